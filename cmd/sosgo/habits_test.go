@@ -78,11 +78,11 @@ func TestNumbersAsPrinted(t *testing.T) {
 		assert.Contains(t, out+errs, want, line)
 	}
 	for line, want := range map[string]string{
-		"clrstack 187z":            `"187z" is no thread`,
+		"clrstack 187z":            `"187z" is not a thread`,
 		"clrstack 2ce6f":           "no thread has the index or OS id 2ce6f",
 		"dq 7efbcd80b550 Lx":       "neither L and a number",
 		"dq 7efbcd80b550 L0":       "neither L and a number",
-		"dumpheap -stat -gen gen7": "Unknown generation",
+		"dumpheap -stat -gen gen7": "is not a supported generation",
 	} {
 		_, errs, code := run(t, "-d", d.Path, "-c", line)
 		assert.Equal(t, 1, code, line)

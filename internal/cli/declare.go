@@ -137,7 +137,7 @@ var (
 func declare(t reflect.Type) *declaration {
 	d := &declaration{of: t}
 	for _, f := range reflect.VisibleFields(t) {
-		if f.Anonymous {
+		if f.Anonymous || !f.IsExported() {
 			continue
 		}
 		if err := d.add(&f); err != nil && d.err == nil {
@@ -180,9 +180,16 @@ func (d *declaration) add(f *reflect.StructField) error {
 	if v, ok := zero.(interface{ Placeholder() string }); ok && value == "" {
 		value = v.Placeholder()
 	}
+	summary := f.Tag.Get("help")
+	if t == objectType {
+		summary += ", or an expression that finds it: Contoso.Cache.s_items"
+	}
+	if what.Default != "" {
+		summary += " (" + what.Default + ")"
+	}
 	if names := list(f.Tag.Get("opt"), ","); names != nil {
 		d.options = append(d.options, Option{Name: names[0], Aliases: names[1:], Kind: kind, Value: value, Choices: choices, Repeat: what.many,
-			Summary: f.Tag.Get("help"), declared: what})
+			Summary: summary, declared: what})
 		return nil
 	}
 	name, optional, _ := strings.Cut(f.Tag.Get("arg"), ",")
@@ -190,7 +197,7 @@ func (d *declaration) add(f *reflect.StructField) error {
 		return fmt.Errorf("the tag %q is neither an option nor an argument", f.Tag)
 	}
 	d.args = append(d.args, Arg{Name: name, Kind: kind, Choices: choices, Optional: optional != "", Rest: what.many, Words: t == objectType,
-		Summary: f.Tag.Get("help"), declared: what})
+		Summary: summary, declared: what})
 	return nil
 }
 

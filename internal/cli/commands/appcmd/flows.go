@@ -6,66 +6,66 @@ import (
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/internal/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/cli/text/apptext"
-	"github.com/sosgo/sosgo/internal/report"
 	"github.com/sosgo/sosgo/objects/shapes"
 )
 
+type flowOptions struct {
+	Thread string `opt:"thread" value:"ID" help:"only what flows with this thread: its index or OS id"`
+	ask.ThreadIDs
+	Object cli.Object `arg:"address,optional" help:"only what flows with this object"`
+}
+
 func flowsCommand() cli.Command {
-	return cli.Command{
-		Name: "flows", Aliases: []string{"activities", "asynclocals", "logscopes"}, Group: cli.GroupApp, NeedsDump: true, Ask: askFlows,
-		Summary: "lists what flows with threads and async methods: activities with their trace ids, log scopes, values of AsyncLocals",
-		Help: "What a program keeps in an AsyncLocal flows with its code: in the ExecutionContext of a thread, and in that with which a suspended async method will go on. " +
-			"Of an Activity (a span of a distributed trace) the ids and those that it is a part of are shown, of a scope of logging what it notes with each line of the log.\n\n" +
+	return cli.Ask(cli.Command{
+		Name: "flows", Aliases: []string{"activities", "asynclocals", "logscopes"}, Group: cli.GroupApp, NeedsDump: true,
+		Summary: "list what flows with threads and async methods: activities with their trace ids, log scopes, values of AsyncLocals",
+		Help: "What a program keeps in an AsyncLocal flows with its code: in the ExecutionContext of a thread, and in the one with which a suspended async method will resume. " +
+			"An Activity (a span of a distributed trace) is shown with its ids and its parents, a scope of logging with what it adds to each line of the log.\n\n" +
 			"An object may be a System.Threading.Thread, an ExecutionContext, or an async method as dumpasync lists them.",
-		Args: []cli.Arg{ask.OptionalObject("address", "only what flows with this object")},
-		Options: append([]cli.Option{
-			{Name: "thread", Kind: cli.Str, Value: "ID", Summary: "only what flows with this thread: its index or OS id"},
-		}, ask.ThreadOptions()...),
 		Examples: []cli.Example{
 			{Line: "flows", Text: "which trace and which log scopes belong to which code?"},
 			{Line: "flows -managed -thread 12", Text: "those of the thread with managed id 12"},
 		},
-		Result: report.Result[answer.Flows](),
-	}
+	}, askFlows, apptext.Flows)
 }
 
-func askFlows(c *cli.Context) (report.Answer, error) {
+func askFlows(c *cli.Context, o *flowOptions) (*answer.Flows, error) {
 	v := ask.View(c)
 	b, err := v.Shapes()
 	if err != nil {
-		return report.Answer{}, err
+		return nil, err
 	}
 	items, err := v.Collections()
 	if err != nil {
-		return report.Answer{}, err
+		return nil, err
 	}
 	out := &answer.Flows{Flows: []answer.Flow{}}
 	r := flows.New(shapes.Reading{Gaps: &out.Gaps, Binder: b}, items)
-	if a, ok := c.Addr("address"); ok {
-		o, err := b.Objects().Proven(a)
+	if o.Object.Given {
+		x, err := b.Objects().Proven(o.Object.Addr)
 		if err != nil {
-			return report.Answer{}, err
+			return nil, err
 		}
-		out.Flows, err = r.Of(o)
-		return ask.Say(out, err, apptext.Flows)
+		out.Flows, err = r.Of(x)
+		return out, err
 	}
 	p := flows.Process{Walk: v.Walk, Scan: ask.Scan(c, "looking for async methods")}
 	if p.Threads, err = ask.Threads(c); err != nil {
-		return report.Answer{}, err
+		return nil, err
 	}
-	if id, ok := c.Str("thread"); ok {
-		t, err := ask.FindThread(c, p.Threads, id)
+	if o.Thread != "" {
+		t, err := o.Find(c, p.Threads, o.Thread)
 		if err != nil {
-			return report.Answer{}, err
+			return nil, err
 		}
 		p.Threads = append(p.Threads[:0:0], *t)
-		return ask.Say(out, r.List(c.Context(), p, out), apptext.Flows)
+		return out, r.List(c.Context(), p, out)
 	}
 	if p.Tasks, err = v.TaskReader(); err != nil {
-		return report.Answer{}, err
+		return nil, err
 	}
 	if p.Heap, err = ask.ScannedHeap(c, false); err != nil {
-		return report.Answer{}, err
+		return nil, err
 	}
-	return ask.Say(out, r.List(c.Context(), p, out), apptext.Flows)
+	return out, r.List(c.Context(), p, out)
 }

@@ -15,18 +15,6 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Object is the argument of a command that takes an object: by its address, or by what eval finds it by.
-func Object(name, summary string) cli.Arg {
-	return cli.Arg{Name: name, Kind: cli.Address, Words: true, Summary: summary + ", or what eval finds it by: Contoso.Cache.s_items"}
-}
-
-// OptionalObject is the same where the command can do without.
-func OptionalObject(name, summary string) cli.Arg {
-	a := Object(name, summary)
-	a.Optional = true
-	return a
-}
-
 // Explained returns the commands, which take expressions for objects and describe an address that they fail for.
 func Explained(commands []cli.Command) []cli.Command { return cli.Around(commands, explained) }
 

@@ -7,14 +7,14 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// GraphOptions are those of whoever wants the graph of objects, with a progress display.
+// GraphOptions returns the options of building the graph of objects, with a progress display.
 func GraphOptions(c *cli.Context) graph.Options {
 	p := c.Progress("building the graph of objects")
 	return graph.Options{Jobs: c.Jobs, Progress: func(at graph.Progress) { p.Set(at.Done, at.Total) }}
 }
 
-// Holders answers what holds objects. A heap that can't be walked at all is an error, and one that a collection was
-// changing is told of.
+// Holders returns what answers questions about holders. A heap that can't be walked at all is an error; one that a
+// collection was changing is a warning.
 func Holders(c *cli.Context) (*graph.Holders, error) {
 	if _, err := ScannedHeap(c, false); err != nil {
 		return nil, err
@@ -35,21 +35,26 @@ func NoteKept(c *cli.Context, g *graph.Graph) {
 	})
 }
 
-// Liveness is what -live or -dead chooses, nil for all objects: by where objects start. Both together choose all, as in
-// SOS. What the graph lacks is warned of, for an object may live by what can't be read.
-func Liveness(c *cli.Context) (func(target.Addr) bool, error) {
-	live, dead := c.Bool("live"), c.Bool("dead")
-	if live == dead {
+// Liveness chooses objects by whether something keeps them alive.
+type Liveness struct {
+	Live bool `opt:"live" help:"only objects that something keeps alive (see gcroot)"`
+	Dead bool `opt:"dead" help:"only objects that nothing keeps alive, and free blocks"`
+}
+
+// Starts returns the filter that l chooses, by where objects start; nil for all objects. Both options together choose
+// all, as in SOS. What the graph lacks is a warning, because an object may live by what can't be read.
+func (l *Liveness) Starts(c *cli.Context) (func(target.Addr) bool, error) {
+	if l.Live == l.Dead {
 		return nil, nil
 	}
 	is, err := Live(c)
-	if err != nil || live {
+	if err != nil || l.Live {
 		return is, err
 	}
 	return func(a target.Addr) bool { return !is(a) }, nil
 }
 
-// Live tells of addresses whether an object that lives starts there.
+// Live returns a function that reports whether a live object starts at an address.
 func Live(c *cli.Context) (func(target.Addr) bool, error) {
 	g, err := liveGraph(c)
 	if err != nil {
@@ -58,7 +63,7 @@ func Live(c *cli.Context) (func(target.Addr) bool, error) {
 	return g.LiveStarts(c.Context())
 }
 
-// LiveWithoutFinalizers is Live for what the finalizer queue does not keep alive alone.
+// LiveWithoutFinalizers is Live, without the objects that only the finalizer queue keeps alive.
 func LiveWithoutFinalizers(c *cli.Context) (func(target.Addr) bool, error) {
 	g, err := liveGraph(c)
 	if err != nil {
@@ -67,7 +72,7 @@ func LiveWithoutFinalizers(c *cli.Context) (func(target.Addr) bool, error) {
 	return g.LiveWithout(c.Context(), graph.SourceFinalizer)
 }
 
-// liveGraph is the graph for those who want to know what lives, with a warning of what it lacks.
+// liveGraph returns the graph of objects, and warns of what it lacks.
 func liveGraph(c *cli.Context) (*graph.Graph, error) {
 	g, err := View(c).Graph(c.Context(), GraphOptions(c))
 	if err != nil {
@@ -80,19 +85,19 @@ func liveGraph(c *cli.Context) (*graph.Graph, error) {
 	return g, nil
 }
 
-// Chosen is a filter of FilterOptions and of -live and -dead.
-func Chosen(c *cli.Context, h *heap.Heap) (*heap.Filter, error) {
-	f, err := Filter(c, h)
+// Chosen makes a filter of what f and l choose.
+func Chosen(c *cli.Context, h *heap.Heap, f *Filter, l *Liveness) (*heap.Filter, error) {
+	out, err := f.Of(c, h)
 	if err != nil {
 		return nil, err
 	}
-	if f.Start, err = Liveness(c); err != nil || f.Start == nil || c.Bool("dead") {
-		return f, err
+	if out.Start, err = l.Starts(c); err != nil || out.Start == nil || l.Dead {
+		return out, err
 	}
 	g, err := View(c).Graph(c.Context(), GraphOptions(c))
 	if err != nil {
 		return nil, err
 	}
-	f.Counts = g.CountLive
-	return f, nil
+	out.Counts = g.CountLive
+	return out, nil
 }

@@ -15,9 +15,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// ScannedHeap is Heap for commands that need objects: a heap without segments is
-// an error that says why, and one that a collection was changing is told of,
-// unless the user does not want to hear it.
+// ScannedHeap is Heap for commands that need objects: a heap without segments is an error with the reason. One that a
+// collection was changing is a warning, unless ignoreGCState is set.
 func ScannedHeap(c *cli.Context, ignoreGCState bool) (*heap.Heap, error) {
 	h, err := View(c).Heap()
 	if err != nil {
@@ -48,94 +47,104 @@ func Scan(c *cli.Context, label string) heap.ScanOptions {
 	}}
 }
 
-// FilterOptions are the options that choose objects.
-func FilterOptions() []cli.Option {
-	return []cli.Option{
-		{Name: "mt", Kind: cli.Address, Summary: "only objects of this MethodTable"},
-		{Name: "type", Kind: cli.TypeName, Summary: "only objects of types whose name contains this"},
-		{Name: "min", Kind: cli.Size, Summary: "only objects of at least this size"},
-		{Name: "max", Kind: cli.Size, Summary: "only objects of at most this size"},
-		{Name: "gen", Aliases: []string{"generation"}, Kind: cli.Str, Value: "GEN", Summary: "only this generation: gen0, gen1, gen2, loh (large), poh (pinned), foh (frozen)"},
-		{Name: "heap", Kind: cli.Int, Summary: "only this heap of a server GC"},
-		{Name: "segment", Kind: cli.Address, Summary: "only this segment or region: its address or one in it"},
-	}
-}
+// A Generation is an option that names one.
+type Generation heap.Generation
 
-// Filter makes a filter of FilterOptions.
-func Filter(c *cli.Context, h *heap.Heap) (*heap.Filter, error) {
-	f := &heap.Filter{}
-	f.MinSize, _ = c.Size("min")
-	f.MaxSize, _ = c.Size("max")
-	if f.MaxSize != 0 && f.MinSize > f.MaxSize {
-		return nil, c.Usagef("-min is larger than -max")
-	}
-	if name, ok := c.Str("gen"); ok {
-		g, ok := Generation(name)
-		if !ok {
-			return nil, c.Usagef("Unknown generation: %s. Only gen0, gen1, gen2, loh (large), poh (pinned) and foh (frozen) are supported", name)
-		}
-		f.Generations = []heap.Generation{g}
-	}
-	var err error
-	if f.Segments, err = SegmentFilter(c, h); err != nil {
-		return nil, err
-	}
-	f.Type, err = TypeFilter(c, h)
-	return f, err
-}
-
-// Generation is the generation with a name that heap.ParseGeneration knows, or with
-// a number alone.
-func Generation(name string) (heap.Generation, bool) {
+// UnmarshalText reads the name of a generation, as heap.ParseGeneration does, or its number alone.
+func (g *Generation) UnmarshalText(text []byte) error {
+	name := string(text)
 	if len(name) == 1 && name[0] >= '0' && name[0] <= '9' {
 		name = "gen" + name
 	}
-	return heap.ParseGeneration(name)
+	parsed, ok := heap.ParseGeneration(name)
+	if !ok {
+		return fmt.Errorf("%s is not a supported generation (gen0, gen1, gen2, loh, poh, foh)", text)
+	}
+	*g = Generation(parsed)
+	return nil
 }
 
-// SegmentFilter reads -heap and -segment; nil stands for all.
-func SegmentFilter(c *cli.Context, h *heap.Heap) (func(*heap.Segment) bool, error) {
-	index, hasIndex := c.Int("heap")
-	at, hasSegment := c.Addr("segment")
-	if !hasIndex && !hasSegment {
+// Placeholder describes a generation in help.
+func (Generation) Placeholder() string { return "GEN" }
+
+// Types chooses objects by their type.
+type Types struct {
+	MT   *target.Addr `opt:"mt" help:"only objects of this MethodTable"`
+	Type string       `opt:"type" kind:"type" help:"only objects of types whose name contains this"`
+}
+
+// Segments chooses parts of the GC heap.
+type Segments struct {
+	Heap    *int         `opt:"heap" help:"only this heap of a server GC"`
+	Segment *target.Addr `opt:"segment" help:"only this segment or region: its address or one in it"`
+}
+
+// A Filter chooses objects.
+type Filter struct {
+	Types
+	Min cli.Bytes   `opt:"min" help:"only objects of at least this size"`
+	Max cli.Bytes   `opt:"max" help:"only objects of at most this size"`
+	Gen *Generation `opt:"gen,generation" help:"only this generation: gen0, gen1, gen2, loh (large), poh (pinned), foh (frozen)"`
+	Segments
+}
+
+// Of returns the filter over a heap.
+func (f *Filter) Of(c *cli.Context, h *heap.Heap) (*heap.Filter, error) {
+	if f.Max != 0 && f.Min > f.Max {
+		return nil, c.Usagef("-min is larger than -max")
+	}
+	out := &heap.Filter{MinSize: uint64(f.Min), MaxSize: uint64(f.Max)}
+	if f.Gen != nil {
+		out.Generations = []heap.Generation{heap.Generation(*f.Gen)}
+	}
+	var err error
+	if out.Segments, err = f.Segments.Of(c, h); err != nil {
+		return nil, err
+	}
+	out.Type, err = f.Types.Of(c, h)
+	return out, err
+}
+
+// Of returns the filter over a heap; nil stands for all segments.
+func (s *Segments) Of(c *cli.Context, h *heap.Heap) (func(*heap.Segment) bool, error) {
+	if s.Heap == nil && s.Segment == nil {
 		return nil, nil
 	}
-	if hasIndex && (index < 0 || index >= int64(len(h.SubHeaps()))) {
-		return nil, c.Usagef("there is no heap %d: the process has %d", index, len(h.SubHeaps()))
+	if s.Heap != nil && (*s.Heap < 0 || *s.Heap >= len(h.SubHeaps())) {
+		return nil, c.Usagef("there is no heap %d: the process has %d", *s.Heap, len(h.SubHeaps()))
 	}
 	var only *heap.Segment
-	if hasSegment {
-		if only = h.SegmentByAddr(at); only == nil {
-			return nil, c.Usagef("%x is no segment, and no address in one (eeheap -gc lists them)", uint64(at))
+	if s.Segment != nil {
+		if only = h.SegmentByAddr(*s.Segment); only == nil {
+			return nil, c.Usagef("%x is not in a segment (eeheap -gc lists them)", uint64(*s.Segment))
 		}
 	}
-	return func(s *heap.Segment) bool {
-		return (!hasIndex || s.SubHeap == int(index)) && (only == nil || s == only)
+	return func(seg *heap.Segment) bool {
+		return (s.Heap == nil || seg.SubHeap == *s.Heap) && (only == nil || seg == only)
 	}, nil
 }
 
-// TypeFilter reads -mt and -type; nil stands for all.
-func TypeFilter(c *cli.Context, h *heap.Heap) (func(*dac.MethodTable) bool, error) {
-	mt, hasMT := c.Addr("mt")
-	part, hasType := c.Str("type")
-	if hasMT {
-		if _, err := h.Runtime().TrustedMethodTable(mt); err != nil {
-			return nil, err
+// Of returns the filter over a heap; nil stands for all types.
+func (t *Types) Of(c *cli.Context, h *heap.Heap) (func(*dac.MethodTable) bool, error) {
+	named := nearMisses(c, h, t.Type)
+	if t.MT == nil {
+		if t.Type == "" {
+			return nil, nil
 		}
-	}
-	is, named := heap.TypeIs(mt), nearMisses(c, h, part)
-	switch {
-	case hasMT && hasType:
-		return func(t *dac.MethodTable) bool { return is(t) && named(t) }, nil
-	case hasMT:
-		return is, nil
-	case hasType:
 		return named, nil
 	}
-	return nil, nil
+	if _, err := h.Runtime().TrustedMethodTable(*t.MT); err != nil {
+		return nil, err
+	}
+	is := heap.TypeIs(*t.MT)
+	if t.Type == "" {
+		return is, nil
+	}
+	return func(mt *dac.MethodTable) bool { return is(mt) && named(mt) }, nil
 }
 
-// NothingFound says that no object was found, unless it is said why, or SOS's form was asked for, which says nothing.
+// NothingFound warns that no object was found. It does not where a warning gives the reason, and in SOS's form, which
+// has no such line.
 func NothingFound(c *cli.Context) {
 	if c.Warned() == 0 && !c.SOS {
 		c.Warn(errors.New("no object was found where the options look for it"))
@@ -205,34 +214,30 @@ func nearest(part string, names []string) string {
 	return cli.Suggest(part, simple)
 }
 
-// RangeArgs are the arguments of AddressRange.
-func RangeArgs() []cli.Arg {
-	return []cli.Arg{
-		{Name: "start", Kind: cli.Address, Optional: true, Summary: "first address"},
-		{Name: "end", Kind: cli.Str, Optional: true, Summary: "address behind the last, or L and a number of bytes in hexadecimal"},
-	}
+// A Range is the arguments that choose a range of addresses.
+type Range struct {
+	Start *target.Addr `arg:"start,optional" help:"first address"`
+	End   string       `arg:"end,optional" help:"address behind the last, or L and a number of bytes in hexadecimal"`
 }
 
-// AddressRange reads RangeArgs; an empty range stands for all.
-func AddressRange(c *cli.Context) (target.Range, error) {
-	start, ok := c.Addr("start")
-	if !ok {
+// Of returns the range; an empty one stands for all addresses.
+func (r *Range) Of(c *cli.Context) (target.Range, error) {
+	switch {
+	case r.Start == nil:
 		return target.Range{}, nil
+	case r.End == "":
+		return target.Range{Start: *r.Start, End: ^target.Addr(0)}, nil
 	}
-	text, ok := c.Str("end")
-	if !ok {
-		return target.Range{Start: start, End: ^target.Addr(0)}, nil
-	}
-	size, isSize := strings.CutPrefix(strings.ToUpper(text), "L")
+	size, isSize := strings.CutPrefix(strings.ToUpper(r.End), "L")
 	end, err := cli.ParseAddress(size)
 	if err != nil {
 		return target.Range{}, c.Usagef("END: %v", err)
 	}
 	if isSize {
-		end += start
+		end += *r.Start
 	}
-	if end <= start {
+	if end <= *r.Start {
 		return target.Range{}, c.Usagef("the range ends at %x, before it starts", uint64(end))
 	}
-	return target.Range{Start: start, End: end}, nil
+	return target.Range{Start: *r.Start, End: end}, nil
 }

@@ -14,12 +14,10 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// ThreadOptions choose between the numbers that a thread has.
-func ThreadOptions() []cli.Option {
-	return []cli.Option{
-		{Name: "tid", Aliases: []string{"t"}, Summary: "the thread is given by its OS id"},
-		{Name: "managed", Aliases: []string{"m"}, Summary: "the thread is given by its managed id"},
-	}
+// ThreadIDs are the options that say which of its numbers a thread is given by.
+type ThreadIDs struct {
+	TID     bool `opt:"tid,t" help:"the thread is given by its OS id"`
+	Managed bool `opt:"managed,m" help:"the thread is given by its managed id"`
 }
 
 // Threads lists the threads; what can't be read of the runtime's is a warning,
@@ -38,11 +36,10 @@ func Threads(c *cli.Context) ([]threads.Thread, error) {
 	return list, nil
 }
 
-// Thread is the thread of the list that text gives (see FindThread), and of an
-// empty text the current one.
-func Thread(c *cli.Context, list []threads.Thread, text string) (*threads.Thread, error) {
+// Thread returns the thread of the list that text names, as Find does, and for an empty text the current one.
+func (by *ThreadIDs) Thread(c *cli.Context, list []threads.Thread, text string) (*threads.Thread, error) {
 	if text != "" {
-		return FindThread(c, list, text)
+		return by.Find(c, list, text)
 	}
 	return CurrentThread(c, list), nil
 }
@@ -62,11 +59,10 @@ func CurrentThread(c *cli.Context, list []threads.Thread) *threads.Thread {
 	return &list[0]
 }
 
-// FindThread finds a thread by its index, its OS id or its managed id, as
-// ThreadOptions say. Without options a decimal number is an index, as in SOS, and
-// where there is no such index an OS id as it is printed, in hexadecimal. OS ids may
-// have 0x in front, decimal numbers 0n.
-func FindThread(c *cli.Context, list []threads.Thread, text string) (*threads.Thread, error) {
+// Find returns the thread with an index, an OS id or a managed id. Without options a decimal number is an index, as in
+// SOS, and where there is no such index an OS id as it is printed, in hexadecimal. OS ids may have 0x in front, decimal
+// numbers 0n.
+func (by *ThreadIDs) Find(c *cli.Context, list []threads.Thread, text string) (*threads.Thread, error) {
 	decimal, decimalErr := cli.ParseInt(text)
 	hex, hexErr := cli.ParseAddress(text)
 	printed := func() *threads.Thread {
@@ -84,10 +80,10 @@ func FindThread(c *cli.Context, list []threads.Thread, text string) (*threads.Th
 	kind, found := "index or OS id", (*threads.Thread)(nil)
 	switch {
 	case decimalErr != nil && hexErr != nil:
-		return nil, c.Usagef("%q is no thread: neither a number nor an OS id in hexadecimal", text)
-	case c.Bool("managed"):
+		return nil, c.Usagef("%q is not a thread: neither a number nor an OS id in hexadecimal", text)
+	case by.Managed:
 		found, kind = counted(threads.ByManagedID), "managed id"
-	case c.Bool("tid"):
+	case by.TID:
 		found, kind = cmp.Or(counted(threads.ByID), printed()), "OS id"
 	case strings.HasPrefix(strings.ToLower(text), "0x"):
 		found, kind = printed(), "OS id"
@@ -122,8 +118,7 @@ func Walker(c *cli.Context, native bool) (*stackwalk.Walker, error) {
 	return v.NativeWalker(), nil
 }
 
-// WarnOfOthers says, of a process with several CLRs, that an answer about the stacks of
-// all threads tells of rt's frames alone, and how to see the others'.
+// WarnOfOthers warns, for a process with several CLRs, that an answer about all stacks has the frames of rt alone.
 func WarnOfOthers(c *cli.Context, rt *dac.Runtime) {
 	if rt == nil || !Dump(c).SeveralRuntimes() {
 		return

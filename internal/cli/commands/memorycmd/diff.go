@@ -14,70 +14,71 @@ import (
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/internal/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/cli/text/memorytext"
-	"github.com/sosgo/sosgo/internal/report"
 )
 
-func diffCommand() cli.Command {
-	return cli.Command{
-		Name: "diff", Group: cli.GroupMemory, NeedsDump: true, OnlyAsks: true, Ask: askDiff,
-		Summary: "compares the heap with those of other dumps: what grew, and where it hangs",
-		Help: "The dump that the session looks at is the oldest, the others follow in the order of time. Types are the same if their assemblies and " +
-			"names are. With three dumps and more it is told what grew from each to the next.\n\n" +
-			"-paths merges the shortest paths from roots to all objects, by type, and shows on which of them growth hangs, and in words " +
-			"where most of it does; and how many objects stand where they stood. It builds the graph of each heap. " +
-			fmt.Sprintf("Exit code %d says that the objects grew beyond -fail-above or -fail-growth.", cli.ExitGate),
-		Options: []cli.Option{
-			{Name: "top", Kind: cli.Int, Summary: fmt.Sprintf("types at most, and four times as many nodes of paths, 0 for all (%d)", diffTop)},
-			{Name: "min", Kind: cli.Size, Summary: "leave out rows that changed by less than this"},
-			{Name: "growing", Summary: "only what grew from each of three or more dumps to the next"},
-			{Name: "paths", Summary: "also where growth hangs"},
-			{Name: "fail-above", Kind: cli.Size, Summary: "fail if the objects grew by more bytes than this"},
-			{Name: "fail-growth", Kind: cli.Str, Value: "PERCENT", Summary: "fail if the objects grew by more than this part of their size: 5%"},
-		},
-		Args:     []cli.Arg{{Name: "other", Kind: cli.File, Rest: true, Summary: "other dumps of the same program"}},
-		Examples: []cli.Example{{Line: "sosgo -d before.dmp diff after.dmp -fail-growth 5%", Text: "a gate of a build"}},
-		Result:   report.Result[answer.HeapDiff](),
-	}
+type diffOptions struct {
+	Top        int          `opt:"top" range:"0:" default:"25" help:"types at most, and four times as many nodes of paths, 0 for all"`
+	Min        cli.Bytes    `opt:"min" help:"least change of a row"`
+	Growing    bool         `opt:"growing" help:"only what grew from each of three or more dumps to the next"`
+	Paths      bool         `opt:"paths" help:"also the paths from roots to what grew"`
+	FailAbove  *cli.Bytes   `opt:"fail-above" help:"failure if the objects grew by more bytes than this"`
+	FailGrowth *growthShare `opt:"fail-growth" help:"failure if the objects grew by more than this part of their size: 5%"`
+	Others     []string     `arg:"other" kind:"file" help:"other dumps of the same program"`
 }
 
-const diffTop = 25
+// A growthShare is a share that may be 0, or more than all.
+type growthShare float64
 
-func askDiff(c *cli.Context) (report.Answer, error) {
-	others := c.Strings("other")
-	gate, err := growthGate(c)
-	if err != nil {
-		return report.Answer{}, err
+// Placeholder describes a share in help.
+func (growthShare) Placeholder() string { return "PERCENT" }
+
+// UnmarshalText reads a share.
+func (g *growthShare) UnmarshalText(text []byte) error {
+	v, err := strconv.ParseFloat(strings.TrimSuffix(string(text), "%"), 64)
+	if err != nil || !(v >= 0) {
+		return fmt.Errorf("%s is not a percentage", text)
 	}
-	o := heapdiff.Options{Growing: c.Bool("growing"), Top: diffTop}
-	if o.Growing && len(others) < 2 {
-		return report.Answer{}, c.Usagef("-growing wants three dumps or more")
+	*g = growthShare(v)
+	return nil
+}
+
+func diffCommand() cli.Command {
+	return cli.Ask(cli.Command{
+		Name: "diff", OnlyAsks: true,
+		Summary: "compare the heap with those of other dumps: what grew, and who holds it",
+		Help: "The session's dump is the oldest, the others follow in the order of time. Types are the same if their assemblies and " +
+			"names are. With three dumps and more the answer lists what grew from each to the next.\n\n" +
+			"-paths merges the shortest paths from roots to all objects, by type. It shows on which of them objects grew, and where most " +
+			"did, and counts the objects that are still at their address. It builds the graph of each heap. " +
+			"The exit code is 7 if the objects grew beyond -fail-above or -fail-growth.",
+		Examples: []cli.Example{{Line: "sosgo -d before.dmp diff after.dmp -fail-growth 5%", Text: "a gate of a build"}},
+	}, askDiff, memorytext.HeapDiff)
+}
+
+func askDiff(c *cli.Context, o *diffOptions) (*answer.HeapDiff, error) {
+	if o.Growing && len(o.Others) < 2 {
+		return nil, c.Usagef("-growing wants three dumps or more")
 	}
-	if c.Has("top") {
-		if o.Top, err = top(c); err != nil {
-			return report.Answer{}, err
-		}
-	}
-	o.Min, _ = c.Size("min")
 	dumps := []*diffed{{path: c.Session.Path(), view: ask.View(c)}}
-	for _, path := range others {
+	for _, path := range o.Others {
 		d, err := c.OpenAnother(path)
 		if err != nil {
-			return report.Answer{}, err
+			return nil, err
 		}
 		v, _ := d.(*sosgo.Dump).View(c.Session.Runtime()) // it keeps the error
 		dumps = append(dumps, &diffed{path: path, view: v})
 	}
-	list, err := summaries(c, dumps)
+	list, err := summaries(c, dumps, o.Paths)
 	if err != nil {
-		return report.Answer{}, err
+		return nil, err
 	}
-	d := heapdiff.Compare(list, o)
-	if c.Bool("paths") && len(dumps) > 1 {
+	d := heapdiff.Compare(list, heapdiff.Options{Growing: o.Growing, Top: o.Top, Min: uint64(o.Min)})
+	if o.Paths && len(dumps) > 1 {
 		if err := sameObjects(c, d, dumps[len(dumps)-1].view); err != nil {
-			return report.Answer{}, err
+			return nil, err
 		}
 	}
-	return report.Say(d, memorytext.HeapDiff), gate(d)
+	return d, cli.WithAnswer(o.gate(d))
 }
 
 // sameObjects compares the addresses of the first dump's objects with those of the last one's.
@@ -108,10 +109,10 @@ type diffed struct {
 }
 
 // summaries sums the dumps up. The first error in their order is the answer's.
-func summaries(c *cli.Context, dumps []*diffed) ([]*heapdiff.Summary, error) {
+func summaries(c *cli.Context, dumps []*diffed, paths bool) ([]*heapdiff.Summary, error) {
 	scans := make([]heap.ScanOptions, len(dumps))
 	for i, d := range dumps {
-		if !c.Bool("paths") {
+		if !paths {
 			scans[i].Progress = c.Progress("scanning " + d.path).Set
 		}
 	}
@@ -121,7 +122,7 @@ func summaries(c *cli.Context, dumps []*diffed) ([]*heapdiff.Summary, error) {
 		if i == 0 {
 			d.jobs = c.Jobs
 		}
-		d.err = d.sum(c.Context(), c.Bool("paths"), o)
+		d.err = d.sum(c.Context(), paths, o)
 	})
 	var list []*heapdiff.Summary
 	for i, d := range dumps {
@@ -136,7 +137,7 @@ func summaries(c *cli.Context, dumps []*diffed) ([]*heapdiff.Summary, error) {
 		}
 		list = append(list, d.summary)
 	}
-	if c.Bool("paths") {
+	if paths {
 		for _, d := range dumps {
 			g, err := d.view.Graph(c.Context(), graph.Options{}) // which there is by now
 			if err != nil {
@@ -174,25 +175,15 @@ func (d *diffed) sum(ctx context.Context, paths bool, o heap.ScanOptions) error 
 	return nil
 }
 
-// growthGate reads the options that make growth a failure.
-func growthGate(c *cli.Context) (func(*answer.HeapDiff) error, error) {
-	most, hasMost := c.Size("fail-above")
-	part, hasPart := 0.0, c.Has("fail-growth")
-	if hasPart {
-		text, _ := c.Str("fail-growth")
-		var err error
-		if part, err = strconv.ParseFloat(strings.TrimSuffix(text, "%"), 64); err != nil || part < 0 {
-			return nil, c.Usagef("-fail-growth %s is no percentage", text)
-		}
+// gate fails where the objects grew more than the options allow.
+func (o *diffOptions) gate(d *answer.HeapDiff) error {
+	grown, before := d.Objects.SizeChange, d.Objects.Sizes[0]
+	switch {
+	case grown <= 0:
+	case o.FailAbove != nil && uint64(grown) > uint64(*o.FailAbove):
+		return &cli.GateError{Text: fmt.Sprintf("the objects grew by %d bytes, which is more than %d", grown, *o.FailAbove)}
+	case o.FailGrowth != nil && float64(grown) > float64(*o.FailGrowth)/100*float64(before):
+		return &cli.GateError{Text: fmt.Sprintf("the objects grew by %d bytes from %d, which is more than %g%%", grown, before, float64(*o.FailGrowth))}
 	}
-	return func(d *answer.HeapDiff) error {
-		grown := d.Objects.SizeChange
-		switch before := d.Objects.Sizes[0]; {
-		case hasMost && grown > 0 && uint64(grown) > most:
-			return &cli.GateError{Text: fmt.Sprintf("the objects grew by %d bytes, which is more than %d", grown, most)}
-		case hasPart && grown > 0 && float64(grown) > part/100*float64(before):
-			return &cli.GateError{Text: fmt.Sprintf("the objects grew by %d bytes from %d, which is more than %g%%", grown, before, part)}
-		}
-		return nil
-	}, nil
+	return nil
 }

@@ -6,47 +6,40 @@ import (
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/internal/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/cli/text/memorytext"
-	"github.com/sosgo/sosgo/internal/report"
 )
 
+type gcRootOptions struct {
+	All      bool       `opt:"all" excludes:"paths" help:"a path from each root, and not only from each kind"`
+	NoStacks bool       `opt:"nostacks" help:"no stacks: what lives once the methods that run now have returned"`
+	Gen      *int       `opt:"gcgen" range:"0:2" help:"what keeps it alive in a collection of generation N (0, 1 or 2): older objects do"`
+	Limit    int        `opt:"limit" range:"1:1048576" help:"at most N paths"`
+	Retained bool       `opt:"retained" help:"also the object's retained size"`
+	Paths    int        `opt:"paths" range:"1:1048576" help:"up to N paths that share only the object: all of them have to be cut to free it"`
+	Object   cli.Object `arg:"address" help:"the object"`
+}
+
 func gcRootCommand() cli.Command {
-	return cli.Command{
-		Name: "gcroot", Group: cli.GroupMemory, NeedsDump: true, OnlyAsks: true, Ask: askGCRoot,
-		Summary: "says what keeps an object alive: the path to it from each kind of root",
-		Help: "Of all paths the shortest is shown, one for each kind of root: static fields, thread statics, stacks, handles, the finalizer queue. " +
+	return cli.Ask(cli.Command{
+		Name: "gcroot", OnlyAsks: true,
+		Summary: "show what keeps an object alive: the path to it from each kind of root",
+		Help: "The shortest path is shown, one for each kind of root: static fields, thread statics, stacks, handles, the finalizer queue. " +
 			"A reference by a dependent handle, which a ConditionalWeakTable has, counts once its key is reached. Where no path is found, the answer says whether " +
-			"the object is garbage, or whether something that could hold it can't be read.\n\n" +
+			"the object is garbage, or whether a possible holder can't be read.\n\n" +
 			"In SOS's form there is a path from each root, the one that SOS would find, which is seldom the shortest; what SOS does not know comes last.",
-		Options: []cli.Option{
-			{Name: "all", Kind: cli.Bool, Summary: "a path from each root, and not only from each kind"},
-			{Name: "nostacks", Kind: cli.Bool, Summary: "leave out stacks: what lives once the methods that run now have returned"},
-			{Name: "gcgen", Kind: cli.Int, Value: "N", Summary: "what keeps it alive in a collection of generation N (0, 1 or 2): older objects do"},
-			{Name: "limit", Kind: cli.Int, Value: "N", Summary: "at most N paths"},
-			{Name: "retained", Kind: cli.Bool, Summary: "also how many bytes would be free without the object"},
-			{Name: "paths", Kind: cli.Int, Value: "N", Summary: "up to N paths that have nothing in common but the object: all of them have to be cut to free it"},
-		},
-		Args: []cli.Arg{ask.Object("address", "the object")},
 		Examples: []cli.Example{
 			{Line: "gcroot 7f10a4632890", Text: "what holds this object?"},
 			{Line: "gcroot --paths 5 7f10a4632890", Text: "is it held in several ways?"},
 		},
-		Result: report.Result[answer.RootPaths](),
-	}
+	}, askGCRoot, memorytext.RootPaths)
 }
 
-func askGCRoot(c *cli.Context) (report.Answer, error) {
-	o, err := holdOptions(c)
-	if err != nil {
-		return report.Answer{}, err
-	}
+func askGCRoot(c *cli.Context, o *gcRootOptions) (*answer.RootPaths, error) {
 	h, err := ask.Holders(c)
 	if err != nil {
-		return report.Answer{}, err
+		return nil, err
 	}
-	o.Order = pathOrder(c)
-	a, _ := c.Addr("address")
-	out, err := h.RootPaths(c.Context(), a, o)
-	return ask.Say(out, err, memorytext.RootPaths)
+	return h.RootPaths(c.Context(), o.Object.Addr, graph.HoldOptions{All: o.All, NoStacks: o.NoStacks, Condemned: o.Gen, Limit: o.Limit,
+		Retained: o.Retained, Disjoint: o.Paths, Order: pathOrder(c)})
 }
 
 // pathOrder returns the order of paths that the form of the answer wants.
@@ -57,53 +50,22 @@ func pathOrder(c *cli.Context) graph.PathOrder {
 	return graph.OrderShortest
 }
 
-func holdOptions(c *cli.Context) (graph.HoldOptions, error) {
-	o := graph.HoldOptions{All: c.Bool("all"), NoStacks: c.Bool("nostacks"), Retained: c.Bool("retained")}
-	for _, name := range []string{"limit", "paths"} {
-		if n, given := c.Int(name); given && (n <= 0 || n > maxPaths) {
-			return o, c.Usagef("-%s is a number from 1 to %d", name, maxPaths)
-		}
-	}
-	limit, _ := c.Int("limit")
-	disjoint, _ := c.Int("paths")
-	o.Limit, o.Disjoint = int(limit), int(disjoint)
-	if o.All && o.Disjoint > 0 {
-		return o, c.Usagef("-all and -paths exclude each other")
-	}
-	if n, given := c.Int("gcgen"); given {
-		if n < 0 || n > 2 {
-			return o, c.Usagef("-gcgen is 0, 1 or 2")
-		}
-		gen := int(n)
-		o.Condemned = &gen
-	}
-	return o, nil
+type pathToOptions struct {
+	From cli.Object `arg:"from" help:"the object where the path starts"`
+	To   cli.Object `arg:"to" help:"the object where it ends"`
 }
-
-// maxPaths is how many paths may be asked for.
-const maxPaths = 1 << 20
 
 func pathToCommand() cli.Command {
-	return cli.Command{
-		Name: "pathto", Group: cli.GroupMemory, NeedsDump: true, OnlyAsks: true, Ask: askPathTo,
-		Summary: "says how one object keeps another one alive",
-		Help:    "The shortest path is shown, in SOS's form the one that SOS would find.",
-		Args: []cli.Arg{
-			ask.Object("from", "the object where the path starts"),
-			ask.Object("to", "the object where it ends"),
-		},
+	return cli.Ask(cli.Command{
+		Name: "pathto", OnlyAsks: true,
+		Summary:  "show how one object keeps another one alive",
+		Help:     "The shortest path is shown, in SOS's form the one that SOS would find.",
 		Examples: []cli.Example{{Line: "pathto 7f10a4632890 7f10a4640018", Text: "how does the first object refer to the second?"}},
-		Result:   report.Result[answer.ObjectPath](),
-	}
-}
-
-func askPathTo(c *cli.Context) (report.Answer, error) {
-	h, err := ask.Holders(c)
-	if err != nil {
-		return report.Answer{}, err
-	}
-	from, _ := c.Addr("from")
-	to, _ := c.Addr("to")
-	out, err := h.PathTo(c.Context(), from, to, pathOrder(c))
-	return ask.Say(out, err, memorytext.ObjectPath)
+	}, func(c *cli.Context, o *pathToOptions) (*answer.ObjectPath, error) {
+		h, err := ask.Holders(c)
+		if err != nil {
+			return nil, err
+		}
+		return h.PathTo(c.Context(), o.From.Addr, o.To.Addr, pathOrder(c))
+	}, memorytext.ObjectPath)
 }

@@ -4,9 +4,9 @@ package memorycmd
 
 import "github.com/sosgo/sosgo/internal/cli"
 
-// Commands are the commands of the group.
+// Commands returns the commands of the group.
 func Commands() []cli.Command {
-	return []cli.Command{
+	return cli.In(cli.GroupMemory,
 		leaksCommand(),
 		retainedCommand(),
 		dominatorsCommand(),
@@ -19,5 +19,5 @@ func Commands() []cli.Command {
 		heapMapCommand(),
 		wasteCommand(),
 		diffCommand(),
-	}
+	)
 }

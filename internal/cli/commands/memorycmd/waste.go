@@ -11,65 +11,62 @@ import (
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/internal/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/cli/text/memorytext"
-	"github.com/sosgo/sosgo/internal/report"
 )
 
-// defaultTop is how many rows a list has where nobody says otherwise.
-const defaultTop = 10
-
-func wasteCommand() cli.Command {
-	return cli.Command{
-		Name: "waste", Group: cli.GroupMemory, NeedsDump: true, OnlyAsks: true, Ask: askWaste,
-		Summary: "finds memory that holds nothing, or the same again, and who refers to it",
-		Help: fmt.Sprintf("Looked for are strings of one content (as dumpheap -strings tells them apart), arrays of references of which at least one in %d is null, arrays of "+
-			"values that are all zero or all the same (from %d bytes on) or end in zeros (at least one part in %d, from %d bytes on), arrays and collections without "+
-			"elements, collections with at most one element for each %d that they have room for, values in boxes, and objects whose fields are all null or zero. "+
-			"All objects of the heap count, reachable or not unless -live says otherwise, and no byte counts twice: the array of a collection counts for the collection.\n\n"+
-			"Collections are List, Dictionary, HashSet, Queue, Stack, SortedList, PriorityQueue, LinkedList and SortedSet, those without type arguments, "+
-			"StringBuilder and MemoryStream, and types that derive from them. Holders are fields, static ones too, and arrays; what a local alone refers to has none.",
-			waste.SparseShare, waste.SameBytes, waste.TailShare, waste.TailBytes, waste.FillShare),
-		Options: []cli.Option{
-			{Name: "top", Kind: cli.Int, Summary: fmt.Sprintf("rows of each list at most, 0 for all (%d)", defaultTop)},
-			{Name: "kind", Kind: cli.Str, Repeat: true, Choices: waste.Kinds(), Summary: "only this kind of waste; may repeat"},
-			{Name: "min", Kind: cli.Size, Summary: "leave out rows that waste less than this; sums have them"},
-			{Name: "live", Kind: cli.Bool, Summary: "only what lives; of garbage nothing is wasted any more"},
-		},
-		Result: report.Result[answer.Waste](),
-	}
+type wasteOptions struct {
+	Top  int         `opt:"top" range:"0:" default:"10" help:"rows of each list at most, 0 for all"`
+	Kind []wasteKind `opt:"kind" help:"only this kind of waste; may repeat"`
+	Min  cli.Bytes   `opt:"min" help:"least waste of a row; sums have the others"`
+	Live bool        `opt:"live" help:"only what lives: garbage wastes nothing any more"`
 }
 
-func askWaste(c *cli.Context) (report.Answer, error) {
-	o := waste.Options{Kinds: c.Strings("kind"), Scan: ask.Scan(c, "looking for waste")}
-	var err error
-	if o.Top, err = top(c); err != nil {
-		return report.Answer{}, err
+// A wasteKind is the name of a kind of waste.
+type wasteKind string
+
+// Choices returns the kinds.
+func (wasteKind) Choices() []string { return waste.Kinds() }
+
+func wasteCommand() cli.Command {
+	return cli.Ask(cli.Command{
+		Name: "waste", OnlyAsks: true,
+		Summary: "find memory that holds nothing, or the same again, and who refers to it",
+		Help: "It looks for strings with the same content, as dumpheap -strings compares them; arrays of references of which at least half are null; arrays of " +
+			"values that are all zero or all the same (from 16 bytes on) or end in zeros (at least half of them, from 64 bytes on); arrays and collections without " +
+			"elements; collections filled at most by half; values in boxes; and objects whose fields are all null or zero. " +
+			"All objects of the heap count, reachable or not, unless -live is given. No byte counts twice: the array of a collection counts for the collection.\n\n" +
+			"Collections are List, Dictionary, HashSet, Queue, Stack, SortedList, PriorityQueue, LinkedList and SortedSet, those without type arguments, " +
+			"StringBuilder and MemoryStream, and types that derive from them. Holders are fields, static ones too, and arrays; what only a local refers to has none.",
+	}, askWaste, memorytext.Waste)
+}
+
+func askWaste(c *cli.Context, o *wasteOptions) (*answer.Waste, error) {
+	wo := waste.Options{Top: o.Top, Min: uint64(o.Min), Scan: ask.Scan(c, "looking for waste")}
+	for _, k := range o.Kind {
+		wo.Kinds = append(wo.Kinds, string(k))
 	}
-	o.Min, _ = c.Size("min")
 	h, err := ask.ScannedHeap(c, false)
 	if err != nil {
-		return report.Answer{}, err
+		return nil, err
 	}
 	r, err := ask.Objects(c)
 	if err != nil {
-		return report.Answer{}, err
+		return nil, err
 	}
-	if c.Bool("live") {
-		if o.Live, err = ask.Live(c); err != nil {
-			return report.Answer{}, err
+	if o.Live {
+		if wo.Live, err = ask.Live(c); err != nil {
+			return nil, err
 		}
 	}
-	if o.Statics, err = statics(c, h); err != nil {
-		return report.Answer{}, err
+	if wo.Statics, err = statics(c, h); err != nil {
+		return nil, err
 	}
-	if o.Locals, err = locals(c); err != nil {
-		return report.Answer{}, err
+	if wo.Locals, err = locals(c); err != nil {
+		return nil, err
 	}
-	w, err := waste.Find(c.Context(), h, r, o)
-	return ask.Say(w, err, memorytext.Waste)
+	return waste.Find(c.Context(), h, r, wo)
 }
 
-// statics are the static fields that refer to objects. What can't be read of them is a warning: their objects have a
-// holder less.
+// statics lists the static fields that refer to objects. One that can't be read is a warning: its object lacks a holder.
 func statics(c *cli.Context, h *heap.Heap) ([]waste.Static, error) {
 	reader, err := ask.View(c).RootReader()
 	if err != nil {
@@ -93,13 +90,12 @@ func statics(c *cli.Context, h *heap.Heap) ([]waste.Static, error) {
 		list = append(list, out)
 	}
 	if missing > 0 {
-		c.Warn(fmt.Errorf("%d static fields, or their types, can't be read, and are no holders: %w", missing, first))
+		c.Warn(fmt.Errorf("%d static fields, or their types, can't be read: objects may lack holders: %w", missing, first))
 	}
 	return list, nil
 }
 
-// locals are what the stacks of threads refer to. What can't be read of them is a warning: their objects have a holder
-// less.
+// locals lists what the stacks of threads refer to. A stack that can't be read is a warning: its objects lack a holder.
 func locals(c *cli.Context) ([]waste.Local, error) {
 	reader, err := ask.View(c).RootReader()
 	if err != nil {
@@ -120,19 +116,7 @@ func locals(c *cli.Context) ([]waste.Local, error) {
 		}
 	}
 	if missing > 0 {
-		c.Warn(fmt.Errorf("%d stacks, or words of them, can't be read, and are no holders: %w", missing, first))
+		c.Warn(fmt.Errorf("%d stacks, or words of them, can't be read: objects may lack holders: %w", missing, first))
 	}
 	return list, nil
-}
-
-// top reads the option -top.
-func top(c *cli.Context) (int, error) {
-	n, ok := c.Int("top")
-	switch {
-	case !ok:
-		return defaultTop, nil
-	case n < 0 || n > 1<<31-1:
-		return 0, c.Usagef("-top %d is not a number of rows", n)
-	}
-	return int(n), nil
 }

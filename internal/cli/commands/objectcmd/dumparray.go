@@ -7,60 +7,51 @@ import (
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/internal/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/cli/text/objecttext"
-	"github.com/sosgo/sosgo/internal/report"
 	"github.com/sosgo/sosgo/objects"
 )
 
-func dumpArrayCommand() cli.Command {
-	return cli.Command{
-		Name: "dumparray", Group: cli.GroupObjects, NeedsDump: true, Ask: askDumpArray,
-		Summary: "list the elements of an array",
-		Help: "The elements of an array of structs or numbers are shown by their addresses, for dumpvc; unless SOS's form is asked\n" +
-			"for, values that fit on the line stand behind.",
-		Options: []cli.Option{
-			{Name: "start", Kind: cli.Int, Summary: "first index, of an array of one dimension"},
-			{Name: "length", Kind: cli.Int, Summary: "number of elements, of an array of one dimension"},
-			{Name: "details", Kind: cli.Bool, Summary: "show each element as dumpobj or dumpvc does"},
-			{Name: "nofields", Kind: cli.Bool, Summary: "leave the elements' fields out, with -details"},
-		},
-		Args:     []cli.Arg{ask.Object("address", "address of the array")},
-		Examples: []cli.Example{{Line: "dumparray -start 10 -length 5 7efbcd805f00", Text: "list elements 10 to 14"}},
-		Result:   report.Result[answer.Array](),
-	}
+type arrayOptions struct {
+	Start    *int64     `opt:"start" help:"first index, for an array of one dimension"`
+	Length   *int64     `opt:"length" help:"number of elements, for an array of one dimension"`
+	Details  bool       `opt:"details" help:"each element as dumpobj or dumpvc shows it"`
+	NoFields bool       `opt:"nofields" help:"with -details: no fields of the elements"`
+	Object   cli.Object `arg:"address" help:"the array"`
 }
 
-func askDumpArray(c *cli.Context) (report.Answer, error) {
+func dumpArrayCommand() cli.Command {
+	return cli.Ask(cli.Command{
+		Name:    "dumparray",
+		Summary: "list the elements of an array",
+		Help: "The elements of an array of structs or numbers are shown by their addresses, for dumpvc. Except in SOS's form,\n" +
+			"values that fit on the line follow.",
+		Examples: []cli.Example{{Line: "dumparray -start 10 -length 5 7efbcd805f00", Text: "list elements 10 to 14"}},
+	}, askDumpArray, objecttext.Array)
+}
+
+func askDumpArray(c *cli.Context, o *arrayOptions) (*answer.Array, error) {
 	r, err := ask.Objects(c)
 	if err != nil {
-		return report.Answer{}, err
+		return nil, err
 	}
-	a, _ := c.Addr("address")
-	o := objects.ArrayOptions{Details: c.Bool("details"), NoFields: c.Bool("nofields")}
-	if start, ok := c.Int("start"); ok {
-		o.Start = &start
-	}
-	if length, ok := c.Int("length"); ok {
-		o.Length = &length
-	}
-	array, err := r.DescribeArray(c.Context(), a, o)
+	a, err := r.DescribeArray(c.Context(), o.Object.Addr, objects.ArrayOptions{Details: o.Details, NoFields: o.NoFields, Start: o.Start, Length: o.Length})
 	if err != nil {
-		return noArray(c, err)
+		return nil, noArray(c, err)
 	}
-	return report.Say(array, objecttext.Array), nil
+	return a, nil
 }
 
-// noArray is the answer where there is no array, or none with such elements.
-func noArray(c *cli.Context, err error) (report.Answer, error) {
+// noArray explains that there is no array, or none with such elements.
+func noArray(c *cli.Context, err error) error {
 	var bad *objects.RangeError
 	switch {
 	case errors.Is(err, objects.ErrNotArray):
-		return report.SayText(objecttext.NotArray), err
+		return cli.WithText(objecttext.NotArray, err)
 	case !errors.As(err, &bad):
 		return invalidObject(err)
 	case bad.Array.Rank > 1:
-		return report.SayText(objecttext.BadRank), c.Usagef("%v", bad)
+		return cli.WithText(objecttext.BadRank, c.Usagef("%v", bad))
 	case bad.Option == "Start":
-		return report.SayText(objecttext.BadStart), c.Usagef("%v", bad)
+		return cli.WithText(objecttext.BadStart, c.Usagef("%v", bad))
 	}
-	return report.Answer{}, c.Usagef("%v", bad)
+	return c.Usagef("%v", bad)
 }

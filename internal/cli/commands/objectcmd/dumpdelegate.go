@@ -13,27 +13,24 @@ import (
 )
 
 func dumpDelegateCommand() cli.Command {
-	return cli.Command{
-		Name: "dumpdelegate", Aliases: []string{"getdelegatemethod"}, Group: cli.GroupObjects, NeedsDump: true, Ask: askDumpDelegate,
+	return cli.Ask(cli.Command{
+		Name: "dumpdelegate", Aliases: []string{"getdelegatemethod"},
 		Summary: "list the methods that a delegate calls, with their targets",
-		Args:    []cli.Arg{ask.Object("address", "address of the delegate")},
-		Result:  report.Result[iter.Seq2[answer.DelegateCall, error]](),
-	}
+	}, askDumpDelegate, objecttext.Delegate)
 }
 
-func askDumpDelegate(c *cli.Context) (report.Answer, error) {
+func askDumpDelegate(c *cli.Context, o *object) (iter.Seq2[answer.DelegateCall, error], error) {
 	r, err := ask.Objects(c)
 	if err != nil {
-		return report.Answer{}, err
+		return nil, err
 	}
-	a, _ := c.Addr("address")
-	calls, err := r.DelegateCalls(a)
+	calls, err := r.DelegateCalls(o.Object.Addr)
 	var not *objects.NotDelegateError
 	switch {
 	case errors.As(err, &not):
-		return report.SayText(func(p *report.Page) { objecttext.NotDelegate(p, not.Type) }), err
+		return nil, cli.WithText(func(p *report.Page) { objecttext.NotDelegate(p, not.Type) }, err)
 	case err != nil:
-		return invalidObject(err)
+		return nil, invalidObject(err)
 	}
-	return report.Say(calls, objecttext.Delegate), nil
+	return calls, nil
 }

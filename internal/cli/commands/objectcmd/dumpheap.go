@@ -11,27 +11,27 @@ import (
 	"github.com/sosgo/sosgo/query"
 )
 
+type heapOptions struct {
+	Stat     bool `opt:"stat" help:"only the statistics"`
+	Short    bool `opt:"short" help:"only addresses, one a line, for scripts"`
+	Strings  bool `opt:"strings" help:"only strings, counted by their content"`
+	ThinLock bool `opt:"thinlock" help:"only objects that are locked through their header"`
+	ByCount  bool `opt:"bycount" help:"statistics in the order of the number of objects"`
+	ask.Liveness
+	Where  string `opt:"where" value:"EXPR" help:"only objects for which the expression is true (see query)"`
+	Select string `opt:"select" value:"COLUMNS" excludes:"stat,short,strings,thinlock,bycount" help:"a table of these expressions instead: address, size, Name"`
+	quiet
+	ask.Filter
+	ask.Range
+}
+
 func dumpHeapCommand() cli.Command {
-	return cli.Command{
-		Name: "dumpheap", Group: cli.GroupObjects, NeedsDump: true, OnlyAsks: true, Ask: askDumpHeap,
-		Summary: "lists the objects of the heap, or counts them by type",
+	return cli.Do(cli.Command{
+		Name: "dumpheap", OnlyAsks: true,
+		Summary: "list the objects of the heap, or count them by type",
 		Usage:   "[OPTIONS] [START [END|LSIZE]]",
 		Help: "Objects come in address order, then statistics by type, the largest last. Where the heap is corrupt or not in the dump the walk " +
-			"goes on at the next address from which objects follow each other, and a warning says so.",
-		Options: append([]cli.Option{
-			{Name: "stat", Kind: cli.Bool, Summary: "only the statistics"},
-			{Name: "short", Kind: cli.Bool, Summary: "only addresses, one a line, for scripts"},
-			{Name: "strings", Kind: cli.Bool, Summary: "only strings, counted by their content"},
-			{Name: "thinlock", Kind: cli.Bool, Summary: "only objects that are locked through their header"},
-			{Name: "bycount", Kind: cli.Bool, Summary: "sort the statistics by the number of objects"},
-			{Name: "live", Kind: cli.Bool, Summary: "only objects that something keeps alive: see gcroot"},
-			{Name: "dead", Kind: cli.Bool, Summary: "only objects that nothing keeps alive, and free blocks"},
-			{Name: "where", Kind: cli.Str, Value: "EXPR", Summary: "only objects for which the expression is true: see query"},
-			{Name: "select", Kind: cli.Str, Value: "COLUMNS", Summary: "a table of these expressions instead: address, size, Name"},
-			{Name: "ignoregcstate", Kind: cli.Bool, Summary: "no word about a heap that a garbage collection was changing"},
-			{Name: "noprogress", Kind: cli.Bool, Summary: "no progress display"},
-		}, ask.FilterOptions()...),
-		Args: ask.RangeArgs(),
+			"goes on at the next address from which objects follow each other, and a warning reports the gap.",
 		Examples: []cli.Example{
 			{Line: "dumpheap -stat", Text: "what fills the heap"},
 			{Line: "dumpheap -type Order -min 1k", Text: "large objects of types whose name contains Order"},
@@ -39,92 +39,88 @@ func dumpHeapCommand() cli.Command {
 			{Line: "dumpheap -strings -stat", Text: "strings that are there many times"},
 		},
 		Result: report.Result[answer.Listing](),
-	}
+	}, askDumpHeap)
 }
 
-func askDumpHeap(c *cli.Context) (report.Answer, error) {
-	h, err := ask.ScannedHeap(c, c.Bool("ignoregcstate"))
+func askDumpHeap(c *cli.Context, o *heapOptions) (report.Answer, error) {
+	f, h, err := o.chosen(c)
 	if err != nil {
 		return report.Answer{}, err
 	}
-	o := heap.ListOptions{OnlyObjects: c.Bool("short"), ByCount: c.Bool("bycount"), Scan: scanOptions(c)}
-	if o.Filter, err = ask.Chosen(c, h); err != nil {
-		return report.Answer{}, err
+	if o.Select != "" {
+		q, err := o.table(c, f)
+		return ask.Say(q, err, querytext.Listing)
 	}
-	if o.Filter.Range, err = ask.AddressRange(c); err != nil {
-		return report.Answer{}, err
+	l, err := o.list(c, h, f)
+	return ask.Say(l, err, func(p *report.Page, l *answer.Listing) {
+		objecttext.Listing(p, l, objecttext.ListingOptions{Short: o.Short})
+	})
+}
+
+// chosen returns the filter of the objects that the options choose.
+func (o *heapOptions) chosen(c *cli.Context) (*heap.Filter, *heap.Heap, error) {
+	h, err := ask.ScannedHeap(c, o.IgnoreGCState)
+	if err != nil {
+		return nil, nil, err
 	}
-	if columns, ok := c.Str("select"); ok {
-		return askSelected(c, o.Filter, columns)
+	f, err := ask.Chosen(c, h, &o.Filter, &o.Liveness)
+	if err != nil {
+		return nil, nil, err
 	}
-	if where, ok := c.Str("where"); ok {
+	f.Range, err = o.Range.Of(c)
+	return f, h, err
+}
+
+// table makes the table of -select.
+func (o *heapOptions) table(c *cli.Context, f *heap.Filter) (*answer.Listing, error) {
+	p, err := ask.Asked(c)
+	if err != nil {
+		return nil, err
+	}
+	q, err := query.Select(c.Context(), p, o.Where, o.Select, query.Options{Filter: f})
+	if err != nil {
+		return nil, ask.Misread(c, err)
+	}
+	return q.Listing(), nil
+}
+
+// list lists or counts the objects.
+func (o *heapOptions) list(c *cli.Context, h *heap.Heap, f *heap.Filter) (*answer.Listing, error) {
+	if o.Where != "" {
 		p, err := ask.Asked(c)
 		if err != nil {
-			return report.Answer{}, err
+			return nil, err
 		}
-		chosen, err := query.Chooses(c.Context(), p, where, o.Filter)
+		chosen, err := query.Chooses(c.Context(), p, o.Where, f)
 		if err != nil {
-			return report.Answer{}, ask.Misread(c, err)
+			return nil, ask.Misread(c, err)
 		}
-		o.Filter.Where = chosen.Filter
+		f.Where = chosen.Filter
 		c.AtEnd(func() {
 			if err := chosen.Undecided(); err != nil {
 				c.Warn(err)
 			}
 		})
 	}
-	l, err := listing(c, h, o)
-	if err != nil {
-		return report.Answer{}, err
-	}
+	l, err := o.question(c, h, heap.ListOptions{Filter: f, OnlyObjects: o.Short, ByCount: o.ByCount, Scan: o.scan(c)})
 	c.AtEnd(func() {
-		if l.Statistics != nil && l.Count == 0 {
+		if err == nil && l.Statistics != nil && l.Count == 0 {
 			ask.NothingFound(c)
 		}
 	})
-	return report.Say(l, func(p *report.Page, l *answer.Listing) {
-		objecttext.Listing(p, l, objecttext.ListingOptions{Short: c.Bool("short")})
-	}), nil
+	return l, err
 }
 
-// listing asks what the options want to know.
-func listing(c *cli.Context, h *heap.Heap, o heap.ListOptions) (*answer.Listing, error) {
+func (o *heapOptions) question(c *cli.Context, h *heap.Heap, lo heap.ListOptions) (*answer.Listing, error) {
 	switch {
-	case c.Bool("thinlock"):
-		return h.ListLocks(c.Context(), o)
-	case c.Bool("strings") && c.Bool("stat"):
-		return h.CountStrings(c.Context(), o), nil
-	case c.Bool("strings"):
-		return h.ListStrings(c.Context(), o), nil
-	case c.Bool("stat"):
-		return h.Count(c.Context(), o)
+	case o.ThinLock:
+		return h.ListLocks(c.Context(), lo)
+	case o.Strings && o.Stat:
+		return h.CountStrings(c.Context(), lo), nil
+	case o.Strings:
+		return h.ListStrings(c.Context(), lo), nil
+	case o.Stat:
+		return h.Count(c.Context(), lo)
 	}
-	return h.List(c.Context(), o), nil
-}
-
-// scanOptions are those of a command that has -noprogress.
-func scanOptions(c *cli.Context) heap.ScanOptions {
-	if c.Bool("noprogress") {
-		return heap.ScanOptions{Jobs: c.Jobs}
-	}
-	return ask.Scan(c, "scanning the heap")
-}
-
-// askSelected is dumpheap -select.
-func askSelected(c *cli.Context, f *heap.Filter, columns string) (report.Answer, error) {
-	for _, name := range []string{"stat", "short", "strings", "thinlock", "bycount"} {
-		if c.Bool(name) {
-			return report.Answer{}, c.Usagef("-select makes a table of its own, and -%s another", name)
-		}
-	}
-	p, err := ask.Asked(c)
-	if err != nil {
-		return report.Answer{}, err
-	}
-	where, _ := c.Str("where")
-	q, err := query.Select(c.Context(), p, where, columns, query.Options{Filter: f})
-	if err != nil {
-		return report.Answer{}, ask.Misread(c, err)
-	}
-	return report.Say(q.Listing(), querytext.Listing), nil
+	return h.List(c.Context(), lo), nil
 }

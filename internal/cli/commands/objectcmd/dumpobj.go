@@ -15,50 +15,54 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
+type objOptions struct {
+	NoFields bool       `opt:"nofields" help:"no fields"`
+	Show     string     `opt:"show" value:"EXPR" help:"the values of expressions about it, instead of its fields: Customer.Name, size"`
+	Refs     bool       `opt:"refs" help:"the objects that it refers to, as the GC sees them"`
+	Object   cli.Object `arg:"address" help:"the object"`
+}
+
 func dumpObjCommand() cli.Command {
-	return cli.Command{
-		Name: "dumpobj", Aliases: []string{"do"}, Group: cli.GroupObjects, NeedsDump: true, Ask: askDumpObj,
+	return cli.AskWith(cli.Command{
+		Name: "dumpobj", Aliases: []string{"do"},
 		Summary: "show an object: its type, size, fields and values",
-		Help: "The value of a struct field is its address, for dumpvc. Unless SOS's form is asked for, strings, names of enum\n" +
-			"values, dates and other values that fit on the line stand behind the field's name.",
-		Options: []cli.Option{
-			{Name: "nofields", Kind: cli.Bool, Summary: "leave the fields out"},
-			{Name: "show", Kind: cli.Str, Value: "EXPR", Summary: "what expressions about it are worth, instead of its fields: Customer.Name, size"},
-			{Name: "refs", Kind: cli.Bool, Summary: "list the objects that it refers to, as the GC sees them"},
-		},
-		Args: []cli.Arg{ask.Object("address", "address of the object")},
+		Help: "The value of a struct field is its address, for dumpvc. Except in SOS's form, strings, names of enum\n" +
+			"values, dates and other values that fit on the line follow the field's name.",
 		Examples: []cli.Example{
 			{Line: "dumpobj 7f079cc00b40", Text: "show the object at that address"},
 			{Line: "dumpobj Contoso.Orders.Cache.s_open", Text: "the object that a static field refers to"},
-			{Line: "dumpobj -show 'Customer.Name, size, retained' 7f079cc00b40", Text: "what these expressions are worth for it"},
+			{Line: "dumpobj -show 'Customer.Name, size, retained' 7f079cc00b40", Text: "the values of these expressions"},
 		},
-		Result: report.Result[answer.Object](),
-	}
+	}, askDumpObj, func(p *report.Page, x *answer.Object, o *objOptions) {
+		if o.Show != "" {
+			querytext.Evaluations(p, &answer.Evaluations{Values: x.Shown})
+		} else {
+			objecttext.Object(p, x)
+		}
+	})
 }
 
-func askDumpObj(c *cli.Context) (report.Answer, error) {
+func askDumpObj(c *cli.Context, o *objOptions) (*answer.Object, error) {
 	r, err := ask.Objects(c)
 	if err != nil {
-		return report.Answer{}, err
+		return nil, err
 	}
-	a, _ := c.Addr("address")
-	o, err := r.Describe(c.Context(), a, objects.DescribeOptions{NoFields: c.Bool("nofields"), References: c.Bool("refs")})
-	if err != nil {
-		return invalidObject(err)
+	x, err := r.Describe(c.Context(), o.Object.Addr, objects.DescribeOptions{NoFields: o.NoFields, References: o.Refs})
+	switch {
+	case err != nil:
+		return nil, invalidObject(err)
+	case o.Show != "":
+		return x, show(c, x, o.Show)
+	case !o.NoFields && !c.SOS:
+		summarise(c, r, o.Object.Addr, x)
 	}
-	if show, ok := c.Str("show"); ok {
-		return askShown(c, o, show)
-	}
-	if !c.Bool("nofields") && !c.SOS {
-		summarise(c, r, a, o)
-	}
-	return report.Say(o, objecttext.Object), nil
+	return x, nil
 }
 
 // firstElements is how many elements of a collection dumpobj shows.
 const firstElements = 5
 
-// summarise adds what a collection holds, and what a task waits for.
+// summarise adds the first elements of a collection, and what a task waits for.
 func summarise(c *cli.Context, r *objects.Reader, a target.Addr, o *answer.Object) {
 	l, err := ask.Collections(c)
 	if err != nil {
@@ -66,7 +70,7 @@ func summarise(c *cli.Context, r *objects.Reader, a target.Addr, o *answer.Objec
 	}
 	object, err := r.Object(a)
 	if err != nil {
-		return // which the description tells
+		return // the description has the reason
 	}
 	o.Collection, err = l.Summary(object, firstElements)
 	o.Note(err)
@@ -75,40 +79,40 @@ func summarise(c *cli.Context, r *objects.Reader, a target.Addr, o *answer.Objec
 	}
 }
 
-// taskState tells of an object that is a task; nil of another one.
+// taskState describes an object that is a task; it is nil for others.
 func taskState(r *tasks.Reader, o *answer.Object) *answer.TaskState {
 	s, err := r.DescribeState(o.Address)
 	if err != nil {
-		return nil // what can't be read the fields tell
+		return nil // the fields show what could not be read
 	}
 	o.NoteAll(s.Noted())
 	return s
 }
 
-// askShown is dumpobj -show.
-func askShown(c *cli.Context, o *answer.Object, show string) (report.Answer, error) {
+// show evaluates expressions about an object.
+func show(c *cli.Context, x *answer.Object, text string) error {
 	p, err := ask.Asked(c)
 	if err != nil {
-		return report.Answer{}, err
+		return err
 	}
-	of, err := p.Objects.Proven(o.Address)
+	of, err := p.Objects.Proven(x.Address)
 	if err != nil {
-		return report.Answer{}, err
+		return err
 	}
-	e, err := query.EvaluateOf(c.Context(), p, of, show)
+	e, err := query.EvaluateOf(c.Context(), p, of, text)
 	if err = ask.Misread(c, err); e == nil {
-		return report.Answer{}, err
+		return err
 	}
-	o.NoteAll(e.Noted())
-	o.Shown = e.Values
-	return report.Say(o, func(p *report.Page, o *answer.Object) { querytext.Evaluations(p, &answer.Evaluations{Values: o.Shown}) }), err
+	x.NoteAll(e.Noted())
+	x.Shown = e.Values
+	return cli.WithAnswer(err)
 }
 
-// invalidObject is the answer where there is no object, or it can't be read.
-func invalidObject(err error) (report.Answer, error) {
+// invalidObject explains that there is no object, or that it can't be read.
+func invalidObject(err error) error {
 	var invalid *objects.InvalidError
 	if !errors.As(err, &invalid) {
-		return report.Answer{}, err
+		return err
 	}
-	return report.SayText(func(p *report.Page) { objecttext.InvalidObject(p, err) }), err
+	return cli.WithText(func(p *report.Page) { objecttext.InvalidObject(p, err) }, err)
 }

@@ -12,42 +12,42 @@ import (
 	"github.com/sosgo/sosgo/internal/report"
 )
 
-func dumpStringCommand() cli.Command {
-	return cli.Command{
-		Name: "dumpstring", Aliases: []string{"ds"}, Group: cli.GroupObjects, NeedsDump: true, Ask: askDumpString,
-		Summary: "print the whole text of a string",
-		Help: "The text goes to the output with control characters made visible, line feeds and tabs excepted; with -out it goes to\n" +
-			"the file as it is, in UTF-8. Strings of any length are streamed. Unpaired surrogates become U+FFFD.",
-		Options: []cli.Option{
-			{Name: "out", Kind: cli.File, Summary: "write the text to that file"},
-			{Name: "raw", Kind: cli.Bool, Summary: "write the text to the output as it is"},
-		},
-		Args:     []cli.Arg{ask.Object("address", "address of the string")},
-		Examples: []cli.Example{{Line: "dumpstring -out body.json 7efbcd805f00", Text: "write the string to a file"}},
-		Result:   report.Result[answer.String](),
-	}
+type stringOptions struct {
+	Out    string     `opt:"out" kind:"file" help:"the file to write the text to"`
+	Raw    bool       `opt:"raw" help:"the text as it is"`
+	Object cli.Object `arg:"address" help:"the string"`
 }
 
-func askDumpString(c *cli.Context) (report.Answer, error) {
+func dumpStringCommand() cli.Command {
+	return cli.AskWith(cli.Command{
+		Name: "dumpstring", Aliases: []string{"ds"},
+		Summary: "print the whole text of a string",
+		Help: "The text is printed with control characters made visible, except line feeds and tabs; -out writes it to\n" +
+			"the file as it is, in UTF-8. Strings of any length are streamed. Unpaired surrogates become U+FFFD.",
+		Examples: []cli.Example{{Line: "dumpstring -out body.json 7efbcd805f00", Text: "write the string to a file"}},
+	}, askDumpString, func(p *report.Page, s *answer.String, o *stringOptions) {
+		if o.Raw {
+			objecttext.RawString(p, s)
+		} else {
+			objecttext.String(p, s)
+		}
+	})
+}
+
+func askDumpString(c *cli.Context, o *stringOptions) (*answer.String, error) {
 	r, err := ask.Objects(c)
 	if err != nil {
-		return report.Answer{}, err
+		return nil, err
 	}
-	a, _ := c.Addr("address")
-	s, err := r.DescribeString(a)
-	if err != nil {
-		return report.Answer{}, err
+	s, err := r.DescribeString(o.Object.Addr)
+	if err != nil || o.Out == "" {
+		return s, err
 	}
-	if path, ok := c.Str("out"); ok {
-		if err := writeTextFile(c, path, s.Text); err != nil {
-			return report.Answer{}, err
-		}
-		s.Text, s.File = answer.LongText{}, path
+	if err := writeTextFile(c, o.Out, s.Text); err != nil {
+		return nil, err
 	}
-	if c.Bool("raw") {
-		return report.Say(s, objecttext.RawString), nil
-	}
-	return report.Say(s, objecttext.String), nil
+	s.Text, s.File = answer.LongText{}, o.Out
+	return s, nil
 }
 
 // writeTextFile writes a text to a file as it is.

@@ -12,30 +12,32 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-func eeheapCommand() cli.Command {
-	return cli.Command{
-		Name: "eeheap", Group: cli.GroupObjects, NeedsDump: true, Ask: askEEHeap,
-		Summary: "shows the memory of the GC heap and of the loader heaps",
-		Help:    "Without -gc and -loader it shows both. -heap and -segment choose a part of the GC heap.",
-		Options: []cli.Option{
-			{Name: "gc", Kind: cli.Bool, Summary: "only the GC heap"},
-			{Name: "loader", Kind: cli.Bool, Summary: "only the loader heaps"},
-			{Name: "heap", Kind: cli.Int, Summary: "only this heap of a server GC"},
-			{Name: "segment", Kind: cli.Address, Summary: "only this segment or region: its address or one in it"},
-		},
-		Examples: []cli.Example{{Line: "eeheap -gc", Text: "the generations and their segments"}},
-		Result:   report.Result[answer.RuntimeHeaps](),
-	}
+type eeheapOptions struct {
+	GC     bool `opt:"gc" help:"only the GC heap"`
+	Loader bool `opt:"loader" help:"only the loader heaps"`
+	ask.Segments
+
+	total bool // both were read
 }
 
-func askEEHeap(c *cli.Context) (report.Answer, error) {
-	gc, loader := c.Bool("gc"), c.Bool("loader")
-	both := gc == loader
+func eeheapCommand() cli.Command {
+	return cli.AskWith(cli.Command{
+		Name:     "eeheap",
+		Summary:  "show the memory of the GC heap and of the loader heaps",
+		Help:     "Without -gc and -loader both are shown. -heap and -segment choose a part of the GC heap.",
+		Examples: []cli.Example{{Line: "eeheap -gc", Text: "the generations and their segments"}},
+	}, askEEHeap, func(p *report.Page, h *answer.RuntimeHeaps, o *eeheapOptions) {
+		objecttext.RuntimeHeaps(p, h, objecttext.RuntimeHeapsOptions{Total: o.total})
+	})
+}
+
+func askEEHeap(c *cli.Context, o *eeheapOptions) (*answer.RuntimeHeaps, error) {
+	both := o.GC == o.Loader
 	heaps := &answer.RuntimeHeaps{}
-	if loader || both {
+	if o.Loader || both {
 		rt, err := ask.Runtime(c)
 		if err != nil {
-			return report.Answer{}, err
+			return nil, err
 		}
 		switch heaps.LoaderHeaps, err = rt.LoaderHeaps(); {
 		case err == nil:
@@ -44,21 +46,19 @@ func askEEHeap(c *cli.Context) (report.Answer, error) {
 			heaps.LoaderHeaps = nil
 			heaps.Note(fmt.Errorf("loader heaps: %w", err))
 		default:
-			return report.Answer{}, err
+			return nil, err
 		}
 	}
 	var err error
-	if gc || both {
-		heaps.GC, err = gcHeap(c, &heaps.Gaps)
+	if o.GC || both {
+		heaps.GC, err = gcHeap(c, o, &heaps.Gaps)
 	}
-	return report.Say(heaps, func(p *report.Page, h *answer.RuntimeHeaps) {
-		objecttext.RuntimeHeaps(p, h, objecttext.RuntimeHeapsOptions{Total: !gc && !loader && err == nil})
-	}), err
+	o.total = !o.GC && !o.Loader && err == nil
+	return heaps, cli.WithAnswer(err)
 }
 
-// gcHeap asks for the part of the GC heap that options choose; what the heap
-// lacks is noted behind what loader heaps lack.
-func gcHeap(c *cli.Context, g *answer.Gaps) (*answer.GCHeap, error) {
+// gcHeap describes the part of the GC heap that the options choose, and notes what the heap lacks.
+func gcHeap(c *cli.Context, o *eeheapOptions, g *answer.Gaps) (*answer.GCHeap, error) {
 	h, err := ask.View(c).Heap()
 	if err != nil {
 		return nil, err
@@ -66,7 +66,7 @@ func gcHeap(c *cli.Context, g *answer.Gaps) (*answer.GCHeap, error) {
 	for _, w := range h.Warnings() {
 		g.Note(w)
 	}
-	keep, err := ask.SegmentFilter(c, h)
+	keep, err := o.Segments.Of(c, h)
 	if err != nil {
 		return nil, err
 	}

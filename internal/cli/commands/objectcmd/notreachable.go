@@ -9,43 +9,38 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-func notReachableCommand() cli.Command {
-	return cli.Command{
-		Name: "notreachableinrange", Group: cli.GroupObjects, NeedsDump: true, Ask: askNotReachable,
-		Summary: "lists the objects to which the words of a range refer and that nothing keeps alive",
-		Help:    "The range is one of addresses of objects, such as a part of the finalizer queue, whose bounds finalizequeue prints.",
-		Options: []cli.Option{
-			{Name: "short", Kind: cli.Bool, Summary: "only addresses, one a line, for scripts"},
-			{Name: "nofinalizer", Kind: cli.Bool, Summary: "also objects that only the finalizer queue keeps alive"},
-		},
-		Args: []cli.Arg{
-			{Name: "start", Kind: cli.Address, Summary: "first word"},
-			{Name: "end", Kind: cli.Address, Summary: "address behind the last word"},
-		},
-		Result: report.Result[answer.Unreachable](),
-	}
+type unreachableOptions struct {
+	Short       bool        `opt:"short" help:"only addresses, one a line, for scripts"`
+	NoFinalizer bool        `opt:"nofinalizer" help:"also objects that only the finalizer queue keeps alive"`
+	Start       target.Addr `arg:"start" help:"first word"`
+	End         target.Addr `arg:"end" help:"address behind the last word"`
 }
 
-func askNotReachable(c *cli.Context) (report.Answer, error) {
-	start, _ := c.Addr("start")
-	end, _ := c.Addr("end")
-	if end < start {
-		return report.Answer{}, c.Usagef("the range ends before it starts")
+func notReachableCommand() cli.Command {
+	return cli.AskWith(cli.Command{
+		Name:    "notreachableinrange",
+		Summary: "list the unreachable objects that the words of a range refer to",
+		Help:    "The words are addresses of objects, such as a part of the finalizer queue, whose bounds finalizequeue prints.",
+	}, askNotReachable, func(p *report.Page, u *answer.Unreachable, o *unreachableOptions) {
+		objecttext.Unreachable(p, u, objecttext.ListingOptions{Short: o.Short})
+	})
+}
+
+func askNotReachable(c *cli.Context, o *unreachableOptions) (*answer.Unreachable, error) {
+	if o.End < o.Start {
+		return nil, c.Usagef("the range ends before it starts")
 	}
 	h, err := ask.ScannedHeap(c, false)
 	if err != nil {
-		return report.Answer{}, err
+		return nil, err
 	}
 	live := ask.Live
-	if c.Bool("nofinalizer") {
+	if o.NoFinalizer {
 		live = ask.LiveWithoutFinalizers
 	}
 	is, err := live(c)
 	if err != nil {
-		return report.Answer{}, err
+		return nil, err
 	}
-	out, err := h.UnreachableIn(target.Range{Start: start, End: end}, is)
-	return ask.Say(out, err, func(p *report.Page, u *answer.Unreachable) {
-		objecttext.Unreachable(p, u, objecttext.ListingOptions{Short: c.Bool("short")})
-	})
+	return h.UnreachableIn(target.Range{Start: o.Start, End: o.End}, is)
 }

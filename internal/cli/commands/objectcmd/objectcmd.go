@@ -4,9 +4,9 @@ package objectcmd
 
 import "github.com/sosgo/sosgo/internal/cli"
 
-// Commands are the commands of the group.
+// Commands returns the commands of the group.
 func Commands() []cli.Command {
-	return []cli.Command{
+	return cli.In(cli.GroupObjects,
 		analyzeOOMCommand(),
 		dumpExceptionsCommand(),
 		dumpGenCommand(),
@@ -33,5 +33,5 @@ func Commands() []cli.Command {
 		traverseHeapCommand(),
 		verifyHeapCommand(),
 		verifyObjCommand(),
-	}
+	)
 }

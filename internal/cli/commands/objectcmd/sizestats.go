@@ -5,26 +5,18 @@ import (
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/internal/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/cli/text/objecttext"
-	"github.com/sosgo/sosgo/internal/report"
 )
 
 func sizeStatsCommand() cli.Command {
-	return cli.Command{
-		Name: "sizestats", Group: cli.GroupObjects, NeedsDump: true, Ask: askSizeStats,
-		Summary: "counts objects and free blocks of each generation by size",
-		Help:    "The cumulative columns are of the lines above.",
-		Result:  report.Result[answer.SizeStatistics](),
-	}
-}
-
-func askSizeStats(c *cli.Context) (report.Answer, error) {
-	h, err := ask.ScannedHeap(c, false)
-	if err != nil {
-		return report.Answer{}, err
-	}
-	s, err := h.SizeHistograms(c.Context(), ask.Scan(c, "scanning the heap"))
-	if err != nil {
-		return report.Answer{}, err
-	}
-	return report.Say(s, objecttext.SizeStatistics), nil
+	return cli.Ask(cli.Command{
+		Name:    "sizestats",
+		Summary: "count objects and free blocks of each generation by size",
+		Help:    "The cumulative columns sum the lines above.",
+	}, func(c *cli.Context, _ *cli.None) (*answer.SizeStatistics, error) {
+		h, err := ask.ScannedHeap(c, false)
+		if err != nil {
+			return nil, err
+		}
+		return h.SizeHistograms(c.Context(), ask.Scan(c, "scanning the heap"))
+	}, objecttext.SizeStatistics)
 }

@@ -15,72 +15,72 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
+type thrownOptions struct {
+	Lines  bool         `opt:"lines" help:"also source files and lines in SOS's form; other forms always have them"`
+	Nested bool         `opt:"nested" help:"also the exceptions that the thread was handling when it threw"`
+	All    bool         `opt:"all" help:"the exceptions of all threads"`
+	CCW    *target.Addr `opt:"ccw" help:"not supported: needs the tables of COM interop"`
+	Object cli.Object   `arg:"address,optional" help:"the exception"`
+}
+
 func printExceptionCommand() cli.Command {
-	return cli.Command{
-		Name: "printexception", Aliases: []string{"pe"}, Group: cli.GroupThreads, NeedsDump: true, Ask: askPrintException,
+	return cli.AskWith(cli.Command{
+		Name: "printexception", Aliases: []string{"pe"},
 		Summary: "print an exception and where it was thrown",
 		Help: "Without an address it is the exception that the current thread threw last. If it threw none, the threads that have one are listed; " +
 			"-all prints those of all threads.",
-		Args: []cli.Arg{ask.OptionalObject("address", "address of the exception")},
-		Options: []cli.Option{
-			{Name: "lines", Summary: "also print source files and lines (outside SOS's form they are always printed)"},
-			{Name: "nested", Summary: "also print the exceptions that the thread was handling when it threw"},
-			{Name: "all", Summary: "print the exceptions of all threads"},
-			{Name: "ccw", Kind: cli.Address, Summary: "not supported: needs the tables of COM interop"},
-		},
 		Examples: []cli.Example{{Line: "pe -nested", Text: "all that went wrong on this thread"}},
-		Result:   report.Result[answer.ThrownException](),
-	}
+	}, askPrintException, func(p *report.Page, x *answer.ThrownException, o *thrownOptions) {
+		threadtext.ThrownException(p, x, threadtext.ExceptionOptions{Nested: o.Nested, Lines: o.Lines})
+	})
 }
 
-func askPrintException(c *cli.Context) (report.Answer, error) {
-	if c.Has("ccw") {
-		return report.Answer{}, target.Unsupportedf("-ccw: exceptions are not looked up by their COM wrappers")
+func askPrintException(c *cli.Context, o *thrownOptions) (*answer.ThrownException, error) {
+	if o.CCW != nil {
+		return nil, target.Unsupportedf("-ccw: exceptions are not looked up by their COM wrappers")
 	}
 	rt, err := ask.Runtime(c)
 	if err != nil {
-		return report.Answer{}, err
+		return nil, err
 	}
 	list, err := ask.Threads(c)
 	if err != nil {
-		return report.Answer{}, err
+		return nil, err
 	}
-	say := func(x *answer.ThrownException) report.Answer {
-		return report.Say(x, func(p *report.Page, x *answer.ThrownException) {
-			threadtext.ThrownException(p, x, threadtext.ExceptionOptions{Nested: c.Bool("nested"), Lines: c.Bool("lines")})
-		})
+	if o.All {
+		return allExceptions(rt, list), nil
 	}
-	if c.Bool("all") {
-		return say(allExceptions(rt, list)), nil
-	}
-	t := ask.CurrentThread(c, list)
-	a, given := c.Addr("address")
-	if !given {
+	t, a := ask.CurrentThread(c, list), o.Object.Addr
+	if !o.Object.Given {
 		if a, err = lastThrown(t); err != nil && c.SOS {
-			return report.Answer{}, err
+			return nil, err
 		}
 	} else if err := provenObject(c, a); err != nil {
-		return report.SayText(func(p *report.Page) { threadtext.InvalidException(p, a) }), err
+		return nil, invalidException(a, err)
 	}
 	if a == 0 && err == nil || err != nil && t.Managed == nil {
 		x := &answer.ThrownException{}
 		x.Others = crash.Exceptions(rt, list, &x.Gaps)
-		return say(x), nil
+		return x, nil
 	}
 	if err != nil {
-		return report.Answer{}, err
+		return nil, err
 	}
-	x, err := t.DescribeException(rt, a, c.Bool("nested"))
-	if given && errors.Is(err, dac.ErrNotException) { // the address is wrong, and nothing in the dump
-		err = target.Unsupportedf("object %016x is no exception: use dumpobj", uint64(a))
+	x, err := t.DescribeException(rt, a, o.Nested)
+	if o.Object.Given && errors.Is(err, dac.ErrNotException) { // the address is wrong, not the dump
+		err = c.Usagef("object %016x is not an exception: use dumpobj", uint64(a))
 	}
 	if err != nil {
-		return report.SayText(func(p *report.Page) { threadtext.InvalidException(p, a) }), err
+		return nil, invalidException(a, err)
 	}
-	return say(x), nil
+	return x, nil
 }
 
-// allExceptions are those of all threads.
+func invalidException(a target.Addr, err error) error {
+	return cli.WithText(func(p *report.Page) { threadtext.InvalidException(p, a) }, err)
+}
+
+// allExceptions describes the exceptions of all threads.
 func allExceptions(rt *dac.Runtime, list []threads.Thread) *answer.ThrownException {
 	x := &answer.ThrownException{}
 	rows := crash.Exceptions(rt, list, &x.Gaps)
@@ -98,7 +98,7 @@ func allExceptions(rt *dac.Runtime, list []threads.Thread) *answer.ThrownExcepti
 	return x
 }
 
-// lastThrown is the exception that a thread threw last, 0 for none.
+// lastThrown returns the exception that a thread threw last, 0 for none.
 func lastThrown(t *threads.Thread) (target.Addr, error) {
 	if t.Managed == nil {
 		return 0, target.Unsupportedf("the current thread is unmanaged; clrthreads lists the managed ones")
@@ -106,7 +106,7 @@ func lastThrown(t *threads.Thread) (target.Addr, error) {
 	return t.Managed.LastThrown, t.Managed.LastThrownError
 }
 
-// provenObject says why a, which the user gave, is no object. 0 is none's.
+// provenObject returns why a is not an object; nil for 0.
 func provenObject(c *cli.Context, a target.Addr) error {
 	r, err := ask.Objects(c)
 	if err != nil || a == 0 {

@@ -5,37 +5,34 @@ import (
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/internal/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/cli/text/threadtext"
-	"github.com/sosgo/sosgo/internal/report"
 	"github.com/sosgo/sosgo/stackwalk/threads"
 )
 
+type syncBlockOptions struct {
+	All   bool   `opt:"all" help:"also those that are not locked"`
+	Index *int64 `arg:"index,optional" help:"only this sync block, locked or not"`
+}
+
 func syncBlkCommand() cli.Command {
-	return cli.Command{
-		Name: "syncblk", Group: cli.GroupThreads, NeedsDump: true, Ask: askSyncBlk,
+	return cli.Ask(cli.Command{
+		Name:    "syncblk",
 		Summary: "list the sync blocks that are locked, and who holds them",
 		Help: "MonitorHeld is 1 for the owner and 2 for each thread that waits. Locks that nobody has waited for stand in " +
 			"the header of the object (dumpheap -thinlock), those of System.Threading.Lock in its fields.",
-		Args:    []cli.Arg{{Name: "index", Kind: cli.Int, Optional: true, Summary: "only this sync block, locked or not"}},
-		Options: []cli.Option{{Name: "all", Summary: "also those that are not locked"}},
-		Result:  report.Result[answer.SyncBlocks](),
-	}
+	}, askSyncBlk, threadtext.SyncBlocks)
 }
 
-func askSyncBlk(c *cli.Context) (report.Answer, error) {
+func askSyncBlk(c *cli.Context, o *syncBlockOptions) (*answer.SyncBlocks, error) {
 	rt, err := ask.Runtime(c)
 	if err != nil {
-		return report.Answer{}, err
+		return nil, err
 	}
 	if err := rt.HasSyncBlocks(); err != nil {
-		return report.Answer{}, err
+		return nil, err
 	}
 	list, err := ask.Threads(c)
 	if err != nil {
-		return report.Answer{}, err
+		return nil, err
 	}
-	o := threads.SyncBlockOptions{All: c.Bool("all")}
-	if index, ok := c.Int("index"); ok {
-		o.Index = &index
-	}
-	return report.Say(threads.SyncBlocks(c.Context(), rt, list, o), threadtext.SyncBlocks), nil
+	return threads.SyncBlocks(c.Context(), rt, list, threads.SyncBlockOptions{All: o.All, Index: o.Index}), nil
 }

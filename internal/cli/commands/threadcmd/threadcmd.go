@@ -4,9 +4,9 @@ package threadcmd
 
 import "github.com/sosgo/sosgo/internal/cli"
 
-// Commands are the commands of the group.
+// Commands returns the commands of the group.
 func Commands() []cli.Command {
-	return []cli.Command{
+	return cli.In(cli.GroupThreads,
 		clrThreadsCommand(),
 		crashInfoCommand(),
 		clrmaCommand(),
@@ -22,5 +22,5 @@ func Commands() []cli.Command {
 		threadStateCommand(),
 		threadsCommand(),
 		watsonBucketsCommand(),
-	}
+	)
 }

@@ -7,39 +7,38 @@ import (
 	"github.com/sosgo/sosgo/internal/cli/text/typetext"
 	"github.com/sosgo/sosgo/internal/report"
 	"github.com/sosgo/sosgo/objects/disasm"
+	"github.com/sosgo/sosgo/target"
 )
 
+type codeOptions struct {
+	GCInfo  bool        `opt:"gcinfo" help:"where slots begin and end to hold references"`
+	EHInfo  bool        `opt:"ehinfo" help:"where exception handlers and their code begin and end"`
+	IL      bool        `opt:"il" help:"the IL that code was made from"`
+	Map     bool        `opt:"map" help:"the map from IL to code, first"`
+	Offsets bool        `opt:"o" help:"the offset of each instruction"`
+	NoLines bool        `opt:"n" help:"no source lines"`
+	Address target.Addr `arg:"address" help:"MethodDesc, or address in its code"`
+}
+
 func clruCommand() cli.Command {
-	return cli.Command{
-		Name: "clru", Aliases: []string{"u"}, Group: cli.GroupTypes, NeedsDump: true, Ask: askClru,
+	return cli.AskWith(cli.Command{
+		Name: "clru", Aliases: []string{"u"},
 		Summary: "disassemble a method",
 		Help: "The whole code of the method, with the names of what it calls and of types, objects and strings that it " +
 			"loads. An address inside the code is marked with >>>.",
-		Options: []cli.Option{
-			{Name: "gcinfo", Summary: "show where slots begin and end to hold references"},
-			{Name: "ehinfo", Summary: "show where exception handlers and their code begin and end"},
-			{Name: "il", Summary: "show the IL that code was made from"},
-			{Name: "map", Summary: "list the map from IL to code first"},
-			{Name: "o", Summary: "show the offset of each instruction"},
-			{Name: "n", Summary: "leave out source lines"},
-		},
-		Args: []cli.Arg{{Name: "address", Kind: cli.Address, Summary: "MethodDesc, or address in its code"}},
 		Examples: []cli.Example{
 			{Line: "clru 7f27f48618d8", Text: "the code of a method"},
 			{Line: "clru -gcinfo -ehinfo 7f27f487b3a0", Text: "with what the compiler recorded beside it"},
 		},
-		Result: report.Result[answer.Disassembly](),
-	}
+	}, askClru, func(p *report.Page, d *answer.Disassembly, o *codeOptions) {
+		typetext.Disassembly(p, d, typetext.DisassemblyOptions{Offsets: o.Offsets, NoSource: o.NoLines})
+	})
 }
 
-func askClru(c *cli.Context) (report.Answer, error) {
+func askClru(c *cli.Context, o *codeOptions) (*answer.Disassembly, error) {
 	l, err := ask.Lister(c)
 	if err != nil {
-		return report.Answer{}, err
+		return nil, err
 	}
-	a, _ := c.Addr("address")
-	d, err := l.Method(c.Context(), a, disasm.MethodOptions{
-		GCInfo: c.Bool("gcinfo"), Handlers: c.Bool("ehinfo"), IL: c.Bool("il"), Map: c.Bool("map")})
-	o := typetext.DisassemblyOptions{Offsets: c.Bool("o"), NoSource: c.Bool("n")}
-	return ask.Say(d, err, func(p *report.Page, d *answer.Disassembly) { typetext.Disassembly(p, d, o) })
+	return l.Method(c.Context(), o.Address, disasm.MethodOptions{GCInfo: o.GCInfo, Handlers: o.EHInfo, IL: o.IL, Map: o.Map})
 }

@@ -12,27 +12,21 @@ import (
 )
 
 func dumpALCCommand() cli.Command {
-	return cli.Command{
-		Name: "dumpalc", Group: cli.GroupTypes, NeedsDump: true, Ask: askDumpALC,
+	return cli.Ask(cli.Command{
+		Name:    "dumpalc",
 		Summary: "print the AssemblyLoadContext that the type of an object was loaded into",
-		Args:    []cli.Arg{ask.Object("address", "address of the object")},
-		Result:  report.Result[answer.LoadContext](),
-	}
+	}, askDumpALC, typetext.LoadContext)
 }
 
-func askDumpALC(c *cli.Context) (report.Answer, error) {
+func askDumpALC(c *cli.Context, o *object) (*answer.LoadContext, error) {
 	r, err := ask.Objects(c)
 	if err != nil {
-		return report.Answer{}, err
+		return nil, err
 	}
-	a, _ := c.Addr("address")
-	alc, err := r.DescribeLoadContext(c.Context(), a)
+	alc, err := r.DescribeLoadContext(c.Context(), o.Object.Addr)
 	var invalid *objects.InvalidError
-	switch {
-	case errors.As(err, &invalid):
-		return report.SayText(func(p *report.Page) { typetext.InvalidObject(p, err) }), err
-	case err != nil:
-		return report.Answer{}, err
+	if errors.As(err, &invalid) {
+		return nil, cli.WithText(func(p *report.Page) { typetext.InvalidObject(p, err) }, err)
 	}
-	return report.Say(alc, typetext.LoadContext), nil
+	return alc, err
 }

@@ -7,43 +7,41 @@ import (
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/internal/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/cli/text/typetext"
-	"github.com/sosgo/sosgo/internal/report"
 	"github.com/sosgo/sosgo/objects/disasm"
+	"github.com/sosgo/sosgo/target"
 )
 
+type ilOptions struct {
+	Raw     bool        `opt:"i" help:"IL in memory: ADDRESS is where it begins"`
+	Address target.Addr `arg:"address" help:"MethodDesc, address in the method's code, or a DynamicMethod or its resolver"`
+}
+
 func dumpILCommand() cli.Command {
-	return cli.Command{
-		Name: "dumpil", Group: cli.GroupTypes, NeedsDump: true, Ask: askDumpIL,
+	return cli.Ask(cli.Command{
+		Name:    "dumpil",
 		Summary: "print a method's IL",
-		Args:    []cli.Arg{{Name: "address", Kind: cli.Address, Summary: "of the MethodDesc, in the method's code, or of a DynamicMethod or its resolver"}},
-		Options: []cli.Option{
-			{Name: "i", Kind: cli.Bool, Summary: "the address is that of IL"},
-		},
 		Examples: []cli.Example{
 			{Line: "dumpil 7f27f4926dd8", Text: "the IL of a method, with names and literals"},
 			{Line: "dumpil -i 7f27f3f8bf24", Text: "IL in memory"},
 		},
-		Result: report.Result[answer.IL](),
-	}
+	}, askDumpIL, typetext.IL)
 }
 
-func askDumpIL(c *cli.Context) (report.Answer, error) {
+func askDumpIL(c *cli.Context, o *ilOptions) (*answer.IL, error) {
 	l, err := ask.Lister(c)
 	if err != nil {
-		return report.Answer{}, err
+		return nil, err
 	}
-	a, _ := c.Addr("address")
-	if a == 0 {
-		return report.SayText(typetext.NoIL), c.Usagef("0 is no method")
+	if o.Address == 0 {
+		return nil, cli.WithText(typetext.NoIL, c.Usagef("0 is not a method"))
 	}
-	if c.Bool("i") {
-		il, err := l.ILAt(a)
-		return ask.Say(il, err, typetext.IL)
+	if o.Raw {
+		return l.ILAt(o.Address)
 	}
-	il, err := l.IL(a)
+	il, err := l.IL(o.Address)
 	var none *disasm.NoMethodError
 	if errors.As(err, &none) {
-		return notFound(a, typetext.NoMethodDesc), err
+		return nil, notFound(o.Address, err, typetext.NoMethodDesc)
 	}
-	return ask.Say(il, err, typetext.IL)
+	return il, err
 }

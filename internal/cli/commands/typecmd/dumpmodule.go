@@ -6,25 +6,23 @@ import (
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/internal/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/cli/text/typetext"
-	"github.com/sosgo/sosgo/internal/report"
+	"github.com/sosgo/sosgo/target"
 )
 
-func dumpModuleCommand() cli.Command {
-	return cli.Command{
-		Name: "dumpmodule", Group: cli.GroupTypes, NeedsDump: true, Ask: askDumpModule,
-		Summary: "describe a managed module",
-		Args:    []cli.Arg{{Name: "address", Kind: cli.Address, Summary: "of the Module"}},
-		Options: []cli.Option{{Name: "mt", Kind: cli.Bool, Summary: "list the loaded types that it defines and refers to"}},
-		Result:  report.Result[answer.ModuleDetails](),
-	}
+type moduleOptions struct {
+	MT      bool        `opt:"mt" help:"the loaded types that it defines and refers to"`
+	Address target.Addr `arg:"address" help:"the Module"`
 }
 
-func askDumpModule(c *cli.Context) (report.Answer, error) {
-	rt, err := ask.Runtime(c)
-	if err != nil {
-		return report.Answer{}, err
-	}
-	a, _ := c.Addr("address")
-	m, err := rt.DescribeModule(a, dac.ModuleOptions{Types: c.Bool("mt")})
-	return ask.Say(m, err, typetext.Module)
+func dumpModuleCommand() cli.Command {
+	return cli.Ask(cli.Command{
+		Name:    "dumpmodule",
+		Summary: "describe a managed module",
+	}, func(c *cli.Context, o *moduleOptions) (*answer.ModuleDetails, error) {
+		rt, err := ask.Runtime(c)
+		if err != nil {
+			return nil, err
+		}
+		return rt.DescribeModule(o.Address, dac.ModuleOptions{Types: o.MT})
+	}, typetext.Module)
 }

@@ -7,29 +7,27 @@ import (
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/internal/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/cli/text/typetext"
-	"github.com/sosgo/sosgo/internal/report"
 )
 
 func dumpRuntimeTypesCommand() cli.Command {
-	return cli.Command{
-		Name: "dumpruntimetypes", Group: cli.GroupTypes, NeedsDump: true, Ask: askDumpRuntimeTypes,
+	return cli.Ask(cli.Command{
+		Name:    "dumpruntimetypes",
 		Summary: "list the System.RuntimeType objects of the heap and the types that they stand for",
-		Result:  report.Result[iter.Seq2[answer.RuntimeType, error]](),
-	}
+	}, askDumpRuntimeTypes, typetext.RuntimeTypes)
 }
 
-func askDumpRuntimeTypes(c *cli.Context) (report.Answer, error) {
+func askDumpRuntimeTypes(c *cli.Context, _ *cli.None) (iter.Seq2[answer.RuntimeType, error], error) {
 	h, err := ask.ScannedHeap(c, true)
 	if err != nil {
-		return report.Answer{}, err
+		return nil, err
 	}
 	r, err := ask.Objects(c)
 	if err != nil {
-		return report.Answer{}, err
+		return nil, err
 	}
 	types, err := r.RuntimeTypes(c.Context(), h)
-	if err == nil {
-		types, err = ask.Found(types, "System.RuntimeType object")
+	if err != nil {
+		return nil, err
 	}
-	return ask.Say(types, err, typetext.RuntimeTypes)
+	return ask.Found(types, "System.RuntimeType object")
 }

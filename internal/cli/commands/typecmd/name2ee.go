@@ -7,78 +7,75 @@ import (
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/internal/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/cli/text/typetext"
-	"github.com/sosgo/sosgo/internal/report"
 	"github.com/sosgo/sosgo/metadata"
+	"github.com/sosgo/sosgo/target"
 )
 
+type nameOptions struct {
+	Name []string `arg:"name" kind:"type" help:"module and name"`
+}
+
 func name2EECommand() cli.Command {
-	return cli.Command{
-		Name: "name2ee", Group: cli.GroupTypes, NeedsDump: true, Ask: askName2EE,
+	return cli.Ask(cli.Command{
+		Name:    "name2ee",
 		Summary: "find a type, method or field by name",
 		Usage:   "MODULE!NAME | MODULE NAME",
 		Help: "MODULE is a file name with or without its extension, or * for all modules. NAME is the full name of a type, loaded or not,\n" +
 			"or of a type's member. If nothing has that name, loaded types that contain it are listed; --sos lists these too.",
-		Args: []cli.Arg{{Name: "name", Kind: cli.TypeName, Rest: true, Summary: "module and name"}},
 		Examples: []cli.Example{
 			{Line: "name2ee *!System.String", Text: "search all modules"},
 			{Line: "name2ee App.dll App.Program.Main", Text: "a method"},
 		},
-		Result: report.Result[answer.NameSearch](),
-	}
+	}, askName2EE, typetext.Names)
 }
 
-func askName2EE(c *cli.Context) (report.Answer, error) {
-	module, name, err := moduleAndName(c)
+func askName2EE(c *cli.Context, o *nameOptions) (*answer.NameSearch, error) {
+	module, name, err := o.split(c)
 	if err != nil {
-		return report.Answer{}, err
+		return nil, err
 	}
 	r, err := ask.Code(c)
 	if err != nil {
-		return report.Answer{}, err
+		return nil, err
 	}
-	found, err := r.FindName(module, name)
-	return ask.Say(found, err, typetext.Names)
+	return r.FindName(module, name)
 }
 
-// moduleAndName splits the arguments: "module!name" or "module name".
-func moduleAndName(c *cli.Context) (module, name string, err error) {
-	args := c.Strings("name")
-	if len(args) == 1 {
-		module, name, _ = strings.Cut(args[0], "!")
-	} else if len(args) == 2 {
-		module, name = args[0], args[1]
+// split splits the arguments: "module!name" or "module name".
+func (o *nameOptions) split(c *cli.Context) (module, name string, err error) {
+	if len(o.Name) == 1 {
+		module, name, _ = strings.Cut(o.Name[0], "!")
+	} else if len(o.Name) == 2 {
+		module, name = o.Name[0], o.Name[1]
 	}
-	if module == "" || name == "" || strings.Contains(name, "!") && len(args) == 1 {
+	if module == "" || name == "" || strings.Contains(name, "!") && len(o.Name) == 1 {
 		return "", "", c.Usagef("a module and a name are needed: module!name, or *!name for all modules")
 	}
 	return module, name, nil
 }
 
-func token2EECommand() cli.Command {
-	return cli.Command{
-		Name: "token2ee", Group: cli.GroupTypes, NeedsDump: true, Ask: askToken2EE,
-		Summary: "find a type, method or field by its metadata token",
-		Args: []cli.Arg{
-			{Name: "module", Kind: cli.Str, Summary: "file name of the module, or * for all"},
-			{Name: "token", Kind: cli.Address, Summary: "TypeDef, TypeRef, MethodDef or FieldDef"},
-		},
-		Result: report.Result[answer.NameSearch](),
-	}
+type tokenOptions struct {
+	Module string      `arg:"module" help:"file name of the module, or * for all"`
+	Token  target.Addr `arg:"token" help:"TypeDef, TypeRef, MethodDef or FieldDef"`
 }
 
-func askToken2EE(c *cli.Context) (report.Answer, error) {
-	module, _ := c.Str("module")
-	value, _ := c.Addr("token")
-	token := metadata.Token(value)
+func token2EECommand() cli.Command {
+	return cli.Ask(cli.Command{
+		Name:    "token2ee",
+		Summary: "find a type, method or field by its metadata token",
+	}, askToken2EE, typetext.Tokens)
+}
+
+func askToken2EE(c *cli.Context, o *tokenOptions) (*answer.NameSearch, error) {
+	token := metadata.Token(o.Token)
 	switch token.Table() {
 	case metadata.TableTypeDef, metadata.TableTypeRef, metadata.TableMethodDef, metadata.TableField:
 	default:
-		return report.Answer{}, c.Usagef("a token of this table is not supported: TypeDef 02, TypeRef 01, MethodDef 06 and FieldDef 04 are")
+		return nil, c.Usagef("a token of this table is not supported: TypeDef 02, TypeRef 01, MethodDef 06 and FieldDef 04 are")
 	}
 	r, err := ask.Code(c)
 	if err != nil {
-		return report.Answer{}, err
+		return nil, err
 	}
-	found, err := r.FindToken(module, token)
-	return ask.Say(found, err, typetext.Tokens)
+	return r.FindToken(o.Module, token)
 }

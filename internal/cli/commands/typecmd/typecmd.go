@@ -4,9 +4,9 @@ package typecmd
 
 import "github.com/sosgo/sosgo/internal/cli"
 
-// Commands are the commands of the group.
+// Commands returns the commands of the group.
 func Commands() []cli.Command {
-	return []cli.Command{
+	return cli.In(cli.GroupTypes,
 		dumpMTCommand(),
 		dumpClassCommand(),
 		dumpSigCommand(),
@@ -27,5 +27,5 @@ func Commands() []cli.Command {
 		dumpRuntimeTypesCommand(),
 		staticsCommand(),
 		typesCommand(),
-	}
+	)
 }
