@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"html"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"net/netip"
@@ -182,7 +183,7 @@ func (s *Server) route(w http.ResponseWriter, r *http.Request) {
 // end of lists, and list=NAME cuts no other list.
 func (s *Server) document(w http.ResponseWriter, r *http.Request, command string) {
 	q := r.URL.Query()
-	from, err := number(q.Get("from"), 0, 1<<40)
+	from, err := number(q.Get("from"), 0, math.MaxInt)
 	count, err2 := number(q.Get("count"), pageItems, maxItems)
 	if err != nil || err2 != nil {
 		http.Error(w, "from and count are numbers; count is at most "+strconv.Itoa(maxItems), http.StatusBadRequest)
