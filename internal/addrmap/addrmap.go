@@ -72,7 +72,7 @@ func (t *table[T]) find(a target.Addr) (*atomic.Pointer[entry[T]], *entry[T]) {
 	}
 }
 
-// grown is a larger table with the same entries. Readers may still use t.
+// grown returns a larger table with the same entries. Readers may still use t.
 func (t *table[T]) grown() *table[T] {
 	if t == nil {
 		return &table[T]{slots: make([]atomic.Pointer[entry[T]], minSlots)}

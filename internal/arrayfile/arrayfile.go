@@ -70,7 +70,7 @@ type Section struct {
 	Data []byte // Bytes makes them of an array
 }
 
-// Bytes are the bytes of an array, as they lie in memory. They are the array's own.
+// Bytes returns the bytes of an array, as they lie in memory. They are the array's own.
 func Bytes[T any](s []T) []byte {
 	if len(s) == 0 {
 		return nil
@@ -152,7 +152,7 @@ func ours(name string, existing fs.FileInfo) error {
 
 func paged(n uint64) uint64 { return (n + headSize - 1) &^ (headSize - 1) }
 
-// checksums are those of all sections.
+// checksums returns those of all sections.
 func checksums(sections []Section) []byte {
 	var out []byte
 	for _, s := range sections {
@@ -259,7 +259,7 @@ func (f *File) head(head []byte, key Key, size uint64) (sections int, sums uint6
 	return int(count), sums, nil
 }
 
-// bytes are all bytes of the file.
+// bytes returns all bytes of the file.
 func (f *File) bytes(ctx context.Context, size uint64, o Options) ([]byte, error) {
 	if f.file.Mapped() {
 		return f.file.Bytes(0, int(size)), nil
@@ -318,7 +318,7 @@ func (f *File) check(ctx context.Context, sums []byte, jobs int) error {
 	return nil
 }
 
-// Values are the section of that name as values of type T, which are without pointers. It is target.ErrCorrupt if the
+// Values returns the section of that name as values of type T, which are without pointers. It is target.ErrCorrupt if the
 // file has none, or one that is no whole number of values.
 func Values[T any](f *File, name string) ([]T, error) {
 	i := slices.IndexFunc(f.sections, func(s section) bool { return s.name == name })
@@ -332,7 +332,7 @@ func Values[T any](f *File, name string) ([]T, error) {
 	return nil, nil
 }
 
-// Close gives the file back.
+// Close releases the file.
 func (f *File) Close() error {
 	f.read.Free()
 	f.sections = nil

@@ -1,4 +1,4 @@
-// Package bundle reads the bundle of a single-file app: the files that stand behind
+// Package bundle reads the bundle of a single-file app: the files that follow
 // the program in its file, and the manifest that lists them.
 //
 // The form is that of dotnet/runtime: docs/design/features/single-file of dotnet/designs
@@ -50,7 +50,7 @@ type File struct {
 	Packed int64 // bytes that it takes in the program's file, if it is compressed; else 0
 }
 
-// Stored is the number of bytes that the file takes in the program's.
+// Stored returns the number of bytes that the file takes in the program's.
 func (f *File) Stored() int64 {
 	if f.Packed > 0 {
 		return f.Packed
@@ -164,7 +164,7 @@ func text(c *cursor.Cursor) string {
 	return string(c.Take(int(n)))
 }
 
-// At returns the file that has the byte at an offset of the program's file, nil for none.
+// At returns the file that has the byte at an offset of the program's file, nil if there is none.
 func (m *Manifest) At(offset uint64) *File {
 	for i := range m.Files {
 		f := &m.Files[i]
@@ -175,7 +175,7 @@ func (m *Manifest) At(offset uint64) *File {
 	return nil
 }
 
-// Extent is how many bytes a process maps of the file, from an offset of the program's file at or before it on: whole pages.
+// Extent returns how many bytes a process maps of the file, from an offset of the program's file at or before it on: whole pages.
 func (f *File) Extent(offset, page uint64) uint64 {
 	return (uint64(f.Offset) + uint64(f.Stored()) - offset + page - 1) &^ (page - 1)
 }

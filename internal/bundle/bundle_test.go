@@ -19,7 +19,7 @@ import (
 
 const place = 16
 
-// program is a program with the place of a bundle.
+// program returns a program with the place of a bundle.
 func program() []byte { return append(make([]byte, place), synth.BundlePlace()...) }
 
 func deflated(b []byte) []byte {

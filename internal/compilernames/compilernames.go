@@ -6,7 +6,7 @@ package compilernames
 
 import "strings"
 
-// Method is the method that a state machine of that name was made of; the name itself where it is of another form.
+// Method returns the method that a state machine of that name was made of; the name itself where it is of another form.
 //
 //	Ns.Type+<Method>d__4              Ns.Type.Method
 //	Ns.Type+<Method>d__4<Ns.Order>    Ns.Type.Method<Ns.Order>
@@ -43,7 +43,7 @@ func Method(full string) string {
 	return declaring + "." + name + args
 }
 
-// Declaring is the method that a local function or a lambda stands in, by its name:
+// Declaring returns the method that a local function or a lambda stands in, by its name:
 //
 //	<Wait>g____PInvoke|24_0   Wait
 //	<Wait>b__3_0              Wait
@@ -57,7 +57,7 @@ func Declaring(method string) string {
 	return method[1:end]
 }
 
-// lastNested is the index of the + before the innermost type of a name, leaving out those of type arguments; -1 for
+// lastNested returns the index of the + before the innermost type of a name, leaving out those of type arguments; -1 for
 // none.
 func lastNested(full string) int {
 	depth, at := 0, -1
@@ -76,7 +76,7 @@ func lastNested(full string) int {
 	return at
 }
 
-// closing is the index of the > that closes the < at the start, -1 for none.
+// closing returns the index of the > that closes the < at the start, -1 if there is none.
 func closing(s string) int {
 	depth := 0
 	for i := 0; i < len(s); i++ {
@@ -107,7 +107,7 @@ const (
 	Parameter = "parameter"
 )
 
-// Variable is the variable that became a field of that name, empty for what the compiler keeps for itself.
+// Variable returns the variable that became a field of that name, empty for what the compiler keeps for itself.
 func Variable(name string) (variable, kind string) {
 	switch {
 	case name == "<>4__this" || name == "$VB$Me" || name == "$this":

@@ -53,7 +53,7 @@ func TestVariable(t *testing.T) {
 	}
 }
 
-// TestDeclaring: a function that stands in a method is told by the method's name.
+// TestDeclaring: a function that stands in a method is given by the method's name.
 func TestDeclaring(t *testing.T) {
 	for in, want := range map[string]string{
 		"<Wait>g____PInvoke|24_0": "Wait", "<Main>b__3_0": "Main", "<A.I<B>.Go>g__F|1": "A.I<B>.Go", "Wait": "Wait", "<Wait>d__3": "<Wait>d__3",

@@ -20,7 +20,7 @@ type Cursor struct {
 // New returns a Cursor at the start of b, which lies at offset base of a file.
 func New(b []byte, base int64) *Cursor { return &Cursor{b: b, base: base} }
 
-// Err is the first failure, or nil. It wraps io.ErrUnexpectedEOF.
+// Err returns the first failure, or nil. It wraps io.ErrUnexpectedEOF.
 func (c *Cursor) Err() error { return c.err }
 
 // Fail makes err the cursor's error unless it has one.
@@ -30,10 +30,10 @@ func (c *Cursor) Fail(err error) {
 	}
 }
 
-// Offset is the position in the slice.
+// Offset returns the position in the slice.
 func (c *Cursor) Offset() int { return c.off }
 
-// Len is the number of bytes left.
+// Len returns the number of bytes left.
 func (c *Cursor) Len() int { return len(c.b) - c.off }
 
 // Seek sets the position in the slice.

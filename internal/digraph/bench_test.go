@@ -117,7 +117,7 @@ func (h *heap) Free() {
 	h.sizes.Free()
 }
 
-// heapSizes are the numbers of nodes, in millions, that benchmarks use: 1 and 11, or those of SOSGO_BENCH_NODES, as "1
+// heapSizes returns the numbers of nodes, in millions, that benchmarks use: 1 and 11, or those of SOSGO_BENCH_NODES, as "1
 // 4 18 40 200". 200 million take 7 GB.
 func heapSizes(tb testing.TB) []int {
 	var sizes []int
@@ -135,7 +135,7 @@ func heapSizes(tb testing.TB) []int {
 }
 
 // eachHeap runs f b.N times over well ordered and over shuffled heaps. Times are per node; the peak is that of all
-// arrays, the heap's 4 bytes a node, 4 an edge and 4 for the size of a node included.
+// arrays, the heap's 4 bytes per node, 4 an edge and 4 for the size of a node included.
 func eachHeap(b *testing.B, f func(b *testing.B, h *heap, opt digraph.Options)) {
 	for _, millions := range heapSizes(b) {
 		for _, kind := range []struct{ shuffled, cross float64 }{{0.1, 0.1}, {1, 1}} {

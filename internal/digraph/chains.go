@@ -58,7 +58,7 @@ type chainSearch struct {
 
 const used = None // in toward; no node has this number, nor the one below it
 
-// next is a shortest chain without a node that was used, or nil, and marks its nodes as used.
+// next returns a shortest chain without a node that was used, or nil, and marks its nodes as used.
 func (c *chainSearch) next(ctx context.Context, u uint32) ([]uint32, error) {
 	c.queue[0], c.toward[u] = u, u+1
 	begin, tail, err := c.search(ctx, u)

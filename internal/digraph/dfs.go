@@ -14,7 +14,7 @@ type Forest struct {
 	order, parent *offheap.Array[uint32]
 }
 
-// Free gives the arrays back.
+// Free releases the arrays.
 func (f *Forest) Free() { freeAll(f.order, f.parent) }
 
 // DepthFirst goes through the graph depth first: from the roots in their order, and from each node along its row in the
@@ -44,7 +44,7 @@ func (g *Graph) DepthFirst(ctx context.Context, roots []uint32, opt Options) (*F
 // A row is put on the stack by batches, with an entry below them that stands for its rest: a row of 10 million edges is
 // one entry and a batch. Before any node of a batch is visited, it is asked whether it was seen and where its row
 // begins, so that the processor waits for all these misses at once. Whether a node was seen is a bit of a map and not
-// its number: the map fits the cache where 4 bytes a node don't, and numbers are not needed yet. What remains are
+// its number: the map fits the cache where 4 bytes per node don't, and numbers are not needed yet. What remains are
 // misses that wait for each other: 25 ns a node on ordered heaps, 75 on shuffled ones.
 type dfs struct {
 	g       *Graph

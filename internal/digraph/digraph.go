@@ -4,7 +4,7 @@
 //
 // A graph is held in compressed rows ([Graph]): 4 bytes for a node and 4 for an edge. Everything is made for 10^6 to
 // 10^9 edges: arrays lie outside Go's heap (package offheap) and are freed at the end of the phase that needs them,
-// nothing recurses, and what the algorithms take is said in bytes a node at each function (n nodes, m edges, all of it
+// nothing recurses, and what the algorithms take is said in bytes per node at each function (n nodes, m edges, all of it
 // charged to Options.Budget). All results depend on the graph alone, never on how many workers there were. No function
 // changes its graph, and a graph may be used by many goroutines at once.
 //
@@ -72,10 +72,10 @@ func (g *Graph) Nodes() int { return max(0, len(g.Offsets)-1) }
 // Edges is m.
 func (g *Graph) Edges() int { return len(g.Targets) }
 
-// Row is what the edges of a node lead to, with duplicates, in the row's order.
+// Row returns what the edges of a node lead to, with duplicates, in the row's order.
 func (g *Graph) Row(u uint32) []uint32 { return g.Targets[g.Offsets[u]:g.Offsets[u+1]] }
 
-// Free gives the rows back if this package made them (Reverse, Children), at once: nobody may use them any more.
+// Free releases the rows if this package made them (Reverse, Children), at once: nobody may use them any more.
 // Otherwise, and the second time, it does nothing.
 func (g *Graph) Free() {
 	if g != nil && g.owned[0] != nil {
@@ -214,7 +214,7 @@ func (o Options) touch(ctx context.Context, array []uint32) error {
 	})
 }
 
-// rowOf is the node whose row has an edge.
+// rowOf returns the node whose row has an edge.
 func (g *Graph) rowOf(edge int) int {
 	return sort.Search(g.Nodes(), func(u int) bool { return int(g.Offsets[u+1]) > edge })
 }

@@ -17,8 +17,8 @@ type Dominators struct {
 	Idom []uint32
 
 	// Order is the nodes of both trees in preorder of the dominator tree: each node stands before those that it
-	// dominates, and these all stand right behind it, the nearer to the root of the depth-first search the earlier. The
-	// root's tree is Order[:Live]; behind it come the pseudo root, if there is one, and its tree.
+	// dominates, and these all stand right after it, the nearer to the root of the depth-first search the earlier. The
+	// root's tree is Order[:Live]; after it come the pseudo root, if there is one, and its tree.
 	Order []uint32
 
 	Live int // how many nodes the root reaches, itself included
@@ -30,7 +30,7 @@ type Dominators struct {
 	reached     bitmap
 }
 
-// Free gives the arrays back.
+// Free releases the arrays.
 func (d *Dominators) Free() {
 	if d != nil {
 		freeAll(d.idom, d.order, d.reached)
@@ -38,7 +38,7 @@ func (d *Dominators) Free() {
 	}
 }
 
-// FreeOrder gives Order back, 4 bytes a node, when Retained and SumByClass are not needed any more.
+// FreeOrder gives Order back, 4 bytes per node, when Retained and SumByClass are not needed any more.
 func (d *Dominators) FreeOrder() {
 	d.order.Free()
 	d.Order = nil
@@ -109,14 +109,14 @@ func (s *semiNCA) run(ctx context.Context, root uint32) (*Dominators, error) {
 	return d, nil
 }
 
-// DominatorBytes is the most that Dominators and DominatorsOfAll can take at once, beside the graph, with so many
+// DominatorBytes returns the most that Dominators and DominatorsOfAll can take at once, beside the graph, with so many
 // workers: 17 a node, and 10 for each edge, as if all were outside of the depth-first tree and led to neighbours. Heaps
 // take less than half of it.
 func DominatorBytes(nodes, edges uint64, workers int) int64 {
 	return int64(17*(nodes+64)) + outsideBytes(nodes+1, edges, workers) + int64(4*edges)
 }
 
-// outsideBytes is the most that an edgeStore takes for edges between so many numbers: blocks that are full, and one for
+// outsideBytes returns the most that an edgeStore takes for edges between so many numbers: blocks that are full, and one for
 // each part and worker that is not.
 func outsideBytes(numbers, edges uint64, workers int) int64 {
 	const bytes = uint64(unsafe.Sizeof(block{}))
@@ -189,7 +189,7 @@ func (s *semiNCA) findEntries(ctx context.Context, d *dfs) (err error) {
 	return d.newStack(s.opt)
 }
 
-// outside is the most edges that are not in the depth-first tree: to each number but a root leads one that is.
+// outside returns the most edges that are not in the depth-first tree: to each number but a root leads one that is.
 func (s *semiNCA) outside() int { return s.g.Edges() + len(s.entries) - max(0, s.count-2) }
 
 // need asks for what comes behind the search, when the order and the parents are there: the numbers, then the forest,
@@ -387,7 +387,7 @@ func (s *semiNCA) semiPart(ctx context.Context, j *job, links []link, base uint3
 	return nil
 }
 
-// eval is the least label on the way up from u, a number above v, before it comes to v or below. It compresses the way.
+// eval returns the least label on the way up from u, a number above v, before it comes to v or below. It compresses the way.
 // So that a way of 100 million steps takes no stack, the steps up turn the ancestors round, and the steps down find
 // back by them. If ctx ends on the way, it is not gone to its end, and the forest is good for nothing any more.
 func eval(ctx context.Context, links []link, u, v uint32) uint32 {
@@ -429,7 +429,7 @@ func eval(ctx context.Context, links []link, u, v uint32) uint32 {
 //
 // The way is a few steps on heaps (0.04 s for 18 million objects), but n of them for n nodes in a list each element of
 // which holds something that an array holds, too. So when there were more than some steps a node, the rest is looked
-// for with pointers that jump (E. W. Myers, An Applicative Random-Access Stack, 1983): log n steps, for 8 bytes a node
+// for with pointers that jump (E. W. Myers, An Applicative Random-Access Stack, 1983): log n steps, for 8 bytes per node
 // that the links had before.
 func (s *semiNCA) nearest(ctx context.Context) error {
 	c := &climber{ctx: ctx, budget: s.opt.Budget, dom: s.parent.Slice(), steps: 4*s.count + 1<<20}
@@ -471,7 +471,7 @@ type jump struct{ depth, to uint32 }
 
 func (c *climber) Free() { c.jumps.Free() }
 
-// find is the nearest number on the way up from v's parent that is not above limit.
+// find returns the nearest number on the way up from v's parent that is not above limit.
 func (c *climber) find(v, limit uint32) uint32 {
 	d := c.dom[v]
 	for d > limit && c.steps > 0 && c.err == nil {

@@ -128,7 +128,7 @@ func eachGraph(t *testing.T, count, most int, f func(t *testing.T, r *rand.Rand,
 	}
 }
 
-// reach is what is reached from sources without going through the node without.
+// reach returns what is reached from sources without going through the node without.
 func reach(edges [][]uint32, sources []uint32, without uint32) []bool {
 	seen := make([]bool, len(edges))
 	var stack []uint32

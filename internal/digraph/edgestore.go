@@ -98,7 +98,7 @@ func (s *edgeStore) done() error {
 
 func (s *edgeStore) parts() int { return len(s.writers[0].heads) }
 
-// length is how many numbers a part has.
+// length returns how many numbers a part has.
 func (s *edgeStore) length(part int) int { return min(partSize, s.numbers-part<<partBits) }
 
 // all goes through the blocks of a part.
@@ -111,7 +111,7 @@ func (s *edgeStore) all(part int, f func(*block)) {
 	}
 }
 
-// sizes is how many edges each part has, and the most of them.
+// sizes returns how many edges each part has, and the most of them.
 func (s *edgeStore) sizes() (sizes []uint32, most int) {
 	sizes = make([]uint32, s.parts())
 	for p := range sizes {

@@ -7,7 +7,7 @@ import (
 	"github.com/sosgo/sosgo/internal/offheap"
 )
 
-// Entries is where the nodes that are not in a set are entered, if the set is closed (Reach.Bits: all that its nodes
+// Entries returns where the nodes that are not in a set are entered, if the set is closed (Reach.Bits: all that its nodes
 // lead to is in it): the fewest nodes from which all others outside can be reached. They are the nodes without edges
 // into them from other nodes outside and, for each cycle (each strongly connected component) without such edges, its
 // lowest number; ascending. With them Dominators makes a second tree of what is outside.
@@ -80,7 +80,7 @@ func (e *entrySearch) outside(ctx context.Context, f func(u uint32) error) error
 	return nil
 }
 
-// find notes the nodes that an edge from outside leads to, and takes the others.
+// find records the nodes that an edge from outside leads to, and takes the others.
 func (e *entrySearch) find(ctx context.Context) error {
 	err := e.outside(ctx, func(u uint32) error {
 		row := e.g.Row(u)

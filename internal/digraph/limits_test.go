@@ -18,7 +18,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// chainGraph is one list: 0 holds 1, 1 holds 2 and so on, and the last holds the first.
+// chainGraph returns one list: 0 holds 1, 1 holds 2 and so on, and the last holds the first.
 func chainGraph(tb testing.TB, budget *offheap.Budget, n int) *digraph.Graph {
 	offsets, targets := array(tb, budget, n+1), array(tb, budget, n)
 	tb.Cleanup(func() {
@@ -32,7 +32,7 @@ func chainGraph(tb testing.TB, budget *offheap.Budget, n int) *digraph.Graph {
 	return &digraph.Graph{Offsets: offsets.Slice(), Targets: targets.Slice()}
 }
 
-// starGraph is one node that holds m others, each of which holds it and the last.
+// starGraph returns one node that holds m others, each of which holds it and the last.
 func starGraph(tb testing.TB, budget *offheap.Budget, m int) *digraph.Graph {
 	offsets, targets := array(tb, budget, m+2), array(tb, budget, 3*m)
 	tb.Cleanup(func() {
@@ -250,7 +250,7 @@ func TestWorkers(t *testing.T) {
 // A result is what functions return, to be freed.
 type result = interface{ Free() }
 
-// functions are all functions that may take long, over one graph.
+// functions returns all functions that may take long, over one graph.
 func functions(tb testing.TB, g *digraph.Graph) map[string]func(ctx context.Context, opt digraph.Options) (result, error) {
 	n := g.Nodes()
 	bg := context.Background()
@@ -386,7 +386,7 @@ func cancelled(run func(context.Context, digraph.Options) (result, error), after
 	return time.Since(at), err
 }
 
-// heapGraph is a heap all of which node 0 reaches.
+// heapGraph returns a heap all of which node 0 reaches.
 func heapGraph(tb testing.TB, n int) *digraph.Graph {
 	h := newHeap(tb, nil, n, 0.5, 0.5)
 	tb.Cleanup(h.Free)

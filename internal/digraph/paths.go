@@ -8,7 +8,7 @@ import (
 	"github.com/sosgo/sosgo/internal/workers"
 )
 
-// ShortestPaths is the tree of the shortest paths from the roots to all nodes that can be reached: the node before each
+// ShortestPaths returns the tree of the shortest paths from the roots to all nodes that can be reached: the node before each
 // on its path. A root has itself, a node that is not reached None. Of several nodes that are as near to a root and have
 // an edge to the node it is the one with the lowest number. The result takes 4n bytes, which the caller frees; while
 // the function works there are 4n + n/8 more.
@@ -45,7 +45,7 @@ func (g *Graph) ShortestPaths(ctx context.Context, roots []uint32, opt Options) 
 	return parents, nil
 }
 
-// Path is the shortest path from a root to a node, both included, by the tree of ShortestPaths; nil if there is none.
+// Path returns the shortest path from a root to a node, both included, by the tree of ShortestPaths; nil if there is none.
 func Path(parents []uint32, u uint32) []uint32 {
 	if parents[u] == None {
 		return nil
@@ -228,7 +228,7 @@ func (s *search) together(ctx context.Context, piece []uint32) error {
 	return s.job.step(ctx, uint64(all), uint64(len(s.parents)))
 }
 
-// lower makes p the parent if there is none or a higher one, and tells whether there was none.
+// lower makes p the parent if there is none or a higher one, and reports whether there was none.
 func lower(parent *uint32, p uint32) (first bool) {
 	for {
 		old := atomic.LoadUint32(parent)

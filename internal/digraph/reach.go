@@ -17,7 +17,7 @@ type Reach struct {
 	n    int
 }
 
-// NewReach is an empty set. It takes n/8 bytes, and 4 bytes for each node that was ever in it at once, until Free. opt
+// NewReach returns an empty set. It takes n/8 bytes, and 4 bytes for each node that was ever in it at once, until Free. opt
 // is for all its methods; they use one goroutine.
 func (g *Graph) NewReach(opt Options) (*Reach, error) {
 	n := g.Nodes()
@@ -33,20 +33,20 @@ func (g *Graph) NewReach(opt Options) (*Reach, error) {
 	return r, nil
 }
 
-// Free gives the memory back.
+// Free releases the memory.
 func (r *Reach) Free() {
 	r.seen.Free()
 	r.list.Free()
 	r.n = 0
 }
 
-// Has tells whether a node is in the set.
+// Has reports whether a node is in the set.
 func (r *Reach) Has(u uint32) bool { return r.seen.has(u) }
 
-// Bits is the set as a bitmap: node u is in it if bit u%64 of word u/64 is set. It changes with the set.
+// Bits returns the set as a bitmap: node u is in it if bit u%64 of word u/64 is set. It changes with the set.
 func (r *Reach) Bits() []uint64 { return r.seen.words }
 
-// Nodes is the nodes of the set, sources and the near ones first. It is valid until the set is changed.
+// Nodes returns the nodes of the set, sources and the near ones first. It is valid until the set is changed.
 func (r *Reach) Nodes() []uint32 { return r.list.Slice()[:r.n] }
 
 // Reset empties the set.

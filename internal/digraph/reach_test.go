@@ -133,7 +133,7 @@ func TestChains(t *testing.T) {
 	})
 }
 
-// bruteChain is how many nodes the shortest chain to u has, or 0.
+// bruteChain returns how many nodes the shortest chain to u has, or 0.
 func bruteChain(edges [][]uint32, u uint32, skip, root func(uint32) bool, alone bool) int {
 	if alone && root(u) {
 		return 1

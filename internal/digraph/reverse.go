@@ -7,7 +7,7 @@ import (
 	"github.com/sosgo/sosgo/internal/workers"
 )
 
-// Reverse is the graph with all edges turned round: the row of a node has the nodes with an edge to it, in ascending
+// Reverse returns the graph with all edges turned round: the row of a node has the nodes with an edge to it, in ascending
 // order, one as often as it has such edges. It takes 4n + 4m bytes, all of them the result, which the caller frees.
 func (g *Graph) Reverse(ctx context.Context, opt Options) (*Graph, error) {
 	n, m := g.Nodes(), g.Edges()

@@ -51,7 +51,7 @@ func (d *Dominators) Retained(ctx context.Context, sizes []uint32, opt Options) 
 	return array, nil
 }
 
-// Children is the dominator tree as rows: the nodes that each immediately dominates, in ascending order. There are n+1
+// Children returns the dominator tree as rows: the nodes that each immediately dominates, in ascending order. There are n+1
 // nodes; the last is the pseudo root. It takes 8n bytes, all of them the result, which the caller frees.
 func (d *Dominators) Children(ctx context.Context, opt Options) (*Graph, error) {
 	n := len(d.Idom)
@@ -118,7 +118,7 @@ func (d *Dominators) childrenInto(ctx context.Context, j *job, offsets, targets 
 
 // SumByClass sums values by class over the topmost nodes of each class in the dominator tree: a node counts for its
 // class unless one of those that dominate it has the same class, for what it retains was counted with that one. classes
-// are by node, numbers below count; nodes behind the end of classes have none. The sums with Retained's values are the
+// are by node, numbers below count; nodes after the end of classes have none. The sums with Retained's values are the
 // retained sizes of the classes; with a nil values, each topmost node counts 1.
 //
 // nodes is Order or a part of it that is a tree: Order[:Live] is what is alive, Order[Live:] the rest. While the

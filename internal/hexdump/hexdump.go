@@ -19,7 +19,7 @@ type Shape struct {
 	Width  int // elements of a row
 }
 
-// Rows is the memory from a on. An element that the dump does not hold is nil
+// Rows returns the memory from a on. An element that the dump does not hold is nil
 // in its row, and noted once. If it holds none of them, that is the answer's
 // failure. A shape that is impossible is target.ErrUnsupported.
 func Rows(ctx context.Context, mem target.Memory, a target.Addr, s Shape) (*answer.Memory, error) {
@@ -62,7 +62,7 @@ func Rows(ctx context.Context, mem target.Memory, a target.Addr, s Shape) (*answ
 	return m, nil
 }
 
-// Text is the text at a up to its first zero, of UTF-16 code units that take
+// Text returns the text at a up to its first zero, of UTF-16 code units that take
 // length bytes each: 1 for ASCII, 2, or more. What could be read before an error
 // is in the answer.
 func Text(mem target.Memory, a target.Addr, length int) (*answer.MemoryText, error) {

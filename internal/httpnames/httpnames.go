@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Header is the header that a field of Kestrel is for, that of Content-Type is _ContentType; empty for none.
+// Header returns the header that a field of Kestrel is for, that of Content-Type is _ContentType; empty if there is none.
 func Header(field string) string {
 	name, ok := strings.CutPrefix(field, "_")
 	if !ok || name == "" || name[0] < 'A' || name[0] > 'Z' {
@@ -46,7 +46,7 @@ func Secret(name string) bool {
 	return false
 }
 
-// Host is the host of a URI, without its port; empty for a relative one.
+// Host returns the host of a URI, without its port; empty for a relative one.
 func Host(s string) string {
 	u, err := url.Parse(s)
 	if err != nil {

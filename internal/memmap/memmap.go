@@ -21,11 +21,11 @@ type Range struct {
 	Offset int64
 }
 
-// end is the address behind r. It is zero for a range that ends with the
+// end returns the address behind r. It is zero for a range that ends with the
 // address space: compare distances instead, or last.
 func (r *Range) end() target.Addr { return r.Addr + target.Addr(r.Size) }
 
-// last is the address of the last byte of r, which is not empty.
+// last returns the address of the last byte of r, which is not empty.
 func (r *Range) last() target.Addr { return r.Addr + target.Addr(r.Size-1) }
 
 // contains reports whether a lies in r.
@@ -71,11 +71,11 @@ func New(src target.Source, ranges []Range) (*Map, []error) {
 	return m, warnings
 }
 
-// Cut is the number of bytes of the ranges that lie past the end of the source.
+// Cut returns the number of bytes of the ranges that lie past the end of the source.
 func (m *Map) Cut() uint64 { return m.cut }
 
 // usable keeps, in place, what of ranges is not empty, lies in a source of
-// that size, and does not wrap. cut counts the bytes that lie behind it.
+// that size, and does not wrap. cut counts the bytes that follow it.
 func usable(ranges []Range, size int64) (kept []Range, cut uint64, past, wrapped int) {
 	lacks := func(n uint64) {
 		cut += min(n, math.MaxUint64-cut)
@@ -185,7 +185,7 @@ func (s *sweep) step(at target.Addr) (target.Addr, bool) {
 	size := uint64(last-at) + 1
 	s.out = append(s.out, Range{Addr: at, Size: size, Offset: r.Offset + int64(skip)})
 	s.owned[owner] += size
-	// Nothing lies behind the last address, and nothing can begin there.
+	// Nothing follows the last address, and nothing can begin there.
 	if last == ^target.Addr(0) {
 		return 0, false
 	}
@@ -248,7 +248,7 @@ func (m *Map) find(a target.Addr) int {
 	return lo - 1
 }
 
-// Stored is the number of bytes, at most limit, from a on that the dump holds
+// Stored returns the number of bytes, at most limit, from a on that the dump holds
 // without a gap. It takes time for each range up to there.
 func (m *Map) Stored(a target.Addr, limit uint64) uint64 {
 	var n uint64

@@ -17,7 +17,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// pattern is a file of n bytes in which neighbours differ.
+// pattern returns a file of n bytes in which neighbours differ.
 func pattern(n int) []byte {
 	b := make([]byte, n)
 	for i := range b {
@@ -26,7 +26,7 @@ func pattern(n int) []byte {
 	return b
 }
 
-// naive says which byte of the file an address has, by looking at the ranges
+// naive reports which byte of the file an address has, by looking at the ranges
 // in the dump's order.
 func naive(ranges []Range, size int64, a target.Addr) (off int64, ok bool) {
 	for _, r := range ranges {
@@ -69,7 +69,7 @@ func check(t *testing.T, file []byte, ranges []Range, first target.Addr, n int) 
 	}
 }
 
-// wrongAt says what two maps of the same ranges tell wrong of the byte at a, which is want, nothing where there is none;
+// wrongAt returns what two maps of the same ranges tell wrong of the byte at a, which is want, nothing if there is none;
 // run bytes are stored from it on. It is called for each address of each input, so that it asks without a library.
 func wrongAt(lent, copied *Map, a target.Addr, want []byte, run uint64) string {
 	b, ok := lent.View(a, 1)
@@ -247,7 +247,7 @@ func TestNewManyOverlaps(t *testing.T) {
 	}
 }
 
-// split is a map whose ranges are neighbours in memory and not in the file:
+// split returns a map whose ranges are neighbours in memory and not in the file:
 // the bytes 0 to 7 at 0x1000, 32 to 39 at 0x1008, 16 to 23 at 0x1010.
 func split(src target.Source) *Map {
 	m, _ := New(src, []Range{{0x1008, 8, 32}, {0x1000, 8, 0}, {0x1010, 8, 16}})

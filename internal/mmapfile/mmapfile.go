@@ -109,7 +109,7 @@ func release(m mapping) {
 // Mapped reports whether the file is in memory, that is, whether Bytes lends.
 func (m *File) Mapped() bool { return m.data != nil && !m.closed.Load() }
 
-// Size is the size in bytes that the file had when it was opened.
+// Size returns the size in bytes that the file had when it was opened.
 func (m *File) Size() int64 { return m.size }
 
 // Bytes lends n bytes at off, or returns nil if the file is not mapped or was

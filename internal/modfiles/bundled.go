@@ -25,7 +25,7 @@ import (
 // The pages of the machines that dumps are of, in bytes: files are mapped in units of them.
 const smallestPage, largestPage = 4096, 64 << 10
 
-// pageOf is the largest page that all mappings of a file keep to: that of the machine, or a larger one by chance, which
+// pageOf returns the largest page that all mappings of a file keep to: that of the machine, or a larger one by chance, which
 // tells the same.
 func pageOf(mappings []target.Mapping) uint64 {
 	all := uint64(largestPage)
@@ -109,7 +109,7 @@ func (f *Files) readApp(ctx context.Context, m *target.Module) *app {
 
 // findPlace looks in a section of a program for where it names the manifest of its
 // bundle. It returns the distance of the place from the section's start and what
-// the file has there; -1 where it has none.
+// the file has there; -1 if it has none.
 func findPlace(src target.Source, s *image.Section) (at int, manifest int64) {
 	if s.Offset >= uint64(src.Size()) {
 		return -1, 0
@@ -157,7 +157,7 @@ func (f *Files) Bundled() []target.Module {
 	return f.bundled
 }
 
-// strays are the mappings of modules' files that are no part of a module, by path
+// strays returns the mappings of modules' files that are no part of a module, by path
 // and address. Those that go on where another ends are one.
 func (f *Files) strays() map[string][]target.Mapping {
 	modules := f.Process.Modules()
@@ -333,7 +333,7 @@ func (f *Files) extracted(ctx context.Context, m *target.Module, judge func(*ima
 	return nil, "", errNotExtracted
 }
 
-// programs are the modules that may be the program with a bundle.
+// programs returns the modules that may be the program with a bundle.
 func (f *Files) programs(in *target.InBundle) []target.Module {
 	var out []target.Module
 	for _, m := range f.Process.Modules() {

@@ -20,7 +20,7 @@ import (
 
 // The process of these tests runs a single-file app: the program at appBase, and one
 // assembly of its bundle flat at flatBase, of the other, which is laid out, the
-// headers at laidBase and a section behind them.
+// headers at laidBase and a section after them.
 const (
 	appBase  = 0x10000
 	flatBase = 0x40000
@@ -29,7 +29,7 @@ const (
 	appPath  = "/srv/app"
 )
 
-// assembly is a PE image with a page of headers.
+// assembly returns a PE image with a page of headers.
 func assembly(stamp byte, size uint32, pages int) []byte {
 	b := synth.PEImage(size, 0x200)
 	b[0x88] = stamp
@@ -56,7 +56,7 @@ func appBundle() *synth.Bundle {
 	}}
 }
 
-// appFiles are the files of a core of that process, and the file of the app in
+// appFiles returns the files of a core of that process, and the file of the app in
 // bundle. Structure judges assemblies.
 func appFiles(t *testing.T, app []byte, offsets []uint64, place []byte, structure func(*target.Module, *image.Image) (string, error)) *Files {
 	return filesOf(t, app, place, structure,
@@ -67,7 +67,7 @@ func appFiles(t *testing.T, app []byte, offsets []uint64, place []byte, structur
 		synth.ELFFile{Start: laidBase + 0x10000, End: laidBase + 0x11000, Offset: offsets[1] + 0x1000, Path: appPath})
 }
 
-// filesOf are the files of a core with these mappings of the app's file.
+// filesOf returns the files of a core with these mappings of the app's file.
 func filesOf(t *testing.T, app []byte, place []byte, structure func(*target.Module, *image.Image) (string, error), files ...synth.ELFFile) *Files {
 	memory := bytes.Clone(app[:0x200])
 	copy(memory[appPlace:], place)
@@ -182,7 +182,7 @@ func TestBundledUnaligned(t *testing.T) {
 	assert.NoError(t, f.Close())
 }
 
-// TestBundledAdjacent: files of a bundle that are mapped one behind the other, as they stand in it, are one mapping to
+// TestBundledAdjacent: files of a bundle that are mapped one after another, as they stand in it, are one mapping to
 // the kernel.
 func TestBundledAdjacent(t *testing.T) {
 	app, _, at := appBundle().Append(appProgram(), appPlace)

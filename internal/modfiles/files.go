@@ -85,7 +85,7 @@ func (f *Files) File(m *target.Module, _ *image.Image) (*image.Image, error) {
 	return read, r.Err
 }
 
-// Found is the file of m as it lies on this machine, without Wrap.
+// Found returns the file of m as it lies on this machine, without Wrap.
 func (f *Files) Found(m *target.Module) (*image.Image, error) {
 	r := f.Look(f.context(), m)
 	return r.Image, r.Err

@@ -32,7 +32,7 @@ func known(path string) *target.Module {
 	return &target.Module{Base: knownBase, Size: 0x200, Path: path}
 }
 
-// process is the memory of a process with library(1) at knownBase.
+// process returns the memory of a process with library(1) at knownBase.
 func process(t *testing.T) target.Memory {
 	core := &synth.ELFCore{
 		Notes:    []synth.ELFNote{synth.ELFProcess(42, "app", "app")},
@@ -167,7 +167,7 @@ func (s pdbs) PortablePDB(_ context.Context, _ string, guid [16]byte) (string, e
 	return s.file, nil
 }
 
-// pdb is a portable PDB with that id, as far as it is looked at here.
+// pdb returns a portable PDB with that id, as far as it is looked at here.
 func pdb(guid target.GUID, content string) []byte {
 	le := binary.LittleEndian
 	b := le.AppendUint32([]byte("BSJB\x01\x00\x01\x00\x00\x00\x00\x00"), 12)

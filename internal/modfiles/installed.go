@@ -17,7 +17,7 @@ import (
 // and those in NuGet's package folder: the same builds are on many machines. Which
 // folders there are is found out once, and not for each module of a dump.
 type Installed struct {
-	// DotnetRoots and PackageFolders replace this machine's own; nil stands for
+	// DotnetRoots and PackageFolders replace this machine's own; nil means
 	// those.
 	DotnetRoots    []string
 	PackageFolders []string
@@ -60,7 +60,7 @@ func (s *Installed) Candidates(m *target.Module, _ *image.Identity) iter.Seq[str
 	}
 }
 
-// frameworkFolders are the folders shared/FRAMEWORK/VERSION of the roots.
+// frameworkFolders returns the folders shared/FRAMEWORK/VERSION of the roots.
 func (s *Installed) frameworkFolders() []string {
 	s.once.Do(func() {
 		for _, root := range s.roots() {

@@ -160,7 +160,7 @@ func (e *NotFoundError) Unwrap() []error {
 	return out
 }
 
-// oneLine is the text of an error, whose parts errors.Join puts on lines.
+// oneLine returns the text of an error, whose parts errors.Join puts on lines.
 func oneLine(err error) string { return strings.ReplaceAll(err.Error(), "\n", "; ") }
 
 // start lists the sources, the first time.
@@ -180,7 +180,7 @@ func (f *Finder) start() {
 	})
 }
 
-// lowerName is the file name of a path of either system, in lower case.
+// lowerName returns the file name of a path of either system, in lower case.
 func lowerName(p string) string { return strings.ToLower(target.BaseName(withoutDeleted(p))) }
 
 // recorded proposes the path that the dump records.

@@ -15,7 +15,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// library is a library whose build id begins with id.
+// library returns a library whose build id begins with id.
 func library(id byte) []byte { return synth.ELFLibrary(id, 2, 3, 4) }
 
 func write(t *testing.T, path string, b []byte) string {

@@ -85,7 +85,7 @@ func (f *Finder) pdbs(m *target.Module, id target.PDBID, beside string) func(fun
 	}
 }
 
-// pdbName is a path with the extension of PDBs.
+// pdbName returns a path with the extension of PDBs.
 func pdbName(p string) string { return strings.TrimSuffix(p, filepath.Ext(p)) + ".pdb" }
 
 // openPDB opens a portable PDB. Its id is looked at first, so that another file

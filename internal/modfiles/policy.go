@@ -25,7 +25,7 @@ type Policy struct {
 	Recorded bool
 	// NoMmap reads files instead of mapping them.
 	NoMmap bool
-	// MaxFile and MaxPDB are the largest module file and PDB in bytes; 0 stands for
+	// MaxFile and MaxPDB are the largest module file and PDB in bytes; 0 means
 	// limits.ModuleFile and limits.PDBFile.
 	MaxFile, MaxPDB int64
 	// Structure, if not nil, compares a managed module's file with what the runtime
@@ -42,7 +42,7 @@ var ErrUnproven = errors.New("nothing in the dump proves that it is the file tha
 // or "structure: 1204 of 1204 types fit".
 type Proof string
 
-// Judge says why the file img stands for the module m, whose identity is id as far
+// Judge returns why the file img stands for the module m, whose identity is id as far
 // as the dump says it, and whose memory is mem. The error is image.ErrMismatch for
 // a file that is another one, and ErrUnproven where the dump does not tell.
 //
@@ -75,7 +75,7 @@ func (p *Policy) Judge(mem target.Memory, m *target.Module, id *image.Identity, 
 	return "", why
 }
 
-// recorded returns the file that a path in a dump may be tried as, empty for none.
+// recorded returns the file that a path in a dump may be tried as, empty if there is none.
 func (p *Policy) recorded(path string) string {
 	path = withoutDeleted(path)
 	if !p.Recorded || !namesLocalFile(runtime.GOOS, path) {

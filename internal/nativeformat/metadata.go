@@ -58,7 +58,7 @@ type Scope struct {
 	Major, Minor uint16 // of its version
 }
 
-// Scopes are the assemblies whose types the metadata define.
+// Scopes returns the assemblies whose types the metadata define.
 func (m *Metadata) Scopes() []Scope { return m.scopes }
 
 type namespace struct{ name, assembly string }
@@ -108,8 +108,8 @@ func (m *Metadata) scope(at uint32) error {
 	return m.walk(root, Handle{scopeDefinition, at}, namespace{assembly: assembly}, 0)
 }
 
-// kindBits is the number of bits that handles have for their kind, by one that is known to be of the scope at an offset;
-// 0 for none.
+// kindBits returns the number of bits that handles have for their kind, by one that is known to be of the scope at an offset;
+// 0 if there is none.
 func kindBits(raw, scope uint32) uint {
 	for _, bits := range []uint{7, 8} {
 		if raw == scope<<bits|uint32(scopeDefinition) {
@@ -126,12 +126,12 @@ func (m *Metadata) raw(v uint32) Handle {
 	return Handle{HandleType(v & (1<<m.kindBits - 1)), v >> m.kindBits}
 }
 
-// Handle is what a token of a map names.
+// Handle returns what a token of a map names.
 func (m *Metadata) Handle(t Token) Handle {
 	return Handle{HandleType(t >> (32 - m.kindBits)), uint32(t) & (1<<(32-m.kindBits) - 1)}
 }
 
-// walk notes a namespace and those in it. Each names its owner, which proves the numbers of HandleType.
+// walk records a namespace and those in it. Each names its owner, which proves the numbers of HandleType.
 func (m *Metadata) walk(at uint32, owner Handle, outer namespace, depth int) error {
 	if _, twice := m.namespaces[at]; twice || depth > limits.TypeNameDepth {
 		return target.Corruptf("native format: the namespace at %#x stands in two places", at)
@@ -161,7 +161,7 @@ func (m *Metadata) walk(at uint32, owner Handle, outer namespace, depth int) err
 	return nil
 }
 
-// definition is the name of the type that a record defines, and the assembly that does.
+// definition returns the name of the type that a record defines, and the assembly that does.
 func (m *Metadata) definition(at uint32, depth int) (name, assembly string, err error) {
 	if depth > limits.TypeNameDepth {
 		return "", "", target.Corruptf("native format: the type at %#x is nested too deeply", at)
@@ -205,7 +205,7 @@ func (m *Metadata) text(at uint32) (string, error) {
 	return s, d.err
 }
 
-// optional is the text at an offset, empty for none.
+// optional returns the text at an offset, empty if there is none.
 func (m *Metadata) optional(at uint32) (string, error) {
 	if at == 0 {
 		return "", nil
@@ -213,7 +213,7 @@ func (m *Metadata) optional(at uint32) (string, error) {
 	return m.text(at)
 }
 
-// TypeName is the full name of a type that a map has, with the arities of generic types, and the simple name of the
+// TypeName returns the full name of a type that a map has, with the arities of generic types, and the simple name of the
 // assembly that defines it, empty where the metadata refers to the type only.
 func (m *Metadata) TypeName(h Handle) (name, assembly string, err error) {
 	switch h.Type {
@@ -226,7 +226,7 @@ func (m *Metadata) TypeName(h Handle) (name, assembly string, err error) {
 	return "", "", target.Unsupportedf("native format: a type of kind %#x", uint8(h.Type))
 }
 
-// reference is the name of a type, or of a namespace, that the metadata refers to.
+// reference returns the name of a type, or of a namespace, that the metadata refers to.
 func (m *Metadata) reference(h Handle, depth int) (string, error) {
 	if depth > limits.TypeNameDepth {
 		return "", target.Corruptf("native format: the type at %#x is nested too deeply", h.Offset)
@@ -320,7 +320,7 @@ func Methods(b []byte) ([]Method, error) {
 	return out, nil
 }
 
-// MethodName is the name of a method with its type and the types of its parameters: Zoo.Dog.Bark(Int32, Cat).
+// MethodName returns the name of a method with its type and the types of its parameters: Zoo.Dog.Bark(Int32, Cat).
 func (m *Metadata) MethodName(of *Method) (string, error) {
 	f := typeFormatter{m: m}
 	f.write(m.Handle(of.Owner), true, 0)
@@ -335,7 +335,7 @@ func (m *Metadata) MethodName(of *Method) (string, error) {
 // methodAbstract is a flag of methods (MethodAttributes.Abstract).
 const methodAbstract = 0x400
 
-// MethodOf is the name of the method whose record is at an offset, of the type that a record defines: Zoo.Dog.Bark(Int32, Cat). A
+// MethodOf returns the name of the method whose record is at an offset, of the type that a record defines: Zoo.Dog.Bark(Int32, Cat). A
 // type without that method, and a method without code, is target.ErrCorrupt.
 func (m *Metadata) MethodOf(owner Handle, method uint32) (string, error) {
 	name, _, err := m.TypeName(owner)

@@ -43,7 +43,7 @@ type Section struct {
 	Start, End target.Addr // End is Start where the header gives none
 }
 
-// RowsOf is the number of bytes of rows that follow the first HeaderSize bytes of a header, b. What is no header of a
+// RowsOf returns the number of bytes of rows that follow the first HeaderSize bytes of a header, b. What is no header of a
 // NativeAOT program is target.ErrCorrupt.
 func RowsOf(b []byte) (int, error) {
 	if len(b) < HeaderSize || binary.LittleEndian.Uint32(b) != HeaderSignature {
@@ -160,7 +160,7 @@ func (d *decoder) skipList() {
 	}
 }
 
-// text is the string at an offset.
+// text returns the string at an offset.
 func (d *decoder) text() string {
 	n := d.count()
 	if n > limits.IdentifierBytes {

@@ -125,7 +125,7 @@ func TestTypeMap(t *testing.T) {
 	}
 }
 
-// table is a hash table: its buckets begin at 3 and 5 and end at 7, all behind the first
+// table is a hash table: its buckets begin at 3 and 5 and end at 7, all after the first
 // byte, and the entries stand at 7 and 9, which are 3 and 3 from where that is said.
 var table = []byte{1 << 2, 3, 5, 7, 0xaa, 3 << 1, 0xbb, 3 << 1, 4 << 1, 5 << 1, 6 << 1, 7 << 1}
 

@@ -74,7 +74,7 @@ func eachEntry(b []byte, use func(*decoder)) error {
 	return nil
 }
 
-// start is where a bucket begins.
+// start returns where a bucket begins.
 func start(b []byte, bucket, width int) int {
 	p := b[bucket*width:]
 	switch width {

@@ -30,7 +30,7 @@ func (b *Budget) Raise(limit int64) {
 	}
 }
 
-// InUse is the bytes of all usable elements that are not freed yet.
+// InUse returns the bytes of all usable elements that are not freed yet.
 func (b *Budget) InUse() int64 {
 	if b == nil {
 		return 0
@@ -38,7 +38,7 @@ func (b *Budget) InUse() int64 {
 	return b.inUse.Load()
 }
 
-// Peak is the most that was ever in use at once since the beginning, or since ResetPeak.
+// Peak returns the most that was ever in use at once since the beginning, or since ResetPeak.
 func (b *Budget) Peak() int64 {
 	if b == nil {
 		return 0
@@ -106,7 +106,7 @@ func (e *LimitError) Error() string {
 // Unwrap is target.ErrUnsupported.
 func (e *LimitError) Unwrap() error { return target.ErrUnsupported }
 
-// Bytes is a number of bytes for people: in the largest of B, KB, MB and GB (of 1024) of which there is at least one,
+// Bytes returns a number of bytes for people: in the largest of B, KB, MB and GB (of 1024) of which there is at least one,
 // rounded up in its last digit so that a need is never understated.
 func Bytes(n int64) string {
 	if n < 1<<10 {

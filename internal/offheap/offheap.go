@@ -30,11 +30,11 @@ type Array[T any] struct {
 	budget *Budget
 }
 
-// ownFrom is how many bytes are better asked of Go: to map a page and to give it back takes two calls of the system, which
+// ownFrom is how many bytes are better asked of Go: to map a page and to release it takes two calls of the system, which
 // was a fifth of the time of the graph of a small heap.
 const ownFrom = 4096
 
-// Make is an array of n usable elements, all zero. Memory is taken as they are touched, but the budget is charged with
+// Make returns an array of n usable elements, all zero. Memory is taken as they are touched, but the budget is charged with
 // all of them. budget may be nil.
 func Make[T any](budget *Budget, n int) (*Array[T], error) {
 	a, err := Reserve[T](budget, n)
@@ -48,7 +48,7 @@ func Make[T any](budget *Budget, n int) (*Array[T], error) {
 	return a, nil
 }
 
-// Reserve is an array without elements that can grow to n without moving. Room costs addresses, no memory, and is not
+// Reserve returns an array without elements that can grow to n without moving. Room costs addresses, no memory, and is not
 // charged to the budget; so n may be a bound that is far too high.
 func Reserve[T any](budget *Budget, n int) (*Array[T], error) {
 	size := int64(reflect.TypeFor[T]().Size())
@@ -74,7 +74,7 @@ func Reserve[T any](budget *Budget, n int) (*Array[T], error) {
 	return a, nil
 }
 
-// Lent is an array of values that are somebody else's, as in a file that is mapped. Nothing is counted for it, it
+// Lent returns an array of values that are somebody else's, as in a file that is mapped. Nothing is counted for it, it
 // can't grow, and Free forgets it.
 func Lent[T any](s []T) *Array[T] { return &Array[T]{s: s[:len(s):len(s)], room: s[:len(s):len(s)]} }
 
@@ -82,7 +82,7 @@ func noMemory(bytes int64, err error) error {
 	return fmt.Errorf("the system gives no %s of memory: %w", Bytes(bytes), err)
 }
 
-// plain tells whether values of a type are without pointers.
+// plain reports whether values of a type are without pointers.
 func plain(t reflect.Type) bool {
 	switch t.Kind() {
 	case reflect.Bool, reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Uint, reflect.Uint8,
@@ -101,7 +101,7 @@ func plain(t reflect.Type) bool {
 	return false
 }
 
-// Slice is the usable elements. It is valid until the array is freed, also when it grows; what Shrink gave back must
+// Slice returns the usable elements. It is valid until the array is freed, also when it grows; what Shrink gave back must
 // not be touched through an older slice. Touching a freed array is a fault that ends the program.
 func (a *Array[T]) Slice() []T {
 	if a == nil {
@@ -117,7 +117,7 @@ func (a *Array[T]) Sparse() *Array[T] {
 	return a
 }
 
-// Cap is how many elements there is room for.
+// Cap returns how many elements there is room for.
 func (a *Array[T]) Cap() int {
 	if a == nil {
 		return 0
@@ -168,7 +168,7 @@ func (a *Array[T]) Shrink(n int) {
 	a.mem.shrink(n * size)
 }
 
-// Free gives all back at once. The array is empty then; to free it again does nothing.
+// Free releases all at once. The array is empty then; to free it again does nothing.
 func (a *Array[T]) Free() {
 	if a == nil || a.room == nil {
 		return

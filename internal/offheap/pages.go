@@ -4,7 +4,7 @@ package offheap
 
 import "os"
 
-// pages is as many bytes as whole pages have.
+// pages returns as many bytes as whole pages have.
 func pages(bytes int) int {
 	page := os.Getpagesize()
 	return (bytes + page - 1) &^ (page - 1)

@@ -10,7 +10,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 )
 
-// Of says whether a pool keeps up with its work. What threads do is concluded from the names of the methods on their
+// Of reports whether a pool keeps up with its work. What threads do is concluded from the names of the methods on their
 // stacks, so that nothing that follows from it is more than likely.
 func Of(p *answer.ThreadPool, q *answer.WorkQueues) answer.Verdict {
 	switch {
@@ -58,7 +58,7 @@ func Of(p *answer.ThreadPool, q *answer.WorkQueues) answer.Verdict {
 // mostQueued is how many of the methods that are queued the verdict names.
 const mostQueued = 3
 
-// fills says which methods, or types where they have none, most of the queued items are of.
+// fills returns which methods, or types where they have none, most of the queued items are of.
 func fills(p *answer.ThreadPool, q *answer.WorkQueues) []string {
 	type row struct {
 		name string
@@ -114,7 +114,7 @@ func blocked(p *answer.ThreadPool) int {
 	return n
 }
 
-// doing says what the workers do, those together that do the same in the same method.
+// doing returns what the workers do, those together that do the same in the same method.
 func doing(p *answer.ThreadPool) []string {
 	type row struct {
 		text    string
@@ -145,7 +145,7 @@ func doing(p *answer.ThreadPool) []string {
 	return out
 }
 
-// threadNumber is the number by which commands know a thread.
+// threadNumber returns the number by which commands know a thread.
 func threadNumber(t *answer.Thread) string {
 	if t.Index != nil {
 		return fmt.Sprint(*t.Index)

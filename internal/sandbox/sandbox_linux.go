@@ -115,7 +115,7 @@ func program() []unix.SockFilter {
 		stmt(bpfEnd, deny))
 }
 
-// allowed are the system calls that pass.
+// allowed returns the system calls that pass.
 func allowed() []uintptr {
 	return append(allowedHere,
 		unix.SYS_READ, unix.SYS_WRITE, unix.SYS_READV, unix.SYS_WRITEV, unix.SYS_PREAD64, unix.SYS_PWRITE64, unix.SYS_LSEEK,

@@ -81,7 +81,7 @@ type Server struct {
 	Cache Cache
 	// Budget bounds the downloads; nil bounds each file only.
 	Budget *Budget
-	// Progress, if not nil, is told the bytes of a file that have arrived, and
+	// Progress, if not nil, receives the bytes of a file that have arrived, and
 	// the size that the server names, -1 if it names none.
 	Progress func(name string, done, total int64)
 	// Context, if not nil, is asked at each download for what ends it.
@@ -108,7 +108,7 @@ func (s inContext) Candidates(m *target.Module, id *image.Identity) iter.Seq[str
 }
 
 // Candidates implements modfiles.Source: the file in the cache, after a
-// download if need be.
+// download if needed.
 func (s *Server) Candidates(m *target.Module, id *image.Identity) iter.Seq[string] {
 	return s.candidates(s.context(), m, id)
 }
@@ -128,7 +128,7 @@ func (s *Server) candidates(ctx context.Context, m *target.Module, id *image.Ide
 	}
 }
 
-// checkFile says whether the file is the module of that identity. It is read and not mapped: little of it is looked at,
+// checkFile reports whether the file is the module of that identity. It is read and not mapped: little of it is looked at,
 // and it is not yet known to be what it should be.
 func checkFile(path string, id *image.Identity) error {
 	return checkContent(path, func(content *os.File, size int64) error {
@@ -154,7 +154,7 @@ func checkContent(path string, check func(content *os.File, size int64) error) e
 	return check(f, st.Size())
 }
 
-// Failure tells why the server gave no file for m; nil where it just has none.
+// Failure returns why the server gave no file for m; nil where it just has none.
 func (s *Server) Failure(m *target.Module, id *image.Identity) error {
 	if err := s.failure(FileKey(m.Path, id)); err != nil {
 		return fmt.Errorf("symbol server %s: %w", s.URL, err)
@@ -171,7 +171,7 @@ func (s *Server) failure(key string) error {
 	return s.down
 }
 
-// Problem tells why the server can't be asked or reached at all, or of the first
+// Problem returns why the server can't be asked or reached at all, or of the first
 // download what was wrong with it; nil where there is nothing to tell.
 func (s *Server) Problem() error {
 	if _, err := s.address(); err != nil {
@@ -190,7 +190,7 @@ func (s *Server) Problem() error {
 	return nil
 }
 
-// address is the server's, checked.
+// address returns the server's, checked.
 func (s *Server) address() (*url.URL, error) {
 	base, err := url.Parse(s.URL)
 	if err != nil || base.Scheme != "https" && base.Scheme != "http" || base.Host == "" {
@@ -200,7 +200,7 @@ func (s *Server) address() (*url.URL, error) {
 }
 
 // PortablePDB returns the path of a portable PDB in the cache, after a download
-// if need be. The error is os.ErrNotExist where the server has no such file.
+// if needed. The error is os.ErrNotExist where the server has no such file.
 func (s *Server) PortablePDB(ctx context.Context, pdbPath string, guid [16]byte) (string, error) {
 	key := PortablePDBKey(pdbPath, guid)
 	if key == "" {
@@ -266,7 +266,7 @@ func (s *Server) Get(ctx context.Context, key string, check func(path string) er
 	return p, nil
 }
 
-// withoutURL is why a request failed, without the address of the file.
+// withoutURL returns why a request failed, without the address of the file.
 func withoutURL(err error) error {
 	if u := (*url.Error)(nil); errors.As(err, &u) {
 		return u.Err

@@ -24,7 +24,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// FileKey is the key of a module's file, "libcoreclr.so/elf-buildid-…/libcoreclr.so",
+// FileKey returns the key of a module's file, "libcoreclr.so/elf-buildid-…/libcoreclr.so",
 // or empty where the identity is not enough for one.
 func FileKey(modulePath string, id *image.Identity) string {
 	name := fileName(modulePath)
@@ -40,7 +40,7 @@ func FileKey(modulePath string, id *image.Identity) string {
 	return ""
 }
 
-// PortablePDBKey is the key of a portable PDB by the GUID of its id, which is
+// PortablePDBKey returns the key of a portable PDB by the GUID of its id, which is
 // stored with its first three parts little-endian.
 func PortablePDBKey(pdbPath string, guid [16]byte) string {
 	name := fileName(pdbPath)
@@ -53,7 +53,7 @@ func PortablePDBKey(pdbPath string, guid [16]byte) string {
 	return path.Join(name, hex.EncodeToString(g[:])+"ffffffff", name)
 }
 
-// fileName is the last part of a path of either system in lower case, as keys
+// fileName returns the last part of a path of either system in lower case, as keys
 // have it; empty if it could leave a folder.
 func fileName(p string) string {
 	name := strings.ToLower(path.Base(strings.ReplaceAll(p, `\`, "/")))
@@ -66,7 +66,7 @@ func fileName(p string) string {
 // A Cache is a folder in the form of a symbol store.
 type Cache struct{ Dir string }
 
-// DefaultCaches are the folders in which the .NET tools keep what they
+// DefaultCaches returns the folders in which the .NET tools keep what they
 // downloaded, as far as they exist on this machine.
 func DefaultCaches() []Cache {
 	var out []Cache
@@ -83,7 +83,7 @@ func DefaultCaches() []Cache {
 	return out
 }
 
-// DownloadCache is the folder for downloads where the user names none: the
+// DownloadCache returns the folder for downloads where the user names none: the
 // .NET tools', so that both profit.
 func DownloadCache() Cache {
 	home, err := os.UserHomeDir()
@@ -93,7 +93,7 @@ func DownloadCache() Cache {
 	return Cache{filepath.Join(home, ".dotnet", "symbolcache")}
 }
 
-// path is where the file of a key lies in the cache.
+// path returns where the file of a key lies in the cache.
 func (c Cache) path(key string) string { return filepath.Join(c.Dir, filepath.FromSlash(key)) }
 
 // Candidates implements modfiles.Source.
@@ -133,7 +133,7 @@ func escape(key string) string {
 	return strings.Join(parts, "/")
 }
 
-// Sources are the places beyond the folders that a user names: with local what is
+// Sources returns the places beyond the folders that a user names: with local what is
 // installed on this machine and its symbol caches, then the servers, whose files
 // are kept in the folder cache; empty is that of DownloadCache. What the servers
 // send is taken from budget.

@@ -10,7 +10,7 @@ import (
 )
 
 // Offsets in the block. NT_TIB begins with three pointers: ExceptionList,
-// StackBase and StackLimit. Those behind it are of 64-bit processes.
+// StackBase and StackLimit. Those after it are of 64-bit processes.
 const (
 	processEnvironmentBlock = 0x60   // TEB.ProcessEnvironmentBlock
 	reservedForOle          = 0x1758 // TEB.ReservedForOle
@@ -25,7 +25,7 @@ const (
 	OLEInNeutral         = 0x800
 )
 
-// Stack is the whole stack of the thread whose block is at a, from StackLimit
+// Stack returns the whole stack of the thread whose block is at a, from StackLimit
 // to StackBase, as it is written: it may be empty or upside down. A block that
 // is not known is target.ErrNotInDump.
 func Stack(mem target.Memory, a target.Addr, arch target.Arch) (target.Range, error) {
@@ -44,12 +44,12 @@ func Stack(mem target.Memory, a target.Addr, arch target.Arch) (target.Range, er
 	return target.Range{Start: target.Addr(le.Uint64(b[16:])), End: target.Addr(le.Uint64(b[8:]))}, nil
 }
 
-// PEB is the address of the process environment block of a 64-bit process.
+// PEB returns the address of the process environment block of a 64-bit process.
 func PEB(mem target.Memory, a target.Addr) (target.Addr, error) {
 	return target.Pointer(mem, a+processEnvironmentBlock)
 }
 
-// OLEFlags are the flags that COM keeps of a thread of a 64-bit process, 0 for
+// OLEFlags returns the flags that COM keeps of a thread of a 64-bit process, 0 for
 // one that did not initialize COM.
 func OLEFlags(mem target.Memory, a target.Addr) (uint32, error) {
 	ole, err := target.Pointer(mem, a+reservedForOle)

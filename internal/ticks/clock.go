@@ -15,7 +15,7 @@ type Clock struct {
 	narrow []uint32
 }
 
-// Note64 notes a time, which is 0 or was not read (err) where there was none.
+// Note64 records a time, which is 0 or was not read (err) where there was none.
 func (c *Clock) Note64(ms int64, err error) {
 	if err == nil && ms > 0 && (!c.any || ms > c.newest) {
 		c.newest, c.any = ms, true
@@ -29,7 +29,7 @@ func (c *Clock) Note32(ms int64, err error) {
 	}
 }
 
-// Widen is a time of 32 bits as one of 64: the one next to the newest that is known.
+// Widen returns a time of 32 bits as one of 64: the one next to the newest that is known.
 func (c *Clock) Widen(ms uint32) int64 {
 	if !c.any {
 		return int64(ms)
@@ -37,7 +37,7 @@ func (c *Clock) Widen(ms uint32) int64 {
 	return c.newest + int64(int32(ms-uint32(c.newest)))
 }
 
-// Now is the newest time that was noted, in milliseconds; target.ErrNotInDump if none was.
+// Now returns the newest time that was noted, in milliseconds; target.ErrNotInDump if none was.
 func (c *Clock) Now() answer.Maybe[int64] {
 	for _, ms := range c.narrow {
 		c.Note64(c.Widen(ms), nil)

@@ -19,16 +19,16 @@ const (
 	Max = 3_155_378_975_999_999_999
 )
 
-// Time is the time of a number of ticks since the year 1, as UTC.
+// Time returns the time of a number of ticks since the year 1, as UTC.
 func Time(ticks int64) time.Time {
 	t := ticks - UnixEpoch
 	return time.Unix(t/PerSecond, t%PerSecond*100).UTC()
 }
 
-// Of is the number of ticks from the year 1 to a time.
+// Of returns the number of ticks from the year 1 to a time.
 func Of(t time.Time) int64 { return t.Unix()*PerSecond + int64(t.Nanosecond()/100) + UnixEpoch }
 
-// Span is a number of ticks in TimeSpan's constant form: [-][d.]hh:mm:ss[.fffffff].
+// Span returns a number of ticks in TimeSpan's constant form: [-][d.]hh:mm:ss[.fffffff].
 func Span(ticks int64) string {
 	var b strings.Builder
 	u := uint64(ticks)

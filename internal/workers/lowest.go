@@ -14,7 +14,7 @@ type Lowest struct {
 	err   error
 }
 
-// Note notes an error and the place, such as an address, where it was met. No error is nothing.
+// Note records an error and the place, such as an address, where it was met. No error is nothing.
 func (l *Lowest) Note(place uint64, err error) {
 	key := math.MaxUint64 - place
 	if err == nil || l.above.Load() > key {
@@ -28,7 +28,7 @@ func (l *Lowest) Note(place uint64, err error) {
 	}
 }
 
-// Err is the error of the lowest place, nil where none was noted.
+// Err returns the error of the lowest place, nil where none was noted.
 func (l *Lowest) Err() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -18,7 +18,7 @@ type Panic struct {
 
 func (p *Panic) Error() string { return fmt.Sprintf("%v\n\n%s", p.Value, p.Stack) }
 
-// Unwrap is the value, if it is an error.
+// Unwrap returns the value, if it is an error.
 func (p *Panic) Unwrap() error {
 	err, _ := p.Value.(error)
 	return err
@@ -54,7 +54,7 @@ func (g *Group) Wait() {
 	}
 }
 
-// Caught is what recover returned, with the stack of the panic. It is for deferred
+// Caught returns what recover returned, with the stack of the panic. It is for deferred
 // functions.
 func Caught(v any) *Panic {
 	if p, ok := v.(*Panic); ok {
