@@ -7,12 +7,12 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// An Index is a table of the numbers of items, each at the first free place from that of its address on, one more than
-// the number, 0 if there is none. It is at most half full, and takes 8 to 16 bytes per item. The list is not in it: who asks
-// says what address an item has. No two have one.
+// An Index is a hash table of item numbers with open addressing: each slot holds a number plus one, or
+// 0. It is at most half full and takes 8 to 16 bytes per item. It does not hold the list; callers
+// supply the address of an item. Addresses must be distinct.
 type Index []uint32
 
-// New returns the index of n items, fewer than 2^31, which have the addresses that at says.
+// New returns the index of n items, fewer than 2^31. at returns an item's address.
 func New(n int, at func(item int) target.Addr) Index {
 	x := make(Index, 1<<bits.Len(uint(2*n)))
 	for i := range n {
@@ -25,7 +25,7 @@ func New(n int, at func(item int) target.Addr) Index {
 	return x
 }
 
-// place returns where the search for an address begins.
+// place returns the slot where the search for an address begins.
 func (x Index) place(a target.Addr) int {
 	return int(uint64(a) * 0x9e3779b97f4a7c15 >> (64 - bits.Len(uint(len(x)-1))))
 }

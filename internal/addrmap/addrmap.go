@@ -1,4 +1,4 @@
-// Package addrmap maps addresses of a target to what is known of them, for many goroutines.
+// Package addrmap maps addresses of a target to data about them, for concurrent use.
 package addrmap
 
 import (
@@ -8,11 +8,11 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Map maps addresses to what is known of them, such as those of MethodTables: reading takes no lock and allocates
-// nothing, as a type is looked up once per object. Entries are never removed or changed. The zero Map is empty, and no
-// Map is to be copied.
+// A Map maps addresses, such as those of MethodTables, to data. Reading takes no lock and does not
+// allocate, as a type is looked up once per object. Entries are never removed or changed. The zero Map
+// is empty. A Map must not be copied.
 type Map[T any] struct {
-	mu  sync.Mutex // of writers
+	mu  sync.Mutex // held by writers
 	now atomic.Pointer[table[T]]
 }
 
@@ -29,7 +29,7 @@ type entry[T any] struct {
 // minSlots is the size of the first table.
 const minSlots = 512
 
-// Get returns what a maps to, nil if there is nothing yet.
+// Get returns the value of a, or nil.
 func (m *Map[T]) Get(a target.Addr) *T {
 	t := m.now.Load()
 	if t == nil {
@@ -41,7 +41,7 @@ func (m *Map[T]) Get(a target.Addr) *T {
 	return nil
 }
 
-// Add maps a to value, unless somebody was faster, and returns what a maps to.
+// Add maps a to value unless it has a value already, and returns the value of a.
 func (m *Map[T]) Add(a target.Addr, value T) *T {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -60,9 +60,8 @@ func (m *Map[T]) Add(a target.Addr, value T) *T {
 	return &e.value
 }
 
-// find returns the entry of a and its slot; without an entry, the slot where a belongs. A
-// slot that was empty may have another address by the time that it is looked at again: so
-// it is loaded once.
+// find returns the entry of a and its slot; without an entry, the slot where a belongs. A slot may be
+// filled at any time, so it is loaded once.
 func (t *table[T]) find(a target.Addr) (*atomic.Pointer[entry[T]], *entry[T]) {
 	mask := uint64(len(t.slots) - 1)
 	for i := uint64(a>>3) * 0x9e3779b97f4a7c15 >> 20 & mask; ; i = (i + 1) & mask {

@@ -1,13 +1,13 @@
-// Package arrayfile keeps arrays of plain values in files that are mapped instead of read: what took seconds to
-// compute is there at once the next time. A file has named sections, each the bytes of one array, and a key that says
-// of what they are: who opens it must know the key. Nothing is believed that a checksum does not bear out, and
-// nothing that a file says is used before: a file that is cut, or in which a bit has turned, is target.ErrCorrupt,
-// and one of another key, version or byte order target.ErrUnsupported. What the arrays mean, and whether they fit
-// together, is for the caller to check.
+// Package arrayfile stores arrays of plain values in files that are mapped instead of read, so that
+// results that took seconds to compute are available at once the next time. A file has named sections,
+// each with the bytes of one array, and a key that identifies the content; opening requires the key.
+// Everything is verified by checksums before it is used. A truncated or damaged file is
+// target.ErrCorrupt. A file with another key, version or byte order is target.ErrUnsupported. The
+// caller checks what the arrays mean and whether they fit together.
 //
 // # Format
 //
-// The first page is the head, in little endian but for the mark:
+// The first page is the header, in little endian except for the mark:
 //
 //	0    16 bytes  magic
 //	16   4         0x01020304 as the machine writes it: the arrays are in its byte order
@@ -16,10 +16,11 @@
 //	32   32        key
 //	64   8         number of sections
 //	72   8         where the checksums are
-//	80   32        SHA-256 of the rest of the head and of the checksums
+//	80   32        SHA-256 of the rest of the header and of the checksums
 //	112  40 each   sections: name (24 bytes), where it begins, how long it is
 //
-// Sections begin at whole pages. Behind them are the checksums: the CRC-32C of each megabyte of each section.
+// Sections begin at page boundaries. They are followed by the checksums: the CRC-32C of each megabyte
+// of each section.
 package arrayfile
 
 import (
@@ -55,22 +56,22 @@ const (
 	entriesAt  = 112
 	entrySize  = 40
 	nameSize   = 24
-	piece      = 1 << 20 // that has a checksum of its own
+	piece      = 1 << 20 // bytes with a checksum
 	maxEntries = (headSize - entriesAt) / entrySize
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// A Key says of what the arrays of a file are.
+// A Key identifies the content of a file.
 type Key [sha256.Size]byte
 
-// A Section is an array that is to be written.
+// A Section is an array to be written.
 type Section struct {
 	Name string // at most 24 bytes
-	Data []byte // Bytes makes them of an array
+	Data []byte // see Bytes
 }
 
-// Bytes returns the bytes of an array, as they lie in memory. They are the array's own.
+// Bytes returns the memory of an array without copying it.
 func Bytes[T any](s []T) []byte {
 	if len(s) == 0 {
 		return nil
@@ -78,8 +79,8 @@ func Bytes[T any](s []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(reflect.TypeFor[T]().Size()))
 }
 
-// Write writes a file, which appears whole or not at all. One that is there already is replaced, unless it is none
-// that Write wrote: that is fs.ErrExist.
+// Write writes a file atomically. It replaces a file written by Write; any other existing file is
+// fs.ErrExist.
 func Write(ctx context.Context, name string, key Key, sections []Section) error {
 	if len(sections) > maxEntries {
 		return fmt.Errorf("%s: %d arrays are too many for a file", name, len(sections))
@@ -136,7 +137,7 @@ func writeSection(ctx context.Context, w io.Writer, data []byte) error {
 	return err
 }
 
-// ours refuses to replace what is no file of this package.
+// ours refuses to replace a file of another kind.
 func ours(name string, existing fs.FileInfo) error {
 	f, err := os.Open(name)
 	if err != nil {
@@ -152,7 +153,7 @@ func ours(name string, existing fs.FileInfo) error {
 
 func paged(n uint64) uint64 { return (n + headSize - 1) &^ (headSize - 1) }
 
-// checksums returns those of all sections.
+// checksums returns the checksums of all sections.
 func checksums(sections []Section) []byte {
 	var out []byte
 	for _, s := range sections {
@@ -171,18 +172,18 @@ func digestOf(head, sums []byte) [sha256.Size]byte {
 	return [sha256.Size]byte(h.Sum(nil))
 }
 
-// Options say how to open a file. The zero value maps it and uses all processors.
+// Options configures opening. The zero value maps the file and uses all processors.
 type Options struct {
 	NoMmap  bool            // read it instead
-	Workers int             // goroutines that check; 0 is one a processor
+	Workers int             // goroutines that verify; 0 means one per processor
 	Budget  *offheap.Budget // charged for what is read because it can't be mapped
 }
 
-// A File is an open file, all of whose sections have been checked. What it lends is read-only and valid until Close:
-// to touch it later, or to write to it, ends the program.
+// A File is an open file with verified sections. Its memory is read-only and valid until Close; using
+// it later, or writing to it, ends the program.
 type File struct {
 	file     *mmapfile.File
-	read     *offheap.Array[uint64] // where it is not mapped
+	read     *offheap.Array[uint64] // set if the file is not mapped
 	sections []section
 }
 
@@ -191,11 +192,11 @@ type section struct {
 	data []byte
 }
 
-// ErrKey is about a file of another key. It is target.ErrUnsupported.
+// ErrKey reports a file with another key. It is target.ErrUnsupported.
 var ErrKey = target.Unsupportedf("it is of something else")
 
-// Open opens and checks the file of that name. The errors are fs.ErrNotExist and other ones of the system, the
-// context's, and those that the package's comment names.
+// Open opens and verifies the named file. It returns fs.ErrNotExist and other errors of the system,
+// ctx's error, and those described in the package comment.
 func Open(ctx context.Context, name string, key Key, o Options) (*File, error) {
 	file, err := mmapfile.Open(name, o.NoMmap)
 	if err != nil {
@@ -238,7 +239,7 @@ func (f *File) open(ctx context.Context, key Key, o Options) error {
 	return f.check(ctx, sums, o.Workers)
 }
 
-// head looks at the first page, and returns how many sections there are and where the checksums begin.
+// head verifies the first page. It returns the number of sections and where the checksums begin.
 func (f *File) head(head []byte, key Key, size uint64) (sections int, sums uint64, err error) {
 	switch {
 	case size < headSize || string(head[:len(magic)]) != magic:
@@ -281,7 +282,7 @@ func (f *File) bytes(ctx context.Context, size uint64, o Options) ([]byte, error
 	return all, nil
 }
 
-// check compares the checksums.
+// check verifies the checksums.
 func (f *File) check(ctx context.Context, sums []byte, jobs int) error {
 	var list [][]byte
 	for _, s := range f.sections {
@@ -318,8 +319,8 @@ func (f *File) check(ctx context.Context, sums []byte, jobs int) error {
 	return nil
 }
 
-// Values returns the section of that name as values of type T, which are without pointers. It is target.ErrCorrupt if the
-// file has none, or one that is no whole number of values.
+// Values returns the named section as values of type T, which must not contain pointers. A missing
+// section, or one that is not a whole number of values, is target.ErrCorrupt.
 func Values[T any](f *File, name string) ([]T, error) {
 	i := slices.IndexFunc(f.sections, func(s section) bool { return s.name == name })
 	size := int(reflect.TypeFor[T]().Size())

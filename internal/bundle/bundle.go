@@ -1,10 +1,10 @@
-// Package bundle reads the bundle of a single-file app: the files that follow
-// the program in its file, and the manifest that lists them.
+// Package bundle reads the bundle of a single-file app: the files appended to the program, and the
+// manifest that lists them.
 //
-// The form is that of dotnet/runtime: docs/design/features/single-file of dotnet/designs
-// (bundler.md) and src/native/corehost/bundle. Version 1 is of .NET Core 3, whose
-// programs write all their files to a folder first; 2 of .NET 5; 6, which can
-// compress files, of .NET 6 and later.
+// The format is that of dotnet/runtime: docs/design/features/single-file of dotnet/designs
+// (bundler.md) and src/native/corehost/bundle. Version 1 belongs to .NET Core 3, whose programs first
+// extract all files to a folder, version 2 to .NET 5, and version 6, which supports compression, to
+// .NET 6 and later.
 package bundle
 
 import (
@@ -17,17 +17,17 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// mark follows the place in a program where the bundler writes the offset of the
-// manifest: the SHA-256 of ".net core bundle\n" (bundle_marker.cpp).
+// mark follows the placeholder in which the bundler stores the manifest's offset: the SHA-256 of ".net
+// core bundle\n" (bundle_marker.cpp).
 var mark = [32]byte{
 	0x8b, 0x12, 0x02, 0xb9, 0x6a, 0x61, 0x20, 0x38, 0x72, 0x7b, 0x93, 0x02, 0x14, 0xd7, 0xa0, 0x32,
 	0x13, 0xf5, 0xb9, 0xe6, 0xef, 0xae, 0x33, 0x18, 0xee, 0x3b, 0x2d, 0xce, 0x24, 0xb3, 0x6a, 0xae,
 }
 
-// PlaceBytes is the size of the place in front of the mark.
+// PlaceBytes is the size of the placeholder that precedes the mark.
 const PlaceBytes = 8
 
-// A Kind says what a file of a bundle is (file_type.h).
+// A Kind is the kind of a bundled file (file_type.h).
 type Kind uint8
 
 // The kinds.
@@ -43,14 +43,14 @@ const (
 
 // A File is an entry of a manifest.
 type File struct {
-	Path   string // below the program's folder, parted by slashes
+	Path   string // below the program's folder, with slashes
 	Kind   Kind
 	Offset int64 // in the program's file, in bytes
 	Size   int64 // of the file, in bytes
-	Packed int64 // bytes that it takes in the program's file, if it is compressed; else 0
+	Packed int64 // bytes in the program's file if compressed, else 0
 }
 
-// Stored returns the number of bytes that the file takes in the program's.
+// Stored returns the number of bytes that the file takes in the program's file.
 func (f *File) Stored() int64 {
 	if f.Packed > 0 {
 		return f.Packed
@@ -63,14 +63,14 @@ type Manifest struct {
 	Offset       int64 // of the manifest, in the program's file
 	Major, Minor uint32
 	ID           string
-	// Extracts: the program writes all files to a folder and loads them from there, as
+	// Extracts reports that the program extracts all files to a folder and loads them from there, as
 	// every program of version 1 does.
 	Extracts bool
 	Files    []File
 }
 
-// Place finds where a program's bytes name its manifest: the index of PlaceBytes
-// bytes, -1 where b has no mark.
+// Place returns the index in b of the PlaceBytes bytes with the manifest's offset, or -1 if b has no
+// mark.
 func Place(b []byte) int {
 	i := bytes.Index(b, mark[:])
 	if i < PlaceBytes {
@@ -87,8 +87,8 @@ const (
 	flagExtracts   = 1  // netcoreapp3_compat_mode
 )
 
-// Read decodes the manifest at an offset of a program's file. A file of another
-// version is target.ErrUnsupported, one that makes no sense target.ErrCorrupt.
+// Read decodes the manifest at an offset of a program's file. An unknown version is
+// target.ErrUnsupported, an invalid manifest target.ErrCorrupt.
 func Read(src target.Source, offset int64) (*Manifest, error) {
 	if offset <= 0 || offset >= src.Size() {
 		return nil, target.Corruptf("bundle: its manifest lies at %#x of %#x bytes", offset, src.Size())
@@ -127,7 +127,7 @@ func Read(src target.Source, offset int64) (*Manifest, error) {
 	return m, nil
 }
 
-// file decodes an entry, which has to lie in the program's file.
+// file decodes an entry, which must lie in the program's file.
 func (m *Manifest) file(c *cursor.Cursor, size int64) (File, error) {
 	f := File{Offset: int64(c.Uint64()), Size: int64(c.Uint64())}
 	if m.Major >= 6 {
@@ -144,7 +144,7 @@ func (m *Manifest) file(c *cursor.Cursor, size int64) (File, error) {
 	return f, nil
 }
 
-// text decodes a text behind its length, of seven bits a byte.
+// text decodes a string with a length prefix of seven bits per byte.
 func text(c *cursor.Cursor) string {
 	var n uint64
 	for shift := 0; ; shift += 7 {
@@ -164,7 +164,7 @@ func text(c *cursor.Cursor) string {
 	return string(c.Take(int(n)))
 }
 
-// At returns the file that has the byte at an offset of the program's file, nil if there is none.
+// At returns the file that contains an offset of the program's file, or nil.
 func (m *Manifest) At(offset uint64) *File {
 	for i := range m.Files {
 		f := &m.Files[i]
@@ -175,15 +175,17 @@ func (m *Manifest) At(offset uint64) *File {
 	return nil
 }
 
-// Extent returns how many bytes a process maps of the file, from an offset of the program's file at or before it on: whole pages.
+// Extent returns how many bytes of the file a process maps, in whole pages, from an offset of the
+// program's file at or before its start.
 func (f *File) Extent(offset, page uint64) uint64 {
 	return (uint64(f.Offset) + uint64(f.Stored()) - offset + page - 1) &^ (page - 1)
 }
 
-// Starting returns the file that a mapping of length bytes of the program's file begins with, whose first byte is in the
-// mapping's first page. Small files lie several in a page, and a page has the end of one file and the start of the next: the
-// one is meant that the mapping ends with. Else it is the only one that begins there, of which less is mapped, or
-// behind which the mapping goes on. It is nil where none begins there, or no single one can be meant.
+// Starting returns the file with which a mapping of length bytes of the program's file begins, given
+// that its first byte is in the mapping's first page. A page may hold several small files, or the end
+// of one and the start of the next. The file is then the one at whose end the mapping ends. Otherwise
+// it is the only file that begins there, if less of it is mapped or the mapping continues after it.
+// Starting returns nil if no file begins there or the choice is ambiguous.
 func (m *Manifest) Starting(offset, length, page uint64) *File {
 	var fits, only *File
 	nFits, n := 0, 0
@@ -208,9 +210,9 @@ func (m *Manifest) Starting(offset, length, page uint64) *File {
 	return nil
 }
 
-// Open returns the content of a file of the bundle in the program's file src. One
-// that is compressed is unpacked, if it has what the manifest says and no more than
-// most bytes; else it is target.ErrCorrupt or target.ErrUnsupported.
+// Open returns the content of a bundled file of the program's file src. It unpacks a compressed file,
+// whose size must match the manifest and be at most most bytes; else the error is target.ErrCorrupt or
+// target.ErrUnsupported.
 func Open(src target.Source, f *File, most int64) (target.Source, error) {
 	if f.Packed == 0 {
 		return section{src, f.Offset, f.Size}, nil

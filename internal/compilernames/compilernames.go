@@ -1,12 +1,13 @@
-// Package compilernames knows the names that compilers give to what a program's source has no name for, and those that
-// metadata has for what the source writes in another way: state machines and the variables in them (C#, Visual Basic,
-// Mono's C#), fields behind properties, generic types. They are conventions, which have not changed since .NET Core
-// 3.1, and no contract.
+// Package compilernames interprets names that compilers generate, and names that metadata writes in
+// another form than source code: state machines and their variables (C#, Visual Basic, Mono's C#), the
+// fields of properties, generic types. They are conventions, unchanged since .NET Core 3.1, and not a
+// contract.
 package compilernames
 
 import "strings"
 
-// Method returns the method that a state machine of that name was made of; the name itself where it is of another form.
+// Method returns the method from which a state machine with the given name was made. It returns names
+// of another form unchanged.
 //
 //	Ns.Type+<Method>d__4              Ns.Type.Method
 //	Ns.Type+<Method>d__4<Ns.Order>    Ns.Type.Method<Ns.Order>
@@ -38,17 +39,16 @@ func Method(full string) string {
 		args = rest[i:]
 	}
 	if !strings.HasPrefix(name, "<") {
-		name = strings.ReplaceAll(name, "-", ".") // of a method that implements an interface by its full name
+		name = strings.ReplaceAll(name, "-", ".") // explicit interface implementation
 	}
 	return declaring + "." + name + args
 }
 
-// Declaring returns the method that a local function or a lambda stands in, by its name:
+// Declaring returns the method that contains a local function or lambda, by its name. It returns names
+// of other methods unchanged.
 //
 //	<Wait>g____PInvoke|24_0   Wait
 //	<Wait>b__3_0              Wait
-//
-// and the name itself for other methods.
 func Declaring(method string) string {
 	end := closing(method)
 	if end < 2 || end+2 >= len(method) || method[end+2] != '_' || method[end+1] != 'g' && method[end+1] != 'b' {
@@ -57,8 +57,8 @@ func Declaring(method string) string {
 	return method[1:end]
 }
 
-// lastNested returns the index of the + before the innermost type of a name, leaving out those of type arguments; -1 for
-// none.
+// lastNested returns the index of the + that precedes the innermost type of a name, ignoring type
+// arguments, or -1.
 func lastNested(full string) int {
 	depth, at := 0, -1
 	for i := 0; i < len(full); i++ {
@@ -76,7 +76,7 @@ func lastNested(full string) int {
 	return at
 }
 
-// closing returns the index of the > that closes the < at the start, -1 if there is none.
+// closing returns the index of the > that closes the < at the start, or -1.
 func closing(s string) int {
 	depth := 0
 	for i := 0; i < len(s); i++ {
@@ -100,21 +100,21 @@ func IsAwaiter(name string) bool {
 	return strings.HasPrefix(name, "<>u__") || strings.HasPrefix(name, "$awaiter") || strings.HasPrefix(name, "$A") && len(name) > 2 && name[2] >= '0' && name[2] <= '9'
 }
 
-// What a variable that became a field was.
+// The original kind of a variable that became a field.
 const (
 	This      = "this"
 	Local     = "local"
 	Parameter = "parameter"
 )
 
-// Variable returns the variable that became a field of that name, empty for what the compiler keeps for itself.
+// Variable returns the variable that became the named field, or "" for a field of the compiler's own.
 func Variable(name string) (variable, kind string) {
 	switch {
 	case name == "<>4__this" || name == "$VB$Me" || name == "$this":
 		return "this", This
 	case strings.HasPrefix(name, "<>") || strings.HasPrefix(name, "$State") || strings.HasPrefix(name, "$Builder") || strings.HasPrefix(name, "$Current"):
 		return "", ""
-	case strings.HasPrefix(name, "<"): // <local>5__2, of Mono <local>__2
+	case strings.HasPrefix(name, "<"): // <local>5__2; Mono's <local>__2
 		if v, rest, ok := strings.Cut(name[1:], ">"); ok && (strings.HasPrefix(rest, "5__") || strings.HasPrefix(rest, "__")) {
 			return v, Local
 		}
@@ -133,8 +133,8 @@ func Variable(name string) (variable, kind string) {
 	return name, Parameter
 }
 
-// Path splits a path of fields at its dots; "<X>" becomes the name of the field behind property X, in which dots stand
-// for themselves.
+// Path splits a path of fields at its dots. "<X>" becomes the name of the field of property X, which
+// may contain dots.
 func Path(name string) []string {
 	var parts []string
 	for name != "" {
@@ -158,7 +158,7 @@ func Path(name string) []string {
 	return parts
 }
 
-// Definition turns "Ns.Outer<,>+Inner<>" into "Ns.Outer`2+Inner`1", as metadata has it.
+// Definition converts "Ns.Outer<,>+Inner<>" to metadata's "Ns.Outer`2+Inner`1".
 func Definition(name string) string {
 	var b strings.Builder
 	for i := 0; i < len(name); i++ {
@@ -170,7 +170,7 @@ func Definition(name string) string {
 		for end < len(name) && name[end] == ',' {
 			end++
 		}
-		// A name that the compiler made begins with such brackets, or has a name in them.
+		// Compiler-generated names begin with such brackets, or have a name in them.
 		if i == 0 || name[i-1] == '+' || name[i-1] == '.' || end == len(name) || name[end] != '>' {
 			b.WriteByte(name[i])
 			continue

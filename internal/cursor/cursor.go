@@ -1,5 +1,5 @@
-// Package cursor decodes little-endian values from a byte slice with one
-// sticky error, so that a decoder reads a whole structure and tests once.
+// Package cursor decodes little-endian values from a byte slice with one sticky error, so that a
+// decoder checks once per structure.
 package cursor
 
 import (
@@ -8,8 +8,8 @@ import (
 	"io"
 )
 
-// A Cursor reads fixed-size values from a slice. The first failure sticks:
-// every later read returns zero and Err reports it. Don't copy a Cursor.
+// A Cursor reads fixed-size values from a slice. After the first failure every read returns zero and
+// Err reports it. A Cursor must not be copied.
 type Cursor struct {
 	b    []byte
 	off  int
@@ -17,7 +17,7 @@ type Cursor struct {
 	err  error
 }
 
-// New returns a Cursor at the start of b, which lies at offset base of a file.
+// New returns a Cursor at the start of b, which is at offset base of a file.
 func New(b []byte, base int64) *Cursor { return &Cursor{b: b, base: base} }
 
 // Err returns the first failure, or nil. It wraps io.ErrUnexpectedEOF.
@@ -95,9 +95,8 @@ func (c *Cursor) Uint64() uint64 {
 	return 0
 }
 
-// Count reads a uint32 element count and fails unless that many elements of
-// size bytes can still be in the data, so that a lie in the file cannot make
-// the caller allocate.
+// Count reads a uint32 element count. It fails unless that many elements of size bytes fit in the
+// remaining data, so that a wrong count can't cause a large allocation.
 func (c *Cursor) Count(size int) int { return c.checkCount(uint64(c.Uint32()), size, 4) }
 
 // Count64 is Count for a uint64 count.

@@ -2,7 +2,7 @@ package digraph
 
 import "github.com/sosgo/sosgo/internal/offheap"
 
-// A bitmap is a set of nodes, a bit for each.
+// A bitmap is a set of nodes, one bit for each.
 type bitmap struct {
 	words []uint64
 	array *offheap.Array[uint64]

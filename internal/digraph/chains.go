@@ -7,17 +7,17 @@ import (
 	"github.com/sosgo/sosgo/internal/offheap"
 )
 
-// Chains finds ways in which a node is held that have nothing in common but the node: at most count paths, each from a
-// root to u, both included, the shortest first. Each is a shortest one of those that have no node of the chains before
-// it; so a root begins no more than one, and there may be more chains than a greedy choice leaves room for. That there
-// are two shows that nothing but u and what holds all roots dominates u; that there is one shows nothing.
+// Chains finds ways in which a node is held that share nothing but the node: at most count paths, each
+// from a root to u, both included, the shortest first. Each is a shortest path without nodes of the
+// earlier chains, so a root begins at most one, and a greedy choice may miss some. Two chains prove
+// that nothing but u and the holders of all roots dominates u. One chain proves nothing.
 //
-// held is the reverse of the graph (Reverse). root tells what is a root: chains begin there, also at roots that are
-// held themselves. If u is a root, the first chain is u alone. skip, which may be nil, tells which nodes are not to be
-// gone through, as those that are garbage. Of several nodes that are as near to u, the one that comes first in held's
+// held is the reverse of the graph (Reverse). root reports whether a node is a root; chains begin
+// there, even at roots that are held themselves. If u is a root, the first chain is u alone. skip, if
+// not nil, excludes nodes such as garbage. Of nodes that are equally near to u, the first in held's
 // rows is taken.
 //
-// It charges 8n bytes and touches 8 for each node that it looks at; all are freed.
+// Chains charges 8n bytes and touches 8 for each visited node; all are freed.
 func Chains(ctx context.Context, held *Graph, u uint32, count int, root, skip func(uint32) bool, opt Options) ([][]uint32, error) {
 	n := held.Nodes()
 	if err := opt.Budget.Need("chains of holders", 8*int64(n)); err != nil {
@@ -51,14 +51,14 @@ func Chains(ctx context.Context, held *Graph, u uint32, count int, root, skip fu
 type chainSearch struct {
 	held       *Graph
 	root, skip func(uint32) bool
-	toward     []uint32 // the next node on the way to u, + 1; used for those of chains
+	toward     []uint32 // the next node on the path to u, plus 1; used for nodes of chains
 	queue      []uint32
 	job        *job
 }
 
-const used = None // in toward; no node has this number, nor the one below it
+const used = None // value in toward; no node has this number or the one below it
 
-// next returns a shortest chain without a node that was used, or nil, and marks its nodes as used.
+// next returns a shortest chain without used nodes, or nil, and marks its nodes as used.
 func (c *chainSearch) next(ctx context.Context, u uint32) ([]uint32, error) {
 	c.queue[0], c.toward[u] = u, u+1
 	begin, tail, err := c.search(ctx, u)
@@ -84,8 +84,8 @@ func (c *chainSearch) next(ctx context.Context, u uint32) ([]uint32, error) {
 	return slices.Clip(chain), nil
 }
 
-// search goes backward from u, breadth first, to the first root, or None. tail is how many nodes it has put into the
-// queue.
+// search searches backward from u, breadth-first, for the first root, or None. tail is the number of
+// queued nodes.
 func (c *chainSearch) search(ctx context.Context, u uint32) (begin uint32, tail int, err error) {
 	tail = 1
 	left := stride

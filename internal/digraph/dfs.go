@@ -6,10 +6,10 @@ import (
 	"github.com/sosgo/sosgo/internal/offheap"
 )
 
-// A Forest is the trees of a depth-first search. A node's number is its place in preorder, from 0.
+// A Forest is the trees of a depth-first search. A node's number is its position in preorder, from 0.
 type Forest struct {
-	Order  []uint32 // the nodes that were reached, by number
-	Parent []uint32 // by number: the number of the node from which it was found; its own for a root
+	Order  []uint32 // reached nodes, by number
+	Parent []uint32 // by number: the number of the node from which it was reached; its own for a root
 
 	order, parent *offheap.Array[uint32]
 }
@@ -17,10 +17,9 @@ type Forest struct {
 // Free releases the arrays.
 func (f *Forest) Free() { freeAll(f.order, f.parent) }
 
-// DepthFirst goes through the graph depth first: from the roots in their order, and from each node along its row in the
-// row's order. The result takes 8 bytes for each node that was reached, which the caller frees with Free; while the
-// function works there are n/8 more and a stack of 8 bytes for each edge that is put off, at most 8.5m and mostly under
-// 1n.
+// DepthFirst searches the graph depth-first: from the roots in order, and from each node along its
+// row. The result takes 8 bytes per reached node, which the caller frees with Free. The search takes
+// another n/8 and a stack of 8 bytes for each postponed edge, at most 8.5m and usually below 1n.
 func (g *Graph) DepthFirst(ctx context.Context, roots []uint32, opt Options) (*Forest, error) {
 	d, err := newDFS(g, nil, opt)
 	if err != nil {
@@ -37,15 +36,15 @@ func (g *Graph) DepthFirst(ctx context.Context, roots []uint32, opt Options) (*F
 	return d.forest(), nil
 }
 
-// A dfs is a depth-first search. Its stack has edges, the last on top: the nodes they lead to and the number of those
-// they come from. A node that is on it more than once belongs to the edge that is taken first, as in a recursion, and
-// is visited already when the others come up.
+// A dfs is a depth-first search. Its stack holds edges, the last on top: their target and the number
+// of their source. A node may be on the stack more than once. The edge taken first reaches it, as in a
+// recursion; the others then find it visited.
 //
-// A row is put on the stack by batches, with an entry below them that stands for its rest: a row of 10 million edges is
-// one entry and a batch. Before any node of a batch is visited, it is asked whether it was seen and where its row
-// begins, so that the processor waits for all these misses at once. Whether a node was seen is a bit of a map and not
-// its number: the map fits the cache where 4 bytes per node don't, and numbers are not needed yet. What remains are
-// misses that wait for each other: 25 ns a node on ordered heaps, 75 on shuffled ones.
+// Rows are pushed in batches, above an entry for their rest: a row of 10 million edges takes one entry
+// and a batch. Before a node of a batch is visited, its visited bit and the start of its row are
+// loaded for the whole batch, so that the processor waits for these misses at once. The bits are a map
+// that fits the cache, unlike 4-byte numbers. The remaining misses depend on each other: 25 ns per
+// node on ordered heaps, 75 on shuffled ones.
 type dfs struct {
 	g       *Graph
 	entries []uint32 // the row of the pseudo root, node n
@@ -53,13 +52,13 @@ type dfs struct {
 	stack   *offheap.Array[edge]
 	order   *offheap.Array[uint32]
 	parent  *offheap.Array[uint32]
-	n       int // nodes that have a number
+	n       int // number of numbered nodes
 	job     *job
-	fetched uint32 // keeps loads that are made to fill the cache
+	fetched uint32 // keeps prefetching loads alive
 }
 
-// An edge leads to a node from the node with a number. Two of them are the rest of a row: the first what it begins with
-// and the number of its node, the second, on top of it, the node and restMark.
+// An edge leads to a node from the node with a number. Two edges form the rest of a row: first the
+// start and the number of its node, then, on top, the node and restMark.
 type edge struct{ to, from uint32 }
 
 const (
@@ -92,7 +91,7 @@ func newDFS(g *Graph, entries []uint32, opt Options) (_ *dfs, err error) {
 	return d, err
 }
 
-// newStack makes room for all edges and entries.
+// newStack allocates room for all edges and entries.
 func (d *dfs) newStack(opt Options) (err error) {
 	m := d.g.Edges() + len(d.entries)
 	d.stack, err = offheap.Reserve[edge](opt.Budget, m+m/batch*2+4*batch)
@@ -111,7 +110,8 @@ func (d *dfs) forest() *Forest {
 	return &Forest{Order: d.order.Slice(), Parent: d.parent.Slice(), order: d.order, parent: d.parent}
 }
 
-// from visits a root and what is found from it. The root n is the pseudo root: it has no bit, and its row is entries.
+// from visits a root and everything reached from it. The root n is the pseudo root: it has no bit, and
+// its row is entries.
 func (d *dfs) from(ctx context.Context, root uint32) error {
 	pseudo := uint32(d.g.Nodes())
 	if root != pseudo {
@@ -157,7 +157,7 @@ func (d *dfs) begin(u uint32) uint32 {
 	return d.g.Offsets[u]
 }
 
-// push puts the next batch of a node's row on the stack, the first of them on top, and below it the rest of the row.
+// push pushes the next batch of a node's row, the first edge on top, and below it the rest of the row.
 func (d *dfs) push(sp int, node, num, from uint32) (int, error) {
 	var row []uint32
 	if g := d.g; int(node) == g.Nodes() {
@@ -194,7 +194,7 @@ func (d *dfs) push(sp int, node, num, from uint32) (int, error) {
 	return sp, nil
 }
 
-// fetch brings the rows of nodes into the cache.
+// fetch loads the rows of nodes into the cache.
 func (d *dfs) fetch(edges []edge) {
 	var at [batch]uint32
 	edges = edges[:min(len(edges), batch)]

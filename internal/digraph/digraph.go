@@ -1,15 +1,17 @@
-// Package digraph has algorithms over large directed graphs: reverse rows, shortest paths, depth-first order, exact
-// dominators with what is summed up along them, reachable sets, the entry points of what is unreachable, and disjoint
-// chains. It knows nodes and edges as numbers, and nothing of heaps or dumps.
+// Package digraph implements algorithms on large directed graphs: reversal, shortest paths,
+// depth-first order, exact dominators with sums along them, reachable sets, entry points of
+// unreachable parts, and disjoint chains. Nodes and edges are numbers; the package knows no heaps or
+// dumps.
 //
-// A graph is held in compressed rows ([Graph]): 4 bytes for a node and 4 for an edge. Everything is made for 10^6 to
-// 10^9 edges: arrays lie outside Go's heap (package offheap) and are freed at the end of the phase that needs them,
-// nothing recurses, and what the algorithms take is said in bytes per node at each function (n nodes, m edges, all of it
-// charged to Options.Budget). All results depend on the graph alone, never on how many workers there were. No function
-// changes its graph, and a graph may be used by many goroutines at once.
+// A graph is stored in compressed rows ([Graph]): 4 bytes per node and per edge. The package is
+// designed for 10^6 to 10^9 edges. Arrays are outside Go's heap (package offheap) and freed at the end
+// of the phase that needs them. Nothing recurses. Each function states its memory in bytes per node (n
+// nodes, m edges), all charged to Options.Budget. Results depend on the graph alone, never on the
+// number of workers. No function changes its graph, and a graph is safe for concurrent use.
 //
-// Functions end with ctx.Err() within some milliseconds after ctx is done, and have freed what they took then, as with
-// every other error. The numbers in a graph are trusted; [Graph.Check] is for rows of doubtful origin.
+// Functions return ctx.Err() within milliseconds after ctx is done, and free their memory, as for
+// every other error. The numbers in a graph are trusted; use [Graph.Check] for rows of doubtful
+// origin.
 package digraph
 
 import (
@@ -25,17 +27,17 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// None stands for no node: where a result has it, the node was not reached.
+// None is the absence of a node: in results it marks an unreached node.
 const None = ^uint32(0)
 
-// MaxNodes and MaxEdges are how many nodes and edges a graph may have. One number is None, and one is kept for the
-// pseudo root of Dominators.
+// MaxNodes and MaxEdges bound the nodes and edges of a graph. One number is None, and one is reserved
+// for the pseudo root of Dominators.
 const (
 	MaxNodes = 1<<32 - 3
 	MaxEdges = 1<<32 - 1
 )
 
-// A SizeError is a graph that is too big for 32-bit numbers. It is target.ErrUnsupported.
+// A SizeError reports a graph that is too large for 32-bit numbers. It is target.ErrUnsupported.
 type SizeError struct {
 	Nodes, Edges uint64
 }
@@ -45,7 +47,7 @@ func (e *SizeError) Error() string {
 		uint64(MaxNodes), uint64(MaxEdges))
 }
 
-// Unwrap is target.ErrUnsupported.
+// Unwrap returns target.ErrUnsupported.
 func (e *SizeError) Unwrap() error { return target.ErrUnsupported }
 
 // CheckSize returns a *SizeError if there are more than MaxNodes or MaxEdges.
@@ -56,9 +58,9 @@ func CheckSize(nodes, edges uint64) error {
 	return nil
 }
 
-// A Graph is n nodes, 0 to n-1, and m edges. The edges of node u lead to Targets[Offsets[u]:Offsets[u+1]], in an order
-// of their own; edges to u itself and several to the same node are allowed. There are n+1 offsets, which don't fall;
-// the first is 0 and the last m. The zero Graph has no nodes.
+// A Graph has nodes 0 to n-1 and m edges. The edges of node u lead to
+// Targets[Offsets[u]:Offsets[u+1]], in any order; loops and repeated edges are allowed. There are n+1
+// ascending offsets; the first is 0 and the last m. The zero Graph has no nodes.
 type Graph struct {
 	Offsets []uint32
 	Targets []uint32
@@ -66,17 +68,17 @@ type Graph struct {
 	owned [2]*offheap.Array[uint32]
 }
 
-// Nodes is n.
+// Nodes returns n.
 func (g *Graph) Nodes() int { return max(0, len(g.Offsets)-1) }
 
-// Edges is m.
+// Edges returns m.
 func (g *Graph) Edges() int { return len(g.Targets) }
 
-// Row returns what the edges of a node lead to, with duplicates, in the row's order.
+// Row returns the targets of a node's edges, with duplicates, in the row's order.
 func (g *Graph) Row(u uint32) []uint32 { return g.Targets[g.Offsets[u]:g.Offsets[u+1]] }
 
-// Free releases the rows if this package made them (Reverse, Children), at once: nobody may use them any more.
-// Otherwise, and the second time, it does nothing.
+// Free releases the rows if this package made them (Reverse, Children). They must not be used
+// afterwards. Otherwise, and the second time, it does nothing.
 func (g *Graph) Free() {
 	if g != nil && g.owned[0] != nil {
 		g.owned[0].Free()
@@ -85,8 +87,8 @@ func (g *Graph) Free() {
 	}
 }
 
-// Check reads the whole graph and returns target.ErrCorrupt if offsets fall or don't fit the targets, or a target is no
-// node.
+// Check reads the whole graph. It returns target.ErrCorrupt if offsets descend or don't fit the
+// targets, or a target is not a node.
 func (g *Graph) Check(ctx context.Context, opt Options) error {
 	n, m := g.Nodes(), g.Edges()
 	if err := CheckSize(uint64(n), uint64(m)); err != nil {
@@ -122,25 +124,26 @@ func (g *Graph) Check(ctx context.Context, opt Options) error {
 	return err
 }
 
-// Options are the same for all functions. The zero value uses all processors, counts no memory and reports nothing.
+// Options configures all functions. The zero value uses all processors, counts no memory and reports
+// nothing.
 type Options struct {
-	Workers  int             // how many goroutines may work at once; 0 is as many as Go uses processors
-	Budget   *offheap.Budget // charged for all arrays, results included, until they are freed; nil counts nothing
-	Progress func(Progress)  // called now and then, never by two goroutines at once; nil is nobody
+	Workers  int             // maximum number of goroutines at work; 0 means GOMAXPROCS
+	Budget   *offheap.Budget // charged for all arrays, results included, until they are freed; may be nil
+	Progress func(Progress)  // called now and then, never concurrently; may be nil
 }
 
-// Progress is how far a function is. A function may have several phases; each begins with 0 done.
+// Progress is the progress of a function. It may have several phases; each begins with 0 done.
 type Progress struct {
 	Phase       string // for people: "depth-first order"
-	Done, Total uint64 // nodes or edges, as the phase counts
+	Done, Total uint64 // nodes or edges, depending on the phase
 }
 
-// A job is one phase of a function at work.
+// A job is one phase of a running function.
 type job struct {
 	workers int
 	phase   string
 	report  func(Progress)
-	mu      sync.Mutex // of report
+	mu      sync.Mutex // guards report
 	done    atomic.Uint64
 }
 
@@ -155,11 +158,11 @@ func (o Options) job(phase string) *job {
 	return &job{workers: o.workers(), phase: phase, report: o.Progress}
 }
 
-// stride is after how many nodes or edges a loop looks at its context: a tenth of a millisecond's work, or 5 where each
-// is the first touch of a page. A look costs nanoseconds.
+// stride is how many nodes or edges a loop processes between checks of its context: a tenth of a
+// millisecond, or 5 ms if each touches a new page.
 const stride = 1 << 13
 
-// step is called by loops of one goroutine after so many more nodes or edges of total.
+// step is called by single-goroutine loops after more of total nodes or edges.
 func (j *job) step(ctx context.Context, more, total uint64) error {
 	done := j.done.Add(more)
 	if j.report != nil && j.mu.TryLock() {
@@ -169,8 +172,8 @@ func (j *job) step(ctx context.Context, more, total uint64) error {
 	return ctx.Err()
 }
 
-// spans calls f for all of 0 to n in pieces of at most stride, from as many goroutines as the job has workers. Which
-// worker gets which piece is open; the first worker is 0.
+// spans calls f for all of 0 to n in pieces of at most stride, from all of the job's workers. The
+// assignment of pieces to workers is not fixed; the first worker is 0.
 func (j *job) spans(ctx context.Context, n int, f func(worker, lo, hi int)) error {
 	count := min(j.workers, (n+stride-1)/stride)
 	var next atomic.Int64
@@ -182,7 +185,7 @@ func (j *job) spans(ctx context.Context, n int, f func(worker, lo, hi int)) erro
 			}
 			hi := min(n, lo+stride)
 			f(w, lo, hi)
-			_ = j.step(ctx, uint64(hi-lo), uint64(n)) // the next piece asks ctx
+			_ = j.step(ctx, uint64(hi-lo), uint64(n)) // the next piece checks ctx
 		}
 	}
 	if count <= 1 {
@@ -197,9 +200,9 @@ func (j *job) spans(ctx context.Context, n int, f func(worker, lo, hi int)) erro
 	return ctx.Err()
 }
 
-// touch has the system make the memory of an array that is then written all over, in order and by all workers. Large
-// pages are filled with zeros at their first touch: all of them within one stride take tens of milliseconds, in which
-// nobody would look at ctx.
+// touch makes the system allocate the memory of an array that will be written completely, in order and
+// by all workers. The system zeroes large pages at first touch; all of them within one stride would
+// take tens of milliseconds without a check of ctx.
 func (o Options) touch(ctx context.Context, array []uint32) error {
 	const piece = 1 << 18 // half a large page
 	j := &job{workers: min(o.workers(), len(array)/piece+1)}
@@ -214,12 +217,12 @@ func (o Options) touch(ctx context.Context, array []uint32) error {
 	})
 }
 
-// rowOf returns the node whose row has an edge.
+// rowOf returns the node whose row contains an edge.
 func (g *Graph) rowOf(edge int) int {
 	return sort.Search(g.Nodes(), func(u int) bool { return int(g.Offsets[u+1]) > edge })
 }
 
-// freer frees arrays when a function fails.
+// freer frees the arrays of a failed function.
 type freer interface{ Free() }
 
 func freeAll(arrays ...freer) {

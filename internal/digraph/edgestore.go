@@ -6,23 +6,23 @@ import (
 	"github.com/sosgo/sosgo/internal/offheap"
 )
 
-// An edgeStore keeps edges between numbers by what they lead into: part p has those into 65,536 consecutive numbers, in
-// no order. Each worker fills blocks of its own for each part. An edge takes 6 bytes; what blocks have free is 1.5 KB
-// for each part and worker, or 0.02 bytes a number and worker.
+// An edgeStore keeps edges by the number that they lead into: part p holds those into 65,536
+// consecutive numbers, unordered. Each worker fills its own blocks for each part. An edge takes 6
+// bytes; free space in blocks is 1.5 KB per part and worker, or 0.02 bytes per number and worker.
 type edgeStore struct {
 	writers []edgeWriter
-	numbers int // all edges lead into numbers below
+	numbers int // all edges lead into smaller numbers
 
-	mu     sync.Mutex // of what follows
+	mu     sync.Mutex // guards the following fields
 	blocks *offheap.Array[block]
 	used   int
 	failed error
 }
 
-// An edgeWriter is what one worker puts into the store.
+// An edgeWriter holds what one worker puts into the store.
 type edgeWriter struct {
-	heads []uint32 // by part: the last block's index + 1
-	view  []block  // all blocks there were when it last wanted one, so its own
+	heads []uint32 // by part: index of the last block + 1
+	view  []block  // all blocks at the time of its last request, which include its own
 }
 
 const (
@@ -33,7 +33,7 @@ const (
 )
 
 type block struct {
-	next uint32 // index + 1 of the block before it in its part; 0 is none
+	next uint32 // index + 1 of the previous block of the part; 0 if there is none
 	n    uint32
 	from [blockSize]uint32
 	into [blockSize]uint16 // low bits
@@ -50,14 +50,14 @@ func newEdgeStore(budget *offheap.Budget, numbers, edges, workers int) (*edgeSto
 	return s, err
 }
 
-// Free gives the edges back.
+// Free releases the edges.
 func (s *edgeStore) Free() {
 	if s != nil {
 		s.blocks.Free()
 	}
 }
 
-// put keeps an edge. It is for worker w alone. Where there is no memory for it, failed is set.
+// put stores an edge. Only worker w may call it. It sets failed if there is no memory.
 func (s *edgeStore) put(w int, from, into uint32) {
 	writer := &s.writers[w]
 	head := writer.heads[into>>partBits]
@@ -75,7 +75,7 @@ func (s *edgeStore) put(w int, from, into uint32) {
 	b.n++
 }
 
-// add takes a block and returns its index + 1, or 0 if there is no memory.
+// add allocates a block and returns its index + 1, or 0 if there is no memory.
 func (s *edgeStore) add(writer *edgeWriter) uint32 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -90,7 +90,7 @@ func (s *edgeStore) add(writer *edgeWriter) uint32 {
 	return uint32(s.used)
 }
 
-// done is called when all edges were put: the memory is what they take, and all parts can be read.
+// done ends storing: the memory is trimmed, and all parts can be read.
 func (s *edgeStore) done() error {
 	s.blocks.Shrink(s.used)
 	return s.failed
@@ -98,10 +98,10 @@ func (s *edgeStore) done() error {
 
 func (s *edgeStore) parts() int { return len(s.writers[0].heads) }
 
-// length returns how many numbers a part has.
+// length returns how many numbers a part covers.
 func (s *edgeStore) length(part int) int { return min(partSize, s.numbers-part<<partBits) }
 
-// all goes through the blocks of a part.
+// all visits the blocks of a part.
 func (s *edgeStore) all(part int, f func(*block)) {
 	blocks := s.blocks.Slice()
 	for w := range s.writers {
@@ -111,7 +111,7 @@ func (s *edgeStore) all(part int, f func(*block)) {
 	}
 }
 
-// sizes returns how many edges each part has, and the most of them.
+// sizes returns the number of edges of each part, and the largest.
 func (s *edgeStore) sizes() (sizes []uint32, most int) {
 	sizes = make([]uint32, s.parts())
 	for p := range sizes {
@@ -121,7 +121,8 @@ func (s *edgeStore) sizes() (sizes []uint32, most int) {
 	return sizes, most
 }
 
-// A partRows is the edges of one part as rows: those into number low are from[start[low]:start[low+1]].
+// A partRows holds the edges of one part as rows: those into number low are
+// from[start[low]:start[low+1]].
 type partRows struct {
 	start [partSize + 1]uint32
 	from  []uint32
@@ -139,7 +140,7 @@ func (s *edgeStore) sort(part int, r *partRows) {
 	sum := uint32(0)
 	for i, c := range start {
 		sum += c
-		start[i] = sum // the end, from which filling counts down
+		start[i] = sum // the end of the row, from which filling counts down
 	}
 	s.all(part, func(b *block) {
 		for i, low := range b.into[:b.n] {
@@ -149,8 +150,8 @@ func (s *edgeStore) sort(part int, r *partRows) {
 	})
 }
 
-// replace puts values in the place of a part's edges: for each number low in ascending order that has one. There must
-// not be more of them than edges. value 0 is none.
+// replace stores values in place of a part's edges, one for each number low that has one, ascending.
+// There must be at most as many as edges. The value 0 means none.
 func (s *edgeStore) replace(part int, values *[partSize]uint32) {
 	low, end := 0, s.length(part)
 	s.all(part, func(b *block) {

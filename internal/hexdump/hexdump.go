@@ -1,5 +1,4 @@
-// Package hexdump reads memory as people look at it: as rows of numbers, or as
-// text up to a zero.
+// Package hexdump reads memory as rows of numbers, or as text up to a zero.
 package hexdump
 
 import (
@@ -12,16 +11,16 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Shape says how memory is cut into rows.
+// A Shape is how memory is divided into rows.
 type Shape struct {
 	Length int // bytes of an element: 1, 2, 4 or 8, little-endian
 	Count  int // elements in all
-	Width  int // elements of a row
+	Width  int // elements per row
 }
 
-// Rows returns the memory from a on. An element that the dump does not hold is nil
-// in its row, and noted once. If it holds none of them, that is the answer's
-// failure. A shape that is impossible is target.ErrUnsupported.
+// Rows returns the memory from a on. An element that is not in the dump is nil in its row, and
+// recorded once. If none is in the dump, the answer has a failure. An impossible shape is
+// target.ErrUnsupported.
 func Rows(ctx context.Context, mem target.Memory, a target.Addr, s Shape) (*answer.Memory, error) {
 	if err := checkLength(s.Length); err != nil {
 		return nil, err
@@ -62,9 +61,8 @@ func Rows(ctx context.Context, mem target.Memory, a target.Addr, s Shape) (*answ
 	return m, nil
 }
 
-// Text returns the text at a up to its first zero, of UTF-16 code units that take
-// length bytes each: 1 for ASCII, 2, or more. What could be read before an error
-// is in the answer.
+// Text returns the text at a up to its first zero, in code units of length bytes: 1 for ASCII, 2, or
+// more. The answer holds what was read before an error.
 func Text(mem target.Memory, a target.Addr, length int) (*answer.MemoryText, error) {
 	if err := checkLength(length); err != nil {
 		return nil, err

@@ -1,5 +1,5 @@
-// Package httpnames knows names of HTTP: headers, also as Kestrel calls its fields for them, which of them are secrets, and the hosts
-// of URIs.
+// Package httpnames interprets names of HTTP: headers, Kestrel's fields for them, which headers are
+// secrets, and the hosts of URIs.
 package httpnames
 
 import (
@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// Header returns the header that a field of Kestrel is for, that of Content-Type is _ContentType; empty if there is none.
+// Header returns the header of one of Kestrel's fields, such as Content-Type for _ContentType, or "".
 func Header(field string) string {
 	name, ok := strings.CutPrefix(field, "_")
 	if !ok || name == "" || name[0] < 'A' || name[0] > 'Z' {
 		return ""
 	}
 	switch name {
-	case "TE", "Authority", "Method", "Path", "Protocol", "Scheme": // the latter are those of HTTP/2, with a colon
+	case "TE", "Authority", "Method", "Path", "Protocol", "Scheme": // HTTP/2 headers begin with a colon
 		if name != "TE" {
 			return ":" + strings.ToLower(name)
 		}
@@ -34,7 +34,7 @@ func Header(field string) string {
 	return b.String()
 }
 
-// Secret reports whether the header of that name is a secret: one of those that are for it, or one whose name says so.
+// Secret reports whether the named header is a secret: a known one, or one whose name indicates it.
 func Secret(name string) bool {
 	name = strings.ToLower(name)
 	for _, part := range []string{"authorization", "cookie", "token", "secret", "password", "passwd", "api-key", "apikey", "access-key",
@@ -46,7 +46,7 @@ func Secret(name string) bool {
 	return false
 }
 
-// Host returns the host of a URI, without its port; empty for a relative one.
+// Host returns the host of a URI without its port, or "" for a relative URI.
 func Host(s string) string {
 	u, err := url.Parse(s)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package memmap is the address space of a dump: a sorted table from target
-// addresses to bytes of the dump's file. Both container formats use it.
+// Package memmap implements the address space of a dump for both container formats: a sorted table
+// from target addresses to bytes of the dump's file.
 package memmap
 
 import (
@@ -14,18 +14,18 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Range says that Size bytes at Addr are stored at Offset of the source.
+// A Range records that Size bytes at Addr are stored at Offset of the source.
 type Range struct {
 	Addr   target.Addr
 	Size   uint64
 	Offset int64
 }
 
-// end returns the address behind r. It is zero for a range that ends with the
-// address space: compare distances instead, or last.
+// end returns the address after r. It is zero for a range that ends with the address space: compare
+// distances or last instead.
 func (r *Range) end() target.Addr { return r.Addr + target.Addr(r.Size) }
 
-// last returns the address of the last byte of r, which is not empty.
+// last returns the address of the last byte of r, which must not be empty.
 func (r *Range) last() target.Addr { return r.Addr + target.Addr(r.Size-1) }
 
 // contains reports whether a lies in r.
@@ -43,13 +43,11 @@ var _ target.Memory = (*Map)(nil)
 
 // New builds the address space of ranges. The rules for ranges that disagree:
 //
-//   - a range, or its tail, that lies past the end of the source, or wraps
-//     around the address space, is left out;
-//   - where two ranges cover an address, the one that comes first in the dump
-//     keeps it (createdump writes the stacks and the runtime's structures
-//     before the module pages), and the other keeps only the rest.
+//   - a range, or its tail, that lies past the end of the source, or wraps around the address space, is left out;
+//   - where two ranges cover an address, the first in the dump keeps it (createdump writes the stacks and the runtime's structures before the
+//     module pages), and the other keeps only the rest.
 //
-// Each is told in a warning. New takes ownership of ranges.
+// A warning reports each case. New takes ownership of ranges.
 func New(src target.Source, ranges []Range) (*Map, []error) {
 	var warnings []error
 	kept, cut, past, wrapped := usable(ranges, src.Size())
@@ -74,8 +72,8 @@ func New(src target.Source, ranges []Range) (*Map, []error) {
 // Cut returns the number of bytes of the ranges that lie past the end of the source.
 func (m *Map) Cut() uint64 { return m.cut }
 
-// usable keeps, in place, what of ranges is not empty, lies in a source of
-// that size, and does not wrap. cut counts the bytes that follow it.
+// usable keeps, in place, the parts of ranges that are not empty, lie in a source of the given size,
+// and do not wrap. cut counts the bytes past it.
 func usable(ranges []Range, size int64) (kept []Range, cut uint64, past, wrapped int) {
 	lacks := func(n uint64) {
 		cut += min(n, math.MaxUint64-cut)
@@ -101,15 +99,14 @@ func usable(ranges []Range, size int64) (kept []Range, cut uint64, past, wrapped
 	return kept, cut, past, wrapped
 }
 
-// resolve returns ranges sorted and disjoint, and how many of them lost bytes
-// to an earlier one. It takes O(n log n) however they overlap.
+// resolve returns ranges sorted and disjoint, and how many of them lost bytes to an earlier one. It
+// takes O(n log n) however they overlap.
 func resolve(ranges []Range) (disjoint []Range, overlaps int) {
 	order := make([]int, len(ranges))
 	for i := range order {
 		order[i] = i
 	}
-	// Without a stable sort: equal addresses may come in any order, as the
-	// sweep looks at all ranges that begin at an address together.
+	// No stable sort is needed: the sweep handles all ranges that begin at an address together.
 	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(ranges[i].Addr, ranges[j].Addr) })
 	if isDisjoint(ranges, order) {
 		disjoint = make([]Range, len(ranges))
@@ -131,17 +128,16 @@ func isDisjoint(ranges []Range, order []int) bool {
 	return true
 }
 
-// A sweep goes through the address space once. At each address the range that
-// comes first in the dump, among those that cover it, owns the byte. It moves
-// from one start or end of a range to the next, so it takes at most two steps
-// for each range.
+// A sweep visits the address space once. At each address the range that is first in the dump, among
+// those that cover it, owns the byte. It moves from one start or end of a range to the next, at most
+// two steps per range.
 type sweep struct {
 	ranges []Range
 	order  []int // ranges by address; those before next have begun
 	next   int
 	open   indexHeap // ranges that have begun and may not have ended
 	out    []Range
-	owned  []uint64 // bytes that each range has got
+	owned  []uint64 // bytes owned by each range
 }
 
 func (s *sweep) run() (disjoint []Range, overlaps int) {
@@ -156,9 +152,8 @@ func (s *sweep) run() (disjoint []Range, overlaps int) {
 	return s.out, overlaps
 }
 
-// begin opens the ranges that start at an address: at that one, if some range
-// is open there, otherwise at the next at which any starts. It reports false
-// when none is left.
+// begin opens the ranges that start at an address: at that one if some range is open there, else at
+// the next start. It returns false if none is left.
 func (s *sweep) begin(at target.Addr, covered bool) (target.Addr, bool) {
 	if !covered {
 		if s.next == len(s.order) {
@@ -173,7 +168,7 @@ func (s *sweep) begin(at target.Addr, covered bool) (target.Addr, bool) {
 	return at, true
 }
 
-// step gives the bytes from at to the next change to their owner.
+// step assigns the bytes from at to the next change to their owner.
 func (s *sweep) step(at target.Addr) (target.Addr, bool) {
 	owner := s.open[0]
 	r := s.ranges[owner]
@@ -185,7 +180,7 @@ func (s *sweep) step(at target.Addr) (target.Addr, bool) {
 	size := uint64(last-at) + 1
 	s.out = append(s.out, Range{Addr: at, Size: size, Offset: r.Offset + int64(skip)})
 	s.owned[owner] += size
-	// Nothing follows the last address, and nothing can begin there.
+	// Nothing can begin after the last address.
 	if last == ^target.Addr(0) {
 		return 0, false
 	}
@@ -196,7 +191,7 @@ func (s *sweep) step(at target.Addr) (target.Addr, bool) {
 	return s.begin(at, len(s.open) > 0)
 }
 
-// An indexHeap has the range that comes first in the dump on top.
+// An indexHeap has the range that is first in the dump on top.
 type indexHeap []int
 
 func (h indexHeap) Len() int           { return len(h) }
@@ -210,8 +205,8 @@ func (h *indexHeap) Pop() any {
 	return x
 }
 
-// merge makes one range of neighbours in both the address space and the file,
-// in place, so that views can cross them.
+// merge joins neighbours in both the address space and the file, in place, so that views can cross
+// them.
 func merge(ranges []Range) []Range {
 	merged := ranges[:0]
 	for _, r := range ranges {
@@ -248,8 +243,8 @@ func (m *Map) find(a target.Addr) int {
 	return lo - 1
 }
 
-// Stored returns the number of bytes, at most limit, from a on that the dump holds
-// without a gap. It takes time for each range up to there.
+// Stored returns the number of bytes, at most limit, that the dump stores from a on without a gap. It
+// takes time proportional to the ranges passed.
 func (m *Map) Stored(a target.Addr, limit uint64) uint64 {
 	var n uint64
 	for i := m.find(a); n < limit && i >= 0 && i < len(m.ranges) && m.ranges[i].contains(a); i++ {

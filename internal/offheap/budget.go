@@ -7,13 +7,13 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Budget counts the bytes of the arrays that were made with it, and refuses those above its limit. Its methods are
-// for many goroutines at once. A nil Budget counts nothing and has no limit.
+// A Budget counts the bytes of the arrays made with it and refuses those above its limit. It is safe
+// for concurrent use. A nil Budget counts nothing and has no limit.
 type Budget struct {
 	limit, inUse, peak atomic.Int64
 }
 
-// NewBudget returns a budget of limit bytes; 0 is no limit.
+// NewBudget returns a budget of limit bytes; 0 means no limit.
 func NewBudget(limit int64) *Budget {
 	b := &Budget{}
 	b.limit.Store(limit)
@@ -30,7 +30,7 @@ func (b *Budget) Raise(limit int64) {
 	}
 }
 
-// InUse returns the bytes of all usable elements that are not freed yet.
+// InUse returns the bytes of all usable elements that are not freed.
 func (b *Budget) InUse() int64 {
 	if b == nil {
 		return 0
@@ -38,7 +38,7 @@ func (b *Budget) InUse() int64 {
 	return b.inUse.Load()
 }
 
-// Peak returns the most that was ever in use at once since the beginning, or since ResetPeak.
+// Peak returns the maximum of InUse since the beginning or ResetPeak.
 func (b *Budget) Peak() int64 {
 	if b == nil {
 		return 0
@@ -46,15 +46,15 @@ func (b *Budget) Peak() int64 {
 	return b.peak.Load()
 }
 
-// ResetPeak lets Peak begin with what is in use now.
+// ResetPeak sets Peak to InUse.
 func (b *Budget) ResetPeak() {
 	if b != nil {
 		b.peak.Store(b.inUse.Load())
 	}
 }
 
-// Need asks before the work begins: the error, a *LimitError, says what is to be done and how many bytes it takes.
-// Nothing is set aside.
+// Need checks a need before work begins. The error, a *LimitError, names the work and its bytes.
+// Nothing is reserved.
 func (b *Budget) Need(what string, bytes int64) error {
 	if b == nil {
 		return nil
@@ -89,9 +89,9 @@ func (b *Budget) give(bytes int64) {
 	}
 }
 
-// A LimitError is work that would take more memory than its budget has. It is target.ErrUnsupported.
+// A LimitError reports work that needs more memory than its budget has. It is target.ErrUnsupported.
 type LimitError struct {
-	What               string // that needs the memory
+	What               string // the work that needs the memory
 	Need, InUse, Limit int64  // bytes
 }
 
@@ -103,11 +103,11 @@ func (e *LimitError) Error() string {
 	return fmt.Sprintf("%s needs %s of memory%s: more than the limit of %s", e.What, Bytes(e.Need), beside, Bytes(e.Limit))
 }
 
-// Unwrap is target.ErrUnsupported.
+// Unwrap returns target.ErrUnsupported.
 func (e *LimitError) Unwrap() error { return target.ErrUnsupported }
 
-// Bytes returns a number of bytes for people: in the largest of B, KB, MB and GB (of 1024) of which there is at least one,
-// rounded up in its last digit so that a need is never understated.
+// Bytes formats a number of bytes for people, in the largest of B, KB, MB and GB (powers of 1,024)
+// that yields at least 1. It rounds up, so that a need is never understated.
 func Bytes(n int64) string {
 	if n < 1<<10 {
 		return fmt.Sprintf("%d B", n)

@@ -1,15 +1,15 @@
-// Package offheap has arrays of plain values outside Go's heap. Those of the object graph are some bytes for each of up
-// to hundreds of millions of objects: the collector would look at them, keep as much again before it gives anything
-// back, and copy them when they grow. Here an array is a range of addresses that the system fills with zeros as it is
-// touched and takes back at once when it is freed: the same algorithms took half the memory and two thirds of the time.
-// A [Budget] counts the bytes of arrays and says what is needed before anything is begun.
+// Package offheap provides arrays of plain values outside Go's heap. The object graph takes some bytes
+// for each of up to hundreds of millions of objects. The garbage collector would visit them, keep as
+// much again before releasing anything, and copy them when they grow. Here an array is a range of
+// addresses that the system fills with zeros when touched and takes back at once when freed: the same
+// algorithms took half the memory and two thirds of the time. A [Budget] counts the bytes of arrays
+// and reports needs before work begins.
 //
-// Arrays of 16 MB and more are of large pages, where the system has them: passes in random order take a quarter less
-// time with them, and to give them back takes a tenth of the time, which is what a stop waits for. See [Array.Sparse]
-// for those of which little is touched.
+// Arrays of 16 MB and more use large pages where available: random access takes a quarter less time,
+// and freeing a tenth. Use [Array.Sparse] for arrays that are touched sparsely.
 //
-// Nothing frees an array that was forgotten: whoever makes one frees it. Where the system has no such memory
-// (neither Linux, macOS nor Windows) the arrays are Go's own.
+// Arrays must be freed explicitly. On systems other than Linux, macOS and Windows the arrays are Go's
+// own.
 package offheap
 
 import (
@@ -21,8 +21,9 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// An Array is n values of a type of fixed size without pointers. Its methods are for one goroutine at a time; the
-// elements are for as many as agree on who writes which. A nil Array is empty and may be freed.
+// An Array holds n values of a fixed-size type without pointers. Its methods are for one goroutine at
+// a time; goroutines may share elements if they agree on who writes which. A nil Array is empty and
+// may be freed.
 type Array[T any] struct {
 	mem    memory
 	s      []T // the usable elements, at the beginning of room
@@ -30,12 +31,12 @@ type Array[T any] struct {
 	budget *Budget
 }
 
-// ownFrom is how many bytes are better asked of Go: to map a page and to release it takes two calls of the system, which
-// was a fifth of the time of the graph of a small heap.
+// ownFrom is the size in bytes below which memory comes from Go: mapping a page takes two system
+// calls, which was a fifth of the time for the graph of a small heap.
 const ownFrom = 4096
 
-// Make returns an array of n usable elements, all zero. Memory is taken as they are touched, but the budget is charged with
-// all of them. budget may be nil.
+// Make returns an array of n usable elements, all zero. Memory is taken as they are touched, but the
+// budget is charged for all. budget may be nil.
 func Make[T any](budget *Budget, n int) (*Array[T], error) {
 	a, err := Reserve[T](budget, n)
 	if err != nil {
@@ -48,8 +49,8 @@ func Make[T any](budget *Budget, n int) (*Array[T], error) {
 	return a, nil
 }
 
-// Reserve returns an array without elements that can grow to n without moving. Room costs addresses, no memory, and is not
-// charged to the budget; so n may be a bound that is far too high.
+// Reserve returns an array without elements that can grow to n without moving. Room costs addresses
+// but no memory and is not charged, so n may be a generous bound.
 func Reserve[T any](budget *Budget, n int) (*Array[T], error) {
 	size := int64(reflect.TypeFor[T]().Size())
 	switch {
@@ -74,15 +75,15 @@ func Reserve[T any](budget *Budget, n int) (*Array[T], error) {
 	return a, nil
 }
 
-// Lent returns an array of values that are somebody else's, as in a file that is mapped. Nothing is counted for it, it
-// can't grow, and Free forgets it.
+// Lent returns an array over values owned by somebody else, such as a mapped file. It is not counted,
+// can't grow, and Free only drops it.
 func Lent[T any](s []T) *Array[T] { return &Array[T]{s: s[:len(s):len(s)], room: s[:len(s):len(s)]} }
 
 func noMemory(bytes int64, err error) error {
 	return fmt.Errorf("the system gives no %s of memory: %w", Bytes(bytes), err)
 }
 
-// plain reports whether values of a type are without pointers.
+// plain reports whether values of a type contain no pointers.
 func plain(t reflect.Type) bool {
 	switch t.Kind() {
 	case reflect.Bool, reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64, reflect.Uint, reflect.Uint8,
@@ -101,8 +102,8 @@ func plain(t reflect.Type) bool {
 	return false
 }
 
-// Slice returns the usable elements. It is valid until the array is freed, also when it grows; what Shrink gave back must
-// not be touched through an older slice. Touching a freed array is a fault that ends the program.
+// Slice returns the usable elements. It is valid until the array is freed, even when it grows;
+// elements released by Shrink must not be touched. Touching a freed array ends the program.
 func (a *Array[T]) Slice() []T {
 	if a == nil {
 		return nil
@@ -110,8 +111,8 @@ func (a *Array[T]) Slice() []T {
 	return a.s
 }
 
-// Sparse says that few of the elements will be touched, here and there, so that the system is to take small pages for
-// them. It is called before any is touched, and returns the array.
+// Sparse announces that few elements will be touched, so that the system uses small pages. It must be
+// called before any is touched, and returns the array.
 func (a *Array[T]) Sparse() *Array[T] {
 	a.mem.small()
 	return a
@@ -125,8 +126,8 @@ func (a *Array[T]) Cap() int {
 	return len(a.room)
 }
 
-// Grow makes the first n elements usable; those that are new are zero. It does nothing if there are as many. The error
-// is a *LimitError, or the system's, and the array is as it was.
+// Grow makes the first n elements usable; new ones are zero. It does nothing if there are as many. The
+// error is a *LimitError or the system's, and leaves the array unchanged.
 func (a *Array[T]) Grow(n int) error {
 	old := len(a.s)
 	if n <= old {
@@ -150,7 +151,7 @@ func (a *Array[T]) Grow(n int) error {
 	return nil
 }
 
-// Shrink leaves the first n elements and gives the memory and the room of the others back.
+// Shrink keeps the first n elements and releases the memory and the room of the others.
 func (a *Array[T]) Shrink(n int) {
 	if a == nil || n >= len(a.room) {
 		return
@@ -168,7 +169,7 @@ func (a *Array[T]) Shrink(n int) {
 	a.mem.shrink(n * size)
 }
 
-// Free releases all at once. The array is empty then; to free it again does nothing.
+// Free releases everything. The array is then empty; freeing it again does nothing.
 func (a *Array[T]) Free() {
 	if a == nil || a.room == nil {
 		return
@@ -178,7 +179,7 @@ func (a *Array[T]) Free() {
 	a.mem.free()
 }
 
-// A memory is a range of addresses, whole pages.
+// A memory is a range of addresses in whole pages.
 type memory struct {
 	base unsafe.Pointer
 	size int // bytes, as the system has them

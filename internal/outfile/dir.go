@@ -8,8 +8,9 @@ import (
 	"path/filepath"
 )
 
-// WriteDir writes a whole folder, which must not exist or be empty: write fills one beside its place, which is moved there at the end. If
-// it fails nothing is left, and what was there stays. The folders above are made.
+// WriteDir writes a whole folder, which must not exist or be empty. write fills a folder beside it,
+// which is moved to its place at the end. On failure nothing is left, and what was there stays.
+// Missing parent folders are created.
 func WriteDir(name string, write func(dir string) error) error {
 	name = filepath.Clean(name)
 	if err := free(name); err != nil {
@@ -31,7 +32,7 @@ func WriteDir(name string, write func(dir string) error) error {
 		err = free(name)
 	}
 	if err == nil {
-		_ = os.Remove(name) // an empty one, which not every system lets be replaced
+		_ = os.Remove(name) // an empty one, which not every system replaces
 		err = os.Rename(dir, name)
 	}
 	if err != nil {
@@ -40,7 +41,7 @@ func WriteDir(name string, write func(dir string) error) error {
 	return nil
 }
 
-// free reports an error unless a folder can be made.
+// free reports an error unless the folder can be created.
 func free(name string) error {
 	list, err := os.ReadDir(name)
 	switch {

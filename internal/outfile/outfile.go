@@ -1,6 +1,5 @@
-// Package outfile writes files that appear whole or not at all: they are written
-// beside their place and moved there at the end. It is the one way in which sosgo
-// makes files for its user.
+// Package outfile writes files that appear whole or not at all: they are written beside their place
+// and moved there at the end. All files that sosgo writes for its user are written by it.
 package outfile
 
 import (
@@ -12,23 +11,22 @@ import (
 	"path/filepath"
 )
 
-// A Guard says why an existing file must not be written over, such as "it is the
-// dump"; nil lets it be. Commit asks it again, because it may know more by then.
+// A Guard returns why an existing file must not be replaced, such as "it is the dump", or nil. Commit
+// calls it again, because it may know more by then.
 type Guard func(path string, existing fs.FileInfo) error
 
-// Options say what may become of a file that is there already. By default it is
-// replaced.
+// Options controls what happens to an existing file. By default it is replaced.
 type Options struct {
-	Append bool  // add to its end
-	New    bool  // leave it alone: fs.ErrExist
-	Guard  Guard // asked about it; nil allows it
-	// Checked: whoever opens the file finds out whether it is whole. Nobody waits then until the disk has it, and what
-	// a computer that loses its power leaves of it may be a part.
+	Append bool  // append to it
+	New    bool  // keep it: fs.ErrExist
+	Guard  Guard // must allow its replacement; may be nil
+	// Checked promises that readers verify the file. Writing then does not wait for the disk, and a
+	// power failure may leave part of it.
 	Checked bool
 }
 
-// A File is being written. Nothing is seen of it at its place before Commit. It is
-// for one goroutine.
+// A File is a file being written. It does not appear at its place before Commit. It is for one
+// goroutine.
 type File struct {
 	*os.File // beside the place, or the place itself if it is a device or pipe
 
@@ -38,8 +36,7 @@ type File struct {
 	there fs.FileInfo // what is at the place; nil for nothing
 }
 
-// Create starts the file of that name. What is no regular file, such as a pipe
-// or /dev/null, is written to as it is: there is nothing to be kept whole.
+// Create starts a file. Anything but a regular file, such as a pipe or /dev/null, is written directly.
 func Create(name string, o Options) (*File, error) {
 	f := &File{name: name, place: name, o: o}
 	if resolved, err := filepath.EvalSymlinks(name); err == nil {
@@ -65,7 +62,7 @@ func Create(name string, o Options) (*File, error) {
 	return f, nil
 }
 
-// Write writes a whole file; see Create. What write could not finish is not seen.
+// Write writes a whole file; see Create. If write fails, nothing appears.
 func Write(name string, o Options, write func(io.Writer) error) error {
 	f, err := Create(name, o)
 	if err != nil {
@@ -77,7 +74,7 @@ func Write(name string, o Options, write func(io.Writer) error) error {
 	return f.Commit()
 }
 
-// check looks at what is at the place.
+// check examines what is at the place.
 func (f *File) check() error {
 	st, err := os.Stat(f.place)
 	switch {
@@ -102,8 +99,8 @@ func (f *File) isStream() bool {
 	return f.there != nil && !f.there.Mode().IsRegular() && !f.there.IsDir()
 }
 
-// beside makes the file that is written, with the permissions of a new file, or
-// those of the file that it replaces.
+// beside creates the file to write, with the permissions of a new file or of the file that it
+// replaces.
 func (f *File) beside() (*os.File, error) {
 	const tries = 100
 	mode := fs.FileMode(0o666)
@@ -118,15 +115,15 @@ func (f *File) beside() (*os.File, error) {
 			continue
 		}
 		if err == nil && f.there != nil {
-			err = tmp.Chmod(mode) // whatever the umask says of new files
+			err = tmp.Chmod(mode) // regardless of the umask
 		}
 		return tmp, err
 	}
 	return nil, &fs.PathError{Op: "write beside", Path: f.name, Err: fs.ErrExist}
 }
 
-// Commit completes the file and moves it to its place. If that fails, what was
-// there stays, and what was written is removed.
+// Commit completes the file and moves it to its place. If that fails, what was there stays and the new
+// file is removed.
 func (f *File) Commit() error {
 	if f.isStream() {
 		return f.Close()
@@ -150,8 +147,8 @@ func (f *File) Commit() error {
 	return nil
 }
 
-// move moves the file to its place. A file that must be new is linked there first,
-// which never replaces one; not every file system has links.
+// move moves the file to its place. A new file is linked there first, which never replaces one; some
+// file systems have no links.
 func (f *File) move() error {
 	if f.o.New {
 		err := os.Link(f.Name(), f.place)
@@ -165,8 +162,7 @@ func (f *File) move() error {
 	return os.Rename(f.Name(), f.place)
 }
 
-// appendTo adds what was written to the end of the file that is there. A part of
-// it is taken back.
+// appendTo appends the written content to the existing file. A partial append is undone.
 func (f *File) appendTo() (err error) {
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
 		return err
@@ -186,7 +182,7 @@ func (f *File) appendTo() (err error) {
 	return nil
 }
 
-// Discard removes what was written; what is at the place stays.
+// Discard removes the written content and leaves the place unchanged.
 func (f *File) Discard() error {
 	if f.isStream() {
 		return f.Close()

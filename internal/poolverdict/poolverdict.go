@@ -1,4 +1,4 @@
-// Package poolverdict says of what was read of a thread pool whether it keeps up with its work.
+// Package poolverdict judges whether a thread pool keeps up with its work.
 package poolverdict
 
 import (
@@ -10,8 +10,8 @@ import (
 	"github.com/sosgo/sosgo/answer"
 )
 
-// Of reports whether a pool keeps up with its work. What threads do is concluded from the names of the methods on their
-// stacks, so that nothing that follows from it is more than likely.
+// Of judges whether a pool keeps up with its work. Activities of threads are concluded from the
+// methods on their stacks, so conclusions from them are at most likely.
 func Of(p *answer.ThreadPool, q *answer.WorkQueues) answer.Verdict {
 	switch {
 	case p.Kind == answer.PoolUnknown:
@@ -55,10 +55,10 @@ func Of(p *answer.ThreadPool, q *answer.WorkQueues) answer.Verdict {
 	return v
 }
 
-// mostQueued is how many of the methods that are queued the verdict names.
+// mostQueued is how many of the queued methods the verdict names.
 const mostQueued = 3
 
-// fills returns which methods, or types where they have none, most of the queued items are of.
+// fills returns the methods, or else the types, of most queued items.
 func fills(p *answer.ThreadPool, q *answer.WorkQueues) []string {
 	type row struct {
 		name string
@@ -103,7 +103,7 @@ func items(p *answer.ThreadPool) string {
 	return fmt.Sprintf("%d items wait", p.Queued.Value)
 }
 
-// blocked counts the workers that wait for something that is not work.
+// blocked counts the workers that wait for something other than work.
 func blocked(p *answer.ThreadPool) int {
 	n := 0
 	for i := range p.Workers {
@@ -114,7 +114,7 @@ func blocked(p *answer.ThreadPool) int {
 	return n
 }
 
-// doing returns what the workers do, those together that do the same in the same method.
+// doing describes the activities of the workers, grouped by activity and method.
 func doing(p *answer.ThreadPool) []string {
 	type row struct {
 		text    string
@@ -145,7 +145,7 @@ func doing(p *answer.ThreadPool) []string {
 	return out
 }
 
-// threadNumber returns the number by which commands know a thread.
+// threadNumber returns the number by which commands identify a thread.
 func threadNumber(t *answer.Thread) string {
 	if t.Index != nil {
 		return fmt.Sprint(*t.Index)

@@ -1,6 +1,5 @@
-// Package teb reads the thread environment block that Windows keeps of each
-// thread (winternl.h, NT_TIB and TEB): a part of the system's ABI, the same on
-// all versions of Windows.
+// Package teb reads the thread environment block of Windows (winternl.h, NT_TIB and TEB): a part of
+// the system's ABI, the same in all versions of Windows.
 package teb
 
 import (
@@ -17,17 +16,15 @@ const (
 	oleFlags                = 0x14   // SOleTlsData.dwFlags: two pointers and the apartment id come first
 )
 
-// The bits of SOleTlsData.dwFlags (OLETLSFLAGS) that name the apartment that a
-// thread has entered.
+// Bits of SOleTlsData.dwFlags (OLETLSFLAGS) that identify the apartment of a thread.
 const (
 	OLEApartmentThreaded = 0x80
 	OLEMultiThreaded     = 0x100
 	OLEInNeutral         = 0x800
 )
 
-// Stack returns the whole stack of the thread whose block is at a, from StackLimit
-// to StackBase, as it is written: it may be empty or upside down. A block that
-// is not known is target.ErrNotInDump.
+// Stack returns the stack of the thread whose block is at a, from StackLimit to StackBase as stored:
+// it may be empty or inverted. A missing block is target.ErrNotInDump.
 func Stack(mem target.Memory, a target.Addr, arch target.Arch) (target.Range, error) {
 	if a == 0 {
 		return target.Range{}, target.ErrNotInDump
@@ -49,8 +46,8 @@ func PEB(mem target.Memory, a target.Addr) (target.Addr, error) {
 	return target.Pointer(mem, a+processEnvironmentBlock)
 }
 
-// OLEFlags returns the flags that COM keeps of a thread of a 64-bit process, 0 for
-// one that did not initialize COM.
+// OLEFlags returns COM's flags of a thread of a 64-bit process, or 0 if the thread did not initialize
+// COM.
 func OLEFlags(mem target.Memory, a target.Addr) (uint32, error) {
 	ole, err := target.Pointer(mem, a+reservedForOle)
 	if err != nil || ole == 0 {

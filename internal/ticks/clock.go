@@ -7,29 +7,30 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Clock finds out what the time was, on the clock that starts with the machine and counts milliseconds
-// (Environment.TickCount64): no dump has it, but what the process noted is not later. Some notes are of its lower 32 bits.
+// A Clock determines the time on the clock that counts milliseconds since boot
+// (Environment.TickCount64). Dumps don't store it, but it is at least the latest time that the process
+// recorded. Some records hold only its lower 32 bits.
 type Clock struct {
 	newest int64
 	any    bool
 	narrow []uint32
 }
 
-// Note64 records a time, which is 0 or was not read (err) where there was none.
+// Note64 records a time. A time of 0, or one that could not be read (err), is ignored.
 func (c *Clock) Note64(ms int64, err error) {
 	if err == nil && ms > 0 && (!c.any || ms > c.newest) {
 		c.newest, c.any = ms, true
 	}
 }
 
-// Note32 is Note64 for a time of which ms has the lower 32 bits.
+// Note32 is Note64 for a time of which ms holds the lower 32 bits.
 func (c *Clock) Note32(ms int64, err error) {
 	if err == nil && ms != 0 {
 		c.narrow = append(c.narrow, uint32(ms))
 	}
 }
 
-// Widen returns a time of 32 bits as one of 64: the one next to the newest that is known.
+// Widen extends a 32-bit time to 64 bits: the value closest to the newest known time.
 func (c *Clock) Widen(ms uint32) int64 {
 	if !c.any {
 		return int64(ms)
@@ -37,7 +38,7 @@ func (c *Clock) Widen(ms uint32) int64 {
 	return c.newest + int64(int32(ms-uint32(c.newest)))
 }
 
-// Now returns the newest time that was noted, in milliseconds; target.ErrNotInDump if none was.
+// Now returns the newest recorded time in milliseconds, or target.ErrNotInDump if there is none.
 func (c *Clock) Now() answer.Maybe[int64] {
 	for _, ms := range c.narrow {
 		c.Note64(c.Widen(ms), nil)

@@ -1,5 +1,5 @@
-// Package ticks reads the times of .NET: numbers of 100 nanoseconds, those of a DateTime since the year 1. Of its other clock, which
-// counts milliseconds, it finds out how late it was (Clock).
+// Package ticks converts the times of .NET: units of 100 nanoseconds, for a DateTime since the year 1.
+// Clock estimates the time of its millisecond clock.
 package ticks
 
 import (
@@ -19,16 +19,16 @@ const (
 	Max = 3_155_378_975_999_999_999
 )
 
-// Time returns the time of a number of ticks since the year 1, as UTC.
+// Time converts ticks since the year 1 to a time in UTC.
 func Time(ticks int64) time.Time {
 	t := ticks - UnixEpoch
 	return time.Unix(t/PerSecond, t%PerSecond*100).UTC()
 }
 
-// Of returns the number of ticks from the year 1 to a time.
+// Of converts a time to ticks since the year 1.
 func Of(t time.Time) int64 { return t.Unix()*PerSecond + int64(t.Nanosecond()/100) + UnixEpoch }
 
-// Span returns a number of ticks in TimeSpan's constant form: [-][d.]hh:mm:ss[.fffffff].
+// Span formats ticks in TimeSpan's constant form: [-][d.]hh:mm:ss[.fffffff].
 func Span(ticks int64) string {
 	var b strings.Builder
 	u := uint64(ticks)

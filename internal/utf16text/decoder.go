@@ -7,12 +7,12 @@ import (
 	"unicode/utf8"
 )
 
-// A Decoder gives what it has decoded to Emit, piece by piece. The slice that Emit gets is good until it returns.
-// An error of Emit is returned at once.
+// A Decoder passes decoded text to Emit piece by piece. The slice is valid until Emit returns. An
+// error of Emit is returned at once.
 type Decoder struct {
 	Emit func([]byte) error
 	out  []byte
-	high rune // a high surrogate at the end of the last piece
+	high rune // pending high surrogate of the last piece
 }
 
 // Piece decodes the next code units, little-endian ones. Surrogates that stand alone become U+FFFD.
@@ -37,8 +37,8 @@ func (d *Decoder) Piece(b []byte) error {
 	return d.Emit(d.out)
 }
 
-// Finish ends the text. A high surrogate at the end is left out when the text was cut there, and is U+FFFD when it
-// stands alone.
+// Finish ends the text. A pending high surrogate is dropped if the text was cut there, else it becomes
+// U+FFFD.
 func (d *Decoder) Finish(cut bool) error {
 	if d.high == 0 || cut {
 		return nil

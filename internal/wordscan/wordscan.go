@@ -1,4 +1,5 @@
-// Package wordscan looks through registers and stacks for words that can be addresses of something, such as of objects.
+// Package wordscan searches registers and stacks for words that may be addresses, for example of
+// objects.
 package wordscan
 
 import (
@@ -10,30 +11,30 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Word is what was found: the content of a register, or of a word in memory.
+// A Word is a match: a register or a word in memory.
 type Word struct {
 	InRegister bool
 	Register   target.Reg  // if InRegister
-	Addr       target.Addr // else: a multiple of 8
+	Addr       target.Addr // if not InRegister: a multiple of 8
 	Value      target.Addr // a multiple of 8
 }
 
-// A Scan says what is looked for and what is done with it. It is for one goroutine. Nothing is allocated per word.
+// A Scan describes a search. It is for one goroutine and does not allocate per word.
 type Scan struct {
 	Memory    target.Memory
 	Processor *target.Processor
-	Bounds    target.Range // what is wanted lies there,
-	Elsewhere bool         // or wherever a process can have memory
-	// Found is called for each word that can be such an address, and Lost for a part of a stack that can't be read: the
-	// error is target.ErrNotInDump, target.ErrCorrupt for what is too large to be a stack, or that of the context. The
-	// scan ends when one returns false.
+	Bounds    target.Range // the range of wanted values,
+	Elsewhere bool         // or any address that a process can use
+	// Found receives each matching word, and Lost each part of a stack that can't be read. Lost's
+	// error is target.ErrNotInDump, target.ErrCorrupt for a range too large to be a stack, or ctx's.
+	// The scan ends when one returns false.
 	Found func(Word) bool
 	Lost  func(error) bool
-	buf   []byte // what the target could not lend
+	buf   []byte // memory that the target could not lend
 }
 
-// Registers looks at the registers of the processor that can have addresses, in its order. It reports whether the scan
-// goes on.
+// Registers scans the processor's registers that can hold addresses, in its order. It reports whether
+// the scan continues.
 func (s *Scan) Registers(ctx context.Context, regs *target.Registers) bool {
 	for n := range s.Processor.General.All {
 		v, ok := regs.Get(n)
@@ -47,7 +48,7 @@ func (s *Scan) Registers(ctx context.Context, regs *target.Registers) bool {
 	return true
 }
 
-// Stack looks at the words in r that are aligned to 8 bytes, upwards. It reports whether the scan goes on.
+// Stack scans the 8-byte aligned words in r upwards. It reports whether the scan continues.
 func (s *Scan) Stack(ctx context.Context, r target.Range) bool {
 	at, end := (r.Start+7)&^7, r.End&^7
 	if at < r.Start {
@@ -84,7 +85,7 @@ func (s *Scan) Stack(ctx context.Context, r target.Range) bool {
 	return true
 }
 
-// chunkSize is what is copied at once where the target lends no memory.
+// chunkSize is how much is copied at once if the target can't lend memory.
 const chunkSize = 64 << 10
 
 // chunk returns the stored bytes from at on, or nothing.
@@ -111,14 +112,14 @@ func (s *Scan) words(ctx context.Context, at target.Addr, b []byte) bool {
 }
 
 func (s *Scan) found(ctx context.Context, w Word) bool {
-	if err := ctx.Err(); err != nil { // what Found does may take long
+	if err := ctx.Err(); err != nil { // Found may take long
 		s.Lost(err)
 		return false
 	}
 	return !s.Candidate(w.Value) || s.Found(w)
 }
 
-// Candidate reports whether v can be such an address. It is the cheap test that most words fail.
+// Candidate reports whether v may match. It is the cheap test that most words fail.
 func (s *Scan) Candidate(v target.Addr) bool {
 	return v%8 == 0 && (s.Bounds.Contains(v) || s.Elsewhere && s.Processor.Mappable(v))
 }

@@ -5,8 +5,8 @@ import (
 	"sync/atomic"
 )
 
-// Each calls f with 0 to n-1 in at most jobs goroutines and waits for them. No call begins after ctx has ended; the
-// error is the context's.
+// Each calls f with 0 to n-1 on at most jobs goroutines and waits for them. No call begins after ctx
+// is done; the error is ctx's.
 func Each(ctx context.Context, jobs, n int, f func(i int)) error {
 	var next atomic.Int64
 	var g Group

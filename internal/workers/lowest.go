@@ -6,15 +6,15 @@ import (
 	"sync/atomic"
 )
 
-// A Lowest keeps one of the errors that workers meet: that of the lowest place, so that what is told does not depend on
-// which worker was first. The zero value has none.
+// A Lowest keeps the error of the lowest place among those that workers meet, so that the result does
+// not depend on which worker was first. The zero value has none.
 type Lowest struct {
-	above atomic.Uint64 // the complement of the lowest place: the zero value is above all
+	above atomic.Uint64 // complement of the lowest place, so that the zero value is above all places
 	mu    sync.Mutex
 	err   error
 }
 
-// Note records an error and the place, such as an address, where it was met. No error is nothing.
+// Note records an error and its place, such as an address. A nil error is ignored.
 func (l *Lowest) Note(place uint64, err error) {
 	key := math.MaxUint64 - place
 	if err == nil || l.above.Load() > key {
@@ -28,7 +28,7 @@ func (l *Lowest) Note(place uint64, err error) {
 	}
 }
 
-// Err returns the error of the lowest place, nil where none was noted.
+// Err returns the error of the lowest place, or nil.
 func (l *Lowest) Err() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -2,11 +2,11 @@ package workers
 
 import "context"
 
-// Ordered has n pieces of work done by several goroutines and passes what they made to take, in the order of the pieces
-// and in the caller's goroutine: what it does with them is the same for any number of workers. state makes what each
-// goroutine has of its own. produce makes one piece; what it is given is the zero value, or a piece that take is done
-// with and whose memory may be used again. At most two pieces a worker are held at a time. The first error, of a piece or
-// of take, is the end; so is the context's.
+// Ordered runs n pieces of work on several goroutines and passes the results to take in order, on the
+// caller's goroutine. The outcome is the same for any number of workers. state creates each
+// goroutine's own state. produce makes one piece; its argument is the zero value or a piece that take
+// has finished with, for reuse of its memory. At most two pieces per worker exist at a time. Ordered
+// ends with the first error of a piece or of take, or with ctx's.
 func Ordered[S, T any](ctx context.Context, jobs, n int, state func() S, produce func(s S, piece int, reuse T) (T, error), take func(T) error) error {
 	jobs = max(1, min(jobs, n))
 	slots := 2 * jobs
@@ -41,8 +41,8 @@ func Ordered[S, T any](ctx context.Context, jobs, n int, state func() S, produce
 
 type ordered[T any] struct {
 	slots []slot[T]
-	turn  chan int      // pieces whose slot is free
-	died  chan struct{} // a goroutine panicked, which Wait tells
+	turn  chan int      // pieces with a free slot
+	died  chan struct{} // a goroutine panicked; Wait reports it
 }
 
 type slot[T any] struct {

@@ -1,6 +1,5 @@
-// Package workers runs functions in goroutines whose panics reach the one who
-// waits for them. A panic of a plain goroutine ends the program, whoever would
-// have recovered from it.
+// Package workers runs functions on goroutines whose panics reach the goroutine that waits for them. A
+// panic of a plain goroutine would end the program.
 package workers
 
 import (
@@ -9,8 +8,7 @@ import (
 	"sync"
 )
 
-// A Panic is what Wait panics with: the first panic of a goroutine, with the stack
-// on which it happened.
+// A Panic is the value with which Wait panics: the first panic of a goroutine, with its stack.
 type Panic struct {
 	Value any
 	Stack []byte
@@ -18,21 +16,21 @@ type Panic struct {
 
 func (p *Panic) Error() string { return fmt.Sprintf("%v\n\n%s", p.Value, p.Stack) }
 
-// Unwrap returns the value, if it is an error.
+// Unwrap returns the value if it is an error.
 func (p *Panic) Unwrap() error {
 	err, _ := p.Value.(error)
 	return err
 }
 
-// A Group is goroutines that somebody waits for. The zero Group is ready.
+// A Group is a set of goroutines to wait for. The zero Group is ready for use.
 type Group struct {
 	wg    sync.WaitGroup
 	first sync.Once
 	panic *Panic
 }
 
-// Go runs f in a goroutine. A fault of its memory accesses, as of a mapped file that
-// shrank, is a panic too.
+// Go runs f on a goroutine. A fault of its memory accesses, such as a shrunken mapped file, is a panic
+// too.
 func (g *Group) Go(f func()) {
 	g.wg.Go(func() {
 		debug.SetPanicOnFault(true)
@@ -45,8 +43,7 @@ func (g *Group) Go(f func()) {
 	})
 }
 
-// Wait waits for all goroutines. If one panicked, so does Wait, in the goroutine of
-// its caller, with a *Panic.
+// Wait waits for all goroutines. If one panicked, Wait panics with a *Panic.
 func (g *Group) Wait() {
 	g.wg.Wait()
 	if g.panic != nil {
@@ -54,8 +51,7 @@ func (g *Group) Wait() {
 	}
 }
 
-// Caught returns what recover returned, with the stack of the panic. It is for deferred
-// functions.
+// Caught returns what recover returned, with the stack of the panic. It is for deferred functions.
 func Caught(v any) *Panic {
 	if p, ok := v.(*Panic); ok {
 		return p
