@@ -202,40 +202,6 @@ func (md *Metadata) CustomAttribute(rid uint32) (CustomAttributeRow, error) {
 	return v, r.err
 }
 
-// A FieldMarshalRow says how a field or parameter is marshalled (II.22.17).
-type FieldMarshalRow struct {
-	Parent     Token // Field or Param
-	NativeType BlobIndex
-}
-
-// FieldMarshal decodes row rid of the FieldMarshal table.
-func (md *Metadata) FieldMarshal(rid uint32) (FieldMarshalRow, error) {
-	r := md.row(TableFieldMarshal, rid)
-	v := FieldMarshalRow{
-		Parent:     r.coded(0, codedHasFieldMarshal),
-		NativeType: BlobIndex(r.u32(1)),
-	}
-	return v, r.err
-}
-
-// A DeclSecurityRow attaches declarative security (II.22.11).
-type DeclSecurityRow struct {
-	Action        uint16
-	Parent        Token // TypeDef, MethodDef or Assembly
-	PermissionSet BlobIndex
-}
-
-// DeclSecurity decodes row rid of the DeclSecurity table.
-func (md *Metadata) DeclSecurity(rid uint32) (DeclSecurityRow, error) {
-	r := md.row(TableDeclSecurity, rid)
-	v := DeclSecurityRow{
-		Action:        r.u16(0),
-		Parent:        r.coded(1, codedHasDeclSecurity),
-		PermissionSet: BlobIndex(r.u32(2)),
-	}
-	return v, r.err
-}
-
 // A ClassLayoutRow fixes the layout of a type (II.22.8).
 type ClassLayoutRow struct {
 	PackingSize uint16 // bytes
@@ -300,24 +266,6 @@ func (md *Metadata) EventMap(rid uint32) (EventMapRow, error) {
 	return v, r.err
 }
 
-// An EventRow defines an event (II.22.13).
-type EventRow struct {
-	Flags uint16
-	Name  StringIndex
-	Type  Token // TypeDef, TypeRef or TypeSpec
-}
-
-// Event decodes row rid of the Event table.
-func (md *Metadata) Event(rid uint32) (EventRow, error) {
-	r := md.row(TableEvent, rid)
-	v := EventRow{
-		Flags: r.u16(0),
-		Name:  StringIndex(r.u32(1)),
-		Type:  r.coded(2, codedTypeDefOrRef),
-	}
-	return v, r.err
-}
-
 // A PropertyMapRow lists the properties of a type (II.22.35).
 type PropertyMapRow struct {
 	Parent       Token  // TypeDef
@@ -330,60 +278,6 @@ func (md *Metadata) PropertyMap(rid uint32) (PropertyMapRow, error) {
 	v := PropertyMapRow{
 		Parent:       r.token(0, TableTypeDef),
 		PropertyList: r.u32(1),
-	}
-	return v, r.err
-}
-
-// A PropertyRow defines a property (II.22.34).
-type PropertyRow struct {
-	Flags uint16
-	Name  StringIndex
-	Type  BlobIndex // property signature
-}
-
-// Property decodes row rid of the Property table.
-func (md *Metadata) Property(rid uint32) (PropertyRow, error) {
-	r := md.row(TableProperty, rid)
-	v := PropertyRow{
-		Flags: r.u16(0),
-		Name:  StringIndex(r.u32(1)),
-		Type:  BlobIndex(r.u32(2)),
-	}
-	return v, r.err
-}
-
-// A MethodSemanticsRow ties an accessor to its property or event (II.22.28).
-type MethodSemanticsRow struct {
-	Semantics   uint16 // MethodSemanticsAttributes, II.23.1.12
-	Method      Token  // MethodDef
-	Association Token  // Event or Property
-}
-
-// MethodSemantics decodes row rid of the MethodSemantics table.
-func (md *Metadata) MethodSemantics(rid uint32) (MethodSemanticsRow, error) {
-	r := md.row(TableMethodSemantics, rid)
-	v := MethodSemanticsRow{
-		Semantics:   r.u16(0),
-		Method:      r.token(1, TableMethodDef),
-		Association: r.coded(2, codedHasSemantics),
-	}
-	return v, r.err
-}
-
-// A MethodImplRow overrides a method explicitly (II.22.27).
-type MethodImplRow struct {
-	Class       Token // TypeDef
-	Body        Token // MethodDef or MemberRef
-	Declaration Token // MethodDef or MemberRef
-}
-
-// MethodImpl decodes row rid of the MethodImpl table.
-func (md *Metadata) MethodImpl(rid uint32) (MethodImplRow, error) {
-	r := md.row(TableMethodImpl, rid)
-	v := MethodImplRow{
-		Class:       r.token(0, TableTypeDef),
-		Body:        r.coded(1, codedMethodDefOrRef),
-		Declaration: r.coded(2, codedMethodDefOrRef),
 	}
 	return v, r.err
 }
@@ -452,36 +346,6 @@ func (md *Metadata) FieldRVA(rid uint32) (FieldRVARow, error) {
 	return v, r.err
 }
 
-// An ENCLogRow logs an edit (EnC metadata; not in ECMA-335).
-type ENCLogRow struct {
-	Token    Token  // edited
-	FuncCode uint32 // what was done
-}
-
-// ENCLog decodes row rid of the ENCLog table.
-func (md *Metadata) ENCLog(rid uint32) (ENCLogRow, error) {
-	r := md.row(TableENCLog, rid)
-	v := ENCLogRow{
-		Token:    Token(r.u32(0)),
-		FuncCode: r.u32(1),
-	}
-	return v, r.err
-}
-
-// An ENCMapRow maps a token of an EnC delta (EnC metadata; not in ECMA-335).
-type ENCMapRow struct {
-	Token Token
-}
-
-// ENCMap decodes row rid of the ENCMap table.
-func (md *Metadata) ENCMap(rid uint32) (ENCMapRow, error) {
-	r := md.row(TableENCMap, rid)
-	v := ENCMapRow{
-		Token: Token(r.u32(0)),
-	}
-	return v, r.err
-}
-
 // An AssemblyRow describes the assembly; it has at most one row (II.22.2).
 type AssemblyRow struct {
 	HashAlgorithm uint32
@@ -506,38 +370,6 @@ func (md *Metadata) Assembly(rid uint32) (AssemblyRow, error) {
 	return v, r.err
 }
 
-// An AssemblyProcessorRow is obsolete (II.22.4).
-type AssemblyProcessorRow struct {
-	Processor uint32
-}
-
-// AssemblyProcessor decodes row rid of the AssemblyProcessor table.
-func (md *Metadata) AssemblyProcessor(rid uint32) (AssemblyProcessorRow, error) {
-	r := md.row(TableAssemblyProcessor, rid)
-	v := AssemblyProcessorRow{
-		Processor: r.u32(0),
-	}
-	return v, r.err
-}
-
-// An AssemblyOSRow is obsolete (II.22.3).
-type AssemblyOSRow struct {
-	PlatformID   uint32
-	MajorVersion uint32
-	MinorVersion uint32
-}
-
-// AssemblyOS decodes row rid of the AssemblyOS table.
-func (md *Metadata) AssemblyOS(rid uint32) (AssemblyOSRow, error) {
-	r := md.row(TableAssemblyOS, rid)
-	v := AssemblyOSRow{
-		PlatformID:   r.u32(0),
-		MajorVersion: r.u32(1),
-		MinorVersion: r.u32(2),
-	}
-	return v, r.err
-}
-
 // An AssemblyRefRow names another assembly (II.22.5).
 type AssemblyRefRow struct {
 	Version          [4]uint16 // major, minor, build, revision
@@ -558,42 +390,6 @@ func (md *Metadata) AssemblyRef(rid uint32) (AssemblyRefRow, error) {
 		Name:             StringIndex(r.u32(6)),
 		Culture:          StringIndex(r.u32(7)),
 		HashValue:        BlobIndex(r.u32(8)),
-	}
-	return v, r.err
-}
-
-// An AssemblyRefProcessorRow is obsolete (II.22.7).
-type AssemblyRefProcessorRow struct {
-	Processor   uint32
-	AssemblyRef Token
-}
-
-// AssemblyRefProcessor decodes row rid of the AssemblyRefProcessor table.
-func (md *Metadata) AssemblyRefProcessor(rid uint32) (AssemblyRefProcessorRow, error) {
-	r := md.row(TableAssemblyRefProcessor, rid)
-	v := AssemblyRefProcessorRow{
-		Processor:   r.u32(0),
-		AssemblyRef: r.token(1, TableAssemblyRef),
-	}
-	return v, r.err
-}
-
-// An AssemblyRefOSRow is obsolete (II.22.6).
-type AssemblyRefOSRow struct {
-	PlatformID   uint32
-	MajorVersion uint32
-	MinorVersion uint32
-	AssemblyRef  Token
-}
-
-// AssemblyRefOS decodes row rid of the AssemblyRefOS table.
-func (md *Metadata) AssemblyRefOS(rid uint32) (AssemblyRefOSRow, error) {
-	r := md.row(TableAssemblyRefOS, rid)
-	v := AssemblyRefOSRow{
-		PlatformID:   r.u32(0),
-		MajorVersion: r.u32(1),
-		MinorVersion: r.u32(2),
-		AssemblyRef:  r.token(3, TableAssemblyRef),
 	}
 	return v, r.err
 }
@@ -634,26 +430,6 @@ func (md *Metadata) ExportedType(rid uint32) (ExportedTypeRow, error) {
 		Name:           StringIndex(r.u32(2)),
 		Namespace:      StringIndex(r.u32(3)),
 		Implementation: r.coded(4, codedImplementation),
-	}
-	return v, r.err
-}
-
-// A ManifestResourceRow names a resource (II.22.24).
-type ManifestResourceRow struct {
-	Offset         uint32 // bytes from the start of the resources, or of the file
-	Flags          uint32 // 1 public, 2 private
-	Name           StringIndex
-	Implementation Token // File or AssemblyRef; nil when it is in this file
-}
-
-// ManifestResource decodes row rid of the ManifestResource table.
-func (md *Metadata) ManifestResource(rid uint32) (ManifestResourceRow, error) {
-	r := md.row(TableManifestResource, rid)
-	v := ManifestResourceRow{
-		Offset:         r.u32(0),
-		Flags:          r.u32(1),
-		Name:           StringIndex(r.u32(2)),
-		Implementation: r.coded(3, codedImplementation),
 	}
 	return v, r.err
 }
@@ -706,22 +482,6 @@ func (md *Metadata) MethodSpec(rid uint32) (MethodSpecRow, error) {
 	v := MethodSpecRow{
 		Method:        r.coded(0, codedMethodDefOrRef),
 		Instantiation: BlobIndex(r.u32(1)),
-	}
-	return v, r.err
-}
-
-// A GenericParamConstraintRow constrains a generic parameter (II.22.21).
-type GenericParamConstraintRow struct {
-	Owner      Token // GenericParam
-	Constraint Token // TypeDef, TypeRef or TypeSpec
-}
-
-// GenericParamConstraint decodes row rid of the GenericParamConstraint table.
-func (md *Metadata) GenericParamConstraint(rid uint32) (GenericParamConstraintRow, error) {
-	r := md.row(TableGenericParamConstraint, rid)
-	v := GenericParamConstraintRow{
-		Owner:      r.token(0, TableGenericParam),
-		Constraint: r.coded(1, codedTypeDefOrRef),
 	}
 	return v, r.err
 }
@@ -800,72 +560,6 @@ func (md *Metadata) LocalVariable(rid uint32) (LocalVariableRow, error) {
 		Attributes: r.u16(0),
 		Index:      r.u16(1),
 		Name:       StringIndex(r.u32(2)),
-	}
-	return v, r.err
-}
-
-// A LocalConstantRow names a local constant (portable PDB).
-type LocalConstantRow struct {
-	Name      StringIndex
-	Signature BlobIndex
-}
-
-// LocalConstant decodes row rid of the LocalConstant table.
-func (md *Metadata) LocalConstant(rid uint32) (LocalConstantRow, error) {
-	r := md.row(TableLocalConstant, rid)
-	v := LocalConstantRow{
-		Name:      StringIndex(r.u32(0)),
-		Signature: BlobIndex(r.u32(1)),
-	}
-	return v, r.err
-}
-
-// An ImportScopeRow lists imported namespaces (portable PDB).
-type ImportScopeRow struct {
-	Parent  Token // ImportScope, or nil
-	Imports BlobIndex
-}
-
-// ImportScope decodes row rid of the ImportScope table.
-func (md *Metadata) ImportScope(rid uint32) (ImportScopeRow, error) {
-	r := md.row(TableImportScope, rid)
-	v := ImportScopeRow{
-		Parent:  r.token(0, TableImportScope),
-		Imports: BlobIndex(r.u32(1)),
-	}
-	return v, r.err
-}
-
-// A StateMachineMethodRow ties a MoveNext method to the method it was made from (portable PDB).
-type StateMachineMethodRow struct {
-	MoveNext Token // MethodDef
-	Kickoff  Token // MethodDef
-}
-
-// StateMachineMethod decodes row rid of the StateMachineMethod table.
-func (md *Metadata) StateMachineMethod(rid uint32) (StateMachineMethodRow, error) {
-	r := md.row(TableStateMachineMethod, rid)
-	v := StateMachineMethodRow{
-		MoveNext: r.token(0, TableMethodDef),
-		Kickoff:  r.token(1, TableMethodDef),
-	}
-	return v, r.err
-}
-
-// A CustomDebugInformationRow attaches further debug information (portable PDB).
-type CustomDebugInformationRow struct {
-	Parent Token
-	Kind   GUIDIndex
-	Value  BlobIndex
-}
-
-// CustomDebugInformation decodes row rid of the CustomDebugInformation table.
-func (md *Metadata) CustomDebugInformation(rid uint32) (CustomDebugInformationRow, error) {
-	r := md.row(TableCustomDebugInformation, rid)
-	v := CustomDebugInformationRow{
-		Parent: r.coded(0, codedHasCustomDebugInformation),
-		Kind:   GUIDIndex(r.u32(1)),
-		Value:  BlobIndex(r.u32(2)),
 	}
 	return v, r.err
 }

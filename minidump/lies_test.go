@@ -224,7 +224,7 @@ func TestListLimit(t *testing.T) {
 	m.Stream(14, append(synth.Fields(uint32(12), uint32(24), uint32(100_001)), make([]byte, 24*100_001)...))
 	m.Memory(memory()...)
 	f := open(t, m.Bytes())
-	assert.Len(t, f.UnloadedModules(), 100_000)
+	assert.Empty(t, f.UnloadedModules(), "a list without one name or address is garbage")
 	assert.Condition(t, func() bool {
 		for _, w := range f.Warnings() {
 			if strings.Contains(w.Error(), "the first 100000 are read") {

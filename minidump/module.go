@@ -185,11 +185,14 @@ func (f *File) loadUnloaded(n *notes) []UnloadedModule {
 	t := s.headed(unloadedModuleListSize, unloadedModuleSize, false, limits.Modules, n)
 	r := f.names(s.name)
 	out := make([]UnloadedModule, t.len())
+	valid := 0
 	for i := range out {
 		e := t.at(i)
 		path, err := r.string(le.Uint32(e[20:]))
 		if err != nil {
 			n.add(fmt.Errorf("unloaded module at %#x: name: %w", le.Uint64(e), err))
+		} else if path != "" && le.Uint64(e) != 0 {
+			valid++
 		}
 		out[i] = UnloadedModule{
 			Base:          f.addr(le.Uint64(e)),
@@ -198,6 +201,10 @@ func (f *File) loadUnloaded(n *notes) []UnloadedModule {
 			TimeDateStamp: le.Uint32(e[16:]),
 			Path:          path,
 		}
+	}
+	if valid == 0 && len(out) > 0 {
+		n.add(target.Corruptf("none of the %d unloaded modules has a name and an address: the list is not used", len(out)))
+		return nil
 	}
 	return out
 }

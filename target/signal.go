@@ -92,15 +92,24 @@ var signalNames = [...]string{
 	"SIGTTIN", "SIGTTOU", "SIGURG", "SIGXCPU", "SIGXFSZ", "SIGVTALRM", "SIGPROF", "SIGWINCH", "SIGIO", "SIGPWR", "SIGSYS",
 }
 
-// signalCodes name si_code from 1 on.
-var signalCodes = map[int32][]string{
-	SIGILL:  {"ILL_ILLOPC", "ILL_ILLOPN", "ILL_ILLADR", "ILL_ILLTRP", "ILL_PRVOPC", "ILL_PRVREG", "ILL_COPROC", "ILL_BADSTK", "ILL_BADIADDR"},
-	SIGTRAP: {"TRAP_BRKPT", "TRAP_TRACE", "TRAP_BRANCH", "TRAP_HWBKPT", "TRAP_UNK", "TRAP_PERF"},
-	SIGBUS:  {"BUS_ADRALN", "BUS_ADRERR", "BUS_OBJERR", "BUS_MCEERR_AR", "BUS_MCEERR_AO"},
-	SIGFPE:  {"FPE_INTDIV", "FPE_INTOVF", "FPE_FLTDIV", "FPE_FLTOVF", "FPE_FLTUND", "FPE_FLTRES", "FPE_FLTINV", "FPE_FLTSUB"},
-	SIGSEGV: {"SEGV_MAPERR", "SEGV_ACCERR", "SEGV_BNDERR", "SEGV_PKUERR", "SEGV_ACCADI", "SEGV_ADIDERR", "SEGV_ADIPERR", "SEGV_MTEAERR",
-		"SEGV_MTESERR", "SEGV_CPERR"},
-	SIGSYS: {"SYS_SECCOMP", "SYS_USER_DISPATCH"},
+// signalCodes returns the names of si_code from 1 on for a signal.
+func signalCodes(signal int32) []string {
+	switch signal {
+	case SIGILL:
+		return []string{"ILL_ILLOPC", "ILL_ILLOPN", "ILL_ILLADR", "ILL_ILLTRP", "ILL_PRVOPC", "ILL_PRVREG", "ILL_COPROC", "ILL_BADSTK", "ILL_BADIADDR"}
+	case SIGTRAP:
+		return []string{"TRAP_BRKPT", "TRAP_TRACE", "TRAP_BRANCH", "TRAP_HWBKPT", "TRAP_UNK", "TRAP_PERF"}
+	case SIGBUS:
+		return []string{"BUS_ADRALN", "BUS_ADRERR", "BUS_OBJERR", "BUS_MCEERR_AR", "BUS_MCEERR_AO"}
+	case SIGFPE:
+		return []string{"FPE_INTDIV", "FPE_INTOVF", "FPE_FLTDIV", "FPE_FLTOVF", "FPE_FLTUND", "FPE_FLTRES", "FPE_FLTINV", "FPE_FLTSUB"}
+	case SIGSEGV:
+		return []string{"SEGV_MAPERR", "SEGV_ACCERR", "SEGV_BNDERR", "SEGV_PKUERR", "SEGV_ACCADI", "SEGV_ADIDERR", "SEGV_ADIPERR", "SEGV_MTEAERR",
+			"SEGV_MTESERR", "SEGV_CPERR"}
+	case SIGSYS:
+		return []string{"SYS_SECCOMP", "SYS_USER_DISPATCH"}
+	}
+	return nil
 }
 
 // CodeName is the name of si_code, "SEGV_MAPERR"; empty if it is not known.
@@ -126,7 +135,7 @@ func (s *Signal) CodeName() string {
 	case SITkill:
 		return "SI_TKILL"
 	}
-	if names := signalCodes[s.Number]; s.Code > 0 && int(s.Code) <= len(names) {
+	if names := signalCodes(s.Number); s.Code > 0 && int(s.Code) <= len(names) {
 		return names[s.Code-1]
 	}
 	return fmt.Sprintf("code %d", s.Code)

@@ -221,6 +221,9 @@ type Module struct {
 	Size     uint64 // bytes from Base to the end of the image
 	Path     string // as the dump records it
 	Mappings []Mapping
+	// Gap is a part of the image's addresses that something else occupies: the vDSO that the kernel placed between two
+	// segments. It is empty for most modules.
+	Gap Range
 	// Listed says that the process's loader had it in its list of modules, so
 	// that it is an image whatever the dump holds of it. Else it is a file that
 	// was mapped, and its headers tell whether it is an image.
@@ -249,8 +252,10 @@ type InBundle struct {
 	Offset  uint64 // of the assembly in that file, in bytes
 }
 
-// Contains reports whether a lies inside the module.
-func (m *Module) Contains(a Addr) bool { return uint64(a-m.Base) < m.Size && a >= m.Base }
+// Contains reports whether a lies inside the module, outside its gap.
+func (m *Module) Contains(a Addr) bool {
+	return uint64(a-m.Base) < m.Size && a >= m.Base && !m.Gap.Contains(a)
+}
 
 // A Range is a half-open range of addresses.
 type Range struct{ Start, End Addr }

@@ -48,6 +48,24 @@ func (b *builder) findModules() {
 		m := &b.modules[i]
 		m.Size = min(m.Size, uint64(b.modules[i+1].Base-m.Base))
 	}
+	b.leaveOutVDSO()
+}
+
+// leaveOutVDSO sets the gap of the module that surrounds the vDSO (AT_SYSINFO_EHDR): the kernel may place it between two
+// segments of the dynamic linker.
+func (b *builder) leaveOutVDSO() {
+	v, ok := b.aux(auxVDSO)
+	at := target.Addr(v)
+	m := target.ModuleAt(b.modules, at)
+	if !ok || m == nil || m.Base == at || slices.ContainsFunc(m.Mappings, func(p target.Mapping) bool { return p.Start <= at && at < p.End }) {
+		return
+	}
+	for _, s := range b.loads {
+		if end := s.addr + target.Addr(s.memSize); s.addr <= at && at < end {
+			m.Gap = target.Range{Start: at, End: end}
+			return
+		}
+	}
 }
 
 // An imageRun collects the mappings of one image.

@@ -416,3 +416,25 @@ func TestModulesOfLargePages(t *testing.T) {
 		})
 	}
 }
+
+// TestVDSOInGap: the kernel placed the vDSO between two segments of the dynamic linker, which does not contain it.
+func TestVDSOInGap(t *testing.T) {
+	lib := synth.ELFImage(3, 0, [4]uint64{0, 0, 0x2000, 0x2000}, [4]uint64{0x2000, 0x5000, 0x1000, 0x1000})
+	const vdso = 33 // AT_SYSINFO_EHDR
+	core := func(at uint64) []target.Module {
+		c := &synth.ELFCore{
+			Notes: []synth.ELFNote{synth.ELFAuxv(vdso, at), synth.ELFFiles(page, synth.ELFFile{Start: 0x10000, End: 0x12000, Path: "/ld.so"},
+				synth.ELFFile{Start: 0x15000, End: 0x16000, Offset: 0x2000, Path: "/ld.so"})},
+			Segments: []synth.ELFSegment{{Addr: 0x10000, Data: lib, Flags: 5}, {Addr: 0x13000, Data: fill(0x1000), Flags: 5}},
+		}
+		return open(t, c).Modules()
+	}
+	mods := core(0x13000)
+	assert.Equal(t, []string{"10000+6000 /ld.so x2"}, describe(mods))
+	assert.Equal(t, target.Range{Start: 0x13000, End: 0x14000}, mods[0].Gap)
+	for a, in := range map[target.Addr]bool{0x12fff: true, 0x13000: false, 0x13fff: false, 0x14000: true, 0x15000: true} {
+		assert.Equal(t, in, mods[0].Contains(a), "%x", a)
+	}
+	assert.Zero(t, core(0x20000)[0].Gap, "a vDSO elsewhere")
+	assert.Zero(t, core(0x11000)[0].Gap, "an address in a segment of the file")
+}

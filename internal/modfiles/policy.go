@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"runtime"
 	"strings"
 
@@ -84,10 +83,12 @@ func (p *Policy) recorded(path string) string {
 	return filepath.Clean(path)
 }
 
-// driveLetter begins the only paths of Windows that never reach another machine by
-// themselves. Of the others, \\server\share, /\server\share, \??\UNC\server\share
+// driveLetter reports whether a path begins with a drive letter. Only such paths of
+// Windows never reach another machine by themselves. Of the others, \\server\share, /\server\share, \??\UNC\server\share
 // and more make Windows send the user's credentials to a server that the dump names.
-var driveLetter = regexp.MustCompile(`^[A-Za-z]:[\\/]`)
+func driveLetter(path string) bool {
+	return len(path) > 2 && (path[0]|0x20 >= 'a' && path[0]|0x20 <= 'z') && path[1] == ':' && (path[2] == '\\' || path[2] == '/')
+}
 
 // namesLocalFile reports whether a path from a dump may be tried on a machine with
 // the operating system goos. A path of the other system names nothing here.
@@ -97,7 +98,7 @@ func namesLocalFile(goos, path string) bool {
 		return false
 	case goos == "windows":
 		// A colon behind the drive names a stream of a file.
-		return driveLetter.MatchString(path) && !strings.Contains(path[2:], ":")
+		return driveLetter(path) && !strings.Contains(path[2:], ":")
 	}
 	return path[0] == '/' && !strings.HasPrefix(path, "//")
 }
