@@ -43,7 +43,7 @@ func (x *Holders) Object(a target.Addr) (Node, error) {
 	case errors.Is(err, target.ErrNotInDump):
 		return NoNode, err
 	case err == nil && o.Free && x.g.h.Segment(a) != nil:
-		return NoNode, target.Unsupportedf("%016x is no object", uint64(a))
+		return NoNode, target.Unsupportedf("%016x is a free block, not an object", uint64(a))
 	}
 	return NoNode, target.Corruptf("%016x is not an object", uint64(a))
 }
@@ -437,7 +437,7 @@ func (x *Holders) sosRootPaths(ctx context.Context, n Node, o HoldOptions) (*ans
 		out.Paths = append(out.Paths, x.sosPath(ctx, &out.Gaps, &root, nodes))
 	}
 	if len(out.Paths) > 0 && len(lost) > 0 {
-		out.Note(target.Unsupportedf("%d more roots lead to the object, by paths that SOS's search loses: gcroot -all has them without --sos", len(lost)))
+		out.Note(target.Unsupportedf("%d more roots lead to the object, by paths that SOS's search loses: gcroot -all without --sos lists them", len(lost)))
 		return out, ctx.Err()
 	}
 	for i := range lost {

@@ -308,7 +308,7 @@ func TestFreeBlock(t *testing.T) {
 			_, err = x.Object(o.Addr)
 			require.ErrorIs(t, err, target.ErrUnsupported)
 			require.NotErrorIs(t, err, target.ErrCorrupt)
-			require.ErrorContains(t, err, "no object")
+			require.ErrorContains(t, err, "not an object")
 			_, err = x.Object(o.Addr + 8)
 			require.NotErrorIs(t, err, target.ErrUnsupported, "its middle is no block")
 			free++

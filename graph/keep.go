@@ -193,7 +193,7 @@ func (k *kept) load(ctx context.Context, part string, take func(*arrayfile.File)
 // unfit describes what a file with another key means here.
 func unfit(err error) error {
 	if errors.Is(err, arrayfile.ErrKey) {
-		return target.Unsupportedf("it is of another dump, of another state of this one, or of another build of sosgo")
+		return target.Unsupportedf("it belongs to another dump, another state of this dump, or another build of sosgo")
 	}
 	return err
 }

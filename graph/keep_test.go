@@ -134,7 +134,7 @@ func TestKeptForeign(t *testing.T) {
 		notes := again.Notes()
 		require.NotEmpty(t, notes)
 		require.ErrorIs(t, notes[0], target.ErrUnsupported)
-		require.Contains(t, notes[0].Error(), "of another dump")
+		require.Contains(t, notes[0].Error(), "belongs to another dump")
 		require.Empty(t, again.Notes(), "they are told once")
 	}
 	t.Run("dump", func(t *testing.T) {

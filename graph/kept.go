@@ -31,7 +31,7 @@ func (k *kept) saveRows(ctx context.Context, g *Graph) {
 	s := &g.stats
 	if s.Corrupt > 0 || s.BlindObjects > 0 || len(s.Keepers) > 0 {
 		k.off = true
-		k.note("the graph of the heap's objects is not kept: the heap is not whole")
+		k.note("the graph of the heap's objects is not kept: the heap is incomplete")
 		return
 	}
 	facts := make([]uint64, factCount)
@@ -85,7 +85,7 @@ func (b *builder) take(f *arrayfile.File) error {
 		return err
 	}
 	if b.objects != facts[factObjects] {
-		return target.Corruptf("there are %d starts of %d objects", b.objects, facts[factObjects])
+		return target.Corruptf("%d starts for %d objects", b.objects, facts[factObjects])
 	}
 	objects := int(b.objects)
 	nodes := objects + len(b.r.Sources) + 1
@@ -166,11 +166,11 @@ func (b *builder) fits(rows digraph.Graph) error {
 		return err
 	}
 	if bad.Load() != 0 || bytes.Load() != b.stats.Bytes {
-		return target.Corruptf("the types or sizes of objects can't be right")
+		return target.Corruptf("the types or sizes of objects are invalid")
 	}
 	for _, s := range rows.Row(uint32(rows.Nodes() - 1)) {
 		if uint64(s) < b.objects {
-			return target.Corruptf("object %d hangs on no Source", s)
+			return target.Corruptf("object %d depends on no Source", s)
 		}
 	}
 	return b.sample(rows)
@@ -190,7 +190,7 @@ func (b *builder) sample(rows digraph.Graph) error {
 		a := b.x.address(b.x.selected(n))
 		o, err := b.h.ObjectAt(a)
 		if err != nil || o.Free || !b.same(n, &o) {
-			return target.Corruptf("object %#x of the heap is another one", uint64(a))
+			return target.Corruptf("object %#x of the heap differs", uint64(a))
 		}
 		if o.Size >= b.o.deferFrom {
 			continue // that would read all of it
@@ -200,7 +200,7 @@ func (b *builder) sample(rows digraph.Graph) error {
 		c.add(&o)
 		c.settle()
 		if !slices.Equal(b.numbered(c), rows.Row(n)) {
-			return target.Corruptf("object %#x of the heap has other references", uint64(a))
+			return target.Corruptf("references of object %#x of the heap differ", uint64(a))
 		}
 	}
 	return nil
@@ -244,7 +244,7 @@ func (k *kept) loadLive(ctx context.Context, g *Graph) (l *Liveness, err error) 
 			return t.err
 		}
 		if l, err = g.newLive(ctx, offheap.Lent(words)); err == nil && !l.Live(g.Root()) {
-			err = target.Corruptf("the root does not live")
+			err = target.Corruptf("the root is not live")
 		}
 		return err
 	})
@@ -282,7 +282,7 @@ func (k *kept) loadDominators(ctx context.Context, g *Graph) (d *Dominators, err
 			return t.err
 		}
 		if live[0] > uint64(len(tree.Order)) {
-			return target.Corruptf("%d of %d nodes live", live[0], len(tree.Order))
+			return target.Corruptf("%d of %d nodes are live", live[0], len(tree.Order))
 		}
 		tree.Live = int(live[0])
 		d = &Dominators{g: g, tree: tree, sums: offheap.Lent(sums), retained: sums}
@@ -333,7 +333,7 @@ func (d *Dominators) check(ctx context.Context) error {
 		})
 	}
 	if err == nil && (bad.Load() || !d.rooted(objects, nodes)) {
-		err = target.Corruptf("the tree of dominators is none")
+		err = target.Corruptf("the dominator tree is not a tree")
 	}
 	return err
 }

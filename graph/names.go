@@ -141,7 +141,7 @@ func (x *Names) Source(n Node) (string, error) {
 	s := x.g.Source(n)
 	switch {
 	case s == nil:
-		return "", target.Unsupportedf("an object is no Source of roots")
+		return "", target.Unsupportedf("an object is not a Source of roots")
 	case s.Name != "":
 		return s.Name, nil
 	case s.Static != nil:
@@ -178,7 +178,7 @@ func (x *Names) frame(f *roots.Frame) (string, error) {
 // Object reads an object in the form of a heap walk.
 func (g *Graph) Object(n Node) (heap.Object, error) {
 	if !g.IsObject(n) {
-		return heap.Object{}, target.Unsupportedf("a Source of roots is no object")
+		return heap.Object{}, target.Unsupportedf("a Source of roots is not an object")
 	}
 	return g.h.ObjectAt(g.Address(n))
 }

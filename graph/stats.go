@@ -19,8 +19,8 @@ const (
 	faults
 )
 
-var faultNames = [faults]string{"lead out of the heap", "lead into the middle of objects", "lead to free memory",
-	"lead to objects that the dump lacks or that can't be read"}
+var faultNames = [faults]string{"lead outside of the heap", "lead into the middle of objects", "lead to free memory",
+	"lead to objects that are not in the dump or unreadable"}
 
 // String returns what references with that fault do.
 func (f Fault) String() string {
@@ -77,7 +77,7 @@ func (s *Stats) Warnings() []error {
 		list = append(list, fmt.Errorf("%d words of objects that may hold references: %w", s.MissingSlots, target.ErrNotInDump))
 	}
 	if s.BlindObjects > 0 {
-		list = append(list, fmt.Errorf("the references of %d objects are not known, of the first type: %w", s.BlindObjects, s.BlindTypes[0]))
+		list = append(list, fmt.Errorf("the references of %d objects are unknown; the first type: %w", s.BlindObjects, s.BlindTypes[0]))
 	}
 	list = append(list, s.Keepers...)
 	list = append(list, faultWarnings("references", &s.Faults)...)

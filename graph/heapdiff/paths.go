@@ -53,7 +53,7 @@ func (s *Summary) summarizePaths(ctx context.Context, g *graph.Graph, names *gra
 		s.Note(m.notes[n])
 	}
 	if m.beyond > 0 {
-		s.Note(target.Unsupportedf("more than %d different paths: %d objects count for what holds them", m.most, m.beyond))
+		s.Note(target.Unsupportedf("more than %d different paths: %d objects count for their holders", m.most, m.beyond))
 	}
 	s.Paths = &m.paths
 	return nil

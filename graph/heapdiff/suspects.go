@@ -90,7 +90,7 @@ func CompareAddresses(ctx context.Context, before, after *graph.Graph) (*answer.
 		unknown += s.unknown
 	}
 	if unknown > 0 {
-		out.Note(target.Unsupportedf("types without a name can't be compared: %d objects more may be the same", unknown))
+		out.Note(target.Unsupportedf("types without a name can't be compared: %d more objects may be the same", unknown))
 	}
 	return out, nil
 }

@@ -246,7 +246,7 @@ func (f *finder) method(v objects.Value) (string, error) {
 	}
 	m, err := calls[0].Method()
 	if err != nil || m == nil {
-		return "(a method that is not known)", nil // precodes may not be in the dump
+		return "(unknown method)", nil // precodes may not be in the dump
 	}
 	return code.Of(f.r.Runtime()).MethodName(m, code.MethodFull)
 }
@@ -450,7 +450,7 @@ func (c *weakCounter) collection(n graph.Node) graph.Node {
 	return at
 }
 
-var errNoCollection = errors.New("no collection that is known")
+var errNoCollection = errors.New("not a known collection")
 
 // elements returns a suspect's own count of its elements.
 func (f *finder) elements(owner, point graph.Node) answer.Maybe[uint64] {

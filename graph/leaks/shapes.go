@@ -55,7 +55,7 @@ type (
 	}
 )
 
-var errScope = target.Unsupportedf("the scope of a service provider has none of the known fields")
+var errScope = target.Unsupportedf("the service provider's scope has none of the known fields")
 
 // bind binds a shape to an object.
 func bind[T any](f *finder, n graph.Node) (*T, shapes.Instance, error) {

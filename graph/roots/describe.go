@@ -125,9 +125,9 @@ func name(root *Root, d *answer.GCRoot) string {
 		return root.Handle.Words()
 	case KindFinalizer:
 		if root.Critical {
-			return "waits for its critical finalizer"
+			return "awaits its critical finalizer"
 		}
-		return "waits for its finalizer"
+		return "awaits its finalizer"
 	case KindThreadStatics:
 		return "thread statics of " + threadWords(root.Thread)
 	}
@@ -147,7 +147,7 @@ func place(root *Root, d *answer.GCRoot) string {
 	}
 	where := d.Frame.Method.String() + " "
 	if root.Conservative {
-		return where + "(looks like a reference)"
+		return where + "(unverified root)"
 	}
 	if d.Variable.S != "" {
 		return where + d.Variable.S

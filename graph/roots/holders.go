@@ -10,7 +10,7 @@ import (
 )
 
 // Holder returns the runtime structure that owns a handle: "the managed object of thread 3", "the exception that thread
-// 3 is handling", "the System.OutOfMemoryException that the runtime has ready". It is empty for all other handles, such
+// 3 is handling", "the preallocated System.OutOfMemoryException". It is empty for all other handles, such
 // as those that programs allocate.
 func (r *Reader) Holder(handle target.Addr) string {
 	m, _ := r.names.holders.Get(func() (map[target.Addr]string, error) { return r.readHolders(), nil })
@@ -67,7 +67,7 @@ func (r *Reader) addGlobals(out map[target.Addr]string) {
 func (r *Reader) globalWords(object target.Addr) string {
 	if o, err := r.h.ObjectAt(object); err == nil {
 		if name, err := r.rt.TypeName(o.Type.Addr, dac.NameManaged); err == nil && strings.HasSuffix(name, "Exception") {
-			return "the " + name + " that the runtime has ready"
+			return "the preallocated " + name
 		}
 	}
 	return "a global variable of the runtime"

@@ -68,13 +68,13 @@ func TestRuntimeGlobals(t *testing.T) {
 					continue
 				}
 				holder := r.Describe(t.Context(), &root).Holder
-				if name, ok := strings.CutSuffix(holder, " that the runtime has ready"); ok {
-					found[strings.TrimPrefix(name, "the ")]++
+				if name, ok := strings.CutPrefix(holder, "the preallocated "); ok {
+					found[name]++
 					o, err := h.ObjectAt(root.Object)
 					assert.NoError(t, err)
 					managed, err := h.Runtime().TypeName(o.Type.Addr, 0)
 					assert.NoError(t, err)
-					assert.Equal(t, "the "+managed, name)
+					assert.Equal(t, managed, name)
 				}
 			}
 			for _, want := range []string{"OutOfMemory", "StackOverflow", "ExecutionEngine"} {

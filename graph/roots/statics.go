@@ -44,7 +44,7 @@ func (r *Reader) Statics(ctx context.Context) iter.Seq2[Static, error] {
 	return func(yield func(Static, error) bool) {
 		s := staticsScan{r: r, yield: yield}
 		if r.rt.IsNative() {
-			s.emit(Static{}, target.Unsupportedf("which objects the static fields of a NativeAOT program refer to is known, but not by which fields"))
+			s.emit(Static{}, target.Unsupportedf("the objects in static fields of a NativeAOT program are known, but not the fields"))
 			return
 		}
 		for mt, err := range r.rt.LoadedTypes() {

@@ -46,13 +46,13 @@ func (f *finder) report(ctx context.Context) error {
 	a := f.a
 	a.Objects, a.Size, a.Unread = f.counts.objects, f.counts.size, f.counts.unread
 	if a.Unread > 0 {
-		a.Note(lacking("%d objects could not be looked at: %w", a.Unread, f.counts.firstUnread))
+		a.Note(lacking("%d objects could not be examined: %w", a.Unread, f.counts.firstUnread))
 	}
 	if f.beyond > 0 {
 		a.Note(target.Unsupportedf("more than %d objects waste memory: %d are not counted", limits.WasteObjects, f.beyond))
 	}
 	if n := f.counts.unreadTypes; n > 0 {
-		a.Note(target.Unsupportedf("more than %d types, or types of no known kind: %d objects were not looked at", limits.WasteTypes, n))
+		a.Note(target.Unsupportedf("more than %d types, or types of an unknown kind: %d objects were not examined", limits.WasteTypes, n))
 	}
 	var types [kinds]map[uint32]*typeSums
 	for k := range types {

@@ -354,7 +354,7 @@ func (s *survey) backing(o *heap.Object, off target.Addr) (*heap.Object, error) 
 		return nil, err
 	}
 	if !a.Type.IsArray() || s.f.h.Segment(a.Addr) == nil {
-		return nil, target.Corruptf("collection %#x: %#x is no array of the heap", uint64(o.Addr), at)
+		return nil, target.Corruptf("collection %#x: %#x is not an array of the heap", uint64(o.Addr), at)
 	}
 	return &a, nil
 }
