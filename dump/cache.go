@@ -45,14 +45,14 @@ const (
 	entryUnborn = "unpacking-" // while it is written
 )
 
-// An entryRecord says how an entry was written.
+// An entryRecord describes how an entry was written.
 type entryRecord struct {
 	Size    int64     `json:"size"`
 	Written time.Time `json:"written"`
 	Samples string    `json:"samples"` // SHA-256 of the samples
 }
 
-// DefaultCache is the folder for unpacked dumps in the user's cache folder; empty
+// DefaultCache returns the folder for unpacked dumps in the user's cache folder; empty
 // where the user has none.
 func DefaultCache() string {
 	dir, err := os.UserCacheDir()
@@ -62,7 +62,7 @@ func DefaultCache() string {
 	return filepath.Join(dir, "sosgo", "unpacked")
 }
 
-// cache is the cache to use for a file of that size, nil for none.
+// cache returns the cache to use for a file of that size, nil if there is none.
 func (o *Options) cache(size int64) *cache {
 	least := int64(limits.CacheLeast)
 	if o.CacheLeast > 0 {
@@ -84,7 +84,7 @@ func (o *Options) cache(size int64) *cache {
 	return c
 }
 
-// key is the name of the entry for src.
+// key returns the name of the entry for src.
 func (c *cache) key(ctx context.Context, src target.Source) (string, error) {
 	h := sha256.New()
 	in := &progressReader{ctx: ctx, r: io.NewSectionReader(src, 0, src.Size())}
@@ -197,7 +197,7 @@ func (c *cache) remove(key string) {
 }
 
 // unrecorded is how long a dump may wait for its record, which is written right
-// behind it, before it counts as left by a process that was ended.
+// after it, before it counts as left by a process that was ended.
 const unrecorded = time.Minute
 
 // sweep removes what is old and, for an entry of that size, what was not used for

@@ -15,7 +15,7 @@ type ceiling struct {
 	err   func() error
 }
 
-// ceiling is the lowest of the bounds for a dump that is unpacked from size bytes
+// ceiling returns the lowest of the bounds for a dump that is unpacked from size bytes
 // into f. A limit of the user's own counts as it is.
 func (o *Options) ceiling(size int64, f *os.File) ceiling {
 	c := ceiling{limits.DecompressedSize, nil}

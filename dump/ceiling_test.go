@@ -18,13 +18,13 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// filled is a core whose memory is filled with b.
+// filled returns a core whose memory is filled with b.
 func filled(b byte) []byte {
 	c := &synth.ELFCore{Segments: []synth.ELFSegment{{Addr: 0x10000, Data: bytes.Repeat([]byte{b}, 1<<20), Flags: 6}}}
 	return c.Bytes()
 }
 
-// bomb is a file that unpacks to a core of so many megabytes.
+// bomb returns a file that unpacks to a core of so many megabytes.
 func bomb(t *testing.T, megabytes int) []byte {
 	var out bytes.Buffer
 	w, err := zstd.NewWriter(&out)

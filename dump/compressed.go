@@ -81,7 +81,7 @@ func (c *compression) openDump(src target.Source, o Options) (*File, error) {
 	return f, err
 }
 
-// unpack streams the dump in src into a file of the cache or, where there is none,
+// unpack streams the dump in src into a file of the cache or, if there is none,
 // into one without a name.
 func (c *compression) unpack(src target.Source, o Options, cached *cache) (*os.File, error) {
 	in := &progressReader{ctx: o.context(), r: io.NewSectionReader(src, 0, src.Size()), total: src.Size(), report: o.Progress}

@@ -27,7 +27,7 @@ const (
 	FormatMinidump = "Windows minidump"
 )
 
-// Options says how to open a dump. The zero value is the usual way.
+// Options describes how to open a dump. The zero value is the usual way.
 type Options struct {
 	// NoMmap reads the file with ReadAt instead of mapping it. It is slower,
 	// and safe for a file that is truncated while it is open (see
@@ -37,7 +37,7 @@ type Options struct {
 	// stands for limits.DecompressedSize (1 TB).
 	MaxDecompressed int64
 	// MaxRatio is how many bytes a dump may unpack to for each byte of its file, if
-	// it is more than 1 GB; 0 stands for limits.DecompressedRatio (1000).
+	// it is more than 1 GB; 0 means limits.DecompressedRatio (1000).
 	MaxRatio int64
 	// Limits bound what the dump can make its reader hold.
 	Limits target.Limits
@@ -45,13 +45,13 @@ type Options struct {
 	// next time, for this user alone; DefaultCache is the usual one. Empty keeps none,
 	// and so do systems other than Unix.
 	Cache string
-	// CacheSize is how many bytes of them are kept; 0 stands for limits.CacheSize (64
+	// CacheSize is how many bytes of them are kept; 0 means limits.CacheSize (64
 	// GB). CacheLeast is the size of the compressed files that are worth it; 0 stands
 	// for limits.CacheLeast (4 MB).
 	CacheSize, CacheLeast int64
 	// TempDir is the folder for unpacked dumps; empty stands for os.TempDir.
 	TempDir string
-	// Context, if not nil, is asked for the context that ends unpacking; Open then
+	// Context, if not nil, returns the context that ends unpacking; Open then
 	// returns its error.
 	Context func() context.Context
 	// Progress, if not nil, is called while a dump is unpacked, with the
@@ -83,7 +83,7 @@ func (f *File) Environment() []string {
 	return nil
 }
 
-// Claims says which memory the process had.
+// Claims returns the memory that the process had, stored or not.
 func (f *File) Claims() *target.Claims { return target.ClaimsOf(f.Target) }
 
 // NextStored implements target.SparseMemory.
@@ -98,7 +98,7 @@ func (f *File) Contents() []target.Content {
 	return nil
 }
 
-// Truncated says that the file is shorter than what the dump says of itself, and by
+// Truncated returns an error if the file is shorter than the dump's headers promise, and by
 // how many bytes: target.ErrCorrupt, or nil. What is missing is answered as not in
 // the dump.
 func (f *File) Truncated() error {
@@ -109,11 +109,11 @@ func (f *File) Truncated() error {
 	return target.Corruptf("the dump is cut: %d bytes that it lists lie past the end of the file (%d bytes)", c.Cut(), f.Size)
 }
 
-// Content is the dump itself, unpacked, as an io.ReaderAt of Size bytes.
+// Content returns the dump itself, unpacked, as an io.ReaderAt of Size bytes.
 func (f *File) Content() io.ReaderAt { return f.src }
 
-// Fingerprint tells the content of the dump, unpacked, from that of other dumps: it is made of the dump's size and of
-// some hundred pages all over it, so that a change elsewhere need not show.
+// Fingerprint identifies the content of the dump, unpacked: it is computed from the dump's size and
+// some hundred pages spread over it. A change elsewhere may go unnoticed.
 func (f *File) Fingerprint() ([]byte, error) {
 	samples, err := sampled(f.src, f.Size)
 	if err != nil {
@@ -155,7 +155,7 @@ func Open(path string, o Options) (*File, error) {
 }
 
 // OpenReaderAt opens the dump of size bytes that r holds. r must serve
-// concurrent reads for as long as the File is used; Close does not close it.
+// concurrent reads as long as the File is used; Close does not close it.
 func OpenReaderAt(r io.ReaderAt, size int64, o Options) (*File, error) {
 	if size < 0 {
 		return nil, fmt.Errorf("open dump: negative size %d", size)
@@ -226,7 +226,7 @@ func OpenStream(r io.Reader, o Options) (*File, error) {
 	return f, nil
 }
 
-// open opens the dump in src, unpacking it first if need be.
+// open opens the dump in src, unpacking it first if needed.
 func open(src target.Source, o Options) (*File, error) {
 	head, err := readHead(src)
 	if err != nil {
@@ -308,7 +308,7 @@ func readHead(r interface {
 	return head[:n], nil
 }
 
-// context is what ends unpacking.
+// context returns the context that ends unpacking.
 func (o *Options) context() context.Context {
 	if o.Context == nil {
 		return context.Background()

@@ -35,7 +35,7 @@ type PackedFile struct {
 	src  target.Source
 }
 
-// Source is the file's content. It is valid until the dump is closed.
+// Source returns the file's content. It is valid until the dump is closed.
 func (p *PackedFile) Source() target.Source { return p.src }
 
 // PackedFiles lists the module files of a dump that was opened from a pack.

@@ -42,7 +42,7 @@ var signatures = [...]signature{
 	{0, "\xca\xfe\xba\xbe", "a Mach-O universal binary or a Java class, not a dump"},
 }
 
-// notADump says what a file is that is neither of the containers.
+// notADump describes a file that is neither of the containers.
 func notADump(head []byte, size int64) error {
 	switch {
 	case size == 0:
@@ -65,7 +65,7 @@ func notADump(head []byte, size int64) error {
 	return target.Unsupportedf("not a dump: neither an ELF core nor a Windows minidump (it begins with % x)", head[:min(8, len(head))])
 }
 
-// machO tells a core of macOS from its programs (mach-o/loader.h: filetype,
+// machO distinguishes a core of macOS from its programs (mach-o/loader.h: filetype,
 // MH_CORE).
 func machO(head []byte) error {
 	const fileTypeOffset, coreType = 12, 4

@@ -17,7 +17,7 @@ const (
 	ramfsMagic = 0x858458f6
 )
 
-// freeSpace is how many bytes may be written to the file system that f is on. Where
+// freeSpace returns how many bytes may be written to the file system that f is on. Where
 // that is memory, a part of what is available counts.
 func freeSpace(f *os.File) (int64, bool) {
 	var s syscall.Statfs_t

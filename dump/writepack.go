@@ -35,7 +35,7 @@ type PackEntry struct {
 
 // A PackFinder finds the files that belong to a module of the process: its image,
 // and its PDB. It returns those that are proved to be the ones that the process had
-// loaded. The error is ErrNotNeeded where there is none and no answer needs it.
+// loaded. The error is ErrNotNeeded if there is none and no answer needs it.
 type PackFinder func(context.Context, *target.Module) ([]PackEntry, error)
 
 // ErrNotNeeded reports that no answer needs the files of a module.
@@ -43,7 +43,7 @@ var ErrNotNeeded = errors.New("no answer needs its files")
 
 // Pack writes a pack of the dump to w: one .tar.zst with the dump and the files
 // of its modules, which Open opens directly, so that a dump can be moved and
-// still be complete. find finds them. progress, if not nil, is told the bytes that
+// still be complete. find finds them. progress, if not nil, receives the bytes that
 // were read, and how many there are in all. Pack ends with the context's error
 // when ctx does.
 func (f *File) Pack(ctx context.Context, w io.Writer, find PackFinder,

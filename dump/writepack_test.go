@@ -22,7 +22,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// processWith is a dump of a process that has modules at those paths.
+// processWith returns a dump of a process that has modules at those paths.
 func processWith(paths ...string) []byte {
 	d := synth.NewMinidump()
 	d.SystemInfo(synth.MinidumpAMD64)

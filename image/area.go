@@ -93,7 +93,7 @@ func (s area) NextStored(a target.Addr) (target.Addr, bool) {
 
 func (s area) bytes(off uint64, n int) ([]byte, error) { return readBytes(s, target.Addr(off), n) }
 
-// fileArea is the area of a whole file.
+// fileArea returns the area of a whole file.
 func fileArea(src target.Source) area { return area{fileMemory{src}, 0, uint64(src.Size())} }
 
 // fileMemory addresses a file by offset. Its area keeps offsets inside it.
@@ -125,7 +125,7 @@ func (f fileMemory) Span(a target.Addr) []byte {
 	return f.src.Bytes(int64(a), int(min(n, 1<<30)))
 }
 
-// An extent says that n bytes at an RVA lie at an offset of the file.
+// An extent maps n bytes at an RVA to an offset in the file.
 type extent struct {
 	rva, off, n uint64
 	writable    bool

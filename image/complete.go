@@ -112,7 +112,7 @@ func (m *Completed) NextStored(a target.Addr) (target.Addr, bool) {
 	return target.NextStored(m.base, a)
 }
 
-// Source says where the byte at a comes from, as Overlay.Source does.
+// Source returns where the byte at a comes from, as Overlay.Source does.
 func (m *Completed) Source(a target.Addr) string {
 	if m.base.Span(a) == nil {
 		m.miss(a)

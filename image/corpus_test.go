@@ -75,7 +75,7 @@ type moduleLine struct {
 	}
 }
 
-// runtimes are the CLRs of a case with the dump's module for each.
+// runtimes returns the CLRs of a case with the dump's module for each.
 func runtimes(t *testing.T, c *corpusCase) []runtimeLine {
 	return append(testcase.Oracle[runtimeLine](t, c.Case, "runtime"), testcase.OracleIfAny[runtimeLine](t, c.Case, "clr1/runtime")...)
 }
@@ -90,7 +90,7 @@ func moduleAt(c *corpusCase, base addr) *target.Module {
 	return nil
 }
 
-// fileOf is the module set's file of a path in the dump.
+// fileOf returns the module set's file of a path in the dump.
 func (c *corpusCase) fileOf(path string) string {
 	parts := strings.Split(strings.ReplaceAll(path, `\`, "/"), "/")
 	file := filepath.Join(c.Case.Modules, parts[len(parts)-1])

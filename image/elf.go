@@ -93,7 +93,7 @@ func (im *Image) openELF(l Layout) error {
 		return err
 	}
 	if l == LayoutUnknown {
-		l = Loaded // nobody copies a shared library into memory unloaded
+		l = Loaded // nothing copies a shared library into memory unloaded
 	}
 	im.setLayout(l)
 	im.elf.dyn = sync.OnceValues(im.readDynamic)
@@ -101,7 +101,7 @@ func (im *Image) openELF(l Layout) error {
 	return nil
 }
 
-// ProgramEntry is where the system starts a program, or the dynamic linker. It reports false for an image that names no place, and
+// ProgramEntry returns where the system starts a program, or the dynamic linker. It reports false for an image that names no place, and
 // for one that is no ELF image.
 func (im *Image) ProgramEntry() (RVA, bool) {
 	if im.elf == nil || im.elf.entry == 0 {
@@ -236,7 +236,7 @@ func buildIDNote(b []byte) ([]byte, error) {
 	return nil, nil
 }
 
-// EHFrameHeader is the range of .eh_frame_hdr (PT_GNU_EH_FRAME), zero where the
+// EHFrameHeader returns the range of .eh_frame_hdr (PT_GNU_EH_FRAME), zero where the
 // image has none.
 func (im *Image) EHFrameHeader() Directory {
 	if im.elf == nil {

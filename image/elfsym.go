@@ -267,7 +267,7 @@ func (im *Image) sysvLookup(d *elfDynamic, name string) (elfSym, error) {
 
 func (im *Image) uint32At(rva RVA) (uint32, error) { return target.Uint32(im.rvas, target.Addr(rva)) }
 
-// dynSymCount is the number of dynamic symbols, which no tag tells: DT_HASH
+// dynSymCount returns the number of dynamic symbols, which no tag records: DT_HASH
 // has as many chains; in DT_GNU_HASH the longest chain ends the table.
 func (im *Image) dynSymCount(d *elfDynamic) (uint32, error) {
 	if d.gnuHash == 0 {
@@ -396,7 +396,7 @@ func (im *Image) StaticSymbols() iter.Seq2[Export, error] {
 	}
 }
 
-// name is the string at an offset, false for none.
+// name returns the string at an offset, false for none.
 func (t *elfSymtab) name(off uint32) (string, bool) {
 	if int64(off) >= int64(len(t.strs)) {
 		return "", false

@@ -25,7 +25,7 @@ func packPDB(t testing.TB, content []byte, size uint32) []byte {
 	return b.Bytes()
 }
 
-// portablePDB is the head of a portable PDB with that GUID, and n more bytes.
+// portablePDB returns the head of a portable PDB with that GUID, and n more bytes.
 func portablePDB(guid target.GUID, n int) []byte {
 	le := binary.LittleEndian
 	b := le.AppendUint32([]byte("BSJB\x01\x00\x01\x00\x00\x00\x00\x00"), 12)

@@ -9,7 +9,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Fit says how far a file agrees with what a dump holds of a module beside
+// A Fit reports how far a file agrees with what a dump holds of a module beside
 // its identity: where parts of the file were mapped, and what the loader and
 // the process left in the pages that they wrote to.
 type Fit struct {
@@ -43,7 +43,7 @@ func (f *Fit) Proves() bool {
 	return f.Fixed >= fitFixedWords || f.Words >= fitWords && f.Same >= f.Words-f.Words/fitChanged
 }
 
-// String tells the words: "18,601 of 18,644 relocated words fit".
+// String formats the words: "18,601 of 18,644 relocated words fit".
 func (f *Fit) String() string {
 	if f.Words == 0 {
 		return fmt.Sprintf("%d of %d mapped ranges fit", f.Mappings, f.Mappings)

@@ -12,8 +12,8 @@ import (
 // ErrMismatch reports a file that is not the one that was loaded.
 var ErrMismatch = errors.New("not the file that was loaded")
 
-// An Identity is what tells one build of a file from another, as far as a dump
-// says it of a module. The zero value says nothing; each part that is not zero
+// An Identity holds what tells one build of a file from another, as far as the dump
+// records it for a module. The zero value has no information; each part that is not zero
 // must agree.
 type Identity struct {
 	BuildID       []byte   // ELF

@@ -104,26 +104,26 @@ type Image struct {
 	elf *elfImage
 }
 
-// Kind is the image's format.
+// Kind returns the image's format.
 func (im *Image) Kind() Kind { return im.kind }
 
-// Layout says how the image's bytes lie where it was opened.
+// Layout reports how the image's bytes lie where it was opened.
 func (im *Image) Layout() Layout { return im.layout }
 
 // LayoutKnown reports whether the image itself, its mappings or the loader tell its
 // Layout. Where the dump lacks what would tell, an image is read as a loaded one.
 func (im *Image) LayoutKnown() bool { return !im.guessed }
 
-// Arch is the processor that the image is for: ArchUnknown for images without
+// Arch returns the processor that the image is for: ArchUnknown for images without
 // native code, and where the headers are missing.
 func (im *Image) Arch() target.Arch { return im.arch }
 
-// Path is the file that the image was opened from, or what the dump's module
+// Path returns the file that the image was opened from, or what the dump's module
 // list calls it.
 func (im *Image) Path() string { return im.path }
 
-// File is the file that the image was opened from, nil for an image in a target. It
-// can be longer than the image: what stands behind a program is in it, too.
+// File returns the file that the image was opened from, nil for an image in a target. It
+// can be longer than the image: what follows a program is in it, too.
 func (im *Image) File() target.Source {
 	if f, ok := im.raw.mem.(fileMemory); ok {
 		return f.src
@@ -131,10 +131,10 @@ func (im *Image) File() target.Source {
 	return nil
 }
 
-// Base is the address of the image in the target, 0 for one opened from a file.
+// Base returns the address of the image in the target, 0 for one opened from a file.
 func (im *Image) Base() target.Addr { return im.base }
 
-// Size is the number of bytes that the image takes once it is loaded.
+// Size returns the number of bytes that the image takes once it is loaded.
 func (im *Image) Size() uint64 { return im.size }
 
 // Sections returns the sections (PE) or PT_LOAD segments (ELF) in the headers'
@@ -256,7 +256,7 @@ func (im *Image) setLayout(l Layout) {
 	im.rvas = im.raw
 }
 
-// ReadRVA copies the bytes at rva into p. When n < len(p) the error says why:
+// ReadRVA copies the bytes at rva into p. When n < len(p) the error gives the reason why:
 // target.ErrNotInDump where the dump or the file has no such bytes,
 // target.ErrCorrupt where they would lie outside the image.
 func (im *Image) ReadRVA(p []byte, rva RVA) (n int, err error) {

@@ -15,7 +15,7 @@ import (
 
 const testBase = 0x7f0000000000
 
-// peViews are the ways to open the synthetic PE image.
+// peViews returns the ways to open the synthetic PE image.
 func peViews(t *testing.T) map[string]*image.Image {
 	file := buildPE()
 	path := filepath.Join(t.TempDir(), "synth.dll")

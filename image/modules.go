@@ -22,7 +22,7 @@ type Module struct {
 	// the image lies flat.
 	ImageSize uint64
 	// Headless: neither the dump nor a module's file has its first bytes. That it is
-	// an image is told by its name, and its size by what was mapped of its file.
+	// an image is given by its name, and its size by what was mapped of its file.
 	Headless bool
 }
 
@@ -97,7 +97,7 @@ func shownSize(m target.Module, files []mappedFile) uint64 {
 	return uint64(m.SizeOfImage)
 }
 
-// FileVersion is the file version of a module as the dump's module list or its
+// FileVersion returns the file version of a module as the dump's module list or its
 // version resource has it, "10.0.1426.52326". It is empty, without an error, for
 // an ELF image, and target.ErrUnsupported for a PE image that has none.
 func FileVersion(mem target.Memory, m *target.Module) (string, error) {
@@ -127,7 +127,7 @@ func DescribeVersion(gaps *answer.Gaps, mem target.Memory, m *target.Module) ans
 	return gaps.Text(v, err)
 }
 
-// DescribePDB is the symbol file that the image names, nil where it names none. Where that can't be read, the error says why.
+// DescribePDB returns the symbol file that the image names, nil where it names none. Where that can't be read, the error gives the reason why.
 func (im *Image) DescribePDB() (*answer.PDB, error) {
 	id, err := im.PDB()
 	switch {
@@ -139,7 +139,7 @@ func (im *Image) DescribePDB() (*answer.PDB, error) {
 	return &answer.PDB{GUID: id.GUID.String(), Age: id.Age, Path: id.Path}, nil
 }
 
-// ListOptions choose what List tells.
+// ListOptions select the images that List describes, and how much of each.
 type ListOptions struct {
 	// Match, if not nil, chooses images by the last part of their paths.
 	Match func(name string) bool
@@ -153,7 +153,7 @@ type ListOptions struct {
 
 // List describes the images of a process. What a row lacks is noted in the
 // answer while the rows are ranged over. mem is t's memory, or an overlay of it.
-// If an image is asked for by address and none holds it, the error is
+// If an image is requested by address and none holds it, the error is
 // target.ErrNotInDump.
 func List(ctx context.Context, t target.Target, mem target.Memory, o ListOptions) (*answer.Images, error) {
 	a := &answer.Images{}
@@ -216,7 +216,7 @@ func describe(row *answer.Image, img *Image, o *ListOptions) {
 		}
 		stamp := answer.Hex(img.TimeDateStamp())
 		row.FileSize, row.TimeStamp = img.SizeOfImage(), &stamp
-		row.PDB, _ = img.DescribePDB() // a row without one says nothing of it
+		row.PDB, _ = img.DescribePDB() // optional: a row without a PDB is complete
 	}
 	if id, err := img.BuildID(); err == nil {
 		row.BuildID, row.BuildIDCut = hex.EncodeToString(id), false

@@ -19,7 +19,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// zoo is a canned dump as the readers of containers give it: those of runtimes
+// zoo returns a canned dump as the readers of containers give it: those of runtimes
 // import this package, and would be compiled again for its tests.
 func zoo(t *testing.T) *dump.File {
 	t.Helper()
@@ -29,7 +29,7 @@ func zoo(t *testing.T) *dump.File {
 	return f
 }
 
-// module is the module of f whose file has that name.
+// module returns the module of f whose file has that name.
 func module(t *testing.T, f *dump.File, name string) target.Module {
 	t.Helper()
 	all := f.Modules()

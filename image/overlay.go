@@ -145,7 +145,7 @@ func (f *overlayFile) parts(mem target.Memory, m *target.Module) ([]part, error)
 }
 
 // unwindTable appends the table of the image's unwind data where it is in a section that can be written to, as precompiled
-// images of .NET 10 for Linux have it: it has nothing that is relocated, and nobody writes to it.
+// images of .NET 10 for Linux have it: it has nothing that is relocated, and nothing writes to it.
 func (f *overlayFile) unwindTable(out []part) []part {
 	table := f.im.ExceptionDirectory()
 	start, end := uint64(table.RVA), uint64(table.RVA)+table.Size
@@ -384,7 +384,7 @@ func (o *Overlay) stored(a target.Addr) bool {
 	return !errors.Is(err, target.ErrNotInDump)
 }
 
-// Source says where the byte at a comes from: SourceDump, the path of a file,
+// Source returns where the byte at a comes from: SourceDump, the path of a file,
 // or "" for a byte that neither has.
 func (o *Overlay) Source(a target.Addr) string {
 	if o.stored(a) {

@@ -11,7 +11,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// relocated is the synthetic PE image as a loader that moves it to testBase
+// relocated returns the synthetic PE image as a loader that moves it to testBase
 // leaves it, with what the loader writes.
 func relocated() blob {
 	b := loadPE(buildPE())

@@ -75,7 +75,7 @@ func (im *Image) openPE(l Layout, m *target.Module) error {
 		return err
 	}
 	// Windows minidumps with heap hold the headers up to the data directories
-	// and not the section headers behind them. A loaded image does without.
+	// and not the section headers after them. A loaded image does without.
 	err = im.readSections(off, sections)
 	if errors.Is(err, target.ErrNotInDump) && l != Flat {
 		l, err = Loaded, nil
@@ -264,7 +264,7 @@ func (im *Image) detectLayout(m *target.Module) (l Layout, guessed bool) {
 	return Loaded, m == nil || !m.Listed
 }
 
-// beyondHeaders reports whether the bytes of rva lie behind the file's first
+// beyondHeaders reports whether the bytes of rva follow the file's first
 // page. That page is also the first of a loaded image, with whatever of the
 // sections it holds, and proves nothing.
 func (im *Image) beyondHeaders(rva RVA) bool {
@@ -272,7 +272,7 @@ func (im *Image) beyondHeaders(rva RVA) bool {
 	return ok && im.extents[i].off+uint64(rva)-im.extents[i].rva >= pageSize
 }
 
-// sectionsEnd is the end of the last section once it is loaded.
+// sectionsEnd returns the end of the last section once it is loaded.
 func (im *Image) sectionsEnd() uint64 {
 	var end uint64
 	for _, s := range im.sections {
@@ -357,7 +357,7 @@ func (im *Image) peDirectory(i int, what string) (Directory, error) {
 	return im.pe.dirs[i], nil
 }
 
-// TimeDateStamp is the PE header's: seconds since 1970, or a hash in
+// TimeDateStamp returns the PE header's: seconds since 1970, or a hash in
 // deterministic builds. Together with SizeOfImage it identifies a PE image.
 // For an image without headers it is the module list's. 0 for ELF.
 func (im *Image) TimeDateStamp() uint32 {
@@ -367,7 +367,7 @@ func (im *Image) TimeDateStamp() uint32 {
 	return im.pe.timeDateStamp
 }
 
-// SizeOfImage is the PE header's, in bytes; 0 for ELF.
+// SizeOfImage returns the PE header's, in bytes; 0 for ELF.
 func (im *Image) SizeOfImage() uint32 {
 	if im.pe == nil {
 		return 0
@@ -375,8 +375,8 @@ func (im *Image) SizeOfImage() uint32 {
 	return im.pe.sizeOfImage
 }
 
-// ExceptionDirectory is the range of the RUNTIME_FUNCTION table (.pdata) of a PE
-// image, zero where it has none.
+// ExceptionDirectory returns the range of the RUNTIME_FUNCTION table (.pdata) of a PE
+// image, zero if it has none.
 func (im *Image) ExceptionDirectory() Directory {
 	if im.pe == nil {
 		return Directory{}

@@ -159,7 +159,7 @@ func (im *Image) peExport(e *exportDir, i uint32) (Export, error) {
 	return Export{Name: name, Forward: fwd}, err
 }
 
-// headless is a PE image whose headers are missing. What the module list says
+// headless returns a PE image whose headers are missing. What the module list says
 // of it is known, and its exports if the dump has the export directory:
 // Windows minidumps with heap keep that of the runtime's library, because the
 // data-access library reads it while the dump is written.
@@ -212,7 +212,7 @@ func (im *Image) scanExportDir() (Directory, error) {
 }
 
 // plausible reports whether e can be the export directory of an image of size
-// bytes: the linker lays the tables out behind it in one fixed order.
+// bytes: the linker lays the tables out after it in one fixed order.
 func (e *exportDir) plausible(size uint64) bool {
 	return e.functions == e.self.RVA+exportDirSize &&
 		e.nFuncs > 0 && e.nFuncs <= limits.ExportNames && e.nNames <= e.nFuncs &&
@@ -226,7 +226,7 @@ func (im *Image) exportDirNamed(e *exportDir, file string) bool {
 	return err == nil && b[len(file)] == 0 && bytes.EqualFold(b[:len(file)], []byte(file))
 }
 
-// exportDirEnd is the size of a directory, which its header would tell, up to
+// exportDirEnd returns the size of a directory, which its header would record, up to
 // the end of its last name, or of its tables where that name is missing.
 func (im *Image) exportDirEnd(e *exportDir) uint64 {
 	end := e.name

@@ -74,7 +74,7 @@ func (f *overlayFile) relocate(b []byte, rva uint64) error {
 	return nil
 }
 
-// firstReloc is the index of the first relocation that reaches beyond rva.
+// firstReloc returns the index of the first relocation that reaches beyond rva.
 func firstReloc(relocs []uint32, rva uint64) int {
 	i, _ := slices.BinarySearchFunc(relocs, rva, func(r uint32, v uint64) int {
 		if uint64(r)+relocSize <= v {
@@ -85,7 +85,7 @@ func firstReloc(relocs []uint32, rva uint64) int {
 	return i
 }
 
-// unrelocated is the number of bytes from rva, at most n, that no relocation
+// unrelocated returns the number of bytes from rva, at most n, that no relocation
 // changes.
 func (f *overlayFile) unrelocated(rva, n uint64) uint64 {
 	relocs, err := f.relocs()

@@ -104,7 +104,7 @@ func (t *resourceTree) named(v uint32, name string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	// Most names are told apart by their length.
+	// Most names are distinguished by their length.
 	n := int(le16(b, 0))
 	if n != len(utf16.Encode([]rune(name))) {
 		return false, nil

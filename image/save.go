@@ -8,7 +8,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Saved says what Save wrote.
+// A Saved describes what Save wrote.
 type Saved struct {
 	Size    uint64 // bytes of the file
 	Missing uint64 // bytes of it that neither the dump nor a file has; they are zeros

@@ -22,7 +22,7 @@ func (g Gap) overlaps(off, n int) bool { return off < g.Off+g.Len && g.Off < off
 
 // ReadSparse returns the n bytes at a with those that are not in the dump as
 // zeros, and where these are. It fails with target.ErrNotInDump when there is
-// none at a itself. Within a page, what lies behind the first missing byte
+// none at a itself. Within a page, what follows the first missing byte
 // counts as missing too.
 func ReadSparse(mem target.Memory, a target.Addr, n int) ([]byte, []Gap, error) {
 	return readSparse(mem, a, n, 0)
@@ -60,7 +60,7 @@ func readSparse(mem target.Memory, a target.Addr, n int, bias uint64) ([]byte, [
 	return out, gaps, nil
 }
 
-// pageRest is the number of bytes from a to the end of its page.
+// pageRest returns the number of bytes from a to the end of its page.
 func pageRest(a uint64) int { return pageSize - int(a%pageSize) }
 
 // addGap appends g, joined to the last gap where they touch.

@@ -19,7 +19,7 @@ type Symbol struct {
 	Offset uint64
 }
 
-// String is "libc.so.6!pthread_cond_wait+0x1b8", or "libc.so.6+0x7f1b8".
+// String returns "libc.so.6!pthread_cond_wait+0x1b8", or "libc.so.6+0x7f1b8".
 func (s Symbol) String() string {
 	name := target.BaseName(s.Module.Path)
 	if s.Name != "" {
@@ -57,7 +57,7 @@ func NewSymbols(mem target.Memory, modules []target.Module) *Symbols {
 }
 
 // AlsoNamed adds who names code better than exports do: the name of the function at an address, and where it begins;
-// empty for none. It is for who makes the Symbols, before anybody asks them.
+// empty if there is none. It is for who makes the Symbols, before anybody asks them.
 func (s *Symbols) AlsoNamed(name func(target.Addr) (string, target.Addr)) {
 	s.others = append(s.others, name)
 }
@@ -82,12 +82,12 @@ func (s *Symbols) At(a target.Addr) (Symbol, bool) {
 	return Symbol{Module: *m, Offset: uint64(a - m.Base)}, true
 }
 
-// maxExportDistance bounds how far behind an export without a size, as PE
+// maxExportDistance bounds how far after an export without a size, as PE
 // images have them, an address is named after it: functions that are not
 // exported lie between, and most functions are shorter.
 const maxExportDistance = 0x1000
 
-// before returns the export that a belongs to, nil for none.
+// before returns the export that a belongs to, nil if there is none.
 func (x *moduleExports) before(a target.Addr) *export {
 	i := sort.Search(len(x.list), func(i int) bool { return x.list[i].addr > a }) - 1
 	if i < 0 {

@@ -59,7 +59,7 @@ func versionNumbers(b []byte) [4]uint16 {
 
 // versionValue returns the value of a String structure: three words (length
 // in bytes, length of the value in characters, type), the key with its NUL,
-// padding to four bytes, the value. Empty where there is none.
+// padding to four bytes, the value. Empty if there is none.
 func versionValue(b []byte, key string) string {
 	k := make([]byte, 0, 2*len(key)+2)
 	for i := range len(key) {

@@ -14,7 +14,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// fatBody makes a fat body with code and sections behind it, aligned.
+// fatBody makes a fat body with code and sections after it, aligned.
 func fatBody(flags uint16, code []byte, sections ...byte) []byte {
 	le := binary.LittleEndian
 	b := le.AppendUint16(nil, 3<<12|flags|bodyFat)

@@ -96,7 +96,7 @@ func (w *builder) tables() []byte {
 	return b
 }
 
-// bytes is the metadata.
+// bytes returns the metadata.
 func (w *builder) bytes() []byte {
 	type stream struct {
 		name string
@@ -143,7 +143,7 @@ func (w *builder) open(t testing.TB, opts ...Option) *Metadata {
 
 const sortedAll = 0x16003301FA00 // what compilers write
 
-// zoo is a small module: <Module>, Zoo.Animal with two fields and two methods,
+// zoo returns a small module: <Module>, Zoo.Animal with two fields and two methods,
 // Animal+Cage+Lock nested twice, the enum Zoo.Color, and references.
 func zoo() *builder {
 	w := newBuilder()

@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// ConstantOf is the compile-time value of a Field, Param or Property: a bool,
+// ConstantOf returns the compile-time value of a Field, Param or Property: a bool,
 // Char, sized integer, float, string, or nil for a null reference. It reports
 // false when the token has none.
 func (md *Metadata) ConstantOf(t Token) (value any, ok bool, err error) {
@@ -32,7 +32,7 @@ func (md *Metadata) ConstantOf(t Token) (value any, ok bool, err error) {
 // A Char is a UTF-16 code unit, the value of a System.Char.
 type Char uint16
 
-// fixedSize is the size in bytes of a value in constants and custom attributes,
+// fixedSize returns the size in bytes of a value in constants and custom attributes,
 // 0 for the types that have no fixed size.
 func fixedSize(e ElementType) int {
 	switch e {
@@ -98,7 +98,7 @@ func decodeConstant(e ElementType, b []byte) (any, error) {
 	return fixedValue(e, b), nil
 }
 
-// IntegerBits are the bits of a constant that ConstantOf returned, of its own size: a negative one has no ones above
+// IntegerBits returns the bits of a constant that ConstantOf returned, of its own size: a negative one has no ones above
 // them. ok is false for what is no integer, character or bool.
 func IntegerBits(c any) (bits uint64, ok bool) {
 	switch c := c.(type) {

@@ -31,7 +31,7 @@ func corpusModules(t testing.TB) []string {
 	return files
 }
 
-// corpusModule is the path of one module of the corpus.
+// corpusModule returns the path of one module of the corpus.
 func corpusModule(t testing.TB, set, name string) string {
 	t.Helper()
 	return filepath.Join(testcase.ModuleSet(t, set), name)
@@ -68,7 +68,7 @@ func openPE(t testing.TB, path string) peFile {
 	return f
 }
 
-// at is the image from an RVA to the end of its section.
+// at returns the image from an RVA to the end of its section.
 func (f peFile) at(rva uint32) []byte {
 	le := binary.LittleEndian
 	for _, s := range f.sections {

@@ -37,7 +37,7 @@ type EnumResolver interface {
 	EnumByName(name string) (ElementType, bool)
 }
 
-// AttributeType is the TypeDef, TypeRef or TypeSpec of a custom attribute's
+// AttributeType returns the TypeDef, TypeRef or TypeSpec of a custom attribute's
 // class.
 func (md *Metadata) AttributeType(a CustomAttributeRow) (Token, error) {
 	if a.Type.Table() == TableMethodDef {
@@ -72,7 +72,7 @@ func (md *Metadata) AttributeValue(a CustomAttributeRow, enums EnumResolver) (At
 	return v, nil
 }
 
-// constructorSig is the signature of an attribute's constructor.
+// constructorSig returns the signature of an attribute's constructor.
 func (md *Metadata) constructorSig(t Token) (MethodSig, error) {
 	var sig BlobIndex
 	if t.Table() == TableMethodDef {
@@ -95,7 +95,7 @@ func (md *Metadata) constructorSig(t Token) (MethodSig, error) {
 	return ParseMethodSig(b)
 }
 
-// classArguments are the generic arguments of a generic attribute class.
+// classArguments returns the generic arguments of a generic attribute class.
 func (md *Metadata) classArguments(a CustomAttributeRow) ([]TypeSig, error) {
 	class, err := md.AttributeType(a)
 	if err != nil || class.Table() != TableTypeSpec {
@@ -168,7 +168,7 @@ func (r *attrReader) named() NamedArgument {
 	return NamedArgument{Name: name, Field: k == serializedField, Value: r.value(t, 0)}
 }
 
-// paramType is the type of a constructor's parameter.
+// paramType returns the type of a constructor's parameter.
 func (r *attrReader) paramType(t *TypeSig) attrType {
 	t = t.Unmodified()
 	if t.Kind == ElementSZArray {
@@ -270,7 +270,7 @@ func (r *attrReader) array(elem ElementType, depth int) any {
 	return out
 }
 
-// enum is the underlying type of the enum that a token names.
+// enum returns the underlying type of the enum that a token names.
 func (r *attrReader) enum(t Token) ElementType {
 	if r.err != nil {
 		return 0
@@ -353,7 +353,7 @@ func (r *attrReader) uint32() uint32 {
 
 const fieldStatic = 0x10 // FieldAttributes, ECMA-335 II.23.1.5
 
-// EnumType is the underlying type of an enum, by TypeDef rid: that of its only
+// EnumType returns the underlying type of an enum, by TypeDef rid: that of its only
 // instance field (ECMA-335 II.14.3).
 func (md *Metadata) EnumType(typeDef uint32) (ElementType, error) {
 	fields, err := md.Fields(typeDef)

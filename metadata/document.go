@@ -6,7 +6,7 @@ import (
 	"github.com/sosgo/sosgo/internal/limits"
 )
 
-// DocumentName is the path of a source file, by Document rid: parts from the
+// DocumentName returns the path of a source file, by Document rid: parts from the
 // blob heap, joined by a separator (portable PDB v1.0, "Document Name Blob").
 func (md *Metadata) DocumentName(rid uint32) (string, error) {
 	row, err := md.Document(rid)

@@ -9,7 +9,7 @@ import (
 )
 
 // List the fields that a type declares. The metadata of an image in a dump do as
-// well: what the dump lacks of them Parse is told by [metadata.Sparse].
+// well: [metadata.Sparse] describes the parts that are not in the dump.
 func Example() {
 	im, err := image.OpenFile("../testdata/dumps/bare/modules/Debuggee.dll")
 	if err != nil {

@@ -43,7 +43,7 @@ func (md *Metadata) needString(off, nul, size int) error {
 	return md.need(off, size)
 }
 
-// String is a #Strings entry. Index 0 is the empty string.
+// String returns a #Strings entry. Index 0 is the empty string.
 func (md *Metadata) String(i StringIndex) (string, error) {
 	b, err := md.StringBytes(i)
 	return string(b), err
@@ -82,7 +82,7 @@ func (md *Metadata) lengthPrefixed(h heap, i uint32, what string) ([]byte, error
 	return rest[n : n+int(size) : n+int(size)], nil
 }
 
-// GUID is an entry of the #GUID heap. Index 0 is the zero GUID.
+// GUID returns an entry of the #GUID heap. Index 0 is the zero GUID.
 func (md *Metadata) GUID(i GUIDIndex) (GUID, error) {
 	h := md.guids
 	if i == 0 {
@@ -98,7 +98,7 @@ func (md *Metadata) GUID(i GUIDIndex) (GUID, error) {
 	return GUID(md.b[off : off+16]), nil
 }
 
-// UserString is the literal that an ldstr token (0x70 in the high byte) names
+// UserString returns the literal that an ldstr token (0x70 in the high byte) names
 // (ECMA-335 II.24.2.4). Unpaired surrogates become U+FFFD.
 func (md *Metadata) UserString(t Token) (string, error) {
 	if t.Table() != UserStringHeap {
@@ -120,7 +120,7 @@ func decodeUTF16(b []byte) string {
 	return string(utf16.Decode(u))
 }
 
-// compressedSize is the number of bytes of a compressed unsigned integer that
+// compressedSize returns the number of bytes of a compressed unsigned integer that
 // starts with b, 1 where b can't start one (ECMA-335 II.23.2).
 func compressedSize(b byte) int {
 	switch {

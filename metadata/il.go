@@ -21,7 +21,7 @@ func (o Opcode) info() opcodeInfo {
 	return opcodeInfo{}
 }
 
-// String is the name of the opcode in the assembler: "ldc.i4.0".
+// String returns the name of the opcode in the assembler: "ldc.i4.0".
 func (o Opcode) String() string {
 	if n := o.info().name; n != "" {
 		return n
@@ -33,7 +33,7 @@ const (
 	opcodePrefix = 0xFE
 )
 
-// An OperandKind is what follows an opcode.
+// An OperandKind holds what follows an opcode.
 type OperandKind uint8
 
 // The kinds of operands.
@@ -80,10 +80,10 @@ type Instruction struct {
 	table []byte
 }
 
-// Int is the operand of Var, Uint8 and Int kinds.
+// Int returns the operand of Var, Uint8 and Int kinds.
 func (i *Instruction) Int() int64 { return int64(i.value) }
 
-// Float is the operand of Float32 and Float64.
+// Float returns the operand of Float32 and Float64.
 func (i *Instruction) Float() float64 {
 	if i.Kind == OperandFloat32 {
 		return float64(math.Float32frombits(uint32(i.value)))
@@ -91,10 +91,10 @@ func (i *Instruction) Float() float64 {
 	return math.Float64frombits(i.value)
 }
 
-// Token is the operand of the kinds that IsToken is true for.
+// Token returns the operand of the kinds that IsToken is true for.
 func (i *Instruction) Token() Token { return Token(i.value) }
 
-// Target is the IL offset that a Branch goes to. It may lie outside the code.
+// Target returns the IL offset that a Branch goes to. It may lie outside the code.
 func (i *Instruction) Target() int { return i.Offset + i.Size + int(int64(i.value)) }
 
 // Targets yields the IL offsets that a Switch goes to, by value.

@@ -6,10 +6,10 @@ import "strconv"
 // [System.Runtime]System.Exception", "valuetype [*]Ns.Outer/Inner<int32>&".
 // The types of the module itself have the scope "*", as SOS prints them.
 
-// FormatTypeIL is a type in the style of the IL assembler, with the names of md.
+// FormatTypeIL returns a type in the style of the IL assembler, with the names of md.
 func (md *Metadata) FormatTypeIL(t *TypeSig) string { return string(md.appendTypeIL(nil, t)) }
 
-// FormatParamsIL is the parameters of a method in that style, with their
+// FormatParamsIL returns the parameters of a method in that style, with their
 // parentheses.
 func (md *Metadata) FormatParamsIL(m *MethodSig) string { return string(md.appendParamsIL(nil, m)) }
 
@@ -124,7 +124,7 @@ func (md *Metadata) appendScopedName(dst []byte, t Token) []byte {
 	return dst
 }
 
-// scopeName is the name of the assembly or module that a type reference goes
+// scopeName returns the name of the assembly or module that a type reference goes
 // to, "*" for the module itself.
 func (md *Metadata) scopeName(rid uint32) string {
 	scope, err := md.TypeRefScope(rid)
@@ -149,7 +149,7 @@ func (md *Metadata) scopeName(rid uint32) string {
 	return s
 }
 
-// ilName is the assembler's keyword for a primitive type.
+// ilName returns the assembler's keyword for a primitive type.
 func ilName(e ElementType) string {
 	switch e {
 	case ElementVoid:

@@ -20,13 +20,13 @@ type RowRange struct {
 	perm  []uint32 // rids in the order of the key, when the table is not sorted
 }
 
-// Table is the table that the rows belong to.
+// Table returns the table that the rows belong to.
 func (r RowRange) Table() TableID { return r.table }
 
-// Len is the number of rows.
+// Len returns the number of rows.
 func (r RowRange) Len() int { return int(r.n) }
 
-// RID is the rid of the i-th row, 0 <= i < Len. It can fail in uncompressed
+// RID returns the rid of the i-th row, 0 <= i < Len. It can fail in uncompressed
 // metadata only, whose lists may go through a Ptr table.
 func (r RowRange) RID(i int) (uint32, error) {
 	if i < 0 || i >= int(r.n) {
@@ -54,7 +54,7 @@ func (r RowRange) All() iter.Seq2[uint32, error] {
 	}
 }
 
-// list is the run of rows that column col of row rid of table id starts; it
+// list returns the run of rows that column col of row rid of table id starts; it
 // ends where the next row's run starts (ECMA-335 II.22, "runs").
 func (md *Metadata) list(id TableID, rid uint32, col int) (RowRange, error) {
 	r := md.row(id, rid)
@@ -128,7 +128,7 @@ func (md *Metadata) ownerOf(id TableID, col int, child uint32) (uint32, error) {
 	return next - 1, nil
 }
 
-// ptrPosition is the row of Ptr table p that refers to rid.
+// ptrPosition returns the row of Ptr table p that refers to rid.
 func (md *Metadata) ptrPosition(p TableID, rid uint32) (uint32, error) {
 	rows, err := md.ptrOwners[p].find(md, p, 0, rid)
 	switch {
@@ -248,7 +248,7 @@ var lookupKeys = [...]lookupKey{
 
 const numLookups = len(lookupKeys)
 
-// slot is the index of k in lookupKeys. It panics for a key that is not there,
+// slot returns the index of k in lookupKeys. It panics for a key that is not there,
 // which only a mistake in this package can cause.
 func (k lookupKey) slot() int { return slices.Index(lookupKeys[:], k) }
 

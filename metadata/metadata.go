@@ -61,7 +61,7 @@ type columnLayout struct{ off, size uint8 }
 // An Option changes how Parse treats its bytes.
 type Option func(*Metadata)
 
-// Sparse says that parts of the metadata may be missing. The function reports
+// Sparse reports that parts of the metadata may be missing. The function reports
 // whether the n bytes at off, counted from the start of the metadata, are all
 // there; Parse and every method that needs a missing byte fail with
 // target.ErrNotInDump, whatever the slice holds there. The function must be
@@ -316,7 +316,7 @@ func (md *Metadata) layTables(off, end int) error {
 	return nil
 }
 
-// width is the size of a column in bytes.
+// width returns the size of a column in bytes.
 func (md *Metadata) width(c column, rows *[numTables]uint32) uint8 {
 	large := false
 	switch c.kind {
@@ -357,10 +357,10 @@ func (md *Metadata) need(off, n int) error {
 	return &MissingError{Off: int64(off), Size: n}
 }
 
-// Version is the version string of the root, such as "v4.0.30319".
+// Version returns the version string of the root, such as "v4.0.30319".
 func (md *Metadata) Version() string { return md.version }
 
-// RowCount is the number of rows in a table.
+// RowCount returns the number of rows in a table.
 func (md *Metadata) RowCount(t TableID) uint32 {
 	if int(t) >= numTables {
 		return 0
@@ -372,7 +372,7 @@ func (md *Metadata) RowCount(t TableID) uint32 {
 // lists may go through Ptr tables and tables may be unsorted.
 func (md *Metadata) Uncompressed() bool { return md.uncompressed }
 
-// PDB is the #Pdb stream, nil in a module's metadata.
+// PDB returns the #Pdb stream, nil in a module's metadata.
 func (md *Metadata) PDB() *PDBInfo { return md.pdb }
 
 // Sorted reports whether the writer declared a table sorted by its key.

@@ -11,7 +11,7 @@ import (
 // names cost an allocation more.
 const nameBuffer = 256
 
-// TypeDefName is the namespace and the name of a type, by TypeDef rid. A nested
+// TypeDefName returns the namespace and the name of a type, by TypeDef rid. A nested
 // type has no namespace of its own.
 func (md *Metadata) TypeDefName(rid uint32) (namespace, name string, err error) {
 	row, err := md.TypeDef(rid)
@@ -21,7 +21,7 @@ func (md *Metadata) TypeDefName(rid uint32) (namespace, name string, err error) 
 	return md.twoStrings(row.Namespace, row.Name)
 }
 
-// TypeRefName is the namespace and the name of a type reference, by TypeRef rid.
+// TypeRefName returns the namespace and the name of a type reference, by TypeRef rid.
 func (md *Metadata) TypeRefName(rid uint32) (namespace, name string, err error) {
 	row, err := md.TypeRef(rid)
 	if err != nil {
@@ -39,7 +39,7 @@ func (md *Metadata) twoStrings(a, b StringIndex) (string, string, error) {
 	return x, y, err
 }
 
-// TypeDefFullName is the reflection name of a type, "Ns.Outer+Inner", by
+// TypeDefFullName returns the reflection name of a type, "Ns.Outer+Inner", by
 // TypeDef rid. A chain of enclosing types that is longer than
 // limits.NestedTypeDepth is corrupt.
 func (md *Metadata) TypeDefFullName(rid uint32) (string, error) {
@@ -84,7 +84,7 @@ func (md *Metadata) AppendTypeDefFullName(dst []byte, rid uint32) ([]byte, error
 	return out, nil
 }
 
-// TypeRefFullName is the reflection name of a type reference, "Ns.Outer+Inner",
+// TypeRefFullName returns the reflection name of a type reference, "Ns.Outer+Inner",
 // by TypeRef rid, without its assembly.
 func (md *Metadata) TypeRefFullName(rid uint32) (string, error) {
 	var buf [nameBuffer]byte
@@ -127,7 +127,7 @@ func (md *Metadata) AppendTypeRefFullName(dst []byte, rid uint32) ([]byte, error
 	return out, nil
 }
 
-// TypeFullName is the reflection name of a TypeDef or TypeRef. Other tokens are
+// TypeFullName returns the reflection name of a TypeDef or TypeRef. Other tokens are
 // target.ErrUnsupported: a TypeSpec has a signature instead of a name.
 func (md *Metadata) TypeFullName(t Token) (string, error) {
 	switch t.Table() {
@@ -139,7 +139,7 @@ func (md *Metadata) TypeFullName(t Token) (string, error) {
 	return "", target.Unsupportedf("token %s names no type", t)
 }
 
-// TypeRefScope is the resolution scope of a type reference, or of the outermost
+// TypeRefScope returns the resolution scope of a type reference, or of the outermost
 // type that encloses it: a Module, ModuleRef or AssemblyRef.
 func (md *Metadata) TypeRefScope(rid uint32) (Token, error) {
 	for range limits.NestedTypeDepth {
@@ -204,7 +204,7 @@ func (md *Metadata) FindTypeDef(fullName string) (Token, bool) {
 	}
 }
 
-// UnnamedTypes says why the names of some types can't be read, so that a type
+// UnnamedTypes returns why the names of some types can't be read, so that a type
 // that FindTypeDef does not find may be one of them; nil if all are known.
 func (md *Metadata) UnnamedTypes() error {
 	md.types.once.Do(md.buildTypeIndex)
@@ -250,7 +250,7 @@ func (md *Metadata) buildTypeIndex() {
 	md.types.slots = slots
 }
 
-// hashName is 64-bit FNV-1a, folded to 32 bits.
+// hashName returns 64-bit FNV-1a, folded to 32 bits.
 func hashName[T string | []byte](name T) uint32 {
 	const offset, prime = 14695981039346656037, 1099511628211
 	h := uint64(offset)

@@ -56,7 +56,7 @@ func compare(t *testing.T, md *Metadata, f *pe.File, path string) {
 	}
 }
 
-// oracleColumns are the columns of a row of the other reader, which has the
+// oracleColumns returns the columns of a row of the other reader, which has the
 // padding of a Constant's type as a column.
 func oracleColumns(id TableID, row reflect.Value) (out []uint32) {
 	for i := range row.NumField() {

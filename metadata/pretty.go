@@ -89,7 +89,7 @@ func generated(p string) (method string, kind byte, rest string) {
 	return method, kind, rest
 }
 
-// genericStart is where the type arguments of a part begin.
+// genericStart returns where the type arguments of a part begin.
 func genericStart(p string) int {
 	for _, mark := range []string{"[[", "`"} {
 		if i := strings.Index(p, mark); i >= 0 {
@@ -99,7 +99,7 @@ func genericStart(p string) int {
 	return len(p)
 }
 
-// arguments are the type arguments that stand behind a method's name.
+// arguments returns the type arguments that follow a method's name.
 func arguments(p string) string {
 	if i := strings.Index(p, "[["); i >= 0 {
 		return p[i:]

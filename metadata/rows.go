@@ -132,7 +132,7 @@ func (md *Metadata) Param(rid uint32) (ParamRow, error) {
 	return v, r.err
 }
 
-// An InterfaceImplRow says that a type implements an interface (II.22.23).
+// An InterfaceImplRow reports that a type implements an interface (II.22.23).
 type InterfaceImplRow struct {
 	Class     Token // TypeDef
 	Interface Token // TypeDef, TypeRef or TypeSpec

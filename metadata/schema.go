@@ -98,7 +98,7 @@ var schema = [numTables][]column{
 // noTable marks a tag that no table has, and a table without a Ptr table.
 const noTable TableID = 0xFF
 
-// ptrTable is the table that a list goes through when it has rows.
+// ptrTable returns the table that a list goes through when it has rows.
 func ptrTable(t TableID) TableID {
 	switch t {
 	case TableField:
@@ -183,7 +183,7 @@ func (c codedIndex) decode(v uint32) (Token, bool) {
 	return NewToken(d.tables[tag], rid), true
 }
 
-// encode is the inverse of decode. It reports false when the index can't hold
+// encode returns the inverse of decode. It reports false when the index can't hold
 // a token of that table.
 func (c codedIndex) encode(t Token) (uint32, bool) {
 	d := &codedIndexes[c]

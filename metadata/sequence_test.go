@@ -9,7 +9,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// pdbOf is a portable PDB of one method with a sequence points blob.
+// pdbOf returns a portable PDB of one method with a sequence points blob.
 func pdbOf(points ...byte) *builder {
 	w := newBuilder()
 	w.pdb = make([]byte, 32)

@@ -65,7 +65,7 @@ var elementNames = [...]string{
 	ElementModifier: "Modifier", ElementSentinel: "Sentinel", ElementPinned: "Pinned",
 }
 
-// String is the name in the specification without its prefix: "I4" for
+// String returns the name in the specification without its prefix: "I4" for
 // ELEMENT_TYPE_I4.
 func (e ElementType) String() string {
 	if int(e) < len(elementNames) && elementNames[e] != "" {
@@ -104,7 +104,7 @@ type TypeSig struct {
 	Method   *MethodSig
 }
 
-// Unmodified is the type behind custom modifiers and Pinned.
+// Unmodified returns the type behind custom modifiers and Pinned.
 func (t *TypeSig) Unmodified() *TypeSig {
 	for t.Kind == ElementCModReqd || t.Kind == ElementCModOpt ||
 		t.Kind == ElementCModInternal || t.Kind == ElementPinned {
@@ -143,7 +143,7 @@ const (
 	CallExplicitThis CallConv = 0x40
 )
 
-// Kind is the low four bits.
+// Kind returns the low four bits.
 func (c CallConv) Kind() CallConv { return c & 0x0F }
 
 // HasThis reports whether the method has an implicit this argument.
@@ -159,7 +159,7 @@ type MethodSig struct {
 	Sentinel      int // Params from here on are a call site's varargs; -1 when there is no sentinel
 }
 
-// FixedParams are the parameters before the varargs of a call site.
+// FixedParams returns the parameters before the varargs of a call site.
 func (m *MethodSig) FixedParams() []TypeSig {
 	if m.Sentinel >= 0 {
 		return m.Params[:m.Sentinel]
@@ -206,7 +206,7 @@ func ParseTypeSpec(b []byte) (TypeSig, error) {
 	return finish(&r, t)
 }
 
-// MethodSigSize is the number of bytes of the method's signature that b starts
+// MethodSigSize returns the number of bytes of the method's signature that b starts
 // with: signatures in a process's memory don't tell their length.
 func MethodSigSize(b []byte) (int, error) {
 	r := sigReader{b: b}
@@ -214,7 +214,7 @@ func MethodSigSize(b []byte) (int, error) {
 	return r.off, r.err
 }
 
-// FieldSigSize is the number of bytes of the field's signature that b starts
+// FieldSigSize returns the number of bytes of the field's signature that b starts
 // with.
 func FieldSigSize(b []byte) (int, error) {
 	r := sigReader{b: b}
@@ -223,7 +223,7 @@ func FieldSigSize(b []byte) (int, error) {
 	return r.off, r.err
 }
 
-// TypeSigSize is the number of bytes of the type that b starts with.
+// TypeSigSize returns the number of bytes of the type that b starts with.
 func TypeSigSize(b []byte) (int, error) {
 	r := sigReader{b: b}
 	r.typ(0)

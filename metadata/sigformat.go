@@ -45,7 +45,7 @@ func (tokenNames) Var(uint32) string        { return "" }
 func (tokenNames) MVar(uint32) string       { return "" }
 func (tokenNames) TypeHandle(uint64) string { return "" }
 
-// numbers is the Resolver that nil stands for.
+// numbers is the Resolver that nil means.
 type numbers struct{}
 
 func (numbers) TypeName(t Token) string       { return fmt.Sprintf("0x%08x", uint32(t)) }
@@ -53,7 +53,7 @@ func (numbers) Var(uint32) string             { return "" }
 func (numbers) MVar(uint32) string            { return "" }
 func (numbers) TypeHandle(addr uint64) string { return fmt.Sprintf("%016x", addr) }
 
-// named is r, or the numbers where there is none.
+// named is r, or the numbers if there is none.
 func named(r Resolver) Resolver {
 	if r == nil {
 		return numbers{}
@@ -64,7 +64,7 @@ func named(r Resolver) Resolver {
 // unknownType stands for what has no name, in the runtime's words.
 const unknownType = "**UNKNOWN TYPE**"
 
-// FormatMethod is a method's name followed by its parameters, in the style that
+// FormatMethod returns a method's name followed by its parameters, in the style that
 // SOS prints methods in: "Ns.Type.Name(Int32, System.String, Byte ByRef)".
 func FormatMethod(name string, m *MethodSig, r Resolver) string {
 	return string(AppendParams([]byte(name), m, r))
@@ -94,7 +94,7 @@ func appendVarArgs(dst []byte, m *MethodSig, fixed int) []byte {
 	return append(dst, "..."...)
 }
 
-// FormatType is a type in SOS's style: primitive types without namespace,
+// FormatType returns a type in SOS's style: primitive types without namespace,
 // String and Object with it (runtime: vm/sigformat.cpp, SigFormat).
 func FormatType(t *TypeSig, r Resolver) string { return string(AppendType(nil, t, r)) }
 
@@ -160,7 +160,7 @@ func appendOr(dst []byte, s, otherwise string) []byte {
 	return append(dst, s...)
 }
 
-// clrName is the name of a primitive type in the style of SOS, "" for other
+// clrName returns the name of a primitive type in the style of SOS, "" for other
 // element types.
 func clrName(e ElementType) string {
 	switch e {
@@ -200,7 +200,7 @@ func clrName(e ElementType) string {
 	return ""
 }
 
-// FormatMethodECMA is a method in the style of dumpsig and clrstack -i:
+// FormatMethodECMA returns a method in the style of dumpsig and clrstack -i:
 // "[DEFAULT] [hasThis] Boolean Ns.Type.Name(I4,ByRef Class System.Exception)".
 // An empty name leaves the return type and the parameters.
 func FormatMethodECMA(name string, m *MethodSig, r Resolver) string {
@@ -249,7 +249,7 @@ func appendParamsECMA(dst []byte, m *MethodSig, r Resolver) []byte {
 	return append(dst, ')')
 }
 
-// FormatTypeECMA is a type in the style of dumpsigelem: "SZArray ValueType
+// FormatTypeECMA returns a type in the style of dumpsigelem: "SZArray ValueType
 // Ns.Name".
 func FormatTypeECMA(t *TypeSig, r Resolver) string { return string(AppendTypeECMA(nil, t, r)) }
 

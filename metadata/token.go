@@ -13,10 +13,10 @@ type Token uint32
 // NewToken makes the token of a row. A rid has 24 bits.
 func NewToken(t TableID, rid uint32) Token { return Token(uint32(t)<<24 | rid&maxRID) }
 
-// Table is the table that the token names a row of.
+// Table returns the table that the token names a row of.
 func (t Token) Table() TableID { return TableID(t >> 24) }
 
-// Row is the rid, counted from 1; 0 is nil.
+// Row returns the rid, counted from 1; 0 is nil.
 func (t Token) Row() uint32 { return uint32(t) & maxRID }
 
 // IsNil reports whether the token names no row.
@@ -123,7 +123,7 @@ var tableNames = [numTables]string{
 	TableCustomDebugInformation: "CustomDebugInformation",
 }
 
-// String is the table's name in the specification.
+// String returns the table's name in the specification.
 func (t TableID) String() string {
 	if t == UserStringHeap {
 		return "UserString"

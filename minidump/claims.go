@@ -5,7 +5,7 @@ import "github.com/sosgo/sosgo/target"
 // withFullMemory is MiniDumpWithFullMemory (minidumpapiset.h).
 const withFullMemory = 2
 
-// Claims says which memory the process had: what is stored, the modules, and what the MemoryInfoList has that was
+// Claims reports which memory the process had: what is stored, the modules, and what the MemoryInfoList has that was
 // committed. With such a list, or all memory stored, there was no other.
 func (f *File) Claims() *target.Claims { return f.claims.get(f.loadClaims) }
 

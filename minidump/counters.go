@@ -10,7 +10,7 @@ import (
 type counterField struct {
 	off  int
 	name string
-	flag uint16 // that says that the field is filled in, 0 for always
+	flag uint16 // that reports that the field is filled in, 0 for always
 }
 
 // MINIDUMP_PROCESS_VM_COUNTERS_1, and _2, which has flags and more fields.

@@ -19,7 +19,7 @@ const (
 	crashpadStringType = 1  // of a MinidumpAnnotation: text
 )
 
-// A CrashpadInfo is what Crashpad adds to a minidump.
+// A CrashpadInfo holds what Crashpad adds to a minidump.
 type CrashpadInfo struct {
 	Report, Client target.GUID // zero where there is none
 	Annotations    []target.Annotation

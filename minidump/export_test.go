@@ -1,6 +1,6 @@
 package minidump
 
-// StoredBytes is the number of bytes of memory that the dump holds.
+// StoredBytes returns the number of bytes of memory that the dump holds.
 func StoredBytes(f *File) uint64 {
 	var n uint64
 	for _, r := range f.mem.Ranges() {

@@ -162,7 +162,7 @@ func (f *File) readDirectory() error {
 	return nil
 }
 
-// Flags are the MINIDUMP_TYPE flags with which the dump was written.
+// Flags returns the MINIDUMP_TYPE flags with which the dump was written.
 func (f *File) Flags() uint64 { return f.header.flags }
 
 // ReadMemory implements target.Memory.
@@ -183,7 +183,7 @@ func (f *File) Span(a target.Addr) []byte { return f.mem.Span(a) }
 // NextStored implements target.SparseMemory.
 func (f *File) NextStored(a target.Addr) (target.Addr, bool) { return f.mem.NextStored(a) }
 
-// Warnings tells what opening and decoding had to skip or to decide. It
+// Warnings returns what opening and decoding had to skip or to decide. It
 // decodes every stream that has not been used yet, so that the answer does not
 // depend on what was asked before.
 func (f *File) Warnings() []error {

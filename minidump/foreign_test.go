@@ -23,7 +23,7 @@ func crash(m *synth.Minidump, thread, code, flags uint32, address uint64, parame
 		make([]uint64, 15-len(parameters)), uint32(len(context)), rva))
 }
 
-// breakpad is a dump of a process of Linux as Breakpad writes it, without an
+// breakpad returns a dump of a process of Linux as Breakpad writes it, without an
 // exception.
 func breakpad() *synth.Minidump {
 	m := synth.NewMinidump()
@@ -212,7 +212,7 @@ func TestWithoutMemory(t *testing.T) {
 	}
 }
 
-// context386 is a CONTEXT of x86 at 0x401000.
+// context386 returns a CONTEXT of x86 at 0x401000.
 func context386(flags uint32) []byte {
 	return synth.Fields(flags, make([]byte, 0xb8-4), uint32(0x401000), uint32(0x23), uint32(0x246), uint32(0x12ff00), uint32(0x2b))
 }
@@ -278,7 +278,7 @@ func TestAssertion(t *testing.T) {
 	assert.Contains(t, open(t, m.Bytes()).Process().Comment, "the C runtime was given an invalid parameter: p != null, in print (a.c:12)")
 }
 
-// everything is a dump of Linux with each stream of Breakpad and Crashpad, tables of
+// everything returns a dump of Linux with each stream of Breakpad and Crashpad, tables of
 // functions and counters of memory.
 func everything() *synth.Minidump {
 	m := breakpad()

@@ -16,7 +16,7 @@ import (
 // maxText is the part of a stream of text that is read, in bytes.
 const maxText = 16 << 20
 
-// text is the content of a stream of text, empty where the dump has none.
+// text returns the content of a stream of text, empty where the dump has none.
 func (f *File) text(t StreamType, n *notes) string {
 	s, ok := f.section(t, n)
 	if !ok {
@@ -41,7 +41,7 @@ func values(text, separator string) func(yield func(key, value string) bool) {
 	}
 }
 
-// A procStatus is what is used of /proc/PID/status.
+// A procStatus holds the used lines of /proc/PID/status.
 type procStatus struct {
 	pid      uint32
 	counters []target.Counter // of memory
@@ -125,7 +125,7 @@ func (f *File) Environment() []string {
 // to the process (linux/auxvec.h).
 type AuxEntry struct{ Tag, Value uint64 }
 
-// Auxv is the auxiliary vector without its terminator, empty where the dump has
+// Auxv returns the auxiliary vector without its terminator, empty where the dump has
 // none. The caller must not change the slice.
 func (f *File) Auxv() []AuxEntry { return f.auxv.get(f.loadAuxv) }
 
@@ -162,7 +162,7 @@ type LinkMap struct {
 }
 
 // LinkMaps lists the objects that the dynamic linker had loaded, in its order;
-// it is empty where the dump does not tell. The caller must not change the slice.
+// it is empty where the dump does not show it. The caller must not change the slice.
 func (f *File) LinkMaps() []LinkMap { return f.linkMaps.get(f.loadLinkMaps) }
 
 // loadLinkMaps reads MDRawDebug32 or 64 and its array of MDRawLinkMap, whose
@@ -259,7 +259,7 @@ func parseMapping(line string) (m mapping, ok bool) {
 	return m, true
 }
 
-// region is the mapping as a region.
+// region returns the mapping as a region.
 func (m *mapping) region() target.Region {
 	r := target.Region{Start: m.Start, Size: uint64(m.End - m.Start), Prot: m.prot, Kind: "private", Path: m.path}
 	switch {

@@ -48,7 +48,7 @@ func (f *File) memoryList(ranges []memmap.Range, n *notes) []memmap.Range {
 	return ranges
 }
 
-// memory64List reads MINIDUMP_MEMORY64_LIST: its ranges lie one behind the
+// memory64List reads MINIDUMP_MEMORY64_LIST: its ranges lie one after the
 // other from one 64-bit file offset on.
 func (f *File) memory64List(ranges []memmap.Range, n *notes) []memmap.Range {
 	s, ok := f.section(Memory64ListStream, n)

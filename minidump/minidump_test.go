@@ -44,7 +44,7 @@ func page(fields ...any) []byte {
 	return b
 }
 
-// memory is the sample process's: TEB, PEB, process parameters and command
+// memory returns the sample process's: TEB, PEB, process parameters and command
 // line, stack and heap.
 func memory() []synth.MinidumpRange {
 	return []synth.MinidumpRange{
@@ -94,7 +94,7 @@ func process(m *synth.Minidump) {
 	)
 }
 
-// sample is an honest dump with every stream that the reader decodes.
+// sample returns an honest dump with every stream that the reader decodes.
 func sample() []byte {
 	m := synth.NewMinidump()
 	process(m)
@@ -187,7 +187,7 @@ func TestThreads(t *testing.T) {
 	assert.Equal(t, uint32(4), infos[1].DumpFlags)
 }
 
-// registersOf are the known registers of a thread whose context is given.
+// registersOf returns the known registers of a thread whose context is given.
 func registersOf(t *testing.T, arch uint16, context []byte) (map[string]uint64, target.Registers, []error) {
 	m := synth.NewMinidump()
 	m.SystemInfo(arch)
@@ -573,7 +573,7 @@ func (s sparseSource) ReadAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
-// TestLargeFile has memory behind the reach of a 32-bit offset.
+// TestLargeFile has memory after the reach of a 32-bit offset.
 func TestLargeFile(t *testing.T) {
 	const first, second = 3 << 30, 6 << 30 // bytes of the first range, offset of the second
 	m := synth.NewMinidump()
@@ -684,7 +684,7 @@ func TestTruncation(t *testing.T) {
 	}
 }
 
-// allocated is the number of bytes that f allocates.
+// allocated returns the number of bytes that f allocates.
 func allocated(f func()) uint64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

@@ -25,7 +25,7 @@ const (
 	pageAccess = 0xff // the bits that name the access; guard and cache are above
 )
 
-// A MemoryInfo is what VirtualQuery said of a range of pages
+// A MemoryInfo holds what VirtualQuery said of a range of pages
 // (MINIDUMP_MEMORY_INFO). The values are the constants of winnt.h.
 type MemoryInfo struct {
 	Start          target.Addr
@@ -146,7 +146,7 @@ func (f *File) Regions() iter.Seq[target.Region] {
 	}
 }
 
-// storedRuns are the stored ranges, joined where one follows the other in the
+// storedRuns returns the stored ranges, joined where one follows the other in the
 // address space.
 func (f *File) storedRuns() []target.Range {
 	ranges := f.mem.Ranges()
@@ -182,7 +182,7 @@ func (w *regionWalk) unlisted(limit target.Addr) bool {
 	return true
 }
 
-// moduleEdge is the lowest address above a where a module begins or ends.
+// moduleEdge returns the lowest address above a where a module begins or ends.
 func (w *regionWalk) moduleEdge(a target.Addr) target.Addr {
 	i := sort.Search(len(w.modules), func(i int) bool { return w.modules[i].Base > a })
 	edge := target.Addr(math.MaxUint64)
@@ -195,7 +195,7 @@ func (w *regionWalk) moduleEdge(a target.Addr) target.Addr {
 	return edge
 }
 
-// module is the module that a is in, or nil.
+// module returns the module that a is in, or nil.
 func (w *regionWalk) module(a target.Addr) *target.Module { return target.ModuleAt(w.modules, a) }
 
 // listed gives r in pieces. The runs below r have been given.

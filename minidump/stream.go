@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// A StreamType says what a stream holds (minidumpapiset.h,
+// A StreamType describes what a stream holds (minidumpapiset.h,
 // MINIDUMP_STREAM_TYPE).
 type StreamType uint32
 
@@ -62,7 +62,7 @@ var streamNames = [...]string{3: "ThreadList", 4: "ModuleList", 5: "MemoryList",
 var breakpadStreamNames = [...]string{1: "BreakpadInfo", 2: "AssertionInfo", 3: "/proc/cpuinfo", 4: "/proc/PID/status", 5: "/etc/lsb-release",
 	6: "/proc/PID/cmdline", 7: "/proc/PID/environ", 8: "/proc/PID/auxv", 9: "/proc/PID/maps", 0xa: "DSODebug"}
 
-// String is the name of t in minidumpapiset.h without the suffix "Stream". Of a
+// String returns the name of t in minidumpapiset.h without the suffix "Stream". Of a
 // stream that is a file it is the file's.
 func (t StreamType) String() string {
 	if i := uint64(t - BreakpadInfoStream + 1); t >= BreakpadInfoStream && i < uint64(len(breakpadStreamNames)) {
@@ -84,14 +84,14 @@ type Stream struct {
 	Size uint32 // bytes
 }
 
-// Name is the name of the stream's type.
+// Name returns the name of the stream's type.
 func (s Stream) Name() string { return s.Type.String() }
 
 // Streams lists the directory in the dump's order, without its unused
 // entries. The caller must not change the slice.
 func (f *File) Streams() []Stream { return f.streams }
 
-// Cut is the number of bytes that the dump's lists name and that lie past the end of
+// Cut returns the number of bytes that the dump's lists name and that lie past the end of
 // its file: of memory and of streams.
 func (f *File) Cut() uint64 {
 	cut := f.mem.Cut()

@@ -106,7 +106,7 @@ const (
 	platformAndroid = 0x8203
 )
 
-// Container says what kind of minidump it is: "Windows minidump", "minidump of a
+// Container returns what kind of minidump it is: "Windows minidump", "minidump of a
 // Linux process (Breakpad)".
 func (f *File) Container() string {
 	what := "minidump of an unknown system's process"
@@ -136,7 +136,7 @@ func (f *File) Container() string {
 // Platform implements target.Target.
 func (f *File) Platform() target.Platform { return f.platform }
 
-// The versions of MINIDUMP_MISC_INFO are told apart by their size: where each
+// The versions of MINIDUMP_MISC_INFO are distinguished by their size: where each
 // version's fields end.
 const (
 	miscInfo1 = 24

@@ -26,7 +26,7 @@ const (
 	threadInvalidTEB     = 0x20
 )
 
-// A ThreadInfo is what the ThreadInfoList says about a thread
+// A ThreadInfo holds what the ThreadInfoList says about a thread
 // (MINIDUMP_THREAD_INFO). The list may have threads that ended before the
 // dump was written.
 type ThreadInfo struct {
@@ -162,7 +162,7 @@ func (f *File) thread(s *section, e []byte, info ThreadInfo, listed bool, n *not
 	return t
 }
 
-// stackDescriptor is the address range of the MINIDUMP_THREAD's stack. Its
+// stackDescriptor returns the address range of the MINIDUMP_THREAD's stack. Its
 // file offset is not to be used: createdump writes zero.
 func (f *File) stackDescriptor(e []byte) target.Range {
 	start, size := f.addr(le.Uint64(e[24:])), target.Addr(le.Uint32(e[32:]))

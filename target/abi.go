@@ -13,7 +13,7 @@ import (
 // A RegSet is a set of registers of one architecture: bit n is Reg(n).
 type RegSet uint64
 
-// Regs is the set of the registers given.
+// Regs returns the set of the registers given.
 func Regs(regs ...Reg) RegSet {
 	var s RegSet
 	for _, r := range regs {
@@ -139,7 +139,7 @@ func rowsARM64() [][]Reg {
 	return slices.AppendSeq(rows, slices.Chunk(append(rest, ARM64LR), 3))
 }
 
-// Processor is the register file of a, for those who follow its stacks. It is
+// Processor returns the register file of a, for those who follow its stacks. It is
 // target.ErrUnsupported for one whose stacks can't be followed: RegisterFile may
 // still have its registers.
 func (a Arch) Processor() (*Processor, error) {
@@ -149,10 +149,10 @@ func (a Arch) Processor() (*Processor, error) {
 	return nil, Unsupportedf("the stacks of %v are not followed", a)
 }
 
-// Followed are the processors whose stacks can be followed.
+// Followed returns the processors whose stacks can be followed.
 func Followed() []Arch { return []Arch{ArchAMD64, ArchARM64} }
 
-// RegisterFile is the register file of a, for those who show registers. It is
+// RegisterFile returns the register file of a, for those who show registers. It is
 // target.ErrUnsupported for one whose registers are not read.
 func (a Arch) RegisterFile() (*Processor, error) {
 	if p := a.processor(); p != nil {
@@ -161,7 +161,7 @@ func (a Arch) RegisterFile() (*Processor, error) {
 	return nil, Unsupportedf("the registers of %v are not read", a)
 }
 
-// processor is RegisterFile, nil where there is none.
+// processor is RegisterFile, nil if there is none.
 func (a Arch) processor() *Processor {
 	switch a {
 	case ArchAMD64:
@@ -180,7 +180,7 @@ func (a Arch) processor() *Processor {
 	return nil
 }
 
-// RegSize is the number of bytes that a CONTEXT has for r, 8 for a register that it
+// RegSize returns the number of bytes that a CONTEXT has for r, 8 for a register that it
 // lacks.
 func (p *Processor) RegSize(r Reg) int {
 	for i := range p.Context.Registers {
@@ -198,7 +198,7 @@ func (p *Processor) Canonical(a Addr) bool {
 	return Addr(int64(a)<<unused>>unused) == a
 }
 
-// Code is the address that a code pointer means: without the signature that it may
+// Code returns the address that a code pointer means: without the signature that it may
 // have been stored with.
 func (p *Processor) Code(v uint64) Addr {
 	if p.CodeBits == 0 || v>>(p.CodeBits-1)&1 != 0 && v>>p.CodeBits == 1<<(64-p.CodeBits)-1 {
@@ -215,7 +215,7 @@ type VectorFile struct {
 	Size   int    // bytes of Registers.Float
 }
 
-// Data is the address that a data pointer means: without the tag that the processor
+// Data returns the address that a data pointer means: without the tag that the processor
 // ignores.
 func (p *Processor) Data(v uint64) Addr {
 	if p.TagBits == 0 {
@@ -229,7 +229,7 @@ func (p *Processor) Data(v uint64) Addr {
 const firstPage Addr = 0x1000
 
 // Mappable reports whether a process can have memory at a: it is a canonical
-// address in the lower half, which systems leave to processes, behind the first
+// address in the lower half, which systems leave to processes, after the first
 // page.
 func (p *Processor) Mappable(a Addr) bool { return a >= firstPage && a>>(p.AddressBits-1) == 0 }
 
@@ -306,7 +306,7 @@ func argumentsARM64() []Reg {
 	return out
 }
 
-// ABI is the convention of the platform's compiled code. It is
+// ABI returns the convention of the platform's compiled code. It is
 // target.ErrUnsupported for a platform whose convention is not known.
 func (p Platform) ABI() (*ABI, error) {
 	windows := p.OS == OSWindows
@@ -328,5 +328,5 @@ func (p Platform) ABI() (*ABI, error) {
 // Preserves reports whether a callee preserves r.
 func (a *ABI) Preserves(r Reg) bool { return (a.Preserved | a.extra).Has(r) }
 
-// Scratch are the general registers that a call destroys.
+// Scratch returns the general registers that a call destroys.
 func (a *ABI) Scratch() RegSet { return a.General &^ (a.Preserved | a.extra | Regs(a.SP)) }

@@ -36,7 +36,7 @@ func NewClaims(arch Arch, listed []Range, whole bool) *Claims {
 	return c
 }
 
-// userTop is behind the addresses that systems give to processes that don't ask for more.
+// userTop is after the addresses that systems give to processes that don't ask for more.
 func userTop(a Arch) Addr {
 	switch {
 	case a == ArchUnknown:
@@ -81,7 +81,7 @@ func (c *Claims) Lists(a Addr) bool {
 // Whole reports whether the process had no memory but what the dump lists.
 func (c *Claims) Whole() bool { return c.whole }
 
-// Hole is the first address of r that the process can't have had memory at, and whether there is one.
+// Hole returns the first address of r that the process can't have had memory at, and whether there is one.
 func (c *Claims) Hole(r Range) (Addr, bool) {
 	switch {
 	case r.Size() == 0:
@@ -98,7 +98,7 @@ func (c *Claims) Hole(r Range) (Addr, bool) {
 	return c.top, r.End > c.top
 }
 
-// Missing says why the dump has no byte at a: ErrNotInDump if the process may have had memory there, otherwise an error
+// Missing returns why the dump has no byte at a: ErrNotInDump if the process may have had memory there, otherwise an error
 // that is ErrCorrupt.
 func (c *Claims) Missing(a Addr) error {
 	switch {
@@ -126,7 +126,7 @@ func (c *Claims) Explain(err error) error {
 // use there without moving the pointer.
 const deadStack = 4 << 10
 
-// HasDeadStacks reports whether the dump lists the dead part of most threads' stacks. Writers that choose what somebody
+// HasDeadStacks reports whether the dump lists the dead part of most threads' stacks. Writers that select what somebody
 // needs leave it out; who lists it took all memory that the process could write.
 func (c *Claims) HasDeadStacks(threads []Thread) bool {
 	dead, live := 0, 0

@@ -9,7 +9,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestClaims: a byte that the dump lacks was left out, or never was.
+// TestClaims: a byte that are not in the dump was left out, or never was.
 func TestClaims(t *testing.T) {
 	list := func() []target.Range {
 		return []target.Range{{Start: 0x7000_0000, End: 0x7000_2000}, {Start: 0x40_0000, End: 0x50_0000}, {Start: 0x50_0000, End: 0x60_0000}}

@@ -52,7 +52,7 @@ var (
 )
 
 // contextRegistersAMD64: segments from 0x38 on, EFLAGS, the integer registers in
-// encoding order from 0x78 on, RIP behind them.
+// encoding order from 0x78 on, RIP after them.
 func contextRegistersAMD64() []ContextRegister {
 	const segments, flags, integers = 0x38, 0x44, 0x78
 	var out []ContextRegister
@@ -89,7 +89,7 @@ func contextRegistersARM64() []ContextRegister {
 }
 
 // contextRegistersOldARM64: Breakpad's and Crashpad's own structure, which older
-// versions wrote, has CPSR behind the others and one part for all of them.
+// versions wrote, has CPSR after the others and one part for all of them.
 func contextRegistersOldARM64() []ContextRegister {
 	const x0, cpsr = 8, 272
 	var out []ContextRegister
@@ -140,8 +140,8 @@ func contextRegistersMIPS() []ContextRegister {
 	return append(out, ContextRegister{MIPSPC, ContextInteger, pc, 8})
 }
 
-// Minimum is the size in bytes up to the end of the registers: a CONTEXT that is
-// shorter is none. What lies behind them may be left out.
+// Minimum returns the size in bytes up to the end of the registers: a CONTEXT that is
+// shorter is none. What follows them may be left out.
 func (l *ContextLayout) Minimum() int {
 	n := l.Flags + 4
 	for i := range l.Registers {

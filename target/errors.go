@@ -32,7 +32,7 @@ func (e *MemoryError) Error() string {
 
 func (e *MemoryError) Unwrap() error { return e.Err }
 
-// Corruptf returns an error that is ErrCorrupt and says what is impossible.
+// Corruptf returns an error that is ErrCorrupt and states what is impossible.
 func Corruptf(format string, args ...any) error {
 	return &wrapped{fmt.Errorf(format, args...), ErrCorrupt}
 }

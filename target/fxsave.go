@@ -24,7 +24,7 @@ const (
 // vectorsARM64 are the bytes of V0 to V31, in user_fpsimd_state and in CONTEXT.
 const vectorsARM64 = 32 * 16
 
-// FXSave decodes Float. It is ErrNotInDump where the dump lacks it, and ErrUnsupported of another processor.
+// FXSave decodes Float. It is ErrNotInDump if it is not in the dump, and ErrUnsupported of another processor.
 func (r *Registers) FXSave() (*FXSave, error) {
 	b := r.Float
 	switch {

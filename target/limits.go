@@ -9,7 +9,7 @@ type Limits struct {
 	Notes   int64 // of an ELF core
 }
 
-// Or returns l with the fields of defaults where it has none.
+// Or returns l with the fields of defaults if it has none.
 func (l Limits) Or(defaults Limits) Limits {
 	for _, f := range []struct{ to, from *int64 }{{&l.Ranges, &defaults.Ranges}, {&l.Threads, &defaults.Threads}, {&l.Notes, &defaults.Notes}} {
 		if *f.to <= 0 {

@@ -6,7 +6,7 @@ import (
 )
 
 // ModuleIndex returns the place in modules, which are sorted by Base, of the one
-// that holds a, -1 for none. Of modules that overlap it is the one that begins
+// that holds a, -1 if there is none. Of modules that overlap it is the one that begins
 // last.
 func ModuleIndex(modules []Module, a Addr) int {
 	i := sort.Search(len(modules), func(i int) bool { return modules[i].Base > a }) - 1
@@ -16,7 +16,7 @@ func ModuleIndex(modules []Module, a Addr) int {
 	return i
 }
 
-// ModuleAt returns the module that holds a, nil for none, as ModuleIndex finds
+// ModuleAt returns the module that holds a, nil if there is none, as ModuleIndex finds
 // it.
 func ModuleAt(modules []Module, a Addr) *Module {
 	if i := ModuleIndex(modules, a); i >= 0 {
@@ -31,6 +31,6 @@ func NamedLibrary(path string) bool {
 	return strings.HasSuffix(name, ".dll") || strings.HasSuffix(name, ".dylib") || strings.HasSuffix(name, ".so") || strings.Contains(name, ".so.")
 }
 
-// BaseName is the last part of a path as the dumped process wrote it: the parts
+// BaseName returns the last part of a path as the dumped process wrote it: the parts
 // are separated by slashes or backslashes, whatever system this is.
 func BaseName(path string) string { return path[strings.LastIndexAny(path, `/\`)+1:] }

@@ -80,8 +80,8 @@ type SparseMemory interface {
 	NextStored(a Addr) (Addr, bool)
 }
 
-// NextStored is the first address from a on that m may hold, and whether there
-// is one. A memory that does not know its holes is asked for each word up to
+// NextStored returns the first address from a on that m may hold, and whether there
+// is one. A memory that does not have its holes is requested each word up to
 // the end of the page, as a dump may hold a piece of a page; after that the
 // answer is the start of the next page.
 func NextStored(m Memory, a Addr) (Addr, bool) {

@@ -8,7 +8,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// piece is a Memory of one piece that does not know its holes.
+// piece is a Memory of one piece that does not have its holes.
 type piece struct{ target.Range }
 
 func (p piece) ReadMemory(b []byte, a target.Addr) (int, error) {

@@ -93,7 +93,7 @@ const (
 const maxRegs = 34
 
 // Registers are the integer registers of one thread or frame. A register that
-// is not known is told apart from one that is zero. The zero value knows none.
+// is not known is distinguished from one that is zero. The zero value knows none.
 type Registers struct {
 	Arch  Arch
 	known uint64
@@ -110,7 +110,7 @@ type Registers struct {
 	Signature uint64
 }
 
-// Code is the address that a code pointer means: without the signature that it may have been stored with.
+// Code returns the address that a code pointer means: without the signature that it may have been stored with.
 func (r *Registers) Code(v uint64) Addr {
 	p, err := r.Arch.Processor()
 	if err != nil {
@@ -123,8 +123,8 @@ func (r *Registers) Code(v uint64) Addr {
 	return a
 }
 
-// Vectors are the vector registers of which Float is told; of those that are wider the lower 128 bits. It is
-// ErrNotInDump where the dump lacks them.
+// Vectors returns the vector registers of which Float is told; of those that are wider the lower 128 bits. It is
+// ErrNotInDump if they are not in the dump.
 func (r *Registers) Vectors() ([]Wide, error) {
 	p, err := r.Arch.RegisterFile()
 	if err != nil {
@@ -145,7 +145,7 @@ func (r *Registers) Vectors() ([]Wide, error) {
 // maxPreservedVectors is one more than the highest number of a vector register that calls preserve, on any processor.
 const maxPreservedVectors = 16
 
-// VectorLow is the lower half of the vector register n, and whether it is known: in the frame in which a thread stands
+// VectorLow returns the lower half of the vector register n, and whether it is known: in the frame in which a thread stands
 // of all, in the frames below of those that calls preserve, as far as unwind data told what they were.
 func (r *Registers) VectorLow(n int) (uint64, bool) {
 	if all, err := r.Vectors(); err == nil {
@@ -227,7 +227,7 @@ func (r *Registers) All(yield func(Reg, uint64) bool) {
 	}
 }
 
-// IP is the instruction pointer, and whether it is known.
+// IP returns the instruction pointer, and whether it is known.
 func (r *Registers) IP() (Addr, bool) {
 	p := r.Arch.processor()
 	if p == nil {
@@ -237,7 +237,7 @@ func (r *Registers) IP() (Addr, bool) {
 	return Addr(v), ok
 }
 
-// SP is the stack pointer, and whether it is known.
+// SP returns the stack pointer, and whether it is known.
 func (r *Registers) SP() (Addr, bool) {
 	p := r.Arch.processor()
 	if p == nil {
@@ -247,7 +247,7 @@ func (r *Registers) SP() (Addr, bool) {
 	return Addr(v), ok
 }
 
-// FP is the frame pointer, and whether it is known.
+// FP returns the frame pointer, and whether it is known.
 func (r *Registers) FP() (Addr, bool) {
 	p := r.Arch.processor()
 	if p == nil {
@@ -286,7 +286,7 @@ func (r *Registers) ForgetFP() {
 	}
 }
 
-// RegName is the name of n on arch, as debuggers print it.
+// RegName returns the name of n on arch, as debuggers print it.
 func RegName(arch Arch, n Reg) string {
 	if p := arch.processor(); p != nil && int(n) < len(p.names) {
 		return p.names[n]

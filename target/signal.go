@@ -2,7 +2,7 @@ package target
 
 import "fmt"
 
-// A Signal is what a dump says of a signal of Linux: its number and, where Known,
+// A Signal holds what a dump says of a signal of Linux: its number and, where Known,
 // what the siginfo_t says of its origin (include/uapi/asm-generic/siginfo.h). The
 // numbers are those of x86-64 and arm64.
 type Signal struct {
@@ -16,7 +16,7 @@ type Signal struct {
 	Address Addr   // si_addr, if Faulted
 }
 
-// The numbers of the signals that are told apart (include/uapi/asm-generic/signal.h).
+// The numbers of the signals that are distinguished (include/uapi/asm-generic/signal.h).
 const (
 	SIGILL  = 4
 	SIGTRAP = 5
@@ -56,7 +56,7 @@ func (s *Signal) Faulted() bool {
 	return false
 }
 
-// Touched is the memory whose access raised the signal, where it is recorded.
+// Touched returns the memory whose access raised the signal, where it is recorded.
 func (s *Signal) Touched() (a Addr, ok bool) {
 	return s.Address, s.Faulted() && (s.Number == SIGSEGV || s.Number == SIGBUS)
 }
@@ -71,7 +71,7 @@ func (s *Signal) traced() bool {
 	return s.Known && s.Number == SIGTRAP && s.Code > 0xff && s.Code&0x7f == SIGTRAP
 }
 
-// Name is the signal's name, "SIGSEGV".
+// Name returns the signal's name, "SIGSEGV".
 func (s *Signal) Name() string {
 	const realTime, last = 34, 64 // glibc's SIGRTMIN, SIGRTMAX
 	n := s.Number
@@ -112,7 +112,7 @@ func signalCodes(signal int32) []string {
 	return nil
 }
 
-// CodeName is the name of si_code, "SEGV_MAPERR"; empty if it is not known.
+// CodeName returns the name of si_code, "SEGV_MAPERR"; empty if unknown.
 func (s *Signal) CodeName() string {
 	if !s.Known {
 		return ""
@@ -141,7 +141,7 @@ func (s *Signal) CodeName() string {
 	return fmt.Sprintf("code %d", s.Code)
 }
 
-// String is "SIGSEGV/SEGV_MAPERR", or the name alone.
+// String returns "SIGSEGV/SEGV_MAPERR", or the name alone.
 func (s *Signal) String() string {
 	if code := s.CodeName(); code != "" {
 		return s.Name() + "/" + code

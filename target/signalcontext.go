@@ -5,7 +5,7 @@ import (
 	"encoding/binary"
 )
 
-// A SignalContext says how Linux leaves the registers of code that a signal interrupted on the stack of
+// A SignalContext describes how Linux leaves the registers of code that a signal interrupted on the stack of
 // the handler: as a struct ucontext (include/uapi/asm-generic/ucontext.h; arch/*/include/uapi/asm/sigcontext.h),
 // to which the handler returns by a few instructions of the C library or of the vDSO. All offsets are in bytes.
 type SignalContext struct {
@@ -21,7 +21,7 @@ type SignalContext struct {
 	shaped    func(b []byte, at Addr) bool // what the processor's part has beside the registers
 }
 
-// SignalContext is that of the processor, nil where it is not known.
+// SignalContext returns that of the processor, nil if unknown.
 func (a Arch) SignalContext() *SignalContext {
 	switch a {
 	case ArchAMD64:
@@ -57,7 +57,7 @@ var (
 	}
 )
 
-// signalRegistersAMD64 is the struct sigcontext behind the head.
+// signalRegistersAMD64 returns the struct sigcontext after the head.
 func signalRegistersAMD64() []ContextRegister {
 	var out []ContextRegister
 	for i, r := range [...]Reg{R8, R9, R10, R11, R12, R13, R14, R15, RDI, RSI, RBP, RBX, RDX, RAX, RCX, RSP, RIP, EFLAGS} {
@@ -66,7 +66,7 @@ func signalRegistersAMD64() []ContextRegister {
 	return out
 }
 
-// shapedAMD64: the selectors of 64-bit programs, the floating-point state right behind the frame on its
+// shapedAMD64: the selectors of 64-bit programs, the floating-point state right after the frame on its
 // 64-byte boundary, or none, and eight reserved words.
 func shapedAMD64(b []byte, at Addr) bool {
 	const userCode, userData = 0x33, 0x2b
@@ -76,7 +76,7 @@ func shapedAMD64(b []byte, at Addr) bool {
 		(float == 0 || float%64 == 0 && float > at && float-at < 1<<12) && bytes.Count(b[232:296], []byte{0}) == 64
 }
 
-// signalRegistersARM64 is the struct sigcontext behind the head and the signals that were blocked.
+// signalRegistersARM64 returns the struct sigcontext after the head and the signals that were blocked.
 func signalRegistersARM64() []ContextRegister {
 	var out []ContextRegister
 	for r := ARM64X0; r <= ARM64CPSR; r++ {
@@ -92,7 +92,7 @@ func shapedARM64(b []byte, _ Addr) bool {
 		binary.LittleEndian.Uint32(b[468:]) == floatSize
 }
 
-// Registers are the registers of the ucontext at an address, of which b are the bytes. It reports
+// Registers returns the registers of the ucontext at an address, of which b are the bytes. It reports
 // false where b has not the shape of one.
 func (c *SignalContext) Registers(arch Arch, b []byte, at Addr) (Registers, bool) {
 	if len(b) < c.Size || at%8 != 0 || binary.LittleEndian.Uint64(b[ucLink:]) != 0 ||

@@ -13,7 +13,7 @@ type Source interface {
 	Size() int64
 }
 
-// BytesSource is a Source that is in memory as a whole.
+// BytesSource returns a Source that is in memory as a whole.
 func BytesSource(b []byte) Source { return byteSource(b) }
 
 type byteSource []byte
@@ -31,7 +31,7 @@ func (s byteSource) ReadAt(p []byte, off int64) (int, error) {
 	return n, nil
 }
 
-// ReaderAtSource is a Source over r, which holds size bytes and is only read, unless
+// ReaderAtSource returns a Source over r, which holds size bytes and is only read, unless
 // it is a Source itself.
 func ReaderAtSource(r io.ReaderAt, size int64) Source {
 	if s, ok := r.(Source); ok && s.Size() == size {

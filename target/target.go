@@ -52,7 +52,7 @@ type Target interface {
 	Modules() []Module            // sorted by Base
 	Threads() []Thread            // in the dump's order
 	Regions() iter.Seq[Region]    // ascending, including regions without bytes
-	Exception() (Exception, bool) // why the dump was written, where it says so
+	Exception() (Exception, bool) // why the dump was written, if it records that
 	Warnings() []error            // what opening had to skip or to decide
 }
 
@@ -85,7 +85,7 @@ func (o OS) String() string {
 type Arch uint8
 
 // The architectures that a dump can name. Only AMD64 is interpreted in full; of
-// those behind MIPS64 not even the registers are read.
+// those after MIPS64 not even the registers are read.
 const (
 	ArchUnknown Arch = iota
 	ArchAMD64
@@ -113,7 +113,7 @@ func (a Arch) String() string {
 	return fmt.Sprintf("Arch(%d)", uint8(a))
 }
 
-// PointerSize is the size of a pointer in bytes, 8 where a is unknown.
+// PointerSize returns the size of a pointer in bytes, 8 where a is unknown.
 func (a Arch) PointerSize() int {
 	switch a {
 	case Arch386, ArchARM, ArchMIPS, ArchPPC, ArchSPARC:
@@ -122,41 +122,41 @@ func (a Arch) PointerSize() int {
 	return 8
 }
 
-// A Platform is what the target ran on.
+// A Platform holds what the target ran on.
 type Platform struct {
 	OS        OS
 	Arch      Arch
-	OSVersion string // as the dump words it; empty when it does not say
+	OSVersion string // as the dump words it; empty if it does not record it
 	// Distribution is what a Linux calls itself, "Ubuntu 22.04.4 LTS"; empty when the
 	// dump does not say.
 	Distribution string
-	CPUs         int    // 0 when the dump does not say
-	CPU          string // model of the processor, as the dump words it; empty when it does not say
+	CPUs         int    // 0 if the dump does not record it
+	CPU          string // model of the processor, as the dump words it; empty if it does not record it
 }
 
 // FaultsAreSignals reports whether the system tells a process of a fault by a signal.
 // The exception record that a runtime then has in memory is its own make, and does not
-// tell whether memory was read or written, as a system's record does.
+// report whether memory was read or written, as a system's record does.
 func (p Platform) FaultsAreSignals() bool { return p.OS != OSWindows }
 
-// HidesAddresses reports whether 0 stands for what was touched where that can't be an address: the processor tells none
+// HidesAddresses reports whether 0 means what was touched where that can't be an address: the processor tells none
 // then, for it is no page that is missing (#GP of AMD64), and the system reports 0.
 func (p Platform) HidesAddresses() bool { return p.FaultsAreSignals() && p.Arch == ArchAMD64 }
 
 // HasCOM reports whether a runtime on the system wraps COM objects.
 func (p Platform) HasCOM() bool { return p.OS == OSWindows }
 
-// A Process is what the dump says about the process itself. Zero values mean
+// A Process holds what the dump says about the process itself. Zero values mean
 // that it does not say.
 type Process struct {
 	ID        uint32
 	Command   string    // executable or command line, as recorded
 	Created   time.Time // start of the process
 	DumpTime  time.Time // when the dump was written
-	Times     *Times    // that the process had used; nil when the dump does not say
+	Times     *Times    // that the process had used; nil if the dump does not record it
 	Counters  []Counter // of memory, as the dump words them
 	Container string    // "ELF core", "Windows minidump", "minidump of a Linux process (Breakpad)"
-	Comment   string    // comment streams, the core's signal in words
+	Comment   string    // comment streams, the core's signal as text
 	// Annotations are what the program had written down for its crash reports.
 	Annotations []Annotation
 	// ExceptionRecord is where the process keeps the EXCEPTION_RECORD64 (winnt.h)
@@ -165,7 +165,7 @@ type Process struct {
 	ExceptionRecord Addr
 }
 
-// An Annotation is what a program, or one of its modules, had written down for its
+// An Annotation holds what a program, or one of its modules, had written down for its
 // crash reports.
 type Annotation struct {
 	Module string // path; empty where it is the process's
@@ -224,9 +224,9 @@ type Module struct {
 	// Gap is a part of the image's addresses that something else occupies: the vDSO that the kernel placed between two
 	// segments. It is empty for most modules.
 	Gap Range
-	// Listed says that the process's loader had it in its list of modules, so
+	// Listed reports that the process's loader had it in its list of modules, so
 	// that it is an image whatever the dump holds of it. Else it is a file that
-	// was mapped, and its headers tell whether it is an image.
+	// was mapped, and its headers report whether it is an image.
 	Listed bool
 
 	// PE identity; zero for ELF.
@@ -236,11 +236,11 @@ type Module struct {
 	Version       [4]uint16 // file version of the VERSIONINFO resource
 	PDB           *PDBID
 
-	// Bundle, if not nil, says that the image lies in the bundle of a single-file app.
+	// Bundle, if not nil, reports that the image lies in the bundle of a single-file app.
 	Bundle *InBundle
 
 	// BuildID is the build id of an ELF image, or the UUID of a Mach-O image, as the
-	// dump's list of modules has it; nil where it has none. BuildIDCut: it is the
+	// dump's list of modules has it; nil if it has none. BuildIDCut: it is the
 	// beginning of the build id.
 	BuildID    []byte
 	BuildIDCut bool
@@ -248,7 +248,7 @@ type Module struct {
 
 // InBundle is the place of an assembly in a single-file app.
 type InBundle struct {
-	Program string // path of the app's file, as modules have it; empty where it is not known
+	Program string // path of the app's file, as modules have it; empty if unknown
 	Offset  uint64 // of the assembly in that file, in bytes
 }
 
@@ -263,7 +263,7 @@ type Range struct{ Start, End Addr }
 // Contains reports whether a lies inside r.
 func (r Range) Contains(a Addr) bool { return r.Start <= a && a < r.End }
 
-// Size is the number of bytes in r.
+// Size returns the number of bytes in r.
 func (r Range) Size() uint64 {
 	if r.End < r.Start {
 		return 0
@@ -274,7 +274,7 @@ func (r Range) Size() uint64 {
 // A Thread is an operating-system thread of the target.
 type Thread struct {
 	ID        uint32 // the OS thread id
-	Name      string // empty when the dump does not say
+	Name      string // empty if the dump does not record it
 	Registers Registers
 	TEB       Addr  // Windows: thread environment block, 0 if unknown
 	Stack     Range // the stack memory that the dump names, empty if it does not
@@ -316,10 +316,10 @@ type Region struct {
 	Prot   Protection
 	Kind   string // "image", "mapped", "private", "stack", "free"; empty if unknown
 	Path   string // of the mapped file
-	Offset uint64 // of Start in that file, in bytes; 0 where the dump does not say
+	Offset uint64 // of Start in that file, in bytes; 0 if the dump does not record it
 }
 
-// An Exception says why the dump was written, where it says so: an exception
+// An Exception gives the reason why the dump was written, if it records that: an exception
 // record of Windows, or a signal.
 type Exception struct {
 	ThreadID uint32
@@ -331,7 +331,7 @@ type Exception struct {
 	HasAddress bool
 	Parameters []uint64 // ExceptionInformation of an exception record, at most 15
 	// Record is where the process keeps the EXCEPTION_RECORD that this one follows
-	// from, 0 for none.
+	// from, 0 if there is none.
 	Record    Addr
 	Registers Registers // at the time of the exception, if recorded
 	Words     string    // "SIGSEGV/SEGV_MAPERR", "0xe0434352"

@@ -29,7 +29,7 @@ const (
 	netBSDRegisters = 33 // PT_GETREGS
 )
 
-// findSystem tells the system by the owners of the notes: the kernel of each has
+// findSystem identifies the system by the owners of the notes: the kernel of each has
 // its own. What has none is Linux's, or its createdump's.
 func (b *builder) findSystem(abi byte) {
 	if abi == abiSolaris {
@@ -220,7 +220,7 @@ func (b *builder) findBSDException() {
 	b.process.Comment = "signal " + b.exception.Words
 }
 
-// bsdSignalName is the name of a signal of the BSDs (sys/signal.h), whose numbers
+// bsdSignalName returns the name of a signal of the BSDs (sys/signal.h), whose numbers
 // are those of Linux up to SIGTERM, but for three.
 func bsdSignalName(n int32) string {
 	switch n {

@@ -2,7 +2,7 @@ package elfcore
 
 import "github.com/sosgo/sosgo/target"
 
-// Claims says which memory the process had. A core lists it by its segments, with their bytes or without, and by the
+// Claims returns the memory that the process had, stored or not. A core lists it by its segments, with their bytes or without, and by the
 // mapped files; memory that the process reserved without access does not count. Kernels list all; so do those who take
 // whole regions, of which a dead part of a stack tells (HasDeadStacks).
 func (f *File) Claims() *target.Claims { return f.claims }

@@ -101,7 +101,7 @@ func TestCorpusModules(t *testing.T) {
 	})
 }
 
-// sizeOfSOS is the size that SOS prints for m: of PE images SizeOfImage, up to
+// sizeOfSOS returns the size that SOS prints for m: of PE images SizeOfImage, up to
 // where the next file is mapped, even where the image lies flat.
 func sizeOfSOS(f *elfcore.File, m target.Module) uint64 {
 	if m.SizeOfImage == 0 {

@@ -20,7 +20,7 @@ const (
 	diagExceptionAt = 24
 )
 
-// A DiagInfo is what createdump of .NET 8 and later says about the process.
+// A DiagInfo holds what createdump of .NET 8 and later says about the process.
 type DiagInfo struct {
 	Version int32
 	// ExceptionRecord is where a NativeAOT process keeps the EXCEPTION_RECORD

@@ -3,7 +3,7 @@
 // the CLR.
 //
 // Opening reads the headers, the notes and one page of each mapped image.
-// Everything else is read when it is asked for.
+// Everything else is read when it is requested.
 //
 // The format is the System V ABI's ("Object Files", with the PN_XNUM
 // extension of the gABI); the notes are Linux's, defined by
@@ -270,7 +270,7 @@ func decodeHeader(src target.Source, b []byte) (header, error) {
 	return h, nil
 }
 
-// machineName is the name of a machine in words, " (ppc64)"; empty if it is rare.
+// machineName returns the name of a machine as text, " (ppc64)"; empty if it is rare.
 func machineName(machine uint16) string {
 	name, ok := map[uint16]string{machine386: "x86", machineARM: "arm", 8: "mips", 20: "ppc", 21: "ppc64", 22: "s390", 243: "riscv", 258: "loongarch"}[machine]
 	if !ok {
@@ -361,7 +361,7 @@ func (f *File) mapMemory(src target.Source, segments []segment) error {
 	return nil
 }
 
-// Cut is the number of bytes that the core's program headers name and that lie past
+// Cut returns the number of bytes that the core's program headers name and that lie past
 // the end of its file: of memory and of notes.
 func (f *File) Cut() uint64 { return f.mem.Cut() + f.cutNotes }
 

@@ -39,7 +39,7 @@ func regs(sp uint64) []uint64 {
 	return r
 }
 
-// small is an honest core of two threads, one library and one data file.
+// small returns an honest core of two threads, one library and one data file.
 func small() *synth.ELFCore {
 	lib := synth.ELFImage(3, 0, [4]uint64{0, 0, 0x1800, 0x1800}, [4]uint64{0x1800, 0x2800, 0x400, 0x2000})
 	return &synth.ELFCore{
@@ -406,7 +406,7 @@ func touch(f *elfcore.File) {
 	}
 }
 
-// lessMemory is a Source that lends nothing.
+// lessMemory returns a Source that lends nothing.
 func lessMemory(b []byte) target.Source {
 	return target.ReaderAtSource(bytes.NewReader(b), int64(len(b)))
 }

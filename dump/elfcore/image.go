@@ -35,7 +35,7 @@ const (
 	imagePE
 )
 
-// An imageHeader is what the header of an image says about where its parts
+// An imageHeader holds what the header of an image says about where its parts
 // lie. All sizes are in bytes.
 type imageHeader struct {
 	kind  imageKind
@@ -68,7 +68,7 @@ func (f *File) readELFHeader(base target.Addr) imageHeader {
 	return elfHeader(f.imageSegments(base), base)
 }
 
-// elfHeader is what the program headers of the ELF image at base say.
+// elfHeader reads the program headers of the ELF image at base.
 func elfHeader(segments []segment, base target.Addr) imageHeader {
 	h := imageHeader{kind: imageELF}
 	for _, s := range segments {
@@ -156,7 +156,7 @@ func (f *File) readPEHeader(base target.Addr) imageHeader {
 	return h
 }
 
-// peSections are the sections of the PE image whose headers are at base, by their distances from its base (addr); nil
+// peSections returns the sections of the PE image whose headers are at base, by their distances from its base (addr); nil
 // if they are not in the dump.
 func (f *File) peSections(base target.Addr) []segment {
 	off, err := target.Uint32(f, base+peOffsetOffset)
@@ -185,7 +185,7 @@ func (f *File) peSections(base target.Addr) []segment {
 	return out
 }
 
-// holds reports whether m, a mapping of the same file behind the image's first
+// holds reports whether m, a mapping of the same file after the image's first
 // one, belongs to the image at base, and whether the header could tell.
 //
 // What lies inside the loaded image belongs to it, unless the first mapping

@@ -196,7 +196,7 @@ func (b *builder) containsProgram(base target.Addr, size uint64) bool {
 	return ok && headers-uint64(base) < max(size, stackPage)
 }
 
-// execName is the name that the program was started by.
+// execName returns the name that the program was started by.
 func (b *builder) execName() string {
 	a, ok := b.aux(auxExecName)
 	if !ok {
@@ -206,7 +206,7 @@ func (b *builder) execName() string {
 	return name
 }
 
-// sizeUpTo is the size of an image whose header is not in the dump: up to the
+// sizeUpTo returns the size of an image whose header is not in the dump: up to the
 // end of the segment that holds a.
 func (b *builder) sizeUpTo(base, a target.Addr) uint64 {
 	i, found := slices.BinarySearchFunc(b.loads, a, func(s segment, a target.Addr) int { return cmp.Compare(s.addr, a) })
@@ -219,7 +219,7 @@ func (b *builder) sizeUpTo(base, a target.Addr) uint64 {
 	return stackPage
 }
 
-// soName is the name that an ELF image has for itself, if it is in the dump.
+// soName returns the name that an ELF image has for itself, if it is in the dump.
 func (b *builder) soName(base target.Addr, head *imageHeader) string {
 	for _, s := range b.imageSegments(base) {
 		if s.typ != progDynamic || head.kind != imageELF {

@@ -18,7 +18,7 @@ import (
 //
 //   - the mappings of one path make one image as long as they can be parts of
 //     one: see imageRun.add. A file that is mapped twice, such as a managed
-//     assembly that is mapped as it lies on disk and once more section by
+//     assembly that is mapped as it is on disk and once more section by
 //     section, is two modules;
 //   - an image is a module if its first page begins with an ELF or PE header,
 //     or if that page is not in the dump and the file is the program or is
@@ -97,7 +97,7 @@ func (r *imageRun) add(m target.Mapping, index int, page uint64) bool {
 		switch {
 		case index != r.last+1 || m.Offset != 0 && m.Offset+page < prev.Offset || m.Offset == 0 && prev.Offset != 0:
 		case m.Offset == 0:
-			// Where a page holds a small library whole, its segments are mapped alike, one behind the other.
+			// Where a page holds a small library whole, its segments are mapped alike, one after another.
 			alike := m.End-m.Start == prev.End-prev.Start
 			in = uint64(m.Start-prev.Start) <= smallAlign && (!alike || page > stackPage && uint64(m.End-m.Start) == page && !namedLikePE(r.path))
 		default:

@@ -189,7 +189,7 @@ func TestModulesInOnePlace(t *testing.T) {
 	}
 }
 
-// TestHostileSize is about claims that cost more than the file is worth: many
+// TestHostileSize is about claims that cost more than the file is: many
 // mappings of one image, whose header has many segments.
 func TestHostileSize(t *testing.T) {
 	loads := make([][4]uint64, 70)
@@ -228,7 +228,7 @@ func TestModuleIdentity(t *testing.T) {
 	assert.EqualValues(t, 0xc5, m.CheckSum)
 }
 
-// linked is a core without NT_FILE: a program at a fixed address, the dynamic
+// linked returns a core without NT_FILE: a program at a fixed address, the dynamic
 // linker's list, a library in it, and an assembly that is not.
 func linked() *synth.ELFCore {
 	const (
@@ -369,7 +369,7 @@ func TestBombs(t *testing.T) {
 	assert.Less(t, n, uint64(1<<20))
 }
 
-// coreOfNotes is a core with a segment and these notes.
+// coreOfNotes returns a core with a segment and these notes.
 func coreOfNotes(notes []byte) []byte {
 	b := (&synth.ELFCore{Segments: []synth.ELFSegment{{Addr: 0x10000, Data: fill(8)}}}).Bytes()
 	copy(b[64+8:], synth.Fields(uint64(len(b))))      // p_offset of the first program header

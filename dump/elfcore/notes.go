@@ -129,7 +129,7 @@ func nextNote(c *cursor.Cursor, base int64) Note {
 	return n
 }
 
-// owner is the owner that a note names. Nearly all have the same few.
+// owner returns the owner that a note names. Nearly all have the same few.
 func owner(b []byte) string {
 	b = bytes.TrimRight(b[:min(len(b), limits.NoteOwnerBytes)], "\x00")
 	for _, s := range [...]string{ownerCore, ownerLinux, ""} {
@@ -198,7 +198,7 @@ func (b *builder) decodeProcess(n *Note) error {
 	return nil
 }
 
-// cstring is the text in b up to its first NUL.
+// cstring returns the text in b up to its first NUL.
 func cstring(b []byte) string {
 	if i := bytes.IndexByte(b, 0); i >= 0 {
 		b = b[:i]
@@ -220,7 +220,7 @@ const (
 	auxVDSO        = 33
 )
 
-// Auxv is the auxiliary vector without its terminator, empty if the core has
+// Auxv returns the auxiliary vector without its terminator, empty if the core has
 // none.
 func (f *File) Auxv() []AuxEntry { return slices.Clone(f.auxv) }
 

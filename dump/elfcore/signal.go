@@ -5,7 +5,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A signalInfo is what is used of an NT_SIGINFO note.
+// A signalInfo holds the used fields of an NT_SIGINFO note.
 type signalInfo struct {
 	target.Signal
 	thread int // index of the thread that the note follows, -1 if none
@@ -13,7 +13,7 @@ type signalInfo struct {
 
 // decodeSignal decodes a siginfo_t (include/uapi/asm-generic/siginfo.h). The
 // kernel and createdump write one, behind the NT_PRSTATUS of the thread that got
-// the signal; gdb writes one behind each thread, that of the signal first. The
+// the signal; gdb writes one after each thread, that of the signal first. The
 // first that does not merely stop the process counts.
 func (b *builder) decodeSignal(n *Note) error {
 	c := cursor.New(n.Data, n.Offset)
@@ -78,7 +78,7 @@ func (b *builder) findException() {
 	b.process.Comment = "signal " + e.Words
 }
 
-// signalOfStatus is the signal that the NT_PRSTATUS notes tell.
+// signalOfStatus returns the signal that the NT_PRSTATUS notes record.
 func (b *builder) signalOfStatus() *signalInfo {
 	s := &signalInfo{thread: -1}
 	if b.kernelOrder && len(b.threads) > 0 {

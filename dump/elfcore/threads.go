@@ -27,7 +27,7 @@ type prRegister struct {
 
 func reg(r target.Reg) prRegister { return prRegister{r, true} }
 
-// registerOrder is the order of pr_reg: user_regs_struct of x86-64
+// registerOrder returns the order of pr_reg: user_regs_struct of x86-64
 // (arch/x86/include/asm/user_64.h) and user_pt_regs of arm64.
 func registerOrder(a target.Arch) []prRegister {
 	if a == target.ArchARM64 {
@@ -116,7 +116,7 @@ func (b *builder) addSignature(n *Note) error {
 // lower end.
 const stackPage, largestPage = 4096, 64 << 10
 
-// machinePage is the size of the pages that files were mapped in: what the kernel told the process, or the unit of
+// machinePage returns the size of the pages that files were mapped in: what the kernel told the process, or the unit of
 // NT_FILE, or the largest size that all mappings keep to.
 func (b *builder) machinePage() uint64 {
 	all := uint64(largestPage)

@@ -21,7 +21,7 @@ type bitReader struct {
 	bad readFailure
 }
 
-// A readFailure says why a bitReader could not read on.
+// A readFailure gives the reason why a bitReader could not read on.
 type readFailure uint8
 
 const (
@@ -30,7 +30,7 @@ const (
 	readMalformed             // the bits are no number that the encoding has
 )
 
-// err is the reader's failure as an error, or nil.
+// err returns the reader's failure as an error, or nil.
 func (r *bitReader) err() error {
 	switch r.bad {
 	case readShort:
@@ -41,10 +41,10 @@ func (r *bitReader) err() error {
 	return nil
 }
 
-// size is the number of bits in all.
+// size returns the number of bits in all.
 func (r *bitReader) size() uint64 { return uint64(len(r.b)) * 8 }
 
-// left is the number of bits that have not been read.
+// left returns the number of bits that have not been read.
 func (r *bitReader) left() uint64 { return r.size() - r.pos }
 
 // fail makes f the reader's failure unless it has one.
@@ -154,7 +154,7 @@ func (r *bitReader) varint(base uint64) int32 {
 	return int32(s)
 }
 
-// ceilLog2 is the number of bits that hold the numbers below x.
+// ceilLog2 returns the number of bits that hold the numbers below x.
 func ceilLog2(x uint32) uint64 {
 	if x == 0 {
 		return 0

@@ -11,7 +11,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A DebugInfo is what a compiler records for debuggers of one body (runtime:
+// A DebugInfo holds what a compiler records for debuggers of one body (runtime:
 // debuginfostore.cpp, CompressDebugInfo): the sizes of two parts as numbers of
 // nibbles, then the bounds, which tie code to IL, and the variables.
 type DebugInfo struct {
@@ -19,7 +19,7 @@ type DebugInfo struct {
 	At  target.Addr // of the sizes
 }
 
-// A DebugInfoHeader says what the compiler in the process puts in front of
+// A DebugInfoHeader describes what the compiler in the process puts in front of
 // DebugInfo. What a compiler puts into an image has no header.
 type DebugInfoHeader struct {
 	Flags              bool // a byte of flags comes first; nothing does without
@@ -33,7 +33,7 @@ const (
 	debugHasRich        = 2
 )
 
-// Open finds the debug information behind the header at an address: it passes
+// Open finds the debug information after the header at an address: it passes
 // the flags, the information about on-stack replacement, and the scopes of
 // inlined code (DOTNET_RichDebugInfo=1).
 func (h DebugInfoHeader) Open(mem target.Memory, at target.Addr) (DebugInfo, error) {
@@ -69,7 +69,7 @@ func (h DebugInfoHeader) Open(mem target.Memory, at target.Addr) (DebugInfo, err
 	return d, nil
 }
 
-// fatBounds says that the sizes are three: of the bounds, of those that were
+// fatBounds reports that the sizes are three: of the bounds, of those that were
 // not instrumented, of the variables.
 const fatBounds = 0xffffffff
 

@@ -9,7 +9,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// An EHKind says what an exception clause does.
+// An EHKind is the kind of an exception clause.
 type EHKind uint8
 
 // The kinds of clause.
@@ -20,7 +20,7 @@ const (
 	EHFault                 // runs when an exception leaves the block
 )
 
-// String is the kind as SOS words it.
+// String returns the kind as SOS words it.
 func (k EHKind) String() string {
 	return [...]string{"TYPED", "FILTER", "FINALLY", "FAULT"}[k&3]
 }

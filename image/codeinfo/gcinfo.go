@@ -17,7 +17,7 @@ const (
 	maxGCInfoVersion = 4
 )
 
-// GCInfoVersionReadyToRun is the version of the GC info in a ReadyToRun image
+// GCInfoVersionReadyToRun returns the version of the GC info in a ReadyToRun image
 // whose header has the given major version (runtime: gcinfo.h,
 // ReadyToRunVersionToGcInfoVersion). The runtime that loads the image does
 // not matter.
@@ -41,7 +41,7 @@ const (
 	headerBits           = 10
 )
 
-// An encoding is what the forms of the processors differ in (runtime:
+// An encoding holds what the forms of the processors differ in (runtime:
 // gcinfotypes.h, AMD64GcInfoEncoding and ARM64GcInfoEncoding).
 type encoding struct {
 	*target.Processor
@@ -60,7 +60,7 @@ var (
 	encodingARM64 = &encoding{Processor: target.ARM64(), stackBase: 2, numRegisters: 3, numSafePoints: 3, unit: 2, leafOnly: true}
 )
 
-// encodingOf is the encoding of a processor, nil for one whose GC info is not read.
+// encodingOf returns the encoding of a processor, nil for one whose GC info is not read.
 func encodingOf(arch target.Arch) *encoding {
 	switch arch {
 	case target.ArchAMD64, target.ArchUnknown:
@@ -111,12 +111,12 @@ const (
 	ContextThis                              // the object's MethodTable; the slot holds the object
 )
 
-// A ReturnKind says which of the two registers with the result, RAX and RDX or X0
+// A ReturnKind lists which of the two registers with the result, RAX and RDX or X0
 // and X1, hold references: two bits a register, the first in the low ones; 1 is an
 // object and 2 a managed pointer. GC info of version 4 does not record it.
 type ReturnKind uint8
 
-// String is the kind as SOS words it.
+// String returns the kind as SOS words it.
 func (k ReturnKind) String() string {
 	names := [...]string{"Scalar", "Object", "ByRef", "UNSET"}
 	low, high := k&3, k>>2&3
@@ -130,7 +130,7 @@ func (k ReturnKind) String() string {
 }
 
 // A StackOffset is a place in a frame that the header of GC info names, in
-// bytes. Zero is a valid offset, so Present tells whether there is one.
+// bytes. Zero is a valid offset, so Present reports whether there is one.
 type StackOffset struct {
 	Offset  int32
 	Present bool
@@ -175,7 +175,7 @@ type GCHeader struct {
 	SafePoints int // number of them
 }
 
-// ContextPlace is where a method keeps its generic context. It reports false if it keeps none.
+// ContextPlace returns where a method keeps its generic context. It reports false if it keeps none.
 func (h *GCHeader) ContextPlace() (Slot, bool) {
 	s := Slot{Base: BaseSP, Offset: h.ContextSlot.Offset}
 	switch {
@@ -251,7 +251,7 @@ func (d *GCDecoder) reset(b []byte, version int) error {
 	return nil
 }
 
-// HasTailCallBit reports whether the processor's form tells of tail calls, with the bit that others use to say that only
+// HasTailCallBit reports whether the processor's form marks tail calls, with the bit that others use to report that only
 // the leaf reports.
 func (d *GCDecoder) HasTailCallBit() bool { return d.enc.leafOnly }
 
@@ -287,7 +287,7 @@ func (d *GCDecoder) slimHeader() {
 	d.codeLength()
 }
 
-// fatStart reads the flags of the long form, and the code's length behind them.
+// fatStart reads the flags of the long form, and the code's length after them.
 func (d *GCDecoder) fatStart() (flags uint64) {
 	flags = d.r.read(headerBits)
 	d.returnKind(returnKindBitsFat)
@@ -368,7 +368,7 @@ func (d *GCDecoder) stackOffset(present bool) StackOffset {
 	return StackOffset{d.r.varint(baseStackSlotHeader) << slotAlignShift, true}
 }
 
-// locatePoints notes where the safe points are and passes over them.
+// locatePoints records where the safe points are and passes over them.
 func (d *GCDecoder) locatePoints() error {
 	if d.CodeLength == 0 || d.CodeLength > limits.MethodCode {
 		return target.Corruptf("GC info says that the code has %d bytes", d.CodeLength)
@@ -403,11 +403,11 @@ func (d *GCDecoder) readRanges(n uint32) error {
 	return nil
 }
 
-// Interruptible are the ranges of code in which the thread can be stopped at
+// Interruptible returns the ranges of code in which the thread can be stopped at
 // every instruction, ascending. The slice is valid until the next Reset.
 func (d *GCDecoder) Interruptible() []CodeRange { return d.ranges }
 
-// SafePointOffsets are the offsets of the instructions after the calls at
+// SafePointOffsets returns the offsets of the instructions after the calls at
 // which the live slots are recorded, ascending. The slice is valid until the
 // decoder's next method.
 func (d *GCDecoder) SafePointOffsets() []uint32 {
@@ -418,7 +418,7 @@ func (d *GCDecoder) SafePointOffsets() []uint32 {
 	return d.points
 }
 
-// callAdjust is what is stored less of a safe point's offset: before version
+// callAdjust returns what is stored less of a safe point's offset: before version
 // 4 an offset within the call.
 func (d *GCDecoder) callAdjust() uint32 {
 	if d.Version < 4 {
@@ -427,19 +427,19 @@ func (d *GCDecoder) callAdjust() uint32 {
 	return 0
 }
 
-// safePoint is the i-th safe point as it is stored.
+// safePoint returns the i-th safe point as it is stored.
 func (d *GCDecoder) safePoint(i int) uint32 {
 	r := bitReader{b: d.r.b, pos: d.pointStart + uint64(i)*d.pointBits}
 	return uint32(r.read(d.pointBits))
 }
 
-// findSafePoint is the index of the safe point that is stored for an offset in bytes.
+// findSafePoint returns the index of the safe point that is stored for an offset in bytes.
 func (d *GCDecoder) findSafePoint(offset uint32) (int, bool) {
 	offset >>= d.shift
 	return sort.Find(d.SafePoints, func(i int) int { return cmp.Compare(offset, d.safePoint(i)) })
 }
 
-// findRange is the position of offset in the interruptible code without the
+// findRange returns the position of offset in the interruptible code without the
 // gaps between the ranges.
 func (d *GCDecoder) findRange(offset uint32) (uint32, bool) {
 	var before uint32

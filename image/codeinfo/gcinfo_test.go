@@ -599,7 +599,7 @@ func TestARM64(t *testing.T) {
 		}
 		w.align()
 		w.flag(false).bits(0b11, 2).bits(0b01, 2)               // both change or live; X19 lives at the end
-		w.flag(true).bits(8>>c.unit, 6).flag(false).flag(false) // X19 since 8 bytes behind the start
+		w.flag(true).bits(8>>c.unit, 6).flag(false).flag(false) // X19 since 8 bytes after the start
 		w.align().bits(0, 32)
 
 		d := GCDecoder{Arch: target.ArchARM64}

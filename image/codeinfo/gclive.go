@@ -7,7 +7,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A FrameState says what is known of a frame whose slots are asked for.
+// A FrameState describes what is known of a frame whose slots are asked for.
 type FrameState uint8
 
 // The properties of a frame (runtime: eetwain.h, ICodeManagerFlags).
@@ -243,7 +243,7 @@ func (d *GCDecoder) chunkTable() (chunkTable, bool) {
 	return t, t.width != 0 && r.bad == readOK
 }
 
-// seekChunk continues at a chunk, and reports false where there is none: all
+// seekChunk continues at a chunk, and reports false if there is none: all
 // states are as in the chunk before.
 func (d *GCDecoder) seekChunk(t chunkTable, chunk uint32) bool {
 	d.r.seek(t.start + uint64(chunk)*t.width)
@@ -392,7 +392,7 @@ func (v *slotVector) count() uint64 {
 	return n
 }
 
-// ChangeOffsets are the offsets, ascending, at which the set of live slots
+// ChangeOffsets returns the offsets, ascending, at which the set of live slots
 // can change: bounds of the interruptible ranges, changes recorded in them,
 // and where lookups find the safe points. The slice is valid until the
 // decoder's next method.

@@ -7,7 +7,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A SlotBase says what the place of a slot is relative to.
+// A SlotBase describes what the place of a slot is relative to.
 type SlotBase uint8
 
 // The bases of slots. The first three are stored so.
@@ -28,7 +28,7 @@ const (
 	SlotUntracked                       // live in the whole method; null until first used
 )
 
-// String are the flags in the words of SOS: "(pinned)(interior)(untracked)".
+// String returns the flags in the words of SOS: "(pinned)(interior)(untracked)".
 func (f SlotFlags) String() string {
 	s := ""
 	if f&SlotPinned != 0 {
@@ -53,7 +53,7 @@ type Slot struct {
 	arch target.Arch // whose register Reg is; the zero value means AMD64
 }
 
-// String is the slot without its flags: "rbx", "rbp-18", "rsp+20",
+// String returns the slot without its flags: "rbx", "rbp-18", "rsp+20",
 // "caller.sp-8", the offset in hexadecimal.
 func (s Slot) String() string {
 	base, p := "caller.sp", encodingOf(s.arch).Processor
@@ -68,7 +68,7 @@ func (s Slot) String() string {
 	return base + FormatOffset(s.Offset)
 }
 
-// FormatOffset is a signed hexadecimal offset: "+10", "-8".
+// FormatOffset returns a signed hexadecimal offset: "+10", "-8".
 func FormatOffset(offset int32) string {
 	if offset < 0 {
 		return "-" + strconv.FormatInt(-int64(offset), 16)
@@ -76,7 +76,7 @@ func FormatOffset(offset int32) string {
 	return "+" + strconv.FormatInt(int64(offset), 16)
 }
 
-// Address is where the slot lies in memory. It reports false for a register
+// Address returns where the slot lies in memory. It reports false for a register
 // slot, and when the register that it needs is not known. callerSP is the stack
 // pointer of the caller once the frame has returned.
 func (s Slot) Address(regs *target.Registers, callerSP target.Addr) (target.Addr, bool) {
@@ -94,12 +94,12 @@ func (s Slot) Address(regs *target.Registers, callerSP target.Addr) (target.Addr
 	return target.Addr(v) + offset, ok
 }
 
-// Slots is the table of the method's slots: first the registers, then the
+// Slots returns the table of the method's slots: first the registers, then the
 // stack slots whose lifetimes are recorded, then the untracked ones. The
 // slice is valid until the next Reset.
 func (d *GCDecoder) Slots() []Slot { return d.slots }
 
-// Untracked are the slots that are live in the whole method.
+// Untracked returns the slots that are live in the whole method.
 func (d *GCDecoder) Untracked() []Slot { return d.slots[d.tracked:] }
 
 // readSlots reads the slot table.

@@ -14,7 +14,7 @@ type GCState struct {
 	Live          []Slot
 }
 
-// States are the states of a method by offset. In code that is neither
+// States returns the states of a method by offset. In code that is neither
 // interruptible nor a safe point nothing is known to be live.
 func (d *GCDecoder) States() ([]GCState, error) {
 	var out []GCState

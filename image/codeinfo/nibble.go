@@ -16,10 +16,10 @@ type nibbleReader struct {
 	err error
 }
 
-// left is the number of nibbles that have not been read.
+// left returns the number of nibbles that have not been read.
 func (r *nibbleReader) left() int { return 2*len(r.b) - r.pos }
 
-// bytes is the number of bytes that have been read, the last one perhaps in
+// bytes returns the number of bytes that have been read, the last one perhaps in
 // half.
 func (r *nibbleReader) bytes() int { return (r.pos + 1) / 2 }
 

@@ -6,7 +6,7 @@ import "github.com/sosgo/sosgo/target"
 // (learn.microsoft.com, "x64 exception handling" and "ARM64 exception handling"). What it says of unwinding is the business
 // of package unwind.
 
-// UnwindInfoSize returns the number of bytes that the unwind information at an address takes, the handler behind it included.
+// UnwindInfoSize returns the number of bytes that the unwind information at an address takes, the handler after it included.
 func UnwindInfoSize(mem target.Memory, arch target.Arch, at target.Addr) (int, error) {
 	switch arch {
 	case target.ArchAMD64:
@@ -17,7 +17,7 @@ func UnwindInfoSize(mem target.Memory, arch target.Arch, at target.Addr) (int, e
 	return 0, target.Unsupportedf("unwind information of %v", arch)
 }
 
-// unwindSizeAMD64 is the size of an UNWIND_INFO with a handler: four bytes, the codes of two bytes each, padded to an even
+// unwindSizeAMD64 returns the size of an UNWIND_INFO with a handler: four bytes, the codes of two bytes each, padded to an even
 // number of them, and the handler's RVA.
 func unwindSizeAMD64(mem target.Memory, at target.Addr) (int, error) {
 	const header, count, code, handler = 4, 2, 2, 4
@@ -31,7 +31,7 @@ func unwindSizeAMD64(mem target.Memory, at target.Addr) (int, error) {
 // UnwindInfoEnd returns the number of bytes that the unwind information at an address takes in an image whose code may have no
 // handler, as that of NativeAOT programs: there the codes of x64 are not padded, and no handler's RVA follows them.
 func UnwindInfoEnd(mem target.Memory, arch target.Arch, at target.Addr) (int, error) {
-	const flags, handlers = 3, 3 // the bits of UNW_FLAG_EHANDLER and UNW_FLAG_UHANDLER behind the version
+	const flags, handlers = 3, 3 // the bits of UNW_FLAG_EHANDLER and UNW_FLAG_UHANDLER after the version
 	if arch != target.ArchAMD64 {
 		return UnwindInfoSize(mem, arch, at)
 	}
@@ -45,7 +45,7 @@ func UnwindInfoEnd(mem target.Memory, arch target.Arch, at target.Addr) (int, er
 	return 4 + 2*int(b[2]), nil
 }
 
-// unwindSizeARM64 is the size of an .xdata record: a word, a second one where the first has no counts, a word for each
+// unwindSizeARM64 returns the size of an .xdata record: a word, a second one where the first has no counts, a word for each
 // epilogue that is described, the codes, and the handler's RVA if there is one.
 func unwindSizeARM64(mem target.Memory, at target.Addr) (int, error) {
 	w, err := target.Uint32(mem, at)

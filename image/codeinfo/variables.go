@@ -17,7 +17,7 @@ const (
 	minVarNumber = -4
 )
 
-// A LocationKind says how a variable is stored.
+// A LocationKind describes how a variable is stored.
 type LocationKind uint8
 
 // The kinds of location (runtime: cordebuginfo.h, VarLocType).
@@ -59,9 +59,9 @@ type numbering struct {
 	sp      target.Reg // what they stand for
 }
 
-// numberingOf is the numbering of a processor. Since .NET 10 sixteen more integer
+// numberingOf returns the numbering of a processor. Since .NET 10 sixteen more integer
 // registers of AMD64 come before its vector registers (apx). On ARM64 the compiler has
-// a number for the stack pointer behind all others, and since .NET 9 predicates come
+// a number for the stack pointer after all others, and since .NET 9 predicates come
 // before that.
 func numberingOf(arch target.Arch, apx bool) (numbering, error) {
 	switch {
@@ -98,7 +98,7 @@ type Variable struct {
 // Locate finds where variable number is when the instruction pointer is offset
 // bytes into the code. It is the debugger's rule: the first that covers the
 // offset, its end included, because the instruction pointer of a frame that
-// called stands behind the call, and that may be the last instruction of the
+// called follows the call, and that may be the last instruction of the
 // range.
 func Locate(vars []Variable, number int32, offset uint32) (Location, bool) {
 	for i := range vars {
@@ -110,7 +110,7 @@ func Locate(vars []Variable, number int32, offset uint32) (Location, bool) {
 	return Location{}, false
 }
 
-// Address is where the variable, or the part of it in memory, lies. It reports
+// Address returns where the variable, or the part of it in memory, lies. It reports
 // false for one that is in registers alone, and when the register that it
 // needs is not known. Of LocStackByRef it is the place of the address.
 func (l *Location) Address(regs *target.Registers) (target.Addr, bool) {

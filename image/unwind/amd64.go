@@ -50,7 +50,7 @@ type windowsOp struct {
 // An epilog of version 2, in bytes from the function's end.
 type epilog struct{ fromEnd, size uint32 }
 
-// cached returns the unwind data that were decoded before, nil for none.
+// cached returns the unwind data that were decoded before, nil if there is none.
 func (u *Unwinder) cached(key infoKey) *windowsInfo {
 	u.mu.RLock()
 	defer u.mu.RUnlock()
@@ -117,7 +117,7 @@ func (u *Unwinder) decodeAMD64(code Code) *windowsInfo {
 	}
 }
 
-// slots is the number of UNWIND_CODEs that an operation takes.
+// slots returns the number of UNWIND_CODEs that an operation takes.
 func slots(op, info byte) int {
 	switch op {
 	case opAllocLarge:
@@ -191,7 +191,7 @@ func (wi *windowsInfo) add(codes []byte, version byte, parent bool, fpOffset byt
 }
 
 // addEpilog decodes an epilogue of version 2: the first code has their size,
-// and bit 0 of its info says that one stands at the end; each other code has
+// and bit 0 of its info reports that one stands at the end; each other code has
 // the distance of one from the end.
 func (wi *windowsInfo) addEpilog(c windowsOp, first bool) {
 	if first {
@@ -213,10 +213,10 @@ func (wi *windowsInfo) addEpilog(c windowsOp, first bool) {
 
 // volatileAMD64 are the registers that a call does not preserve under Windows'
 // convention. RSI and RDI, which Unix does not preserve either, are left: code
-// that uses these codes there says nothing about them.
+// that uses these codes there has no information about them.
 var volatileAMD64 = target.WindowsAMD64().Scratch()
 
-// infoAMD64 is the decoded unwind data of code.
+// infoAMD64 returns the decoded unwind data of code.
 func (u *Unwinder) infoAMD64(code Code) *windowsInfo {
 	if wi := u.cached(code.key()); wi != nil {
 		return wi
@@ -288,7 +288,7 @@ func (c *Cursor) stepAMD64(f *Frame, exact bool) error {
 	return c.returnAMD64(f)
 }
 
-// frameBase is what the offsets of saved registers count from: the frame
+// frameBase returns what the offsets of saved registers count from: the frame
 // register less its offset once it is set, else the stack pointer.
 func (wi *windowsInfo) frameBase(f *Frame, sp, offset uint64) (uint64, error) {
 	if !wi.hasFP {

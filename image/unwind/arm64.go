@@ -23,7 +23,7 @@ const (
 	armSetFP                    // FP = SP + value
 	armSaveD                    // count of the lower halves of vector registers were, from number reg on
 	armSaveQ                    // and whole ones
-	armNext                     // the registers behind those of the next save were stored behind them
+	armNext                     // the registers behind those of the next save were stored after them
 	armMachine                  // the processor's state at an interrupt
 	armUnknown
 )
@@ -50,7 +50,7 @@ type arm64Epilog struct {
 }
 
 // arm64Codes are unwind codes. Each of the first own ones stands for an instruction of this code; a fragment of a
-// function has those of the function behind them, whose prologue has run elsewhere.
+// function has those of the function after them, whose prologue has run elsewhere.
 type arm64Codes struct {
 	ops []arm64Op
 	own uint32
@@ -169,7 +169,7 @@ func decodeCodesARM64(b []byte) (arm64Codes, error) {
 	return out, err
 }
 
-// codesARM64 decodes unwind codes up to the end code, and says whether there was one.
+// codesARM64 decodes unwind codes up to the end code, and reports whether there was one.
 func codesARM64(b []byte) (out arm64Codes, ended bool, err error) {
 	fragment := false
 	for len(b) > 0 {
@@ -193,7 +193,7 @@ func codesARM64(b []byte) (out arm64Codes, ended bool, err error) {
 	return out, false, nil
 }
 
-// lengthARM64 is the number of bytes of an unwind code.
+// lengthARM64 returns the number of bytes of an unwind code.
 func lengthARM64(b byte) int {
 	switch {
 	case b == 0xe0: // alloc_l
@@ -356,7 +356,7 @@ func packedFrame(chained bool, locals uint32) []arm64Op {
 	return packedAlloc(locals)
 }
 
-// packedSaves are the stores of n registers from X19 on, and of LR.
+// packedSaves returns the stores of n registers from X19 on, and of LR.
 func packedSaves(n uint32, lr bool, saved uint32) []arm64Op {
 	var ops []arm64Op
 	for i := uint32(0); i < n; i += 2 {
@@ -403,7 +403,7 @@ func (a *arm64Info) pending(at uint32, exact bool) []arm64Op {
 	return a.ops.ops
 }
 
-// infoARM64 is the decoded unwind data of code.
+// infoARM64 returns the decoded unwind data of code.
 func (u *Unwinder) infoARM64(code Code) *windowsInfo {
 	if wi := u.cached(code.key()); wi != nil {
 		return wi

@@ -206,7 +206,7 @@ func TestARM64PackedLarge(t *testing.T) {
 	}
 }
 
-// TestARM64PData: code behind the function of an entry is a leaf's; an entry of a kind
+// TestARM64PData: code after the function of an entry is a leaf's; an entry of a kind
 // that nobody uses, or without its record, is none.
 func TestARM64PData(t *testing.T) {
 	entry := func(word uint32) []byte {
@@ -228,7 +228,7 @@ func TestARM64PData(t *testing.T) {
 }
 
 // TestARM64CodeLengths: the reserved codes have the lengths that the format gives them,
-// so that what stands behind them is read.
+// so that what follows them is read.
 func TestARM64CodeLengths(t *testing.T) {
 	for _, code := range [][]byte{{0xe7, 0x81, 2}, {0xf8, 1}, {0xf9, 1, 2}, {0xfa, 1, 2, 3}, {0xfb, 1, 2, 3, 4}} {
 		ops, err := decodeCodesARM64(append(append([]byte(nil), code...), 0x81, 0xe4))
@@ -241,7 +241,7 @@ func TestARM64CodeLengths(t *testing.T) {
 	}
 }
 
-// TestARM64Fragment: a piece of a function that compilers moved away has codes of its own, and behind them those of the
+// TestARM64Fragment: a piece of a function that compilers moved away has codes of its own, and after them those of the
 // function, whose prologue has run elsewhere. Its epilogue may have no end code where the record ends.
 func TestARM64Fragment(t *testing.T) {
 	// str x19, [sp, #32]; …; ldr x19, [sp, #32]; b back. The function: stp fp, lr, [sp, #-48]!
@@ -385,7 +385,7 @@ func TestDWARFRegistersOfARM64(t *testing.T) {
 }
 
 // TestARM64SignedReturns: call frame information of code that signs its return addresses, as distributions compile it:
-// the parser knows neither the key in the augmentation nor the instruction that says so, and the address has the
+// the parser knows neither the key in the augmentation nor the instruction that records it, and the address has the
 // signature in it.
 func TestARM64SignedReturns(t *testing.T) {
 	const signed = 0x2b<<48 | uint64(testRet)

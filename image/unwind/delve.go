@@ -63,7 +63,7 @@ type dwarfRule struct {
 	expr   []byte
 }
 
-// A dwarfRow is what the program of an fde says about one address.
+// A dwarfRow holds what the program of an fde says about one address.
 type dwarfRow struct {
 	pc    uint64
 	cfa   dwarfRule
@@ -109,7 +109,7 @@ func parseFDE(cie, entry []byte, at target.Addr) (*fde, error) {
 	return f, err
 }
 
-// blankAugmentation returns the augmentation of a CIE, and takes from it what the parser does not know and what has no data: B, by
+// blankAugmentation returns the augmentation of a CIE, and takes from it what the parser does not have and what has no data: B, by
 // which key return addresses are signed, and G, that frames are tagged (DWARF for the Arm 64-bit Architecture). S has none either.
 func blankAugmentation(cie []byte) string {
 	const start = 9 // behind length, id and version
@@ -133,7 +133,7 @@ var operandsCFA = map[byte]string{0x00: "", 0x01: "8", 0x02: "1", 0x03: "2", 0x0
 	0x0b: "", 0x0c: "uu", 0x0d: "u", 0x0e: "u", 0x0f: "b", 0x10: "ub", 0x11: "uu", 0x12: "uu", 0x13: "u", 0x14: "uu", 0x15: "uu", 0x16: "ub", 0x2d: "", 0x2e: "u"}
 
 // blankSignatures makes no-operations of the instructions that switch whether the return address is signed
-// (DW_CFA_AARCH64_negate_ra_state), which the parser does not know: the signature is told by the address itself.
+// (DW_CFA_AARCH64_negate_ra_state), which the parser does not have: the signature is given by the address itself.
 func blankSignatures(program []byte) {
 	const negate, nop = 0x2d, 0x00
 	for i := 0; i < len(program); {

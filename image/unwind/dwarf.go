@@ -82,8 +82,8 @@ func (d *DWARF) Find(pc target.Addr) (Code, bool) {
 	return Code{Range: f.code, Format: FormatDWARF, fde: f}, true
 }
 
-// LSDA is the address of the language specific data of the function that pc lies in,
-// false where it has none. Compilers keep there what their own unwinders need.
+// LSDA returns the address of the language specific data of the function that pc lies in,
+// false if it has none. Compilers keep there what their own unwinders need.
 func (d *DWARF) LSDA(pc target.Addr) (target.Addr, bool) {
 	at, ok := d.index(pc)
 	if !ok {
@@ -153,14 +153,14 @@ func fromDWARF(arch target.Arch, n uint64) (target.Reg, bool) {
 	return 0, false
 }
 
-// vectorFromDWARF is the number of the vector register that DWARF has a number for, where calls preserve some
+// vectorFromDWARF returns the number of the vector register that DWARF has a number for, where calls preserve some
 // (DWARF for the Arm 64-bit Architecture, 4.1).
 func vectorFromDWARF(arch target.Arch, n uint64) (int, bool) {
 	const first = 64
 	return int(n) - first, arch == target.ArchARM64 && n >= first && n < first+32
 }
 
-// volatileDWARF are the registers that a call destroys, as far as code with call
+// volatileDWARF returns the registers that a call destroys, as far as code with call
 // frame information preserves no more than every convention asks for. The link
 // register is left: without a rule of its own it still holds the return address.
 func volatileDWARF(arch target.Arch) target.RegSet {

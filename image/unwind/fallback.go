@@ -98,7 +98,7 @@ func (c *Cursor) afterCall(arch target.Arch, ip target.Addr) bool {
 }
 
 // CallBefore reports whether a call instruction ends at ip, and what it calls:
-// 0 where only the registers of that moment would tell. The error says that the
+// 0 where only the registers of that moment would tell. The error reports that the
 // code before ip can't be read.
 func CallBefore(mem target.Memory, arch target.Arch, ip target.Addr) (callee target.Addr, ok bool, err error) {
 	if arch == target.ArchARM64 {
@@ -130,7 +130,7 @@ func CallBefore(mem target.Memory, arch target.Arch, ip target.Addr) (callee tar
 	return 0, false, nil
 }
 
-// callLength is the length of the instruction ff /2 at p: opcode, ModRM, SIB
+// callLength returns the length of the instruction ff /2 at p: opcode, ModRM, SIB
 // and displacement.
 func callLength(p []byte) int {
 	mod, rm := p[1]>>6, p[1]&7

@@ -21,7 +21,7 @@ const (
 	fdeCode         = 8
 )
 
-// lsda decodes where the FDE entry, which stands at an address, says that its
+// lsda decodes where the FDE entry, which stands at an address, reports that its
 // function's language specific data are. cie is its CIE; both have their length words.
 func lsda(cie, entry []byte, at target.Addr) (target.Addr, bool) {
 	code, data, ok := augmentation(cie)
@@ -77,7 +77,7 @@ func augmentation(cie []byte) (code, data byte, ok bool) {
 
 func known(encoding byte) bool { return encoding == ehAbsolute || encoding == ehRelative32 }
 
-// pointerSize is the number of bytes of a pointer in one of the known encodings.
+// pointerSize returns the number of bytes of a pointer in one of the known encodings.
 func pointerSize(encoding byte) int {
 	if encoding == ehAbsolute {
 		return 8

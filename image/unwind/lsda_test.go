@@ -16,7 +16,7 @@ var (
 	lsdaFDE = []byte{17, 0, 0, 0, 0, 0, 0, 0, 0x10, 0, 0, 0, 0x20, 0, 0, 0, 4, 0xf0, 0xff, 0xff, 0xff}
 )
 
-// TestLSDA reads where the data of a function are, and says nothing where they are none.
+// TestLSDA reads where the data of a function are, and finds none for a function without.
 func TestLSDA(t *testing.T) {
 	const at = target.Addr(0x1000)
 	a, ok := lsda(lsdaCIE, lsdaFDE, at)

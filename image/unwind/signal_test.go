@@ -16,7 +16,7 @@ type noCodes struct{}
 func (noCodes) FindCode(target.Addr) (Code, bool) { return Code{}, false }
 func (noCodes) InCode(target.Addr) bool           { return false }
 
-// signalContext is a ucontext at a: the register with the number n holds n+0x1000.
+// signalContext returns a ucontext at a: the register with the number n holds n+0x1000.
 func signalContext(arch target.Arch, ip, sp, a target.Addr) []byte {
 	le := binary.LittleEndian
 	if arch == target.ArchARM64 {

@@ -1,7 +1,7 @@
 // Package unwind finds the caller of a frame: from the registers of one
 // activation to those of the one below it. It knows processors and unwind
 // formats, and no CLR: what code an address is in, and where its unwind data
-// lie, it is told by a CodeMap.
+// lie, it is given by a CodeMap.
 //
 // Formats: the unwind codes of Windows for x64 (learn.microsoft.com,
 // "x64 exception handling"; versions 1 and 2), which the CLR uses for its own
@@ -24,7 +24,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Trust says how a frame was found, and so how far to believe it.
+// A Trust describes how a frame was found, and so how far to believe it.
 type Trust uint8
 
 // The kinds of trust, lowest first.
@@ -76,7 +76,7 @@ type Code struct {
 	fde *fde // FormatDWARF
 }
 
-// A CodeMap says what code an instruction pointer is in, and where its unwind
+// A CodeMap describes what code an instruction pointer is in, and where its unwind
 // data lie. Implementations are safe for concurrent use.
 type CodeMap interface {
 	// FindCode finds the code at ip. It reports false where nothing is known
@@ -92,16 +92,16 @@ type Frame struct {
 	Regs  target.Registers
 	Code  Code // of the callee that it was found from; in Walk, the frame's own; zero if unknown
 	Trust Trust
-	// Exact says that the instruction pointer is where the thread goes on, and
-	// not behind a call: in the leaf, and where a signal or an exception
+	// Exact reports that the instruction pointer is where the thread goes on, and
+	// not after a call: in the leaf, and where a signal or an exception
 	// interrupted the code.
 	Exact bool
-	// Err says why the walk ended at this frame, where it did not reach the
+	// Err gives the reason why the walk ended at this frame, where it did not reach the
 	// end of the stack.
 	Err error
 }
 
-// Lookup is the address to look code up with: the instruction pointer, or of a
+// Lookup returns the address to look code up with: the instruction pointer, or of a
 // return address the byte before, because a call can be the last instruction
 // of a function.
 func (f *Frame) Lookup() target.Addr {
@@ -150,7 +150,7 @@ func (u *Unwinder) Cursor(stack target.Range) *Cursor {
 	return &Cursor{u: u, win: target.NewWindow(u.mem), stack: stack}
 }
 
-// errEnd says that a frame has no caller: it is no failure.
+// errEnd ends a walk: the frame has no caller. It is no failure.
 var errEnd = errors.New("end of the stack")
 
 // Step makes f its caller: by unwind data or, where these fail, by a fallback

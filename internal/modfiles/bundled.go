@@ -18,7 +18,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A single-file app has its assemblies in a bundle behind the program. The process
+// A single-file app has its assemblies in a bundle after the program. The process
 // maps them from the program's file, so that none of them is a module with a file of
 // its own: the bundle's manifest tells which assembly is mapped where.
 
@@ -70,7 +70,7 @@ func (f *Files) appOf(ctx context.Context, m *target.Module) *app {
 	return a
 }
 
-// An appEntry is what is known of one module as a program with a bundle. Each has a lock of its own: the file of a
+// An appEntry holds what is known of one module as a program with a bundle. Each has a lock of its own: the file of a
 // library may be looked for in the bundle of a program, which is no library and whose own file is not.
 type appEntry struct {
 	mu  sync.Mutex

@@ -42,7 +42,7 @@ type Files struct {
 	unpacked    atomic.Int64 // bytes of bundles' files
 }
 
-// A fileKey is what a search goes by: an image that was found by its headers alone is looked for again once the runtime
+// A fileKey holds what a search goes by: an image that was found by its headers alone is looked for again once the runtime
 // says what it is.
 type fileKey struct {
 	base    target.Addr
@@ -52,7 +52,7 @@ type fileKey struct {
 
 func keyOf(m *target.Module) fileKey { return fileKey{m.Base, m.Path, m.Bundle != nil} }
 
-// A moduleFile is what came of looking for a module's file: by what the dump holds
+// A moduleFile holds the result of looking for a module's file: by what the dump holds
 // of the module alone, and with the runtime's help, for which the runtime must be
 // read, whose own file must have been found by then.
 type moduleFile struct{ alone, all search }
@@ -65,7 +65,7 @@ type search struct {
 	read *image.Image // Image, or Image through Wrap
 }
 
-// A Result is what came of looking for a module's file.
+// A Result holds the result of looking for a module's file.
 type Result struct {
 	Image *image.Image // nil where there is none
 	Proof Proof        // that Image is the file
@@ -85,13 +85,13 @@ func (f *Files) File(m *target.Module, _ *image.Image) (*image.Image, error) {
 	return read, r.Err
 }
 
-// Found returns the file of m as it lies on this machine, without Wrap.
+// Found returns the file of m as it is on this machine, without Wrap.
 func (f *Files) Found(m *target.Module) (*image.Image, error) {
 	r := f.Look(f.context(), m)
 	return r.Image, r.Err
 }
 
-// Look looks for the file of m, and tells what came of it.
+// Look searches for the file of m and returns the result.
 func (f *Files) Look(ctx context.Context, m *target.Module) Result {
 	r, _ := f.find(ctx, m)
 	return r

@@ -18,18 +18,18 @@ import (
 
 // A Source proposes files for modules.
 type Source interface {
-	// Candidates yields paths of files that may be m's, the likeliest first.
+	// Candidates yields paths of files that may be m's, most likely first.
 	Candidates(m *target.Module, id *image.Identity) iter.Seq[string]
 }
 
-// A Candidate is a file that Find looked at. Err says why it was refused, and
+// A Candidate is a file that Find looked at. Err gives the reason why it was refused, and
 // is nil for the one that was taken.
 type Candidate struct {
 	Path string
 	Err  error
 }
 
-// Refusal says in words which file was refused and why; it is empty for the one
+// Refusal describes which file was refused and why; it is empty for the one
 // that was taken and for one that is not there.
 func (c *Candidate) Refusal() string {
 	if c.Err == nil || errors.Is(c.Err, os.ErrNotExist) {
@@ -112,7 +112,7 @@ func (f *Finder) try(p string, judge func(*image.Image) (Proof, error)) (*image.
 	return im, proof, nil
 }
 
-// A NotFoundError says that no file was proved to be a module's. It is
+// A NotFoundError reports that no file was proved to be a module's. It is
 // os.ErrNotExist.
 type NotFoundError struct {
 	Path  string      // of the module, as the dump has it
@@ -129,7 +129,7 @@ func notFound(m *target.Module, tried []Candidate) error {
 	return e
 }
 
-// Reason says in words what came of the search.
+// Reason describes the result of the search.
 func (e *NotFoundError) Reason() string {
 	if len(e.Tried) == 0 {
 		return "no file of that name was found"

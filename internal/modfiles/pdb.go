@@ -18,7 +18,7 @@ import (
 // A PDBFile is a portable PDB that was found. Close ends the life of Data.
 type PDBFile struct {
 	Path string
-	Data []byte // mapped where that is possible
+	Data []byte // mapped if possible
 	io.Closer
 }
 
@@ -46,7 +46,7 @@ func (f *Finder) FindPDB(ctx context.Context, m *target.Module, id target.PDBID,
 	return nil, noPDB(m, tried)
 }
 
-// noPDB says that a module's PDB was not found, and what was refused.
+// noPDB reports that a module's PDB was not found, and what was refused.
 func noPDB(m *target.Module, tried []Candidate) error {
 	err := notFound(m, tried)
 	if e, ok := err.(*NotFoundError); ok && len(e.Tried) > 0 {
@@ -55,7 +55,7 @@ func noPDB(m *target.Module, tried []Candidate) error {
 	return fmt.Errorf("%s: no PDB found: %w", m.Path, os.ErrNotExist)
 }
 
-// pdbs proposes files, the likeliest first.
+// pdbs proposes files, most likely first.
 func (f *Finder) pdbs(m *target.Module, id target.PDBID, beside string) func(func(string) bool) {
 	f.start()
 	name := lowerName(id.Path)

@@ -28,8 +28,8 @@ type Policy struct {
 	// limits.ModuleFile and limits.PDBFile.
 	MaxFile, MaxPDB int64
 	// Structure, if not nil, compares a managed module's file with what the runtime
-	// made of the module, and returns what fits in words. image.ErrMismatch is a
-	// contradiction; another error says that there was nothing to compare.
+	// made of the module, and returns what fits as text. image.ErrMismatch is a
+	// contradiction; another error reports that there was nothing to compare.
 	Structure func(m *target.Module, file *image.Image) (string, error)
 }
 
@@ -37,13 +37,13 @@ type Policy struct {
 // proves.
 var ErrUnproven = errors.New("nothing in the dump proves that it is the file that was loaded")
 
-// A Proof says in words why a file counts as the one that was loaded: "build id",
+// A Proof describes why a file counts as the one that was loaded: "build id",
 // or "structure: 1204 of 1204 types fit".
 type Proof string
 
 // Judge returns why the file img stands for the module m, whose identity is id as far
 // as the dump says it, and whose memory is mem. The error is image.ErrMismatch for
-// a file that is another one, and ErrUnproven where the dump does not tell.
+// a different file, and ErrUnproven where the dump does not show it.
 //
 // An identity decides alone: a build id, or the time stamp and size of a PE image
 // and the MVID where its metadata is in the dump. Where the dump has none, because
@@ -97,7 +97,7 @@ func namesLocalFile(goos, path string) bool {
 	case path == "" || len(path) > limits.PathBytes || strings.ContainsRune(path, 0):
 		return false
 	case goos == "windows":
-		// A colon behind the drive names a stream of a file.
+		// A colon after the drive names a stream of a file.
 		return driveLetter(path) && !strings.Contains(path[2:], ":")
 	}
 	return path[0] == '/' && !strings.HasPrefix(path, "//")
@@ -109,7 +109,7 @@ func withoutDeleted(path string) string { return strings.TrimSuffix(path, " (del
 
 // open opens a file that a dump names, or whose name a dump chose: a regular file
 // with something in it, on a file system that keeps files. Nothing is read. It
-// never waits for a pipe or a device.
+// never blocks on a pipe or a device.
 func (p *Policy) open(path string, most int64) (*mmapfile.File, error) {
 	st, err := os.Stat(path)
 	if err != nil {

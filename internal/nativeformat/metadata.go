@@ -251,7 +251,7 @@ func (m *Metadata) reference(h Handle, depth int) (string, error) {
 	return name, nil // of a scope, or nothing
 }
 
-// A Method is what the stack trace data of a program say of one of its methods.
+// A Method holds what the stack trace data of a program say of one of its methods.
 type Method struct {
 	Offset    int64 // of its code, from the beginning of the data
 	Owner     Token

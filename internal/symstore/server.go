@@ -39,10 +39,10 @@ const (
 	maxRedirects    = 5
 )
 
-// ErrNotOnServer says that a server does not have a file.
+// ErrNotOnServer means that a server does not have a file.
 var ErrNotOnServer = errors.New("the symbol server does not have the file")
 
-// A Budget is what the downloads of one dump may take in all. It is safe for
+// A Budget holds what the downloads of one dump may take in all. It is safe for
 // concurrent use.
 type Budget struct {
 	File  int64 // bytes of one file, unpacked; 0 stands for limits.Download
@@ -75,7 +75,7 @@ func (b *Budget) spend(n int) error {
 
 // A Server downloads files from a symbol server into a cache. It is asked only
 // when the user named it. What it sends enters the cache when it is proved to be
-// what was asked for, and not before. It is safe for concurrent use.
+// what was requested, and not before. It is safe for concurrent use.
 type Server struct {
 	URL   string // "https://msdl.microsoft.com/download/symbols"
 	Cache Cache
@@ -91,7 +91,7 @@ type Server struct {
 	once   sync.Once
 	client *http.Client
 	mu     sync.Mutex
-	failed map[string]error // by key: a file is asked for once
+	failed map[string]error // by key: a file is requested once
 	down   error            // why the server can't be reached at all
 }
 

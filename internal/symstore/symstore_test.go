@@ -116,7 +116,7 @@ func TestContextEndsADownload(t *testing.T) {
 }
 
 // TestBadServers asks servers that fail in every way: nothing may reach the
-// cache, nothing may hang, and a file is asked for once.
+// cache, nothing may hang, and a file is requested once.
 func TestBadServers(t *testing.T) {
 	for name, h := range map[string]http.HandlerFunc{
 		"does not have it": func(w http.ResponseWriter, r *http.Request) { http.NotFound(w, r) },
@@ -171,7 +171,7 @@ func anything(string) error { return nil }
 var library = synth.ELFLibrary(1, 2)
 
 // TestGarbageIsRefused: what a server sends enters the cache when its content is
-// what was asked for. What was refused is told.
+// what was requested. What was refused is told.
 func TestGarbageIsRefused(t *testing.T) {
 	other := slices.Clone(library)
 	other[0x110] = 9
