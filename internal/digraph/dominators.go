@@ -7,23 +7,23 @@ import (
 	"github.com/sosgo/sosgo/internal/offheap"
 )
 
-// Dominators is the dominator tree of what a root reaches, and a second tree of what only the entries reach
-// ([Graph.Dominators]). A node is dominated by those without which it would not be reached; its immediate dominator is
-// the last of them.
+// Dominators is the dominator tree of what a root reaches, and a second tree of what only the entries
+// reach ([Graph.Dominators]). A node is dominated by the nodes on all of its paths; its immediate
+// dominator is the last of them.
 type Dominators struct {
-	// Idom is, for each node, its immediate dominator: None for a node that was not reached, itself for the root.
-	// Number n (nodes of the graph) is the pseudo root of the entries: its own too, or None if there are no entries. So
-	// Idom has n+1 elements.
+	// Idom holds the immediate dominator of each node: None for an unreached node, the root itself for
+	// the root. Element n (the number of nodes) is the pseudo root of the entries: its own dominator,
+	// or None without entries. So Idom has n+1 elements.
 	Idom []uint32
 
-	// Order is the nodes of both trees in preorder of the dominator tree: each node stands before those that it
-	// dominates, and these all stand right after it, the nearer to the root of the depth-first search the earlier. The
-	// root's tree is Order[:Live]; after it come the pseudo root, if there is one, and its tree.
+	// Order holds the nodes of both trees in preorder of the dominator tree: each node precedes those
+	// that it dominates, which follow it directly, in depth-first order. The root's tree is
+	// Order[:Live]; then come the pseudo root, if there is one, and its tree.
 	Order []uint32
 
-	Live int // how many nodes the root reaches, itself included
+	Live int // number of nodes that the root reaches, itself included
 
-	// Reached is which these are, a bit for each node as in Reach.Bits; nil but of DominatorsOfAll.
+	// Reached has a bit for each of these nodes, as in Reach.Bits. Only DominatorsOfAll sets it.
 	Reached []uint64
 
 	idom, order *offheap.Array[uint32]
@@ -38,25 +38,25 @@ func (d *Dominators) Free() {
 	}
 }
 
-// FreeOrder gives Order back, 4 bytes per node, when Retained and SumByClass are not needed any more.
+// FreeOrder releases Order, 4 bytes per node, once Retained and SumByClass are no longer needed.
 func (d *Dominators) FreeOrder() {
 	d.order.Free()
 	d.Order = nil
 }
 
-// FreeReached gives Reached back.
+// FreeReached releases Reached.
 func (d *Dominators) FreeReached() {
 	d.reached.Free()
 	d.Reached = nil
 }
 
-// Dominators finds the exact dominators of all nodes that root reaches. entries, which may be empty, are where what
-// root does not reach is entered (Graph.Entries): what is found from them first goes to a tree of its own under a
-// pseudo root, number n, with an edge to each entry. Edges from there to what root reaches don't count: what is garbage
-// owns nothing that is alive.
+// Dominators finds the exact dominators of all nodes that root reaches. entries, which may be empty,
+// are where the part that root does not reach is entered (Graph.Entries). The nodes reached from them
+// form a second tree under a pseudo root, number n, with an edge to each entry. Edges from there to
+// what root reaches don't count: garbage owns nothing that is alive.
 //
-// Beside the graph it takes, for n nodes that are reached and x edges that are not in the depth-first tree (x ≤ m-n+1;
-// on real heaps a fifth to a half of all edges):
+// In addition to the graph it takes, for n reached nodes and x edges outside the depth-first tree (x ≤
+// m-n+1; on real heaps a fifth to a half of all edges):
 //
 //	depth-first search         8n + n/8, and its stack (DepthFirst)
 //	edges outside the tree    12n + 6x
@@ -64,32 +64,32 @@ func (d *Dominators) FreeReached() {
 //	dominators, order         16n + 6x at first, then 16n
 //	the result                 8n
 //
-// So at 1.3 edges an object it peaks at 18n, on top of the graph's 9.2n; DominatorBytes says what it can come to.
-// What a graph takes is known when it was searched: for what the budget has too little, the function ends there. Time
-// grows with n+m; the worst that a graph can do is n log n + m log n.
+// At 1.3 edges per object it peaks at 18n, in addition to the graph's 9.2n; DominatorBytes returns a
+// bound. The need of a graph is known once it was searched; if it exceeds the budget, the function
+// ends there. Time grows with n+m; the worst case is n log n + m log n.
 //
-// The algorithm is SEMI-NCA (L. Georgiadis, Linear-Time Algorithms for Dominators and Related Problems, 2005, 2.3), of
-// which profiles made this:
-//   - All is done in numbers of the depth-first search. They are looked up in one independent pass over the edges by
-//     all workers, some ns an edge and not 25 as inside the dependent loops.
-//   - Edges of the depth-first tree, half to four fifths of all, are dropped in that pass: what they say is the
-//     parent. The others are kept by the numbers that they lead into, 65,536 together, in 6 bytes each; so there are no
-//     rows of predecessors for all nodes, and the graph stays as it was. (A prototype that renumbered the graph's own
-//     edges in place destroyed the graph, and took 8 bytes for each such edge, and the rows.)
-//   - The numbers at the ends of edges, and what stands at these numbers, are looked up 64 together before anything
-//     is decided by them: a third less time in that pass where the heap is shuffled, no difference where it isn't.
-//   - The search for a semidominator stops when it is the root, of which a hub with a million edges into it makes sure
-//     after a few: a quarter of the time before on heaps with hubs.
-//   - A label is the least semidominator on a compressed path, not the node that has it: SEMI-NCA never asks which.
-//     It stands beside the ancestor in 8 bytes, one miss for both: half the time of two arrays.
-//   - A node all of whose edges in are of the tree has its parent as semidominator and as immediate dominator. So
-//     semidominators are kept for the others only, in the place of their edges, and the last pass looks at these only.
+// The algorithm is SEMI-NCA (L. Georgiadis, Linear-Time Algorithms for Dominators and Related
+// Problems, 2005, 2.3), shaped by profiles:
+//   - Everything is done in numbers of the depth-first search. One independent pass over the edges by all workers looks them up, at some ns per
+//     edge instead of 25 inside the dependent loops.
+//   - That pass drops the edges of the depth-first tree, half to four fifths of all, since they only state the parent. The others are kept by the
+//     numbers that they lead into, 65,536 together, in 6 bytes each. So there are no rows of predecessors for all nodes, and the graph is unchanged.
+//     (A prototype that renumbered the graph's own edges in place destroyed it, and took 8 bytes for each such edge, and the rows.)
+//   - The numbers at the ends of edges, and the data at these numbers, are loaded 64 together before any decision: this saves a third of that
+//     pass on shuffled heaps.
+//   - The search for a semidominator stops at the root, which a hub with a million incoming edges reaches after a few: a quarter of the time on
+//     heaps with hubs.
+//   - A label is the least semidominator on a compressed path, not its node, which SEMI-NCA never needs. Label and ancestor share 8 bytes, one
+//     miss for both: half the time of two arrays.
+//   - A node whose incoming edges are all of the tree has its parent as semidominator and immediate dominator. So semidominators are kept for the
+//     others only, in place of their edges, and the last pass visits only these.
 func (g *Graph) Dominators(ctx context.Context, root uint32, entries []uint32, opt Options) (*Dominators, error) {
 	return (&semiNCA{g: g, opt: opt, entries: entries}).run(ctx, root)
 }
 
-// DominatorsOfAll is Dominators with the Entries of what root does not reach. What it reaches the search for dominators
-// finds out anyway: it takes no search before, and Dominators.Reached, n/8 bytes, tells.
+// DominatorsOfAll is Dominators with the Entries of what root does not reach. The search for
+// dominators computes what root reaches anyway, so it needs no search before it, and stores it in
+// Dominators.Reached, n/8 bytes.
 func (g *Graph) DominatorsOfAll(ctx context.Context, root uint32, opt Options) (*Dominators, error) {
 	return (&semiNCA{g: g, opt: opt, all: true}).run(ctx, root)
 }
@@ -109,34 +109,34 @@ func (s *semiNCA) run(ctx context.Context, root uint32) (*Dominators, error) {
 	return d, nil
 }
 
-// DominatorBytes returns the most that Dominators and DominatorsOfAll can take at once, beside the graph, with so many
-// workers: 17 a node, and 10 for each edge, as if all were outside of the depth-first tree and led to neighbours. Heaps
-// take less than half of it.
+// DominatorBytes returns a bound on the memory of Dominators and DominatorsOfAll, the graph excluded:
+// 17 bytes per node and 10 per edge, as if all edges were outside the depth-first tree and led to
+// neighbours. Heaps take less than half of it.
 func DominatorBytes(nodes, edges uint64, workers int) int64 {
 	return int64(17*(nodes+64)) + outsideBytes(nodes+1, edges, workers) + int64(4*edges)
 }
 
-// outsideBytes returns the most that an edgeStore takes for edges between so many numbers: blocks that are full, and one for
-// each part and worker that is not.
+// outsideBytes returns the most memory of an edgeStore for edges between so many numbers: full blocks,
+// and a partial one for each part and worker.
 func outsideBytes(numbers, edges uint64, workers int) int64 {
 	const bytes = uint64(unsafe.Sizeof(block{}))
 	return int64(bytes * (edges/blockSize + (numbers>>partBits+1)*uint64(workers) + growth))
 }
 
-// A semiNCA is a computation of dominators. All arrays but num and idom are by number.
+// A semiNCA is a computation of dominators. All arrays except num and idom are by number.
 type semiNCA struct {
 	g       *Graph
 	opt     Options
 	entries []uint32
-	all     bool // entries are to be found
+	all     bool // find entries
 
-	found   *offheap.Array[uint32] // the entries that were
-	reached bitmap                 // by the root, if all
+	found   *offheap.Array[uint32] // the entries found
+	reached bitmap                 // by the root, if all is set
 
-	order  *offheap.Array[uint32] // the node that has a number
-	parent *offheap.Array[uint32] // in the depth-first tree; in the end, the immediate dominator
-	count  int                    // numbers that were given
-	live   int                    // of these, those of the root's tree
+	order  *offheap.Array[uint32] // the node of each number
+	parent *offheap.Array[uint32] // in the depth-first tree; finally the immediate dominator
+	count  int                    // number of numbered nodes
+	live   int                    // those of the root's tree
 
 	edges  *edgeStore // outside the tree; then the semidominators that are not parents
 	idom   *offheap.Array[uint32]
@@ -174,13 +174,13 @@ func (s *semiNCA) search(ctx context.Context, root uint32) error {
 	return nil
 }
 
-// findEntries looks for the entries of what the search has not seen from the root.
+// findEntries finds the entries of what the search has not reached from the root.
 func (s *semiNCA) findEntries(ctx context.Context, d *dfs) (err error) {
 	if s.reached, err = newBitmap(s.opt.Budget, s.g.Nodes()); err != nil {
 		return err
 	}
 	copy(s.reached.words, d.seen.words)
-	d.stack.Free() // what the root's tree needed may be much
+	d.stack.Free() // the root's tree may have needed much
 	if s.found, err = s.g.Entries(ctx, s.reached.words, s.opt); err != nil {
 		return err
 	}
@@ -189,11 +189,12 @@ func (s *semiNCA) findEntries(ctx context.Context, d *dfs) (err error) {
 	return d.newStack(s.opt)
 }
 
-// outside returns the most edges that are not in the depth-first tree: to each number but a root leads one that is.
+// outside returns the maximum number of edges outside the depth-first tree: one edge into each number
+// except roots is in it.
 func (s *semiNCA) outside() int { return s.g.Edges() + len(s.entries) - max(0, s.count-2) }
 
-// need asks for what comes behind the search, when the order and the parents are there: the numbers, then the forest,
-// beside the edges.
+// need checks the memory for what follows the search, which must hold in addition to the order and
+// parents: the numbers, then the forest, beside the edges.
 func (s *semiNCA) need() error {
 	edges := outsideBytes(uint64(s.count), uint64(s.outside()), s.opt.workers())
 	more := max(4*int64(s.g.Nodes()+1), 8*int64(s.count)-4*int64(len(s.found.Slice())))
@@ -217,7 +218,7 @@ func (s *semiNCA) collect(ctx context.Context) error {
 	}
 	err = s.opt.job("numbers").spans(ctx, s.count, func(_, lo, hi int) {
 		for i := lo; i < hi; i++ {
-			num[order[i]] = uint32(i) + 1 // 0 is a node without number
+			num[order[i]] = uint32(i) + 1 // 0 marks a node without a number
 		}
 	})
 	if err != nil {
@@ -240,7 +241,7 @@ func (s *semiNCA) collect(ctx context.Context) error {
 	return err
 }
 
-// collectRows takes the edges lo to hi of the graph.
+// collectRows handles the edges lo to hi of the graph.
 func (s *semiNCA) collectRows(w, lo, hi int, num []uint32) {
 	offsets := s.g.Offsets
 	u := s.g.rowOf(lo)
@@ -262,7 +263,7 @@ func (s *semiNCA) collectRows(w, lo, hi int, num []uint32) {
 	}
 }
 
-// collectRow takes edges from number a.
+// collectRow handles edges from number a.
 func (s *semiNCA) collectRow(w int, a uint32, row []uint32, num []uint32) {
 	var ends looked
 	for len(row) > 0 {
@@ -273,8 +274,8 @@ func (s *semiNCA) collectRow(w int, a uint32, row []uint32, num []uint32) {
 	}
 }
 
-// A looked is the numbers of some nodes and those of their parents, looked up together: the branches that depend on
-// them would make the processor wait for one after the other.
+// A looked holds the numbers of some nodes and of their parents, loaded together: dependent branches
+// would make the processor wait for one after another.
 type looked struct{ num, parent [64]uint32 }
 
 func (l *looked) look(nodes []uint32, num, parent []uint32) {
@@ -282,14 +283,14 @@ func (l *looked) look(nodes []uint32, num, parent []uint32) {
 		l.num[i] = num[v] - 1
 	}
 	for i := range nodes[:min(len(nodes), len(l.num))] {
-		if b := l.num[i]; b != None { // a node that was not reached
+		if b := l.num[i]; b != None { // an unreached node
 			l.parent[i] = parent[b]
 		}
 	}
 }
 
-// keep keeps the edges from number a that say something about dominators: not those of the tree and loops, nor those
-// out of the second tree into the first.
+// keep stores the edges from number a that affect dominators: not tree edges and loops, nor edges from
+// the second tree into the first.
 func (s *semiNCA) keep(w int, a uint32, ends *looked, from, to int) {
 	live := uint32(s.live)
 	for i := from; i < to; i++ {
@@ -301,13 +302,14 @@ func (s *semiNCA) keep(w int, a uint32, ends *looked, from, to int) {
 	}
 }
 
-// A link is where a number stands in the forest that SEMI-NCA builds from the highest number down. Numbers above the
-// one at work are linked. Evaluating a path compresses it: then the ancestor is not the parent, but the first number on
-// the way up that was not linked at that time, and the label the least semidominator before it.
+// A link is a number's place in the forest that SEMI-NCA builds from the highest number down. Numbers
+// above the current one are linked. Evaluating a path compresses it: then the ancestor is the first
+// number on the way up that was not linked at that time, and the label is the least semidominator
+// before it.
 type link struct{ ancestor, label uint32 }
 
-// semidominators evaluates the edges outside the tree, from the highest number down, and leaves in their place the
-// semidominators of the numbers that have another than their parent.
+// semidominators evaluates the edges outside the tree, from the highest number down. It replaces them
+// with the semidominators of the numbers whose semidominator is not their parent.
 func (s *semiNCA) semidominators(ctx context.Context) error {
 	array, err := offheap.Make[link](s.opt.Budget, s.count)
 	if err != nil {
@@ -349,7 +351,7 @@ func (s *semiNCA) semidominators(ctx context.Context) error {
 	return nil
 }
 
-// semiPart evaluates the edges into one part. values has the semidominators + 1.
+// semiPart evaluates the edges into one part. values holds the semidominators + 1.
 func (s *semiNCA) semiPart(ctx context.Context, j *job, links []link, base uint32, rows *partRows, values []uint32) error {
 	parent := s.parent.Slice()
 	left := stride
@@ -365,12 +367,12 @@ func (s *semiNCA) semiPart(ctx context.Context, j *job, links []link, base uint3
 			root = uint32(s.live)
 		}
 		for _, u := range row {
-			// From an ancestor the edge itself is the path.
+			// From an ancestor, the edge itself is the path.
 			if u > v {
 				u = eval(ctx, links, u, v)
 			}
 			if semi = min(semi, u); semi == root {
-				break // of a million that hold a hub, a few show that nobody owns it
+				break // for a hub of a million edges, a few show that nobody owns it
 			}
 			if left--; left <= 0 {
 				if err := j.step(ctx, 0, uint64(s.count)); err != nil {
@@ -387,9 +389,9 @@ func (s *semiNCA) semiPart(ctx context.Context, j *job, links []link, base uint3
 	return nil
 }
 
-// eval returns the least label on the way up from u, a number above v, before it comes to v or below. It compresses the way.
-// So that a way of 100 million steps takes no stack, the steps up turn the ancestors round, and the steps down find
-// back by them. If ctx ends on the way, it is not gone to its end, and the forest is good for nothing any more.
+// eval returns the least label on the way up from u, a number above v, before it reaches v or below.
+// It compresses the way. To need no stack for a way of 100 million steps, the steps up reverse the
+// ancestors, and the steps down use them to return. If ctx ends on the way, the forest is unusable.
 func eval(ctx context.Context, links []link, u, v uint32) uint32 {
 	root := links[u].ancestor
 	if root <= v {
@@ -423,14 +425,14 @@ func eval(ctx context.Context, links []link, u, v uint32) uint32 {
 	return least
 }
 
-// nearest makes immediate dominators of parents, from the lowest number up: the nearest number on the way up the
-// dominator tree from the parent that is not above the semidominator. That is the parent itself unless edges said
-// otherwise.
+// nearest converts parents to immediate dominators, from the lowest number up: the nearest number on
+// the way up the dominator tree from the parent that is not above the semidominator. That is the
+// parent itself unless edges disagree.
 //
-// The way is a few steps on heaps (0.04 s for 18 million objects), but n of them for n nodes in a list each element of
-// which holds something that an array holds, too. So when there were more than some steps a node, the rest is looked
-// for with pointers that jump (E. W. Myers, An Applicative Random-Access Stack, 1983): log n steps, for 8 bytes per node
-// that the links had before.
+// The way is a few steps on heaps (0.04 s for 18 million objects), but n steps for n nodes of a list
+// whose elements each hold something that an array holds too. After more than some steps per node, the
+// rest uses jump pointers (E. W. Myers, An Applicative Random-Access Stack, 1983): log n steps, in the
+// 8 bytes per node of the links.
 func (s *semiNCA) nearest(ctx context.Context) error {
 	c := &climber{ctx: ctx, budget: s.opt.Budget, dom: s.parent.Slice(), steps: 4*s.count + 1<<20}
 	defer c.Free()
@@ -453,20 +455,20 @@ func (s *semiNCA) nearest(ctx context.Context) error {
 	return nil
 }
 
-// A climber goes up the dominator tree. It is asked for ascending numbers.
+// A climber climbs the dominator tree. Its numbers must be ascending.
 type climber struct {
 	ctx    context.Context
 	budget *offheap.Budget
 	err    error
-	dom    []uint32 // immediate dominators below the number that is asked for; above it parents
-	steps  int      // that may yet be made one by one
+	dom    []uint32 // immediate dominators below the current number; above it parents
+	steps  int      // single steps left
 
-	jumps *offheap.Array[jump] // for the numbers below known, when there are no more steps
+	jumps *offheap.Array[jump] // for the numbers below known, once there are no more steps
 	known uint32
 }
 
-// A jump is how deep a number lies in the dominator tree, and one of its ancestors, so chosen that from any number any
-// ancestor is log n jumps and steps away.
+// A jump is the depth of a number in the dominator tree, and an ancestor chosen so that any ancestor
+// of any number is log n jumps and steps away.
 type jump struct{ depth, to uint32 }
 
 func (c *climber) Free() { c.jumps.Free() }
@@ -496,7 +498,7 @@ func (c *climber) find(v, limit uint32) uint32 {
 	return d
 }
 
-// learn finds the jumps of all numbers below v.
+// learn computes the jumps of all numbers below v.
 func (c *climber) learn(v uint32) {
 	if c.jumps == nil {
 		if c.jumps, c.err = offheap.Make[jump](c.budget, len(c.dom)); c.err != nil {
@@ -512,7 +514,7 @@ func (c *climber) learn(v uint32) {
 			continue
 		}
 		over, to := jumps[d], d
-		// Two jumps of the same length become one.
+		// Two jumps of equal length become one.
 		if next := jumps[over.to]; over.depth-next.depth == next.depth-jumps[next.to].depth {
 			to = next.to
 		}
@@ -524,7 +526,7 @@ func (c *climber) learn(v uint32) {
 	}
 }
 
-// results brings the tree into the order of its own preorder and into nodes.
+// results converts the tree to its own preorder and to nodes.
 func (s *semiNCA) results(ctx context.Context) error {
 	if err := s.sort(ctx); err != nil {
 		return err
@@ -535,7 +537,7 @@ func (s *semiNCA) results(ctx context.Context) error {
 		return err
 	}
 	idom, order, dom := s.idom.Slice(), s.order.Slice(), s.parent.Slice()
-	if s.count <= n { // with the pseudo root, there may be n+1
+	if s.count <= n { // with the pseudo root there may be n+1
 		err = s.opt.job("nodes").spans(ctx, n+1, func(_, lo, hi int) {
 			for i := lo; i < hi; i++ {
 				idom[i] = None
@@ -552,8 +554,9 @@ func (s *semiNCA) results(ctx context.Context) error {
 	})
 }
 
-// sort makes the preorder of the dominator tree. One array has, for each number, first how many it dominates, itself
-// included; then, when its place is known, where the next node that it dominates goes.
+// sort computes the preorder of the dominator tree. One array first holds, for each number, how many
+// it dominates, itself included; then, when its place is known, where the next node that it dominates
+// goes.
 func (s *semiNCA) sort(ctx context.Context) (err error) {
 	places, err := offheap.Make[uint32](s.opt.Budget, s.count)
 	if err != nil {
@@ -579,7 +582,7 @@ func (s *semiNCA) sort(ctx context.Context) (err error) {
 	}
 	for lo := 0; lo < s.count; lo += stride {
 		for i := lo; i < min(s.count, lo+stride); i++ {
-			at := uint32(i) // a root's: all of its tree have the numbers behind it
+			at := uint32(i) // a root's tree takes the numbers after it
 			if d := dom[i]; int(d) != i {
 				at = place[d]
 				place[d] += place[i]

@@ -7,13 +7,14 @@ import (
 	"github.com/sosgo/sosgo/internal/offheap"
 )
 
-// Entries returns where the nodes that are not in a set are entered, if the set is closed (Reach.Bits: all that its nodes
-// lead to is in it): the fewest nodes from which all others outside can be reached. They are the nodes without edges
-// into them from other nodes outside and, for each cycle (each strongly connected component) without such edges, its
-// lowest number; ascending. With them Dominators makes a second tree of what is outside.
+// Entries returns where the nodes outside of a set are entered, if the set is closed (Reach.Bits: it
+// contains everything that its nodes lead to). They are the fewest nodes from which all others outside
+// can be reached: the nodes without incoming edges from other nodes outside and, for each cycle
+// (strongly connected component) without such edges, its lowest number; ascending. With them
+// Dominators builds a second tree of what is outside.
 //
-// The result takes 4 bytes for each entry, which the caller frees. While the function works there are n/4 + 4 bytes for
-// each node outside the set more.
+// The result takes 4 bytes for each entry, which the caller frees. The function takes another n/4 + 4
+// bytes for each node outside the set.
 func (g *Graph) Entries(ctx context.Context, closed []uint64, opt Options) (*offheap.Array[uint32], error) {
 	e := &entrySearch{g: g, closed: bitmap{words: closed}, job: opt.job("entries"), left: stride}
 	defer e.free()
@@ -41,10 +42,10 @@ func (g *Graph) Entries(ctx context.Context, closed []uint64, opt Options) (*off
 type entrySearch struct {
 	g       *Graph
 	closed  bitmap
-	held    bitmap // outside the set, those with an edge into them from outside; in the end, the entries
-	reach   *Reach // what the entries so far reach
+	held    bitmap // nodes outside the set with an edge from outside; finally the entries
+	reach   *Reach // reached from the entries so far
 	entries *offheap.Array[uint32]
-	n       int // how many there are
+	n       int // number of entries
 	job     *job
 	left    int
 }
@@ -80,7 +81,7 @@ func (e *entrySearch) outside(ctx context.Context, f func(u uint32) error) error
 	return nil
 }
 
-// find records the nodes that an edge from outside leads to, and takes the others.
+// find marks the nodes that an edge from outside leads to, and takes the others.
 func (e *entrySearch) find(ctx context.Context) error {
 	err := e.outside(ctx, func(u uint32) error {
 		row := e.g.Row(u)
@@ -124,10 +125,10 @@ func (e *entrySearch) append(u uint32) error {
 	return nil
 }
 
-// cycles finds an entry for each cycle that is not held from without. What is left is marked from its lowest node on,
-// again and again from the lowest that is not marked: the nodes that this began with hold all that is left. The last of
-// them is not reached from the others, so it is in a cycle that nothing holds, as its lowest node, since that was not
-// marked when it was. Without what it reaches the same is true for the last but one, and so on back to the first.
+// cycles finds an entry for each cycle that nothing outside of it holds. It marks what is reachable
+// from the lowest unmarked node, and repeats; these starting nodes hold everything that is left. The
+// last of them is not reached from the others, so it is the lowest node of a cycle that nothing holds.
+// Without what it reaches, the same holds for the last but one, and so on back to the first.
 func (e *entrySearch) cycles(ctx context.Context) error {
 	open, reached := e.n, e.reach.n
 	err := e.outside(ctx, func(u uint32) error {
@@ -161,7 +162,7 @@ func (e *entrySearch) cycles(ctx context.Context) error {
 	return nil
 }
 
-// sort puts the entries in order by way of a bitmap.
+// sort orders the entries by means of a bitmap.
 func (e *entrySearch) sort(ctx context.Context) error {
 	clear(e.held.words)
 	for _, u := range e.entries.Slice()[:e.n] {

@@ -8,10 +8,10 @@ import (
 	"github.com/sosgo/sosgo/internal/workers"
 )
 
-// ShortestPaths returns the tree of the shortest paths from the roots to all nodes that can be reached: the node before each
-// on its path. A root has itself, a node that is not reached None. Of several nodes that are as near to a root and have
-// an edge to the node it is the one with the lowest number. The result takes 4n bytes, which the caller frees; while
-// the function works there are 4n + n/8 more.
+// ShortestPaths returns the tree of the shortest paths from the roots to all reachable nodes: the
+// predecessor of each node on its path. A root is its own predecessor; an unreached node has None. Of
+// several equally near predecessors, the lowest number is taken. The result takes 4n bytes, which the
+// caller frees; the function takes another 4n + n/8.
 func (g *Graph) ShortestPaths(ctx context.Context, roots []uint32, opt Options) (*offheap.Array[uint32], error) {
 	n := g.Nodes()
 	if err := opt.Budget.Need("the shortest paths to all nodes", 8*int64(n)+int64(n)/8); err != nil {
@@ -45,7 +45,8 @@ func (g *Graph) ShortestPaths(ctx context.Context, roots []uint32, opt Options) 
 	return parents, nil
 }
 
-// Path returns the shortest path from a root to a node, both included, by the tree of ShortestPaths; nil if there is none.
+// Path returns the shortest path from a root to a node, both included, from the tree of ShortestPaths,
+// or nil.
 func Path(parents []uint32, u uint32) []uint32 {
 	if parents[u] == None {
 		return nil
@@ -63,15 +64,15 @@ func Path(parents []uint32, u uint32) []uint32 {
 	return path
 }
 
-// A search goes breadth first, level by level. The nodes of a level may come in any order, for a node's parent is
-// decided by numbers: a node that is in no level so far (closed) takes the lowest of the nodes that lead to it, whoever
-// came first. Workers agree by one compare-and-swap; what was found in earlier levels costs them a bit of a map that
-// fits the cache.
+// A search is breadth-first, level by level. The nodes of a level may be processed in any order, since
+// numbers decide a node's parent: a node outside of the levels so far (closed) takes the lowest of the
+// nodes that lead to it. Workers agree by one compare-and-swap; nodes of earlier levels cost a bit of
+// a map that fits the cache.
 type search struct {
 	g       *Graph
-	parents []uint32 // holds parent+1, or 0 for None, until run is done: new memory is zero
+	parents []uint32 // parent+1, or 0 for None, until run is done: new memory is zero
 	queue   []uint32
-	closed  bitmap // the present level and those before it
+	closed  bitmap // the current level and those before it
 	job     *job
 	tail    atomic.Int64
 }
@@ -104,8 +105,8 @@ func (s *search) run(ctx context.Context, roots []uint32) error {
 	})
 }
 
-// levelPiece is how many nodes of a level a worker takes at once, and two of them are the least that others are called
-// for.
+// levelPiece is how many nodes of a level a worker takes at once. Other workers join for at least two
+// pieces.
 const levelPiece = 4096
 
 func (s *search) level(ctx context.Context, level []uint32) error {
@@ -129,14 +130,14 @@ func (s *search) level(ctx context.Context, level []uint32) error {
 	return ctx.Err()
 }
 
-// ahead is for how many nodes the beginnings of rows are looked up together, so that the processor waits for all of
-// them at once. Where the order of nodes has little to do with where they lie that is most of the time.
+// ahead is how many starts of rows are loaded together, so that the processor waits for all of them at
+// once. On shuffled heaps that is most of the time.
 const ahead = 32
 
-// A rows is some rows of a graph, looked up together.
+// A rows holds some rows of a graph, loaded together.
 type rows struct {
 	from, to [ahead]uint32
-	first    uint32 // of all rows, so that their targets are fetched, too
+	first    uint32 // keeps loads alive, so that the targets are fetched too
 }
 
 func (r *rows) look(g *Graph, nodes []uint32) {
@@ -145,14 +146,14 @@ func (r *rows) look(g *Graph, nodes []uint32) {
 		r.from[i], r.to[i] = g.Offsets[u], g.Offsets[u+1]
 	}
 	for i := range nodes {
-		// Also of an empty row: to ask whether it is would be to wait for it.
+		// Empty rows are included: testing for them would wait for the load.
 		if k := r.from[i]; int(k) < len(g.Targets) {
 			r.first ^= g.Targets[k]
 		}
 	}
 }
 
-// alone expands a level in one goroutine.
+// alone expands a level on one goroutine.
 func (s *search) alone(ctx context.Context, level []uint32) error {
 	var r rows
 	tail := int(s.tail.Load())
@@ -228,7 +229,7 @@ func (s *search) together(ctx context.Context, piece []uint32) error {
 	return s.job.step(ctx, uint64(all), uint64(len(s.parents)))
 }
 
-// lower makes p the parent if there is none or a higher one, and reports whether there was none.
+// lower sets the parent to p if there is none or a higher one. It reports whether there was none.
 func lower(parent *uint32, p uint32) (first bool) {
 	for {
 		old := atomic.LoadUint32(parent)

@@ -6,19 +6,19 @@ import (
 	"github.com/sosgo/sosgo/internal/offheap"
 )
 
-// A Reach is a set of nodes that grows by what can be reached from more and more sources. It is for one goroutine at a
-// time, and may be used again and again: to empty it costs no more than what was in it, or n/64 steps.
+// A Reach is a set of nodes that grows by what is reachable from added sources. It is for one
+// goroutine at a time and reusable: emptying it costs no more than its content, or n/64 steps.
 type Reach struct {
 	g    *Graph
 	job  *job
-	left int // nodes and edges until ctx is asked again; Add may be called for millions of small sets
+	left int // nodes and edges until the next check of ctx; Add may be called for millions of small sets
 	seen bitmap
-	list *offheap.Array[uint32] // of the nodes in the set, in the order in which they came
+	list *offheap.Array[uint32] // the nodes of the set in order of their addition
 	n    int
 }
 
-// NewReach returns an empty set. It takes n/8 bytes, and 4 bytes for each node that was ever in it at once, until Free. opt
-// is for all its methods; they use one goroutine.
+// NewReach returns an empty set. It takes n/8 bytes, and 4 bytes for each node of the largest set,
+// until Free. opt is for all its methods; they use one goroutine.
 func (g *Graph) NewReach(opt Options) (*Reach, error) {
 	n := g.Nodes()
 	r := &Reach{g: g, job: opt.job("reachable nodes"), left: stride}
@@ -43,10 +43,11 @@ func (r *Reach) Free() {
 // Has reports whether a node is in the set.
 func (r *Reach) Has(u uint32) bool { return r.seen.has(u) }
 
-// Bits returns the set as a bitmap: node u is in it if bit u%64 of word u/64 is set. It changes with the set.
+// Bits returns the set as a bitmap: node u is in it if bit u%64 of word u/64 is set. It changes with
+// the set.
 func (r *Reach) Bits() []uint64 { return r.seen.words }
 
-// Nodes returns the nodes of the set, sources and the near ones first. It is valid until the set is changed.
+// Nodes returns the nodes of the set, sources and near ones first. It is valid until the set changes.
 func (r *Reach) Nodes() []uint32 { return r.list.Slice()[:r.n] }
 
 // Reset empties the set.
@@ -61,7 +62,7 @@ func (r *Reach) Reset() {
 	r.n = 0
 }
 
-// truncate takes out what came after the first n nodes.
+// truncate removes everything after the first n nodes.
 func (r *Reach) truncate(n int) {
 	for _, u := range r.Nodes()[n:] {
 		r.seen.remove(u)
@@ -69,15 +70,15 @@ func (r *Reach) truncate(n int) {
 	r.n = n
 }
 
-// Add puts the sources and all that can be reached from them into the set, and returns the nodes that are new in it and
-// the sum of their sizes. What is in the set already is not gone through again: so rounds of Add cost no more than one,
-// and the sum of some source's Add after others is what only it reaches. sizes are by node, in whatever unit; nodes
-// behind its end have none. After an error, the set has some of the nodes; Reset makes it whole.
+// Add adds the sources and everything reachable from them, and returns the new nodes and the sum of
+// their sizes. It does not revisit what is in the set: rounds of Add cost no more than one, and the
+// sum of a source added after others is what only it reaches. sizes are by node, in any unit; nodes
+// past its end have none. After an error the set is incomplete until Reset.
 func (r *Reach) Add(ctx context.Context, sources []uint32, sizes []uint32) (nodes []uint32, sum uint64, err error) {
 	return r.add(ctx, sources, sizes, nil)
 }
 
-// add does not enter nodes that without has.
+// add is Add without entering the nodes in without.
 func (r *Reach) add(ctx context.Context, sources []uint32, sizes []uint32, without []uint64) (nodes []uint32, sum uint64, err error) {
 	begin := r.n
 	if err := r.take(ctx, sources, without); err != nil {
@@ -109,7 +110,7 @@ func (r *Reach) add(ctx context.Context, sources []uint32, sizes []uint32, witho
 	return r.list.Slice()[begin:r.n], sum, nil
 }
 
-// take puts nodes into the set that are not in it.
+// take adds the nodes of a row that are not in the set.
 func (r *Reach) take(ctx context.Context, row []uint32, without []uint64) error {
 	for len(row) > 0 {
 		piece := row[:min(len(row), stride)]

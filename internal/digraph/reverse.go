@@ -7,8 +7,8 @@ import (
 	"github.com/sosgo/sosgo/internal/workers"
 )
 
-// Reverse returns the graph with all edges turned round: the row of a node has the nodes with an edge to it, in ascending
-// order, one as often as it has such edges. It takes 4n + 4m bytes, all of them the result, which the caller frees.
+// Reverse returns the graph with all edges reversed: the row of a node holds the nodes with an edge to
+// it, ascending, one per edge. It takes 4n + 4m bytes, all of them the result, which the caller frees.
 func (g *Graph) Reverse(ctx context.Context, opt Options) (*Graph, error) {
 	n, m := g.Nodes(), g.Edges()
 	if err := opt.Budget.Need("turning the edges of the graph round", 4*int64(n+1)+4*int64(m)); err != nil {
@@ -31,9 +31,9 @@ func (g *Graph) Reverse(ctx context.Context, opt Options) (*Graph, error) {
 	return rev, nil
 }
 
-// reverseInto has each worker own a range of nodes: it reads all edges, and takes those that lead into its range.
-// Reading is in order and cheap; what costs is the one counter and the one cell that an edge touches, and these need
-// neither locks nor, with the sources in order, sorting.
+// reverseInto assigns each worker a range of nodes. The worker reads all edges and takes those that
+// lead into its range. Reading is sequential and cheap; the cost is the one counter and the one cell
+// that an edge touches, which need neither locks nor sorting.
 func (g *Graph) reverseInto(ctx context.Context, opt Options, rev *Graph) error {
 	n := g.Nodes()
 	if err := opt.touch(ctx, rev.Offsets); err != nil {
@@ -46,8 +46,7 @@ func (g *Graph) reverseInto(ctx context.Context, opt Options, rev *Graph) error 
 	if err != nil {
 		return err
 	}
-	// The offset behind each node is where the next of its referrers goes; when all are there, it is where the row
-	// ends.
+	// The offset after each node is where its next referrer goes; at the end it is where the row ends.
 	sum := uint32(0)
 	for lo := 0; lo < n; lo += stride {
 		for u := lo + 1; u <= min(n, lo+stride); u++ {
@@ -67,10 +66,10 @@ func (g *Graph) reverseInto(ctx context.Context, opt Options, rev *Graph) error 
 	return fill.parts(n, func(lo, hi int) error { return g.fillInto(ctx, fill, rev, lo, hi, uint64(parts)) })
 }
 
-// leastPart is how many nodes are worth a worker that reads all edges.
+// leastPart is the minimum number of nodes for a worker that reads all edges.
 const leastPart = 1 << 16
 
-// parts divides 0 to n evenly among the workers, for which f is called at once.
+// parts divides 0 to n evenly among the workers and calls f for all parts at once.
 func (j *job) parts(n int, f func(lo, hi int) error) error {
 	if j.workers <= 1 {
 		return f(0, n)

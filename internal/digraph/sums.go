@@ -7,9 +7,10 @@ import (
 	"github.com/sosgo/sosgo/internal/offheap"
 )
 
-// Retained is, for each node, the sum of the sizes of the nodes that it dominates, its own included: what would be free
-// if it were gone. It is 0 for nodes that were not reached, and has n+1 elements; the last is the pseudo root's. sizes
-// are by node, in whatever unit; nodes behind its end have none. The result takes 8n bytes, which the caller frees.
+// Retained returns, for each node, the sum of the sizes of the nodes that it dominates, itself
+// included: what would be freed with it. It is 0 for unreached nodes. There are n+1 elements; the last
+// is the pseudo root's. sizes are by node, in any unit; nodes past its end have none. The result takes
+// 8n bytes, which the caller frees.
 func (d *Dominators) Retained(ctx context.Context, sizes []uint32, opt Options) (*offheap.Array[uint64], error) {
 	if len(d.Order) < d.Live {
 		return nil, errors.New("retained sizes need the order of dominators, which was freed")
@@ -23,8 +24,8 @@ func (d *Dominators) Retained(ctx context.Context, sizes []uint32, opt Options) 
 	}
 	sums := array.Slice()
 	j := opt.job("retained sizes")
-	// Backwards, all that a node dominates comes before it, the children of one node close together. The
-	// sizes are put in place before, in order and by all workers.
+	// Backwards, everything that a node dominates precedes it, the children of one node close
+	// together. The sizes are stored before, in order and by all workers.
 	err = j.spans(ctx, min(len(sizes), len(sums)), func(_, lo, hi int) {
 		for u := lo; u < hi; u++ {
 			if d.Idom[u] != None {
@@ -76,8 +77,8 @@ func (d *Dominators) Children(ctx context.Context, opt Options) (*Graph, error) 
 	return &Graph{Offsets: offsets.Slice(), Targets: targets.Slice(), owned: [2]*offheap.Array[uint32]{offsets, targets}}, nil
 }
 
-// childrenInto sorts by counting. The offset behind each node is first how many children it has, then where the next
-// goes.
+// childrenInto is a counting sort. The offset after each node is first its number of children, then
+// where the next one goes.
 func (d *Dominators) childrenInto(ctx context.Context, j *job, offsets, targets []uint32) (int, error) {
 	n := len(d.Idom)
 	total := 3 * uint64(n)
@@ -116,13 +117,14 @@ func (d *Dominators) childrenInto(ctx context.Context, j *job, offsets, targets 
 	return int(sum), nil
 }
 
-// SumByClass sums values by class over the topmost nodes of each class in the dominator tree: a node counts for its
-// class unless one of those that dominate it has the same class, for what it retains was counted with that one. classes
-// are by node, numbers below count; nodes after the end of classes have none. The sums with Retained's values are the
-// retained sizes of the classes; with a nil values, each topmost node counts 1.
+// SumByClass sums values by class over the topmost nodes of each class in the dominator tree. A node
+// counts for its class unless a node of the same class dominates it, since that one's retained size
+// includes it. classes are by node, numbers below count; nodes past the end of classes have none. The
+// sums of Retained's values are the retained sizes of the classes; with nil values each topmost node
+// counts 1.
 //
-// nodes is Order or a part of it that is a tree: Order[:Live] is what is alive, Order[Live:] the rest. While the
-// function works it takes 4 bytes for each node on the longest path of the tree, and 12 for each class.
+// nodes is Order or a part of it that is a tree: Order[:Live] is alive, Order[Live:] is the rest. The
+// function takes 4 bytes for each node on the longest path of the tree, and 12 for each class.
 func SumByClass[C uint8 | uint16 | uint32](ctx context.Context, d *Dominators, nodes []uint32, classes []C, count int, values []uint64,
 	opt Options) ([]uint64, error) {
 	path, err := offheap.Reserve[uint32](opt.Budget, len(nodes))
@@ -141,7 +143,7 @@ func SumByClass[C uint8 | uint16 | uint32](ctx context.Context, d *Dominators, n
 	depth := 0
 	for lo := 0; lo < len(nodes); lo += stride {
 		for _, u := range nodes[lo:min(len(nodes), lo+stride)] {
-			// In preorder, the path to a node is what is left of the path to the one before it.
+			// In preorder, the path to a node is a prefix of the path to the previous one.
 			for depth > 0 && path.Slice()[depth-1] != d.Idom[u] {
 				depth--
 				if c, ok := class(path.Slice()[depth]); ok {
