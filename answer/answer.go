@@ -23,12 +23,11 @@
 package answer
 
 import (
-	"encoding/json"
 	"errors"
-	"reflect"
 	"strconv"
 	"strings"
 
+	"github.com/sosgo/sosgo/internal/jsonenc"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -78,10 +77,10 @@ func (g *Gaps) Text(s string, err error) Text {
 
 // A Text is a piece of text or, with Err, the reason for which it is missing.
 type Text struct {
-	S   string
-	Err error
+	S   string `json:",value"`
+	Err error  `json:",absent"`
 	// Instead says, where the text is missing, what is known of that which it names: "type 7f10a4632890 of Contoso".
-	Instead string
+	Instead string `json:"-"`
 }
 
 // String is the text, or the words that stand in its place (see [Absent]).
@@ -100,12 +99,7 @@ func (t Text) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
 
 // MarshalJSON is the text, or null where it is missing: a program must not take
 // words about it for it.
-func (t Text) MarshalJSON() ([]byte, error) {
-	if t.Err != nil {
-		return []byte("null"), nil
-	}
-	return json.Marshal(t.S)
-}
+func (t Text) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(&t) }
 
 // IsZero reports whether the text is known and empty.
 func (t Text) IsZero() bool { return t.S == "" && t.Err == nil }
@@ -113,8 +107,8 @@ func (t Text) IsZero() bool { return t.S == "" && t.Err == nil }
 // A Maybe is a value or, with Err, the reason for which it is missing. JSON
 // leaves a missing one out (with the tag omitzero) or has null.
 type Maybe[T any] struct {
-	Value T
-	Err   error
+	Value T     `json:",value"`
+	Err   error `json:",absent"`
 }
 
 // Known is a value that is not missing.
@@ -124,15 +118,7 @@ func Known[T any](v T) Maybe[T] { return Maybe[T]{Value: v} }
 func (m Maybe[T]) IsZero() bool { return m.Err != nil }
 
 // MarshalJSON writes the value, or null.
-func (m Maybe[T]) MarshalJSON() ([]byte, error) {
-	if m.Err != nil {
-		return []byte("null"), nil
-	}
-	return json.Marshal(m.Value)
-}
-
-// JSONType is the type that MarshalJSON writes, for documentation.
-func (m Maybe[T]) JSONType() reflect.Type { return reflect.TypeFor[T]() }
+func (m Maybe[T]) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(&m) }
 
 // Of is the value, or with err the reason for which it is missing.
 func Of[T any](v T, err error) Maybe[T] { return Maybe[T]{v, err} }

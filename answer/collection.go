@@ -1,11 +1,10 @@
 package answer
 
 import (
-	"bytes"
 	"iter"
 	"reflect"
-	"strconv"
 
+	"github.com/sosgo/sosgo/internal/jsonenc"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -69,7 +68,7 @@ type CollectionSource interface {
 }
 
 // AppendItem appends the row of an element to b. The element is valid during the call.
-type AppendItem func(b []byte, i *CollectionItem) []byte
+type AppendItem = func(b []byte, i *CollectionItem) []byte
 
 // NewCollectionItems returns the list of what source reads.
 func NewCollectionItems(source CollectionSource) *CollectionItems { return &CollectionItems{source} }
@@ -94,24 +93,14 @@ func (l *CollectionItems) Format(newRow func() AppendItem, emit func(rows []byte
 
 // StreamJSON calls emit with JSON rows, which are separated by a comma and a line feed.
 func (l *CollectionItems) StreamJSON(emit func(rows []byte) error) error {
-	const separator = ",\n"
-	row := func(b []byte, i *CollectionItem) []byte { return append(i.AppendJSON(b), separator...) }
-	return l.Format(func() AppendItem { return row }, func(rows []byte) error {
-		return emit(bytes.TrimSuffix(rows, []byte(separator)))
-	})
+	if l == nil || l.source == nil {
+		return nil
+	}
+	return streamRows(l.Format, emit)
 }
+
+// MarshalJSON encodes the list.
+func (l *CollectionItems) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(l) }
 
 // JSONType is the type that StreamJSON writes, for documentation.
 func (CollectionItems) JSONType() reflect.Type { return reflect.TypeFor[[]CollectionItem]() }
-
-// AppendJSON appends the element as JSON: there may be millions of them.
-func (i *CollectionItem) AppendJSON(b []byte) []byte {
-	b = strconv.AppendUint(append(b, `{"index":`...), i.Index, 10)
-	if !i.Key.isZero() {
-		b = i.Key.AppendJSON(append(b, `,"key":`...))
-	}
-	if !i.Item.isZero() {
-		b = i.Item.AppendJSON(append(b, `,"value":`...))
-	}
-	return append(b, '}')
-}

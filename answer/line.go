@@ -2,7 +2,8 @@ package answer
 
 import (
 	"strconv"
-	"unicode/utf8"
+
+	"github.com/sosgo/sosgo/internal/jsonenc"
 )
 
 // A Line is a value on one line, as a person wants to read it: a string in
@@ -110,7 +111,7 @@ func (l Line) AppendJSON(b []byte) []byte {
 		return append(b, "null"...)
 	}
 	from := len(b) + 1
-	return endJSONString(l.AppendCut(append(b, '"'), -1), from)
+	return jsonenc.EndString(l.AppendCut(append(b, '"'), -1), from)
 }
 
 // MarshalText is String, for forms that have nothing but text.
@@ -124,41 +125,6 @@ func (p *LinePiece) appendQuoted(b []byte, limit int) []byte {
 		b = append(strconv.AppendUint(b, uint64(p.Chars), 10), " characters)"...)
 	}
 	return b
-}
-
-// appendJSONString appends s as a JSON string, as encoding/json writes one without escaping what is special in HTML:
-// names of types have angle brackets.
-func appendJSONString(b []byte, s string) []byte {
-	from := len(b) + 1
-	return endJSONString(append(append(b, '"'), s...), from)
-}
-
-// endJSONString makes what stands in b from an index on, behind a quotation mark, a JSON string.
-func endJSONString(b []byte, from int) []byte {
-	marks := 0
-	for _, c := range b[from:] {
-		if c < ' ' || c >= utf8.RuneSelf {
-			return appendReflected(b[:from-1], string(b[from:]))
-		}
-		if c == '"' || c == '\\' {
-			marks++
-		}
-	}
-	if marks == 0 {
-		return append(b, '"')
-	}
-	i := len(b) - 1
-	for range marks {
-		b = append(b, 0)
-	}
-	for at := len(b) - 1; at > i; at, i = at-1, i-1 { // from the end on, so that no byte is lost
-		b[at] = b[i]
-		if b[i] == '"' || b[i] == '\\' {
-			at--
-			b[at] = '\\'
-		}
-	}
-	return append(b, '"')
 }
 
 // CutText is the start of s that has at most limit UTF-16 code units, all of s

@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"iter"
 	"reflect"
-	"strconv"
 
+	"github.com/sosgo/sosgo/internal/jsonenc"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -26,17 +26,6 @@ type Excerpt struct {
 	Whole bool // it is all of it
 }
 
-// AppendJSON appends o as JSON: there may be millions of them.
-func (o *HeapObject) AppendJSON(b []byte) []byte {
-	b = strconv.AppendUint(append(b, `{"address":"0x`...), uint64(o.Address), 16)
-	b = strconv.AppendUint(append(b, `","methodTable":"0x`...), uint64(o.MethodTable), 16)
-	b = strconv.AppendUint(append(b, `","size":`...), o.Size, 10)
-	if o.Free {
-		b = append(b, `,"free":true`...)
-	}
-	return append(b, '}')
-}
-
 // Objects is a long list of objects. They are read while the list is: once, in
 // its order, and nothing is allocated for each.
 type Objects struct{ source ObjectSource }
@@ -51,7 +40,7 @@ type ObjectSource interface {
 
 // AppendObject appends the row of an object to b. The object is valid during
 // the call.
-type AppendObject func(b []byte, o *HeapObject) []byte
+type AppendObject = func(b []byte, o *HeapObject) []byte
 
 // NewObjects returns the list of what source reads.
 func NewObjects(source ObjectSource) *Objects { return &Objects{source} }
@@ -68,15 +57,21 @@ func (l *Objects) Format(chars int, newRow func() AppendObject, emit func(rows [
 	return l.source.Format(chars, newRow, emit)
 }
 
-// StreamJSON calls emit with JSON rows, which are separated by a comma and a
-// line feed.
+// StreamJSON calls emit with JSON rows, which are separated by a comma and a line feed.
 func (l *Objects) StreamJSON(emit func(rows []byte) error) error {
-	const separator = ",\n"
-	row := func(b []byte, o *HeapObject) []byte { return append(o.AppendJSON(b), separator...) }
-	return l.Format(0, func() AppendObject { return row }, func(rows []byte) error {
-		return emit(bytes.TrimSuffix(rows, []byte(separator)))
-	})
+	if l == nil || l.source == nil {
+		return nil
+	}
+	return streamRows(func(newRow func() AppendObject, emit func([]byte) error) error { return l.Format(0, newRow, emit) }, emit)
 }
+
+// MarshalJSON encodes the list.
+func (l *Objects) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(l) }
 
 // JSONType is the type that StreamJSON writes, for documentation.
 func (Objects) JSONType() reflect.Type { return reflect.TypeFor[[]HeapObject]() }
+
+// streamRows has format make JSON rows and passes them on without the separator behind the last one.
+func streamRows[T any](format func(newRow func() func(b []byte, row *T) []byte, emit func([]byte) error) error, emit func([]byte) error) error {
+	return format(jsonenc.Row[T], func(rows []byte) error { return emit(bytes.TrimSuffix(rows, []byte(",\n"))) })
+}

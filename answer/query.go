@@ -1,12 +1,12 @@
 package answer
 
 import (
-	"encoding/json"
 	"iter"
 	"math"
 	"reflect"
 	"strconv"
 
+	"github.com/sosgo/sosgo/internal/jsonenc"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -80,37 +80,38 @@ func (c *Cell) Plain() string {
 // exactBits is how many bits of an integer every reader of JSON keeps.
 const exactBits = 53
 
-// MarshalJSON is for encoding/json.
-func (c Cell) MarshalJSON() ([]byte, error) {
+// AppendJSON appends the cell as JSON.
+func (c *Cell) AppendJSON(b []byte) []byte {
 	switch c.Kind {
 	case CellMissing:
-		return json.Marshal(struct {
-			Missing string `json:"missing"`
-		}{c.Err.Error()})
+		return append(jsonenc.AppendString(append(b, `{"missing":`...), c.Err.Error()), '}')
 	case CellNull:
-		return []byte("null"), nil
+		return append(b, "null"...)
 	case CellBool:
-		return strconv.AppendBool(nil, c.Bits != 0), nil
+		return strconv.AppendBool(b, c.Bits != 0)
 	case CellInt, CellUint:
 		if n := int64(c.Bits); c.Kind == CellInt && n > -1<<exactBits && n < 1<<exactBits || c.Kind == CellUint && c.Bits < 1<<exactBits {
-			return []byte(c.Plain()), nil
+			return append(b, c.Plain()...)
 		}
 	case CellFloat:
 		if f := math.Float64frombits(c.Bits); !math.IsNaN(f) && !math.IsInf(f, 0) {
-			return []byte(c.Plain()), nil
+			return append(b, c.Plain()...)
 		}
 	case CellObject:
 		if c.String {
-			return json.Marshal(c.Text)
+			return jsonenc.AppendString(b, c.Text)
 		}
-		return json.Marshal(target.Addr(c.Bits))
+		return appendJSONAddr(b, target.Addr(c.Bits))
 	case CellStruct:
 		if c.Text == "" {
-			return json.Marshal(target.Addr(c.Bits))
+			return appendJSONAddr(b, target.Addr(c.Bits))
 		}
 	}
-	return json.Marshal(c.Plain())
+	return jsonenc.AppendString(b, c.Plain())
 }
+
+// MarshalJSON encodes the cell.
+func (c Cell) MarshalJSON() ([]byte, error) { return c.AppendJSON(nil), nil }
 
 // JSONType is what MarshalJSON writes, for documentation: anything.
 func (Cell) JSONType() reflect.Type { return reflect.TypeFor[any]() }
@@ -134,12 +135,8 @@ func (r QueryRow) AppendJSON(b []byte) []byte {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = append(appendJSONText(b, r.Columns[i].Name), ':')
-		cell, err := r.Cells[i].MarshalJSON()
-		if err != nil {
-			cell = []byte("null")
-		}
-		b = append(b, cell...)
+		b = append(jsonenc.AppendString(b, r.Columns[i].Name), ':')
+		b = r.Cells[i].AppendJSON(b)
 	}
 	return append(b, '}')
 }

@@ -1,12 +1,11 @@
 package answer
 
 import (
-	"encoding/json"
-	"fmt"
 	"iter"
 	"reflect"
 	"slices"
 
+	"github.com/sosgo/sosgo/internal/jsonenc"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -119,17 +118,20 @@ type FrameRegisters struct{ target.Registers }
 // IsZero reports whether none is known.
 func (r FrameRegisters) IsZero() bool { return !r.Known() }
 
-// MarshalJSON writes an object with a field for each register that is known.
-func (r FrameRegisters) MarshalJSON() ([]byte, error) {
-	known := map[string]string{}
+// JSONValue returns the known registers by name.
+func (r FrameRegisters) JSONValue() any {
+	known := map[string]target.Addr{}
 	for reg, v := range r.All {
-		known[target.RegName(r.Arch, reg)] = fmt.Sprintf("%#x", v)
+		known[target.RegName(r.Arch, reg)] = target.Addr(v)
 	}
-	return json.Marshal(known)
+	return known
 }
 
+// MarshalJSON encodes an object with a field for each known register.
+func (r FrameRegisters) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(&r) }
+
 // JSONType is the type that MarshalJSON writes, for documentation.
-func (FrameRegisters) JSONType() reflect.Type { return reflect.TypeFor[map[string]string]() }
+func (FrameRegisters) JSONType() reflect.Type { return reflect.TypeFor[map[string]target.Addr]() }
 
 // The states of a Variable that are no error's.
 const (
@@ -186,13 +188,19 @@ func (q QuotedText) String() string {
 // MarshalText is String, for forms that have nothing but text.
 func (q QuotedText) MarshalText() ([]byte, error) { return []byte(q.String()), nil }
 
-// MarshalJSON is the text in quotes, or null where it is missing.
-func (q QuotedText) MarshalJSON() ([]byte, error) {
+// JSONValue returns the text in quotes, or nil where it is missing.
+func (q QuotedText) JSONValue() any {
 	if q.Err != nil {
-		return []byte("null"), nil
+		return nil
 	}
-	return json.Marshal(q.String())
+	return q.String()
 }
+
+// MarshalJSON encodes the text in quotes, or null where it is missing.
+func (q QuotedText) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(&q) }
+
+// JSONType returns the type of the text, for documents.
+func (QuotedText) JSONType() reflect.Type { return reflect.TypeFor[string]() }
 
 // A DebugFrame is one entry of a stack as the debugging API shows it.
 type DebugFrame struct {

@@ -1,13 +1,10 @@
 package answer
 
 import (
-	"bytes"
-	"encoding/json"
 	"iter"
 	"reflect"
-	"strconv"
-	"strings"
 
+	"github.com/sosgo/sosgo/internal/jsonenc"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -17,29 +14,6 @@ type StringCount struct {
 	Size    uint64      `json:"size" doc:"their total size in bytes"`
 	Address target.Addr `json:"address" doc:"the first of them"`
 	Text    Text        `json:"text" doc:"the content, at most 1024 characters"`
-}
-
-// AppendJSON appends s as JSON: there may be millions of them.
-func (s *StringCount) AppendJSON(b []byte) []byte {
-	b = strconv.AppendUint(append(b, `{"count":`...), s.Count, 10)
-	b = strconv.AppendUint(append(b, `,"size":`...), s.Size, 10)
-	b = strconv.AppendUint(append(b, `,"address":"0x`...), uint64(s.Address), 16)
-	b = append(b, `","text":`...)
-	if s.Text.Err != nil {
-		return append(b, `null}`...)
-	}
-	return append(appendJSONText(b, s.Text.S), '}')
-}
-
-// appendJSONText appends s as encoding/json does, which is asked only where something has to be escaped.
-func appendJSONText(b []byte, s string) []byte {
-	for i := range len(s) {
-		if c := s[i]; c < ' ' || c > '~' || strings.IndexByte(`"\<>&`, c) >= 0 {
-			text, _ := json.Marshal(s) // no string fails
-			return append(b, text...)
-		}
-	}
-	return append(append(append(b, '"'), s...), '"')
 }
 
 // StringCounts are strings counted by content, by their total size and then by the first of them. They are counted and read
@@ -55,7 +29,7 @@ type StringSource interface {
 }
 
 // AppendStringCount appends a row to b. The StringCount is valid during the call.
-type AppendStringCount func(b []byte, s *StringCount) []byte
+type AppendStringCount = func(b []byte, s *StringCount) []byte
 
 // NewStringCounts returns the list of what source counts.
 func NewStringCounts(source StringSource) *StringCounts { return &StringCounts{source} }
@@ -69,15 +43,16 @@ func (l *StringCounts) Format(newRow func() AppendStringCount, emit func(rows []
 	return l.source.Format(newRow, emit)
 }
 
-// StreamJSON calls emit with JSON rows, which are separated by a comma and a
-// line feed.
+// StreamJSON calls emit with JSON rows, which are separated by a comma and a line feed.
 func (l *StringCounts) StreamJSON(emit func(rows []byte) error) error {
-	const separator = ",\n"
-	row := func(b []byte, s *StringCount) []byte { return append(s.AppendJSON(b), separator...) }
-	return l.Format(func() AppendStringCount { return row }, func(rows []byte) error {
-		return emit(bytes.TrimSuffix(rows, []byte(separator)))
-	})
+	if l == nil || l.source == nil {
+		return nil
+	}
+	return streamRows(l.Format, emit)
 }
+
+// MarshalJSON encodes the list.
+func (l *StringCounts) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(l) }
 
 // JSONType is the type that StreamJSON writes, for documentation.
 func (StringCounts) JSONType() reflect.Type { return reflect.TypeFor[[]StringCount]() }

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"strconv"
 
+	"github.com/sosgo/sosgo/internal/jsonenc"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -155,39 +156,6 @@ type Stored struct {
 	Missing Reason  `json:"missing,omitzero" doc:"why there is no value"`
 }
 
-// isZero reports whether nothing is known of the place, and no reason for it: JSON leaves it out.
-func (s *Stored) isZero() bool {
-	return s.Value == Value{} && s.Text == nil && s.Members.list == nil && s.Missing.Err == nil
-}
-
-// AppendJSON appends what the place holds as JSON: what encoding/json makes of it by its tags, without its cost.
-func (s *Stored) AppendJSON(b []byte) []byte { return append(s.appendFields(append(b, '{')), '}') }
-
-// appendFields appends the members of the JSON object, behind what is there of it.
-func (s *Stored) appendFields(b []byte) []byte {
-	if !s.Value.IsZero() {
-		b = s.Value.AppendJSON(appendJSONName(b, `"value":`))
-	}
-	if len(s.Text) > 0 {
-		b = s.Text.AppendJSON(appendJSONName(b, `"text":`))
-	}
-	if !s.Members.IsZero() {
-		b = s.Members.AppendJSON(appendJSONName(b, `"struct":`))
-	}
-	if s.Missing.Err != nil {
-		b = appendJSONString(appendJSONName(b, `"missing":`), s.Missing.Err.Error())
-	}
-	return b
-}
-
-// appendJSONName appends the name of a member, and a comma unless it is the first.
-func appendJSONName(b []byte, name string) []byte {
-	if b[len(b)-1] != '{' {
-		b = append(b, ',')
-	}
-	return append(b, name...)
-}
-
 // Members are the fields of a value type where it is stored. They are read when they
 // are listed, because most forms want no more than the value on one line.
 type Members struct {
@@ -224,34 +192,19 @@ func (p Members) List() []Member {
 	return p.list(p.at, p.depth)
 }
 
-// MarshalJSON writes the list.
-func (p Members) MarshalJSON() ([]byte, error) { return p.AppendJSON(nil), nil }
-
 // AppendJSON appends the list as JSON.
 func (p Members) AppendJSON(b []byte) []byte {
 	if p.list == nil {
 		return append(b, "null"...)
 	}
-	b = append(b, '[')
-	list := p.List()
-	for i := range list {
-		m := &list[i]
-		if i > 0 {
-			b = append(b, ',')
-		}
-		b = append(b, `{"name":`...)
-		if m.Name.Err != nil {
-			b = append(b, "null"...)
-		} else {
-			b = appendJSONString(b, m.Name.S)
-		}
-		b = append(m.appendFields(b), '}')
-	}
-	return append(b, ']')
+	return jsonenc.AppendList(b, p.List())
 }
 
-// JSONType is what MarshalJSON writes, for documentation: parts may have parts.
-func (Members) JSONType() reflect.Type { return reflect.TypeFor[any]() }
+// MarshalJSON encodes the list.
+func (p Members) MarshalJSON() ([]byte, error) { return p.AppendJSON(nil), nil }
+
+// JSONType returns the type of the list, for documents.
+func (Members) JSONType() reflect.Type { return reflect.TypeFor[[]Member]() }
 
 // A Reason is an error that is part of an answer; JSON has its words.
 type Reason struct{ Err error }

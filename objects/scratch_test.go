@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/jsonenc"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/objects"
 )
@@ -40,13 +41,14 @@ func TestScratch(t *testing.T) {
 			}
 			structs++
 			want, got := plain(v), s.Stored(v)
-			assert.Equal(t, string(want.AppendJSON(nil)), string(got.AppendJSON(nil)))
+			row := jsonenc.Row[answer.Stored]()
+			assert.Equal(t, string(row(nil, &want)), string(row(nil, &got)))
 			s.Reset()
 			if st, err := v.Struct(); err == nil && numbers(st) {
 				var b []byte
 				assert.Zero(t, testing.AllocsPerRun(10, func() {
-					got := s.Stored(v)
-					b = got.AppendJSON(b[:0])
+					got = s.Stored(v)
+					b = row(b[:0], &got)
 					s.Reset()
 				}), "%s", want.Text)
 				measured = true

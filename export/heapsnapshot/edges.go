@@ -9,7 +9,7 @@ import (
 	"github.com/sosgo/sosgo/export"
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/heap"
-	"github.com/sosgo/sosgo/internal/report"
+	"github.com/sosgo/sosgo/internal/jsonenc"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
 )
@@ -232,7 +232,7 @@ func (e *encoder) textState() *textState { return &textState{texts: e.g.Heap().T
 func (s *textState) append(b []byte, a target.Addr, chars int) ([]byte, error) {
 	var err error
 	if s.raw, _, err = s.texts.Append(s.raw[:0], a, chars); err != nil {
-		return report.AppendJSONString(b, answer.Absent(err)), err
+		return jsonenc.AppendString(b, answer.Absent(err)), err
 	}
-	return report.AppendJSONString(b, string(s.raw)), nil
+	return jsonenc.AppendString(b, string(s.raw)), nil
 }

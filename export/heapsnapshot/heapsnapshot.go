@@ -15,7 +15,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/export"
 	"github.com/sosgo/sosgo/graph"
-	"github.com/sosgo/sosgo/internal/report"
+	"github.com/sosgo/sosgo/internal/jsonenc"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -308,7 +308,7 @@ func (e *encoder) strings() {
 		if i > 0 {
 			b = append(b, ",\n"...)
 		}
-		b = report.AppendJSONString(b, s)
+		b = jsonenc.AppendString(b, s)
 	}
 	room := int64(maxText) - int64(len(b)) - 4*int64(e.texts[len(e.texts)-1])
 	_ = e.write(b) // the error stays

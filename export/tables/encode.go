@@ -8,7 +8,7 @@ import (
 	"strconv"
 
 	"github.com/sosgo/sosgo/export/internal/parquetfile"
-	"github.com/sosgo/sosgo/internal/report"
+	"github.com/sosgo/sosgo/internal/jsonenc"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -117,7 +117,7 @@ func appendJSON(dst []byte, b *Batch, r int) []byte {
 		dst = append(dst, b.t.Columns[i].Name...)
 		dst = append(dst, '"', ':')
 		if b.t.Columns[i].Kind == Text {
-			dst = report.AppendJSONString(dst, string(c.At(r)))
+			dst = jsonenc.AppendString(dst, string(c.At(r)))
 		} else {
 			dst = appendNumber(dst, b.t.Columns[i].Kind, c.Numbers[r])
 		}

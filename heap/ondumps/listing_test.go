@@ -11,6 +11,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/jsonenc"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 
@@ -66,8 +67,9 @@ func TestList(t *testing.T) {
 			return nil
 		}))
 		var want []byte
+		row := jsonenc.Row[answer.HeapObject]()
 		for i := range all {
-			want = append(all[i].AppendJSON(want), ",\n"...)
+			want = row(want, &all[i])
 		}
 		assert.Equal(t, string(want), string(doc))
 	})

@@ -60,24 +60,22 @@ func (a *app) writeReference(w io.Writer) error {
 }
 
 // writeJSONFields writes the fields of each command's JSON result in Markdown.
-func (a *app) writeJSONFields(w io.Writer) error {
-	var b strings.Builder
+func (a *app) writeJSONFields(w io.Writer) error { return report.WriteFields(w, a.results()) }
+
+// results returns the JSON results of the commands that are listed.
+func (a *app) results() []report.NamedResult {
+	var out []report.NamedResult
 	for _, c := range a.table.list {
 		if c.Hidden || c.session != nil || c.Name == "exit" {
 			continue
 		}
-		result := c.Result
-		if result == nil {
-			result = report.Result[textLines]()
+		r := report.NamedResult{Name: c.Name, Type: c.Result}
+		if r.Type == nil {
+			r.Type = report.Result[textLines]()
 		}
-		fmt.Fprintf(&b, "### %s\n\n", c.Name)
-		if err := report.WriteFields(&b, result); err != nil {
-			return err
-		}
-		b.WriteByte('\n')
+		out = append(out, r)
 	}
-	_, err := io.WriteString(w, strings.TrimSuffix(b.String(), "\n"))
-	return err
+	return out
 }
 
 // textLines is the JSON result of answers that are only text.

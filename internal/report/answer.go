@@ -1,11 +1,12 @@
 package report
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"io"
 	"iter"
+	"reflect"
+
+	"github.com/sosgo/sosgo/internal/jsonenc"
 )
 
 // An Answer is what a command has to say: one value, from which JSON is
@@ -105,7 +106,7 @@ func Each[T any](p *Page, rows iter.Seq2[T, error]) iter.Seq[T] {
 		}
 		for row, err := range rows {
 			switch {
-			case isStop(err):
+			case jsonenc.IsStop(err):
 				p.Fail(err)
 			case err != nil:
 				p.Warn(err)
@@ -130,7 +131,18 @@ func warnAll(n noter, warn func(error)) {
 	}
 }
 
-// isStop reports whether err ends a list: the user wants no more of it.
-func isStop(err error) bool {
-	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+// CheckResult reports whether v is what a command documents as its result. A nil result documents a command that has
+// only text.
+func CheckResult(v any, result reflect.Type) error {
+	if got := pointed(reflect.TypeOf(v)); result == nil || got != pointed(result) {
+		return fmt.Errorf("the answer is a %v, and documented as a %v", got, result)
+	}
+	return nil
+}
+
+func pointed(t reflect.Type) reflect.Type {
+	for t != nil && t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	return t
 }

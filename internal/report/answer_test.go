@@ -130,7 +130,7 @@ func TestCheckResult(t *testing.T) {
 
 func TestAnswerFields(t *testing.T) {
 	var got []string
-	for _, f := range Fields(Result[testAnswer]()) {
+	for _, f := range (Shared{}).Fields(Result[testAnswer]()) {
 		got = append(got, f.Path+" "+f.Type)
 	}
 	assert.Equal(t, []string{"name string", "size integer", "flags address", "rows[] object", "rows[].address address",

@@ -1,9 +1,9 @@
 package report
 
 import (
-	"unicode"
-	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/sosgo/sosgo/internal/jsonenc"
 )
 
 // Escape returns s in a form that is safe on one line of a terminal, and in which
@@ -46,7 +46,7 @@ func firstUnsafe(s string, lines bool) int {
 			continue
 		}
 		r, n := utf8.DecodeRuneInString(s[i:])
-		if r == utf8.RuneError && n == 1 || unsafeRune(r) {
+		if r == utf8.RuneError && n == 1 || jsonenc.Hidden(r) {
 			return i
 		}
 		i += n
@@ -62,9 +62,9 @@ func appendEscaped(b []byte, s string, lines bool) []byte {
 			b = appendByteEscape(b, s[i])
 		case r < utf8.RuneSelf && unsafeASCII(byte(r), lines):
 			b = appendControl(b, byte(r))
-		case r > 0xffff && unsafeRune(r):
+		case r > 0xffff && jsonenc.Hidden(r):
 			b = AppendHex(append(b, '\\', 'U'), uint64(r), 8)
-		case unsafeRune(r):
+		case jsonenc.Hidden(r):
 			b = AppendHex(append(b, '\\', 'u'), uint64(r), 4)
 		default:
 			b = append(b, s[i:i+n]...)
@@ -72,14 +72,6 @@ func appendEscaped(b []byte, s string, lines bool) []byte {
 		i += n
 	}
 	return b
-}
-
-// appendJSONEscape appends r as JSON escapes it.
-func appendJSONEscape(b []byte, r rune) []byte {
-	if high, low := utf16.EncodeRune(r); high != unicode.ReplacementChar {
-		return AppendHex(append(AppendHex(append(b, '\\', 'u'), uint64(high), 4), '\\', 'u'), uint64(low), 4)
-	}
-	return AppendHex(append(b, '\\', 'u'), uint64(r), 4)
 }
 
 func appendControl(b []byte, c byte) []byte {
@@ -105,27 +97,4 @@ func unsafeASCII(c byte, lines bool) bool {
 		return false
 	}
 	return c < ' ' || c == 0x7f
-}
-
-// unsafeRune reports whether r moves the cursor, ends a line, reorders the text
-// around it or is not seen. C1 controls act as escape sequences on many terminals.
-func unsafeRune(r rune) bool {
-	const fillerHangul, fillerHalfwidth, blankBraille = 0x3164, 0xffa0, 0x2800
-	switch {
-	case r < 0x80:
-		return false
-	case r <= 0x9f: // C1
-		return true
-	case r < 0x300:
-		return r == 0xad // soft hyphen
-	case r >= 0x3000 && r < 0xd800: // most of what is written in East Asia
-		return r == fillerHangul
-	case r == 0x2028 || r == 0x2029 || r == blankBraille || r == fillerHalfwidth:
-		return true
-	case r >= 0xe0000 && r <= 0xe0fff: // tags, selectors, and what is reserved for their like
-		return true
-	}
-	// The marks that stand in front of numbers are seen, though they are of Cf.
-	return unicode.Is(unicode.Cf, r) && !unicode.Is(unicode.Prepended_Concatenation_Mark, r) ||
-		unicode.In(r, unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point)
 }

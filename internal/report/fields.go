@@ -1,139 +1,144 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"reflect"
+	"slices"
 	"strings"
 
-	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/target"
+	"github.com/sosgo/sosgo/internal/jsonenc"
 )
 
-// Result describes a result that is a T, so that the field lists of docs/json.md
-// are made from the types that are encoded.
+// Result returns the type T. Commands declare their results with it, for the documents made from the encoded types.
 func Result[T any]() reflect.Type { return reflect.TypeFor[T]() }
 
 // A FieldDoc is one row of a result's field list.
 type FieldDoc struct {
 	Path string // "objects[].address"
-	Type string // "address", "integer", "string", "boolean", "number", "object", "any"
+	Type string // "address", "integer", "string", "boolean", "number", "object", "any", or the name of a shared type
 	Doc  string // from the struct tag doc
 }
 
-// fieldDepth bounds the nesting that a field list follows.
-const fieldDepth = 8
-
-// Fields lists the fields of a result in the order of the type. Names come from
-// the json tag, texts from the doc tag.
-func Fields(result reflect.Type) []FieldDoc {
-	return appendFields(nil, "", result, "", false, 0)
+// A NamedResult is the result of a command.
+type NamedResult struct {
+	Name string
+	Type reflect.Type
 }
 
-func appendFields(out []FieldDoc, path string, t reflect.Type, doc string, list bool, depth int) []FieldDoc {
-	t, list = elementType(t, list)
-	if list {
-		path += "[]"
+// Shared holds the struct types of several fields that results use more than once, or that contain themselves. Documents
+// describe each of them once.
+type Shared map[reflect.Type]bool
+
+// SharedTypes returns the shared types of some results.
+func SharedTypes(results []NamedResult) Shared {
+	s, inside := Shared{}, map[reflect.Type]bool{}
+	for _, r := range results {
+		s.visit(inside, jsonenc.PlanOf(r.Type))
 	}
-	if path != "" {
-		out = append(out, FieldDoc{path, typeWord(t), doc})
+	return s
+}
+
+// visit visits a type and those in it. inside has the types visited so far; true for those that enclose the one that is
+// visited now.
+func (s Shared) visit(inside map[reflect.Type]bool, p *jsonenc.Plan) {
+	p = item(p)
+	if p.Kind() != jsonenc.Object {
+		return
 	}
-	if t.Kind() != reflect.Struct || isText(t) || depth == fieldDepth {
+	if encloses, seen := inside[p.Type]; seen {
+		if encloses || len(p.Fields()) > 1 {
+			s[p.Type] = true
+		}
+		return
+	}
+	inside[p.Type] = true
+	for _, f := range p.Fields() {
+		s.visit(inside, f.Plan)
+	}
+	inside[p.Type] = false
+}
+
+// item returns the plan of what a type holds, without lists, maps, pointers and absence.
+func item(p *jsonenc.Plan) *jsonenc.Plan {
+	p = p.Core()
+	for p.Kind() == jsonenc.List || p.Kind() == jsonenc.Map {
+		p = p.Elem().Core()
+	}
+	return p
+}
+
+// Fields lists the fields of a type in their order, without those of shared types in it. Names come from the json tags,
+// texts from the doc tags.
+func (s Shared) Fields(t reflect.Type) []FieldDoc {
+	p := jsonenc.PlanOf(t).Core()
+	if p.Kind() == jsonenc.Object {
+		return s.members(nil, "", p)
+	}
+	return s.append(nil, "", p, "")
+}
+
+func (s Shared) append(out []FieldDoc, path string, p *jsonenc.Plan, doc string) []FieldDoc {
+	p = p.Core()
+	for p.Kind() == jsonenc.List {
+		path, p = path+"[]", p.Elem().Core()
+	}
+	out = append(out, FieldDoc{path, s.word(p), doc})
+	if p.Kind() != jsonenc.Object || s[p.Type] {
 		return out
 	}
-	for f := range t.Fields() {
-		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
-		switch {
-		case name == "-":
-			continue
-		case f.Anonymous && name == "": // encoding/json takes its fields even if the type is unexported
-			out = appendEmbedded(out, path, f.Type, depth)
-			continue
-		case !f.IsExported():
-			continue
-		case name == "":
-			name = f.Name
-		}
-		out = appendFields(out, join(path, name), f.Type, f.Tag.Get("doc"), false, depth+1)
+	return s.members(out, path+".", p)
+}
+
+func (s Shared) members(out []FieldDoc, prefix string, p *jsonenc.Plan) []FieldDoc {
+	for _, f := range p.Fields() {
+		out = s.append(out, prefix+f.Name, f.Plan, f.Doc)
 	}
 	return out
 }
 
-// elementType takes pointers and lists off t, and what marks a value that may be
-// missing.
-func elementType(t reflect.Type, list bool) (reflect.Type, bool) {
-	type typed interface{ JSONType() reflect.Type }
-	for {
-		switch {
-		case t.Kind() == reflect.Pointer:
-			t = t.Elem()
-		case isRows(t):
-			t, list = t.In(0).In(0), true
-		case t.Implements(reflect.TypeFor[typed]()):
-			t = reflect.Zero(t).Interface().(typed).JSONType()
-		case isList(t):
-			t, list = t.Elem(), true
-		default:
-			return t, list
+var kindWords = [...]string{jsonenc.Any: "any", jsonenc.Object: "object", jsonenc.Map: "object", jsonenc.List: "list", jsonenc.String: "string",
+	jsonenc.Address: "address", jsonenc.Integer: "integer", jsonenc.Number: "number", jsonenc.Boolean: "boolean"}
+
+func (s Shared) word(p *jsonenc.Plan) string {
+	if s[p.Type] {
+		return fmt.Sprintf("[%s](#type-%s)", p.Type.Name(), strings.ToLower(p.Type.Name()))
+	}
+	return kindWords[p.Kind()]
+}
+
+// WriteFields writes the fields of some results, and of the types that they share, as Markdown.
+func WriteFields(w io.Writer, results []NamedResult) error {
+	var b strings.Builder
+	s := SharedTypes(results)
+	for _, r := range results {
+		fmt.Fprintf(&b, "### %s\n\n", r.Name)
+		if t := jsonenc.PlanOf(r.Type).Core().Type; s[t] {
+			fmt.Fprintf(&b, "The result is %s.\n\n", s.word(jsonenc.PlanOf(t)))
+			continue
 		}
+		s.table(&b, r.Type)
 	}
+	b.WriteString("## Shared types\n\n")
+	for _, t := range s.sorted() {
+		fmt.Fprintf(&b, "### type %s\n\n", t.Name())
+		s.table(&b, t)
+	}
+	_, err := io.WriteString(w, strings.TrimSuffix(b.String(), "\n"))
+	return err
 }
 
-// appendEmbedded lists the fields of an embedded struct as its owner's.
-func appendEmbedded(out []FieldDoc, path string, t reflect.Type, depth int) []FieldDoc {
-	from := len(out)
-	out = appendFields(out, path, t, "", false, depth+1)
-	if path != "" && len(out) > from {
-		out = append(out[:from], out[from+1:]...)
+func (s Shared) table(b *strings.Builder, t reflect.Type) {
+	b.WriteString("| field | type | meaning |\n|---|---|---|\n")
+	for _, f := range s.Fields(t) {
+		fmt.Fprintf(b, "| `%s` | %s | %s |\n", f.Path, f.Type, strings.ReplaceAll(f.Doc, "|", `\|`))
 	}
-	return out
+	b.WriteByte('\n')
 }
 
-func join(path, name string) string {
-	if path == "" {
-		return name
-	}
-	return path + "." + name
-}
-
-func isList(t reflect.Type) bool {
-	return (t.Kind() == reflect.Slice || t.Kind() == reflect.Array) && !isText(t)
-}
-
-// isText reports whether encoding/json has t as a string.
-func isText(t reflect.Type) bool {
-	type textMarshaler interface{ MarshalText() ([]byte, error) }
-	return t.Implements(reflect.TypeFor[textMarshaler]())
-}
-
-func typeWord(t reflect.Type) string {
-	switch {
-	case t == reflect.TypeFor[target.Addr](), t == reflect.TypeFor[answer.Hex]():
-		return "address"
-	case isText(t) || t.Kind() == reflect.String:
-		return "string"
-	case t.Kind() == reflect.Bool:
-		return "boolean"
-	case t.Kind() >= reflect.Int && t.Kind() <= reflect.Uintptr:
-		return "integer"
-	case t.Kind() == reflect.Float32 || t.Kind() == reflect.Float64:
-		return "number"
-	case t.Kind() == reflect.Interface:
-		return "any"
-	}
-	return "object"
-}
-
-// WriteFields writes the field list of a result as a Markdown table.
-func WriteFields(w io.Writer, result reflect.Type) error {
-	if _, err := io.WriteString(w, "| field | type | meaning |\n|---|---|---|\n"); err != nil {
-		return err
-	}
-	for _, f := range Fields(result) {
-		doc := strings.ReplaceAll(f.Doc, "|", `\|`)
-		if _, err := fmt.Fprintf(w, "| `%s` | %s | %s |\n", f.Path, f.Type, doc); err != nil {
-			return err
-		}
-	}
-	return nil
+// sorted returns the types by their names.
+func (s Shared) sorted() []reflect.Type {
+	return slices.SortedFunc(maps.Keys(s), func(a, b reflect.Type) int { return cmp.Compare(a.Name(), b.Name()) })
 }

@@ -1,31 +1,19 @@
 package report
 
 import (
-	"bytes"
-	"encoding/binary"
-	"encoding/json"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"strconv"
-	"unicode/utf8"
+
+	"github.com/sosgo/sosgo/internal/jsonenc"
 )
 
-// JSONSchema is the number of the envelope's and the results' form. It grows
-// when a field changes its meaning or goes away, not when one is added.
+// JSONSchema is the version of the envelope and of the results. It grows when a field changes its meaning or goes away,
+// not when one is added.
 const JSONSchema = 2
-
-// A JSONAppender writes itself as one JSON value. Items of very long lists
-// implement it to pass encoding/json by.
-type JSONAppender interface {
-	AppendJSON(b []byte) []byte
-}
-
-// A JSONStreamer writes itself as one JSON value in pieces of whole characters. Items
-// of lists implement it that may be too large to be held.
-type JSONStreamer interface {
-	StreamValue(emit func(piece []byte) error) error
-}
 
 // A Problem is a warning or an error in the envelope.
 type Problem struct {
@@ -36,35 +24,34 @@ type Problem struct {
 	Exit   int    `json:"exit,omitempty" doc:"the exit code, for an error"`
 }
 
-// ErrJSONState is the error for results written in an order that can't be
-// JSON, such as a second whole result or a list that was left and comes again.
+// ErrJSONState is the error for results written in an order that JSON does not allow, such as a second whole result or
+// a list that comes again.
 var ErrJSONState = errors.New("JSON result written out of order")
 
-// jsonState is where in the document the encoder stands.
+// jsonState is the place of the encoder in the document.
 type jsonState uint8
 
 const (
-	jsonEmpty  jsonState = iota // no result yet
-	jsonWhole                   // a whole result is written
+	jsonEmpty  jsonState = iota // before the result
+	jsonWhole                   // behind a whole result
 	jsonList                    // inside the list that is the result
 	jsonObject                  // inside the object that is the result
 	jsonField                   // inside a list that is a field of the result
 )
 
-// A JSONEncoder writes the one JSON document of a command. The result is a
-// value (Value), a list (Item with an empty name) or an object that is written
-// field by field (Field, and Item for fields that are lists). Lists go out as
-// they come and are never held. It is for one goroutine.
+// A JSONEncoder writes the JSON document of a command. The result is an answer (Answer), a value (Value), a list (Item
+// with an empty name) or an object that is written field by field (Field, and Item for fields that are lists). Lists
+// are written as they come and never held. A JSONEncoder is for one goroutine.
 type JSONEncoder struct {
 	w     io.Writer
-	buf   []byte
+	enc   jsonenc.Encoder
 	state jsonState
 	list  string
 	done  map[string]bool
 	items int
 	fresh bool // an object without a field so far
-	err   error
 
+	written int     // parts of values that are written already
 	window  *Window // nil: all
 	parts   map[string]*ListPart
 	counted bool // the items that come are chosen already
@@ -73,11 +60,118 @@ type JSONEncoder struct {
 // NewJSONEncoder starts the document of a command.
 func NewJSONEncoder(w io.Writer, command string) *JSONEncoder {
 	e := &JSONEncoder{w: w}
-	e.buf = append(e.buf, `{"command":`...)
+	e.enc.Emit = e.emit
+	e.print(`{"command":`)
 	e.value(command)
-	e.buf = append(e.buf, `,"schema":`...)
-	e.buf = strconv.AppendInt(e.buf, JSONSchema, 10)
+	e.print(`,"schema":`)
+	e.enc.Buf = strconv.AppendInt(e.enc.Buf, JSONSchema, 10)
 	return e
+}
+
+// EncodeJSON returns v as JSON that is safe on a terminal, as in documents.
+func EncodeJSON(v any) ([]byte, error) { return jsonenc.Marshal(v) }
+
+// Answer writes an answer as the whole result: a struct field by field, its lists row by row. warn receives the reasons
+// for which rows are missing.
+func (e *JSONEncoder) Answer(v any, warn func(error)) error {
+	rv := reflect.ValueOf(v)
+	for rv.Kind() == reflect.Pointer && !rv.IsNil() {
+		rv = rv.Elem()
+	}
+	if !rv.IsValid() || rv.Kind() == reflect.Pointer {
+		return e.Value(v)
+	}
+	rv = addressable(rv)
+	switch p := jsonenc.PlanOf(rv.Type()); {
+	case p.IsIterator(), p.IsSlice():
+		return e.rows("", p, rv, warn)
+	case p.IsStruct():
+		if err := e.startObject(); err != nil {
+			return err
+		}
+		return cmp.Or(p.Each(rv, func(f *jsonenc.Field, v reflect.Value) error { return e.field(f, v, warn) }), e.enc.Err)
+	}
+	return e.Value(v)
+}
+
+// addressable returns v, or a copy of it that has an address.
+func addressable(v reflect.Value) reflect.Value {
+	if v.CanAddr() {
+		return v
+	}
+	p := reflect.New(v.Type()).Elem()
+	p.Set(v)
+	return p
+}
+
+// field writes a field of an answer; lists are streamed.
+func (e *JSONEncoder) field(f *jsonenc.Field, v reflect.Value, warn func(error)) error {
+	list := v
+	if list.Kind() == reflect.Pointer && !list.IsNil() {
+		list = list.Elem()
+	}
+	if list.CanAddr() {
+		if s, ok := list.Addr().Interface().(jsonenc.RowStreamer); ok {
+			if err := e.List(f.Name); err != nil {
+				return err
+			}
+			return s.StreamJSON(func(rows []byte) error { return e.rawItems(f.Name, rows) })
+		}
+	}
+	if f.Plan.IsTable() {
+		return e.rows(f.Name, f.Plan, v, warn)
+	}
+	if !e.enterField(f.Name) {
+		return e.fail(f.Name)
+	}
+	e.reflect(v)
+	return e.flush()
+}
+
+// rows writes a slice or an iterator as the list name.
+func (e *JSONEncoder) rows(name string, p *jsonenc.Plan, v reflect.Value, warn func(error)) error {
+	if err := e.List(name); err != nil {
+		return err
+	}
+	if p.IsSlice() {
+		from, end := e.wantedOf(name, v.Len())
+		e.counted = true
+		defer func() { e.counted = false }()
+		for i := from; i < end; i++ {
+			if err := e.item(name, v.Index(i)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	var failed error
+	notes := p.Elem().Type.Implements(reflect.TypeFor[noter]())
+	p.Range(v, func(row reflect.Value, err error) bool {
+		switch {
+		case jsonenc.IsStop(err):
+			failed = err
+			return false
+		case err != nil:
+			warn(err)
+			return true
+		}
+		if notes {
+			warnAll(row.Interface().(noter), warn)
+		}
+		failed = e.item(name, row)
+		return failed == nil
+	})
+	return failed
+}
+
+// startObject makes the result an object, which may stay empty.
+func (e *JSONEncoder) startObject() error {
+	if e.state != jsonEmpty {
+		return e.fail("result")
+	}
+	e.print(`,"result":{`)
+	e.state, e.done, e.fresh = jsonObject, map[string]bool{}, true
+	return e.enc.Err
 }
 
 // Value writes the whole result.
@@ -86,7 +180,7 @@ func (e *JSONEncoder) Value(v any) error {
 		return e.fail("result")
 	}
 	e.state = jsonWhole
-	e.buf = append(e.buf, `,"result":`...)
+	e.print(`,"result":`)
 	e.value(v)
 	return e.flush()
 }
@@ -100,24 +194,24 @@ func (e *JSONEncoder) Field(name string, v any) error {
 	return e.flush()
 }
 
-// List starts the list name of the result, or the list that is the result
-// when name is empty. Item does it too; List is for lists that may stay empty.
+// List starts the list name of the result, or the list that is the result when name is empty. Item does so too; List is
+// for lists that may stay empty.
 func (e *JSONEncoder) List(name string) error {
 	switch {
 	case name == "" && e.state == jsonList, name != "" && e.state == jsonField && e.list == name:
-		return e.err
+		return e.enc.Err
 	case name == "" && e.state == jsonEmpty:
-		e.buf = append(e.buf, `,"result":[`...)
+		e.print(`,"result":[`)
 		e.state, e.items = jsonList, 0
 		e.startPart(name)
-		return e.err
+		return e.enc.Err
 	case name == "" || !e.enterField(name):
 		return e.fail(name)
 	}
-	e.buf = append(e.buf, '[')
+	e.print("[")
 	e.state, e.list, e.items = jsonField, name, 0
 	e.startPart(name)
-	return e.err
+	return e.enc.Err
 }
 
 // Item appends v to a list and starts the list first if needed.
@@ -125,190 +219,136 @@ func (e *JSONEncoder) Item(list string, v any) error {
 	if err := e.List(list); err != nil {
 		return err
 	}
+	if v == nil {
+		return e.item(list, reflect.ValueOf(&v).Elem())
+	}
+	return e.item(list, reflect.ValueOf(v))
+}
+
+// item appends an item to the list that was started.
+func (e *JSONEncoder) item(list string, v reflect.Value) error {
 	if !e.wants(list) {
-		return e.err
+		return e.enc.Err
 	}
 	if e.items > 0 {
-		e.buf = append(e.buf, ',')
+		e.print(",")
 	}
-	e.buf = append(e.buf, '\n')
+	e.print("\n")
 	e.items++
-	if s, ok := v.(JSONStreamer); ok {
-		return s.StreamValue(e.piece)
-	}
-	e.value(v)
+	e.reflect(v)
 	return e.flush()
 }
 
-// piece writes a piece of a value.
-func (e *JSONEncoder) piece(b []byte) error {
-	from := len(e.buf)
-	e.buf = append(e.buf, b...)
-	e.escapeFrom(from)
-	return e.flush()
+// rawItems appends rows of JSON to a list that was started.
+func (e *JSONEncoder) rawItems(list string, rows []byte) error {
+	if e.state != jsonField || e.list != list {
+		return e.fail(list)
+	}
+	if rows = e.wanted(list, rows); len(rows) == 0 {
+		return e.enc.Err
+	}
+	if e.items > 0 {
+		e.print(",")
+	}
+	e.items++
+	e.print("\n")
+	if err := e.flush(); err != nil {
+		return err
+	}
+	_, e.enc.Err = e.w.Write(rows)
+	return e.enc.Err
 }
 
 // Close ends the document with the warnings and the error, if any.
 func (e *JSONEncoder) Close(warnings []Problem, failure *Problem) error {
 	switch e.state {
 	case jsonList:
-		e.buf = append(e.buf, ']')
+		e.print("]")
 	case jsonObject:
-		e.buf = append(e.buf, '}')
+		e.print("}")
 	case jsonField:
-		e.buf = append(e.buf, `]}`...)
+		e.print("]}")
 	}
 	if len(e.parts) > 0 {
-		e.buf = append(e.buf, `,"lists":`...)
+		e.print(`,"lists":`)
 		e.value(e.parts)
 	}
 	if len(warnings) > 0 {
-		e.buf = append(e.buf, `,"warnings":`...)
+		e.print(`,"warnings":`)
 		e.value(warnings)
 	}
 	if failure != nil {
-		e.buf = append(e.buf, `,"error":`...)
+		e.print(`,"error":`)
 		e.value(failure)
 	}
-	e.buf = append(e.buf, "}\n"...)
+	e.print("}\n")
 	return e.flush()
 }
 
-// enterField writes what stands between the last field and the value of the
-// field name; it reports false where a field can't come.
+// enterField writes what stands between the last field and the value of the field name. It reports whether a field can
+// come here.
 func (e *JSONEncoder) enterField(name string) bool {
 	if e.done[name] || name == "" || e.state == jsonWhole || e.state == jsonList {
 		return false
 	}
 	switch e.state {
 	case jsonEmpty:
-		e.buf = append(e.buf, `,"result":{`...)
+		e.print(`,"result":{`)
 		e.done = map[string]bool{}
 	case jsonField:
-		e.buf = append(e.buf, `],`...)
+		e.print(`],`)
 	case jsonObject:
 		if !e.fresh {
-			e.buf = append(e.buf, ',')
+			e.print(",")
 		}
 	}
 	e.fresh = false
 	e.state, e.done[name] = jsonObject, true
 	e.value(name)
-	e.buf = append(e.buf, ':')
+	e.print(":")
 	return true
 }
 
 func (e *JSONEncoder) fail(what string) error {
-	if e.err == nil {
-		e.err = fmt.Errorf("%w: %q", ErrJSONState, what)
+	if e.enc.Err == nil {
+		e.enc.Err = fmt.Errorf("%w: %q", ErrJSONState, what)
 	}
-	return e.err
+	return e.enc.Err
 }
 
-// value appends v. A value that can't be encoded becomes null, so that the
-// document stays whole, and is the encoder's error.
-func (e *JSONEncoder) value(v any) {
-	start, whole := len(e.buf), false
+func (e *JSONEncoder) print(s string) { e.enc.Buf = append(e.enc.Buf, s...) }
+
+// value appends v. A value that cannot be encoded becomes null, so that the document stays whole, and its error is the
+// encoder's.
+func (e *JSONEncoder) value(v any) { e.reflect(reflect.ValueOf(&v).Elem()) }
+
+// reflect appends v as value does.
+func (e *JSONEncoder) reflect(v reflect.Value) {
+	start, written, whole := len(e.enc.Buf), e.written, false
 	defer func() {
-		if !whole { // by a panic: the document has to stay one
-			e.buf = append(e.buf[:start], "null"...)
+		if !whole && e.written == written { // a panic
+			e.enc.Buf = append(e.enc.Buf[:start], "null"...)
 		}
 	}()
-	e.encode(v)
+	e.enc.Reflect(v)
 	whole = true
 }
 
-func (e *JSONEncoder) encode(v any) {
-	if a, ok := v.(JSONAppender); ok {
-		from := len(e.buf)
-		e.buf = a.AppendJSON(e.buf)
-		e.escapeFrom(from)
-		return
-	}
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		if e.err == nil {
-			e.err = err
-		}
-		e.buf = append(e.buf, "null"...)
-		return
-	}
-	from := len(e.buf)
-	e.buf = append(e.buf, bytes.TrimSuffix(b.Bytes(), []byte("\n"))...)
-	e.escapeFrom(from)
+// emit writes a part of a long value.
+func (e *JSONEncoder) emit(b []byte) error {
+	e.written++
+	_, err := e.w.Write(b)
+	return err
 }
 
-// escapeFrom escapes the characters that JSON allows and terminals act on.
-// They can only stand inside strings, where \u means the same.
-func (e *JSONEncoder) escapeFrom(from int) {
-	i := from
-	for i < len(e.buf) {
-		if i+8 <= len(e.buf) {
-			if w := binary.LittleEndian.Uint64(e.buf[i:]); (w|(w+0x0101010101010101))&0x8080808080808080 == 0 { // eight bytes below 0x7f
-				i += 8
-				continue
-			}
-		}
-		if c := e.buf[i]; c < 0x7f {
-			i++
-			continue
-		}
-		r, n := utf8.DecodeRune(e.buf[i:])
-		if r == 0x7f || unsafeRune(r) {
-			break
-		}
-		i += n
-	}
-	if i == len(e.buf) {
-		return
-	}
-	tail := string(e.buf[i:])
-	e.buf = e.buf[:i]
-	for _, r := range tail {
-		if r == 0x7f || unsafeRune(r) {
-			e.buf = appendJSONEscape(e.buf, r)
-			continue
-		}
-		e.buf = utf8.AppendRune(e.buf, r)
-	}
-}
-
+// flush writes what is encoded.
 func (e *JSONEncoder) flush() error {
-	if len(e.buf) > 0 {
-		_, err := e.w.Write(e.buf)
-		e.buf = e.buf[:0]
-		if e.err == nil {
-			e.err = err
+	if len(e.enc.Buf) > 0 {
+		_, err := e.w.Write(e.enc.Buf)
+		e.enc.Buf = e.enc.Buf[:0]
+		if e.enc.Err == nil {
+			e.enc.Err = err
 		}
 	}
-	return e.err
-}
-
-// AppendJSONString appends s as a JSON string, for JSONAppenders.
-func AppendJSONString(b []byte, s string) []byte {
-	b = append(b, '"')
-	for i := 0; i < len(s); {
-		r, n := utf8.DecodeRuneInString(s[i:])
-		switch {
-		case r == utf8.RuneError && n == 1:
-			b = append(b, `\ufffd`...)
-		case r == '"' || r == '\\':
-			b = append(b, '\\', byte(r))
-		case r < ' ' || r == 0x7f || unsafeRune(r):
-			b = appendJSONEscape(b, r)
-		default:
-			b = append(b, s[i:i+n]...)
-		}
-		i += n
-	}
-	return append(b, '"')
-}
-
-// EncodeJSON is v as JSON that can be shown on a terminal, as documents are.
-func EncodeJSON(v any) ([]byte, error) {
-	var e JSONEncoder
-	e.encode(v)
-	return e.buf, e.err
+	return e.enc.Err
 }

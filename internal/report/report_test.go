@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"reflect"
 	"strings"
 	"testing"
 	"unicode"
@@ -15,6 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/sosgo/sosgo/internal/jsonenc"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -59,7 +61,7 @@ func TestEscape(t *testing.T) {
 		}
 		assert.Equal(t, "Dog"+want+"x", Escape("Dog"+string(r)+"x"), "%U", r)
 		var back string
-		j := AppendJSONString(nil, string(r))
+		j := jsonenc.AppendString(nil, string(r))
 		assert.Regexp(t, `^"(\\u[0-9a-f]{4}){1,2}"$`, string(j))
 		require.NoError(t, json.Unmarshal(j, &back))
 		assert.Equal(t, string(r), back)
@@ -195,7 +197,7 @@ type row struct {
 type fastRow struct{ name string }
 
 func (r fastRow) AppendJSON(b []byte) []byte {
-	return append(AppendJSONString(append(b, `{"name":`...), r.name), '}')
+	return append(jsonenc.AppendString(append(b, `{"name":`...), r.name), '}')
 }
 
 func TestJSONShapes(t *testing.T) {
@@ -285,7 +287,7 @@ func TestJSONListIsNotHeld(t *testing.T) {
 	for range 1000 {
 		require.NoError(t, e.Item("", fastRow{"System.String"}))
 	}
-	assert.Less(t, cap(e.buf), 1024)
+	assert.Less(t, cap(e.enc.Buf), 1024)
 }
 
 type base struct {
@@ -305,21 +307,26 @@ type owner struct {
 }
 
 func TestFields(t *testing.T) {
-	got := Fields(Result[[]row]())
+	got := Shared{}.Fields(Result[[]row]())
 	assert.Equal(t, []FieldDoc{{"[]", "object", ""}, {"[].address", "address", "where"}, {"[].name", "string", "what"}}, got)
 
-	got = Fields(Result[owner]())
+	shared := SharedTypes([]NamedResult{{"x", Result[owner]()}, {"y", Result[base]()}})
+	assert.Equal(t, Shared{reflect.TypeFor[owner](): true}, shared, "a type that contains itself is shared")
+	got = shared.Fields(Result[owner]())
 	assert.Equal(t, FieldDoc{"kind", "string", "sort | of"}, got[0])
 	assert.Contains(t, got, FieldDoc{"rows[].address", "address", "where"})
+	assert.Contains(t, got, FieldDoc{"next", "[owner](#type-owner)", "more"})
 	assert.Contains(t, got, FieldDoc{"share", "number", ""})
 	assert.Contains(t, got, FieldDoc{"ok", "boolean", ""})
 	assert.Contains(t, got, FieldDoc{"value", "any", ""})
 	assert.Contains(t, got, FieldDoc{"maps", "object", ""})
-	assert.Less(t, len(got), 200, "a type that contains itself ends")
+	assert.Len(t, got, 10)
 
 	var b bytes.Buffer
-	require.NoError(t, WriteFields(&b, Result[base]()))
-	assert.Equal(t, "| field | type | meaning |\n|---|---|---|\n| `kind` | string | sort \\| of |\n", b.String())
+	require.NoError(t, WriteFields(&b, []NamedResult{{"one", Result[base]()}, {"two", Result[owner]()}}))
+	assert.Contains(t, b.String(), "### one\n\n| field | type | meaning |\n|---|---|---|\n| `kind` | string | sort \\| of |\n")
+	assert.Contains(t, b.String(), "### two\n\nThe result is [owner](#type-owner).\n")
+	assert.Equal(t, 1, strings.Count(b.String(), "`rows[].address`"), "once")
 }
 
 func FuzzEscape(f *testing.F) {
@@ -333,7 +340,7 @@ func FuzzEscape(f *testing.F) {
 			assert.False(t, unicode.In(r, unicode.Cc, unicode.Zl, unicode.Zp, unicode.Variation_Selector) ||
 				unicode.Is(unicode.Cf, r) && !unicode.Is(unicode.Prepended_Concatenation_Mark, r), "%U is not seen", r)
 		}
-		q := AppendJSONString(nil, s)
+		q := jsonenc.AppendString(nil, s)
 		var back string
 		require.NoError(t, json.Unmarshal(q, &back))
 		assert.Equal(t, string([]rune(s)), back, "each bad byte becomes U+FFFD")

@@ -26,7 +26,7 @@ var drawImports = flag.String("draw", "", "write a Mermaid drawing of the import
 // floor and of the floors below it. A folder stands for all packages below it that have no entry of their own. The root package is
 // called sosgo.
 var floors = []struct{ name, packages string }{
-	{"vocabulary", "target"},
+	{"vocabulary", "target internal/jsonenc"},
 	{"answers", "answer"},
 	{"plumbing", "internal/addrindex internal/addrmap internal/arrayfile internal/compilernames internal/cursor internal/digraph internal/hexdump internal/httpnames " +
 		"internal/inuse internal/lazy internal/limits internal/memmap internal/mmapfile internal/offheap internal/outfile internal/poolverdict internal/sandbox " +
@@ -51,10 +51,10 @@ var floors = []struct{ name, packages string }{
 // module that it may import.
 var only = map[string]string{
 	// Answers are plain values.
-	"answer": "target",
+	"answer": "target internal/jsonenc",
 	// Renderers receive answers and cannot read a dump.
 	"internal/cli/text/...": "answer target internal/report export/stackexport internal/cli/text",
-	"internal/report":       "answer target",
+	"internal/report":       "answer target internal/jsonenc",
 	// The engine of the command line knows no command, and the page asks commands and reads nothing itself.
 	"internal/cli":   "target internal/outfile internal/report internal/workers",
 	"internal/webui": "internal/report",

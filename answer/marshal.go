@@ -1,0 +1,72 @@
+package answer
+
+import "github.com/sosgo/sosgo/internal/jsonenc"
+
+// The answers below hold iterators, which encoding/json cannot encode by itself. A row that is missing stands as
+// {"missing": reason} in its place.
+
+// MarshalJSON encodes the answer and reads its lists.
+func (a Array) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(&a) }
+
+// MarshalJSON encodes the answer and reads its lists.
+func (a Async) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(&a) }
+
+// MarshalJSON encodes the answer and reads its lists.
+func (a Closure) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(&a) }
+
+// MarshalJSON encodes the answer and reads its lists.
+func (a Disassembly) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(&a) }
+
+// MarshalJSON encodes the answer and reads its lists.
+func (a Exceptions) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(&a) }
+
+// MarshalJSON encodes the answer and reads its lists.
+func (a Finalizers) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(&a) }
+
+// MarshalJSON encodes the answer and reads its lists.
+func (a Handles) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(&a) }
+
+// MarshalJSON encodes the answer and reads its lists.
+func (a IL) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(&a) }
+
+// MarshalJSON encodes the answer and reads its lists.
+func (a Images) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(&a) }
+
+// MarshalJSON encodes the answer and reads its lists.
+func (a Listing) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(&a) }
+
+// MarshalJSON encodes the answer and reads its lists.
+func (a Memory) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(&a) }
+
+// MarshalJSON encodes the answer and reads its lists.
+func (a ModuleDetails) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(&a) }
+
+// MarshalJSON encodes the answer and reads its lists.
+func (a ParallelStacks) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(&a) }
+
+// MarshalJSON encodes the answer and reads its lists.
+func (a Profile) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(&a) }
+
+// MarshalJSON encodes the answer and reads its lists.
+func (a Query) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(&a) }
+
+// MarshalJSON encodes the answer and reads its lists.
+func (a Returns) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(&a) }
+
+// MarshalJSON encodes the answer and reads its lists.
+func (a StackObjects) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(&a) }
+
+// MarshalJSON encodes the answer and reads its lists.
+func (a Stacks) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(&a) }
+
+// MarshalJSON encodes the answer and reads its lists.
+func (a SyncBlocks) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(&a) }
+
+// MarshalJSON encodes the answer and reads its lists.
+func (a ThreadAnalysis) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(&a) }
+
+// MarshalJSON encodes the answer and reads its lists.
+func (a ThrownException) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(&a) }
+
+// MarshalJSON encodes the answer and reads its lists.
+func (a Unreachable) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(&a) }

@@ -1,0 +1,465 @@
+package jsonenc
+
+import (
+	"encoding"
+	"reflect"
+	"strings"
+	"sync"
+)
+
+// An Appender appends itself as one JSON value. It must use AppendString for text.
+type Appender interface {
+	AppendJSON(b []byte) []byte
+}
+
+// A Valuer is written as the value that JSONValue returns.
+type Valuer interface {
+	JSONValue() any
+}
+
+// A RowStreamer is a list that formats its rows with several workers.
+type RowStreamer interface {
+	// StreamJSON calls emit with rows of JSON in their order, separated by "," and a line feed. It never calls emit
+	// for an empty list.
+	StreamJSON(emit func(rows []byte) error) error
+}
+
+// A TextStreamer is a string that may be too long for memory.
+type TextStreamer interface {
+	// StreamText calls emit with pieces of the text that hold whole characters.
+	StreamText(emit func(part string) error) error
+}
+
+// A Typed value declares for documents what its Appender, Valuer or RowStreamer writes.
+type Typed interface {
+	JSONType() reflect.Type
+}
+
+type isZeroer interface{ IsZero() bool }
+
+// A Kind is what a type is in JSON.
+type Kind uint8
+
+// The kinds of types.
+const (
+	Any     Kind = iota // anything: the value decides
+	Object              // a struct: Fields describes it
+	Map                 // an object whose names the value decides: Elem describes its values
+	List                // a slice, an array, an iterator or a RowStreamer: Elem describes its items
+	String              // text
+	Address             // a number in hexadecimal, as a string
+	Integer
+	Number
+	Boolean
+)
+
+// code selects how a value is written.
+type code uint8
+
+const (
+	codeUnsupported code = iota
+	codeAppender
+	codeValuer
+	codeRows
+	codeText
+	codeMarshalText
+	codeMarshalJSON
+	codeHex
+	codeUint
+	codeInt
+	codeFloat
+	codeBool
+	codeString
+	codeBytes
+	codeInterface
+	codePointer
+	codeSlice
+	codeArray
+	codeIterator
+	codeMap
+	codeStruct
+	codeAbsent // a struct of a value and the error in its place
+)
+
+// A Plan describes how the values of a type are written.
+type Plan struct {
+	Type reflect.Type
+	code code
+
+	elem   *Plan // of a pointer, a list, a map; of codeAbsent the value
+	kind   Kind  // of codes that stand for several kinds
+	fields []Field
+	value  []int // codeAbsent: index of the value
+	err    []int // codeAbsent: index of the error
+}
+
+// A Field is one field of an object.
+type Field struct {
+	Name string // in JSON
+	Doc  string // from the tag doc
+	Plan *Plan
+	// Optional reports whether the field is left out for some values.
+	Optional bool
+
+	omit   omission
+	prefix string // ,"name":
+	index  []int
+	depth  int
+}
+
+// omission selects when a field is left out.
+type omission uint8
+
+const (
+	omitNever omission = iota
+	omitNumber
+	omitLength
+	omitNil
+	omitZero
+	omitIsZero
+)
+
+var (
+	plans     sync.Map // reflect.Type to *Plan
+	compiling sync.Mutex
+)
+
+// PlanOf returns the plan of a type. It compiles each type once. It is safe for concurrent use.
+func PlanOf(t reflect.Type) *Plan {
+	if p, ok := plans.Load(t); ok {
+		return p.(*Plan)
+	}
+	compiling.Lock()
+	defer compiling.Unlock()
+	c := compiler{}
+	p := c.plan(t)
+	for t, p := range c {
+		plans.Store(t, p)
+	}
+	return p
+}
+
+// A compiler holds the plans that are not complete yet: types may contain themselves.
+type compiler map[reflect.Type]*Plan
+
+func (c compiler) plan(t reflect.Type) *Plan {
+	if p, ok := plans.Load(t); ok {
+		return p.(*Plan)
+	}
+	if p := c[t]; p != nil {
+		return p
+	}
+	p := &Plan{Type: t}
+	c[t] = p
+	c.compile(p)
+	return p
+}
+
+func (c compiler) compile(p *Plan) {
+	if c.byMethod(p) {
+		return
+	}
+	t := p.Type
+	switch t.Kind() {
+	case reflect.Bool:
+		p.code = codeBool
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		p.code = codeInt
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64, reflect.Uintptr:
+		p.code = codeUint
+	case reflect.Float32, reflect.Float64:
+		p.code = codeFloat
+	case reflect.String:
+		p.code = codeString
+	case reflect.Interface:
+		p.code = codeInterface
+	case reflect.Pointer:
+		p.code, p.elem = codePointer, c.plan(t.Elem())
+	case reflect.Slice:
+		p.code, p.elem = codeSlice, c.plan(t.Elem())
+		if p.elem.code == codeUint && t.Elem().Kind() == reflect.Uint8 {
+			p.code = codeBytes
+		}
+	case reflect.Array:
+		p.code, p.elem = codeArray, c.plan(t.Elem())
+	case reflect.Map:
+		p.code, p.elem = codeMap, c.plan(t.Elem())
+		if t.Key().Kind() != reflect.String {
+			p.code = codeUnsupported
+		}
+	case reflect.Func:
+		if isIterator(t) {
+			p.code, p.elem = codeIterator, c.plan(t.In(0).In(0))
+		}
+	case reflect.Struct:
+		c.compileStruct(p)
+	}
+}
+
+// isIterator reports whether t is an iter.Seq2[T, error].
+func isIterator(t reflect.Type) bool {
+	return t.Kind() == reflect.Func && t.CanSeq2() && t.In(0).In(1) == reflect.TypeFor[error]()
+}
+
+// byMethod reports whether a type writes itself by a method.
+func (c compiler) byMethod(p *Plan) bool {
+	t := p.Type
+	if t.Kind() == reflect.Pointer || t.Kind() == reflect.Interface {
+		return false
+	}
+	pointer := reflect.PointerTo(t)
+	switch {
+	case pointer.Implements(reflect.TypeFor[Appender]()):
+		p.code = codeAppender
+	case pointer.Implements(reflect.TypeFor[Valuer]()):
+		p.code = codeValuer
+	case pointer.Implements(reflect.TypeFor[RowStreamer]()):
+		p.code, p.kind = codeRows, List
+	case pointer.Implements(reflect.TypeFor[TextStreamer]()):
+		p.code = codeText
+		return true
+	case hasAbsent(t):
+		return false
+	case pointer.Implements(reflect.TypeFor[encoding.TextMarshaler]()):
+		p.code = codeMarshalText
+		if isHex(t) {
+			p.code = codeHex
+		}
+		return true
+	case pointer.Implements(reflect.TypeFor[interface{ MarshalJSON() ([]byte, error) }]()) && !hasFields(t):
+		p.code = codeMarshalJSON
+		return true
+	default:
+		return false
+	}
+	if pointer.Implements(reflect.TypeFor[Typed]()) {
+		p.elem = c.plan(reflect.New(t).Interface().(Typed).JSONType())
+	}
+	return true
+}
+
+// isHex reports whether the text of an unsigned type is its number in hexadecimal.
+func isHex(t reflect.Type) bool {
+	if t.Kind() != reflect.Uint64 && t.Kind() != reflect.Uint32 {
+		return false
+	}
+	v := reflect.New(t)
+	v.Elem().SetUint(0x2a)
+	text, err := v.Interface().(encoding.TextMarshaler).MarshalText()
+	return err == nil && string(text) == "0x2a"
+}
+
+// hasFields reports whether a struct has fields with a name in JSON. The methods of such a type are for encoding/json,
+// and its plan does without them.
+func hasFields(t reflect.Type) bool {
+	if t.Kind() != reflect.Struct {
+		return false
+	}
+	for f := range t.Fields() {
+		if tag := f.Tag.Get("json"); f.IsExported() && tag != "-" || f.Anonymous {
+			return true
+		}
+	}
+	return false
+}
+
+func hasAbsent(t reflect.Type) bool {
+	value, _ := absentFields(t)
+	return value != nil
+}
+
+// absentFields returns the index of the field tagged ",value" and of the error tagged ",absent" that stands in its
+// place. Both may be fields of an embedded struct.
+func absentFields(t reflect.Type) (value, err []int) {
+	if t.Kind() != reflect.Struct {
+		return nil, nil
+	}
+	for f := range t.Fields() {
+		switch f.Tag.Get("json") {
+		case ",value":
+			value = f.Index
+		case ",absent":
+			err = f.Index
+		}
+		if f.Anonymous && t.NumField() == 1 {
+			if v, e := absentFields(f.Type); v != nil {
+				return append([]int{0}, v...), append([]int{0}, e...)
+			}
+		}
+	}
+	return value, err
+}
+
+func (c compiler) compileStruct(p *Plan) {
+	if p.value, p.err = absentFields(p.Type); p.value != nil {
+		p.code, p.elem = codeAbsent, c.plan(p.Type.FieldByIndex(p.value).Type)
+		return
+	}
+	p.code = codeStruct
+	c.collect(p, p.Type)
+}
+
+// collect adds the fields of a struct, and those of embedded structs in their place. Of two fields with one name, the
+// one that is less deep stays; of equally deep ones neither does.
+func (c compiler) collect(p *Plan, t reflect.Type) {
+	found := c.flatten(nil, t, nil, false, map[reflect.Type]bool{})
+	for i := range found {
+		f := &found[i]
+		wins := true
+		for k := range found {
+			wins = wins && (k == i || found[k].Name != f.Name || found[k].depth > f.depth)
+		}
+		if wins {
+			p.fields = append(p.fields, *f)
+		}
+	}
+}
+
+// flatten appends the fields of t, which lies at an index of the outer struct. A pointer on the way to it makes them
+// optional. around holds the types that enclose t.
+func (c compiler) flatten(out []Field, t reflect.Type, index []int, optional bool, around map[reflect.Type]bool) []Field {
+	if around[t] {
+		return out
+	}
+	around[t] = true
+	defer delete(around, t)
+	for sf := range t.Fields() {
+		name, options, _ := strings.Cut(sf.Tag.Get("json"), ",")
+		if name == "-" {
+			continue
+		}
+		at := append(append([]int(nil), index...), sf.Index...)
+		if sf.Anonymous && name == "" {
+			inner, pointed := sf.Type, sf.Type.Kind() == reflect.Pointer
+			if pointed {
+				inner = inner.Elem()
+			}
+			if inner.Kind() == reflect.Struct {
+				out = c.flatten(out, inner, at, optional || pointed, around)
+				continue
+			}
+		}
+		if !sf.IsExported() {
+			continue
+		}
+		if name == "" {
+			name = sf.Name
+		}
+		f := Field{Name: name, Doc: sf.Tag.Get("doc"), Plan: c.plan(sf.Type), index: at, depth: len(at)}
+		f.prefix = string(append(AppendString([]byte{','}, name), ':'))
+		f.omit = omissionOf(sf.Type, options)
+		f.Optional = f.omit != omitNever || optional
+		out = append(out, f)
+	}
+	return out
+}
+
+// omissionOf returns the rule of a field's tag, as encoding/json has it.
+func omissionOf(t reflect.Type, options string) omission {
+	for o := range strings.SplitSeq(options, ",") {
+		switch o {
+		case "omitempty":
+			switch t.Kind() {
+			case reflect.String, reflect.Slice, reflect.Map, reflect.Array:
+				return omitLength
+			case reflect.Struct:
+				return omitNever
+			case reflect.Pointer, reflect.Interface, reflect.Func:
+				return omitNil
+			}
+			return omitNumber
+		case "omitzero":
+			if t.Kind() != reflect.Pointer && reflect.PointerTo(t).Implements(reflect.TypeFor[isZeroer]()) {
+				return omitIsZero
+			}
+			return omitZero
+		}
+	}
+	return omitNever
+}
+
+// IsIterator reports whether the type is an iter.Seq2[T, error].
+func (p *Plan) IsIterator() bool { return p.code == codeIterator }
+
+// IsSlice reports whether the type is a slice that is a list in JSON.
+func (p *Plan) IsSlice() bool { return p.code == codeSlice }
+
+// IsStruct reports whether the type is a struct whose fields Each lists.
+func (p *Plan) IsStruct() bool { return p.code == codeStruct }
+
+// Kind returns what the values of the type are in JSON.
+func (p *Plan) Kind() Kind {
+	switch p.code {
+	case codePointer, codeAbsent:
+		return p.elem.Kind()
+	case codeAppender, codeValuer, codeRows:
+		if p.elem != nil {
+			return p.elem.Kind()
+		}
+		return Any
+	case codeText, codeString, codeBytes, codeMarshalText, codeMarshalJSON:
+		return String
+	case codeHex:
+		return Address
+	case codeUint, codeInt:
+		return Integer
+	case codeFloat:
+		return Number
+	case codeBool:
+		return Boolean
+	case codeSlice, codeArray, codeIterator:
+		return List
+	case codeMap:
+		return Map
+	case codeStruct:
+		return Object
+	}
+	return Any
+}
+
+// Core returns the plan that describes the values' form: p without pointers, absence and methods.
+func (p *Plan) Core() *Plan {
+	for {
+		switch p.code {
+		case codePointer, codeAbsent:
+		case codeAppender, codeValuer, codeRows:
+			if p.elem == nil {
+				return p
+			}
+		default:
+			return p
+		}
+		p = p.elem
+	}
+}
+
+// Elem returns the plan of the items of a list or of the values of a map.
+func (p *Plan) Elem() *Plan { return p.Core().elem }
+
+// Fields returns the fields of an object, in their order.
+func (p *Plan) Fields() []Field { return p.Core().fields }
+
+// Nullable reports whether a value may be null where it is not left out.
+func (p *Plan) Nullable() bool {
+	switch p.code {
+	case codeAbsent, codePointer, codeSlice, codeMap, codeInterface:
+		return true
+	}
+	return p.Kind() == Any
+}
+
+// IsTable reports whether documents have the list's items on a line each: it is an iterator, or its items are objects.
+func (p *Plan) IsTable() bool {
+	switch p.code {
+	case codeIterator:
+		return true
+	case codeSlice:
+		item := p.elem
+		for item.code == codePointer {
+			item = item.elem
+		}
+		k := item.Type.Kind()
+		return (k == reflect.Struct || k == reflect.Interface) && !item.Type.Implements(reflect.TypeFor[encoding.TextMarshaler]())
+	}
+	return false
+}
