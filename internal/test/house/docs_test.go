@@ -217,3 +217,16 @@ func TestReadmeDependencies(t *testing.T) {
 	}
 	require.Equal(t, required, listed)
 }
+
+// TestArchitectureNames checks that every folder and file that docs/architecture.md names exists.
+func TestArchitectureNames(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("docs", "architecture.md"))
+	require.NoError(t, err)
+	names := regexp.MustCompile("`((?:[a-z0-9]+/)+[a-zA-Z0-9*.-]+|[a-z]+\\.go)`").FindAllStringSubmatch(string(text), -1)
+	require.Greater(t, len(names), 60)
+	for _, m := range names {
+		found, err := filepath.Glob(filepath.FromSlash(m[1]))
+		require.NoError(t, err)
+		require.NotEmpty(t, found, "there is no %s", m[1])
+	}
+}
