@@ -266,7 +266,7 @@ func (a *access) decode(b []byte) Value {
 		v.typ = a.typ
 		return v
 	case formFloat32:
-		return Float(float64(math.Float32frombits(binary.LittleEndian.Uint32(b))))
+		return single(math.Float32frombits(binary.LittleEndian.Uint32(b)))
 	case formFloat64:
 		return Float(math.Float64frombits(binary.LittleEndian.Uint64(b)))
 	case formAddress:

@@ -29,13 +29,13 @@ func functions() []function {
 		{name: "obj", args: "address", summary: "the object at an address", min: 1, max: 1, call: callObject},
 		{name: "type", args: "x", summary: "the type of an object or value", min: 1, max: 1, call: callType},
 		{name: "size", args: "x", summary: "bytes of an object", min: 1, max: 1, call: callSize},
-		{name: "retained", args: "x", summary: "bytes that would be free without an object, its own among them", min: 1, max: 1,
+		{name: "retained", args: "x", summary: "bytes that would be freed with an object, its own included, or with the live objects of a type", min: 1, max: 1,
 			need: (*engine).needRetained, call: callRetained},
 		{name: "live", args: "x", summary: "whether something keeps an object alive", min: 1, max: 1, need: (*engine).needLive, call: callLive},
-		{name: "gen", args: "x", summary: "generation: 0, 1, 2, 3 large, 4 pinned, 5 frozen", min: 1, max: 1, call: callGeneration},
+		{name: "gen", args: "x", summary: "generation: gen0, gen1, gen2, loh, poh, frozen, which equal 0 to 5", min: 1, max: 1, call: callGeneration},
 		{name: "refs", args: "x", summary: "the objects that an object refers to", min: 1, max: 1, call: callRefs},
 		{name: "referrers", args: "x", summary: "the objects that refer to an object", min: 1, max: 1, need: (*engine).needGraph, call: callReferrers},
-		{name: "path", args: "x", summary: "a shortest path from a root to an object, as text", min: 1, max: 1, need: (*engine).needGraph, call: callPath},
+		{name: "path", args: "x", summary: "a shortest path from a root to an object, as text; null for garbage", min: 1, max: 1, need: (*engine).needGraph, call: callPath},
 		{name: "hash", args: "x", summary: "the hash code in an object's header, null if it has none", min: 1, max: 1, call: callHash},
 		{name: "addr", args: "x", summary: "the address of an object or struct", min: 1, max: 1, call: callAddress},
 		{name: "len", args: "x", summary: "characters of a string, elements of an array or collection", min: 1, max: 1, call: callLength},
@@ -196,9 +196,26 @@ func (f *frame) retained(a target.Addr) Value {
 	return Uint(f.e.retains.Retained(node))
 }
 
+// retainedByType returns the bytes that would be freed with the live objects of a type.
+func (f *frame) retainedByType(t *objects.Type) Value {
+	sizes, err := f.e.retains.ByType(f.e.ctx, graph.PartLive)
+	if err != nil {
+		return Failed(err)
+	}
+	for i, mt := range f.e.holders.Graph().Types() {
+		if mt.Addr == t.MT.Addr {
+			return Uint(sizes[i])
+		}
+	}
+	return Uint(0)
+}
+
 func callRetained(f *frame, v []Value) Value {
-	if v[0].kind == KindNull {
+	switch v[0].kind {
+	case KindNull:
 		return null
+	case KindType:
+		return f.retainedByType(v[0].typ)
 	}
 	o, err := f.anObject(v[0])
 	if err != nil {
@@ -234,7 +251,7 @@ func callGeneration(f *frame, v []Value) Value {
 	if s == nil {
 		return Failed(target.Unsupportedf("%v is in no segment of the heap", o.Addr))
 	}
-	return Int(generationNumber(s.Generation(o.Addr)))
+	return generationValue(s.Generation(o.Addr))
 }
 
 func callRefs(f *frame, v []Value) Value {

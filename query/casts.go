@@ -88,7 +88,7 @@ func (f *frame) convert(v Value, t *objects.Type, title string) Value {
 	}
 	switch a.form {
 	case formFloat32:
-		return Float(float64(float32(v.float())))
+		return single(float32(v.float()))
 	case formFloat64:
 		return Float(v.float())
 	}

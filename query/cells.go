@@ -1,6 +1,8 @@
 package query
 
 import (
+	"math"
+
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/objects"
@@ -22,7 +24,7 @@ func (f *frame) cell(v Value) answer.Cell {
 	case KindChar:
 		return answer.Cell{Kind: answer.CellText, Text: string(rune(v.bits))}
 	case KindFloat:
-		return answer.Cell{Kind: answer.CellFloat, Bits: v.bits}
+		return answer.Cell{Kind: answer.CellFloat, Bits: math.Float64bits(v.shortest())}
 	case KindDecimal:
 		return answer.Cell{Kind: answer.CellDecimal, Text: v.decimalText()}
 	case KindText:
@@ -52,6 +54,8 @@ func integerCell(v Value) answer.Cell {
 		return c
 	}
 	switch {
+	case v.note == noteGeneration:
+		return answer.Cell{Kind: answer.CellEnum, Bits: v.bits, Text: generationName(v.bits)}
 	case v.hex:
 		return answer.Cell{Kind: answer.CellAddress, Bits: v.bits}
 	case v.kind == KindUint:

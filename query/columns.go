@@ -72,7 +72,7 @@ var heapColumns = []Column{
 	{Name: "size", Summary: "bytes", Count: true},
 	{Name: "type", Summary: "name of its type"},
 	{Name: "length", Summary: "elements of an array, characters of a string", Count: true, Hidden: true},
-	{Name: "gen", Summary: "generation: 0, 1, 2, 3 large, 4 pinned, 5 frozen", Hidden: true},
+	{Name: "gen", Summary: "generation: gen0, gen1, gen2, loh, poh, frozen, which equal 0 to 5", Hidden: true},
 	{Name: "mt", Summary: "address of its MethodTable", Hidden: true},
 	{Name: "heap", Summary: "number of the GC's heap", Hidden: true},
 	{Name: "segment", Summary: "address of its segment or region", Hidden: true},
@@ -113,7 +113,9 @@ func (s *scope) heapColumn(n *node) (code, error) {
 		}
 		return valueCode(func(f *frame) Value { return Address(f.obj.Type.Addr) })
 	case "gen":
-		return numberCode(generationColumn), nil
+		c := numberCode(generationColumn)
+		c.eval = func(f *frame) Value { return generationValue(f.seg.Generation(f.obj.Addr)) }
+		return c, nil
 	case "heap":
 		return numberCode(func(f *frame) int64 { return int64(f.seg.SubHeap) }), nil
 	case "segment":
@@ -155,12 +157,13 @@ func (s *scope) typeColumn() (code, error) {
 	return valueCode(func(f *frame) Value { return Value{kind: KindType, typ: f.typ} })
 }
 
-// frozenGeneration and the like are what gen is for objects that are in none of the generations, in the order in which the
-// GC numbers them.
 func generationColumn(f *frame) int64 { return generationNumber(f.seg.Generation(f.obj.Addr)) }
 
-// generationNumber is a generation as a number: GC.GetGeneration says 2 of large and pinned objects, and int.MaxValue of
-// frozen ones, and can't be asked for these alone.
+// generationNames are the generations by their numbers in expressions. GC.GetGeneration has 2 for large and pinned objects and
+// int.MaxValue for frozen ones, which could not be asked for by themselves.
+var generationNames = [...]string{heap.Generation0: "gen0", heap.Generation1: "gen1", heap.Generation2: "gen2", 3: "loh", 4: "poh", 5: "frozen"}
+
+// generationNumber returns the number of a generation, or -1 if it is unknown.
 func generationNumber(g heap.Generation) int64 {
 	switch g {
 	case heap.Generation0, heap.Generation1, heap.Generation2:
@@ -173,4 +176,19 @@ func generationNumber(g heap.Generation) int64 {
 		return 5
 	}
 	return -1
+}
+
+// generationName returns the name of a generation by its number.
+func generationName(n uint64) string {
+	if n < uint64(len(generationNames)) {
+		return generationNames[n]
+	}
+	return "unknown"
+}
+
+// generationValue returns a generation as a number that is shown by its name.
+func generationValue(g heap.Generation) Value {
+	v := Int(generationNumber(g))
+	v.note = noteGeneration
+	return v
 }

@@ -159,8 +159,17 @@ func numberOf(t string) (Value, bool) {
 	if digits, ok := strings.CutSuffix(t, "m"); ok {
 		return parseDecimal(digits)
 	}
-	if f, err := strconv.ParseFloat(strings.TrimRight(t, "fd"), 64); err == nil {
-		return Float(f), true
+	if digits, ok := strings.CutSuffix(t, "f"); ok {
+		if f, err := strconv.ParseFloat(digits, 32); err == nil {
+			return single(float32(f)), true
+		}
+	}
+	if f, err := strconv.ParseFloat(strings.TrimSuffix(t, "d"), 64); err == nil {
+		v := Float(f)
+		if !strings.HasSuffix(t, "d") {
+			v.note = noteLiteral
+		}
+		return v, true
 	}
 	n, err := strconv.ParseUint(t, 16, 64) // an address with e in it
 	return Value{kind: KindUint, bits: n, hex: true}, err == nil && len(t) >= 8

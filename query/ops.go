@@ -87,7 +87,11 @@ func (f *frame) binary(op string, a, b Value) Value {
 	case a.kind == KindDecimal && b.kind != KindFloat || b.kind == KindDecimal && a.kind != KindFloat:
 		return decimals(op, a, b)
 	}
-	return floats(op, a.float(), b.float())
+	v := floats(op, a.float(), b.float())
+	if a.note == noteSingle && b.note == noteSingle && v.kind == KindFloat {
+		return single(float32(v.float()))
+	}
+	return v
 }
 
 func logic(op string, a, b uint64) Value {
@@ -243,7 +247,8 @@ func (f *frame) negate(v Value) Value {
 	case KindError, KindNull:
 		return v
 	case KindFloat:
-		return Float(-v.float())
+		v.bits ^= 1 << 63
+		return v
 	case KindDecimal:
 		v.aux ^= 1 << 63
 		return v
@@ -443,6 +448,9 @@ func (f *frame) equalTexts(a, b Value) (same, ok bool, err error) {
 		name, err := enumName(a)
 		return name == b.text, true, err
 	}
+	if b.kind == KindText && a.note == noteGeneration {
+		return generationName(a.bits) == b.text, true, nil
+	}
 	if a.kind == KindStruct && b.kind == KindText {
 		if t, ok := f.ticks(a); ok {
 			n, err := parseTime(t.unit, b.text)
@@ -540,6 +548,12 @@ func orderNumbers(a, b Value) (int, error) {
 			return 1, nil
 		}
 		return cmp.Compare(a.bits, b.bits), nil
+	}
+	switch {
+	case a.note == noteSingle && b.note == noteLiteral:
+		b = single(float32(b.float()))
+	case a.note == noteLiteral && b.note == noteSingle:
+		a = single(float32(a.float()))
 	}
 	x, y := a.float(), b.float()
 	if math.IsNaN(x) || math.IsNaN(y) {

@@ -35,7 +35,7 @@ func pathText(p *answer.RootPaths) Value {
 		if p.Verdict == "garbage" {
 			return null
 		}
-		return Failed(target.Unsupportedf("no path was found, and not all roots and references can be read"))
+		return Text("no path found (some roots or references can't be read)")
 	}
 	var b strings.Builder
 	b.WriteString(p.Paths[0].Root.Name)

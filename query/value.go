@@ -39,6 +39,7 @@ func (k Kind) String() string { return kindWords[k] }
 type Value struct {
 	kind Kind
 	hex  bool   // of a KindUint: it is an address, and an object if one starts there
+	note note   // what else a number is
 	bits uint64 // the number; the address of an object or struct; of a decimal its low 64 bits
 	aux  uint64 // of a decimal: the high 32 bits, the scale << 32, the sign << 63
 	text string
@@ -47,6 +48,16 @@ type Value struct {
 	list *list
 	err  error
 }
+
+// A note qualifies a number.
+type note uint8
+
+const (
+	noNote         note = iota
+	noteGeneration      // a KindInt that is the number of a generation (generationNumber)
+	noteSingle          // a KindFloat that is a System.Single
+	noteLiteral         // a KindFloat that the user wrote without a type: it has the type of what it is compared with
+)
 
 // A list is the value of refs and referrers.
 type list struct {
@@ -83,6 +94,21 @@ func Address(a target.Addr) Value { return Value{kind: KindUint, bits: uint64(a)
 
 // Float is a floating-point number.
 func Float(f float64) Value { return Value{kind: KindFloat, bits: math.Float64bits(f)} }
+
+// single returns a System.Single.
+func single(f float32) Value {
+	return Value{kind: KindFloat, bits: math.Float64bits(float64(f)), note: noteSingle}
+}
+
+// shortest returns a float as the Double that has the shortest decimal form of its type: 0.1 for the Single 0.1, whose nearest Double
+// is 0.10000000149011612.
+func (v Value) shortest() float64 {
+	f := v.float()
+	if v.note == noteSingle && !math.IsNaN(f) && !math.IsInf(f, 0) {
+		f, _ = strconv.ParseFloat(strconv.FormatFloat(f, 'g', -1, 32), 64) // it is a number
+	}
+	return f
+}
 
 // Text is text.
 func Text(s string) Value { return Value{kind: KindText, text: s} }
@@ -128,9 +154,12 @@ func (v Value) Plain() (string, bool) {
 	case KindBool:
 		return strconv.FormatBool(v.bits != 0), true
 	case KindInt:
+		if v.note == noteGeneration {
+			return generationName(v.bits), true
+		}
 		return strconv.FormatInt(int64(v.bits), 10), true
 	case KindFloat:
-		return strconv.FormatFloat(math.Float64frombits(v.bits), 'g', -1, 64), true
+		return strconv.FormatFloat(v.shortest(), 'g', -1, 64), true
 	case KindDecimal:
 		return v.decimalText(), true
 	case KindText:
