@@ -34,7 +34,7 @@ func TestErrors(t *testing.T) {
 		"size(1, 2)":                        "size(x) has 2 arguments here",
 		"(Debuggee.Zoo.Dgo)0x10000000":      "did you mean Debuggee.Zoo.Dog?",
 		"Debuggee.Zoo.Statics.Null.Length":  "of a null reference; ?. is null there",
-		"Node.x":                            "Node is ambiguous: it may be Debuggee.Zoo.Node",
+		"Node.x":                            "Node is ambiguous: write one of Debuggee.Zoo.Node",
 		"1 matches /(/":                     "error parsing regexp",
 		"$x":                                "$x has no value",
 		"@nope":                             "there is no",

@@ -122,7 +122,7 @@ func (e *engine) oneDefinition(t *typeName, list []*namedType) error {
 		more = fmt.Sprintf(" and %d others", len(names)-maxMembers)
 		names = names[:maxMembers]
 	}
-	return errorAt(e.src, t.pos, "%s is ambiguous: it may be %s%s", t, strings.Join(names, ", "), more)
+	return errorAt(e.src, t.pos, "%s is ambiguous: write one of %s%s", t, strings.Join(names, ", "), more)
 }
 
 // must is find for names that have to mean something.

@@ -1,0 +1,200 @@
+package query_test
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/test/testdump"
+	"github.com/sosgo/sosgo/query"
+	"github.com/sosgo/sosgo/target"
+)
+
+// expressions have values that C# or the source of Zoo.cs fixes. S is Debuggee.Zoo.Statics.
+var expressions = [][2]string{
+	// Numbers.
+	{"7 / 2, 7.0 / 2, -7 % 3, 7 - 10", "3, 3.5, -1, -3"},
+	{"0x10 + 1, 0b101, 2kb, 1.5k, 10 << 2, 0xf0 >> 4, 6 & 3, 6 ^ 3, bor(6, 3), ~0", "0x11, 5, 2048, 1536, 40, 0xf, 2, 5, 0x7, -1"},
+	{"0.1f, 0.1f == 0.1, 0.1 == 0.1f, 0.1f == 0.1d, 0.1f < 0.1, 0.1f + 0.2f, -0.1f, (float)0.1", "0.1, true, true, false, false, 0.3, -0.1, 0.1"},
+	{"0.5 * 3, 7.5 % 2, 1e3 - 1, 2.5 == 2.5d", "1.5, 1.5, 999, true"},
+	{"0.1m + 0.2m, 1m / 4, 2m * 0.5m, 7m % 4m, 1.50m == 1.5m, 3 < 3.5m, -1.5m", "0.3, 0.25, 1, 3, true, true, -1.5"},
+	{"(byte)300, (int)3.9, (long)2.5m, (double)1, (decimal)5, (char)65", "44, 3, 2, 1, 5, A"},
+	{"1 == 1.0, 18446744073709551615 > -1, 1 <= 1, 2 != 2, 3 in (1, 2, 3), 4 not in (1, 2)", "true, true, true, false, true, true"},
+	{"true && !false, false || false, true ^ true, true & false, 1 < 2 ? 'yes!' : 'no!'", "true, false, false, false, yes!"},
+	{"null ?? 5, null == null, isnull(null), isnull(1), null + 1, missing(1)", "5, true, true, false, null, false"},
+	{"hex(255), hex(S.Int)", "0xff, 0x12d687"},
+	// Text.
+	{`"a" + "b", "n" + 1, "x\ty\u0041", @"a\b", len("𝄞"), 'c' + 1`, "ab, n1, x\tyA, a\\b, 2, 100"},
+	{`S.String, S.String + "!", len(S.String), S.String.Length, S.String[0], S.String.Contains("ic s"), S.String.StartsWith("sta")`,
+		`"static string", static string!, 13, 13, s, true, true`},
+	{`S.String.EndsWith("ing"), S.String.IndexOf("string"), S.String.IndexOf("z"), S.String.Substring(7), S.String.Substring(0, 6)`, "true, 7, -1, string, static"},
+	{`S.String.ToUpper(), "ABC".ToLower(), " a ".Trim(), S.String == "static string", "b" > "a"`, "STATIC STRING, abc, a, true, true"},
+	{`S.String like '%ring', S.String like 'ring', S.String matches /^st.*g$/, S.String in ("a", "static string")`, "true, false, true, true"},
+	{`text(S.Int), text(S.When), text(true), text(S.String)`, "1234567, 2026-11-20T00:00:00Z, true, static string"},
+	// Fields, structs and arrays.
+	{"S.Bool, S.Int, S.Long, S.Double, S.Null, isnull(S.Null), S.Null?.x", "true, 1234567, 1234605616436508552, 2.5, null, true, null"},
+	{"S.Struct.X, S.Struct.Y, S.Struct == S.Struct, S.StructWithReference.Label, S.StructWithReference.Length", `11, 22, true, "static segment", 1.5`},
+	{"len(S.Array), S.Array.Length, count(S.FromData), size(S.Array), addr(S.Array) == S.Array, addr(null)", "3, 3, 20, 36, true, 0x0"},
+	{"type(S.Array), type(S.Array) == type(S.Array), type(1), type(S.String), S.Array is int[], S.String is string", "System.Int32[], true, integer, System.String, true, true"},
+	{`S.When == '2026-11-20', S.When > '2026-11-19 23:00', S.When < S.When, S.When.Ticks == 739939 * 864000000000`, "true, true, false, true"},
+	{"obj(addr(S.String)), obj(0), obj(addr(S.Array)).Length", `"static string", null, 3`},
+	{"dwo(addr(S.Array) + 8), by(addr(S.Array) + 8), wo(addr(S.Array) + 8), qwo(addr(S.Array) + 8), poi(addr(S.Array) + 8)", "3, 3, 3, 3, 0x3"},
+	{"gen(S.String), gen(S.Array) == 0, gen(S.String) == 'frozen', gen(S.String) + 1, gen(null)", "frozen, true, true, 6, null"},
+	{"live(S.Array), live(null), retained(S.Array), retained(null), size(null), refs(S.Array), referrers(S.Array)", "true, null, 36, null, null, null, null"},
+}
+
+// TestExpressions: expressions without and with members have the values that they have in C#.
+func TestExpressions(t *testing.T) {
+	p := asked(t, testdump.Open(t, "net10-zoo").Dump)
+	for _, x := range expressions {
+		e, err := query.Evaluate(t.Context(), p, strings.ReplaceAll(x[0], "S.", "Debuggee.Zoo.Statics."))
+		if !assert.NoError(t, err, x[0]) {
+			continue
+		}
+		var got []string
+		for i := range e.Values {
+			got = append(got, e.Values[i].Value.Plain())
+		}
+		assert.Equal(t, x[1], strings.Join(got, ", "), x[0])
+	}
+}
+
+// TestAnObjectsMembers: about an object its fields are names, and this is the object.
+func TestAnObjectsMembers(t *testing.T) {
+	p := asked(t, testdump.Open(t, "net10-zoo").Dump)
+	e, err := query.Evaluate(t.Context(), p, "Debuggee.Zoo.Scenario.Root.Dog")
+	require.NoError(t, err)
+	dog, err := p.Objects.Proven(e.Values[0].Address)
+	require.NoError(t, err)
+	e, err = query.EvaluateOf(t.Context(), p, dog, "name, Coat, this == obj(addr(this)), Legs")
+	require.NoError(t, err)
+	assert.Equal(t, `"hidden"`, e.Values[0].Value.Plain())
+	assert.Equal(t, "Blue", e.Values[1].Value.Plain())
+	assert.Equal(t, "true", e.Values[2].Value.Plain())
+	assert.Equal(t, "4", e.Values[3].Value.Plain())
+	_, err = query.EvaluateOf(t.Context(), p, dog, "nonesuch")
+	require.ErrorAs(t, err, new(*query.Error))
+}
+
+// TestLists: the objects that an array refers to, and what refers to them, are the same by both ways, and a path leads to each.
+func TestLists(t *testing.T) {
+	p := asked(t, testdump.Open(t, "net10-zoo").Dump)
+	e, err := query.Evaluate(t.Context(), p, "refs(Debuggee.Zoo.Scenario.Root.Arrays), referrers(Debuggee.Zoo.Scenario.Root.Arrays)")
+	require.NoError(t, err)
+	require.Equal(t, "list", e.Values[0].Kind)
+	assert.Len(t, e.Values[0].Items, int(e.Values[0].Count))
+	assert.Greater(t, int(e.Values[0].Count), 4, "one for each field with an array")
+	require.EqualValues(t, 1, e.Values[1].Count)
+	assert.Equal(t, "Debuggee.Zoo.Everything", e.Values[1].Items[0].Type)
+	path := worth(p, "path(Debuggee.Zoo.Scenario.Root.Arrays)")
+	assert.Contains(t, path, " -> ")
+	assert.Contains(t, path, "Debuggee.Zoo.Everything")
+	dead, _ := rows(t, p, "from dead | select path(this) | top 1", query.Options{})
+	assert.Equal(t, []string{"null"}, dead, "garbage has no path")
+	assert.Equal(t, worth(p, "retained(System.String)"), sumRetained(t, p))
+}
+
+// sumRetained adds up the sizes of the live strings, which refer to nothing.
+func sumRetained(t *testing.T, p *query.Process) string {
+	t.Helper()
+	list, _ := rows(t, p, "from live of string | select sum(size)", query.Options{})
+	require.Len(t, list, 1)
+	return list[0]
+}
+
+// TestGenerations: groups are named as generations are, and sorted by their numbers.
+func TestGenerations(t *testing.T) {
+	p := asked(t, testdump.Open(t, "net10-zoo").Dump)
+	got, q := rows(t, p, "from objects | group by gen | select gen | order by gen", query.Options{})
+	assert.Equal(t, []string{"gen0", "loh", "poh", "frozen"}, got)
+	assert.NotNil(t, q)
+	byName, _ := rows(t, p, "from objects | where gen == 'loh' | select count()", query.Options{})
+	byNumber, _ := rows(t, p, "from objects | where gen == 3 | select count()", query.Options{})
+	assert.Equal(t, byNumber, byName)
+}
+
+// TestChoice: a condition chooses among objects as a query with it does.
+func TestChoice(t *testing.T) {
+	p := asked(t, testdump.Open(t, "net10-zoo").Dump)
+	h, err := p.Heap()
+	require.NoError(t, err)
+	for _, where := range []string{"size > 100", "gen == 'frozen'", "live && length > 10", "_stringLength == 5"} {
+		want, _ := rows(t, p, "from objects | where "+where+" | select count()", query.Options{})
+		c, err := query.Chooses(t.Context(), p, where, &heap.Filter{})
+		require.NoError(t, err)
+		test, n := c.Filter(), 0
+		for o, err := range h.Objects() {
+			require.NoError(t, err)
+			if test(&o) {
+				n++
+			}
+		}
+		assert.Equal(t, want, []string{strconv.Itoa(n)}, where)
+		require.NoError(t, c.Undecided())
+		q, err := query.Select(t.Context(), p, where, "address, size", query.Options{Filter: &heap.Filter{}})
+		require.NoError(t, err)
+		for _, err := range q.Rows {
+			require.NoError(t, err)
+			n--
+		}
+		assert.Zero(t, n, where)
+	}
+	_, err = query.Chooses(t.Context(), p, "nonesuch > 1", &heap.Filter{})
+	require.ErrorAs(t, err, new(*query.Error))
+	_, err = query.Select(t.Context(), p, "size >", "", query.Options{})
+	require.ErrorContains(t, err, "-where")
+	_, err = query.Select(t.Context(), p, "", ",", query.Options{})
+	require.ErrorContains(t, err, "-select")
+}
+
+type testRow struct {
+	ID    uint64                 `row:"id,count" doc:"number"`
+	Ref   query.Ref              `row:"ref,object" doc:"object"`
+	Name  query.Opt[string]      `row:"name" doc:"name"`
+	Raw   []byte                 `row:"raw,hidden"`
+	At    query.Opt[target.Addr] `row:"at"`
+	Float float64                `row:"float"`
+	Any   query.Value            `row:"any"`
+	Wrong int8                   `row:"wrong"`
+}
+
+// TestRowsOfStructs: the fields of a struct are columns, and its values their values; null and missing values are told apart.
+func TestRowsOfStructs(t *testing.T) {
+	lost := errors.New("lost")
+	s := query.NewSource(query.Source{Name: "x"}, func(context.Context) iter.Seq2[testRow, error] {
+		return func(yield func(testRow, error) bool) {
+			_ = yield(testRow{ID: 7, Ref: 8, Name: query.Some("n"), Raw: []byte("r"), At: query.Some(target.Addr(16)), Float: 0.5, Any: query.Bool(true)}, nil) &&
+				yield(testRow{}, lost) && yield(testRow{Name: query.Unread[string](lost), At: query.SomeIf(target.Addr(0), false)}, nil)
+		}
+	})
+	assert.Equal(t, 1, s.Object)
+	kinds := []query.Kind{query.KindUint, query.KindObject, query.KindText, query.KindText, query.KindUint, query.KindFloat, query.KindError, query.KindError}
+	for i, c := range s.Columns {
+		assert.Equal(t, kinds[i], c.Kind, c.Name)
+	}
+	assert.True(t, s.Columns[0].Count)
+	assert.Equal(t, "number", s.Columns[0].Summary)
+	assert.True(t, s.Columns[3].Hidden)
+	var got []string
+	for row, err := range s.Rows(t.Context()) {
+		if err != nil {
+			got = append(got, err.Error())
+			continue
+		}
+		for _, v := range row {
+			text, ok := v.Plain()
+			if !ok {
+				text = v.Kind().String()
+			}
+			got = append(got, text)
+		}
+	}
+	assert.Equal(t, []string{"7", "0x8", "n", "r", "0x10", "0.5", "true", "error", "lost", "0", "null", "error", "", "null", "0", "error", "error"}, got)
+}
