@@ -230,7 +230,7 @@ func (d *describer) touch(a target.Addr, access, source string) {
 		t.What = "near 0: nothing can be mapped there"
 	case a == ^target.Addr(0):
 		t.What = "reported by Windows for addresses that are not canonical"
-	case !canonical(d.p.Target.Platform(), a):
+	case source == faultingInstruction || !canonical(d.p.Target.Platform(), a):
 		t.What = "not a canonical address"
 	case d.p.Resolve != nil && d.ctx != nil:
 		t.What = whatIs(d.p.Resolve(d.ctx, a))
@@ -238,10 +238,14 @@ func (d *describer) touch(a target.Addr, access, source string) {
 	d.out.Touched = t
 }
 
-// canonical reports whether an address of 64 bits can be one of a process.
+// canonical reports whether a can be an address of a process, with any kind of paging.
 func canonical(p target.Platform, a target.Addr) bool {
 	return p.Arch.PointerSize() < 8 || a < 1<<56
 }
+
+// reportedAsZero reports whether an access to a can have been reported as 0. With 4-level paging, addresses from 2^47 on
+// are not canonical. A processor with 5-level paging accepts them up to 2^56 and reports them as they are.
+func reportedAsZero(a target.Addr) bool { return a >= 1<<47 }
 
 // whatIs returns an answer.Address in words.
 func whatIs(a *answer.Address) string {

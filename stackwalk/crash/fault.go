@@ -2,6 +2,7 @@ package crash
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
@@ -43,7 +44,7 @@ func (d *describer) interruptedContext() {
 	d.fault.where = d.where(ip)
 	if !s.Faulted() { // the record of a non-canonical address has no information
 		for _, a := range disasm.Touches(&d.fault.regs, d.instruction(ip)) {
-			if !canonical(d.p.Target.Platform(), a) {
+			if reportedAsZero(a) {
 				d.touch(a, "", faultingInstruction)
 			}
 		}
@@ -117,11 +118,11 @@ func (d *describer) unreported(a target.Addr, source string) (target.Addr, strin
 	ip, _ := regs.IP()
 	list := disasm.Touches(&regs, d.instruction(ip))
 	for _, to := range list {
-		if !canonical(d.p.Target.Platform(), to) {
+		if reportedAsZero(to) {
 			return to, faultingInstruction
 		}
 	}
-	d.hidden = len(list) == 0
+	d.hidden = !slices.Contains(list, 0)
 	return a, source
 }
 

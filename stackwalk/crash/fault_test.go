@@ -163,7 +163,7 @@ func TestFaults(t *testing.T) {
 	assert.Empty(t, describe().Likely)
 }
 
-// TestUnreported: 0 in the runtime's record of a fault stands for addresses that are none, too: the instruction tells.
+// TestUnreported checks that the faulting instruction has the address that the runtime's record reports as 0.
 func TestUnreported(t *testing.T) {
 	p, process, rt, _ := openFaulty(t)
 	ip, context := rt.Instance().Module.Base+0x1230, p.other.Start+0x2000
@@ -186,6 +186,17 @@ func TestUnreported(t *testing.T) {
 	got := crash.Unreported(process, context, 0)
 	assert.Equal(t, target.Addr(0x6f6f6f6f6f6f6f77), got.Address)
 	assert.Equal(t, "not a canonical address", got.What)
+	for _, rbx := range []uint64{0x64006300620061, 0xdead00000000, 1 << 47} { // not canonical with 4-level paging
+		set(rbx)
+		got = crash.Unreported(process, context, 0)
+		assert.Equal(t, target.Addr(rbx+8), got.Address)
+		assert.Equal(t, "not a canonical address", got.What)
+		assert.Equal(t, target.Addr(0x55), crash.Unreported(process, context, 0x55).Address)
+	}
+	set(0x7fff00000000) // canonical: the fault was elsewhere
+	got = crash.Unreported(process, context, 0)
+	assert.Zero(t, got.Address)
+	assert.Contains(t, got.What, "or not a canonical address")
 	set(^uint64(7)) // and 8 is 0
 	got = crash.Unreported(process, context, 0)
 	assert.Zero(t, got.Address)
