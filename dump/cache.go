@@ -25,10 +25,10 @@ import (
 //	KEY.dump   the unpacked dump
 //	KEY.json   an entryRecord
 //
-// KEY is the SHA-256 of the compressed file, all of it: another file can't take an
+// KEY is the SHA-256 of the whole compressed file: another file can't take an
 // entry's place. An entry counts only as long as its file is what was written:
 // of the same size and time, with the same bytes where samples were taken, and
-// nobody else's to write. Entries that were not used for days go, and then those
+// writable by no one else. Entries that were not used for days go, and then those
 // that were not used for longest, until the rest fits.
 //
 // Several processes may share a cache: files are written beside, and a
@@ -115,7 +115,7 @@ func (c *cache) open(key string) *os.File {
 		return nil
 	}
 	now := time.Now()
-	_ = os.Chtimes(c.path(key, entryJSON), now, now) // it was used; if that can't be told, it only goes earlier
+	_ = os.Chtimes(c.path(key, entryJSON), now, now) // it was used; if that can't be recorded, it only goes earlier
 	return f
 }
 

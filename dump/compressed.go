@@ -95,7 +95,7 @@ func (c *compression) unpack(src target.Source, o Options, cached *cache) (*os.F
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		return nil, unpackError(err)
 	}
-	// What is inside is told before a terabyte of it is written.
+	// The content is identified before a terabyte is written.
 	if head = head[:n]; !elfcore.Sniff(head) && !minidump.Sniff(head) && !isTar(head) {
 		return nil, notADump(head, int64(n))
 	}
@@ -147,7 +147,7 @@ func copyLimited(w io.Writer, r io.Reader, c ceiling) error {
 	return nil
 }
 
-// A sourceReader remembers why reading failed, to tell it from failed writing.
+// A sourceReader remembers why reading failed, to distinguish it from failed writing.
 type sourceReader struct {
 	r   io.Reader
 	err error
@@ -161,7 +161,7 @@ func (s *sourceReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// unpackError says in the project's terms why a stream can't be unpacked.
+// unpackError returns a typed error for a stream that can't be unpacked.
 func unpackError(err error) error {
 	switch {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):

@@ -21,7 +21,7 @@ import (
 )
 
 // The formats that a File can have. Of a minidump that a crash reporter wrote on
-// another system, the format says so: "minidump of a Linux process (Breakpad)".
+// another system, the format names it: "minidump of a Linux process (Breakpad)".
 const (
 	FormatELFCore  = "ELF core"
 	FormatMinidump = "Windows minidump"
@@ -137,7 +137,7 @@ func (f *File) Close() error {
 }
 
 // Open opens the dump in the file of that name. If that is no dump, the error
-// is target.ErrUnsupported and says what it seems to be, or
+// is target.ErrUnsupported and names the apparent format, or
 // target.ErrCorrupt if it is a damaged dump.
 func Open(path string, o Options) (*File, error) {
 	src, err := mmapfile.Open(path, o.NoMmap)
@@ -205,7 +205,7 @@ func OpenStream(r io.Reader, o Options) (*File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open dump: %w", err)
 	}
-	// How large it may be is not told by its own size.
+	// Its compressed size does not bound its unpacked size.
 	limit := o.ceiling(math.MaxInt64, tmp)
 	in := &progressReader{ctx: o.context(), r: r, report: o.Progress}
 	if err := copyLimited(tmp, in, limit); err != nil {
@@ -292,8 +292,8 @@ func openContainer(src target.Source, head []byte, o *Options) (*File, error) {
 	return f, nil
 }
 
-// headSize is how much of a file is looked at to tell what it is: as far as
-// the mark of a tar archive, and enough text to tell it from data.
+// headSize is how much of a file is read to identify it: as far as
+// the mark of a tar archive, and enough text to distinguish it from data.
 const headSize = 512
 
 func readHead(r interface {

@@ -17,7 +17,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Packed tells what Pack put into a pack.
+// Packed lists the content that Pack wrote.
 type Packed struct {
 	Files   []PackEntry
 	Missing []target.Module // images of the process whose files were not found

@@ -1,10 +1,10 @@
 // Package minidump reads Windows minidump files and presents them as a
-// target.Target. It knows the container only: nothing here knows the CLR, and
+// target.Target. It handles the container only: nothing here depends on the CLR, and
 // nothing reads module files from disk.
 //
 // Opening costs one pass over the stream directory and the memory lists. The
 // other streams are decoded on their first use. A stream that is corrupt does
-// not take the dump down: what can be used is used, and File.Warnings tells
+// not take the dump down: what can be used is used, and File.Warnings lists
 // the rest. Every count, size and RVA is checked against the bytes that are
 // there before anything is allocated.
 //

@@ -32,7 +32,7 @@ func (e *FormatError) Unwrap() []error {
 }
 
 // maxNotes is the number of warnings that one part of the dump may give: a
-// dump with a million broken threads is told in a few lines.
+// dump with a million broken threads gets a few lines.
 const maxNotes = 16
 
 // notes collects the warnings of one part of the dump.

@@ -59,7 +59,7 @@ type File struct {
 
 var _ target.Target = (*File)(nil)
 
-// A lazy value is decoded by the first that asks for it.
+// A lazy value is decoded at its first use.
 type lazy[T any] struct {
 	once  sync.Once
 	value T
@@ -185,7 +185,7 @@ func (f *File) NextStored(a target.Addr) (target.Addr, bool) { return f.mem.Next
 
 // Warnings returns what opening and decoding had to skip or to decide. It
 // decodes every stream that has not been used yet, so that the answer does not
-// depend on what was asked before.
+// depend on earlier calls.
 func (f *File) Warnings() []error {
 	f.Process()
 	f.Threads()

@@ -46,7 +46,7 @@ func (l *moduleList) program() string {
 
 // Modules implements target.Target. A module's Size and SizeOfImage are those
 // of the module list. Mappings is empty for a process of Windows, whose loader maps
-// an image as a whole, and where the dump lacks /proc/PID/maps. The caller must not change the slice.
+// an image as a whole, and if the dump has no /proc/PID/maps. The caller must not change the slice.
 func (f *File) Modules() []target.Module { return f.modules.get(f.loadModules).sorted }
 
 func (f *File) loadModules(n *notes) moduleList {

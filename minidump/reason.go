@@ -6,12 +6,12 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Crash reporters write dumps of processes that go on, too: then the record says
-// that somebody asked for it (google_breakpad/common/minidump_exception_linux.h;
+// Crash reporters write dumps of processes that go on, too: then the record states
+// that the dump was requested (google_breakpad/common/minidump_exception_linux.h;
 // Crashpad's simulated exceptions: client/simulate_crash_mac.cc, util/win/exception_codes.h).
 var requested = map[target.OS]uint32{target.OSLinux: 0xffffffff, target.OSDarwin: 0x43507378, target.OSWindows: 0x0517a7ed}
 
-// interpret says what a record is on the system of the process. Windows has
+// interpret returns the meaning of a record on the system of the process. Windows has
 // exception records. Breakpad and Crashpad keep signals of Linux in them (code
 // si_signo, flags si_code, address si_addr), and exceptions of Mach.
 func (f *File) interpret(e *target.Exception) {

@@ -25,7 +25,7 @@ const (
 	pageAccess = 0xff // the bits that name the access; guard and cache are above
 )
 
-// A MemoryInfo holds what VirtualQuery said of a range of pages
+// A MemoryInfo is VirtualQuery's description of a range of pages
 // (MINIDUMP_MEMORY_INFO). The values are the constants of winnt.h.
 type MemoryInfo struct {
 	Start          target.Addr
@@ -120,7 +120,7 @@ func (f *File) loadMemoryInfos(n *notes) []MemoryInfo {
 //
 // They are the regions of the MemoryInfoList or of /proc/PID/maps, and what is stored outside of
 // them or without such a list; of the latter only the size is known, and
-// whether it is part of a module. A region of which the dump holds parts is
+// whether it is part of a module. A region that the dump holds in part is
 // given in pieces that each start where stored bytes start.
 func (f *File) Regions() iter.Seq[target.Region] {
 	return func(yield func(target.Region) bool) {

@@ -46,7 +46,7 @@ func readSource(src target.Source, stream string, off, n int64) ([]byte, error) 
 	return b, nil
 }
 
-// A section is the body of a stream, cut to what the file holds of it.
+// A section is the body of a stream, cut at the end of the file.
 type section struct {
 	name string
 	off  int64

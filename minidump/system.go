@@ -34,7 +34,7 @@ func (f *File) loadPlatform(n *notes) target.Platform {
 		Arch: processorArch(le.Uint16(b)),
 		CPUs: int(b[6]),
 	}
-	// Breakpad writes no version of Linux, but all of it as the service pack.
+	// Breakpad writes no version of Linux: the whole text is in the service pack.
 	if !isZero(b[8:20]) {
 		p.OSVersion = fmt.Sprintf("%d.%d.%d", le.Uint32(b[8:]), le.Uint32(b[12:]), le.Uint32(b[16:]))
 	}
@@ -158,7 +158,7 @@ const (
 )
 
 // A MiscInfo is the MiscInfo stream (MINIDUMP_MISC_INFO to _INFO_5). A zero
-// field means that the dump does not say.
+// field means that the dump does not record it.
 type MiscInfo struct {
 	ProcessID      uint32
 	HasTimes       bool // Created, User and Kernel were recorded
@@ -329,7 +329,7 @@ const maxComment = 1 << 20
 const (
 	pebProcessParameters = 0x20 // PEB.ProcessParameters
 	paramsCommandLine    = 0x70 // RTL_USER_PROCESS_PARAMETERS.CommandLine
-	unicodeStringBuffer  = 8    // UNICODE_STRING.Buffer, behind Length in bytes
+	unicodeStringBuffer  = 8    // UNICODE_STRING.Buffer, after Length in bytes
 )
 
 // commandLine reads the command line from the process environment block.

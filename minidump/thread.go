@@ -19,14 +19,14 @@ const (
 	threadNameSize     = 12
 )
 
-// The bits of ThreadInfo.DumpFlags that say what the writer could not get.
+// The bits of ThreadInfo.DumpFlags that mark what the writer could not get.
 const (
 	threadInvalidInfo    = 0x08
 	threadInvalidContext = 0x10
 	threadInvalidTEB     = 0x20
 )
 
-// A ThreadInfo holds what the ThreadInfoList says about a thread
+// A ThreadInfo is the entry of a thread in the ThreadInfoList
 // (MINIDUMP_THREAD_INFO). The list may have threads that ended before the
 // dump was written.
 type ThreadInfo struct {
@@ -92,7 +92,7 @@ func ticks(v uint64) time.Duration {
 
 // Threads implements target.Target.
 //
-// Stack is what the thread's TEB says, where the dump has the TEB, and else
+// Stack is the range in the thread's TEB, if the dump has the TEB, and otherwise
 // the range that the thread list names. The registers are those of the moment
 // of the dump; for the thread of an exception see Exception. Their Float lends
 // the dump's bytes, as View does. The caller must not change the slice.

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// This file is the one place that says what a processor is and how compiled code
+// This file alone defines what a processor is and how compiled code
 // uses it: a new architecture is a Processor and its ABIs here. What it adds to
 // formats stands with them: unwind codes in package unwind, the widths of GC info
 // in package codeinfo, the kernel's order of registers in package elfcore.
@@ -47,19 +47,19 @@ type Processor struct {
 	// Preserved are the registers that a callee preserves under every convention of
 	// the processor. SP is not among them: it is restored by returning.
 	Preserved RegSet
-	// PreservedVectors are the vector registers of which a callee preserves the lower 64 bits, under every convention
+	// PreservedVectors are the vector registers whose lower 64 bits a callee preserves, under every convention
 	// of the processor.
 	PreservedVectors RegSet
 	// ReturnAddressSize is the number of bytes that a call pushes.
 	ReturnAddressSize int
 	// AddressBits is the width of a virtual address, with the largest page tables;
-	// the bits above repeat the highest, which tells the half of the system from that of
+	// the bits above repeat the highest, which separates the half of the system from that of
 	// processes. ARM64 has tables of 52 bits for each half.
 	AddressBits int
 	// CodeBits is the width of the addresses that code can have in a process, where the
 	// bits above can hold a signature (pointer authentication); 0 where code pointers
 	// have none. It is no more than 48 on ARM64, also with larger addresses: a process
-	// gets memory above only where it asks for it, and no loader does.
+	// gets memory above only on request, and no loader requests it.
 	CodeBits int
 	// TagBits is the number of upper bits that the processor ignores in the addresses of
 	// data, so that they can hold a tag (top byte ignore, memory tagging).
@@ -161,7 +161,7 @@ func (a Arch) RegisterFile() (*Processor, error) {
 	return nil, Unsupportedf("the registers of %v are not read", a)
 }
 
-// processor is RegisterFile, nil if there is none.
+// processor returns the RegisterFile, nil if there is none.
 func (a Arch) processor() *Processor {
 	switch a {
 	case ArchAMD64:

@@ -6,13 +6,13 @@ import (
 	"sort"
 )
 
-// Claims is what a dump says of the address space as a whole: which memory the process had, whether its bytes are in the
-// dump or not. It is the one place that tells memory that the dump's writer left out (ErrNotInDump) from an address at
+// Claims describes the address space as a whole: which memory the process had, whether its bytes are in the
+// dump or not. It alone distinguishes memory that the dump's writer left out (ErrNotInDump) from an address at
 // which the process had none, so that whatever led there is wrong (ErrCorrupt). It is immutable.
 type Claims struct {
 	listed []Range // sorted and disjoint
 	whole  bool
-	top    Addr // behind the addresses that a process can use
+	top    Addr // first address past those that a process can use
 }
 
 // lowestAddress is the first address that a process can have memory at: Windows reserves the first 64 KB, and Linux maps
@@ -29,7 +29,7 @@ var (
 // memory that it could use. NewClaims takes ownership of listed.
 func NewClaims(arch Arch, listed []Range, whole bool) *Claims {
 	c := &Claims{listed: joined(listed), whole: whole, top: userTop(arch)}
-	// A process that asks for it gets memory above, where the processor has wider addresses.
+	// A process gets memory above on request, if the processor has wider addresses.
 	if n := len(c.listed); n > 0 {
 		c.top = max(c.top, c.listed[n-1].End)
 	}
@@ -143,7 +143,7 @@ func (c *Claims) HasDeadStacks(threads []Thread) bool {
 	return dead > live
 }
 
-// ClaimsOf returns the claims of a dump that makes any. Those of another memory know no more than what all processes have
+// ClaimsOf returns the claims of a dump that makes any. Those of another memory cover only what all processes have
 // in common.
 func ClaimsOf(m Memory) *Claims {
 	if c, ok := m.(interface{ Claims() *Claims }); ok {

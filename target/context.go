@@ -27,15 +27,15 @@ type ContextRegister struct {
 // has the same on every system; Breakpad has its own for those that Windows does
 // not run on, and had its own for ARM). All offsets and sizes are in bytes.
 type ContextLayout struct {
-	Size      int               // without what extended features add behind it
+	Size      int               // without what extended features append
 	Flags     int               // offset of ContextFlags, 4 bytes
-	Arch      uint32            // the bit of ContextFlags that tells the processor
+	Arch      uint32            // the bit of ContextFlags that names the processor
 	Registers []ContextRegister // by Offset, but for Float
 	Float     int               // offset of Registers.Float, if FloatSize is not 0
 	FloatSize int
-	FloatPart ContextPart // that tells whether it is there
+	FloatPart ContextPart // marks whether it is there
 
-	other *ContextLayout // told by another bit
+	other *ContextLayout // marked by another bit
 }
 
 var (
@@ -184,7 +184,7 @@ func (l *ContextLayout) decode(regs *Registers, b []byte, parts ContextPart) {
 	}
 }
 
-// empty reports whether every register of b is zero: nobody filled it in.
+// empty reports whether every register of b is zero, that is, was never filled in.
 func (l *ContextLayout) empty(b []byte) bool {
 	for i := range l.Registers {
 		if l.Registers[i].value(b) != 0 {

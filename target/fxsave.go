@@ -16,7 +16,7 @@ type Wide struct{ High, Low uint64 }
 // The members of an FXSAVE area.
 const (
 	fxMXCSR = 24
-	fxST    = 32 // 16 bytes each, of which 10 count
+	fxST    = 32 // 16 bytes each; 10 are used
 	fxXMM   = 160
 	fxSize  = 512
 )

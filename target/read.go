@@ -73,7 +73,7 @@ func Available(m Memory, a Addr, n int) bool {
 	return err == nil
 }
 
-// A SparseMemory knows where its holes are. The dumps' own memories do.
+// A SparseMemory can locate its holes. The memories of dumps implement it.
 type SparseMemory interface {
 	// NextStored is the first address from a on that is stored, and whether
 	// there is one.

@@ -93,7 +93,7 @@ const (
 const maxRegs = 34
 
 // Registers are the integer registers of one thread or frame. A register that
-// is not known is distinguished from one that is zero. The zero value knows none.
+// is unknown is distinct from one that is zero. In the zero value all are unknown.
 type Registers struct {
 	Arch  Arch
 	known uint64
@@ -103,7 +103,7 @@ type Registers struct {
 	lows     [maxPreservedVectors]uint64
 	// Float are the floating-point and vector registers as the dump holds them, or nil: of AMD64 the FXSAVE area, of
 	// ARM64 V0 to V31, 512 bytes each. They are those of the thread; a frame that was unwound to has none, only what
-	// VectorLow tells.
+	// VectorLow shows.
 	Float []byte
 	// Signature are the bits of code addresses that hold a signature in this process (pointer authentication); 0 where
 	// the dump does not say.
@@ -123,7 +123,7 @@ func (r *Registers) Code(v uint64) Addr {
 	return a
 }
 
-// Vectors returns the vector registers of which Float is told; of those that are wider the lower 128 bits. It is
+// Vectors returns the vector registers that Float describes; the lower 128 bits of wider ones. It is
 // ErrNotInDump if they are not in the dump.
 func (r *Registers) Vectors() ([]Wide, error) {
 	p, err := r.Arch.RegisterFile()
@@ -146,7 +146,7 @@ func (r *Registers) Vectors() ([]Wide, error) {
 const maxPreservedVectors = 16
 
 // VectorLow returns the lower half of the vector register n, and whether it is known: in the frame in which a thread stands
-// of all, in the frames below of those that calls preserve, as far as unwind data told what they were.
+// of all, in the frames below of those that calls preserve, as far as unwind data describe them.
 func (r *Registers) VectorLow(n int) (uint64, bool) {
 	if all, err := r.Vectors(); err == nil {
 		if n < 0 || n >= len(all) {

@@ -2,8 +2,8 @@ package target
 
 import "fmt"
 
-// A Signal holds what a dump says of a signal of Linux: its number and, where Known,
-// what the siginfo_t says of its origin (include/uapi/asm-generic/siginfo.h). The
+// A Signal describes a signal of Linux: its number and, if Known,
+// its origin according to the siginfo_t (include/uapi/asm-generic/siginfo.h). The
 // numbers are those of x86-64 and arm64.
 type Signal struct {
 	Number int32
@@ -65,7 +65,7 @@ func (s *Signal) Touched() (a Addr, ok bool) {
 // and ends none.
 func (s *Signal) Stops() bool { return s.Number >= SIGSTOP && s.Number <= SIGTTOU || s.traced() }
 
-// traced reports whether the signal tells a tracer of an event (ptrace(2)): its
+// traced reports whether the signal notifies a tracer of an event (ptrace(2)): its
 // code has the event above SIGTRAP.
 func (s *Signal) traced() bool {
 	return s.Known && s.Number == SIGTRAP && s.Code > 0xff && s.Code&0x7f == SIGTRAP

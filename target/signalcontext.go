@@ -92,7 +92,7 @@ func shapedARM64(b []byte, _ Addr) bool {
 		binary.LittleEndian.Uint32(b[468:]) == floatSize
 }
 
-// Registers returns the registers of the ucontext at an address, of which b are the bytes. It reports
+// Registers returns the registers of the ucontext at an address, whose bytes are b. It reports
 // false where b has not the shape of one.
 func (c *SignalContext) Registers(arch Arch, b []byte, at Addr) (Registers, bool) {
 	if len(b) < c.Size || at%8 != 0 || binary.LittleEndian.Uint64(b[ucLink:]) != 0 ||

@@ -2,7 +2,7 @@ package target
 
 import "io"
 
-// A Source is a file of which parts can be lent: a dump's, or an image's. It is
+// A Source is a file that can lend parts of its content: a dump's, or an image's. It is
 // safe for concurrent use.
 type Source interface {
 	io.ReaderAt

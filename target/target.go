@@ -134,20 +134,20 @@ type Platform struct {
 	CPU          string // model of the processor, as the dump words it; empty if it does not record it
 }
 
-// FaultsAreSignals reports whether the system tells a process of a fault by a signal.
+// FaultsAreSignals reports whether the system notifies a process of a fault by a signal.
 // The exception record that a runtime then has in memory is its own make, and does not
 // report whether memory was read or written, as a system's record does.
 func (p Platform) FaultsAreSignals() bool { return p.OS != OSWindows }
 
-// HidesAddresses reports whether 0 means what was touched where that can't be an address: the processor tells none
+// HidesAddresses reports whether a faulting address of 0 may stand for a non-canonical one: the processor reports none
 // then, for it is no page that is missing (#GP of AMD64), and the system reports 0.
 func (p Platform) HidesAddresses() bool { return p.FaultsAreSignals() && p.Arch == ArchAMD64 }
 
 // HasCOM reports whether a runtime on the system wraps COM objects.
 func (p Platform) HasCOM() bool { return p.OS == OSWindows }
 
-// A Process holds what the dump says about the process itself. Zero values mean
-// that it does not say.
+// A Process describes the process itself. Zero values mean
+// that the dump does not record them.
 type Process struct {
 	ID        uint32
 	Command   string    // executable or command line, as recorded
@@ -214,7 +214,7 @@ type PDBID struct {
 }
 
 // A Module is an image that was mapped into the target. What the dump's
-// module list does not tell (an ELF build id, say) is read from the image by
+// module list does not record (an ELF build id, for example) is read from the image by
 // package image.
 type Module struct {
 	Base     Addr
@@ -312,7 +312,7 @@ func (p Protection) String() string {
 type Region struct {
 	Start  Addr
 	Size   uint64
-	Stored uint64 // bytes of it, from Start, that the dump holds
+	Stored uint64 // bytes from Start that the dump holds
 	Prot   Protection
 	Kind   string // "image", "mapped", "private", "stack", "free"; empty if unknown
 	Path   string // of the mapped file
@@ -326,7 +326,7 @@ type Exception struct {
 	Code     uint32 // Windows: exception code; else the signal's number
 	Flags    uint32
 	// Address is that of the instruction that raised the exception (Windows) or, of
-	// a signal, what Signal.Address is. HasAddress: the dump says it; it can be 0.
+	// a signal, what Signal.Address is. HasAddress: the dump records it; it can be 0.
 	Address    Addr
 	HasAddress bool
 	Parameters []uint64 // ExceptionInformation of an exception record, at most 15

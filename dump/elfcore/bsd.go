@@ -52,7 +52,7 @@ func (b *builder) findSystem(abi byte) {
 	}
 }
 
-// decodeBSD takes what it knows from a note of FreeBSD or NetBSD.
+// decodeBSD decodes the supported notes of FreeBSD and NetBSD.
 func (b *builder) decodeBSD(n *Note) error {
 	if b.platform.OS == target.OSNetBSD {
 		return b.decodeNetBSD(n)
@@ -97,7 +97,7 @@ func (b *builder) decodeBSD(n *Note) error {
 }
 
 // decodeMappings decodes the kinfo_vmentry structures of a process. They have the
-// sizes that they say.
+// sizes that they state.
 func (b *builder) decodeMappings(n *Note) error {
 	const head, ofFile, pathOffset = 4, 2, 136
 	var files []fileMapping

@@ -4,7 +4,7 @@ import "github.com/sosgo/sosgo/target"
 
 // Claims returns the memory that the process had, stored or not. A core lists it by its segments, with their bytes or without, and by the
 // mapped files; memory that the process reserved without access does not count. Kernels list all; so do those who take
-// whole regions, of which a dead part of a stack tells (HasDeadStacks).
+// whole regions, which the dead part of a stack shows (HasDeadStacks).
 func (f *File) Claims() *target.Claims { return f.claims }
 
 func (f *File) makeClaims() *target.Claims {

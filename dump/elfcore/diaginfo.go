@@ -8,7 +8,7 @@ import (
 )
 
 // createdump adds a page to the dump at an address that no process uses,
-// which tells a debugger where to begin (the runtime's
+// which shows a debugger where to begin (the runtime's
 // debug/createdump/specialdiaginfo.h).
 const (
 	diagAddr        = 0x7ffffff10000
@@ -20,14 +20,14 @@ const (
 	diagExceptionAt = 24
 )
 
-// A DiagInfo holds what createdump of .NET 8 and later says about the process.
+// A DiagInfo is the description of the process that createdump of .NET 8 and later writes.
 type DiagInfo struct {
 	Version int32
 	// ExceptionRecord is where a NativeAOT process keeps the EXCEPTION_RECORD
 	// of its crash, 0 if there is none.
 	ExceptionRecord target.Addr
 	// RuntimeBase is the base of the module that holds the runtime, 0 if the
-	// version does not tell.
+	// version does not record it.
 	RuntimeBase target.Addr
 }
 

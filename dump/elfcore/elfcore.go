@@ -1,5 +1,5 @@
 // Package elfcore reads ELF core files: those that the Linux kernel writes,
-// those of gdb's gcore, and those of .NET's createdump. It knows nothing of
+// those of gdb's gcore, and those of .NET's createdump. It does not depend on
 // the CLR.
 //
 // Opening reads the headers, the notes and one page of each mapped image.
@@ -169,7 +169,7 @@ type builder struct {
 }
 
 // maxWarnings is how many warnings one core gives: a core with a million broken
-// notes is told in a few lines.
+// notes gets a few lines.
 const maxWarnings = 64
 
 func (b *builder) warn(err error) {
@@ -383,7 +383,7 @@ func (f *File) Span(a target.Addr) []byte { return f.mem.Span(a) }
 // NextStored implements target.SparseMemory.
 func (f *File) NextStored(a target.Addr) (target.Addr, bool) { return f.mem.NextStored(a) }
 
-// Platform implements target.Target. A core tells neither the version of the
+// Platform implements target.Target. A core records neither the version of the
 // operating system nor the number of processors.
 func (f *File) Platform() target.Platform { return f.platform }
 

@@ -7,7 +7,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// What a PE image's headers say about its extent (PE/COFF specification,
+// The fields of a PE image's headers that give its extent (PE/COFF specification,
 // "Optional Header").
 const (
 	peOffsetOffset   = 0x3c
@@ -25,7 +25,7 @@ const (
 // maxImageSegments bounds the program headers that are read of one image.
 const maxImageSegments = 512
 
-// An imageKind says what the first bytes of a mapping are.
+// An imageKind is the format of the first bytes of a mapping.
 type imageKind uint8
 
 const (
@@ -35,11 +35,11 @@ const (
 	imagePE
 )
 
-// An imageHeader holds what the header of an image says about where its parts
+// An imageHeader holds the places that the header of an image gives for its parts:
 // lie. All sizes are in bytes.
 type imageHeader struct {
 	kind  imageKind
-	size  uint64 // of the loaded image, 0 if the header does not tell
+	size  uint64 // of the loaded image, 0 if the header does not record it
 	first uint64 // of what the first mapping of a loaded image shows: PE headers, the first ELF segment
 
 	bias    uint64 // ELF: what to add to p_vaddr
@@ -186,7 +186,7 @@ func (f *File) peSections(base target.Addr) []segment {
 }
 
 // holds reports whether m, a mapping of the same file after the image's first
-// one, belongs to the image at base, and whether the header could tell.
+// one, belongs to the image at base, and whether the header decides that.
 //
 // What lies inside the loaded image belongs to it, unless the first mapping
 // shows the file as it is on disk: then that is all of the image.

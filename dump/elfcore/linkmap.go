@@ -74,7 +74,7 @@ func (p *scannedPE) repeats(a target.Addr, h *imageHeader, page uint64) bool {
 		uint64(a-p.start.addr) < p.header.size && p.start.memSize <= pageUp(p.header.first, page)
 }
 
-// sectionOf finds the base of the PE image of which a section begins at a, if h is the image's header that is seen
+// sectionOf finds the base of the PE image that has a section at a, if h is the image's header that is seen
 // again there (see repeats): the page of the headers may lie in a segment that begins before it.
 func (b *builder) sectionOf(a target.Addr, h *imageHeader) (target.Addr, bool) {
 	if h.kind != imagePE {

@@ -84,7 +84,7 @@ const smallAlign = 64 << 10
 
 // add adds m, the mapping with that index, unless it begins another image.
 //
-// Where the header of the image is in the dump it tells what lies where.
+// If the header of the image is in the dump, it decides what lies where.
 // Elsewhere the mappings must follow each other in the address space and in the
 // file, going back by no more than the page in which one segment ends and the next
 // begins. The start of the file may be repeated at

@@ -142,7 +142,7 @@ func owner(b []byte) string {
 
 func padding(n uint32) int { return int(-n & 3) }
 
-// decodeNotes takes what it knows from the notes. Threads are a sequence: a
+// decodeNotes decodes the supported notes. Threads are a sequence: a
 // note that describes a thread follows its NT_PRSTATUS.
 func (b *builder) decodeNotes() {
 	b.kernelOrder = len(b.notes) > 0 && b.notes[0].Type == NotePRStatus

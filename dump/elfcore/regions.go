@@ -7,7 +7,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// The kinds of regions that a core tells apart.
+// The kinds of regions of a core.
 const (
 	kindImage   = "image"
 	kindMapped  = "mapped"

@@ -12,7 +12,7 @@ type signalInfo struct {
 }
 
 // decodeSignal decodes a siginfo_t (include/uapi/asm-generic/siginfo.h). The
-// kernel and createdump write one, behind the NT_PRSTATUS of the thread that got
+// kernel and createdump write one, after the NT_PRSTATUS of the thread that got
 // the signal; gdb writes one after each thread, that of the signal first. The
 // first that does not merely stop the process counts.
 func (b *builder) decodeSignal(n *Note) error {
@@ -50,7 +50,7 @@ func (b *builder) decodeSignal(n *Note) error {
 // findException finds the signal that ended the process and the thread that
 // got it:
 //
-//   - NT_SIGINFO says it, for the thread before it;
+//   - NT_SIGINFO records it, for the thread before it;
 //   - in a core of the kernel without one (before Linux 3.10) the first thread
 //     is the one that got the signal, which is recorded for every thread;
 //   - elsewhere a signal counts if exactly one thread has it. createdump of

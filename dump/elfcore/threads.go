@@ -116,7 +116,7 @@ func (b *builder) addSignature(n *Note) error {
 // lower end.
 const stackPage, largestPage = 4096, 64 << 10
 
-// machinePage returns the size of the pages that files were mapped in: what the kernel told the process, or the unit of
+// machinePage returns the size of the pages that files were mapped in: the kernel's AT_PAGESZ, or the unit of
 // NT_FILE, or the largest size that all mappings keep to.
 func (b *builder) machinePage() uint64 {
 	all := uint64(largestPage)
@@ -133,7 +133,7 @@ func (b *builder) machinePage() uint64 {
 }
 
 // findStacks gives each thread the memory from the page of its stack pointer
-// to the end of the mapping that contains it. A core knows no more of the
+// to the end of the mapping that contains it. A core has no more about the
 // stack's limits; the end can be higher than the stack's where the loader put
 // something else above it, as it does with a thread's static TLS.
 func (b *builder) findStacks() {
