@@ -86,7 +86,7 @@ func (md *Metadata) missing(off, n int) bool {
 
 // Metadata returns the image's metadata: lent by the dump or file where it is
 // stored in one piece. It fails with target.ErrNotInDump when its first bytes
-// are missing, because those say where everything else is.
+// are missing, because those locate everything else.
 func (im *Image) Metadata() (Metadata, error) {
 	h, err := im.CLRHeader()
 	if err != nil {

@@ -34,7 +34,7 @@ const (
 	elfDynamicSize = 1 << 16
 )
 
-// elfDynamic is what the dynamic section says about symbols.
+// elfDynamic holds the dynamic section's entries about symbols.
 type elfDynamic struct {
 	symtab, strtab RVA
 	strsz          uint64

@@ -59,7 +59,7 @@ func unpackPDB(data []byte, guid target.GUID) ([]byte, error) {
 	if _, err := io.ReadFull(z, head); err != nil {
 		return nil, target.Corruptf("embedded PDB: %w", err)
 	}
-	// The id lies in the head, or the PDB is none that a compiler wrote.
+	// The id lies in the head, or no compiler wrote the PDB.
 	got, err := PortablePDBID(bytes.NewReader(head), int64(len(head)))
 	if err != nil {
 		return nil, fmt.Errorf("embedded PDB: %w", err)

@@ -23,8 +23,8 @@ func noSymbol(name string) error { return fmt.Errorf("%s: %w", name, ErrNoSymbol
 
 // Symbol finds an exported name: through DT_GNU_HASH or DT_HASH in ELF images
 // (and .symtab in ELF files), by a binary search of the export directory in PE
-// images. The size is 0 for PE. The error is ErrNoSymbol when the tables lack
-// the name, target.ErrNotInDump when the dump lacks the tables.
+// images. The size is 0 for PE. The error is ErrNoSymbol if the tables do not have
+// the name, target.ErrNotInDump if the tables are not in the dump.
 func (im *Image) Symbol(name string) (rva RVA, size uint64, err error) {
 	if im.elf != nil {
 		return im.elfSymbol(name)

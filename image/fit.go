@@ -13,7 +13,7 @@ import (
 // its identity: where parts of the file were mapped, and what the loader and
 // the process left in the pages that they wrote to.
 type Fit struct {
-	// Mappings is the number of ranges that the dump says are mapped from the
+	// Mappings is the number of ranges that the dump records as mapped from the
 	// file; each is where the file's headers have it.
 	Mappings int
 	// Words is the number of pointers in writable pages of the dump that the
@@ -26,7 +26,7 @@ type Fit struct {
 }
 
 // The least that proves a file by itself: so many pointers that are read-only once
-// they are relocated, or so many of which most still are what the file says.
+// they are relocated, or that many, most of them equal to the file's.
 const (
 	fitFixedWords = 24
 	fitWords      = 64
@@ -148,7 +148,7 @@ func (im *Image) fitELF(fit *Fit, mem target.Memory, m *target.Module) error {
 	})
 }
 
-// fitDynamic compares the entries of the dynamic section, which say where the
+// fitDynamic compares the entries of the dynamic section, which give where the
 // symbols, strings and relocations of a library lie and how many there are. The
 // dynamic linker relocates those that are addresses, or leaves them.
 func (im *Image) fitDynamic(fit *Fit, w *target.Window, m *target.Module, load uint64) error {
@@ -217,7 +217,7 @@ func (im *Image) relativeWords(f func(at RVA, value uint64) error) error {
 			next = entry + 8
 			continue
 		}
-		for i := uint64(0); i < 63; i++ { // a bitmap of the words behind it
+		for i := uint64(0); i < 63; i++ { // a bitmap of the words after it
 			if entry>>(i+1)&1 != 0 {
 				if err := inPlace(next + 8*i); err != nil {
 					return err

@@ -12,7 +12,7 @@ import (
 // ErrMismatch reports a file that is not the one that was loaded.
 var ErrMismatch = errors.New("not the file that was loaded")
 
-// An Identity holds what tells one build of a file from another, as far as the dump
+// An Identity distinguishes one build of a file from another, as far as the dump
 // records it for a module. The zero value has no information; each part that is not zero
 // must agree.
 type Identity struct {
@@ -55,7 +55,7 @@ func (id Identity) String() string {
 	return "unknown build"
 }
 
-// Known reports whether the identity says anything.
+// Known reports whether any part of the identity is set.
 func (id *Identity) Known() bool {
 	return len(id.BuildID) > 0 || id.SizeOfImage != 0 || id.MVID != [16]byte{}
 }

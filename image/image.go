@@ -110,8 +110,8 @@ func (im *Image) Kind() Kind { return im.kind }
 // Layout reports how the image's bytes lie where it was opened.
 func (im *Image) Layout() Layout { return im.layout }
 
-// LayoutKnown reports whether the image itself, its mappings or the loader tell its
-// Layout. Where the dump lacks what would tell, an image is read as a loaded one.
+// LayoutKnown reports whether the image itself, its mappings or the loader give its
+// Layout. If none of them is in the dump, an image is read as a loaded one.
 func (im *Image) LayoutKnown() bool { return !im.guessed }
 
 // Arch returns the processor that the image is for: ArchUnknown for images without
@@ -157,7 +157,7 @@ func (im *Image) Close() error {
 }
 
 // OpenMemory opens the image of m in the memory of a target. m needs Base; the
-// other fields help where headers are missing or don't tell loaded from flat.
+// other fields help where headers are missing or don't distinguish loaded from flat.
 // Missing headers are target.ErrNotInDump, unless m has SizeOfImage: then the
 // image is one without headers (HasHeaders). Bytes that are neither PE nor ELF
 // are target.ErrCorrupt.

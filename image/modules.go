@@ -42,7 +42,7 @@ func Modules(t target.Target, mem target.Memory) []Module {
 	return out
 }
 
-// completeModule fills in what the headers of an image say, where the container
+// completeModule fills in m from the headers of its image, if the container
 // lacks them and a module's file has them.
 func completeModule(t target.Target, mem target.Memory, m *target.Module) {
 	if m.SizeOfImage != 0 || target.Available(t, m.Base, 2) {
@@ -151,7 +151,7 @@ type ListOptions struct {
 	Exports []string
 }
 
-// List describes the images of a process. What a row lacks is noted in the
+// List describes the images of a process. Missing parts of a row are recorded in the
 // answer while the rows are ranged over. mem is t's memory, or an overlay of it.
 // If an image is requested by address and none holds it, the error is
 // target.ErrNotInDump.
@@ -202,7 +202,7 @@ func describeAll(ctx context.Context, a *answer.Images, mem target.Memory, modul
 	}
 }
 
-// describe fills in what the image tells of itself.
+// describe fills in row from the image.
 func describe(row *answer.Image, img *Image, o *ListOptions) {
 	row.PE.Value = img.Kind() == KindPE
 	if row.PE.Value {

@@ -69,7 +69,7 @@ type overlayFile struct {
 	relocs func() ([]uint32, error) // RVAs of relocated quadwords, ascending
 }
 
-// Add lets img, opened from a file, supply what the dump lacks of m. It fails
+// Add lets img, opened from a file, supply the bytes of m that are not in the dump. It fails
 // with target.ErrCorrupt, and adds nothing, when img is not the file that was
 // loaded: its identity, or bytes that the dump holds, differ.
 func (o *Overlay) Add(m *target.Module, img *Image) error {
@@ -94,7 +94,7 @@ func (o *Overlay) Add(m *target.Module, img *Image) error {
 	return nil
 }
 
-// sameIdentity compares what the dump knows of a module to its file.
+// sameIdentity compares the identity of a module in the dump with that of its file.
 func sameIdentity(mem target.Memory, m *target.Module, img *Image) error {
 	if img.kind == KindPE {
 		if m.SizeOfImage != 0 && (m.TimeDateStamp != img.pe.timeDateStamp || m.SizeOfImage != img.pe.sizeOfImage) {

@@ -184,7 +184,7 @@ func peArch(machine uint16) target.Arch {
 		case machineARM64:
 			return target.ArchARM64
 		case machineI386:
-			return target.Arch386 // also what images of pure IL say
+			return target.Arch386 // also the machine of images of pure IL
 		case machineARMNT:
 			return target.ArchARM
 		}
@@ -233,7 +233,7 @@ func peProt(flags uint32) (p target.Protection) {
 }
 
 // detectLayout decides whether a PE image in memory is loaded or flat: by the
-// file mappings where the dump tells them, then by where metadata is found,
+// file mappings if the dump has them, then by where metadata is found,
 // then by whether the module has room for the loaded image. Without any of
 // these an image counts as loaded, which is a guess where no loader listed it.
 // Mappings that have all of a small file do so for its headers alone, where a

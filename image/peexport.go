@@ -159,8 +159,8 @@ func (im *Image) peExport(e *exportDir, i uint32) (Export, error) {
 	return Export{Name: name, Forward: fwd}, err
 }
 
-// headless returns a PE image whose headers are missing. What the module list says
-// of it is known, and its exports if the dump has the export directory:
+// headless returns a PE image whose headers are missing. It has what the module list
+// records, and its exports if the dump has the export directory:
 // Windows minidumps with heap keep that of the runtime's library, because the
 // data-access library reads it while the dump is written.
 func headless(mem target.Memory, m *target.Module) *Image {

@@ -31,7 +31,7 @@ type resourceTree struct {
 
 // Resource returns the data of the resource of the given type and name, in
 // the first language that it has. Names compare without case; "#5" is number 5.
-// A resource that the image lacks is target.ErrUnsupported.
+// A resource that the image does not have is target.ErrUnsupported.
 func (im *Image) Resource(typ uint16, name string) ([]byte, error) {
 	d, err := im.peDirectory(dirResource, "resources")
 	if err != nil {

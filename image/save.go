@@ -11,7 +11,7 @@ import (
 // A Saved describes what Save wrote.
 type Saved struct {
 	Size    uint64 // bytes of the file
-	Missing uint64 // bytes of it that neither the dump nor a file has; they are zeros
+	Missing uint64 // bytes that neither the dump nor a file has; they are zeros
 }
 
 // maxSavedImage bounds the size of a file that headers can ask for.

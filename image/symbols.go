@@ -29,7 +29,7 @@ func (s Symbol) String() string {
 }
 
 // Symbols names addresses by the modules that hold them and by what those
-// export. It keeps the exports of the modules that it was asked about, and is
+// export. It keeps the exports of the modules that it looked up, and is
 // safe for concurrent use.
 type Symbols struct {
 	mem     target.Memory
@@ -46,7 +46,7 @@ type moduleExports struct {
 
 type export struct {
 	addr target.Addr
-	size uint64 // 0 where the image does not say
+	size uint64 // 0 if the image does not record it
 	name string
 }
 
@@ -57,7 +57,7 @@ func NewSymbols(mem target.Memory, modules []target.Module) *Symbols {
 }
 
 // AlsoNamed adds who names code better than exports do: the name of the function at an address, and where it begins;
-// empty if there is none. It is for who makes the Symbols, before anybody asks them.
+// empty if there is none. Set it before the first use of the Symbols.
 func (s *Symbols) AlsoNamed(name func(target.Addr) (string, target.Addr)) {
 	s.others = append(s.others, name)
 }

@@ -15,7 +15,7 @@ type MethodBody struct {
 	Size       int // bytes of the whole body, with its sections
 }
 
-// A ClauseKind says when the handler of a Clause runs (ECMA-335 II.25.4.6).
+// A ClauseKind is the condition on which the handler of a Clause runs (ECMA-335 II.25.4.6).
 type ClauseKind uint32
 
 // The kinds of a Clause.
@@ -61,7 +61,7 @@ const (
 	sectFat       = 0x40
 	sectMoreSects = 0x80
 
-	tinyMaxStack = 8 // of a body whose header doesn't say
+	tinyMaxStack = 8 // of a body whose header doesn't record it
 )
 
 // ParseMethodBody decodes the body that starts at b[0]; b may go on after it.

@@ -28,7 +28,7 @@ type NamedArgument struct {
 // name, with the assembly unless that is the module's own or the core library.
 type TypeName string
 
-// An EnumResolver knows the underlying types of enums. Methods report false for
+// An EnumResolver returns the underlying types of enums. Methods report false for
 // an enum that they can't find.
 type EnumResolver interface {
 	// Enum resolves a TypeDef or TypeRef.
@@ -49,7 +49,7 @@ func (md *Metadata) AttributeType(a CustomAttributeRow) (Token, error) {
 }
 
 // AttributeValue decodes the value of a custom attribute. An enum that neither
-// enums (which may be nil) nor the module itself knows is
+// enums (which may be nil) nor the module itself resolves is
 // target.ErrUnsupported: its size decides where the next value lies.
 func (md *Metadata) AttributeValue(a CustomAttributeRow, enums EnumResolver) (Attribute, error) {
 	ctor, err := md.constructorSig(a.Type)

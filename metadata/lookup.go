@@ -9,7 +9,7 @@ import (
 
 // A RowRange is a run of rows of one table that belong together: the fields of
 // a type, say. The zero RowRange is empty. Where the table is unsorted and rows
-// of it are missing from the dump, methods return the rows that they found and
+// are missing from the dump, methods return the rows that they found and
 // the error.
 type RowRange struct {
 	md    *Metadata

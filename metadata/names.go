@@ -180,7 +180,7 @@ type typeSlot struct{ hash, rid uint32 }
 
 // FindTypeDef finds a type by its reflection name, "Ns.Outer+Inner". The first
 // of two types with one name wins. Types whose names are missing from the dump
-// or corrupt are not found; UnnamedTypes says so.
+// or corrupt are not found; UnnamedTypes returns the reason.
 func (md *Metadata) FindTypeDef(fullName string) (Token, bool) {
 	md.types.once.Do(md.buildTypeIndex)
 	slots := md.types.slots

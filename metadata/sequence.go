@@ -71,7 +71,7 @@ func (r *pointReader) document() {
 }
 
 // next reads a record. It reports false when that changed the document only,
-// which a difference of 0 in the IL offset says, or failed.
+// which a difference of 0 in the IL offset marks, or failed.
 func (r *pointReader) next() (SequencePoint, bool) {
 	delta := r.uint()
 	if delta == 0 && r.started {

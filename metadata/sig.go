@@ -81,7 +81,7 @@ func (e ElementType) IsPrimitive() bool {
 		e == ElementI || e == ElementU || e == ElementObject
 }
 
-// A TypeSig is a type in a signature. Kind says which fields count:
+// A TypeSig is a type in a signature. Kind decides which fields are used:
 //
 //	ValueType, Class           Token
 //	Var, MVar                  Number
@@ -104,7 +104,7 @@ type TypeSig struct {
 	Method   *MethodSig
 }
 
-// Unmodified returns the type behind custom modifiers and Pinned.
+// Unmodified returns the type without custom modifiers and Pinned.
 func (t *TypeSig) Unmodified() *TypeSig {
 	for t.Kind == ElementCModReqd || t.Kind == ElementCModOpt ||
 		t.Kind == ElementCModInternal || t.Kind == ElementPinned {
@@ -207,7 +207,7 @@ func ParseTypeSpec(b []byte) (TypeSig, error) {
 }
 
 // MethodSigSize returns the number of bytes of the method's signature that b starts
-// with: signatures in a process's memory don't tell their length.
+// with: signatures in a process's memory don't record their length.
 func MethodSigSize(b []byte) (int, error) {
 	r := sigReader{b: b}
 	r.method(0)

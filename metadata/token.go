@@ -143,5 +143,5 @@ type BlobIndex uint32
 // A GUIDIndex numbers an entry of the #GUID heap, counted from 1; 0 is nil.
 type GUIDIndex uint32
 
-// A GUID is one of the #GUID heap; it is stored as target.GUID says.
+// A GUID is an entry of the #GUID heap, stored as in target.GUID.
 type GUID = target.GUID

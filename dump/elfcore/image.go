@@ -35,8 +35,8 @@ const (
 	imagePE
 )
 
-// An imageHeader holds the places that the header of an image gives for its parts:
-// lie. All sizes are in bytes.
+// An imageHeader holds the places that the header of an image gives for its parts.
+// All sizes are in bytes.
 type imageHeader struct {
 	kind  imageKind
 	size  uint64 // of the loaded image, 0 if the header does not record it

@@ -8,7 +8,7 @@ import (
 const codeLengthBytes = 16
 
 // ReadCodeLength returns how many bytes the code has, funclets and cold part
-// included, that the GC info at an address describes. It reads no more of it
+// included, that the GC info at an address describes. It reads no more of the info
 // than that takes. version is that of [GCDecoder.Reset].
 func ReadCodeLength(mem target.Memory, at target.Addr, arch target.Arch, version int) (uint32, error) {
 	var b [codeLengthBytes]byte

@@ -115,7 +115,7 @@ func (d DebugInfo) Variables(arch target.Arch, apx bool) ([]Variable, error) {
 	return Variables(b, arch, apx)
 }
 
-// ILMap returns the map from code to IL, by native offset. packed tells the
+// ILMap returns the map from code to IL, by native offset. packed selects the
 // form: bounds are arrays of bits since .NET 10, and nibbles before.
 func (d DebugInfo) ILMap(packed bool) ([]ILMapping, error) {
 	at, _, err := d.sizes()
@@ -150,7 +150,7 @@ const (
 type ILMapping struct {
 	Native uint32 // bytes from the start of the code
 	IL     int32  // bytes from the start of the IL, or ILNoMapping, ILProlog, ILEpilog
-	Source uint8  // what the compiler says of the place (ICorDebugInfo::SourceTypes)
+	Source uint8  // the compiler's flags of the place (ICorDebugInfo::SourceTypes)
 }
 
 // ILOffset finds the instruction of IL that the code at offset native belongs

@@ -3,7 +3,7 @@
 // where variables live (debug information) and what the exception clauses
 // cover.
 //
-// It knows encodings only. Where the blobs of a method lie, and which version
+// It handles encodings only. Where the blobs of a method lie, and which version
 // of an encoding they have, is the business of package dac/code. All decoders take
 // bytes that may be garbage: they end after work that the bytes bound, and
 // answer with [target.ErrCorrupt].

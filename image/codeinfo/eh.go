@@ -100,7 +100,7 @@ func ReadEHClauses(mem target.Memory, ehInfo target.Addr) ([]EHClause, error) {
 // address, rva that of the method's entry point. A method that is not in the
 // table has no clauses.
 func ReadImageEHClauses(mem target.Memory, base target.Addr, table target.Range, rva uint32) ([]EHClause, error) {
-	// The last entry only says where the clauses of the one before end.
+	// The last entry only ends the clauses of the one before.
 	n := int(min(table.Size()/imageEHEntrySize, limits.ImageEHMethods)) - 1
 	if n <= 0 {
 		return nil, nil

@@ -51,7 +51,7 @@ type encoding struct {
 	// since version 4. Before, the offset of a safe point was one within its call.
 	unit uint
 	// leafOnly: frames of a method one of whose funclets was reported report nothing,
-	// whatever the flags say; their bit is about tail calls.
+	// whatever the flags are; their bit is about tail calls.
 	leafOnly bool
 }
 
@@ -99,7 +99,7 @@ const (
 	slotAlignShift  = 3 // stack offsets are stored in units of 8 bytes
 )
 
-// A GenericContext says where a shared generic method finds its exact type
+// A GenericContext is where a shared generic method finds its exact type
 // arguments.
 type GenericContext uint8
 
@@ -193,7 +193,7 @@ func (h *GCHeader) ContextPlace() (Slot, bool) {
 //
 // Source of the encoding: runtime, gcinfodecoder.cpp and gcinfotypes.h.
 type GCDecoder struct {
-	// Arch is the processor that the code is for, which tells the encoding: of AMD64 or
+	// Arch is the processor that the code is for, which determines the encoding: of AMD64 or
 	// ARM64. The zero value means AMD64.
 	Arch target.Arch
 	GCHeader
@@ -219,7 +219,7 @@ type GCDecoder struct {
 // for compiled code, [GCInfoVersionReadyToRun] for images.
 //
 // The decoder keeps b. It fails with target.ErrUnsupported for a version or a
-// processor that it doesn't know and with target.ErrCorrupt for bytes that are no GC info.
+// unknown processor and with target.ErrCorrupt for bytes that are no GC info.
 func (d *GCDecoder) Reset(b []byte, version int) error {
 	d.source = source{}
 	return d.reset(b, version)

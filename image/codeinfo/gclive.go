@@ -7,7 +7,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A FrameState describes what is known of a frame whose slots are asked for.
+// A FrameState describes a frame for the lookup of its live slots.
 type FrameState uint8
 
 // The properties of a frame (runtime: eetwain.h, ICodeManagerFlags).
@@ -22,7 +22,7 @@ const (
 	ExecutionAborted
 	// ParentOfFunclet is a frame of a method of which a funclet was reported
 	// before: the funclet reported the untracked slots, and where
-	// ReportLeafOnly says so all others too.
+	// ReportLeafOnly all others too.
 	ParentOfFunclet
 	// NoUntracked leaves out the untracked slots: a filter funclet, whose
 	// parent reports them.
@@ -38,7 +38,7 @@ type Query struct {
 	// start, in bytes. It is the return address of a frame that called.
 	Offset uint32
 	State  FrameState
-	// ABI is the convention of the method's calls, which tells the scratch
+	// ABI is the convention of the method's calls, which determines the scratch
 	// registers; with nil it is what all conventions have in common.
 	ABI *target.ABI
 }
@@ -46,7 +46,7 @@ type Query struct {
 // LiveSlots appends to dst the slots that hold references at an instruction,
 // in the order of the slot table.
 //
-// At an instruction of which the method records nothing only the untracked
+// At an instruction without a record only the untracked
 // slots are live. Errors are target.ErrCorrupt; what dst had stays.
 func (d *GCDecoder) LiveSlots(dst []Slot, q Query) ([]Slot, error) {
 	if d.ReportLeafOnly && q.State&ParentOfFunclet != 0 {
@@ -219,7 +219,7 @@ func (d *GCDecoder) liveAtPoint(dst []Slot, point int, q Query) []Slot {
 	return dst
 }
 
-// A chunkTable says where the chunks of the interruptible code's states are.
+// A chunkTable locates the chunks of the interruptible code's states.
 type chunkTable struct {
 	start uint64 // bit position of the pointers
 	width uint64 // of a pointer
@@ -259,7 +259,7 @@ func (d *GCDecoder) seekChunk(t chunkTable, chunk uint32) bool {
 // liveInRange appends the slots that are live at a position of the
 // interruptible code.
 //
-// A chunk says which slots change in it or live after it, then the state of
+// A chunk lists which slots change in it or live after it, then the state of
 // each of these at its end, then for each the offsets at which it changes.
 func (d *GCDecoder) liveInRange(dst []Slot, position uint32, q Query) []Slot {
 	t, ok := d.chunkTable()
@@ -313,7 +313,7 @@ type slotVector struct {
 	first bool   // the first run outside can be empty
 }
 
-// newSlotVector starts the set of n slots whose form the first bits tell.
+// newSlotVector starts the set of n slots, whose form the first bits determine.
 func newSlotVector(r bitReader, n int) slotVector {
 	v := slotVector{r: r, n: n}
 	if !v.r.bit() {

@@ -13,7 +13,7 @@ import (
 // its memory. Few methods have more GC info.
 const gcWindow = 4096
 
-// A source is the memory that GC info is read from. GC info doesn't say how
+// A source is the memory that GC info is read from. GC info doesn't record how
 // long it is, so the decoder takes what the target lends and asks for more
 // when that does not suffice.
 type source struct {
@@ -23,7 +23,7 @@ type source struct {
 }
 
 // ResetAt is Reset for GC info at an address of the target. It fails with
-// target.ErrNotInDump when the dump lacks bytes that it needs; so can every
+// target.ErrNotInDump if bytes that it needs are not in the dump; so can every
 // later call.
 func (d *GCDecoder) ResetAt(mem target.Memory, addr target.Addr, version int) error {
 	d.source = source{mem: mem, addr: addr, buf: d.source.buf}

@@ -2,8 +2,8 @@ package codeinfo
 
 import "github.com/sosgo/sosgo/target"
 
-// The unwind information of code stands before its GC info, and on ARM64 it alone tells how long a function is
-// (learn.microsoft.com, "x64 exception handling" and "ARM64 exception handling"). What it says of unwinding is the business
+// The unwind information of code stands before its GC info, and on ARM64 it alone records how long a function is
+// (learn.microsoft.com, "x64 exception handling" and "ARM64 exception handling"). The unwinding itself is the business
 // of package unwind.
 
 // UnwindInfoSize returns the number of bytes that the unwind information at an address takes, the handler after it included.
@@ -71,7 +71,7 @@ func unwindSizeARM64(mem target.Memory, at target.Addr) (int, error) {
 }
 
 // FunctionLength returns the length in bytes of the function that the unwind information at an address is about. It is
-// target.ErrUnsupported for a processor whose unwind information does not tell.
+// target.ErrUnsupported for a processor whose unwind information does not record it.
 func FunctionLength(mem target.Memory, arch target.Arch, at target.Addr) (uint32, error) {
 	if arch != target.ArchARM64 {
 		return 0, target.Unsupportedf("unwind information of %v does not tell how long a function is", arch)

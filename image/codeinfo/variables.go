@@ -76,7 +76,7 @@ func numberingOf(arch target.Arch, apx bool) (numbering, error) {
 }
 
 // A Location is where a variable is in a range of code. Which members hold is
-// told by Kind.
+// according to Kind.
 type Location struct {
 	Kind   LocationKind
 	Reg    target.Reg
@@ -88,7 +88,7 @@ type Location struct {
 
 // A Variable is an argument, a local or a hidden argument, and where it is
 // while the instruction pointer is in a range. A variable can have several,
-// and none where the compiler keeps no track of it.
+// and none where the compiler does not track it.
 type Variable struct {
 	Number   int32 // of the argument or local, or one of the Var constants
 	Code     CodeRange
@@ -130,7 +130,7 @@ func (l *Location) Address(regs *target.Registers) (target.Addr, bool) {
 	return 0, false
 }
 
-// Variables decodes the part of a method's debug information that tells where
+// Variables decodes the part of a method's debug information that records where
 // variables are (runtime: debuginfostore.cpp). b holds exactly that part; it
 // may be empty. All compilers write the same form, but they number registers by
 // the processor, and since .NET 10 the vector registers of AMD64 differently; apx

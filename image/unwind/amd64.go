@@ -8,7 +8,7 @@ import (
 )
 
 // The unwind operations of x64 (UNWIND_CODE, "x64 exception handling"). 11 is
-// the CLR's on Unix: its frames can be larger than SET_FPREG can say
+// the CLR's on Unix: its frames can be larger than SET_FPREG can express
 // (src/coreclr/inc/win64unwind.h).
 const (
 	opPushNonvol    = 0
@@ -41,7 +41,7 @@ type windowsInfo struct {
 }
 
 type windowsOp struct {
-	offset uint8 // in the prologue, behind the instruction; 0 for a parent's
+	offset uint8 // in the prologue, after the instruction; 0 for a parent's
 	op     uint8
 	reg    uint8 // register, or for a machine frame whether it has an error code
 	value  uint32

@@ -12,7 +12,7 @@ const maxEpilogue = 48
 
 // epilogueAMD64 unwinds a frame whose rest is an epilogue, where the prologue's
 // codes no longer describe the stack, by doing what the instructions will do.
-// It reports false where ip is in no epilogue, or the dump lacks the code.
+// It reports false if ip is in no epilogue, or the code is not in the dump.
 //
 // Of version 1, an epilogue is recognised by its form, which the convention
 // prescribes: the release of the frame by ADD RSP or LEA RSP, pops, and a

@@ -10,7 +10,7 @@ import (
 
 // ARM64 unwind data of Windows ("ARM64 exception handling"): each unwind code
 // stands for one instruction of the prologue, in reverse order, so that a
-// function that is inside of it, or of an epilogue, needs those codes only
+// function that is inside it, or of an epilogue, needs those codes only
 // whose instructions have run.
 
 type arm64Kind uint8
@@ -23,7 +23,7 @@ const (
 	armSetFP                    // FP = SP + value
 	armSaveD                    // count of the lower halves of vector registers were, from number reg on
 	armSaveQ                    // and whole ones
-	armNext                     // the registers behind those of the next save were stored after them
+	armNext                     // the registers that follow those of the next save were stored after them
 	armMachine                  // the processor's state at an interrupt
 	armUnknown
 )
@@ -390,7 +390,7 @@ func packedAlloc(n uint32) []arm64Op {
 // instructions.
 func (a *arm64Info) pending(at uint32, exact bool) []arm64Op {
 	if !exact {
-		return a.ops.ops // behind a call, so in the body
+		return a.ops.ops // after a call, so in the body
 	}
 	if at < a.ops.own {
 		return a.ops.ops[a.ops.own-at:]
@@ -501,7 +501,7 @@ func (c *Cursor) restoreARM64(f *Frame, op *arm64Op, sp uint64, next uint8) erro
 	return nil
 }
 
-// returnARM64 goes where the link register says.
+// returnARM64 continues at the link register's address.
 func (c *Cursor) returnARM64(f *Frame) error {
 	lr, ok := f.Regs.Get(target.ARM64LR)
 	if !ok {

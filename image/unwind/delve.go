@@ -13,7 +13,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// This file is all that knows delve's parsers of call frame information and
+// This file alone uses delve's parsers of call frame information and
 // DWARF expressions. They were written for debuggers of programs that one
 // trusts: on bad data they panic, by index or by intention, so each entry is
 // behind recovered.
@@ -37,7 +37,7 @@ type fde struct {
 	err       error
 
 	mu   sync.Mutex
-	rows []*dwarfRow // sorted by pc; only those that were asked for
+	rows []*dwarfRow // sorted by pc; only those that were looked up
 }
 
 // maxRows bounds the rows that an fde keeps.
@@ -63,7 +63,7 @@ type dwarfRule struct {
 	expr   []byte
 }
 
-// A dwarfRow holds what the program of an fde says about one address.
+// A dwarfRow is the row of an FDE's program for one address.
 type dwarfRow struct {
 	pc    uint64
 	cfa   dwarfRule
@@ -74,7 +74,7 @@ type dwarfRow struct {
 // parseFDE decodes an FDE, which stands at an address, and its CIE, both with
 // their length words.
 func parseFDE(cie, entry []byte, at target.Addr) (*fde, error) {
-	if len(cie)%4 != 0 { // so that the FDE behind it stays aligned as it was
+	if len(cie)%4 != 0 { // so that the next FDE keeps its alignment
 		return nil, target.Corruptf("a CIE of %d bytes", len(cie))
 	}
 	b := append(append(make([]byte, 0, len(cie)+len(entry)), cie...), entry...)
@@ -112,7 +112,7 @@ func parseFDE(cie, entry []byte, at target.Addr) (*fde, error) {
 // blankAugmentation returns the augmentation of a CIE, and takes from it what the parser does not have and what has no data: B, by
 // which key return addresses are signed, and G, that frames are tagged (DWARF for the Arm 64-bit Architecture). S has none either.
 func blankAugmentation(cie []byte) string {
-	const start = 9 // behind length, id and version
+	const start = 9 // after length, id and version
 	n := bytes.IndexByte(cie[min(start, len(cie)):], 0)
 	if n < 0 {
 		return ""
@@ -222,7 +222,7 @@ func (f *fde) run(r *dwarfRow) error {
 }
 
 // convert takes over a rule. The parser forgets to scale the offset of
-// DW_CFA_val_offset, which no compiler emits, and its rule can't be told from
+// DW_CFA_val_offset, which no compiler emits, and its rule can't be distinguished from
 // that of DW_CFA_val_offset_sf: both are refused.
 func convert(reg uint64, d frame.DWRule) (dwarfRule, error) {
 	r := dwarfRule{reg: reg, other: d.Reg, offset: d.Offset, expr: d.Expression}

@@ -161,7 +161,7 @@ func vectorFromDWARF(arch target.Arch, n uint64) (int, bool) {
 }
 
 // volatileDWARF returns the registers that a call destroys, as far as code with call
-// frame information preserves no more than every convention asks for. The link
+// frame information preserves no more than every convention requires. The link
 // register is left: without a rule of its own it still holds the return address.
 func volatileDWARF(arch target.Arch) target.RegSet {
 	p, err := arch.Processor()
@@ -246,7 +246,7 @@ func (c *Cursor) stepDWARF(f *Frame, exact bool) error {
 		out.Set(processor.Link, uint64(ip)) // as the return leaves it
 	}
 	if sp, _ := f.Regs.SP(); !d.signal && target.Addr(cfa) > target.Addr(sp) {
-		// What a call leaves behind lies right below. Rules that read nothing of the stack would go on without an end.
+		// The return address of a call lies right below. Rules that do not read the stack would never end.
 		if _, err := c.win.Uint64(target.Addr(cfa - 8)); err != nil {
 			return err
 		}
@@ -268,7 +268,7 @@ func (c *Cursor) cfa(f *Frame, row *dwarfRow) (uint64, error) {
 	return v + uint64(row.cfa.offset), nil
 }
 
-// rule computes a register of the caller; it is not known when the rule says
+// rule computes a register of the caller; it is unknown when the rule is
 // so.
 func (c *Cursor) rule(f *Frame, r *dwarfRule, cfa uint64) (v uint64, known bool, err error) {
 	switch r.kind {

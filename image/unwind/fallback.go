@@ -53,7 +53,7 @@ func (c *Cursor) framePointer(f *Frame) bool {
 }
 
 // scan takes the first word above the stack pointer that is a return address:
-// it lies in code, behind a call where that can be seen. It is wrong where the
+// it lies in code, after a call where that can be seen. It is wrong where the
 // stack holds a stale one.
 func (c *Cursor) scan(f *Frame) bool {
 	sp, ok := f.Regs.SP()
@@ -81,7 +81,7 @@ func (c *Cursor) scan(f *Frame) bool {
 	return false
 }
 
-// fallback replaces f by a caller of which only these are known.
+// fallback replaces f by a caller with only these registers known.
 func (c *Cursor) fallback(f *Frame, t Trust, ip, sp target.Addr) {
 	f.Regs = target.Registers{Arch: f.Regs.Arch}
 	f.Regs.SetIP(ip)
@@ -91,14 +91,14 @@ func (c *Cursor) fallback(f *Frame, t Trust, ip, sp target.Addr) {
 }
 
 // afterCall reports whether a call instruction ends at ip, or can't be ruled
-// out because the dump lacks the code.
+// out because the code is not in the dump.
 func (c *Cursor) afterCall(arch target.Arch, ip target.Addr) bool {
 	_, ok, err := CallBefore(c.u.mem, arch, ip)
 	return ok || err != nil
 }
 
 // CallBefore reports whether a call instruction ends at ip, and what it calls:
-// 0 where only the registers of that moment would tell. The error reports that the
+// 0 if only the registers of that moment decide. The error reports that the
 // code before ip can't be read.
 func CallBefore(mem target.Memory, arch target.Arch, ip target.Addr) (callee target.Addr, ok bool, err error) {
 	if arch == target.ArchARM64 {

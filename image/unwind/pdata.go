@@ -12,7 +12,7 @@ type PData struct {
 	arch  target.Arch
 	base  target.Addr
 	table target.Range
-	b     []byte // the whole table, nil where parts of it are missing
+	b     []byte // the whole table, nil if parts are missing
 }
 
 // maxPData is the most bytes of a table that are kept.

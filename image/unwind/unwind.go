@@ -10,7 +10,7 @@
 // information (.eh_frame).
 //
 // Where a frame has no unwind data, or they can't be read, the frame pointer
-// and then a scan of the stack find a plausible caller; such frames say so in
+// and then a scan of the stack find a plausible caller; such frames are marked in
 // their Trust.
 package unwind
 
@@ -61,7 +61,7 @@ const (
 	FormatWindows               // UNWIND_INFO of x64, .xdata or packed words of ARM64
 	FormatDWARF                 // call frame information
 	FormatLeaf                  // a function that changes nothing but the return address
-	FormatEntry                 // where the system starts a program: nobody called it
+	FormatEntry                 // where the system starts a program: it has no caller
 )
 
 // Code is a piece of code with one set of unwind data: a function, or a
@@ -127,7 +127,7 @@ type infoKey struct {
 	packed     uint32
 }
 
-// New returns an Unwinder of code that codes knows, in mem.
+// New returns an Unwinder over mem for the code that codes describes.
 func New(mem target.Memory, codes CodeMap) *Unwinder {
 	return &Unwinder{mem: mem, codes: codes, infos: map[infoKey]*windowsInfo{}}
 }
@@ -165,7 +165,7 @@ func (c *Cursor) Step(f *Frame, least Trust) (bool, error) {
 	return c.StepIn(f, code, least)
 }
 
-// StepIn is Step for a caller that knows what code f is in.
+// StepIn is Step for a caller that has already looked up the code of f.
 func (c *Cursor) StepIn(f *Frame, code Code, least Trust) (bool, error) {
 	next := *f
 	next.Code = code
@@ -194,8 +194,8 @@ func (c *Cursor) StepIn(f *Frame, code Code, least Trust) (bool, error) {
 }
 
 // Framed reports whether f, which is in code, has its whole stack frame. A thread that was stopped in a prologue or an
-// epilogue has not set it up, or has given up parts of it: what the compiler recorded of places in the frame does not
-// hold there, and the frame pointer may be the caller's. It is true where unwind data does not tell, and of frames that
+// epilogue has not set it up, or has released parts: what the compiler recorded of places in the frame does not
+// hold there, and the frame pointer may be the caller's. It is true if unwind data does not show it, and of frames that
 // called.
 func (c *Cursor) Framed(f *Frame, code Code) bool {
 	ip, ok := f.Regs.IP()

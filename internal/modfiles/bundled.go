@@ -20,13 +20,13 @@ import (
 
 // A single-file app has its assemblies in a bundle after the program. The process
 // maps them from the program's file, so that none of them is a module with a file of
-// its own: the bundle's manifest tells which assembly is mapped where.
+// its own: the bundle's manifest locates each assembly.
 
 // The pages of the machines that dumps are of, in bytes: files are mapped in units of them.
 const smallestPage, largestPage = 4096, 64 << 10
 
 // pageOf returns the largest page that all mappings of a file keep to: that of the machine, or a larger one by chance, which
-// tells the same.
+// works as well.
 func pageOf(mappings []target.Mapping) uint64 {
 	all := uint64(largestPage)
 	for _, p := range mappings {
@@ -41,11 +41,11 @@ type app struct {
 	manifest *bundle.Manifest
 	// placed: the process has the manifest where the file has it.
 	placed bool
-	err    error // why there is none
+	err    error // why the app can't be read
 }
 
 // appOf reads the bundle of the program m once. The file of a program is proved by
-// the memory of the dump alone: what its runtime knows may be the bundle's.
+// the memory of the dump alone: what its runtime has may come from the bundle.
 func (f *Files) appOf(ctx context.Context, m *target.Module) *app {
 	f.appsMu.Lock()
 	key := keyOf(m)
@@ -129,7 +129,7 @@ func findPlace(src target.Source, s *image.Section) (at int, manifest int64) {
 }
 
 // Bundled lists the assemblies that the process has mapped from the bundles of
-// single-file apps, by address, as far as the dump says which parts of a program's
+// single-file apps, by address, as far as the dump records which parts of a program's
 // file are mapped where, and the program's file is found.
 func (f *Files) Bundled() []target.Module {
 	if f.Process == nil {
@@ -202,7 +202,7 @@ type placing struct {
 	out     []target.Module
 	open    bool         // the last of out may go on: an image is mapped section by section
 	image   *image.Image // of the last of out
-	end     target.Addr  // of it, once it is laid out
+	end     target.Addr  // of image, once it is laid out
 }
 
 // place finds out which file the mapping p begins with, and returns how many bytes of p are that file's.
@@ -235,7 +235,7 @@ func (b *placing) place(p target.Mapping) uint64 {
 }
 
 // hasSection reports whether p is a section of the image that began before it: a section that begins in the file's
-// first page, as those behind short headers do, is mapped from where the file begins.
+// first page, as those after short headers do, is mapped from where the file begins.
 func (b *placing) hasSection(f *bundle.File, p target.Mapping) bool {
 	if !b.open {
 		return false

@@ -21,13 +21,13 @@ type Files struct {
 	Packed []PackedFile
 	// Memory is that of the dump, which identifies the modules.
 	Memory target.Memory
-	// Process, if not nil, says what the process has mapped: without it the files of
+	// Process, if not nil, lists what the process has mapped: without it the files of
 	// bundles are not looked for.
 	Process target.Target
 	// Wrap, if not nil, returns what stands between the readers and a file's
 	// bytes, which are addressed as the loaded image is, from 0.
 	Wrap func(*target.Module, target.Memory) target.Memory
-	// Context, if not nil, is asked at each search for what ends it.
+	// Context, if not nil, returns the context that ends a search.
 	Context func() context.Context
 
 	mu    sync.Mutex
@@ -67,10 +67,10 @@ type search struct {
 
 // A Result holds the result of looking for a module's file.
 type Result struct {
-	Image *image.Image // nil where there is none
+	Image *image.Image // nil if Err is set
 	Proof Proof        // that Image is the file
 	Tried []Candidate  // what was looked at, in order
-	Err   error        // why there is none
+	Err   error        // why no file was found
 }
 
 // A PackedFile is a file that came with a dump.

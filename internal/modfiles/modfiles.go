@@ -58,7 +58,7 @@ type contextSource interface {
 	In(ctx context.Context) Source
 }
 
-// A failingSource tells why it proposed nothing for a module. It is nil where it
+// A failingSource reports why it proposed nothing for a module. The error is nil if it
 // just has no such file.
 type failingSource interface {
 	Failure(m *target.Module, id *image.Identity) error
@@ -66,7 +66,7 @@ type failingSource interface {
 
 // Find returns the first file of m that judge accepts, opened, with judge's proof,
 // and the files that were looked at in order. The error wraps os.ErrNotExist when no
-// file was the right one, and says of one why; where ctx ended, it is ctx's.
+// file was the right one, with the reason for one of them; if ctx ended, it is ctx's.
 func (f *Finder) Find(ctx context.Context, m *target.Module, id *image.Identity, judge func(*image.Image) (Proof, error)) (
 	*image.Image, Proof, []Candidate, error) {
 	f.start()

@@ -24,8 +24,8 @@ type PDBFile struct {
 
 // FindPDB returns the first PDB of m that has the GUID of id and that check
 // accepts. It looks beside the module's file, in the Finder's folders, and where
-// the module was linked. id is what the module says of its PDB. The error wraps
-// os.ErrNotExist when there is no such file, and says what was refused.
+// the module was linked. id is the module's record of its PDB. The error wraps
+// os.ErrNotExist when there is no such file, and lists what was refused.
 func (f *Finder) FindPDB(ctx context.Context, m *target.Module, id target.PDBID, beside string, check func([]byte) error) (*PDBFile, error) {
 	var tried []Candidate
 	seen := map[string]bool{}

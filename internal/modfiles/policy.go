@@ -42,13 +42,13 @@ var ErrUnproven = errors.New("nothing in the dump proves that it is the file tha
 type Proof string
 
 // Judge returns why the file img stands for the module m, whose identity is id as far
-// as the dump says it, and whose memory is mem. The error is image.ErrMismatch for
+// as the dump records it, and whose memory is mem. The error is image.ErrMismatch for
 // a different file, and ErrUnproven where the dump does not show it.
 //
 // An identity decides alone: a build id, or the time stamp and size of a PE image
 // and the MVID where its metadata is in the dump. Where the dump has none, because
-// whoever wrote it left out what is in files, the file has to fit what the loader
-// and the runtime made of it.
+// its writer left out what is in files, the file has to fit what the loader
+// and the runtime made from it.
 func (p *Policy) Judge(mem target.Memory, m *target.Module, id *image.Identity, img *image.Image) (Proof, error) {
 	if id.Known() {
 		return Proof(id.Kind()), id.Check(img)

@@ -22,7 +22,7 @@ type Token uint32
 // A HandleType is a kind of record (HandleType of Internal.Metadata.NativeFormat).
 type HandleType uint8
 
-// The kinds that names are made of. Open proves the numbers by what records say of each other.
+// The kinds of records that form names. Open proves the numbers by the references between records.
 const (
 	arraySignature       HandleType = 0x01
 	byReferenceSignature HandleType = 0x02
@@ -251,7 +251,7 @@ func (m *Metadata) reference(h Handle, depth int) (string, error) {
 	return name, nil // of a scope, or nothing
 }
 
-// A Method holds what the stack trace data of a program say of one of its methods.
+// A Method is the entry of a method in a program's stack trace data.
 type Method struct {
 	Offset    int64 // of its code, from the beginning of the data
 	Owner     Token

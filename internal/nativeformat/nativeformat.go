@@ -4,7 +4,7 @@
 //
 // The form is dotnet/runtime's: src/coreclr/tools/Common/Internal/Runtime (ModuleHeaders.cs, MetadataBlob.cs),
 // Internal/Metadata/NativeFormat (Generator/SchemaDef.cs) and Internal/NativeFormat (NativeFormatReader.*.cs). The
-// package knows no process: it gets bytes.
+// package works on bytes, without a process.
 package nativeformat
 
 import (
@@ -30,7 +30,7 @@ const (
 // HeaderSignature begins a ReadyToRun header: "RTR" and a zero.
 const HeaderSignature = 0x00525452
 
-// The sizes of a header, of one of its rows, and what a row says of its end.
+// The sizes of a header and of one of its rows, and the mark of the last row.
 const (
 	HeaderSize = 16
 	rowSize    = 24
@@ -97,7 +97,7 @@ func (d *decoder) take(n int) []byte {
 	return b
 }
 
-// number reads an integer of one to five bytes, whose first byte tells by its low bits how many, and the number of bits
+// number reads an integer of one to five bytes, whose number is in the low bits of the first, and the number of bits
 // that it has.
 func (d *decoder) number() (uint32, uint) {
 	if d.err != nil || d.at < 0 || d.at >= len(d.b) {

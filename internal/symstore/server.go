@@ -84,7 +84,7 @@ type Server struct {
 	// Progress, if not nil, receives the bytes of a file that have arrived, and
 	// the size that the server names, -1 if it names none.
 	Progress func(name string, done, total int64)
-	// Context, if not nil, is asked at each download for what ends it.
+	// Context, if not nil, returns the context that ends a download.
 	Context func() context.Context
 
 	stall  time.Duration // replaces stallTimeout where it is not 0: tests wait less
@@ -171,8 +171,8 @@ func (s *Server) failure(key string) error {
 	return s.down
 }
 
-// Problem returns why the server can't be asked or reached at all, or of the first
-// download what was wrong with it; nil where there is nothing to tell.
+// Problem returns why the server can't be used or reached at all, or for the first
+// failed download the reason; nil if nothing failed.
 func (s *Server) Problem() error {
 	if _, err := s.address(); err != nil {
 		return err
