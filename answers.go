@@ -3,6 +3,7 @@ package sosgo
 import (
 	"context"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"iter"
 
@@ -58,7 +59,9 @@ func (v *View) Summary(ctx context.Context, o ...SummaryOptions) (*answer.Summar
 		s := &answer.Summary{Dump: target.BaseName(q.dump.file.Path), Process: process.Command, PID: process.ID,
 			System: fmt.Sprintf("%s %s", platform.OS, platform.Arch)}
 		var err error
-		if s.ID, err = q.dump.ID(); err != nil {
+		if s.ID, err = q.dump.ID(); errors.Is(err, target.ErrUnsupported) {
+			s.Note(err) // a target that is no dump
+		} else if err != nil {
 			return nil, err
 		}
 		if t := process.DumpTime; !t.IsZero() {

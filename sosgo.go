@@ -54,7 +54,10 @@ package sosgo
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"runtime"
 	"sort"
 	"sync"
@@ -155,6 +158,9 @@ type Dump struct {
 // Open opens the dump in a file: an ELF core or a Windows minidump, also
 // compressed by gzip or zstd. The content decides, not the name.
 func Open(path string, o Options) (*Dump, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
 	f, err := dump.Open(path, dumpOptions(o))
 	if err != nil {
 		return nil, err
@@ -165,6 +171,9 @@ func Open(path string, o Options) (*Dump, error) {
 // OpenStream opens the dump that r gives, a pipe for example, through a temporary
 // file.
 func OpenStream(r io.Reader, o Options) (*Dump, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
 	f, err := dump.OpenStream(r, dumpOptions(o))
 	if err != nil {
 		return nil, err
@@ -174,12 +183,53 @@ func OpenStream(r io.Reader, o Options) (*Dump, error) {
 
 // OpenReaderAt opens a dump of size bytes that the caller holds.
 func OpenReaderAt(r io.ReaderAt, size int64, o Options) (*Dump, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	if r == nil {
+		return nil, fmt.Errorf("open dump: %w", errNoDump)
+	}
 	f, err := dump.OpenReaderAt(r, size, dumpOptions(o))
 	if err != nil {
 		return nil, err
 	}
 	return newDump(f, o), nil
 }
+
+// OpenTarget opens a process that the caller reads: every answer is computed over t. A memory that lends nothing, because it is
+// reached over a network for example, is read in blocks, which are kept. Close does not close t.
+func OpenTarget(t target.Target, o Options) (*Dump, error) {
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	f, err := dump.OfTarget(t)
+	if err != nil {
+		return nil, fmt.Errorf("open target: %w", err)
+	}
+	return newDump(f, o), nil
+}
+
+// check returns an error for options that can't be meant.
+func (o *Options) check() error {
+	for _, dir := range o.Modules {
+		info, err := os.Stat(dir)
+		if err == nil && !info.IsDir() {
+			err = &fs.PathError{Op: "open", Path: dir, Err: errors.New("it is no folder")}
+		}
+		if err != nil {
+			return fmt.Errorf("folder of module files: %w", err)
+		}
+	}
+	return nil
+}
+
+// Errors that say why something is missing; every error of the library is one of them, the context's, or one of the host's input
+// and output.
+var (
+	ErrNotInDump   = target.ErrNotInDump   // the writer of the dump left the data out
+	ErrCorrupt     = target.ErrCorrupt     // the data is there and impossible
+	ErrUnsupported = target.ErrUnsupported // the data is there and can't be interpreted
+)
 
 func dumpOptions(o Options) dump.Options {
 	return dump.Options{NoMmap: o.NoMmap, MaxDecompressed: o.MaxDecompressed, MaxRatio: o.MaxRatio, Limits: o.Limits,

@@ -16,6 +16,7 @@ import (
 
 	"github.com/sosgo/sosgo/dump/elfcore"
 	"github.com/sosgo/sosgo/internal/mmapfile"
+	"github.com/sosgo/sosgo/internal/pagecache"
 	"github.com/sosgo/sosgo/minidump"
 	"github.com/sosgo/sosgo/target"
 )
@@ -109,12 +110,20 @@ func (f *File) Truncated() error {
 	return target.Corruptf("the dump is cut: %d bytes that it lists lie past the end of the file (%d bytes)", c.Cut(), f.Size)
 }
 
-// Content returns the dump itself, unpacked, as an io.ReaderAt of Size bytes.
-func (f *File) Content() io.ReaderAt { return f.src }
+// Content returns the dump itself, unpacked, as an io.ReaderAt of Size bytes. It is nil for a caller's target.
+func (f *File) Content() io.ReaderAt {
+	if f.src == nil {
+		return nil
+	}
+	return f.src
+}
 
 // Fingerprint identifies the content of the dump, unpacked: it is computed from the dump's size and
 // some hundred pages spread over it. A change elsewhere may go unnoticed.
 func (f *File) Fingerprint() ([]byte, error) {
+	if f.src == nil {
+		return nil, target.Unsupportedf("a target that is no dump's has no fingerprint")
+	}
 	samples, err := sampled(f.src, f.Size)
 	if err != nil {
 		return nil, err
@@ -160,13 +169,68 @@ func OpenReaderAt(r io.ReaderAt, size int64, o Options) (*File, error) {
 	if size < 0 {
 		return nil, fmt.Errorf("open dump: negative size %d", size)
 	}
-	src := &closingSource{Source: target.ReaderAtSource(r, size)}
+	var in target.Source
+	if s, ok := r.(target.Source); ok && s.Size() == size {
+		in = s
+	} else {
+		in = pagecache.Source(r, size)
+	}
+	src := &closingSource{Source: in}
 	f, err := open(src, o)
 	if err != nil {
 		return nil, fmt.Errorf("open dump: %w", err)
 	}
 	f.closers = append(f.closers, src)
 	return f, nil
+}
+
+// FormatTarget is the format of a File over a caller's target.
+const FormatTarget = "target"
+
+// OfTarget returns a File over a process that the caller reads. A memory that lends nothing is read in blocks, which are kept.
+// Close does not close the target.
+func OfTarget(t target.Target) (*File, error) {
+	if t == nil {
+		return nil, target.Unsupportedf("no target")
+	}
+	var stored []target.Range
+	for r := range t.Regions() {
+		if r.Stored == 0 {
+			continue
+		}
+		if end := r.Start + target.Addr(r.Stored); len(stored) > 0 && stored[len(stored)-1].End == r.Start {
+			stored[len(stored)-1].End = end
+		} else {
+			stored = append(stored, target.Range{Start: r.Start, End: end})
+		}
+	}
+	if len(stored) > 0 && t.Span(stored[0].Start) == nil {
+		t = &cachedTarget{Target: t, memory: pagecache.Memory(t, stored)}
+	}
+	return &File{Target: t, Format: FormatTarget}, nil
+}
+
+// A cachedTarget is a target whose memory is read in blocks.
+type cachedTarget struct {
+	target.Target
+
+	memory target.Memory
+}
+
+// ReadMemory implements target.Memory.
+func (t *cachedTarget) ReadMemory(p []byte, a target.Addr) (int, error) {
+	return t.memory.ReadMemory(p, a)
+}
+
+// View implements target.Memory; it lends nothing.
+func (t *cachedTarget) View(target.Addr, int) ([]byte, bool) { return nil, false }
+
+// Span implements target.Memory; it lends nothing.
+func (t *cachedTarget) Span(target.Addr) []byte { return nil }
+
+// NextStored implements target.SparseMemory.
+func (t *cachedTarget) NextStored(a target.Addr) (target.Addr, bool) {
+	return target.NextStored(t.memory, a)
 }
 
 // A closingSource refuses to read once it is closed.

@@ -48,6 +48,9 @@ var ErrNotNeeded = errors.New("no answer needs its files")
 // when ctx does.
 func (f *File) Pack(ctx context.Context, w io.Writer, find PackFinder,
 	progress func(done, total int64)) (*Packed, error) {
+	if f.src == nil {
+		return nil, target.Unsupportedf("pack: a target that is no dump's")
+	}
 	result, err := f.packContents(ctx, find)
 	if err != nil {
 		return nil, fmt.Errorf("pack: %w", err)

@@ -28,6 +28,7 @@ const (
 	SpaceReserve      = 1 << 30 // bytes that stay free where it is unpacked, or a tenth if that is less
 	MemoryShare       = 2       // where that is memory (tmpfs): the part of what is available that may be used
 	CacheSize         = 64 << 30
+	PageCache         = 64 << 20 // bytes that are kept of a slow file or memory
 	CacheDays         = 7
 	CacheLeast        = 4 << 20 // bytes of a compressed file that is worth to be kept unpacked
 )

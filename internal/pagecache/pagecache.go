@@ -1,0 +1,199 @@
+// Package pagecache reads slow files and memories in large blocks and keeps the blocks that were used last.
+package pagecache
+
+import (
+	"cmp"
+	"container/list"
+	"errors"
+	"io"
+	"slices"
+	"sync"
+
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/target"
+)
+
+const (
+	fileBlock   = 128 << 10 // bytes of a file that are read at once
+	memoryBlock = 64 << 10  // bytes of a memory that are read at once
+	page        = 4 << 10   // bytes that a memory has or lacks together
+)
+
+// A cache keeps blocks by number, at most limits.PageCache bytes of them.
+type cache struct {
+	mu     sync.Mutex
+	blocks map[uint64]*list.Element // of *block
+	used   list.List                // the latest first
+	most   int                      // blocks
+}
+
+// A block is read once, by the first that needs it.
+type block struct {
+	number uint64
+	once   sync.Once
+	data   []byte
+	err    error // why the data ends
+}
+
+func newCache(size int) *cache {
+	return &cache{blocks: map[uint64]*list.Element{}, most: max(limits.PageCache/size, 1)}
+}
+
+// get returns a block, which read reads if it is not there. A block that was read with an error other than those of package target,
+// or the end of the file, is not kept.
+func (c *cache) get(number uint64, read func(*block)) *block {
+	c.mu.Lock()
+	e := c.blocks[number]
+	if e == nil {
+		e = c.used.PushFront(&block{number: number})
+		c.blocks[number] = e
+		if c.used.Len() > c.most {
+			c.drop(c.used.Back())
+		}
+	} else {
+		c.used.MoveToFront(e)
+	}
+	b := e.Value.(*block)
+	c.mu.Unlock()
+	b.once.Do(func() { read(b) })
+	if b.err != nil && !errors.Is(b.err, io.EOF) && !errors.Is(b.err, target.ErrNotInDump) {
+		c.mu.Lock()
+		if c.blocks[number] == e {
+			c.drop(e)
+		}
+		c.mu.Unlock()
+	}
+	return b
+}
+
+func (c *cache) drop(e *list.Element) {
+	delete(c.blocks, e.Value.(*block).number)
+	c.used.Remove(e)
+}
+
+// A source is a target.Source that reads ahead. It lends nothing.
+type source struct {
+	r     io.ReaderAt
+	size  int64
+	cache *cache
+}
+
+// Source returns a source over r, which holds size bytes and is slow.
+func Source(r io.ReaderAt, size int64) target.Source {
+	return &source{r: r, size: size, cache: newCache(fileBlock)}
+}
+
+// Size returns the size in bytes.
+func (s *source) Size() int64 { return s.size }
+
+// Bytes returns nil.
+func (s *source) Bytes(int64, int) []byte { return nil }
+
+// ReadAt implements io.ReaderAt. Reads of many blocks pass the cache by.
+func (s *source) ReadAt(p []byte, off int64) (int, error) {
+	if off < 0 || off >= s.size || len(p) >= 4*fileBlock {
+		return s.r.ReadAt(p, off)
+	}
+	done := 0
+	for done < len(p) {
+		at := off + int64(done)
+		b := s.cache.get(uint64(at/fileBlock), s.read)
+		skip := int(at % fileBlock)
+		if skip >= len(b.data) {
+			if b.err == nil {
+				return done, io.EOF
+			}
+			return done, b.err
+		}
+		done += copy(p[done:], b.data[skip:])
+	}
+	return done, nil
+}
+
+func (s *source) read(b *block) {
+	start := int64(b.number) * fileBlock
+	data := make([]byte, min(fileBlock, s.size-start))
+	n, err := s.r.ReadAt(data, start)
+	b.data, b.err = data[:n], err
+	if n == len(data) {
+		b.err = io.EOF // of a block that a caller reads beyond: the last one
+	}
+}
+
+// A memory is a target.Memory that reads ahead. It lends nothing.
+type memory struct {
+	target.Memory
+
+	blocks, pages *cache
+	stored        []target.Range
+}
+
+// Memory returns a memory over m, which is slow. Outside of stored, which is sorted and disjoint, m has no bytes and is not asked.
+func Memory(m target.Memory, stored []target.Range) target.Memory {
+	return &memory{Memory: m, blocks: newCache(memoryBlock), pages: newCache(page), stored: stored}
+}
+
+// lacks reports whether the byte at a is outside of all that is stored.
+func (m *memory) lacks(a target.Addr) bool {
+	i, found := slices.BinarySearchFunc(m.stored, a, func(r target.Range, a target.Addr) int { return cmp.Compare(r.Start, a) })
+	return !found && (i == 0 || a >= m.stored[i-1].End)
+}
+
+// View lends nothing.
+func (m *memory) View(target.Addr, int) ([]byte, bool) { return nil, false }
+
+// Span lends nothing.
+func (m *memory) Span(target.Addr) []byte { return nil }
+
+// NextStored implements target.SparseMemory.
+func (m *memory) NextStored(a target.Addr) (target.Addr, bool) {
+	if !m.lacks(a) {
+		return a, true
+	}
+	i, _ := slices.BinarySearchFunc(m.stored, a, func(r target.Range, a target.Addr) int { return cmp.Compare(r.Start, a) })
+	if i == len(m.stored) {
+		return 0, false
+	}
+	return m.stored[i].Start, true
+}
+
+// ReadMemory implements target.Memory. Reads of many blocks pass the cache by.
+func (m *memory) ReadMemory(p []byte, a target.Addr) (int, error) {
+	if len(p) >= 4*memoryBlock || a+target.Addr(len(p)) < a {
+		return m.Memory.ReadMemory(p, a)
+	}
+	done := 0
+	for done < len(p) {
+		at := a + target.Addr(done)
+		if m.lacks(at) {
+			return done, &target.MemoryError{Addr: at, Size: len(p) - done, Err: target.ErrNotInDump}
+		}
+		part := m.at(at)
+		if len(part) == 0 {
+			// Behind a hole within a page, or not in the dump at all: the memory has the last word.
+			n, err := m.Memory.ReadMemory(p[done:], at)
+			return done + n, err
+		}
+		done += copy(p[done:], part)
+	}
+	return done, nil
+}
+
+// at returns cached bytes from a on. It returns none where neither the block nor the page of a has been read up to a.
+func (m *memory) at(a target.Addr) []byte {
+	b := m.blocks.get(uint64(a/memoryBlock), func(b *block) { m.fill(b, memoryBlock) })
+	if skip := int(a % memoryBlock); skip < len(b.data) {
+		return b.data[skip:]
+	}
+	b = m.pages.get(uint64(a/page), func(b *block) { m.fill(b, page) })
+	if skip := int(a % page); skip < len(b.data) {
+		return b.data[skip:]
+	}
+	return nil
+}
+
+func (m *memory) fill(b *block, size int) {
+	data := make([]byte, size)
+	n, err := m.Memory.ReadMemory(data, target.Addr(b.number)*target.Addr(size))
+	b.data, b.err = data[:n:n], err
+}

@@ -1,0 +1,115 @@
+package sosgo_test
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/internal/test/testdump"
+	"github.com/sosgo/sosgo/target"
+)
+
+// slowTarget is a caller's own target, which lends nothing and counts how often it is read.
+type slowTarget struct {
+	target.Target
+	reads atomic.Int64
+}
+
+func (t *slowTarget) ReadMemory(p []byte, a target.Addr) (int, error) {
+	t.reads.Add(1)
+	return t.Target.ReadMemory(p, a)
+}
+func (*slowTarget) View(target.Addr, int) ([]byte, bool) { return nil, false }
+func (*slowTarget) Span(target.Addr) []byte              { return nil }
+
+// TestOpenTarget opens a target that lends nothing. Its answers equal those of the dump, and few reads reach it.
+func TestOpenTarget(t *testing.T) {
+	c := testdump.Open(t, "net10-zoo")
+	want, err := c.View("")
+	require.NoError(t, err)
+	slow := &slowTarget{Target: c.Target()}
+	d, err := sosgo.OpenTarget(slow, c.Options())
+	require.NoError(t, err)
+	defer d.Close()
+	v, err := d.View("")
+	require.NoError(t, err)
+	_, err = v.Runtime()
+	require.NoError(t, err)
+	t.Logf("%d reads to open", slow.reads.Load())
+	assert.Less(t, slow.reads.Load(), int64(2000))
+	a, err := want.HeapStats(t.Context())
+	require.NoError(t, err)
+	b, err := v.HeapStats(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, a.Statistics, b.Statistics)
+	x, err := want.Crash(t.Context())
+	require.NoError(t, err)
+	y, err := v.Crash(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, x.Reason, y.Reason)
+	s, err := v.Summary(t.Context())
+	require.NoError(t, err)
+	assert.NotZero(t, s.Objects)
+	_, err = d.Pack(t.Context(), io.Discard, nil)
+	assert.ErrorIs(t, err, sosgo.ErrUnsupported)
+	_, err = sosgo.OpenTarget(nil, sosgo.Options{})
+	assert.ErrorIs(t, err, sosgo.ErrUnsupported)
+	t.Logf("%d reads in all", slow.reads.Load())
+}
+
+// slowReader counts the reads of a file.
+type slowReader struct {
+	io.ReaderAt
+	reads, bytes atomic.Int64
+}
+
+func (r *slowReader) ReadAt(p []byte, off int64) (int, error) {
+	r.reads.Add(1)
+	r.bytes.Add(int64(len(p)))
+	return r.ReaderAt.ReadAt(p, off)
+}
+
+// TestSlowReader opens a dump over a reader that is slow. Stacks and the crash take few reads.
+func TestSlowReader(t *testing.T) {
+	c := testdump.Open(t, "net10-zoo")
+	raw, err := c.Raw()
+	require.NoError(t, err)
+	name := filepath.Join(t.TempDir(), "dump")
+	require.NoError(t, os.WriteFile(name, raw, 0o600))
+	f, err := os.Open(name)
+	require.NoError(t, err)
+	defer f.Close()
+	r := &slowReader{ReaderAt: f}
+	d, err := sosgo.OpenReaderAt(r, int64(len(raw)), c.Options())
+	require.NoError(t, err)
+	defer d.Close()
+	v, err := d.View("")
+	require.NoError(t, err)
+	_, err = v.Crash(t.Context())
+	require.NoError(t, err)
+	stacks, err := v.Stacks(t.Context())
+	require.NoError(t, err)
+	frames := 0
+	for _, err := range stacks.Frames {
+		assert.NoError(t, err)
+		frames++
+	}
+	assert.NotZero(t, frames)
+	t.Logf("%d frames of %d bytes: %d reads of %d bytes", frames, len(raw), r.reads.Load(), r.bytes.Load())
+	assert.Less(t, r.reads.Load(), int64(300))
+}
+
+// TestNoModulesFolder checks that a folder of module files that is not there is an error.
+func TestNoModulesFolder(t *testing.T) {
+	c := testdump.Open(t, "net10-zoo")
+	for _, dir := range []string{filepath.Join(t.TempDir(), "none"), c.Path} {
+		_, err := sosgo.Open(c.Path, sosgo.Options{Modules: []string{dir}})
+		assert.ErrorContains(t, err, "folder of module files")
+	}
+}
