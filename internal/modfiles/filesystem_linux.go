@@ -8,8 +8,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// The file systems of Linux whose files are made by the kernel when they are read
-// (linux/magic.h): their sizes are no promise, and reading may do something.
+// File systems of Linux whose files the kernel generates when they are read (linux/magic.h): their
+// sizes mean nothing, and reading may have effects.
 var kernelFileSystems = []uint32{
 	0x9fa0,     // proc
 	0x62656572, // sysfs
@@ -29,7 +29,7 @@ var kernelFileSystems = []uint32{
 	0x0187,     // autofs
 }
 
-// keepsFiles reports with an error that f is on a file system that keeps no files.
+// keepsFiles returns an error unless f is on a file system that stores files.
 func keepsFiles(f *os.File) error {
 	var st syscall.Statfs_t
 	if err := syscall.Fstatfs(int(f.Fd()), &st); err == nil && slices.Contains(kernelFileSystems, uint32(st.Type)) {

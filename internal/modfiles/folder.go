@@ -11,15 +11,14 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Bounds of a folder's search. A folder beyond them is searched in part.
+// Bounds of a folder's search. A larger folder is searched in part.
 const (
 	folderDepth = 16
 	folderFiles = 1_000_000
 )
 
-// A folder proposes the files below a folder that have the module's name,
-// whatever the case of its letters. The names are listed once, when first
-// needed.
+// A folder proposes the files below a folder with the module's name, ignoring case. It lists the names
+// once, when first needed.
 type folder struct {
 	root  string
 	once  sync.Once
@@ -37,8 +36,8 @@ func (f *folder) Candidates(m *target.Module, _ *image.Identity) iter.Seq[string
 	}
 }
 
-// list walks the folder in lexical order. Links to files count as files; links
-// to folders are not followed, apart from the root's.
+// list walks the folder in lexical order. Links to files count as files. Links to folders are not
+// followed, except for the root.
 func (f *folder) list() {
 	f.files = map[string][]string{}
 	root := f.root
@@ -46,7 +45,7 @@ func (f *folder) list() {
 		root = r
 	}
 	n := 0
-	// What can't be listed has no candidates.
+	// Unreadable folders have no candidates.
 	_ = filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:

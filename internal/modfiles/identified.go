@@ -15,8 +15,9 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// An identified proposes the files of a folder that have the module's identity, whatever their names: a program that was
-// renamed since, or is kept under the name of the dump. The files are read once for each format, when no name sufficed.
+// An identified proposes the files of a folder with the module's identity, whatever their names: a
+// renamed program, or one kept under the dump's name. It reads the files once for each format, when no
+// name sufficed.
 type identified struct {
 	*folder
 	policy *Policy
@@ -24,7 +25,7 @@ type identified struct {
 	pe     identityIndex
 }
 
-// An identityIndex maps identities to the files that have them, in the order of the names.
+// An identityIndex maps identities to files, in the order of their names.
 type identityIndex struct {
 	once   sync.Once
 	images map[string][]string
@@ -43,7 +44,7 @@ func (d *identified) Candidates(_ *target.Module, id *image.Identity) iter.Seq[s
 	return slices.Values(index.images[key])
 }
 
-// identityKey is empty where nothing identifies the image.
+// identityKey returns the key of an identity, or "" if nothing identifies the image.
 func identityKey(buildID []byte, stamp, size uint32) string {
 	if len(buildID) == 0 && size == 0 {
 		return ""
@@ -52,8 +53,8 @@ func identityKey(buildID []byte, stamp, size uint32) string {
 	return id.String()
 }
 
-// read reads the headers of all files that may be images of the kind. Other files, and those that can't be opened, have
-// no identity.
+// read reads the headers of all files that may be images of the kind. Other files, and unreadable
+// ones, have no identity.
 func (d *identified) read(kind image.Kind) map[string][]string {
 	d.folder.once.Do(d.list)
 	var paths []string
@@ -75,7 +76,8 @@ func (d *identified) read(kind image.Kind) map[string][]string {
 	return images
 }
 
-// mayBe reports whether a file of that name, in lower case, may be an image of the kind. A few extensions exclude it.
+// mayBe reports whether a file with the given lower-case name may be an image of the kind. It excludes
+// a few extensions.
 func mayBe(kind image.Kind, name string) bool {
 	switch path.Ext(name) {
 	case ".pdb", ".json", ".xml":

@@ -13,12 +13,10 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Installed proposes the files of the .NET that is installed on this machine,
-// and those in NuGet's package folder: the same builds are on many machines. Which
-// folders there are is found out once, and not for each module of a dump.
+// Installed proposes the files of .NET installations and NuGet's package folder on this machine: the
+// same builds are on many machines. It finds the folders once, not for each module.
 type Installed struct {
-	// DotnetRoots and PackageFolders replace this machine's own; nil means
-	// those.
+	// DotnetRoots and PackageFolders replace this machine's; nil means this machine's.
 	DotnetRoots    []string
 	PackageFolders []string
 
@@ -26,7 +24,7 @@ type Installed struct {
 	frameworks []string
 }
 
-// packagesInPath finds package and version in a path such as
+// packagesInPath extracts package and version from a path such as
 // …/microsoft.netcore.app.runtime.linux-x64/8.0.5/runtimes/… .
 var packagesInPath = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)[/\\]packages[/\\]([\w.-]+)[/\\](\d[\w.-]*)[/\\](.+)$`)
@@ -64,7 +62,7 @@ func (s *Installed) Candidates(m *target.Module, _ *image.Identity) iter.Seq[str
 func (s *Installed) frameworkFolders() []string {
 	s.once.Do(func() {
 		for _, root := range s.roots() {
-			// A root whose name is a pattern is taken by the letter, and the pattern is well formed.
+			// A root that looks like a pattern is escaped, so the pattern is valid.
 			found, _ := filepath.Glob(filepath.Join(globEscape(root), "shared", "*", "*"))
 			s.frameworks = append(s.frameworks, found...)
 		}
@@ -80,10 +78,10 @@ func baseNameAsWritten(p string) string {
 	return name
 }
 
-// globEscape makes filepath.Glob take s by the letter.
+// globEscape escapes s for filepath.Glob.
 func globEscape(s string) string {
 	if runtime.GOOS == "windows" {
-		return s // Windows names hold no pattern characters, and \ separates
+		return s // Windows names contain no pattern characters, and \ separates
 	}
 	return strings.NewReplacer(`\`, `\\`, `*`, `\*`, `?`, `\?`, `[`, `\[`).Replace(s)
 }

@@ -25,11 +25,12 @@ func TypeMap(b []byte) ([]MappedType, error) {
 type InvokableMethod struct {
 	Method uint32 // offset of its record in the metadata
 	Type   uint32 // index of its type's MethodTable in the table of fixups
-	Code   uint32 // index of its code there; something else for a method without code
+	Code   uint32 // index of its code there; another value for a method without code
 }
 
-// InvokeMap decodes the map of the methods that reflection can call (ReflectionMapBlob.InvokeMap): flags, whose numbers versions
-// differ in, and then these. What does not fit each other is for who follows them to refuse.
+// InvokeMap decodes the map of the methods that reflection can call (ReflectionMapBlob.InvokeMap):
+// flags, whose number differs between versions, and then the entries. Callers reject entries that do
+// not fit each other.
 func InvokeMap(b []byte) ([]InvokableMethod, error) {
 	var out []InvokableMethod
 	err := eachEntry(b, func(d *decoder) {
@@ -39,9 +40,9 @@ func InvokeMap(b []byte) ([]InvokableMethod, error) {
 	return out, err
 }
 
-// eachEntry calls use for each entry of a hash table (NativeHashtable): a byte with the logarithm of the number of
-// buckets and the width of what follows, where each bucket begins; in the buckets a byte of hash code and where the
-// entry is, from there.
+// eachEntry calls use for each entry of a hash table (NativeHashtable). A byte holds the logarithm of
+// the number of buckets and the width of the following bucket offsets. A bucket holds entries of a
+// hash byte and a relative offset.
 func eachEntry(b []byte, use func(*decoder)) error {
 	if len(b) == 0 {
 		return target.Corruptf("native format: a hash table without a header")

@@ -1,11 +1,9 @@
-// Package symstore finds module files in symbol stores: folders and servers
-// that keep files under a key made of a file's name and its identity (the
-// Simple Symbol Query Protocol, github.com/dotnet/symstore,
-// docs/specs/SSQP_Key_Conventions.md). dotnet-symbol and debuggers keep their
-// caches in the same form.
+// Package symstore finds module files in symbol stores: folders and servers that keep files under a
+// key made of a file's name and identity (the Simple Symbol Query Protocol,
+// github.com/dotnet/symstore, docs/specs/SSQP_Key_Conventions.md). dotnet-symbol and debuggers use the
+// same form for their caches.
 //
-// A store proves nothing: what it proposes is checked by package modfiles like
-// every other file.
+// A store proves nothing: package modfiles checks what it proposes like every other file.
 package symstore
 
 import (
@@ -24,8 +22,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// FileKey returns the key of a module's file, "libcoreclr.so/elf-buildid-…/libcoreclr.so",
-// or empty where the identity is not enough for one.
+// FileKey returns the key of a module's file, "libcoreclr.so/elf-buildid-…/libcoreclr.so", or "" if
+// the identity does not suffice.
 func FileKey(modulePath string, id *image.Identity) string {
 	name := fileName(modulePath)
 	switch {
@@ -40,8 +38,8 @@ func FileKey(modulePath string, id *image.Identity) string {
 	return ""
 }
 
-// PortablePDBKey returns the key of a portable PDB by the GUID of its id, which is
-// stored with its first three parts little-endian.
+// PortablePDBKey returns the key of a portable PDB by the GUID of its id, whose first three parts are
+// little-endian.
 func PortablePDBKey(pdbPath string, guid [16]byte) string {
 	name := fileName(pdbPath)
 	if name == "" {
@@ -53,8 +51,8 @@ func PortablePDBKey(pdbPath string, guid [16]byte) string {
 	return path.Join(name, hex.EncodeToString(g[:])+"ffffffff", name)
 }
 
-// fileName returns the last part of a path of either system in lower case, as keys
-// have it; empty if it could leave a folder.
+// fileName returns the last part of a path of either system in lower case, as keys have it, or "" if
+// it could leave a folder.
 func fileName(p string) string {
 	name := strings.ToLower(path.Base(strings.ReplaceAll(p, `\`, "/")))
 	if name == "." || name == ".." || name == "/" || strings.ContainsAny(name, "\x00:*?\"<>|") {
@@ -66,8 +64,7 @@ func fileName(p string) string {
 // A Cache is a folder in the form of a symbol store.
 type Cache struct{ Dir string }
 
-// DefaultCaches returns the folders in which the .NET tools keep what they
-// downloaded, as far as they exist on this machine.
+// DefaultCaches returns the existing folders in which .NET tools keep their downloads.
 func DefaultCaches() []Cache {
 	var out []Cache
 	add := func(parts ...string) {
@@ -83,8 +80,8 @@ func DefaultCaches() []Cache {
 	return out
 }
 
-// DownloadCache returns the folder for downloads where the user names none: the
-// .NET tools', so that both profit.
+// DownloadCache returns the default folder for downloads: that of the .NET tools, so that both
+// benefit.
 func DownloadCache() Cache {
 	home, err := os.UserHomeDir()
 	if err != nil {
@@ -93,7 +90,7 @@ func DownloadCache() Cache {
 	return Cache{filepath.Join(home, ".dotnet", "symbolcache")}
 }
 
-// path returns where the file of a key lies in the cache.
+// path returns the place of a key's file in the cache.
 func (c Cache) path(key string) string { return filepath.Join(c.Dir, filepath.FromSlash(key)) }
 
 // Candidates implements modfiles.Source.
@@ -110,8 +107,8 @@ func (c Cache) Candidates(m *target.Module, id *image.Identity) iter.Seq[string]
 	}
 }
 
-// PortablePDB returns the path of a portable PDB in the cache. The error is
-// os.ErrNotExist where it is not there.
+// PortablePDB returns the path of a portable PDB in the cache. The error is os.ErrNotExist if it is
+// not there.
 func (c Cache) PortablePDB(_ context.Context, pdbPath string, guid [16]byte) (string, error) {
 	key := PortablePDBKey(pdbPath, guid)
 	if key == "" {
@@ -124,7 +121,7 @@ func (c Cache) PortablePDB(_ context.Context, pdbPath string, guid [16]byte) (st
 	return c.path(key), nil
 }
 
-// escape makes a key a path of a URL.
+// escape converts a key to a URL path.
 func escape(key string) string {
 	parts := strings.Split(key, "/")
 	for i, p := range parts {
