@@ -211,8 +211,8 @@ func (r *Runtime) loaderHeap(o *loaderOffsets, kind LoaderHeapKind, a target.Add
 	return h
 }
 
-// markCurrent finds the block that the heap allocates from. New blocks are put
-// in front since 8, and at the end before; the allocation pointer tells.
+// markCurrent finds the block that the heap allocates from. Since 8 new blocks are first in the list, before that last.
+// The allocation pointer identifies the block.
 func (r *Runtime) markCurrent(o *loaderOffsets, h *LoaderHeap) error {
 	at, err := r.ptr(h.Addr, o.Heap.AllocPtr, "LoaderHeap.AllocPtr")
 	if err != nil {
@@ -247,8 +247,8 @@ func (r *Runtime) loaderBlocks(o *loaderOffsets, a target.Addr) ([]LoaderHeapBlo
 	return out, nil
 }
 
-// A listGuard notices a linked list that leads back into itself, at the latest
-// when twice its nodes were visited (R. P. Brent, 1980).
+// A listGuard detects a linked list that leads back into itself, at the latest after visiting twice its nodes (R. P.
+// Brent, 1980).
 type listGuard struct {
 	mark         target.Addr
 	steps, limit int
@@ -276,8 +276,8 @@ type CodeHeap struct {
 // codeman.h).
 func (r *Runtime) JitManager() (target.Addr, error) { return r.globalPointer("EEJitManager") }
 
-// CodeHeaps returns the code heaps of the JIT manager, the newest first. It
-// returns what it found together with the first error.
+// CodeHeaps returns the code heaps of the JIT manager, the newest first. It returns those that it found together with
+// the first error.
 func (r *Runtime) CodeHeaps() ([]CodeHeap, error) {
 	o, err := r.loaderLayout()
 	if err != nil {
@@ -303,10 +303,9 @@ func (r *Runtime) CodeHeaps() ([]CodeHeap, error) {
 	return out, err
 }
 
-// codeHeap reads the heap of a HeapList node. A HostCodeHeap, which holds the
-// code of dynamic methods, keeps its start where a LoaderCodeHeap keeps the end
-// of its committed part; the node's MapBase tells them apart, so that no vtable
-// has to be known.
+// codeHeap reads the heap of a HeapList node. A HostCodeHeap, which holds the code of dynamic methods, keeps its start
+// where a LoaderCodeHeap keeps the end of its committed part. The node's MapBase distinguishes them, so that no vtable
+// is needed.
 func (r *Runtime) codeHeap(o *loaderOffsets, node target.Addr) CodeHeap {
 	n := layout.Reader{Mem: r.mem, Base: node}
 	heap, base := n.Ptr(o.CodeHeapNode.Heap), n.Ptr(o.CodeHeapNode.Base)

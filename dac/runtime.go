@@ -1,13 +1,11 @@
-// Package dac reads the structures of a CLR from a dumped process: what the
-// runtime's own data-access library (the "DAC", behind IXCLRDataProcess and
-// ISOSDacInterface) answers, without it. MethodTable, EEClass, FieldDesc,
-// Module and the others keep the runtime's names.
+// Package dac reads the structures of a CLR from a dumped process. It replaces the runtime's own data-access library (the
+// "DAC", behind IXCLRDataProcess and ISOSDacInterface). MethodTable, EEClass, FieldDesc, DomainLocalModule, Module and
+// the others keep the runtime's names.
 //
-// Where the structures keep their members is told by a layout (package
-// internal/layout) that is chosen, and checked by probes, when the runtime is
-// opened; no code here knows a version.
+// A layout (package internal/layout) has the offsets of the structures' members. It is chosen, and checked by probes, when
+// the runtime is opened; no code depends on a version.
 //
-// A Runtime is safe for concurrent use. What it caches is behind mutexes.
+// A Runtime is safe for concurrent use. Mutexes guard its caches.
 package dac
 
 import (
@@ -32,9 +30,9 @@ type Runtime struct {
 	places *slotPlaces // of the globals in the runtime's table, nil without one
 
 	measuredOn string // major of the layout's tables, "8.0"
-	lender     string // the processor of the layout's table, where that is another than the process's
+	lender     string // the processor of the layout's table, if that is not the process's
 
-	native    *nativeTypes // of a NativeAOT process, which has no CLR; else nil
+	native    *nativeTypes // of a NativeAOT process, which has no CLR; otherwise nil
 	natively  lazy.Value[*nativeNames]
 	known     WellKnown
 	consts    constants
@@ -43,25 +41,24 @@ type Runtime struct {
 	names     nameCache
 	threads   lazy.Value[threadList]
 	assembled lazy.Value[[]*Module]
-	above     sync.Map // *perRuntime -> any: what PerRuntime made
+	above     sync.Map // *perRuntime -> any: the values of PerRuntime
 	frames    lazy.Value[*frameLayout]
 	built     lazy.Value[*constructedIndex]
 	corTypes  lazy.Value[map[metadata.ElementType]corType]
 	loader    lazy.Value[*loaderOffsets]
-	gcChain   lazy.Value[int] // where Threads have their chain of GCFrames
+	gcChain   lazy.Value[int] // offset of the chain of GCFrames in Thread
 	syncLocks lazy.Value[syncLocks]
 }
 
 // A ModuleFiles finds the files of modules on this machine. Implementations
 // verify a file before they return it.
 type ModuleFiles interface {
-	// File opens the file of m, whose image in the target is img (nil if it
-	// could not be opened), or returns an error that says what was tried.
+	// File opens the file of m, or returns an error that lists what was tried. img is the image of m in the target, or
+	// nil.
 	File(m *target.Module, img *image.Image) (*image.Image, error)
 }
 
-// WellKnown holds the MethodTables that the runtime itself names, 0 where it
-// does not.
+// WellKnown holds the MethodTables that the runtime's globals identify, 0 for unknown ones.
 type WellKnown struct {
 	Object, String, Exception, Free target.Addr
 }
@@ -83,33 +80,28 @@ func (r *Runtime) Instance() *Instance { return r.inst }
 // Target is the process.
 func (r *Runtime) Target() target.Target { return r.tgt }
 
-// Memory is the process's memory, completed by the read-only parts of module
-// files where the dump lacks them.
+// Memory returns the process's memory, completed by the read-only parts of module files.
 func (r *Runtime) Memory() target.Memory { return r.mem }
 
-// Layout is what the runtime's structures are read with.
+// Layout returns the layout of the runtime's structures.
 func (r *Runtime) Layout() Layout { return r.layout }
 
-// A Layout says where a runtime keeps things: what a contract descriptor and the
-// tables of known builds say of it. What it does not know is
-// target.ErrUnsupported. DescribeLayout lists all of it.
+// A Layout has the offsets, sizes and addresses of a runtime's structures, from a contract descriptor and the tables of
+// known builds. A method returns target.ErrUnsupported for a missing member. DescribeLayout lists all members.
 type Layout interface {
-	// Bind fills the fields of the struct that into points to, which have layout
-	// tags, with the offsets of members of the structure typ; BindAll does so for
-	// the structs in it, by structure.
+	// Bind fills the fields with layout tags of the struct that into points to with the offsets of members of the
+	// structure typ. BindAll does so for each struct in it, by structure.
 	Bind(typ string, into any) error
 	BindAll(into any) error
-	// Offset is that of a member in its structure, and Size that of a structure,
-	// in bytes.
+	// Offset returns the offset of a member in its structure, and Size the size of a structure, in bytes.
 	Offset(typ, field string) (int, error)
 	Size(typ string) (int, error)
 	// Variable is the address of a variable of the runtime.
 	Variable(name string) (target.Addr, error)
-	// Uint is a number, and Constant decodes what is more than a number into v, as
-	// encoding/json does.
+	// Uint returns a number. Constant decodes any other constant into v, as encoding/json does.
 	Uint(name string) (uint64, error)
 	Constant(name string, v any) error
-	// Sources lists where the layout is from, in the order of belief.
+	// Sources lists the sources of the layout in the order of precedence.
 	Sources() []string
 }
 
@@ -119,8 +111,7 @@ func (r *Runtime) Probes() []Probe { return r.probes }
 // WellKnown returns the MethodTables that the runtime names.
 func (r *Runtime) WellKnown() WellKnown { return r.known }
 
-// newRuntime opens inst with l. It fails when l lacks a required member or a
-// global that nothing works without.
+// newRuntime opens inst with l. It fails if l lacks a required member or global.
 func newRuntime(inst *Instance, mem target.Memory, l *layout.Layout, files ModuleFiles) (*Runtime, error) {
 	r := &Runtime{inst: inst, tgt: inst.tgt, mem: mem, layout: l, files: files}
 	if err := r.off.bind(l); err != nil {

@@ -8,15 +8,14 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Match is a type of a module, or a member of it, that was found by name.
+// A Match is a type of a module, or a member of a type, found by name.
 type Match struct {
 	Type   metadata.Token // TypeDef
-	Member metadata.Token // MethodDef or Field; nil for the type itself
+	Member metadata.Token // MethodDef or Field, nil for the type itself
 }
 
-// FindName returns what the full name names in the module's metadata, loaded or
-// not: a type, "Ns.Outer+Inner`1", or all members of a type with that name,
-// "Ns.Type.Member", "Ns.Type..ctor". A slash may stand for the plus.
+// FindName resolves a full name in the module's metadata, whether loaded or not: a type, "Ns.Outer+Inner`1", or all
+// members with that name of a type, "Ns.Type.Member", "Ns.Type..ctor". A slash may replace the plus.
 func (m *Module) FindName(name string) ([]Match, error) {
 	md, err := m.Metadata()
 	if err != nil {
@@ -52,8 +51,7 @@ func findType(md *metadata.Metadata, name string) (metadata.Token, bool) {
 	return 0, false
 }
 
-// splitMember cuts a name at its last full stop; that of .ctor and .cctor
-// belongs to the member.
+// splitMember splits a name at its last full stop. The full stop of .ctor and .cctor belongs to the member.
 func splitMember(name string) (owner, member string) {
 	i := strings.LastIndexByte(name, '.')
 	if i <= 0 {
@@ -97,9 +95,8 @@ func membersNamed(md *metadata.Metadata, t metadata.Token, name string) ([]Match
 	return out, nil
 }
 
-// FindLoaded returns the loaded types of the module whose name contains part,
-// in any case, in the order of their tokens. It returns what it found together
-// with the first error.
+// FindLoaded returns the loaded types of the module whose name contains part, in any case, in the order of their
+// tokens. It returns the types that it found together with the first error.
 func (m *Module) FindLoaded(part string) ([]Match, error) {
 	md, err := m.Metadata()
 	if err != nil {

@@ -7,11 +7,9 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// SigNames returns a resolver that names what a signature refers to: tokens of
-// md, which may be nil, TypeHandles, and type parameters by the TypeHandles of
-// their arguments. Types are in the style of signatures (sigformat.cpp,
-// SigFormat::AddType): primitive ones without namespace, nested ones by their
-// own name. What can't be named is "".
+// SigNames returns a resolver for the names in a signature: tokens of md, which may be nil, TypeHandles, and type
+// parameters by the TypeHandles of their arguments. Types are in the style of signatures (sigformat.cpp,
+// SigFormat::AddType): primitive ones without namespace, nested ones by their own name. An unknown name is "".
 func (r *Runtime) SigNames(md *metadata.Metadata, typeArgs, methodArgs []target.Addr) metadata.Resolver {
 	s := &sigNames{r: r, typeArgs: typeArgs, methodArgs: methodArgs}
 	if md != nil {
@@ -172,7 +170,7 @@ func (r *Runtime) typeVarNumber(a target.Addr) (uint32, error) {
 	return uint32(row.Number), err
 }
 
-// noNames names nothing, so that type parameters are printed as numbers.
+// noNames resolves nothing, so that type parameters are printed as numbers.
 type noNames struct{}
 
 func (noNames) TypeName(metadata.Token) string { return "" }

@@ -8,8 +8,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// signatureProbe is how many bytes of a signature in memory are looked at: its
-// length is not known before it is parsed.
+// signatureProbe is the number of bytes that are read of a signature in memory, since its length is unknown before it
+// is parsed.
 const signatureProbe = 1024
 
 // DescribeSignature words the signature of a method or field at a (ECMA-335

@@ -9,39 +9,37 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// The entries of a DAC table keep their order within a major, but a servicing
-// release can add or drop a few, and all that follow move. So a table's indices
-// are where to look first, and the process has the word: an entry that a proof
-// finds (slotProofs) is an anchor; what lies between two anchors that moved
-// alike moved with them; and an entry between anchors that moved differently
-// has no known place, and is not read.
+// The entries of a DAC table keep their order within a major version, but a servicing release can add or drop a few,
+// and all later entries move. So a table's indices are only where the search starts, and the process decides. An entry
+// that a proof finds (slotProofs) is an anchor. Entries between two anchors that moved alike moved with them. An entry
+// between anchors that moved differently has no known place, and is not read.
 
 // maxSlotShift is how far an entry is looked for from its index. The builds of a
 // major that were measured differ by two.
 const maxSlotShift = 8
 
-// What speaks for a chain of anchors. One proof outweighs a shift, and a chain
-// with fewer shifts one with more.
+// The weights in a chain of anchors. One proof outweighs a shift, and a chain with fewer shifts outweighs one with
+// more.
 const (
-	weightProof = 10 // a structure that is what the entry should name
+	weightProof = 10 // a structure of the kind that the entry should name
 	weightHint  = 1  // a shape that others may have by chance
 	costShift   = 6  // entries that moved against those before them
 )
 
-// A slotSight is a place where an entry may be, and what speaks for it.
+// A slotSight is a possible place of an entry with its weight.
 type slotSight struct {
 	index, place int
 	weight       int
 }
 
-// slotPlaces says where the entries of a table lie that a part names.
+// slotPlaces maps the entries that a part names to their places in a table.
 type slotPlaces struct {
 	table    *slotTable
 	measured int // entries of the build that the part was measured on, 0 if unknown
 	slots    []layout.Slot
 	sights   map[int][]slotSight // by index
-	place    map[int]int         // index -> place, of those that are known
-	proved   map[int]bool        // of these: those with a proof of their own
+	place    map[int]int         // index -> place, for known places
+	proved   map[int]bool        // known places with a proof of their own
 }
 
 func newSlotPlaces(table *slotTable, p *layout.Part) *slotPlaces {
@@ -52,7 +50,7 @@ func newSlotPlaces(table *slotTable, p *layout.Part) *slotPlaces {
 	return s
 }
 
-// look notes each place near an entry's index whose address is accepted.
+// look records each place near an entry's index whose address accepts accepts.
 func (s *slotPlaces) look(index, weight int, accepts func(target.Addr) bool) {
 	for place := max(0, index-maxSlotShift); place <= index+maxSlotShift && place < len(s.table.values); place++ {
 		if v := s.table.values[place]; v != 0 && accepts(v) {
@@ -74,7 +72,7 @@ func (s *slotPlaces) see(sight slotSight) {
 	s.sights[sight.index] = append(s.sights[sight.index], sight)
 }
 
-// settle decides from what was seen where each entry is.
+// settle decides the place of each entry from the recorded sights.
 func (s *slotPlaces) settle() {
 	anchors := s.anchors()
 	s.place, s.proved = map[int]int{}, map[int]bool{}
@@ -93,8 +91,7 @@ func (s *slotPlaces) settle() {
 	}
 }
 
-// agree reports whether no proof between two anchors that moved alike says
-// otherwise.
+// agree reports whether no proof between two anchors that moved alike contradicts them.
 func (s *slotPlaces) agree(from, to slotSight) bool {
 	for _, slot := range s.slots {
 		if slot.Index <= from.index || slot.Index >= to.index {
@@ -109,8 +106,7 @@ func (s *slotPlaces) agree(from, to slotSight) bool {
 	return true
 }
 
-// end is the index behind the last entry: of the build that was measured, or one
-// that no entry has.
+// end returns the index after the last entry: the measured build's, or one that no entry has.
 func (s *slotPlaces) end() int {
 	if s.measured > 0 {
 		return s.measured
@@ -118,9 +114,8 @@ func (s *slotPlaces) end() int {
 	return 2 * maxDacSlots
 }
 
-// anchors returns what all best chains of sights have in common: chains in which
-// the places rise with the indices. It begins with the start of the table, and
-// ends with its end where that is known.
+// anchors returns the sights that all best chains share. A chain's places rise with its indices. The result begins with
+// the start of the table, and ends with its end if that is known.
 func (s *slotPlaces) anchors() []slotSight {
 	all := []slotSight{{-1, -1, 0}}
 	for _, slot := range s.slots {
@@ -152,8 +147,7 @@ func (s *slotPlaces) anchors() []slotSight {
 	return out
 }
 
-// A chainEnd is the best chain of sights that ends somewhere: its worth, and how
-// many are as good.
+// A chainEnd is the best chain of sights that ends at a sight: its weight, and the number of equally good ones.
 type chainEnd struct {
 	value int
 	ways  float64
@@ -197,7 +191,7 @@ func chains(all []slotSight, down bool) []chainEnd {
 	return out
 }
 
-// address is the address in an entry, by the index that the part gives it.
+// address returns the address in an entry, by the part's index.
 func (s *slotPlaces) address(index int) (target.Addr, error) {
 	place, known := s.place[index]
 	switch {
@@ -221,8 +215,7 @@ func (s *slotPlaces) difference() string {
 	return fmt.Sprintf("%d entries long, and the known one is %d", n, s.measured)
 }
 
-// shifts says which entries moved against the build that was measured, and
-// unknown which have no known place.
+// shifts returns the entries that moved from their index in the measured build, and those without a known place.
 func (s *slotPlaces) shifts() (moved, unknown []string) {
 	last := 0
 	for _, slot := range s.slots {
@@ -239,7 +232,7 @@ func (s *slotPlaces) shifts() (moved, unknown []string) {
 	return moved, unknown
 }
 
-// probe says how much of the table is known.
+// probe counts the known entries of the table.
 func (s *slotPlaces) probe() Probe {
 	p := Probe{Name: "table of globals", Detail: fmt.Sprintf("%d of %d entries proved, %d placed between them", len(s.proved),
 		len(s.slots), len(s.place)-len(s.proved))}
@@ -249,10 +242,9 @@ func (s *slotPlaces) probe() Probe {
 	return p
 }
 
-// DescribeShifts says how the entries of the runtime's table of globals differ
-// from those of the build that its layout was measured on: which are shifted, and
-// which have no place that the process proves, so that what needs them is
-// target.ErrUnsupported. It is empty where none differ.
+// DescribeShifts describes how the entries of the runtime's table of globals differ from those of the build on which
+// its layout was measured. It lists the shifted ones, and those without a proved place, whose users get
+// target.ErrUnsupported. It returns "" if none differ.
 func (r *Runtime) DescribeShifts() string {
 	if r.places == nil {
 		return ""

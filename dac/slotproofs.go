@@ -11,9 +11,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A slotProver looks in the process for what proves entries of the DAC table.
-// Its runtime has the structures of the layout, and of the globals those alone
-// that the runtime's own descriptor tells.
+// A slotProver searches the process for proofs of entries of the DAC table. Its runtime has the layout's structures,
+// and only the globals of the runtime's own descriptor.
 type slotProver struct {
 	r      *Runtime
 	at     slotProofOffsets
@@ -32,8 +31,7 @@ type slotProofOffsets struct {
 	CodeHeap layout.CodeHeapListNode     `struct:"CodeHeapListNode,optional"`
 }
 
-// proveSlots finds the places of the entries that p names in the runtime's table.
-// It returns nil where there is no table.
+// proveSlots finds the places of the entries that p names in the runtime's table. It returns nil without a table.
 func (i *Instance) proveSlots(table *slotTable, p *layout.Part, known *layout.Layout) (*slotPlaces, error) {
 	if table == nil {
 		return nil, nil
@@ -59,12 +57,11 @@ func (i *Instance) proveSlots(table *slotTable, p *layout.Part, known *layout.La
 	return v.places, nil
 }
 
-// slotProofs are the variables that a process proves. The order is that of what
-// a proof needs: the managers of code are known by the ranges, and threads by
-// their list.
+// slotProofs are the variables with a proof. A proof comes after those that it needs: the managers of code need the
+// ranges, and threads need their list.
 var slotProofs = []struct {
 	name  string
-	notes bool // what it finds, others need
+	notes bool // other proofs need its finding
 	holds func(v *slotProver, at target.Addr) bool
 }{
 	{"CodeRangeMap", true, (*slotProver).codeRangeMap},
@@ -87,9 +84,8 @@ var slotProofs = []struct {
 	{"SyncBlockCache", false, (*slotProver).syncCache},
 }
 
-// proveVariables looks for the variables: by the address that the runtime's
-// descriptor gives, or else by what they hold. Of a variable with an address
-// nothing is left to prove: only what other proofs need is read there.
+// proveVariables finds the variables by the address in the runtime's descriptor, or else by their content. A variable
+// with an address needs no proof: only what other proofs need is read.
 func (v *slotProver) proveVariables() {
 	index, told := map[string]int{}, map[string]target.Addr{}
 	for _, slot := range v.places.slots {
@@ -114,7 +110,7 @@ func (v *slotProver) proveVariables() {
 	}
 }
 
-// pointer reads a pointer, 0 where the dump has none.
+// pointer reads a pointer, 0 if it is not in the dump.
 func (v *slotProver) pointer(a target.Addr) target.Addr {
 	p, err := target.Pointer(v.r.mem, a)
 	if err != nil || a == 0 {
@@ -164,15 +160,15 @@ func (v *slotProver) gcVars(at target.Addr) bool {
 	mods := v.r.tgt.Modules()
 	for _, p := range []target.Addr{vars, v.pointer(vars + target.Addr(off))} {
 		if target.ModuleAt(mods, p) == nil {
-			return v.pointer(vars+target.Addr(off)) == 0 && p == 0 // a server GC has no table of its own
+			return v.pointer(vars+target.Addr(off)) == 0 && p == 0 // server GC has no table outside its heaps
 		}
 	}
 	return true
 }
 
-// globalContext: the two entries before it are the lowest and the highest address
-// of the GC's memory, and what it holds lies between them. An empty one, as where threads
-// have contexts of their own, proves nothing: it has its place between those that are proved.
+// globalContext: the two entries before it are the lowest and the highest address of the GC's memory, and its pointers
+// are between them. An empty one, as in runtimes with contexts per thread, proves nothing: its place follows from the
+// proved ones around it.
 func (v *slotProver) globalContext(at target.Addr) bool {
 	const page = 1 << 12
 	place := slices.Index(v.places.table.values, at)
@@ -214,8 +210,8 @@ func (v *slotProver) polymorphic(class string) bool {
 	return slices.ContainsFunc(v.places.slots, func(s layout.Slot) bool { return s.VTable && s.Name == class })
 }
 
-// hasVTable reports whether the first word of the object at a is in the table,
-// as those of the runtime's classes with vtables are, or is not in the dump.
+// hasVTable reports whether the first word of the object at a is in the table, like all vtables of the runtime's
+// classes, or is not in the dump.
 func (v *slotProver) hasVTable(a target.Addr) bool {
 	word, err := target.Pointer(v.r.mem, a)
 	return err != nil || slices.Contains(v.places.table.values, word)
@@ -325,8 +321,7 @@ func (v *slotProver) syncTable(at target.Addr) bool {
 	return good > 0
 }
 
-// syncCache: the counters of the table of sync blocks stand in the runtime's own
-// memory, and agree.
+// syncCache: the counters of the table of sync blocks are in the runtime's own memory, and agree.
 func (v *slotProver) syncCache(at target.Addr) bool {
 	cache := v.pointer(at)
 	if !v.runtime.Contains(cache) {
@@ -346,8 +341,7 @@ func (v *slotProver) codeRangeMap(at target.Addr) bool {
 	return w.found && !w.wrong
 }
 
-// rangeProofNodes is how many nodes of the map a proof looks at. Those that lead
-// to the first ranges of both kinds are fewer.
+// rangeProofNodes bounds the nodes of the map that a proof examines. Fewer lead to the first ranges of both kinds.
 const rangeProofNodes = 512
 
 // The depth and width of the map (dac/code, mappedSection).
@@ -356,8 +350,7 @@ const (
 	rangeMapEntries = 256
 )
 
-// A rangeProof goes through a map until it knows both managers of code, or meets
-// what no map has.
+// A rangeProof walks a map until it has both managers of code, or finds a contradiction.
 type rangeProof struct {
 	v            *slotProver
 	budget       int
@@ -398,8 +391,8 @@ func (w *rangeProof) level(at target.Addr, depth int) {
 	}
 }
 
-// nextStoredWord is the first from n on of the words at an address of which the
-// dump has a byte, or count: what a hole holds is not tried word by word.
+// nextStoredWord returns the index, at least n, of the first word with a byte in the dump, or count. It skips the words
+// of a hole.
 func nextStoredWord(mem target.Memory, at target.Addr, n, count int) int {
 	next, ok := target.NextStored(mem, at+target.Addr(8*n))
 	if !ok || next >= at+target.Addr(8*count) {
@@ -468,8 +461,7 @@ func (v *slotProver) codeSection(a target.Addr) bool {
 	return heap == 0 && module == 0
 }
 
-// proveVTables looks for the vtables: the first word of an object that is known
-// to be of the class is the entry's value.
+// proveVTables finds the vtables: the entry's value is the first word of an object of the class.
 func (v *slotProver) proveVTables() {
 	words := map[string]target.Addr{"Module": v.coreLib()}
 	for class, variable := range map[string]string{"EEJitManager": "EEJitManager", "ReadyToRunJitManager": "ReadyToRunJitManager",
@@ -485,7 +477,7 @@ func (v *slotProver) proveVTables() {
 	}
 }
 
-// variable is the value of a variable whose place is known, 0 for another.
+// variable returns the value of a variable with a known place, or 0.
 func (v *slotProver) variable(name string) target.Addr {
 	if a, err := v.r.layout.Variable(name); err == nil {
 		return v.pointer(a)
@@ -530,8 +522,8 @@ func (v *slotProver) codeHeaps(words map[string]target.Addr) {
 	}
 }
 
-// hintFrames looks at the explicit frames of the threads: what a frame of a class
-// keeps tells the class, though other data can look alike.
+// hintFrames examines the explicit frames of the threads. A frame's content suggests its class, though other data can
+// look alike.
 func (v *slotProver) hintFrames() {
 	const threads, frames = 256, 64
 	l, err := v.frameMembers()
@@ -597,7 +589,7 @@ func (v *slotProver) looksInlined(l *frameOffsets, t *Thread, frame target.Addr)
 		t.Stack.Contains(sp) && sp <= frame && t.Stack.Contains(fp) && fp > frame
 }
 
-// looksHelper: the runtime's function captured where it stood.
+// looksHelper: the runtime's function captured its own registers.
 func (v *slotProver) looksHelper(l *frameOffsets, t *Thread, frame target.Addr) bool {
 	if l.Helper.CaptureRIP == layout.Absent {
 		return false

@@ -9,14 +9,13 @@ import (
 // (methodtable.h, VTABLE_SLOTS_PER_CHUNK).
 const vtableChunk = 8
 
-// mtf2SingleNonVirtual marks a type, before 9, with one slot that is not virtual:
-// it stands where the pointer to the array would be.
+// mtf2SingleNonVirtual marks a type, before 9, with one slot that is not virtual: the slot replaces the pointer to the
+// array.
 const mtf2SingleNonVirtual = 0x4000
 
-// SlotEntry reads the entry point in a method slot of a type, 0 if the runtime
-// has made none: a virtual one through the vtable's chunks, another from the
-// array of the canonical type (MethodTable::GetRestoredSlot). Slots that stand
-// in a MethodDesc are not among them.
+// SlotEntry returns the entry point in a method slot of a type, 0 if the runtime has made none. It reads a virtual slot
+// through the vtable's chunks, another from the array of the canonical type (MethodTable::GetRestoredSlot). It does not
+// cover slots in a MethodDesc.
 func (r *Runtime) SlotEntry(mt *MethodTable, slot int) (target.Addr, error) {
 	if err := r.clrOnly(lacksMethods); err != nil {
 		return 0, err

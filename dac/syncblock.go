@@ -27,8 +27,7 @@ func (r *Runtime) ObjectHeader(a target.Addr) (ObjectHeader, error) {
 	return ObjectHeader(v), err
 }
 
-// CheckHeaders is target.ErrUnsupported where it is not known what the runtime notes in
-// the headers of objects.
+// CheckHeaders returns target.ErrUnsupported if the content of the runtime's object headers is unknown.
 func (r *Runtime) CheckHeaders() error {
 	if r.native != nil {
 		return target.Unsupportedf("what a NativeAOT program notes in the headers of objects is not known")
@@ -36,7 +35,7 @@ func (r *Runtime) CheckHeaders() error {
 	return nil
 }
 
-// SyncBlockIndex is the index of the object's sync block, 0 for none.
+// SyncBlockIndex returns the index of the object's sync block, or 0.
 func (h ObjectHeader) SyncBlockIndex() uint32 {
 	if h&headerHashOrSyncBlock == 0 || h&headerIsHashCode != 0 {
 		return 0
@@ -50,7 +49,7 @@ type ThinLock struct {
 	Recursion uint32 // times that the owner entered again
 }
 
-// ThinLock decodes the lock in h; it reports false when there is none.
+// ThinLock decodes the lock in h. It reports false if there is none.
 func (r *Runtime) ThinLock(h ObjectHeader) (ThinLock, bool) {
 	if h&headerHashOrSyncBlock != 0 {
 		return ThinLock{}, false
@@ -72,8 +71,8 @@ type SyncBlock struct {
 	Held        bool
 	Recursion   uint32
 	Waiters     uint32
-	OwnerThread target.Addr // Thread that holds it; 0 where the runtime keeps an id
-	OwnerID     uint32      // managed id of the holder; 0 where the runtime keeps a Thread
+	OwnerThread target.Addr // Thread that holds the lock; 0 if the runtime records an id
+	OwnerID     uint32      // managed id of the holder; 0 if the runtime records a Thread
 }
 
 // SyncBlock reads the sync block with an index. A free entry has no Object.
@@ -118,8 +117,7 @@ func (r *Runtime) readSyncBlock(index uint32) (SyncBlock, error) {
 	return b, nil
 }
 
-// A syncCache is what the runtime counts of its sync blocks (syncblk.h,
-// SyncBlockCache).
+// A syncCache holds the runtime's counters of sync blocks (syncblk.h, SyncBlockCache).
 type syncCache struct {
 	next uint32 // index of the first entry of the table that was never used
 	size uint32 // entries of the table
@@ -143,8 +141,8 @@ func (r *Runtime) syncCacheAt(a target.Addr) (syncCache, error) {
 	return c, nil
 }
 
-// HashCode is the hash code that is kept in the header; false where none is. One that had to make room for a lock is in the
-// object's sync block.
+// HashCode returns the hash code in the header, or false. A hash code that made room for a lock is in the object's sync
+// block.
 func (h ObjectHeader) HashCode() (uint32, bool) {
 	const mask = headerHashOrSyncBlock | headerIsHashCode
 	return uint32(h & headerSyncIndexMask), h&mask == mask

@@ -9,18 +9,15 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// HasSyncBlocks is target.ErrUnsupported for a NativeAOT program, whose debug header
-// names no table of sync blocks.
+// HasSyncBlocks returns target.ErrUnsupported for a NativeAOT program. Its debug header has no table of sync blocks.
 func (r *Runtime) HasSyncBlocks() error {
 	return r.clrOnly("table of sync blocks that its debug header names")
 }
 
-// SyncBlocks iterates over the table of sync blocks, by index from 1 on; a free
-// entry has no Object. A block that can't be read is an error with its index, and
-// so is the first entry of a part of the table that the dump lacks; the others go
-// on. The table is as long as the runtime says (syncblk.h,
-// SyncBlockCache::m_FreeSyncTableIndex). Where the dump or the layout lacks that,
-// it ends before the first entry that was never used.
+// SyncBlocks iterates over the table of sync blocks, by index from 1 on; a free entry has no Object. It yields an error
+// with the index of an unreadable block, one error for each missing part of the table, and continues. The length of the
+// table is the runtime's (syncblk.h, SyncBlockCache::m_FreeSyncTableIndex). If the dump or the layout lacks it, the
+// table ends before the first entry that was never used.
 func (r *Runtime) SyncBlocks() iter.Seq2[SyncBlock, error] {
 	return func(yield func(SyncBlock, error) bool) {
 		err := r.HasSyncBlocks()
@@ -57,9 +54,9 @@ func (r *Runtime) SyncBlocks() iter.Seq2[SyncBlock, error] {
 	}
 }
 
-// CleanupSyncBlocks lists the sync blocks whose objects are gone and whose interop data the finalizer thread has yet
-// to release, by address, the next one first (syncblk.h, SyncBlockCache::m_pCleanupBlockList). Where one can't be read,
-// those before it are there beside the error.
+// CleanupSyncBlocks lists the addresses of the sync blocks whose objects are gone and whose interop data the finalizer
+// thread has yet to release, the next one first (syncblk.h, SyncBlockCache::m_pCleanupBlockList). It returns the blocks
+// before an unreadable one together with the error.
 func (r *Runtime) CleanupSyncBlocks() ([]target.Addr, error) {
 	blocks, err := r.readCleanupSyncBlocks()
 	if err != nil {
@@ -108,8 +105,8 @@ func (r *Runtime) readCleanupSyncBlocks() ([]target.Addr, error) {
 	return blocks, err
 }
 
-// syncTableEnd is the index behind the last entry that was ever used, and whether
-// the runtime tells it; else a bound.
+// syncTableEnd returns the index after the last entry that was ever used, and true if the runtime counts them;
+// otherwise it returns a bound.
 func (r *Runtime) syncTableEnd() (end uint32, counted bool) {
 	at, err := r.globalPointer("SyncBlockCache")
 	if err != nil || at == 0 {
@@ -122,9 +119,8 @@ func (r *Runtime) syncTableEnd() (end uint32, counted bool) {
 	return c.next, true
 }
 
-// syncEntryUsed reports whether an entry of the table is one: it names a block
-// that names it, or it is in the free list, where the object's low bit is set
-// and the rest is the next index.
+// syncEntryUsed reports whether an entry of the table was ever used: it names a block that names it, or it is in the
+// free list, where the object's low bit is set and the rest is the next index.
 func (r *Runtime) syncEntryUsed(table target.Addr, index uint32) (bool, error) {
 	o := &r.off.SyncEntry
 	rd := layout.Reader{Mem: r.mem, Base: table + target.Addr(index)*target.Addr(o.Size)}
@@ -137,14 +133,12 @@ func (r *Runtime) syncEntryUsed(table target.Addr, index uint32) (bool, error) {
 	case object == 0 || block == 0 || object%8 != 0 || block%8 != 0:
 		return false, nil
 	}
-	// Behind a table that is full other memory follows. A block that the dump
-	// lacks is no proof against the entry.
+	// Other memory follows a full table. A block that the dump lacks does not disprove the entry.
 	own, err := target.Uint32(r.mem, block+target.Addr(r.off.SyncBlock.Index))
 	return err != nil || own&syncIndexMask == index, nil
 }
 
-// lastMissingEntry is the last entry, from one that can't be read on, before the
-// next of which the dump has something.
+// lastMissingEntry returns the last entry, from an unreadable one on, before the next entry with bytes in the dump.
 func (r *Runtime) lastMissingEntry(table target.Addr, index uint32) uint32 {
 	size := target.Addr(r.off.SyncEntry.Size)
 	at := table + target.Addr(index)*size

@@ -11,7 +11,7 @@ import (
 // A HeldWord is a word that holds a reference.
 type HeldWord struct {
 	Addr     target.Addr
-	Interior bool // it may point into an object, or at none
+	Interior bool // it may point into an object, or outside the heap
 }
 
 // The states of a TailCallArgBuffer (tailcallhelp.h).
@@ -21,12 +21,10 @@ const (
 	tailCallAbandoned
 )
 
-// TailCallArguments returns the references among the arguments of a tail call that t is
-// about to make: the caller has stored them in a buffer of the thread, and left
-// (tailcallhelp.h, TailCallArgBuffer; .NET 5 and later). There are none in a
-// buffer whose call has begun. Where the layout does not tell where a Thread has its
-// buffer it is target.ErrUnsupported, which matters to few threads: the buffer is in
-// use for a few instructions.
+// TailCallArguments returns the references among the arguments of a tail call that t is about to make. The caller has
+// stored them in a buffer of the thread, and left (tailcallhelp.h, TailCallArgBuffer; .NET 5 and later). A buffer whose
+// call has begun has none. It returns target.ErrUnsupported if the layout lacks the buffer's offset. That matters to
+// few threads: the buffer is in use for a few instructions.
 func (r *Runtime) TailCallArguments(t *Thread) ([]HeldWord, error) {
 	l, err := r.frameLayout()
 	if err != nil {
@@ -73,8 +71,7 @@ const (
 	refMapInterior
 )
 
-// gcRefMap decodes a GCRefMap of so many words: those that hold references, by
-// their number.
+// gcRefMap decodes a GCRefMap of so many words into the words that hold references, by index.
 func (r *Runtime) gcRefMap(at target.Addr, words int) ([]HeldWord, error) {
 	d := refMapDecoder{mem: r.mem, at: at, pending: 0x80}
 	var out []HeldWord
@@ -94,8 +91,7 @@ func (r *Runtime) gcRefMap(at target.Addr, words int) ([]HeldWord, error) {
 	return out, d.err
 }
 
-// A refMapDecoder reads the bits of a GCRefMap: seven in a byte, whose eighth says that
-// another byte follows.
+// A refMapDecoder reads the bits of a GCRefMap: seven in a byte, whose eighth marks that another byte follows.
 type refMapDecoder struct {
 	mem     target.Memory
 	at      target.Addr
@@ -123,8 +119,8 @@ func (d *refMapDecoder) bits(n int) (v int) {
 	return v
 }
 
-// int is a number in groups of three bits, each followed by one that says whether
-// there is another. One of more than 30 bits is an error.
+// int reads a number in groups of three bits, each followed by a bit that marks another group. A number of more than 30
+// bits is an error.
 func (d *refMapDecoder) int() (v int) {
 	for shift := 0; d.err == nil; shift += 3 {
 		if shift > 27 {

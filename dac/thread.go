@@ -11,7 +11,7 @@ import (
 // A ThreadState is Thread::m_State (threads.h, enum ThreadState).
 type ThreadState uint32
 
-// The bits of a ThreadState that sosgo itself asks for; threadstate prints all.
+// The bits of a ThreadState that sosgo uses; threadstate prints all.
 const (
 	ThreadHijacked         ThreadState = 0x00000080
 	ThreadBackground       ThreadState = 0x00000200
@@ -31,18 +31,18 @@ type Thread struct {
 	State           ThreadState
 	Cooperative     bool // PreemptiveGCDisabled
 	Domain          target.Addr
-	LockCount       uint32 // 0xffffffff where the runtime no longer counts
+	LockCount       uint32 // 0xffffffff if the runtime no longer counts
 	AllocContext    AllocContext
-	Stack           target.Range // as the runtime knows it; empty before the thread ran
+	Stack           target.Range // the runtime's bounds; empty before the thread ran
 	Frame           target.Addr  // first explicit frame
 	TEB             target.Addr  // Windows
 	ExposedHandle   target.Addr  // GC handle of the managed Thread object
-	LastThrown      target.Addr  // the exception object, 0 for none
+	LastThrown      target.Addr  // the exception object, or 0
 	LastThrownError error        // why LastThrown could not be read
 	ExInfo          target.Addr  // exception tracker, 0 when no exception is being handled
 	Finalizer       bool
 	GC              bool // runs a collection
-	Native          bool // of a NativeAOT program, which keeps of a thread Addr, OSID, AllocContext and what it handles
+	Native          bool // of a NativeAOT program, which records only Addr, OSID, AllocContext and the exceptions in flight
 }
 
 // An AllocContext is the piece of the heap that a thread allocates from. The
@@ -59,8 +59,8 @@ type threadList struct {
 	counts  ThreadCounts
 }
 
-// Threads returns the managed threads in the order of the thread store. It
-// returns what it found together with the first error.
+// Threads returns the managed threads in the order of the thread store. It returns the threads that it found together
+// with the first error.
 func (r *Runtime) Threads() ([]Thread, error) {
 	l, err := r.threads.Get(r.readThreads)
 	return l.threads, err
@@ -73,7 +73,7 @@ func (r *Runtime) ThreadCounts() (ThreadCounts, error) {
 	}
 	l, err := r.threads.Get(r.readThreads)
 	if len(l.threads) > 0 {
-		err = nil // the list is longer than the counters that stand before it
+		err = nil // the list is longer than the counters before it
 	}
 	return l.counts, err
 }
@@ -101,7 +101,7 @@ func (r *Runtime) threadsOf(store target.Addr) (threadList, error) {
 	if rd.Err != nil {
 		return l, fmt.Errorf("thread store: %w", rd.Err)
 	}
-	finalizer, _ := r.globalPointer("FinalizerThread") // only annotations: absent ones mark nothing
+	finalizer, _ := r.globalPointer("FinalizerThread") // only annotations: missing ones mark nothing
 	gc, _ := r.globalPointer("GCThread")
 	var firstErr error
 	for n := uint32(0); link != 0; n++ {
@@ -167,14 +167,14 @@ func (r *Runtime) readThread(a target.Addr) (Thread, error) {
 	return t, nil
 }
 
-// allocContext finds the allocation context of the Thread at a: in the Thread
-// itself, or in the runtime's thread locals that it points to.
+// allocContext returns the allocation context of the Thread at a, from the Thread itself or from the runtime's thread
+// locals that it points to.
 func (r *Runtime) allocContext(a target.Addr) (AllocContext, error) {
 	at := a + target.Addr(max(r.off.Thread.Alloc, 0))
 	if r.off.Thread.Alloc == layout.Absent {
 		locals, err := r.ptr(a, r.off.Thread.Locals, "Thread.RuntimeThreadLocals")
 		if err != nil || locals == 0 {
-			return AllocContext{}, err // a dead thread has no locals any more
+			return AllocContext{}, err // a dead thread has no thread locals
 		}
 		at = locals + target.Addr(r.off.ThreadLocals.Alloc)
 		if r.off.EEAlloc.GC != layout.Absent {
@@ -184,8 +184,7 @@ func (r *Runtime) allocContext(a target.Addr) (AllocContext, error) {
 	return r.allocContextAt(at)
 }
 
-// AllocContexts are those of all threads, as far as they can be read; the error is the
-// first.
+// AllocContexts returns the readable allocation contexts of all threads, and the first error.
 func (r *Runtime) AllocContexts() ([]AllocContext, error) {
 	var out []AllocContext
 	threads, err := r.Threads()
@@ -195,9 +194,8 @@ func (r *Runtime) AllocContexts() ([]AllocContext, error) {
 	return out, err
 }
 
-// GlobalAllocContext reads the allocation context that no thread owns: on Windows
-// with one processor all threads allocate from it, and it is empty elsewhere. What
-// does not say where it is, as runtimes before 8, is target.ErrUnsupported.
+// GlobalAllocContext reads the allocation context that no thread owns. On Windows with one processor all threads
+// allocate from it; elsewhere it is empty. It returns target.ErrUnsupported if its address is unknown, as before 8.
 func (r *Runtime) GlobalAllocContext() (AllocContext, error) {
 	at, err := r.layout.Variable("GlobalAllocContext")
 	if err != nil {

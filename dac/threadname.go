@@ -12,8 +12,7 @@ import (
 // maxThreadName is how many UTF-16 units of a thread's name are read.
 const maxThreadName = 1024
 
-// ThreadName reads the name that managed code gave to a thread, empty if it
-// gave none or the thread has no managed object yet.
+// ThreadName returns the name that managed code gave to a thread, or "" without a name or a managed object.
 func (r *Runtime) ThreadName(t *Thread) (string, error) {
 	name, err := r.threadName(t)
 	if err != nil {
@@ -50,7 +49,7 @@ func (r *Runtime) threadName(t *Thread) (string, error) {
 	return r.StringAt(s, maxThreadName)
 }
 
-// instanceField finds a field that mt itself declares, by name.
+// instanceField returns the field with one of the names that mt declares.
 func (r *Runtime) instanceField(mt *MethodTable, names ...string) (FieldDesc, error) {
 	fields, err := r.Fields(mt)
 	if err != nil {
@@ -85,8 +84,8 @@ func (r *Runtime) instanceField(mt *MethodTable, names ...string) (FieldDesc, er
 	return FieldDesc{}, target.Unsupportedf("the type has no field %s", names[0])
 }
 
-// StringAt reads the text of the System.String at a, at most limit UTF-16 units
-// of it. Invalid surrogates become U+FFFD.
+// StringAt returns the text of the System.String at a, at most limit UTF-16 code units. Invalid surrogates become
+// U+FFFD.
 func (r *Runtime) StringAt(a target.Addr, limit int) (string, error) {
 	n, err := target.Uint32(r.mem, a+target.Addr(r.off.String.Length))
 	if err != nil {

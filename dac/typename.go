@@ -29,14 +29,14 @@ type nameKey struct {
 	style NameStyle
 }
 
-// A nameCache keeps the names that were asked for.
+// A nameCache caches names of types.
 type nameCache struct {
 	mu sync.RWMutex
 	m  map[nameKey]string
 }
 
-// TypeName returns the name of the type with the MethodTable mt. A continuation of
-// runtime-async (.NET 11), which has no metadata, has its parent's with a note.
+// TypeName returns the name of the type with the MethodTable mt. The name of a continuation of runtime-async (.NET 11),
+// which has no metadata, is its parent's with a note.
 func (r *Runtime) TypeName(mt target.Addr, style NameStyle) (string, error) {
 	return r.TypeHandleName(mt, style)
 }
@@ -127,7 +127,7 @@ func (f *nameFormatter) typeDesc(a target.Addr, depth int) error {
 			if depth == 0 {
 				return err
 			}
-			name = "?" // it is worth less than the type that it stands in
+			name = "?" // its own name matters less than the type that contains it
 		}
 		f.b.WriteString(name)
 	case metadata.ElementFnPtr:
@@ -169,7 +169,7 @@ func (f *nameFormatter) array(mt *MethodTable, depth int) error {
 		return err
 	}
 	if rank == 1 && mt.Category() != CategorySZArray {
-		// ClrMD reads the star as a type argument; the name is known by it.
+		// ClrMD takes the star for a type argument, and its users expect that name.
 		if f.style == NameManaged {
 			f.b.WriteString("<*>")
 		} else {
@@ -267,9 +267,8 @@ func (f *nameFormatter) arguments(args []target.Addr, depth int) error {
 	return nil
 }
 
-// InstanceName returns the name, in the native style, of the generic type that mt
-// is an instance of, with other type arguments than mt's own: those that a frame
-// tells of code that instances share.
+// InstanceName returns the name, in the native style, of the generic type that mt is an instance of, with the type
+// arguments args instead of mt's: those of a frame of code that instances share.
 func (r *Runtime) InstanceName(mt *MethodTable, args []target.Addr) (string, error) {
 	name, err := r.definitionName(mt)
 	if err != nil {
@@ -279,9 +278,8 @@ func (r *Runtime) InstanceName(mt *MethodTable, args []target.Addr) (string, err
 	return name + list, err
 }
 
-// TypeArgumentNames writes generic arguments, named by their TypeHandles, as the
-// native style does: [[System.Int32, System.Private.CoreLib]]. It is empty for
-// none.
+// TypeArgumentNames formats generic arguments, given by TypeHandles, in the native style: [[System.Int32,
+// System.Private.CoreLib]]. It returns "" for an empty list.
 func (r *Runtime) TypeArgumentNames(args []target.Addr) (string, error) {
 	f := nameFormatter{r: r, style: NameNative}
 	err := f.arguments(args, 0)
@@ -320,9 +318,8 @@ func (f *nameFormatter) open(name string) {
 	}
 }
 
-// managedInstance hands the type arguments out to the nested parts of the name
-// by their arity: Outer<A>+Inner<B>. What the arities leave over belongs to the
-// last part: not every compiler writes them (F#'s closures, obfuscators).
+// managedInstance distributes the type arguments over the nested parts of the name by their arity: Outer<A>+Inner<B>.
+// Remaining arguments belong to the last part, because not every compiler writes arities (F#'s closures, obfuscators).
 func (f *nameFormatter) managedInstance(name string, args []target.Addr, depth int) error {
 	parts := splitNested(name)
 	for i, part := range parts {
@@ -396,7 +393,7 @@ func (r *Runtime) definitionName(mt *MethodTable) (string, error) {
 	return md.TypeDefFullName(mt.Token.Row())
 }
 
-// TypeArguments returns the TypeHandles that a generic instance was made with.
+// TypeArguments returns the TypeHandles of a generic instance's arguments.
 func (r *Runtime) TypeArguments(mt *MethodTable) ([]target.Addr, error) {
 	if !mt.IsGeneric() || mt.PerInstInfo == 0 {
 		return nil, nil
@@ -427,8 +424,8 @@ func (r *Runtime) TypeArguments(mt *MethodTable) ([]target.Addr, error) {
 	return out, nil
 }
 
-// TypeAssembly is the simple name of the assembly that defines a type, given by its TypeHandle: of arrays and pointers
-// the one that defines what they are made of.
+// TypeAssembly returns the simple name of the assembly that defines the type of a TypeHandle; for arrays and pointers
+// the element type counts.
 func (r *Runtime) TypeAssembly(th target.Addr) (string, error) {
 	if r.native != nil {
 		return r.nativeAssembly(th)

@@ -10,17 +10,16 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A SigContext says where a signature stands: the module whose tokens it has,
-// and the TypeHandles for its type parameters.
+// A SigContext resolves the references of a signature: the module of its tokens, and the TypeHandles for its type
+// parameters.
 type SigContext struct {
 	Module     *Module
 	TypeArgs   []target.Addr
 	MethodArgs []target.Addr
 }
 
-// ResolveType returns the TypeHandle of the type that sig means, 0 if the
-// process has not loaded it. Nothing is loaded to find it, as in a debugger.
-// Where what would tell is missing from the dump, or damaged, that is the error.
+// ResolveType returns the TypeHandle of the type that sig describes, 0 if the process has not loaded it. It loads
+// nothing. The error means that the dump lacks or has damaged the structures that decide.
 func (r *Runtime) ResolveType(sig *metadata.TypeSig, c SigContext) (target.Addr, error) {
 	return r.resolveType(sig, c, 0)
 }
@@ -54,7 +53,7 @@ func (r *Runtime) resolveType(sig *metadata.TypeSig, c SigContext, depth int) (t
 		}
 		return r.constructed().find(elementKey(nil, sig.Kind, rank, elem))
 	case metadata.ElementFnPtr:
-		return 0, nil // its TypeDesc says nothing that the signature does not
+		return 0, nil // its TypeDesc adds nothing to the signature
 	}
 	return r.CorType(sig.Kind)
 }
@@ -100,9 +99,9 @@ func (r *Runtime) resolveToken(t metadata.Token, c SigContext, depth int) (targe
 	return 0, target.Corruptf("token %v is no type", t)
 }
 
-// resolveTypeRef finds a type that the module names but has not used itself: by
-// its name, in the assembly that has it. One whose assembly is not loaded is not
-// loaded either; one whose assembly has no metadata in the dump may be.
+// resolveTypeRef finds a type that the module refers to but has not used: by its name, in the assembly that defines it.
+// If the assembly is not loaded, neither is the type. If the assembly has no metadata in the dump, the type may be
+// loaded.
 func (r *Runtime) resolveTypeRef(m *Module, rid uint32) (target.Addr, error) {
 	md, err := m.Metadata()
 	if err != nil {
@@ -130,9 +129,8 @@ func (r *Runtime) resolveTypeRef(m *Module, rid uint32) (target.Addr, error) {
 	return 0, target.Corruptf("type %s is forwarded without end", name)
 }
 
-// referencedModule is the loaded module of an AssemblyRef with its metadata, nil
-// if there is none. Where the module is not found, but may be one whose name is
-// missing, or of the part of the list that is, that is the error.
+// referencedModule returns the loaded module of an AssemblyRef with its metadata, or nil. It returns an error if a
+// module without a readable name, or a missing part of the list, may be it.
 func (r *Runtime) referencedModule(md *metadata.Metadata, scope metadata.Token) (*Module, *metadata.Metadata, error) {
 	if scope.Table() != metadata.TableAssemblyRef {
 		return nil, nil, nil
@@ -161,9 +159,8 @@ func (r *Runtime) referencedModule(md *metadata.Metadata, scope metadata.Token) 
 	return nil, nil, missing
 }
 
-// forwarder is the assembly to which a module forwards a type, nil for none, with
-// the reason why one may be overlooked. Only types that are not nested are looked
-// for.
+// forwarder returns the assembly to which a module forwards a type, or nil, with the reason why a forwarder may be
+// missed. It covers only types that are not nested.
 func forwarder(md *metadata.Metadata, name string) (to metadata.Token, missing error) {
 	if i := strings.IndexByte(name, '+'); i >= 0 {
 		name = name[:i]
@@ -206,8 +203,8 @@ func (r *Runtime) resolveInstance(sig *metadata.TypeSig, c SigContext, depth int
 	return r.GenericInstance(mt, args)
 }
 
-// GenericInstance returns the loaded instance of a generic type with the given
-// arguments, 0 if there is none. Where the dump can't tell, the error says why.
+// GenericInstance returns the loaded instance of a generic type with the given arguments, or 0. The error means that
+// the dump can't decide.
 func (r *Runtime) GenericInstance(def *MethodTable, args []target.Addr) (target.Addr, error) {
 	return r.constructed().find(instanceKey(nil, def.Module, def.Token, args))
 }
@@ -238,9 +235,8 @@ var corTypeNames = map[metadata.ElementType]string{
 // other element types.
 func CorTypeName(et metadata.ElementType) string { return corTypeNames[et] }
 
-// CorTypeWord is SOS's word for an element type: the name of the type without its namespace, or that of the
-// specification in capitals (ECMA-335 II.23.1.16). It has none for instances of generic types and what only modifies a
-// type.
+// CorTypeWord returns SOS's word for an element type: the type's name without namespace, or the specification's name in
+// capitals (ECMA-335 II.23.1.16). It returns "" for instances of generic types and modifiers.
 func CorTypeWord(et metadata.ElementType) string {
 	switch et {
 	case metadata.ElementPtr, metadata.ElementByRef, metadata.ElementValueType, metadata.ElementClass, metadata.ElementVar, metadata.ElementArray,
@@ -268,8 +264,8 @@ func (r *Runtime) CorType(et metadata.ElementType) (target.Addr, error) {
 	return types[et].addr, types[et].err
 }
 
-// A corType is the MethodTable of a type that signatures have a byte for, 0 if it
-// is not loaded, or why that is not known.
+// A corType is the MethodTable of a type with an element type of its own, 0 if it is not loaded, or the reason why it
+// is unknown.
 type corType struct {
 	addr target.Addr
 	err  error
@@ -291,15 +287,15 @@ func (r *Runtime) readCorTypes() (map[metadata.ElementType]corType, error) {
 			types[et] = corType{err: md.UnnamedTypes()}
 			continue
 		}
-		// Which of them a partial dump lacks does not matter to the others.
+		// A type that a partial dump lacks does not affect the others.
 		mt, err := m.Lookup(MapTypeDef, t.Row())
 		types[et] = corType{mt, err}
 	}
 	return types, nil
 }
 
-// SigTypeName is the name of the type that sig means: that of the loaded type,
-// and of one that is not loaded what metadata calls it.
+// SigTypeName returns the name of the type that sig describes: the loaded type's, or metadata's for a type that is not
+// loaded.
 func (r *Runtime) SigTypeName(sig *metadata.TypeSig, c SigContext, style NameStyle) (string, error) {
 	var b strings.Builder
 	err := r.sigName(&b, sig, c, style, 0)
@@ -312,7 +308,7 @@ func (r *Runtime) sigName(b *strings.Builder, sig *metadata.TypeSig, c SigContex
 	}
 	sig = sig.Unmodified()
 	if th, err := r.resolveType(sig, c, depth); err == nil && th != 0 {
-		// Partial dumps lack MethodTables whose name metadata has.
+		// Partial dumps lack MethodTables whose names are in metadata.
 		name, err := r.TypeHandleName(th, style)
 		if !errors.Is(err, target.ErrNotInDump) {
 			b.WriteString(name)

@@ -1,11 +1,8 @@
-// Package code reads what a CLR knows of methods and their code: MethodDescs and
-// the versions of their code, which method an address in code belongs to, names
-// and signatures of methods, IL, what the compilers record beside code (package
-// codeinfo decodes it), and lines of source. Structures keep the runtime's
-// names.
+// Package code reads the methods and the code of a CLR: MethodDescs and the versions of their code, the method at an
+// address in code, names and signatures of methods, IL, the compilers' records about code (package codeinfo decodes
+// them), and lines of source. Structures keep the runtime's names.
 //
-// Of gives the Reader of a runtime that package dac opened. A Reader is safe for
-// concurrent use.
+// Of returns the Reader of a runtime that package dac opened. A Reader is safe for concurrent use.
 package code
 
 import (

@@ -399,9 +399,8 @@ type MethodSlot struct {
 	Entry  target.Addr // destination of calls, 0 if the runtime has not made it yet
 }
 
-// MethodSlots returns the methods of a type: those of its virtual slots, which
-// it can inherit, of its other slots, and then those that it declares without a
-// slot in the type. With an error it returns what it found.
+// MethodSlots returns the methods of a type: those of its virtual slots, inherited ones included, those of its other
+// slots, and those that it declares without a slot. It returns the methods that it found together with an error.
 func (r *Reader) MethodSlots(mt *dac.MethodTable) ([]MethodSlot, error) {
 	var failed error
 	keep := func(err error) {
@@ -440,8 +439,8 @@ func (r *Reader) MethodSlots(mt *dac.MethodTable) ([]MethodSlot, error) {
 	return out, failed
 }
 
-// virtualMethods finds the method of each virtual slot: that of the most
-// derived type in the chain of base classes which has one for the slot.
+// virtualMethods returns the method of each virtual slot: that of the most derived type in the chain of base classes
+// that fills the slot.
 func (r *Reader) virtualMethods(mt *dac.MethodTable) ([]*MethodDesc, error) {
 	out := make([]*MethodDesc, mt.NumVirtuals)
 	left := len(out)
@@ -472,8 +471,8 @@ func (r *Reader) virtualMethods(mt *dac.MethodTable) ([]*MethodDesc, error) {
 	return out, target.Corruptf("the base classes of %016x have no end", uint64(mt.Addr))
 }
 
-// slotsOf lists the slots that m fills: its own and those of the methods that
-// it implements (methodimpl.h: their number, then the slots).
+// slotsOf lists the slots that m fills: its own and those of the methods that it implements (methodimpl.h: their
+// number, then the slots).
 func (r *Reader) slotsOf(m *MethodDesc) []int {
 	out := []int{int(m.Slot)}
 	if m.Flags&mdMethodImpl == 0 {
@@ -501,8 +500,8 @@ func (r *Reader) slotsOf(m *MethodDesc) []int {
 	return out
 }
 
-// MethodEntry is the entry point of a method through the slot of the type that
-// declares it, 0 if the runtime has not made one.
+// MethodEntry returns the entry point of a method through the slot of the type that declares it, 0 if the runtime has
+// not made one.
 func (r *Reader) MethodEntry(m *MethodDesc) (target.Addr, error) {
 	mt, err := r.rt.TrustedMethodTable(m.MethodTable)
 	if err != nil {
@@ -511,8 +510,8 @@ func (r *Reader) MethodEntry(m *MethodDesc) (target.Addr, error) {
 	return r.slotEntry(mt, m, int(m.Slot))
 }
 
-// slotEntry reads the slot of m in mt: its own, where it has one outside of the
-// vtable (method.hpp, mdfHasNonVtableSlot), or one of the type.
+// slotEntry reads the slot of m in mt: the MethodDesc's own, outside the vtable (method.hpp, mdfHasNonVtableSlot), or
+// one of the type.
 func (r *Reader) slotEntry(mt *dac.MethodTable, m *MethodDesc, slot int) (target.Addr, error) {
 	if slot >= int(mt.NumVirtuals) && m.Flags&mdNonVtableSlot != 0 {
 		c, err := r.members()
@@ -524,7 +523,7 @@ func (r *Reader) slotEntry(mt *dac.MethodTable, m *MethodDesc, slot int) (target
 	return r.rt.SlotEntry(mt, slot)
 }
 
-// HasRuntimeCode reports whether calls of m end in the runtime itself.
+// HasRuntimeCode reports whether calls of m end in the runtime.
 func (r *Reader) HasRuntimeCode(m *MethodDesc, entry target.Addr) bool {
 	return m.Kind == MethodFCall && r.rt.Instance().Module.Contains(entry)
 }

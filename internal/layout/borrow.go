@@ -9,9 +9,9 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Borrowed returns what the tables have for other processors of an OS, in the order of Candidates: what may do for a
-// processor of which there is no table. It is empty for one whose stacks can't be followed, and for one with pointers
-// of another size than those of the tables.
+// Borrowed returns the tables of other processors for an OS, in the order of Candidates, as a replacement for a
+// processor without a table. It returns nothing for a processor whose stacks can't be unwound, or whose pointers have
+// another size than the tables'.
 func Borrowed(os target.OS, arch target.Arch, prefer string) []Candidate {
 	if _, err := arch.Processor(); err != nil {
 		return nil
@@ -29,15 +29,13 @@ func Borrowed(os target.OS, arch target.Arch, prefer string) []Candidate {
 	return out
 }
 
-// processorTypes are the structures that hold registers, or lie behind such in their like: those of one processor say
-// nothing about another's.
+// processorTypes are the structures that hold registers or follow registers. They differ between processors.
 var processorTypes = []string{"CalleeSavedRegisters", "TransitionBlock", "HijackArgs", "HelperMethodFrame", "HelperMethodFrame_1OBJ"}
 
-// adopt makes a borrowed table one for the process. The compiler gives a structure the same order of members on all
-// processors; a lock or a buffer of another size moves all that follows. So what the runtime's own descriptor says of a
-// structure, held against what the descriptor of the table's processor says, tells by how much the members between have
-// moved: those between two that moved alike moved with them, and those between two that did not are left out. Without
-// descriptors, the table stays as it is.
+// adopt converts a borrowed table to the process's processor. The compiler keeps the order of a structure's members on
+// all processors, but a lock or a buffer of another size moves all later members. Comparing the runtime's own
+// descriptor with the descriptor of the table's processor shows how far members moved. Members between two that moved
+// alike moved with them; members between two that did not are dropped. Without descriptors, the table stays unchanged.
 func (p *Part) adopt(own, lender *Part) *Part {
 	out := *p
 	out.Verified = nil
@@ -56,7 +54,7 @@ func (p *Part) adopt(own, lender *Part) *Part {
 	return &out
 }
 
-// A mark is a member whose offset is known on both processors, and by how much it moved.
+// A mark is a member with known offsets on both processors, and the difference.
 type mark struct{ at, shift int }
 
 func marksOf(own, lender partType) []mark {
@@ -88,8 +86,8 @@ func (t partType) moved(marks []mark) partType {
 	return out
 }
 
-// shiftAt is by how much a member at an offset moved: what starts a structure stays, and behind the last mark all is
-// moved as it is.
+// shiftAt returns how far a member at an offset moved. The start of a structure stays, and members after the last mark
+// move with it.
 func shiftAt(marks []mark, at int) (int, bool) {
 	n, exact := slices.BinarySearchFunc(marks, at, func(m mark, at int) int { return m.at - at })
 	before := mark{}
@@ -122,5 +120,5 @@ func (c *Candidate) Adopt(own *Part) error {
 	return nil
 }
 
-// Name is what the candidate's table is called, without its folder.
+// Name returns the name of the candidate's table, without folder and extension.
 func (c *Candidate) Name() string { return strings.TrimSuffix(path.Base(c.table), ".json") }

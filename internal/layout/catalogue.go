@@ -20,22 +20,21 @@ import (
 //
 //	descriptor-VERSION-RID.json   the contract descriptor of one build, unchanged, with the build's
 //	                              identity and the offsets of its globals from the module's base
-//	supplementMAJOR-OS-ARCH.json  what the descriptors of a major lack
+//	supplementMAJOR-OS-ARCH.json  members that the descriptors of a major version lack
 //	clrMAJOR-OS-ARCH.json         whole tables of runtimes without a descriptor
-//	nativeaotMAJOR.json           what the debug headers of NativeAOT processes lack, by the header's major version
+//	nativeaotMAJOR.json           members that the debug headers of NativeAOT processes lack, by the header's major version
 //
-// A table with a "base" is that table but for what it names itself: so another processor has what differs, and nothing
-// twice.
+// A table with a "base" inherits all members from that table that it does not have, so that the table of another processor
+// has only the differences.
 //
 //go:embed tables/*.json
 var tables embed.FS
 
-// A shelf keeps what was made of the tables' files, each made once in a process: who opens dumps by the thousand, or a
-// damaged one for which each table is tried, would parse the same files each time, which took a quarter of the time of
-// trying them all. What is kept is never changed.
+// A shelf caches the decoded files of tables for the process. Callers that open thousands of dumps, or a damaged dump
+// that tries every table, would otherwise parse the same files each time. Cached values are never changed.
 type shelf[T any] struct{ made sync.Map }
 
-// get returns what was made of file name, and makes it if it is the first who asks.
+// get returns the decoded file name, decoding it at the first call.
 func (s *shelf[T]) get(name string, read func(name string) (T, error)) (T, error) {
 	made, ok := s.made.Load(name)
 	if !ok {
@@ -129,7 +128,7 @@ func KnownBuild(id image.Identity) (*Build, error) {
 	return nil, nil
 }
 
-// readBuild reads what is known of a build.
+// readBuild reads the description of a build.
 func readBuild(name string) (*Build, error) {
 	f, err := readDescriptorFile(name)
 	if err != nil {
@@ -149,11 +148,11 @@ func readBuild(name string) (*Build, error) {
 // A Candidate is a set of parts that may fit a runtime of one major version.
 type Candidate struct {
 	Major string // "10.0"
-	// Parts are what Load loaded, in the order of belief: a descriptor of the same major, if there is one, and the
-	// table.
+	// Parts are the parts that Load loaded, in the order of precedence: a descriptor of the same major version, if
+	// there is one, and the table.
 	Parts []*Part
-	// Lender is the processor that the table was made for, where that is another than the process's ("x64"): then the
-	// process must prove the table, and Adopt fits it to what the process says of itself.
+	// Lender is the processor of the table if that is not the process's ("x64"). The process must then prove the table,
+	// and Adopt fits it to the process's own descriptor.
 	Lender string
 
 	table, os, arch string
@@ -189,9 +188,9 @@ func readTable(name string) (*Part, error) {
 // tableNamed reads the table that another one names as its base.
 func tableNamed(name string) ([]byte, error) { return tables.ReadFile("tables/" + name + ".json") }
 
-// Candidates returns what the tables have for an OS and architecture, newest
-// major first. prefer, if not empty, is a version or major ("8.0.5") whose
-// candidate comes first. None is loaded: mostly the first one will do.
+// Candidates returns the tables for an OS and architecture, newest major version first. prefer, if not empty, is a
+// version or major version ("8.0.5") whose candidate comes first. No candidate is loaded, since mostly the first one
+// fits.
 func Candidates(os target.OS, arch target.Arch, prefer string) []Candidate {
 	suffix := "-" + osTag(os) + "-" + arch.String() + ".json"
 	var out []Candidate
@@ -248,8 +247,8 @@ func newestDescriptor(major, os, arch string) (*Part, error) {
 	})
 }
 
-// LikeBuild is the descriptor of the newest known build of a system whose text has so many bytes and that has so many
-// addresses, nil for none. Its globals are to be read by the addresses of the process.
+// LikeBuild returns the descriptor of the newest known build for a system whose text and list of pointers have the
+// given sizes, or nil. Its globals are at the process's pointers.
 func LikeBuild(os target.OS, arch target.Arch, size, pointers uint32) (*Part, error) {
 	var best *descriptorFile
 	for _, name := range tableNames("descriptor-") {

@@ -16,7 +16,7 @@ type DebugEntry struct {
 	Offset      uint32
 }
 
-// The names by which the rest of sosgo knows what a debug header names otherwise.
+// The names that replace those of a debug header.
 var (
 	debugTypes = map[string]string{"dac_heap_segment": "HeapSegment", "gc_alloc_context": "GCAllocContext"}
 	debugNames = map[string]string{
@@ -25,16 +25,15 @@ var (
 	}
 )
 
-// Of a debug header: the field that is a structure's size, and the type whose fields
-// are numbers.
+// In a debug header: the field that is a structure's size, and the type whose fields are numbers.
 const (
 	debugSize    = "SIZEOF"
 	debugNumbers = "Globals"
 )
 
-// DebugHeaderPart is the part that a debug header makes. The header has the value of
-// each variable, in the order of globals: where it stands is the variable's address,
-// by Addresses.Pointer. A member that no structure has room for is target.ErrCorrupt.
+// DebugHeaderPart returns the part for the entries of a debug header. The header has the value of each variable, in the
+// order of globals; Addresses.Pointer returns the address of that value. A member beyond the size of any structure is
+// target.ErrCorrupt.
 func DebugHeaderPart(entries []DebugEntry, globals []string, source string) (*Part, error) {
 	p := &Part{Source: source, types: map[string]partType{}, globals: map[string]partGlobal{}, constants: map[string]json.RawMessage{}}
 	for _, e := range entries {
@@ -84,7 +83,7 @@ func debugName(s string) string {
 	return b.String()
 }
 
-// DebugHeaderTable is the table of what debug headers of a major version lack.
+// DebugHeaderTable returns the table that completes debug headers of a major version.
 func DebugHeaderTable(major uint16) (*Part, error) {
 	name := fmt.Sprintf("nativeaot%d", major)
 	raw, err := tableNamed(name)

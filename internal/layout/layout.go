@@ -15,7 +15,7 @@ import (
 // An Error names a member that no source of the layout has.
 type Error struct {
 	Type, Field string // Field is empty for a type, a global or a constant
-	Reason      string // why a source that names it does not give it, or empty
+	Reason      string // why a source that names the member has no value for it, or ""
 }
 
 func (e *Error) Error() string {
@@ -31,15 +31,14 @@ func (e *Error) Error() string {
 // Unwrap makes a missing member an unsupported one.
 func (e *Error) Unwrap() error { return target.ErrUnsupported }
 
-// A Layout is what several parts say together about one runtime in one
-// process. It is built by a Builder and immutable then.
+// A Layout merges the parts for one runtime in one process. A Builder builds it; it is immutable afterwards.
 type Layout struct {
 	types     map[string]*mergedType
 	globals   map[string]Global
 	vtables   map[string]Global
 	constants map[string]constant
 	contracts map[string]int
-	unplaced  map[string]error // globals whose slot has no proven place
+	unplaced  map[string]error // globals in slots without a proved place
 	sources   []string
 }
 
@@ -58,8 +57,7 @@ type constant struct {
 	source int
 }
 
-// A Global is a variable of the runtime, or a value that the descriptor gives
-// directly.
+// A Global is a variable of the runtime, or a value from the descriptor.
 type Global struct {
 	Addr   target.Addr // of the variable; 0 when Direct
 	Value  uint64      // when Direct
@@ -68,8 +66,8 @@ type Global struct {
 	source int
 }
 
-// A Builder merges parts. Add them in the order of belief: the first part that
-// has a member counts, later ones only fill what is missing.
+// A Builder merges parts. Add them in the order of precedence: the first part with a member counts, later ones only add
+// missing members.
 type Builder struct{ l *Layout }
 
 // NewBuilder returns an empty Builder.
@@ -81,7 +79,7 @@ func NewBuilder() *Builder {
 // Addresses resolves the globals of one part. A nil function resolves nothing.
 type Addresses struct {
 	Pointer func(index int) (target.Addr, bool) // the descriptor's pointer data
-	// Slot is the runtime's DAC table; the error says why an entry is not known.
+	// Slot returns an entry of the runtime's DAC table, or the reason why it is unknown.
 	Slot func(slot int) (target.Addr, error)
 }
 
@@ -156,7 +154,7 @@ func (g partGlobal) resolve(at Addresses) (Global, error) {
 	return Global{}, errUnresolved
 }
 
-// Layout returns what was merged. The Builder must not be used afterwards.
+// Layout returns the merged layout. The Builder must not be used afterwards.
 func (b *Builder) Layout() *Layout { return b.l }
 
 // Offset returns the offset of a field.
@@ -220,8 +218,7 @@ func (l *Layout) Globals(yield func(string, Global) bool) {
 	}
 }
 
-// VTables calls yield for each known class with the value that the first word
-// of its objects has.
+// VTables calls yield for each known class with the value of the first word of its objects.
 func (l *Layout) VTables(yield func(string, target.Addr) bool) {
 	for _, class := range slices.Sorted(maps.Keys(l.vtables)) {
 		if !yield(class, l.vtables[class].Addr) {
@@ -255,20 +252,20 @@ func (l *Layout) Constant(name string, v any) error {
 	return nil
 }
 
-// Contract returns the version of a contract, 0 if the runtime names none.
+// Contract returns the version of a contract, or 0.
 func (l *Layout) Contract(name string) int { return l.contracts[name] }
 
 // Sources lists the merged parts in the order of belief.
 func (l *Layout) Sources() []string { return l.sources }
 
-// A Member is one member of the layout and where it came from.
+// A Member is one member of the layout with its source.
 type Member struct {
 	Name   string // "Thread.OSId", "Thread.size", "global ThreadStore", "constant NibbleMap"
 	Value  string
 	Source string
 }
 
-// Members lists everything that the layout knows, sorted by name.
+// Members lists all members of the layout, sorted by name.
 func (l *Layout) Members() []Member {
 	var out []Member
 	for _, name := range slices.Sorted(maps.Keys(l.types)) {
@@ -300,7 +297,7 @@ func (l *Layout) Members() []Member {
 	return out
 }
 
-// Absent is the offset of a member that the layout lacks.
+// Absent is the offset of a missing member.
 const Absent = -1
 
 // Bind fills the int fields of the structure that dst points to with the
@@ -349,10 +346,8 @@ func (l *Layout) first(typ, names string) (int, error) {
 	return 0, firstErr
 }
 
-// BindAll binds the structures that are the fields of the structure that dst
-// points to. The name of a structure in the layout is that of the field, or
-// what the tag says; all members of an optional structure that the layout lacks
-// become Absent:
+// BindAll binds the structures in the fields of the structure that dst points to. The name of a structure in the layout is
+// the field's, or the tag's. All members of an optional structure that the layout lacks become Absent:
 //
 //	Chunk struct{ … } `struct:"MethodDescChunk"`
 //	SHash struct{ … } `struct:"SHash,optional"`
@@ -374,8 +369,8 @@ func (l *Layout) BindAll(dst any) error {
 	return nil
 }
 
-// SetAllAbsent makes all members of the structures in the structure that dst points
-// to Absent: what BindAll does for structures that a layout lacks.
+// SetAllAbsent sets all members of the structures in the structure that dst points to to Absent, as BindAll does for
+// missing structures.
 func SetAllAbsent(dst any) {
 	v := reflect.ValueOf(dst).Elem()
 	for i := range v.NumField() {

@@ -1,10 +1,8 @@
-// Package layout says where a runtime keeps its structures: offsets of fields,
-// sizes, addresses of global variables, constants. It merges what the runtime
-// tells about itself (its contract descriptor) with tables that were measured,
-// member by member, and remembers where each member came from.
+// Package layout describes the structures of a runtime: offsets of fields, sizes, addresses of global variables, constants.
+// It merges the runtime's own contract descriptor with measured tables, member by member, and records the source of each
+// member.
 //
-// It only knows the form of this knowledge. Which part fits a process is
-// decided by package dac, which probes the process with it.
+// Package dac decides which part fits a process, by probing the process with it.
 package layout
 
 import (
@@ -21,10 +19,10 @@ import (
 // A Part is one source of layout: a contract descriptor or a table. Parts are
 // immutable.
 type Part struct {
-	Source string // what it is, for people: "contract descriptor in the dump"
-	Major  string // runtime the part was made for: "10.0"; empty if it is the runtime's own
-	// Verified are the versions that a table was held against: none for one that was derived for a processor of which no dump
-	// was at hand.
+	Source string // a description for people: "contract descriptor in the dump"
+	Major  string // runtime of the part: "10.0"; empty if it is the runtime's own
+	// Verified are the versions with which a table was compared. A table that was derived for a processor without a
+	// dump has none.
 	Verified  []string
 	types     map[string]partType
 	globals   map[string]partGlobal
@@ -53,7 +51,7 @@ type partGlobal struct {
 	slot   int // in the DAC table, else -1
 }
 
-// A DacTable says how a runtime's table of global variables is found and read.
+// A DacTable describes how to find and read a runtime's table of global variables.
 type DacTable struct {
 	Symbol   string // exported symbol of the table, or empty
 	Resource string // PE resource that holds it instead
@@ -61,9 +59,8 @@ type DacTable struct {
 	Slots    int    // of the build that the part was measured on, 0 if unknown
 }
 
-// A Slot is an entry of a runtime's DAC table that a part names. Its index is
-// that of the build which the part was measured on: other builds of the same
-// major can have a few entries more or less before it.
+// A Slot is an entry of a runtime's DAC table that a part names, by its index in the build on which the part was
+// measured. Other builds of the same major version can have a few more or fewer entries before it.
 type Slot struct {
 	Name   string // of the variable, or of the class
 	VTable bool   // the entry is the vtable of a class
@@ -135,7 +132,7 @@ func parseTypes(in map[string]map[string]json.RawMessage) (map[string]partType, 
 	return out, nil
 }
 
-// maxOffset bounds what a structure of the runtime can measure.
+// maxOffset bounds the size of a structure of the runtime.
 const maxOffset = 1 << 20
 
 // parseField decodes 16 or [16, "type"].
@@ -228,8 +225,7 @@ func parseGlobalValue(g partGlobal, raw json.RawMessage) (partGlobal, error) {
 	return g, json.Unmarshal(raw, &g.value)
 }
 
-// A tableFile is one of our own tables. A member that is null is one that the
-// table's base has and this one does not.
+// A tableFile is one of our own tables. A null member removes the member of the table's base.
 type tableFile struct {
 	Base      string                                `json:"base"` // a table's name, or empty
 	Runtime   string                                `json:"runtime"`
@@ -241,7 +237,7 @@ type tableFile struct {
 	DacTable  *DacTable                             `json:"dacTable"`
 }
 
-// inherit gives f what base has and f does not name, member by member.
+// inherit adds the members of base that f lacks.
 func (f *tableFile) inherit(base *tableFile) {
 	inherit(&f.Types, base.Types)
 	for name, members := range f.Types {
@@ -257,7 +253,7 @@ func (f *tableFile) inherit(base *tableFile) {
 	}
 }
 
-// inherit adds to members those of base that it does not have.
+// inherit adds the entries of base that members lacks.
 func inherit[T any](members *map[string]T, base map[string]T) {
 	if *members == nil {
 		*members = make(map[string]T, len(base))
@@ -299,7 +295,7 @@ func isNull(raw json.RawMessage) bool { return string(raw) == "null" }
 // maxBases bounds how often a table may derive from another one.
 const maxBases = 4
 
-// decodeTable decodes a table with what it has from its bases.
+// decodeTable decodes a table and adds the members of its bases.
 func decodeTable(raw []byte, base func(name string) ([]byte, error)) (*tableFile, error) {
 	var d tableFile
 	if err := json.Unmarshal(raw, &d); err != nil {
@@ -324,8 +320,7 @@ func decodeTable(raw []byte, base func(name string) ([]byte, error)) (*tableFile
 	return nil, fmt.Errorf("more than %d bases", maxBases)
 }
 
-// DacTable is how the runtime's table of globals is found, nil if the part
-// does not say.
+// DacTable returns how to find the runtime's table of globals, or nil.
 func (p *Part) DacTable() *DacTable { return p.table }
 
 // PointerCount is one more than the highest index into the pointer data.
