@@ -76,10 +76,12 @@ type RuntimeDiagnosis struct {
 	Proof    string         `json:"proof,omitempty" doc:"why this file counts as the same"`
 	FileErr  error          `json:"-"` // why there is none
 	Sources  []LayoutSource `json:"layout,omitempty" doc:"what the structures are read with, in the order of belief"`
-	Foreign  string         `json:"foreignLayout,omitempty" doc:"version that the layout was measured on, if it or the processor is another (8.0 on x64): the probes alone speak for it"`
-	Globals  string         `json:"globals,omitempty" doc:"how the entries of the runtime's table of globals differ from the known ones"`
-	Probes   []Probe        `json:"probes,omitempty" doc:"checks of the layout against the process"`
-	Error    string         `json:"error,omitempty" doc:"why the runtime could not be opened"`
+	// DescriptorError is why the contract descriptor in the process is refused. Sources replace it.
+	DescriptorError string  `json:"descriptorError,omitempty" doc:"why the contract descriptor in the process is refused, with its address"`
+	Foreign         string  `json:"foreignLayout,omitempty" doc:"version that the layout was measured on, if it or the processor is another (8.0 on x64): the probes alone speak for it"`
+	Globals         string  `json:"globals,omitempty" doc:"how the entries of the runtime's table of globals differ from the known ones"`
+	Probes          []Probe `json:"probes,omitempty" doc:"checks of the layout against the process"`
+	Error           string  `json:"error,omitempty" doc:"why the runtime could not be opened"`
 }
 
 // A LayoutSource is a source of what is known about a runtime's structures.

@@ -1,6 +1,10 @@
 package dac
 
 import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
 	"github.com/sosgo/sosgo/internal/layout"
 	"github.com/sosgo/sosgo/target"
 )
@@ -138,4 +142,21 @@ func (i *Instance) searchSlots(p *layout.Part, known *layout.Layout) *slotTable 
 		}
 	}
 	return out
+}
+
+// DescriptorError returns why the contract descriptor in the process is refused, with its address. It returns nil if the
+// descriptor is read, and if the runtime or the dump has none: then there is nothing to refuse.
+func (i *Instance) DescriptorError() error {
+	if i.descriptor == 0 {
+		return nil
+	}
+	_, err := i.descriptorInDump()
+	if err == nil || errors.Is(err, target.ErrNotInDump) {
+		return nil
+	}
+	var syntax *json.SyntaxError
+	if errors.As(err, &syntax) {
+		return fmt.Errorf("contract descriptor at %016x, byte %d of its JSON: %w", uint64(i.descriptor), syntax.Offset, err)
+	}
+	return fmt.Errorf("contract descriptor at %016x: %w", uint64(i.descriptor), err)
 }

@@ -127,6 +127,9 @@ func (d *Source) runtime(inst *dac.Instance) answer.RuntimeDiagnosis {
 	var file answer.ModuleFile
 	file, r.FileErr = d.ModuleFile(&inst.Module)
 	r.File, r.Proof = file.File, file.Proof
+	if err := inst.DescriptorError(); err != nil {
+		r.DescriptorError = err.Error()
+	}
 	rt, err := d.Open(inst)
 	if err != nil {
 		r.Error = err.Error()

@@ -181,6 +181,9 @@ func runtimeDiagnosis(p *report.Page, r *answer.RuntimeDiagnosis, o DiagnosisOpt
 	} else {
 		fact(p, "", "its file was not found on this machine: %v", r.FileErr)
 	}
+	if r.DescriptorError != "" {
+		fact(p, "", "refused: %s", r.DescriptorError)
+	}
 	for _, s := range r.Sources {
 		fact(p, "", "layout: %d members from %s", s.Members, s.Source)
 	}
