@@ -121,6 +121,7 @@ var goldenLines = map[string][]string{
 	"findappdomain":    {"findappdomain {root.Dog}"},
 	"gcinfo":           {"gcinfo {md}"},
 	"ip2md":            {"ip2md {ip}"},
+	"ln":               {"ln {ip}"},
 	"name2ee":          {"name2ee *!Debuggee.Zoo.Dog", "name2ee Debuggee.dll!Debuggee.Program.Main"},
 	"token2ee":         {"token2ee Debuggee.dll 02000002"},
 	"clrmodules":       {"clrmodules", "clrmodules -v"},

@@ -31,7 +31,7 @@ func TestNamesOfSOS(t *testing.T) {
 		_, errs, _ := run(t, "-d", d.Path, "-c", name+" -nosuchoption")
 		assert.NotContains(t, errs, "there is no command", name)
 	}
-	known, _, _ := run(t, "help")
+	known, _, _ := run(t, "help", "all")
 	for _, line := range strings.Split(known, "\n") {
 		names, _, _ := strings.Cut(strings.TrimSpace(line), "  ")
 		for name := range strings.SplitSeq(names, ", ") {

@@ -63,7 +63,7 @@ func TestNewcomer(t *testing.T) {
 		} {
 			t.Run(name, func(t *testing.T) {
 				require.NotEmpty(t, q.facts)
-				help, _, code := run(t, "help")
+				help, _, code := run(t, "help", "all")
 				require.Zero(t, code)
 				require.Equal(t, []string{q.command}, commandsAbout(help, q.words))
 				how, _, code := run(t, "help", q.command)

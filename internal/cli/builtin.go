@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"io"
 	"runtime"
 	"runtime/debug"
 	"strings"
@@ -29,13 +30,33 @@ type helpResult struct {
 // builtinCommands are the commands that need no dump.
 func (a *app) builtinCommands() []Command {
 	return []Command{
-		{Name: "help", Aliases: []string{"?"}, Group: GroupShell, Summary: "list the commands, or explain one",
-			Args:     []Arg{{Name: "command", Kind: Str, Optional: true, Summary: "the command to explain"}},
+		{Name: "help", Aliases: []string{"?"}, Group: GroupShell, Summary: "show where to start, or explain a command; help all lists all commands",
+			Args:     []Arg{{Name: "command", Kind: Str, Optional: true, Summary: "the command to explain, or all"}},
 			Examples: []Example{{"help dumpheap", "the options of dumpheap"}},
 			Result:   report.Result[[]helpResult](),
 			Ask:      a.askHelp},
 		{Name: "version", Group: GroupShell, Summary: "print the version of sosgo",
 			Result: report.Result[versionResult](), Ask: askVersion},
+		{Name: "cls", Group: GroupShell, Hidden: true, Summary: "clear the screen", Ask: func(c *Context) (report.Answer, error) {
+			if c.terminal {
+				_, err := io.WriteString(a.screen, "\x1b[H\x1b[2J")
+				return report.Answer{}, err
+			}
+			return report.Answer{}, nil
+		}},
+		{Name: "history", Group: GroupShell, Hidden: true, Summary: "list the lines that were typed at the prompt", Ask: func(*Context) (report.Answer, error) {
+			return report.SayText(func(p *report.Page) {
+				for _, l := range a.typed {
+					p.Print(report.Escape(l) + "\n")
+				}
+			}), nil
+		}},
+		{Name: ".echo", Group: GroupShell, Hidden: true, Summary: "print a text",
+			Args: []Arg{{Name: "text", Kind: Str, Optional: true, Rest: true, Summary: "the text"}},
+			Ask: func(c *Context) (report.Answer, error) {
+				text := strings.Join(c.Strings("text"), " ")
+				return report.SayText(func(p *report.Page) { p.Print(report.Escape(text) + "\n") }), nil
+			}},
 		{Name: "exit", Aliases: []string{"quit", "q"}, Group: GroupShell, Summary: "leave the prompt",
 			Ask: func(*Context) (report.Answer, error) { return report.Answer{}, errExit }},
 		a.promptCommand(),
@@ -68,7 +89,9 @@ func version() versionResult {
 
 func (a *app) askHelp(c *Context) (report.Answer, error) {
 	list, text := a.table.list, a.overview
-	if name, one := c.Str("command"); one {
+	if name, one := c.Str("command"); one && strings.EqualFold(name, "all") {
+		text = a.wholeHelp
+	} else if one {
 		cmd, err := a.table.find(name)
 		if err != nil {
 			return report.Answer{}, err
@@ -84,8 +107,40 @@ func (a *app) askHelp(c *Context) (report.Answer, error) {
 	return report.Say(results, func(p *report.Page, _ []helpResult) { p.Print(text()) }), nil
 }
 
-// overview is the help without a command.
+// starts are the commands that help shows first, with what each is for.
+var starts = []struct{ line, text string }{
+	{"crashinfo", "why did the process die?"},
+	{"waits", "why does it hang? deadlocks, held locks, threads that block"},
+	{"summarize", "one line of JSON: crash, suspects, sizes"},
+	{"clrstack -all", "the stacks of all managed threads"},
+	{"threadpool", "is the thread pool starved?"},
+	{"dumpheap -stat", "what fills the heap, by type"},
+	{"leaks", "what holds most of the memory?"},
+	{"gcroot ADDRESS", "what keeps this object alive?"},
+	{"dumpobj ADDRESS", "an object with its fields"},
+	{"query TEXT", "a question of your own, in steps or in SQL"},
+	{"web", "all of it in a browser"},
+	{"doctor", "what the dump holds, and what is missing"},
+}
+
+// overview is the help without a command; it fits on a screen.
 func (a *app) overview() string {
+	var b strings.Builder
+	b.WriteString("sosgo answers what SOS answers about dumps of .NET processes, with nothing installed.\n\n" +
+		"usage: sosgo -d DUMP COMMAND [ARGUMENTS]\n       sosgo DUMP              the prompt\n\nStart here:\n")
+	for _, s := range starts {
+		name, _, _ := strings.Cut(s.line, " ")
+		if a.table.byName[name] != nil {
+			writeTerm(&b, s.line, s.text)
+		}
+	}
+	b.WriteString("\nOptions are written -name, --name or /name, in any case; addresses in hexadecimal, with or without 0x.\n" +
+		"\"sosgo help all\" lists all commands and options, \"sosgo help COMMAND\" explains one.\n")
+	return b.String()
+}
+
+// wholeHelp lists all commands and options.
+func (a *app) wholeHelp() string {
 	var b strings.Builder
 	b.WriteString("sosgo answers what SOS answers about dumps of .NET processes, with nothing installed.\n\n" +
 		"usage: sosgo [OPTIONS] COMMAND [ARGUMENTS]\n\n")

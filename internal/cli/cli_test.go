@@ -265,13 +265,14 @@ func TestLines(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "line 0\nline 1\nline 0\n", string(got))
 
-	for _, line := range []string{"lines 1 |", "| head", "lines 1 | less", "lines 1 > ", "lines 1 > a b", "lines 1 > a | head",
+	for _, line := range []string{"lines 1 |", "| head", "lines 1 | nosuch", "lines 1 > ", "lines 1 > a b", "lines 1 > a | head",
 		"do 'x", "lines 1 | head -n x", "lines 1 | grep", "lines 1 | sort -q", "> x"} {
 		o := runMain(t, dir, "", nil, "-c", line)
 		assert.Equal(t, ExitUsage, o.code, line)
 	}
 	o := runMain(t, dir, "", nil, "-c", "lines 1 > "+filepath.Join(dir, "no", "such", "folder"))
-	assert.Equal(t, ExitOpen, o.code)
+	assert.Equal(t, ExitWrite, o.code)
+	assert.NotContains(t, o.stderr, "dump", "advice is about the file")
 }
 
 func TestSharedSession(t *testing.T) {
@@ -354,7 +355,7 @@ func TestOutputErrors(t *testing.T) {
 	assert.Empty(t, stderr.String())
 
 	code = Main(t.Context(), []string{"lines", "1"}, nil, brokenPipe{syscall.ENOSPC}, &stderr, env)
-	assert.Equal(t, ExitOpen, code)
+	assert.Equal(t, ExitWrite, code)
 	assert.Contains(t, stderr.String(), "no space left")
 }
 

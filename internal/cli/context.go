@@ -185,22 +185,28 @@ func (c *Context) Addresses() []target.Addr {
 	return out
 }
 
-// FindObjects replaces each expression that stands for an object by the address that find returns.
-func (c *Context) FindObjects(find func(text string) (target.Addr, error)) error {
+// FindObjects replaces each expression, register or name of a method that stands for an address by what find returns.
+func (c *Context) FindObjects(find func(text string, method bool) (target.Addr, error)) error {
 	for _, arg := range c.Command.args() {
 		v, ok := c.values[arg.Name]
 		if !ok || !v.words {
 			continue
 		}
-		a, err := find(v.text)
+		a, err := find(v.text, arg.method)
 		if err != nil {
 			return err
 		}
 		v.num, v.words = uint64(a), false
 		c.values[arg.Name] = v
 		if c.bound != nil {
-			field := reflect.ValueOf(c.bound).Elem().FieldByIndex(arg.index)
-			field.Set(reflect.ValueOf(Object{Addr: a, Given: true}))
+			switch field := reflect.ValueOf(c.bound).Elem().FieldByIndex(arg.index); field.Type() {
+			case objectType:
+				field.Set(reflect.ValueOf(Object{Addr: a, Given: true}))
+			case addrType:
+				field.SetUint(uint64(a))
+			default:
+				field.Set(reflect.ValueOf(&a))
+			}
 		}
 		c.Session.SetLast(a)
 	}

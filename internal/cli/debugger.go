@@ -76,44 +76,136 @@ func cutThread(text string) (*threadChoice, string) {
 	return choice, rest
 }
 
-// habit is what a word of another debugger is in sosgo.
-var habits = map[string][]string{
-	"k": stackHabit, "kb": stackHabit, "kc": stackHabit, "kn": stackHabit, "kp": stackHabit, "kv": stackHabit, "bt": stackHabit, "where": stackHabit,
-	".exit": {"exit"}, ".quit": {"exit"}, "qq": {"exit"}, "qd": {"exit"},
-	"soshelp": {"help"}, ".help": {"help"}, ".hh": {"help"}, ".ecxr": {"registers"}, ".lastevent": {"crashinfo"}, "!analyze": {"crashinfo"},
-	"maddress": {"modules"},
+// A spelling is what is typed in another debugger, and what it is in sosgo. In the typed form NAME stands for one word
+// and NAME... for all that are left, which may be none; both are put in where sosgo's form names them.
+type spelling struct{ typed, sosgo string }
+
+// spellings are looked through in order; the first that fits counts.
+var spellings = []spelling{
+	// WinDbg.
+	{"k ARGS...", "clrstack -f ARGS..."}, {"kb ARGS...", "clrstack -f ARGS..."}, {"kc ARGS...", "clrstack -f ARGS..."}, {"kn ARGS...", "clrstack -f ARGS..."},
+	{"kp ARGS...", "clrstack -f ARGS..."}, {"kv ARGS...", "clrstack -f ARGS..."}, {"kl ARGS...", "clrstack -f ARGS..."},
+	{"!uniqstack REST...", "parallelstacks"}, {"uniqstack REST...", "parallelstacks"},
+	{".exit", "exit"}, {".quit", "exit"}, {"qq", "exit"}, {"qd", "exit"}, {"q", "exit"}, {"quit", "exit"},
+	{"soshelp ARGS...", "help ARGS..."}, {".help ARGS...", "help ARGS..."}, {".hh ARGS...", "help ARGS..."},
+	{".ecxr", "registers"}, {".lastevent", "crashinfo"}, {"!analyze REST...", "crashinfo"}, {".exr REST...", "crashinfo"}, {"!gle REST...", "crashinfo"},
+	{"!threads ARGS...", "clrthreads ARGS..."}, {".threads ARGS...", "threads ARGS..."}, {".thread", "threads"}, {".thread ID", "setthread ID"},
+	{".frame REST...", "clrstack -a"}, {"dv REST...", "clrstack -a"},
+	{"lm m NAME", "modules -name NAME"}, {"lm v m NAME", "modules -v -name NAME"}, {"lmvm NAME", "modules -v -name NAME"}, {"lmv", "modules -v"},
+	{"lmf", "modules"}, {"lmm NAME", "modules -name NAME"}, {"maddress ARGS...", "modules ARGS..."}, {"vertarget", "eeversion"},
+	{"x NAME", "name2ee NAME"}, {"dx ARGS...", "eval ARGS..."}, {"?? ARGS...", "eval ARGS..."},
+	{"dt TYPE ADDRESS", "dumpobj ADDRESS"}, {"dt NAME", "name2ee *!NAME"}, {"dps ARGS...", "dp ARGS..."}, {"dpp ARGS...", "dp ARGS..."}, {"dqs ARGS...", "dp ARGS..."},
+	{"uf ADDRESS", "clru ADDRESS"}, {"!u ARGS...", "clru ARGS..."}, {"!address ADDRESS", "ln ADDRESS"}, {"address ADDRESS", "ln ADDRESS"},
+	{"!peb", "doctor"}, {"!teb", "threads -v"}, {"!handle REST...", "gchandles -stat"}, {".cls", "cls"},
+	{"!dlk", "locks"}, {"dlk", "locks"}, {"!runaway", "clrthreads -stacks"},
+	// gdb.
+	{"bt full REST...", "clrstack -a -f"}, {"bt all", "clrstack -f -all"}, {"bt COUNT", "clrstack -f -c COUNT"}, {"bt", "clrstack -f"}, {"where", "clrstack -f"}, {"backtrace", "clrstack -f"},
+	{"info threads", "threads"}, {"info registers ARGS...", "registers ARGS..."}, {"info reg ARGS...", "registers ARGS..."}, {"info sharedlibrary REST...", "modules"},
+	{"info proc REST...", "doctor"}, {"info symbol ADDRESS", "ln ADDRESS"}, {"info locals", "clrstack -a"}, {"info args", "clrstack -p"},
+	{"thread apply all bt REST...", "clrstack -f -all"}, {"thread apply all where", "clrstack -f -all"}, {"p ARGS...", "eval ARGS..."}, {"print ARGS...", "eval ARGS..."},
+	// LLDB.
+	{"thread list", "threads"}, {"thread backtrace all", "clrstack -f -all"}, {"thread backtrace", "clrstack -f"}, {"thread select ID", "setthread ID"},
+	{"thread", "threads"}, {"thread ID", "setthread ID"}, {"image list REST...", "modules"}, {"image lookup -a ADDRESS", "ln ADDRESS"},
+	{"register read ARGS...", "registers ARGS..."}, {"memory read ADDRESS ARGS...", "d ADDRESS ARGS..."}, {"frame variable REST...", "clrstack -a"}, {"po ADDRESS", "dumpobj ADDRESS"},
+	// The shell.
+	{"clear", "cls"},
 }
 
-var stackHabit = []string{"clrstack", "-f"}
+// isPhrase reports whether more than the first word is fixed: info threads.
+func (sp *spelling) isPhrase() bool {
+	fields := strings.Fields(sp.typed)
+	return len(fields) > 1 && fields[1] != strings.ToUpper(fields[1]) && !strings.HasSuffix(fields[1], "...")
+}
 
-// fromDebugger puts the words of another debugger in sosgo's, unless sosgo has a
-// command of that name.
+// match returns what sp makes of words, which it does not fit if ok is false.
+func (sp *spelling) match(words []word) (out []word, ok bool) {
+	named := map[string][]word{}
+	typed := strings.Fields(sp.typed)
+	for i, t := range typed {
+		switch {
+		case strings.HasSuffix(t, "..."):
+			named[t] = words[i:]
+			words = words[:i]
+		case i >= len(words) || words[i].literal && t != strings.ToUpper(t):
+			return nil, false
+		case i > 0 && t == strings.ToUpper(t):
+			named[t] = words[i : i+1]
+		case !strings.EqualFold(words[i].text, t):
+			return nil, false
+		}
+	}
+	if len(words) > len(typed) {
+		return nil, false
+	}
+	for _, f := range strings.Fields(sp.sosgo) {
+		if w, isName := named[f]; isName {
+			out = append(out, w...)
+		} else if w, isName := named[strings.TrimPrefix(f, "*!")]; isName { // of all modules, unless one is named
+			w[0].text = "*!" + strings.TrimPrefix(w[0].text, "*!")
+			out = append(out, w...)
+		} else {
+			out = append(out, word{text: f})
+		}
+	}
+	return out, true
+}
+
+// fromDebugger puts what is typed in another debugger in sosgo's words.
 func (t *table) fromDebugger(words []word) []word {
 	if len(words) == 0 || words[0].literal {
 		return words
 	}
+	words = t.ofSOS(words)
+	first := strings.ToLower(words[0].text)
+	if out := examine(words); out != nil {
+		return out
+	}
+	if first == "?" && len(words) > 1 && t.byName[strings.ToLower(strings.TrimPrefix(words[1].text, "!"))] == nil {
+		return append([]word{{text: "eval"}}, words[1:]...) // ? is help of commands
+	}
+	own := t.byName[first] != nil && first != "q"
+	for i := range spellings {
+		if own && !spellings[i].isPhrase() {
+			continue // sosgo's command of that name goes before
+		}
+		if out, ok := spellings[i].match(words); ok {
+			return stackArguments(out)
+		}
+	}
+	return words
+}
+
+// ofSOS takes the name of a debugger's extension off: sos dumpheap, !sos.dumpheap, !ext.dumpheap.
+func (t *table) ofSOS(words []word) []word {
 	first := strings.ToLower(words[0].text)
 	if name := strings.TrimPrefix(first, "!"); (name == "sos" || name == "ext") && len(words) > 1 {
-		return t.fromDebugger(words[1:])
+		return bang(words[1:])
 	}
 	for _, module := range []string{"sos.", "ext."} {
 		if name, ok := strings.CutPrefix(strings.TrimPrefix(first, "!"), module); ok && name != "" {
-			words = append(literalWords([]string{name}), words[1:]...)
-			return t.fromDebugger(words)
+			return bang(append([]word{{text: name}}, words[1:]...))
 		}
 	}
-	replaced, ok := habits[first]
-	if !ok || t.byName[first] != nil {
+	return words
+}
+
+// bang puts ! in front of a command: SOS's is meant.
+func bang(words []word) []word {
+	if strings.HasPrefix(words[0].text, "!") {
 		return words
 	}
-	if first == "!analyze" { // its options are about symbols
-		return literalWords(replaced)
+	return append([]word{{text: "!" + words[0].text}}, words[1:]...)
+}
+
+// stackArguments understands the arguments of WinDbg's k: a number of frames, or all threads.
+func stackArguments(words []word) []word {
+	if len(words) < 3 || words[0].text != "clrstack" || words[1].text != "-f" {
+		return words
 	}
-	out := literalWords(replaced)
-	for _, w := range words[1:] {
+	var out []word
+	for i, w := range words {
 		switch _, err := strconv.Atoi(w.text); {
-		case replaced[0] != "clrstack":
-		case err == nil:
+		case err == nil && words[i-1].text != "-c":
 			out = append(out, word{text: "-c"})
 		case strings.EqualFold(w.text, "all"):
 			w.text = "-all"
@@ -121,6 +213,38 @@ func (t *table) fromDebugger(words []word) []word {
 		out = append(out, w)
 	}
 	return out
+}
+
+// IsRegister reports whether a text names a register, where it can't be a hexadecimal number.
+func IsRegister(text string) bool { return registers.MatchString(text) }
+
+// examineForm is gdb's x: a count, a format and a size, as in x/8gx.
+var examineForm = regexp.MustCompile(`^x/(\d*)([a-z]*)$`)
+
+// examine understands gdb's x/8gx ADDRESS; it returns nil for anything else.
+func examine(words []word) []word {
+	m := examineForm.FindStringSubmatch(strings.ToLower(words[0].text))
+	if m == nil || len(words) < 2 {
+		return nil
+	}
+	command := "dd"
+	switch {
+	case strings.Contains(m[2], "s"):
+		return append([]word{{text: "da"}}, words[1:]...)
+	case strings.Contains(m[2], "i"):
+		return append([]word{{text: "clru"}}, words[1:]...)
+	case strings.ContainsAny(m[2], "ga"):
+		command = "dq"
+	case strings.Contains(m[2], "h"):
+		command = "dw"
+	case strings.Contains(m[2], "b"):
+		command = "db"
+	}
+	count := m[1]
+	if count == "" {
+		count = "1"
+	}
+	return append([]word{{text: command}, {text: "-count"}, {text: count}}, words[1:]...)
 }
 
 // runForThreads runs a command for each of the threads in turn; the current thread

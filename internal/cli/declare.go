@@ -4,6 +4,7 @@ import (
 	"encoding"
 	"fmt"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,7 +21,7 @@ import (
 //	arg:"name,optional"   an argument; slices take all that are left
 //	help:"..."            what it is, a noun phrase
 //	value:"N"             placeholder in help; by default the kind's word
-//	kind:"file"           of a string: file or type, for completion
+//	kind:"file"           of a string: file or type, for completion; of an address: method, whose name may stand for it
 //	choices:"a|b"         the only texts allowed, in any case
 //	range:"0:100"         least and greatest number; either may be left out
 //	default:"10"          the value where none is given
@@ -150,6 +151,8 @@ func declare(t reflect.Type) *declaration {
 // A declared is what an option or argument has beside its name and kind.
 type declared struct {
 	index              []int // of the field
+	words              bool  // an expression may stand for the address
+	method             bool  // a method's name may
 	many               bool  // it is a slice
 	Min, Max           *int64
 	Default            string
@@ -172,6 +175,7 @@ func (d *declaration) add(f *reflect.StructField) error {
 	if t.Kind() == reflect.Slice {
 		what.many, t = true, t.Elem()
 	}
+	what.words, what.method = t == objectType, f.Tag.Get("kind") == "method"
 	kind, value, choices := kindOf(t, f.Tag.Get("kind")), f.Tag.Get("value"), list(f.Tag.Get("choices"), "|")
 	zero := reflect.Zero(t).Interface()
 	if v, ok := zero.(interface{ Choices() []string }); ok {
@@ -301,10 +305,24 @@ func (d *declared) bind(into reflect.Value, given value, kind Kind) error {
 	return nil
 }
 
+// registers are the names that stand for addresses, where they are no hexadecimal numbers.
+var registers = regexp.MustCompile(`^(?i:@\w+|[re]?(?:ip|sp|bp)|[re](?:ax|bx|cx|dx|si|di)|r[89]|r1[0-5]|x\d{1,2}|pc|lr|fp)$`)
+
+// takesWords reports whether a text that is not an address may stand for one: an expression that finds an object, a
+// register, or the name of a method.
+func (d *declared) takesWords(text string) bool {
+	return d.words || !d.many && registers.MatchString(text) || d.method && strings.ContainsAny(text, ".!")
+}
+
 // set sets a field, or an item of one, to what a text means.
 func (d *declared) set(field reflect.Value, text string, kind Kind) error {
 	if u, ok := field.Addr().Interface().(encoding.TextUnmarshaler); ok {
 		return u.UnmarshalText([]byte(text))
+	}
+	if kind == Address && field.Type() == addrType {
+		if _, err := ParseAddress(text); err != nil && d.takesWords(text) {
+			return nil // it is evaluated when the dump is open
+		}
 	}
 	if field.Type() == objectType {
 		a, err := ParseAddress(text) // an expression is evaluated when the dump is open

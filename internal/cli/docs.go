@@ -96,6 +96,7 @@ var exitCodes = [...]struct {
 	{ExitUnsupported, "The data is there and sosgo can't interpret it."},
 	{ExitBug, "sosgo itself is wrong: please report it. In a session the other commands are still run."},
 	{ExitGate, "The command answered, and the answer is beyond what an option allows (diff -fail-above, -fail-growth)."},
+	{ExitWrite, "The answer, or a file, can't be written."},
 	{ExitInterrupted, "Stopped by Ctrl-C."},
 }
 

@@ -20,6 +20,7 @@ const (
 	ExitUnsupported = 5   // the data is there and sosgo can't interpret it
 	ExitBug         = 6   // sosgo is wrong: it panicked
 	ExitGate        = 7   // the command answered, and the answer is beyond what the command line allows
+	ExitWrite       = 8   // the answer, or a file, can't be written
 	ExitInterrupted = 130 // stopped by Ctrl-C, as shells have it
 )
 
@@ -37,6 +38,20 @@ func (e *UsageError) Error() string { return e.Text }
 type GateError struct{ Text string }
 
 func (e *GateError) Error() string { return e.Text }
+
+// A WriteError says that an answer, or a file, can't be written.
+type WriteError struct{ Err error }
+
+func (e *WriteError) Error() string { return "the output can't be written: " + e.Err.Error() }
+
+func (e *WriteError) Unwrap() error { return e.Err }
+
+// An AddressError says that an address is not what the command takes, but something else.
+type AddressError struct{ Err error }
+
+func (e *AddressError) Error() string { return e.Err.Error() }
+
+func (e *AddressError) Unwrap() error { return e.Err }
 
 // Usagef returns a UsageError; Context.Usagef adds the command.
 func Usagef(format string, args ...any) error {
@@ -79,8 +94,10 @@ func ExitCode(err error) int {
 		return ExitBug
 	case errors.As(err, new(*GateError)):
 		return ExitGate
-	case errors.As(err, &usage):
+	case errors.As(err, &usage), errors.As(err, new(*AddressError)):
 		return ExitUsage
+	case errors.As(err, new(*WriteError)):
+		return ExitWrite
 	case errors.As(err, &open):
 		return ExitOpen
 	case errors.Is(err, errInterrupted) || errors.Is(err, context.Canceled):
@@ -112,6 +129,8 @@ func kindWord(err error) string {
 		return "bug"
 	case code == ExitGate:
 		return "gate"
+	case code == ExitWrite:
+		return "write"
 	case errors.As(err, new(*OpenError)):
 		return "open"
 	}
@@ -130,6 +149,8 @@ func Advice(err error) string {
 		return bugAdvice
 	case errors.As(err, &usage):
 		return usage.Hint
+	case errors.As(err, new(*WriteError)), errors.As(err, new(*AddressError)): // the error has the cause
+		return ""
 	case errors.Is(err, fs.ErrNotExist) && !errors.Is(err, target.ErrNotInDump): // what the dump lacks says also that no file has it
 		return "check the file name; --dump FILE, SOSGO_DUMP or the only dump in the current folder name the dump"
 	case errors.Is(err, fs.ErrPermission):

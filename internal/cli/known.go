@@ -3,6 +3,7 @@ package cli
 import (
 	"maps"
 	"slices"
+	"strings"
 )
 
 // notThere are the commands of SOS, dotnet-dump, WinDbg and LLDB that sosgo does not
@@ -27,8 +28,7 @@ var notThere = map[string]string{
 	"dumpccw":                  "syncblk -all shows which objects have COM data",
 	"rcwcleanuplist":           "",
 	"dumplocks":                "locks lists who holds each lock and who waits, waits where that leads",
-	"dlk":                      "locks lists who holds each lock and who waits, waits where that leads",
-	"findroots":                "it sets a breakpoint in a live process; of a dump gcroot -gcgen N ADDRESS says what keeps an object alive in a collection of generation N",
+	"findroots":                "it needs a live process; gcroot -gcgen N ADDRESS shows what keeps an object alive in a collection of generation N",
 	"comstate":                 "clrthreads shows the apartments",
 	"saveallmodules":           "savemodule ADDRESS FILE saves one; pack saves the dump with all module files that are found",
 	"dumpvtbl":                 "dumpmt -md ADDRESS lists the methods",
@@ -38,8 +38,6 @@ var notThere = map[string]string{
 	"processinfo":              "doctor describes the process and the dump",
 	"vmmap":                    "doctor says what the dump holds; modules lists the images",
 	"vmstat":                   "doctor says what the dump holds; eeheap what the runtime uses",
-	"!address":                 "doctor says what the dump holds; modules -address ADDRESS what image an address lies in",
-	"address":                  "doctor says what the dump holds; modules -address ADDRESS what image an address lies in",
 	"minidumpmode":             "it is not needed: what a small dump holds is read, and what it lacks is said",
 	"bpmd":                     "it needs a live process",
 	"soe":                      "it needs a live process; printexception and dumpexceptions show exceptions",
@@ -76,35 +74,13 @@ var notThere = map[string]string{
 	".dump":       "pack -o FILE makes one file of the dump and its module files",
 	".time":       "doctor describes the process and the dump",
 	".effmach":    "doctor describes the process and the dump",
-	".frame":      "clrstack -a shows each frame with its variables",
 	".cxr":        "registers shows the registers of a thread",
-	".exr":        "crashinfo shows what the process died of",
-	".thread":     "setthread THREAD",
 	".prefer_dml": "sosgo prints plain text",
-	".cls":        "",
-	"dv":          "clrstack -a shows each frame with its variables",
-	"dt":          "dumpobj ADDRESS shows an object's fields, dumpmt and dumpclass a type's",
-	"dx":          "dumpobj ADDRESS shows an object's fields",
-	"dps":         "dp ADDRESS shows pointers; clru and ip2md say what code one leads to",
-	"dpp":         "dp ADDRESS shows pointers; clru and ip2md say what code one leads to",
-	"ln":          "ip2md ADDRESS names managed code; modules -address ADDRESS the image",
-	"x":           "name2ee MODULE!NAME finds types and methods",
 	"s":           "dumpheap -strings and -type find objects",
 	"g":           "it needs a live process",
-	"p":           "it needs a live process",
 	"t":           "it needs a live process",
 	"bp":          "it needs a live process",
-	"vertarget":   "doctor describes the process and the dump; eeversion its runtime",
-	"runaway":     "",
-	"peb":         "doctor describes the process and the dump; modules lists the images",
-	"teb":         "threads -v and clrthreads describe the threads",
 	"heap":        "eeheap -gc lists the managed heap",
-	"uniqstack":   "parallelstacks merges equal stacks",
-	"image":       "modules lists the images",
-	"register":    "registers shows the registers of a thread",
-	"memory":      "d, db, dw, dd, dq, da and du ADDRESS show memory",
-	"thread":      "threads lists the threads, setthread chooses one, clrstack shows its stack",
-	"frame":       "clrstack -a shows each frame with its variables",
 	"process":     "doctor describes the process and the dump",
 	"target":      "doctor describes the process and the dump",
 	"up":          "clrstack -a shows each frame with its variables",
@@ -114,16 +90,20 @@ var notThere = map[string]string{
 // NotThere lists the names of commands of other tools that sosgo does not have, sorted.
 func NotThere() []string { return slices.Sorted(maps.Keys(notThere)) }
 
-// isNotThere is the error for a command that other tools have; nil for a name that
-// is none.
+// isNotThere returns the error for a command that other tools have; nil for other names.
 func isNotThere(name string) *UsageError {
 	instead, known := notThere[name]
 	if !known {
 		return nil
 	}
-	err := &UsageError{Text: name + " is not there yet", Hint: `"sosgo help" lists the commands`}
-	if instead != "" {
-		err.Hint = "instead: " + instead
+	e := &UsageError{Text: name + " is not supported", Hint: `"sosgo help all" lists the commands`}
+	if rest, live := strings.CutPrefix(instead, "it needs a live process"); live {
+		e.Text, instead = name+" needs a live process; sosgo reads dumps", strings.TrimPrefix(rest, "; ")
+	} else if rest, needless := strings.CutPrefix(instead, "it is not needed: "); needless {
+		e.Text, instead = name+" is not needed: "+rest, ""
 	}
-	return err
+	if instead != "" {
+		e.Hint = "instead: " + instead
+	}
+	return e
 }

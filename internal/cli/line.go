@@ -179,6 +179,7 @@ func (a *app) runParsed(ctx context.Context, l line) error {
 	}
 	f, err := outfile.Create(l.file, outfile.Options{Append: l.append, Guard: a.session.guard})
 	if err != nil {
+		err = asWriteError(err, nil)
 		a.fail("", err)
 		return err
 	}
@@ -187,6 +188,7 @@ func (a *app) runParsed(ctx context.Context, l line) error {
 		return errors.Join(err, f.Discard())
 	}
 	if err := f.Commit(); err != nil {
+		err = asWriteError(err, nil)
 		a.stderr.print(errorLine("", err))
 		return err
 	}

@@ -118,6 +118,7 @@ type app struct {
 
 	inSession bool       // lines of -c, of a script or of the prompt are running
 	printed   tailBuffer // by the prompt
+	typed     []string   // at the prompt
 }
 
 // Main runs sosgo with the arguments that follow the program's name and
@@ -223,6 +224,10 @@ func (a *app) noCommand(ctx context.Context, asked bool) int {
 
 // start runs the command of the arguments, or else those of -c.
 func (a *app) start(ctx context.Context, words []word) int {
+	if a.isLine(words) {
+		err, _ := a.runLines(ctx, []string{words[0].text})
+		return ExitCode(err)
+	}
 	if len(words) > 0 {
 		return ExitCode(a.run(ctx, words, a.stdout))
 	}
@@ -322,6 +327,7 @@ func (a *app) parseCommand(words []word) (*Command, *parser, error) {
 	if p.help {
 		return cmd, p, nil
 	}
+	a.findFiles(cmd, p)
 	if err := p.bind(); err != nil {
 		return cmd, p, err
 	}
@@ -329,6 +335,40 @@ func (a *app) parseCommand(words []word) (*Command, *parser, error) {
 		return cmd, p, err
 	}
 	return cmd, p, a.configure(cmd, p)
+}
+
+// findFiles makes an argument that is a dump the dump to look at, as in "sosgo crashinfo FILE", and the argument of a
+// command that has a dump already the file to write, as in "sosgo -d DUMP report FILE".
+func (a *app) findFiles(cmd *Command, p *parser) {
+	named, ok := a.globals["dump"]
+	switch {
+	case a.inSession || len(p.args) == 0:
+	case !ok && cmd.NeedsDump && !cmd.DumpArg:
+		if isDump, err := sniffFile(p.args[0].text); err == nil && isDump {
+			_ = a.globals.set("dump", File, nil, p.args[0].text) // a file has no value that can't be parsed
+			p.args = p.args[1:]
+		}
+	case ok && cmd.DumpArg && len(p.args) == 1 && p.args[0].text != named.text && p.own("o") != nil:
+		if isDump, err := sniffFile(p.args[0].text); err != nil || !isDump {
+			if _, given := p.values["o"]; !given {
+				_ = p.values.set("o", File, nil, p.args[0].text)
+				p.args = nil
+			}
+		}
+	}
+}
+
+// isLine reports whether the only argument is a whole command line in quotes.
+func (a *app) isLine(words []word) bool {
+	if len(words) != 1 {
+		return false
+	}
+	fields := strings.Fields(words[0].text)
+	if len(fields) < 2 || a.table.byName[strings.ToLower(words[0].text)] != nil {
+		return false
+	}
+	_, err := a.table.find(a.table.fromDebugger(literalWords(fields))[0].text)
+	return err == nil
 }
 
 // lineOptions are the global options that make sense for one line of a session.

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"unicode"
 )
@@ -58,6 +59,10 @@ func (p *parser) parse(words []word, first bool) (rest []word, err error) {
 			}
 			p.args = append(p.args, words[1:]...)
 			return nil, nil
+		case p.isSlashD(w):
+			words = words[1:]
+		case p.isSlash(w):
+			words = append([]word{{text: "-" + w.text[1:]}}, words[1:]...)
 		case w.isOption():
 			if words, err = p.option(words); err != nil {
 				return nil, err
@@ -69,6 +74,35 @@ func (p *parser) parse(words []word, first bool) (rest []word, err error) {
 		}
 	}
 	return nil, nil
+}
+
+// isSlashD reports whether w is /d, by which SOS's links ask for plain output.
+func (p *parser) isSlashD(w word) bool {
+	return !w.literal && w.text == "/d" && p.command != nil && p.own("d") == nil
+}
+
+// isSlash reports whether w is an option of the command in WinDbg's form: /stat. A file of that name goes before.
+func (p *parser) isSlash(w word) bool {
+	if w.literal || len(w.text) < 2 || w.text[0] != '/' || p.command == nil {
+		return false
+	}
+	name, _, _ := word{text: "-" + w.text[1:]}.cutOption()
+	if p.own(name) == nil {
+		return false
+	}
+	_, err := os.Stat(w.text)
+	return err != nil
+}
+
+// own returns the command's option with a name, nil for none.
+func (p *parser) own(name string) *Option {
+	options := p.command.options()
+	for i := range options {
+		if options[i].is(name) {
+			return &options[i]
+		}
+	}
+	return nil
 }
 
 // option reads the option at the head of words and returns the rest.
@@ -115,11 +149,8 @@ func isHelp(name string) bool {
 
 func (p *parser) find(name string) (*Option, values) {
 	if p.command != nil {
-		options := p.command.options()
-		for i := range options {
-			if o := &options[i]; o.is(name) {
-				return o, p.values
-			}
+		if o := p.own(name); o != nil {
+			return o, p.values
 		}
 	}
 	for i := range p.global {
@@ -175,7 +206,7 @@ func (p *parser) bind() error {
 			n = len(words)
 		}
 		for _, w := range words[:n] {
-			if _, err := ParseAddress(w.text); err != nil && a.Words && !isNumeral(w.text) {
+			if _, err := ParseAddress(w.text); err != nil && a.Kind == Address && (a.Words || a.takesWords(w.text)) && !isNumeral(w.text) {
 				p.values[a.Name] = value{text: w.text, list: []string{w.text}, words: true}
 			} else if err := p.values.set(a.Name, a.Kind, a.Choices, w.text); err != nil {
 				return p.usagef("%s: %v", strings.ToUpper(a.Name), err)

@@ -43,7 +43,7 @@ func (s *sink) outputError() error {
 	if s.err == nil || errors.Is(s.err, errOutputClosed) || isBrokenPipe(s.err) {
 		return nil
 	}
-	return s.err
+	return &WriteError{s.err}
 }
 
 // isBrokenPipe reports whether err says that the reader of a pipe is gone.
@@ -113,7 +113,20 @@ func (c *Context) WriteFile(name string, mode WriteMode, write func(io.Writer) e
 	if c.app != nil && c.app.desk != nil {
 		return errReadOnly
 	}
-	return outfile.Write(name, outfile.Options{New: mode == New, Guard: c.Session.guard}, write)
+	var made error // by write: of the answer, not of the file
+	err := outfile.Write(name, outfile.Options{New: mode == New, Guard: c.Session.guard}, func(w io.Writer) error {
+		made = write(w)
+		return made
+	})
+	return asWriteError(err, made)
+}
+
+// asWriteError marks an error of a file that is written; made is the error of what was to be written.
+func asWriteError(err, made error) error {
+	if err == nil || made != nil && errors.Is(err, made) && !errors.As(made, new(*fs.PathError)) || errors.As(err, new(*UsageError)) || errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return &WriteError{err}
 }
 
 // WriteDir writes a folder that the user named, which must not exist or be empty: it is there when all files are, and not at all

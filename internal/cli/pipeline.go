@@ -61,6 +61,8 @@ func newFilter(words []word, next lineWriter) (lineWriter, error) {
 			return nil, err
 		}
 		return &count{next: next}, nil
+	case "less", "more": // at the end of the output, whole: a terminal scrolls
+		return &through{next}, nil
 	case "uniq":
 		_, err := filterOptions(words, &Command{Name: name})
 		return &uniq{next: next}, err
@@ -307,6 +309,13 @@ func leadingNumber(b []byte) float64 {
 	}
 	return n
 }
+
+// through passes all lines.
+type through struct{ next lineWriter }
+
+func (t *through) writeLine(b []byte) error { return t.next.writeLine(b) }
+
+func (t *through) close() error { return t.next.close() }
 
 // count passes the number of lines.
 type count struct {

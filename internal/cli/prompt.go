@@ -26,7 +26,7 @@ const promptHelp = `
 The dump is opened once; then each line is a command, as after "sosgo".
 Tab completes commands, options, type names and addresses that were
 printed, Ctrl-R searches the history. Ctrl-C stops the command that
-runs, Ctrl-D or exit leaves.
+runs, Ctrl-D or exit leaves; history and cls do what they do in a shell.
 
   $_               the last address that a command was given or found
   $thread          the OS id of the current thread (see setthread)
@@ -178,6 +178,9 @@ func (a *app) interact(ctx context.Context, rl lineReader) {
 		select { // what came while nothing ran is not for this command
 		case <-a.env.Interrupt:
 		default:
+		}
+		if strings.TrimSpace(text) != "" {
+			a.typed = append(a.typed, text)
 		}
 		if a.runLine(ctx, text) == errExit {
 			return

@@ -6,7 +6,7 @@ import (
 )
 
 // filterNames are the words that begin a filter behind |.
-var filterNames = []string{"grep", "findstr", "head", "tail", "sort", "wc", "count", "uniq"}
+var filterNames = []string{"grep", "findstr", "head", "tail", "sort", "wc", "count", "uniq", "less", "more"}
 
 // rawLine reads the line of a command that is Raw; raw is false for other lines. An argument in single quotes, or that begins
 // with a double quote and ends where that is closed, is read as that of any other command.

@@ -18,6 +18,46 @@ import (
 // Explained returns the commands, which take expressions for objects and describe an address that they fail for.
 func Explained(commands []cli.Command) []cli.Command { return cli.Around(commands, explained) }
 
+// addressOf returns the address that a text stands for: a method's name, a register, or an expression.
+func addressOf(c *cli.Context, text string, method bool) (target.Addr, error) {
+	if text[0] != '@' && cli.IsRegister(text) {
+		text = "@" + text
+	}
+	if method && text[0] != '@' {
+		return methodNamed(c, text)
+	}
+	return meantAddress(c, text)
+}
+
+// methodNamed returns the MethodDesc of the method with a name, before which a module may stand: App!Ns.Type.Method.
+func methodNamed(c *cli.Context, text string) (target.Addr, error) {
+	module, name, found := strings.Cut(text, "!")
+	if !found {
+		module, name = "*", text
+	}
+	r, err := Code(c)
+	if err != nil {
+		return 0, err
+	}
+	all, err := r.FindName(module, name)
+	if err != nil {
+		return 0, err
+	}
+	var methods []target.Addr
+	for i := range all.Matches {
+		if m := &all.Matches[i]; !m.MethodDesc.IsZero() {
+			methods = append(methods, m.MethodDesc.Value)
+		}
+	}
+	switch len(methods) {
+	case 0:
+		return 0, c.Usagef("there is no loaded method %s: name2ee *!NAME finds types and methods", text)
+	case 1:
+		return methods[0], nil
+	}
+	return 0, c.Usagef("%d methods are named %s: name2ee *!%s lists them", len(methods), text, name)
+}
+
 // meantAddress evaluates an expression to an object or an address.
 func meantAddress(c *cli.Context, text string) (target.Addr, error) {
 	p, err := Asked(c)
@@ -49,7 +89,7 @@ func meantAddress(c *cli.Context, text string) (target.Addr, error) {
 
 // explained runs a command, and adds to its error what the addresses are that it was given.
 func explained(c *cli.Context, run func() (report.Answer, error)) (report.Answer, error) {
-	if err := c.FindObjects(func(text string) (target.Addr, error) { return meantAddress(c, text) }); err != nil {
+	if err := c.FindObjects(func(text string, method bool) (target.Addr, error) { return addressOf(c, text, method) }); err != nil {
 		return report.Answer{}, err
 	}
 	given := c.Addresses()
@@ -65,7 +105,11 @@ func explained(c *cli.Context, run func() (report.Answer, error)) (report.Answer
 		return out, err
 	}
 	for _, a := range given {
-		err = withInstead(err, instead(c.Command.Name, View(c).Resolve(c.Context(), a)), a)
+		is := instead(c.Command.Name, View(c).Resolve(c.Context(), a))
+		err = withInstead(err, is, a)
+		if strings.Contains(is, ": use ") {
+			err = &cli.AddressError{Err: err}
+		}
 	}
 	return out, err
 }
@@ -133,6 +177,21 @@ func instead(command string, a *answer.Address) string {
 		return out + ": use " + use[0]
 	}
 	return out
+}
+
+// Describe describes what is at an address.
+func Describe(a *answer.Address) string {
+	switch words := kindWords(a); {
+	case words != "":
+		return words
+	case a.Kind == answer.AddressMapped && a.Name.S != "":
+		return "is in a mapping of " + a.Name.S
+	case a.Kind == answer.AddressMapped:
+		return "is in memory of the process"
+	case a.Kind == answer.AddressUnmapped:
+		return "is not mapped"
+	}
+	return "is unknown"
 }
 
 // kindWords says what an address is, empty where nothing is known.

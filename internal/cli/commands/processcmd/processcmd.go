@@ -14,5 +14,6 @@ func Commands() []cli.Command {
 		saveModuleCommand(),
 		packCommand(),
 		doctorCommand(),
+		lnCommand(),
 	)
 }

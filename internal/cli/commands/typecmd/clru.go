@@ -17,7 +17,7 @@ type codeOptions struct {
 	Map     bool        `opt:"map" help:"the map from IL to code, first"`
 	Offsets bool        `opt:"o" help:"the offset of each instruction"`
 	NoLines bool        `opt:"n" help:"no source lines"`
-	Address target.Addr `arg:"address" help:"MethodDesc, or address in its code"`
+	Address target.Addr `arg:"address" kind:"method" help:"MethodDesc, address in its code, or the method's name"`
 }
 
 func clruCommand() cli.Command {

@@ -13,7 +13,7 @@ import (
 
 type ilOptions struct {
 	Raw     bool        `opt:"i" help:"IL in memory: ADDRESS is where it begins"`
-	Address target.Addr `arg:"address" help:"MethodDesc, address in the method's code, or a DynamicMethod or its resolver"`
+	Address target.Addr `arg:"address" kind:"method" help:"MethodDesc, the method's name, address in the method's code, or a DynamicMethod or its resolver"`
 }
 
 func dumpILCommand() cli.Command {

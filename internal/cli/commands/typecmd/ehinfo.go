@@ -10,7 +10,7 @@ import (
 
 // A method is the argument of commands about the code of a method.
 type method struct {
-	Address target.Addr `arg:"address" help:"MethodDesc, or address in its code"`
+	Address target.Addr `arg:"address" kind:"method" help:"MethodDesc, address in its code, or the method's name"`
 }
 
 // An object is the argument of commands that take one object.

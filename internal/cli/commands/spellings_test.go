@@ -1,0 +1,117 @@
+package commands_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/internal/cli"
+	"github.com/sosgo/sosgo/internal/cli/commands"
+)
+
+// runSpelling runs sosgo and returns all that it prints.
+func runSpelling(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	code = cli.Main(t.Context(), args, strings.NewReader(""), &out, &errs,
+		cli.Env{Commands: commands.All(), Open: commands.Open, Threads: commands.Threads, Limits: commands.Limits()})
+	return code, out.String(), errs.String()
+}
+
+// TestSpellings checks that what is typed in WinDbg, SOS, gdb and LLDB gives the answer of the plain form.
+func TestSpellings(t *testing.T) {
+	const dump = "../../../testdata/dumps/net10-zoo/net10-zoo.dmp.zst"
+	_, list, _ := runSpelling(t, "-d", dump, "dumpheap", "-short", "-type", "System.String")
+	require.NotEmpty(t, list)
+	object := strings.Fields(list)[0]
+	for typed, plain := range map[string]string{
+		"!DumpObj /d OBJECT":                     "dumpobj OBJECT",
+		"!do OBJECT":                             "dumpobj OBJECT",
+		"po OBJECT":                              "dumpobj OBJECT",
+		"dt System.String OBJECT":                "dumpobj OBJECT",
+		"dumpheap /stat":                         "dumpheap -stat",
+		"!DumpHeap /d -stat":                     "dumpheap -stat",
+		"!threads":                               "clrthreads",
+		"!sos.threads":                           "clrthreads",
+		"sos threads":                            "clrthreads",
+		".threads":                               "threads",
+		"k":                                      "clrstack -f",
+		"kb 3":                                   "clrstack -f -c 3",
+		"kn":                                     "clrstack -f",
+		"bt":                                     "clrstack -f",
+		"bt 2":                                   "clrstack -f -c 2",
+		"~*k":                                    "~*e clrstack -f",
+		"~0s":                                    "setthread 0",
+		"!clrstack -a":                           "clrstack -a",
+		"!eestack -short":                        "eestack -short",
+		"info threads":                           "threads",
+		"info registers rsp":                     "registers rsp",
+		"thread apply all bt":                    "clrstack -f -all",
+		"thread backtrace all":                   "clrstack -f -all",
+		"!analyze -v":                            "crashinfo",
+		".exr -1":                                "crashinfo",
+		".ecxr":                                  "registers",
+		"r @rsp":                                 "registers rsp",
+		"lm":                                     "modules",
+		"lmvm coreclr":                           "modules -v -name coreclr",
+		"x/4gx OBJECT":                           "dq OBJECT -count 4",
+		"dps OBJECT L4":                          "dp OBJECT L4",
+		"dqs OBJECT":                             "dp OBJECT",
+		"? 1+1":                                  "eval 1+1",
+		"?? 1+1":                                 "eval 1+1",
+		"p 1+1":                                  "eval 1+1",
+		"dx 1+1":                                 "eval 1+1",
+		"x System.Private.CoreLib!System.String": "name2ee System.Private.CoreLib!System.String",
+		"dt System.String":                       "name2ee *!System.String",
+		"!address OBJECT":                        "ln OBJECT",
+		"? dumpobj":                              "help dumpobj",
+		"dumpobj -?":                             "help dumpobj",
+		"dumpheap -stat | less":                  "dumpheap -stat",
+		"dumpheap -stat | more":                  "dumpheap -stat",
+	} {
+		typed, plain = strings.ReplaceAll(typed, "OBJECT", object), strings.ReplaceAll(plain, "OBJECT", object)
+		code, out, errs := runSpelling(t, "-d", dump, "-c", typed)
+		wantCode, want, wantErrs := runSpelling(t, "-d", dump, "-c", plain)
+		assert.Equal(t, wantCode, code, "%s: %s", typed, errs)
+		assert.Equal(t, want, out, typed)
+		assert.Equal(t, wantErrs, errs, typed)
+		assert.NotEqual(t, cli.ExitUsage, wantCode, "%s: %s", plain, wantErrs)
+	}
+	for _, quit := range []string{"q", "qq", "quit", "exit", ".exit", "qd"} {
+		code, out, errs := runSpelling(t, "-d", dump, "-c", quit, "-c", "eval 1+1")
+		assert.Zero(t, code, quit)
+		assert.Empty(t, out+errs, quit)
+	}
+	_, byRegister, _ := runSpelling(t, "-d", dump, "-c", "dq rsp L4")
+	_, byAt, errs := runSpelling(t, "-d", dump, "-c", "dq @rsp L4")
+	assert.NotEmpty(t, byAt, errs)
+	assert.Equal(t, byAt, byRegister)
+}
+
+// TestWaysToNameADump checks the orders in which people write a command, its dump and its file.
+func TestWaysToNameADump(t *testing.T) {
+	const dump = "../../../testdata/dumps/net10-zoo/net10-zoo.dmp.zst"
+	_, want, _ := runSpelling(t, "-d", dump, "dumpheap", "-stat", "-type", "String")
+	require.NotEmpty(t, want)
+	for _, args := range [][]string{
+		{"dumpheap", dump, "-stat", "-type", "String"},
+		{"dumpheap", "-stat", "-type", "String", dump},
+		{"-d", dump, "dumpheap -stat -type String"},
+		{dump, "dumpheap -stat -type String"},
+	} {
+		code, out, errs := runSpelling(t, args...)
+		assert.Zero(t, code, errs)
+		assert.Equal(t, want, out, args)
+	}
+	file := filepath.Join(t.TempDir(), "out.html")
+	code, _, errs := runSpelling(t, "-d", dump, "report", file)
+	assert.Zero(t, code, errs)
+	info, err := os.Stat(file)
+	require.NoError(t, err)
+	assert.NotZero(t, info.Size())
+}
