@@ -90,7 +90,8 @@ func fromOutside(x *target.Exception, pid uint32) bool {
 
 const nullReference = "System.NullReferenceException"
 
-// causes explain the exceptions whose name alone does not.
+// causes has the usual meaning of exceptions whose name does not say enough. The type alone proves nothing: a program may
+// throw any of them.
 var causes = map[string]string{
 	nullReference:                           "a null reference was used, or in unsafe code a pointer near 0",
 	"System.OutOfMemoryException":           "out of memory: the GC heap, native memory, or the limit of the container",
@@ -111,7 +112,7 @@ type Fault struct {
 	Type    string // type name
 	Message string // empty if there is none
 	Trace   []Place
-	Cause   string // what it means here; empty for its general meaning
+	Cause   string // what it means here, if that is proved; empty if only its usual meaning is known
 }
 
 // A Place is a frame of an exception's stack trace, as printed.
@@ -122,8 +123,13 @@ type Place struct {
 }
 
 // LikelyCause describes in words what an exception that was not caught, and its causes, mean together. chain starts
-// with the outermost exception. The text is empty for an empty chain.
-func LikelyCause(chain []Fault) string {
+// with the outermost exception. The usual meaning of a type is marked as such. The text is empty for an empty chain.
+func LikelyCause(chain []Fault) string { return causeWords(chain, true) }
+
+// provedCause is LikelyCause without the usual meaning of a type, which no evidence supports.
+func provedCause(chain []Fault) string { return causeWords(chain, false) }
+
+func causeWords(chain []Fault, usual bool) string {
 	if len(chain) == 0 {
 		return ""
 	}
@@ -136,11 +142,10 @@ func LikelyCause(chain []Fault) string {
 	if root.Message != "" {
 		fmt.Fprintf(&b, ": %s", root.Message)
 	}
-	if root.Cause == "" {
-		root.Cause = causes[root.Type]
-	}
 	if root.Cause != "" {
 		fmt.Fprintf(&b, " (%s)", root.Cause)
+	} else if c := causes[root.Type]; usual && c != "" {
+		fmt.Fprintf(&b, " (usually: %s)", c)
 	}
 	if p := Culprit(root.Trace); p != nil {
 		fmt.Fprintf(&b, ", in %s", p.Function)

@@ -48,8 +48,13 @@ func TestLikelyCause(t *testing.T) {
 	root := crash.Fault{Type: "System.NullReferenceException", Message: "Object reference not set", Trace: []crash.Place{
 		{Function: "System.Private.CoreLib.dll!System.String.get_Length()"}, {Function: "app.dll!App.Run()", File: "run.cs", Line: 7}}}
 	assert.Equal(t, "Outer was not caught; caused by System.NullReferenceException: Object reference not set "+
-		"(a null reference was used, or in unsafe code a pointer near 0), in app.dll!App.Run() [run.cs @ 7]",
+		"(usually: a null reference was used, or in unsafe code a pointer near 0), in app.dll!App.Run() [run.cs @ 7]",
 		crash.LikelyCause([]crash.Fault{{Type: "Outer"}, root}))
+	thrown := crash.Fault{Type: "System.OutOfMemoryException", Message: "thrown by hand"}
+	assert.Contains(t, crash.LikelyCause([]crash.Fault{thrown}), "(usually: out of memory")
+	assert.Equal(t, "System.OutOfMemoryException was not caught: thrown by hand", crash.ProvedCause([]crash.Fault{thrown}), "a type proves no cause")
+	thrown.Cause = "the limit of 64 MB"
+	assert.Equal(t, "System.OutOfMemoryException was not caught: thrown by hand (the limit of 64 MB)", crash.ProvedCause([]crash.Fault{thrown}))
 	assert.Equal(t, "Odd was not caught", crash.LikelyCause([]crash.Fault{{Type: "Odd"}}))
 }
 

@@ -495,7 +495,12 @@ func (d *describer) concludeThrown() {
 			path[0].Cause = "a null or damaged reference was used"
 		case t.Address >= nullRange:
 			path[0].Cause = "a reference or pointer that is not a canonical address was used, which .NET also reports as a null reference"
+		default:
+			path[0].Cause = "a null reference was used, or in unsafe code a pointer near 0"
 		}
+	}
+	if len(path) == 1 && d.died.fatal() {
+		path[0].Cause = causes[path[0].Type] // the runtime itself chose the type
 	}
 	if len(path) == 1 && len(path[0].Trace) == 0 {
 		path[0].Trace = d.stoodAt()
@@ -525,7 +530,7 @@ func (d *describer) concludeThrown() {
 	if n := len(out.Exceptions); n > len(chain) {
 		all = append(all, fmt.Sprintf("%d exceptions are causes; the tree lists all", n-1))
 	}
-	d.conclusion(out.Likely, strength, all...)
+	d.conclusion(cmp.Or(provedCause(path), out.Likely), strength, all...)
 }
 
 // overflowed reports whether the runtime reported a stack overflow.

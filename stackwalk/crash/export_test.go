@@ -17,6 +17,9 @@ func FailFastAt(p *Process, rt *dac.Runtime, w *stackwalk.Walker, t *threads.Thr
 	return d.out.FailFast
 }
 
+// ProvedCause is provedCause.
+var ProvedCause = provedCause
+
 // IsFailFast is isFailFast.
 var IsFailFast = isFailFast
 
