@@ -38,6 +38,20 @@ func TestDocuments(t *testing.T) {
 	}
 }
 
+// TestSchema keeps the JSON Schema of the documents equal to the types that are encoded.
+func TestSchema(t *testing.T) {
+	const file = "../../docs/schema.json"
+	var out, stderr bytes.Buffer
+	require.Zero(t, cli.Main(t.Context(), []string{"docs", "schema"}, nil, &out, &stderr, environment(nil)), stderr.String())
+	if *update {
+		require.NoError(t, os.WriteFile(file, out.Bytes(), 0o644))
+		return
+	}
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	assert.Equal(t, out.String(), string(text), "run: go test ./cmd/sosgo -run TestSchema -update")
+}
+
 func TestCommandTable(t *testing.T) {
 	commands := environment(nil).Commands
 	require.NoError(t, cli.Check(commands))

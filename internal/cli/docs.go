@@ -11,8 +11,8 @@ import (
 func (a *app) docsCommand() Command {
 	return Command{
 		Name: "docs", Group: GroupShell, Summary: "print a document that is made from the command table",
-		Args: []Arg{{Name: "document", Kind: Str, Choices: []string{"man", "commands", "json"},
-			Summary: "the manual page (roff), the command reference or the fields of the JSON results (Markdown)"}},
+		Args: []Arg{{Name: "document", Kind: Str, Choices: []string{"man", "commands", "json", "schema"},
+			Summary: "the manual page (roff), the command reference, the fields of the JSON results (Markdown) or their JSON Schema"}},
 		Examples: []Example{{"docs man > sosgo.1", "the manual page"}},
 		Ask:      a.askDocs,
 	}
@@ -25,6 +25,8 @@ func (a *app) askDocs(c *Context) (report.Answer, error) {
 		write = a.writeMan
 	case "commands":
 		write = a.writeReference
+	case "schema":
+		write = func(w io.Writer) error { return report.WriteSchema(w, a.results()) }
 	}
 	return report.SayText(func(p *report.Page) { p.Fail(write(p)) }), nil
 }
