@@ -96,8 +96,7 @@ func (c *cache) key(ctx context.Context, src target.Source) (string, error) {
 
 func (c *cache) path(key, suffix string) string { return filepath.Join(c.dir, key+suffix) }
 
-// open returns the unpacked dump of that key, nil if there is none that can be
-// believed.
+// open returns the unpacked dump of that key, nil if there is no trustworthy one.
 func (c *cache) open(key string) *os.File {
 	c.sweep(0)
 	text, err := os.ReadFile(c.path(key, entryJSON))

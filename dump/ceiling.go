@@ -16,7 +16,7 @@ type ceiling struct {
 }
 
 // ceiling returns the lowest of the bounds for a dump that is unpacked from size bytes
-// into f. A limit of the user's own counts as it is.
+// into f. A limit that the user set is used unchanged.
 func (o *Options) ceiling(size int64, f *os.File) ceiling {
 	c := ceiling{limits.DecompressedSize, nil}
 	if o.MaxDecompressed > 0 {

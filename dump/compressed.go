@@ -16,8 +16,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// maxWindow is the largest zstd window that is unpacked, that of
-// "zstd --long=27". It bounds the memory that unpacking takes.
+// maxWindow is the largest zstd window that is unpacked ("zstd --long=27"). It bounds the memory that unpacking takes.
 const maxWindow = 128 << 20
 
 // A compression is a way in which dumps are compressed.

@@ -21,8 +21,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// The formats that a File can have. Of a minidump that a crash reporter wrote on
-// another system, the format names it: "minidump of a Linux process (Breakpad)".
+// The formats that a File can have. The format of a minidump that a crash reporter wrote
+// on another system names the system: "minidump of a Linux process (Breakpad)".
 const (
 	FormatELFCore  = "ELF core"
 	FormatMinidump = "Windows minidump"

@@ -29,13 +29,12 @@ type PackEntry struct {
 	Path   string // of the file, on this machine or in the pack that the dump came in
 	Size   int64  // bytes
 	Module string // the path that the process had it under; of a PDB, what the module names
-	// Source, if not nil, has the content; else it is that of the file at Path.
+	// Source, if not nil, has the content; otherwise the file at Path has it.
 	Source io.ReaderAt
 }
 
-// A PackFinder finds the files that belong to a module of the process: its image,
-// and its PDB. It returns those that are proved to be the ones that the process had
-// loaded. The error is ErrNotNeeded if there is none and no answer needs it.
+// A PackFinder finds the files that belong to a module of the process: its image
+// and its PDB. It returns only files that are proved to be the loaded ones. The error is ErrNotNeeded if there is none and no answer needs it.
 type PackFinder func(context.Context, *target.Module) ([]PackEntry, error)
 
 // ErrNotNeeded reports that no answer needs the files of a module.

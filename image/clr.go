@@ -84,7 +84,7 @@ func (md *Metadata) missing(off, n int) bool {
 	return slices.ContainsFunc(md.Gaps, func(g Gap) bool { return g.overlaps(off, n) })
 }
 
-// Metadata returns the image's metadata: lent by the dump or file where it is
+// Metadata returns the image's metadata, lent by the dump or file if it is
 // stored in one piece. It fails with target.ErrNotInDump when its first bytes
 // are missing, because those locate everything else.
 func (im *Image) Metadata() (Metadata, error) {

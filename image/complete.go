@@ -40,11 +40,11 @@ type completion struct {
 
 // Complete returns the memory of t, completed by the files that find returns. A
 // file that contradicts the dump is left out, see Overlay; find is called once at
-// most for each module, also by several goroutines at once for different ones. Where
-// its error is that of a context which ended, it is called again at the next need.
+// most for each module, also by several goroutines at once for different ones. If its
+// error is a context's, it is called again at the next need.
 //
-// more, if not nil, names images that t does not list: those of bundles. It is called
-// once, when a byte is missed outside of all that t lists.
+// more, if not nil, lists images that t does not: those in bundles. It is called
+// once, when a byte outside all modules of t is missing.
 func Complete(t target.Target, find func(*target.Module) (*Image, error), more func() []target.Module) *Completed {
 	return &Completed{base: t, overlay: NewOverlay(t), find: find, listed: completionsOf(t.Modules()), more: more}
 }

@@ -138,8 +138,8 @@ func (im *Image) Base() target.Addr { return im.base }
 func (im *Image) Size() uint64 { return im.size }
 
 // Sections returns the sections (PE) or PT_LOAD segments (ELF) in the headers'
-// order. Don't change them. There are none for a PE image in a dump that lacks
-// the section headers.
+// order. Don't change them. A PE image whose section headers are not in the dump has
+// none.
 func (im *Image) Sections() []Section { return im.sections }
 
 // HasHeaders reports whether the image's headers could be read. Minidumps can

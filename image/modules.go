@@ -127,7 +127,7 @@ func DescribeVersion(gaps *answer.Gaps, mem target.Memory, m *target.Module) ans
 	return gaps.Text(v, err)
 }
 
-// DescribePDB returns the symbol file that the image names, nil where it names none. Where that can't be read, the error gives the reason why.
+// DescribePDB returns the symbol file that the image names, nil if it names none.
 func (im *Image) DescribePDB() (*answer.PDB, error) {
 	id, err := im.PDB()
 	switch {

@@ -144,8 +144,8 @@ func (f *overlayFile) parts(mem target.Memory, m *target.Module) ([]part, error)
 	return f.unwindTable(f.cut(im.extents, holes)), nil
 }
 
-// unwindTable appends the table of the image's unwind data where it is in a section that can be written to, as precompiled
-// images of .NET 10 for Linux have it: it has nothing that is relocated, and nothing writes to it.
+// unwindTable appends the table of the image's unwind data if it is in a writable section, as in precompiled images of
+// .NET 10 for Linux. The table has no relocations, and nothing writes to it.
 func (f *overlayFile) unwindTable(out []part) []part {
 	table := f.im.ExceptionDirectory()
 	start, end := uint64(table.RVA), uint64(table.RVA)+table.Size

@@ -179,7 +179,7 @@ func headless(mem target.Memory, m *target.Module) *Image {
 // Minidumps hold it as a piece of its own, anywhere in a page. The test is
 // strict: the counts and tables fit, and the directory's name is the module's
 // file name. All stored bytes of all libraries may have to be searched: what
-// memory lends is searched word by word, without asking for each.
+// memory lends is searched word by word in place.
 func (im *Image) scanExportDir() (Directory, error) {
 	file := target.BaseName(im.path)
 	var joined [exportDirSize]byte // pieces that lie together in memory may lie apart in the file
@@ -226,8 +226,8 @@ func (im *Image) exportDirNamed(e *exportDir, file string) bool {
 	return err == nil && b[len(file)] == 0 && bytes.EqualFold(b[:len(file)], []byte(file))
 }
 
-// exportDirEnd returns the size of a directory, which its header would record, up to
-// the end of its last name, or of its tables where that name is missing.
+// exportDirEnd returns the size of a directory without its header: up to
+// the end of its last name, or of its tables if that name is missing.
 func (im *Image) exportDirEnd(e *exportDir) uint64 {
 	end := e.name
 	if e.nNames > 0 {

@@ -57,9 +57,9 @@ func versionNumbers(b []byte) [4]uint16 {
 	return [4]uint16{le16(b, 2), le16(b, 0), le16(b, 6), le16(b, 4)}
 }
 
-// versionValue returns the value of a String structure: three words (length
-// in bytes, length of the value in characters, type), the key with its NUL,
-// padding to four bytes, the value. Empty if there is none.
+// versionValue returns the value of a String structure, empty if there is none: three words
+// (length in bytes, length of the value in characters, type), the key with its NUL,
+// padding to four bytes, the value.
 func versionValue(b []byte, key string) string {
 	k := make([]byte, 0, 2*len(key)+2)
 	for i := range len(key) {

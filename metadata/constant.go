@@ -98,8 +98,8 @@ func decodeConstant(e ElementType, b []byte) (any, error) {
 	return fixedValue(e, b), nil
 }
 
-// IntegerBits returns the bits of a constant that ConstantOf returned, of its own size: a negative one has no ones above
-// them. ok is false for what is no integer, character or bool.
+// IntegerBits returns the bits of a constant from ConstantOf, in its own size: a negative one is not sign-extended.
+// ok is false for a value that is no integer, character or bool.
 func IntegerBits(c any) (bits uint64, ok bool) {
 	switch c := c.(type) {
 	case bool:

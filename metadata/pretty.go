@@ -68,8 +68,8 @@ func splitOutside(s string) []string {
 	return append(parts, s[start:])
 }
 
-// generated takes a compiler's name apart: <METHOD>kREST. The kind is 0 for a
-// name that is none.
+// generated splits a compiler's name: <METHOD>kREST. The kind is 0 for any other
+// name.
 func generated(p string) (method string, kind byte, rest string) {
 	if !strings.HasPrefix(p, "<") {
 		return "", 0, ""

@@ -53,7 +53,7 @@ func (numbers) Var(uint32) string             { return "" }
 func (numbers) MVar(uint32) string            { return "" }
 func (numbers) TypeHandle(addr uint64) string { return fmt.Sprintf("%016x", addr) }
 
-// named is r, or the numbers if there is none.
+// named returns r, or numbers if r is nil.
 func named(r Resolver) Resolver {
 	if r == nil {
 		return numbers{}

@@ -80,9 +80,9 @@ type header struct {
 }
 
 // Open reads the directory and the memory lists of the minidump in src. It
-// fails with a *FormatError if there is no usable directory; any lesser fault is a
-// warning, also that the dump was written without memory. The File reads src as long as it is used and does
-// not close it.
+// fails with a *FormatError if there is no usable directory. Lesser faults are
+// warnings, also a dump without memory. The File reads src as long as it is used and
+// does not close it.
 func Open(src target.Source) (*File, error) { return OpenLimited(src, target.Limits{}) }
 
 // OpenLimited is Open with ceilings of the caller's. What lists have beyond them is

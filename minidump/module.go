@@ -137,9 +137,9 @@ func (f *File) codeView(m *target.Module, r *nameReader, loc location) error {
 	return nil
 }
 
-// buildID makes of the GUID of an RSDS record what stands for the image: on macOS
+// buildID converts the GUID of an RSDS record to the image's identity: on macOS
 // its UUID, elsewhere the beginning of its build id. Breakpad copied the bytes of a
-// build id as they are; who reads a UUID, as Crashpad did, stores it as a GUID.
+// build id as they are; a writer that reads a UUID, such as Crashpad, stores it as a GUID.
 func (f *File) buildID(g target.GUID) (id []byte, cut bool) {
 	if isZero(g[:]) {
 		return nil, false

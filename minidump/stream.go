@@ -62,8 +62,8 @@ var streamNames = [...]string{3: "ThreadList", 4: "ModuleList", 5: "MemoryList",
 var breakpadStreamNames = [...]string{1: "BreakpadInfo", 2: "AssertionInfo", 3: "/proc/cpuinfo", 4: "/proc/PID/status", 5: "/etc/lsb-release",
 	6: "/proc/PID/cmdline", 7: "/proc/PID/environ", 8: "/proc/PID/auxv", 9: "/proc/PID/maps", 0xa: "DSODebug"}
 
-// String returns the name of t in minidumpapiset.h without the suffix "Stream". Of a
-// stream that is a file it is the file's.
+// String returns the name of t in minidumpapiset.h without the suffix "Stream". A
+// stream that is a file has the file's name.
 func (t StreamType) String() string {
 	if i := uint64(t - BreakpadInfoStream + 1); t >= BreakpadInfoStream && i < uint64(len(breakpadStreamNames)) {
 		return breakpadStreamNames[i]

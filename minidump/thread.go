@@ -172,8 +172,8 @@ func (f *File) stackDescriptor(e []byte) target.Range {
 	return target.Range{Start: start, End: start + size}
 }
 
-// stack chooses between the range that the thread list names, which is what
-// was in use, and the limits in the TEB, which are those of the whole stack.
+// stack chooses between the range in the thread list, which is the used part,
+// and the limits in the TEB, which cover the whole stack.
 func (f *File) stack(t *target.Thread, named target.Range, n *notes) target.Range {
 	whole, err := teb.Stack(f.mem, t.TEB, f.platform.Arch)
 	if err != nil {

@@ -5,9 +5,8 @@ import (
 	"strings"
 )
 
-// ModuleIndex returns the place in modules, which are sorted by Base, of the one
-// that holds a, -1 if there is none. Of modules that overlap it is the one that begins
-// last.
+// ModuleIndex returns the index in modules, sorted by Base, of the one that holds a;
+// -1 if there is none. If modules overlap, the one that begins last counts.
 func ModuleIndex(modules []Module, a Addr) int {
 	i := sort.Search(len(modules), func(i int) bool { return modules[i].Base > a }) - 1
 	if i >= 0 && !modules[i].Contains(a) {
@@ -16,8 +15,7 @@ func ModuleIndex(modules []Module, a Addr) int {
 	return i
 }
 
-// ModuleAt returns the module that holds a, nil if there is none, as ModuleIndex finds
-// it.
+// ModuleAt returns the module that holds a, nil if there is none; see ModuleIndex.
 func ModuleAt(modules []Module, a Addr) *Module {
 	if i := ModuleIndex(modules, a); i >= 0 {
 		return &modules[i]

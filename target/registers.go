@@ -257,8 +257,8 @@ func (r *Registers) FP() (Addr, bool) {
 	return Addr(v), ok
 }
 
-// SetIP makes the instruction pointer known. Of an architecture without a
-// Processor it sets nothing.
+// SetIP sets the instruction pointer. For an architecture without a Processor it does
+// nothing.
 func (r *Registers) SetIP(v Addr) {
 	if p := r.Arch.processor(); p != nil {
 		r.Set(p.IP, uint64(v))

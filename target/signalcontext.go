@@ -14,14 +14,14 @@ type SignalContext struct {
 	// pointer on that it has there.
 	Return  []byte
 	AboveSP int
-	// Float is where the vector registers are, as Registers.Float has them; 0 where that is not known.
+	// Float is where the vector registers are, as Registers.Float has them; 0 if unknown.
 	Float int
 
 	registers []ContextRegister
 	shaped    func(b []byte, at Addr) bool // what the processor's part has beside the registers
 }
 
-// SignalContext returns that of the processor, nil if unknown.
+// SignalContext returns the processor's, nil if unknown.
 func (a Arch) SignalContext() *SignalContext {
 	switch a {
 	case ArchAMD64:
@@ -85,7 +85,7 @@ func signalRegistersARM64() []ContextRegister {
 	return out
 }
 
-// shapedARM64: the first of the records that follow is that of the floating-point registers.
+// shapedARM64: the first of the following records describes the floating-point registers.
 func shapedARM64(b []byte, _ Addr) bool {
 	const floatMagic, floatSize = 0x46508001, 528
 	return binary.LittleEndian.Uint64(b[ucFlags:]) == 0 && binary.LittleEndian.Uint32(b[464:]) == floatMagic &&

@@ -135,8 +135,8 @@ type Platform struct {
 }
 
 // FaultsAreSignals reports whether the system notifies a process of a fault by a signal.
-// The exception record that a runtime then has in memory is its own make, and does not
-// report whether memory was read or written, as a system's record does.
+// The runtime then makes up the exception record in memory. Unlike a system's record, it
+// does not report whether memory was read or written.
 func (p Platform) FaultsAreSignals() bool { return p.OS != OSWindows }
 
 // HidesAddresses reports whether a faulting address of 0 may stand for a non-canonical one: the processor reports none

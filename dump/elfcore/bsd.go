@@ -200,8 +200,8 @@ func (b *builder) bsdRegisters(c *cursor.Cursor, amd64 []bsdRegister) target.Reg
 	return regs
 }
 
-// findBSDException is the signal that ended the process: on FreeBSD that of the first
-// thread, which is the one that got it.
+// findBSDException finds the signal that ended the process. On FreeBSD the first thread
+// received it.
 func (b *builder) findBSDException() {
 	number, thread := b.bsdSignal, b.bsdThread
 	if b.platform.OS == target.OSFreeBSD && len(b.threads) > 0 {
@@ -220,8 +220,8 @@ func (b *builder) findBSDException() {
 	b.process.Comment = "signal " + b.exception.Words
 }
 
-// bsdSignalName returns the name of a signal of the BSDs (sys/signal.h), whose numbers
-// are those of Linux up to SIGTERM, but for three.
+// bsdSignalName returns the name of a signal of the BSDs (sys/signal.h). Up to SIGTERM
+// the numbers equal Linux's, with three exceptions.
 func bsdSignalName(n int32) string {
 	switch n {
 	case 7:

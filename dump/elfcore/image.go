@@ -188,8 +188,8 @@ func (f *File) peSections(base target.Addr) []segment {
 // holds reports whether m, a mapping of the same file after the image's first
 // one, belongs to the image at base, and whether the header decides that.
 //
-// What lies inside the loaded image belongs to it, unless the first mapping
-// shows the file as it is on disk: then that is all of the image.
+// What lies inside the loaded image belongs to it. If the first mapping shows the file
+// as it is on disk, that mapping is the whole image.
 func (h *imageHeader) holds(base target.Addr, first, m target.Mapping, page uint64) (in, known bool) {
 	if h.size == 0 {
 		return false, false
@@ -198,9 +198,9 @@ func (h *imageHeader) holds(base target.Addr, first, m target.Mapping, page uint
 }
 
 // flat reports whether an image's first mapping shows the file as it is on
-// disk. That of a loaded PE image holds the headers alone. That of a loaded
-// ELF image holds the first segment, or more of the file where segments with
-// the same protection lie side by side, but not all of it.
+// disk. The first mapping of a loaded PE image holds the headers alone. In a loaded
+// ELF image it holds the first segment, or more if neighbouring segments have
+// the same protection, but never the whole file.
 func (h *imageHeader) flat(first target.Mapping, page uint64) bool {
 	size := uint64(first.End - first.Start)
 	if size <= pageUp(h.first, page) {

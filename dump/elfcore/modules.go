@@ -24,8 +24,8 @@ import (
 //     or if that page is not in the dump and the file is the program or is
 //     named like a library (.so, .so.N, .dll, .exe).
 //
-// Without NT_FILE the modules are those of the dynamic linker's list, and
-// what has an ELF or PE header at the start of a segment.
+// Without NT_FILE the modules are the dynamic linker's list and the segments
+// that begin with an ELF or PE header.
 func (b *builder) findModules() {
 	if b.files != nil {
 		b.modulesOfFiles()

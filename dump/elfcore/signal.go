@@ -13,8 +13,8 @@ type signalInfo struct {
 
 // decodeSignal decodes a siginfo_t (include/uapi/asm-generic/siginfo.h). The
 // kernel and createdump write one, after the NT_PRSTATUS of the thread that got
-// the signal; gdb writes one after each thread, that of the signal first. The
-// first that does not merely stop the process counts.
+// the signal; gdb writes one after each thread, the signal's thread first. The
+// first that does more than stop the process counts.
 func (b *builder) decodeSignal(n *Note) error {
 	c := cursor.New(n.Data, n.Offset)
 	s := &signalInfo{thread: len(b.threads) - 1}

@@ -100,8 +100,8 @@ func (b *builder) addFloat(n *Note) {
 	b.threads[len(b.threads)-1].Registers.Float = n.Data[:p.Vectors.Size:p.Vectors.Size]
 }
 
-// addSignature gives the mask of signatures in code addresses (struct user_pac_mask: that of data, then that of
-// instructions) to the thread before it.
+// addSignature sets the mask of signatures in code addresses (struct user_pac_mask: the data mask, then the
+// instruction mask) of the preceding thread.
 func (b *builder) addSignature(n *Note) error {
 	c := cursor.New(n.Data, n.Offset)
 	c.Skip(8)

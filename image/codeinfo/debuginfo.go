@@ -153,8 +153,8 @@ type ILMapping struct {
 	Source uint8  // the compiler's flags of the place (ICorDebugInfo::SourceTypes)
 }
 
-// ILOffset finds the instruction of IL that the code at offset native belongs
-// to: that of the last mapping at or before it that names one. The prolog
+// ILOffset finds the IL instruction that the code at offset native belongs to. The
+// last mapping at or before native that names an instruction decides. The prolog
 // belongs to the first instruction.
 func ILOffset(list []ILMapping, native uint32) (int, bool) {
 	i := sort.Search(len(list), func(i int) bool { return list[i].Native > native }) - 1

@@ -215,11 +215,11 @@ type GCDecoder struct {
 }
 
 // Reset decodes the GC info that starts with b[0]. Bytes after its end are
-// ignored; how many it takes is not recorded. version is that of the runtime
-// for compiled code, [GCInfoVersionReadyToRun] for images.
+// ignored; its length is not recorded. version is the runtime's for compiled code,
+// [GCInfoVersionReadyToRun] for images.
 //
-// The decoder keeps b. It fails with target.ErrUnsupported for a version or a
-// unknown processor and with target.ErrCorrupt for bytes that are no GC info.
+// The decoder keeps b. It fails with target.ErrUnsupported for an unknown version or
+// processor and with target.ErrCorrupt for bytes that are no GC info.
 func (d *GCDecoder) Reset(b []byte, version int) error {
 	d.source = source{}
 	return d.reset(b, version)

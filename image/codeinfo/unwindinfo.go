@@ -28,8 +28,8 @@ func unwindSizeAMD64(mem target.Memory, at target.Addr) (int, error) {
 	return header + code*((int(n)+1)&^1) + handler, nil
 }
 
-// UnwindInfoEnd returns the number of bytes that the unwind information at an address takes in an image whose code may have no
-// handler, as that of NativeAOT programs: there the codes of x64 are not padded, and no handler's RVA follows them.
+// UnwindInfoEnd returns the number of bytes of the unwind information at an address in an image whose code may have no
+// handler, such as a NativeAOT program. There the codes of x64 are not padded, and no handler's RVA follows them.
 func UnwindInfoEnd(mem target.Memory, arch target.Arch, at target.Addr) (int, error) {
 	const flags, handlers = 3, 3 // the bits of UNW_FLAG_EHANDLER and UNW_FLAG_UHANDLER after the version
 	if arch != target.ArchAMD64 {

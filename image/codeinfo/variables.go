@@ -37,7 +37,7 @@ const (
 	locationKinds
 )
 
-// Numbers that a Location has beside those of the processor's registers.
+// Numbers of a Location that are no registers of the processor.
 const (
 	// AmbientSP stands in Location.Base for the stack pointer that the method has after
 	// its prolog, whatever it pushes later.
@@ -134,7 +134,7 @@ func (l *Location) Address(regs *target.Registers) (target.Addr, bool) {
 // variables are (runtime: debuginfostore.cpp). b holds exactly that part; it
 // may be empty. All compilers write the same form, but they number registers by
 // the processor, and since .NET 10 the vector registers of AMD64 differently; apx
-// tells which. Of a processor whose numbers are not known it is
+// selects that form. For a processor whose numbers are unknown it returns
 // target.ErrUnsupported.
 func Variables(b []byte, arch target.Arch, apx bool) ([]Variable, error) {
 	if len(b) == 0 {

@@ -6,10 +6,9 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// signal makes f, the code that a signal's handler returns to, the code that the signal interrupted,
-// where no unwind data tell it: those C libraries have none of which musl is one, and a core without the
-// pages of files has none at all. The instructions prove it; if they are not in the dump, the shape of
-// what the kernel left at the stack pointer does.
+// signal replaces f, the code that a signal's handler returns to, by the code that the signal interrupted, if no
+// unwind data describe it: some C libraries (musl) have none, and a core without the pages of files has none at all.
+// The instructions prove it; if they are not in the dump, the shape of the kernel's frame at the stack pointer does.
 func (c *Cursor) signal(f *Frame) bool {
 	layout := f.Regs.Arch.SignalContext()
 	ip, known := f.Regs.IP()

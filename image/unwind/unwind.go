@@ -1,7 +1,7 @@
 // Package unwind finds the caller of a frame: from the registers of one
-// activation to those of the one below it. It knows processors and unwind
-// formats, and no CLR: what code an address is in, and where its unwind data
-// lie, it is given by a CodeMap.
+// activation to those of the one below it. It handles processors and unwind
+// formats, without the CLR: a CodeMap supplies what code an address is in, and
+// where its unwind data lie.
 //
 // Formats: the unwind codes of Windows for x64 (learn.microsoft.com,
 // "x64 exception handling"; versions 1 and 2), which the CLR uses for its own

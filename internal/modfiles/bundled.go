@@ -25,8 +25,8 @@ import (
 // The pages of the machines that dumps are of, in bytes: files are mapped in units of them.
 const smallestPage, largestPage = 4096, 64 << 10
 
-// pageOf returns the largest page that all mappings of a file keep to: that of the machine, or a larger one by chance, which
-// works as well.
+// pageOf returns the largest page size that all mappings of a file are aligned to: the machine's, or by chance a larger
+// one, which works as well.
 func pageOf(mappings []target.Mapping) uint64 {
 	all := uint64(largestPage)
 	for _, p := range mappings {
@@ -70,8 +70,8 @@ func (f *Files) appOf(ctx context.Context, m *target.Module) *app {
 	return a
 }
 
-// An appEntry holds what is known of one module as a program with a bundle. Each has a lock of its own: the file of a
-// library may be looked for in the bundle of a program, which is no library and whose own file is not.
+// An appEntry caches the bundle of one module. Each entry has its own lock: the search for a library's file may read the
+// bundle of a program, whose own file is never searched in a bundle.
 type appEntry struct {
 	mu  sync.Mutex
 	app *app // nil until it was looked for
@@ -107,9 +107,9 @@ func (f *Files) readApp(ctx context.Context, m *target.Module) *app {
 	return a
 }
 
-// findPlace looks in a section of a program for where it names the manifest of its
-// bundle. It returns the distance of the place from the section's start and what
-// the file has there; -1 if it has none.
+// findPlace searches a section of a program for the place that names the manifest of its
+// bundle. It returns the distance of the place from the section's start, -1 if there is
+// none, and the manifest's offset.
 func findPlace(src target.Source, s *image.Section) (at int, manifest int64) {
 	if s.Offset >= uint64(src.Size()) {
 		return -1, 0
@@ -301,9 +301,9 @@ func (f *Files) lookInBundle(ctx context.Context, m *target.Module, p *Policy) (
 // errNotExtracted: the path of a module is not one that a program writes the files of its bundle to.
 var errNotExtracted = fmt.Errorf("no file that a program of the process has in its bundle: %w", os.ErrNotExist)
 
-// extracted looks for the file of m, which the process had in a folder that is not here, in the bundle of the program
-// that wrote it there: files of a bundle that can't be mapped from it are written to FOLDER/PROGRAM/ID/PATH, FOLDER
-// being DOTNET_BUNDLE_EXTRACT_BASE_DIR or one for the user, and ID that of the bundle.
+// extracted searches for an extracted file m in the bundle of the program that wrote it. Files of a bundle that can't be
+// mapped from it are written to FOLDER/PROGRAM/ID/PATH. FOLDER is DOTNET_BUNDLE_EXTRACT_BASE_DIR or a folder of the
+// user, and ID identifies the bundle.
 func (f *Files) extracted(ctx context.Context, m *target.Module, judge func(*image.Image) (Proof, error)) (*image.Image, Proof, error) {
 	if f.Process == nil || m.Bundle != nil || !target.NamedLibrary(m.Path) {
 		return nil, "", errNotExtracted

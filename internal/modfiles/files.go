@@ -19,7 +19,7 @@ type Files struct {
 	Finder *Finder
 	// Packed are the files that came with the dump.
 	Packed []PackedFile
-	// Memory is that of the dump, which identifies the modules.
+	// Memory is the dump's memory, which identifies the modules.
 	Memory target.Memory
 	// Process, if not nil, lists what the process has mapped: without it the files of
 	// bundles are not looked for.

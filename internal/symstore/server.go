@@ -154,7 +154,7 @@ func checkContent(path string, check func(content *os.File, size int64) error) e
 	return check(f, st.Size())
 }
 
-// Failure returns why the server gave no file for m; nil where it just has none.
+// Failure returns why the server gave no file for m; nil if it does not have the file.
 func (s *Server) Failure(m *target.Module, id *image.Identity) error {
 	if err := s.failure(FileKey(m.Path, id)); err != nil {
 		return fmt.Errorf("symbol server %s: %w", s.URL, err)
