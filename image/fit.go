@@ -100,7 +100,7 @@ func (im *Image) fitMapping(m *target.Module, p *target.Mapping, l Layout) error
 			return fmt.Errorf("the process mapped a file of at most %d bytes, this one has %d: %w", n, im.raw.size, ErrMismatch)
 		}
 		if d != p.Offset {
-			return fmt.Errorf("offset %#x of the file is mapped %#x bytes behind its start: %w", p.Offset, d, ErrMismatch)
+			return fmt.Errorf("offset %#x of the file is mapped %#x bytes after its start: %w", p.Offset, d, ErrMismatch)
 		}
 		return nil
 	}
@@ -111,7 +111,7 @@ func (im *Image) fitMapping(m *target.Module, p *target.Mapping, l Layout) error
 			return nil
 		}
 	}
-	return fmt.Errorf("offset %#x is mapped %#x bytes behind the base, where the file has no part of it: %w", p.Offset, d, ErrMismatch)
+	return fmt.Errorf("offset %#x is mapped %#x bytes after the base, where the file has nothing: %w", p.Offset, d, ErrMismatch)
 }
 
 // maxPageSize is the largest page of the machines that dumps are of.

@@ -243,6 +243,6 @@ func (f *File) noMemory() error {
 	if len(f.Threads()) == 0 && len(f.Modules()) == 0 {
 		return e
 	}
-	f.notes.add(fmt.Errorf("minidump: the process's memory, of which the file holds nothing: %w", target.ErrNotInDump))
+	f.notes.add(fmt.Errorf("minidump: no memory of the process: %w", target.ErrNotInDump))
 	return nil
 }

@@ -203,7 +203,7 @@ func (f *File) loadUnloaded(n *notes) []UnloadedModule {
 		}
 	}
 	if valid == 0 && len(out) > 0 {
-		n.add(target.Corruptf("none of the %d unloaded modules has a name and an address: the list is not used", len(out)))
+		n.add(target.Corruptf("%d unloaded modules without a name and an address: the list is ignored", len(out)))
 		return nil
 	}
 	return out

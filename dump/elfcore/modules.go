@@ -36,7 +36,7 @@ func (b *builder) findModules() {
 	before := len(b.modules)
 	b.modules = slices.CompactFunc(b.modules, func(x, y target.Module) bool { return x.Base == y.Base })
 	if n := before - len(b.modules); n > 0 {
-		b.warn(target.Corruptf("%d modules lie where others do: the first of each counts", n))
+		b.warn(target.Corruptf("%d modules overlap others: the first of each counts", n))
 	}
 	if len(b.modules) > limits.Modules {
 		b.warn(target.Corruptf("%d modules: the first %d are listed", len(b.modules), limits.Modules))

@@ -371,7 +371,7 @@ func (d *GCDecoder) stackOffset(present bool) StackOffset {
 // locatePoints records where the safe points are and passes over them.
 func (d *GCDecoder) locatePoints() error {
 	if d.CodeLength == 0 || d.CodeLength > limits.MethodCode {
-		return target.Corruptf("GC info says that the code has %d bytes", d.CodeLength)
+		return target.Corruptf("GC info: code of %d bytes", d.CodeLength)
 	}
 	if uint64(d.SafePoints) > uint64(d.CodeLength) {
 		return target.Corruptf("GC info has %d safe points in %d bytes of code", d.SafePoints, d.CodeLength)

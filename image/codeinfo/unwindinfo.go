@@ -74,7 +74,7 @@ func unwindSizeARM64(mem target.Memory, at target.Addr) (int, error) {
 // target.ErrUnsupported for a processor whose unwind information does not record it.
 func FunctionLength(mem target.Memory, arch target.Arch, at target.Addr) (uint32, error) {
 	if arch != target.ArchARM64 {
-		return 0, target.Unsupportedf("unwind information of %v does not tell how long a function is", arch)
+		return 0, target.Unsupportedf("unwind information of %v does not record the length of a function", arch)
 	}
 	w, err := target.Uint32(mem, at)
 	return 4 * (w & (1<<18 - 1)), err

@@ -315,7 +315,7 @@ func Methods(b []byte) ([]Method, error) {
 		out = append(out, m)
 	}
 	if d.at != len(b) {
-		return nil, target.Corruptf("native format: %d bytes behind the %d methods of stack trace data", len(b)-d.at, n)
+		return nil, target.Corruptf("native format: %d bytes after the %d methods of stack trace data", len(b)-d.at, n)
 	}
 	return out, nil
 }

@@ -56,7 +56,7 @@ func eachEntry(b []byte, use func(*decoder)) error {
 		d := &decoder{b: b, at: start(b, i, width)}
 		for end := start(b, i+1, width); d.at < end && d.err == nil; entries++ {
 			if entries > len(b)/2 {
-				return target.Corruptf("native format: a hash table whose buckets lie on each other")
+				return target.Corruptf("native format: a hash table with overlapping buckets")
 			}
 			d.take(1) // of the hash code
 			at := d.at
