@@ -125,8 +125,8 @@ func (im *Image) loaderWrites(delta uint64) ([]Directory, error) {
 	if err != nil {
 		return nil, fmt.Errorf("load configuration: %w", err)
 	}
-	// The structure's own size counts: the directory's is that of Windows XP's
-	// in some images.
+	// The structure's own size counts: in some images the directory has the size
+	// of Windows XP's structure.
 	b, err := im.BytesRVA(d.RVA, int(min(le32(head, 0), pageSize)))
 	if err != nil {
 		return nil, fmt.Errorf("load configuration: %w", err)

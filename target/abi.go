@@ -67,8 +67,8 @@ type Processor struct {
 	Context ContextLayout
 	// Vectors are the vector registers in Registers.Float.
 	Vectors VectorFile
-	// Rows are the registers as listings group them: those of the frame first. On
-	// AMD64 they are SOS's.
+	// Rows are the registers as listings group them, the frame's first. On
+	// AMD64 the groups are SOS's.
 	Rows [][]Reg
 
 	names []string // by Reg, as debuggers print them
@@ -248,8 +248,8 @@ type ABI struct {
 	// structs of other sizes than 1, 2, 4 and 8 are passed by their address.
 	FloatArguments int
 	ArgumentSlots  bool
-	// ResultBuffer is the register in which the caller passes the place of a result that
-	// is no register's; NoReg where that is the first of Arguments.
+	// ResultBuffer is the register in which the caller passes the address of a result that
+	// fits no register; NoReg if the address is the first of Arguments.
 	ResultBuffer Reg
 	// Aggregates: structs of one to four floats or doubles are passed in as many
 	// floating-point registers, others of up to 16 bytes in as many of Arguments as they

@@ -102,8 +102,8 @@ type Registers struct {
 	lowKnown uint32
 	lows     [maxPreservedVectors]uint64
 	// Float are the floating-point and vector registers as the dump holds them, or nil: of AMD64 the FXSAVE area, of
-	// ARM64 V0 to V31, 512 bytes each. They are those of the thread; a frame that was unwound to has none, only what
-	// VectorLow shows.
+	// ARM64 V0 to V31, 512 bytes in all. Only a thread's registers have them; for unwound frames VectorLow has the
+	// preserved ones.
 	Float []byte
 	// Signature are the bits of code addresses that hold a signature in this process (pointer authentication); 0 where
 	// the dump does not say.

@@ -325,13 +325,13 @@ type Exception struct {
 	ThreadID uint32
 	Code     uint32 // Windows: exception code; else the signal's number
 	Flags    uint32
-	// Address is that of the instruction that raised the exception (Windows) or, of
-	// a signal, what Signal.Address is. HasAddress: the dump records it; it can be 0.
+	// Address is the instruction that raised the exception (Windows) or, for a signal,
+	// Signal.Address. HasAddress reports whether the dump records it; it can be 0.
 	Address    Addr
 	HasAddress bool
 	Parameters []uint64 // ExceptionInformation of an exception record, at most 15
-	// Record is where the process keeps the EXCEPTION_RECORD that this one follows
-	// from, 0 if there is none.
+	// Record is the address of the EXCEPTION_RECORD in the process that led to this one,
+	// 0 if there is none.
 	Record    Addr
 	Registers Registers // at the time of the exception, if recorded
 	Words     string    // "SIGSEGV/SEGV_MAPERR", "0xe0434352"

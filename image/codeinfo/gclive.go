@@ -34,8 +34,8 @@ const (
 
 // A Query is a question for [GCDecoder.LiveSlots].
 type Query struct {
-	// Offset is that of the frame's instruction pointer from the method's
-	// start, in bytes. It is the return address of a frame that called.
+	// Offset is the distance of the frame's instruction pointer from the method's
+	// start, in bytes. For a frame that called, it is the return address.
 	Offset uint32
 	State  FrameState
 	// ABI is the convention of the method's calls, which determines the scratch

@@ -96,7 +96,7 @@ type Frame struct {
 	// not after a call: in the leaf, and where a signal or an exception
 	// interrupted the code.
 	Exact bool
-	// Err gives the reason why the walk ended at this frame, where it did not reach the
+	// Err is the reason why the walk ended at this frame, if it did not reach the
 	// end of the stack.
 	Err error
 }
