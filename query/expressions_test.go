@@ -17,7 +17,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// expressions have values that C# or the source of Zoo.cs fixes. S is Debuggee.Zoo.Statics.
+// expressions have values that C# or the source of Zoo.cs fixes. S is Debuggee.Zoo.Statics and R its root.
 var expressions = [][2]string{
 	// Numbers.
 	{"7 / 2, 7.0 / 2, -7 % 3, 7 - 10", "3, 3.5, -1, -3"},
@@ -46,15 +46,27 @@ var expressions = [][2]string{
 	{`S.When == '2026-11-20', S.When > '2026-11-19 23:00', S.When < S.When, S.When.Ticks == 739939 * 864000000000`, "true, true, false, true"},
 	{"obj(addr(S.String)), obj(0), obj(addr(S.Array)).Length", `"static string", null, 3`},
 	{"dwo(addr(S.Array) + 8), by(addr(S.Array) + 8), wo(addr(S.Array) + 8), qwo(addr(S.Array) + 8), poi(addr(S.Array) + 8)", "3, 3, 3, 3, 0x3"},
+	{"hash(S.Array), text(obj(addr(S.Array))), type(S.Struct).Name, type(S.Array).FullName, S.String.GetType(), S.Int.ToString()",
+		"null, System.Int32[3], Point, System.Int32[], System.String, 1234567"},
+	{"(System.Object)S.String is string, S.String.Equals('static string'), (S.Array as System.String) == null, refs(S.StructWithReference.Label)",
+		"true, true, true, null"},
+	{"R.Primitives.TimeSpan.TotalHours, R.Primitives.TimeSpan.TotalSeconds, R.Primitives.TimeSpan == '0.01:30:30', R.Primitives.Some.HasValue, R.Primitives.Some.Value",
+		"1.5083333333333333, 5430, true, true, 17"},
+	{"R.Primitives.TimeSpan < '90m31s', R.Primitives.TimeSpan >= '5400s', R.Primitives.TimeSpan == '5430000ms'", "true, true, true"},
+	{`"\"\\\n\r\0\x41\u00e9", len(@"a""b")`, "\"\\\n\r\x00Aé, 3"},
+	{"refs(R.Arrays)[0] == R.Arrays.Ints, Debuggee.Zoo.Color.Blue, (Debuggee.Zoo.Color)200, (int)Debuggee.Zoo.Color.Blue", "true, Blue, Blue, 200"},
+	{"3 > null, null < 3, 'a' < 'b', 1m > 0.5, R.Primitives.Inf > 1m", "false, false, true, true, true"},
 	{"gen(S.String), gen(S.Array) == 0, gen(S.String) == 'frozen', gen(S.String) + 1, gen(null)", "frozen, true, true, 6, null"},
 	{"live(S.Array), live(null), retained(S.Array), retained(null), size(null), refs(S.Array), referrers(S.Array)", "true, null, 36, null, null, null, null"},
 }
+
+var short = strings.NewReplacer("S.", "Debuggee.Zoo.Statics.", "R.", "Debuggee.Zoo.Scenario.Root.")
 
 // TestExpressions: expressions without and with members have the values that they have in C#.
 func TestExpressions(t *testing.T) {
 	p := asked(t, testdump.Open(t, "net10-zoo").Dump)
 	for _, x := range expressions {
-		e, err := query.Evaluate(t.Context(), p, strings.ReplaceAll(x[0], "S.", "Debuggee.Zoo.Statics."))
+		e, err := query.Evaluate(t.Context(), p, short.Replace(x[0]))
 		if !assert.NoError(t, err, x[0]) {
 			continue
 		}
