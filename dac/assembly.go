@@ -57,7 +57,7 @@ func (r *Runtime) readAssembly(a target.Addr) (*Assembly, error) {
 	return as, nil
 }
 
-// MapTable is the address of the first part of a lookup map's table, 0 while
+// MapTable returns the address of the first part of a lookup map's table, 0 while
 // the map is empty. SOS calls it the map.
 func (m *Module) MapTable(k Map) (target.Addr, error) {
 	at, err := m.MapAddr(k)

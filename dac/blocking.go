@@ -32,7 +32,7 @@ type BlockingItem struct {
 func (r *Runtime) BlockingItems(t *Thread) ([]BlockingItem, error) {
 	o := &r.off.BlockingItem
 	if r.off.Thread.Blocking == layout.Absent || o.Monitor == layout.Absent {
-		return nil, target.Unsupportedf("the layout of this runtime does not tell where it notes what threads wait for")
+		return nil, target.Unsupportedf("the layout of this runtime lacks the list of monitors that threads wait for")
 	}
 	at, err := r.ptr(t.Addr, r.off.Thread.Blocking, "Thread.DebugBlockingInfo")
 	if err != nil || at == 0 {
@@ -43,20 +43,20 @@ func (r *Runtime) BlockingItems(t *Thread) ([]BlockingItem, error) {
 	for at != 0 {
 		// Items of outer waits are nearer to the stack's base.
 		if !t.Stack.Contains(at) || at <= seen || len(out) == limits.BlockingItems {
-			return out, target.Corruptf("what thread %d waits for: an item at %#x", t.ManagedID, uint64(at))
+			return out, target.Corruptf("monitors that thread %d waits for: an item at %#x", t.ManagedID, uint64(at))
 		}
 		seen = at
 		rd := layout.Reader{Mem: r.mem, Base: at}
 		item := BlockingItem{Monitor: rd.Ptr(o.Monitor), Kind: BlockingKind(rd.U32(o.Kind)), Timeout: int32(rd.U32(o.Timeout))}
 		next := rd.Ptr(o.Next)
 		if rd.Err != nil {
-			return out, fmt.Errorf("what thread %d waits for: %w", t.ManagedID, rd.Err)
+			return out, fmt.Errorf("monitors that thread %d waits for: %w", t.ManagedID, rd.Err)
 		}
 		if item.Kind > BlockedWait {
-			return out, target.Corruptf("what thread %d waits for: kind %d", t.ManagedID, item.Kind)
+			return out, target.Corruptf("monitors that thread %d waits for: kind %d", t.ManagedID, item.Kind)
 		}
 		if item.Block, err = r.SyncBlockOfLock(item.Monitor); err != nil {
-			return out, fmt.Errorf("what thread %d waits for: %w", t.ManagedID, err)
+			return out, fmt.Errorf("monitors that thread %d waits for: %w", t.ManagedID, err)
 		}
 		out = append(out, item)
 		at = next

@@ -130,7 +130,7 @@ func (r *Runtime) constructed() *constructedIndex {
 	return idx
 }
 
-// miss notes the first reason for which a type is not in the index.
+// miss records the first reason for which a type is not in the index.
 func (x *constructedIndex) miss(err error) {
 	if x.missing == nil {
 		x.missing = err
@@ -169,7 +169,7 @@ func (r *Runtime) constructedKey(key []byte, th target.Addr) ([]byte, error) {
 	return instanceKey(key, home, mt.Token, args), err
 }
 
-// typeDescRank is the rank of an array that has a TypeDesc, 0 for other types.
+// typeDescRank returns the rank of an array that has a TypeDesc, 0 for other types.
 func (r *Runtime) typeDescRank(et metadata.ElementType, th target.Addr) (int, error) {
 	switch et {
 	case metadata.ElementSZArray:

@@ -9,7 +9,7 @@ type cycle struct {
 	steps, limit uint64      // since at was taken, and until the next is taken
 }
 
-// closes notes the next address of the list and reports whether it came before.
+// closes records the next address of the list and reports whether it came before.
 func (c *cycle) closes(a target.Addr) bool {
 	if a == c.at {
 		return true

@@ -18,7 +18,7 @@ var lookupMapNames = map[Map]string{
 	MapAssemblyRef: "AssemblyReferencesMap",
 }
 
-// ModuleOptions choose what DescribeModule adds.
+// ModuleOptions select what DescribeModule adds.
 type ModuleOptions struct {
 	Types bool // the loaded types that the module defines and refers to
 }
@@ -55,7 +55,7 @@ func notOne(a target.Addr, what string, err error) error {
 	case errors.Is(err, target.ErrCorrupt):
 		return target.Corruptf("%016x is not %s", uint64(a), what)
 	}
-	return fmt.Errorf("%016x can't be told to be %s: %w", uint64(a), what, err)
+	return fmt.Errorf("%016x can't be proved to be %s: %w", uint64(a), what, err)
 }
 
 // recorded returns err, or nil for a target.ErrUnsupported: a member that the runtime's version does not record is not
@@ -211,7 +211,7 @@ func (r *Runtime) describeAppDomain(a target.Addr, name answer.Text, heaps []ans
 	return d
 }
 
-// domainHeaps are the heaps that SOS names for a domain.
+// domainHeaps returns the heaps that SOS names for a domain.
 func (r *Runtime) domainHeaps() ([]answer.DomainHeap, error) {
 	global, err := r.GlobalLoaderAllocator()
 	var l *LoaderAllocator

@@ -66,7 +66,7 @@ func (i *Instance) descriptorHeader(at target.Addr) (descriptorHeader, error) {
 	return decodeDescriptorHeader(b)
 }
 
-// descriptorPointer is the address with a number in the pointer data of a descriptor.
+// descriptorPointer returns the address with a number in the pointer data of a descriptor.
 func (i *Instance) descriptorPointer(h descriptorHeader, n int) (target.Addr, bool) {
 	if n < 0 || uint64(n) >= uint64(h.pointers) {
 		return 0, false
@@ -88,7 +88,7 @@ func (i *Instance) likeDescriptor() (ownPart, error) {
 		return ownPart{}, err
 	}
 	if p == nil {
-		return ownPart{}, target.Unsupportedf("no descriptor is known that has %d bytes and %d addresses", h.jsonSize, h.pointers)
+		return ownPart{}, target.Unsupportedf("no known descriptor has %d bytes and %d pointers", h.jsonSize, h.pointers)
 	}
 	return ownPart{p, layout.Addresses{Pointer: func(n int) (target.Addr, bool) { return i.descriptorPointer(h, n) }}}, nil
 }

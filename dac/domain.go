@@ -43,7 +43,7 @@ func (r *Runtime) RootAssembly() (target.Addr, error) {
 		return 0, err
 	}
 	if r.off.AppDomain.RootAssembly == layout.Absent {
-		return 0, target.Unsupportedf("the layout does not tell where the AppDomain has its root assembly")
+		return 0, target.Unsupportedf("the layout lacks the AppDomain's root assembly")
 	}
 	a, err := r.globalPointer("AppDomain")
 	if err == nil {
@@ -147,7 +147,7 @@ func (r *Runtime) domainModule(slot target.Addr) (*Module, error) {
 	return r.TrustedModule(module)
 }
 
-// CoreLib is the module that defines System.Object.
+// CoreLib returns the module that defines System.Object.
 func (r *Runtime) CoreLib() (*Module, error) {
 	if err := r.clrOnly(lacksModules); err != nil {
 		return nil, err

@@ -34,7 +34,7 @@ func (r *Runtime) EEClass(mt *MethodTable) (*EEClass, error) {
 	return c, nil
 }
 
-// ElementType is the runtime's normalised element type of mt: the underlying type of an enum,
+// ElementType returns the runtime's normalised element type of mt: the underlying type of an enum,
 // metadata.ElementValueType for most structs, Class for classes.
 func (r *Runtime) ElementType(mt *MethodTable) (metadata.ElementType, error) {
 	if r.native != nil {

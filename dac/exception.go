@@ -187,7 +187,7 @@ func (r *Runtime) arrayData(a target.Addr) (data target.Addr, length uint32, siz
 		return 0, 0, 0, err
 	}
 	if !mt.IsArray() {
-		return 0, 0, 0, target.Corruptf("%016x is no array", uint64(a))
+		return 0, 0, 0, target.Corruptf("%016x is not an array", uint64(a))
 	}
 	length, err = target.Uint32(r.mem, a+target.Addr(r.off.Array.NumComponents))
 	return a + target.Addr(r.off.Array.Size), length, mt.ComponentSize, err

@@ -80,10 +80,10 @@ func (r *Runtime) checkFieldToken(mt *MethodTable, f *FieldDesc) error {
 			return ignoreMissing(err)
 		}
 	}
-	return target.Corruptf("%v is no field of %v", f.Token, mt.Token)
+	return target.Corruptf("%v is not a field of %v", f.Token, mt.Token)
 }
 
-// FieldName is the name of a field with its type, "Ns.Type.field".
+// FieldName returns the name of a field with its type, "Ns.Type.field".
 func (r *Runtime) FieldName(f *FieldDesc) (string, error) {
 	mt, err := r.TrustedMethodTable(f.MethodTable)
 	if err != nil {

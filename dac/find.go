@@ -39,7 +39,7 @@ const (
 	symSingleFile = "DotNetRuntimeInfo"               // single-file applications
 )
 
-// ExportedSymbols are the names that a runtime may export for debuggers, in the
+// ExportedSymbols returns the names that a runtime may export for debuggers, in the
 // order in which SOS lists them.
 func ExportedSymbols() []string {
 	return []string{symSingleFile, symDacTable, symAOTHeader, symDescriptor}

@@ -100,7 +100,7 @@ func (r *Runtime) Frame(a target.Addr) (Frame, error) {
 	f := Frame{Addr: a, Next: next, Class: l.classes[id]}
 	switch {
 	case f.Class == "" && l.unplaced != nil:
-		return f, fmt.Errorf("Frame %016x: its class is not known: %w", uint64(a), l.unplaced)
+		return f, fmt.Errorf("Frame %016x: its class is unknown: %w", uint64(a), l.unplaced)
 	case f.Class == "":
 		return f, target.Corruptf("Frame %016x: its first word %#x is of no class", uint64(a), id)
 	}
@@ -135,7 +135,7 @@ func (t *Thread) SignalStack(sp target.Addr) target.Range {
 	return target.Range{Start: sp, End: sp + signalStack}
 }
 
-// signalStackOf is the SignalStack of t in the dump.
+// signalStackOf returns the SignalStack of t in the dump.
 func (r *Runtime) signalStackOf(t *Thread) target.Range {
 	for _, os := range r.tgt.Threads() {
 		if sp, ok := os.Registers.SP(); ok && os.ID == t.OSID {
@@ -155,7 +155,7 @@ func (r *Runtime) Frames(t *Thread) iter.Seq2[Frame, error] {
 				return
 			}
 			if t.Stack.Size() > 0 && !t.Stack.Contains(at) && !r.signalStackOf(t).Contains(at) {
-				yield(Frame{}, target.Corruptf("Frame %016x lies outside of the stack of thread %d", uint64(at), t.ManagedID))
+				yield(Frame{}, target.Corruptf("Frame %016x is outside the stack of thread %d", uint64(at), t.ManagedID))
 				return
 			}
 			f, err := r.Frame(at)

@@ -156,7 +156,7 @@ func (r *Runtime) frameLayout() (*frameLayout, error) {
 	})
 }
 
-// registersOf are the registers that a structure has members for, which the descriptor calls after them: Rbx, Fp, X19.
+// registersOf returns the registers that a structure has members for, which the descriptor calls after them: Rbx, Fp, X19.
 func (r *Runtime) registersOf(structure string, abi *target.ABI) []savedRegister {
 	var out []savedRegister
 	for reg := range abi.General.All {

@@ -21,7 +21,7 @@ type GCFrame struct {
 	Interior   bool // they may point into objects, or outside the heap
 }
 
-// Reference is the address of the i-th reference.
+// Reference returns the address of the i-th reference.
 func (f *GCFrame) Reference(i int) target.Addr { return f.References + 8*target.Addr(i) }
 
 // GCFrames iterates over t's chain of GCFrames, the topmost first. The collector reports them all, independent of the
@@ -39,7 +39,7 @@ func (r *Runtime) GCFrames(t *Thread) iter.Seq2[GCFrame, error] {
 			at, err = r.gcChainOf(l, t)
 		}
 		if err != nil {
-			yield(GCFrame{}, fmt.Errorf("the runtime's own protected references of thread %d are not known: %w", t.ManagedID, err))
+			yield(GCFrame{}, fmt.Errorf("the runtime's own protected references of thread %d are unknown: %w", t.ManagedID, err))
 			return
 		}
 		var round cycle
@@ -67,7 +67,7 @@ func (r *Runtime) GCFrames(t *Thread) iter.Seq2[GCFrame, error] {
 // endsGCFrames: up to 9 null ends the chain, since 10 GCFRAME_TOP.
 func endsGCFrames(a target.Addr) bool { return a == 0 || a == topFrame }
 
-// gcChainOf is the first GCFrame of t.
+// gcChainOf returns the first GCFrame of t.
 func (r *Runtime) gcChainOf(l *frameLayout, t *Thread) (target.Addr, error) {
 	off, err := r.gcChain.Get(func() (int, error) { return r.findGCChain(l) })
 	if err != nil {
@@ -133,7 +133,7 @@ const filteredWord = 0xaaaaaaaa
 // gcFrameAt reads and proves the GCFrame of t at a. It returns the address of the next one, too.
 func (r *Runtime) gcFrameAt(l *frameLayout, t *Thread, a target.Addr) (GCFrame, target.Addr, error) {
 	if a%8 != 0 || !t.Stack.Contains(a) {
-		return GCFrame{}, 0, target.Corruptf("it lies outside of the stack")
+		return GCFrame{}, 0, target.Corruptf("it is outside the stack")
 	}
 	rd := layout.Reader{Mem: r.mem, Base: a}
 	next, owner, n := rd.Ptr(l.GC.Next), rd.Ptr(l.GC.Thread), rd.U32(l.GC.Count)

@@ -12,14 +12,14 @@ import (
 )
 
 // The memory of TestGCFrames: a Thread whose chain the layout has at 0x80, and its
-// stack behind it.
+// stack after it.
 const (
 	gcThread = frameBase
 	gcMember = 0x80
 	gcStack  = frameBase + 0x200
 )
 
-// gcMemory is that memory with words at addresses.
+// gcMemory returns that memory with words at addresses.
 func gcMemory(words map[target.Addr]uint64) []byte {
 	b := make([]byte, 0x300)
 	for a, w := range words {
@@ -86,7 +86,7 @@ func TestGCFrames(t *testing.T) {
 	}
 }
 
-// gcFrames are the GCFrames of t before the first error.
+// gcFrames returns the GCFrames of t before the first error.
 func gcFrames(r *Runtime, t *Thread) (out []GCFrame, err error) {
 	for f, err := range r.GCFrames(t) {
 		if err != nil {

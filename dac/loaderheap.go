@@ -272,7 +272,7 @@ type CodeHeap struct {
 	LoaderHeap
 }
 
-// JitManager is the address of the manager of JIT-compiled code (EEJitManager,
+// JitManager returns the address of the manager of JIT-compiled code (EEJitManager,
 // codeman.h).
 func (r *Runtime) JitManager() (target.Addr, error) { return r.globalPointer("EEJitManager") }
 

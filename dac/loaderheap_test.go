@@ -51,7 +51,7 @@ func words(w ...uint64) *rangeMemory {
 	return m
 }
 
-// heapOffsets are those of a heap {-, FirstBlock, AllocPtr} and of blocks
+// heapOffsets returns those of a heap {-, FirstBlock, AllocPtr} and of blocks
 // {Next, VirtualAddress, VirtualSize}.
 func heapOffsets() *loaderOffsets {
 	o := &loaderOffsets{}

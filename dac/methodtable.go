@@ -70,7 +70,7 @@ type MethodTable struct {
 // IsArray reports whether the type is an array of any rank.
 func (m *MethodTable) IsArray() bool { return m.Flags&mtfArrayMask == mtfArray }
 
-// Category is the kind of the type.
+// Category returns the kind of the type.
 func (m *MethodTable) Category() Category { return Category(m.Flags & mtfCategoryMask >> 16) }
 
 // IsValueType reports whether instances are stored in place.
@@ -102,7 +102,7 @@ func (m *MethodTable) IsOpen() bool { return m.generics() == mtfGenericTypical }
 // ContainsPointers reports whether instances hold references that the GC sees.
 func (m *MethodTable) ContainsPointers() bool { return m.Flags&mtfContainsPtrs != 0 }
 
-// Size is the size in bytes of an instance with n components, as SOS and the
+// Size returns the size in bytes of an instance with n components, as SOS and the
 // GC count it: not rounded up, at least the smallest object.
 func (m *MethodTable) Size(n uint32) uint64 {
 	return max(minObjectSize, uint64(m.BaseSize)+uint64(m.ComponentSize)*uint64(n))
@@ -385,7 +385,7 @@ func (r *Runtime) overriddenModule(mt *MethodTable, loader target.Addr) (target.
 	return target.Pointer(r.mem, r.multipurposeSlot(mt, mtf2ModuleOverride))
 }
 
-// multipurposeSlot is the address of the slot of flag (methodtable.h,
+// multipurposeSlot returns the address of the slot of flag (methodtable.h,
 // MethodTable::GetMultipurposeSlotPtr): the slots of the flags that are set, in
 // order, fill PerInstInfo, InterfaceMap and then the words after the virtual
 // methods' chunk pointers.

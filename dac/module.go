@@ -214,7 +214,7 @@ func (m *Module) readPath() (string, error) {
 	return "", fmt.Errorf("path of Module %016x: %w", uint64(m.Addr), err)
 }
 
-// SimpleName is the name of the module's assembly, "System.Console".
+// SimpleName returns the name of the module's assembly, "System.Console".
 func (m *Module) SimpleName() (string, error) {
 	p, err := m.r.ptr(m.Addr, m.r.off.Module.SimpleName, "Module.SimpleName")
 	if err == nil && p != 0 {

@@ -39,7 +39,7 @@ func (i *Instance) readNativeSymbols(n *nativeNames) *nativeSymbols {
 	return nil
 }
 
-// add notes the symbols of a file and reports whether it has any. Of those at one address the first counts.
+// add records the symbols of a file and reports whether it has any. Of those at one address the first counts.
 func (s *nativeSymbols) add(i *Instance, file *image.Image) bool {
 	for e, err := range file.StaticSymbols() {
 		if err != nil {
@@ -73,7 +73,7 @@ func (s *nativeSymbols) typeAt(at target.Addr) string {
 	return s.names.typeName(mangled)
 }
 
-// vtableType is the type in the name of a virtual table as C++ has it: _ZTV, its length, and the type.
+// vtableType returns the type in the name of a virtual table as C++ has it: _ZTV, its length, and the type.
 func vtableType(symbol string) (string, bool) {
 	s, ok := strings.CutPrefix(symbol, "_ZTV")
 	if !ok {
@@ -121,7 +121,7 @@ func mangle(types map[target.Addr]nativeDefinition) mangledNames {
 	return m
 }
 
-// begins notes a namespace. Of two that come out alike it is the same one each time, whatever the order of types.
+// begins records a namespace. Of two that come out alike it is the same one each time, whatever the order of types.
 func (m *mangledNames) begins(prefix, namespace string) {
 	mangled := prefix + sanitize(namespace)
 	if other, ok := m.known[mangled]; !ok || namespace < other {

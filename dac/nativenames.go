@@ -60,7 +60,7 @@ func (r *Runtime) readNativeNames() *nativeNames {
 	n := &nativeNames{types: map[target.Addr]nativeDefinition{}, statics: map[target.Addr]string{}, invoked: map[target.Addr]invokableMethod{}}
 	headers, err := r.inst.nativeImage().headers, r.inst.nativeImage().err
 	if err == nil && len(headers) == 0 {
-		err = target.Unsupportedf("the program has no ReadyToRun header that tells where its names are")
+		err = target.Unsupportedf("the program has no ReadyToRun header that locates its names")
 	}
 	n.noType, n.noCode = err, err
 	for _, h := range headers {
@@ -110,7 +110,7 @@ func (r *Runtime) readTypeMap(n *nativeNames, h nativeSections, meta *nativeform
 	return nil
 }
 
-// readInvokeMap notes the methods that reflection can call.
+// readInvokeMap records the methods that reflection can call.
 func (r *Runtime) readInvokeMap(n *nativeNames, h nativeSections) error {
 	b, _, err := r.inst.blob(h, nativeformat.SectionInvokeMap)
 	if err != nil {
@@ -283,7 +283,7 @@ func (r *Runtime) isNativeDefinition(mt target.Addr) bool {
 	return err == nil && flags&r.native.kindMask == r.native.definition
 }
 
-// arityOf is the number of type parameters of a type with its enclosing types.
+// arityOf returns the number of type parameters of a type with its enclosing types.
 func arityOf(name string) int {
 	n := 0
 	for _, part := range splitNested(name) {
@@ -312,7 +312,7 @@ func (r *Runtime) nativeArguments(at target.Addr, n int, follow func(target.Addr
 	return out, nil
 }
 
-// nativeAssembly is the simple name of the assembly that defines a type.
+// nativeAssembly returns the simple name of the assembly that defines a type.
 func (r *Runtime) nativeAssembly(th target.Addr) (string, error) {
 	for range limits.TypeNameDepth {
 		mt, err := r.TrustedMethodTable(th)
@@ -333,12 +333,12 @@ func (r *Runtime) nativeAssembly(th target.Addr) (string, error) {
 		if d := r.nativeNamed().types[definition]; d.assembly != "" {
 			return d.assembly, nil
 		}
-		return "", target.Unsupportedf("the program does not say which assembly defines %016x", uint64(mt.Addr))
+		return "", target.Unsupportedf("the program does not record the assembly that defines %016x", uint64(mt.Addr))
 	}
 	return "", target.Corruptf("type %016x is nested too deeply", uint64(th))
 }
 
-// nativeArrayRank is the number of dimensions of an array, which follows from the size of one without elements: each
+// nativeArrayRank returns the number of dimensions of an array, which follows from the size of one without elements: each
 // dimension has a length and a lower bound of four bytes.
 func (r *Runtime) nativeArrayRank(mt *MethodTable) (int, error) {
 	const bounds = 8
@@ -585,7 +585,7 @@ type NativeType struct {
 	Name, Assembly string
 }
 
-// TypesNamed are the types of a NativeAOT program, by address, that have a name as metadata has it:
+// TypesNamed returns the types of a NativeAOT program, by address, that have a name as metadata has it:
 // "System.Collections.Generic.List`1" or "Ns.Outer+Inner".
 func (r *Runtime) TypesNamed(name string) ([]NativeType, error) {
 	if r.native == nil {

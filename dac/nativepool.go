@@ -73,7 +73,7 @@ func (r *Runtime) nativePoolCounter(name string) (NativePoolCounter, error) {
 	at, err := r.layout.Variable(name)
 	o := &r.off.PoolCounter
 	if err == nil && o.Active == layout.Absent {
-		err = target.Unsupportedf("the layout of this runtime does not tell what a counter of its thread pool has")
+		err = target.Unsupportedf("the layout of this runtime lacks the members of its thread pool's counters")
 	}
 	if err != nil {
 		return NativePoolCounter{}, err
@@ -106,7 +106,7 @@ func (r *Runtime) HillClimbing() ([]HillClimbingEntry, error) {
 	}
 	o := &r.off.HillClimbing
 	if o.Size == layout.Absent {
-		return nil, target.Unsupportedf("the layout of this runtime does not tell what an entry of the hill climbing log has")
+		return nil, target.Unsupportedf("the layout of this runtime lacks the members of its hill climbing log")
 	}
 	room, err := r.layout.Uint("HillClimbingLogCapacity")
 	if err != nil {

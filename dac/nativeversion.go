@@ -65,7 +65,7 @@ func (i *Instance) versionConstant(v string) string {
 	return found
 }
 
-// stored are the bytes of n from a on that the dump has, in pieces without holes.
+// stored returns the bytes of n from a on that the dump has, in pieces without holes.
 func (i *Instance) stored(a target.Addr, n uint64) [][]byte {
 	var out [][]byte
 	for end := a + target.Addr(n); a < end; {
@@ -108,7 +108,7 @@ func (i *Instance) CrashRecord() ([]byte, error) {
 		}
 		return i.record(at)
 	}
-	return nil, target.Unsupportedf("the debug header does not tell where the record of a crash is")
+	return nil, target.Unsupportedf("the debug header lacks the address of the crash record")
 }
 
 // record reads JSON up to the closing zero.

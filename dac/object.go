@@ -41,7 +41,7 @@ func (r *Runtime) StringOfChars(chars target.Addr) target.Addr {
 // MethodTable pointer.
 const ObjectHeaderBytes = 8
 
-// ObjectTypeName is the name of the type of the object at a, as the runtime
+// ObjectTypeName returns the name of the type of the object at a, as the runtime
 // writes it. Something else than an object is target.ErrCorrupt.
 func (r *Runtime) ObjectTypeName(a target.Addr) (string, error) {
 	mt, err := r.ObjectMethodTable(a)

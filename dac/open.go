@@ -118,7 +118,7 @@ func named(c layout.Candidate) string {
 	return c.Major
 }
 
-// unpassed are the probes that did not pass, for whatever reason.
+// unpassed returns the probes that did not pass, for whatever reason.
 func unpassed(probes []Probe) []Probe {
 	var out []Probe
 	for _, p := range probes {

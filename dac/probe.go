@@ -260,7 +260,7 @@ func (r *Runtime) probeStacks() (string, error) {
 	case known == 0:
 		return "", fmt.Errorf("the stack pointers of the runtime's threads: %w", target.ErrNotInDump)
 	case 2*on <= known:
-		return "", target.Corruptf("%d of %d threads have their stack pointer in the stack that the runtime notes", on, known)
+		return "", target.Corruptf("%d of %d threads have their stack pointer in the stack that the runtime records", on, known)
 	}
 	return fmt.Sprintf("%d of %d threads are on theirs", on, known), nil
 }

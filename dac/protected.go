@@ -27,7 +27,7 @@ func (r *Runtime) Protected(f *Frame) (slots []target.Addr, interior bool, err e
 	case f.Class == "DynamicHelperFrame":
 		slots, err = r.dynamicHelper(l, f)
 	case f.Class == "HelperMethodFrame_PROTECTOBJ" || f.Class == "GCFrame" || helperObjects[f.Class] > 0:
-		err = target.Unsupportedf("the layout does not tell what it protects")
+		err = target.Unsupportedf("the layout lacks the references that it protects")
 	}
 	if err != nil {
 		return nil, false, fmt.Errorf("%s %016x: %w", f.Class, uint64(f.Addr), err)
@@ -126,7 +126,7 @@ func (r *Runtime) UnreadReferences(f *Frame) error {
 	return fmt.Errorf("%s %016x: %w", f.Class, uint64(f.Addr), target.Unsupportedf("reading %s", what))
 }
 
-// gcFrame are the references of an array that a GCFrame protects: up to .NET
+// gcFrame returns the references of an array that a GCFrame protects: up to .NET
 // Core 3.1 one of the explicit frames (GCFrame::GcScanRoots).
 func (r *Runtime) gcFrame(l *frameLayout, f *Frame) ([]target.Addr, bool, error) {
 	rd := layout.Reader{Mem: r.mem, Base: f.Addr}

@@ -81,10 +81,10 @@ func (r *Runtime) protectedList(t *Thread, first target.Addr, next int, read fun
 	at, err := target.Pointer(r.mem, first)
 	for n := 0; err == nil && at != 0; n++ {
 		if n == limits.ProtectedReferences || round.closes(at) {
-			return out, target.Corruptf("the list of what it protects does not end")
+			return out, target.Corruptf("the list of protected values has no end")
 		}
 		if at%8 != 0 || !t.Stack.Contains(at) {
-			return out, target.Corruptf("what it protects is listed at %#x, outside of the stack", uint64(at))
+			return out, target.Corruptf("a protected value is listed at %#x, outside the stack", uint64(at))
 		}
 		v, keeps, err := read(at)
 		if err == nil && keeps {
@@ -106,14 +106,14 @@ func (r *Runtime) protectedList(t *Thread, first target.Addr, next int, read fun
 // proveValue proves that v is in the stack of t, and is of a type of structs.
 func (r *Runtime) proveValue(v *ProtectedValue, t *Thread) error {
 	if v.Data%8 != 0 || !t.Stack.Contains(v.Data) {
-		return target.Corruptf("what it protects is at %#x, outside of the stack", uint64(v.Data))
+		return target.Corruptf("a protected value is at %#x, outside the stack", uint64(v.Data))
 	}
 	if v.Type == 0 {
 		return nil
 	}
 	mt, err := r.TrustedMethodTable(v.Type)
 	if err == nil && !mt.IsValueType() {
-		err = target.Corruptf("%#x is no type of structs", uint64(v.Type))
+		err = target.Corruptf("%#x is not a struct type", uint64(v.Type))
 	}
 	return err
 }

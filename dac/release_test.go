@@ -8,7 +8,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestRelease: the release is told by the file version, or by the folder.
+// TestRelease: the release is given by the file version, or by the folder.
 func TestRelease(t *testing.T) {
 	for _, c := range []struct {
 		version [4]uint16

@@ -74,10 +74,10 @@ type constants struct {
 	objectHeaderSize int
 }
 
-// Instance is the CLR in the process that this runtime reads.
+// Instance returns the CLR in the process that this runtime reads.
 func (r *Runtime) Instance() *Instance { return r.inst }
 
-// Target is the process.
+// Target returns the process.
 func (r *Runtime) Target() target.Target { return r.tgt }
 
 // Memory returns the process's memory, completed by the read-only parts of module files.

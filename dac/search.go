@@ -123,7 +123,7 @@ func (m *Module) FindLoaded(part string) ([]Match, error) {
 	return out, first
 }
 
-// LoadedType is the MethodTable of a TypeDef or TypeRef of the module, 0 if the
+// LoadedType returns the MethodTable of a TypeDef or TypeRef of the module, 0 if the
 // type is not loaded.
 func (m *Module) LoadedType(t metadata.Token) (target.Addr, error) {
 	kind := MapTypeDef
@@ -133,7 +133,7 @@ func (m *Module) LoadedType(t metadata.Token) (target.Addr, error) {
 	return m.Lookup(kind, t.Row())
 }
 
-// MethodDefName is the name of a method from metadata alone, with its type and
+// MethodDefName returns the name of a method from metadata alone, with its type and
 // parameters.
 func (m *Module) MethodDefName(t metadata.Token) (string, error) {
 	md, err := m.Metadata()

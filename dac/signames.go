@@ -151,7 +151,7 @@ func (r *Runtime) appendSigTypeDesc(dst []byte, a target.Addr, depth int) ([]byt
 	return nil, target.Corruptf("TypeDesc %016x of element type %#x", uint64(a), uint8(et))
 }
 
-// typeVarNumber is the position of a type parameter.
+// typeVarNumber returns the position of a type parameter.
 func (r *Runtime) typeVarNumber(a target.Addr) (uint32, error) {
 	rd := layout.Reader{Mem: r.mem, Base: a}
 	module, token := rd.Ptr(r.off.TypeVar.Module), metadata.Token(rd.U32(r.off.TypeVar.Token))

@@ -7,7 +7,7 @@ import (
 )
 
 // TestFormatSignature words signatures by the examples of ECMA-335 II.23.2, with
-// bytes behind them that are not theirs.
+// bytes after them that are not theirs.
 func TestFormatSignature(t *testing.T) {
 	for _, c := range []struct {
 		sig  []byte

@@ -196,7 +196,7 @@ func (s *slotPlaces) address(index int) (target.Addr, error) {
 	place, known := s.place[index]
 	switch {
 	case !known:
-		return 0, target.Unsupportedf("nothing in the process proves where it stands in the runtime's table of globals, which is %s",
+		return 0, target.Unsupportedf("nothing in the process proves its place in the runtime's table of globals, which is %s",
 			s.difference())
 	case place >= len(s.table.values) || s.table.values[place] == 0:
 		return 0, target.Unsupportedf("entry %d of the runtime's table of globals has no address of the runtime", place)

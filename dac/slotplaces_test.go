@@ -47,7 +47,7 @@ func slotRuntimes(t *testing.T, d target.Target) (out []slotRuntime) {
 	return out
 }
 
-// shifted is a table with n more entries before place, or with n fewer from there
+// shifted returns a table with n more entries before place, or with n fewer from there
 // on.
 func (s *slotTable) shifted(place, n int, filler target.Addr) *slotTable {
 	out := &slotTable{whole: s.whole}

@@ -492,7 +492,7 @@ func (v *slotProver) variable(name string) target.Addr {
 	return 0
 }
 
-// coreLib is the module of System.Object.
+// coreLib returns the module of System.Object.
 func (v *slotProver) coreLib() target.Addr {
 	if domain := v.variable("SystemDomain"); domain != 0 {
 		if assembly := v.pointer(domain + target.Addr(v.r.off.SystemDomain.SystemAssembly)); assembly != 0 {

@@ -30,7 +30,7 @@ func (r *Runtime) ObjectHeader(a target.Addr) (ObjectHeader, error) {
 // CheckHeaders returns target.ErrUnsupported if the content of the runtime's object headers is unknown.
 func (r *Runtime) CheckHeaders() error {
 	if r.native != nil {
-		return target.Unsupportedf("what a NativeAOT program notes in the headers of objects is not known")
+		return target.Unsupportedf("the content of a NativeAOT program's object headers is unknown")
 	}
 	return nil
 }

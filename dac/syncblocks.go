@@ -86,7 +86,7 @@ func (r *Runtime) readCleanupSyncBlocks() ([]target.Addr, error) {
 	}
 	at := r.off.SyncBlock.Link
 	if link != 0 && at == layout.Absent {
-		return nil, target.Unsupportedf("the layout of this runtime does not tell how they are linked")
+		return nil, target.Unsupportedf("the layout of this runtime lacks their links")
 	}
 	blocks := []target.Addr{}
 	seen := map[target.Addr]bool{}

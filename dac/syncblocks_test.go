@@ -87,7 +87,7 @@ func TestSyncBlocksBehindEmpty(t *testing.T) {
 	})
 }
 
-// pointed is the memory with pointers written over it.
+// pointed returns the memory with pointers written over it.
 func pointed(mem target.Memory, at map[target.Addr]target.Addr) target.Memory {
 	for a, v := range at {
 		mem = patched{mem, a, binary.LittleEndian.AppendUint64(nil, uint64(v))}

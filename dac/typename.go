@@ -138,7 +138,7 @@ func (f *nameFormatter) typeDesc(a target.Addr, depth int) error {
 	return nil
 }
 
-// typeVar is the name of a type parameter.
+// typeVar returns the name of a type parameter.
 func (f *nameFormatter) typeVar(a target.Addr) (string, error) {
 	rd := layout.Reader{Mem: f.r.mem, Base: a}
 	module, token := rd.Ptr(f.r.off.TypeVar.Module), metadata.Token(rd.U32(f.r.off.TypeVar.Token))
@@ -185,7 +185,7 @@ func (f *nameFormatter) array(mt *MethodTable, depth int) error {
 	return nil
 }
 
-// ArrayRank is the number of dimensions of an array type.
+// ArrayRank returns the number of dimensions of an array type.
 func (r *Runtime) ArrayRank(mt *MethodTable) (int, error) {
 	if r.native != nil {
 		return r.nativeArrayRank(mt)
@@ -377,7 +377,7 @@ func cutArity(name string) (string, int) {
 // dynamicClass is the name of a type without a definition, which a module has for methods that belong to no class.
 const dynamicClass = "(dynamicClass)"
 
-// definitionName is the full name of the type's definition in metadata.
+// definitionName returns the full name of the type's definition in metadata.
 func (r *Runtime) definitionName(mt *MethodTable) (string, error) {
 	if mt.Token.Row() == 0 {
 		return dynamicClass, nil

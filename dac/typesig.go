@@ -96,7 +96,7 @@ func (r *Runtime) resolveToken(t metadata.Token, c SigContext, depth int) (targe
 		}
 		return r.resolveType(&sig, c, depth+1)
 	}
-	return 0, target.Corruptf("token %v is no type", t)
+	return 0, target.Corruptf("token %v is not a type", t)
 }
 
 // resolveTypeRef finds a type that the module refers to but has not used: by its name, in the assembly that defines it.
@@ -231,7 +231,7 @@ var corTypeNames = map[metadata.ElementType]string{
 	metadata.ElementObject:     "System.Object",
 }
 
-// CorTypeName is the name of a type that signatures have a byte for, empty for
+// CorTypeName returns the name of a type that signatures have a byte for, empty for
 // other element types.
 func CorTypeName(et metadata.ElementType) string { return corTypeNames[et] }
 

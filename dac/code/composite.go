@@ -47,7 +47,7 @@ func (r *Reader) openComposite(m *dac.Module, owner string, at target.Addr) (*im
 		if name == "" {
 			name = "a file of unknown name"
 		}
-		return nil, target.Unsupportedf("the code at %016x is of the composite ReadyToRun image of %s, %s, which is no module of the process",
+		return nil, target.Unsupportedf("the code at %016x is of the composite ReadyToRun image of %s, %s, which is not a module of the process",
 			uint64(at), m.Label(), name)
 	}
 	return m.OpenFileOf(tm)

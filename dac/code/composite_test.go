@@ -96,7 +96,7 @@ func openComponent(t *testing.T, name string, composite func(owner string) strin
 	return out
 }
 
-// layoutBase is where the base of the module's loaded image stands.
+// layoutBase returns where the base of the module's loaded image stands.
 func layoutBase(t *testing.T, c component) target.Addr {
 	at := c.m.PEAssembly
 	for _, m := range [][2]string{{"PEAssembly", "PEImage"}, {"PEImage", "LoadedImageLayout"}} {
@@ -171,7 +171,7 @@ func TestCompositeElsewhere(t *testing.T) {
 	require.NoError(t, err)
 	_, err = mem.open()
 	require.ErrorIs(t, err, target.ErrUnsupported)
-	require.ErrorContains(t, err, "framework-r2r.dll, which is no module of the process")
+	require.ErrorContains(t, err, "framework-r2r.dll, which is not a module of the process")
 	mem.Memory = nothing{}
 	_, err = mem.ReadMemory(make([]byte, 8), c.code.Start)
 	require.ErrorIs(t, err, target.ErrUnsupported)

@@ -23,7 +23,7 @@ func (r *Reader) ILMap(info Info) ([]codeinfo.ILMapping, error) {
 	return list, err
 }
 
-// ILOffset is the offset in the method's IL of the instruction that the code at
+// ILOffset returns the offset in the method's IL of the instruction that the code at
 // info.Offset belongs to, and whether there is one.
 func (r *Reader) ILOffset(info Info) (int, bool, error) {
 	list, err := r.ILMap(info)

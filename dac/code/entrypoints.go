@@ -50,7 +50,7 @@ func bucketSize(o *offsets) int {
 	return 8*hashSlots + max(o.Bucket.Keys, o.Bucket.Values)
 }
 
-// lookup is the MethodDesc with the given entry point, 0 if the runtime never
+// lookup returns the MethodDesc with the given entry point, 0 if the runtime never
 // prepared that method. Keys are spread by double hashing in 32 bits; as the
 // number of buckets is a prime, that many steps see all of them.
 func (e *entryPoints) lookup(entry target.Addr) (target.Addr, error) {

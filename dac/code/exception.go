@@ -10,7 +10,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// ExceptionOptions choose what DescribeException reads.
+// ExceptionOptions select what DescribeException reads.
 type ExceptionOptions struct {
 	// Brief leaves out what takes long to find: the type of the inner exception, the stack trace as text, all frames
 	// but the innermost, and the place of that frame in its method and source.

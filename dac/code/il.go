@@ -48,7 +48,7 @@ func (r *Reader) ILReplaced(m *MethodDesc) error {
 }
 
 func rejitted(v *Version) error {
-	return target.Unsupportedf("a profiler has replaced the method's IL (ReJIT %d): that of the metadata is not what runs", v.ReJIT)
+	return target.Unsupportedf("a profiler has replaced the method's IL (ReJIT %d): the metadata's IL is not what runs", v.ReJIT)
 }
 
 // An ilPlace is the place of a method's IL: in the image of its module, or at an address for a method of
@@ -170,7 +170,7 @@ func bodySize(read func(off, n int) ([]byte, error)) (int, error) {
 			n, clause = n|int(b[2])<<8|int(b[3])<<16, ilFatClause
 		}
 		if n < ilSectionHeader || size > limits.ILBytes {
-			return 0, target.Corruptf("section of %d bytes behind IL", n)
+			return 0, target.Corruptf("section of %d bytes after IL", n)
 		}
 		// Some compilers don't count the section's header.
 		size, more = start+max(n, ilSectionHeader+n/clause*clause), b[0]&ilSectionMore != 0

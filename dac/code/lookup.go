@@ -129,7 +129,7 @@ func (r *Reader) jitCode(c *members, s *RangeSection, ip target.Addr) (Info, err
 	return info, nil
 }
 
-// function is the RUNTIME_FUNCTION that covers ip, and whether it is not the
+// function returns the RUNTIME_FUNCTION that covers ip, and whether it is not the
 // first.
 func (b *body) function(ip target.Addr) (RuntimeFunction, bool) {
 	for i := len(b.functions) - 1; i > 0; i-- {

@@ -303,7 +303,7 @@ func (m *MethodDesc) Module() (*dac.Module, error) {
 	return m.r.rt.ModuleOf(mt)
 }
 
-// def is the method's row of metadata.
+// def returns the method's row of metadata.
 func (m *MethodDesc) def() (*metadata.Metadata, metadata.MethodDefRow, error) {
 	if m.Token.IsNil() {
 		return nil, metadata.MethodDefRow{}, target.Unsupportedf("method %016x has no metadata", uint64(m.Addr))

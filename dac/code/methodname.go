@@ -107,7 +107,7 @@ func (m *MethodDesc) fullName(class string, typeArgs, methodArgs []target.Addr) 
 	return metadata.FormatMethod(class+"."+name+list, &sig, m.r.rt.SigNames(md, typeArgs, methodArgs)), nil
 }
 
-// className is the name of the type in front of a method's name.
+// className returns the name of the type in front of a method's name.
 func (m *MethodDesc) className() (string, error) {
 	if m.Kind != MethodDynamic {
 		return m.r.rt.TypeName(m.MethodTable, dac.NameNative)
@@ -137,7 +137,7 @@ func (m *MethodDesc) IsLCG() (bool, error) {
 	return uint64(flags)&mask != 0, err
 }
 
-// Name is the method's own name, such as ".ctor".
+// Name returns the method's own name, such as ".ctor".
 func (m *MethodDesc) Name() (string, error) {
 	switch m.Kind {
 	case MethodArray:

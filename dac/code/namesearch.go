@@ -129,7 +129,7 @@ func (s nameSearch) add(m *dac.Module, found []dac.Match, err error) {
 	s.Modules = append(s.Modules, in)
 }
 
-// last is the module that was added last.
+// last returns the module that was added last.
 func (s nameSearch) last() *answer.SearchedModule { return &s.Modules[len(s.Modules)-1] }
 
 // done adds the modules up. A search without a match fails if some modules could not be searched.
@@ -202,7 +202,7 @@ func (s nameSearch) resolve(m *dac.Module, file answer.Text, f dac.Match) answer
 	return n
 }
 
-// typeName is the type's name as SOS's managed commands write it.
+// typeName returns the type's name as SOS's managed commands write it.
 func (s nameSearch) typeName(m *dac.Module, t metadata.Token, mt target.Addr) (string, error) {
 	if mt != 0 {
 		if name, err := s.r.rt.TypeHandleName(mt, dac.NameManaged); err == nil {

@@ -88,12 +88,12 @@ func (m *nibbleMap) pointer(word uint32) (uint64, bool) {
 	return 0, false
 }
 
-// nibble is the i-th nibble of a word.
+// nibble returns the i-th nibble of a word.
 func nibble(word uint32, i uint64) uint32 { return word >> (28 - 4*i) & 0xf }
 
 func nibbleStart(pos uint64, n uint32) uint64 { return pos*nibbleBucket + uint64(n-1)*nibbleAlign }
 
-// lastStart is the last start among the first n buckets of a word.
+// lastStart returns the last start among the first n buckets of a word.
 func lastStart(word uint32, index, n uint64) (uint64, bool) {
 	for n > 0 {
 		n--

@@ -160,7 +160,7 @@ func TestCodeBehindMissingMap(t *testing.T) {
 	}
 }
 
-// TestNibbleMapHoles: what lies behind a part that the dump lacks is found, also in
+// TestNibbleMapHoles: what follows a part that the dump lacks is found, also in
 // a heap of more than 16 MB.
 func TestNibbleMapHoles(t *testing.T) {
 	const far = 20 << 20

@@ -150,7 +150,7 @@ func parseFlagBit(s string) (flagBit, error) {
 	member, mask, ok := strings.Cut(s, ":")
 	v, err := strconv.ParseUint(mask, 0, 16)
 	if !ok || err != nil || !slices.Contains([]string{"Flags", "Flags2", "Flags3"}, member) {
-		return flagBit{}, target.Corruptf("layout constant: %q is no flag", s)
+		return flagBit{}, target.Corruptf("layout constant: %q is not a flag", s)
 	}
 	return flagBit{member, uint16(v)}, nil
 }
@@ -242,7 +242,7 @@ func (c *members) globals(r *Reader) {
 	c.managerErr = cmp.Or(jitErr, r2rErr)
 }
 
-// global is the pointer that a global holds.
+// global returns the pointer that a global holds.
 func (r *Reader) global(name string) (target.Addr, error) {
 	at, err := r.rt.Layout().Variable(name)
 	if err != nil {

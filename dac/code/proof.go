@@ -51,7 +51,7 @@ func (r *Reader) tokenLeadsTo(mt *dac.MethodTable, m *MethodDesc) (bool, error) 
 		return false, nil // the type has its own proof
 	}
 	if !mod.MayHave(m.Token) {
-		return false, target.Corruptf("%v is no method of its module", m.Token)
+		return false, target.Corruptf("%v is not a method of its module", m.Token)
 	}
 	at, err := mod.Lookup(dac.MapMethodDef, m.Token.Row())
 	return err == nil && at == m.Addr, nil

@@ -245,7 +245,7 @@ func (im *r2rImage) readBody(r *Reader, f RuntimeFunction, i int, md target.Addr
 	return kept.(*body), nil
 }
 
-// imageOf is the image with the code that info describes.
+// imageOf returns the image with the code that info describes.
 func (r *Reader) imageOf(c *members, info Info) (*r2rImage, error) {
 	s, err := r.rangeSection(c, info.Start)
 	if err != nil {
@@ -271,7 +271,7 @@ func (r *Reader) codeMemory(info Info) (target.Memory, error) {
 	return im.mem, nil
 }
 
-// imageFunctions are the RUNTIME_FUNCTIONs of a method and its funclets.
+// imageFunctions returns the RUNTIME_FUNCTIONs of a method and its funclets.
 func (r *Reader) imageFunctions(c *members, info Info) ([]RuntimeFunction, error) {
 	im, err := r.imageOf(c, info)
 	if err != nil {

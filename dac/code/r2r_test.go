@@ -12,7 +12,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// bucketLayout is where a bucket has its keys and values on every runtime.
+// bucketLayout returns where a bucket has its keys and values on every runtime.
 func bucketLayout() *members {
 	c := &members{}
 	c.Bucket.Size, c.Bucket.Keys, c.Bucket.Values = 64, 0, 32
@@ -133,7 +133,7 @@ func TestNativeNumbers(t *testing.T) {
 
 func TestNativeArray(t *testing.T) {
 	// Seven elements, one-byte offsets; the only block is a leaf for index 5
-	// with the number 9 behind it.
+	// with the number 9 after it.
 	b := []byte{7 << 3, 1, 5 << 3, 9 << 1}
 	a, err := newNativeArray(b)
 	require.NoError(t, err)
@@ -145,7 +145,7 @@ func TestNativeArray(t *testing.T) {
 			assert.Equal(t, 3, at)
 		}
 	}
-	// A node with both halves: bit 8 clear goes on behind it, set to offset +2.
+	// A node with both halves: bit 8 clear goes on after it, set to offset +2.
 	b = []byte{16 << 3, 1, (3 | 2<<2) << 1, 1 << 3, 3 << 3}
 	b = append(b, 0)
 	a, err = newNativeArray(b)

@@ -34,7 +34,7 @@ func Of(rt *dac.Runtime) *Reader { return readers(rt) }
 
 var readers = dac.PerRuntime(func(rt *dac.Runtime) *Reader { return &Reader{rt: rt, mem: rt.Memory()} })
 
-// Runtime is the runtime that r reads.
+// Runtime returns the runtime that r reads.
 func (r *Reader) Runtime() *dac.Runtime { return r.rt }
 
 // ptr reads the pointer member at offset off of the structure at a.

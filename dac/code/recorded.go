@@ -153,7 +153,7 @@ func (h *r2rHeader) read(at target.Addr) error {
 // target.ErrUnsupported; no dump of such a process was measured.
 func (h *r2rHeader) section(kind uint32) (target.Range, error) {
 	if h.flags&r2rComponent != 0 {
-		return target.Range{}, target.Unsupportedf("the code is in a composite ReadyToRun image, whose header is not known: " +
+		return target.Range{}, target.Unsupportedf("the code is in a composite ReadyToRun image, whose header is unknown: " +
 			"what the compiler recorded beside the code can't be read")
 	}
 	return h.find(kind), nil

@@ -87,7 +87,7 @@ func quickMethod(t *testing.T, r *Reader) (*MethodDesc, ilAt) {
 	return nil, ilAt{}
 }
 
-// onlyVersions are the methods of all modules that have one version of their code, with that.
+// onlyVersions returns the methods of all modules that have one version of their code, with that.
 func onlyVersions(t *testing.T, r *Reader) iter.Seq2[*MethodDesc, *Version] {
 	modules, err := r.rt.KnownModules()
 	require.NoError(t, err)

@@ -136,7 +136,7 @@ func (r *Reader) versionNodes(c *members, m *MethodDesc, node target.Addr, out [
 	return out, target.Corruptf("method %016x has code versions without end", uint64(m.Addr))
 }
 
-// defaultCode is the code of the version that every method has.
+// defaultCode returns the code of the version that every method has.
 func (r *Reader) defaultCode(c *members, m *MethodDesc) (target.Addr, error) {
 	if c.hasCodeSlot(m) {
 		return target.Pointer(r.mem, m.optional(c, 0))
@@ -322,7 +322,7 @@ func attributeOf(md *metadata.Metadata, rid uint32, name string) (bool, []byte, 
 	return true, b, err
 }
 
-// versioningState is the address of the method's MethodDescVersioningState, 0
+// versioningState returns the address of the method's MethodDescVersioningState, 0
 // if it never had a second version.
 func (r *Reader) versioningState(c *members, m *MethodDesc) (target.Addr, error) {
 	if c.MethodDesc.CodeData != layout.Absent {
@@ -374,7 +374,7 @@ func (r *Reader) readVersioningStates(c *members) (map[target.Addr]target.Addr, 
 	return out, missing
 }
 
-// NativeCode is the code that calls of m run now, 0 if it was never compiled.
+// NativeCode returns the code that calls of m run now, 0 if it was never compiled.
 func (r *Reader) NativeCode(m *MethodDesc) (target.Addr, error) {
 	c, err := r.members()
 	if err != nil {

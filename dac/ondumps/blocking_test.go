@@ -14,7 +14,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// namedThreads are the managed threads by the names that the program told.
+// namedThreads returns the managed threads by the names that the program told.
 func namedThreads(t *testing.T, d *testdump.Dump, rt *dac.Runtime) map[string]*dac.Thread {
 	all, err := rt.Threads()
 	require.NoError(t, err)

@@ -13,7 +13,7 @@ import (
 // faultDumps are one dump of each kind of layout.
 var faultDumps = []string{"net10-zoo", "net9-zoo", "net8-zoo", "net31-zoo", "win-net10-zoo", "win-net8-zoo"}
 
-// text is the JSON form of an answer: it has no addresses of this process.
+// text returns the JSON form of an answer: it has no addresses of this process.
 func text(v any) string {
 	b, err := json.Marshal(v)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// canonicalWord is where an instance of a generic type names its canonical MethodTable, and with which tag.
+// canonicalWord returns where an instance of a generic type names its canonical MethodTable, and with which tag.
 func canonicalWord(t *testing.T, d *testdump.Dump, mt *dac.MethodTable) (at target.Addr, tag uint64) {
 	for at = mt.Addr; at < mt.Addr+0x48; at += 8 {
 		if w, err := target.Uint64(d.Memory(), at); err == nil && w&^3 == uint64(mt.Canonical) && w&3 != 0 {

@@ -33,7 +33,7 @@ func (f symbolFiles) DebugFile(*target.Module) (*image.Image, error) {
 	return f.split, nil
 }
 
-// elfWith is an ELF file that has nothing but a segment of that size and symbols.
+// elfWith returns an ELF file that has nothing but a segment of that size and symbols.
 func elfWith(t *testing.T, size uint64, symbols map[uint64]string) *image.Image {
 	const ehdr, phdr, shdr = 64, 56, 64
 	var syms, strs bytes.Buffer
@@ -129,7 +129,7 @@ func TestNativeSymbols(t *testing.T) {
 	assert.Equal(t, "aot_Order", name)
 }
 
-// typeMapRow is where the program's header has the kind of the section of its map of types.
+// typeMapRow returns where the program's header has the kind of the section of its map of types.
 func typeMapRow(t *testing.T, d *testdump.Dump, inst *dac.Instance) target.Addr {
 	const signature, rows, rowSize, typeMap = 0x00525452, 16, 24, 301
 	for at := inst.Module.Base; inst.Module.Contains(at); at += 8 {

@@ -37,7 +37,7 @@ func TestUnknownStatics(t *testing.T) {
 	}
 }
 
-// staticsOwner is a type with a static that the process initialized.
+// staticsOwner returns a type with a static that the process initialized.
 func staticsOwner(t *testing.T, rt *dac.Runtime, generic bool) *dac.MethodTable {
 	for mt, err := range rt.LoadedTypes() {
 		if err != nil || mt.IsArray() || mt.IsOpen() || mt.IsGeneric() != generic {

@@ -210,7 +210,7 @@ func Candidates(os target.OS, arch target.Arch, prefer string) []Candidate {
 	return out
 }
 
-// majorOf is the major that a table is named after: 8.0 of clr8, 3.1 of clr3.1.
+// majorOf returns the major that a table is named after: 8.0 of clr8, 3.1 of clr3.1.
 func majorOf(name string) string {
 	major := strings.TrimLeft(name, "abcdefghijklmnopqrstuvwxyz")
 	if !strings.Contains(major, ".") {
@@ -224,7 +224,7 @@ func OfMajor(version, major string) bool {
 	return version == major || strings.HasPrefix(version, major+".")
 }
 
-// newestDescriptor is the catalogue's newest descriptor of a major. The types
+// newestDescriptor returns the catalogue's newest descriptor of a major. The types
 // of all builds of a major were equal on every build seen; its globals belong
 // to its own build, and are reached through the DAC table instead.
 func newestDescriptor(major, os, arch string) (*Part, error) {

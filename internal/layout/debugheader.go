@@ -65,7 +65,7 @@ func DebugHeaderPart(entries []DebugEntry, globals []string, source string) (*Pa
 	return p, nil
 }
 
-// debugName is a name as descriptors and tables write it: heap_segment is
+// debugName returns a name as descriptors and tables write it: heap_segment is
 // HeapSegment. Members of C++ classes keep theirs, m_pNext.
 func debugName(s string) string {
 	if known := debugNames[s]; known != "" {

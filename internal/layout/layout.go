@@ -137,7 +137,7 @@ func (b *Builder) Add(p *Part, at Addresses) {
 	}
 }
 
-var errUnresolved = errors.New("nothing tells its address")
+var errUnresolved = errors.New("its address is unknown")
 
 func (g partGlobal) resolve(at Addresses) (Global, error) {
 	switch {
@@ -183,7 +183,7 @@ func (l *Layout) Global(name string) (Global, error) {
 	return Global{}, l.missing("global ", name)
 }
 
-// missing is the error of a global or vtable that no part resolved.
+// missing returns the error of a global or vtable that no part resolved.
 func (l *Layout) missing(kind, name string) error {
 	e := &Error{Type: kind + name}
 	if err := l.unplaced[kind+name]; err != nil && err != errUnresolved {

@@ -323,7 +323,7 @@ func decodeTable(raw []byte, base func(name string) ([]byte, error)) (*tableFile
 // DacTable returns how to find the runtime's table of globals, or nil.
 func (p *Part) DacTable() *DacTable { return p.table }
 
-// PointerCount is one more than the highest index into the pointer data.
+// PointerCount returns one more than the highest index into the pointer data.
 func (p *Part) PointerCount() int {
 	n := 0
 	for _, g := range p.globals {

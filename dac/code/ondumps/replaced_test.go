@@ -32,7 +32,7 @@ func (p patched) View(target.Addr, int) ([]byte, bool) { return nil, false }
 
 func (p patched) Span(target.Addr) []byte { return nil }
 
-// reopened is the runtime of a dump with one byte changed.
+// reopened returns the runtime of a dump with one byte changed.
 func reopened(t *testing.T, d *testdump.Dump, at target.Addr, b byte) *dac.Runtime {
 	raw, err := dump.Open(d.Case.Path, dump.Options{})
 	require.NoError(t, err)

@@ -54,7 +54,7 @@ func (s *sosFrames) heading(sp, ip uint64) {
 	}
 }
 
-// place is where the next variable is, in SOS's form.
+// place returns where the next variable is, in SOS's form.
 func (s *sosFrames) place() string {
 	number := s.next
 	s.next++

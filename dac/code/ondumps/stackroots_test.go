@@ -46,7 +46,7 @@ func number(s string) uint64 {
 	return n
 }
 
-// registers are the frame's registers as far as the oracle knows them.
+// registers returns the frame's registers as far as the oracle knows them.
 func (f *oracleFrame) registers() *target.Registers {
 	regs := &target.Registers{Arch: target.ArchAMD64}
 	for n := target.RAX; n <= target.R15; n++ {
@@ -133,7 +133,7 @@ func flagText(interior, pinned bool) string {
 	return f.String()
 }
 
-// liveTexts are the live slots of a frame that don't hold null.
+// liveTexts returns the live slots of a frame that don't hold null.
 func liveTexts(rt *dac.Runtime, d *codeinfo.GCDecoder, info code.Info, regs *target.Registers, q codeinfo.Query) ([]string, error) {
 	if err := code.Of(rt).DecodeGCInfo(d, info); err != nil {
 		return nil, err
