@@ -19,10 +19,9 @@ import (
 	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 
-// goldenLines are, for each command, the lines whose answers are pinned. They
-// pin how answers look; what they say is held to facts and to other tools
-// elsewhere. In braces stand names: of a fact of the manifest, whose address is
-// meant, or of something that clrstack and clrmodules tell (see names).
+// goldenLines lists the command lines whose output is pinned. Goldens show what output looks like; other tests compare its facts with
+// manifests, SOS and the data-access library. A name in braces stands for an address: that of a fact of the manifest, or one of
+// those that namesOf adds.
 var goldenLines = map[string][]string{
 	// Collections.
 	"items":                    {"items {root.Collections.ByName}", "items -limit 3 -offset 2 {root.Collections.ById}", "items {root.Collections.ByPoint}", "items {root.Collections.HashSet}", "items -find h7 {root.Collections.Hashtable}", "items -keys {root.Collections.Sorted}", "items {root.Collections.Builder}", "items {root.Arrays.Points}", "items {root.Collections.Bag}", "items {root.Dog}", "items Debuggee.Zoo.Statics.Array", "items Debuggee.Zoo.Statics.Int"},
@@ -155,15 +154,14 @@ var goldenLines = map[string][]string{
 	"notreachableinrange": {"notreachableinrange {root.Arrays.Jagged} {root.Arrays.NonZeroBased}"},
 }
 
-// goldenForms are the forms of an answer, by the options that choose them.
+// goldenForms lists the options that choose each form of an answer.
 var goldenForms = map[string][]string{"sosgo": {"-sos=false"}, "sos": {"-sos"}, "json": {"-json"}}
 
-// goldenDumps: one of each container and processor, and one that lacks much.
+// goldenDumps has one dump of each container and processor, and one with many missing parts. The first is the one that people review.
 var goldenDumps = []string{"net10-zoo", "net10-crash-null-triage", "win-net8-zoo", "net10-arm64"}
 
-// TestGolden compares the answers of every command, in each form, with those
-// under testdata/golden. go test ./cmd/sosgo -run TestGolden -update writes
-// them anew.
+// TestGolden compares the output of every command in each form with the files of testdata/golden. The first dump shows the look of
+// each form. Of the others a golden has the first lines of one form, and a hash for all. -update writes the files.
 func TestGolden(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs every command in every form")
@@ -177,7 +175,7 @@ func TestGolden(t *testing.T) {
 		require.NoError(t, err)
 		path = filepath.ToSlash(path)
 		kept := keptDump{path: path}
-		env := cli.Env{Open: kept.open, KeepOpen: true} // it makes no difference: TestDeterminism
+		env := cli.Env{Open: kept.open, KeepOpen: true} // an open dump gives the same answers: TestDeterminism
 		for command, lines := range goldenLines {
 			for _, template := range lines {
 				line, ok := fillIn(template, names)
@@ -191,7 +189,7 @@ func TestGolden(t *testing.T) {
 					if got[command] == nil {
 						got[command] = &strings.Builder{}
 					}
-					fmt.Fprintf(got[command], "==== %s %s: %s\n%s%s", name, form, line, abridge(out), abridge(errs))
+					fmt.Fprintf(got[command], "==== %s %s: %s\n%s%s", name, form, line, abridge(out, linesShown(name, form)), abridge(errs, 3))
 					if code != 0 {
 						fmt.Fprintf(got[command], "exit code %d\n", code)
 					}
@@ -210,7 +208,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestGoldenOfEveryCommand: a new command has to have goldens.
+// TestGoldenOfEveryCommand checks that every command has goldens.
 func TestGoldenOfEveryCommand(t *testing.T) {
 	known := map[string]bool{"analyze": true} // the prompt; internal/cli tests it
 	out, errs, code := run(t, "-json", "help")
@@ -224,9 +222,8 @@ func TestGoldenOfEveryCommand(t *testing.T) {
 	}
 }
 
-// namesOf are the names that golden lines may use for a dump: the facts of its
-// manifest that are addresses, and of the main module and the innermost managed
-// method of the first stack: {module}, {assembly}, {md}, {ip}.
+// namesOf returns the addresses that golden lines may name for a dump: facts of its manifest, and {module}, {assembly}, {md} and {ip}
+// for the main module and the innermost method of the program on a stack.
 func namesOf(t *testing.T, d *testdump.Dump) map[string]string {
 	names := map[string]string{}
 	for name := range d.Manifest.Facts {
@@ -263,8 +260,7 @@ func namesOf(t *testing.T, d *testdump.Dump) map[string]string {
 
 var braces = regexp.MustCompile(`\{[^}]+\}`)
 
-// fillIn puts what names say in the place of braces; it reports false where
-// they lack one.
+// fillIn replaces names in braces by addresses. It reports false if a name is unknown.
 func fillIn(template string, names map[string]string) (line string, ok bool) {
 	ok = true
 	return braces.ReplaceAllStringFunc(template, func(name string) string {
@@ -274,21 +270,30 @@ func fillIn(template string, names map[string]string) (line string, ok bool) {
 	}), ok
 }
 
-// How much of an answer a golden shows; the rest counts through its hash.
-const (
-	goldenLineBytes = 300
-	goldenMaxLines  = 40
-)
+// goldenLineBytes is the length to which a golden shortens a line.
+const goldenLineBytes = 300
 
-// abridge keeps the head of an answer for people, and all of it as a hash.
-func abridge(s string) string {
+// linesShown returns how many lines of an output a golden shows. A hash stands for the rest.
+func linesShown(dump, form string) int {
+	switch {
+	case dump == goldenDumps[0]:
+		return 24
+	case form == "sosgo":
+		return 5
+	default:
+		return 0
+	}
+}
+
+// abridge returns the first lines of an output, and a hash of all if that is not the whole.
+func abridge(s string, most int) string {
 	lines := strings.SplitAfter(s, "\n")
 	if lines[len(lines)-1] == "" {
 		lines = lines[:len(lines)-1]
 	}
 	var b strings.Builder
-	whole := len(lines) <= goldenMaxLines
-	for _, l := range lines[:min(len(lines), goldenMaxLines)] {
+	whole := len(lines) <= most
+	for _, l := range lines[:min(len(lines), most)] {
 		if len(l) > goldenLineBytes {
 			whole, l = false, strings.ToValidUTF8(l[:goldenLineBytes], "")+"…\n"
 		}
