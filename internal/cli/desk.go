@@ -38,6 +38,15 @@ func (c *Context) Desk(files ...string) (*Desk, error) {
 	return &Desk{c.app, files}, nil
 }
 
+// NewDesk returns a desk over a dump that the caller has open, with the commands of env. The path names the dump in answers. Runtime
+// selects the runtime that is looked at; empty is the first. The dump stays open.
+func NewDesk(env Env, d Dump, path, runtime string) *Desk {
+	env.Interrupt, env.IsTerminal = nil, func(any) bool { return false }
+	a := newApp(strings.NewReader(""), io.Discard, io.Discard, &env)
+	a.session.path, a.session.opened, a.session.dump, a.session.runtime, a.session.lent = path, true, d, runtime, true
+	return &Desk{app: a}
+}
+
 // Commands are the names of all commands that are listed.
 func (d *Desk) Commands() []string {
 	var names []string

@@ -105,7 +105,7 @@ func (q *question) window() report.Window { return report.Window{Count: q.Count,
 // address is where the server has the answer: the one that the application asks for, to the letter (api.ts, ask).
 func (q *question) address() string {
 	var b strings.Builder
-	b.WriteString("/api/" + url.PathEscape(q.Words[0]) + "?")
+	b.WriteString("api/" + url.PathEscape(q.Words[0]) + "?")
 	for _, w := range q.Words[1:] {
 		b.WriteString("a=" + url.QueryEscape(w) + "&")
 	}

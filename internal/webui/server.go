@@ -45,6 +45,12 @@ type Server struct {
 	host    string // that was listened to, without port; a name that requests may call it by
 	port    string
 	slots   chan struct{}
+	mounted bool // in another server, which decides who may ask
+}
+
+// Handler returns a handler for a server of another program, which decides who may ask. Paths are relative to where it is mounted.
+func Handler(a Asker, s Subject) http.Handler {
+	return &Server{asker: a, subject: s, slots: make(chan struct{}, atWork), mounted: true}
 }
 
 // NewServer returns a server for requests that come to l.
@@ -100,7 +106,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, why, status)
 		return
 	}
-	if given := r.URL.Query().Get("token"); given != "" && r.URL.Path == "/" {
+	if given := r.URL.Query().Get("token"); given != "" && r.URL.Path == "/" && !s.mounted {
 		http.SetCookie(w, &http.Cookie{Name: cookiePrefix + s.port, Value: s.token, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
 		h.Set("Location", "/")
 		w.WriteHeader(http.StatusSeeOther)
@@ -114,6 +120,12 @@ func (s *Server) refuse(r *http.Request) (status int, why string) {
 	origin := r.Header.Get("Origin")
 	site := r.Header.Get("Sec-Fetch-Site")
 	switch {
+	case s.mounted && r.Method != http.MethodGet && r.Method != http.MethodHead:
+		return http.StatusMethodNotAllowed, "nothing can be changed here"
+	case s.mounted && site != "" && site != "same-origin" && site != "none" && r.URL.Path != "/":
+		return http.StatusForbidden, "a page of another server asks"
+	case s.mounted:
+		return 0, ""
 	case !s.isHost(r.Host):
 		return http.StatusForbidden, "this server is not called " + strconv.QuoteToASCII(r.Host)
 	case origin != "" && origin != "http://"+r.Host:
@@ -242,7 +254,7 @@ var preload = sync.OnceValue(func() string {
 func page(s Subject) string {
 	return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">` +
 		`<meta name="color-scheme" content="light dark"><title>` + title(s) + `</title><link rel="icon" href="data:,">` + preload() +
-		`<link rel="stylesheet" href="/app.css"><script src="/app.js" defer></script></head><body><div id="app"></div>` + noScript + `</body></html>`
+		`<link rel="stylesheet" href="app.css"><script src="app.js" defer></script></head><body><div id="app"></div>` + noScript + `</body></html>`
 }
 
 const noScript = `<noscript>This page needs JavaScript. It runs from this file or server alone.</noscript>`

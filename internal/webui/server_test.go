@@ -142,7 +142,7 @@ func TestFirstRequest(t *testing.T) {
 	assert.Equal(t, http.SameSiteStrictMode, c.SameSite)
 	resp, body := get(t, http.MethodGet, origin+"/", "Cookie", c.Name+"="+c.Value)
 	assert.Equal(t, http.StatusOK, resp.StatusCode)
-	assert.Contains(t, body, "/app.js")
+	assert.Contains(t, body, "app.js")
 	assert.NotContains(t, body, c.Value)
 }
 

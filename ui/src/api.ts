@@ -51,7 +51,7 @@ export async function ask<T>(q: Question, signal?: AbortSignal): Promise<Doc<T>>
   p.set("count", String(q.count));
   if (q.last) p.set("last", "1");
   return inTurn(q.graph ?? false, async () => {
-    const r = await fetch(`/api/${encodeURIComponent(command)}?${p}`, signal ? { signal } : {});
+    const r = await fetch(`api/${encodeURIComponent(command)}?${p}`, signal ? { signal } : {});
     const text = await r.text();
     if (!r.ok) return failed<T>(q, text || `the server says ${r.status}`, "");
     try {
@@ -71,12 +71,12 @@ function failed<T>(q: Question, text: string, advice: string): Doc<T> {
 
 /** Runs a line of the prompt and returns what it prints. */
 export async function runLine(line: string, signal: AbortSignal): Promise<string> {
-  const r = await fetch(`/line?${new URLSearchParams({ line })}`, { signal });
+  const r = await fetch(`line?${new URLSearchParams({ line })}`, { signal });
   return visible(await r.text(), false);
 }
 
 export async function subject(): Promise<Subject> {
   if (embedded) return embedded.subject;
-  const r = await fetch("/subject.json");
+  const r = await fetch("subject.json");
   return JSON.parse(visible(await r.text())) as Subject;
 }

@@ -44,7 +44,7 @@ var floors = []struct{ name, packages string }{
 	{"forms", "internal/report"},
 	{"exports", "export"},
 	{"command line", "internal/webui internal/cli"},
-	{"programs", "cmd"},
+	{"programs", "cmd ui"},
 }
 
 // only restricts some packages further. The key is a package, or a folder with /... behind it; the value lists the packages of this

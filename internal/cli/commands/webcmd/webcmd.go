@@ -137,6 +137,9 @@ type asker struct {
 	seat *cli.Seat // of the page's terminal
 }
 
+// Asker returns what asks at a desk for a page.
+func Asker(desk *cli.Desk) webui.Asker { return &asker{desk: desk, seat: desk.Seat()} }
+
 // Ask implements webui.Asker.
 func (a *asker) Ask(ctx context.Context, words []string, part report.Window, w io.Writer) {
 	a.desk.Answer(ctx, cli.Question{Words: words, JSON: true, Part: &part}, w, io.Discard)

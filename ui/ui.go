@@ -1,0 +1,40 @@
+// Package ui serves the page of a dump, and the JSON documents of all commands, in an HTTP server of another program.
+//
+// Stability: unstable.
+package ui
+
+import (
+	"net/http"
+	"path/filepath"
+
+	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/internal/cli"
+	"github.com/sosgo/sosgo/internal/cli/commands"
+	"github.com/sosgo/sosgo/internal/cli/commands/webcmd"
+	"github.com/sosgo/sosgo/internal/webui"
+)
+
+// Options choose what the page shows. The zero value is right for most.
+type Options struct {
+	Name    string // of the dump on the page; empty is the name of its file
+	Runtime string // as in sosgo.Dump.View
+}
+
+// Handler returns a handler with the page of a dump at /, and the documents that commands print with --json at
+// /api/COMMAND?a=ARGUMENT&a=ARGUMENT. Mount it below a prefix that ends with a slash by http.StripPrefix. It answers GET and HEAD
+// alone, names no file and writes none. It does not check who asks: a dump holds secrets, so the server that it is mounted in must.
+// The dump must stay open as long as the handler is in use; after its Close, documents carry errors.
+func Handler(d *sosgo.Dump, o Options) http.Handler {
+	if o.Name == "" {
+		o.Name = "dump"
+		if d != nil && d.File() != nil && d.File().Path != "" {
+			o.Name = filepath.Base(d.File().Path)
+		}
+	}
+	if d == nil {
+		d = &sosgo.Dump{}
+	}
+	env := cli.Env{Commands: commands.All(), Threads: commands.Threads, TypeNames: commands.TypeNames, Recover: true}
+	desk := cli.NewDesk(env, d, o.Name, o.Runtime)
+	return webui.Handler(webcmd.Asker(desk), webui.Subject{File: o.Name})
+}
