@@ -102,11 +102,11 @@ type Registers struct {
 	lowKnown uint32
 	lows     [maxPreservedVectors]uint64
 	// Float are the floating-point and vector registers as the dump holds them, or nil: of AMD64 the FXSAVE area, of
-	// ARM64 V0 to V31, 512 bytes in all. Only a thread's registers have them; for unwound frames VectorLow has the
+	// ARM64 V0 to V31; 512 bytes in both cases. Only a thread's registers have them; for unwound frames VectorLow has the
 	// preserved ones.
 	Float []byte
-	// Signature are the bits of code addresses that hold a signature in this process (pointer authentication); 0 where
-	// the dump does not say.
+	// Signature are the bits of code addresses that hold a signature in this process (pointer authentication); 0 if
+	// the dump does not record them.
 	Signature uint64
 }
 
