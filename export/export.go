@@ -36,7 +36,7 @@ type Type struct {
 	Err      error  // why Name is none
 }
 
-// Types are the types of all objects, by graph.Graph's TypeIndex. What can't be read of them is noted in g.
+// Types returns the types of all objects, by graph.Graph's TypeIndex. What can't be read of them is noted in g.
 func (h *Heap) Types(g *answer.Gaps) []Type {
 	rt := h.Objects.Runtime()
 	list := h.Graph.Types()
@@ -70,7 +70,7 @@ func (h *Heap) Use(ctx context.Context) (used context.Context, done func(), err 
 // pieceNodes are the nodes of one piece of work.
 const pieceNodes = 1 << 17
 
-// A Piece is objects one behind the other. It is for one goroutine.
+// A Piece is objects one after another. It is for one goroutine.
 type Piece struct {
 	Index     int // 0 for the first piece
 	From, To  graph.Node
@@ -81,10 +81,10 @@ type Piece struct {
 	segment *heap.Segment
 }
 
-// Address is where an object of the piece starts.
+// Address returns where an object of the piece starts.
 func (p *Piece) Address(n graph.Node) target.Addr { return p.Addresses[n-p.From] }
 
-// Near is where any object starts: it is fast for those of the piece.
+// Near returns where any object starts: it is fast for those of the piece.
 func (p *Piece) Near(n graph.Node) target.Addr {
 	if n >= p.From && n < p.To {
 		return p.Address(n)
@@ -92,7 +92,7 @@ func (p *Piece) Near(n graph.Node) target.Addr {
 	return p.g.Address(n)
 }
 
-// Generation is the generation of an object of the piece. It is fast for objects in their order.
+// Generation returns the generation of an object of the piece. It is fast for objects in their order.
 func (p *Piece) Generation(n graph.Node) heap.Generation {
 	a := p.Address(n)
 	if p.segment == nil || !p.segment.Objects.Contains(a) {
@@ -121,5 +121,5 @@ func Pieces[S, T any](ctx context.Context, h *Heap, state func() S, produce func
 	}, take)
 }
 
-// None is the state of workers that need none.
+// None returns the state of workers that need none.
 func None() struct{} { return struct{}{} }

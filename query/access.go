@@ -62,7 +62,7 @@ var primitiveForms = map[metadata.ElementType]access{
 	metadata.ElementObject: {form: formReference, size: 8},
 }
 
-// accessOf is how a value of element type et is read, of type t if it is a
+// accessOf returns how a value of element type et is read, of type t if it is a
 // struct or enum.
 func accessOf(et metadata.ElementType, t *objects.Type, err error) *access {
 	a, ok := primitiveForms[et]
@@ -82,7 +82,7 @@ func accessOf(et metadata.ElementType, t *objects.Type, err error) *access {
 	return structAccess(t)
 }
 
-// structAccess is how a value type is read: decimals and what is null or not have forms of their own.
+// structAccess returns how a value type is read: decimals and what is null or not have forms of their own.
 func structAccess(t *objects.Type) *access {
 	name, err := t.Name()
 	if err != nil {
@@ -112,7 +112,7 @@ func nullableAccess(t *objects.Type) *access {
 	return &access{form: formNullable, typ: t, has: has.Offset, inner: inner}
 }
 
-// fieldAccess is how a field is read.
+// fieldAccess returns how a field is read.
 func fieldAccess(f *objects.Field) *access {
 	if f.Static {
 		return &access{static: f}
@@ -136,7 +136,7 @@ func isEnumField(f *objects.Field) bool {
 	return sig != nil && sig.Kind != f.ElementType
 }
 
-// declaredType is the type of a field, nil where it is not loaded. It is told by the field and not by where it is: no
+// declaredType returns the type of a field, nil where it is not loaded. It is given by the field, not by its place: no
 // memory is read at 0.
 func declaredType(f *objects.Field) (*objects.Type, error) { return f.At(0).Type() }
 
@@ -185,7 +185,7 @@ func findField(t *objects.Type, name string, static bool) (*objects.Field, error
 	return nil, errNoMember
 }
 
-// oneField is the field whose name is one that counts. Of fields with one name the most derived type's counts: it is
+// oneField returns the field whose name is one that counts. Of fields with one name the most derived type's counts: it is
 // last.
 func oneField(fields []*objects.Field, name string, static bool, is func(string) bool) (*objects.Field, error) {
 	var found *objects.Field
@@ -241,7 +241,7 @@ func (f *frame) read(a *access, base target.Addr, w *target.Window) Value {
 	return a.decode(b)
 }
 
-// readOther is a static field, or an error.
+// readOther returns a static field, or an error.
 func (f *frame) readOther(a *access) Value {
 	if a.static == nil {
 		return Failed(a.err)
@@ -296,7 +296,7 @@ func signed(b []byte) int64 {
 	return int64(unsigned(b)<<shift) >> shift
 }
 
-// fromValue is a value as the library has it.
+// fromValue returns a value as the library has it.
 func (f *frame) fromValue(v objects.Value) Value {
 	if v.Err() != nil {
 		return Failed(v.Err())
@@ -333,7 +333,7 @@ func (f *frame) fromValue(v objects.Value) Value {
 	return a.decode(b[:a.size])
 }
 
-// typeOf is the type of an object.
+// typeOf returns the type of an object.
 func (f *frame) typeOf(v Value) (*objects.Type, error) {
 	if v.typ != nil {
 		return v.typ, nil
@@ -350,7 +350,7 @@ func (f *frame) typeOf(v Value) (*objects.Type, error) {
 	return o.Type, nil
 }
 
-// object is a reference as the library has it.
+// object returns a reference as the library has it.
 func (f *frame) object(v Value) (objects.Object, error) {
 	if v.typ != nil {
 		return objects.Object{Addr: v.Addr(), Type: v.typ}, nil
@@ -367,7 +367,7 @@ func (f *frame) isString(v Value) bool {
 	return err == nil && t.IsString()
 }
 
-// plain is what operators work with: the content of a box.
+// plain returns what operators work with: the content of a box.
 func (f *frame) plain(v Value) Value {
 	if v.kind != KindObject {
 		return v
@@ -387,7 +387,7 @@ func (f *frame) unboxed(v Value, t *objects.Type) Value {
 	return f.read(f.e.boxAccess(t), v.Addr()+dac.ObjectHeaderBytes, f.far)
 }
 
-// boxAccess is how a boxed value of a type is read.
+// boxAccess returns how a boxed value of a type is read.
 func (e *engine) boxAccess(t *objects.Type) *access {
 	if a, ok := e.boxes.Load(t); ok {
 		return a.(*access)
@@ -401,7 +401,7 @@ func (e *engine) boxAccess(t *objects.Type) *access {
 	return kept.(*access)
 }
 
-// fieldOf is how a member of a type is read; the access of a member that there is not has the error errNoMember.
+// fieldOf returns how a member of a type is read; the access of a member that there is not has the error errNoMember.
 func (e *engine) fieldOf(t *objects.Type, name string) *access {
 	key := memberKey{t, name}
 	if a, ok := e.members.Load(key); ok {

@@ -153,7 +153,7 @@ func (a *accumulator) merge(b *accumulator, g *aggregate) {
 	}
 }
 
-// value is the result. Where no value is known of those that there are, it is the reason.
+// value returns the result. Where no value is known of those that there are, it is the reason.
 func (a *accumulator) value(g *aggregate) Value {
 	if a.count == 0 && a.missing > 0 && g.name != "count" {
 		return Failed(a.err)
@@ -211,7 +211,7 @@ func (a *accumulator) mean() Value {
 	return Float(a.total() / float64(a.count))
 }
 
-// sortable is a value in the form in which it is sorted: texts of strings, ticks of times, numbers of boxes and enums. It holds
+// sortable returns a value in the form in which it is sorted: texts of strings, ticks of times, numbers of boxes and enums. It holds
 // nothing that only its frame can read.
 func (f *frame) sortable(v Value) Value {
 	v = f.plain(v)
@@ -227,7 +227,7 @@ func (f *frame) sortable(v Value) Value {
 	return v
 }
 
-// sortRank is the order of kinds that can't be compared with each other: null comes first, and what is not known last.
+// sortRank returns the order of kinds that can't be compared with each other: null comes first, and what is not known last.
 func sortRank(v Value) int {
 	switch v.kind {
 	case KindNull:

@@ -23,7 +23,7 @@ type function struct {
 	raw        bool // call gets errors as well
 }
 
-// functions are those of the language, in the order of their documentation.
+// functions returns those of the language, in the order of their documentation.
 func functions() []function {
 	return []function{
 		{name: "obj", args: "address", summary: "the object at an address", min: 1, max: 1, call: callObject},
@@ -133,7 +133,7 @@ func (s *scope) unknownFunction(n *node) error {
 	return bad
 }
 
-// anObject is the object that an argument means: also that at an address.
+// anObject returns the object of an argument, which may be an address.
 func (f *frame) anObject(v Value) (objects.Object, error) {
 	switch {
 	case v.kind == KindObject:
@@ -355,7 +355,7 @@ func callText(f *frame, v []Value) Value {
 	return TextOr(f.shown(v[0]))
 }
 
-// line is an object on one line.
+// line returns an object on one line.
 func (f *frame) line(v Value) Value {
 	if s, ok, err := f.textOf(v); ok {
 		return TextOr(s, err)
@@ -511,7 +511,7 @@ func init() {
 	}
 }
 
-// texts are a value and an argument as texts.
+// texts returns a value and an argument as texts.
 func (f *frame) texts(what string, v, arg Value) (a, b string, failed *Value) {
 	a, ok, err := f.textOf(f.plain(v))
 	if err == nil && !ok {
@@ -557,7 +557,7 @@ func textChange(change func(string) string) func(*frame, Value, []Value) Value {
 	}
 }
 
-// contains is that of a string, or of a collection.
+// contains is the method Contains of strings and collections.
 func contains(f *frame, v Value, args []Value) Value {
 	if f.isText(v) || v.kind == KindType {
 		return textTest(strings.Contains)(f, v, args)
@@ -708,7 +708,7 @@ func typeName1(f *frame, v Value) (Value, bool) {
 	return Text(full), true
 }
 
-// lengthOf is how many elements something has; false for what has none.
+// lengthOf returns how many elements something has; false for what has none.
 func (f *frame) lengthOf(v Value) (Value, bool) {
 	switch v.kind {
 	case KindObject, KindStruct, KindText, KindList:
@@ -718,7 +718,7 @@ func (f *frame) lengthOf(v Value) (Value, bool) {
 	return Value{}, false
 }
 
-// length is how many characters or elements a value has.
+// length returns how many characters or elements a value has.
 func (f *frame) length(v Value) Value {
 	switch v.kind {
 	case KindText:
@@ -773,7 +773,7 @@ func (f *frame) invert(v Value) Value {
 // A Function is a function of the language, for help.
 type Function struct{ Name, Args, Summary string }
 
-// Functions are the functions of expressions.
+// Functions returns the functions of expressions.
 func Functions() []Function {
 	var out []Function
 	for _, f := range functions() {

@@ -66,7 +66,7 @@ func isNumeric(t *objects.Type) bool {
 	return err == nil && ok && t.MT.IsValueType()
 }
 
-// convert is a number as one of another type: its bits are cut, as C#'s unchecked conversions do.
+// convert returns a number as one of another type: its bits are cut, as C#'s unchecked conversions do.
 func (f *frame) convert(v Value, t *objects.Type, title string) Value {
 	name, err := t.Name()
 	if err != nil {
@@ -223,7 +223,7 @@ func (f *frame) proven(v Value) Value {
 	return Value{kind: KindObject, bits: uint64(o.Addr), typ: o.Type}
 }
 
-// index is an element of an array, a string, a list or another collection.
+// index returns an element of an array, a string, a list or another collection.
 func (f *frame) index(v Value, keys []Value) Value {
 	if v.kind == KindList {
 		return f.indexList(v, keys[0])

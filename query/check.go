@@ -49,7 +49,7 @@ func (c *checker) check(n *node) ([]*objects.Type, error) {
 	return nil, nil
 }
 
-// name is a name that stands alone.
+// name returns a name that stands alone.
 func (c *checker) name(n *node) ([]*objects.Type, error) {
 	if _, ok, err := c.column(n); ok || err != nil {
 		return nil, err
@@ -89,7 +89,7 @@ func (e *engine) own(name string) {
 	e.owned[name] = true
 }
 
-// fields are the declared types of the fields that a name means for types, nil where one is not known; found: one has
+// fields returns the declared types of the fields that a name means for types, nil where one is not known; found: one has
 // it.
 func (c *checker) fields(types []*objects.Type, name string) (declared []*objects.Type, found bool) {
 	known := true
@@ -213,7 +213,7 @@ func membersHint(name string, types []*objects.Type, names ...string) string {
 	return "it has " + strings.Join(names, ", ") + more
 }
 
-// unknown is the error about a name that no type of the rows has.
+// unknown returns the error about a name that no type of the rows has.
 func (c *checker) unknown(n *node) error {
 	if c.s.source != nil {
 		bad := c.s.e.errorf(n, "no column of %s is named %s, and no field of the rows' objects", c.s.source.Name, n.name)
@@ -233,7 +233,7 @@ func (c *checker) unknown(n *node) error {
 	return c.s.e.unsure(bad)
 }
 
-// typeOf is the type of a MethodTable that the runtime's own tables name.
+// typeOf returns the type of a MethodTable that the runtime's own tables name.
 func (e *engine) typeOf(n *namedType) *objects.Type {
 	o, err := e.p.Objects.Of(heap.Object{Type: n.mt})
 	if err != nil {

@@ -74,7 +74,7 @@ func (c *Choice) lacks(o *heap.Object, err error) {
 	c.why.Note(uint64(o.Addr), err)
 }
 
-// Undecided says how many objects were left out because the condition can't be decided, nil if none was. It is asked when all
+// Undecided returns how many objects were left out because the condition can't be decided, nil if none was. It is asked when all
 // objects were looked at.
 func (c *Choice) Undecided() error {
 	n := c.undecided.Load()

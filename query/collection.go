@@ -16,7 +16,7 @@ func isNoCollection(err error) bool { return errors.Is(err, collections.ErrNotCo
 // A pair is an element of a collection.
 type pair struct{ key, value Value }
 
-// collection is what a value holds.
+// collection returns what a value holds.
 func (f *frame) collection(v Value) (*collections.Collection, error) {
 	t, err := f.typeOf(v)
 	if err != nil {
@@ -31,7 +31,7 @@ func (f *frame) collection(v Value) (*collections.Collection, error) {
 	return f.e.p.Collections.Of(objects.Object{Addr: v.Addr(), Type: t})
 }
 
-// items are the elements of a collection, array or list.
+// items returns the elements of a collection, array or list.
 func (f *frame) items(v Value) iter.Seq2[pair, error] {
 	return func(yield func(pair, error) bool) {
 		if v.kind == KindList {
@@ -177,7 +177,7 @@ func (f *frame) findKey(v, key Value) (found Value, ok bool, gap error) {
 	return Value{}, false, gap
 }
 
-// collectionLength is how many elements a collection says that it has.
+// collectionLength returns how many elements a collection says that it has.
 func (f *frame) collectionLength(v Value) Value {
 	if v.kind != KindObject && v.kind != KindStruct {
 		return Failed(collections.ErrNotCollection)

@@ -64,7 +64,7 @@ var heapSources = []Source{
 	{Name: "exceptions", Summary: "exceptions, with _message, _HResult and the other fields of System.Exception", Columns: heapColumns},
 }
 
-// HeapSources are the sources whose rows are objects of the heap, without their rows.
+// HeapSources returns the sources whose rows are objects of the heap, without their rows.
 func HeapSources() []Source { return append([]Source(nil), heapSources...) }
 
 var heapColumns = []Column{
@@ -96,7 +96,7 @@ func (s *scope) column(n *node) (c code, ok bool, err error) {
 	return code{}, false, nil
 }
 
-// heapColumn is a column of an object of the heap. What its type tells is constant.
+// heapColumn returns a column of an object of the heap. What its type tells is constant.
 func (s *scope) heapColumn(n *node) (code, error) {
 	switch n.name {
 	case "address":

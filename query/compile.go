@@ -40,7 +40,7 @@ func constantCode(v Value) code {
 
 func valueCode(eval func(*frame) Value) (code, error) { return code{eval: eval}, nil }
 
-// condition is a code as a test.
+// condition returns a code as a test.
 func (c code) condition() func(*frame) truth {
 	if c.test != nil {
 		return c.test
@@ -252,7 +252,7 @@ func binaryCode(op string, a, b code) (code, error) {
 // mirrored is the operator with its sides changed.
 var mirrored = map[string]string{"<": ">", "<=": ">=", ">": "<", ">=": "<=", "==": "==", "!=": "!="}
 
-// comparedNumber is a comparison of a column or field that is an integer with a constant one: the most frequent
+// comparedNumber returns a comparison of a column or field that is an integer with a constant one: the most frequent
 // question, for which no Value is made.
 func comparedNumber(op string, a, b code) (code, bool) {
 	if a.constant != nil {
@@ -313,7 +313,7 @@ func fieldTest(op string, a *access, limit int64) func(*frame) truth {
 	}
 }
 
-// this is the object of the row.
+// this returns the object of the row.
 func (s *scope) this(n *node) (code, error) {
 	switch {
 	case s.heap:
@@ -353,7 +353,7 @@ func (s *scope) name(n *node) (code, error) {
 	return code{}, s.unknownName(n)
 }
 
-// unknownName is the error about a name that means nothing.
+// unknownName returns the error about a name that means nothing.
 func (s *scope) unknownName(n *node) error {
 	if s.source != nil {
 		bad := s.e.errorf(n, "no column of %s is named %s", s.source.Name, n.name)
@@ -380,7 +380,7 @@ func (s *scope) unknownName(n *node) error {
 	return bad
 }
 
-// ownMember is a member of the row's object, whose type is known: a type that has none is null, for others have it.
+// ownMember returns a member of the row's object, whose type is known: a type that has none is null, for others have it.
 func (s *scope) ownMember(n *node) (code, error) {
 	if v, is := s.special(n.name); is {
 		return v, nil
@@ -412,7 +412,7 @@ func (s *scope) typeTitle() string {
 	return name
 }
 
-// special are the members of strings and arrays that are columns of the heap's rows.
+// special returns the members of strings and arrays that are columns of the heap's rows.
 func (s *scope) special(name string) (code, bool) {
 	if name == "Length" && s.typ.MT.HasComponents() && (s.typ.IsString() || s.typ.MT.IsArray()) {
 		return lengthColumn(), true
@@ -439,7 +439,7 @@ func (s *scope) memberCode(n *node) (code, error) {
 	return s.dynamicMember(n.name, s.e.inQuery || n.maybe, of, false)
 }
 
-// dynamicMember is a member of what only the frame tells. The type of the last row is remembered, for the next one is
+// dynamicMember returns a member of what only the frame tells. The type of the last row is remembered, for the next one is
 // likely of the same. optional: a type that does not have it is null, for the names were checked before.
 func (s *scope) dynamicMember(name string, nullable bool, of code, optional bool) (code, error) {
 	m := memberReader{e: s.e, name: name, nullable: nullable, optional: optional || s.e.inQuery}
@@ -465,7 +465,7 @@ type rowName struct {
 	found   bool // some row's object has it
 }
 
-// rowName is the one of a name. The rows of a source are looked at by one goroutine.
+// rowName returns the rowName of a name. The rows of a source are looked at by one goroutine.
 func (e *engine) rowName(name string, columns []Column) *rowName {
 	for _, n := range e.rowNames {
 		if n.name == name {
@@ -560,13 +560,13 @@ func (m *memberReader) ofObject(f *frame, v Value) Value {
 	return f.read(m.access, v.Addr()+dac.ObjectHeaderBytes, f.far)
 }
 
-// member is a member of a value, for the functions of this package.
+// member returns a member of a value, for the functions of this package.
 func (f *frame) member(v Value, name string, optional bool) Value {
 	m := memberReader{e: f.e, name: name, optional: optional}
 	return m.read(f, v)
 }
 
-// memberOrNothing is a member that is no field: one of the few that the language knows, or else an error or null.
+// memberOrNothing returns a member that is no field: one of the few that the language knows, or else an error or null.
 func (f *frame) memberOrNothing(v Value, name string, optional bool) Value {
 	if special, ok := specialMembers[name]; ok {
 		if out, ok := special(f, v); ok {
@@ -603,7 +603,7 @@ func (f *frame) noMember(v Value, name string) error {
 	return &memberError{text}
 }
 
-// memberNames are the names under which the fields of a type can be written.
+// memberNames returns the names under which the fields of a type can be written.
 func memberNames(t *objects.Type) []string {
 	if t == nil {
 		return nil
@@ -677,7 +677,7 @@ func (s *scope) typePath(n *node) (code, bool, error) {
 	return code{}, false, ambiguous
 }
 
-// unknownPath is the error about a path that begins with no type.
+// unknownPath returns the error about a path that begins with no type.
 func (s *scope) unknownPath(path []*node) error {
 	bad := s.e.errorf(path[0], "%s is neither a name of the language nor the start of the name of a type in this dump", path[0].name)
 	t := &typeName{}
@@ -702,7 +702,7 @@ func (s *scope) unknownPath(path []*node) error {
 	return s.e.unsure(bad)
 }
 
-// namespace is the error about a path with which names of types begin, but which is none of them; nil if it is not such a path.
+// namespace returns the error about a path with which names of types begin, but which is none of them; nil if it is not such a path.
 func (s *scope) namespace(path ...*node) *Error {
 	t := &typeName{}
 	for _, p := range path {
@@ -738,7 +738,7 @@ func (s *scope) typeCode(n *node) (code, error) {
 	return constantCode(Value{kind: KindType, typ: t}), nil
 }
 
-// staticMember is a static field of a type, or a name of an enum.
+// staticMember returns a static field of a type, or a name of an enum.
 func (s *scope) staticMember(n *node, v Value) (code, error) {
 	if v.typ.IsEnum() {
 		e, err := v.typ.Enum()

@@ -46,7 +46,7 @@ func (v Value) decimalFloat() float64 {
 	return f
 }
 
-// rat is a number that is no float as a fraction.
+// rat returns a number that is no float as a fraction.
 func (v Value) rat() *big.Rat {
 	switch v.kind {
 	case KindInt:
@@ -63,7 +63,7 @@ func (v Value) rat() *big.Rat {
 	return new(big.Rat).SetUint64(v.bits)
 }
 
-// ofRat is a fraction as a decimal, rounded to the 28 digits that one has; a
+// ofRat returns a fraction as a decimal, rounded to the 28 digits that one has; a
 // number that is too large is a float.
 func ofRat(r *big.Rat) Value {
 	for scale := maxScale; scale >= 0; scale-- {
@@ -104,7 +104,7 @@ func parseDecimal(digits string) (Value, bool) {
 	return v, true
 }
 
-// decimalText is a decimal with the digits that it has behind the point, as
+// decimalText returns a decimal with the digits that it has behind the point, as
 // Decimal.ToString writes it.
 func (v Value) decimalText() string {
 	_, scale, _ := v.decimalParts()

@@ -85,7 +85,7 @@ func (e *engine) newFrame() *frame {
 	return &frame{e: e, near: target.NewWindow(mem), far: target.NewWindow(mem)}
 }
 
-// this is the object of the row.
+// this returns the object of the row.
 func (f *frame) this() Value { return Value{kind: KindObject, bits: uint64(f.obj.Addr), typ: f.typ} }
 
 // needGraph has the graph built before an expression is evaluated that asks it.
@@ -104,7 +104,7 @@ func (e *engine) needGraph() error {
 	return nil
 }
 
-// graphGaps is what the graph lacks, if it was asked: an object may live by what can't be read.
+// graphGaps returns what the graph lacks, if it was asked: an object may live by what can't be read.
 func (e *engine) graphGaps() []error {
 	if e.holders == nil {
 		return nil

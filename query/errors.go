@@ -35,7 +35,7 @@ func (e *Error) Error() string {
 // nearBytes is how much of the source an Error quotes.
 const nearBytes = 24
 
-// errorAt is an Error about the byte pos of src.
+// errorAt returns an Error about the byte pos of src.
 func errorAt(src string, pos int, format string, args ...any) *Error {
 	e := &Error{Text: fmt.Sprintf(format, args...)}
 	if src == "" {

@@ -9,7 +9,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Evaluate says what expressions between commas are worth. An *Error says what is wrong with one of them. What the dump lacks
+// Evaluate returns what expressions between commas are worth. An *Error says what is wrong with one of them. What the dump lacks
 // is a value of the answer; if it is all that there is, the answer comes with its error.
 func Evaluate(ctx context.Context, p *Process, src string) (*answer.Evaluations, error) {
 	return evaluate(newEngine(ctx, p, src), src, nil)
@@ -76,7 +76,7 @@ func (s *scope) about(f *frame, o objects.Object) error {
 	return nil
 }
 
-// failed is the answer where the only expression has no value. What it asks of an object that does not have it, or of null, is
+// failed returns the answer where the only expression has no value. What it asks of an object that does not have it, or of null, is
 // the user's to put right, and no gap of the dump.
 func failed(out *answer.Evaluations) (*answer.Evaluations, error) {
 	err := out.Values[0].Value.Err

@@ -59,14 +59,14 @@ func (p *partial) reset() {
 	p.bytes, p.looked, p.gaps, p.corrupt, p.doubts, p.fatal = 0, 0, [gapCount]gap{}, nil, nil, nil
 }
 
-// corrupted notes rows that are missing.
+// corrupted records rows that are missing.
 func (p *partial) corrupted(err error) {
 	if len(p.corrupt) < heap.MaxCorruptions {
 		p.corrupt = append(p.corrupt, err)
 	}
 }
 
-// doubted notes that nobody can tell whether the objects of a type are wanted. It is noted by every part that has some, as
+// doubted records that it is unknown whether the objects of a type are wanted. It is noted by every part that has some, as
 // nobody knows which parts count or whether there are earlier ones, and counts once for all of them.
 func (p *partial) doubted(mt target.Addr, err error) {
 	if p.doubts == nil {
@@ -249,7 +249,7 @@ func (s *sink) take(p *partial) error {
 	return nil
 }
 
-// wanted is how many sorted rows are needed, 0 for all.
+// wanted returns how many sorted rows are needed, 0 for all.
 func (s *sink) wanted() int {
 	top := s.r.o.Rows
 	if n := s.r.q.limit; n >= 0 && (top == 0 || n < top) {
@@ -494,7 +494,7 @@ func (r *run) scanHeap(s *sink) error {
 	}, func(c *collector) error { return s.take(&c.partial) })
 }
 
-// liveness is what the source wants to be alive or dead, nil for all.
+// liveness returns what the source wants to be alive or dead, nil for all.
 func (r *run) liveness() func(*heap.Object) bool {
 	live := r.e.live
 	switch r.source.Name {
@@ -582,7 +582,7 @@ func (c *collector) learn(n uint32, o *heap.Object) {
 	}
 }
 
-// Corrupt notes where the walk could not go on.
+// Corrupt records where the walk could not go on.
 func (c *collector) Corrupt(e *heap.Corruption) { c.corrupted(e) }
 
 // Reset forgets the rows.

@@ -216,7 +216,7 @@ func (l *lexer) literal(start int, quote byte, text string) token {
 	return t
 }
 
-// escape reads what stands behind a back-slash.
+// escape reads what follows a back-slash.
 func (l *lexer) escape(b *strings.Builder) error {
 	at := l.pos - 1
 	if l.pos >= len(l.src) {

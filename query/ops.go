@@ -262,7 +262,7 @@ func (f *frame) negate(v Value) Value {
 // isText reports whether a value is text or a string.
 func (f *frame) isText(v Value) bool { return v.kind == KindText || f.isString(v) }
 
-// plainText is a literal as text.
+// plainText returns a literal as text.
 func (v Value) plainText() string {
 	if v.kind == KindChar {
 		return string(rune(v.bits))
@@ -270,7 +270,7 @@ func (v Value) plainText() string {
 	return v.text
 }
 
-// textOf is the text of a string, a char or text; ok is false for others.
+// textOf returns the text of a string, a char or text; ok is false for others.
 func (f *frame) textOf(v Value) (s string, ok bool, err error) {
 	switch {
 	case v.kind == KindText:
@@ -328,7 +328,7 @@ func truthOf(b bool) truth {
 	return no
 }
 
-// isTrue is a value as a condition; null is not true.
+// isTrue returns a value as a condition; null is not true.
 func (f *frame) isTrue(v Value) truth {
 	v = f.plain(v)
 	switch v.kind {
@@ -351,7 +351,7 @@ func (f *frame) truthValue(t truth) Value {
 	return Bool(t == yes)
 }
 
-// compare is a comparison operator. What is null is equal to null alone, and neither less nor greater, as in C#.
+// compare returns a comparison operator. What is null is equal to null alone, and neither less nor greater, as in C#.
 func (f *frame) compare(op string, a, b Value) truth {
 	a, b = f.plain(a), f.plain(b)
 	switch {
@@ -477,7 +477,7 @@ func (f *frame) stringLength(v Value) (uint32, error) {
 	return n, err
 }
 
-// utf16Length is how many UTF-16 code units a text has.
+// utf16Length returns how many UTF-16 code units a text has.
 func utf16Length(s string) int {
 	n := 0
 	for _, r := range s {
@@ -590,7 +590,7 @@ type tickTime struct {
 // dateMask are the bits of a DateTime that are no kind of time (DateTime.cs, TicksMask).
 const dateMask = 0x3fffffffffffffff
 
-// ticks is a value of the class library that tells a time.
+// ticks returns a value of the class library that tells a time.
 func (f *frame) ticks(v Value) (tickTime, bool) {
 	if v.kind != KindStruct {
 		return tickTime{}, false
@@ -698,7 +698,7 @@ func (f *frame) timeArithmetic(op string, a, b Value) (Value, bool) {
 	return Int(x.ticks - y.ticks), true
 }
 
-// enumName is the name of an enum's value; empty if it has none.
+// enumName returns the name of an enum's value; empty if it has none.
 func enumName(v Value) (string, error) {
 	e, err := v.typ.Enum()
 	if err != nil {
@@ -725,12 +725,12 @@ func enumName(v Value) (string, error) {
 	return "", nil
 }
 
-// structText is a struct on one line.
+// structText returns a struct on one line.
 func (f *frame) structText(v Value) string {
 	return objects.Struct{Addr: v.Addr(), Type: v.typ}.Inline(objects.LineChars)
 }
 
-// shown is a value as text, for + and text(x).
+// shown returns a value as text, for + and text(x).
 func (f *frame) shown(v Value) (string, error) {
 	v = f.plain(v)
 	if v.kind == KindError {

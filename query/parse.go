@@ -305,7 +305,7 @@ func (p *parser) operation(left *node, op string, pos, level int) (*node, error)
 	return p.make(n)
 }
 
-// operator is the operator of a level that stands here, empty for none.
+// operator returns the operator of a level that stands here, empty if there is none.
 func (p *parser) operator(level int) string {
 	switch {
 	case level == 0 && p.isWord("or"):
@@ -361,7 +361,7 @@ func (p *parser) relation(left *node) (n *node, more bool, err error) {
 }
 
 // asType reports whether as casts, and does not name a column: a column's name is one word, with the end, a comma or
-// a step of the query behind it, and starts in lower case or is quoted.
+// a step of the query after it, and starts in lower case or is quoted.
 func (p *parser) asType() bool {
 	t, _ := scanType(p.src, p.tok.end, false)
 	return t != nil && !p.naming
@@ -585,7 +585,7 @@ func (p *parser) unary() (*node, error) {
 }
 
 // cast reads (T)x; nil if the parenthesis is none of a cast. As in C# it is one if a name, a literal, a parenthesis,
-// ! or ~ stands behind.
+// ! or ~ follows.
 func (p *parser) cast() (*node, error) {
 	pos := p.tok.pos
 	t, end := scanType(p.src, p.tok.end, false)
@@ -713,8 +713,8 @@ func (p *parser) member(of *node, maybe bool) (*node, error) {
 	return p.make(node{op: opMethod, pos: pos, name: name, maybe: maybe, args: append([]*node{of}, args...)})
 }
 
-// genericAt is the type whose name with generic arguments starts at pos, nil if what stands there is none: as in C#,
-// what looks like one is one if a point or a parenthesis stands behind.
+// genericAt returns the type whose name with generic arguments starts at pos, nil if what stands there is none: as in C#,
+// what looks like one is one if a point or a parenthesis follows.
 func (p *parser) genericAt(pos int) *typeName {
 	t, end := scanType(p.src, pos, false)
 	if t == nil {
@@ -756,7 +756,7 @@ func (p *parser) typeMember(of *node, t *typeName, pos int) (*node, error) {
 	return p.typeAndMembers(t, pos)
 }
 
-// typeAndMembers takes the parts behind the last generic one off t: they are members.
+// typeAndMembers takes the parts after the last generic one off t: they are members.
 func (p *parser) typeAndMembers(t *typeName, pos int) (*node, error) {
 	last := 0
 	for i := range t.parts {

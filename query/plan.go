@@ -223,7 +223,7 @@ func (p *parser) sql(q *plan) error {
 	return p.clauses(q)
 }
 
-// clauses reads what stands behind FROM, in SQL's order.
+// clauses reads what follows FROM, in SQL's order.
 func (p *parser) clauses(q *plan) error {
 	if ok, err := p.acceptWord("where"); err != nil || ok {
 		if err := p.condition(&q.where, err); err != nil {

@@ -7,7 +7,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// registerValue is a register by its name; is reports whether there is one.
+// registerValue returns a register by its name; is reports whether there is one.
 func registerValue(r *target.Registers, name string) (v uint64, known, is bool) {
 	switch name { // their roles, on every processor
 	case "ip", "pc":
@@ -29,7 +29,7 @@ func registerValue(r *target.Registers, name string) (v uint64, known, is bool) 
 	return 0, false, false
 }
 
-// pathText is the first path as one text: the root, then the objects with the fields between them.
+// pathText returns the first path as one text: the root, then the objects with the fields between them.
 func pathText(p *answer.RootPaths) Value {
 	if len(p.Paths) == 0 {
 		if p.Verdict == "garbage" {

@@ -227,7 +227,7 @@ func (r *run) arrange() error {
 	return nil
 }
 
-// renamed is an expression in which a name that select gave stands for what it was given to.
+// renamed returns an expression in which a name that select gave stands for what it was given to.
 func (r *run) renamed(n *node) *node {
 	if n.op == opName {
 		for _, it := range r.q.items {
@@ -279,7 +279,7 @@ func (r *run) gather(n *node) {
 	}
 }
 
-// aggregateOf is which aggregate a node is, -1 for none.
+// aggregateOf returns which aggregate a node is, -1 if there is none.
 func (r *run) aggregateOf(n *node) int {
 	if !isGroupCall(n) {
 		return -1
@@ -313,7 +313,7 @@ func sameNode(a, b *node) bool {
 	return slices.EqualFunc(a.args, b.args, sameNode)
 }
 
-// rowScope is where expressions about a row stand.
+// rowScope returns where expressions about a row stand.
 func (r *run) rowScope(t *objects.Type) *scope {
 	s := &scope{e: r.e, columns: r.source.Columns, object: r.source.Object, heap: r.onHeap(), typ: t}
 	if s.heap {
@@ -324,7 +324,7 @@ func (r *run) rowScope(t *objects.Type) *scope {
 	return s
 }
 
-// groupScope is where expressions about a group stand: its row has the keys, the aggregates, and the outputs.
+// groupScope returns where expressions about a group stand: its row has the keys, the aggregates, and the outputs.
 func (r *run) groupScope() *scope {
 	return &scope{e: r.e, object: -1, known: func(n *node) int {
 		for i, g := range r.q.groups {
@@ -397,7 +397,7 @@ func (r *run) compileOnce() error {
 	return nil
 }
 
-// objectTypes are the types that the objects may be of that the rows of a source are about, nil where that is not known.
+// objectTypes returns the types that the objects may be of that the rows of a source are about, nil where that is not known.
 func (r *run) objectTypes() []*objects.Type {
 	if r.e.table().gap != nil {
 		return nil
@@ -417,7 +417,7 @@ func (r *run) objectTypes() []*objects.Type {
 	return out
 }
 
-// rowTypes are the types that rows may be of, nil where all may.
+// rowTypes returns the types that rows may be of, nil where all may.
 func (r *run) rowTypes() []*objects.Type {
 	var out []*objects.Type
 	for _, n := range r.e.table().all {
@@ -500,7 +500,7 @@ func (r *run) rows(yield func(answer.QueryRow, error) bool) {
 // errEnough ends a query that has all the rows that it wants.
 var errEnough = errors.New("enough rows")
 
-// note tells what the rows lack.
+// note reports what the rows lack.
 func (r *run) note(p *partial) {
 	r.out.Looked = p.looked
 	if r.onHeap() && r.o.Filter == nil {

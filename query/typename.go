@@ -41,7 +41,7 @@ type typeScanner struct {
 }
 
 // scanType reads the name of a type at the start of src[pos:], and returns
-// where it ends; nil where there is none.
+// where it ends; nil if there is none.
 func scanType(src string, pos int, pattern bool) (*typeName, int) {
 	s := typeScanner{src: src, pos: pos, star: pattern}
 	t := s.typeName()
@@ -191,7 +191,7 @@ func (s *typeScanner) brackets() []string {
 	return out
 }
 
-// opened is the name with nothing between < and > where the names of parameters stand there (T, TKey, K), nil if none do.
+// opened returns the name with nothing between < and > where the names of parameters stand there (T, TKey, K), nil if none do.
 func (t *typeName) opened() *typeName {
 	out := *t
 	out.parts = slices.Clone(t.parts)
@@ -217,7 +217,7 @@ func (t *typeName) isParameter() bool {
 	return len(name) == 1 || len(name) > 1 && name[0] == 'T' && unicode.IsUpper(rune(name[1]))
 }
 
-// String is the name as C# writes it.
+// String returns the name as C# writes it.
 func (t *typeName) String() string {
 	var b strings.Builder
 	t.write(&b)
@@ -244,7 +244,7 @@ func (t *typeName) write(b *strings.Builder) {
 	b.WriteString(strings.Join(t.arrays, ""))
 }
 
-// definition is the name without what chooses one of the instances of a generic type.
+// definition returns the name without what chooses one of the instances of a generic type.
 func (t *typeName) definition() string {
 	var b strings.Builder
 	for i, p := range t.parts {

@@ -104,7 +104,7 @@ func (e *engine) find(t *typeName) ([]*namedType, error) {
 	return nil, nil
 }
 
-// oneDefinition is an error if the types are not instances of one definition: different assemblies may have types of
+// oneDefinition returns an error if the types are not instances of one definition: different assemblies may have types of
 // one name.
 func (e *engine) oneDefinition(t *typeName, list []*namedType) error {
 	var names []string
@@ -148,7 +148,7 @@ func (e *engine) findOpen(t *typeName) ([]*namedType, error) {
 	return list, nil
 }
 
-// quoted are the types that a text in quotes names: with the whole name, by a pattern, or as C# writes generic types.
+// quoted returns the types that a text in quotes names: with the whole name, by a pattern, or as C# writes generic types.
 func (e *engine) quoted(text string) ([]*namedType, error) {
 	if list := e.pattern(text); len(list) > 0 || !strings.Contains(text, "<") {
 		return list, nil
@@ -160,7 +160,7 @@ func (e *engine) quoted(text string) ([]*namedType, error) {
 	return e.findOpen(t)
 }
 
-// unsure is the error about a name that no loaded type and no field of one has. Where not all of them can be read, the
+// unsure returns the error about a name that no loaded type and no field of one has. Where not all of them can be read, the
 // name may be right, and what the dump lacks is a part of the error.
 func (e *engine) unsure(bad *Error) error {
 	if gap := e.table().gap; gap != nil {
@@ -169,7 +169,7 @@ func (e *engine) unsure(bad *Error) error {
 	return bad
 }
 
-// nearType is the type whose whole name is spelt nearly as t, empty if there is none.
+// nearType returns the type whose whole name is spelt nearly as t, empty if there is none.
 func (e *engine) nearType(t *typeName) string {
 	if len(t.parts) < 2 {
 		return ""
@@ -184,7 +184,7 @@ func (e *engine) nearType(t *typeName) string {
 	return nearest(t.definition(), slices.Compact(names))
 }
 
-// typeIn is the first type, by name, of those whose whole names go on after t; empty if there is none.
+// typeIn returns the first type, by name, of those whose whole names go on after t; empty if there is none.
 func (e *engine) typeIn(t *typeName) string {
 	first := ""
 	for _, n := range e.table().all {
@@ -221,7 +221,7 @@ func (e *engine) meantType(t *typeName) string {
 	return "types lists what is loaded"
 }
 
-// pattern are the types whose name a text in quotes is, as the runtime writes it or with points for pluses, or with *
+// pattern returns the types whose name a text in quotes is, as the runtime writes it or with points for pluses, or with *
 // and ?.
 func (e *engine) pattern(text string) []*namedType {
 	var out []*namedType
@@ -283,7 +283,7 @@ func (s *typeSet) has(t *objects.Type) (bool, error) {
 	return false, first
 }
 
-// meant is the hint that names what was meant by a wrong name; empty where nothing is near.
+// meant returns the hint that names what was meant by a wrong name; empty where nothing is near.
 func meant(name string, candidates []string) string {
 	if s := nearest(name, candidates); s != "" {
 		return "did you mean " + s + "?"
@@ -291,7 +291,7 @@ func meant(name string, candidates []string) string {
 	return ""
 }
 
-// meantColumn says which columns somebody may have meant: one that is spelt nearly so, those that have the name in them or in the
+// meantColumn returns which columns somebody may have meant: one that is spelt nearly so, those that have the name in them or in the
 // words about them, or else any that a row shows.
 func meantColumn(name string, columns []Column) string {
 	var names, shown, like []string
@@ -314,7 +314,7 @@ func meantColumn(name string, columns []Column) string {
 	return "the columns are " + strings.Join(shown, ", ")
 }
 
-// nearest is the candidate that is spelt nearly as name: in another case, or with at most two letters wrong; the first
+// nearest returns the candidate that is spelt nearly as name: in another case, or with at most two letters wrong; the first
 // of equally near ones. A name of two letters is near to too many.
 func nearest(name string, candidates []string) string {
 	best, distance := "", 3

@@ -31,7 +31,7 @@ const (
 
 var kindWords = [...]string{"error", "null", "bool", "char", "integer", "integer", "float", "decimal", "text", "object", "struct", "type", "list"}
 
-// String is the kind in words.
+// String returns the kind in words.
 func (k Kind) String() string { return kindWords[k] }
 
 // A Value is what an expression is worth. The zero Value is an error that was
@@ -67,10 +67,10 @@ type list struct {
 // null is the null reference.
 var null = Value{kind: KindNull}
 
-// Null is the null reference.
+// Null returns the null reference.
 func Null() Value { return null }
 
-// Bool is a truth value.
+// Bool returns a truth value.
 func Bool(b bool) Value {
 	if b {
 		return Value{kind: KindBool, bits: 1}
@@ -78,10 +78,10 @@ func Bool(b bool) Value {
 	return Value{kind: KindBool}
 }
 
-// Int is a signed integer.
+// Int returns a signed integer.
 func Int(n int64) Value { return Value{kind: KindInt, bits: uint64(n)} }
 
-// Uint is an unsigned integer.
+// Uint returns an unsigned integer.
 func Uint(n uint64) Value {
 	if n <= math.MaxInt64 {
 		return Value{kind: KindInt, bits: n}
@@ -89,10 +89,10 @@ func Uint(n uint64) Value {
 	return Value{kind: KindUint, bits: n}
 }
 
-// Address is an address, which is shown in hexadecimal.
+// Address returns an address, which is shown in hexadecimal.
 func Address(a target.Addr) Value { return Value{kind: KindUint, bits: uint64(a), hex: true} }
 
-// Float is a floating-point number.
+// Float returns a floating-point number.
 func Float(f float64) Value { return Value{kind: KindFloat, bits: math.Float64bits(f)} }
 
 // single returns a System.Single.
@@ -113,7 +113,7 @@ func (v Value) shortest() float64 {
 // Text is text.
 func Text(s string) Value { return Value{kind: KindText, text: s} }
 
-// Object is a reference to the object at a, null if a is 0.
+// Object returns a reference to the object at a, null if a is 0.
 func Object(a target.Addr) Value {
 	if a == 0 {
 		return null
@@ -121,7 +121,7 @@ func Object(a target.Addr) Value {
 	return Value{kind: KindObject, bits: uint64(a)}
 }
 
-// Failed is a value that is not known, for one of the three errors of package
+// Failed returns a value that is not known, for one of the three errors of package
 // target.
 func Failed(err error) Value { return Value{kind: KindError, err: err} }
 
@@ -133,10 +133,10 @@ func TextOr(s string, err error) Value {
 	return Text(s)
 }
 
-// Kind is the kind of the value.
+// Kind returns the kind of the value.
 func (v Value) Kind() Kind { return v.kind }
 
-// Err is why a KindError is not known, nil for others.
+// Err returns why a KindError is not known, nil for others.
 func (v Value) Err() error {
 	if v.kind != KindError {
 		return nil
@@ -147,7 +147,7 @@ func (v Value) Err() error {
 	return v.err
 }
 
-// Plain is the value as text for tables: numbers in decimal, objects and addresses in hexadecimal. It reports false for null, for
+// Plain returns the value as text for tables: numbers in decimal, objects and addresses in hexadecimal. It reports false for null, for
 // what is not known (Err) and for structs, types and lists.
 func (v Value) Plain() (string, bool) {
 	switch v.kind {
@@ -177,7 +177,7 @@ func (v Value) Plain() (string, bool) {
 	return "", false
 }
 
-// Addr is the address of an object or struct, or an integer as an address.
+// Addr returns the address of an object or struct, or an integer as an address.
 func (v Value) Addr() target.Addr { return target.Addr(v.bits) }
 
 var errNoValue = target.Unsupportedf("there is no value")
@@ -188,7 +188,7 @@ func (v Value) isNumber() bool {
 	return v.isInteger() || v.kind == KindFloat || v.kind == KindDecimal
 }
 
-// float is a number as a double.
+// float returns a number as a double.
 func (v Value) float() float64 {
 	switch v.kind {
 	case KindInt:

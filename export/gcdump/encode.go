@@ -28,7 +28,7 @@ const (
 // sizeSuffixes tell large arrays and strings from small ones of their type, as PerfView's own reader of heaps does.
 var sizeSuffixes = [...]string{"", " (Bytes > 1K)", " (Bytes > 10K)", " (Bytes > 100K)", " (Bytes > 1M)", " (Bytes > 10M)", " (Bytes > 100M)"}
 
-// sizeClass is the index of the suffix of an array or string of a size.
+// sizeClass returns the index of the suffix of an array or string of a size.
 func sizeClass(size uint64) int {
 	class := 0
 	for least := uint64(1000); class < len(sizeSuffixes)-1 && size >= least; least *= 10 {
@@ -105,7 +105,7 @@ func (e *encoder) plan() error {
 	return checkSize(e.nodes(), at)
 }
 
-// nodes is the number of nodes of the file: the objects with their numbers in the graph, then the pseudo nodes.
+// nodes returns the number of nodes of the file: the objects with their numbers in the graph, then the pseudo nodes.
 func (e *encoder) nodes() int { return e.g.Objects() + len(e.pseudo) }
 
 // planTypes lists the types of objects in the order of their first objects.
@@ -131,7 +131,7 @@ func (e *encoder) planTypes() {
 	}
 }
 
-// typeOf is the type of an object in the file, and its size there.
+// typeOf returns the type of an object in the file, and its size there.
 func (e *encoder) typeOf(n graph.Node) (index, size int32) {
 	i, bytes := e.g.TypeIndex(n), e.g.Size(n)
 	class := 0
@@ -141,7 +141,7 @@ func (e *encoder) typeOf(n graph.Node) (index, size int32) {
 	return e.byClass[i][class], int32(min(bytes, maxSize))
 }
 
-// nodeLength is how many bytes an object takes in the blob, and its size.
+// nodeLength returns the bytes that an object takes in the blob, and its size.
 func (e *encoder) nodeLength(n graph.Node) (length int, size int32) {
 	t, size := e.typeOf(n)
 	if e.types[t].size == size {
@@ -340,7 +340,7 @@ func (e *encoder) segments() {
 	e.byte(tagEnd)
 }
 
-// generationEnds are the ends of generations 0, 1, 2, that of large and that of pinned objects as PerfView asks for
+// generationEnds returns the ends of generations 0, 1, 2, that of large and that of pinned objects as PerfView asks for
 // them: an address is of the last of them whose end it is below. Objects of frozen segments are of none; they stand
 // with generation 2.
 func generationEnds(s *heap.Segment) (ends [5]target.Addr) {
@@ -384,7 +384,7 @@ func appendCint(dst []byte, v int32) []byte {
 	return append(dst, byte(v>>28)|0x80, byte(v>>21)|0x80, byte(v>>14)|0x80, byte(v>>7)|0x80, byte(v)&0x7f)
 }
 
-// cintLength is how many bytes appendCint appends.
+// cintLength returns how many bytes appendCint appends.
 func cintLength(v int32) int {
 	switch {
 	case v<<25>>25 == v:

@@ -115,7 +115,7 @@ func checkSize(nodes int, blob int64) error {
 	return nil
 }
 
-// dateTime is a time as a DateTime of .NET has it, 0 for none.
+// dateTime returns a time as a DateTime of .NET has it, 0 if there is none.
 func dateTime(t time.Time) int64 {
 	if t.IsZero() {
 		return 0
@@ -123,7 +123,7 @@ func dateTime(t time.Time) int64 {
 	return ticks.Of(t)
 }
 
-// logText is what PerfView shows as the log of the collection.
+// logText returns what PerfView shows as the log of the collection.
 func (s *Summary) logText() string {
 	text := fmt.Sprintf("Written by sosgo from a dump: %d objects, %d bytes, %d references.", s.Objects, s.Size, s.Edges)
 	if s.Shortened > 0 {

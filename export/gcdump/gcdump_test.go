@@ -105,7 +105,7 @@ func TestWrite(t *testing.T) {
 	})
 }
 
-// generationOf is the generation as PerfView tells it.
+// generationOf returns the generation as PerfView tells it.
 func generationOf(f *decoded, a uint64) heap.Generation {
 	for _, s := range f.segments {
 		if a < uint64(s[0]) || a >= uint64(s[1]) {

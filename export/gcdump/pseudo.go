@@ -9,7 +9,7 @@ import (
 )
 
 // A pseudoNode is a node that is no object: it has no size and no address, and its type is its name. The first one is the
-// root of the file, behind it come the Sources of the graph in their order, then what the file adds.
+// root of the file, after it come the Sources of the graph in their order, then what the file adds.
 type pseudoNode struct {
 	typ      int32
 	children []graph.Node // nodes of the graph
@@ -58,7 +58,7 @@ func (e *encoder) planPseudo() error {
 	return nil
 }
 
-// sourceName is the name of a Source, as PerfView's views know it where they do.
+// sourceName returns the name of a Source, as PerfView's views know it where they do.
 func sourceName(g *answer.Gaps, s *graph.Source, names *graph.Names, n graph.Node) string {
 	switch s.Kind {
 	case graph.SourceStacks:
@@ -102,7 +102,7 @@ func handleName(t heap.HandleType) string {
 	return fmt.Sprintf("[other Handles: %s]", t.Words())
 }
 
-// fileNode is the number in the file of a node of the graph.
+// fileNode returns the number in the file of a node of the graph.
 func (e *encoder) fileNode(n graph.Node) int64 {
 	switch {
 	case e.g.IsObject(n):
@@ -113,7 +113,7 @@ func (e *encoder) fileNode(n graph.Node) int64 {
 	return int64(n) + 1
 }
 
-// pseudoLength is how many bytes a pseudo node takes in the blob.
+// pseudoLength returns how many bytes a pseudo node takes in the blob.
 func (e *encoder) pseudoLength(i int) int64 {
 	length := int64(0)
 	e.pseudoNumbers(i, func(v int32) { length += int64(cintLength(v)) })

@@ -2,7 +2,7 @@
 // what keeps them alive on. So in pprof (and Pyroscope, Parca, speedscope, flame graphs) flat is the size of the objects
 // themselves and cum what they retain: what would be free without them.
 //
-// Types that own themselves one behind the other, as the nodes of a list, stand once. What retains less than Options.Least is
+// Types that own themselves one after another, as the nodes of a list, stand once. What retains less than Options.Least is
 // put together by type below its owner, so that a profile is bounded by what is large and not by the number of objects; no
 // object is left out. The order is fixed.
 package heappprof
@@ -18,9 +18,9 @@ import (
 	"github.com/sosgo/sosgo/internal/limits"
 )
 
-// Options choose what a profile tells apart.
+// Options select what a profile tells apart.
 type Options struct {
-	// Least is how many bytes an object retains at least to have a frame of its own; 0 for a millionth of the heap.
+	// Least is the retained size from which an object has a frame of its own; 0 means a millionth of the heap.
 	Least uint64
 	// Garbage adds what nothing keeps alive, below a frame "(garbage)".
 	Garbage bool
@@ -165,7 +165,7 @@ func (r *reader) visit(s step) (path int32, folded bool) {
 	return at, r.p.nodes[at].depth >= maxDepth
 }
 
-// object is the path that ends with an object: the one before it if that ends with the same type.
+// object returns the path that ends with an object: the one before it if that ends with the same type.
 func (r *reader) object(s step) int32 {
 	typ := int32(r.g.TypeIndex(s.n))
 	if s.path != noNode && r.p.nodes[s.path].frame == typ {
@@ -184,7 +184,7 @@ func (r *reader) object(s step) int32 {
 	return r.p.child(s.path, typ)
 }
 
-// source is the frame of something that keeps objects alive.
+// source returns the frame of something that keeps objects alive.
 func (r *reader) source(n graph.Node) int32 {
 	text := r.names.Text(&r.p.Gaps, n)
 	name := text.S
@@ -205,7 +205,7 @@ func (p *Profile) frame(name, assembly string) int32 {
 	return int32(len(p.frames) - 1)
 }
 
-// child is the path that goes on with a frame.
+// child returns the path that goes on with a frame.
 func (p *Profile) child(parent, frame int32) int32 {
 	k := nodeKey{parent, frame}
 	at, known := p.index[k]
@@ -221,7 +221,7 @@ func (p *Profile) child(parent, frame int32) int32 {
 	return at
 }
 
-// Paths is the number of different paths that objects have.
+// Paths returns the number of different paths that objects have.
 func (p *Profile) Paths() int {
 	n := 0
 	for i := range p.nodes {
@@ -240,7 +240,7 @@ func (n *node) total() (objects, size int64) {
 	return objects, size
 }
 
-// path is the frames of a node, from the last on.
+// path returns the frames of a node, from the last on.
 func (p *Profile) path(dst []int32, at int32) []int32 {
 	for ; at != noNode; at = p.nodes[at].parent {
 		dst = append(dst, p.nodes[at].frame)

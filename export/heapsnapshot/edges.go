@@ -79,7 +79,7 @@ func slotName(o objects.Object, s *slots, off uint64) string {
 	return fmt.Sprintf("[]+%#x", off-s.data)
 }
 
-// edge is the type and the name or index of the reference at an offset in an object.
+// edge returns the type and the name or index of the reference at an offset in an object.
 func (s *slots) edge(off uint64, unknown uint32) (typ int, name uint64) {
 	element := uint64(0)
 	if s.data > 0 && s.stride > 0 && off >= s.data {
@@ -152,7 +152,7 @@ func (e *encoder) edges() {
 	})
 }
 
-// nameOf is the name of a Source.
+// nameOf returns the name of a Source.
 func (e *encoder) nameOf(n graph.Node) uint32 { return e.sources[int(n)-e.g.Objects()] }
 
 // An edgeReader names the references of objects, for one goroutine.

@@ -201,10 +201,10 @@ func (e *encoder) planTexts() error {
 	return target.Unsupportedf("the heap has %d strings: readers of .heapsnapshot files have no room for so many", all.texts)
 }
 
-// firstObject is the number in the file of the first object: before it stand the root, the Sources and what is unreachable.
+// firstObject returns the number in the file of the first object: before it stand the root, the Sources and what is unreachable.
 func (e *encoder) firstObject() uint64 { return uint64(len(e.sources)) + 2 }
 
-// fileNode is the number in the file of a node of the graph.
+// fileNode returns the number in the file of a node of the graph.
 func (e *encoder) fileNode(n graph.Node) uint64 {
 	switch {
 	case e.g.IsObject(n):

@@ -13,10 +13,10 @@ import (
 	"github.com/sosgo/sosgo/answer"
 )
 
-// crashFrames is how many frames of a stack a crash is told by.
+// crashFrames is how many frames of a stack a crash is given by.
 const crashFrames = 5
 
-// Signature is the signature of names.
+// Signature returns the signature of names.
 func Signature(parts ...string) string {
 	sum := sha256.Sum256([]byte(strings.Join(parts, "\n")))
 	return hex.EncodeToString(sum[:8])
@@ -49,7 +49,7 @@ func AddCrash(s *answer.Summary, c *answer.Crash) {
 	s.Signature = Signature(parts...)
 }
 
-// methods are the methods in which a process died, the innermost first: those of the stack trace of its exception, or of the
+// methods returns the methods in which a process died, the innermost first: those of the stack trace of its exception, or of the
 // stack.
 func methods(c *answer.Crash) []string {
 	var out []string
@@ -75,7 +75,7 @@ func methods(c *answer.Crash) []string {
 	return out
 }
 
-// top is the first frame of the program itself, or else the first.
+// top returns the first frame of the program itself, or else the first.
 func top(frames []string) string {
 	for _, f := range frames {
 		if !strings.HasPrefix(f, "System.") && !strings.HasPrefix(f, "Microsoft.") && !strings.HasPrefix(f, "Internal.") {
@@ -88,7 +88,7 @@ func top(frames []string) string {
 	return ""
 }
 
-// withoutOffset is a place in the code without its offset.
+// withoutOffset returns a place in the code without its offset.
 func withoutOffset(s string) string {
 	if i := strings.LastIndex(s, "+0x"); i > 0 {
 		return s[:i]
@@ -106,7 +106,7 @@ func AddLeaks(s *answer.Summary, l *answer.Leaks) {
 	}
 }
 
-// suspect is a Suspect in few words. Its signature is of its kind, what it is and what keeps it alive.
+// suspect returns a Suspect in few words. Its signature is of its kind, what it is and what keeps it alive.
 func suspect(x *answer.Suspect) answer.SuspectSummary {
 	out := answer.SuspectSummary{Kind: x.Kind, Verdict: x.Verdict, Retained: x.Retained, Share: x.Share}
 	holder := x.Owner
@@ -133,7 +133,7 @@ func suspect(x *answer.Suspect) answer.SuspectSummary {
 	return out
 }
 
-// root is what a path starts with: a static field by its name, a method of a frame, else the kind of the root.
+// root returns what a path starts with: a static field by its name, a method of a frame, else the kind of the root.
 func root(p *answer.RootPath) string {
 	for _, step := range p.Objects {
 		if step.Edge != nil && step.Edge.Kind == "static field" && step.Edge.Name.Err == nil {

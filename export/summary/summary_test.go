@@ -29,7 +29,7 @@ func summed(c *answer.Crash) *answer.Summary {
 	return s
 }
 
-// TestCrashSignature: a crash is told by its exception and the methods, not by offsets or what is far out.
+// TestCrashSignature: a crash is given by its exception and the methods, not by offsets or what is far out.
 func TestCrashSignature(t *testing.T) {
 	one := summed(crash("Contoso.Oops", "a.dll!System.X.Throw()+0x10", "b.dll!Contoso.A.Run()+0x2f"))
 	assert.Equal(t, "Contoso.A.Run()", one.Top)
@@ -53,7 +53,7 @@ func TestCrashSignature(t *testing.T) {
 	assert.Empty(t, summed(missing).Exception, "what is not known is not told")
 }
 
-// TestSuspects: a suspect is told by what it is and what keeps it alive.
+// TestSuspects: a suspect is given by what it is and what keeps it alive.
 func TestSuspects(t *testing.T) {
 	l := &answer.Leaks{Live: answer.HeapPart{Objects: 5, Size: 100}}
 	step := answer.PathStep{PathObject: answer.PathObject{Address: 16, Type: answer.Text{S: "List<T>"}},

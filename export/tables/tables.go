@@ -111,7 +111,7 @@ func Write(ctx context.Context, p *Process, o Options, g *answer.Gaps, create fu
 // errNothing is about a table of which nothing could be read.
 var errNothing = errors.New("nothing can be read")
 
-// tables are those of a process.
+// tables returns those of a process.
 func (p *Process) tables(brief bool) []*Table {
 	list := []*Table{p.dumpTable(), p.suspectTable()}
 	if p.Heap != nil {
@@ -201,7 +201,7 @@ func (w *writer) flush() (err error) {
 	return w.enc.take(w.spare)
 }
 
-// missing notes rows that can't be read.
+// missing records rows that can't be read.
 func (w *writer) missing(err error) {
 	w.lost = true
 	w.gaps.Note(fmt.Errorf("%s: %w", w.t.Name, err))

@@ -43,7 +43,7 @@ func processOf(t testing.TB, d *sosgo.Dump) *tables.Process {
 	return p
 }
 
-// written are the files of a form by their names.
+// written returns the files of a form by their names.
 func written(t testing.TB, p *tables.Process, o tables.Options) (map[string][]byte, []tables.Written) {
 	files := map[string][]byte{}
 	var gaps answer.Gaps

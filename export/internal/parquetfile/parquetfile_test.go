@@ -90,7 +90,7 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
-// TestStatistics: bounds are in the order of the type; what is in no order, or null, has none.
+// TestStatistics: bounds are in the order of the type; what is in no particular order, or null, has none.
 func TestStatistics(t *testing.T) {
 	float := func(f ...float64) (v parquetfile.Values) {
 		for _, x := range f {
