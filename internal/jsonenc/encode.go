@@ -224,32 +224,62 @@ func appendSafe(b, text []byte) []byte {
 	return b
 }
 
+// object appends a struct. Plain numbers, which make most of long lists, are appended here.
 func (e *Encoder) object(p *Plan, v reflect.Value) {
-	e.Buf = append(e.Buf, '{')
-	empty := true
+	b, empty := append(e.Buf, '{'), true
 	for i := range p.fields {
 		f := &p.fields[i]
-		fv, ok := f.of(v)
-		if !ok {
+		var fv reflect.Value
+		if f.direct {
+			fv = v.Field(f.first)
+		} else if v, ok := f.at(v); ok {
+			fv = v
+		} else {
 			continue
 		}
-		if empty {
-			e.Buf = append(e.Buf, f.prefix[1:]...)
-			empty = false
-		} else {
-			e.Buf = append(e.Buf, f.prefix...)
+		var n uint64
+		switch f.code {
+		case codeHex, codeUint:
+			n = fv.Uint()
+			if n == 0 && f.omit != omitNever {
+				continue
+			}
+		case codeBool:
+			if !fv.Bool() && f.omit != omitNever {
+				continue
+			}
+		default:
+			if f.omit != omitNever && f.omitted(fv) {
+				continue
+			}
 		}
-		e.encode(f.Plan, fv)
+		prefix := f.prefix
+		if empty {
+			prefix, empty = prefix[1:], false
+		}
+		b = append(b, prefix...)
+		switch f.code {
+		case codeHex:
+			b = appendDigits(b, n)
+		case codeUint:
+			b = strconv.AppendUint(b, n, 10)
+		default:
+			e.Buf = b
+			e.encode(f.Plan, fv)
+			b = e.Buf
+		}
 	}
-	e.Buf = append(e.Buf, '}')
+	e.Buf = append(b, '}')
 }
 
 // of returns the field of v, or false if it is left out.
 func (f *Field) of(v reflect.Value) (reflect.Value, bool) {
-	if len(f.index) == 1 {
-		v = v.Field(f.index[0])
-		return v, !f.omitted(v)
-	}
+	v, ok := f.at(v)
+	return v, ok && !f.omitted(v)
+}
+
+// at returns the field of v, or false if a pointer on the way to it is nil.
+func (f *Field) at(v reflect.Value) (reflect.Value, bool) {
 	for _, i := range f.index {
 		if v.Kind() == reflect.Pointer {
 			if v.IsNil() {
@@ -259,7 +289,7 @@ func (f *Field) of(v reflect.Value) (reflect.Value, bool) {
 		}
 		v = v.Field(i)
 	}
-	return v, !f.omitted(v)
+	return v, true
 }
 
 func (f *Field) omitted(v reflect.Value) bool {

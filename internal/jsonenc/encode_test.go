@@ -7,6 +7,7 @@ import (
 	"errors"
 	"iter"
 	"math"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -178,5 +179,19 @@ func BenchmarkRow(b *testing.B) {
 	row, o, buf := jsonenc.Row[plainRow](), &plainRow{0x7f0012345678, 0x7f0012340000, 24, false}, []byte(nil)
 	for b.Loop() {
 		buf = row(buf[:0], o)
+	}
+}
+
+// BenchmarkRowByHand appends the same row by hand, for comparison with BenchmarkRow.
+func BenchmarkRowByHand(b *testing.B) {
+	o, buf := &plainRow{0x7f0012345678, 0x7f0012340000, 24, false}, []byte(nil)
+	for b.Loop() {
+		buf = strconv.AppendUint(append(buf[:0], `{"address":"0x`...), uint64(o.Address), 16)
+		buf = strconv.AppendUint(append(buf, `","methodTable":"0x`...), uint64(o.Type), 16)
+		buf = strconv.AppendUint(append(buf, `","size":`...), o.Size, 10)
+		if o.Free {
+			buf = append(buf, `,"free":true`...)
+		}
+		buf = append(buf, '}', ',', '\n')
 	}
 }

@@ -102,8 +102,11 @@ type Field struct {
 	Optional bool
 
 	omit   omission
-	prefix string // ,"name":
+	code   code   // the plan's; a type that contains itself has none when its fields are compiled
+	prefix string // ,"name": and, of an address, the start of its text
 	index  []int
+	direct bool // the field is not in an embedded struct, and first is its index
+	first  int
 	depth  int
 }
 
@@ -347,6 +350,10 @@ func (c compiler) flatten(out []Field, t reflect.Type, index []int, optional boo
 		}
 		f := Field{Name: name, Doc: sf.Tag.Get("doc"), Plan: c.plan(sf.Type), index: at, depth: len(at)}
 		f.prefix = string(append(AppendString([]byte{','}, name), ':'))
+		f.code, f.direct, f.first = f.Plan.code, len(at) == 1, at[0]
+		if f.code == codeHex {
+			f.prefix += `"0x`
+		}
 		f.omit = omissionOf(sf.Type, options)
 		f.Optional = f.omit != omitNever || optional
 		out = append(out, f)

@@ -99,15 +99,20 @@ const digits = "0123456789abcdef"
 
 // appendHex appends n as a JSON string such as "0x1f".
 func appendHex(b []byte, n uint64) []byte {
-	b = append(b, '"', '0', 'x')
-	shift := 0
-	for n>>shift > 0xf {
-		shift += 4
+	return appendDigits(append(b, '"', '0', 'x'), n)
+}
+
+// appendDigits appends n in hexadecimal and the quotation mark after it.
+func appendDigits(b []byte, n uint64) []byte {
+	var text [17]byte
+	text[16] = '"'
+	i := 15
+	for ; n > 0xf; i-- {
+		text[i&15] = digits[n&0xf]
+		n >>= 4
 	}
-	for ; shift >= 0; shift -= 4 {
-		b = append(b, digits[n>>shift&0xf])
-	}
-	return append(b, '"')
+	text[i&15] = digits[n&0xf]
+	return append(b, text[i&15:]...)
 }
 
 // Hidden reports whether r moves the cursor, ends a line, reorders the text around it or is not seen. Many terminals
