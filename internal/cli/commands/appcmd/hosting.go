@@ -15,7 +15,7 @@ import (
 func servicesCommand() cli.Command {
 	return cli.Command{
 		Name: "services", Aliases: []string{"scopes"}, Group: cli.GroupApp, NeedsDump: true, Ask: askServices,
-		Summary: "lists the scopes of dependency injection, and what each will dispose: transients of a scope that lives long pile up there",
+		Summary: "list the scopes of dependency injection, and what each will dispose: transients of a scope that lives long pile up there",
 		Help: "A scope disposes what it made when it is disposed itself, and keeps it alive until then. The scope of the provider lives as long as the program: what is asked " +
 			"for there again and again, and is transient and disposable, is never freed. Many objects of one type in it are such; one of each type are singletons.",
 		Examples: []cli.Example{{Line: "services", Text: "which disposable services pile up?"}},
@@ -30,7 +30,7 @@ func askServices(c *cli.Context) (report.Answer, error) {
 func cachesCommand() cli.Command {
 	return cli.Command{
 		Name: "caches", Group: cli.GroupApp, NeedsDump: true, Ask: askCaches,
-		Summary: "lists the memory caches of the program, with their entries by size and age",
+		Summary: "list the memory caches of the program, with their entries by size and age",
 		Help: "The caches are those of Microsoft.Extensions.Caching.Memory. The size of an entry is what the program said, in units of its own, if it said one; the bytes are those of " +
 			"the value alone: `objsize` and `retained` tell what it keeps alive. `items` lists keys and values of one cache.",
 		Examples: []cli.Example{{Line: "caches", Text: "what is cached, and since when has nobody asked for it?"}},
@@ -45,7 +45,7 @@ func askCaches(c *cli.Context) (report.Answer, error) {
 func dbContextsCommand() cli.Command {
 	return cli.Command{
 		Name: "dbcontexts", Aliases: []string{"efcontexts"}, Group: cli.GroupApp, NeedsDump: true, Ask: askDbContexts,
-		Summary: "lists the contexts of Entity Framework Core, with the entities that each tracks by type and state",
+		Summary: "list the contexts of Entity Framework Core, with the entities that each tracks by type and state",
 		Help: "A context keeps every entity alive that it has read to be changed, until it is disposed: one that lives long grows with each query. Entities of types that several " +
 			"parts of the model share, such as owned types, are not counted.",
 		Examples: []cli.Example{{Line: "dbcontexts", Text: "which context has piled up entities?"}},

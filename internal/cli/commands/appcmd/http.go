@@ -13,7 +13,7 @@ import (
 func dumpHTTPCommand() cli.Command {
 	return cli.Command{
 		Name: "dumphttp", Group: cli.GroupApp, NeedsDump: true, Ask: askDumpHTTP,
-		Summary: "lists the requests that the process sent by HttpClient, with the status of the response",
+		Summary: "list the requests that the process sent by HttpClient, with the status of the response",
 		Help: "A request does not know its response. One whose response is no longer on the heap is listed without a status, as one is that still waits for it; " +
 			"httpclients says which are on their way.",
 		Options: []cli.Option{
@@ -48,7 +48,7 @@ func askDumpHTTP(c *cli.Context) (report.Answer, error) {
 func httpClientsCommand() cli.Command {
 	return cli.Command{
 		Name: "httpclients", Group: cli.GroupApp, NeedsDump: true, Ask: askHTTPClients,
-		Summary:  "lists the pools of connections of HttpClient: how many are idle, and which requests are on their way or wait for a connection",
+		Summary:  "list the pools of connections of HttpClient: how many are idle, and which requests are on their way or wait for a connection",
 		Examples: []cli.Example{{Line: "httpclients", Text: "does a request wait for a connection?"}},
 		Result:   report.Result[answer.HTTPClients](),
 	}
@@ -66,7 +66,7 @@ func askHTTPClients(c *cli.Context) (report.Answer, error) {
 func webSocketsCommand() cli.Command {
 	return cli.Command{
 		Name: "websockets", Group: cli.GroupApp, NeedsDump: true, Ask: askWebSockets,
-		Summary:  "lists the WebSockets of servers and clients: their state, and the async code that has each in hand",
+		Summary:  "list the WebSockets of servers and clients: their state, and the async code that has each in hand",
 		Options:  []cli.Option{{Name: "stacks", Kind: cli.Bool, Summary: "with all frames of the async code"}},
 		Examples: []cli.Example{{Line: "websockets", Text: "which are open, and who reads from them?"}},
 		Result:   report.Result[answer.WebSockets](),
@@ -88,7 +88,7 @@ func askWebSockets(c *cli.Context) (report.Answer, error) {
 func grpcCommand() cli.Command {
 	return cli.Command{
 		Name: "grpc", Aliases: []string{"grpccalls"}, Group: cli.GroupApp, NeedsDump: true, Ask: askGRPC,
-		Summary: "lists the calls of gRPC that the process sends and answers: method, deadline, and the async code that has each in hand",
+		Summary: "list the calls of gRPC that the process sends and answers: method, deadline, and the async code that has each in hand",
 		Options: []cli.Option{
 			{Name: "all", Kind: cli.Bool, Summary: "with the calls that are done and whose objects are still in the heap"},
 			{Name: "stacks", Kind: cli.Bool, Summary: "with all frames of the async code"},

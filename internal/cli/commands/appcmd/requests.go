@@ -14,7 +14,7 @@ import (
 func requestsCommand() cli.Command {
 	return cli.Command{
 		Name: "requests", Aliases: []string{"dumpaspnetrequests"}, Group: cli.GroupApp, NeedsDump: true, Ask: askRequests,
-		Summary: "lists the web requests that the process works on: since when, by which thread or async code, and what they wait for",
+		Summary: "list the web requests that the process works on: since when, by which thread or async code, and what they wait for",
 		Help: "The servers are those of ASP.NET Core: Kestrel (HTTP/1, 2 and 3), IIS, HTTP.sys, TestServer. When a request came in is known if the host made an activity " +
 			"for it, as it does when anything is logged; its age, if the dump says when it was made, or Kestrel's heartbeat does, which keeps the Date header.\n\n" +
 			"A thread works on a request if the request flows in its ExecutionContext; async code, if a method that is suspended has it in a variable, or in its ExecutionContext.",
@@ -49,7 +49,7 @@ func chooseRequests() []cli.Option {
 func findHTTPContextCommand() cli.Command {
 	return cli.Command{
 		Name: "findhttpcontext", Group: cli.GroupApp, NeedsDump: true, Ask: askFindHTTPContext,
-		Summary: "finds the HttpContext of a request by a part of its URL, a header, the user or the thread",
+		Summary: "find the HttpContext of a request by a part of its URL, a header, the user or the thread",
 		Args:    []cli.Arg{{Name: "part", Kind: cli.Str, Optional: true, Summary: "a part of the URL, as -url"}},
 		Options: append(chooseRequests(), secretsOption()),
 		Examples: []cli.Example{
@@ -65,7 +65,7 @@ func findHTTPContextCommand() cli.Command {
 func dumpRequestsCommand() cli.Command {
 	return cli.Command{
 		Name: "dumprequests", Group: cli.GroupApp, NeedsDump: true, Ask: askDumpRequests,
-		Summary:  "lists the web requests that the process works on, a line each",
+		Summary:  "list the web requests that the process works on, a line each",
 		Help:     "requests tells more of each.",
 		Examples: []cli.Example{{Line: "dumprequests", Text: "the requests, as SOS lists them"}},
 		Result:   report.Result[answer.Requests](),

@@ -12,7 +12,7 @@ import (
 func sqlPoolsCommand() cli.Command {
 	return cli.Command{
 		Name: "sqlpools", Aliases: []string{"dumpsqlconnectionpools", "sqlblame"}, Group: cli.GroupApp, NeedsDump: true, Ask: askSQLPools,
-		Summary: "lists the pools of connections to databases: how many are idle, what runs on the others, and how many calls wait for one",
+		Summary: "list the pools of connections to databases: how many are idle, what runs on the others, and how many calls wait for one",
 		Help: "The drivers are SqlClient (Microsoft.Data.SqlClient and System.Data.SqlClient) and Npgsql. A connection counts as busy as long as the program has not closed it, " +
 			"also if no command runs on it. Passwords in connection strings are masked.\n\n" +
 			"Somebody has a connection in hand if a variable refers to it, to the SqlConnection or NpgsqlConnection that was opened, or to its command: a variable of an async " +

@@ -24,7 +24,7 @@ func Commands() []cli.Command {
 func evalCommand() cli.Command {
 	return cli.Command{
 		Name: "eval", Aliases: []string{"evaluateexpression", "expr"}, Group: cli.GroupAsk, NeedsDump: true, Raw: true, Ask: askEval,
-		Summary: "what an expression in the manner of C# is worth",
+		Summary: "evaluate an expression in the manner of C#",
 		Usage:   "EXPRESSION",
 		Help: "x.Name is a field, or the field behind a property: Name, else <Name>k__BackingField, else _name, m_name, s_name, _Name or name; if\n" +
 			"several of these exist the error lists them. Names with other letters stand between back-ticks. Nothing of the program is run.\n\n" +
@@ -72,7 +72,7 @@ func askEval(c *cli.Context) (report.Answer, error) {
 func queryCommand() cli.Command {
 	return cli.Command{
 		Name: "query", Aliases: []string{"q"}, Group: cli.GroupAsk, NeedsDump: true, Raw: true, Ask: askQuery,
-		Summary: "asks objects, threads, frames, roots and more, in steps or in SQL",
+		Summary: "ask objects, threads, frames, roots and more, in steps or in SQL",
 		Usage:   "[OPTIONS] QUESTION",
 		Help: "A question goes from a source through steps, each behind |:\n\n" +
 			"  from objects of Contoso.Order | where Total > 100 && size > 1kb | group by Customer.Name\n" +

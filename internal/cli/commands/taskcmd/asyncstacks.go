@@ -11,7 +11,7 @@ import (
 func asyncStacksCommand() cli.Command {
 	return cli.Command{
 		Name: "asyncstacks", Group: cli.GroupTasks, NeedsDump: true, Ask: askAsyncStacks,
-		Summary: "merges the stacks of async methods, as parallelstacks does those of threads",
+		Summary: "merge the stacks of async methods, as parallelstacks does those of threads",
 		Help: "It begins with what nothing awaits; what that awaits stands below it, and at the end of each stack what it waits for. Methods that stand at the same await and are awaited " +
 			"alike are one line, with their number in front.",
 		Options: stackOptions(),

@@ -16,7 +16,7 @@ import (
 func dumpAsyncCommand() cli.Command {
 	return cli.Command{
 		Name: "dumpasync", Group: cli.GroupTasks, NeedsDump: true, Ask: askDumpAsync,
-		Summary: "lists the stacks of async methods: what each waits for, and who goes on after it",
+		Summary: "list the stacks of async methods: what each waits for, and who goes on after it",
 		Help: "Async code that is suspended has no thread and no stack. Its stacks are put together from the tasks and state machines on the heap: a stack begins with " +
 			"what nothing on the heap completes, and below each frame stand those that go on when it completes. Boxes of pooled ValueTask methods are frames, too.\n\n" +
 			"The number in parentheses is the state of a state machine: the number of the await at which it is suspended, from 0; -1 if it runs.",

@@ -12,7 +12,7 @@ import (
 func locksCommand() cli.Command {
 	return cli.Command{
 		Name: "locks", Group: cli.GroupTasks, NeedsDump: true, Ask: askLocks,
-		Summary: "lists the locks that somebody holds or waits for: who holds each, and who waits",
+		Summary: "list the locks that somebody holds or waits for: who holds each, and who waits",
 		Help: "Monitors (lock statements), System.Threading.Lock, SemaphoreSlim with those that wait asynchronously, ReaderWriterLockSlim, " +
 			"ManualResetEventSlim, CountdownEvent and Barrier. Who waits is what the runtime notes while a thread waits; what follows from the " +
 			"frames of a thread alone is marked as inferred.",
@@ -40,7 +40,7 @@ func askLocks(c *cli.Context) (report.Answer, error) {
 func waitsCommand() cli.Command {
 	return cli.Command{
 		Name: "waits", Group: cli.GroupTasks, NeedsDump: true, Ask: askWaits,
-		Summary: "says why threads hang: deadlocks, held locks, and threads that block until a task completes",
+		Summary: "explain why threads hang: deadlocks, held locks, and threads that block until a task completes",
 		Help: "Each thread is followed from what it waits for to who holds it, runs it, or has to complete it. A circle is a deadlock. A " +
 			"statement has its evidence, and how strong it is: proved where the runtime noted each wait.",
 		Examples: []cli.Example{{Line: "waits", Text: "why does the process hang?"}},

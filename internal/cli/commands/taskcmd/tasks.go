@@ -14,7 +14,7 @@ import (
 func tasksCommand() cli.Command {
 	return cli.Command{
 		Name: "tasks", Group: cli.GroupTasks, NeedsDump: true, Ask: askTasks,
-		Summary: "counts the tasks by state and method, and lists those that failed unnoticed",
+		Summary: "count the tasks by state and method, and list those that failed unnoticed",
 		Help: "With -faulted it lists the tasks that failed and whose exceptions nobody has looked at: by await, Wait, Result or Exception. When such a task is collected its exceptions go to " +
 			"TaskScheduler.UnobservedTaskException, where most programs lose them.",
 		Options: []cli.Option{

@@ -12,7 +12,7 @@ import (
 func threadPoolCommand() cli.Command {
 	return cli.Command{
 		Name: "threadpool", Group: cli.GroupTasks, NeedsDump: true, Ask: askThreadPool,
-		Summary: "says how the thread pool does: workers, limits, what is queued, and whether it keeps up or is starved (starvation)",
+		Summary: "show the thread pool's status: workers, limits, what is queued, and whether it keeps up or is starved (starvation)",
 		Help: "Whether the pool is starved is concluded from what its workers wait for, and that from the methods on their stacks: the " +
 			"evidence stands beside it. No dump has the time at which it was made; times are compared with the newest one that the process noted.",
 		Options: []cli.Option{
@@ -44,7 +44,7 @@ func askThreadPool(c *cli.Context) (report.Answer, error) {
 func threadPoolQueueCommand() cli.Command {
 	return cli.Command{
 		Name: "threadpoolqueue", Aliases: []string{"tpq", "dumpthreadpoolqueues"}, Group: cli.GroupTasks, NeedsDump: true, Ask: askThreadPoolQueue,
-		Summary: "lists what is queued in the thread pool: the shared queues, and those of each worker",
+		Summary: "list what is queued in the thread pool: the shared queues, and those of each worker",
 		Help: "An item is a task, a callback of QueueUserWorkItem, the rest of an async method, or an object of the program with a method Execute. " +
 			"Of each stand the method that it will run and what that will get.",
 		Options: []cli.Option{
@@ -80,7 +80,7 @@ func askThreadPoolQueue(c *cli.Context) (report.Answer, error) {
 func timerInfoCommand() cli.Command {
 	return cli.Command{
 		Name: "timerinfo", Aliases: []string{"ti"}, Group: cli.GroupTasks, NeedsDump: true, Ask: askTimerInfo,
-		Summary: "lists the timers that are scheduled, with what they call and what they are for",
+		Summary: "list the timers that are scheduled, with what they call and what they are for",
 		Help: "Timers of System.Threading.Timer, of Task.Delay, of PeriodicTimer and of a CancellationTokenSource are the same to the runtime; what each " +
 			"is for stands beside it, of a CancellationTokenSource with what it will call. A timer that was stopped is in no list. When one is " +
 			"due is counted from the newest time that the process noted: the dump may be of later.",
