@@ -247,6 +247,9 @@ func (t *Type) declaredInterface(md *metadata.Metadata, rid uint32, c dac.SigCon
 // Variance and the generic interfaces of arrays do not count. If some interfaces are unknown and i is not among the
 // others, it returns an error.
 func (t *Type) Implements(i *Type) (bool, error) {
+	if t == nil || i == nil {
+		return false, errNoObject
+	}
 	list, err := t.Interfaces()
 	args, aerr := i.Arguments()
 	if aerr != nil {
@@ -262,6 +265,9 @@ func (t *Type) Implements(i *Type) (bool, error) {
 // base class or an implemented interface. It can too if both are arrays of references of the same rank and the elements
 // are assignable. Variance does not count.
 func (t *Type) IsAssignableTo(to *Type) (bool, error) {
+	if t == nil || to == nil {
+		return false, errNoObject
+	}
 	for depth, at := 0, t; at != nil; depth++ {
 		if at == to {
 			return true, nil

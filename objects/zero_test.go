@@ -11,8 +11,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestZeroValues: what is no object answers with an error, or with nothing, and
-// does not panic.
+// TestZeroValues checks that methods of zero values fail or return nothing, and do not panic.
 func TestZeroValues(t *testing.T) {
 	var o objects.Object
 	var s objects.Struct
@@ -37,9 +36,18 @@ func TestZeroValues(t *testing.T) {
 		"Value.Object": func() error { _, err := v.Object(); return err },
 		"Value.Struct": func() error { _, err := v.Struct(); return err },
 		"Value.Bool":   func() error { _, err := v.Bool(); return err },
+		"Implements":   func() error { _, err := (*objects.Type)(nil).Implements(nil); return err },
+		"Assignable":   func() error { _, err := (*objects.Type)(nil).IsAssignableTo(nil); return err },
 		"Of":           func() error { _, err := new(objects.Reader).Of(heap.Object{}); return err },
 	} {
 		require.ErrorIs(t, ask(), target.ErrUnsupported, name)
+	}
+	for typ, err := range reader(t).TypeByName("System.String", "") {
+		require.NoError(t, err)
+		_, err = typ.Implements(nil)
+		require.ErrorIs(t, err, target.ErrUnsupported)
+		_, err = typ.IsAssignableTo(nil)
+		require.ErrorIs(t, err, target.ErrUnsupported)
 	}
 	require.False(t, o.IsFree() || o.IsString() || o.IsBoxed())
 	require.Empty(t, o.Inline(10)+s.Inline(10)+v.Inline(10))
@@ -55,7 +63,13 @@ func TestZeroValues(t *testing.T) {
 	}
 }
 
-// TestOf: an object of the walk and the one that its address names are the same.
+func reader(t *testing.T) *objects.Reader {
+	r, err := testdump.Open(t, "net10-zoo").Objects()
+	require.NoError(t, err)
+	return r
+}
+
+// TestOf checks that an object of the walk equals the object at its address.
 func TestOf(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")
 	h, err := d.Heap()
