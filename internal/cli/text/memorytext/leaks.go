@@ -58,7 +58,7 @@ func Leaks(p *report.Page, l *answer.Leaks) {
 
 func smallList(p *report.Page, l *answer.Leaks) {
 	if len(l.Suspects) > 0 {
-		p.Print("What most of it hangs on, which may be as it should:\n")
+		p.Print("Largest holders of live memory (possibly normal):\n")
 	}
 }
 

@@ -55,7 +55,7 @@ func heapParts(p *report.Page, live, garbage, frozen answer.HeapPart, incomplete
 	p.Printf("%s objects live, %s bytes (%s); %s: %s objects, %s bytes", report.Commas(live.Objects), report.Commas(live.Size), report.HumanSize(live.Size), name,
 		report.Commas(garbage.Objects), report.Commas(garbage.Size))
 	if frozen.Objects > 0 {
-		p.Printf("; held by nothing, but never collected, as string literals are: %s objects, %s bytes", report.Commas(frozen.Objects), report.Commas(frozen.Size))
+		p.Printf("; frozen, never collected (such as literals): %s objects, %s bytes", report.Commas(frozen.Objects), report.Commas(frozen.Size))
 	}
 	p.Print("\n")
 }

@@ -57,7 +57,7 @@ func count(n answer.Maybe[int64]) string {
 func counters(p *report.Page, t *answer.ThreadPool) {
 	idle := answer.Maybe[int64]{Value: t.Total.Value - t.Running.Value, Err: cmp.Or(t.Total.Err, t.Running.Err)}
 	p.Printf("Workers:         %s, of which %s busy and %s free\n", count(t.Total), count(t.Running), count(idle))
-	p.Printf("Wanted:          %s, at least %s, at most %s\n", count(t.Goal), count(t.Min), count(t.Max))
+	p.Printf("Target:          %s (min %s, max %s)\n", count(t.Goal), count(t.Min), count(t.Max))
 	queued := answer.Absent(t.Queued.Err)
 	if t.Queued.Err == nil {
 		queued = report.Commas(t.Queued.Value)
