@@ -89,7 +89,7 @@ func harmlessFile(file, dir string) bool {
 func runTraced(t *testing.T, dir, dump string) []string {
 	args := []string{"-d", dump}
 	for _, c := range commands.All() {
-		if c.NeedsDump && !c.Hidden && !c.Serves && !slices.ContainsFunc(c.Args, func(a cli.Arg) bool { return !a.Optional }) && c.Name != "pack" {
+		if c.NeedsDump && !c.Hidden && !c.Serves && !slices.ContainsFunc(arguments(&c), func(a cli.Arg) bool { return !a.Optional }) && c.Name != "pack" {
 			args = append(args, "-c", c.Name)
 		}
 	}
@@ -191,4 +191,10 @@ func watchOpens(t *testing.T, dir string) func() []string {
 		require.Contains(t, names, "core.dmp", "the watch works")
 		return names
 	}
+}
+
+// arguments returns the arguments that a command declares.
+func arguments(c *cli.Command) []cli.Arg {
+	_, args := c.Declares()
+	return args
 }

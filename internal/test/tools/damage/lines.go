@@ -53,7 +53,7 @@ func (s *subject) generate(random *rand.Rand) {
 			continue
 		}
 		n := linesPerCommand
-		if len(c.Options) > 4 {
+		if options, _ := c.Declares(); len(options) > 4 {
 			n *= 2
 		}
 		if needed[c.Name] {
@@ -76,8 +76,9 @@ func (s *subject) line(random *rand.Rand, c *cli.Command, bare bool) string {
 	if c.Name == "pack" || c.Name == "report" { // FILE is an option, and has to be given
 		return c.Name + " -o " + quote(filepath.Join(s.out(), "written"))
 	}
-	for i := range c.Options {
-		o := &c.Options[i]
+	options, args := c.Declares()
+	for i := range options {
+		o := &options[i]
 		if bare || random.IntN(4) > 0 || o.Kind == cli.File || o.Name == "end" || s.selects(o.Name) && random.IntN(2) == 0 {
 			continue
 		}
@@ -88,8 +89,8 @@ func (s *subject) line(random *rand.Rand, c *cli.Command, bare bool) string {
 		}
 	}
 	address := 0
-	for i := range c.Args {
-		a := &c.Args[i]
+	for i := range args {
+		a := &args[i]
 		if c.DumpArg || a.Optional && (a.Kind == cli.Address && !needed[c.Name] && random.IntN(4) == 0 || a.Kind != cli.Address && (bare || random.IntN(2) > 0)) {
 			break
 		}
