@@ -273,7 +273,7 @@ func answerCall(name string) call {
 
 func callAnswer(v *sosgo.View, name string, ctx context.Context) (reflect.Value, error) {
 	m := reflect.ValueOf(v).MethodByName(name)
-	args := []reflect.Value{reflect.ValueOf(ctx)}
+	args := []reflect.Value{reflect.ValueOf(&ctx).Elem()}
 	for i := 1; i < m.Type().NumIn() && !(m.Type().IsVariadic() && i == m.Type().NumIn()-1); i++ {
 		args = append(args, reflect.Zero(m.Type().In(i)))
 	}

@@ -67,6 +67,9 @@ type View struct {
 // answers what needs no runtime: the threads of the operating system, and the
 // signal or exception record.
 func (d *Dump) View(runtime string) (*View, error) {
+	if d == nil || d.file == nil {
+		return &View{err: errNoDump}, errNoDump
+	}
 	inst, err := d.choose(runtime)
 	if err != nil {
 		return &View{dump: d, err: err}, err
@@ -137,6 +140,9 @@ func (v *View) Instance() (*dac.Instance, error) { return v.inst, v.err }
 func (v *View) Runtime() (*dac.Runtime, error) {
 	if v.err != nil {
 		return nil, v.err
+	}
+	if v.inst == nil {
+		return nil, errNoDump
 	}
 	return v.runtime.Get(v.inst.Open)
 }
@@ -335,6 +341,9 @@ func (v *View) otherRuntimes() []*dac.Runtime {
 // knows; see threads.List. Where the runtime can't be opened they are those of
 // the operating system, with the error.
 func (v *View) Threads() ([]Thread, error) {
+	if v.dump == nil {
+		return nil, errNoDump
+	}
 	rt, err := v.Runtime()
 	list, lerr := threads.List(v.dump.file, rt)
 	if err == nil {

@@ -1,6 +1,7 @@
 package sosgo_test
 
 import (
+	"reflect"
 	"strconv"
 	"strings"
 	"sync"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/internal/test/testdump"
+	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -86,4 +88,31 @@ func TestRuntimeByVersion(t *testing.T) {
 	for _, inst := range all {
 		assert.ErrorContains(t, err, inst.Title())
 	}
+}
+
+// TestZeroValues checks that a zero Dump, a zero View, and no type are errors and no panics.
+func TestZeroValues(t *testing.T) {
+	var d sosgo.Dump
+	v, err := d.View("")
+	require.ErrorIs(t, err, sosgo.ErrUnsupported)
+	for _, v := range []*sosgo.View{v, {}} {
+		_, err = v.Runtime()
+		assert.ErrorIs(t, err, sosgo.ErrUnsupported)
+		_, err = v.Heap()
+		assert.ErrorIs(t, err, sosgo.ErrUnsupported)
+		_, err = v.Threads()
+		assert.ErrorIs(t, err, sosgo.ErrUnsupported)
+		for m := range reflect.TypeFor[*sosgo.View]().Methods() {
+			if isAnswer(m) {
+				_, err = callAnswer(v, m.Name, nil)
+				assert.ErrorIs(t, err, sosgo.ErrUnsupported, m.Name)
+			}
+		}
+	}
+	assert.NoError(t, d.Close())
+	var none *objects.Type
+	_, err = none.Implements(nil)
+	assert.ErrorIs(t, err, sosgo.ErrUnsupported)
+	_, err = new(objects.Type).IsAssignableTo(nil)
+	assert.ErrorIs(t, err, sosgo.ErrUnsupported)
 }

@@ -53,7 +53,7 @@ const stackLines = 16
 
 // run opens raw and runs one line over it.
 func (s *subject) run(ctx context.Context, raw []byte, jobs int, text string) result {
-	return s.main(ctx, jobs, text, func() (cli.Dump, error) {
+	return s.main(ctx, jobs, text, false, func() (cli.Dump, error) {
 		d, err := sosgo.OpenReaderAt(target.BytesSource(raw), int64(len(raw)), s.options(jobs))
 		if err != nil {
 			return nil, err
@@ -62,13 +62,12 @@ func (s *subject) run(ctx context.Context, raw []byte, jobs int, text string) re
 	})
 }
 
-// runOpen runs one line over an open dump, which is not closed: of a dump in
-// memory nothing is open.
+// runOpen runs one line over an open dump and leaves it open.
 func (s *subject) runOpen(ctx context.Context, d *sosgo.Dump, jobs int, text string) result {
-	return s.main(ctx, jobs, text, func() (cli.Dump, error) { return d, nil })
+	return s.main(ctx, jobs, text, true, func() (cli.Dump, error) { return d, nil })
 }
 
-func (s *subject) main(ctx context.Context, jobs int, text string, open func() (cli.Dump, error)) (r result) {
+func (s *subject) main(ctx context.Context, jobs int, text string, keepOpen bool, open func() (cli.Dump, error)) (r result) {
 	var stdout, stderr summed
 	defer func() {
 		if v := recover(); v != nil {
@@ -84,6 +83,7 @@ func (s *subject) main(ctx context.Context, jobs int, text string, open func() (
 	}
 	r.code = cli.Main(ctx, args, strings.NewReader(""), &stdout, &stderr, cli.Env{
 		Commands: commands.All(),
+		KeepOpen: keepOpen,
 		Open:     func(context.Context, string, cli.OpenOptions) (cli.Dump, error) { return open() },
 	})
 	r.stdout, r.stderr = string(stdout.kept), string(stderr.kept)
