@@ -111,6 +111,7 @@ func exists(path string) bool {
 // TestCorpusRuntime holds the runtime library of every dump to the oracle.
 func TestCorpusRuntime(t *testing.T) {
 	eachCase(t, (*testcase.Case).HasRuntime, func(t *testing.T, c *corpusCase) int {
+		testcase.NeedModules(t, c.Case)
 		list := runtimes(t, c)
 		for _, rt := range list {
 			m := moduleAt(c, rt.Base)
@@ -240,6 +241,7 @@ func (h holed) Span(a target.Addr) []byte {
 // the dump where it holds them, else through the module file.
 func TestCorpusVersion(t *testing.T) {
 	eachCase(t, (*testcase.Case).HasRuntime, func(t *testing.T, c *corpusCase) int {
+		testcase.NeedModules(t, c.Case)
 		for _, rt := range runtimes(t, c)[:1] { // eeversion speaks of the first runtime
 			m := moduleAt(c, rt.Base)
 			im, err := image.OpenMemory(c, m)
@@ -269,6 +271,7 @@ func TestCorpusVersion(t *testing.T) {
 // through an overlay with the module files, so that nothing is missing.
 func TestCorpusManaged(t *testing.T) {
 	eachCase(t, (*testcase.Case).HasRuntime, func(t *testing.T, c *corpusCase) int {
+		testcase.NeedModules(t, c.Case)
 		o := overlay(t, c)
 		checked := 0
 		for _, line := range testcase.Oracle[moduleLine](t, c.Case, "modules") {

@@ -1,11 +1,14 @@
 package ondumps_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"testing"
 
+	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 )
@@ -161,13 +164,26 @@ func askModules(rt *dac.Runtime, a *testdump.Answers) {
 		context, err := m.LoadContext()
 		a.Add(fmt.Sprint("context ", m.Addr), context, err)
 		if i < 3 {
-			details, err := rt.DescribeModule(m.Addr, dac.ModuleOptions{Types: i == 1})
+			details, err := rt.DescribeModule(m.Addr, dac.ModuleOptions{Types: true})
 			if err == nil {
-				err = errors.Join(details.Noted()...)
+				err = errors.Join(append(details.Noted(), unreadRow(details.Types), unreadRow(details.References))...)
 			}
 			a.Add(fmt.Sprint("module ", m.Addr), text(details), err)
 		}
 	}
+}
+
+// unreadRow returns the first error of a list.
+func unreadRow(list iter.Seq2[answer.ModuleType, error]) error {
+	if list == nil {
+		return nil
+	}
+	for row, err := range list {
+		if err = cmp.Or(err, row.Name.Err); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func askLoader(rt *dac.Runtime, a *testdump.Answers) {

@@ -56,6 +56,9 @@ func TestCorpusManifest(t *testing.T) {
 			assert.False(t, th.Stack.Size() == 0, "thread %d has no stack", th.ID)
 		}
 		for _, th := range m.Threads {
+			if strings.HasPrefix(th.Comm, ".NET T") {
+				continue // a worker of the thread pool or of tiered compilation: it may have ended since the list was made
+			}
 			assert.True(t, ids[th.TID], "thread %d", th.TID)
 		}
 		e, ok := core.Exception()

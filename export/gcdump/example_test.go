@@ -13,7 +13,7 @@ import (
 
 // Write the heap of a dump for PerfView.
 func ExampleWrite() {
-	d, err := sosgo.Open("../../testdata/dumps/net8-zoo/net8-zoo.dmp.zst", sosgo.Options{Modules: []string{"../../testdata/dumps/net8-zoo/modules"}})
+	d, err := sosgo.Open("../../testdata/dumps/net8-zoo/net8-zoo.dmp.zst", sosgo.Options{})
 	if err != nil {
 		panic(err)
 	}

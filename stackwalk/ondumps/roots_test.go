@@ -38,7 +38,7 @@ type gcRoot struct {
 func (r *gcRoot) key() string {
 	place := fmt.Sprintf("at %x", uint64(number(r.Address)))
 	if number(r.Address) == 0 {
-		place = fmt.Sprintf("in %s of %x", *r.Register, uint64(number(r.Frame.SP)))
+		place = fmt.Sprintf("in %s of %x", strings.ToLower(*r.Register), uint64(number(r.Frame.SP))) // X19 in the oracle
 	}
 	object := fmt.Sprintf("%x", uint64(number(r.Object)))
 	if r.Interior {

@@ -16,9 +16,14 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// calleeSaved are the registers that the oracle tells of each frame.
-var calleeSaved = map[string]target.Reg{"rbx": target.RBX, "rbp": target.RBP, "r12": target.R12, "r13": target.R13,
-	"r14": target.R14, "r15": target.R15}
+// registersByName returns the registers of an architecture by the names that the oracle uses.
+func registersByName(arch target.Arch) map[string]target.Reg {
+	out := map[string]target.Reg{}
+	for n := range target.Reg(64) {
+		out[target.RegName(arch, n)] = n
+	}
+	return out
+}
 
 // eachStack calls f for each thread of d that has a managed stack.
 func eachStack(t testing.TB, d *sosgo.Dump, f func(w *stackwalk.Walker, th *sosgo.Thread)) {
@@ -50,6 +55,7 @@ func TestWalkAgainstOracle(t *testing.T) {
 			}
 		})
 		frames, registers, wrong := 0, 0, 0
+		byName := registersByName(d.Dump.Target().Platform().Arch)
 		eachStack(t, d.Dump, func(w *stackwalk.Walker, th *sosgo.Thread) {
 			list := want[th.OS.ID]
 			if len(list) == 1 && list[0]["method"] == nil && list[0]["frame"] == nil {
@@ -72,7 +78,11 @@ func TestWalkAgainstOracle(t *testing.T) {
 				}
 				regs, _ := line["registers"].(map[string]any)
 				for name, v := range regs {
-					if got, known := f.Regs.Get(calleeSaved[name]); known {
+					n, ok := byName[name]
+					if !assert.True(t, ok, "register %s", name) {
+						continue
+					}
+					if got, known := f.Regs.Get(n); known {
 						if registers++; testdump.Address(v) != target.Addr(got) {
 							wrong++
 							t.Logf("thread %x frame %d: %s is %#x, the oracle says %v", th.OS.ID, i-1, name, got, v)

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo/dac/code"
+	"github.com/sosgo/sosgo/internal/test/testcase"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/target"
 )
@@ -77,6 +78,7 @@ func TestILMaps(t *testing.T) {
 // code that belongs to it at its start, middle and end.
 func TestMethods(t *testing.T) {
 	corpus(t, func(t *testing.T, d *testdump.Dump, methods *code.Reader) int {
+		testcase.NeedModules(t, d.Case)
 		good, bad, sizes, wrongSizes := 0, 0, 0, 0
 		d.Oracle(t, "methods", func(m map[string]any) {
 			if m["method"] == nil {
@@ -163,6 +165,7 @@ func TestStackMethods(t *testing.T) {
 // TestSourceLines finds the source of every frame that is in the debuggee.
 func TestSourceLines(t *testing.T) {
 	corpus(t, func(t *testing.T, d *testdump.Dump, methods *code.Reader) int {
+		testcase.NeedModules(t, d.Case)
 		found, missing := 0, 0
 		d.Oracle(t, "stacks", func(m map[string]any) {
 			if m["kind"] != "ManagedMethod" || m["module"] != "Debuggee.dll" {

@@ -71,7 +71,7 @@ func TestStackRoots(t *testing.T) {
 				continue // of an explicit frame
 			}
 			key := fmt.Sprint(r.OSID, " ", r.Frame.IP, " ", r.Frame.SP)
-			text := *r.Register
+			text := strings.ToLower(*r.Register) // X19 and Fp in the oracle, x19 and fp in SOS
 			if number(r.Address) != 0 {
 				text += codeinfo.FormatOffset(r.RegisterOffset)
 			}

@@ -105,6 +105,14 @@ func Corpus(t *testing.T, want Filter, f func(t *testing.T, c *Case) int) {
 	}
 }
 
+// NeedModules skips a case that has no module files.
+func NeedModules(t testing.TB, c *Case) {
+	t.Helper()
+	if c.Modules == "" {
+		t.Skip("the case has no module files")
+	}
+}
+
 // Compared fails the test if nothing was compared.
 func Compared(t testing.TB, n int) {
 	t.Helper()
