@@ -46,7 +46,7 @@ func (d *Dump) ID() (string, error) {
 	return hex.EncodeToString(f[:8]), nil
 }
 
-// SummaryOptions choose what a summary holds.
+// SummaryOptions select what a summary holds.
 type SummaryOptions struct {
 	NoHeap bool // leaves out sizes and suspects, which take most of the time of a large dump
 }

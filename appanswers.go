@@ -21,13 +21,13 @@ import (
 type (
 	// LockOptions choose locks.
 	LockOptions = locks.Options
-	// TaskOptions choose tasks.
+	// TaskOptions select tasks.
 	TaskOptions = tasks.ListOptions
 	// ThreadPoolOptions choose parts of the thread pool.
 	ThreadPoolOptions = threadpool.Options
 	// RequestOptions choose web requests that the process works on.
 	RequestOptions = web.RequestOptions
-	// MessageOptions choose requests that the process sent.
+	// MessageOptions select requests that the process sent.
 	MessageOptions = web.MessageOptions
 )
 
@@ -96,7 +96,7 @@ const (
 	AsyncCounted        // frames by name
 )
 
-// AsyncOptions choose stacks of async methods.
+// AsyncOptions select stacks of async methods.
 type AsyncOptions struct {
 	tasks.StackOptions
 	Form      int  // AsyncListed, AsyncMerged or AsyncCounted
@@ -241,7 +241,7 @@ func (v *View) GRPCCalls(ctx context.Context) (*answer.GRPCCalls, error) {
 	})
 }
 
-// SQLPoolOptions choose what is listed of pools.
+// SQLPoolOptions select what is listed of pools.
 type SQLPoolOptions struct {
 	sqlpools.Options
 	Brief bool // leaves out who uses the connections

@@ -15,7 +15,7 @@ import (
 )
 
 // Graph returns the graph of the heap's objects and of what keeps them alive. The first caller builds it with its options, and all
-// share it; Jobs of 0 stands for Options.Jobs. It is closed with the dump. A graph that could not be built is not kept: the next
+// share it; Jobs of 0 means Options.Jobs. It is closed with the dump. A graph that could not be built is not kept: the next
 // caller builds it anew. The memory that the graph may take is the most that any caller's MaxMemory allows. A heap of which no
 // object can be read is an error.
 func (v *View) Graph(ctx context.Context, o graph.Options) (*graph.Graph, error) {
@@ -69,7 +69,7 @@ func (v *View) buildGraph(ctx context.Context, o graph.Options) (*graph.Graph, e
 	return g, nil
 }
 
-// keep says how the graph is kept in Options.GraphDir. The names of its files begin with that of the dump and a
+// keep returns how the graph is kept in Options.GraphDir. The names of its files begin with that of the dump and a
 // number of its content, so that those of dumps with the same name don't get into each other's way; that it is of a
 // certain time makes sure that what is kept of a dump is not believed once it was written again.
 func (v *View) keep() (*graph.Keep, error) {
@@ -131,7 +131,7 @@ func (d *Dump) closeGraphs() {
 	}
 }
 
-// HeapGraph tells of the heap as a graph: types, roots, and objects with what they refer to, which are read while the
+// HeapGraph describes the heap as a graph: types, roots, and objects with what they refer to, which are read while the
 // answer's list is. What can't be read is noted in the answer. It does not ask for the Graph: each reference is told
 // once, in the order of memory and as often as it stands there, so that one walk over the heap without arrays of all
 // objects is faster and takes less.

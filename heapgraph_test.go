@@ -70,7 +70,7 @@ func TestHeapGraph(t *testing.T) {
 }
 
 // TestGraphOfAClosedDump: the graph's memory is given back with the dump, and who asks
-// behind that is answered, by memory that is there or with an error: never from what is gone.
+// after that is answered, by memory that is there or with an error: never from what is gone.
 func TestGraphOfAClosedDump(t *testing.T) {
 	raw, err := testdump.Open(t, "net10-zoo").Raw()
 	require.NoError(t, err)

@@ -19,9 +19,9 @@ import (
 type (
 	// LeakOptions bound the search for suspects.
 	LeakOptions = leaks.Options
-	// RetainedOptions choose rows of retained sizes.
+	// RetainedOptions select rows of retained sizes.
 	RetainedOptions = graph.RetainedOptions
-	// GCRootOptions choose paths from roots.
+	// GCRootOptions select paths from roots.
 	GCRootOptions = graph.HoldOptions
 	// DominatorOptions bound the tree of dominators.
 	DominatorOptions = graph.TreeOptions
@@ -33,7 +33,7 @@ type (
 	ClosureOptions = graph.KeepOptions
 )
 
-// HeapOptions choose objects of the heap.
+// HeapOptions select objects of the heap.
 type HeapOptions struct {
 	heap.ListOptions
 	Live bool // only objects that something keeps alive

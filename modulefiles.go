@@ -35,7 +35,7 @@ func (d *Dump) moduleFiles() *modfiles.Files {
 	return files
 }
 
-// searching is the context of a search that was not asked for by a call with one.
+// searching returns the context of a search that was not asked for by a call with one.
 func (d *Dump) searching() context.Context {
 	if d.options.Context != nil {
 		return d.options.Context()
@@ -65,7 +65,7 @@ func (d *Dump) fitStructure(m *target.Module, file *image.Image) (string, error)
 	return "", errors.New("no runtime that could be read has loaded it")
 }
 
-// moduleOf is the runtime's module that m is the image of, or another mapping of
+// moduleOf returns the runtime's module that m is the image of, or another mapping of
 // the same file: the runtime maps an assembly flat and once more laid out.
 func moduleOf(rt *dac.Runtime, m *target.Module) *dac.Module {
 	known, _ := rt.KnownModules() // as many as there are
@@ -85,7 +85,7 @@ func moduleOf(rt *dac.Runtime, m *target.Module) *dac.Module {
 	return same
 }
 
-// witnesses are the CLRs of the process, read without the files of assemblies: what
+// witnesses returns the CLRs of the process, read without the files of assemblies: what
 // they know of a module can't come from the file that is to be proved.
 func (d *Dump) witnesses() []*dac.Runtime {
 	list, _ := d.witness.Get(func() ([]*dac.Runtime, error) {
@@ -105,7 +105,7 @@ func (d *Dump) witnesses() []*dac.Runtime {
 	return list
 }
 
-// FileProblems says what went wrong with symbol servers so far, a line for each; that
+// FileProblems returns what went wrong with symbol servers so far, a line for each; that
 // a server does not have a file is no problem.
 func (d *Dump) FileProblems() []error {
 	var out []error
@@ -121,7 +121,7 @@ func (d *Dump) FileProblems() []error {
 	return out
 }
 
-// describeFile says what came of looking for a module's file.
+// describeFile returns what came of looking for a module's file.
 func (d *Dump) describeFile(m *target.Module) (answer.ModuleFile, error) {
 	r := d.files.Look(d.searching(), m)
 	f := answer.ModuleFile{Path: m.Path, Proof: string(r.Proof)}
@@ -159,7 +159,7 @@ func (d *Dump) packEntries(ctx context.Context, m *target.Module) ([]dump.PackEn
 	return append(out, d.packEntry(path, beside)), nil
 }
 
-// packEntry is a file of this machine, or of the pack that the dump came in.
+// packEntry returns a file of this machine, or of the pack that the dump came in.
 func (d *Dump) packEntry(path, module string) dump.PackEntry {
 	e := dump.PackEntry{Path: path, Module: module}
 	for _, p := range d.files.Packed {

@@ -52,7 +52,7 @@ func TestSourcesOfRows(t *testing.T) {
 	require.Positive(t, rows)
 }
 
-// asked are the rows of a query's answer, and the values of each as text.
+// asked returns the rows of a query's answer, and the values of each as text.
 func asked(t *testing.T, d *testdump.Dump, question string) (out [][]string) {
 	t.Helper()
 	v, err := d.View("")

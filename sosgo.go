@@ -97,7 +97,7 @@ type Options struct {
 	// .NET tools in the user's home folder.
 	SymbolCache string
 	// MaxDownload and MaxDownloads are the most bytes, unpacked, of one file of a
-	// symbol server and of all that the dump causes to be fetched; 0 stands for
+	// symbol server and of all that the dump causes to be fetched; 0 means
 	// limits.Download and limits.Downloads (1 GB and 8 GB).
 	MaxDownload, MaxDownloads int64
 	// Runtime is the runtime of the default View: its number in Runtimes, or the
@@ -287,18 +287,18 @@ func (d *Dump) OpenFiles(ctx context.Context) error {
 // File describes the dump's file; it is the dumped process as a target.Target.
 func (d *Dump) File() *dump.File { return d.file }
 
-// Target is the dumped process. Its memory is what the dump holds.
+// Target returns the dumped process. Its memory is what the dump holds.
 func (d *Dump) Target() target.Target { return d.file }
 
-// Memory is the process's memory, completed by the read-only parts of module
+// Memory returns the process's memory, completed by the read-only parts of module
 // files where the dump lacks them.
 func (d *Dump) Memory() target.Memory { return d.read }
 
-// MemorySource says where the byte at a comes from: "dump", the path of a
+// MemorySource returns where the byte at a comes from: "dump", the path of a
 // module's file, or "" if neither has it.
 func (d *Dump) MemorySource(a target.Addr) string { return d.mem.Source(a) }
 
-// Jobs is the number of goroutines that walks may use.
+// Jobs returns the number of goroutines that walks may use.
 func (d *Dump) Jobs() int { return d.options.Jobs }
 
 // Runtimes returns the .NET runtimes in the process, oldest version first.

@@ -128,10 +128,10 @@ func (d *Dump) choose(want string) (*dac.Instance, error) {
 	return nil, target.Unsupportedf("the process has no runtime %q; it has %s", want, strings.Join(titles, ", "))
 }
 
-// Dump is the dump that the view is of.
+// Dump returns the dump that the view is of.
 func (v *View) Dump() *Dump { return v.dump }
 
-// Instance says which runtime the view is of.
+// Instance returns which runtime the view is of.
 func (v *View) Instance() (*dac.Instance, error) { return v.inst, v.err }
 
 // Runtime opens the runtime. The error tells which layouts were tried and why
@@ -161,7 +161,7 @@ func (v *View) Heap() (*heap.Heap, error) {
 	})
 }
 
-// OutOfMemory tells of the last allocations that the collector could not do, also where the dump lacks the heap itself.
+// OutOfMemory describes the last allocations that the collector could not do, also where the dump lacks the heap itself.
 func (v *View) OutOfMemory() (*answer.OutOfMemory, error) {
 	rt, err := v.Runtime()
 	if err != nil {
@@ -356,11 +356,11 @@ func (v *View) Threads() ([]Thread, error) {
 // see crash.Read. The error tells what could not be read of it.
 func (v *View) CrashRecord() (*crash.Crash, error) { return crash.Read(v.process()) }
 
-// BriefCrash tells of a crash the reason and the exception, and of a process that did not crash
+// BriefCrash describes a crash the reason and the exception, and of a process that did not crash
 // the monitors that threads wait for, nil where there are none; see crash.DescribeBriefly.
 func (v *View) BriefCrash() *answer.Crash { return crash.DescribeBriefly(v.process()) }
 
-// process is what package crash looks at.
+// process returns what package crash looks at.
 func (v *View) process() crash.Process {
 	return crash.Process{Target: v.dump.file, Memory: v.dump.mem, Threads: v.Threads, Runtime: v.Runtime, Walker: v.Walker, Resolve: v.Resolve}
 }
@@ -390,7 +390,7 @@ func (v *View) Walk(ctx context.Context, t *Thread, o stackwalk.WalkOptions) ite
 	return walker.Walk(ctx, t.Managed, t.OS.Registers, o)
 }
 
-// Walk is the Walk of the default View.
+// Walk returns the Walk of the default View.
 func (d *Dump) Walk(ctx context.Context, t *Thread, o stackwalk.WalkOptions) iter.Seq[stackwalk.Frame] {
 	v, _ := d.View("") // it keeps the error
 	return v.Walk(ctx, t, o)
@@ -437,7 +437,7 @@ func (v *View) FoldedWalk(ctx context.Context, osThread uint32, o stackwalk.Walk
 	return stackwalk.FoldOthers(v.dump.MergedWalk(ctx, osThread, o), rt)
 }
 
-// Resolve says what an address is; see resolve.Address. What is nothing of this
+// Resolve reports what an address is; see resolve.Address. What is nothing of this
 // runtime's may be another's: the answer's Runtime is then its number.
 func (v *View) Resolve(ctx context.Context, a target.Addr) *answer.Address {
 	own := v.resolve(ctx, a)
@@ -461,49 +461,49 @@ func (v *View) resolve(ctx context.Context, a target.Addr) *answer.Address {
 	return resolve.Address(ctx, resolve.Process{Target: v.dump.file, Runtime: v.Runtime, Heap: v.Heap, Threads: v.Threads}, a)
 }
 
-// Resolve is the Resolve of the default View.
+// Resolve returns the Resolve of the default View.
 func (d *Dump) Resolve(ctx context.Context, a target.Addr) *answer.Address {
 	v, _ := d.View("")
 	return v.Resolve(ctx, a)
 }
 
-// Runtime is the Runtime of the default View.
+// Runtime returns the Runtime of the default View.
 func (d *Dump) Runtime() (*dac.Runtime, error) {
 	v, _ := d.View("") // it keeps the error
 	return v.Runtime()
 }
 
-// Heap is the Heap of the default View.
+// Heap returns the Heap of the default View.
 func (d *Dump) Heap() (*heap.Heap, error) {
 	v, _ := d.View("")
 	return v.Heap()
 }
 
-// Objects is the Objects of the default View.
+// Objects returns the Objects of the default View.
 func (d *Dump) Objects() (*objects.Reader, error) {
 	v, _ := d.View("")
 	return v.Objects()
 }
 
-// Scanner is the Scanner of the default View.
+// Scanner returns the Scanner of the default View.
 func (d *Dump) Scanner() (*stackscan.Scanner, error) {
 	v, _ := d.View("")
 	return v.Scanner()
 }
 
-// Walker is the Walker of the default View.
+// Walker returns the Walker of the default View.
 func (d *Dump) Walker() (*stackwalk.Walker, error) {
 	v, _ := d.View("")
 	return v.Walker()
 }
 
-// Threads are the Threads of the default View.
+// Threads returns the Threads of the default View.
 func (d *Dump) Threads() ([]Thread, error) {
 	v, _ := d.View("")
 	return v.Threads()
 }
 
-// CrashRecord is the CrashRecord of the default View.
+// CrashRecord returns the CrashRecord of the default View.
 func (d *Dump) CrashRecord() (*crash.Crash, error) {
 	v, _ := d.View("")
 	return v.CrashRecord()

@@ -38,17 +38,17 @@ type Gaps struct {
 	failure error
 }
 
-// Note notes why a part of the answer is missing or doubtful; nil is ignored.
+// Note records why a part of the answer is missing or doubtful; nil is ignored.
 func (g *Gaps) Note(err error) {
 	if err != nil {
 		g.noted = append(g.noted, err)
 	}
 }
 
-// NoteAll notes what a part of the answer, which has gaps of its own, lacks.
+// NoteAll records what a part of the answer, which has gaps of its own, lacks.
 func (g *Gaps) NoteAll(errs []error) { g.noted = append(g.noted, errs...) }
 
-// NoteFirst notes errs in front of what is noted already.
+// NoteFirst records errs in front of what is noted already.
 func (g *Gaps) NoteFirst(errs []error) {
 	if len(errs) > 0 {
 		g.noted = append(append([]error(nil), errs...), g.noted...)
@@ -58,7 +58,7 @@ func (g *Gaps) NoteFirst(errs []error) {
 // Noted lists what was noted, in order, also twice what was noted twice.
 func (g Gaps) Noted() []error { return g.noted }
 
-// Fail notes that the answer as a whole is worth nothing, which may turn out
+// Fail records that the answer as a whole is worth nothing, which may turn out
 // only while its rows are read; the first failure stays, nil is ignored.
 func (g *Gaps) Fail(err error) {
 	if g.failure == nil {
@@ -66,7 +66,7 @@ func (g *Gaps) Fail(err error) {
 	}
 }
 
-// Failure is what Fail noted.
+// Failure returns what Fail noted.
 func (g Gaps) Failure() error { return g.failure }
 
 // Text makes a Text and notes its error.
@@ -83,7 +83,7 @@ type Text struct {
 	Instead string `json:"-"`
 }
 
-// String is the text, or the words that stand in its place (see [Absent]).
+// String returns the text, or the words that stand in its place (see [Absent]).
 func (t Text) String() string {
 	switch {
 	case t.Err == nil:
@@ -97,7 +97,7 @@ func (t Text) String() string {
 // MarshalText is String, for forms that have nothing but text.
 func (t Text) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
 
-// MarshalJSON is the text, or null where it is missing: a program must not take
+// MarshalJSON returns the text, or null where it is missing: a program must not take
 // words about it for it.
 func (t Text) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(&t) }
 
@@ -111,7 +111,7 @@ type Maybe[T any] struct {
 	Err   error `json:",absent"`
 }
 
-// Known is a value that is not missing.
+// Known returns a value that is not missing.
 func Known[T any](v T) Maybe[T] { return Maybe[T]{Value: v} }
 
 // IsZero reports whether the value is missing.
@@ -120,7 +120,7 @@ func (m Maybe[T]) IsZero() bool { return m.Err != nil }
 // MarshalJSON writes the value, or null.
 func (m Maybe[T]) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(&m) }
 
-// Of is the value, or with err the reason for which it is missing.
+// Of returns the value, or with err the reason for which it is missing.
 func Of[T any](v T, err error) Maybe[T] { return Maybe[T]{v, err} }
 
 // A Pointer is an address, or 0 where there is nothing to point at. JSON leaves
@@ -145,7 +145,7 @@ func (h Hex) MarshalText() ([]byte, error) {
 	return strconv.AppendUint([]byte("0x"), uint64(h), 16), nil
 }
 
-// Absent is the word that stands in the place of what is missing for err.
+// Absent returns the word that stands in the place of what is missing for err.
 func Absent(err error) string {
 	switch {
 	case errors.Is(err, target.ErrNotInDump):

@@ -217,7 +217,7 @@ func (o ILOperand) IsZero() bool { return o.Kind == ILNone }
 // MarshalText is String for encoding/json.
 func (o ILOperand) MarshalText() ([]byte, error) { return []byte(o.String()), nil }
 
-// String is the operand in words.
+// String returns the operand in words.
 func (o ILOperand) String() string {
 	switch o.Kind {
 	case ILVariable:
@@ -277,7 +277,7 @@ const (
 	ILModule              // no type: a module's global members
 )
 
-// String is the name.
+// String returns the name.
 func (t ILToken) String() string {
 	if t.Literal != nil {
 		return Quote(*t.Literal)
@@ -285,7 +285,7 @@ func (t ILToken) String() string {
 	return t.Join(t.Type.Full, t.Member)
 }
 
-// Join is the name, with these names of the type and of the member.
+// Join returns the name, with these names of the type and of the member.
 func (t ILToken) Join(typ, member string) string {
 	if t.Member != "" {
 		typ += "::" + member

@@ -102,5 +102,5 @@ func (l *CollectionItems) StreamJSON(emit func(rows []byte) error) error {
 // MarshalJSON encodes the list.
 func (l *CollectionItems) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(l) }
 
-// JSONType is the type that StreamJSON writes, for documentation.
+// JSONType returns the type that StreamJSON writes, for documentation.
 func (CollectionItems) JSONType() reflect.Type { return reflect.TypeFor[[]CollectionItem]() }

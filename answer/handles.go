@@ -74,10 +74,10 @@ func (t *HandleTally) Add(h *Handle) {
 	c.Size += h.Size
 }
 
-// Of is the number of handles of a type.
+// Of returns the number of handles of a type.
 func (t *HandleTally) Of(handleType string) uint64 { return t.byType[handleType] }
 
-// Types are the objects by type, those with most bytes last.
+// Types returns the objects by type, those with most bytes last.
 func (t *HandleTally) Types() []TypeCount {
 	list := make([]TypeCount, 0, len(t.types))
 	for _, c := range t.types {

@@ -122,7 +122,7 @@ type LoaderHeap struct {
 	Err error `json:"-"`
 }
 
-// Sizes are how many bytes of the heap are there, and how many of the ranges
+// Sizes returns how many bytes of the heap are there, and how many of the ranges
 // that it no longer allocates from are not.
 func (h *LoaderHeap) Sizes() (size, wasted uint64) {
 	for _, b := range h.Blocks {
@@ -210,5 +210,5 @@ const (
 	SegmentEphemeral   SegmentKind = "Ephemeral" // generations 0 and 1, and a part of 2
 )
 
-// Size is the number of bytes in r.
+// Size returns the number of bytes in r.
 func (r Range) Size() uint64 { return uint64(r.End - r.Start) }

@@ -24,13 +24,13 @@ type LinePiece struct {
 	Err error
 }
 
-// Missing is a Line of nothing, for the reason given.
+// Missing returns a Line of nothing, for the reason given.
 func Missing(err error) Line { return Line{{Err: err}} }
 
-// Lacking is a Line of the words that stand for what is missing for the reason given.
+// Lacking returns a Line of the words that stand for what is missing for the reason given.
 func Lacking(err error) Line { return Line{{Text: Absent(err), Err: err}} }
 
-// Err is why not all of the line is known, nil if it is.
+// Err returns why not all of the line is known, nil if it is.
 func (l Line) Err() error {
 	for i := range l {
 		if l[i].Err != nil {
@@ -50,7 +50,7 @@ func (l Line) Blank() bool {
 	return true
 }
 
-// Words is a Line of text that stands there as it is.
+// Words returns a Line of text that stands there as it is.
 func Words(s string) Line {
 	if s == "" {
 		return nil
@@ -58,16 +58,16 @@ func Words(s string) Line {
 	return Line{{Text: s}}
 }
 
-// Quoted is a Line of one string: text is what was read of chars UTF-16 code
+// Quoted returns a Line of one string: text is what was read of chars UTF-16 code
 // units.
 func Quoted(text string, chars uint32) Line {
 	return Line{{Text: text, Quoted: true, Chars: chars}}
 }
 
-// String is the line with all that was read of its strings.
+// String returns the line with all that was read of its strings.
 func (l Line) String() string { return l.Cut(-1) }
 
-// Cut is the line with at most limit UTF-16 code units of each string, all that
+// Cut returns the line with at most limit UTF-16 code units of each string, all that
 // was read if limit is negative. Behind a string that is cut stands how long it
 // is.
 func (l Line) Cut(limit int) string {
@@ -102,7 +102,7 @@ func (l Line) StartsQuoted() bool {
 	return false
 }
 
-// MarshalJSON is the text, or null where something in it is missing: a program must not take words about it for it.
+// MarshalJSON returns the text, or null where something in it is missing: a program must not take words about it for it.
 func (l Line) MarshalJSON() ([]byte, error) { return l.AppendJSON(nil), nil }
 
 // AppendJSON appends what MarshalJSON writes.
@@ -127,7 +127,7 @@ func (p *LinePiece) appendQuoted(b []byte, limit int) []byte {
 	return b
 }
 
-// CutText is the start of s that has at most limit UTF-16 code units, all of s
+// CutText returns the start of s that has at most limit UTF-16 code units, all of s
 // if limit is negative, and how many it has.
 func CutText(s string, limit int) (start string, units uint64) {
 	for i, r := range s {

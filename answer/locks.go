@@ -12,7 +12,7 @@ type Locks struct {
 	Lost error `json:"-"`
 }
 
-// Lose notes why locks may be missing; nil is ignored.
+// Lose records why locks may be missing; nil is ignored.
 func (l *Locks) Lose(err error) {
 	l.Note(err)
 	if l.Lost == nil {

@@ -32,7 +32,7 @@ func (t LongText) StreamText(emit func(part string) error) error {
 	return nil
 }
 
-// MarshalText is the whole text, for encoding/json.
+// MarshalText returns the whole text, for encoding/json.
 func (t LongText) MarshalText() ([]byte, error) {
 	var b strings.Builder
 	err := t.StreamText(func(part string) error {

@@ -117,7 +117,7 @@ type Place struct {
 	Address *target.Addr `json:"address,omitempty" doc:"where it is stored; of a static struct the reference to its box"`
 	Stored
 
-	// Doubtful says of a static that the dump lacks what would tell whether the
+	// Doubtful says of a static that the dump lacks what would report whether the
 	// class constructor has run.
 	Doubtful bool `json:"-"`
 	// Slot is Address, also of a static that is not initialised; 0 for nowhere.
@@ -263,7 +263,7 @@ type LoadContext struct {
 	*Object      // nil for the default one without an object
 }
 
-// Noted is what the answer lacks.
+// Noted returns what the answer lacks.
 func (l *LoadContext) Noted() []error {
 	if l.Object == nil {
 		return nil

@@ -68,10 +68,10 @@ func (l *Objects) StreamJSON(emit func(rows []byte) error) error {
 // MarshalJSON encodes the list.
 func (l *Objects) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(l) }
 
-// JSONType is the type that StreamJSON writes, for documentation.
+// JSONType returns the type that StreamJSON writes, for documentation.
 func (Objects) JSONType() reflect.Type { return reflect.TypeFor[[]HeapObject]() }
 
-// streamRows has format make JSON rows and passes them on without the separator behind the last one.
+// streamRows has format make JSON rows and passes them on without the separator after the last one.
 func streamRows[T any](format func(newRow func() func(b []byte, row *T) []byte, emit func([]byte) error) error, emit func([]byte) error) error {
 	return format(jsonenc.Row[T], func(rows []byte) error { return emit(bytes.TrimSuffix(rows, []byte(",\n"))) })
 }

@@ -32,7 +32,7 @@ const (
 
 var cellWords = [...]string{"missing", "null", "bool", "int", "uint", "address", "float", "decimal", "text", "enum", "object", "struct", "type"}
 
-// String is the kind in a word.
+// String returns the kind in a word.
 func (k CellKind) String() string { return cellWords[k] }
 
 // A Cell is what an expression is worth. JSON has null, a boolean, a number (a string where it has more than 53 bits, or is a
@@ -47,7 +47,7 @@ type Cell struct {
 	Err    error
 }
 
-// Plain is the cell as text.
+// Plain returns the cell as text.
 func (c *Cell) Plain() string {
 	switch c.Kind {
 	case CellMissing:
@@ -113,7 +113,7 @@ func (c *Cell) AppendJSON(b []byte) []byte {
 // MarshalJSON encodes the cell.
 func (c Cell) MarshalJSON() ([]byte, error) { return c.AppendJSON(nil), nil }
 
-// JSONType is what MarshalJSON writes, for documentation: anything.
+// JSONType returns what MarshalJSON writes, for documentation: anything.
 func (Cell) JSONType() reflect.Type { return reflect.TypeFor[any]() }
 
 // A QueryColumn is a column of the rows of a query.
@@ -144,7 +144,7 @@ func (r QueryRow) AppendJSON(b []byte) []byte {
 // MarshalJSON is for encoding/json.
 func (r QueryRow) MarshalJSON() ([]byte, error) { return r.AppendJSON(nil), nil }
 
-// JSONType is what MarshalJSON writes, for documentation: the columns are the query's.
+// JSONType returns what MarshalJSON writes, for documentation: the columns are the query's.
 func (QueryRow) JSONType() reflect.Type { return reflect.TypeFor[map[string]any]() }
 
 // A Query is the answer to a query. Its rows are read while they are listed.
@@ -159,7 +159,7 @@ type Query struct {
 	More bool `json:"more,omitempty" doc:"there are more rows than the query, or a limit, wanted"`
 }
 
-// Listing is the rows as a Listing has them.
+// Listing returns the rows as a Listing has them.
 func (q *Query) Listing() *Listing {
 	l := &Listing{Columns: q.Columns}
 	l.Rows = func(yield func(QueryRow, error) bool) {

@@ -55,7 +55,7 @@ type Dominators struct {
 	Frozen     HeapPart `json:"frozen,omitzero" doc:"objects of frozen segments to which no root leads; they are never collected"`
 	Incomplete bool     `json:"incomplete,omitempty" doc:"not all roots, objects or references can be read, as the warnings say: sizes are those of what can, and garbage may live"`
 	Object     *Owned   `json:"object,omitempty" doc:"the object that was asked for"`
-	// Tree is flat: the children of a row are the rows behind it that are one deeper, up to the first that is not deeper.
+	// Tree is flat: the children of a row are the rows after it that are one deeper, up to the first that is not deeper.
 	Tree  []DominatorRow `json:"tree,omitempty" doc:"in preorder, the largest child first: children stand behind their parent, one deeper"`
 	Least uint64         `json:"least,omitempty" doc:"bytes that a row of the tree retains at least"`
 	Depth int            `json:"depth,omitempty" doc:"how deep the tree is shown"`

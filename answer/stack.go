@@ -104,7 +104,7 @@ type Frame struct {
 	Err Reason `json:"error,omitzero" doc:"why the walk ended here"`
 }
 
-// Name is the method as exactly as it is known.
+// Name returns the method as exactly as it is known.
 func (f *Frame) Name() string {
 	if f.Exact != "" {
 		return f.Exact
@@ -130,7 +130,7 @@ func (r FrameRegisters) JSONValue() any {
 // MarshalJSON encodes an object with a field for each known register.
 func (r FrameRegisters) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(&r) }
 
-// JSONType is the type that MarshalJSON writes, for documentation.
+// JSONType returns the type that MarshalJSON writes, for documentation.
 func (FrameRegisters) JSONType() reflect.Type { return reflect.TypeFor[map[string]target.Addr]() }
 
 // The states of a Variable that are no error's.
@@ -177,7 +177,7 @@ type QuotedText struct {
 // IsZero reports whether there is no string.
 func (q QuotedText) IsZero() bool { return !q.Present }
 
-// String is the text in quotes, or the word for why it is missing.
+// String returns the text in quotes, or the word for why it is missing.
 func (q QuotedText) String() string {
 	if q.Err != nil {
 		return q.Text.String()
@@ -413,7 +413,7 @@ func (p *Profile) Frame(f ProfileFrame) int {
 	return i
 }
 
-// Written is the answer that the Profile was written to a file.
+// Written returns the answer that the Profile was written to a file.
 func (p *Profile) Written(file string) *Profile {
 	out := *p
 	out.File, out.Rows = file, nil

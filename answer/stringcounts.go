@@ -54,5 +54,5 @@ func (l *StringCounts) StreamJSON(emit func(rows []byte) error) error {
 // MarshalJSON encodes the list.
 func (l *StringCounts) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(l) }
 
-// JSONType is the type that StreamJSON writes, for documentation.
+// JSONType returns the type that StreamJSON writes, for documentation.
 func (StringCounts) JSONType() reflect.Type { return reflect.TypeFor[[]StringCount]() }

@@ -64,14 +64,14 @@ type AsyncStack struct {
 	Waits []AsyncFrame `json:"waits,omitempty" doc:"what the first frame awaits, what that awaits, and so on"`
 	// Reason is what the whole stack waits for, in words.
 	Reason Text `json:"reason,omitzero" doc:"what all of it waits for, in words"`
-	// Frames lead upwards, depth first: whoever continues stands behind what it waits for, one deeper.
+	// Frames lead upwards, depth first: whoever continues follows what it waits for, one deeper.
 	Frames []AsyncFrame `json:"frames" doc:"the frames, depth first: what continues when a frame completes follows it with a depth of one more"`
 	// Roots are what keeps the stack alive, nil where nobody asked.
 	Roots *RootPaths `json:"roots,omitempty" doc:"with -roots: what keeps the first frame alive"`
 	More  bool       `json:"more,omitempty" doc:"there are more frames than an answer has"`
 }
 
-// Awaited are the frames from that of an object down to the first frame: each awaits the next. They are nil where the
+// Awaited returns the frames from that of an object down to the first frame: each awaits the next. They are nil where the
 // object has no frame.
 func (s *AsyncStack) Awaited(object target.Addr) []*AsyncFrame {
 	at := slices.IndexFunc(s.Frames, func(f AsyncFrame) bool { return f.Object == object })

@@ -51,7 +51,7 @@ type Registers struct {
 	Others bool `json:"-"`
 }
 
-// Only is one of the registers, by its name in any case; nil where there is none.
+// Only returns one of the registers, by its name in any case; nil if there is none.
 func (r *Registers) Only(name string) *Registers {
 	if r == nil {
 		return nil

@@ -78,7 +78,7 @@ type WorkQueues struct {
 	Lost error `json:"-"`
 }
 
-// Lose notes why queues or items are missing; nil is ignored.
+// Lose records why queues or items are missing; nil is ignored.
 func (q *WorkQueues) Lose(err error) {
 	q.Note(err)
 	if q.Lost == nil {
@@ -148,7 +148,7 @@ type Timers struct {
 	Lost error `json:"-"`
 }
 
-// Lose notes why timers are missing; nil is ignored.
+// Lose records why timers are missing; nil is ignored.
 func (t *Timers) Lose(err error) {
 	t.Note(err)
 	if t.Lost == nil {

@@ -169,7 +169,7 @@ type Type struct {
 	// DataSize is BaseSize as the data-access library answers it: of strings
 	// without the terminating character.
 	DataSize uint32 `json:"-"`
-	// ParentClass is the EEClass of the base class, 0 for none.
+	// ParentClass is the EEClass of the base class, 0 if there is none.
 	ParentClass   Maybe[target.Addr] `json:"-"`
 	NumInterfaces int                `json:"-"`
 	NumVirtuals   int                `json:"-"` // slots of the vtable

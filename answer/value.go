@@ -26,7 +26,7 @@ const (
 	KindStruct                     // a value type in place
 )
 
-// String is the kind in words.
+// String returns the kind in words.
 func (k ValueKind) String() string {
 	words := [...]string{"unknown", "bool", "char", "int", "uint", "float", "pointer", "byref", "reference", "struct"}
 	if int(k) < len(words) {
@@ -49,13 +49,13 @@ type Value struct {
 // IsZero reports whether the value is unknown.
 func (v Value) IsZero() bool { return v.Kind == KindUnknown }
 
-// Int is the value of a KindInt.
+// Int returns the value of a KindInt.
 func (v Value) Int() int64 {
 	shift := 64 - 8*v.Size
 	return int64(v.Bits<<shift) >> shift
 }
 
-// Float is the value of a KindFloat.
+// Float returns the value of a KindFloat.
 func (v Value) Float() float64 {
 	if v.Size == 4 {
 		return float64(math.Float32frombits(uint32(v.Bits)))
@@ -63,11 +63,11 @@ func (v Value) Float() float64 {
 	return math.Float64frombits(v.Bits)
 }
 
-// Shortest is the value of a KindFloat in the shortest form that reads back the
+// Shortest returns the value of a KindFloat in the shortest form that reads back the
 // same.
 func (v Value) Shortest() string { return strconv.FormatFloat(v.Float(), 'g', -1, 8*v.Size) }
 
-// Plain is the value as a number or an address, with a prefix: what stands for
+// Plain returns the value as a number or an address, with a prefix: what stands for
 // it where no words do.
 func (v Value) Plain() string {
 	var few [24]byte
@@ -144,7 +144,7 @@ func appendJSONAddr(b []byte, a target.Addr) []byte {
 	return append(strconv.AppendUint(append(b, `"0x`...), uint64(a), 16), '"')
 }
 
-// JSONType is what MarshalJSON writes, for documentation: anything.
+// JSONType returns what MarshalJSON writes, for documentation: anything.
 func (v Value) JSONType() reflect.Type { return reflect.TypeFor[any]() }
 
 // Stored is what a place in memory holds, or why that is not known. Answers
@@ -170,12 +170,12 @@ type Member struct {
 	Stored
 }
 
-// NewMembers are the members that list reads.
+// NewMembers returns the members that list reads.
 func NewMembers(list func() []Member) Members {
 	return Members{list: func(target.Addr, int) []Member { return list() }}
 }
 
-// MembersAt are the members that list reads of the value at an address, so deep in others:
+// MembersAt returns the members that list reads of the value at an address, so deep in others:
 // one function does for all values of a type.
 func MembersAt(list func(at target.Addr, depth int) []Member, at target.Addr, depth int) Members {
 	return Members{list, at, depth}

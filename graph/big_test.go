@@ -19,7 +19,7 @@ import (
 	"github.com/sosgo/sosgo/heap"
 )
 
-// cpu is what the process took of the processors.
+// cpu returns what the process took of the processors.
 func cpu() (user, system time.Duration) {
 	var u syscall.Rusage
 	_ = syscall.Getrusage(0, &u)

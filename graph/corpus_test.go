@@ -159,7 +159,7 @@ var (
 	stepLine   = regexp.MustCompile(`^ {10}-> ([0-9a-f]+) `)
 )
 
-// sosPaths are the paths of an answer of gcroot, each as the addresses of its objects.
+// sosPaths returns the paths of an answer of gcroot, each as the addresses of its objects.
 func sosPaths(text string) []string {
 	var paths []string
 	path := ""

@@ -24,7 +24,7 @@ type Dominators struct {
 	children lazy.Long[*digraph.Graph]
 }
 
-// Dominators computes the dominators and retained sizes of all nodes, once. It needs 16 bytes a node, and at most 18
+// Dominators computes the dominators and retained sizes of all nodes, once. It needs 16 bytes per node, and at most 18
 // more during the computation.
 func (g *Graph) Dominators(ctx context.Context) (*Dominators, error) {
 	return g.lazy.doms.GetContext(ctx, func(ctx context.Context) (*Dominators, error) {

@@ -25,7 +25,7 @@ var KeptParts = map[string][]string{
 	keptDominators: {"live", "dominators", "order", "retained"},
 }
 
-// KeptPath is where a part of g is kept.
+// KeptPath returns where a part of g is kept.
 func (g *Graph) KeptPath(part string) string { return g.store.path(part) }
 
 // Forge writes a part of what is kept of g again, with other arrays and right checksums.

@@ -13,7 +13,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// built is the graph of a dump's first heap.
+// built returns the graph of a dump's first heap.
 func built(t testing.TB, d *testdump.Dump, o graph.Options) (*graph.Graph, *graph.Roots) {
 	t.Helper()
 	v, err := d.View("")
@@ -143,7 +143,7 @@ func TestEdges(t *testing.T) {
 	})
 }
 
-// reached is what can be reached from the root without a node.
+// reached returns what can be reached from the root without a node.
 func reached(g *graph.Graph, without graph.Node) []bool {
 	seen := make([]bool, g.Nodes())
 	if without == g.Root() {
@@ -197,7 +197,7 @@ func TestLive(t *testing.T) {
 	})
 }
 
-// sumOf is the size of what two sets differ in.
+// sumOf returns the size of what two sets differ in.
 func sumOf(g *graph.Graph, in, notIn []bool) (size uint64) {
 	for n := range graph.Node(g.Objects()) {
 		if in[n] && !notIn[n] {

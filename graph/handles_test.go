@@ -11,7 +11,7 @@ import (
 	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 
-// livesWithout is what lives in bytes if skip leaves out references: the i-th of a node.
+// livesWithout returns what lives in bytes if skip leaves out references: the i-th of a node.
 func livesWithout(g *graph.Graph, skip func(n graph.Node, i int) bool) uint64 {
 	size := uint64(0)
 	met := make([]bool, g.Nodes())

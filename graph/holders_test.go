@@ -16,7 +16,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// holders are what answers questions about a dump's first heap.
+// holders returns what answers questions about a dump's first heap.
 func holders(t *testing.T, d *testdump.Dump) (*graph.Holders, *graph.Graph) {
 	t.Helper()
 	v, err := d.View("")
@@ -36,7 +36,7 @@ func holders(t *testing.T, d *testdump.Dump) (*graph.Holders, *graph.Graph) {
 	return x, g
 }
 
-// address is where the object of a fact is: "0x7efbcd805be8 Debuggee.Zoo.Everything gen0".
+// address returns where the object of a fact is: "0x7efbcd805be8 Debuggee.Zoo.Everything gen0".
 func address(fact string) target.Addr {
 	a, _, _ := strings.Cut(fact, " ")
 	return testdump.Address(a)

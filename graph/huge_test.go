@@ -148,7 +148,7 @@ func (l *largeHeap) empty() {
 	}
 }
 
-// types are an object[], and an array of bytes, of the heap.
+// types returns an object[], and an array of bytes, of the heap.
 func (l *largeHeap) types(t testing.TB) (objects, bytes, small target.Addr) {
 	rt := l.heap.Runtime()
 	for o, err := range l.heap.Objects() {

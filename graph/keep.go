@@ -18,7 +18,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Keep describes files that keep the arrays of a graph for the next start. One has the rows (17 bytes an object).
+// A Keep describes files that keep the arrays of a graph for the next start. One has the rows (17 bytes per object).
 // Others have the live objects (1/8), the reversed edges (9) and the dominators (16); they are written when first
 // computed. The files are mapped and verified before use: checksums, bounds, and the rows of hundreds of objects all
 // over the heap.

@@ -40,7 +40,7 @@ func (k EdgeKind) String() string {
 // An Edge is one of possibly several references of a node to another.
 type Edge struct {
 	Kind EdgeKind
-	// Slot is the place of the reference: in the object, the handle, the word of the stack; 0 for none.
+	// Slot is the place of the reference: in the object, the handle, the word of the stack; 0 if there is none.
 	Slot target.Addr
 	// Name is its name in a path: "_items", "[3]", "_entries[5].value", "(static) Cache.s_all", "(dependent handle)",
 	// "(loader allocator)". It is empty for edges of Sources.

@@ -52,7 +52,7 @@ type Reach struct {
 	tree    []uint32
 }
 
-// Reach finds a shortest path to each live object. It is computed once. It needs 4 bytes a node, and a quarter of the
+// Reach finds a shortest path to each live object. It is computed once. It needs 4 bytes per node, and a quarter of the
 // time of Build. Use Live to find only which objects are live.
 func (g *Graph) Reach(ctx context.Context) (*Reach, error) {
 	return g.lazy.reach.GetContext(ctx, func(ctx context.Context) (*Reach, error) {
@@ -193,7 +193,7 @@ func (r *Reach) Path(n Node) []Node {
 // A Referrers has the reversed edges. It is safe for concurrent use until the graph is closed.
 type Referrers struct{ rows *digraph.Graph }
 
-// Referrers reverses the edges, once. It needs 4 bytes a node and 4 bytes an edge.
+// Referrers reverses the edges, once. It needs 4 bytes per node and 4 bytes an edge.
 func (g *Graph) Referrers(ctx context.Context) (*Referrers, error) {
 	return g.lazy.reverse.GetContext(ctx, func(ctx context.Context) (*Referrers, error) {
 		return using(ctx, g, func(ctx context.Context) (*Referrers, error) {

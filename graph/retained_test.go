@@ -170,7 +170,7 @@ func TestLinks(t *testing.T) {
 	require.ErrorIs(t, err, target.ErrCorrupt)
 }
 
-// factAt is where the object of a fact is.
+// factAt returns where the object of a fact is.
 func factAt(t *testing.T, d *testdump.Dump, name string) target.Addr {
 	t.Helper()
 	fact, ok := d.Manifest.Fact(name)

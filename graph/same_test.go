@@ -20,7 +20,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// print is all that a graph says, in few bytes.
+// print returns all that a graph says, in few bytes.
 func print(t testing.TB, g *graph.Graph) string {
 	t.Helper()
 	reach, err := g.Reach(t.Context())

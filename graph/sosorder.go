@@ -30,7 +30,7 @@ type SOSSearch struct {
 	children   []Node // of stack, one after the other
 }
 
-// A sosLink is an object of a path to the target, and the next link, -1 for none. Links never change, as in SOS.
+// A sosLink is an object of a path to the target, and the next link, -1 if there is none. Links never change, as in SOS.
 type sosLink struct {
 	node Node
 	next int32

@@ -25,7 +25,7 @@ type naiveLink struct {
 	next   *naiveLink
 }
 
-// put stores an address at an offset of a record, and returns the offset behind it, 0 if there is no room.
+// put stores an address at an offset of a record, and returns the offset after it, 0 if there is no room.
 func put(record []byte, a uint64, offset int) int {
 	if a == 0 {
 		return offset
@@ -49,7 +49,7 @@ func put(record []byte, a uint64, offset int) int {
 	return offset
 }
 
-// get reads the address at an offset, 0 at the end, and returns the offset behind it.
+// get reads the address at an offset, 0 at the end, and returns the offset after it.
 func get(record []byte, offset int) (uint64, int) {
 	if offset >= len(record) {
 		return 0, offset

@@ -63,12 +63,12 @@ func (s *stopped) build(ctx context.Context, o graph.Options) (*graph.Graph, err
 	return graph.Build(ctx, s.heap, s.roots, o)
 }
 
-// asked is a phase that asks a graph for something.
+// asked returns a phase that asks a graph for something.
 func asked[T any](name string, of func(*graph.Graph, context.Context) (T, error)) phase {
 	return phase{name: name, run: func(ctx context.Context, g *graph.Graph) error { _, err := of(g, ctx); return err }}
 }
 
-// dominated is a phase that asks the dominators for something; they are computed outside of it.
+// dominated returns a phase that asks the dominators for something; they are computed outside of it.
 func dominated(t testing.TB, name string, of func(context.Context, *graph.Dominators) error) phase {
 	return phase{name: name, run: func(ctx context.Context, g *graph.Graph) error {
 		d, err := g.Dominators(t.Context())
@@ -228,7 +228,7 @@ func TestBigGaps(t *testing.T) {
 	}
 }
 
-// madeHeap is the heap of a canned dump with a segment of n more objects: a tree of arrays with a string each, which
+// madeHeap returns the heap of a canned dump with a segment of n more objects: a tree of arrays with a string each, which
 // live, and as many arrays and arrays of bytes that don't.
 func madeHeap(t testing.TB, n int) *stopped {
 	d := testdump.Open(t, "net10-zoo")

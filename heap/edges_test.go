@@ -12,7 +12,7 @@ import (
 
 const edgesAt = target.Addr(0x20000)
 
-// edgesOver is an Edges over a type with two references at 8, whose keeper is
+// edgesOver returns an Edges over a type with two references at 8, whose keeper is
 // the object 0x30000, and the object's memory: as many of its words as given.
 func edgesOver(o EdgeOptions, desc []uint64, words ...uint64) (*Edges, *Object) {
 	m := &fakeMemory{lends: true, pieces: []fakePiece{

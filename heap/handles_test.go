@@ -20,7 +20,7 @@ const (
 	synthValues  = 0x100
 )
 
-// synthLayout is a small segment: 8 blocks of 4 handles.
+// synthLayout returns a small segment: 8 blocks of 4 handles.
 func synthLayout() *handleLayout {
 	o := &handleLayout{dataBlock: 12, blocks: 8, perBlock: 4}
 	o.Map.Next, o.Map.MaxIndex = 8, 16
@@ -29,7 +29,7 @@ func synthLayout() *handleLayout {
 	return o
 }
 
-// synthHandles is a process with one table of one segment: strong handles in
+// synthHandles returns a process with one table of one segment: strong handles in
 // block 0, a dependent one in block 1 with its second object in block 2.
 func synthHandles() (*handleTables, *fakeMemory) {
 	low, segment := make([]byte, 0x1000), make([]byte, 0x200)

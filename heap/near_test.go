@@ -9,7 +9,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// mixedHeap is a heap of many objects, with an allocation context and a hole.
+// mixedHeap returns a heap of many objects, with an allocation context and a hole.
 func mixedHeap() (h *Heap, context, hole target.Range) {
 	b := &builder{}
 	for i := range 600 {

@@ -49,7 +49,7 @@ func OutOfMemory(rt *dac.Runtime, t target.Target) (*answer.OutOfMemory, error) 
 	return h.OutOfMemory(), nil
 }
 
-// OutOfMemory is the function OutOfMemory for an open heap.
+// OutOfMemory returns the function OutOfMemory for an open heap.
 func (h *Heap) OutOfMemory() *answer.OutOfMemory {
 	out := &answer.OutOfMemory{Heaps: len(h.subHeaps)}
 	var o oomLayout

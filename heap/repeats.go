@@ -43,7 +43,7 @@ func (c *Contents) Free() {
 	}
 }
 
-// All calls visit with all contents, in no order. The error is ctx's.
+// All calls visit with all contents, in no particular order. The error is ctx's.
 func (c *Contents) All(ctx context.Context, visit func(StringStats)) error {
 	const look = 1 << 14 // contents between checks of the context
 	for i := range c.table.parts {

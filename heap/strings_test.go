@@ -33,7 +33,7 @@ func lanes(list []hashedString) *stringLists {
 	return &l
 }
 
-// ordered are all ranges of s.
+// ordered returns all ranges of s.
 func ordered(s *sortedStrings) []StringStats {
 	var list []StringStats
 	var rows, spare []stringRow

@@ -14,7 +14,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// walked is what a walk found.
+// walked returns what a walk found.
 func walked(h *Heap) (objects []target.Addr, bad []*Corruption) {
 	for o, err := range h.Objects() {
 		if err != nil {
@@ -226,7 +226,7 @@ func TestNear(t *testing.T) {
 	assert.Nil(t, h.Near(b.at()))
 }
 
-// randomHeap is a segment of several runs with every kind of trouble.
+// randomHeap returns a segment of several runs with every kind of trouble.
 func randomHeap(seed uint64, size int, lends bool) *Heap {
 	r := rand.New(rand.NewPCG(seed, 1))
 	var b builder

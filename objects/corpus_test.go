@@ -95,7 +95,7 @@ func TestFields(t *testing.T) {
 	})
 }
 
-// find is the field with a row's token and kind.
+// find returns the field with a row's token and kind.
 func find(fields []*objects.Field, row fieldRow) *objects.Field {
 	for _, f := range fields {
 		if target.Addr(f.Token) == number(row.Token) && f.Name == row.Name && f.Static == (row.Kind != "instance") {
@@ -105,7 +105,7 @@ func find(fields []*objects.Field, row fieldRow) *objects.Field {
 	return nil
 }
 
-// sameType tells whether a name is the oracle's. That names types by the
+// sameType reports whether a name is the oracle's. That names types by the
 // instance that shared code uses, gives the arguments of an outer type to an
 // inner one, and takes another type, or a word, for one that is not loaded.
 func sameType(name, want string, f *objects.Field) bool {

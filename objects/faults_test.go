@@ -43,7 +43,7 @@ func add(a *testdump.Answers, name string, v interface{ Noted() []error }, err e
 	a.Add(name, said, errors.Join(err, lacks))
 }
 
-// facts is the JSON form, and an error where it says itself that a value or its text
+// facts returns the JSON form, and an error where it says itself that a value or its text
 // is missing.
 func facts(v any) (string, error) {
 	b, _ := json.Marshal(v)

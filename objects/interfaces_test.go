@@ -13,7 +13,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// typeNamed is the only loaded type of that name.
+// typeNamed returns the only loaded type of that name.
 func typeNamed(t *testing.T, r *objects.Reader, name string) *objects.Type {
 	t.Helper()
 	var found []*objects.Type
@@ -199,7 +199,7 @@ func TestInterfacesWithoutMetadata(t *testing.T) {
 	}
 }
 
-// markedType is a type that is loaded to the end and has a marker among its interfaces, and a base class.
+// markedType returns a type that is loaded to the end and has a marker among its interfaces, and a base class.
 func markedType(t *testing.T, r *objects.Reader) *objects.Type {
 	rt := r.Runtime()
 	for mt, err := range rt.LoadedTypes() {

@@ -12,7 +12,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestLeavesOfEveryType: the parts of every type lie in it, one behind the other. A struct in it whose own type the
+// TestLeavesOfEveryType: the parts of every type lie in it, one after another. A struct in it whose own type the
 // process has not loaded yet is an error.
 func TestLeavesOfEveryType(t *testing.T) {
 	unloaded := 0

@@ -557,7 +557,7 @@ func textChange(change func(string) string) func(*frame, Value, []Value) Value {
 	}
 }
 
-// contains is the method Contains of strings and collections.
+// contains returns the method Contains of strings and collections.
 func contains(f *frame, v Value, args []Value) Value {
 	if f.isText(v) || v.kind == KindType {
 		return textTest(strings.Contains)(f, v, args)

@@ -20,7 +20,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// asked is what questions about a dump are about.
+// asked returns what questions about a dump are about.
 func asked(t testing.TB, d *sosgo.Dump) *query.Process {
 	t.Helper()
 	v, err := d.View("")
@@ -30,7 +30,7 @@ func asked(t testing.TB, d *sosgo.Dump) *query.Process {
 	return p
 }
 
-// worth is what an expression is worth, as text, or its error.
+// worth returns what an expression is worth, as text, or its error.
 func worth(p *query.Process, expression string) string {
 	e, err := query.Evaluate(context.Background(), p, expression)
 	if err != nil {
@@ -40,7 +40,7 @@ func worth(p *query.Process, expression string) string {
 	return c.Plain()
 }
 
-// rows are the rows of a query as lines of text, with what it noted.
+// rows returns the rows of a query as lines of text, with what it noted.
 func rows(t testing.TB, p *query.Process, text string, o query.Options) ([]string, *answer.Query) {
 	t.Helper()
 	q, err := query.Run(context.Background(), p, text, o)
@@ -213,7 +213,7 @@ func TestWorkers(t *testing.T) {
 	}
 }
 
-// stringInterfaces are the addresses of the MethodTable of strings and of the list of its interfaces: the one that it points at
+// stringInterfaces returns the addresses of the MethodTable of strings and of the list of its interfaces: the one that it points at
 // and that begins with one of them.
 func stringInterfaces(t *testing.T, d *sosgo.Dump) (mt, list target.Addr) {
 	t.Helper()

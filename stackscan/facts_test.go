@@ -32,7 +32,7 @@ func eachZoo(t *testing.T, f func(t *testing.T, d *testdump.Dump, s *stackscan.S
 	})
 }
 
-// optionsOf are the options of a scan of th.
+// optionsOf returns the options of a scan of th.
 func optionsOf(t *testing.T, d *sosgo.Dump, th *sosgo.Thread) stackscan.Options {
 	stack, err := th.Stack(d.Target())
 	require.NoError(t, err)
@@ -112,7 +112,7 @@ func TestVerifyLeavesOnlySound(t *testing.T) {
 	})
 }
 
-// TestListOfExceptions: an exception is told by its message.
+// TestListOfExceptions: an exception is given by its message.
 func TestListOfExceptions(t *testing.T) {
 	d := testdump.Open(t, "net10-crash-nested")
 	s, err := d.Scanner()
@@ -228,7 +228,7 @@ func TestVerifyLeavesOutTheDamaged(t *testing.T) {
 	}
 }
 
-// objectFact is the address of an object that the dumped program told of.
+// objectFact returns the address of an object that the dumped program told of.
 func objectFact(t *testing.T, d *testdump.Dump, name string) target.Addr {
 	facts := d.Manifest.Objects()
 	i := slices.IndexFunc(facts, func(o testcase.ObjectFact) bool { return o.Name == name })

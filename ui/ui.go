@@ -14,7 +14,7 @@ import (
 	"github.com/sosgo/sosgo/internal/webui"
 )
 
-// Options choose what the page shows. The zero value is right for most.
+// Options select what the page shows. The zero value is right for most.
 type Options struct {
 	Name    string // of the dump on the page; empty is the name of its file
 	Runtime string // as in sosgo.Dump.View

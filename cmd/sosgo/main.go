@@ -20,7 +20,7 @@ func main() {
 	os.Exit(cli.Main(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr, env))
 }
 
-// environment is what sosgo is made of: the commands, and what opens dumps.
+// environment returns what sosgo is made of: the commands, and what opens dumps.
 func environment(interrupt <-chan os.Signal) cli.Env {
 	return cli.Env{Commands: commands.All(), Open: commands.Open, TypeNames: commands.TypeNames, Greeting: commands.Greeting, Threads: commands.Threads, Limits: commands.Limits(), Sandbox: commands.Sandbox, Getenv: os.Getenv, Interrupt: interrupt, Leave: os.Exit}
 }

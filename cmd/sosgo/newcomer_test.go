@@ -84,7 +84,7 @@ func TestNewcomer(t *testing.T) {
 	})
 }
 
-// commandsAbout are the commands whose lines of sosgo's help have all words.
+// commandsAbout returns the commands whose lines of sosgo's help have all words.
 func commandsAbout(help string, words []string) (commands []string) {
 	command, text := "", ""
 	ends := func() {

@@ -141,7 +141,7 @@ func hostileMinidump(names []string) []byte {
 	return d.Bytes()
 }
 
-// hostileCore is a canned core whose modules are called so: in the notes, and in
+// hostileCore returns a canned core whose modules are called so: in the notes, and in
 // the runtime's memory.
 func hostileCore(t *testing.T, names []string) []byte {
 	d := testdump.Open(t, "net8-zoo")

@@ -31,7 +31,7 @@ type Options struct {
 
 	// Top is the number of listed suspects; 0 for all.
 	Top int
-	// Jobs is the number of goroutines that examine all objects; 0 means one a processor.
+	// Jobs is the number of goroutines that examine all objects; 0 means one per processor.
 	Jobs int
 }
 

@@ -37,7 +37,7 @@ func findIn(t *testing.T, d *sosgo.Dump, o leaks.Options) *answer.Leaks {
 	return a
 }
 
-// fact is where the object of a fact of the manifest is.
+// fact returns where the object of a fact of the manifest is.
 func fact(t *testing.T, d *testdump.Dump, name string) target.Addr {
 	t.Helper()
 	text, ok := d.Manifest.Fact(name)
@@ -126,7 +126,7 @@ func TestHealthy(t *testing.T) {
 	})
 }
 
-// owners are the graph of a dump, what lives of it, and what owns what.
+// owners returns the graph of a dump, what lives of it, and what owns what.
 func owners(t *testing.T, d *testdump.Dump) (*graph.Graph, *graph.Liveness, *graph.Dominators) {
 	t.Helper()
 	v, err := d.View("")

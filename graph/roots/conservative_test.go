@@ -90,7 +90,7 @@ func TestConservative(t *testing.T) {
 	assert.NotZero(t, count)
 }
 
-// environment is where the environment variables stand on the first stack, and their
+// environment returns where the environment variables stand on the first stack, and their
 // length.
 func environment(t *testing.T, d *testdump.Dump) (target.Addr, int) {
 	t.Helper()

@@ -13,7 +13,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// withHeap are the cases whose GC heap is in the dump.
+// withHeap returns the cases whose GC heap is in the dump.
 func withHeap(c *testcase.Case) bool { return c.HasRuntime() && c.HasHeap() }
 
 // reader opens the roots of a dump's default runtime.

@@ -142,7 +142,7 @@ func (s *staticsScan) slot(f Static, at dac.StaticAddr, err error) {
 	s.emit(f, err)
 }
 
-// container returns the object that contains a slot, 0 for none. The statics of a type are contiguous.
+// container returns the object that contains a slot, 0 if there is none. The statics of a type are contiguous.
 func (s *staticsScan) container(slot target.Addr) target.Addr {
 	if s.table.Contains(slot) {
 		return s.table.Start

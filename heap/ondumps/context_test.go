@@ -12,7 +12,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// contextAt is where the thread t keeps its allocation context, or, with no t,
+// contextAt returns where the thread t keeps its allocation context, or, with no t,
 // where the process has its own.
 func contextAt(t *testing.T, rt *dac.Runtime, thread *dac.Thread) target.Addr {
 	t.Helper()
@@ -51,7 +51,7 @@ func walkOf(h *heap.Heap) (objects []target.Addr, bad []error) {
 	return objects, bad
 }
 
-// widest is the thread with the largest context that holds memory, nil for none.
+// widest returns the thread with the largest context that holds memory, nil if there is none.
 func widest(threads []dac.Thread) (out *dac.Thread) {
 	size := func(c dac.AllocContext) target.Addr { return c.Limit - c.Pointer }
 	for i := range threads {
@@ -63,7 +63,7 @@ func widest(threads []dac.Thread) (out *dac.Thread) {
 }
 
 // TestGlobalContext: memory of the allocation context that no thread owns holds no objects, as that of a thread's, and the
-// objects behind it are found. Without it they would be missed, or the heap be called corrupt.
+// objects after it are found. Without it they would be missed, or the heap be called corrupt.
 func TestGlobalContext(t *testing.T) {
 	for _, name := range []string{"net8-zoo", "win-net8-zoo", "net9-zoo", "net10-zoo", "net10-zoo-noregions", "win-net10-zoo"} {
 		t.Run(name, func(t *testing.T) {
@@ -93,7 +93,7 @@ func TestGlobalContext(t *testing.T) {
 }
 
 // TestUnknownContext: runtimes before 8 do not say where that context is. If no thread has one, memory in generation 0 that
-// was not given out yet is no corruption, no object is lost behind it, and a warning says that the context is unknown.
+// was not given out yet is no corruption, no object is lost after it, and a warning says that the context is unknown.
 func TestUnknownContext(t *testing.T) {
 	for _, name := range []string{"net31-zoo", "win-net6-zoo"} {
 		t.Run(name, func(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// cannedObjects are the objects of the canned dump of that name.
+// cannedObjects returns the objects of the canned dump of that name.
 func cannedObjects(t testing.TB, name string) (*heap.Heap, []heap.Object) {
 	h, err := testdump.Open(t, name).Heap()
 	require.NoError(t, err)

@@ -137,7 +137,7 @@ func TestCountStrings(t *testing.T) {
 	})
 }
 
-// rows are the rows of a list that has no errors.
+// rows returns the rows of a list that has no errors.
 func rows[T any](t *testing.T, list iter.Seq2[T, error]) iter.Seq[T] {
 	return func(yield func(T) bool) {
 		for row, err := range list {

@@ -63,7 +63,7 @@ func TestMap(t *testing.T) {
 	})
 }
 
-// alignedSizes are the bytes of objects and of free blocks, as sizestats counts them.
+// alignedSizes returns the bytes of objects and of free blocks, as sizestats counts them.
 func alignedSizes(t *testing.T, h *heap.Heap) (used, free uint64) {
 	s, err := h.SizeHistograms(t.Context(), heap.ScanOptions{})
 	require.NoError(t, err)

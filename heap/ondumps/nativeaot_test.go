@@ -15,7 +15,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// nativeHeap is the heap of the canned NativeAOT process: a thousand orders, each
+// nativeHeap returns the heap of the canned NativeAOT process: a thousand orders, each
 // with the text "customer N" and the order before it.
 func nativeHeap(t *testing.T) *heap.Heap {
 	v, err := testdump.Open(t, "nativeaot-crash").View("")

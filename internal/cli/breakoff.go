@@ -9,7 +9,7 @@ import (
 // piece by piece, once each goroutine has looked at its context, takes longer than to end the process, where that has
 // nothing else to do: then the system takes all of it at once.
 
-// A breakable says whether the command may be broken off now.
+// A breakable reports whether the command may be broken off now.
 type breakable struct {
 	// whole is held by the command but while it asks, shared by what must be done as a whole while it does, and in the
 	// end by who breaks it off.

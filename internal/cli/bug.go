@@ -14,7 +14,7 @@ type BugError struct {
 	Panic *workers.Panic
 }
 
-// Error says what happened and where; all of the stack is in Panic.
+// Error returns what happened and where; all of the stack is in Panic.
 func (e *BugError) Error() string {
 	return fmt.Sprintf("this is a bug of sosgo %s: %v%s", version().Version, e.Panic.Value, e.place())
 }
@@ -27,7 +27,7 @@ const bugAdvice = "please report this line at https://github.com/sosgo/sosgo/iss
 
 var ownLine = regexp.MustCompile(`(?m)^github\.com/sosgo/sosgo[^\n]*\n\t(?:\S*/)?([^/\s]+/[^/\s]+\.go:\d+)`)
 
-// place is the innermost line of sosgo that the panic came out of.
+// place returns the innermost line of sosgo that the panic came out of.
 func (e *BugError) place() string {
 	_, below, found := strings.Cut(string(e.Panic.Stack), "\npanic(")
 	if !found {

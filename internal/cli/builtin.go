@@ -27,7 +27,7 @@ type helpResult struct {
 	Usage   string   `json:"usage" doc:"name, options and arguments"`
 }
 
-// builtinCommands are the commands that need no dump.
+// builtinCommands returns the commands that need no dump.
 func (a *app) builtinCommands() []Command {
 	return []Command{
 		{Name: "help", Aliases: []string{"?"}, Group: GroupShell, Summary: "show where to start, or explain a command; help all lists all commands",
@@ -71,7 +71,7 @@ func askVersion(*Context) (report.Answer, error) {
 	}), nil
 }
 
-// version is that of this program.
+// version returns that of this program.
 func version() versionResult {
 	v := versionResult{Version: "devel", Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH}
 	if info, ok := debug.ReadBuildInfo(); ok {
@@ -123,7 +123,7 @@ var starts = []struct{ line, text string }{
 	{"doctor", "what the dump holds, and what is missing"},
 }
 
-// overview is the help without a command; it fits on a screen.
+// overview returns the help without a command; it fits on a screen.
 func (a *app) overview() string {
 	var b strings.Builder
 	b.WriteString("sosgo answers what SOS answers about dumps of .NET processes, with nothing installed.\n\n" +
@@ -171,7 +171,7 @@ func (a *app) writeGroup(b *strings.Builder, g Group) {
 	}
 }
 
-// commandHelp is the help on one command.
+// commandHelp returns the help on one command.
 func commandHelp(c *Command) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s\n\nusage: %s\n", c.Name, c.Summary, c.UsageLine())

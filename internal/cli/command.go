@@ -172,7 +172,7 @@ func In(g Group, commands ...Command) []Command {
 	return commands
 }
 
-// UsageLine is the command's name with its options and arguments.
+// UsageLine returns the command's name with its options and arguments.
 func (c *Command) UsageLine() string {
 	if c.Usage != "" {
 		return c.Name + " " + c.Usage

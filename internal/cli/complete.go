@@ -162,7 +162,7 @@ func (t *tailBuffer) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// addresses are the words of the output that look like addresses, the last
+// addresses returns the words of the output that look like addresses, the last
 // one first, without zeros in front.
 func (t *tailBuffer) addresses() []string {
 	isHex := func(r rune) bool {

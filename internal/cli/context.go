@@ -58,7 +58,7 @@ type Context struct {
 // output any more. Loops over many items look at it now and then.
 func (c *Context) Context() context.Context { return c.ctx }
 
-// Dump is the open dump; nil unless the command NeedsDump.
+// Dump returns the open dump; nil unless the command NeedsDump.
 func (c *Context) Dump() Dump { return c.dump }
 
 // OpenDump opens the dump for commands that don't always need it.
@@ -113,7 +113,7 @@ func (c *Context) WantsJSON() bool { return c.json != nil }
 // to be shown. It is for the choice of a form that the user did not choose.
 func (c *Context) Terminal() bool { return c.terminal }
 
-// Warn notes that a part of the answer is missing or doubtful. The command
+// Warn records that a part of the answer is missing or doubtful. The command
 // goes on; one line on stderr sums up at its end, and JSON lists the warnings.
 func (c *Context) Warn(err error) {
 	c.warned++
@@ -130,7 +130,7 @@ func (c *Context) Warn(err error) {
 // Tell prints a line on stderr at once, for what the user has to know while the command runs.
 func (c *Context) Tell(line string) { c.stderr.print("sosgo: " + report.Escape(line) + "\n") }
 
-// Warned is how often the command has warned so far.
+// Warned returns how often the command has warned so far.
 func (c *Context) Warned() int { return c.warned }
 
 // AtEnd has f called when the answer is written: it may Warn of what only the
@@ -155,13 +155,13 @@ func (c *Context) Has(name string) bool {
 	return ok
 }
 
-// Bool is the value of a Bool option; false when it was not given.
+// Bool returns the value of a Bool option; false when it was not given.
 func (c *Context) Bool(name string) bool {
 	v, _ := c.value(name, Bool)
 	return v.num != 0
 }
 
-// Addr is the value of an Address option or argument, and whether it was given.
+// Addr returns the value of an Address option or argument, and whether it was given.
 func (c *Context) Addr(name string) (target.Addr, bool) {
 	v, ok := c.value(name, Address)
 	return target.Addr(v.num), ok && !v.words
@@ -213,26 +213,26 @@ func (c *Context) FindObjects(find func(text string, method bool) (target.Addr, 
 	return nil
 }
 
-// Int is the value of an Int option or argument, and whether it was given.
+// Int returns the value of an Int option or argument, and whether it was given.
 func (c *Context) Int(name string) (int64, bool) {
 	v, ok := c.value(name, Int)
 	return int64(v.num), ok
 }
 
-// Size is the value in bytes of a Size option or argument, and whether it was
+// Size returns the value in bytes of a Size option or argument, and whether it was
 // given.
 func (c *Context) Size(name string) (uint64, bool) {
 	v, ok := c.value(name, Size)
 	return v.num, ok
 }
 
-// Str is the text of an option or argument, and whether it was given.
+// Str returns the text of an option or argument, and whether it was given.
 func (c *Context) Str(name string) (string, bool) {
 	v, ok := c.value(name)
 	return v.text, ok
 }
 
-// Strings are the texts of a Repeat option or a Rest argument.
+// Strings returns the texts of a Repeat option or a Rest argument.
 func (c *Context) Strings(name string) []string {
 	v, _ := c.value(name)
 	return v.list

@@ -272,7 +272,7 @@ func (a *app) runForThreads(ctx context.Context, choice *threadChoice, run func(
 	return first
 }
 
-// chosenThreads are the OS ids of the threads that were chosen; nil is the current
+// chosenThreads returns the OS ids of the threads that were chosen; nil is the current
 // one.
 func (a *app) chosenThreads(ctx context.Context, choice *threadChoice) ([]*uint32, error) {
 	if !choice.all && choice.one == "" {

@@ -47,7 +47,7 @@ func NewDesk(env Env, d Dump, path, runtime string) *Desk {
 	return &Desk{app: a}
 }
 
-// Commands are the names of all commands that are listed.
+// Commands returns the names of all commands that are listed.
 func (d *Desk) Commands() []string {
 	var names []string
 	for _, c := range d.app.table.list {

@@ -31,7 +31,7 @@ func (a *app) askDocs(c *Context) (report.Answer, error) {
 	return report.SayText(func(p *report.Page) { p.Fail(write(p)) }), nil
 }
 
-// visible are the commands of a group that are listed.
+// visible returns the commands of a group that are listed.
 func (a *app) visible(g Group) []*Command {
 	var out []*Command
 	for _, c := range a.table.list {

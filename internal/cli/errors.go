@@ -82,7 +82,7 @@ var (
 	errExit = errors.New("exit")
 )
 
-// ExitCode is the exit code for err. Failing to open the dump is ExitOpen
+// ExitCode returns the exit code for err. Failing to open the dump is ExitOpen
 // whatever the reason is; errors of the host are ExitOpen too.
 func ExitCode(err error) int {
 	var usage *UsageError

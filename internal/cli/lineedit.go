@@ -217,10 +217,10 @@ func (h *lineHistory) remember(line string) bool {
 	return true
 }
 
-// Len is the number of lines.
+// Len returns the number of lines.
 func (h *lineHistory) Len() int { return len(h.lines) }
 
-// At is a line, the newest first.
+// At returns a line, the newest first.
 func (h *lineHistory) At(i int) string { return h.lines[len(h.lines)-1-i] }
 
 // close adds the new lines to the file, which another prompt may have written to, and

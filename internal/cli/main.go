@@ -201,7 +201,7 @@ func (a *app) isDumpFile(words []word) bool {
 	return err == nil && !st.IsDir()
 }
 
-// nameFile makes a file the dump, and reads the options behind it.
+// nameFile makes a file the dump, and reads the options after it.
 func (a *app) nameFile(name string, rest []word, p *parser) ([]word, error) {
 	if d, ok := a.globals["dump"]; ok && d.text != name {
 		return nil, Usagef("two dumps are named: %s and %s", d.text, name)
@@ -371,7 +371,7 @@ func (a *app) isLine(words []word) bool {
 	return err == nil
 }
 
-// lineOptions are the global options that make sense for one line of a session.
+// lineOptions returns the global options that make sense for one line of a session.
 func lineOptions(all []Option) []Option {
 	var out []Option
 	for _, o := range all {

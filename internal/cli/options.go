@@ -94,7 +94,7 @@ func (p *parser) isSlash(w word) bool {
 	return err != nil
 }
 
-// own returns the command's option with a name, nil for none.
+// own returns the command's option with a name, nil if there is none.
 func (p *parser) own(name string) *Option {
 	options := p.command.options()
 	for i := range options {

@@ -37,7 +37,7 @@ func (s *sink) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// outputError is what the user must know of s's error: nothing when the
+// outputError returns what the user must know of s's error: nothing when the
 // reader just went away.
 func (s *sink) outputError() error {
 	if s.err == nil || errors.Is(s.err, errOutputClosed) || isBrokenPipe(s.err) {

@@ -296,7 +296,7 @@ func (s *sorter) close() error {
 	return writeAll(s.next, s.lines)
 }
 
-// leadingNumber is the number at the start of a line; commas are skipped.
+// leadingNumber returns the number at the start of a line; commas are skipped.
 func leadingNumber(b []byte) float64 {
 	b = bytes.TrimLeft(b, " \t")
 	end := 0

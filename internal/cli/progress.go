@@ -80,7 +80,7 @@ func (p *Progress) show(w io.Writer, label string) {
 // clearLine goes to the start of the line and empties it.
 const clearLine = "\r\x1b[K"
 
-// line is the display: a bar where it is known how much there is, else a sign of life.
+// line returns the display: a bar where it is known how much there is, else a sign of life.
 func (p *Progress) line(label string, since time.Duration) string {
 	const width = 30
 	done, total := p.done.Load(), p.total.Load()

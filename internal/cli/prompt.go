@@ -198,7 +198,7 @@ func (a *app) newReadline() lineReader {
 	return e
 }
 
-// historyFile is where the prompt keeps its history: the folder for state of
+// historyFile returns where the prompt keeps its history: the folder for state of
 // the XDG specification, or its like on Windows. Without one there is no
 // history.
 func (a *app) historyFile() string {

@@ -70,7 +70,7 @@ func isQuoted(text string) bool {
 	return behind == "" || behind[0] == '>' && len(behind) > 1 && behind[1] != '=' && text[0] == '\'' || behind[0] == '|' && !strings.HasPrefix(behind, "||")
 }
 
-// cutFilters cuts text at the first | outside of quotes that a filter's name stands behind.
+// cutFilters cuts text at the first | outside of quotes that a filter's name follows.
 func cutFilters(text string) (argument, filters string) {
 	quote := byte(0)
 	for i := range len(text) {

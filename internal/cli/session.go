@@ -127,7 +127,7 @@ func (s *Session) context() context.Context {
 	return context.Background()
 }
 
-// Path is the dump's file name; empty while none is chosen.
+// Path returns the dump's file name; empty while none is chosen.
 func (s *Session) Path() string { return s.path }
 
 // Close closes the dump.
@@ -154,14 +154,14 @@ func (s *Session) forget() {
 // at: its number, or the start of its version; empty is the first CLR.
 func (s *Session) SetRuntime(want string) { s.runtime = want }
 
-// Runtime is the runtime that commands look at, as --runtime or SetRuntime named
+// Runtime returns the runtime that commands look at, as --runtime or SetRuntime named
 // it; empty where none was chosen.
 func (s *Session) Runtime() string { return s.runtime }
 
 // SetThread makes the thread with that OS id the current one.
 func (s *Session) SetThread(id uint32) { s.thread, s.hasThread = id, true }
 
-// Thread is the OS id of the current thread, and whether one was chosen.
+// Thread returns the OS id of the current thread, and whether one was chosen.
 func (s *Session) Thread() (id uint32, ok bool) { return s.thread, s.hasThread }
 
 // SetLast makes a the last address, $_.
@@ -173,7 +173,7 @@ func (s *Session) SetLast(a target.Addr) {
 	s.recent = append(s.recent, a)
 }
 
-// Last is the last address that a command was given or that one set.
+// Last returns the last address that a command was given or that one set.
 func (s *Session) Last() (a target.Addr, ok bool) {
 	if len(s.recent) == 0 {
 		return 0, false
@@ -181,14 +181,14 @@ func (s *Session) Last() (a target.Addr, ok bool) {
 	return s.recent[len(s.recent)-1], true
 }
 
-// Recent are the addresses used so far, the last one first.
+// Recent returns the addresses used so far, the last one first.
 func (s *Session) Recent() []target.Addr {
 	r := slices.Clone(s.recent)
 	slices.Reverse(r)
 	return r
 }
 
-// variable is the text of a variable; known tells whether there is such a
+// variable returns the text of a variable; known reports whether there is such a
 // variable, ok whether it has a value. Addresses come without zeros and
 // prefix in front, so that they also match inside any output.
 func (s *Session) variable(name string) (text string, known, ok bool) {

@@ -128,7 +128,7 @@ func cutUnit(text string) (digits string, shift int) {
 
 func trimHexPrefix(s string) string { return trimPrefixFold(s, "0x") }
 
-// trimPrefixFold takes a prefix off, in any case, unless nothing is behind it.
+// trimPrefixFold takes a prefix off, in any case, unless nothing is after it.
 func trimPrefixFold(s, prefix string) string {
 	if len(s) > len(prefix) && strings.EqualFold(s[:len(prefix)], prefix) {
 		return s[len(prefix):]

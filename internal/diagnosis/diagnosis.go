@@ -270,7 +270,7 @@ func (g *builder) wantMetadata(rt *dac.Runtime, m *dac.Module) {
 	}
 }
 
-// moduleFile tells what came of looking for a module's file, unless there was none
+// moduleFile reports what came of looking for a module's file, unless there was none
 // to look at.
 func (g *builder) moduleFile(m *dac.Module) {
 	at, err := m.Image()

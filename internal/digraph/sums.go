@@ -77,7 +77,7 @@ func (d *Dominators) Children(ctx context.Context, opt Options) (*Graph, error) 
 	return &Graph{Offsets: offsets.Slice(), Targets: targets.Slice(), owned: [2]*offheap.Array[uint32]{offsets, targets}}, nil
 }
 
-// childrenInto is a counting sort. The offset after each node is first its number of children, then
+// childrenInto returns a counting sort. The offset after each node is first its number of children, then
 // where the next one goes.
 func (d *Dominators) childrenInto(ctx context.Context, j *job, offsets, targets []uint32) (int, error) {
 	n := len(d.Idom)

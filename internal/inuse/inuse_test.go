@@ -34,7 +34,7 @@ func Example() {
 	// late reader: the book is closed
 }
 
-// TestManyUsers: whoever was let in works with what is there, and nobody is let in behind that.
+// TestManyUsers: whoever was let in works with what is there, and nobody is let in after that.
 func TestManyUsers(t *testing.T) {
 	gate, there := inuse.New(errGone), true
 	var wg sync.WaitGroup

@@ -28,7 +28,7 @@ func (r *result) stopped() bool {
 	return r.panic == nil && (errors.Is(r.err, context.Canceled) || errors.Is(r.err, context.DeadlineExceeded))
 }
 
-// get is what f came to, or what another did that computed at the same time.
+// get returns what f came to, or what another did that computed at the same time.
 func (l *computation) get(f func() (any, error)) *result {
 	for {
 		if r := l.result.Load(); r != nil {
@@ -68,7 +68,7 @@ func (l *computation) getContext(ctx context.Context, f func(ctx context.Context
 	}
 }
 
-// known is the result, nil if there is none yet or it is not a value.
+// known returns the result, nil if there is none yet or it is not a value.
 func (l *computation) known() *result {
 	r := l.result.Load()
 	if r == nil || r.panic != nil || r.err != nil {

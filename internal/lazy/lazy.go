@@ -32,12 +32,12 @@ func (l *Value[T]) Get(f func() (T, error)) (T, error) {
 // its own because of what each method costs each package (see Value).
 type Long[T any] struct{ v Value[T] }
 
-// Get is that of a Value.
+// Get returns that of a Value.
 func (l *Long[T]) Get(f func() (T, error)) (T, error) { return l.v.Get(f) }
 
 // GetContext is Get for what takes long: whoever waits may leave when ctx ends, with its error, while f goes on for the
 // others. The context that f gets ends when nobody wants the value any more; the last to leave waits for f to end, so
-// that nothing is at work behind it. Values of the context are those of who came first.
+// that nothing is at work after it. Values of the context are those of who came first.
 func (l *Long[T]) GetContext(ctx context.Context, f func(ctx context.Context) (T, error)) (T, error) {
 	r := l.v.c.result.Load()
 	if r == nil {
@@ -53,7 +53,7 @@ func (l *Long[T]) Known() (T, bool) { return well[T](l.v.c.known()) }
 // is for who gives back what the value holds, and waits for a computation that is going on.
 func (l *Long[T]) Take() (T, bool) { return well[T](l.v.c.take()) }
 
-// of is what a Value of T says of its result.
+// of returns what a Value of T says of its result.
 func of[T any](r *result) (T, error) {
 	if r.panic != nil {
 		panic(r.panic)
@@ -62,7 +62,7 @@ func of[T any](r *result) (T, error) {
 	return v, r.err
 }
 
-// well is the value of a result without an error, which is nil where there is none.
+// well returns the value of a result without an error, which is nil if there is none.
 func well[T any](r *result) (v T, ok bool) {
 	if r != nil {
 		v, _ = r.v.(T)

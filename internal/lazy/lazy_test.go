@@ -80,7 +80,7 @@ func TestTake(t *testing.T) {
 	assert.False(t, ok, "an error stays")
 }
 
-// TestTakeWaits: what is about to be computed is taken when it is, for nobody else gives it back.
+// TestTakeWaits: what is about to be computed is taken when it is, for nobody else releases it.
 func TestTakeWaits(t *testing.T) {
 	var l lazy.Long[int]
 	begun, end := make(chan struct{}), make(chan struct{})

@@ -24,7 +24,7 @@ func Say[T any](v T, text func(*Page, T)) Answer {
 	return Answer{Value: v, Text: func(p *Page) { text(p, v) }}
 }
 
-// SayText is an answer that is only text.
+// SayText returns an answer that is only text.
 func SayText(text func(*Page)) Answer { return Answer{Text: text} }
 
 // A Page is what an answer's text is written on. Errors of the writer need not
@@ -65,10 +65,10 @@ func (p *Page) Printf(format string, args ...any) {
 	p.Fail(err)
 }
 
-// Table is a table in the form of SOS's managed commands.
+// Table returns a table in the form of SOS's managed commands.
 func (p *Page) Table(cols ...Column) *Table { return NewTable(p, cols...) }
 
-// Columns is a table in the form of SOS's native commands: see ColumnTable.
+// Columns returns a table in the form of SOS's native commands: see ColumnTable.
 func (p *Page) Columns(widths ...int) *ColumnTable { return NewColumnTable(p, widths...) }
 
 // Flush sends on what was written so far, for answers that come slowly.
@@ -78,7 +78,7 @@ func (p *Page) Flush() {
 	}
 }
 
-// Warn notes that a part of the answer is missing; nil is ignored.
+// Warn records that a part of the answer is missing; nil is ignored.
 func (p *Page) Warn(err error) {
 	if err != nil {
 		p.warn(err)
@@ -92,7 +92,7 @@ func (p *Page) Fail(err error) {
 	}
 }
 
-// Err is the first error of the writer, or of Fail.
+// Err returns the first error of the writer, or of Fail.
 func (p *Page) Err() error { return p.err }
 
 // Each ranges over the rows of an answer. A row that is missing is warned of

@@ -47,7 +47,7 @@ func AppendCommas(b []byte, n uint64) []byte {
 // Commas is n in decimal with a comma between thousands.
 func Commas(n uint64) string { return string(AppendCommas(nil, n)) }
 
-// HumanSize is a number of bytes as SOS prints it for people: kb, mb or gb of
+// HumanSize returns a number of bytes as SOS prints it for people: kb, mb or gb of
 // 1024, two decimals.
 func HumanSize(bytes uint64) string {
 	v, unit := float64(bytes)/1024, "kb"

@@ -210,7 +210,7 @@ func (t *Table) Flush() error {
 	return t.err
 }
 
-// kind is the kind of the cell that comes next; cells beyond the last column
+// kind returns the kind of the cell that comes next; cells beyond the last column
 // are text.
 func (t *Table) kind() Kind {
 	i := t.cell
@@ -286,7 +286,7 @@ func CutEnd(s string, n int) string {
 	return s[:runeOffset(s, n-3)] + "..."
 }
 
-// runeOffset is the byte offset of the n-th character of s.
+// runeOffset returns the byte offset of the n-th character of s.
 func runeOffset(s string, n int) int {
 	for i := range s {
 		if n == 0 {

@@ -4,7 +4,7 @@ import "bytes"
 
 // A Window is the part of a document's lists that is wanted. It holds for each list that is the result or a field of
 // it, not for lists inside of their items. The lists are counted whole: a list whose end nobody wants is not left
-// early, because what stands behind it in the document may be the sums of it.
+// early, because what follows it in the document may be the sums of it.
 type Window struct {
 	From  int // items that are left out at the start
 	Count int // items at most
@@ -15,7 +15,7 @@ type Window struct {
 	List string
 }
 
-// bounds are the items of a list that are wanted, of n.
+// bounds returns the items of a list that are wanted, of n.
 func (w Window) bounds(n int) (from, end int) {
 	if w.Last {
 		end = max(0, n-w.From)
@@ -68,7 +68,7 @@ func (e *JSONEncoder) startPart(list string) {
 	}
 }
 
-// wantedOf are the items of a list of n that are to be written, which then are all that there is for wants.
+// wantedOf returns the items of a list of n that are to be written, which then are all that there is for wants.
 func (e *JSONEncoder) wantedOf(list string, n int) (from, end int) {
 	if !e.cuts(list) {
 		return 0, n

@@ -61,7 +61,7 @@ func sample(n int) windowed {
 	return w
 }
 
-// TestWindow: of every list the wanted part is there, and told how much that is; what stands behind a list is whole.
+// TestWindow: of every list the wanted part is there, and told how much that is; what follows a list is whole.
 func TestWindow(t *testing.T) {
 	numbers := func(from, end int) []windowRow {
 		list := []windowRow{}

@@ -54,7 +54,7 @@ type question struct {
 	Most int `json:"most"`
 }
 
-// questions are those of the application in the order in which a report asks them.
+// questions returns those of the application in the order in which a report asks them.
 func questions() (names []string, by map[string]question, err error) {
 	text, err := bundle.ReadFile("bundle/questions.json")
 	if err != nil {
@@ -87,7 +87,7 @@ func questions() (names []string, by map[string]question, err error) {
 	}
 }
 
-// file is a file of the bundle; each is embedded, or the program would not have been built.
+// file returns a file of the bundle; each is embedded, or the program would not have been built.
 func file(name string) []byte {
 	b, err := bundle.ReadFile("bundle/" + name)
 	if err != nil {
@@ -96,13 +96,13 @@ func file(name string) []byte {
 	return b
 }
 
-// title is the title of a page, safe in HTML.
+// title returns the title of a page, safe in HTML.
 func title(s Subject) string { return html.EscapeString(report.Escape(s.File)) + " · sosgo" }
 
-// window is the part of lists that a report wants.
+// window returns the part of lists that a report wants.
 func (q *question) window() report.Window { return report.Window{Count: q.Count, Last: q.Last} }
 
-// address is where the server has the answer: the one that the application asks for, to the letter (api.ts, ask).
+// address returns where the server has the answer: the one that the application asks for, to the letter (api.ts, ask).
 func (q *question) address() string {
 	var b strings.Builder
 	b.WriteString("api/" + url.PathEscape(q.Words[0]) + "?")

@@ -123,7 +123,7 @@ func (d *documents) keep(key string, text []byte) {
 	}
 }
 
-// absent is a document that says why there is none.
+// absent returns a document that says why there is none.
 func absent(command, why string) []byte {
 	text, _ := json.Marshal(map[string]any{"command": command, "schema": report.JSONSchema, "error": report.Problem{
 		Text: why, Kind: "other", Advice: "sosgo web shows all of it"}})
@@ -165,7 +165,7 @@ func shorten(v any, most int) any {
 	return v
 }
 
-// valuesAt are the texts that a path of fields leads to; lists on the way are gone through.
+// valuesAt returns the texts that a path of fields leads to; lists on the way are gone through.
 func valuesAt(v any, path []string) []string {
 	switch v := v.(type) {
 	case []any:

@@ -67,7 +67,7 @@ func NewServer(a Asker, s Subject, l net.Listener, host string) (*Server, error)
 		slots: make(chan struct{}, atWork)}, nil
 }
 
-// URL is the address that lets a browser in.
+// URL returns the address that lets a browser in.
 func (s *Server) URL() string {
 	host := s.host
 	if a, err := netip.ParseAddr(host); host == "" || err == nil && a.IsUnspecified() {
@@ -115,7 +115,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.route(w, r)
 }
 
-// refuse says why a request gets no answer; 0 if it does.
+// refuse returns why a request gets no answer; 0 if it does.
 func (s *Server) refuse(r *http.Request) (status int, why string) {
 	origin := r.Header.Get("Origin")
 	site := r.Header.Get("Sec-Fetch-Site")
@@ -250,7 +250,7 @@ var preload = sync.OnceValue(func() string {
 	return b.String()
 })
 
-// page is the page that loads the application from the server.
+// page returns the page that loads the application from the server.
 func page(s Subject) string {
 	return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">` +
 		`<meta name="color-scheme" content="light dark"><title>` + title(s) + `</title><link rel="icon" href="data:,">` + preload() +

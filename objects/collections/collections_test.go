@@ -50,7 +50,7 @@ var zooContents = map[string]string{
 	"Concurrent": "sorted c0:0 c1:odd1 c2:2 c3:odd3 c4:4 c5:odd5 c6:6 c7:odd7 c8:8 c9:odd9",
 }
 
-// describe is an element of the zoo's collections in words.
+// describe returns an element of the zoo's collections in words.
 func describe(t *testing.T, v objects.Value) string {
 	t.Helper()
 	require.NoError(t, v.Err())
@@ -215,7 +215,7 @@ type expecter struct {
 	b *shapes.Binder
 }
 
-// value is what a value is in the manifest's form.
+// value returns what a value is in the manifest's form.
 func (e *expecter) value(v objects.Value) any {
 	if v.Err() != nil {
 		return "error: " + v.Err().Error()

@@ -38,7 +38,7 @@ func damageable(t testing.TB, name string) (*collections.Reader, *shapes.Binder,
 	}
 }
 
-// read is how many elements a collection tells, and the errors.
+// read returns how many elements a collection tells, and the errors.
 func read(t *testing.T, r *collections.Reader, o objects.Object) (n int, errs []error) {
 	t.Helper()
 	c, err := r.Of(o)

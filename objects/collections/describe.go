@@ -29,7 +29,7 @@ type Options struct {
 	// SOS adds facts that SOS's commands print about elements. It passes the elements of a ConcurrentQueue in the order
 	// of their slots, which SOS uses. That order may start in the middle of the queue.
 	SOS bool
-	// Jobs is the number of goroutines that format long lists, 0 for one a processor.
+	// Jobs is the number of goroutines that format long lists, 0 for one per processor.
 	Jobs int
 }
 

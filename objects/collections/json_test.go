@@ -96,7 +96,7 @@ func TestJSONDocument(t *testing.T) {
 	})
 }
 
-// theOnly is the only object of a type.
+// theOnly returns the only object of a type.
 func theOnly(t *testing.T, v *sosgo.View, name string) objects.Object {
 	t.Helper()
 	found := allOf(t, v, name)
@@ -104,7 +104,7 @@ func theOnly(t *testing.T, v *sosgo.View, name string) objects.Object {
 	return found[0]
 }
 
-// allOf are the objects of a type.
+// allOf returns the objects of a type.
 func allOf(t *testing.T, v *sosgo.View, name string) []objects.Object {
 	t.Helper()
 	h, err := v.Heap()

@@ -52,7 +52,7 @@ func TestListingIsTheSame(t *testing.T) {
 // severalBatches is more than two of the parts in which lists are formatted.
 const severalBatches = 1100
 
-// lengths are the collections of a dump with their numbers of elements.
+// lengths returns the collections of a dump with their numbers of elements.
 func lengths(t *testing.T, d *testdump.Dump, r *collections.Reader) iter.Seq2[target.Addr, uint64] {
 	view, err := d.View("")
 	require.NoError(t, err)
@@ -80,7 +80,7 @@ func lengths(t *testing.T, d *testdump.Dump, r *collections.Reader) iter.Seq2[ta
 	}
 }
 
-// listed is a list as text and as JSON, which is compared with what encoding/json makes of the rows.
+// listed returns a list as text and as JSON, which is compared with what encoding/json makes of the rows.
 func listed(t *testing.T, r *collections.Reader, a target.Addr, o collections.Options) (text, js string) {
 	describe := func() *answer.Collection {
 		c, err := r.Describe(t.Context(), a, o)

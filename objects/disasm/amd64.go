@@ -41,7 +41,7 @@ func decodeX86(code []byte) (inst x86asm.Inst, ok bool) {
 		}
 	}()
 	if bytes.HasPrefix(code, vzeroupper) {
-		// With more bytes behind it, the decoder takes two of them for this instruction.
+		// With more bytes after it, the decoder takes two of them for this instruction.
 		code = code[:len(vzeroupper)]
 	}
 	inst, err := x86asm.Decode(code, 64)

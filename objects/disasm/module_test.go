@@ -89,7 +89,7 @@ const (
 	parentDef, parentRef, parentModule, parentMethod, parentSpec = 0, 1, 2, 3, 4
 )
 
-// farm is a module with something in each table that IL has tokens of.
+// farm returns a module with something in each table that IL has tokens of.
 func farm(t *testing.T) *metadata.Metadata {
 	m := &module{strings: []byte{0}, blobs: []byte{0}, user: []byte{0}}
 	m.row(metadata.TableModule, uint16(0), m.str("Farm.dll"), uint16(0), uint16(0), uint16(0))

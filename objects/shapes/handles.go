@@ -30,7 +30,7 @@ func (b *Binder) Weak(o objects.Object) (objects.Object, error) {
 	return b.Handle(target.Addr(h))
 }
 
-// Handle returns the object that a GC handle refers to, with an Addr of 0 for none. h is the content of a GCHandle or
+// Handle returns the object that a GC handle refers to, with an Addr of 0 if there is none. h is the content of a GCHandle or
 // of a class's field that holds a handle. Tag bits are ignored.
 func (b *Binder) Handle(h target.Addr) (objects.Object, error) {
 	h &^= handleTags
@@ -44,7 +44,7 @@ func (b *Binder) Handle(h target.Addr) (objects.Object, error) {
 	return b.reader.Object(a)
 }
 
-// Dependent returns the two objects of a dependent handle, with an Addr of 0 for none. The second lives as long as the
+// Dependent returns the two objects of a dependent handle, with an Addr of 0 if there is none. The second lives as long as the
 // first.
 func (b *Binder) Dependent(h target.Addr) (first, second objects.Object, err error) {
 	if h &^= handleTags; h == 0 {

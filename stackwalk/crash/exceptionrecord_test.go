@@ -40,7 +40,7 @@ func (m memory) ReadMemory(p []byte, a target.Addr) (int, error) {
 	return n, nil
 }
 
-// recordBytes is an EXCEPTION_RECORD64.
+// recordBytes returns an EXCEPTION_RECORD64.
 func recordBytes(code, count uint32, nested uint64, params ...uint64) []byte {
 	b := make([]byte, recordSize)
 	binary.LittleEndian.PutUint32(b, code)

@@ -71,7 +71,7 @@ func TestExitHandlers(t *testing.T) {
 	}
 }
 
-// exitSlot is where the delegate is kept.
+// exitSlot returns where the delegate is kept.
 func exitSlot(t *testing.T, rt *dac.Runtime, class, field string) target.Addr {
 	t.Helper()
 	v := crash.CoreStatic(objects.New(rt), class, field)
@@ -83,7 +83,7 @@ func exitSlot(t *testing.T, rt *dac.Runtime, class, field string) target.Addr {
 	return o.Field("ProcessExit").Location()
 }
 
-// aDelegate is one of the program's, of a static method.
+// aDelegate returns one of the program's, of a static method.
 func aDelegate(t *testing.T, d *testdump.Dump) objects.Object {
 	t.Helper()
 	rt, err := d.Runtime()

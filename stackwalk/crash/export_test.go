@@ -10,7 +10,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// FailFastAt is what would be told of t if f were a frame of Environment.FailFast.
+// FailFastAt returns what would be told of t if f were a frame of Environment.FailFast.
 func FailFastAt(p *Process, rt *dac.Runtime, w *stackwalk.Walker, t *threads.Thread, f *stackwalk.Frame) *answer.FailFast {
 	d := &describer{ctx: context.Background(), p: p, rt: rt, died: &Crash{Thread: t}, out: &answer.Crash{}, fatal: f}
 	d.failFast(w)
@@ -23,7 +23,7 @@ var ProvedCause = provedCause
 // IsFailFast is isFailFast.
 var IsFailFast = isFailFast
 
-// Unreported is what is told of an access whose address was reported as a, of an exception with its CONTEXT at context.
+// Unreported returns what is told of an access whose address was reported as a, of an exception with its CONTEXT at context.
 func Unreported(p *Process, context, a target.Addr) *answer.Touched {
 	state := carried{thread: &threads.Thread{}, in: &dac.ExceptionState{Context: context}}
 	d := &describer{p: p, died: &Crash{Thread: state.thread, carried: []carried{state}}, out: &answer.Crash{}}
@@ -35,14 +35,14 @@ func Unreported(p *Process, context, a target.Addr) *answer.Touched {
 // CoreStatic is coreStatic.
 var CoreStatic = coreStatic
 
-// Exiting is what is told of the end of a process whose threads do what w says, but for their frames.
+// Exiting returns what is told of the end of a process whose threads do what w says, but for their frames.
 func Exiting(rt *dac.Runtime, w *answer.Waiting) []answer.Verdict {
 	d := &describer{ctx: context.Background(), rt: rt, out: &answer.Crash{}}
 	d.exiting(nil, nil, w)
 	return d.out.Verdicts
 }
 
-// ExitHandlers are the methods that are called at the end of rt's process.
+// ExitHandlers returns the methods that are called at the end of rt's process.
 func ExitHandlers(rt *dac.Runtime) []target.Addr { return (&describer{rt: rt}).exitHandlers() }
 
 // ExitFrame is exitFrame.

@@ -15,7 +15,7 @@ import (
 	"github.com/sosgo/sosgo/stackwalk/crash"
 )
 
-// TestFailFast: that a program ended itself is told by the frames of the call, with the message and the exception that the
+// TestFailFast: that a program ended itself is given by the frames of the call, with the message and the exception that the
 // scenario "crash failfast" gives to it.
 func TestFailFast(t *testing.T) {
 	const path = "../../testdata/dumps/failfast/net10-failfast/net10-failfast.dmp.zst"

@@ -83,7 +83,7 @@ func (c *cooperative) ReadMemory(b []byte, a target.Addr) (int, error) {
 	return n, err
 }
 
-// walk is the thread's managed frames from given registers on, and the first frame.
+// walk returns the thread's managed frames from given registers on, and the first frame.
 func (c *cooperative) walk(t *testing.T, regs target.Registers, o stackwalk.WalkOptions) (sps []target.Addr, first stackwalk.Frame) {
 	n := 0
 	for f := range stackwalk.NewWalker(c.rt).Walk(t.Context(), &c.thread, regs, o) {
@@ -97,7 +97,7 @@ func (c *cooperative) walk(t *testing.T, regs target.Registers, o stackwalk.Walk
 	return sps, first
 }
 
-// sps are the stack pointers of the managed frames from the i-th on.
+// sps returns the stack pointers of the managed frames from the i-th on.
 func (c *cooperative) sps(i int) (out []target.Addr) {
 	for _, f := range c.managed[i:] {
 		out = append(out, f.SP)
@@ -118,7 +118,7 @@ func (c *cooperative) signal(a target.Addr, f *stackwalk.Frame) {
 	c.words[a], c.words[a+184], c.words[a+224] = 7, 0x2b<<48|0x33, uint64(a+0x200)&^63
 }
 
-// explicit leaves an explicit frame of a class at a, with what the runtime knows of f behind it.
+// explicit leaves an explicit frame of a class at a, with what the runtime knows of f after it.
 func (c *cooperative) explicit(t *testing.T, class string, a, next target.Addr, f *stackwalk.Frame) {
 	off, err := c.rt.Layout().Offset(class, "TargetContext")
 	require.NoError(t, err)

@@ -30,7 +30,7 @@ func openDamaged(t *testing.T, name string) (*sosgo.Dump, *stackMemory) {
 	return damaged, mem
 }
 
-// walkDamaged is a canned dump as openDamaged has it, its walker, and the thread worker with its managed frames as they are.
+// walkDamaged returns a canned dump as openDamaged has it, its walker, and the thread worker with its managed frames as they are.
 func walkDamaged(t *testing.T, name string) (d *sosgo.Dump, mem *stackMemory, w *stackwalk.Walker, th *sosgo.Thread, whole []target.Addr) {
 	d, mem = openDamaged(t, name)
 	w, err := d.Walker()
@@ -42,7 +42,7 @@ func walkDamaged(t *testing.T, name string) (d *sosgo.Dump, mem *stackMemory, w 
 	return d, mem, w, th, whole
 }
 
-// worker is the thread of the scenario "zoo" that holds its locks.
+// worker returns the thread of the scenario "zoo" that holds its locks.
 func worker(t *testing.T, d *sosgo.Dump) *sosgo.Thread {
 	list, err := d.Threads()
 	require.NoError(t, err)
@@ -55,7 +55,7 @@ func worker(t *testing.T, d *sosgo.Dump) *sosgo.Thread {
 	return nil
 }
 
-// managedFrames are the instruction pointers of the managed frames of a walk, and
+// managedFrames returns the instruction pointers of the managed frames of a walk, and
 // why it ended.
 func managedFrames(w *stackwalk.Walker, th *sosgo.Thread, regs target.Registers, o stackwalk.WalkOptions) (ips []target.Addr, err error) {
 	for f := range w.Walk(context.Background(), th.Managed, regs, o) {
@@ -290,7 +290,7 @@ func TestMapOfCodeThatIsMissing(t *testing.T) {
 	}
 }
 
-// codeMaps are where the maps of compiled code lie that are in the dump: a word for each 256 bytes of code.
+// codeMaps returns where the maps of compiled code lie that are in the dump: a word for each 256 bytes of code.
 func codeMaps(t *testing.T, d *sosgo.Dump) (out []target.Range) {
 	rt, err := d.Runtime()
 	require.NoError(t, err)

@@ -29,7 +29,7 @@ func eachScenario(t *testing.T, scenario string, f func(t *testing.T, d *testdum
 	})
 }
 
-// fact is the address of an object that the dumped program told of.
+// fact returns the address of an object that the dumped program told of.
 func fact(t *testing.T, d *testdump.Dump, name string) target.Addr {
 	facts := d.Manifest.Objects()
 	i := slices.IndexFunc(facts, func(o testcase.ObjectFact) bool { return o.Name == name })
@@ -37,7 +37,7 @@ func fact(t *testing.T, d *testdump.Dump, name string) target.Addr {
 	return facts[i].Addr
 }
 
-// values are the names, types and values of variables.
+// values returns the names, types and values of variables.
 func values(list []answer.Variable) (names, types, text []string) {
 	for i := range list {
 		names, types, text = append(names, list[i].Name), append(types, list[i].Type.String()), append(text, list[i].Value)

@@ -70,7 +70,7 @@ func checkArguments(t *testing.T, d *testdump.Dump) {
 	assert.Equal(t, []string{fmt.Sprintf("o=%s | %s %s false", lock, dog, lock)}, variablesOf(t, d, "WaitForLock", false))
 }
 
-// variablesOf are the arguments, with their names, and locals of the frames of a method, in words or as they are.
+// variablesOf returns the arguments, with their names, and locals of the frames of a method, in words or as they are.
 func variablesOf(t *testing.T, d *testdump.Dump, method string, words bool) []string {
 	var out []string
 	text := func(v *stackwalk.Variable) string {

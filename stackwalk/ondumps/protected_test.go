@@ -132,7 +132,7 @@ func protectedIn(t *testing.T, d *testdump.Dump) *protectedCase {
 	return p
 }
 
-// id is the first word of frames of a class, 0 if the runtime has none.
+// id returns the first word of frames of a class, 0 if the runtime has none.
 func (p *protectedCase) id(d *testdump.Dump, class string) (id uint64) {
 	rt, err := d.Runtime()
 	if err != nil {
@@ -146,7 +146,7 @@ func (p *protectedCase) id(d *testdump.Dump, class string) (id uint64) {
 	return id
 }
 
-// frame is a frame of a class behind the thread's last, its list at 0x20 from it.
+// frame returns a frame of a class behind the thread's last, its list at 0x20 from it.
 func (p *protectedCase) frame(t *testing.T, d *testdump.Dump, class string) []testdump.Damage {
 	id := p.id(d, class)
 	require.NotZero(t, id)
@@ -156,7 +156,7 @@ func (p *protectedCase) frame(t *testing.T, d *testdump.Dump, class string) []te
 	}
 }
 
-// roots are those of the thread's frames of a class in the damaged dump, without the places of the frames, and what is
+// roots returns those of the thread's frames of a class in the damaged dump, without the places of the frames, and what is
 // wrong with them.
 func (p *protectedCase) roots(t *testing.T, d *testdump.Dump, class string, damage ...testdump.Damage) (out []stackwalk.Root, failed error) {
 	bad := d.Damaged(t, damage...)

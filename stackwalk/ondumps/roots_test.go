@@ -32,7 +32,7 @@ type gcRoot struct {
 	}
 }
 
-// key is what identifies a root. The oracle puts the root of a frame with an
+// key returns what identifies a root. The oracle puts the root of a frame with an
 // explicit frame under the latter's address, so its frame does not count; and
 // it resolves interior pointers to the objects around, so their values do not.
 func (r *gcRoot) key() string {
@@ -93,7 +93,7 @@ func readGCRoots(t *testing.T, c *testcase.Case) map[string]string {
 	return out
 }
 
-// rootsOf are the roots of all threads: those that refer to objects, and all;
+// rootsOf returns the roots of all threads: those that refer to objects, and all;
 // and the frames whose roots the dump does not tell.
 func rootsOf(t *testing.T, d *sosgo.Dump) (objects, all map[string]bool, failed map[target.Addr]bool) {
 	w, err := d.Walker()
@@ -167,7 +167,7 @@ func TestRootsOfGCFrames(t *testing.T) {
 	})
 }
 
-// number is a hexadecimal address of an oracle, 0 for none.
+// number returns a hexadecimal address of an oracle, 0 if there is none.
 func number(s string) target.Addr {
 	v, err := strconv.ParseUint(strings.TrimPrefix(s, "0x"), 16, 64)
 	if err != nil {

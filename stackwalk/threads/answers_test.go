@@ -51,7 +51,7 @@ func eachScenario(t *testing.T, scenario string, f func(t *testing.T, p *process
 	})
 }
 
-// named is the thread of that name.
+// named returns the thread of that name.
 func (p *process) named(t *testing.T, name string) *threads.Thread {
 	for i := range p.list {
 		if got, _ := p.list[i].Name(); got == name {
@@ -62,7 +62,7 @@ func (p *process) named(t *testing.T, name string) *threads.Thread {
 	return nil
 }
 
-// fact is the address of an object that the dumped program told of.
+// fact returns the address of an object that the dumped program told of.
 func (p *process) fact(t *testing.T, name string) target.Addr {
 	facts := p.Manifest.Objects()
 	i := slices.IndexFunc(facts, func(o testcase.ObjectFact) bool { return o.Name == name })
@@ -76,7 +76,7 @@ func (p *process) running(t *testing.T) []*threads.Thread {
 	return list
 }
 
-// rows are the rows of a list without errors.
+// rows returns the rows of a list without errors.
 func rows[T any](t *testing.T, list func(func(T, error) bool)) (out []T) {
 	for row, err := range list {
 		require.NoError(t, err)

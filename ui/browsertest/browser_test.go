@@ -64,7 +64,7 @@ func program(t *testing.T) string {
 // A canned dump is one that the pages are held to.
 type canned struct{ name, path string }
 
-// everyDump are the canned dumps, and the leak of the corpus where it is unpacked.
+// everyDump returns the canned dumps, and the leak of the corpus where it is unpacked.
 func everyDump() []canned {
 	leak := filepath.Join(os.Getenv("SOSGO_DUMP_CACHE"), "net10-heap-withheap.dmp")
 	if _, err := os.Stat(leak); err != nil {
@@ -73,7 +73,7 @@ func everyDump() []canned {
 	return append(dumps[:len(dumps):len(dumps)], canned{"heap", leak})
 }
 
-// dump is a canned dump.
+// dump returns a canned dump.
 func dump(name ...string) string {
 	return filepath.Join(append([]string{root, "testdata", "dumps"}, name...)...)
 }
@@ -98,7 +98,7 @@ type browser struct {
 	asked    []string // addresses that it asked for
 }
 
-// start starts a browser, or skips the test where there is none.
+// start starts a browser, or skips the test if there is none.
 func start(t *testing.T) *browser {
 	t.Helper()
 	path := os.Getenv("SOSGO_BROWSER")
@@ -231,7 +231,7 @@ func (b *browser) clean(origin string) {
 	}
 }
 
-// asks is how often the browser asked for addresses with this in them.
+// asks returns how often the browser asked for addresses with this in them.
 func (b *browser) asks(part string) (n int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -271,7 +271,7 @@ func serve(t *testing.T, args ...string) string {
 	return ""
 }
 
-// ask is the document of a command.
+// ask returns the document of a command.
 func ask[T any](t *testing.T, dump string, words ...string) T {
 	t.Helper()
 	out, _ := exec.Command(program(t), append([]string{"-offline", "-d", dump, "--json"}, words...)...).Output()

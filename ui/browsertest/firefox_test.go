@@ -45,7 +45,7 @@ func (l *lockedBuffer) String() string {
 	return l.b.String()
 }
 
-// startFirefox starts Firefox, or skips the test where there is none, or none that starts.
+// startFirefox starts Firefox, or skips the test if there is none, or none that starts.
 func startFirefox(t *testing.T) *firefox {
 	t.Helper()
 	path, err := exec.LookPath("firefox-esr")
@@ -130,7 +130,7 @@ func (f *firefox) call(command string, params map[string]any) json.RawMessage {
 	return result.Value
 }
 
-// text is what an expression is in the page.
+// text returns what an expression is in the page.
 func (f *firefox) text(expression string) string {
 	f.t.Helper()
 	var s string

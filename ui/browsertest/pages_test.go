@@ -376,7 +376,7 @@ func many(v any, n int) {
 	}
 }
 
-// windows are how many rows the page asks for, by the words of the question.
+// windows returns how many rows the page asks for, by the words of the question.
 func windows(t *testing.T) map[string]int {
 	t.Helper()
 	var questions map[string]struct {

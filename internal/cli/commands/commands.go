@@ -106,7 +106,7 @@ var ceilings = []struct {
 	{cli.Limit{Name: "downloads", Summary: "bytes of all files of symbol servers"}, func(o *sosgo.Options) *int64 { return &o.MaxDownloads }},
 }
 
-// Limits are the ceilings that --limit can change.
+// Limits returns the ceilings that --limit can change.
 func Limits() []cli.Limit {
 	var out []cli.Limit
 	for _, l := range ceilings {
@@ -115,5 +115,5 @@ func Limits() []cli.Limit {
 	return out
 }
 
-// Greeting is what the prompt says of a dump before anything was asked.
+// Greeting returns what the prompt says of a dump before anything was asked.
 func Greeting(d cli.Dump, runtime string) []string { return threadcmd.Greeting(d, runtime) }

@@ -107,7 +107,7 @@ func yesNo(b bool) string {
 	return "No"
 }
 
-// value is what stands in the columns Attr and Value, and behind the name.
+// value returns what stands in the columns Attr and Value, and after the name.
 func (t *fieldTable) value(f *answer.Field) (attr, value, note string) {
 	switch {
 	case f.Kind == answer.FieldThreadStatic:
@@ -122,7 +122,7 @@ func (t *fieldTable) value(f *answer.Field) (attr, value, note string) {
 	return "instance", value, note
 }
 
-// PlaceText is the value of a static, and what is added behind its name. One that is not initialised has no value; what its memory
+// PlaceText returns the value of a static, and what is added behind its name. One that is not initialised has no value; what its memory
 // holds so far is shown where that is not zero, and by SOS always.
 func PlaceText(sos bool, f *answer.Place) (value, note string) {
 	stored := &f.Stored

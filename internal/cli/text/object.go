@@ -98,7 +98,7 @@ func ClassLine(label func(name, value string), c answer.Class) {
 
 func sizeLine(out *pieces, size answer.Maybe[uint64]) { out.label("Size", SizeText(size)) }
 
-// SizeText is a size as SOS's dumpobj writes it, or the words for why it is
+// SizeText returns a size as SOS's dumpobj writes it, or the words for why it is
 // missing.
 func SizeText(size answer.Maybe[uint64]) string {
 	if size.Err != nil {

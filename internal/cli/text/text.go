@@ -5,10 +5,10 @@ package text
 
 import "github.com/sosgo/sosgo/internal/report"
 
-// Count is a number of things, with its noun: "1 object", "12,400 objects".
+// Count returns a number of things, with its noun: "1 object", "12,400 objects".
 func Count(n uint64, one, many string) string { return report.Commas(n) + " " + Noun(n, one, many) }
 
-// Noun is the noun of n things.
+// Noun returns the noun of n things.
 func Noun(n uint64, one, many string) string {
 	if n == 1 {
 		return one

@@ -11,7 +11,7 @@ import (
 // valueChars is how much of a string stands beside a value.
 const valueChars = 64
 
-// valueText is what stands in a column of values, and what is added behind it.
+// valueText returns what stands in a column of values, and what is added after it.
 // A struct is shown by the address at, of its first field or of the slot that
 // holds its box.
 func valueText(sos bool, s *answer.Stored, at target.Addr) (text, note string) {
@@ -30,7 +30,7 @@ func valueText(sos bool, s *answer.Stored, at target.Addr) (text, note string) {
 	return text, lineText(s)
 }
 
-// lineText is what a value says beyond its number or address.
+// lineText returns what a value says beyond its number or address.
 func lineText(s *answer.Stored) string {
 	if s.Value.Kind == answer.KindBool {
 		return s.Value.Plain()
@@ -38,7 +38,7 @@ func lineText(s *answer.Stored) string {
 	return s.Text.Cut(valueChars)
 }
 
-// ElementNote is what stands behind the address of an array's element: what it
+// ElementNote returns what follows the address of an array's element: what it
 // says, or the value itself of one that is no reference.
 func ElementNote(s *answer.Stored) string {
 	note := lineText(s)
@@ -48,7 +48,7 @@ func ElementNote(s *answer.Stored) string {
 	return note
 }
 
-// sosValue is a value as SOS prints it.
+// sosValue returns a value as SOS prints it.
 func sosValue(v answer.Value, at target.Addr) string {
 	switch v.Kind {
 	case answer.KindInt:

@@ -89,7 +89,7 @@ func (b bareCore) ReadAt(p []byte, off int64) (int, error) {
 	return n, nil
 }
 
-// bareSections are what the data-access library of the runtime is asked for, as commands.
+// bareSections returns what the data-access library of the runtime is asked for, as commands.
 func bareSections(t *testing.T, d *testdump.Dump) map[string][]string {
 	h, err := d.Heap()
 	require.NoError(t, err)

@@ -134,7 +134,7 @@ func TestBareCoreRefuses(t *testing.T) {
 	}
 }
 
-// otherType is the file with one attribute of one of its types changed.
+// otherType returns the file with one attribute of one of its types changed.
 func otherType(t *testing.T, file []byte) []byte {
 	img, err := image.NewBytes(file, image.Flat)
 	require.NoError(t, err)

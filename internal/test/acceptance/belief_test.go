@@ -53,7 +53,7 @@ func TestBelief(t *testing.T) {
 	})
 }
 
-// stackWords are the words of the threads' stacks, each once.
+// stackWords returns the words of the threads' stacks, each once.
 func stackWords(t *testing.T, d *testdump.Dump, v *sosgo.View) map[target.Addr]bool {
 	t.Helper()
 	words := map[target.Addr]bool{}

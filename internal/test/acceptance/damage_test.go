@@ -128,7 +128,7 @@ func firstLines(s string) string {
 	return strings.Join(lines[:min(3, len(lines))], "\n")
 }
 
-// steps is how many damages of a sweep of n one dump gets.
+// steps returns how many damages of a sweep of n one dump gets.
 func steps(n int) int {
 	if testing.Short() {
 		n /= 10
@@ -189,7 +189,7 @@ func TestBitFlips(t *testing.T) {
 // A fileRange is a part of a dump's file.
 type fileRange struct{ start, size int64 }
 
-// flipPlaces are the parts of the file that are damaged in turn.
+// flipPlaces returns the parts of the file that are damaged in turn.
 func flipPlaces(t *testing.T, name string, raw []byte) []fileRange {
 	places := []fileRange{{0, min(int64(len(raw)), 4096)}, {0, min(int64(len(raw)), 64<<10)}, {0, int64(len(raw))}}
 	d := testdump.Open(t, name)

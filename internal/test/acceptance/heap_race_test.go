@@ -30,7 +30,7 @@ func TestHeapAtOnce(t *testing.T) {
 	}
 }
 
-// everythingOf is what the heap says, and of the object at a.
+// everythingOf returns what the heap says, and of the object at a.
 func everythingOf(ctx context.Context, h *heap.Heap, a target.Addr) (all string) {
 	o := heap.ScanOptions{Jobs: 2}
 	handles := 0

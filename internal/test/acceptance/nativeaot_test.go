@@ -25,7 +25,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// nativeView is the view of the canned NativeAOT process.
+// nativeView returns the view of the canned NativeAOT process.
 func nativeView(t *testing.T) *sosgo.View {
 	v, err := testdump.Open(t, "nativeaot-crash").View("")
 	require.NoError(t, err)
@@ -313,7 +313,7 @@ func TestNativeVersions(t *testing.T) {
 // typeArguments are those of a name as metadata have them, which the programs do not write.
 var typeArguments = regexp.MustCompile(`<[^<>]*>`)
 
-// plainMethod is the name of a method as both write it.
+// plainMethod returns the name of a method as both write it.
 func plainMethod(s string) string {
 	name, offset, _ := strings.Cut(s, " + ")
 	name = strings.ReplaceAll(typeArguments.ReplaceAllString(name, ""), "+", ".")
@@ -339,7 +339,7 @@ func TestNativeVersionUnwritten(t *testing.T) {
 	assert.Contains(t, []string{"9.0.18", "9.0"}, broken.Runtimes()[0].Version())
 }
 
-// addressOf is where the dump has those bytes.
+// addressOf returns where the dump has those bytes.
 func addressOf(t *testing.T, d *testdump.Dump, b []byte) target.Addr {
 	for r := range d.Target().Regions() {
 		if s := d.Memory().Span(r.Start); bytes.Contains(s, b) {

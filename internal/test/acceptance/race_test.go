@@ -41,7 +41,7 @@ func TestConcurrency(t *testing.T) {
 	})
 }
 
-// inventory is what the library finds in a dump, in words.
+// inventory returns what the library finds in a dump, in words.
 func inventory(d *sosgo.Dump) string {
 	var b strings.Builder
 	note := func(what string, err error) {

@@ -42,7 +42,7 @@ func runArgs(ctx context.Context, raw []byte, args ...string) outcome {
 	return outcome{stdout.String(), stderr.String(), code}
 }
 
-// plainCommands are the commands that need a dump and no argument.
+// plainCommands returns the commands that need a dump and no argument.
 func plainCommands() []string {
 	var names []string
 	for _, c := range commands.All() {

@@ -33,7 +33,7 @@ func TestProcessorsAgree(t *testing.T) {
 	}
 }
 
-// twinObjects are the objects of the manifest's facts, each a line for its type and one for each field.
+// twinObjects returns the objects of the manifest's facts, each a line for its type and one for each field.
 func twinObjects(t *testing.T, d *testdump.Dump) map[string][]string {
 	r, err := d.Objects()
 	require.NoError(t, err)
@@ -53,7 +53,7 @@ func twinObjects(t *testing.T, d *testdump.Dump) map[string][]string {
 	return out
 }
 
-// twinValue is what does not depend on where objects are.
+// twinValue returns what does not depend on where objects are.
 func twinValue(v objectreader.Value) string {
 	switch v.Kind() {
 	case objectreader.KindInt:
@@ -69,7 +69,7 @@ func twinValue(v objectreader.Value) string {
 	return ""
 }
 
-// twinFrames are the program's own methods on the stacks of the threads that it named.
+// twinFrames returns the program's own methods on the stacks of the threads that it named.
 func twinFrames(t *testing.T, d *testdump.Dump) map[string][]string {
 	out := map[string][]string{}
 	for name, frames := range d.ManagedFrames(t) {

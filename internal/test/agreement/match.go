@@ -4,7 +4,7 @@ package agreement
 type block struct{ i, j, n int }
 
 // blocks returns the runs of lines that a and b share, in order. It takes the longest run first, the earliest of several, and
-// then looks for runs before and behind it.
+// then looks for runs before and after it.
 func blocks(a, b []string) []block {
 	at := map[string][]int{}
 	for j, line := range b {

@@ -28,7 +28,7 @@ func parseSOS(name, text string) SOSFile {
 	}
 }
 
-// String is the inverse of parseSOS.
+// String returns the inverse of parseSOS.
 func (f *SOSFile) String() string {
 	var b strings.Builder
 	for _, c := range f.Commands {

@@ -10,7 +10,7 @@ import (
 	"strings"
 )
 
-// A fieldFact is a field of an object. Offset is relative to the first field, behind the MethodTable.
+// A fieldFact is a field of an object. Offset is relative to the first field, after the MethodTable.
 type fieldFact struct {
 	Name        string
 	Offset      int64

@@ -76,7 +76,7 @@ func TestNoInternalTypesInTheAPI(t *testing.T) {
 	})
 }
 
-// exportedTypes are the type expressions of a declaration that an importer
+// exportedTypes returns the type expressions of a declaration that an importer
 // meets: of signatures, exported fields, variables and named types.
 func exportedTypes(decl ast.Decl) []ast.Node {
 	var out []ast.Node

@@ -47,7 +47,7 @@ var floors = []struct{ name, packages string }{
 	{"programs", "cmd ui"},
 }
 
-// only restricts some packages further. The key is a package, or a folder with /... behind it; the value lists the packages of this
+// only restricts some packages further. The key is a package, or a folder with /... after it; the value lists the packages of this
 // module that it may import.
 var only = map[string]string{
 	// Answers are plain values.

@@ -140,7 +140,7 @@ func TestShapesMeetVersions(t *testing.T) {
 	}
 }
 
-// fieldNames are all the names that a shape asks for, each with its kind.
+// fieldNames returns all the names that a shape asks for, each with its kind.
 func (s *shapeStruct) fieldNames() []fieldName {
 	var out []fieldName
 	for _, slot := range s.slots {
@@ -161,7 +161,7 @@ func (t fieldsByType) ever(name, path, kind string) bool {
 	return slices.ContainsFunc(slices.Concat(shapeVersions...), func(v string) bool { return t.has(name, v) && t.path(name, path, v, kind) })
 }
 
-// missing are the fields that a type has not in a version, of the choice that lacks least.
+// missing returns the fields that a type has not in a version, of the choice that lacks least.
 func (s *shapeStruct) missing(table fieldsByType, name, v string) []string {
 	var out []string
 	for _, slot := range s.slots {
@@ -239,7 +239,7 @@ func fitsKind(kind, typ string) bool {
 
 var primitive = map[string]bool{"Boolean": true, "Char": true, "SByte": true, "Byte": true, "Int16": true, "UInt16": true, "Int32": true, "UInt32": true, "Int64": true, "UInt64": true}
 
-// named are the types that a field's type, which may lack namespace and outer type, may be.
+// named returns the types that a field's type, which may lack namespace and outer type, may be.
 func (t fieldsByType) named(short string) []string {
 	short, _, _ = strings.Cut(short, "<")
 	var out []string
@@ -267,7 +267,7 @@ func cutPath(s string) (first, rest string, deeper bool) {
 	return first, rest, deeper
 }
 
-// shapeStructs are the shapes of all packages.
+// shapeStructs returns the shapes of all packages.
 func shapeStructs(t *testing.T) []*shapeStruct {
 	t.Helper()
 	files, err := filepath.Glob("*/*.go")
@@ -380,7 +380,7 @@ func arity(name string) string {
 	return name
 }
 
-// readFields reads lists of fields: a line "TYPE  [ASSEMBLY]  {VERSION,…}" for a type, and behind it a line with four
+// readFields reads lists of fields: a line "TYPE  [ASSEMBLY]  {VERSION,…}" for a type, and after it a line with four
 // spaces, "NAME : TYPE   VERSION,…", for each of its fields, with static in front of statics.
 func readFields(t *testing.T, file string) fieldsByType {
 	t.Helper()

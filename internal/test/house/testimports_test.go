@@ -49,7 +49,7 @@ func TestCompiledOnce(t *testing.T) {
 // testPackages are imported by tests alone.
 var testPackages = []string{"internal/test/synth", "internal/test/testcase", "internal/test/testdump", "internal/test/testheap"}
 
-// testImports are the packages of this module that the files of a folder import which
+// testImports returns the packages of this module that the files of a folder import which
 // want picks by file name and package name.
 func testImports(t *testing.T, dir string, want func(file, name string) bool) []string {
 	if dir == "sosgo" {

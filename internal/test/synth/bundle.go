@@ -16,14 +16,14 @@ type Bundle struct {
 	Files []BundleFile
 }
 
-// BundlePlace is where a program without a bundle names it: a zero in front of the
+// BundlePlace returns where a program without a bundle names it: a zero in front of the
 // mark.
 func BundlePlace() []byte {
 	return append(make([]byte, 8), "\x8b\x12\x02\xb9\x6a\x61\x20\x38\x72\x7b\x93\x02\x14\xd7\xa0\x32"+
 		"\x13\xf5\xb9\xe6\xef\xae\x33\x18\xee\x3b\x2d\xce\x24\xb3\x6a\xae"...)
 }
 
-// Append returns the program with the bundle behind it, the offset of its manifest
+// Append returns the program with the bundle after it, the offset of its manifest
 // and those of its files. place is where the program has its BundlePlace, -1 for
 // none.
 func (b *Bundle) Append(program []byte, place int) (app []byte, manifest uint64, offsets []uint64) {

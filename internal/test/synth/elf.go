@@ -111,7 +111,7 @@ func ELFNotes(notes []ELFNote) []byte {
 	return b
 }
 
-// ELFThread is an NT_PRSTATUS note. regs are in the order of the machine's
+// ELFThread returns an NT_PRSTATUS note. regs are in the order of the machine's
 // user_regs_struct: 27 on x86-64, 34 on arm64.
 func ELFThread(id uint32, signal int16, regs []uint64) ELFNote {
 	return ELFNote{"CORE", 1, Fields(
@@ -120,10 +120,10 @@ func ELFThread(id uint32, signal int16, regs []uint64) ELFNote {
 		regs, int32(1), int32(0))}
 }
 
-// ELFFloat is an NT_FPREGSET note.
+// ELFFloat returns an NT_FPREGSET note.
 func ELFFloat(area []byte) ELFNote { return ELFNote{"CORE", 2, area} }
 
-// ELFProcess is an NT_PRPSINFO note.
+// ELFProcess returns an NT_PRPSINFO note.
 func ELFProcess(pid uint32, name, args string) ELFNote {
 	var fname [16]byte
 	var psargs [80]byte
@@ -132,7 +132,7 @@ func ELFProcess(pid uint32, name, args string) ELFNote {
 	return ELFNote{"CORE", 3, Fields([4]byte{}, uint32(0), uint64(0), uint32(0), uint32(0), pid, uint32(1), pid, pid, fname, psargs)}
 }
 
-// ELFAuxv is an NT_AUXV note of pairs of tag and value, terminated.
+// ELFAuxv returns an NT_AUXV note of pairs of tag and value, terminated.
 func ELFAuxv(pairs ...uint64) ELFNote {
 	return ELFNote{"CORE", 6, Fields(pairs, uint64(0), uint64(0))}
 }
@@ -143,7 +143,7 @@ type ELFFile struct {
 	Path               string
 }
 
-// ELFFiles is an NT_FILE note with offsets in units of page bytes.
+// ELFFiles returns an NT_FILE note with offsets in units of page bytes.
 func ELFFiles(page uint64, files ...ELFFile) ELFNote {
 	b := Fields(uint64(len(files)), page)
 	var names bytes.Buffer
@@ -154,13 +154,13 @@ func ELFFiles(page uint64, files ...ELFFile) ELFNote {
 	return ELFNote{"CORE", 0x46494c45, append(b, names.Bytes()...)}
 }
 
-// ELFSignal is an NT_SIGINFO note. The fields behind the code are either an
+// ELFSignal returns an NT_SIGINFO note. The fields behind the code are either an
 // address, or the sender's pid and uid.
 func ELFSignal(number, errno, code int32, fields uint64) ELFNote {
 	return ELFNote{"CORE", 0x53494749, append(Fields(number, errno, code, int32(0), fields), make([]byte, 104)...)}
 }
 
-// ELFImage is the first page of a loaded ELF64 image whose segments have the
+// ELFImage returns the first page of a loaded ELF64 image whose segments have the
 // given places. Each is a PT_LOAD of {offset, address, file size, memory
 // size}; dynamic, if not zero, is the address of its dynamic section.
 func ELFImage(typ uint16, dynamic uint64, loads ...[4]uint64) []byte {
@@ -178,7 +178,7 @@ func ELFImage(typ uint16, dynamic uint64, loads ...[4]uint64) []byte {
 	return append(b, make([]byte, elfPage-len(b))...)
 }
 
-// PEImage is the first page of a PE32+ image.
+// PEImage returns the first page of a PE32+ image.
 func PEImage(sizeOfImage, sizeOfHeaders uint32) []byte {
 	b := make([]byte, elfPage)
 	copy(b, "MZ")
@@ -189,7 +189,7 @@ func PEImage(sizeOfImage, sizeOfHeaders uint32) []byte {
 	return b
 }
 
-// ELFLibrary is the least ELF library: one segment and a build id.
+// ELFLibrary returns the least ELF library: one segment and a build id.
 func ELFLibrary(buildID ...byte) []byte {
 	const notes = 0x100
 	note := ELFNotes([]ELFNote{{Owner: "GNU", Type: 3, Desc: buildID}})

@@ -26,7 +26,7 @@ func NewMinidump() *Minidump {
 	return &Minidump{b: make([]byte, 0x20+minidumpSlots*12)}
 }
 
-// Fields lays out values of fixed size one behind the other, little-endian
+// Fields lays out values of fixed size one after another, little-endian
 // and without padding.
 func Fields(values ...any) []byte {
 	var b []byte
@@ -245,7 +245,7 @@ func (m *Minidump) Memory(ranges ...MinidumpRange) {
 	m.Stream(5, body)
 }
 
-// Memory64 adds a Memory64List stream, and the memory behind it.
+// Memory64 adds a Memory64List stream, and the memory after it.
 func (m *Minidump) Memory64(ranges ...MinidumpRange) {
 	size := 16 + 16*len(ranges)
 	body := Fields(uint64(len(ranges)), uint64(len(m.b)+size))

@@ -9,7 +9,7 @@ import (
 )
 
 // Foreign returns a dump that this project did not make, unpacked: a file of the
-// folder corpus-foreign beside the corpus. The test is skipped where there is none.
+// folder corpus-foreign beside the corpus. The test is skipped if there is none.
 func Foreign(t testing.TB, name string) []byte {
 	t.Helper()
 	dir, err := corpusDir()

@@ -75,7 +75,7 @@ type TypeFact struct {
 	Addr target.Addr
 }
 
-// Objects are the facts about objects, by address.
+// Objects returns the facts about objects, by address.
 func (m *Manifest) Objects() []ObjectFact {
 	var out []ObjectFact
 	m.each(func(name, value string) {
@@ -96,7 +96,7 @@ func (m *Manifest) Objects() []ObjectFact {
 	return out
 }
 
-// Types are the facts about types, by name.
+// Types returns the facts about types, by name.
 func (m *Manifest) Types() []TypeFact {
 	var out []TypeFact
 	m.each(func(name, value string) {
@@ -113,7 +113,7 @@ func (m *Manifest) Types() []TypeFact {
 	return out
 }
 
-// Fact is the text of the fact of that name, the first where there are several.
+// Fact returns the text of the fact of that name, the first where there are several.
 func (m *Manifest) Fact(name string) (string, bool) {
 	values := texts(m.Facts[name])
 	if len(values) == 0 {
@@ -130,7 +130,7 @@ func (m *Manifest) each(f func(name, value string)) {
 	}
 }
 
-// texts are the values of a fact: a text, or a list of them.
+// texts returns the values of a fact: a text, or a list of them.
 func texts(raw json.RawMessage) []string {
 	var one string
 	if json.Unmarshal(raw, &one) == nil {

@@ -14,7 +14,7 @@ type Damage struct {
 	Bytes []byte
 }
 
-// Words is the damage that words do at a.
+// Words returns the damage that words do at a.
 func Words(a target.Addr, words ...uint64) Damage {
 	d := Damage{At: a}
 	for _, w := range words {

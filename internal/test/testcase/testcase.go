@@ -182,7 +182,7 @@ var CorpusCases = sync.OnceValues(func() ([]*Case, error) {
 	return cases, err
 })
 
-// corpusDir is the folder of the corpus, or empty.
+// corpusDir returns the folder of the corpus, or empty.
 func corpusDir() (string, error) {
 	if dir := os.Getenv("SOSGO_CORPUS"); dir != "" {
 		return dir, nil
@@ -265,7 +265,7 @@ func casesIn(dir string, canned bool) ([]*Case, error) {
 	return out, nil
 }
 
-// ModuleRoot is the folder of this module, found from the folder in which the
+// ModuleRoot returns the folder of this module, found from the folder in which the
 // test runs.
 func ModuleRoot() (string, error) {
 	dir, err := os.Getwd()

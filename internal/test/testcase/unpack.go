@@ -55,7 +55,7 @@ func (c *Case) unpack() error {
 	return nil
 }
 
-// moduleSet is the plain folder of a set of module files that a manifest names
+// moduleSet returns the plain folder of a set of module files that a manifest names
 // as ARCHIVE/SET: the set itself, or what the archive beside it has.
 func moduleSet(set string) (string, error) {
 	if _, err := os.Stat(set); err == nil {

@@ -15,7 +15,7 @@ type (
 	Overlay = testcase.Overlay
 )
 
-// Words is the damage that words do at a.
+// Words returns the damage that words do at a.
 func Words(a target.Addr, words ...uint64) Damage { return testcase.Words(a, words...) }
 
 // Damaged opens a copy of the dump with some of its memory overwritten, which must be in the dump.

@@ -132,7 +132,7 @@ func (f *faulty) set(record bool, at target.Range, with []byte) {
 	f.record, f.at, f.with = record, at, with
 }
 
-// touches notes a read, and returns the range that is bad if the read meets it.
+// touches records a read, and returns the range that is bad if the read meets it.
 func (f *faulty) touches(a target.Addr, n int) (bad target.Range, with []byte, ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

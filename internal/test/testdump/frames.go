@@ -6,7 +6,7 @@ import (
 	"github.com/sosgo/sosgo/stackwalk"
 )
 
-// ManagedFrames are the names of the managed frames of each thread that runs managed code, from the top, by the
+// ManagedFrames returns the names of the managed frames of each thread that runs managed code, from the top, by the
 // thread's name. The first thread of the process is "main".
 func (d *Dump) ManagedFrames(t testing.TB) map[string][]string {
 	t.Helper()

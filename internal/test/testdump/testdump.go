@@ -26,7 +26,7 @@ const Frozen = testcase.Frozen
 // Address reads an address of the oracle; it is 0 for what is none.
 func Address(v any) target.Addr { return testcase.Address(v) }
 
-// Options are how tests open the dump: from nothing but what belongs to it.
+// Options returns how tests open the dump: from nothing but what belongs to it.
 func (d *Dump) Options() sosgo.Options { return options(d.Case) }
 
 func options(c *testcase.Case) sosgo.Options {

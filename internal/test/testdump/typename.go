@@ -34,7 +34,7 @@ func (p *nameParser) name() string {
 	return name
 }
 
-// suffix is the length of the array, pointer or reference suffix that s starts
+// suffix returns the length of the array, pointer or reference suffix that s starts
 // with.
 func suffix(s string) int {
 	if s[0] == '*' || s[0] == '&' {

@@ -13,7 +13,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Of is the heap of a dump, for three workers. The test is skipped if the dump has no heap, and says so; any other error
+// Of returns the heap of a dump, for three workers. The test is skipped if the dump has no heap, and says so; any other error
 // fails it.
 func Of(t testing.TB, d *sosgo.Dump) *export.Heap {
 	t.Helper()

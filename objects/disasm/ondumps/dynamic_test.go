@@ -47,7 +47,7 @@ func stacks(t *testing.T) (*dac.Runtime, *objects.Reader, *disasm.Lister, *testd
 	return rt, r, disasm.NewLister(rt, r), d
 }
 
-// lines are the instructions of IL.
+// lines returns the instructions of IL.
 func lines(t *testing.T, il *answer.IL) []string {
 	t.Helper()
 	var out []string
@@ -59,7 +59,7 @@ func lines(t *testing.T, il *answer.IL) []string {
 	return out
 }
 
-// dynamicMethods are the compiled dynamic methods by their names.
+// dynamicMethods returns the compiled dynamic methods by their names.
 func dynamicMethods(t *testing.T, rt *dac.Runtime) map[string]*code.MethodDesc {
 	t.Helper()
 	out := map[string]*code.MethodDesc{}

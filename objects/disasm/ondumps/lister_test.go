@@ -46,7 +46,7 @@ func eachMethod(t *testing.T, f func(t *testing.T, l *disasm.Lister, m *code.Met
 	})
 }
 
-// TestIL: instructions stand one behind the other up to the end of the body,
+// TestIL: instructions stand one after another up to the end of the body,
 // branches lead to instructions, and tokens have names or reasons.
 func TestIL(t *testing.T) {
 	eachMethod(t, func(t *testing.T, l *disasm.Lister, m *code.MethodDesc) {

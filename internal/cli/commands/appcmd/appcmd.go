@@ -4,7 +4,7 @@ package appcmd
 
 import "github.com/sosgo/sosgo/internal/cli"
 
-// Commands are the commands of the group.
+// Commands returns the commands of the group.
 func Commands() []cli.Command {
 	return []cli.Command{
 		requestsCommand(),

@@ -107,7 +107,7 @@ func askGRPC(c *cli.Context) (report.Answer, error) {
 	return ask.Say(out, err, apptext.GRPCCalls(c.Bool("all"), c.Bool("stacks")))
 }
 
-// webReader is what reads web requests, and the heap to look for them.
+// webReader returns what reads web requests, and the heap to look for them.
 func webReader(c *cli.Context) (*web.Reader, *heap.Heap, error) {
 	r, err := ask.View(c).WebReader()
 	if err != nil {

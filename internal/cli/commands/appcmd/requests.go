@@ -36,7 +36,7 @@ func secretsOption() cli.Option {
 	return cli.Option{Name: "secrets", Kind: cli.Bool, Summary: "show secrets, which are masked otherwise"}
 }
 
-// chooseRequests are the options that choose requests.
+// chooseRequests returns the options that select requests.
 func chooseRequests() []cli.Option {
 	return []cli.Option{
 		{Name: "url", Kind: cli.Str, Summary: "only requests whose URL contains this, in upper or lower case"},
@@ -72,7 +72,7 @@ func dumpRequestsCommand() cli.Command {
 	}
 }
 
-// chosenRequests are the requests that chooseRequests choose.
+// chosenRequests returns the requests that chooseRequests choose.
 func chosenRequests(c *cli.Context) (web.RequestOptions, error) {
 	o := web.RequestOptions{Secrets: c.Bool("secrets"), Scan: ask.Scan(c, "looking for requests")}
 	o.URL, _ = c.Str("url")
@@ -87,7 +87,7 @@ func chosenRequests(c *cli.Context) (web.RequestOptions, error) {
 	return o, nil
 }
 
-// listed are the requests that options choose.
+// listed returns the requests that options choose.
 func listed(c *cli.Context, o web.RequestOptions) (*answer.Requests, error) {
 	v := ask.View(c)
 	r, err := v.WebReader()

@@ -155,7 +155,7 @@ var takers = map[answer.AddressKind][]string{
 	answer.AddressThread:      {"clrthreads"},
 }
 
-// instead says what an address is that a command can't do with: "is a MethodTable
+// instead returns what an address is that a command can't do with: "is a MethodTable
 // (System.String): use dumpmt". It is empty where that is no news.
 func instead(command string, a *answer.Address) string {
 	use := takers[a.Kind]
@@ -194,7 +194,7 @@ func Describe(a *answer.Address) string {
 	return "is unknown"
 }
 
-// kindWords says what an address is, empty where nothing is known.
+// kindWords returns what an address is, empty where nothing is known.
 func kindWords(a *answer.Address) string {
 	named := func(words string) string {
 		if name := a.Name.S; name != "" {
@@ -234,7 +234,7 @@ func kindWords(a *answer.Address) string {
 	return named("is a " + string(a.Kind))
 }
 
-// threadWords names a thread by its number, or where it has none by its managed id.
+// threadWords names a thread by its number, or if it has none by its managed id.
 func threadWords(t *answer.Thread) string {
 	if t.Index != nil {
 		return fmt.Sprintf("thread %d", *t.Index)

@@ -15,10 +15,10 @@ import (
 	"github.com/sosgo/sosgo/objects/disasm"
 )
 
-// Dump is the open dump of a command that NeedsDump.
+// Dump returns the open dump of a command that NeedsDump.
 func Dump(c *cli.Context) *sosgo.Dump { return c.Dump().(*sosgo.Dump) }
 
-// View is the view of the runtime that the session looks at. Where there is
+// View returns the view of the runtime that the session looks at. Where there is
 // none, the view's methods return why.
 func View(c *cli.Context) *sosgo.View {
 	v, _ := Dump(c).View(c.Session.Runtime())
@@ -62,7 +62,7 @@ func Heap(c *cli.Context) (*heap.Heap, error) {
 	return h, nil
 }
 
-// Say is the answer v, written by text, unless err says that there is none.
+// Say returns the answer v, written by text, unless err says that there is none.
 func Say[T any](v T, err error, text func(*report.Page, T)) (report.Answer, error) {
 	if err != nil {
 		return report.Answer{}, err

@@ -31,7 +31,7 @@ func ScannedHeap(c *cli.Context, ignoreGCState bool) (*heap.Heap, error) {
 	return Heap(c)
 }
 
-// Scan are the options of a scan of the heap. Each scan that is made with them
+// Scan returns the options of a scan of the heap. Each scan that is made with them
 // has a progress display, which ends with it.
 func Scan(c *cli.Context, label string) heap.ScanOptions {
 	var p *cli.Progress
@@ -105,7 +105,7 @@ func (f *Filter) Of(c *cli.Context, h *heap.Heap) (*heap.Filter, error) {
 	return out, err
 }
 
-// Of returns the filter over a heap; nil stands for all segments.
+// Of returns the filter over a heap; nil means all segments.
 func (s *Segments) Of(c *cli.Context, h *heap.Heap) (func(*heap.Segment) bool, error) {
 	if s.Heap == nil && s.Segment == nil {
 		return nil, nil
@@ -124,7 +124,7 @@ func (s *Segments) Of(c *cli.Context, h *heap.Heap) (func(*heap.Segment) bool, e
 	}, nil
 }
 
-// Of returns the filter over a heap; nil stands for all types.
+// Of returns the filter over a heap; nil means all types.
 func (t *Types) Of(c *cli.Context, h *heap.Heap) (func(*dac.MethodTable) bool, error) {
 	named := nearMisses(c, h, t.Type)
 	if t.MT == nil {
@@ -199,7 +199,7 @@ func nearMisses(c *cli.Context, h *heap.Heap, part string) func(*dac.MethodTable
 	}
 }
 
-// nearest is what was meant by a part of a type's name: the same part in another case,
+// nearest returns what was meant by a part of a type's name: the same part in another case,
 // or the name of a type, without its namespace, that is spelt nearly so.
 func nearest(part string, names []string) string {
 	var simple []string

@@ -9,7 +9,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Asked is what questions of the user's own are about: the view that the session looks at, with its current thread, and
+// Asked returns what questions of the user's own are about: the view that the session looks at, with its current thread, and
 // with $_ and $thread as variables.
 func Asked(c *cli.Context) (*query.Process, error) {
 	p, err := View(c).Asked(GraphOptions(c))

@@ -44,7 +44,7 @@ func (by *ThreadIDs) Thread(c *cli.Context, list []threads.Thread, text string) 
 	return CurrentThread(c, list), nil
 }
 
-// CurrentThread is the thread that setthread chose. Without one it is the
+// CurrentThread returns the thread that setthread chose. Without one it is the
 // thread of the crash; SOS takes the first instead.
 func CurrentThread(c *cli.Context, list []threads.Thread) *threads.Thread {
 	id, ok := c.Session.Thread()
@@ -143,7 +143,7 @@ func RunningThreads(c *cli.Context, list []threads.Thread, rt *dac.Runtime) []*t
 	return out
 }
 
-// Stacks are the managed threads that an OS thread runs, and their Walker. Where native frames are wanted those of a
+// Stacks returns the managed threads that an OS thread runs, and their Walker. Where native frames are wanted those of a
 // process without a runtime that can be opened are walked, too; see Walker.
 func Stacks(c *cli.Context, native bool) (*stackwalk.Walker, []*threads.Thread, error) {
 	walker, err := Walker(c, native)

@@ -35,7 +35,7 @@ func askSummarize(c *cli.Context) (report.Answer, error) {
 	return ask.Say(s, err, exporttext.Summary)
 }
 
-// dumpID is the dump's own id: the start of its fingerprint.
+// dumpID returns the dump's own id: the start of its fingerprint.
 func dumpID(c *cli.Context) (string, error) {
 	f, err := ask.Dump(c).File().Fingerprint()
 	if err != nil {
@@ -78,7 +78,7 @@ func summaryOf(c *cli.Context, noHeap bool) (*answer.Summary, error) {
 	return s, c.Context().Err()
 }
 
-// addLeaks says what the heap holds.
+// addLeaks returns what the heap holds.
 func addLeaks(c *cli.Context, s *answer.Summary) error {
 	h, err := ask.Holders(c)
 	if err != nil {

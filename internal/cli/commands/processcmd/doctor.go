@@ -31,7 +31,7 @@ func askDoctor(c *cli.Context) (report.Answer, error) {
 	return report.Say(g, func(p *report.Page, g *answer.Diagnosis) { processtext.Diagnosis(p, g, o) }), nil
 }
 
-// costs are the commands that can't answer, or only in part, where a part of the
+// costs returns the commands that can't answer, or only in part, where a part of the
 // process is missing.
 func costs(p *answer.PartDiagnosis) []string {
 	if p.State == answer.PartWhole {

@@ -95,7 +95,7 @@ func (f memoryFormat) askText(c *cli.Context) (report.Answer, error) {
 	return report.Say(t, processtext.MemoryText), nil
 }
 
-// options are where to start, and the format's shape as the user changed it.
+// options returns where to start, and the format's shape as the user changed it.
 func (f memoryFormat) options(c *cli.Context) (target.Addr, hexdump.Shape, error) {
 	s := f.shape
 	a, ok := c.Addr("address")

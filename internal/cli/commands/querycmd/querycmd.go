@@ -16,7 +16,7 @@ import (
 	"github.com/sosgo/sosgo/query"
 )
 
-// Commands are the commands of the group.
+// Commands returns the commands of the group.
 func Commands() []cli.Command {
 	return []cli.Command{evalCommand(), queryCommand()}
 }
@@ -45,7 +45,7 @@ func evalCommand() cli.Command {
 	}
 }
 
-// functionList are the functions with their arguments.
+// functionList returns the functions with their arguments.
 func functionList() string {
 	var out []string
 	for _, f := range query.Functions() {
@@ -101,7 +101,7 @@ func queryCommand() cli.Command {
 	}
 }
 
-// sourceList are the sources with their columns, a line each. Sources with the same columns share one.
+// sourceList returns the sources with their columns, a line each. Sources with the same columns share one.
 func sourceList() string {
 	var out strings.Builder
 	var names []string
@@ -118,7 +118,7 @@ func sourceList() string {
 	return out.String()
 }
 
-// columnList are the names of columns, hidden ones in parentheses.
+// columnList returns the names of columns, hidden ones in parentheses.
 func columnList(columns []query.Column) string {
 	var shown, hidden []string
 	for _, c := range columns {

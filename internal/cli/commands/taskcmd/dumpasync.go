@@ -37,7 +37,7 @@ func dumpAsyncCommand() cli.Command {
 	}
 }
 
-// stackOptions are the options that choose stacks.
+// stackOptions returns the options that select stacks.
 func stackOptions() []cli.Option {
 	return []cli.Option{
 		{Name: "address", Aliases: []string{"addr"}, Kind: cli.Address, Summary: "only stacks with this task or box"},
@@ -49,7 +49,7 @@ func stackOptions() []cli.Option {
 	}
 }
 
-// chosenStacks are the stacks that stackOptions choose.
+// chosenStacks returns the stacks that stackOptions choose.
 func chosenStacks(c *cli.Context) tasks.StackOptions {
 	o := tasks.StackOptions{Tasks: c.Bool("tasks"), Completed: c.Bool("completed"), Waiting: c.Bool("waiting")}
 	o.Address, _ = c.Addr("address")
@@ -58,7 +58,7 @@ func chosenStacks(c *cli.Context) tasks.StackOptions {
 	return o
 }
 
-// collected are the tasks of the heap.
+// collected returns the tasks of the heap.
 func collected(c *cli.Context) (*tasks.Set, error) {
 	r, err := ask.View(c).TaskReader()
 	if err != nil {

@@ -98,7 +98,7 @@ func allExceptions(rt *dac.Runtime, list []threads.Thread) *answer.ThrownExcepti
 	return x
 }
 
-// lastThrown returns the exception that a thread threw last, 0 for none.
+// lastThrown returns the exception that a thread threw last, 0 if there is none.
 func lastThrown(t *threads.Thread) (target.Addr, error) {
 	if t.Managed == nil {
 		return 0, target.Unsupportedf("the current thread is unmanaged; clrthreads lists the managed ones")

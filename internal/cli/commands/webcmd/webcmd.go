@@ -20,7 +20,7 @@ import (
 	"github.com/sosgo/sosgo/internal/webui"
 )
 
-// Commands are the commands of the group.
+// Commands returns the commands of the group.
 func Commands() []cli.Command { return []cli.Command{webCommand(), reportCommand()} }
 
 const defaultListen = "127.0.0.1:0"
@@ -116,7 +116,7 @@ func askReport(c *cli.Context) (report.Answer, error) {
 	return report.Say(&f, processtext.HTMLReport), nil
 }
 
-// open is what both commands show: the session's dump, and others that it may be compared with.
+// open returns what both commands show: the session's dump, and others that it may be compared with.
 func open(c *cli.Context) (webui.Subject, *asker, error) {
 	others := c.Strings("with")
 	for _, o := range others {

@@ -25,7 +25,7 @@ func Flows(p *report.Page, a *answer.Flows) {
 	}
 }
 
-// flow tells of one ExecutionContext.
+// flow describes one ExecutionContext.
 func flow(p *report.Page, f *answer.Flow) {
 	p.Printf("ExecutionContext %s\n", report.Hex12(f.Context))
 	for i := range f.Threads {
@@ -47,7 +47,7 @@ func flow(p *report.Page, f *answer.Flow) {
 	p.Print("\n")
 }
 
-// value tells of the value of an AsyncLocal.
+// value describes the value of an AsyncLocal.
 func value(p *report.Page, v *answer.FlowValue) {
 	for i := range v.Activities {
 		name := "  activity  "
@@ -64,7 +64,7 @@ func value(p *report.Page, v *answer.FlowValue) {
 	}
 }
 
-// activity is an activity in words.
+// activity returns an activity in words.
 func activity(a *answer.Activity) string {
 	parts := []string{a.Operation.String()}
 	add := func(name string, t answer.Text) {

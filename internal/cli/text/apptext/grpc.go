@@ -9,7 +9,7 @@ import (
 	"github.com/sosgo/sosgo/internal/report"
 )
 
-// GRPCCalls is the text of grpc: of the calls that are not done or, with all, of all; with all frames of the async code if stacks
+// GRPCCalls returns the text of grpc: of the calls that are not done or, with all, of all; with all frames of the async code if stacks
 // is set.
 func GRPCCalls(all, stacks bool) func(*report.Page, *answer.GRPCCalls) {
 	return func(p *report.Page, a *answer.GRPCCalls) {
@@ -37,7 +37,7 @@ func GRPCCalls(all, stacks bool) func(*report.Page, *answer.GRPCCalls) {
 	}
 }
 
-// grpcCall is a call in words.
+// grpcCall returns a call in words.
 func grpcCall(c *answer.GRPCCall) string {
 	verb, name := "sends", c.Method.String()
 	if c.Server {

@@ -41,7 +41,7 @@ func root(s *answer.ServiceScope) string {
 	return ""
 }
 
-// shared says what a scope gives to all who ask it; the singletons of a root are not kept by the root.
+// shared returns what a scope gives to all who ask it; the singletons of a root are not kept by the root.
 func shared(s *answer.ServiceScope) string {
 	if s.Root.Value {
 		return ""
@@ -56,7 +56,7 @@ func objects(n answer.Maybe[int64]) string {
 	return maybe(n) + " objects"
 }
 
-// transients says which objects of a type the scope gives to nobody else. Of a root the singletons are among them, one of a type.
+// transients returns which objects of a type the scope gives to nobody else. Of a root the singletons are among them, one of a type.
 func transients(s *answer.ServiceScope, t *answer.DisposableType) string {
 	switch {
 	case s.Root.Value && t.Uncached > 1:

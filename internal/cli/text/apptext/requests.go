@@ -115,7 +115,7 @@ func request(p *report.Page, r *answer.Request, stacks bool) {
 	p.Print("\n")
 }
 
-// url is the URL of a request.
+// url returns the URL of a request.
 func url(r *answer.Request) string {
 	s := r.PathBase.String() + r.Path.String() + r.Query.String()
 	if host := r.Host.String(); host != "" {
@@ -131,7 +131,7 @@ func orUnknown(s string) string {
 	return s
 }
 
-// state says what the server is about.
+// state returns what the server is about.
 func state(r *answer.Request) string {
 	var parts []string
 	add := func(s string) {
@@ -153,7 +153,7 @@ func state(r *answer.Request) string {
 	return strings.Join(parts, ", ")
 }
 
-// from says who a request is from, and by which connection it came.
+// from returns who a request is from, and by which connection it came.
 func from(r *answer.Request) string {
 	s := r.Remote
 	if r.Local != "" {
@@ -203,7 +203,7 @@ func stack(p *report.Page, line func(string, string, ...any), s *answer.AsyncWor
 	}
 }
 
-// frame is the line of a frame; empty for what is no method, unless all are wanted.
+// frame returns the line of a frame; empty for what is no method, unless all are wanted.
 func frame(f *answer.AsyncFrame, all bool) string {
 	if f.AsyncPlace == nil {
 		if !all {

@@ -30,7 +30,7 @@ func webSockets(p *report.Page, a *answer.WebSockets, stacks bool) {
 	}
 }
 
-// socket is a WebSocket in words.
+// socket returns a WebSocket in words.
 func socket(s *answer.WebSocket) string {
 	side := "of a client"
 	if s.Server.Err != nil {

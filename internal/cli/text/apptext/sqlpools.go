@@ -116,7 +116,7 @@ func sqlCommand(p *report.Page, c *answer.SQLCommand) {
 	}
 }
 
-// timing tells how long a command may take, and since when it runs.
+// timing returns how long a command may take, and since when it runs.
 func timing(c *answer.SQLCommand) string {
 	var parts []string
 	switch t := c.Timeout; {
@@ -141,7 +141,7 @@ func timing(c *answer.SQLCommand) string {
 	return strings.Join(parts, ", ")
 }
 
-// sqlHolders tells who has a connection in hand.
+// sqlHolders reports who has a connection in hand.
 func sqlHolders(p *report.Page, c *answer.SQLConnection, stacks bool) {
 	line := func(name, format string, args ...any) {
 		p.Printf("      %-9s %s\n", name, report.Escape(fmt.Sprintf(format, args...)))

@@ -101,7 +101,7 @@ func (t *mapText) group(list []answer.MapPart) [][]string {
 	return rows
 }
 
-// lines are the cells of parts, a line at a time, at least one.
+// lines returns the cells of parts, a line at a time, at least one.
 func (t *mapText) lines(list []answer.MapPart) []string {
 	var lines []string
 	var line strings.Builder
@@ -127,7 +127,7 @@ func (t *mapText) lines(list []answer.MapPart) []string {
 	return append(lines, line.String())
 }
 
-// sign is how a cell is drawn. A cell of which something can't be read says so if that is more than what can.
+// sign returns how a cell is drawn. A cell of which something can't be read says so if that is more than what can.
 func (t *mapText) sign(c *answer.MapCell) string {
 	switch {
 	case c.Unread > c.Used+c.Free:
@@ -175,7 +175,7 @@ func (t *mapText) sum(name string, parts int, s *answer.MapSizes) []string {
 // deadColumn is where the column of what is dead stands.
 const deadColumn = 4
 
-// known is a number, with a plus where some memory can't be read, or what stands in its place where none can.
+// known returns a number, with a plus where some memory can't be read, or what stands in its place where none can.
 func (t *mapText) known(s *answer.MapSizes, number string) string {
 	switch {
 	case s.Err == nil:
@@ -186,7 +186,7 @@ func (t *mapText) known(s *answer.MapSizes, number string) string {
 	return number + "+"
 }
 
-// pins is a number of pinned handles, with a plus where there may be more.
+// pins returns a number of pinned handles, with a plus where there may be more.
 func (t *mapText) pins(s *answer.MapSizes) string {
 	switch {
 	case s.Pinned.Err != nil:
@@ -197,7 +197,7 @@ func (t *mapText) pins(s *answer.MapSizes) string {
 	return report.Commas(s.Pinned.Value)
 }
 
-// share is a part of all in percent, - of nothing.
+// share returns a part of all in percent, - of nothing.
 func share(part, all uint64) string {
 	if all == 0 {
 		return "-"

@@ -126,7 +126,7 @@ func remedy(s *answer.Suspect) string {
 	return rootRemedy(&s.Path.Root)
 }
 
-// eachRemedy says how long a root keeps each of many objects.
+// eachRemedy returns how long a root keeps each of many objects.
 func eachRemedy(h *answer.GroupHolder) string {
 	switch {
 	case h.Handle == "Strong" || h.Handle == "Pinned":
@@ -139,7 +139,7 @@ func eachRemedy(h *answer.GroupHolder) string {
 	return ""
 }
 
-// rootRemedy says how long a root keeps what it leads to.
+// rootRemedy returns how long a root keeps what it leads to.
 func rootRemedy(r *answer.GCRoot) string {
 	switch r.Kind {
 	case "static field":
@@ -166,7 +166,7 @@ var targetWords = map[string]string{
 	answer.SuspectRootScope:    "Among them",
 }
 
-// title is what was found in a few words.
+// title returns what was found in a few words.
 func title(s *answer.Suspect) string {
 	elements := "many"
 	if s.Elements.Err == nil {
@@ -203,7 +203,7 @@ func title(s *answer.Suspect) string {
 	return "One " + typeOf(s.Point)
 }
 
-// collection is the object that says how many elements it has.
+// collection returns the object that says how many elements it has.
 func collection(s *answer.Suspect) *answer.PathObject {
 	if s.Owner != nil {
 		return s.Owner

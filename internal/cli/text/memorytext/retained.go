@@ -78,7 +78,7 @@ func retainedObject(p *report.Page, o *answer.RetainedObject, incomplete bool) {
 	wasteRows(p, []string{"Size", "Count", "Type"}, rows, uint64(o.More))
 }
 
-// deadAs says what it means that no root leads to an object.
+// deadAs returns what it means that no root leads to an object.
 func deadAs(o *answer.PathObject, incomplete bool) string {
 	switch {
 	case o.Generation == "frozen":
@@ -116,7 +116,7 @@ func dominatorRows(p *report.Page, list []answer.DominatorRow, indent bool) {
 	}
 }
 
-// dominatorName says what a row of dominators is.
+// dominatorName returns what a row of dominators is.
 func dominatorName(r *answer.DominatorRow) string {
 	var name string
 	switch {

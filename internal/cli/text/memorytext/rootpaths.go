@@ -34,7 +34,7 @@ func RootPaths(p *report.Page, r *answer.RootPaths) {
 	}
 }
 
-// object is an object on one line.
+// object returns an object on one line.
 func object(o *answer.PathObject) string {
 	generation := o.Generation
 	if len(generation) == 1 {
@@ -50,7 +50,7 @@ func retained(r *answer.RootPaths) string {
 	return fmt.Sprintf(", retains %s bytes", report.Commas(*r.Retained))
 }
 
-// rootName is a root in words, with where it is.
+// rootName returns a root in words, with where it is.
 func rootName(r *answer.GCRoot) string {
 	name := r.Name
 	switch r.Kind {
@@ -86,7 +86,7 @@ func steps(p *report.Page, list []answer.PathStep) {
 // folded is how many steps that are alike are written as one line: a list of objects by which a path goes.
 const folded = 4
 
-// alike is how many steps follow the first that lead to objects of its type, all by one field.
+// alike returns how many steps follow the first that lead to objects of its type, all by one field.
 func alike(list []answer.PathStep) int {
 	n := 1
 	for n < len(list) && list[n].Type == list[0].Type && list[n].MethodTable == list[0].MethodTable && edge(list[n].Edge) == edge(list[1].Edge) {
@@ -95,7 +95,7 @@ func alike(list []answer.PathStep) int {
 	return n - 1
 }
 
-// edge is a reference in words.
+// edge returns a reference in words.
 func edge(e *answer.PathEdge) string {
 	if e == nil {
 		return ""
@@ -176,7 +176,7 @@ func sosRootPaths(p *report.Page, r *answer.RootPaths) {
 	p.Printf("Found %s unique roots.\n", report.Commas(uint64(len(r.Paths))))
 }
 
-// sosGeneration is the name of a generation in ClrMD.
+// sosGeneration returns the name of a generation in ClrMD.
 func sosGeneration(name string) string {
 	if len(name) == 1 {
 		return "Generation" + name
@@ -217,7 +217,7 @@ func sosRoot(p *report.Page, path, last *answer.RootPath) {
 	}
 }
 
-// sosHandle is the kind of a handle in the words of SOS.
+// sosHandle returns the kind of a handle in the words of SOS.
 func sosHandle(kind string) string {
 	switch kind {
 	case "AsyncPinned":

@@ -18,7 +18,7 @@ func Closure(p *report.Page, x *answer.Closure, o ListingOptions) {
 	}
 }
 
-// closureOf is the object, or the type, in words.
+// closureOf returns the object, or the type, in words.
 func closureOf(p *report.Page, x *answer.Closure) string {
 	switch {
 	case x.Object != nil:

@@ -114,7 +114,7 @@ func ConcurrentQueue(p *report.Page, c *answer.Collection) {
 	p.Printf("%d items\n\n", n)
 }
 
-// sosItem is an element as SOS shows it: a string, a plain number, or the command that shows it. Addresses of objects have a
+// sosItem returns an element as SOS shows it: a string, a plain number, or the command that shows it. Addresses of objects have a
 // prefix in a queue, whose elements are not cut and are objects even if they are arrays.
 func sosItem(s *answer.Stored, r *answer.Referred, prefix string) string {
 	switch v := s.Value; {
@@ -140,7 +140,7 @@ func sosItem(s *answer.Stored, r *answer.Referred, prefix string) string {
 	return "dumpobj " + prefix + report.Hex16(target.Addr(s.Value.Bits))
 }
 
-// sosNumber is a plain value as .NET writes it.
+// sosNumber returns a plain value as .NET writes it.
 func sosNumber(v answer.Value) string {
 	switch v.Kind {
 	case answer.KindBool:

@@ -80,7 +80,7 @@ func finalizerQueues(p *report.Page, queues []answer.FinalizerQueue) {
 // smallGenerations are those that have a line also when they are empty.
 const smallGenerations = 3
 
-// shownParts are the parts of the generations 0, 1 and 2, and of others that
+// shownParts returns the parts of the generations 0, 1 and 2, and of others that
 // are not empty.
 func shownParts(p *report.Page, q *answer.FinalizerQueue) []answer.FinalizerPart {
 	if p.SOS {
@@ -95,7 +95,7 @@ func shownParts(p *report.Page, q *answer.FinalizerQueue) []answer.FinalizerPart
 	return parts
 }
 
-// sosParts are what SOS takes for the generations 0, 1 and 2: the parts behind
+// sosParts returns what SOS takes for the generations 0, 1 and 2: the parts behind
 // the first, as if there were no heap of pinned objects.
 func sosParts(q *answer.FinalizerQueue) []answer.FinalizerPart {
 	var parts []answer.FinalizerPart

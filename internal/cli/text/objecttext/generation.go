@@ -35,7 +35,7 @@ func plainStatistics(p *report.Page, list []answer.TypeCount, name func(*answer.
 	}
 }
 
-// typeName is the name of a type. SOS has words of its own for one that is
+// typeName returns the name of a type. SOS has words of its own for one that is
 // missing.
 func typeName(p *report.Page, name answer.Text, mt target.Addr) string {
 	if name.Err != nil && p.SOS {

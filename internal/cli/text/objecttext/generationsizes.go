@@ -34,7 +34,7 @@ func GenerationSizes(p *report.Page, s *answer.GenerationSizes) {
 	t.block("Committed space:\n", func(g *answer.GenerationSize) uint64 { return g.Committed }, false)
 }
 
-// allocated is the size of a generation's own segments, and of its objects in
+// allocated returns the size of a generation's own segments, and of its objects in
 // those that it shares.
 func allocated(g *answer.GenerationSize) uint64 { return g.Allocated + g.Shared }
 
@@ -68,7 +68,7 @@ type sizesText struct {
 	columns int
 }
 
-// cell is a value of a generation; objects tells that it is a sum of objects, some of which may not be read.
+// cell returns a value of a generation; objects tells that it is a sum of objects, some of which may not be read.
 func (t *sizesText) cell(g *answer.GenerationSize, value func(*answer.GenerationSize) uint64, objects bool) sizeCell {
 	lacks := g.Err
 	if lacks == nil && objects && !t.p.SOS {
@@ -131,7 +131,7 @@ func (t *sizesText) row(name string, cells []string, ephemeral, tail string) {
 	t.p.Printf(" %s\n", tail)
 }
 
-// shares says how much of what is allocated a value makes out, of what was read whole.
+// shares returns how much of what is allocated a value makes out, of what was read whole.
 func (t *sizesText) shares(list []answer.GenerationSize, value func(*answer.GenerationSize) uint64) string {
 	var part, all uint64
 	whole := func(g int) bool { return t.p.SOS || list[g].Unread == nil }

@@ -53,7 +53,7 @@ func summary(p *report.Page, header []string, rows [][]string, below map[int][]s
 
 func share(f float64) string { return fmt.Sprintf("%.1f%%", f) }
 
-// handleNote says why a handle frees less than its object retains.
+// handleNote returns why a handle frees less than its object retains.
 func handleNote(r *answer.HandleHolds) string {
 	switch {
 	case !r.Live:
@@ -72,7 +72,7 @@ func handleNote(r *answer.HandleHolds) string {
 	return ""
 }
 
-// handleDetails are the lines of -holds and -path.
+// handleDetails returns the lines of -holds and -path.
 func handleDetails(r *answer.HandleHolds) []string {
 	var lines []string
 	for i := range r.Types {

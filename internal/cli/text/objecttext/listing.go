@@ -64,7 +64,7 @@ func appendAddress(b []byte, o *answer.HeapObject) []byte {
 	return append(report.AppendHex(b, uint64(o.Address), 12), '\n')
 }
 
-// objectTable is the table of objects: the text of the last column says Free,
+// objectTable returns the table of objects: the text of the last column says Free,
 // and in sosgo's own form what a string says.
 func objectTable(w io.Writer) *report.Table {
 	return report.NewTable(w,
@@ -233,7 +233,7 @@ func content(sos bool, t answer.Text) string {
 	return report.CutEnd(t.S, stringWidth)
 }
 
-// sosString is a string as SOS prints it: letters and digits alone stay as they
+// sosString returns a string as SOS prints it: letters and digits alone stay as they
 // are, others are cut, and lose what is neither letter, digit, punctuation nor
 // space.
 func sosString(s string) string {

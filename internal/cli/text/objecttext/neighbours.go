@@ -31,7 +31,7 @@ func Neighbours(p *report.Page, n *answer.Neighbours) {
 	}
 }
 
-// last is the last object that there is, else what was asked for.
+// last returns the last object that there is, else what was asked for.
 func last(n *answer.Neighbours) target.Addr {
 	switch {
 	case n.Current != nil:

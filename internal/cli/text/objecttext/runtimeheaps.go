@@ -111,7 +111,7 @@ func (t loaderText) heaps(list []answer.LoaderHeap) (sum loaderSum) {
 	return sum
 }
 
-// label is the kind as SOS names it: it knows no StaticsHeap.
+// label returns the kind as SOS names it: it knows no StaticsHeap.
 func (t loaderText) label(kind string) string {
 	if t.p.SOS && kind == "StaticsHeap" {
 		return "Unknown:"
@@ -180,7 +180,7 @@ func gcHeap(p *report.Page, h *answer.GCHeap) {
 	p.Printf("%sGC Committed Heap Size:    Size: %s.\n", prefix, t.sum(h.Committed))
 }
 
-// size is a number of bytes as SOS prints it; sosgo leaves nothing empty.
+// size returns a number of bytes as SOS prints it; sosgo leaves nothing empty.
 func (t *gcHeapText) size(n uint64) string {
 	if t.p.SOS {
 		return memorySize(n)
@@ -188,7 +188,7 @@ func (t *gcHeapText) size(n uint64) string {
 	return fmt.Sprintf("0x%x (%d)", n, n)
 }
 
-// sum is a size of all segments, which may lack some.
+// sum returns a size of all segments, which may lack some.
 func (t *gcHeapText) sum(n uint64) string {
 	switch lost := t.h.Lost; {
 	case len(lost) == 0:
@@ -300,7 +300,7 @@ func (t *gcHeapText) startsAt(s *answer.GCPart, generation int) string {
 	return fmt.Sprintf(" starts at %x", uint64(s.Generations[generation].Start))
 }
 
-// section writes segments; regions stand behind the name of their generation.
+// section writes segments; regions follow the name of their generation.
 func (t *gcHeapText) section(title string, list []*answer.Segment) {
 	t.p.Printf("%s\n", title)
 	t.table.Header()

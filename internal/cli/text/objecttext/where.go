@@ -23,7 +23,7 @@ func Where(p *report.Page, w *answer.Where) {
 		rangeText(w.Allocated), rangeText(w.Committed), rangeText(w.Reserved))
 }
 
-// lostSegments says what a look at all segments left out.
+// lostSegments returns what a look at all segments left out.
 func lostSegments(n int) string {
 	if n == 1 {
 		return "1 segment can't be read"

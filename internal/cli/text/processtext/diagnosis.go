@@ -64,7 +64,7 @@ func Diagnosis(p *report.Page, g *answer.Diagnosis, o DiagnosisOptions) {
 	}
 }
 
-// named are those of names that are not empty.
+// named returns those of names that are not empty.
 func named(names ...string) []string {
 	return slices.DeleteFunc(names, func(s string) bool { return s == "" })
 }

@@ -105,7 +105,7 @@ func detail(p *report.Page, label, value string) {
 	p.Printf("    %-16s %s\n", label, report.Escape(value))
 }
 
-// yes is a truth value as SOS's managed commands print it.
+// yes returns a truth value as SOS's managed commands print it.
 func yes(b bool) string {
 	if b {
 		return "True"

@@ -44,7 +44,7 @@ func Memory(p *report.Page, m *answer.Memory, o MemoryOptions) {
 	}
 }
 
-// printable is the character that an element stands for, a full stop for those
+// printable returns the character that an element stands for, a full stop for those
 // outside ASCII.
 func printable(e *answer.Hex) byte {
 	switch {

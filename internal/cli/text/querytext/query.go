@@ -97,7 +97,7 @@ func isNumber(c *answer.Cell) bool {
 	return false
 }
 
-// cellText is a cell as it stands in a table.
+// cellText returns a cell as it stands in a table.
 func cellText(c *answer.Cell, count bool) string {
 	switch c.Kind {
 	case answer.CellInt, answer.CellUint:

@@ -71,7 +71,7 @@ func asyncWaiter(p *report.Page, w *answer.AsyncWaiter) {
 	p.Printf("    task %s %s\n", report.Hex12(w.Task), words)
 }
 
-// holds says who holds a lock.
+// holds returns who holds a lock.
 func holds(l *answer.Lock) string {
 	var words []string
 	if l.State != "" {

@@ -151,7 +151,7 @@ func (w *sosStack) fields(f *answer.AsyncFrame, depth int) {
 	}
 }
 
-// lastPart is the end of a text that is longer than n characters, with dots before it.
+// lastPart returns the end of a text that is longer than n characters, with dots before it.
 func lastPart(s string, n int) string {
 	r := []rune(s)
 	if len(r) <= n {
@@ -160,7 +160,7 @@ func lastPart(s string, n int) string {
 	return "..." + string(r[len(r)-n+3:])
 }
 
-// fieldText is where a field is, of a reference what it refers to, and its value.
+// fieldText returns where a field is, of a reference what it refers to, and its value.
 func fieldText(f *answer.AsyncField) (at target.Addr, value string) {
 	if f.Missing.Err != nil {
 		return f.Address, answer.Absent(f.Missing.Err)

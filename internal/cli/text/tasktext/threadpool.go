@@ -46,7 +46,7 @@ func ThreadPool(p *report.Page, t *answer.ThreadPool) {
 	}
 }
 
-// count is a number, or the word for why it is missing.
+// count returns a number, or the word for why it is missing.
 func count(n answer.Maybe[int64]) string {
 	if n.Err != nil {
 		return answer.Absent(n.Err)
@@ -266,7 +266,7 @@ func workQueue(p *report.Page, q *answer.WorkQueue, limit int) {
 	p.Print("\n")
 }
 
-// itemWords is an item on one line.
+// itemWords returns an item on one line.
 func itemWords(i *answer.WorkItem) string {
 	var b strings.Builder
 	switch {
@@ -295,7 +295,7 @@ func itemWords(i *answer.WorkItem) string {
 // lineChars is how many characters of a string stand on a line.
 const lineChars = 80
 
-// threadName is a thread as people name it.
+// threadName returns a thread as people name it.
 func threadName(t *answer.Thread) string {
 	words := fmt.Sprintf("%#x", t.OSID)
 	if t.Index != nil {

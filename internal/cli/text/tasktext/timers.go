@@ -95,7 +95,7 @@ func when(t *answer.Timer) string {
 	return words + ", every " + span(int64(*t.Period))
 }
 
-// span is a number of milliseconds in words: 1h0m0s, 250ms.
+// span returns a number of milliseconds in words: 1h0m0s, 250ms.
 func span(ms int64) string { return (time.Duration(ms) * time.Millisecond).String() }
 
 // sosTimers is SOS's form: by period, and in that as in the queues. SOS finds no method for a callback that is static.

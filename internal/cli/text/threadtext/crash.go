@@ -217,7 +217,7 @@ func carried(p *report.Page, c *answer.CarriedException) {
 	p.Printf("    %s %s %s%s (%s)\n", threadName(&c.Thread), report.Hex16(c.Exception), report.Escape(c.Type.String()), text, carriedWords[c.State])
 }
 
-// threadName is a thread by its numbers and its name.
+// threadName returns a thread by its numbers and its name.
 func threadName(t *answer.Thread) string {
 	text := fmt.Sprintf("%s 0x%x", index(t), t.OSID)
 	if t.Name != "" {
@@ -357,7 +357,7 @@ func recorded(p *report.Page, x *answer.RecordedException, indent string) {
 	}
 }
 
-// Greeting is what the prompt says of a crash before anything was asked. Its
+// Greeting returns what the prompt says of a crash before anything was asked. Its
 // lines are not escaped.
 func Greeting(x *answer.Crash) []string {
 	if x == nil {
@@ -391,7 +391,7 @@ func hangs(n int) string {
 	return fmt.Sprintf("threads wait for %d monitors that others hold: waits and locks tell more", n)
 }
 
-// beginning is as much of a message as the greeting shows.
+// beginning returns as much of a message as the greeting shows.
 func beginning(s string) string {
 	const most = 200 // characters
 	n := 0

@@ -47,7 +47,7 @@ func ThrownException(p *report.Page, x *answer.ThrownException, o ExceptionOptio
 	}
 }
 
-// otherExceptions tells which threads have an exception.
+// otherExceptions reports which threads have an exception.
 func otherExceptions(p *report.Page, list []answer.CarriedException) {
 	if p.SOS {
 		return
@@ -148,7 +148,7 @@ func trace(p *report.Page, x *answer.Exception, lines bool) {
 	p.Print("\n")
 }
 
-// place is a place in the source behind a frame, empty if it is not known.
+// place returns a place in the source behind a frame, empty if it is not known.
 func place(file string, line int) string {
 	if file == "" {
 		return ""

@@ -31,7 +31,7 @@ func ManagedThreads(p *report.Page, l *answer.ManagedThreads) {
 	}
 }
 
-// managedID is the runtime's number of a thread. All that run managed code have one; a
+// managedID returns the runtime's number of a thread. All that run managed code have one; a
 // NativeAOT program does not tell it.
 func managedID(t *answer.Thread) string {
 	if t.ManagedID == 0 && t.Thread != 0 {
@@ -40,10 +40,10 @@ func managedID(t *answer.Thread) string {
 	return strconv.FormatUint(uint64(t.ManagedID), 10)
 }
 
-// orAbsent is a text, or why it is missing.
+// orAbsent returns a text, or why it is missing.
 func orAbsent(t *answer.Text) string { return absentOr(t.Err, t.S) }
 
-// absentOr is what stands for a value: its text, or why it is missing.
+// absentOr returns what stands for a value: its text, or why it is missing.
 func absentOr(err error, text string) string {
 	if err != nil {
 		return answer.Absent(err)
@@ -72,7 +72,7 @@ func lockCount(t *answer.ManagedThread) string {
 	return strconv.FormatUint(uint64(*t.LockCount), 10)
 }
 
-// notes is the last column: what the thread is for, and its exception. Outside
+// notes returns the last column: what the thread is for, and its exception. Outside
 // SOS's form the thread's name ends it.
 func notes(p *report.Page, t *answer.ManagedThread) string {
 	var b strings.Builder

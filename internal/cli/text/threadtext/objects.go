@@ -46,7 +46,7 @@ func scannedObjects(p *report.Page, t *answer.ThreadObjects) {
 	p.Fail(table.Flush())
 }
 
-// objectName is an object's type and, in sosgo's form, what is in it.
+// objectName returns an object's type and, in sosgo's form, what is in it.
 func objectName(p *report.Page, o *answer.StackObject) string {
 	if p.SOS {
 		if o.Type.Err != nil {

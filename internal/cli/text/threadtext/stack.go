@@ -81,7 +81,7 @@ func (w *frameWriter) frame(f *answer.Frame) {
 	}
 }
 
-// callSite is the last column.
+// callSite returns the last column.
 func (w *frameWriter) callSite(f *answer.Frame) string {
 	var b strings.Builder
 	switch f.Kind {
@@ -186,7 +186,7 @@ func (w *frameWriter) variables(title string, vars []answer.Variable, arguments 
 	}
 }
 
-// sosVariable is a variable as SOS has it: arguments with their names.
+// sosVariable returns a variable as SOS has it: arguments with their names.
 func (w *frameWriter) sosVariable(v *answer.Variable, argument bool) string {
 	text := ""
 	if argument && v.Name != "" {
@@ -198,7 +198,7 @@ func (w *frameWriter) sosVariable(v *answer.Variable, argument bool) string {
 	return text + w.sosValue(v)
 }
 
-// sosPlace is where a variable is, as SOS words it.
+// sosPlace returns where a variable is, as SOS words it.
 func sosPlace(v *answer.Variable, parentheses bool) string {
 	if !v.Located || v.Split {
 		return ""
@@ -213,7 +213,7 @@ func sosPlace(v *answer.Variable, parentheses bool) string {
 	return text + " "
 }
 
-// sosValue is the number in a variable's place. SOS extends the sign of 16 bits.
+// sosValue returns the number in a variable's place. SOS extends the sign of 16 bits.
 func (w *frameWriter) sosValue(v *answer.Variable) string {
 	switch {
 	case v.State == answer.VariableNoData:
@@ -229,7 +229,7 @@ func (w *frameWriter) sosValue(v *answer.Variable) string {
 	return "0x" + report.Hex16(v.Word)
 }
 
-// variable is a variable with its name, place, type and value.
+// variable returns a variable with its name, place, type and value.
 func variable(v *answer.Variable, argument bool) string {
 	name := v.Name
 	switch {
@@ -260,7 +260,7 @@ const (
 	sosTypeLimit    = 127
 )
 
-// referenceLine is a reference in SOS's form, which leaves out an offset of zero.
+// referenceLine returns a reference in SOS's form, which leaves out an offset of zero.
 func referenceLine(r *answer.Root, sos bool) string {
 	var b strings.Builder
 	if r.Place != "" {
@@ -282,7 +282,7 @@ func referenceLine(r *answer.Root, sos bool) string {
 	return b.String()
 }
 
-// referenceType is an object's type, and the text of a string.
+// referenceType returns an object's type, and the text of a string.
 func referenceType(r *answer.Root, sos bool) string {
 	name := r.Type.String()
 	if v := r.Value; v.Present {
@@ -308,7 +308,7 @@ func firstUnits(s string, n int) string {
 	return s
 }
 
-// frameCount is a number of frames in words.
+// frameCount returns a number of frames in words.
 func frameCount(n int) string {
 	if n == 1 {
 		return "frame"

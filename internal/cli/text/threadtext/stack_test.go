@@ -60,7 +60,7 @@ func TestNativeFrame(t *testing.T) {
 }
 
 // TestDebugStackOrder: SOS looks for the runtime's own frames when it comes to a managed one, so that those of the
-// thread's outermost managed code are in no line, and others stand behind native code.
+// thread's outermost managed code are in no line, and others follow native code.
 func TestDebugStackOrder(t *testing.T) {
 	list := []answer.DebugFrame{{SP: 0x10, IP: 1, Native: true}, {SP: 0x20, Label: "Internal call"}, {SP: 0x30, IP: 1, Method: answer.Text{S: "A.B()"}, Module: answer.Text{S: "a.dll"}},
 		{SP: 0x38, Label: "Managed to Unmanaged transition"}, {SP: 0x40, IP: 1, Native: true}}

@@ -48,7 +48,7 @@ func syncBlock(p *report.Page, b *answer.SyncBlock) {
 // invalidObject is what SOS says of an object whose type can't be.
 const invalidObject = "<Invalid Object>"
 
-// objectType is the name of an object's type. SOS has words of its own for what
+// objectType returns the name of an object's type. SOS has words of its own for what
 // is no object.
 func objectType(p *report.Page, name answer.Text) string {
 	if p.SOS && errors.Is(name.Err, target.ErrCorrupt) {

@@ -9,7 +9,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// OSThreadsOptions choose what OSThreads writes.
+// OSThreadsOptions select what OSThreads writes.
 type OSThreadsOptions struct {
 	Verbose bool // also pointers to code, stack, frame and environment block
 }
@@ -63,7 +63,7 @@ func remark(p *report.Page, t *answer.OSThread) {
 	}
 }
 
-// index is the number of a thread, as SOS and debuggers count.
+// index returns the number of a thread, as SOS and debuggers count.
 func index(t *answer.Thread) string {
 	if t.Index == nil {
 		return "XXXX"

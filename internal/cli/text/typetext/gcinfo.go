@@ -22,7 +22,7 @@ func GCInfo(p *report.Page, g *answer.GCInfo) {
 	}
 }
 
-// codeOrigin says where code comes from, in SOS's words.
+// codeOrigin returns where code comes from, in SOS's words.
 func codeOrigin(kind string) string {
 	if kind == "ReadyToRun" {
 		return "preJIT generated code"
@@ -80,7 +80,7 @@ func stackOffset(base string, offset *int32) string {
 	return base + signedHex(*offset)
 }
 
-// signedHex is an offset with its sign: "+10", "-8".
+// signedHex returns an offset with its sign: "+10", "-8".
 func signedHex(offset int32) string {
 	if offset < 0 {
 		return strconv.FormatInt(int64(offset), 16)
@@ -117,7 +117,7 @@ func gcLines(g *answer.GCInfo) []gcLine {
 	return out
 }
 
-// safePointLines are the lines of a safe point. Before version 4 the slots are
+// safePointLines returns the lines of a safe point. Before version 4 the slots are
 // recorded one byte before it, and SOS gives them a line of their own.
 func safePointLines(version int, c *answer.GCChange) []gcLine {
 	text := changeText("+", c.Begins)

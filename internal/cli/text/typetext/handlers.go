@@ -40,13 +40,13 @@ func handler(p *report.Page, start target.Addr, i int, c *answer.HandlerClause) 
 	p.Print("\n")
 }
 
-// codeRange is a range as addresses and as offsets, in SOS's form.
+// codeRange returns a range as addresses and as offsets, in SOS's form.
 func codeRange(start target.Addr, s answer.CodeSpan) string {
 	return fmt.Sprintf("[%s, %s] [%x, %x]",
 		tickAddress(start+target.Addr(s.Start)), tickAddress(start+target.Addr(s.End)), s.Start, s.End)
 }
 
-// tickAddress is an address as Windows debuggers print it.
+// tickAddress returns an address as Windows debuggers print it.
 func tickAddress(a target.Addr) string {
 	s := report.Hex16(a)
 	return s[:8] + "`" + s[8:]

@@ -59,7 +59,7 @@ func (l *ilListing) line(text string) {
 	l.p.Printf("%s%s\n", strings.Repeat("  ", l.indent), report.Escape(text))
 }
 
-// operand is an operand's text. SOS does not ask which module IL at an address
+// operand returns an operand's text. SOS does not ask which module IL at an address
 // belongs to.
 func (l *ilListing) operand(o *answer.ILOperand) string {
 	if l.p.SOS && o.Kind == answer.ILName && l.il.MethodDesc == 0 && !l.il.Dynamic {
@@ -68,7 +68,7 @@ func (l *ilListing) operand(o *answer.ILOperand) string {
 	return ilOperand(l.p, o)
 }
 
-// ilOperand is an operand's text. SOS's has names that are cut, strings as they
+// ilOperand returns an operand's text. SOS's has names that are cut, strings as they
 // are, and numbers with six decimals.
 func ilOperand(p *report.Page, o *answer.ILOperand) string {
 	switch {
@@ -88,7 +88,7 @@ const (
 	sosSpecChars = 50
 )
 
-// sosToken is a name as SOS's buffers cut it; a nested type has its own name
+// sosToken returns a name as SOS's buffers cut it; a nested type has its own name
 // only.
 func sosToken(t *answer.ILToken) string {
 	if t.Literal != nil {
@@ -142,7 +142,7 @@ func (l *ilListing) end(what string) {
 	l.line("} // end " + what)
 }
 
-// blockWord is what a handler's block is called; SOS calls all but finally and
+// blockWord returns what a handler's block is called; SOS calls all but finally and
 // fault a catch.
 func blockWord(c *answer.ILClause) string {
 	switch c.Kind {

@@ -45,7 +45,7 @@ func jitted(m *answer.Method) string {
 	return "no"
 }
 
-// ilVersion is the ILCodeVersionNode of the code: 0 is that of the metadata, and
+// ilVersion returns the ILCodeVersionNode of the code: 0 is that of the metadata, and
 // where those of a profiler lie no layout tells.
 func ilVersion(m *answer.Method) string {
 	v := answer.Maybe[target.Addr]{Err: m.ReJIT.Err}
@@ -55,7 +55,7 @@ func ilVersion(m *answer.Method) string {
 	return text.Hex16(v)
 }
 
-// rejit is the ReJIT ID of the code, or the word for why it is missing.
+// rejit returns the ReJIT ID of the code, or the word for why it is missing.
 func rejit(m *answer.Method) string {
 	if m.ReJIT.Err != nil {
 		return answer.Absent(m.ReJIT.Err)

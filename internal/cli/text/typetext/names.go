@@ -111,7 +111,7 @@ func match(p *report.Page, n *answer.NameMatch, digits int) {
 	}
 }
 
-// loaded is the address of what the runtime may not have made yet.
+// loaded returns the address of what the runtime may not have made yet.
 func loaded(a answer.Pointer) string {
 	if a == (answer.Pointer{}) {
 		return "<not loaded yet>"

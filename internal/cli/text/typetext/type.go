@@ -86,7 +86,7 @@ func methodTable(p *report.Page, t *answer.Type) {
 // initializerFailed describes a class whose constructor threw an exception.
 const initializerFailed = "failed (it threw an exception)"
 
-// token is the metadata token of a type, or why it has none: a type without a module.
+// token returns the metadata token of a type, or why it has none: a type without a module.
 func token(t *answer.Type) string {
 	if t.Token == 0 && t.Module.Err != nil {
 		return answer.Absent(t.Module.Err)

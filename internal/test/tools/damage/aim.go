@@ -168,7 +168,7 @@ func (s *subject) learn(e *examiner) error {
 	return nil
 }
 
-// learnOpening notes what is read before any question: a dump that can't be
+// learnOpening records what is read before any question: a dump that can't be
 // opened answers none, so that these places are damaged less often.
 func (s *subject) learnOpening(random *rand.Rand, plain *sosgo.Dump, w *watched, r *recorder, o sosgo.Options) error {
 	r.reset()
@@ -201,7 +201,7 @@ func (s *subject) places(random *rand.Rand, plain *sosgo.Dump, w *watched, reads
 	return out
 }
 
-// offsetOf is where the byte at a stands in the file: a read of it tells.
+// offsetOf returns where the byte at a stands in the file: a read of it tells.
 func offsetOf(plain *sosgo.Dump, w *watched, a target.Addr) (int64, bool) {
 	var b [1]byte
 	w.last = place{off: -1}

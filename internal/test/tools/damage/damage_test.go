@@ -34,7 +34,7 @@ func TestDamage(t *testing.T) {
 	}
 }
 
-// newExaminer is the examiner of one subject.
+// newExaminer returns the examiner of one subject.
 func newExaminer(t testing.TB, all []source, name string) *examiner {
 	t.Helper()
 	tmp := t.TempDir()

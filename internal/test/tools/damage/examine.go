@@ -44,7 +44,7 @@ type finding struct {
 	Detail  string
 }
 
-// cause is what findings of one cause share: the function that panicked, or the
+// cause returns what findings of one cause share: the function that panicked, or the
 // command.
 func (f *finding) cause() string {
 	if f.What == "panic" || f.What == "death" || f.What == "slow" {
@@ -164,10 +164,10 @@ func (e *examiner) examine(n uint64) error {
 	return nil
 }
 
-// newRandom is the chance of a case: the same for the same.
+// newRandom returns the chance of a case: the same for the same.
 func newRandom(seed, n uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, n)) }
 
-// held is what the process holds now, in bytes.
+// held returns what the process holds now, in bytes.
 func held() uint64 {
 	b, err := os.ReadFile("/proc/self/statm")
 	var size, resident uint64
@@ -186,7 +186,7 @@ func sum(s string) uint64 {
 	return h.sum
 }
 
-// chosen are the lines of a case: they take turns, so that each is run as often
+// chosen returns the lines of a case: they take turns, so that each is run as often
 // as the others.
 func (e *examiner) chosen(random *rand.Rand, n uint64) []line {
 	count := linesPerCase
@@ -316,7 +316,7 @@ func (e *examiner) found(text, what, detail string) {
 	e.say("FOUND %s: %s: %s", text, what, detail)
 }
 
-// difference tells where two texts part.
+// difference returns where two texts part.
 func difference(a, b string) string {
 	x, y := strings.Split(a, "\n"), strings.Split(b, "\n")
 	for i := range min(len(x), len(y)) {

@@ -12,7 +12,7 @@ import (
 )
 
 // FuzzCommands overwrites what a command reads of a dump and runs it. The first two bytes of an input choose a line, and
-// each ten bytes behind them are a place that it reads of a sound dump and what is put there. Bytes that are left over
+// each ten bytes after them are a place that it reads of a sound dump and what is put there. Bytes that are left over
 // have three workers run it too, whose answer has to be the same. The dump is one that opens quickly, as each input opens
 // it, or the one of -list that SOSGO_FUZZ_SUBJECT names: inputs mean something else there.
 func FuzzCommands(f *testing.F) {

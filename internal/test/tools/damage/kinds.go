@@ -53,7 +53,7 @@ func (d *damager) mend() {
 	d.undo = nil
 }
 
-// aim is a place that the lines read: a structure that they name or one that it
+// aim returns a place that the lines read: a structure that they name or one that it
 // points to, a word that was read for them, or, rarely, anything. It also tells
 // the address, where it is known.
 func (d *damager) aim() (off int, addr uint64) {
@@ -91,7 +91,7 @@ func (d *damager) aim() (off int, addr uint64) {
 	return d.random.IntN(len(d.raw)), 0
 }
 
-// head is a place among the container's tables.
+// head returns a place among the container's tables.
 func (d *damager) head() int {
 	if len(d.heads) > 0 && d.random.IntN(2) == 0 {
 		return min(len(d.raw)-1, int(d.heads[d.random.IntN(len(d.heads))])+d.random.IntN(64))
@@ -99,7 +99,7 @@ func (d *damager) head() int {
 	return d.random.IntN(min(len(d.raw), 256<<d.random.IntN(9)))
 }
 
-// few is a small number, mostly 1.
+// few returns a small number, mostly 1.
 func (d *damager) few(most int) int { return 1 + d.random.IntN(1+d.random.IntN(most)) }
 
 func flips(d *damager) string {
@@ -214,7 +214,7 @@ type pointer struct {
 	to   uint64
 }
 
-// aimAtPointer is a word that looks like a pointer.
+// aimAtPointer returns a word that looks like a pointer.
 func (d *damager) aimAtPointer() (p pointer, ok bool) {
 	for range 200 {
 		p.off, p.addr = d.aim()

@@ -70,7 +70,7 @@ func (s *subject) generate(random *rand.Rand) {
 	}
 }
 
-// line is one line for a command; bare has no options and few arguments.
+// line returns one line for a command; bare has no options and few arguments.
 func (s *subject) line(random *rand.Rand, c *cli.Command, bare bool) string {
 	out := []string{c.Name}
 	if c.Name == "pack" || c.Name == "report" { // FILE is an option, and has to be given
@@ -115,7 +115,7 @@ func (s *subject) selects(option string) bool {
 	return false
 }
 
-// value is a value for an argument or option of that name; nth counts the
+// value returns a value for an argument or option of that name; nth counts the
 // addresses before it. Empty is none.
 func (s *subject) value(random *rand.Rand, c *cli.Command, name string, kind cli.Kind, choices []string, nth int) string {
 	if len(choices) > 0 {

@@ -60,7 +60,7 @@ func main() {
 	}
 }
 
-// defaultTemp is a folder in memory, where the system has one.
+// defaultTemp returns a folder in memory, where the system has one.
 func defaultTemp() string {
 	if st, err := os.Stat("/dev/shm"); err == nil && st.IsDir() {
 		return "/dev/shm"
@@ -93,7 +93,7 @@ func (s *settings) run() error {
 	return s.examineAll(everyNth(all, s.share))
 }
 
-// everyNth is each n-th of a list, from the first on.
+// everyNth returns each n-th of a list, from the first on.
 func everyNth(all []source, n int) (out []source) {
 	for i := 0; i < len(all); i += max(1, n) {
 		out = append(out, all[i])
@@ -210,7 +210,7 @@ func (s *settings) examineAll(all []source) error {
 }
 
 // subjectIn examines n cases of a subject in child processes: after one that
-// ended early, the next goes on behind it.
+// ended early, the next goes on after it.
 func (s *settings) subjectIn(name string, n int) (*tally, error) {
 	total := newTally()
 	for first := s.first; first < s.first+n; {

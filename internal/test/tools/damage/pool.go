@@ -121,7 +121,7 @@ func (p pools) trim(random *rand.Rand) {
 	}
 }
 
-// pick is one of a kind, of the first of these kinds of which there is one.
+// pick returns one of a kind, of the first of these kinds of which there is one.
 func (p pools) pick(random *rand.Rand, keys ...string) (string, bool) {
 	for _, key := range keys {
 		if list := p[key]; len(list) > 0 {

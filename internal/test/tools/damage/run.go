@@ -91,7 +91,7 @@ func (s *subject) main(ctx context.Context, jobs int, text string, keepOpen bool
 	return r
 }
 
-// out is the folder for what commands write.
+// out returns the folder for what commands write.
 func (s *subject) out() string { return os.TempDir() }
 
 // A watchdog ends the process when a line takes too long, and says where it
@@ -139,7 +139,7 @@ func (w *watchdog) end() time.Duration {
 	return processorTime() - w.used
 }
 
-// peak is the most memory that the process held since it was last reset, in
+// peak returns the most memory that the process held since it was last reset, in
 // bytes; 0 where the system doesn't tell.
 func peak(reset bool) uint64 {
 	b, err := os.ReadFile("/proc/self/status")

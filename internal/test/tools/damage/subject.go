@@ -149,7 +149,7 @@ func copyModules(from, tmp string) (string, error) {
 	return to, os.CopyFS(to, os.DirFS(from))
 }
 
-// filesOf are the files of a folder with one of these extensions. The large
+// filesOf returns the files of a folder with one of these extensions. The large
 // ones, which hold most of what is read, come more than once.
 func filesOf(dir string, ext ...string) ([]string, error) {
 	list, err := os.ReadDir(dir)
@@ -230,7 +230,7 @@ func (s *subject) openable(raw []byte) ([]byte, error) {
 	return raw, nil
 }
 
-// options are how the subject is opened, with that many workers.
+// options returns how the subject is opened, with that many workers.
 func (s *subject) options(jobs int) sosgo.Options {
 	o := sosgo.Options{NoLocalFiles: true, Jobs: jobs}
 	if s.modules != "" {

@@ -78,7 +78,7 @@ func (j *job) runBare(ctx context.Context) ([]byte, error) {
 	return small, err
 }
 
-// bareCommands are what a bare slice keeps the answers of.
+// bareCommands returns what a bare slice keeps the answers of.
 func bareCommands() []string {
 	return []string{"eeversion", "lm", "clrmodules", "clrthreads", "eeheap -gc", "dumpheap -stat", "dumpheap -mt 1",
 		"clrstack -all", "name2ee Debuggee.dll Debuggee.Program", "dumpdomain", "syncblk"}

@@ -46,7 +46,7 @@ func (j *job) choose(d *sosgo.Dump, box container, offsets, addrs *reads) []piec
 	return pieces
 }
 
-// ownMemory tells which addresses are the process's own: not those of files,
+// ownMemory reports which addresses are the process's own: not those of files,
 // but the variables of the runtimes, and files without a name, through which
 // runtimes map code twice.
 func ownMemory(d *sosgo.Dump) func(a uint64) bool {
@@ -71,7 +71,7 @@ func ownMemory(d *sosgo.Dump) func(a uint64) bool {
 	}
 }
 
-// stackMemory tells which addresses are those of stacks: of the region that a
+// stackMemory reports which addresses are those of stacks: of the region that a
 // thread's stack pointer points to, or of the part in use. Stacks are scanned
 // without a record.
 func stackMemory(t target.Target, inUse bool) func(a uint64) bool {

@@ -46,7 +46,7 @@ func commandsOf(dir string, m manifest) ([]string, error) {
 	return slices.DeleteFunc(lines, touchesFiles), nil
 }
 
-// chosenCommands are the lines of a file, in which # begins a comment, or without one those of commandsOf.
+// chosenCommands returns the lines of a file, in which # begins a comment, or without one those of commandsOf.
 func chosenCommands(file, dir string, m manifest) ([]string, error) {
 	if file == "" {
 		return commandsOf(dir, m)
@@ -94,7 +94,7 @@ func factCommands(m manifest) []string {
 	return lines
 }
 
-// promptLines are the commands in a file of SOS's answers.
+// promptLines returns the commands in a file of SOS's answers.
 func promptLines(file string) ([]string, error) {
 	f, err := os.Open(file)
 	if err != nil {

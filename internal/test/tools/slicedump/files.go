@@ -32,7 +32,7 @@ type span struct{ rva, n uint64 }
 
 func newFileReads() *fileReads { return &fileReads{files: map[target.Addr]*fileRead{}} }
 
-// wrap is a sosgo.Options.WrapFile.
+// wrap returns a sosgo.Options.WrapFile.
 func (f *fileReads) wrap(m *target.Module, image target.Memory) target.Memory {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -49,7 +49,7 @@ func (f *fileReads) wrap(m *target.Module, image target.Memory) target.Memory {
 	}, &r.large}
 }
 
-// pieces are the bytes that were read of the files and that have is without.
+// pieces returns the bytes that were read of the files and that have is without.
 func (f *fileReads) pieces(d *sosgo.Dump, have []piece) ([]piece, error) {
 	var out []piece
 	for _, base := range slices.Sorted(maps.Keys(f.files)) {

@@ -87,7 +87,7 @@ func (r *recorded) open(wrapFile func(*target.Module, target.Memory) target.Memo
 	})
 }
 
-// watched is the size of what is lent of the file from which on it is noted by who looks at it: the rest of a range is lent to who
+// watched returns the size of what is lent of the file from which on it is noted by who looks at it: the rest of a range is lent to who
 // wants a few bytes of it.
 func (r *recorded) watched() int {
 	if r.grain < pageSize {
@@ -96,7 +96,7 @@ func (r *recorded) watched() int {
 	return largeView
 }
 
-// noteLarge notes what was touched of what was lent in one piece.
+// noteLarge records what was touched of what was lent in one piece.
 func (r *recorded) noteLarge() error {
 	return r.large.touched(func(at uint64, n int) { r.addrs.parts.note(at, uint64(n)) })
 }
@@ -158,7 +158,7 @@ func (j *job) walk(d *sosgo.Dump) {
 	}
 }
 
-// versionConstant is the string with an ELF runtime's version. It lies among
+// versionConstant returns the string with an ELF runtime's version. It lies among
 // the variables, which no file supplies, in a page that dumps often lack; but
 // nothing writes to it.
 func versionConstant(d *sosgo.Dump, inst *dac.Instance) (piece, bool) {

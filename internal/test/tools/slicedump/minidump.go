@@ -106,7 +106,7 @@ func (m *minidumpContainer) build(pieces []piece) ([]byte, error) {
 	return out, nil
 }
 
-// head is the file without its memory: what stands before it, which is all but
+// head returns the file without its memory: what stands before it, which is all but
 // the MemoryInfoList. That has no offsets inside and can be moved.
 func (m *minidumpContainer) head() ([]byte, error) {
 	start, end := int64(len(m.raw)), int64(0)

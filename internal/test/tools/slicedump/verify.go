@@ -78,7 +78,7 @@ func answers(ctx context.Context, open func() (*sosgo.Dump, error), lines []stri
 	return parts
 }
 
-// inventory is a command that prints what the library finds.
+// inventory returns a command that prints what the library finds.
 func inventory() cli.Command {
 	return cli.Command{Name: inventoryName, Group: cli.GroupShell, Summary: "prints what the library finds", Hidden: true,
 		NeedsDump: true,
