@@ -73,8 +73,8 @@ func (q *question) heap() (*heap.Heap, error) {
 	return h, err
 }
 
-// objectHeap opens the heap for answers that need its objects. A heap of which no segment can be read is an error.
-// A heap that a collection was changing is noted.
+// objectHeap opens the heap for answers that need its objects. A heap without a readable segment is an
+// error. A heap that a collection was changing is recorded.
 func (q *question) objectHeap() (*heap.Heap, error) {
 	h, err := q.Heap()
 	if err != nil {

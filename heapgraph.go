@@ -14,10 +14,10 @@ import (
 	"github.com/sosgo/sosgo/heap"
 )
 
-// Graph returns the graph of the heap's objects and of what keeps them alive. The first caller builds it with its options, and all
-// share it; Jobs of 0 means Options.Jobs. It is closed with the dump. A graph that could not be built is not kept: the next
-// caller builds it anew. The memory that the graph may take is the most that any caller's MaxMemory allows. A heap of which no
-// object can be read is an error.
+// Graph returns the graph of the heap's objects and of what keeps them alive. The first caller builds
+// it with its options, and all share it; Jobs of 0 means Options.Jobs. It is closed with the dump. A
+// failed graph is not kept: the next caller builds it anew. The largest MaxMemory of all callers
+// bounds its memory. A heap without a readable object is an error.
 func (v *View) Graph(ctx context.Context, o graph.Options) (*graph.Graph, error) {
 	if v == nil || v.dump == nil {
 		return nil, errNoDump
@@ -131,10 +131,10 @@ func (d *Dump) closeGraphs() {
 	}
 }
 
-// HeapGraph describes the heap as a graph: types, roots, and objects with what they refer to, which are read while the
-// answer's list is. What can't be read is noted in the answer. It does not ask for the Graph: each reference is told
-// once, in the order of memory and as often as it stands there, so that one walk over the heap without arrays of all
-// objects is faster and takes less.
+// HeapGraph describes the heap as a graph: types, roots, and objects with their references, which are
+// read while the answer's list is consumed. It records what can't be read. It does not need Graph:
+// each reference is reported once, in memory order, so one walk over the heap without arrays of all
+// objects is faster and takes less memory.
 func (v *View) HeapGraph(ctx context.Context, o heap.ScanOptions) (*answer.HeapGraph, error) {
 	return ask(ctx, v, func(q *question) (*answer.HeapGraph, error) {
 		h, err := q.Heap()

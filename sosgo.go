@@ -124,8 +124,8 @@ type Options struct {
 	// GraphDir is a folder in which the graphs of heaps' objects are kept for the next time (graph.Keep): some 45 bytes an
 	// object. It is made if it is not there. Empty keeps none.
 	GraphDir string
-	// Progress, if not nil, is told how far the unpacking of a compressed dump
-	// is, in bytes of the file.
+	// Progress, if not nil, receives the progress of unpacking a compressed dump, in bytes of the
+	// file.
 	Progress func(done, total int64)
 	// WrapMemory, if not nil, returns what stands between the readers and the
 	// process's memory, for programs that trace reads or feign faults. What it

@@ -32,7 +32,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Thread is a thread of the process; package threads tells more of it.
+// A Thread is a thread of the process. See package threads.
 type Thread = threads.Thread
 
 // A View is the process as one of its runtimes sees it. It opens what it is
@@ -134,9 +134,9 @@ func (v *View) Dump() *Dump { return v.dump }
 // Instance returns which runtime the view is of.
 func (v *View) Instance() (*dac.Instance, error) { return v.inst, v.err }
 
-// Runtime opens the runtime. The error tells which layouts were tried and why
-// each was refused. That of a NativeAOT program has what such a program shares with
-// a CLR: see dac.Instance.Open.
+// Runtime opens the runtime. The error lists the layouts that were tried and why each was refused. For
+// a NativeAOT program the runtime provides what such a program shares with a CLR: see
+// dac.Instance.Open.
 func (v *View) Runtime() (*dac.Runtime, error) {
 	if v.err != nil {
 		return nil, v.err
@@ -352,12 +352,12 @@ func (v *View) Threads() ([]Thread, error) {
 	return list, err
 }
 
-// CrashRecord returns why the process died, nil if the dump says nothing of a crash;
-// see crash.Read. The error tells what could not be read of it.
+// CrashRecord returns why the process died, or nil if the dump records no crash; see crash.Read. The
+// error is what could not be read.
 func (v *View) CrashRecord() (*crash.Crash, error) { return crash.Read(v.process()) }
 
-// BriefCrash describes a crash the reason and the exception, and of a process that did not crash
-// the monitors that threads wait for, nil where there are none; see crash.DescribeBriefly.
+// BriefCrash describes the reason and the exception of a crash, and for a process that did not crash
+// the monitors that threads wait for. It returns nil if there are none; see crash.DescribeBriefly.
 func (v *View) BriefCrash() *answer.Crash { return crash.DescribeBriefly(v.process()) }
 
 // process returns what package crash looks at.
@@ -408,9 +408,9 @@ func (d *Dump) SeveralRuntimes() bool {
 	return n > 1
 }
 
-// MergedWalk walks the stack of an OS thread through all CLRs of the process that
-// know it; see stackwalk.MergedWalk. A CLR that can't be opened is left out:
-// Runtime and Diagnose tell why.
+// MergedWalk walks the stack of an OS thread through all CLRs of the process that know it; see
+// stackwalk.MergedWalk. A CLR that can't be opened is left out: Runtime and Diagnose return the
+// reason.
 func (d *Dump) MergedWalk(ctx context.Context, osThread uint32, o stackwalk.WalkOptions) iter.Seq[stackwalk.Frame] {
 	var parts []stackwalk.Part
 	for _, inst := range d.Runtimes() {

@@ -10,7 +10,7 @@ type AddressKind string
 const (
 	AddressUnknown     AddressKind = "unknown"     // nothing is known; no region of the dump has it
 	AddressUnmapped    AddressKind = "unmapped"    // the dump says that nothing was mapped there
-	AddressMapped      AddressKind = "memory"      // memory of the process, of which no more is known
+	AddressMapped      AddressKind = "memory"      // memory of the process about which nothing more is known
 	AddressModule      AddressKind = "module"      // in an image
 	AddressStack       AddressKind = "stack"       // in the used part of a thread's stack
 	AddressFrame       AddressKind = "frame"       // an explicit frame of the runtime
@@ -25,7 +25,7 @@ const (
 	AddressDomain      AddressKind = "AppDomain"   // the application domain, or the system domain
 	AddressAllocator   AddressKind = "LoaderAllocator"
 	AddressThread      AddressKind = "Thread"        // of the runtime, for a managed thread
-	AddressHeap        AddressKind = "heap"          // in a segment of the GC heap, and in no object that can be told
+	AddressHeap        AddressKind = "heap"          // in a segment of the GC heap, but in no known object
 	AddressFree        AddressKind = "free block"    // of the GC heap
 	AddressObject      AddressKind = "object"        // its beginning
 	AddressInObject    AddressKind = "inside object" // behind its beginning

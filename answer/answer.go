@@ -58,8 +58,8 @@ func (g *Gaps) NoteFirst(errs []error) {
 // Noted lists what was noted, in order, also twice what was noted twice.
 func (g Gaps) Noted() []error { return g.noted }
 
-// Fail records that the answer as a whole is worth nothing, which may turn out
-// only while its rows are read; the first failure stays, nil is ignored.
+// Fail records that the whole answer is unusable, which may become known only while its rows are read.
+// The first failure is kept; nil is ignored.
 func (g *Gaps) Fail(err error) {
 	if g.failure == nil {
 		g.failure = err

@@ -154,8 +154,7 @@ type IL struct {
 	Clauses      []ILClause                      `json:"clauses,omitempty" doc:"exception handlers"`
 
 	CodeSize int `json:"-"` // bytes of the instructions
-	// Compiled says of a method without a body that it is of a kind that is
-	// compiled from IL.
+	// Compiled reports that a method without a body is of a kind that is compiled from IL.
 	Compiled bool `json:"-"`
 	// Items is the array of the objects that the tokens of a DynamicMethod number.
 	Items Pointer `json:"-"`

@@ -43,7 +43,7 @@ type CollectionItem struct {
 	SOS      *SOSItem `json:"-"` // for commands of SOS
 }
 
-// A SOSItem is what SOS's commands tell of an element's key and value.
+// A SOSItem is what SOS's commands print of an element's key and value.
 type SOSItem struct{ Key, Value Referred }
 
 // A Referred is what has to be known of an element beside its value, for commands that name the command that shows it.

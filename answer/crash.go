@@ -44,7 +44,7 @@ const (
 	StrengthRecorded = "recorded" // the dump says it
 	StrengthProved   = "proved"   // it follows from what the dump says
 	StrengthLikely   = "likely"   // it follows from names, or from what is usual
-	StrengthUnknown  = "unknown"  // the dump does not tell
+	StrengthUnknown  = "unknown"  // the dump does not record it
 )
 
 // A Verdict is a statement about a process with what it is concluded from.

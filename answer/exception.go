@@ -43,10 +43,10 @@ type TraceFrame struct {
 type ThrownException struct {
 	Gaps
 	*Exception // nil where the thread threw none
-	// Nested are nil where there are none, or they were not asked for. One that
-	// can't be read has its address beside the error.
+	// Nested is nil if there are none or they were not requested. An unreadable exception has its
+	// address beside the error.
 	Nested iter.Seq2[Exception, error] `json:"nested,omitempty" doc:"with -nested: exceptions that were being handled when it was thrown"`
-	// Others are told where the current thread has none.
+	// Others is set if the current thread has no exception.
 	Others []CarriedException `json:"others,omitempty" doc:"if the current thread threw none: the exceptions of the other threads"`
 	// All are the exceptions of all threads, if they were asked for.
 	All iter.Seq2[ThreadException, error] `json:"all,omitempty" doc:"with -all: the exceptions of all threads"`

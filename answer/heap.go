@@ -84,7 +84,7 @@ type LoaderHeaps struct {
 	// Heaps are those of GlobalAllocator, of JITManager, then those of the
 	// Collectible allocators; Of finds them.
 	Heaps []LoaderHeap `json:"loaderHeaps"`
-	// Partial: one of Heaps is, or those of an allocator can't be told.
+	// Partial reports that one of Heaps is partial, or that an allocator's heaps are unknown.
 	Partial bool `json:"loaderHeapsPartial,omitempty" doc:"true: one of the heaps is partial, or those of an owner can't be told"`
 
 	SystemDomain    target.Addr            `json:"-"`

@@ -29,8 +29,8 @@ type MappedImage struct {
 	Headless bool `json:"headless,omitempty" doc:"its headers are neither in the dump nor in a file at hand: the mapped parts of its file tell the size"`
 }
 
-// An Image is an image that the process had mapped, with what it tells of
-// itself. Of one that can't be opened only what the dump lists is known.
+// An Image is an image that the process had mapped, with its own description. If it can't be opened,
+// only the dump's list describes it.
 type Image struct {
 	MappedImage
 	PE        Maybe[bool] `json:"pe,omitzero" doc:"a PE image, not an ELF one; absent if the image can't be read"`

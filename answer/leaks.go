@@ -41,7 +41,7 @@ const (
 	SuspectTimers       = "timers"          // many timers with the same callback
 	SuspectCancellation = "cancellation"    // many callbacks that are registered with one CancellationTokenSource
 	SuspectRootScope    = "root scope"      // many disposables that the root scope of a service provider keeps
-	SuspectWeak         = "weak references" // many weak references that one object owns, most of which lead to nothing any more
+	SuspectWeak         = "weak references" // many weak references of one owner, most of them dead
 )
 
 // The verdicts of suspects.
@@ -56,14 +56,14 @@ type Suspect struct {
 	Verdict string `json:"verdict" doc:"\"suspect\" if it retains its share of a heap that is not small, else \"notable\""`
 	// Point is where it accumulates; groups have none.
 	Point *PathObject `json:"point,omitempty" doc:"the object by which all of it is held: the one to look at"`
-	// Owner is what people would call it: the collection of which Point is the array.
+	// Owner is the object that people would name: the collection that contains the array Point.
 	Owner    *PathObject   `json:"owner,omitempty" doc:"the collection, delegate or other object that the point belongs to, if that is another one"`
 	Elements Maybe[uint64] `json:"elements,omitzero" doc:"elements that the collection says it has, or handlers, registrations, timers, weak references"`
 	AtLeast  bool          `json:"atLeast,omitempty" doc:"there are more elements than were looked at"`
 	Dead     uint64        `json:"dead,omitempty" doc:"of weak references: how many of the elements lead to nothing any more, or to garbage"`
 	Retained uint64        `json:"retained" doc:"bytes that would be free without it"`
 	Share    float64       `json:"share" doc:"that in percent of all that lives"`
-	// Members are the objects of one type of which there are so many.
+	// Members are the many objects of one type.
 	Members *TypeCount `json:"members,omitempty" doc:"the objects of which there are so many, and what they retain together"`
 	// Path leads to the point, or to one of the members.
 	Path *RootPath `json:"path,omitempty" doc:"a path to the point, or to one of the members: from a static field, if one holds it, else from a thread static, a handle, a stack"`
@@ -91,7 +91,8 @@ type GroupHolder struct {
 	Path    *RootPath   `json:"path,omitempty" doc:"a path to it"`
 }
 
-// GroupReferrers are objects of one type of which none refers to most of a group, but all together may.
+// GroupReferrers are objects of one type that together refer to most members of a group, though none
+// of them does alone.
 type GroupReferrers struct {
 	MethodTable target.Addr `json:"methodTable" doc:"their type"`
 	Type        Text        `json:"type" doc:"its name"`

@@ -47,7 +47,7 @@ type Object struct {
 	HasReferences bool `json:"-"`
 }
 
-// A Word is one of an object of which it is not known which field it is, or which fields.
+// A Word is a word of an object whose field, or fields, are unknown.
 type Word struct {
 	Offset uint64 `json:"offset" doc:"bytes from the object's address"`
 	Value  Hex    `json:"value" doc:"its 64 bits"`
@@ -117,8 +117,7 @@ type Place struct {
 	Address *target.Addr `json:"address,omitempty" doc:"where it is stored; of a static struct the reference to its box"`
 	Stored
 
-	// Doubtful says of a static that the dump lacks what would report whether the
-	// class constructor has run.
+	// Doubtful reports, for a static, that it is unknown whether the class constructor has run.
 	Doubtful bool `json:"-"`
 	// Slot is Address, also of a static that is not initialised; 0 for nowhere.
 	Slot target.Addr `json:"-"`
@@ -271,7 +270,7 @@ func (l *LoadContext) Noted() []error {
 	return l.Object.Noted()
 }
 
-// Failure is nil or why the answer is worth nothing.
+// Failure returns why the whole answer is unusable, or nil.
 func (l *LoadContext) Failure() error {
 	if l.Object == nil {
 		return nil

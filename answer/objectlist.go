@@ -48,11 +48,10 @@ func NewObjects(source ObjectSource) *Objects { return &Objects{source} }
 // All iterates over the objects, without what strings say.
 func (l *Objects) All() iter.Seq2[HeapObject, error] { return l.source.All() }
 
-// Format formats the objects by several workers, and calls emit with their rows,
-// many at a time, in the order of the list, by the caller's goroutine. Each
-// worker appends rows with a function of its own that newRow makes. chars is how
-// much of what a string says the rows are told, 0 for nothing. The error is
-// emit's or the context's.
+// Format formats the objects with several workers. It calls emit on the caller's goroutine, with many
+// rows at a time, in the order of the list. Each worker appends rows with its own function from
+// newRow. chars bounds the characters of a string that the rows receive; 0 means none. The error is
+// emit's or ctx's.
 func (l *Objects) Format(chars int, newRow func() AppendObject, emit func(rows []byte) error) error {
 	return l.source.Format(chars, newRow, emit)
 }

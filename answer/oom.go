@@ -1,6 +1,6 @@
 package answer
 
-// OutOfMemory tells of the allocations that the garbage collector could not do.
+// OutOfMemory describes the allocations that the garbage collector failed to make.
 type OutOfMemory struct {
 	Gaps
 	Heaps    int                `json:"heaps" doc:"how many heaps the collector has; each remembers its last failed allocation"`

@@ -35,9 +35,10 @@ var cellWords = [...]string{"missing", "null", "bool", "int", "uint", "address",
 // String returns the kind in a word.
 func (k CellKind) String() string { return cellWords[k] }
 
-// A Cell is what an expression is worth. JSON has null, a boolean, a number (a string where it has more than 53 bits, or is a
-// decimal), the text of strings, the name of an enum's value, the address of other objects and structs; and an object
-// {"missing": WORDS} of what can't be known from the dump, which is not null.
+// A Cell is the value of an expression. In JSON it is null, a boolean, a number (a string if it
+// exceeds 53 bits or is a decimal), a string, the name of an enum value, or the address of an object
+// or struct. A value that the dump does not contain is an object {"missing": WORDS}, which is not
+// null.
 type Cell struct {
 	Kind   CellKind
 	String bool // of a CellObject: it is a string, and Text is what it says
@@ -170,7 +171,7 @@ func (q *Query) Listing() *Listing {
 	return l
 }
 
-// An Evaluation is what one expression is worth.
+// An Evaluation is the value of one expression.
 type Evaluation struct {
 	Expression string      `json:"expression" doc:"the expression"`
 	Value      Cell        `json:"value" doc:"what it is worth"`

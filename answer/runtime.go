@@ -24,7 +24,7 @@ type Export struct {
 	Err     Reason      `json:"error,omitzero" doc:"why it can't be told whether the runtime exports it"`
 }
 
-// An EEVersion tells the version of a runtime and the kind of its GC.
+// An EEVersion describes the version of a runtime and the kind of its GC.
 type EEVersion struct {
 	Gaps
 	Version string  `json:"version" doc:"file version, or what else tells the version"`

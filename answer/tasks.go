@@ -93,7 +93,8 @@ type AsyncAwaiter struct {
 	MethodTable target.Addr `json:"methodTable" doc:"its type"`
 	Type        Text        `json:"type" doc:"name of the type"`
 	Field       string      `json:"field" doc:"the field"`
-	// Guessed: the state alone does not tell which of several awaiters it is, and the code is not in the dump.
+	// Guessed reports that the state alone does not identify the awaiter and the code is not in the
+	// dump.
 	Guessed bool `json:"guessed,omitempty" doc:"the method's code is not in the dump: it is the awaiter that is not empty"`
 }
 
@@ -117,7 +118,7 @@ type AsyncFrame struct {
 	Status string `json:"status,omitempty" doc:"what Task.Status says"`
 	// Meaning says what an object is that is no task.
 	Meaning string `json:"meaning,omitempty" doc:"of what is no task: what it does when the frame before it completes"`
-	// Words are the flags that SOS tells of.
+	// Words holds the flags that SOS prints.
 	Words string `json:"-"`
 	*AsyncPlace
 	Variables []AsyncVariable `json:"variables,omitempty" doc:"with -locals: this, the parameters and the locals of an async method that outlive an await"`
@@ -167,7 +168,7 @@ type AsyncField struct {
 	Array *AsyncArray `json:"array,omitempty" doc:"the array that it refers to"`
 }
 
-// An AsyncArray is what a field says of an array.
+// An AsyncArray describes an array in a field.
 type AsyncArray struct {
 	Element Text   `json:"elementType" doc:"type of the elements"`
 	Length  uint32 `json:"length" doc:"their number"`

@@ -105,7 +105,7 @@ type WorkQueue struct {
 	Count   uint64      `json:"count" doc:"items"`
 	Items   []WorkItem  `json:"items" doc:"the items, the next one first; of a local queue the one that its owner takes next is the last"`
 
-	// OwnerErr is why it is not known whose a local queue is, nil if it is.
+	// OwnerErr is why the owner of a local queue is unknown, or nil.
 	OwnerErr error `json:"-"`
 }
 

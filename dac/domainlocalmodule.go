@@ -208,8 +208,8 @@ func (d *DomainLocalModule) IsClassInitError(mt *MethodTable) (bool, error) {
 	return f&ClassInitError != 0, err
 }
 
-// InitializerFailed reports whether the class constructor of mt threw an exception. It reports false for types of which
-// the runtime records nothing that can be read: those that StaticsOf returns target.ErrUnsupported for.
+// InitializerFailed reports whether the class constructor of mt threw an exception. It returns false
+// for types without readable records, for which StaticsOf returns target.ErrUnsupported.
 func (r *Runtime) InitializerFailed(mt *MethodTable) (bool, error) {
 	d, err := r.StaticsOf(mt)
 	if err != nil {

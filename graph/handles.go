@@ -114,7 +114,7 @@ func (h *handleHolds) ofType(ctx context.Context, source Node, typ heap.HandleTy
 	return nil
 }
 
-// dependent adds the dependent handles, each of which is a reference of its primary object.
+// dependent adds the dependent handles. Each is a reference of its primary object.
 func (h *handleHolds) dependent(ctx context.Context) error {
 	sum := answer.HandleSum{Name: answer.Text{S: heap.HandleDependent.String()}, AtLeast: true}
 	for i := range h.x.g.pairs {

@@ -166,7 +166,7 @@ func (x *index) granule(a uint64) (uint64, bool) {
 	return x.granuleFar(a)
 }
 
-// granuleFar is granule for addresses outside of the directory, most of which are outside of the heap.
+// granuleFar is granule for addresses outside of the directory. Most are outside of the heap.
 func (x *index) granuleFar(a uint64) (uint64, bool) {
 	i := sort.Search(len(x.extents), func(i int) bool { return uint64(x.extents[i].start) > a }) - 1
 	if i < 0 || (a-uint64(x.extents[i].start))>>chunkShift >= x.extents[i].n {

@@ -422,8 +422,8 @@ func (e *engine) fieldOf(t *objects.Type, name string) *access {
 	return kept.(*access)
 }
 
-// isCounted reports whether a name is what tells how many elements a known collection has, where its field of nearly
-// that name tells something else: _count of a dictionary counts free entries as well.
+// isCounted reports whether a name is the element count of a known collection whose similarly named
+// field means something else: _count of a dictionary includes free entries.
 func (e *engine) isCounted(t *objects.Type, name string, f *objects.Field) bool {
 	return (name == "Count" || name == "Length") && f.Name != name && e.p.Collections != nil && e.p.Collections.Is(t)
 }

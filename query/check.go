@@ -97,7 +97,7 @@ func (c *checker) fields(types []*objects.Type, name string) (declared []*object
 		f, err := findField(t, name, false)
 		if err != nil {
 			if err != errNoMember {
-				found, known = true, false // it may have it; an ambiguous name is told of when the type is met
+				found, known = true, false // it may have the member; an ambiguous name is reported when the type is met
 			}
 			continue
 		}
@@ -120,8 +120,8 @@ func (c *checker) fields(types []*objects.Type, name string) (declared []*object
 	return declared, found
 }
 
-// isClosed reports whether the declared type tells which members there may be: not of System.Object, of interfaces and
-// of what generic types share.
+// isClosed reports whether the declared type determines the members: not for System.Object, interfaces
+// and shared generic types.
 func isClosed(t *objects.Type) bool {
 	if t.MT.IsInterface() || t.MT.Parent == 0 || t.MT.IsArray() {
 		return false

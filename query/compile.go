@@ -13,8 +13,8 @@ import (
 // A code is a compiled expression. It is for one goroutine.
 type code struct {
 	eval func(*frame) Value
-	test func(*frame) truth // nil: eval tells
-	// constant is what the expression is worth in every frame, nil if that depends on it.
+	test func(*frame) truth // nil: use eval
+	// constant is the expression's value if it is the same in every frame, else nil.
 	constant *Value
 	// number reads an integer that is never missing, nil if the expression is no such: a column of the heap.
 	number func(*frame) int64
@@ -439,8 +439,9 @@ func (s *scope) memberCode(n *node) (code, error) {
 	return s.dynamicMember(n.name, s.e.inQuery || n.maybe, of, false)
 }
 
-// dynamicMember returns a member of what only the frame tells. The type of the last row is remembered, for the next one is
-// likely of the same. optional: a type that does not have it is null, for the names were checked before.
+// dynamicMember returns a member of a value whose type only the frame determines. It caches the type
+// of the last row, since the next row likely has the same. With optional, a type without the member
+// yields null, because the names were checked before.
 func (s *scope) dynamicMember(name string, nullable bool, of code, optional bool) (code, error) {
 	m := memberReader{e: s.e, name: name, nullable: nullable, optional: optional || s.e.inQuery}
 	return valueCode(func(f *frame) Value { return m.read(f, of.eval(f)) })

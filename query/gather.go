@@ -48,7 +48,7 @@ type partial struct {
 	looked  uint64
 	gaps    [gapCount]gap
 	corrupt []error
-	doubts  map[target.Addr]error // by MethodTable: why it can't be told whether its objects are wanted
+	doubts  map[target.Addr]error // by MethodTable: why it is unknown whether its objects are selected
 	fatal   error
 	key     []byte
 }
@@ -258,7 +258,7 @@ func (s *sink) wanted() int {
 	if top == 0 {
 		return 0
 	}
-	return top + s.r.q.offset + 1 // one more tells that there are more
+	return top + s.r.q.offset + 1 // one more shows that there are more
 }
 
 // An unreadError says that nothing could be looked at.

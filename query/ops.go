@@ -590,7 +590,7 @@ type tickTime struct {
 // dateMask are the bits of a DateTime that are no kind of time (DateTime.cs, TicksMask).
 const dateMask = 0x3fffffffffffffff
 
-// ticks returns a value of the class library that tells a time.
+// ticks returns a time value of the class library.
 func (f *frame) ticks(v Value) (tickTime, bool) {
 	if v.kind != KindStruct {
 		return tickTime{}, false

@@ -16,7 +16,7 @@ type item struct {
 // A sorting is what rows are sorted by.
 type sorting struct {
 	item
-	column int // of the output, from 1; 0 if the expression tells
+	column int // of the output, from 1; 0 for an expression
 	desc   bool
 }
 

@@ -20,8 +20,8 @@ type Options struct {
 	Rows   int           // rows of the answer; 0 for as many as there are
 	Memory int64         // bytes that groups, or rows that wait to be sorted, may take; 0 for limits.QueryMemory
 	Time   time.Duration // 0 for as long as it takes
-	// Filter chooses among the objects of the heap, before the query does; nil chooses all. Who makes one has the heap at
-	// hand, and tells of its Warnings: the answer of a query without a Filter does that itself.
+	// Filter selects objects of the heap before the query does; nil selects all. The caller that sets
+	// it reports the heap's Warnings; without a Filter the answer includes them.
 	Filter *heap.Filter
 }
 
@@ -559,12 +559,12 @@ type program struct {
 	typ    *objects.Type // of the rows' objects; nil where rows are none
 	never  bool          // no row counts
 	mt     target.Addr   // of the type that doubt is about
-	doubt  error         // why nobody can tell whether rows of the type are wanted; then never is set
+	doubt  error         // why it is unknown whether rows of the type are selected; then never is set
 	test   func(*frame) truth
 	keys   []code
 	args   []code // of aggregates; without eval where rows are counted
 	items  []code
-	orders []code // of those that no column tells
+	orders []code // orders that are not columns
 	single bool   // the keys are the same for all rows
 	group  *group // that of the rows of the current part, if single
 }

@@ -72,9 +72,9 @@ func lastName(t *typeName) string {
 	return name
 }
 
-// find returns the types that a name means: those whose whole name it is or, if there are none, those of which it is
-// the end. A name that means several types, in different namespaces, is an Error that lists them. Without any the
-// result is empty.
+// find returns the types with a name: those with that full name or, if there are none, those whose
+// name ends with it. A name shared by several namespaces is an Error that lists them. The result may
+// be empty.
 func (e *engine) find(t *typeName) ([]*namedType, error) {
 	table := e.table()
 	list := table.byLast[lastName(t)]

@@ -34,8 +34,8 @@ var kindWords = [...]string{"error", "null", "bool", "char", "integer", "integer
 // String returns the kind in words.
 func (k Kind) String() string { return kindWords[k] }
 
-// A Value is what an expression is worth. The zero Value is an error that was
-// given no reason. It costs no allocation.
+// A Value is the value of an expression. The zero Value is an error without a reason. It needs no
+// allocation.
 type Value struct {
 	kind Kind
 	hex  bool   // of a KindUint: it is an address, and an object if one starts there

@@ -52,8 +52,8 @@ func (c *Context) breakOff() {
 	c.app.env.Leave(ExitCode(errInterrupted))
 }
 
-// mayBreak decides whether the command may be broken off: it makes no file by itself or by what the session is told
-// to keep or to download, it is the only one, and has no document to complete.
+// mayBreak reports whether the command may be interrupted anywhere: it writes no file and triggers no
+// download or cache, it is the only command, and it has no document to complete.
 func (c *Context) mayBreak() {
 	o := &c.Session.options
 	alone := c.app.env.Leave != nil && !c.app.env.KeepOpen && !c.app.inSession && c.app.desk == nil

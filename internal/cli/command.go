@@ -70,8 +70,8 @@ type Command struct {
 	// around, where there is one, runs the command: it may prepare it and explain its errors.
 	around func(*Context, func() (report.Answer, error)) (report.Answer, error)
 
-	// session is the prompt's instead: it runs other commands, each of which has
-	// its own output and is interrupted alone.
+	// session replaces Ask for the prompt. It runs other commands, each with its own output and
+	// interrupted alone.
 	session func(*Context) error
 }
 
@@ -128,7 +128,7 @@ type Arg struct {
 	Choices  []string
 	Optional bool
 	Rest     bool // takes all arguments that are left (read with Strings)
-	Words    bool // of an Address: what is none is words (read with Str), such as an expression; Addr tells of none then
+	Words    bool // for an Address: other text is kept as text; read it with Str
 	Summary  string
 
 	declared
@@ -254,8 +254,8 @@ func (t *table) find(name string) (*Command, error) {
 	return nil, err
 }
 
-// about lists the commands whose summaries have a word that begins as this one: who types "deadlock" looks for what
-// tells of deadlocks. A word that many have tells nothing.
+// about lists the commands whose summaries have a word with the same beginning, for example the
+// commands about deadlocks for "deadlock". It ignores words that many summaries share.
 func (t *table) about(word string) []string {
 	const shortest, most = 4, 6
 	word = strings.ToLower(word)

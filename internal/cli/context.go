@@ -133,8 +133,8 @@ func (c *Context) Tell(line string) { c.stderr.print("sosgo: " + report.Escape(l
 // Warned returns how often the command has warned so far.
 func (c *Context) Warned() int { return c.warned }
 
-// AtEnd has f called when the answer is written: it may Warn of what only the
-// whole answer tells.
+// AtEnd registers f to be called when the answer is written. f may call Warn about what only the whole
+// answer shows.
 func (c *Context) AtEnd(f func()) { c.atEnd = append(c.atEnd, f) }
 
 // warningLine sums the warnings up; it is empty when there are none.

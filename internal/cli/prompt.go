@@ -229,7 +229,7 @@ type completer struct{ a *app }
 // Do returns what may follow the cursor, and how much of the line in front of
 // it the candidates share.
 func (c completer) Do(text []rune, pos int) (suffixes [][]rune, length int) {
-	// Completion that fails is none; commands tell what is wrong.
+	// A failed completion completes nothing; commands report the problem.
 	_ = c.a.protect(func() error {
 		suffixes, length = c.do(text, pos)
 		return nil

@@ -30,8 +30,8 @@ type OpenOptions struct {
 	// Context is that of the command that runs now: what ends it ends downloads.
 	// It may be called from several goroutines.
 	Context func() context.Context
-	// Progress is told how many bytes of how many are unpacked; total is 0
-	// where it is not known. It may be called from several goroutines.
+	// Progress receives the number of unpacked bytes and the total, which is 0 if unknown. Several
+	// goroutines may call it.
 	Progress func(done, total uint64)
 }
 

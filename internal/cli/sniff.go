@@ -14,8 +14,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 )
 
-// sniffBytes is enough of a file to tell a dump: the ELF header's type field
-// ends at byte 18.
+// sniffBytes is how much of a file identifies a dump: the ELF header's type field ends at byte 18.
 const sniffBytes = 18
 
 // LooksLikeDump reports whether r starts as an ELF core or a minidump does,

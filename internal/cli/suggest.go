@@ -6,9 +6,8 @@ import "strings"
 // it is empty where none is near.
 func Suggest(typed string, candidates []string) string { return suggest(typed, candidates) }
 
-// suggest returns the candidate that the user most likely meant: one that
-// starts with what was typed, or is at most two edits away, of which more than
-// half of what was typed is left. Ties go to the first candidate.
+// suggest returns the candidate that the user most likely meant: one that starts with typed, or is at
+// most two edits away and keeps more than half of typed. Ties go to the first candidate.
 func suggest(typed string, candidates []string) string {
 	typed = strings.ToLower(typed)
 	best, bestDist := "", 3

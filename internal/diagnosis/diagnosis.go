@@ -64,7 +64,7 @@ func Of(s Source) *answer.Diagnosis {
 	return g.Diagnosis
 }
 
-// container adds what the container tells of process and machine.
+// container adds the container's facts about process and machine.
 func (g *builder) container(platform *target.Platform, process *target.Process) {
 	d := g.Diagnosis
 	d.Distro, d.CPUs, d.CPU, d.Comment = platform.Distribution, platform.CPUs, platform.CPU, process.Comment

@@ -174,8 +174,7 @@ type wantedContext struct {
 // Done is closed when c ends.
 func (c *wantedContext) Done() <-chan struct{} { return c.done }
 
-// Err is context.Canceled once c has ended, which may be before the one who has to tell, who waits, has got round to
-// it.
+// Err returns context.Canceled once c has ended, even before the waiting goroutine has noticed it.
 func (c *wantedContext) Err() error {
 	if c.ended.Load() || !c.firstLeft.Load() && c.users.Load() == 1 && c.first.Err() != nil {
 		return context.Canceled

@@ -53,7 +53,7 @@ func (l *Long[T]) Known() (T, bool) { return well[T](l.v.c.known()) }
 // is for who gives back what the value holds, and waits for a computation that is going on.
 func (l *Long[T]) Take() (T, bool) { return well[T](l.v.c.take()) }
 
-// of returns what a Value of T says of its result.
+// of converts a result to the type of a Value.
 func of[T any](r *result) (T, error) {
 	if r.panic != nil {
 		panic(r.panic)

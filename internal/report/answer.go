@@ -40,8 +40,8 @@ type Page struct {
 	err   error
 }
 
-// NewPage returns a page on w; warn is told what is missing, and flush, if not
-// nil, sends on what w holds back.
+// NewPage returns a page on w. It calls warn with what is missing, and flush, if not nil, to send what
+// w buffers.
 func NewPage(w io.Writer, sos bool, warn func(error), flush func() error) *Page {
 	return &Page{SOS: sos, w: w, warn: warn, flush: flush}
 }

@@ -275,7 +275,7 @@ func CutStart(s string, n int) string {
 	return "..." + s[runeOffset(s, over+3):]
 }
 
-// CutEnd shortens s to n characters, the last three of which are "...".
+// CutEnd shortens s to n characters that end in "...".
 func CutEnd(s string, n int) string {
 	if utf8.RuneCountInString(s) <= n {
 		return s

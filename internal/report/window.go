@@ -32,8 +32,9 @@ type ListPart struct {
 	Of     int `json:"of" doc:"items of the whole list"`
 }
 
-// SetWindow leaves all out of the lists that is not in w, and has the envelope tell by the name of the list which part of it
-// is there: in "lists". The list that is the result has the name "". It comes before the result.
+// SetWindow omits from the lists everything outside of w. The envelope records under "lists", by the
+// name of each list, which part is present. The list that is the result has the name "". SetWindow
+// must be called before the result is written.
 func (e *JSONEncoder) SetWindow(w Window) {
 	e.window, e.parts = &w, map[string]*ListPart{}
 }

@@ -27,8 +27,8 @@ var bundle embed.FS
 
 // An Asker answers commands with documents.
 type Asker interface {
-	// Ask writes the document that the command of these words prints with --json, and of its lists the part that is
-	// wanted. What fails is told in the document. The end of ctx stops it.
+	// Ask writes the document that a command line prints with --json, with only the requested part of
+	// its lists. The document reports failures. The end of ctx stops it.
 	Ask(ctx context.Context, words []string, part report.Window, w io.Writer)
 	// Line writes what a line prints as text at the prompt.
 	Line(ctx context.Context, line string, w io.Writer)

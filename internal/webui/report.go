@@ -23,9 +23,9 @@ const (
 	maxAnswer = 16 << 20
 )
 
-// WriteReport writes a page that needs no server: one file, with the documents that the application would ask for. Lists
-// are cut to what questions.json says, and further where a document is larger than one may be, which the document
-// then says. progress is told how many questions of how many are answered.
+// WriteReport writes a page that needs no server: one file with the documents that the application
+// would request. Lists are cut as questions.json says, and further in a document that would be too
+// large, which then records it. progress receives the number of answered questions and the total.
 func WriteReport(ctx context.Context, w io.Writer, a Asker, s Subject, progress func(done, total int)) error {
 	names, by, err := questions()
 	if err != nil {

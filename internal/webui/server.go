@@ -28,7 +28,7 @@ const (
 	maxItems = 100_000
 	// atWork is how many commands run at a time; further requests wait.
 	atWork = 4
-	// cookiePrefix stands before the port in the name of the cookie: cookies don't tell ports apart.
+	// cookiePrefix precedes the port in the cookie's name, because cookies are shared by all ports.
 	cookiePrefix = "sosgo-"
 	// headerTime bounds how long a client takes to say what it wants.
 	headerTime = 10 * time.Second

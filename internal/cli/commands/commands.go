@@ -115,5 +115,5 @@ func Limits() []cli.Limit {
 	return out
 }
 
-// Greeting returns what the prompt says of a dump before anything was asked.
+// Greeting returns the prompt's first lines about a dump.
 func Greeting(d cli.Dump, runtime string) []string { return threadcmd.Greeting(d, runtime) }

@@ -7,8 +7,8 @@ import (
 	"github.com/sosgo/sosgo/internal/cli"
 )
 
-// FoundNamed is Found for rows that a part of a name chooses. Where there is none the
-// command warns, as nothing else tells a name that is misspelt.
+// FoundNamed is Found for rows selected by a part of a name. If there are none the command warns,
+// because the name may be misspelt.
 func FoundNamed[T any](c *cli.Context, rows iter.Seq2[T, error], what, part string) (iter.Seq2[T, error], error) {
 	met := part == "" || c.SOS
 	c.AtEnd(func() {

@@ -95,8 +95,8 @@ func askExport(c *cli.Context) (report.Answer, error) {
 	return report.Answer{}, c.Usagef("there is no form %q", name)
 }
 
-// heapOf returns the heap of the runtime that the session looks at. One of which no object can be read is an error: a file without
-// objects would say that there are none.
+// heapOf returns the heap of the session's runtime. A heap without a readable object is an error: a
+// file without objects would claim that there are none.
 func heapOf(c *cli.Context) (*export.Heap, error) {
 	holders, err := ask.Holders(c)
 	if err != nil {

@@ -59,7 +59,7 @@ func isThere(path string) bool {
 	return err == nil && info.IsDir()
 }
 
-// tablesOf returns the process of which tables are made. What can't be read of it is noted.
+// tablesOf returns the process whose tables are made. It records what can't be read.
 func tablesOf(c *cli.Context, g *answer.Gaps) (*tables.Process, error) {
 	s, err := summaryOf(c, false)
 	if err != nil {

@@ -127,7 +127,7 @@ func (t *mapText) lines(list []answer.MapPart) []string {
 	return append(lines, line.String())
 }
 
-// sign returns how a cell is drawn. A cell of which something can't be read says so if that is more than what can.
+// sign returns the character for a cell. A cell that is mostly unreadable is marked as such.
 func (t *mapText) sign(c *answer.MapCell) string {
 	switch {
 	case c.Unread > c.Used+c.Free:

@@ -68,7 +68,8 @@ type sizesText struct {
 	columns int
 }
 
-// cell returns a value of a generation; objects tells that it is a sum of objects, some of which may not be read.
+// cell returns a value of a generation. objects reports that it is a sum over objects, some of which
+// may be unreadable.
 func (t *sizesText) cell(g *answer.GenerationSize, value func(*answer.GenerationSize) uint64, objects bool) sizeCell {
 	lacks := g.Err
 	if lacks == nil && objects && !t.p.SOS {

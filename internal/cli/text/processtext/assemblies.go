@@ -26,7 +26,7 @@ func Assemblies(p *report.Page, list iter.Seq2[answer.LoadedModule, error], verb
 	}
 }
 
-// imageSize returns the size of an image of which it is known whether there is one.
+// imageSize returns the size of an image, or why it is unknown.
 func imageSize(m *answer.LoadedModule) string {
 	if m.ImageBase.Err != nil {
 		return answer.Absent(m.ImageBase.Err)

@@ -10,7 +10,7 @@ import (
 	"github.com/sosgo/sosgo/internal/report"
 )
 
-// heldRows is how many rows are looked at before the first is written: they tell how wide the columns are.
+// heldRows is how many rows determine the widths of columns before the first is written.
 const heldRows = 200
 
 // widest is how wide a column of text becomes at most, if it is not the last; cells that are longer push the rest aside.
@@ -30,7 +30,7 @@ func Listing(p *report.Page, l *answer.Listing) {
 	}
 }
 
-// rows writes the rows and returns how many there were, -1 if the answer is worth nothing.
+// rows writes the rows and returns their number, or -1 if the answer has failed.
 func rows(p *report.Page, columns []answer.QueryColumn, list iter.Seq2[answer.QueryRow, error], failure func() error) int {
 	t, n := table{page: p, columns: columns}, 0
 	for row := range report.Each(p, list) {

@@ -357,8 +357,7 @@ func recorded(p *report.Page, x *answer.RecordedException, indent string) {
 	}
 }
 
-// Greeting returns what the prompt says of a crash before anything was asked. Its
-// lines are not escaped.
+// Greeting returns the prompt's first lines about a crash. They are not escaped.
 func Greeting(x *answer.Crash) []string {
 	if x == nil {
 		return nil
@@ -383,7 +382,7 @@ func Greeting(x *answer.Crash) []string {
 	return append(out, line, "crashinfo tells more")
 }
 
-// hangs points to what tells why threads wait for n monitors.
+// hangs names the commands that show why threads wait for n monitors.
 func hangs(n int) string {
 	if n == 1 {
 		return "threads wait for a monitor that another one holds: waits and locks tell more"

@@ -79,7 +79,7 @@ func allExceptions(p *report.Page, x *answer.ThrownException, o ExceptionOptions
 	}
 }
 
-// InvalidException is what SOS says of what is no exception, beside the error.
+// InvalidException writes SOS's line for an object that is not an exception, beside the error.
 func InvalidException(p *report.Page, a target.Addr) {
 	if p.SOS {
 		p.Printf("Invalid exception object: %s\n", report.Hex16(a))

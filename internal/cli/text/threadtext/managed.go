@@ -31,8 +31,8 @@ func ManagedThreads(p *report.Page, l *answer.ManagedThreads) {
 	}
 }
 
-// managedID returns the runtime's number of a thread. All that run managed code have one; a
-// NativeAOT program does not tell it.
+// managedID returns the managed id of a thread. All threads that run managed code have one; a
+// NativeAOT program does not record it.
 func managedID(t *answer.Thread) string {
 	if t.ManagedID == 0 && t.Thread != 0 {
 		return "?"

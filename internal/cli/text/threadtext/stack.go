@@ -57,14 +57,14 @@ type frameWriter struct {
 	p *report.Page
 	o StackOptions
 
-	// carried are the registers as SOS prints them: what a frame does not tell keeps
-	// the value of the frame above.
+	// carried holds the registers as SOS prints them: a register that a frame does not restore keeps
+	// its value from the frame above.
 	carried target.Registers
 }
 
 func (w *frameWriter) frame(f *answer.Frame) {
 	ip := pointer(f.IP)
-	if f.Kind == answer.FrameExplicit && (w.o.Full || f.IP.Err != nil) { // the frame's own place tells enough
+	if f.Kind == answer.FrameExplicit && (w.o.Full || f.IP.Err != nil) { // the frame's own address suffices
 		ip = ""
 	}
 	w.p.Printf("%16s %16s %s\n", pointer(f.SP), ip, w.callSite(f))

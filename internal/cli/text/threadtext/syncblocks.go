@@ -45,7 +45,7 @@ func syncBlock(p *report.Page, b *answer.SyncBlock) {
 		report.Hex16(b.Object), objectType(p, b.Type))
 }
 
-// invalidObject is what SOS says of an object whose type can't be.
+// invalidObject is what SOS prints for an object with an impossible type.
 const invalidObject = "<Invalid Object>"
 
 // objectType returns the name of an object's type. SOS has words of its own for what

@@ -51,7 +51,7 @@ func osThread(p *report.Page, t *answer.OSThread, o OSThreadsOptions) {
 func remark(p *report.Page, t *answer.OSThread) {
 	if t.Thread.Thread != 0 {
 		p.Print(" managed")
-		if t.ManagedID != 0 { // a NativeAOT program does not tell it
+		if t.ManagedID != 0 { // a NativeAOT program does not record it
 			p.Printf(" %d", t.ManagedID)
 		}
 	}

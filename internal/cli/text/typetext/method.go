@@ -45,8 +45,8 @@ func jitted(m *answer.Method) string {
 	return "no"
 }
 
-// ilVersion returns the ILCodeVersionNode of the code: 0 is that of the metadata, and
-// where those of a profiler lie no layout tells.
+// ilVersion returns the ILCodeVersionNode of the code: 0 for the IL in the metadata. No layout has the
+// place of a profiler's.
 func ilVersion(m *answer.Method) string {
 	v := answer.Maybe[target.Addr]{Err: m.ReJIT.Err}
 	if v.Err == nil && m.ReJIT.Value != 0 {
