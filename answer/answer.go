@@ -77,8 +77,8 @@ func (g *Gaps) Text(s string, err error) Text {
 
 // A Text is a piece of text or, with Err, the reason for which it is missing.
 type Text struct {
-	S   string `json:",value"`
-	Err error  `json:",absent"`
+	S   string `jsonenc:"value"`
+	Err error  `jsonenc:"absent"`
 	// Instead says, where the text is missing, what is known of that which it names: "type 7f10a4632890 of Contoso".
 	Instead string `json:"-"`
 }
@@ -107,8 +107,8 @@ func (t Text) IsZero() bool { return t.S == "" && t.Err == nil }
 // A Maybe is a value or, with Err, the reason for which it is missing. JSON
 // leaves a missing one out (with the tag omitzero) or has null.
 type Maybe[T any] struct {
-	Value T     `json:",value"`
-	Err   error `json:",absent"`
+	Value T     `jsonenc:"value"`
+	Err   error `jsonenc:"absent"`
 }
 
 // Known returns a value that is not missing.

@@ -1,6 +1,7 @@
 package jsonenc
 
 import (
+	"cmp"
 	"context"
 	"encoding"
 	"encoding/base64"
@@ -124,6 +125,8 @@ func (e *Encoder) encode(p *Plan, v reflect.Value) {
 		e.Buf = appendHex(e.Buf, v.Uint())
 	case codeInt:
 		e.Buf = strconv.AppendInt(e.Buf, v.Int(), 10)
+	case codeNumber:
+		e.Buf = append(e.Buf, cmp.Or(v.String(), "0")...)
 	case codeString:
 		e.Buf = AppendString(e.Buf, v.String())
 	case codeBool:

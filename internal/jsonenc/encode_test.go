@@ -57,10 +57,10 @@ func TestEqualsEncodingJSON(t *testing.T) {
 	for _, v := range []any{
 		many{}, &many{}, (*many)(nil), nil, 5, "x", true, 1.5, uint64(math.MaxUint64),
 		many{inner: inner{1, "<b>&\"\\\n\r\t\b\f\x00\u2028é🙂"}, tail: deep, NoTag: 3, Addr: 0x1f, Optional: &n, Null: &n, List: []inner{{}, {2, "x"}},
-			Empty: []int{1}, Array: [2]bool{true}, Map: map[string]inner{"b": {}, "a<": {1, ""}}, Any: []any{nil, 1.0, "s", map[string]any{"k": -0.0}},
+			Empty: []int{1}, Array: [2]bool{true}, Map: map[string]inner{"b": {}, "a<": {1, ""}}, Any: []any{nil, 1.0, "s", map[string]any{"k": json.Number("-0.5e3")}},
 			Bytes: []byte{1, 2, 255}, Time: time.Unix(1, 5).UTC(), Float: 1e-9, Raw: json.RawMessage(`{"x":1}`), private: 1},
 		[]float64{0, 1, -1.5, 1e21, 1e20, 1e-6, 1e-7, 123456789, math.MaxFloat64, math.SmallestNonzeroFloat64},
-		[]many{}, []*inner{nil, {}}, struct{}{}, target.Addr(0), []target.Addr{1 << 63},
+		[]many{}, []*inner{nil, {}}, struct{}{}, json.Number("12345678901234567890"), json.Number(""), map[string]any{"n": json.Number("1")}, target.Addr(0), []target.Addr{1 << 63},
 	} {
 		var want bytes.Buffer
 		enc := json.NewEncoder(&want)

@@ -2,6 +2,7 @@ package jsonenc
 
 import (
 	"encoding"
+	"encoding/json"
 	"reflect"
 	"strings"
 	"sync"
@@ -70,6 +71,7 @@ const (
 	codeFloat
 	codeBool
 	codeString
+	codeNumber // a json.Number
 	codeBytes
 	codeInterface
 	codePointer
@@ -173,7 +175,9 @@ func (c compiler) compile(p *Plan) {
 	case reflect.Float32, reflect.Float64:
 		p.code = codeFloat
 	case reflect.String:
-		p.code = codeString
+		if p.code = codeString; t == reflect.TypeFor[json.Number]() {
+			p.code = codeNumber
+		}
 	case reflect.Interface:
 		p.code = codeInterface
 	case reflect.Pointer:
@@ -271,17 +275,17 @@ func hasAbsent(t reflect.Type) bool {
 	return value != nil
 }
 
-// absentFields returns the index of the field tagged ",value" and of the error tagged ",absent" that stands in its
+// absentFields returns the index of the field with the tag jsonenc:"value" and of the error with the tag jsonenc:"absent" that stands in its
 // place. Both may be fields of an embedded struct.
 func absentFields(t reflect.Type) (value, err []int) {
 	if t.Kind() != reflect.Struct {
 		return nil, nil
 	}
 	for f := range t.Fields() {
-		switch f.Tag.Get("json") {
-		case ",value":
+		switch f.Tag.Get("jsonenc") {
+		case "value":
 			value = f.Index
-		case ",absent":
+		case "absent":
 			err = f.Index
 		}
 		if f.Anonymous && t.NumField() == 1 {

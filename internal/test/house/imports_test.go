@@ -170,7 +170,9 @@ func importsOf(t *testing.T) (own, others map[string][]string) {
 			return err
 		}
 		dir = packageName(dir)
-		own[dir] = own[dir]
+		if _, ok := own[dir]; !ok {
+			own[dir] = nil
+		}
 		for _, spec := range file.Imports {
 			imported, err := strconv.Unquote(spec.Path.Value)
 			if err != nil {

@@ -29,7 +29,8 @@ type handleType heap.HandleType
 func (t *handleType) UnmarshalText(text []byte) error {
 	parsed, ok := heap.ParseHandleType(string(text))
 	if !ok {
-		return fmt.Errorf("Unknown handle type '%s'.", text) //nolint:staticcheck // SOS's words
+		//lint:ignore ST1005 these are SOS's words
+		return fmt.Errorf("Unknown handle type '%s'.", text)
 	}
 	*t = handleType(parsed)
 	return nil
