@@ -123,6 +123,15 @@ func (r *run) add(e *event, w io.Writer) {
 	}
 }
 
+// unfinished writes what tests printed that never ended, since a crash of the test binary ends them without a result.
+func (r *run) unfinished(w io.Writer) {
+	for n, t := range r.tests {
+		if n.test != "" && t.action == "" && len(t.output) > 0 {
+			fmt.Fprintf(w, "%s %s did not end:\n%s", n.pkg, n.test, strings.Join(t.output[max(0, len(t.output)-200):], ""))
+		}
+	}
+}
+
 // judge writes the table and the complaints, and reports whether there are none.
 func (r *run) judge(w io.Writer, o options) bool {
 	if o.report != "" {
@@ -132,6 +141,7 @@ func (r *run) judge(w io.Writer, o options) bool {
 		}
 	}
 	if len(r.failed) > 0 {
+		r.unfinished(w)
 		return false
 	}
 	if !o.corpus {
