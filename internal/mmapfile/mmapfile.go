@@ -141,6 +141,7 @@ func (m *File) ReadAt(p []byte, off int64) (int, error) {
 		return 0, io.EOF
 	}
 	n := copy(p, m.data[off:])
+	runtime.KeepAlive(m) // the cleanup must not end the mapping during the copy
 	if n < len(p) {
 		return n, io.EOF
 	}
