@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"runtime"
 	"slices"
 
 	"github.com/sosgo/sosgo/target"
@@ -268,6 +269,7 @@ func (m *Map) ReadMemory(p []byte, a target.Addr) (int, error) {
 		n := int(min(uint64(len(p)-done), r.Size-skip))
 		if b := m.src.Bytes(off, n); b != nil {
 			copy(p[done:], b)
+			runtime.KeepAlive(m) // b is valid as long as the source is reachable
 		} else if got, err := m.src.ReadAt(p[done:done+n], off); got < n {
 			if err == nil || errors.Is(err, io.EOF) {
 				err = fmt.Errorf("dump file ends at offset %#x: %w", off+int64(got), io.ErrUnexpectedEOF)
