@@ -24,7 +24,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// keepsHandle says that a file stays open as long as it is mapped: Windows
+// keepsHandle is set where a file stays open as long as it is mapped: Windows
 // deletes a temporary file with its last handle, and can't while it is mapped.
 const keepsHandle = runtime.GOOS == "windows"
 
@@ -36,16 +36,15 @@ const maxMapping = 1 << (29 + 17*(strconv.IntSize/64))
 // A File is a file opened for reading. It implements target.Source and is
 // safe for concurrent use, Close included.
 type File struct {
-	f       *os.File
-	size    int64
-	data    []byte // the mapping; nil where the file is read through f
-	closed  atomic.Bool
-	release runtime.Cleanup // ends the mapping once File is unreachable
+	f      *os.File
+	size   int64
+	data   []byte // the mapping; nil where the file is read through f
+	closed atomic.Bool
 }
 
 // Open opens the regular file of that name. It is not mapped if noMmap is
 // set, if it is too large for the host's address space, or if the operating
-// system can't map it; Mapped tells.
+// system can't map it; see Mapped.
 func Open(name string, noMmap bool) (*File, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -75,9 +74,6 @@ func FromFile(f *os.File, noMmap bool) (*File, error) {
 		// address space limits, container policies.
 		m.data, _ = mapFile(f, int(m.size))
 	}
-	if m.data != nil {
-		m.release = runtime.AddCleanup(m, release, mapping{m.data, f})
-	}
 	return m, nil
 }
 
@@ -95,7 +91,7 @@ func kindOf(m os.FileMode) string {
 	return "a special file"
 }
 
-// A mapping is what outlives Close, for those who still read what Bytes lent.
+// A mapping outlives Close, since others may still read what Bytes lent.
 type mapping struct {
 	data []byte
 	f    *os.File
@@ -113,8 +109,8 @@ func (m *File) Mapped() bool { return m.data != nil && !m.closed.Load() }
 func (m *File) Size() int64 { return m.size }
 
 // Bytes lends n bytes at off, or returns nil if the file is not mapped or was
-// closed. The bytes are read-only and valid as long as the File is reachable:
-// who keeps them keeps the File too.
+// closed. The bytes are read-only. They stay valid until the File is closed and
+// unreachable: whoever keeps them keeps the File too.
 func (m *File) Bytes(off int64, n int) []byte {
 	if m.data == nil || m.closed.Load() {
 		return nil
@@ -141,7 +137,7 @@ func (m *File) ReadAt(p []byte, off int64) (int, error) {
 		return 0, io.EOF
 	}
 	n := copy(p, m.data[off:])
-	runtime.KeepAlive(m) // the cleanup must not end the mapping during the copy
+	runtime.KeepAlive(m) // Close may run during the copy, and its cleanup behind it
 	if n < len(p) {
 		return n, io.EOF
 	}
@@ -154,8 +150,16 @@ func (m *File) closedError() error { return target.Unsupportedf("%s is closed", 
 // Bytes lent stays readable until the File is unreachable, when the garbage
 // collector ends the mapping. Closing again does nothing.
 func (m *File) Close() error {
-	if m.closed.Swap(true) || m.data != nil && keepsHandle {
+	if m.closed.Swap(true) {
 		return nil
+	}
+	if m.data != nil {
+		// A File that is never closed stays mapped until the process ends: code that reads lent
+		// bytes need not keep the File reachable then.
+		runtime.AddCleanup(m, release, mapping{m.data, m.f})
+		if keepsHandle {
+			return nil
+		}
 	}
 	return m.f.Close()
 }
@@ -169,7 +173,6 @@ func (m *File) CloseNow() error {
 	if m.data == nil {
 		return m.f.Close()
 	}
-	m.release.Stop()
 	err := unmapFile(m.data)
 	m.data = nil
 	if cerr := m.f.Close(); err == nil {
