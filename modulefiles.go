@@ -22,11 +22,17 @@ func (d *Dump) moduleFiles() *modfiles.Files {
 	if o.Offline {
 		o.NoLocalFiles, o.SymbolServers = true, nil
 	}
-	budget := &symstore.Budget{File: o.MaxDownload, Total: o.MaxDownloads}
+	var more []modfiles.Source
+	if !o.NoLocalFiles {
+		more = symstore.Local()
+	}
+	for _, server := range o.SymbolServers {
+		more = append(more, symstore.Remote{Server: server})
+	}
 	finder := &modfiles.Finder{
 		Policy: modfiles.Policy{Recorded: !o.NoLocalFiles, NoMmap: o.NoMmap, Structure: d.fitStructure},
 		Dirs:   o.Modules,
-		More:   symstore.Sources(!o.NoLocalFiles, o.SymbolServers, o.SymbolCache, d.searching, budget),
+		More:   more,
 	}
 	files := &modfiles.Files{Memory: d.file, Process: d.file, Wrap: o.WrapFile, Finder: finder, Context: d.searching}
 	for _, p := range d.file.PackedFiles() {
@@ -109,13 +115,9 @@ func (d *Dump) witnesses() []*dac.Runtime {
 // a server does not have a file is no problem.
 func (d *Dump) FileProblems() []error {
 	var out []error
-	for _, source := range d.files.Finder.More {
-		s, ok := source.(*symstore.Server)
-		if !ok {
-			continue
-		}
-		if err := s.Problem(); err != nil {
-			out = append(out, fmt.Errorf("symbol server %s: %w", s.URL, err))
+	for _, server := range d.options.SymbolServers {
+		if err := server.Problem(); err != nil {
+			out = append(out, fmt.Errorf("symbol server %s: %w", server, err))
 		}
 	}
 	return out

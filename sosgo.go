@@ -59,6 +59,7 @@ import (
 	"io/fs"
 	"os"
 	"runtime"
+	"slices"
 	"sort"
 	"sync"
 
@@ -86,20 +87,13 @@ type Options struct {
 	// NoLocalFiles, and no symbol servers. What is left are the dump, with what was
 	// packed with it, and the folders of Modules.
 	Offline bool
-	// SymbolServers are asked, in order, for module files that are found
-	// nowhere on this machine; empty asks none.
-	SymbolServers []string
+	// SymbolServers are asked, in order, for module files that are found nowhere on this machine. Package image/symbolserver has
+	// servers that are reached by HTTP.
+	SymbolServers []SymbolServer
 	// Context, if not nil, is asked for the context that ends opening, and at each
 	// download from a symbol server for the one that ends it: files are fetched when
 	// memory that they have is first read, whoever reads it.
 	Context func() context.Context
-	// SymbolCache is the folder for what they gave; empty is the cache of the
-	// .NET tools in the user's home folder.
-	SymbolCache string
-	// MaxDownload and MaxDownloads are the most bytes, unpacked, of one file of a
-	// symbol server and of all that the dump causes to be fetched; 0 means
-	// limits.Download and limits.Downloads (1 GB and 8 GB).
-	MaxDownload, MaxDownloads int64
 	// Runtime is the runtime of the default View: its number in Runtimes, or the
 	// start of its version. Empty is the first CLR.
 	Runtime string
@@ -135,6 +129,18 @@ type Options struct {
 	// which is addressed as the loaded image is, from 0. What a file adds to the
 	// process's memory is read through WrapMemory alone.
 	WrapFile func(m *target.Module, image target.Memory) target.Memory
+}
+
+// A SymbolServer fetches files by their keys in a symbol store (the Simple Symbol Query Protocol). It must be safe for concurrent
+// use.
+type SymbolServer interface {
+	// Get returns the path of a file on this machine, once check has accepted it. The error is fs.ErrNotExist if the server does
+	// not have the file.
+	Get(ctx context.Context, key string, check func(path string) error) (path string, err error)
+	// Problem returns the first failure of the server; nil if it has just not had a file.
+	Problem() error
+	// String names the server in messages.
+	String() string
 }
 
 // A Dump is an open dump.
@@ -211,6 +217,9 @@ func OpenTarget(t target.Target, o Options) (*Dump, error) {
 
 // check returns an error for options that can't be meant.
 func (o *Options) check() error {
+	if slices.Contains(o.SymbolServers, nil) {
+		return errors.New("a symbol server is nil")
+	}
 	for _, dir := range o.Modules {
 		info, err := os.Stat(dir)
 		if err == nil && !info.IsDir() {

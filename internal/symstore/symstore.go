@@ -11,7 +11,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"iter"
-	"net/url"
 	"os"
 	"path"
 	"path/filepath"
@@ -90,8 +89,8 @@ func DownloadCache() Cache {
 	return Cache{filepath.Join(home, ".dotnet", "symbolcache")}
 }
 
-// path returns the place of a key's file in the cache.
-func (c Cache) path(key string) string { return filepath.Join(c.Dir, filepath.FromSlash(key)) }
+// Path returns the place of a key's file in the cache.
+func (c Cache) Path(key string) string { return filepath.Join(c.Dir, filepath.FromSlash(key)) }
 
 // Candidates implements modfiles.Source.
 func (c Cache) Candidates(m *target.Module, id *image.Identity) iter.Seq[string] {
@@ -100,7 +99,7 @@ func (c Cache) Candidates(m *target.Module, id *image.Identity) iter.Seq[string]
 		if key == "" {
 			return
 		}
-		p := c.path(key)
+		p := c.Path(key)
 		if st, err := os.Stat(p); err == nil && st.Mode().IsRegular() {
 			yield(p)
 		}
@@ -114,40 +113,18 @@ func (c Cache) PortablePDB(_ context.Context, pdbPath string, guid [16]byte) (st
 	if key == "" {
 		return "", os.ErrNotExist
 	}
-	st, err := os.Stat(c.path(key))
+	st, err := os.Stat(c.Path(key))
 	if err != nil || !st.Mode().IsRegular() {
 		return "", os.ErrNotExist
 	}
-	return c.path(key), nil
+	return c.Path(key), nil
 }
 
-// escape converts a key to a URL path.
-func escape(key string) string {
-	parts := strings.Split(key, "/")
-	for i, p := range parts {
-		parts[i] = url.PathEscape(p)
-	}
-	return strings.Join(parts, "/")
-}
-
-// Sources returns the places beyond the folders that a user names: with local what is
-// installed on this machine and its symbol caches, then the servers, whose files
-// are kept in the folder cache; empty is that of DownloadCache. What the servers
-// send is taken from budget.
-func Sources(local bool, servers []string, cache string, ctx func() context.Context, budget *Budget) []modfiles.Source {
-	var out []modfiles.Source
-	if local {
-		out = append(out, &modfiles.Installed{})
-		for _, c := range DefaultCaches() {
-			out = append(out, c)
-		}
-	}
-	kept := Cache{Dir: cache}
-	if cache == "" {
-		kept = DownloadCache()
-	}
-	for _, url := range servers {
-		out = append(out, &Server{URL: url, Cache: kept, Context: ctx, Budget: budget})
+// Local returns what is installed on this machine and its symbol caches.
+func Local() []modfiles.Source {
+	out := []modfiles.Source{&modfiles.Installed{}}
+	for _, c := range DefaultCaches() {
+		out = append(out, c)
 	}
 	return out
 }

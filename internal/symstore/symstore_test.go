@@ -1,23 +1,15 @@
 package symstore
 
 import (
-	"compress/gzip"
-	"context"
-	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo/image"
 	"github.com/sosgo/sosgo/internal/modfiles"
-	"github.com/sosgo/sosgo/internal/test/synth"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -49,239 +41,61 @@ var (
 
 const key = "libcoreclr.so/elf-buildid-0102/libcoreclr.so"
 
-func candidates(s modfiles.Source) (out []string) {
-	for p := range s.Candidates(module, identity) {
-		out = append(out, p)
-	}
-	return out
-}
-
 func TestCache(t *testing.T) {
 	c := Cache{t.TempDir()}
-	require.Empty(t, candidates(c))
-	p := c.path(key)
+	require.Empty(t, slices.Collect(c.Candidates(module, identity)))
+	p := c.Path(key)
 	require.NoError(t, os.MkdirAll(filepath.Dir(p), 0o755))
 	require.NoError(t, os.WriteFile(p, []byte("x"), 0o644))
-	require.Equal(t, []string{p}, candidates(c))
+	require.Equal(t, []string{p}, slices.Collect(c.Candidates(module, identity)))
 }
 
-func serve(t *testing.T, h http.HandlerFunc) *Server {
-	srv := httptest.NewServer(h)
-	t.Cleanup(srv.Close)
-	return &Server{URL: srv.URL + "/symbols/", Cache: Cache{t.TempDir()}, stall: 200 * time.Millisecond}
-}
-
-func TestDownload(t *testing.T) {
-	asked := 0
-	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
-		asked++
-		require.Equal(t, "/symbols/"+key, r.URL.Path)
-		_, _ = w.Write(library)
-	})
-	var seen int64
-	s.Progress = func(name string, done, total int64) {
-		require.Equal(t, "libcoreclr.so", name)
-		seen = done
+// userFolders gives the test a home and a folder for temporary files of its own.
+func userFolders(t *testing.T) (home, temp string) {
+	home, temp = t.TempDir(), t.TempDir()
+	for _, v := range []string{"HOME", "USERPROFILE"} {
+		t.Setenv(v, home)
 	}
-	for range 2 {
-		got := candidates(s)
-		require.Len(t, got, 1)
-		b, err := os.ReadFile(got[0])
-		require.NoError(t, err)
-		require.Equal(t, library, b)
+	for _, v := range []string{"TMPDIR", "TMP", "TEMP"} {
+		t.Setenv(v, temp)
 	}
-	require.Equal(t, 1, asked, "the second one comes from the cache")
-	require.EqualValues(t, len(library), seen)
+	return home, temp
 }
 
-// TestContextEndsADownload: within a moment, and the file may be asked for again.
-func TestContextEndsADownload(t *testing.T) {
-	ctx, cancel := context.WithCancel(t.Context())
-	asked := 0
-	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
-		if asked++; asked > 1 {
-			_, _ = w.Write(library)
-			return
-		}
-		cancel()
-		<-r.Context().Done()
-	})
-	s.stall = time.Minute
-	s.Context = func() context.Context { return ctx }
-	start := time.Now()
-	require.Empty(t, candidates(s))
-	require.Less(t, time.Since(start), time.Second)
-	s.Context = nil
-	require.Len(t, candidates(s), 1)
+// keep puts a file under the key of the tests' module into a cache.
+func keep(t *testing.T, c Cache, content string) string {
+	p := c.Path(key)
+	require.NoError(t, os.MkdirAll(filepath.Dir(p), 0o755))
+	require.NoError(t, os.WriteFile(p, []byte(content), 0o644))
+	return p
 }
 
-// TestBadServers asks servers that fail in every way: nothing may reach the
-// cache, nothing may hang, and a file is requested once.
-func TestBadServers(t *testing.T) {
-	for name, h := range map[string]http.HandlerFunc{
-		"does not have it": func(w http.ResponseWriter, r *http.Request) { http.NotFound(w, r) },
-		"fails":            func(w http.ResponseWriter, r *http.Request) { http.Error(w, "no", http.StatusInternalServerError) },
-		"lies about the size": func(w http.ResponseWriter, r *http.Request) {
-			w.Header().Set("Content-Length", "1000")
-			fmt.Fprint(w, "short")
-		},
-		"names a huge size": func(w http.ResponseWriter, r *http.Request) {
-			w.Header().Set("Content-Length", "1099511627776")
-			fmt.Fprint(w, "x")
-		},
-		"stalls": func(w http.ResponseWriter, r *http.Request) {
-			fmt.Fprint(w, "begin")
-			w.(http.Flusher).Flush()
-			select {
-			case <-r.Context().Done():
-			case <-time.After(5 * time.Second):
-			}
-		},
-		"redirects in a circle": func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, r.URL.Path, http.StatusFound) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			asked := 0
-			s := serve(t, func(w http.ResponseWriter, r *http.Request) { asked++; h(w, r) })
-			start := time.Now()
-			require.Empty(t, candidates(s))
-			before := asked
-			require.Empty(t, candidates(s))
-			require.Equal(t, before, asked)
-			require.Less(t, time.Since(start), 4*time.Second)
-			require.Len(t, s.Errors(), 1)
-			_, err := os.Stat(s.Cache.path(key))
-			require.ErrorIs(t, err, os.ErrNotExist)
-			left, err := filepath.Glob(filepath.Join(filepath.Dir(s.Cache.path(key)), ".download-*"))
-			require.NoError(t, err)
-			require.Empty(t, left)
-		})
+func TestDefaultCaches(t *testing.T) {
+	home, temp := userFolders(t)
+	inHome := Cache{filepath.Join(home, ".dotnet", "symbolcache")}
+	inTemp := Cache{filepath.Join(temp, "SymbolCache")}
+	require.Empty(t, DefaultCaches(), "a folder that is not there is none")
+	require.NoError(t, os.MkdirAll(inHome.Dir, 0o755))
+	require.NoError(t, os.WriteFile(inTemp.Dir, nil, 0o644))
+	require.Equal(t, []Cache{inHome}, DefaultCaches(), "nor is a file")
+	require.NoError(t, os.Remove(inTemp.Dir))
+	require.NoError(t, os.MkdirAll(inTemp.Dir, 0o755))
+	require.Equal(t, []Cache{inHome, inTemp}, DefaultCaches())
+	require.Equal(t, inHome, DownloadCache())
+
+	for _, v := range []string{"HOME", "USERPROFILE"} {
+		t.Setenv(v, "")
 	}
+	require.Equal(t, []Cache{inTemp}, DefaultCaches())
+	require.Equal(t, inTemp, DownloadCache(), "there is no home to keep downloads in")
 }
 
-func TestNotAnAddress(t *testing.T) {
-	s := &Server{URL: "file:///etc", Cache: Cache{t.TempDir()}}
-	_, err := s.Get(context.Background(), key, anything)
-	require.ErrorContains(t, err, "not an http or https address")
-}
-
-// anything accepts every file.
-func anything(string) error { return nil }
-
-// library is a library with the build id of the tests' module.
-var library = synth.ELFLibrary(1, 2)
-
-// TestGarbageIsRefused: what a server sends enters the cache when its content is
-// what was requested. What was refused is told.
-func TestGarbageIsRefused(t *testing.T) {
-	other := slices.Clone(library)
-	other[0x110] = 9
-	for name, sent := range map[string][]byte{"garbage": []byte(strings.Repeat("garbage", 1000)), "another build": other} {
-		s := serve(t, func(w http.ResponseWriter, r *http.Request) { _, _ = w.Write(sent) })
-		f := &modfiles.Finder{More: []modfiles.Source{s}}
-		_, _, tried, err := f.Find(t.Context(), module, identity, func(*image.Image) (modfiles.Proof, error) { return "", nil })
-		require.ErrorIs(t, err, os.ErrNotExist)
-		require.ErrorContains(t, err, "is refused", name)
-		require.Len(t, tried, 1)
-		require.ErrorContains(t, s.Problem(), "is refused")
-		left, err := os.ReadDir(filepath.Dir(s.Cache.path(key)))
-		require.NoError(t, err)
-		require.Empty(t, left, "nothing of it is in the cache")
-	}
-}
-
-// TestWrongFileInTheCache is replaced by the right one.
-func TestWrongFileInTheCache(t *testing.T) {
-	s := serve(t, func(w http.ResponseWriter, r *http.Request) { _, _ = w.Write(library) })
-	p := keep(t, s.Cache, "garbage of an earlier version")
-	require.Equal(t, []string{p}, candidates(s))
-	b, err := os.ReadFile(p)
-	require.NoError(t, err)
-	require.Equal(t, library, b)
-}
-
-// TestDrip: a server that sends a byte now and then keeps nobody waiting.
-func TestDrip(t *testing.T) {
-	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
-		for r.Context().Err() == nil {
-			_, _ = w.Write([]byte("x"))
-			w.(http.Flusher).Flush()
-			time.Sleep(20 * time.Millisecond)
-		}
-	})
-	start := time.Now()
-	require.Empty(t, candidates(s))
-	require.Less(t, time.Since(start), 3*time.Second)
-	require.ErrorContains(t, s.Failure(module, identity), "fewer than 65536 bytes came in 200ms")
-}
-
-// TestBudget: a file may not be larger than one may be, however it is packed, and
-// all files together not larger than all may be.
-func TestBudget(t *testing.T) {
-	packed := func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Encoding", "gzip")
-		z := gzip.NewWriter(w)
-		defer z.Close()
-		for range 1000 {
-			if _, err := z.Write(make([]byte, 1<<20)); err != nil {
-				return
-			}
-		}
-	}
-	s := serve(t, packed)
-	s.Budget = &Budget{File: 1 << 20}
-	require.Empty(t, candidates(s))
-	require.ErrorContains(t, s.Problem(), "more than 1048576 bytes")
-
-	s = serve(t, func(w http.ResponseWriter, r *http.Request) { _, _ = w.Write(library) })
-	s.Budget = &Budget{Total: int64(len(library)) + 1}
-	require.Len(t, candidates(s), 1)
-	other := &target.Module{Path: "/app/libother.so"}
-	for p := range s.Candidates(other, identity) {
-		t.Errorf("%s is over the budget", p)
-	}
-	require.ErrorContains(t, s.Problem(), "in all")
-}
-
-// TestUnreachable: a server that is not there is asked once, and told of.
-func TestUnreachable(t *testing.T) {
-	gone := httptest.NewServer(http.NotFoundHandler())
-	gone.Close()
-	s := &Server{URL: gone.URL, Cache: Cache{t.TempDir()}}
-	require.NoError(t, s.Problem(), "nobody asked it yet")
-	require.Empty(t, candidates(s))
-	require.ErrorContains(t, s.Problem(), "connect")
-	s.URL = "http://127.0.0.1:1/elsewhere"
-	require.Empty(t, candidates(s))
-	require.ErrorContains(t, s.Failure(&target.Module{Path: "/app/another.so"}, identity), "connect", "every other file would wait as long")
-	require.Error(t, (&Server{URL: "ftp://x"}).Problem())
-	require.Error(t, (&Server{URL: "nonsense"}).Problem())
-}
-
-func TestPortablePDB(t *testing.T) {
-	guid := [16]byte{1, 2, 3, 4}
-	pdb := append([]byte("BSJB\x01\x00\x01\x00\x00\x00\x00\x00\x0c\x00\x00\x00PDB v1.0\x00\x00\x00\x00\x00\x00\x01\x00"+
-		"\x30\x00\x00\x00\x20\x00\x00\x00#Pdb\x00\x00\x00\x00"), append(guid[:], 0, 0, 0, 0)...)
-	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/symbols/app.pdb/04030201000000000000000000000000ffffffff/app.pdb" {
-			_, _ = w.Write(pdb)
-			return
-		}
-		_, _ = w.Write([]byte("BSJB"))
-	})
-	file, err := s.PortablePDB(t.Context(), "/src/App.pdb", guid)
-	require.NoError(t, err)
-	cached, err := s.Cache.PortablePDB(t.Context(), "/src/App.pdb", guid)
-	require.NoError(t, err)
-	require.Equal(t, file, cached)
-	_, err = s.Cache.PortablePDB(t.Context(), "/src/Other.pdb", guid)
-	require.ErrorIs(t, err, os.ErrNotExist)
-	_, err = s.PortablePDB(t.Context(), "/src/App.pdb", [16]byte{9})
-	require.ErrorContains(t, err, "is refused")
-	_, err = s.PortablePDB(t.Context(), "", guid)
-	require.ErrorIs(t, err, os.ErrNotExist, "what has no name can't be asked for")
-
-	// A sound PDB of another build is refused as well.
-	wrong := serve(t, func(w http.ResponseWriter, r *http.Request) { _, _ = w.Write(pdb) })
-	_, err = wrong.PortablePDB(t.Context(), "/src/App.pdb", [16]byte{9})
-	require.ErrorIs(t, err, image.ErrMismatch)
+// TestLocalSourcesInOrder: what is installed, then the caches; the home's file is proposed first.
+func TestLocalSourcesInOrder(t *testing.T) {
+	home, temp := userFolders(t)
+	inHome := Cache{filepath.Join(home, ".dotnet", "symbolcache")}
+	inTemp := Cache{filepath.Join(temp, "SymbolCache")}
+	keep(t, inHome, "in the home")
+	keep(t, inTemp, "in the folder of temporary files")
+	require.Equal(t, []modfiles.Source{&modfiles.Installed{}, inHome, inTemp}, Local())
 }

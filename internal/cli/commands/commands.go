@@ -13,6 +13,7 @@ import (
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/dump"
+	"github.com/sosgo/sosgo/image/symbolserver"
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/internal/cli/commands/appcmd"
 	"github.com/sosgo/sosgo/internal/cli/commands/ask"
@@ -47,8 +48,11 @@ func All() []cli.Command {
 // Open opens a dump for the command line. Which of its runtimes is looked at is
 // the session's to remember.
 func Open(_ context.Context, path string, o cli.OpenOptions) (cli.Dump, error) {
-	options := sosgo.Options{Modules: o.Modules, SymbolServers: o.SymbolServers, SymbolCache: o.SymbolCache,
-		Offline: o.Offline, NoMmap: o.NoMmap, GraphDir: o.GraphDir, Jobs: o.Jobs, Context: o.Context}
+	options := opening{Options: sosgo.Options{Modules: o.Modules,
+		Offline: o.Offline, NoMmap: o.NoMmap, GraphDir: o.GraphDir, Jobs: o.Jobs, Context: o.Context}}
+	for _, url := range o.SymbolServers {
+		options.SymbolServers = append(options.SymbolServers, &symbolserver.Server{URL: url, Cache: o.SymbolCache, Budget: &options.downloads})
+	}
 	for _, l := range ceilings {
 		if n, ok := o.Limits[l.Name]; ok {
 			*l.of(&options) = int64(min(n, math.MaxInt64))
@@ -61,9 +65,9 @@ func Open(_ context.Context, path string, o cli.OpenOptions) (cli.Dump, error) {
 		options.Cache = dump.DefaultCache()
 	}
 	if path == "-" {
-		return sosgo.OpenStream(os.Stdin, options)
+		return sosgo.OpenStream(os.Stdin, options.Options)
 	}
-	return sosgo.Open(path, options)
+	return sosgo.Open(path, options.Options)
 }
 
 // Threads lists the OS ids of the threads of a dump in the order of their indices.
@@ -91,19 +95,24 @@ func Sandbox(ctx context.Context, d cli.Dump) error {
 	return sandbox.Enter()
 }
 
+type opening struct {
+	sosgo.Options
+	downloads symbolserver.Budget
+}
+
 // ceilings are what a dump may cost, as far as the user can change it.
 var ceilings = []struct {
 	cli.Limit
-	of func(*sosgo.Options) *int64
+	of func(*opening) *int64
 }{
-	{cli.Limit{Name: "unpacked", Summary: "bytes of a compressed dump once it is unpacked (1 TB)"}, func(o *sosgo.Options) *int64 { return &o.MaxDecompressed }},
-	{cli.Limit{Name: "ratio", Summary: "bytes that it unpacks to for each of its own, beyond 1 GB (1000)"}, func(o *sosgo.Options) *int64 { return &o.MaxRatio }},
-	{cli.Limit{Name: "ranges", Summary: "ranges of memory that the dump lists (1,000,000)"}, func(o *sosgo.Options) *int64 { return &o.Limits.Ranges }},
-	{cli.Limit{Name: "threads", Summary: "threads that the dump lists (100,000)"}, func(o *sosgo.Options) *int64 { return &o.Limits.Threads }},
-	{cli.Limit{Name: "notes", Summary: "notes of an ELF core (2,000,000)"}, func(o *sosgo.Options) *int64 { return &o.Limits.Notes }},
-	{cli.Limit{Name: "cache", Summary: "bytes of dumps that are kept unpacked for the next time (64 GB)"}, func(o *sosgo.Options) *int64 { return &o.CacheSize }},
-	{cli.Limit{Name: "download", Summary: "bytes of one file of a symbol server"}, func(o *sosgo.Options) *int64 { return &o.MaxDownload }},
-	{cli.Limit{Name: "downloads", Summary: "bytes of all files of symbol servers"}, func(o *sosgo.Options) *int64 { return &o.MaxDownloads }},
+	{cli.Limit{Name: "unpacked", Summary: "bytes of a compressed dump once it is unpacked (1 TB)"}, func(o *opening) *int64 { return &o.MaxDecompressed }},
+	{cli.Limit{Name: "ratio", Summary: "bytes that it unpacks to for each of its own, beyond 1 GB (1000)"}, func(o *opening) *int64 { return &o.MaxRatio }},
+	{cli.Limit{Name: "ranges", Summary: "ranges of memory that the dump lists (1,000,000)"}, func(o *opening) *int64 { return &o.Limits.Ranges }},
+	{cli.Limit{Name: "threads", Summary: "threads that the dump lists (100,000)"}, func(o *opening) *int64 { return &o.Limits.Threads }},
+	{cli.Limit{Name: "notes", Summary: "notes of an ELF core (2,000,000)"}, func(o *opening) *int64 { return &o.Limits.Notes }},
+	{cli.Limit{Name: "cache", Summary: "bytes of dumps that are kept unpacked for the next time (64 GB)"}, func(o *opening) *int64 { return &o.CacheSize }},
+	{cli.Limit{Name: "download", Summary: "bytes of one file of a symbol server"}, func(o *opening) *int64 { return &o.downloads.File }},
+	{cli.Limit{Name: "downloads", Summary: "bytes of all files of symbol servers"}, func(o *opening) *int64 { return &o.downloads.Total }},
 }
 
 // Limits returns the ceilings that --limit can change.

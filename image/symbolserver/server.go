@@ -1,4 +1,8 @@
-package symstore
+// Package symbolserver downloads the files of a dump's modules from symbol servers, as sosgo.Options.SymbolServers wants them. It
+// is apart from package sosgo so that programs without symbol servers link no network code.
+//
+// Unstable: the Server's fields may change.
+package symbolserver
 
 import (
 	"cmp"
@@ -6,12 +10,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"iter"
+	"io/fs"
 	"maps"
 	"net"
 	"net/http"
 	"net/url"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -19,9 +24,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/sosgo/sosgo/image"
 	"github.com/sosgo/sosgo/internal/limits"
-	"github.com/sosgo/sosgo/internal/modfiles"
+	"github.com/sosgo/sosgo/internal/symstore"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -39,8 +43,13 @@ const (
 	maxRedirects    = 5
 )
 
-// ErrNotOnServer means that a server does not have a file.
-var ErrNotOnServer = errors.New("the symbol server does not have the file")
+// ErrNotOnServer means that a server does not have a file. It is fs.ErrNotExist.
+var ErrNotOnServer error = notOnServer{}
+
+type notOnServer struct{}
+
+func (notOnServer) Error() string        { return "the symbol server does not have the file" }
+func (notOnServer) Is(target error) bool { return target == fs.ErrNotExist }
 
 // A Budget holds what the downloads of one dump may take in all. It is safe for
 // concurrent use.
@@ -73,19 +82,16 @@ func (b *Budget) spend(n int) error {
 	return nil
 }
 
-// A Server downloads files from a symbol server into a cache. It is asked only
-// when the user named it. What it sends enters the cache when it is proved to be
-// what was requested, and not before. It is safe for concurrent use.
+// A Server downloads files from a symbol server into a cache, a folder in the form of a symbol store. A file enters the cache
+// once its content is proved to be what was requested. A Server is safe for concurrent use.
 type Server struct {
 	URL   string // "https://msdl.microsoft.com/download/symbols"
-	Cache Cache
+	Cache string // the folder; empty is the cache of the .NET tools
 	// Budget bounds the downloads; nil bounds each file only.
 	Budget *Budget
 	// Progress, if not nil, receives the bytes of a file that have arrived, and
 	// the size that the server names, -1 if it names none.
 	Progress func(name string, done, total int64)
-	// Context, if not nil, returns the context that ends a download.
-	Context func() context.Context
 
 	stall  time.Duration // replaces stallTimeout where it is not 0: tests wait less
 	once   sync.Once
@@ -95,81 +101,8 @@ type Server struct {
 	down   error            // why the server can't be reached at all
 }
 
-// In returns the server as a source whose downloads end with ctx.
-func (s *Server) In(ctx context.Context) modfiles.Source { return inContext{s, ctx} }
-
-type inContext struct {
-	*Server
-	ctx context.Context
-}
-
-func (s inContext) Candidates(m *target.Module, id *image.Identity) iter.Seq[string] {
-	return s.candidates(s.ctx, m, id)
-}
-
-// Candidates implements modfiles.Source: the file in the cache, after a
-// download if needed.
-func (s *Server) Candidates(m *target.Module, id *image.Identity) iter.Seq[string] {
-	return s.candidates(s.context(), m, id)
-}
-
-func (s *Server) candidates(ctx context.Context, m *target.Module, id *image.Identity) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		key := FileKey(m.Path, id)
-		if key == "" {
-			return
-		}
-		p, err := s.Get(ctx, key, func(path string) error {
-			return checkFile(path, id)
-		})
-		if err == nil {
-			yield(p)
-		}
-	}
-}
-
-// checkFile reports whether the file is the module of that identity. It is read and not mapped: little of it is looked at,
-// and it is not yet known to be what it should be.
-func checkFile(path string, id *image.Identity) error {
-	return checkContent(path, func(content *os.File, size int64) error {
-		img, err := image.OpenSource(path, target.ReaderAtSource(content, size))
-		if err != nil {
-			return err
-		}
-		return id.Check(img)
-	})
-}
-
-// checkContent opens a file for check.
-func checkContent(path string, check func(content *os.File, size int64) error) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	st, err := f.Stat()
-	if err != nil {
-		return err
-	}
-	return check(f, st.Size())
-}
-
-// Failure returns why the server gave no file for m; nil if it does not have the file.
-func (s *Server) Failure(m *target.Module, id *image.Identity) error {
-	if err := s.failure(FileKey(m.Path, id)); err != nil {
-		return fmt.Errorf("symbol server %s: %w", s.URL, err)
-	}
-	return nil
-}
-
-func (s *Server) failure(key string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err := s.failed[key]; err != nil && !errors.Is(err, ErrNotOnServer) {
-		return err
-	}
-	return s.down
-}
+// String returns the server's address.
+func (s *Server) String() string { return s.URL }
 
 // Problem returns why the server can't be used or reached at all, or for the first
 // failed download the reason; nil if nothing failed.
@@ -199,51 +132,18 @@ func (s *Server) address() (*url.URL, error) {
 	return base, nil
 }
 
-// PortablePDB returns the path of a portable PDB in the cache, after a download
-// if needed. The error is os.ErrNotExist where the server has no such file.
-func (s *Server) PortablePDB(ctx context.Context, pdbPath string, guid [16]byte) (string, error) {
-	key := PortablePDBKey(pdbPath, guid)
-	if key == "" {
-		return "", os.ErrNotExist
-	}
-	p, err := s.Get(ctx, key, func(path string) error { return checkPDB(path, guid) })
-	if errors.Is(err, ErrNotOnServer) {
-		return "", os.ErrNotExist
-	}
-	return p, err
-}
-
-// checkPDB reports with an error that a file is not the portable PDB of that GUID.
-func checkPDB(path string, guid target.GUID) error {
-	return checkContent(path, func(content *os.File, size int64) error {
-		got, err := image.PortablePDBID(content, size)
-		if err == nil && got != guid {
-			err = fmt.Errorf("the PDB has the id %v, not %v: %w", got, guid, image.ErrMismatch)
-		}
-		return err
-	})
-}
-
-func (s *Server) context() context.Context {
-	if s.Context == nil {
-		return context.Background()
-	}
-	return s.Context()
-}
-
-// Errors returns what went wrong, by key. A file that the server does not have
-// is ErrNotOnServer.
-func (s *Server) Errors() map[string]error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return maps.Clone(s.failed)
-}
-
 // Get returns the path of the file with that key in the cache, and downloads it
-// if it is not there. A download enters the cache once check has accepted it. What
+// if it is not there. A download enters the cache once check has accepted it; Get refuses a key that leaves the cache. What
 // failed once is not tried again, unless it failed because the context ended.
 func (s *Server) Get(ctx context.Context, key string, check func(path string) error) (string, error) {
-	p := s.Cache.path(key)
+	if !filepath.IsLocal(filepath.FromSlash(key)) {
+		return "", fmt.Errorf("%q is no key of a symbol store", key)
+	}
+	cache := symstore.Cache{Dir: s.Cache}
+	if s.Cache == "" {
+		cache = symstore.DownloadCache()
+	}
+	p := cache.Path(key)
 	// A wrong file that is there already is replaced.
 	if st, err := os.Stat(p); err == nil && st.Mode().IsRegular() && check(p) == nil {
 		return p, nil
@@ -367,7 +267,7 @@ func (s *Server) receive(ctx context.Context, w io.Writer, resp *http.Response, 
 	}
 	watchdog := time.AfterFunc(stall, func() { cancel(fmt.Errorf("fewer than %d bytes came in %v", stallBytes, stall)) })
 	defer watchdog.Stop()
-	name, n, counted, buf := fileName(key), int64(0), int64(0), make([]byte, 64<<10)
+	name, n, counted, buf := path.Base(key), int64(0), int64(0), make([]byte, 64<<10)
 	for {
 		got, rerr := resp.Body.Read(buf)
 		if got > 0 {
@@ -402,4 +302,13 @@ func (s *Server) receive(ctx context.Context, w io.Writer, resp *http.Response, 
 		return fmt.Errorf("%s has %d bytes, not %d as announced", key, n, resp.ContentLength)
 	}
 	return nil
+}
+
+// escape converts a key to a URL path.
+func escape(key string) string {
+	parts := strings.Split(key, "/")
+	for i, p := range parts {
+		parts[i] = url.PathEscape(p)
+	}
+	return strings.Join(parts, "/")
 }
