@@ -114,7 +114,7 @@ func (q *question) summarizeHeap(s *answer.Summary) error {
 // A question that can't be understood is a *query.Error.
 func (v *View) Query(ctx context.Context, text string, o ...QueryOptions) (*answer.Query, error) {
 	return ask(ctx, v, func(q *question) (*answer.Query, error) {
-		p, err := q.asked("asking the heap")
+		p, err := q.queryProcess("asking the heap")
 		if err != nil {
 			return nil, err
 		}
@@ -126,7 +126,7 @@ func (v *View) Query(ctx context.Context, text string, o ...QueryOptions) (*answ
 // could not be computed carries the reason, and the error is the first such reason.
 func (v *View) Evaluate(ctx context.Context, expression string) (*answer.Evaluations, error) {
 	return ask(ctx, v, func(q *question) (*answer.Evaluations, error) {
-		p, err := q.asked("asking the heap")
+		p, err := q.queryProcess("asking the heap")
 		if err != nil {
 			return nil, err
 		}
@@ -192,7 +192,7 @@ func (q *question) summarize(r *objects.Reader, out *answer.Object) {
 
 // show evaluates expressions about an object.
 func (q *question) show(out *answer.Object, expressions string) (*answer.Object, error) {
-	p, err := q.asked("asking the heap")
+	p, err := q.queryProcess("asking the heap")
 	if err != nil {
 		return nil, err
 	}

@@ -169,9 +169,9 @@ func unlessEmpty[T any](out T, empty bool, lost error) (T, error) {
 	return out, nil
 }
 
-// asked returns what a query or an expression is about.
-func (q *question) asked(work string) (*query.Process, error) {
-	p, err := q.Asked(graph.Options{})
+// queryProcess returns the process that queries and expressions read.
+func (q *question) queryProcess(work string) (*query.Process, error) {
+	p, err := q.QueryProcess(graph.Options{})
 	if err != nil {
 		return nil, err
 	}

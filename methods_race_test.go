@@ -174,7 +174,7 @@ var viewCalls = map[string]call{
 		return said(s != nil, err)
 	},
 	"Asked": func(_ *sosgo.Dump, v *sosgo.View, _ string) any {
-		p, err := v.Asked(graph.Options{})
+		p, err := v.QueryProcess(graph.Options{})
 		return said(p != nil, err)
 	},
 	"Collections": func(_ *sosgo.Dump, v *sosgo.View, _ string) any {

@@ -17,9 +17,9 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Asked returns the process that package query asks about: the runtime's view of it, with the heap's sources of rows and those
+// QueryProcess returns the process that package query asks about: the runtime's view of it, with the heap's sources of rows and those
 // below. The caller may add variables and choose the current thread.
-func (v *View) Asked(o graph.Options) (*query.Process, error) {
+func (v *View) QueryProcess(o graph.Options) (*query.Process, error) {
 	rt, err := v.Runtime()
 	if err != nil {
 		return nil, err

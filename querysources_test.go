@@ -25,11 +25,11 @@ func TestSourcesOfRows(t *testing.T) {
 		}
 		if err != nil {
 			require.True(t, testdump.Typed(err), "%v", err)
-			_, err = v.Asked(graph.Options{})
+			_, err = v.QueryProcess(graph.Options{})
 			require.True(t, testdump.Typed(err), "%v", err)
 			return
 		}
-		p, err := v.Asked(graph.Options{})
+		p, err := v.QueryProcess(graph.Options{})
 		require.NoError(t, err)
 		for _, s := range p.Sources {
 			n := 0
@@ -52,12 +52,12 @@ func TestSourcesOfRows(t *testing.T) {
 	require.Positive(t, rows)
 }
 
-// asked returns the rows of a query's answer, and the values of each as text.
-func asked(t *testing.T, d *testdump.Dump, question string) (out [][]string) {
+// queryRows returns the rows of a query's answer, and the values of each as text.
+func queryRows(t *testing.T, d *testdump.Dump, question string) (out [][]string) {
 	t.Helper()
 	v, err := d.View("")
 	require.NoError(t, err)
-	p, err := v.Asked(graph.Options{})
+	p, err := v.QueryProcess(graph.Options{})
 	require.NoError(t, err)
 	got, err := query.Run(t.Context(), p, question, query.Options{})
 	require.NoError(t, err, question)
@@ -76,7 +76,7 @@ func asked(t *testing.T, d *testdump.Dump, question string) (out [][]string) {
 func TestTasksAsked(t *testing.T) {
 	d := testdump.Open(t, "net10-async")
 	states := map[string]string{}
-	for _, row := range asked(t, d, "from tasks | select addr(task), status") {
+	for _, row := range queryRows(t, d, "from tasks | select addr(task), status") {
 		states[row[0]] = row[1]
 	}
 	n := 0
@@ -90,14 +90,14 @@ func TestTasksAsked(t *testing.T) {
 		n++
 	}
 	assert.Equal(t, 16, n)
-	got := asked(t, d, `from tasks | where method like '%.Gated' | select method, awaits, state`)
+	got := queryRows(t, d, `from tasks | where method like '%.Gated' | select method, awaits, state`)
 	assert.Equal(t, [][]string{{"Debuggee.AsyncWork.Scenario.Gated", "SemaphoreSlim.WaitAsync", "0"}}, got)
 }
 
 // TestFramesAsked: a frame that is no method has none, and is called as clrstack calls it.
 func TestFramesAsked(t *testing.T) {
 	d := testdump.Open(t, "net10-stacks")
-	explicit := asked(t, d, "from frames | where kind == 'explicit' | select method, name")
+	explicit := queryRows(t, d, "from frames | where kind == 'explicit' | select method, name")
 	require.NotEmpty(t, explicit)
 	for _, row := range explicit {
 		assert.Equal(t, "null", row[0])
@@ -108,7 +108,7 @@ func TestFramesAsked(t *testing.T) {
 // TestRequestsAsked: the rows are those of the command's answer.
 func TestRequestsAsked(t *testing.T) {
 	testdump.Corpus(t, testcase.Named("web-*"), func(t *testing.T, d *testdump.Dump) int {
-		got := asked(t, d, "from requests | where status == 101 | select method, path, query, server")
+		got := queryRows(t, d, "from requests | where status == 101 | select method, path, query, server")
 		assert.Equal(t, [][]string{{"GET", "/chat", "?room=lobby", "Kestrel"}}, got)
 		return len(got)
 	})
@@ -119,7 +119,7 @@ func TestRowNames(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")
 	v, err := d.View("")
 	require.NoError(t, err)
-	p, err := v.Asked(graph.Options{})
+	p, err := v.QueryProcess(graph.Options{})
 	require.NoError(t, err)
 	for question, want := range map[string]string{
 		"from tasks | select stats":               "no column of tasks is named stats, and no field of the rows' objects; did you mean status?",
@@ -150,7 +150,7 @@ func TestRowNamesUnread(t *testing.T) {
 	d := testdump.Open(t, "net10-async")
 	v, err := d.View("")
 	require.NoError(t, err)
-	p, err := v.Asked(graph.Options{})
+	p, err := v.QueryProcess(graph.Options{})
 	require.NoError(t, err)
 	got, err := query.Run(t.Context(), p, "from tasks | where frobnicate == 1", query.Options{})
 	if err != nil {

@@ -305,7 +305,7 @@ type Disassembly struct {
 	Map          []ILRange                            `json:"map,omitempty" doc:"with -map: which code was made from which IL"`
 	Instructions iter.Seq2[MachineInstruction, error] `json:"instructions" doc:"by address"`
 
-	Asked                     target.Addr `json:"-"` // the address that was asked for
+	At                        target.Addr `json:"-"` // the requested address
 	GCErr, HandlersErr, ILErr error       `json:"-"` // why what was wanted is missing
 }
 

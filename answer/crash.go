@@ -34,9 +34,9 @@ type Crash struct {
 
 // An ExceptionTree is an exception with those that caused it, each once.
 type ExceptionTree struct {
-	Exceptions []Exception    `json:"exceptions,omitempty" doc:"the managed exception and its causes, outermost first; causes says how they belong together"`
-	Causes     [][]int        `json:"causes,omitempty" doc:"for each of exceptions the numbers of those that caused it"`
-	Untold     []UntoldCauses `json:"untoldCauses,omitempty" doc:"which of exceptions have more causes than causes tells, and why"`
+	Exceptions []Exception     `json:"exceptions,omitempty" doc:"the managed exception and its causes, outermost first; causes says how they belong together"`
+	Causes     [][]int         `json:"causes,omitempty" doc:"for each of exceptions the numbers of those that caused it"`
+	Omitted    []OmittedCauses `json:"omittedCauses,omitempty" doc:"exceptions with more causes than causes lists, and why"`
 }
 
 // How strong a Verdict is.
@@ -183,9 +183,9 @@ type RecordedException struct {
 	Inners []RecordedException
 }
 
-// UntoldCauses says that causes of an exception could not all be read: the list of
-// an AggregateException is in memory that the dump lacks.
-type UntoldCauses struct {
+// OmittedCauses records why some causes of an exception are not listed, such as the inner exceptions of an
+// AggregateException whose list is not in the dump.
+type OmittedCauses struct {
 	Exception int    `json:"exception" doc:"its number in exceptions"`
 	Reason    string `json:"reason" doc:"why"`
 	Err       error  `json:"-"`

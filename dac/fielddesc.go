@@ -44,8 +44,8 @@ func (r *Runtime) readFieldDesc(a target.Addr) (*FieldDesc, error) {
 	if err != nil {
 		return nil, err
 	}
-	says := r.decodeFieldDesc(a, b)
-	mt, _, err := r.MethodTableAt(says.MethodTable)
+	read := r.decodeFieldDesc(a, b)
+	mt, _, err := r.MethodTableAt(read.MethodTable)
 	if err != nil {
 		return nil, err
 	}

@@ -269,11 +269,11 @@ func (i *Instance) try(own []ownPart, c layout.Candidate) (*Runtime, error) {
 		return nil, err
 	}
 	if c.Lender != "" {
-		var told *layout.Part
+		var own0 *layout.Part
 		if len(own) > 0 {
-			told = own[0].part
+			own0 = own[0].part
 		}
-		if err := c.Adopt(told); err != nil {
+		if err := c.Adopt(own0); err != nil {
 			return nil, err
 		}
 	}

@@ -201,7 +201,7 @@ func (m *countedMemory) View(a target.Addr, n int) ([]byte, bool) {
 
 // TestToldSlots: variables whose addresses the runtime's descriptor tells are not
 // looked for, and the places of all entries are those that a search finds.
-func TestToldSlots(t *testing.T) {
+func TestDescribedSlots(t *testing.T) {
 	c := testcase.Open(t, "net10-zoo-withheap")
 	d, err := dump.Open(c.Path, dump.Options{})
 	require.NoError(t, err)
@@ -215,12 +215,12 @@ func TestToldSlots(t *testing.T) {
 		require.NoError(t, err)
 		return places, mem.reads
 	}
-	told, few := prove(s.own)
+	described, few := prove(s.own)
 	// Without its own part the candidate's descriptor has no addresses.
 	searched, many := prove(nil)
 	assert.Less(t, 3*few, many)
 	for index, place := range searched.place {
-		assert.Equal(t, place, told.place[index], index)
+		assert.Equal(t, place, described.place[index], index)
 	}
 	t.Logf("%d reads instead of %d", few, many)
 }

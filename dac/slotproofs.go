@@ -87,20 +87,20 @@ var slotProofs = []struct {
 // proveVariables finds the variables by the address in the runtime's descriptor, or else by their content. A variable
 // with an address needs no proof: only what other proofs need is read.
 func (v *slotProver) proveVariables() {
-	index, told := map[string]int{}, map[string]target.Addr{}
+	index, recorded := map[string]int{}, map[string]target.Addr{}
 	for _, slot := range v.places.slots {
 		if slot.VTable {
 			continue
 		}
 		index[slot.Name] = slot.Index
 		if a, err := v.r.layout.Variable(slot.Name); err == nil {
-			told[slot.Name] = a
+			recorded[slot.Name] = a
 			v.places.look(slot.Index, weightProof, func(at target.Addr) bool { return at == a })
 		}
 	}
 	for _, proof := range slotProofs {
 		n, named := index[proof.name]
-		a, known := told[proof.name]
+		a, known := recorded[proof.name]
 		switch {
 		case known && proof.notes:
 			proof.holds(v, a)

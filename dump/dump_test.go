@@ -227,9 +227,9 @@ func TestNotADump(t *testing.T) {
 		return pad("\xcf\xfa\xed\xfe" + string(synth.Fields(uint32(0x01000007), uint32(3), typ)))
 	}
 	for name, tt := range map[string]struct {
-		file []byte
-		want error
-		says string
+		file    []byte
+		want    error
+		message string
 	}{
 		"empty":               {nil, target.ErrCorrupt, "empty"},
 		"zeros":               {make([]byte, 4096), target.ErrCorrupt, "zero bytes"},
@@ -256,7 +256,7 @@ func TestNotADump(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			_, err := dump.Open(write(t, tt.file), dump.Options{})
 			require.ErrorIs(t, err, tt.want)
-			assert.ErrorContains(t, err, tt.says)
+			assert.ErrorContains(t, err, tt.message)
 			_, err2 := dump.OpenReaderAt(bytes.NewReader(tt.file), int64(len(tt.file)), dump.Options{})
 			assert.ErrorIs(t, err2, tt.want)
 		})

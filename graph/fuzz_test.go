@@ -149,7 +149,7 @@ func FuzzKept(f *testing.F) {
 	}
 	g := build(f)
 	f.Cleanup(g.Close)
-	want := told(f, g)
+	want := describe(f, g)
 	sound := map[string][]byte{}
 	for part := range graph.KeptParts {
 		data, err := os.ReadFile(g.KeptPath(part))
@@ -180,7 +180,7 @@ func FuzzKept(f *testing.F) {
 		}))
 		again := build(t)
 		defer again.Close()
-		got := told(t, again)
+		got := describe(t, again)
 		if len(again.Notes()) > 0 {
 			require.Equal(t, want, got, "what was refused says nothing")
 			unsound = []string{p} // if it is not written anew; nothing else was made of what is wrong

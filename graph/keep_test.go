@@ -19,8 +19,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// told is print, and what lives and who refers to whom, each asked of g itself.
-func told(t testing.TB, g *graph.Graph) string {
+// describe is print, and what lives and who refers to whom, each asked of g itself.
+func describe(t testing.TB, g *graph.Graph) string {
 	t.Helper()
 	h := fnv.New64a()
 	live, err := g.Live(t.Context())
@@ -57,10 +57,10 @@ func TestKeep(t *testing.T) {
 			t.Parallel()
 			d := testdump.Open(t, name)
 			plain, _ := built(t, d, graph.Options{})
-			want := told(t, plain)
+			want := describe(t, plain)
 			dir, walks := filepath.Join(t.TempDir(), "made", "here"), 0
 			first, _ := built(t, d, keepIn(dir, &walks))
-			require.Equal(t, want, told(t, first))
+			require.Equal(t, want, describe(t, first))
 			require.Empty(t, first.Notes())
 			require.Equal(t, 1, walks)
 			files, err := os.ReadDir(dir)
@@ -75,7 +75,7 @@ func TestKeep(t *testing.T) {
 				o := keepIn(dir, &walks)
 				change(&o)
 				again, _ := built(t, d, o)
-				require.Equal(t, want, told(t, again))
+				require.Equal(t, want, describe(t, again))
 				require.Empty(t, again.Notes())
 				require.Equal(t, 1, walks, "what was kept is not made again")
 				again.Close()
@@ -92,7 +92,7 @@ func TestKeptFlips(t *testing.T) {
 	d := testdump.Open(t, "net31-zoo")
 	dir, walks := t.TempDir(), 0
 	g, _ := built(t, d, keepIn(dir, &walks))
-	want := told(t, g)
+	want := describe(t, g)
 	r := rand.New(rand.NewPCG(1, 2))
 	refused := 0
 	for part := range graph.KeptParts {
@@ -107,7 +107,7 @@ func TestKeptFlips(t *testing.T) {
 			flipped[at] ^= 1 << r.IntN(8)
 			require.NoError(t, os.WriteFile(g.KeptPath(part), flipped, 0o600))
 			again, _ := built(t, d, keepIn(dir, &walks))
-			require.Equal(t, want, told(t, again), "byte %d of %s", at, part)
+			require.Equal(t, want, describe(t, again), "byte %d of %s", at, part)
 			if notes := again.Notes(); len(notes) > 0 {
 				refused++
 				require.Contains(t, notes[0].Error(), part+".sosgo is not used: ")
@@ -127,10 +127,10 @@ func TestKeptForeign(t *testing.T) {
 	d, other := testdump.Open(t, "net10-zoo"), testdump.Open(t, "net10-zoo-servergc")
 	dir, walks := t.TempDir(), 0
 	g, r := built(t, d, keepIn(dir, &walks))
-	want := told(t, g)
+	want := describe(t, g)
 	refused := func(t *testing.T, again *graph.Graph) {
 		t.Helper()
-		require.Equal(t, want, told(t, again))
+		require.Equal(t, want, describe(t, again))
 		notes := again.Notes()
 		require.NotEmpty(t, notes)
 		require.ErrorIs(t, notes[0], target.ErrUnsupported)
@@ -139,7 +139,7 @@ func TestKeptForeign(t *testing.T) {
 	}
 	t.Run("dump", func(t *testing.T) {
 		foreign, _ := built(t, other, keepIn(dir, &walks))
-		require.NotEmpty(t, told(t, foreign))
+		require.NotEmpty(t, describe(t, foreign))
 		require.NotEmpty(t, foreign.Notes())
 		again, _ := built(t, d, keepIn(dir, &walks))
 		refused(t, again)
@@ -166,7 +166,7 @@ func TestKeptForeign(t *testing.T) {
 			require.NoError(t, os.WriteFile(g.KeptPath(part), letter, 0o600))
 		}
 		again, _ := built(t, d, keepIn(dir, &walks))
-		require.Equal(t, want, told(t, again))
+		require.Equal(t, want, describe(t, again))
 		require.NotEmpty(t, again.Notes())
 		for part := range graph.KeptParts {
 			text, err := os.ReadFile(g.KeptPath(part))
@@ -182,7 +182,7 @@ func TestKeptHeap(t *testing.T) {
 	d := testdump.Open(t, "net31-zoo")
 	dir, walks := t.TempDir(), 0
 	g, _ := built(t, d, keepIn(dir, &walks))
-	want := told(t, g)
+	want := describe(t, g)
 	for part, names := range graph.KeptParts {
 		for _, name := range names {
 			if part == "live" || part == "rows" && slices.Contains([]string{"slots of roots", "roots of slots", "facts"}, name) {
@@ -197,7 +197,7 @@ func TestKeptHeap(t *testing.T) {
 				return data
 			}))
 			again, _ := built(t, d, keepIn(dir, &walks))
-			require.Equal(t, want, told(t, again), "%s of %s", name, part)
+			require.Equal(t, want, describe(t, again), "%s of %s", name, part)
 			if data, _ := os.ReadFile(g.KeptPath(part)); len(data) > 0 && !strings.HasPrefix(name, "high") && !strings.Contains(name, "large") && !strings.HasSuffix(name, "these") {
 				notes := again.Notes()
 				require.NotEmpty(t, notes, "%s of %s", name, part)
@@ -212,11 +212,11 @@ func TestKeptHeap(t *testing.T) {
 func TestNotKept(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")
 	plain, _ := built(t, d, graph.Options{})
-	want := told(t, plain)
+	want := describe(t, plain)
 	dir, walks := filepath.Join(t.TempDir(), "file"), 0
 	require.NoError(t, os.WriteFile(dir, nil, 0o600))
 	g, _ := built(t, d, keepIn(dir, &walks))
-	require.Equal(t, want, told(t, g))
+	require.Equal(t, want, describe(t, g))
 	require.NotEmpty(t, g.Notes())
 
 	h, err := d.Heap()
@@ -245,7 +245,7 @@ func TestKeepCancel(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")
 	dir, walks := t.TempDir(), 0
 	g, r := built(t, d, keepIn(dir, &walks))
-	told(t, g)
+	describe(t, g)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, err := graph.Build(ctx, g.Heap(), r, keepIn(dir, &walks))

@@ -63,8 +63,8 @@ func (s *stopped) build(ctx context.Context, o graph.Options) (*graph.Graph, err
 	return graph.Build(ctx, s.heap, s.roots, o)
 }
 
-// asked returns a phase that asks a graph for something.
-func asked[T any](name string, of func(*graph.Graph, context.Context) (T, error)) phase {
+// timed returns a phase that asks a graph for something.
+func timed[T any](name string, of func(*graph.Graph, context.Context) (T, error)) phase {
 	return phase{name: name, run: func(ctx context.Context, g *graph.Graph) error { _, err := of(g, ctx); return err }}
 }
 
@@ -109,12 +109,12 @@ func (s *stopped) phases(t testing.TB) []phase {
 		{"keep", built(t.TempDir), true},
 		{"keep there", built(func() string { return there }), true},
 		{"kept", built(func() string { return there }), true},
-		asked("referrers", (*graph.Graph).Referrers),
-		asked("live", (*graph.Graph).Live),
-		asked("reach", (*graph.Graph).Reach),
-		asked("dominators", (*graph.Graph).Dominators),
-		asked("live starts", (*graph.Graph).LiveStarts),
-		asked("types", (*graph.Graph).CountTypes),
+		timed("referrers", (*graph.Graph).Referrers),
+		timed("live", (*graph.Graph).Live),
+		timed("reach", (*graph.Graph).Reach),
+		timed("dominators", (*graph.Graph).Dominators),
+		timed("live starts", (*graph.Graph).LiveStarts),
+		timed("types", (*graph.Graph).CountTypes),
 		dominated(t, "children", func(ctx context.Context, d *graph.Dominators) error { _, err := d.Children(ctx, 0); return err }),
 		dominated(t, "by type", func(ctx context.Context, d *graph.Dominators) error {
 			_, err := d.ByType(ctx, graph.PartLive)

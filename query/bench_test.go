@@ -22,7 +22,7 @@ func BenchmarkQuery(b *testing.B) {
 	b.Cleanup(func() { d.Close() })
 	v, err := d.View("")
 	require.NoError(b, err)
-	p, err := v.Asked(graph.Options{})
+	p, err := v.QueryProcess(graph.Options{})
 	require.NoError(b, err)
 	for _, q := range []struct{ name, text string }{
 		{"columns", `from objects | where size > 1000 && gen == 2 && type.StartsWith("System.") | select count(), sum(size)`},

@@ -462,7 +462,7 @@ type memberReader struct {
 type rowName struct {
 	name    string
 	columns []Column
-	asked   bool // of some row
+	seen    bool // it was read for some row
 	found   bool // some row's object has it
 }
 
@@ -478,9 +478,9 @@ func (e *engine) rowName(name string, columns []Column) *rowName {
 	return n
 }
 
-// err says that no row has the name, nil if one has.
+// err returns an error if no row has the name.
 func (n *rowName) err() error {
-	if !n.asked || n.found {
+	if !n.seen || n.found {
 		return nil
 	}
 	return target.Unsupportedf("no column is named %s, and no field of the rows' objects; %s", n.name, meantColumn(n.name, n.columns))
@@ -488,7 +488,7 @@ func (n *rowName) err() error {
 
 func (m *memberReader) read(f *frame, v Value) Value {
 	if m.met != nil {
-		m.met.asked = true
+		m.met.seen = true
 	}
 	switch v.kind {
 	case KindError:

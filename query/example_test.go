@@ -21,7 +21,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	p, err := view.Asked(graph.Options{})
+	p, err := view.QueryProcess(graph.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}

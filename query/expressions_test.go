@@ -64,7 +64,7 @@ var short = strings.NewReplacer("S.", "Debuggee.Zoo.Statics.", "R.", "Debuggee.Z
 
 // TestExpressions: expressions without and with members have the values that they have in C#.
 func TestExpressions(t *testing.T) {
-	p := asked(t, testdump.Open(t, "net10-zoo").Dump)
+	p := process(t, testdump.Open(t, "net10-zoo").Dump)
 	for _, x := range expressions {
 		e, err := query.Evaluate(t.Context(), p, short.Replace(x[0]))
 		if !assert.NoError(t, err, x[0]) {
@@ -80,7 +80,7 @@ func TestExpressions(t *testing.T) {
 
 // TestAnObjectsMembers: about an object its fields are names, and this is the object.
 func TestAnObjectsMembers(t *testing.T) {
-	p := asked(t, testdump.Open(t, "net10-zoo").Dump)
+	p := process(t, testdump.Open(t, "net10-zoo").Dump)
 	e, err := query.Evaluate(t.Context(), p, "Debuggee.Zoo.Scenario.Root.Dog")
 	require.NoError(t, err)
 	dog, err := p.Objects.Proven(e.Values[0].Address)
@@ -97,7 +97,7 @@ func TestAnObjectsMembers(t *testing.T) {
 
 // TestLists: the objects that an array refers to, and what refers to them, are the same by both ways, and a path leads to each.
 func TestLists(t *testing.T) {
-	p := asked(t, testdump.Open(t, "net10-zoo").Dump)
+	p := process(t, testdump.Open(t, "net10-zoo").Dump)
 	e, err := query.Evaluate(t.Context(), p, "refs(Debuggee.Zoo.Scenario.Root.Arrays), referrers(Debuggee.Zoo.Scenario.Root.Arrays)")
 	require.NoError(t, err)
 	require.Equal(t, "list", e.Values[0].Kind)
@@ -105,12 +105,12 @@ func TestLists(t *testing.T) {
 	assert.Greater(t, int(e.Values[0].Count), 4, "one for each field with an array")
 	require.EqualValues(t, 1, e.Values[1].Count)
 	assert.Equal(t, "Debuggee.Zoo.Everything", e.Values[1].Items[0].Type)
-	path := worth(p, "path(Debuggee.Zoo.Scenario.Root.Arrays)")
+	path := evaluate(p, "path(Debuggee.Zoo.Scenario.Root.Arrays)")
 	assert.Contains(t, path, " -> ")
 	assert.Contains(t, path, "Debuggee.Zoo.Everything")
 	dead, _ := rows(t, p, "from dead | select path(this) | top 1", query.Options{})
 	assert.Equal(t, []string{"null"}, dead, "garbage has no path")
-	assert.Equal(t, worth(p, "retained(System.String)"), sumRetained(t, p))
+	assert.Equal(t, evaluate(p, "retained(System.String)"), sumRetained(t, p))
 }
 
 // sumRetained adds up the sizes of the live strings, which refer to nothing.
@@ -123,7 +123,7 @@ func sumRetained(t *testing.T, p *query.Process) string {
 
 // TestGenerations: groups are named as generations are, and sorted by their numbers.
 func TestGenerations(t *testing.T) {
-	p := asked(t, testdump.Open(t, "net10-zoo").Dump)
+	p := process(t, testdump.Open(t, "net10-zoo").Dump)
 	got, q := rows(t, p, "from objects | group by gen | select gen | order by gen", query.Options{})
 	assert.Equal(t, []string{"gen0", "loh", "poh", "frozen"}, got)
 	assert.NotNil(t, q)
@@ -134,7 +134,7 @@ func TestGenerations(t *testing.T) {
 
 // TestChoice: a condition chooses among objects as a query with it does.
 func TestChoice(t *testing.T) {
-	p := asked(t, testdump.Open(t, "net10-zoo").Dump)
+	p := process(t, testdump.Open(t, "net10-zoo").Dump)
 	h, err := p.Heap()
 	require.NoError(t, err)
 	for _, where := range []string{"size > 100", "gen == 'frozen'", "live && length > 10", "_stringLength == 5"} {

@@ -20,18 +20,18 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// asked returns what questions about a dump are about.
-func asked(t testing.TB, d *sosgo.Dump) *query.Process {
+// process returns what questions about a dump are about.
+func process(t testing.TB, d *sosgo.Dump) *query.Process {
 	t.Helper()
 	v, err := d.View("")
 	require.NoError(t, err)
-	p, err := v.Asked(graph.Options{})
+	p, err := v.QueryProcess(graph.Options{})
 	require.NoError(t, err)
 	return p
 }
 
-// worth returns what an expression is worth, as text, or its error.
-func worth(p *query.Process, expression string) string {
+// evaluate returns what an expression is worth, as text, or its error.
+func evaluate(p *query.Process, expression string) string {
 	e, err := query.Evaluate(context.Background(), p, expression)
 	if err != nil {
 		return "error: " + err.Error()
@@ -131,19 +131,19 @@ func TestZooFacts(t *testing.T) {
 			t.Skip("no program of Zoo.cs")
 		}
 		address, _, _ := strings.Cut(root, " ")
-		p := asked(t, d.Dump)
+		p := process(t, d.Dump)
 		for _, f := range zooFacts {
 			if strings.Contains(f.expression, "R.Dog.size") {
 				continue
 			}
-			got := worth(p, strings.ReplaceAll(f.expression, "R.", address+"."))
+			got := evaluate(p, strings.ReplaceAll(f.expression, "R.", address+"."))
 			if strings.Contains(f.expression, ".Statics.") && strings.Contains(got, "not in the dump") && testcase.OnWindows(d.Case) {
 				continue // minidumps with heap lack the statics that are no references
 			}
 			n++
 			assert.Equal(t, f.want, got, f.expression)
 		}
-		if got := worth(p, "Debuggee.Zoo.NeverTouched.Value"); !testcase.OnWindows(d.Case) {
+		if got := evaluate(p, "Debuggee.Zoo.NeverTouched.Value"); !testcase.OnWindows(d.Case) {
 			assert.Contains(t, got, "not initialised")
 		}
 	})
@@ -156,7 +156,7 @@ func TestZooQueries(t *testing.T) {
 		if root, ok := d.Manifest.Fact("root"); !ok || !strings.Contains(root, "Debuggee.Zoo.Everything") || d.Manifest.Kind != "withheap" {
 			t.Skip("no program of Zoo.cs")
 		}
-		p := asked(t, d.Dump)
+		p := process(t, d.Dump)
 		for _, c := range []struct {
 			pipeline, sql string
 			want          []string
@@ -183,7 +183,7 @@ func TestZooQueries(t *testing.T) {
 
 // TestColumnNames: columns are named by as, or by what was asked; no two have one name.
 func TestColumnNames(t *testing.T) {
-	p := asked(t, testdump.Open(t, "net10-zoo").Dump)
+	p := process(t, testdump.Open(t, "net10-zoo").Dump)
 	_, q := rows(t, p, "SELECT Id AS number, Next.Id AS 'the next', size,  size FROM Debuggee.Zoo.Node LIMIT 1", query.Options{})
 	var names []string
 	for _, c := range q.Columns {
@@ -194,7 +194,7 @@ func TestColumnNames(t *testing.T) {
 
 // TestWorkers: the answer does not depend on how many workers look.
 func TestWorkers(t *testing.T) {
-	p := asked(t, testdump.Open(t, "net10-zoo").Dump)
+	p := process(t, testdump.Open(t, "net10-zoo").Dump)
 	for _, text := range []string{
 		"from objects | group by type | select count(), sum(size), any(address), avg(size)",
 		"from objects | where size > 100 | select address, size, type | order by size desc | top 50",
@@ -219,7 +219,7 @@ func stringInterfaces(t *testing.T, d *sosgo.Dump) (mt, list target.Addr) {
 	t.Helper()
 	h, err := d.Heap()
 	require.NoError(t, err)
-	p := asked(t, d)
+	p := process(t, d)
 	for s, err := range p.Objects.TypeByName("System.String", "") {
 		require.NoError(t, err)
 		ifaces, err := p.Objects.Runtime().Interfaces(s.MT)
@@ -247,18 +247,18 @@ func TestDoubts(t *testing.T) {
 	sound := testdump.Open(t, "net10-zoo")
 	str, list := stringInterfaces(t, sound.Dump)
 	for _, jobs := range []int{1, 2, 3, 8} {
-		p := asked(t, sound.Without(t, target.Range{Start: list, End: list + 8}))
+		p := process(t, sound.Without(t, target.Range{Start: list, End: list + 8}))
 		p.Scan.Jobs = jobs
 		got, q := rows(t, p, "SELECT count(*) FROM System.Collections.IEnumerable", query.Options{})
 		require.Len(t, got, 1)
-		var told []string
+		var problems []string
 		for _, err := range q.Noted() {
 			if strings.Contains(err.Error(), fmt.Sprintf("%016x are wanted", uint64(str))) {
 				assert.ErrorIs(t, err, target.ErrNotInDump)
-				told = append(told, err.Error())
+				problems = append(problems, err.Error())
 			}
 		}
-		assert.Len(t, told, 1, "%d workers", jobs)
+		assert.Len(t, problems, 1, "%d workers", jobs)
 	}
 }
 
@@ -267,7 +267,7 @@ func TestCountsAreTheHeaps(t *testing.T) {
 	d := testdump.Open(t, "net8-zoo")
 	h, err := d.Heap()
 	require.NoError(t, err)
-	stats, err := h.Stats(t.Context(), nil, asked(t, d.Dump).Scan)
+	stats, err := h.Stats(t.Context(), nil, process(t, d.Dump).Scan)
 	require.NoError(t, err)
 	want := map[string]string{}
 	for _, s := range stats.Types {
@@ -278,7 +278,7 @@ func TestCountsAreTheHeaps(t *testing.T) {
 		}
 	}
 	got := map[string]string{}
-	list, _ := rows(t, asked(t, d.Dump), "SELECT mt, count(*), sum(size) FROM objects GROUP BY mt", query.Options{})
+	list, _ := rows(t, process(t, d.Dump), "SELECT mt, count(*), sum(size) FROM objects GROUP BY mt", query.Options{})
 	for _, l := range list {
 		mt, rest, _ := strings.Cut(l, " | ")
 		got[mt] = rest
@@ -295,14 +295,14 @@ func TestAbsentIsNoNull(t *testing.T) {
 	at := testdump.Address(strings.Fields(head)[0])
 	// A reference to memory that the process did not have.
 	damaged := testdump.Patched(t, "net10-zoo", map[target.Addr][]byte{at + 8: {8, 0, 0, 0, 0x20, 0, 0, 0}})
-	p := asked(t, damaged)
+	p := process(t, damaged)
 	for _, expression := range []string{"R.Head.Next.Id", "R.Head.Next.Id ?? 5", "R.Head.Next.Id + 1", "-R.Head.Next.Id", "R.Head.Next.Id > 1 && true",
 		"R.Head.Next is Debuggee.Zoo.Node", "text(R.Head.Next.Id)", "R.Head.Next.Id == 1 ? 1 : 2", "R.Head.Next?.Id", "!(R.Head.Next.Id > 1)"} {
 		_, err := query.Evaluate(t.Context(), p, strings.ReplaceAll(expression, "R.", address+"."))
 		assert.ErrorIs(t, err, target.ErrCorrupt, expression)
 	}
 	for expression, want := range map[string]string{"R.Head.Next.Id > 1 && false": "false", "R.Head.Next.Id > 1 || true": "true", "missing(R.Head.Next.Id)": "true"} {
-		assert.Equal(t, want, worth(p, strings.ReplaceAll(expression, "R.", address+".")), expression)
+		assert.Equal(t, want, evaluate(p, strings.ReplaceAll(expression, "R.", address+".")), expression)
 	}
 	got, q := rows(t, p, "from Debuggee.Zoo.Node | where Next.Id >= 0 | select count()", query.Options{})
 	assert.Equal(t, []string{"18"}, got) // 20, of which the last has no next and one can't be decided
@@ -317,7 +317,7 @@ func TestAbsentIsNoNull(t *testing.T) {
 
 // TestNothingIsNotZero: of a heap that is not in the dump nothing is counted, also not zero objects.
 func TestNothingIsNotZero(t *testing.T) {
-	p := asked(t, testdump.Open(t, "win-net10-zoo-triage").Dump)
+	p := process(t, testdump.Open(t, "win-net10-zoo-triage").Dump)
 	q, err := query.Run(t.Context(), p, "from objects | select count()", query.Options{})
 	if err == nil {
 		for range q.Rows {
@@ -334,7 +334,7 @@ func TestNothingIsNotZero(t *testing.T) {
 func TestSources(t *testing.T) {
 	found := map[string]int{}
 	for _, d := range []*testdump.Dump{testdump.Open(t, "net10-zoo"), testdump.OpenWeb(t, "web-net10")} {
-		p := asked(t, d.Dump)
+		p := process(t, d.Dump)
 		for _, s := range p.Sources {
 			found[s.Name] += askAll(t, p, s)
 		}
@@ -368,7 +368,7 @@ func askAll(t *testing.T, p *query.Process, s query.Source) (n int) {
 // TestWebCollections: collections of a web program are asked for by name, as its manifest has them.
 func TestWebCollections(t *testing.T) {
 	testdump.Corpus(t, testcase.Named("web-*"), func(t *testing.T, d *testdump.Dump) int {
-		p := asked(t, d.Dump)
+		p := process(t, d.Dump)
 		for expression, want := range map[string]string{
 			`WEB.DictionaryStringInt["two"]`:          "2",
 			`WEB.DictionaryStringInt.Count`:           "3",
@@ -377,7 +377,7 @@ func TestWebCollections(t *testing.T) {
 			`WEB.ConcurrentDictionaryStringInt["c2"]`: "22",
 			`WEB.FrozenDictionaryStringInt["hail"]`:   "3",
 		} {
-			assert.Equal(t, want, worth(p, strings.ReplaceAll(expression, "WEB", "WebDebuggee.Collections")), expression)
+			assert.Equal(t, want, evaluate(p, strings.ReplaceAll(expression, "WEB", "WebDebuggee.Collections")), expression)
 		}
 		got, _ := rows(t, p, "from threads | select count()", query.Options{})
 		assert.NotEqual(t, []string{"0"}, got)

@@ -36,7 +36,7 @@ var sales = []saleRow{
 
 // withSales adds the source sales to what queries about a dump can ask for.
 func withSales(t *testing.T) *query.Process {
-	p := asked(t, testdump.Open(t, "net10-zoo").Dump)
+	p := process(t, testdump.Open(t, "net10-zoo").Dump)
 	p.Sources = append(p.Sources, query.NewSource(query.Source{Name: "sales", Aliases: []string{"orders"}}, func(context.Context) iter.Seq2[saleRow, error] {
 		return func(yield func(saleRow, error) bool) {
 			for _, s := range sales {
@@ -131,7 +131,7 @@ func TestQuestionErrors(t *testing.T) {
 // TestRegisters: the registers of the current thread have their names, and thread statics their values on it.
 func TestRegisters(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")
-	p := asked(t, d.Dump)
+	p := process(t, d.Dump)
 	v, err := d.View("")
 	require.NoError(t, err)
 	list, err := v.Threads()
@@ -145,15 +145,15 @@ func TestRegisters(t *testing.T) {
 		}
 		ip, _ := th.OS.Registers.IP()
 		sp, _ := th.OS.Registers.SP()
-		assert.Equal(t, fmt.Sprintf("0x%x", uint64(ip)), worth(p, "hex(@rip)"))
-		assert.Equal(t, fmt.Sprintf("0x%x", uint64(sp)), worth(p, "hex(@rsp)"))
-		assert.Equal(t, worth(p, "hex(@rip)"), worth(p, "hex(@ip)"))
-		values[worth(p, "Debuggee.Zoo.Statics.PerThreadString")] = true
+		assert.Equal(t, fmt.Sprintf("0x%x", uint64(ip)), evaluate(p, "hex(@rip)"))
+		assert.Equal(t, fmt.Sprintf("0x%x", uint64(sp)), evaluate(p, "hex(@rsp)"))
+		assert.Equal(t, evaluate(p, "hex(@rip)"), evaluate(p, "hex(@ip)"))
+		values[evaluate(p, "Debuggee.Zoo.Statics.PerThreadString")] = true
 	}
 	assert.True(t, values[`"main thread"`] && values[`"worker thread"`], "%v", values)
-	assert.Contains(t, worth(p, "@nonesuch"), "there is no register @nonesuch")
+	assert.Contains(t, evaluate(p, "@nonesuch"), "there is no register @nonesuch")
 	p.Thread = nil
-	assert.Contains(t, worth(p, "@rip"), "there is no thread")
+	assert.Contains(t, evaluate(p, "@rip"), "there is no thread")
 }
 
 // TestNames: completion knows the functions and the sources.
@@ -168,7 +168,7 @@ func TestNames(t *testing.T) {
 
 // TestGroupsOfValues: structs, decimals, times, enums and boxes are keys of groups, and are sorted.
 func TestGroupsOfValues(t *testing.T) {
-	p := asked(t, testdump.Open(t, "net10-zoo").Dump)
+	p := process(t, testdump.Open(t, "net10-zoo").Dump)
 	for text, want := range map[string][]string{
 		"from objects of Debuggee.Zoo.Primitives | group by Struct.To, Decimal, DateTime, Boxed, Flags | select count()": nil,
 		"from objects of Debuggee.Zoo.Primitives | select Decimal, TimeSpan, Boxed | order by Struct, Decimal desc, TimeSpan, Boxed, Guid": {
@@ -191,7 +191,7 @@ func TestGroupsOfValues(t *testing.T) {
 
 // TestRowMembers: members of the object that a row of a source is about are names.
 func TestRowMembers(t *testing.T) {
-	p := asked(t, testdump.Open(t, "net10-async").Dump)
+	p := process(t, testdump.Open(t, "net10-async").Dump)
 	want, _ := rows(t, p, "from tasks | select flags", query.Options{})
 	got, _ := rows(t, p, "from tasks | select hex(m_stateFlags)", query.Options{})
 	require.Len(t, got, len(want))
@@ -210,7 +210,7 @@ func TestRowMembers(t *testing.T) {
 // TestNothingToRead: without a heap in the dump a question about objects is an error, and one about threads has rows with
 // the reasons for what is missing.
 func TestNothingToRead(t *testing.T) {
-	p := asked(t, testdump.Open(t, "win-net10-zoo-triage").Dump)
+	p := process(t, testdump.Open(t, "win-net10-zoo-triage").Dump)
 	for _, text := range []string{"from objects | select address", "from strings | group by length | select count()", "from live | select count()"} {
 		q, err := query.Run(t.Context(), p, text, query.Options{})
 		if err == nil {

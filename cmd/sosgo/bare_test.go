@@ -18,7 +18,7 @@ const bareCore = "testdata/dumps/bare/net10-zoo-gcore/net10-zoo-gcore.dmp.zst"
 
 // TestBareSays: what a core without files can't tell is neither "no" nor zero, and
 // the exit code says that the dump lacks it.
-func TestBareSays(t *testing.T) {
+func TestBareMessages(t *testing.T) {
 	k := keptDump{}
 	ask := func(line string, more ...string) (string, string, int) {
 		return runIn(t, cli.Env{Open: k.open}, append([]string{"-d", bareCore, "-offline", "-c", line}, more...)...)

@@ -35,11 +35,11 @@ func (o *overwritten) View(target.Addr, int) ([]byte, bool) { return nil, false 
 func (o *overwritten) Span(target.Addr) []byte              { return nil }
 
 // askedFiles notes which module's file was last asked for.
-type askedFiles struct{ last target.Module }
+type noteFiles struct{ last target.Module }
 
 var errNoFile = errors.New("there is no file")
 
-func (f *askedFiles) File(m *target.Module, _ *image.Image) (*image.Image, error) {
+func (f *noteFiles) File(m *target.Module, _ *image.Image) (*image.Image, error) {
 	f.last = *m
 	return nil, errNoFile
 }
@@ -49,7 +49,7 @@ func (f *askedFiles) File(m *target.Module, _ *image.Image) (*image.Image, error
 type component struct {
 	r     *Reader
 	c     *members
-	files *askedFiles
+	files *noteFiles
 	m     *dac.Module
 	info  target.Addr
 	code  target.Range
@@ -124,7 +124,7 @@ func openCanned(t testing.TB, name string, wrap func(target.Memory) target.Memor
 
 // openCode opens a process, and the first image with code that it has.
 func openCode(t *testing.T, name string, with map[target.Addr][]byte) component {
-	c := component{files: &askedFiles{}}
+	c := component{files: &noteFiles{}}
 	rt := openCanned(t, name, func(m target.Memory) target.Memory { return &overwritten{m, with} }, c.files)
 	c.r = Of(rt)
 	var err error

@@ -281,10 +281,10 @@ func TestUnusable(t *testing.T) {
 	tooMany := small()
 	tooMany.ManySegments, tooMany.ClaimSegments = true, 0xffffffff
 	tests := []struct {
-		name string
-		file []byte
-		want error
-		says string
+		name    string
+		file    []byte
+		want    error
+		message string
 	}{
 		{"empty", nil, target.ErrCorrupt, "no ELF header"},
 		{"text", []byte("hello, world, this is text"), target.ErrCorrupt, "no ELF header"},
@@ -306,7 +306,7 @@ func TestUnusable(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			_, err := elfcore.Open(target.BytesSource(tt.file))
 			require.ErrorIs(t, err, tt.want)
-			assert.Contains(t, err.Error(), tt.says)
+			assert.Contains(t, err.Error(), tt.message)
 			var fe *elfcore.FormatError
 			assert.Equal(t, tt.want == target.ErrCorrupt, errors.As(err, &fe))
 		})
@@ -323,9 +323,9 @@ func TestContradictions(t *testing.T) {
 		return func(c *synth.ELFCore) { c.Notes[4] = synth.ELFNote{Owner: "CORE", Type: 0x46494c45, Desc: desc} }
 	}
 	tests := []struct {
-		name   string
-		change func(*synth.ELFCore)
-		says   string
+		name    string
+		change  func(*synth.ELFCore)
+		message string
 	}{
 		{"memory behind the end", func(c *synth.ELFCore) { c.Segments[0].ClaimOffset = 1 << 40 }, "past the end"},
 		{"memory at 2^64-1", func(c *synth.ELFCore) { c.Segments[0].ClaimOffset = 1<<64 - 1 }, "past the end"},
@@ -357,7 +357,7 @@ func TestContradictions(t *testing.T) {
 				assert.ErrorIs(t, w, target.ErrCorrupt)
 				all = append(all, w.Error())
 			}
-			assert.Contains(t, strings.Join(all, "\n"), tt.says)
+			assert.Contains(t, strings.Join(all, "\n"), tt.message)
 			touch(f)
 		})
 	}

@@ -123,8 +123,8 @@ func (b *builder) machinePage() uint64 {
 	for _, m := range b.files {
 		all |= uint64(m.Start) | uint64(m.End)
 	}
-	told, _ := b.aux(auxPage)
-	for _, n := range []uint64{told, b.unit, all & -all} {
+	recorded, _ := b.aux(auxPage)
+	for _, n := range []uint64{recorded, b.unit, all & -all} {
 		if n >= stackPage && n <= largestPage && n&(n-1) == 0 {
 			return n
 		}

@@ -31,14 +31,14 @@ func processOf(t testing.TB, d *sosgo.Dump) *tables.Process {
 	v, err := d.View("")
 	require.NoError(t, err)
 	p := &tables.Process{Summary: &answer.Summary{ID: "1", Dump: "x"}}
-	asked, err := v.Asked(graph.Options{})
+	process, err := v.QueryProcess(graph.Options{})
 	if errors.Is(err, target.ErrUnsupported) {
 		t.Skip(err)
 	}
 	require.NoError(t, err)
-	p.Sources = asked.Sources
+	p.Sources = process.Sources
 	if g, err := v.Graph(t.Context(), graph.Options{}); err == nil {
-		p.Heap = &export.Heap{Graph: g, Objects: asked.Objects, Jobs: 3}
+		p.Heap = &export.Heap{Graph: g, Objects: process.Objects, Jobs: 3}
 	}
 	return p
 }
@@ -259,12 +259,12 @@ func ExampleWrite() {
 	if err != nil {
 		panic(err)
 	}
-	asked, err := v.Asked(graph.Options{})
+	process, err := v.QueryProcess(graph.Options{})
 	if err != nil {
 		panic(err)
 	}
 	var gaps answer.Gaps
-	p := &tables.Process{Summary: &answer.Summary{}, Sources: asked.Sources}
+	p := &tables.Process{Summary: &answer.Summary{}, Sources: process.Sources}
 	list, err := tables.Write(context.Background(), p, tables.Options{Form: tables.NDJSON}, &gaps, func(_ string, write func(io.Writer) error) error {
 		return write(io.Discard)
 	})

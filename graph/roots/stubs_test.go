@@ -184,15 +184,15 @@ func TestFramesThatAreNotRead(t *testing.T) {
 		require.NoError(t, err)
 		id := binary.LittleEndian.AppendUint64(nil, number)
 		changed, _ := openStubs(t, map[target.Addr][]byte{stub: id})
-		told, left := 0, 0
+		reported, left := 0, 0
 		for _, err := range changed.Roots(t.Context()) {
 			if err == nil {
 				left++
 			} else if strings.Contains(err.Error(), class) && errors.Is(err, target.ErrUnsupported) {
-				told++
+				reported++
 			}
 		}
-		assert.Equal(t, 1, told, class)
+		assert.Equal(t, 1, reported, class)
 		assert.Greater(t, left, all/2, class)
 	}
 }

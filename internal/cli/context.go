@@ -127,8 +127,8 @@ func (c *Context) Warn(err error) {
 	}
 }
 
-// Tell prints a line on stderr at once, for what the user has to know while the command runs.
-func (c *Context) Tell(line string) { c.stderr.print("sosgo: " + report.Escape(line) + "\n") }
+// Note prints a line on stderr at once, for what the user has to know while the command runs.
+func (c *Context) Note(line string) { c.stderr.print("sosgo: " + report.Escape(line) + "\n") }
 
 // Warned returns how often the command has warned so far.
 func (c *Context) Warned() int { return c.warned }

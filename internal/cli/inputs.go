@@ -123,11 +123,11 @@ func (c *Context) fileProblems() {
 		return
 	}
 	for _, err := range d.FileProblems() {
-		if c.Session.told == nil {
-			c.Session.told = map[string]bool{}
+		if c.Session.reported == nil {
+			c.Session.reported = map[string]bool{}
 		}
-		if text := err.Error(); !c.Session.told[text] {
-			c.Session.told[text] = true
+		if text := err.Error(); !c.Session.reported[text] {
+			c.Session.reported[text] = true
 			c.warned++
 			c.warnings = slices.Insert(c.warnings, 0, report.Problem{Text: text, Kind: kindWord(err)})
 		}

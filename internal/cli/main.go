@@ -212,10 +212,9 @@ func (a *app) nameFile(name string, rest []word, p *parser) ([]word, error) {
 	return p.parse(rest, true)
 }
 
-// noCommand is sosgo without a command: the help, which is an answer only if
-// it was asked for.
-func (a *app) noCommand(ctx context.Context, asked bool) int {
-	if asked {
+// noCommand prints the overview. It is an answer on request only, and a usage error otherwise.
+func (a *app) noCommand(ctx context.Context, requested bool) int {
+	if requested {
 		return ExitCode(a.run(ctx, []word{{text: "help"}}, a.stdout))
 	}
 	a.stderr.print(a.overview())

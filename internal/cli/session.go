@@ -60,7 +60,7 @@ type Session struct {
 
 	lent bool // the dump is another session's, and not to be closed
 
-	told map[string]bool // problems with files, each is told once
+	reported map[string]bool // problems with files that have been reported: each is reported once
 
 	thread    uint32
 	hasThread bool

@@ -114,7 +114,7 @@ func TestWaiterLeaves(t *testing.T) {
 	for range 2 {
 		waits := make(chan struct{}, 1)
 		go func() {
-			v, err := l.GetContext(asked{t.Context(), waits}, compute)
+			v, err := l.GetContext(noted{t.Context(), waits}, compute)
 			assert.NoError(t, err)
 			got <- v
 		}()
@@ -134,12 +134,12 @@ func TestWaiterLeaves(t *testing.T) {
 }
 
 // An asked context tells when somebody waits for its end.
-type asked struct {
+type noted struct {
 	context.Context
 	waits chan<- struct{}
 }
 
-func (a asked) Done() <-chan struct{} {
+func (a noted) Done() <-chan struct{} {
 	a.waits <- struct{}{}
 	return a.Context.Done()
 }

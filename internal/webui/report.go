@@ -31,7 +31,7 @@ func WriteReport(ctx context.Context, w io.Writer, a Asker, s Subject, progress 
 	if err != nil {
 		return err
 	}
-	d := &documents{asker: a, asked: map[string]any{}, left: MaxReport - frameSize()}
+	d := &documents{asker: a, results: map[string]any{}, left: MaxReport - frameSize()}
 	for i, name := range names {
 		progress(i, len(names))
 		if err := d.add(ctx, name, by[name]); err != nil {
@@ -53,21 +53,21 @@ type document struct {
 
 // documents are those of a report while they are asked for.
 type documents struct {
-	asker Asker
-	asked map[string]any // results by the names of questions, for those that follow from them
-	kept  []document
-	left  int
+	asker   Asker
+	results map[string]any // results by the names of questions, for those that follow from them
+	kept    []document
+	left    int
 }
 
 func (d *documents) add(ctx context.Context, name string, q question) error {
 	if len(q.Each) == 0 {
 		result, err := d.ask(ctx, q.Words, q.window())
-		d.asked[name] = result
+		d.results[name] = result
 		return err
 	}
 	var values []string
 	for _, path := range q.Each {
-		for _, v := range valuesAt(d.asked[path[0]], path[1:]) {
+		for _, v := range valuesAt(d.results[path[0]], path[1:]) {
 			if !slices.Contains(values, v) && len(values) < q.Most {
 				values = append(values, v)
 			}

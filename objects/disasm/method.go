@@ -29,7 +29,7 @@ func (l *Lister) Method(ctx context.Context, a target.Addr, o MethodOptions) (*a
 	if err != nil {
 		return nil, err
 	}
-	out := &answer.Disassembly{Method: info.Method.Addr, Kind: info.Kind.String(), Start: info.Start, Size: info.Size, Asked: a}
+	out := &answer.Disassembly{Method: info.Method.Addr, Kind: info.Kind.String(), Start: info.Start, Size: info.Size, At: a}
 	out.Name = out.Text(l.code.MethodName(info.Method, code.MethodFull))
 	if info.Start == 0 {
 		return out, nil

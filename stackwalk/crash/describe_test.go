@@ -111,9 +111,9 @@ func checkScenario(t *testing.T, scenario string, x *answer.Crash) {
 	case "crash aggregate":
 		if x.Exceptions[0].Message.Err != nil {
 			// A partial dump lacks the list: that there are more causes is said.
-			require.Len(t, x.Untold, 1)
-			assert.Zero(t, x.Untold[0].Exception)
-			assert.ErrorIs(t, x.Untold[0].Err, target.ErrNotInDump)
+			require.Len(t, x.Omitted, 1)
+			assert.Zero(t, x.Omitted[0].Exception)
+			assert.ErrorIs(t, x.Omitted[0].Err, target.ErrNotInDump)
 			return
 		}
 		require.Len(t, x.Causes[0], 2, "both tasks failed")

@@ -18,7 +18,7 @@ import (
 
 // TestDescribeTellsWhatTheProcessPrinted compares with what processes wrote to their
 // standard error before they died, by the source of the scenario "crash".
-func TestDescribeTellsWhatTheProcessPrinted(t *testing.T) {
+func TestDescribeReadsWhatTheProcessPrinted(t *testing.T) {
 	for name, want := range map[string]struct {
 		types, messages []string
 		top             string // the method that threw the innermost exception

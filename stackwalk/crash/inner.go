@@ -12,7 +12,7 @@ import (
 )
 
 // maxExceptions bounds the exceptions of one tree.
-const maxExceptions = limits.ToldExceptions
+const maxExceptions = limits.DescribedExceptions
 
 // innerExceptions returns the causes of x: its inner exception, and the exceptions in a list field, as in
 // AggregateException and ReflectionTypeLoadException.

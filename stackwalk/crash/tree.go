@@ -44,7 +44,7 @@ func (t *trees) add(a target.Addr, depth int) int {
 	causes, err := innerExceptions(t.rt, x)
 	if err != nil {
 		t.gaps.Note(err)
-		out.Untold = append(out.Untold, answer.UntoldCauses{Exception: n, Reason: err.Error(), Err: err})
+		out.Omitted = append(out.Omitted, answer.OmittedCauses{Exception: n, Reason: err.Error(), Err: err})
 	}
 	for _, c := range causes {
 		if k := t.add(c, depth+1); k >= 0 {

@@ -93,9 +93,9 @@ type browser struct {
 	t   *testing.T
 	ctx context.Context
 
-	mu       sync.Mutex
-	problems []string // of its console, exceptions, and refused by the policy
-	asked    []string // addresses that it asked for
+	mu        sync.Mutex
+	problems  []string // of its console, exceptions, and refused by the policy
+	requested []string // addresses that it asked for
 }
 
 // start starts a browser, or skips the test if there is none.
@@ -145,7 +145,7 @@ func (b *browser) heard(ev any) {
 	defer b.mu.Unlock()
 	switch ev := ev.(type) {
 	case *network.EventRequestWillBeSent:
-		b.asked = append(b.asked, ev.Request.URL)
+		b.requested = append(b.requested, ev.Request.URL)
 	case *log.EventEntryAdded:
 		if ev.Entry.Level == log.EntryLevelError || ev.Entry.Level == log.EntryLevelWarning {
 			b.problems = append(b.problems, ev.Entry.Text+" "+ev.Entry.URL)
@@ -224,7 +224,7 @@ func (b *browser) clean(origin string) {
 	for _, p := range b.problems {
 		b.t.Errorf("the browser says: %s", p)
 	}
-	for _, u := range b.asked {
+	for _, u := range b.requested {
 		if !strings.HasPrefix(u, origin) && u != "about:blank" && u != "data:," {
 			b.t.Errorf("the page asked for %s", u)
 		}
@@ -235,7 +235,7 @@ func (b *browser) clean(origin string) {
 func (b *browser) asks(part string) (n int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	for _, u := range b.asked {
+	for _, u := range b.requested {
 		if strings.Contains(u, part) {
 			n++
 		}

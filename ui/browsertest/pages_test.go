@@ -103,8 +103,8 @@ func plain(s string) string { return strings.ReplaceAll(s, ",", "") }
 // TestCauses: who opens the crash, the hang and the leak reads the cause on the first page.
 func TestCauses(t *testing.T) {
 	for _, c := range []struct {
-		dump int
-		says []string
+		dump  int
+		texts []string
 	}{
 		{0, []string{"Debuggee.Crash.OrderException was not caught", "order 1042 failed", "crashing worker"}},
 		{1, []string{"deadlock: thread 11", "only writer", "sync over async"}},
@@ -115,7 +115,7 @@ func TestCauses(t *testing.T) {
 		b.run(chromedp.Navigate(at))
 		b.open("overview")
 		text := b.text(`document.querySelector("main").textContent`)
-		for _, s := range c.says {
+		for _, s := range c.texts {
 			if !strings.Contains(text, s) {
 				t.Errorf("%s: the overview lacks %q", dumps[c.dump].name, s)
 			}

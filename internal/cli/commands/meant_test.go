@@ -29,7 +29,7 @@ func TestObjectsByExpression(t *testing.T) {
 	require.Zero(t, code, stderr)
 	assert.Contains(t, text, "System.Int32[]")
 
-	for words, says := range map[string]string{
+	for words, message := range map[string]string{
 		"Debuggee.Zoo.Statics.Null":    "Debuggee.Zoo.Statics.Null is null",
 		"Debuggee.Zoo.Statics.Struct":  "no object, but a value of type Debuggee.Zoo.Point",
 		"Debuggee.Zoo.Statics.Int":     "no object, but 1234567",
@@ -42,6 +42,6 @@ func TestObjectsByExpression(t *testing.T) {
 		code, text, stderr := sosgo(t, d, "dumpobj", words)
 		assert.Equal(t, cli.ExitUsage, code, words)
 		assert.Empty(t, text, words)
-		assert.Contains(t, stderr, says, words)
+		assert.Contains(t, stderr, message, words)
 	}
 }

@@ -13,7 +13,7 @@ import (
 
 // TestUntoldRuntime: a program whose exports are in no file at hand may be a single-file app: it is asked for, and is not said
 // to have no runtime. A library is none, and a program whose exports can be read and are another's isn't.
-func TestUntoldRuntime(t *testing.T) {
+func TestUndescribedRuntime(t *testing.T) {
 	const base, lib = 0x5000_0000_0000, 0x7f00_0000_0000
 	program := synth.ELFImage(3, 0x2000, [4]uint64{0, 0, 0x1000, 0x1000}, [4]uint64{0x1000, 0x2000, 0x1000, 0x1000})
 	for name, c := range map[string]struct {

@@ -100,13 +100,13 @@ func compare(t *testing.T, at target.Range, sound, got Answers) {
 			t.Errorf("without %v, %s:\n%s\nand not\n%s", at, name, v, want)
 		}
 	}
-	if len(got.values) < len(sound.values) && !got.saysMore(sound) {
+	if len(got.values) < len(sound.values) && !got.hasMoreThan(sound) {
 		t.Errorf("without %v: %d answers of %d, and no word", at, len(got.values), len(sound.values))
 	}
 }
 
-// saysMore reports whether a has an error that b has not.
-func (a *Answers) saysMore(b Answers) bool {
+// hasMoreThan reports whether a has an error that b has not.
+func (a *Answers) hasMoreThan(b Answers) bool {
 	known := map[string]bool{}
 	for _, err := range b.errs {
 		known[err.Error()] = true

@@ -60,7 +60,7 @@ func methodNamed(c *cli.Context, text string) (target.Addr, error) {
 
 // meantAddress evaluates an expression to an object or an address.
 func meantAddress(c *cli.Context, text string) (target.Addr, error) {
-	p, err := Asked(c)
+	p, err := QueryProcess(c)
 	if err != nil {
 		return 0, err
 	}

@@ -9,10 +9,10 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Asked returns what questions of the user's own are about: the view that the session looks at, with its current thread, and
+// QueryProcess returns what questions of the user's own are about: the view that the session looks at, with its current thread, and
 // with $_ and $thread as variables.
-func Asked(c *cli.Context) (*query.Process, error) {
-	p, err := View(c).Asked(GraphOptions(c))
+func QueryProcess(c *cli.Context) (*query.Process, error) {
+	p, err := View(c).QueryProcess(GraphOptions(c))
 	if err != nil {
 		return nil, err
 	}

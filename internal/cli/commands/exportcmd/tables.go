@@ -67,11 +67,11 @@ func tablesOf(c *cli.Context, g *answer.Gaps) (*tables.Process, error) {
 	}
 	g.NoteAll(s.Noted())
 	p := &tables.Process{Summary: s}
-	asked, err := ask.View(c).Asked(ask.GraphOptions(c))
+	process, err := ask.View(c).QueryProcess(ask.GraphOptions(c))
 	if err != nil {
 		return nil, err
 	}
-	p.Sources = asked.Sources
+	p.Sources = process.Sources
 	if p.Heap, err = heapOf(c); err != nil {
 		g.Note(err)
 		p.Heap = nil

@@ -73,7 +73,7 @@ func (o *heapOptions) chosen(c *cli.Context) (*heap.Filter, *heap.Heap, error) {
 
 // table makes the table of -select.
 func (o *heapOptions) table(c *cli.Context, f *heap.Filter) (*answer.Listing, error) {
-	p, err := ask.Asked(c)
+	p, err := ask.QueryProcess(c)
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +87,7 @@ func (o *heapOptions) table(c *cli.Context, f *heap.Filter) (*answer.Listing, er
 // list lists or counts the objects.
 func (o *heapOptions) list(c *cli.Context, h *heap.Heap, f *heap.Filter) (*answer.Listing, error) {
 	if o.Where != "" {
-		p, err := ask.Asked(c)
+		p, err := ask.QueryProcess(c)
 		if err != nil {
 			return nil, err
 		}

@@ -91,7 +91,7 @@ func taskState(r *tasks.Reader, o *answer.Object) *answer.TaskState {
 
 // show evaluates expressions about an object.
 func show(c *cli.Context, x *answer.Object, text string) error {
-	p, err := ask.Asked(c)
+	p, err := ask.QueryProcess(c)
 	if err != nil {
 		return err
 	}

@@ -55,7 +55,7 @@ func functionList() string {
 }
 
 func askEval(c *cli.Context) (report.Answer, error) {
-	p, err := ask.Asked(c)
+	p, err := ask.QueryProcess(c)
 	if err != nil {
 		return report.Answer{}, err
 	}
@@ -140,7 +140,7 @@ func askQuery(c *cli.Context) (report.Answer, error) {
 	if err != nil {
 		return report.Answer{}, err
 	}
-	p, err := ask.Asked(c)
+	p, err := ask.QueryProcess(c)
 	if err != nil {
 		return report.Answer{}, err
 	}

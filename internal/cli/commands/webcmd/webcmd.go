@@ -68,9 +68,9 @@ func askWeb(c *cli.Context) (report.Answer, error) {
 		return report.Answer{}, err
 	}
 	if a, err := netip.ParseAddr(host); err != nil && host != "localhost" || err == nil && !a.IsLoopback() {
-		c.Tell("other machines can reach this page; what goes there is not encrypted, the token neither")
+		c.Note("other machines can reach this page; what goes there is not encrypted, the token neither")
 	}
-	c.Tell("open " + s.URL() + " in a browser; Ctrl-C ends the page")
+	c.Note("open " + s.URL() + " in a browser; Ctrl-C ends the page")
 	err = s.Serve(c.Context(), l)
 	return report.Say(&answer.WebPage{URL: s.URL()}, processtext.WebPage), err
 }

@@ -42,12 +42,12 @@ func socket(s *answer.WebSocket) string {
 	if !s.Protocol.IsZero() {
 		parts = append(parts, "protocol "+s.Protocol.String())
 	}
-	for _, says := range []struct {
+	for _, state := range []struct {
 		flag answer.Maybe[bool]
 		text string
 	}{{s.SentClose, "has sent its close frame"}, {s.ReceivedClose, "has received the other's close frame"}, {s.Disposed, "disposed"}} {
-		if says.flag.Value {
-			parts = append(parts, says.text)
+		if state.flag.Value {
+			parts = append(parts, state.text)
 		}
 	}
 	if why := strings.TrimSpace(s.CloseStatus.String() + " " + s.CloseText.String()); why != "" {

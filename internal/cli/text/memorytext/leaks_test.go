@@ -66,7 +66,7 @@ func TestLeaksRemedies(t *testing.T) {
 	}
 	name := func(s string) answer.Text { return answer.Text{S: s} }
 	members := &answer.TypeCount{Type: name("Contoso.State"), Count: 600, Size: 1 << 20}
-	for holder, says := range map[answer.GroupHolder]string{
+	for holder, want := range map[answer.GroupHolder]string{
 		{Kind: "handles", Handle: "Strong", Root: name("strong handle")}:       "Each has a GC handle",
 		{Kind: "handles", Handle: "Pinned", Root: name("pinned handle")}:       "Each has a GC handle",
 		{Kind: "finalizer queue", Root: name("finalizer queue")}:               "Each waits for its finalizer",
@@ -76,12 +76,12 @@ func TestLeaksRemedies(t *testing.T) {
 		out := text(answer.Suspect{Kind: answer.SuspectGroup, Members: members, Holders: []answer.GroupHolder{holder}})
 		assert.Contains(t, out, "are referred to by "+holder.Root.S+"\n")
 		lines := strings.Split(strings.TrimSpace(out), "\n")
-		if says == "" {
+		if want == "" {
 			assert.Len(t, lines, 2, out)
 			continue
 		}
 		require.Len(t, lines, 3, out)
-		assert.Contains(t, lines[2], says)
+		assert.Contains(t, lines[2], want)
 	}
 
 	list := answer.Suspect{Kind: answer.SuspectAccumulation, Point: &answer.PathObject{Address: 16, Type: name("System.Object[]")},

@@ -16,7 +16,7 @@ func TestWithoutARoot(t *testing.T) {
 		generation string
 		incomplete bool
 		garbage    bool
-		says       string
+		want       string
 	}{
 		{"2", false, true, "It is garbage."},
 		{"2", true, false, "No root that can be read leads to it."},
@@ -34,7 +34,7 @@ func TestWithoutARoot(t *testing.T) {
 		} {
 			var b strings.Builder
 			write(report.NewPage(&b, false, func(error) {}, func() error { return nil }))
-			assert.Contains(t, b.String(), c.says, name)
+			assert.Contains(t, b.String(), c.want, name)
 			assert.Equal(t, c.garbage, strings.Contains(b.String(), "It is garbage"), name)
 		}
 	}

@@ -131,9 +131,9 @@ func (w *analysisWriter) exception(indent string, t *answer.ExceptionTree, i int
 			w.exception(indent+analysisIndent, t, k)
 		}
 	}
-	untold := slices.IndexFunc(t.Untold, func(u answer.UntoldCauses) bool { return u.Exception == i })
-	if untold >= 0 && !w.p.SOS {
-		w.p.Printf("%sOther causes: %s\n", indent, answer.Absent(t.Untold[untold].Err))
+	omitted := slices.IndexFunc(t.Omitted, func(u answer.OmittedCauses) bool { return u.Exception == i })
+	if omitted >= 0 && !w.p.SOS {
+		w.p.Printf("%sOther causes: %s\n", indent, answer.Absent(t.Omitted[omitted].Err))
 	}
 }
 

@@ -25,7 +25,7 @@ func TestAnalysis(t *testing.T) {
 			Frames: []answer.TraceFrame{{SP: 0xa0, IP: 0xbb, Function: answer.Text{S: "a.dll!F(Int32)"}, Offset: &offset}}},
 		{Address: 0xe2, Type: answer.Text{S: "First"}, Message: &answer.Text{S: "no"}},
 		{Address: 0xe3, Type: answer.Text{S: "Second"}, TraceError: target.ErrNotInDump},
-	}, Untold: []answer.UntoldCauses{{Exception: 1, Err: target.ErrCorrupt}}}
+	}, Omitted: []answer.OmittedCauses{{Exception: 1, Err: target.ErrCorrupt}}}
 	write := func(sos bool, a answer.ThreadAnalysis) string {
 		return page(sos, func(p *report.Page) { Analysis(p, &a) })
 	}

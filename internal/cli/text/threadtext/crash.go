@@ -157,7 +157,7 @@ func (w *crashWriter) exceptions(x *answer.Crash) {
 		if i < len(x.Causes) {
 			w.causes(x, i, number)
 		}
-		for _, u := range x.Untold {
+		for _, u := range x.Omitted {
 			if u.Exception == i {
 				w.p.Printf("Other causes: %s\n", answer.Absent(u.Err))
 			}
@@ -363,7 +363,7 @@ func Greeting(x *answer.Crash) []string {
 		return nil
 	}
 	if x.Alive && x.Waiting != nil {
-		return []string{hangs(len(x.Waiting.Monitors))}
+		return []string{monitorWaits(len(x.Waiting.Monitors))}
 	}
 	if x.Record != nil {
 		return []string{fmt.Sprintf("crash: %s: %s", x.Record.Reason, x.Record.Message)}
@@ -382,8 +382,8 @@ func Greeting(x *answer.Crash) []string {
 	return append(out, line, "crashinfo tells more")
 }
 
-// hangs names the commands that show why threads wait for n monitors.
-func hangs(n int) string {
+// monitorWaits names the commands that show why threads wait for n monitors.
+func monitorWaits(n int) string {
 	if n == 1 {
 		return "threads wait for a monitor that another one holds: waits and locks tell more"
 	}

@@ -136,7 +136,7 @@ func (l *machineListing) handlerBegin(i int, c *answer.HandlerClause, offset uin
 func (l *machineListing) instruction(in *answer.MachineInstruction) {
 	var b strings.Builder
 	at := l.d.Start + target.Addr(in.Offset)
-	if at == l.d.Asked && at != l.d.Start {
+	if at == l.d.At && at != l.d.Start {
 		b.WriteString(">>> ")
 	}
 	if l.o.Offsets {

@@ -19,7 +19,7 @@ func TestDisassembly(t *testing.T) {
 			ILCode: []answer.ILInstruction{{Opcode: "nop"}}},
 		answer.MachineInstruction{Offset: 1, Bytes: "0f", Source: place},
 		answer.MachineInstruction{Offset: 2, Bytes: "c3", Text: "ret", Name: "x"})
-	d := &answer.Disassembly{Name: answer.Text{S: "N.M()"}, Kind: "JIT", Start: 0x1000, Size: 3, Asked: 0x1001, Instructions: instructions,
+	d := &answer.Disassembly{Name: answer.Text{S: "N.M()"}, Kind: "JIT", Start: 0x1000, Size: 3, At: 0x1001, Instructions: instructions,
 		Handlers: []answer.HandlerClause{
 			{Kind: "TYPED", Catches: answer.Text{S: "E"}, Try: answer.CodeSpan{End: 1}, Handler: answer.CodeSpan{Start: 1, End: 3}}},
 		GC:    &answer.GCInfo{Version: 4, Changes: []answer.GCChange{{Offset: 2, SafePoint: true, Begins: []answer.GCSlot{{Slot: "rax"}}}}},

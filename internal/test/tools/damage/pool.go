@@ -19,15 +19,15 @@ import (
 // it, with = in front of what is no address.
 type pools map[string][]string
 
-// askedFirst are the commands that tell addresses and names.
-var askedFirst = []string{
+// firstLines are the commands that tell addresses and names.
+var firstLines = []string{
 	"assemblies", "modules", "clrthreads", "threads", "eeheap", "dumpheap", "clrstack -all", "clrstack -a", "dumpstackobjects -all", "gchandles",
 	"finalizequeue", "types", "dumpexceptions", "syncblk -all", "runtimes", "dumpdomain", "statics -all", "printexception", "dumpruntimetypes",
 	"eestack -EE", "registers", "dumpheap -stat",
 }
 
-// askedThen are asked about some of what those told.
-var askedThen = map[string][]string{
+// linesAfter are asked about some of what those told.
+var linesAfter = map[string][]string{
 	"methodTable": {"dumpmt -md", "dumpclass", "dumpheap -mt"}, "module": {"dumpmodule -mt"}, "object": {"dumpobj"},
 	"methodDesc": {"dumpmd"}, "ip": {"ip2md"}, "assembly": {"dumpassembly"},
 }
@@ -54,12 +54,12 @@ func (s *subject) learnPools(random *rand.Rand) {
 			s.pools.add(name, "", doc.Result)
 		}
 	}
-	for _, line := range askedFirst {
+	for _, line := range firstLines {
 		ask(line)
 	}
 	s.pools.trim(random)
-	for _, key := range slices.Sorted(maps.Keys(askedThen)) {
-		for _, line := range askedThen[key] {
+	for _, key := range slices.Sorted(maps.Keys(linesAfter)) {
+		for _, line := range linesAfter[key] {
 			for range 6 {
 				if a, ok := s.pools.pick(random, key); ok {
 					ask(line + " " + a)
