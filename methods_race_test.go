@@ -173,7 +173,7 @@ var viewCalls = map[string]call{
 		s, err := v.SQLPoolReader()
 		return said(s != nil, err)
 	},
-	"Asked": func(_ *sosgo.Dump, v *sosgo.View, _ string) any {
+	"QueryProcess": func(_ *sosgo.Dump, v *sosgo.View, _ string) any {
 		p, err := v.QueryProcess(graph.Options{})
 		return said(p != nil, err)
 	},
