@@ -102,7 +102,7 @@ func (q *question) summarizeHeap(s *answer.Summary) error {
 	if err != nil {
 		return err
 	}
-	found, err := leaks.Find(q.ctx, h, r, leaks.Options{Jobs: q.dump.Jobs()})
+	found, err := leaks.Find(q.ctx, h, r, leaks.Options{Jobs: q.jobs(q.ctx)})
 	if err != nil {
 		return err
 	}
@@ -218,7 +218,7 @@ func (v *View) Items(ctx context.Context, collection target.Addr, o ...ItemOptio
 		}
 		o := option(o)
 		if o.Jobs == 0 {
-			o.Jobs = q.dump.Jobs()
+			o.Jobs = q.jobs(q.ctx)
 		}
 		return r.Describe(q.ctx, collection, o)
 	})

@@ -122,6 +122,7 @@ func (v *View) AsyncStacks(ctx context.Context, o ...AsyncOptions) (*answer.Asyn
 			if err != nil {
 				return nil, err
 			}
+			q.graph = h.Graph()
 			o.Roots = func(ctx context.Context, a target.Addr) (*answer.RootPaths, error) {
 				return h.RootPaths(ctx, a, graph.HoldOptions{})
 			}
@@ -305,8 +306,8 @@ func (v *View) DbContexts(ctx context.Context) (*answer.DbContexts, error) {
 
 // FlowOptions choose code. The zero value chooses all threads and all suspended async methods.
 type FlowOptions struct {
-	Object target.Addr // only what flows with this Thread, ExecutionContext or async method, if not 0
-	Thread *Thread     // only what flows with this thread, if not nil
+	Object *target.Addr // only what flows with this Thread, ExecutionContext or async method, if not nil
+	Thread *Thread      // only what flows with this thread, if not nil
 }
 
 // Flows lists what flows with threads and async methods: activities with their trace ids, log scopes, values of AsyncLocals.
@@ -323,8 +324,8 @@ func (v *View) Flows(ctx context.Context, o ...FlowOptions) (*answer.Flows, erro
 		}
 		out := &answer.Flows{Flows: []answer.Flow{}}
 		r := flows.New(shapes.Reading{Gaps: &out.Gaps, Binder: b}, items)
-		if o.Object != 0 {
-			object, err := b.Objects().Proven(o.Object)
+		if o.Object != nil {
+			object, err := b.Objects().Proven(*o.Object)
 			if err != nil {
 				return nil, err
 			}

@@ -215,7 +215,7 @@ func (v *View) Leaks(ctx context.Context, o ...LeakOptions) (*answer.Leaks, erro
 			return nil, err
 		}
 		o := option(o)
-		o.Jobs = cmp.Or(o.Jobs, q.dump.Jobs())
+		o.Jobs = cmp.Or(o.Jobs, q.jobs(q.ctx))
 		return leaks.Find(q.ctx, h, r, o)
 	})
 }

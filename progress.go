@@ -7,7 +7,10 @@ import (
 	"github.com/sosgo/sosgo/heap"
 )
 
-type progressKey struct{}
+type (
+	progressKey struct{}
+	jobsKey     struct{}
+)
 
 // A ProgressFunc reports how far a piece of work is. The work is named for people, such as "looking for requests". Done equals
 // total in the last call of a piece of work that completes. Calls do not overlap for one piece of work.
@@ -16,6 +19,19 @@ type ProgressFunc func(work string, done, total uint64)
 // WithProgress returns a context whose answers report their progress to f. Answers that are computed at once report none.
 func WithProgress(ctx context.Context, f ProgressFunc) context.Context {
 	return context.WithValue(orBackground(ctx), progressKey{}, f)
+}
+
+// WithJobs returns a context whose answers use n goroutines at most instead of Options.Jobs.
+func WithJobs(ctx context.Context, n int) context.Context {
+	return context.WithValue(orBackground(ctx), jobsKey{}, n)
+}
+
+// jobs returns the number of goroutines that an answer may use.
+func (v *View) jobs(ctx context.Context) int {
+	if n, ok := ctx.Value(jobsKey{}).(int); ok && n > 0 {
+		return n
+	}
+	return v.dump.Jobs()
 }
 
 // orBackground returns ctx, or the background context for nil.
@@ -32,10 +48,10 @@ func progressOf(ctx context.Context) ProgressFunc {
 	return f
 }
 
-// scan completes the options of a scan: with the goroutines of the dump and with the progress of ctx.
+// scan completes the options of a scan: with the goroutines and the progress of ctx.
 func (v *View) scan(ctx context.Context, work string, o heap.ScanOptions) heap.ScanOptions {
 	if o.Jobs == 0 {
-		o.Jobs = v.dump.Jobs()
+		o.Jobs = v.jobs(ctx)
 	}
 	if f := progressOf(ctx); f != nil && o.Progress == nil {
 		o.Progress = func(done, total uint64) { f(work, done, total) }
@@ -46,7 +62,7 @@ func (v *View) scan(ctx context.Context, work string, o heap.ScanOptions) heap.S
 // building completes the options of a graph in the same way.
 func (v *View) building(ctx context.Context, o graph.Options) graph.Options {
 	if o.Jobs == 0 {
-		o.Jobs = v.dump.Jobs()
+		o.Jobs = v.jobs(ctx)
 	}
 	if f := progressOf(ctx); f != nil && o.Progress == nil {
 		o.Progress = func(at graph.Progress) { f("building the graph of objects", at.Done, at.Total) }

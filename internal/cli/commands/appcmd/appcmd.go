@@ -6,7 +6,7 @@ import "github.com/sosgo/sosgo/internal/cli"
 
 // Commands returns the commands of the group.
 func Commands() []cli.Command {
-	return []cli.Command{
+	return cli.In(cli.GroupApp,
 		requestsCommand(),
 		findHTTPContextCommand(),
 		dumpRequestsCommand(),
@@ -19,5 +19,5 @@ func Commands() []cli.Command {
 		cachesCommand(),
 		dbContextsCommand(),
 		flowsCommand(),
-	}
+	)
 }

@@ -4,6 +4,9 @@
 package ask
 
 import (
+	"context"
+	"sync"
+
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/dac/code"
@@ -23,6 +26,34 @@ func Dump(c *cli.Context) *sosgo.Dump { return c.Dump().(*sosgo.Dump) }
 func View(c *cli.Context) *sosgo.View {
 	v, _ := Dump(c).View(c.Session.Runtime())
 	return v
+}
+
+// Context returns the context for the answers of a view: with the command's workers, and with progress displays.
+func Context(c *cli.Context) context.Context {
+	var mu sync.Mutex
+	shown := map[string]*cli.Progress{}
+	return sosgo.WithProgress(sosgo.WithJobs(c.Context(), c.Jobs), func(work string, done, total uint64) {
+		mu.Lock()
+		defer mu.Unlock()
+		p := shown[work]
+		if p == nil {
+			p = c.Progress(work)
+			shown[work] = p
+		}
+		p.Set(done, total)
+		if done == total {
+			p.Done()
+			delete(shown, work)
+		}
+	})
+}
+
+// Plain returns the function of a command without options: it asks the view, and writes an answer beside an error.
+func Plain[T any](answer func(*sosgo.View, context.Context) (T, error)) func(*cli.Context, *cli.None) (T, error) {
+	return func(c *cli.Context, _ *cli.None) (T, error) {
+		out, err := answer(View(c), Context(c))
+		return out, cli.WithAnswer(err)
+	}
 }
 
 // Runtime opens the runtime that the session looks at.

@@ -9,31 +9,28 @@ import (
 	"github.com/sosgo/sosgo/internal/report"
 )
 
-// GRPCCalls returns the text of grpc: of the calls that are not done or, with all, of all; with all frames of the async code if stacks
-// is set.
-func GRPCCalls(all, stacks bool) func(*report.Page, *answer.GRPCCalls) {
-	return func(p *report.Page, a *answer.GRPCCalls) {
-		if len(a.Calls) == 0 {
-			none(p, len(a.Noted()), "call of gRPC")
-			return
+// GRPCCalls is the text of grpc: of the calls that are not done or, with all, of all; with stacks, with all frames of the async code.
+func GRPCCalls(p *report.Page, a *answer.GRPCCalls, all, stacks bool) {
+	if len(a.Calls) == 0 {
+		none(p, len(a.Noted()), "call of gRPC")
+		return
+	}
+	done := 0
+	for i := range a.Calls {
+		c := &a.Calls[i]
+		if !all && c.Done.Err == nil && c.Done.Value {
+			done++
+			continue
 		}
-		done := 0
-		for i := range a.Calls {
-			c := &a.Calls[i]
-			if !all && c.Done.Err == nil && c.Done.Value {
-				done++
-				continue
-			}
-			p.Printf("%s %s\n", report.Hex12(c.Address), report.Escape(grpcCall(c)))
-			if c.Stack != nil {
-				stack(p, func(name, format string, args ...any) {
-					p.Printf("  %-10s %s\n", name, report.Escape(fmt.Sprintf(format, args...)))
-				}, c.Stack, stacks)
-			}
+		p.Printf("%s %s\n", report.Hex12(c.Address), report.Escape(grpcCall(c)))
+		if c.Stack != nil {
+			stack(p, func(name, format string, args ...any) {
+				p.Printf("  %-10s %s\n", name, report.Escape(fmt.Sprintf(format, args...)))
+			}, c.Stack, stacks)
 		}
-		if done > 0 {
-			p.Printf("%d calls are done; -all lists them\n", done)
-		}
+	}
+	if done > 0 {
+		p.Printf("%d calls are done; -all lists them\n", done)
 	}
 }
 

@@ -36,13 +36,8 @@ func DumpRequests(p *report.Page, a *answer.Requests) {
 	p.Printf("Found %d active requests\n", n)
 }
 
-// Requests is the text of requests.
-func Requests(p *report.Page, a *answer.Requests) { requests(p, a, false) }
-
-// RequestsWithStacks is the text of requests -stacks.
-func RequestsWithStacks(p *report.Page, a *answer.Requests) { requests(p, a, true) }
-
-func requests(p *report.Page, a *answer.Requests, stacks bool) {
+// Requests is the text of requests: with stacks, with all frames of the async code.
+func Requests(p *report.Page, a *answer.Requests, stacks bool) {
 	if a.Now != nil && slices.ContainsFunc(a.Requests, func(r answer.Request) bool { return r.Age != "" }) {
 		p.Printf("Ages are counted to %s: %s.\n\n", a.Now.Format("2006-01-02 15:04:05 MST"), a.Clock)
 	}

@@ -8,13 +8,8 @@ import (
 	"github.com/sosgo/sosgo/internal/report"
 )
 
-// WebSockets is the text of websockets.
-func WebSockets(p *report.Page, a *answer.WebSockets) { webSockets(p, a, false) }
-
-// WebSocketsWithStacks is the text of websockets -stacks.
-func WebSocketsWithStacks(p *report.Page, a *answer.WebSockets) { webSockets(p, a, true) }
-
-func webSockets(p *report.Page, a *answer.WebSockets, stacks bool) {
+// WebSockets is the text of websockets: with stacks, with all frames of the async code.
+func WebSockets(p *report.Page, a *answer.WebSockets, stacks bool) {
 	if len(a.Sockets) == 0 {
 		none(p, len(a.Noted()), "WebSocket")
 		return

@@ -10,13 +10,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// SQLPools is the text of sqlpools.
-func SQLPools(p *report.Page, a *answer.SQLPools) { sqlPools(p, a, false) }
-
-// SQLPoolsWithStacks is the text of sqlpools -stacks.
-func SQLPoolsWithStacks(p *report.Page, a *answer.SQLPools) { sqlPools(p, a, true) }
-
-func sqlPools(p *report.Page, a *answer.SQLPools, stacks bool) {
+// SQLPools is the text of sqlpools: with stacks, with all frames of the async code.
+func SQLPools(p *report.Page, a *answer.SQLPools, stacks bool) {
 	if len(a.Pools) == 0 {
 		if len(a.Noted()) > 0 {
 			p.Print("No pool of connections was found in what could be read.\n")
