@@ -88,7 +88,7 @@ func TestPromptSurvivesBug(t *testing.T) {
 	a.env.Recover = true
 	a.env.TypeNames = func(Dump, string, string, int) []string { panic("types") }
 	a.session.dump = fakeDump{new(int)}
-	got, _ := completer{a}.Do([]rune("do -type x"), 10)
+	got, _ := completer{a}.Do("do -type x")
 	assert.Empty(t, got)
 
 	a = fakeApp(t, &out, nil)

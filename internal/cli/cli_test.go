@@ -381,26 +381,22 @@ func TestCompletion(t *testing.T) {
 		want   []string
 		length int
 	}{
-		{"ro", []string{"ws "}, 2},
-		{"RO", []string{"ws "}, 2},
-		{"do -no", []string{"fields "}, 3},
-		{"do --m", []string{"t ", "in "}, 3},
-		{"do 0x7f0c", []string{"00001000 ", "0000b000 ", "0000a000 "}, 6},
-		{"do 7f0c0000b", []string{"000 "}, 9},
-		{"do -mt 7f0c00001", []string{"000 "}, 9},
-		{"do -gen g", []string{"en0 "}, 1},
-		{"do -type St", []string{"ring "}, 2},
-		{"do -type 'St", []string{"ring "}, 2},
-		{"help vers", []string{"ion "}, 4},
+		{"ro", []string{"rows "}, 2},
+		{"RO", []string{"rows "}, 2},
+		{"do -no", []string{"-nofields "}, 3},
+		{"do --m", []string{"--mt ", "--min "}, 3},
+		{"do 0x7f0c", []string{"7f0c00001000 ", "7f0c0000b000 ", "7f0c0000a000 "}, 6},
+		{"do 7f0c0000b", []string{"7f0c0000b000 "}, 9},
+		{"do -mt 7f0c00001", []string{"7f0c00001000 "}, 9},
+		{"do -gen g", []string{"gen0 "}, 1},
+		{"do -type St", []string{"String "}, 2},
+		{"do -type 'St", []string{"String "}, 2},
+		{"help vers", []string{"version "}, 4},
 		{"nosuch x", nil, 1},
 		{"lines 3 ", nil, 0},
 	} {
-		got, n := completer{a}.Do([]rune(tt.line), len([]rune(tt.line)))
-		var words []string
-		for _, g := range got {
-			words = append(words, string(g))
-		}
-		assert.Equal(t, tt.want, words, tt.line)
+		got, n := completer{a}.Do(tt.line)
+		assert.Equal(t, tt.want, got, tt.line)
 		assert.Equal(t, tt.length, n, tt.line)
 	}
 
@@ -499,7 +495,7 @@ func FuzzCommandLine(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		l, err := parseLine(text)
 		a := fakeApp(t, io.Discard, nil)
-		completer{a}.Do([]rune(text), len([]rune(text)))
+		completer{a}.Do(text)
 		if err != nil {
 			assert.Equal(t, ExitUsage, ExitCode(err))
 			return

@@ -1,45 +1,48 @@
 package cli
 
 import (
-	"bytes"
 	"errors"
+	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/term"
-
-	"github.com/sosgo/sosgo/internal/outfile"
-	"github.com/sosgo/sosgo/internal/report"
 )
 
 // errPromptInterrupted is Readline's error for a line that Ctrl-C gave up.
 var errPromptInterrupted = errors.New("line given up")
 
-// A lineEditor reads lines that are edited on a terminal: with history, which Ctrl-R
-// searches, and completion.
+const (
+	promptText   = "> "
+	defaultWidth = 80 // columns, where the terminal does not report its size
+)
+
+// A lineEditor reads lines that are edited on a terminal, with history and completion. It draws the whole line after each
+// key, so that it need not guess what a terminal of another size made of the last drawing.
 type lineEditor struct {
-	terminal *term.Terminal
 	keys     *keyReader
-	fd       int // of the terminal; -1 in tests
 	out      io.Writer
-	complete func(line []rune, pos int) (suffixes [][]rune, length int)
+	fd       int // of the terminal; -1 in tests
+	size     func() (width, height int, err error)
+	complete func(before string) (found []string, length int) // length characters are replaced
 	history  *lineHistory
 
-	sought string // by Ctrl-R
-	found  int    // history line that it shows; -1 for none
+	line  []rune
+	pos   int // of the cursor in line
+	row   int // of the cursor, counted from the prompt's
+	width int // of the terminal at the last drawing
+
+	shown  int    // history line that is edited; -1 for a new one
+	kept   []rune // the new line while a line of the history is shown
+	search *lineSearch
 }
 
 func newLineEditor(in io.Reader, out io.Writer, fd int, h *lineHistory) *lineEditor {
-	e := &lineEditor{keys: &keyReader{r: in}, fd: fd, out: out, history: h, found: -1}
-	e.terminal = term.NewTerminal(struct {
-		io.Reader
-		io.Writer
-	}{e.keys, out}, "> ")
-	e.terminal.History = h
-	e.terminal.AutoCompleteCallback = e.key
+	e := &lineEditor{keys: &keyReader{r: in}, out: out, fd: fd, history: h}
+	e.size = func() (int, int, error) { return term.GetSize(fd) }
 	return e
 }
 
@@ -51,200 +54,321 @@ func (e *lineEditor) Readline() (string, error) {
 		if err != nil {
 			return "", err
 		}
-		defer func() { _ = term.Restore(e.fd, state) }() // there is no other way to say it than on this terminal
-		if width, height, err := term.GetSize(e.fd); err == nil && width > 0 {
-			_ = e.terminal.SetSize(width, height)
+		defer func() { _ = term.Restore(e.fd, state) }() // an error could only be reported on this terminal
+	}
+	e.line, e.pos, e.row, e.shown, e.search = nil, 0, 0, -1, nil
+	e.width = e.columns()
+	e.draw()
+	for {
+		key, err := e.keys.next(e.resize)
+		if err == nil && key == ctrl('D') && len(e.line) == 0 && e.search == nil {
+			err = io.EOF
 		}
+		if err != nil {
+			e.leave("")
+			return "", err
+		}
+		switch {
+		case e.search != nil && e.searchKey(key):
+		case key == ctrl('C'):
+			e.leave("^C")
+			return "", errPromptInterrupted
+		case key == keyEnter || key == '\n':
+			e.leave("")
+			line := string(e.line)
+			e.history.Add(line)
+			return line, nil
+		default:
+			e.edit(key)
+		}
+		e.draw()
 	}
-	line, err := e.terminal.ReadLine()
-	switch {
-	case e.keys.interrupted:
-		e.keys.interrupted = false
-		return "", errPromptInterrupted
-	case errors.Is(err, term.ErrPasteIndicator):
-		err = nil
-	case err == io.EOF:
-		_, _ = io.WriteString(e.out, "\r\n")
-	}
-	return line, err
 }
 
 // Close keeps the history.
 func (e *lineEditor) Close() error { return e.history.close() }
 
-// The keys that the editor adds to the terminal's.
-const (
-	keyTab    = '\t'
-	keyCtrlR  = 'R' - '@'
-	keyCtrlC  = 'C' - '@'
-	giveUp    = "\x05\x15\r" // to the end of the line, delete it, Enter
-	listWidth = 78           // characters of a row of completions
-)
-
-// key is asked about each key first.
-func (e *lineEditor) key(line string, pos int, key rune) (string, int, bool) {
-	if key != keyCtrlR {
-		e.found = -1
+// columns returns the width of the terminal.
+func (e *lineEditor) columns() int {
+	if width, _, err := e.size(); err == nil && width > 0 {
+		return width
 	}
-	switch key {
-	case keyTab:
-		line, pos = e.tab(line, pos)
-	case keyCtrlR:
-		line, pos = e.search(line, pos)
-	default:
-		return "", 0, false
-	}
-	return line, pos, true
+	return defaultWidth
 }
 
-// tab completes the word in front of pos as far as all candidates agree, and lists
-// them where they don't.
-func (e *lineEditor) tab(line string, pos int) (string, int) {
-	before := []rune(line[:pos])
-	suffixes, length := e.complete(before, len(before))
-	if len(suffixes) == 0 {
-		return line, pos
+// resize draws the line anew if the terminal has another width. Terminals wrap what is on the screen to their new width,
+// and the cursor stays at its character.
+func (e *lineEditor) resize() {
+	if width := e.columns(); width != e.width {
+		e.width = width
+		_, pos := e.content()
+		e.row = pos / width
+		e.draw()
 	}
-	common := string(suffixes[0])
-	for _, s := range suffixes[1:] {
-		for !strings.HasPrefix(string(s), common) {
-			r := []rune(common)
-			common = string(r[:len(r)-1])
+}
+
+// content returns what is drawn, and where the cursor is in it.
+func (e *lineEditor) content() (text []rune, pos int) {
+	prompt, pos := promptText, e.pos
+	if e.search != nil {
+		prompt = e.search.prompt()
+	}
+	text = append([]rune(prompt), e.line...)
+	return text, len(text) - len(e.line) + pos
+}
+
+// draw draws the line over the last drawing.
+func (e *lineEditor) draw() {
+	text, pos := e.content()
+	end := len(text) / e.width
+	var b strings.Builder
+	e.toStart(&b)
+	b.WriteString(string(text))
+	if len(text)%e.width == 0 {
+		b.WriteByte(' ') // the cursor goes to the next row with a character that is written there
+	}
+	b.WriteString("\x1b[J") // at the end: cleared from the top row on, a screen moves into what terminals scroll back to
+	e.row = pos / e.width
+	if up := end - e.row; up > 0 {
+		fmt.Fprintf(&b, "\x1b[%dA", up)
+	}
+	b.WriteByte('\r')
+	if right := pos % e.width; right > 0 {
+		fmt.Fprintf(&b, "\x1b[%dC", right)
+	}
+	e.write(b.String())
+}
+
+// toStart moves the cursor to the start of the last drawing.
+func (e *lineEditor) toStart(b *strings.Builder) {
+	if e.row > 0 {
+		fmt.Fprintf(b, "\x1b[%dA", e.row)
+	}
+	b.WriteByte('\r')
+}
+
+// leave moves the cursor below the line.
+func (e *lineEditor) leave(mark string) {
+	e.search, e.pos = nil, len(e.line)
+	e.draw()
+	e.write(mark + "\r\n")
+}
+
+func (e *lineEditor) write(text string) {
+	_, _ = io.WriteString(e.out, text) // an error could only be reported on this terminal
+}
+
+// edit does what a key is for.
+func (e *lineEditor) edit(key rune) {
+	switch key {
+	case ctrl('A'):
+		e.pos = 0
+	case ctrl('E'):
+		e.pos = len(e.line)
+	case ctrl('B'):
+		e.pos = max(e.pos-1, 0)
+	case ctrl('F'):
+		e.pos = min(e.pos+1, len(e.line))
+	case keyWordLeft:
+		e.pos = e.wordStart()
+	case keyWordRight:
+		e.pos = e.wordEnd()
+	case ctrl('P'):
+		e.show(e.shown + 1)
+	case ctrl('N'):
+		e.show(e.shown - 1)
+	case ctrl('R'):
+		e.search = &lineSearch{line: e.line, pos: e.pos, found: -1}
+	case ctrl('L'):
+		e.write("\x1b[H\x1b[2J")
+		e.row = 0
+	case ctrl('T'):
+		if e.pos > 0 && len(e.line) > 1 {
+			e.pos = min(e.pos, len(e.line)-1)
+			e.line[e.pos-1], e.line[e.pos] = e.line[e.pos], e.line[e.pos-1]
+			e.pos++
+		}
+	case keyTab:
+		e.tab()
+	default:
+		e.change(key)
+	}
+}
+
+// change does what a key that inserts or deletes is for.
+func (e *lineEditor) change(key rune) {
+	switch key {
+	case keyBackspace, ctrl('H'):
+		e.remove(e.pos-1, e.pos)
+	case keyDelete, ctrl('D'):
+		e.remove(e.pos, e.pos+1)
+	case ctrl('K'):
+		e.remove(e.pos, len(e.line))
+	case ctrl('U'):
+		e.remove(0, e.pos)
+	case ctrl('W'):
+		e.remove(e.wordStart(), e.pos)
+	default:
+		if unicode.IsPrint(key) {
+			e.insert([]rune{key})
 		}
 	}
-	if common == "" {
-		e.list(string(before[len(before)-length:]), suffixes)
+}
+
+func (e *lineEditor) insert(text []rune) {
+	e.line = slices.Insert(slices.Clone(e.line), e.pos, text...)
+	e.pos += len(text)
+}
+
+func (e *lineEditor) remove(from, to int) {
+	if from = max(from, 0); from < min(to, len(e.line)) {
+		e.line, e.pos = slices.Delete(slices.Clone(e.line), from, min(to, len(e.line))), from
 	}
-	return line[:pos] + common + line[pos:], pos + len(common)
+}
+
+// wordStart returns where the word in front of the cursor begins.
+func (e *lineEditor) wordStart() int {
+	i := e.pos
+	for i > 0 && e.line[i-1] == ' ' {
+		i--
+	}
+	for i > 0 && e.line[i-1] != ' ' {
+		i--
+	}
+	return i
+}
+
+// wordEnd returns where the word behind the cursor ends.
+func (e *lineEditor) wordEnd() int {
+	i := e.pos
+	for i < len(e.line) && e.line[i] == ' ' {
+		i++
+	}
+	for i < len(e.line) && e.line[i] != ' ' {
+		i++
+	}
+	return i
+}
+
+// show shows a line of the history; -1 is the new one.
+func (e *lineEditor) show(i int) {
+	if i < -1 || i >= e.history.Len() {
+		return
+	}
+	if e.shown < 0 {
+		e.kept = e.line
+	}
+	e.shown, e.line = i, e.kept
+	if i >= 0 {
+		e.line = []rune(e.history.At(i))
+	}
+	e.pos = len(e.line)
+}
+
+// tab completes the word in front of the cursor as far as all candidates agree, and lists
+// them where they don't.
+func (e *lineEditor) tab() {
+	found, length := e.complete(string(e.line[:e.pos]))
+	if len(found) == 0 {
+		return
+	}
+	common := []rune(found[0])
+	for _, s := range found[1:] {
+		n := 0
+		for _, r := range s {
+			if n == len(common) || common[n] != r {
+				break
+			}
+			n++
+		}
+		common = common[:n]
+	}
+	if len(common) > length || len(found) == 1 {
+		e.remove(e.pos-length, e.pos)
+		e.insert(common)
+	} else {
+		e.list(found)
+	}
 }
 
 // list writes candidates above the line.
-func (e *lineEditor) list(typed string, suffixes [][]rune) {
+func (e *lineEditor) list(found []string) {
 	var b strings.Builder
+	e.toStart(&b)
 	column := 0
-	for _, s := range suffixes {
-		word := typed + string(s)
-		if column > 0 && column+len(word) > listWidth {
-			b.WriteByte('\n')
+	for _, word := range found {
+		n := utf8.RuneCountInString(word)
+		if column > 0 && column+n >= e.width {
+			b.WriteString("\x1b[K\r\n")
 			column = 0
 		}
 		b.WriteString(word + " ")
-		column += len(word) + 1
+		column += n + 1
 	}
-	_, _ = io.WriteString(e.terminal, b.String()+"\n")
+	e.write(b.String() + "\x1b[K\r\n")
+	e.row = 0
 }
 
-// search shows the newest line of the history with what was typed in it, in any case;
-// once more, the one before.
-func (e *lineEditor) search(line string, pos int) (string, int) {
-	if e.found < 0 {
-		e.sought = strings.ToLower(line)
-	}
-	for i := e.found + 1; i < e.history.Len(); i++ {
-		if l := e.history.At(i); strings.Contains(strings.ToLower(l), e.sought) {
-			e.found = i
-			return l, len(l)
-		}
-	}
-	return line, pos
+// A lineSearch is a search of the history backwards, which Ctrl-R begins.
+type lineSearch struct {
+	line   []rune // what was edited before
+	pos    int
+	text   []rune // sought, in any case
+	found  int    // history line; -1 for none yet
+	failed bool
 }
 
-// A keyReader reads keys, and makes Ctrl-C give up the line: the terminal takes it for
-// the end of input.
-type keyReader struct {
-	r           io.Reader
-	pending     []byte
-	interrupted bool
+func (s *lineSearch) prompt() string {
+	failed := ""
+	if s.failed {
+		failed = "failed "
+	}
+	return fmt.Sprintf("(%sreverse-i-search)`%s': ", failed, string(s.text))
 }
 
-func (k *keyReader) Read(p []byte) (int, error) {
-	if len(k.pending) == 0 {
-		n, err := k.r.Read(p)
-		if n == 0 {
-			return 0, err
-		}
-		k.pending = bytes.Clone(p[:n])
-	}
-	next := k.pending // up to the next Ctrl-C
-	switch i := bytes.IndexByte(k.pending, keyCtrlC); {
-	case i == 0:
-		k.interrupted = true
-		k.pending = slices.Concat([]byte(giveUp), k.pending[1:])
-		next = k.pending[:len(giveUp)]
-	case i > 0:
-		next = k.pending[:i]
-	}
-	n := copy(p, next)
-	k.pending = k.pending[n:]
-	return n, nil
-}
-
-// A lineHistory is the lines of this prompt and of those before it.
-type lineHistory struct {
-	path  string   // of its file; empty for none
-	lines []string // the oldest first
-	added []string
-}
-
-// readHistory reads the history; what can't be read is no reason not to begin.
-func readHistory(path string) *lineHistory {
-	h := &lineHistory{path: path}
-	text, err := os.ReadFile(path)
-	if path == "" || err != nil {
-		return h
-	}
-	for line := range strings.Lines(string(text)) {
-		h.remember(strings.TrimRight(line, "\r\n"))
-	}
-	return h
-}
-
-// Add, Len and At are term.History's.
-func (h *lineHistory) Add(line string) {
-	if h.remember(line) {
-		h.added = append(h.added, line)
-	}
-}
-
-func (h *lineHistory) remember(line string) bool {
-	if strings.TrimSpace(line) == "" || len(h.lines) > 0 && h.lines[len(h.lines)-1] == line || report.Escape(line) != line {
+// searchKey does what a key is for during a search. It reports false for a key that ends the search and then means what it
+// means without.
+func (e *lineEditor) searchKey(key rune) bool {
+	s := e.search
+	switch {
+	case key == ctrl('R') && len(s.text) == 0:
+		s.text = e.history.sought
+		e.seek(0)
+	case key == ctrl('R'):
+		e.seek(s.found + 1)
+	case key == keyBackspace || key == ctrl('H'):
+		s.text = s.text[:max(len(s.text)-1, 0)]
+		e.seek(0)
+	case key == ctrl('G'):
+		e.search, e.line, e.pos = nil, s.line, s.pos
+	case key == keyEscape:
+		e.search = nil
+	case unicode.IsPrint(key):
+		s.text = append(slices.Clip(s.text), key)
+		e.seek(max(s.found, 0))
+	default:
+		e.search = nil
 		return false
 	}
-	if len(h.lines) == historyLines {
-		h.lines = slices.Delete(h.lines, 0, 1)
-	}
-	h.lines = append(h.lines, line)
 	return true
 }
 
-// Len returns the number of lines.
-func (h *lineHistory) Len() int { return len(h.lines) }
-
-// At returns a line, the newest first.
-func (h *lineHistory) At(i int) string { return h.lines[len(h.lines)-1-i] }
-
-// close adds the new lines to the file, which another prompt may have written to, and
-// keeps it short.
-func (h *lineHistory) close() error {
-	if h.path == "" || len(h.added) == 0 {
-		return nil
+// seek shows the first line from a place in the history on that has the text that is sought.
+func (e *lineEditor) seek(from int) {
+	s := e.search
+	if len(s.text) == 0 {
+		s.found, s.failed, e.line, e.pos = -1, false, s.line, s.pos
+		return
 	}
-	now := readHistory(h.path)
-	for _, l := range h.added {
-		now.remember(l)
-	}
-	h.added = nil
-	if _, err := os.Stat(h.path); errors.Is(err, fs.ErrNotExist) { // what was typed is for nobody else
-		f, err := os.OpenFile(h.path, os.O_WRONLY|os.O_CREATE, 0o600)
-		if err != nil {
-			return err
-		}
-		if err := f.Close(); err != nil {
-			return err
+	e.history.sought = s.text
+	text := strings.ToLower(string(s.text))
+	for i := from; i < e.history.Len(); i++ {
+		line := e.history.At(i)
+		if at := strings.Index(strings.ToLower(line), text); at >= 0 {
+			s.found, s.failed, e.shown = i, false, -1
+			e.line, e.pos = []rune(line), min(at, len([]rune(line)))
+			return
 		}
 	}
-	return outfile.Write(h.path, outfile.Options{}, func(w io.Writer) error {
-		_, err := io.WriteString(w, strings.Join(now.lines, "\n")+"\n")
-		return err
-	})
+	s.failed = true
 }

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/sosgo/sosgo/internal/report"
 )
@@ -226,37 +227,31 @@ func (a *app) historyFile() string {
 // A completer offers completions to the editor of lines.
 type completer struct{ a *app }
 
-// Do returns what may follow the cursor, and how much of the line in front of
-// it the candidates share.
-func (c completer) Do(text []rune, pos int) (suffixes [][]rune, length int) {
+// Do returns the words that may stand in place of the last characters in front of the cursor, and how many these are.
+func (c completer) Do(before string) (found []string, length int) {
 	// A failed completion completes nothing; commands report the problem.
 	_ = c.a.protect(func() error {
-		suffixes, length = c.do(text, pos)
+		found, length = c.do(before)
 		return nil
 	})
-	return suffixes, length
+	return found, length
 }
 
-func (c completer) do(text []rune, pos int) (suffixes [][]rune, length int) {
-	words, current := completionWords(string(text[:pos]))
-	var found []candidate
+func (c completer) do(before string) (found []string, length int) {
+	words, current := completionWords(before)
+	var candidates []candidate
 	if words == nil {
-		found = c.a.matchCommands(current)
+		candidates = c.a.matchCommands(current)
 	} else {
 		// File names come from the shell's completion only.
-		found, _ = c.a.complete(words, current, lineOptions(globalOptions()))
+		candidates, _ = c.a.complete(words, current, lineOptions(globalOptions()))
 	}
-	typed := trimHexPrefix(current) // addresses are offered without 0x
-	for _, f := range found {
-		n := len(current)
-		if !matches(f.text, current) {
-			n = len(typed)
-		}
-		if n <= len(f.text) && report.Escape(f.text) == f.text {
-			suffixes = append(suffixes, []rune(f.text[n:]+" "))
+	for _, f := range candidates {
+		if report.Escape(f.text) == f.text {
+			found = append(found, f.text+" ")
 		}
 	}
-	return suffixes, len([]rune(current))
+	return found, utf8.RuneCountInString(current)
 }
 
 // completionWords splits the line in front of the cursor into the words of
