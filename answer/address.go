@@ -5,8 +5,7 @@ import "github.com/sosgo/sosgo/target"
 // An AddressKind is what an address is known to be.
 type AddressKind string
 
-// The kinds, each proven by what stands around the address, never by its value
-// alone.
+// The kinds, each proven by what stands around the address, never by its value alone.
 const (
 	AddressUnknown     AddressKind = "unknown"     // nothing is known; no region of the dump has it
 	AddressUnmapped    AddressKind = "unmapped"    // the dump says that nothing was mapped there
@@ -45,8 +44,7 @@ type Address struct {
 	Runtime     *int        `json:"runtime,omitempty" doc:"number of the runtime that it belongs to, where that is another one than was asked"`
 }
 
-// Nameless reports whether nothing of a runtime's was found at the address: it is
-// memory, or an image, or nothing.
+// Nameless reports whether nothing of a runtime's was found at the address: it is memory, or an image, or nothing.
 func (k AddressKind) Nameless() bool {
 	switch k {
 	case AddressUnknown, AddressUnmapped, AddressMapped, AddressModule:

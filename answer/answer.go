@@ -1,25 +1,20 @@
-// Package answer holds what sosgo has to say about a dump, as plain values:
-// one type for each thing that can be asked for, such as [Where]. The
-// packages of the subjects (heap, objects, dac, …) fill them in; packages
-// that write them (as text, as JSON) get nothing else, and can read nothing
-// else: this package knows no dump and imports only the vocabulary of package
-// target.
+// Package answer holds what sosgo has to say about a dump, as plain values: one type for each thing that can be asked
+// for, such as [Where]. The packages of the subjects (heap, objects, dac, …) fill them in; packages that write them (as
+// text, as JSON) get nothing else, and can read nothing else: this package knows no dump and imports only the
+// vocabulary of package target.
 //
 // # Shape
 //
-// Answers are structs whose json and doc tags are the documentation of the
-// JSON results (docs/json.md is made from them). Long lists are iterators,
-// iter.Seq2[T, error]: they read while they are ranged over, once, and not
-// after the dump is closed. An error beside a row says that the row is missing,
-// and the list goes on, unless the error is the context's.
+// Answers are structs whose json and doc tags are the documentation of the JSON results (docs/json.md is made from
+// them). Long lists are iterators, iter.Seq2[T, error]: they read while they are ranged over, once, and not after the
+// dump is closed. An error beside a row says that the row is missing, and the list goes on, unless the error is the
+// context's.
 //
 // # What is missing
 //
-// Nothing that could not be read is ever zero in an answer. A part that is
-// missing is a [Text] or a [Maybe] with its error, or it is left out; the
-// reasons are noted in the answer's [Gaps]. Every reason is, as everywhere,
-// errors.Is one of target.ErrNotInDump, target.ErrCorrupt and
-// target.ErrUnsupported.
+// Nothing that could not be read is ever zero in an answer. A part that is missing is a [Text] or a [Maybe] with its
+// error, or it is left out; the reasons are noted in the answer's [Gaps]. Every reason is, as everywhere, errors.Is one
+// of target.ErrNotInDump, target.ErrCorrupt and target.ErrUnsupported.
 package answer
 
 import (
@@ -31,8 +26,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Gaps are what an answer lacks. Answers embed them. The zero value lacks
-// nothing. Gaps are for one goroutine.
+// Gaps are what an answer lacks. Answers embed them. The zero value lacks nothing. Gaps are for one goroutine.
 type Gaps struct {
 	noted   []error
 	failure error
@@ -97,8 +91,7 @@ func (t Text) String() string {
 // MarshalText is String, for forms that have nothing but text.
 func (t Text) MarshalText() ([]byte, error) { return []byte(t.String()), nil }
 
-// MarshalJSON returns the text, or null where it is missing: a program must not take
-// words about it for it.
+// MarshalJSON returns the text, or null where it is missing: a program must not take words about it for it.
 func (t Text) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(&t) }
 
 // IsZero reports whether the text is known and empty.

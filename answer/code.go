@@ -29,8 +29,7 @@ type Method struct {
 	Offset      *uint32       `json:"offset,omitempty" doc:"of that address from the start of its body, in bytes"`
 	Source      *SourcePlace  `json:"source,omitempty" doc:"place of that address in the source"`
 
-	// MetadataInDump says that the dump itself holds the metadata of the method's
-	// module, and no file had to supply it.
+	// MetadataInDump says that the dump itself holds the metadata of the method's module, and no file had to supply it.
 	MetadataInDump bool `json:"-"`
 }
 
@@ -80,8 +79,7 @@ type HandlerClause struct {
 // HandlerTyped is the Kind of a clause that catches a type.
 const HandlerTyped = "TYPED"
 
-// A GCInfo says which registers and stack slots of a method hold references,
-// and where in its code.
+// A GCInfo says which registers and stack slots of a method hold references, and where in its code.
 type GCInfo struct {
 	Gaps
 	Method      target.Addr `json:"method" doc:"MethodDesc"`
@@ -120,17 +118,15 @@ type GCSlot struct {
 	FromSP *int32 `json:"-"`
 }
 
-// A GCState is the set of slots that hold references from an offset on, or at a
-// safe point alone.
+// A GCState is the set of slots that hold references from an offset on, or at a safe point alone.
 type GCState struct {
 	Offset    uint32   `json:"offset" doc:"offset in bytes"`
 	SafePoint bool     `json:"safePoint,omitempty" doc:"the state holds at this return address only"`
 	Live      []GCSlot `json:"live" doc:"slots that hold references, untracked ones left out"`
 }
 
-// A GCChange is what changes at an offset: slots that cease and begin to hold
-// references, and whether code can be stopped at every instruction. Of a safe
-// point it is all that lives there.
+// A GCChange is what changes at an offset: slots that cease and begin to hold references, and whether code can be
+// stopped at every instruction. Of a safe point it is all that lives there.
 type GCChange struct {
 	Offset        uint32
 	SafePoint     bool
@@ -247,8 +243,7 @@ func targets(offsets []int) string {
 	return strings.Join(words, ", ")
 }
 
-// An ILToken is what a token in IL names, in parts: "Before Type::Member After",
-// or a string literal.
+// An ILToken is what a token in IL names, in parts: "Before Type::Member After", or a string literal.
 type ILToken struct {
 	Before  string // the type that a method returns, with a blank; a whole signature; what an object of a scope is
 	Type    ILType // a type, or the owner of a member

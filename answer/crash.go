@@ -71,8 +71,7 @@ type SignalSender struct {
 	Self bool   `json:"self,omitempty" doc:"it is the process itself"`
 }
 
-// An ExceptionRecord is an EXCEPTION_RECORD of Windows, or what the runtime made
-// like one.
+// An ExceptionRecord is an EXCEPTION_RECORD of Windows, or what the runtime made like one.
 type ExceptionRecord struct {
 	Code       Hex                  `json:"code" doc:"exception code"`
 	Name       string               `json:"name,omitempty" doc:"its name"`

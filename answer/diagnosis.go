@@ -134,8 +134,7 @@ const (
 	PartCode     Part = "precompiled code" // its unwind tables
 )
 
-// A PartDiagnosis says what is there of one part. Costs are left to those who
-// know what the part is needed for.
+// A PartDiagnosis says what is there of one part. Costs are left to those who know what the part is needed for.
 type PartDiagnosis struct {
 	Part   Part      `json:"name" doc:"a part of the process"`
 	State  PartState `json:"state" doc:"\"whole\", \"in part\", \"missing\" or \"unreadable\""`

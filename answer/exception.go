@@ -20,8 +20,7 @@ type Exception struct {
 
 	MethodTable target.Addr `json:"-"`
 	TraceError  error       `json:"-"` // why frames are missing, outwards from the last
-	// Fault is SOS's guess that the processor raised the exception. It is often
-	// wrong.
+	// Fault is SOS's guess that the processor raised the exception. It is often wrong.
 	Fault bool `json:"-"`
 }
 
@@ -38,8 +37,7 @@ type TraceFrame struct {
 	Method Text `json:"-"` // Function without the module
 }
 
-// A ThrownException is an exception with those that its thread was handling when
-// it was thrown.
+// A ThrownException is an exception with those that its thread was handling when it was thrown.
 type ThrownException struct {
 	Gaps
 	*Exception // nil where the thread threw none

@@ -6,8 +6,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// HeapGraph is the heap as a graph: types, roots, and objects with what they
-// refer to. Free blocks are no part of it.
+// HeapGraph is the heap as a graph: types, roots, and objects with what they refer to. Free blocks are no part of it.
 type HeapGraph struct {
 	Gaps
 	Types   []Text // names, in the order of their first objects

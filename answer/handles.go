@@ -47,8 +47,7 @@ type HandleCount struct {
 	Count uint64 `json:"count" doc:"number of handles"`
 }
 
-// A HandleTally counts handles by type, and the objects that they refer to. The
-// zero value has counted none.
+// A HandleTally counts handles by type, and the objects that they refer to. The zero value has counted none.
 type HandleTally struct {
 	Count  uint64
 	byType map[string]uint64

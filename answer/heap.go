@@ -50,8 +50,7 @@ type GenerationSize struct {
 	Shared uint64 `json:"-"`
 }
 
-// SizeStatistics count the objects, and then the free blocks, of each
-// generation by size.
+// SizeStatistics count the objects, and then the free blocks, of each generation by size.
 type SizeStatistics struct {
 	Gaps
 	Generations []SizeHistogram `json:"generations"`
@@ -81,8 +80,7 @@ type RuntimeHeaps struct {
 // LoaderHeaps are the native heaps of a runtime.
 type LoaderHeaps struct {
 	Gaps
-	// Heaps are those of GlobalAllocator, of JITManager, then those of the
-	// Collectible allocators; Of finds them.
+	// Heaps are those of GlobalAllocator, of JITManager, then those of the Collectible allocators; Of finds them.
 	Heaps []LoaderHeap `json:"loaderHeaps"`
 	// Partial reports that one of Heaps is partial, or that an allocator's heaps are unknown.
 	Partial bool `json:"loaderHeapsPartial,omitempty" doc:"true: one of the heaps is partial, or those of an owner can't be told"`
@@ -157,8 +155,7 @@ type GCHeap struct {
 
 	Partial  bool     `json:"-"` // not all segments were asked for
 	SubHeaps []GCPart `json:"-"` // all heaps
-	// MaxAllocated and MaxCommitted are of the segment, listed or not, with the
-	// most: columns are as wide as they.
+	// MaxAllocated and MaxCommitted are of the segment, listed or not, with the most: columns are as wide as they.
 	MaxAllocated uint64 `json:"-"`
 	MaxCommitted uint64 `json:"-"`
 }
@@ -172,8 +169,7 @@ type LostSegment struct {
 	Err        error       `json:"-"`
 }
 
-// A GCPart is one of the heaps of a server GC, or the only one of a workstation
-// GC.
+// A GCPart is one of the heaps of a server GC, or the only one of a workstation GC.
 type GCPart struct {
 	Index       int
 	Address     target.Addr // gc_heap; 0 for a workstation GC

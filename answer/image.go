@@ -12,8 +12,7 @@ type Images struct {
 	List   []MappedImage           `json:"-"` // the images as the dump lists them: none was opened for it
 	Images iter.Seq2[Image, error] `json:"modules" doc:"the images, by address"`
 	Total  uint64                  `json:"totalImageSize" doc:"bytes of all images, also of those that were not asked for"`
-	// Headless is the part of Total that images without headers make, which SOS
-	// does not list.
+	// Headless is the part of Total that images without headers make, which SOS does not list.
 	Headless uint64 `json:"-"`
 }
 

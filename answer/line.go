@@ -6,14 +6,12 @@ import (
 	"github.com/sosgo/sosgo/internal/jsonenc"
 )
 
-// A Line is a value on one line, as a person wants to read it: a string in
-// quotes, the name of an enum's value, the fields of a struct in braces. Its
-// strings stand apart, so that each form can cut them where it likes. It is
-// empty where the value says no more than its number or address does.
+// A Line is a value on one line, as a person wants to read it: a string in quotes, the name of an enum's value, the
+// fields of a struct in braces. Its strings stand apart, so that each form can cut them where it likes. It is empty
+// where the value says no more than its number or address does.
 type Line []LinePiece
 
-// A LinePiece is a part of a Line: text that stands there as it is, a string
-// of the dump, or a number.
+// A LinePiece is a part of a Line: text that stands there as it is, a string of the dump, or a number.
 type LinePiece struct {
 	Text   string
 	Number Value  // if it is known, what its Plain says stands there, and Text is empty
@@ -58,8 +56,7 @@ func Words(s string) Line {
 	return Line{{Text: s}}
 }
 
-// Quoted returns a Line of one string: text is what was read of chars UTF-16 code
-// units.
+// Quoted returns a Line of one string: text is what was read of chars UTF-16 code units.
 func Quoted(text string, chars uint32) Line {
 	return Line{{Text: text, Quoted: true, Chars: chars}}
 }
@@ -67,9 +64,8 @@ func Quoted(text string, chars uint32) Line {
 // String returns the line with all that was read of its strings.
 func (l Line) String() string { return l.Cut(-1) }
 
-// Cut returns the line with at most limit UTF-16 code units of each string, all that
-// was read if limit is negative. Behind a string that is cut stands how long it
-// is.
+// Cut returns the line with at most limit UTF-16 code units of each string, all that was read if limit is negative.
+// Behind a string that is cut stands how long it is.
 func (l Line) Cut(limit int) string {
 	if len(l) == 1 && !l[0].Quoted && l[0].Number.IsZero() {
 		return l[0].Text

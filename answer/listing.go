@@ -8,8 +8,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Listing is objects of the heap, and what was counted of them. Which parts it
-// has depends on the question.
+// A Listing is objects of the heap, and what was counted of them. Which parts it has depends on the question.
 type Listing struct {
 	Gaps
 	Objects *Objects   `json:"objects,omitempty"`
@@ -85,8 +84,7 @@ type FinalizerQueue struct {
 	Generations []FinalizerPart `json:"generations" doc:"objects whose finalizer is registered, by generation"`
 	Ready       FinalizerPart   `json:"ready" doc:"objects whose finalizer will run"`
 	Critical    FinalizerPart   `json:"critical" doc:"those of them that are CriticalFinalizerObjects, which come last"`
-	// Bounds are the parts' bounds in memory: the generations from the highest
-	// to the lowest, then Critical and Ready.
+	// Bounds are the parts' bounds in memory: the generations from the highest to the lowest, then Critical and Ready.
 	Bounds []target.Addr `json:"-"`
 }
 

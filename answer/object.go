@@ -75,9 +75,8 @@ type Struct struct {
 	Class Class `json:"-"`
 }
 
-// A Class is the part of a type that generic instances may share: the EEClass,
-// or where that is found by the canonical MethodTable alone, since .NET 9, that
-// MethodTable.
+// A Class is the part of a type that generic instances may share: the EEClass, or where that is found by the canonical
+// MethodTable alone, since .NET 9, that MethodTable.
 type Class struct {
 	Addr      target.Addr
 	Err       error // why Addr is not known
@@ -103,9 +102,8 @@ type Field struct {
 	Place
 	Threads []ThreadValue `json:"threads,omitempty" doc:"values of a thread static"`
 
-	// Exact is the type as the instance has it, and Shared as the code that
-	// generic instances share sees it, which is SOS's view: references among the
-	// type arguments are System.__Canon.
+	// Exact is the type as the instance has it, and Shared as the code that generic instances share sees it, which is
+	// SOS's view: references among the type arguments are System.__Canon.
 	Exact, Shared TypeName `json:"-"`
 	Offset        uint32   `json:"-"` // bytes from the first field; of a static from the start of its class's statics
 	InPlace       bool     `json:"-"` // the field holds its value and no reference or pointer
@@ -190,8 +188,7 @@ type Element struct {
 	ObjectErr error `json:"-"` // why Object is missing though it was asked for
 }
 
-// A StaticField is one static field, of a thread static one for each thread that
-// has used it.
+// A StaticField is one static field, of a thread static one for each thread that has used it.
 type StaticField struct {
 	DeclaringType Text        `json:"declaringType" doc:"type that declares the field"`
 	MethodTable   target.Addr `json:"methodTable" doc:"its MethodTable"`
@@ -228,8 +225,7 @@ type RuntimeType struct {
 	Domain target.Addr `json:"-"` // the AppDomain
 }
 
-// A LoadedType is a type that is loaded, with the objects of exactly this type
-// on the heap.
+// A LoadedType is a type that is loaded, with the objects of exactly this type on the heap.
 type LoadedType struct {
 	MethodTable target.Addr `json:"methodTable" doc:"its MethodTable"`
 	Name        Text        `json:"name" doc:"its name"`

@@ -15,8 +15,7 @@ type HeapObject struct {
 	MethodTable target.Addr `json:"methodTable" doc:"its type"`
 	Size        uint64      `json:"size" doc:"bytes"`
 	Free        bool        `json:"free,omitempty" doc:"a free block and no object"`
-	// String is the beginning of what a string says, if that was asked for; it
-	// is nil for other objects.
+	// String is the beginning of what a string says, if that was asked for; it is nil for other objects.
 	String *Excerpt `json:"-"`
 }
 
@@ -38,8 +37,7 @@ type ObjectSource interface {
 	Format(chars int, newRow func() AppendObject, emit func(rows []byte) error) error
 }
 
-// AppendObject appends the row of an object to b. The object is valid during
-// the call.
+// AppendObject appends the row of an object to b. The object is valid during the call.
 type AppendObject = func(b []byte, o *HeapObject) []byte
 
 // NewObjects returns the list of what source reads.
@@ -48,10 +46,9 @@ func NewObjects(source ObjectSource) *Objects { return &Objects{source} }
 // All iterates over the objects, without what strings say.
 func (l *Objects) All() iter.Seq2[HeapObject, error] { return l.source.All() }
 
-// Format formats the objects with several workers. It calls emit on the caller's goroutine, with many
-// rows at a time, in the order of the list. Each worker appends rows with its own function from
-// newRow. chars bounds the characters of a string that the rows receive; 0 means none. The error is
-// emit's or ctx's.
+// Format formats the objects with several workers. It calls emit on the caller's goroutine, with many rows at a time,
+// in the order of the list. Each worker appends rows with its own function from newRow. chars bounds the characters of
+// a string that the rows receive; 0 means none. The error is emit's or ctx's.
 func (l *Objects) Format(chars int, newRow func() AppendObject, emit func(rows []byte) error) error {
 	return l.source.Format(chars, newRow, emit)
 }

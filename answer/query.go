@@ -35,10 +35,9 @@ var cellWords = [...]string{"missing", "null", "bool", "int", "uint", "address",
 // String returns the kind in a word.
 func (k CellKind) String() string { return cellWords[k] }
 
-// A Cell is the value of an expression. In JSON it is null, a boolean, a number (a string if it
-// exceeds 53 bits or is a decimal), a string, the name of an enum value, or the address of an object
-// or struct. A value that the dump does not contain is an object {"missing": WORDS}, which is not
-// null.
+// A Cell is the value of an expression. In JSON it is null, a boolean, a number (a string if it exceeds 53 bits or is a
+// decimal), a string, the name of an enum value, or the address of an object or struct. A value that the dump does not
+// contain is an object {"missing": WORDS}, which is not null.
 type Cell struct {
 	Kind   CellKind
 	String bool // of a CellObject: it is a string, and Text is what it says

@@ -5,8 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// Quote is s in double quotes, with control characters, invisible ones and
-// quotes escaped.
+// Quote is s in double quotes, with control characters, invisible ones and quotes escaped.
 func Quote(s string) string { return string(AppendQuote(make([]byte, 0, len(s)+2), s)) }
 
 // AppendQuote appends what Quote returns.

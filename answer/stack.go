@@ -12,8 +12,7 @@ import (
 // Stacks are the stacks of threads.
 type Stacks struct {
 	Gaps
-	// Threads are the threads, in order. The frames of one are read before the next
-	// one is asked for.
+	// Threads are the threads, in order. The frames of one are read before the next one is asked for.
 	Threads iter.Seq2[*ThreadStack, error] `json:"-"`
 	// Frames are those of all Threads.
 	Frames iter.Seq2[*Frame, error] `json:"frames"`
@@ -59,8 +58,7 @@ type ThreadID struct {
 // A ThreadStack is the stack of one thread.
 type ThreadStack struct {
 	ThreadID
-	// Frames are the frames, from the leaf on. It is nil for a thread that no
-	// managed code ran on.
+	// Frames are the frames, from the leaf on. It is nil for a thread that no managed code ran on.
 	Frames iter.Seq2[*Frame, error]
 }
 
@@ -72,8 +70,7 @@ const (
 	FrameOther    = "other" // a run of frames of another runtime
 )
 
-// A Frame is one entry of a stack. What was not asked for, or the kind of frame
-// does not have, is zero.
+// A Frame is one entry of a stack. What was not asked for, or the kind of frame does not have, is zero.
 type Frame struct {
 	OSID         uint32             `json:"osId" doc:"OS id of the thread"`
 	Kind         string             `json:"kind" doc:"managed, explicit (the runtime's own frame), native, or other: a run of frames of another runtime of the process"`
@@ -156,8 +153,7 @@ type Variable struct {
 	WordErr  error `json:"-"` // why there is no Word
 }
 
-// A Root is a register or a word of a stack that holds a reference, as the
-// garbage collector sees it.
+// A Root is a register or a word of a stack that holds a reference, as the garbage collector sees it.
 type Root struct {
 	Place    string      `json:"place,omitempty" doc:"the register, or register and offset, that tells where the reference is; absent in an explicit frame"`
 	Address  target.Addr `json:"address,omitempty" doc:"the word of the stack; absent for a register"`
@@ -209,9 +205,8 @@ type DebugFrame struct {
 	Label string
 	// Native stands for a run of native frames.
 	Native bool
-	// Method is the method with its signature, as metadata has it, and Module the
-	// file that it is in; of a method without metadata, Method is its name and
-	// Unnamed is set.
+	// Method is the method with its signature, as metadata has it, and Module the file that it is in; of a method
+	// without metadata, Method is its name and Unnamed is set.
 	Method, Module Text
 	Unnamed        bool
 }
@@ -324,8 +319,7 @@ func NewStackObjects(threads iter.Seq2[*ThreadObjects, error]) *StackObjects {
 // ThreadObjects are the objects that one thread refers to.
 type ThreadObjects struct {
 	ThreadID
-	// Normal is the thread's own stack, of one that stands on an alternate signal
-	// stack; both are looked at.
+	// Normal is the thread's own stack, of one that stands on an alternate signal stack; both are looked at.
 	Normal *Range
 	// Precise: the objects are those that the garbage collector takes for live.
 	Precise bool
@@ -357,9 +351,8 @@ type HeldReference struct {
 	Holder           Text // the method, or in brackets the class of an explicit frame
 }
 
-// A Profile is the stacks of a process for other tools: one sample a thread. Places
-// that stacks have in common are held once, so that a stack of a million recursive
-// calls costs a number a call.
+// A Profile is the stacks of a process for other tools: one sample a thread. Places that stacks have in common are held
+// once, so that a stack of a million recursive calls costs a number a call.
 type Profile struct {
 	Gaps
 	File    string                         `json:"file,omitempty"` // that it was written to

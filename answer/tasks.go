@@ -93,8 +93,7 @@ type AsyncAwaiter struct {
 	MethodTable target.Addr `json:"methodTable" doc:"its type"`
 	Type        Text        `json:"type" doc:"name of the type"`
 	Field       string      `json:"field" doc:"the field"`
-	// Guessed reports that the state alone does not identify the awaiter and the code is not in the
-	// dump.
+	// Guessed reports that the state alone does not identify the awaiter and the code is not in the dump.
 	Guessed bool `json:"guessed,omitempty" doc:"the method's code is not in the dump: it is the awaiter that is not empty"`
 }
 

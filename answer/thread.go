@@ -39,8 +39,7 @@ type OSThread struct {
 	Crashed string             `json:"crashed,omitempty" doc:"of the thread that the process died of: its signal or exception code"`
 }
 
-// Registers are the registers of a thread, those of the processor's CONTEXT
-// first and in its order.
+// Registers are the registers of a thread, those of the processor's CONTEXT first and in its order.
 type Registers struct {
 	Gaps
 	Source    string          `json:"source" doc:"exception (of the moment when the thread raised it) or thread (of the moment of the dump)"`

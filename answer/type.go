@@ -6,8 +6,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A ModuleDetails describes a managed module and, if they are wanted, the types
-// that it has loaded.
+// A ModuleDetails describes a managed module and, if they are wanted, the types that it has loaded.
 type ModuleDetails struct {
 	Gaps
 	Module     Module                       `json:"module"`
@@ -86,8 +85,7 @@ type Signature struct {
 	Signature string `json:"signature" doc:"the signature in words"`
 }
 
-// A NameSearch is what a name or a token means in the modules that were looked
-// at.
+// A NameSearch is what a name or a token means in the modules that were looked at.
 type NameSearch struct {
 	Gaps
 	Matches []NameMatch `json:"matches" doc:"in the order of the modules"`
@@ -109,9 +107,8 @@ type SearchedModule struct {
 	Matches []NameMatch
 	// Err is why there may be a match all the same where Matches has none.
 	Err error
-	// Similar are the matches in SOS's way: also loaded types whose name contains
-	// what was looked for, in the order of their tokens, where the name is not a
-	// member's. Nil where Matches has them.
+	// Similar are the matches in SOS's way: also loaded types whose name contains what was looked for, in the order of
+	// their tokens, where the name is not a member's. Nil where Matches has them.
 	Similar iter.Seq2[NameMatch, error]
 }
 
@@ -166,8 +163,7 @@ type Type struct {
 	// ByCanonical says that debuggers find the class by the canonical MethodTable
 	// and no longer by the EEClass: since .NET 9.
 	ByCanonical bool `json:"-"`
-	// DataSize is BaseSize as the data-access library answers it: of strings
-	// without the terminating character.
+	// DataSize is BaseSize as the data-access library answers it: of strings without the terminating character.
 	DataSize uint32 `json:"-"`
 	// ParentClass is the EEClass of the base class, 0 if there is none.
 	ParentClass   Maybe[target.Addr] `json:"-"`

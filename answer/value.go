@@ -35,10 +35,9 @@ func (k ValueKind) String() string {
 	return "ValueKind(" + strconv.Itoa(int(k)) + ")"
 }
 
-// A Value is what a field, an element or a variable holds. JSON has a number, a
-// boolean, a string with an address, or null for a null reference; of a struct
-// the address of its first field. Integers of 64 bits are strings, because readers
-// that take numbers for doubles lose their last digits.
+// A Value is what a field, an element or a variable holds. JSON has a number, a boolean, a string with an address, or
+// null for a null reference; of a struct the address of its first field. Integers of 64 bits are strings, because
+// readers that take numbers for doubles lose their last digits.
 type Value struct {
 	Kind ValueKind
 	Size int         // in bytes; 0 for a struct
@@ -63,12 +62,10 @@ func (v Value) Float() float64 {
 	return math.Float64frombits(v.Bits)
 }
 
-// Shortest returns the value of a KindFloat in the shortest form that reads back the
-// same.
+// Shortest returns the value of a KindFloat in the shortest form that reads back the same.
 func (v Value) Shortest() string { return strconv.FormatFloat(v.Float(), 'g', -1, 8*v.Size) }
 
-// Plain returns the value as a number or an address, with a prefix: what stands for
-// it where no words do.
+// Plain returns the value as a number or an address, with a prefix: what stands for it where no words do.
 func (v Value) Plain() string {
 	var few [24]byte
 	return string(v.AppendPlain(few[:0]))
@@ -147,8 +144,7 @@ func appendJSONAddr(b []byte, a target.Addr) []byte {
 // JSONType returns what MarshalJSON writes, for documentation: anything.
 func (v Value) JSONType() reflect.Type { return reflect.TypeFor[any]() }
 
-// Stored is what a place in memory holds, or why that is not known. Answers
-// embed it.
+// Stored is what a place in memory holds, or why that is not known. Answers embed it.
 type Stored struct {
 	Value   Value   `json:"value,omitzero" doc:"number, of 64 bits as a string, boolean, string with a 0x address, or null; absent if it is not known"`
 	Text    Line    `json:"text,omitempty" doc:"the value on one line, for people, where that says more"`

@@ -9,8 +9,7 @@ type Worker struct {
 	Method Text   `json:"method,omitzero" doc:"the topmost method of the program: none of the class libraries, servers and drivers"`
 }
 
-// An AsyncWork is suspended async code that holds an object. Only its innermost method waits for
-// something outside.
+// An AsyncWork is suspended async code that holds an object. Only its innermost method waits for something outside.
 type AsyncWork struct {
 	Reason Text         `json:"reason,omitzero" doc:"what all of it waits for, in words"`
 	Frames []AsyncFrame `json:"frames" doc:"the frames, the innermost first, up to the outermost that has it; as those of dumpasync"`

@@ -40,8 +40,7 @@ type Stats struct {
 
 	Faults     [faults]uint64 // references of objects that are not followed
 	RootFaults [faults]uint64 // roots and dependent handles that are not followed
-	// MissingSlots is the number of words of objects that are not in the dump. Some of them held
-	// references.
+	// MissingSlots is the number of words of objects that are not in the dump. Some of them held references.
 	MissingSlots uint64
 	// BlindObjects is the number of objects of types with unknown references. BlindTypes has the errors of the first of
 	// those types.

@@ -14,12 +14,10 @@ import (
 // What the process made of them is in the dump or nowhere.
 var errNoFileBytes = fmt.Errorf("the file has no bytes there: %w", target.ErrNotInDump)
 
-// pageSize is the unit in which dumps hold memory and loaders map files on the
-// architectures that are read in full.
+// pageSize is the unit in which dumps hold memory and loaders map files on the architectures that are read in full.
 const pageSize = 4096
 
-// readChunk bounds what a lying size can make readBytes allocate beyond the
-// bytes that exist.
+// readChunk bounds what a lying size can make readBytes allocate beyond the bytes that exist.
 const readChunk = 1 << 20
 
 // readBytes is target.Bytes for a size that comes from the image itself: it
@@ -131,8 +129,7 @@ type extent struct {
 	writable    bool
 }
 
-// sortExtents orders extents by RVA and cuts those that overlap an earlier
-// one; valid images have none.
+// sortExtents orders extents by RVA and cuts those that overlap an earlier one; valid images have none.
 func sortExtents(list []extent) []extent {
 	slices.SortStableFunc(list, func(a, b extent) int { return cmp.Compare(a.rva, b.rva) })
 	out := list[:0]
@@ -188,8 +185,7 @@ func (f flatArea) ReadMemory(p []byte, a target.Addr) (int, error) {
 	return done, nil
 }
 
-// NextStored implements target.SparseMemory: what is stored are the parts of the
-// extents that the file reaches.
+// NextStored implements target.SparseMemory: what is stored are the parts of the extents that the file reaches.
 func (f flatArea) NextStored(a target.Addr) (target.Addr, bool) {
 	for _, e := range f.extents {
 		at := max(uint64(a), e.rva)

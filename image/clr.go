@@ -16,8 +16,7 @@ const (
 	metadataMagic = "BSJB"
 	r2rMagic      = 0x00525452 // "RTR"
 	r2rHeaderSize = 16
-	// r2rSections bounds the ReadyToRun section table: the format defines
-	// some thirty section types.
+	// r2rSections bounds the ReadyToRun section table: the format defines some thirty section types.
 	r2rSections = 1024
 )
 
@@ -41,8 +40,7 @@ type CLRHeader struct {
 	ManagedNativeHeader Directory // ReadyToRun header
 }
 
-// CLRHeader reads the CLR header. An image that is not managed is
-// target.ErrUnsupported.
+// CLRHeader reads the CLR header. An image that is not managed is target.ErrUnsupported.
 func (im *Image) CLRHeader() (CLRHeader, error) {
 	d, err := im.peDirectory(dirCLR, "CLR header")
 	if err != nil {
@@ -74,8 +72,7 @@ func directoryAt(b []byte, off int) Directory {
 type Metadata struct {
 	RVA  RVA
 	Data []byte // don't write to it
-	// Gaps are the parts of Data that the dump does not hold; they read as
-	// zeros. Empty when all is there.
+	// Gaps are the parts of Data that the dump does not hold; they read as zeros. Empty when all is there.
 	Gaps []Gap
 }
 
@@ -84,9 +81,8 @@ func (md *Metadata) missing(off, n int) bool {
 	return slices.ContainsFunc(md.Gaps, func(g Gap) bool { return g.overlaps(off, n) })
 }
 
-// Metadata returns the image's metadata, lent by the dump or file if it is
-// stored in one piece. It fails with target.ErrNotInDump when its first bytes
-// are missing, because those locate everything else.
+// Metadata returns the image's metadata, lent by the dump or file if it is stored in one piece. It fails with
+// target.ErrNotInDump when its first bytes are missing, because those locate everything else.
 func (im *Image) Metadata() (Metadata, error) {
 	h, err := im.CLRHeader()
 	if err != nil {
@@ -111,8 +107,7 @@ func (im *Image) Metadata() (Metadata, error) {
 	return md, nil
 }
 
-// A ReadyToRunHeader is the READYTORUN_HEADER of an image that was compiled
-// ahead of time.
+// A ReadyToRunHeader is the READYTORUN_HEADER of an image that was compiled ahead of time.
 type ReadyToRunHeader struct {
 	RVA      RVA
 	Major    uint16
@@ -121,8 +116,7 @@ type ReadyToRunHeader struct {
 	Sections []ReadyToRunSection // in the image's order, which is by Type
 }
 
-// A ReadyToRunSection is a part of the ReadyToRun data. Type is a
-// ReadyToRunSectionType of the runtime's readytorun.h.
+// A ReadyToRunSection is a part of the ReadyToRun data. Type is a ReadyToRunSectionType of the runtime's readytorun.h.
 type ReadyToRunSection struct {
 	Type uint32
 	Directory
@@ -138,9 +132,8 @@ func (h *ReadyToRunHeader) Section(typ uint32) (Directory, bool) {
 	return Directory{}, false
 }
 
-// ReadyToRun reads the ReadyToRun header: of a managed image through its CLR
-// header, of a composite image through the export RTR_HEADER. An image
-// without one is target.ErrUnsupported.
+// ReadyToRun reads the ReadyToRun header: of a managed image through its CLR header, of a composite image through the
+// export RTR_HEADER. An image without one is target.ErrUnsupported.
 func (im *Image) ReadyToRun() (ReadyToRunHeader, error) {
 	h, err := im.CLRHeader()
 	if errors.Is(err, target.ErrUnsupported) {
@@ -207,8 +200,7 @@ func (im *Image) MVID() ([16]byte, error) {
 // root, the stream headers and the first rows.
 const metadataHead = 512
 
-// mvidOffset follows row 1 of the Module table, always the first table of #~,
-// to its GUID (ECMA-335 II.24.2).
+// mvidOffset follows row 1 of the Module table, always the first table of #~, to its GUID (ECMA-335 II.24.2).
 func mvidOffset(b []byte) (int, error) {
 	c := cursor.New(b, 0)
 	c.Seek(12)

@@ -9,9 +9,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Completed is the memory of a process, completed by module files. The file of
-// a module is looked for when the first byte is missed in it, and not before. It
-// is safe for concurrent use.
+// A Completed is the memory of a process, completed by module files. The file of a module is looked for when the first
+// byte is missed in it, and not before. It is safe for concurrent use.
 type Completed struct {
 	base    target.Target
 	overlay *Overlay
@@ -38,10 +37,9 @@ type completion struct {
 	done atomic.Bool
 }
 
-// Complete returns the memory of t, completed by the files that find returns. A
-// file that contradicts the dump is left out, see Overlay; find is called once at
-// most for each module, also by several goroutines at once for different ones. If its
-// error is a context's, it is called again at the next need.
+// Complete returns the memory of t, completed by the files that find returns. A file that contradicts the dump is left
+// out, see Overlay; find is called once at most for each module, also by several goroutines at once for different ones.
+// If its error is a context's, it is called again at the next need.
 //
 // more, if not nil, lists images that t does not: those in bundles. It is called
 // once, when a byte outside all modules of t is missing.
@@ -49,8 +47,7 @@ func Complete(t target.Target, find func(*target.Module) (*Image, error), more f
 	return &Completed{base: t, overlay: NewOverlay(t), find: find, listed: completionsOf(t.Modules()), more: more}
 }
 
-// miss makes the file of the module at a available; it reports whether the
-// overlay may have the byte now.
+// miss makes the file of the module at a available; it reports whether the overlay may have the byte now.
 func (m *Completed) miss(a target.Addr) bool {
 	in := &m.listed
 	i := target.ModuleIndex(in.modules, a)

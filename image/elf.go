@@ -35,8 +35,7 @@ const (
 	emAArch64 = 183
 
 	ntGNUBuildID = 3
-	// elfNotesSize bounds a note segment: those of libraries have a few
-	// hundred bytes.
+	// elfNotesSize bounds a note segment: those of libraries have a few hundred bytes.
 	elfNotesSize = 1 << 20
 	// elfNotes bounds the note segments that are looked at.
 	elfNotes = 32
@@ -236,8 +235,7 @@ func buildIDNote(b []byte) ([]byte, error) {
 	return nil, nil
 }
 
-// EHFrameHeader returns the range of .eh_frame_hdr (PT_GNU_EH_FRAME), zero where the
-// image has none.
+// EHFrameHeader returns the range of .eh_frame_hdr (PT_GNU_EH_FRAME), zero where the image has none.
 func (im *Image) EHFrameHeader() Directory {
 	if im.elf == nil {
 		return Directory{}
@@ -245,9 +243,8 @@ func (im *Image) EHFrameHeader() Directory {
 	return im.elf.ehFrame
 }
 
-// elfRVA turns a pointer of the dynamic section into an RVA. glibc relocates
-// these pointers in place when it loads a library, musl does not, and the
-// vDSO's are never relocated.
+// elfRVA turns a pointer of the dynamic section into an RVA. glibc relocates these pointers in place when it loads a
+// library, musl does not, and the vDSO's are never relocated.
 func (im *Image) elfRVA(v uint64) (RVA, error) {
 	if d := v - uint64(im.base); im.base != 0 && v >= uint64(im.base) && d < im.size {
 		return RVA(d), nil

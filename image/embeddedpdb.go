@@ -10,9 +10,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// An embedded portable PDB in the debug directory (PE-COFF.md of
-// dotnet/runtime, "Embedded Portable PDB Debug Directory Entry"): a signature,
-// the size once it is unpacked, and a deflate stream.
+// An embedded portable PDB in the debug directory (PE-COFF.md of dotnet/runtime, "Embedded Portable PDB Debug Directory
+// Entry"): a signature, the size once it is unpacked, and a deflate stream.
 const (
 	debugEmbeddedPDB     = 17
 	embeddedPDBSignature = "MPDB"
@@ -47,8 +46,7 @@ func (im *Image) EmbeddedPDB(guid target.GUID) ([]byte, error) {
 	return nil, target.Unsupportedf("the image has no PDB in itself")
 }
 
-// unpackPDB unpacks an embedded PDB: first its head, for the id, and then no more
-// than it says and a PDB can have.
+// unpackPDB unpacks an embedded PDB: first its head, for the id, and then no more than it says and a PDB can have.
 func unpackPDB(data []byte, guid target.GUID) ([]byte, error) {
 	size := uint64(le32(data, 4))
 	if string(data[:4]) != embeddedPDBSignature || size > limits.EmbeddedPDB || size > limits.EmbeddedRatio*uint64(len(data)) {

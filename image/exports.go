@@ -21,9 +21,8 @@ var ErrNoSymbol = fmt.Errorf("no such symbol: %w", target.ErrUnsupported)
 
 func noSymbol(name string) error { return fmt.Errorf("%s: %w", name, ErrNoSymbol) }
 
-// Symbol finds an exported name: through DT_GNU_HASH or DT_HASH in ELF images
-// (and .symtab in ELF files), by a binary search of the export directory in PE
-// images. The size is 0 for PE. The error is ErrNoSymbol if the tables do not have
+// Symbol finds an exported name: through DT_GNU_HASH or DT_HASH in ELF images (and .symtab in ELF files), by a binary
+// search of the export directory in PE images. The size is 0 for PE. The error is ErrNoSymbol if the tables do not have
 // the name, target.ErrNotInDump if the tables are not in the dump.
 func (im *Image) Symbol(name string) (rva RVA, size uint64, err error) {
 	if im.elf != nil {
@@ -39,9 +38,8 @@ const (
 	exportBytes  = 64 << 20 // of names
 )
 
-// Exports yields the exported names in the table's order. An entry that can't
-// be read is an error and not the end, but after many of them, and after an
-// impossible table, the rest is left out.
+// Exports yields the exported names in the table's order. An entry that can't be read is an error and not the end, but
+// after many of them, and after an impossible table, the rest is left out.
 func (im *Image) Exports() iter.Seq2[Export, error] {
 	if im.elf != nil {
 		return im.elfExports()
@@ -49,8 +47,7 @@ func (im *Image) Exports() iter.Seq2[Export, error] {
 	return im.peExports()
 }
 
-// eachExport yields entries 0 to n-1 within the bounds. get reports false for
-// an entry that is no export.
+// eachExport yields entries 0 to n-1 within the bounds. get reports false for an entry that is no export.
 func eachExport(n uint32, get func(i uint32) (Export, bool, error), yield func(Export, error) bool) {
 	failed, bytes := 0, 0
 	for i := range n {

@@ -9,16 +9,14 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Fit reports how far a file agrees with what a dump holds of a module beside
-// its identity: where parts of the file were mapped, and what the loader and
-// the process left in the pages that they wrote to.
+// A Fit reports how far a file agrees with what a dump holds of a module beside its identity: where parts of the file
+// were mapped, and what the loader and the process left in the pages that they wrote to.
 type Fit struct {
 	// Mappings is the number of ranges that the dump records as mapped from the
 	// file; each is where the file's headers have it.
 	Mappings int
-	// Words is the number of pointers in writable pages of the dump that the
-	// loader relocated, and Same how many of them have the value that the file
-	// gives them.
+	// Words is the number of pointers in writable pages of the dump that the loader relocated, and Same how many of
+	// them have the value that the file gives them.
 	Words, Same int
 	// Fixed is how many of Words are read-only once they are relocated, and Differ
 	// how many of these have another value.
@@ -30,9 +28,8 @@ type Fit struct {
 const (
 	fitFixedWords = 24
 	fitWords      = 64
-	// fitChanged: one of so many variables may have been changed. fitInit: one of
-	// so many words is set by the image's own start-up code before it becomes
-	// read-only, in the dynamic linker's for example.
+	// fitChanged: one of so many variables may have been changed. fitInit: one of so many words is set by the image's
+	// own start-up code before it becomes read-only, in the dynamic linker's for example.
 	fitChanged = 4
 	fitInit    = 32
 )
@@ -148,9 +145,8 @@ func (im *Image) fitELF(fit *Fit, mem target.Memory, m *target.Module) error {
 	})
 }
 
-// fitDynamic compares the entries of the dynamic section, which give where the
-// symbols, strings and relocations of a library lie and how many there are. The
-// dynamic linker relocates those that are addresses, or leaves them.
+// fitDynamic compares the entries of the dynamic section, which give where the symbols, strings and relocations of a
+// library lie and how many there are. The dynamic linker relocates those that are addresses, or leaves them.
 func (im *Image) fitDynamic(fit *Fit, w *target.Window, m *target.Module, load uint64) error {
 	d := im.elf.dynamic
 	b, err := im.directory(d, elfDynamicSize)

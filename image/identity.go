@@ -12,9 +12,8 @@ import (
 // ErrMismatch reports a file that is not the one that was loaded.
 var ErrMismatch = errors.New("not the file that was loaded")
 
-// An Identity distinguishes one build of a file from another, as far as the dump
-// records it for a module. The zero value has no information; each part that is not zero
-// must agree.
+// An Identity distinguishes one build of a file from another, as far as the dump records it for a module. The zero
+// value has no information; each part that is not zero must agree.
 type Identity struct {
 	BuildID       []byte   // ELF
 	TimeDateStamp uint32   // PE, with SizeOfImage

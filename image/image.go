@@ -1,13 +1,10 @@
-// Package image reads PE and ELF images: as the loader laid them out in the
-// memory of a dump, as a flat copy of the file in that memory, or as files on
-// disk. It finds exports, build identities, version strings, resources and
-// the parts of managed images (CLR header, metadata, ReadyToRun header), and
-// it supplies a dump with the read-only bytes that its writer left to the
-// files (Overlay).
+// Package image reads PE and ELF images: as the loader laid them out in the memory of a dump, as a flat copy of the
+// file in that memory, or as files on disk. It finds exports, build identities, version strings, resources and the
+// parts of managed images (CLR header, metadata, ReadyToRun header), and it supplies a dump with the read-only bytes
+// that its writer left to the files (Overlay).
 //
-// Only headers are read when an image is opened; the rest is read when asked
-// for. An Image is immutable and safe for concurrent use. Bytes that a dump
-// does not hold are target.ErrNotInDump, never zeros.
+// Only headers are read when an image is opened; the rest is read when asked for. An Image is immutable and safe for
+// concurrent use. Bytes that a dump does not hold are target.ErrNotInDump, never zeros.
 //
 // Formats: the PE/COFF specification (learn.microsoft.com/windows/win32/debug/pe-format),
 // the System V ABI with its GNU extensions (refspecs.linuxbase.org), ECMA-335
@@ -50,8 +47,7 @@ func (k Kind) String() string {
 // A Layout is the order of an image's bytes.
 type Layout uint8
 
-// The layouts. A loaded image has its sections at their RVAs; a flat one is a
-// copy of the file.
+// The layouts. A loaded image has its sections at their RVAs; a flat one is a copy of the file.
 const (
 	LayoutUnknown Layout = iota
 	Loaded
@@ -78,8 +74,7 @@ type Section struct {
 	Prot     target.Protection
 }
 
-// A Directory is a range of an image. Both values are zero where the image has
-// none.
+// A Directory is a range of an image. Both values are zero where the image has none.
 type Directory struct {
 	RVA  RVA
 	Size uint64
@@ -118,8 +113,7 @@ func (im *Image) LayoutKnown() bool { return !im.guessed }
 // native code, and where the headers are missing.
 func (im *Image) Arch() target.Arch { return im.arch }
 
-// Path returns the file that the image was opened from, or what the dump's module
-// list calls it.
+// Path returns the file that the image was opened from, or what the dump's module list calls it.
 func (im *Image) Path() string { return im.path }
 
 // File returns the file that the image was opened from, nil for an image in a target. It
@@ -137,14 +131,12 @@ func (im *Image) Base() target.Addr { return im.base }
 // Size returns the number of bytes that the image takes once it is loaded.
 func (im *Image) Size() uint64 { return im.size }
 
-// Sections returns the sections (PE) or PT_LOAD segments (ELF) in the headers'
-// order. Don't change them. A PE image whose section headers are not in the dump has
-// none.
+// Sections returns the sections (PE) or PT_LOAD segments (ELF) in the headers' order. Don't change them. A PE image
+// whose section headers are not in the dump has none.
 func (im *Image) Sections() []Section { return im.sections }
 
-// HasHeaders reports whether the image's headers could be read. Minidumps can
-// lack those of a module in their list: such an image has the list's identity,
-// exports if the dump holds the export directory, and all else is
+// HasHeaders reports whether the image's headers could be read. Minidumps can lack those of a module in their list:
+// such an image has the list's identity, exports if the dump holds the export directory, and all else is
 // target.ErrNotInDump.
 func (im *Image) HasHeaders() bool { return im.elf != nil || im.pe != nil && im.pe.hasHeaders }
 
@@ -156,17 +148,14 @@ func (im *Image) Close() error {
 	return im.closer.Close()
 }
 
-// OpenMemory opens the image of m in the memory of a target. m needs Base; the
-// other fields help where headers are missing or don't distinguish loaded from flat.
-// Missing headers are target.ErrNotInDump, unless m has SizeOfImage: then the
-// image is one without headers (HasHeaders). Bytes that are neither PE nor ELF
-// are target.ErrCorrupt.
+// OpenMemory opens the image of m in the memory of a target. m needs Base; the other fields help where headers are
+// missing or don't distinguish loaded from flat. Missing headers are target.ErrNotInDump, unless m has SizeOfImage:
+// then the image is one without headers (HasHeaders). Bytes that are neither PE nor ELF are target.ErrCorrupt.
 func OpenMemory(mem target.Memory, m *target.Module) (*Image, error) {
 	return OpenMemoryLayout(mem, m, LayoutUnknown)
 }
 
-// OpenMemoryLayout is OpenMemory for a caller that knows the layout, from the
-// runtime's PEImageLayout for example.
+// OpenMemoryLayout is OpenMemory for a caller that knows the layout, from the runtime's PEImageLayout for example.
 func OpenMemoryLayout(mem target.Memory, m *target.Module, l Layout) (*Image, error) {
 	im := &Image{path: m.Path, base: m.Base, raw: area{mem, m.Base, ^uint64(m.Base)}}
 	err := im.open(l, m)
@@ -192,8 +181,7 @@ func OpenFile(path string) (*Image, error) {
 	return im, nil
 }
 
-// OpenFrom is OpenSource for an image that closes closer when it is closed. Where
-// it fails it does not close it.
+// OpenFrom is OpenSource for an image that closes closer when it is closed. Where it fails it does not close it.
 func OpenFrom(path string, src target.Source, closer io.Closer) (*Image, error) {
 	im, err := OpenSource(path, src)
 	if err == nil {
@@ -202,8 +190,7 @@ func OpenFrom(path string, src target.Source, closer io.Closer) (*Image, error) 
 	return im, err
 }
 
-// OpenSource opens an image whose file is src; path is what it is called in
-// messages. The image does not close src.
+// OpenSource opens an image whose file is src; path is what it is called in messages. The image does not close src.
 func OpenSource(path string, src target.Source) (*Image, error) {
 	im := &Image{path: path, raw: fileArea(src)}
 	if err := im.open(Flat, nil); err != nil {
@@ -220,8 +207,7 @@ func (im *Image) Through(wrap func(target.Memory) target.Memory) *Image {
 	return &w
 }
 
-// NewBytes opens an image that is in b, as it lies in a file or as it was
-// loaded. It keeps b.
+// NewBytes opens an image that is in b, as it lies in a file or as it was loaded. It keeps b.
 func NewBytes(b []byte, l Layout) (*Image, error) {
 	im := &Image{raw: fileArea(target.BytesSource(b))}
 	if err := im.open(l, nil); err != nil {
@@ -256,9 +242,8 @@ func (im *Image) setLayout(l Layout) {
 	im.rvas = im.raw
 }
 
-// ReadRVA copies the bytes at rva into p. When n < len(p) the error gives the reason why:
-// target.ErrNotInDump where the dump or the file has no such bytes,
-// target.ErrCorrupt where they would lie outside the image.
+// ReadRVA copies the bytes at rva into p. When n < len(p) the error gives the reason why: target.ErrNotInDump where the
+// dump or the file has no such bytes, target.ErrCorrupt where they would lie outside the image.
 func (im *Image) ReadRVA(p []byte, rva RVA) (n int, err error) {
 	return im.rvas.ReadMemory(p, target.Addr(rva))
 }
@@ -274,9 +259,8 @@ func (im *Image) BytesRVA(rva RVA, n int) ([]byte, error) {
 	return readBytes(im.rvas, target.Addr(rva), n)
 }
 
-// Address returns where the byte at rva lies in the target's memory. It fails
-// with target.ErrUnsupported for an image from a file, and with
-// target.ErrNotInDump for a part of a flat image that the file does not have.
+// Address returns where the byte at rva lies in the target's memory. It fails with target.ErrUnsupported for an image
+// from a file, and with target.ErrNotInDump for a part of a flat image that the file does not have.
 func (im *Image) Address(rva RVA) (target.Addr, error) {
 	switch {
 	case im.base == 0:

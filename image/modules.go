@@ -17,17 +17,15 @@ import (
 // A Module is an image that was mapped into a process, managed or not.
 type Module struct {
 	target.Module
-	// ImageSize is the size in bytes that debuggers show: of a PE image in an
-	// ELF core its SizeOfImage, up to where the next file is mapped, even where
-	// the image lies flat.
+	// ImageSize is the size in bytes that debuggers show: of a PE image in an ELF core its SizeOfImage, up to where the
+	// next file is mapped, even where the image lies flat.
 	ImageSize uint64
 	// Headless: neither the dump nor a module's file has its first bytes. That it is
 	// an image is given by its name, and its size by what was mapped of its file.
 	Headless bool
 }
 
-// Modules returns the images of a process by address. mem is t's memory, or an
-// overlay of it.
+// Modules returns the images of a process by address. mem is t's memory, or an overlay of it.
 func Modules(t target.Target, mem target.Memory) []Module {
 	mods := t.Modules()
 	next := mappedFiles(t)
@@ -42,8 +40,7 @@ func Modules(t target.Target, mem target.Memory) []Module {
 	return out
 }
 
-// completeModule fills in m from the headers of its image, if the container
-// lacks them and a module's file has them.
+// completeModule fills in m from the headers of its image, if the container lacks them and a module's file has them.
 func completeModule(t target.Target, mem target.Memory, m *target.Module) {
 	if m.SizeOfImage != 0 || target.Available(t, m.Base, 2) {
 		return
@@ -58,8 +55,7 @@ func completeModule(t target.Target, mem target.Memory, m *target.Module) {
 	}
 }
 
-// ModuleAt returns the image that holds a. Where none does the error is
-// target.ErrNotInDump.
+// ModuleAt returns the image that holds a. Where none does the error is target.ErrNotInDump.
 func ModuleAt(t target.Target, mem target.Memory, a target.Addr) (Module, error) {
 	for _, m := range Modules(t, mem) {
 		if m.Base == a || m.Contains(a) {
@@ -117,8 +113,7 @@ func FileVersion(mem target.Memory, m *target.Module) (string, error) {
 
 func dotted(v [4]uint16) string { return fmt.Sprintf("%d.%d.%d.%d", v[0], v[1], v[2], v[3]) }
 
-// DescribeVersion is FileVersion as a part of an answer: empty where the image
-// has none.
+// DescribeVersion is FileVersion as a part of an answer: empty where the image has none.
 func DescribeVersion(gaps *answer.Gaps, mem target.Memory, m *target.Module) answer.Text {
 	v, err := FileVersion(mem, m)
 	if errors.Is(err, target.ErrUnsupported) {
@@ -151,9 +146,8 @@ type ListOptions struct {
 	Exports []string
 }
 
-// List describes the images of a process. Missing parts of a row are recorded in the
-// answer while the rows are ranged over. mem is t's memory, or an overlay of it.
-// If an image is requested by address and none holds it, the error is
+// List describes the images of a process. Missing parts of a row are recorded in the answer while the rows are ranged
+// over. mem is t's memory, or an overlay of it. If an image is requested by address and none holds it, the error is
 // target.ErrNotInDump.
 func List(ctx context.Context, t target.Target, mem target.Memory, o ListOptions) (*answer.Images, error) {
 	a := &answer.Images{}

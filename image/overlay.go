@@ -16,8 +16,7 @@ const (
 	// SourceDump is what Overlay.Source calls the dump itself.
 	SourceDump = "dump"
 
-	// overlaySpan bounds what Span lends from a file: to find its end each
-	// page is looked up in the dump.
+	// overlaySpan bounds what Span lends from a file: to find its end each page is looked up in the dump.
 	overlaySpan = 256 << 10
 	// overlayProbes is the number of stored pages that Add compares.
 	overlayProbes = 64
@@ -25,17 +24,14 @@ const (
 	overlayTolerance = 4
 )
 
-// An Overlay is a dump's memory completed by module files. The dump comes
-// first. Where it has no byte, the file of the module there supplies it if
-// the loader maps that part of the file unchanged: ELF segments and PE
-// sections that aren't writable, and headers; PE base relocations are
-// applied. What the loader writes to (import tables, control-flow guard
+// An Overlay is a dump's memory completed by module files. The dump comes first. Where it has no byte, the file of the
+// module there supplies it if the loader maps that part of the file unchanged: ELF segments and PE sections that aren't
+// writable, and headers; PE base relocations are applied. What the loader writes to (import tables, control-flow guard
 // pointers) stays absent; so do writable sections, but for the table of unwind data.
 //
 // Within one page the file supplies all that follows the first missing byte.
 //
-// An Overlay is safe for concurrent use, also while modules are added. The
-// images must stay open as long as it is used.
+// An Overlay is safe for concurrent use, also while modules are added. The images must stay open as long as it is used.
 type Overlay struct {
 	dump  target.Memory
 	mu    sync.Mutex // serialises Add
@@ -69,9 +65,8 @@ type overlayFile struct {
 	relocs func() ([]uint32, error) // RVAs of relocated quadwords, ascending
 }
 
-// Add lets img, opened from a file, supply the bytes of m that are not in the dump. It fails
-// with target.ErrCorrupt, and adds nothing, when img is not the file that was
-// loaded: its identity, or bytes that the dump holds, differ.
+// Add lets img, opened from a file, supply the bytes of m that are not in the dump. It fails with target.ErrCorrupt,
+// and adds nothing, when img is not the file that was loaded: its identity, or bytes that the dump holds, differ.
 func (o *Overlay) Add(m *target.Module, img *Image) error {
 	if img.layout != Flat || img.base != 0 {
 		return target.Unsupportedf("overlay: %s is not an image from a file", img.path)
@@ -205,8 +200,7 @@ func (f *overlayFile) appendPart(out []part, e extent, rva, end uint64) []part {
 	return append(out, part{f.base + target.Addr(rva), f.base + target.Addr(end), e.off + rva - e.rva, f})
 }
 
-// mergeParts sorts parts and cuts those that overlap one that was added
-// before them, in the order of their addresses.
+// mergeParts sorts parts and cuts those that overlap one that was added before them, in the order of their addresses.
 func mergeParts(parts []part) []part {
 	slices.SortStableFunc(parts, func(a, b part) int { return cmp.Compare(a.start, b.start) })
 	out := parts[:0]
@@ -223,9 +217,8 @@ func mergeParts(parts []part) []part {
 	return out
 }
 
-// compare checks some pages that the dump has against the file. One page of
-// many may differ: the process can have made it writable (libcoreclr.so of
-// .NET 10 does so with a page of .rodata).
+// compare checks some pages that the dump has against the file. One page of many may differ: the process can have made
+// it writable (libcoreclr.so of .NET 10 does so with a page of .rodata).
 func (o *Overlay) compare(parts []part) error {
 	var total uint64
 	for _, p := range parts {
@@ -255,8 +248,7 @@ func (o *Overlay) compare(parts []part) error {
 	return nil
 }
 
-// comparePage compares the n bytes that the dump has from a to the end of its
-// page with the file's.
+// comparePage compares the n bytes that the dump has from a to the end of its page with the file's.
 func (o *Overlay) comparePage(p *part, a target.Addr) (n int, equal bool, err error) {
 	var have, want [pageSize]byte
 	n = int(min(uint64(pageRest(uint64(a))), uint64(p.end-a)))
@@ -384,8 +376,7 @@ func (o *Overlay) stored(a target.Addr) bool {
 	return !errors.Is(err, target.ErrNotInDump)
 }
 
-// Source returns where the byte at a comes from: SourceDump, the path of a file,
-// or "" for a byte that neither has.
+// Source returns where the byte at a comes from: SourceDump, the path of a file, or "" for a byte that neither has.
 func (o *Overlay) Source(a target.Addr) string {
 	if o.stored(a) {
 		return SourceDump

@@ -9,13 +9,11 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// pdbIDSize is the size of a portable PDB's id: a GUID and a stamp (portable PDB
-// v1.0, "#Pdb stream").
+// pdbIDSize is the size of a portable PDB's id: a GUID and a stamp (portable PDB v1.0, "#Pdb stream").
 const pdbIDSize = 20
 
-// PortablePDBID reads the GUID of the portable PDB of size bytes in r. No more than
-// its head is read, so that a file can be refused before it costs anything. What is
-// no portable PDB is target.ErrCorrupt.
+// PortablePDBID reads the GUID of the portable PDB of size bytes in r. No more than its head is read, so that a file
+// can be refused before it costs anything. What is no portable PDB is target.ErrCorrupt.
 func PortablePDBID(r io.ReaderAt, size int64) (target.GUID, error) {
 	var id target.GUID
 	head := make([]byte, min(size, limits.PDBHead))

@@ -20,8 +20,7 @@ const (
 	peLfanewMax   = 64 << 10
 	peFileHeader  = 24 // signature and IMAGE_FILE_HEADER
 	peSectionSize = 40
-	// ImageBase is in these bytes of the optional header, in PE32 (with
-	// BaseOfData before it) and in PE32+.
+	// ImageBase is in these bytes of the optional header, in PE32 (with BaseOfData before it) and in PE32+.
 	peImageBaseAt  = 24
 	peImageBaseEnd = 32
 
@@ -49,9 +48,8 @@ const (
 	peResourceSize = limits.ResourceBytes
 )
 
-// machineOS are the values that a ReadyToRun compiler XORs into the machine
-// for systems other than Windows (readytorun-format.md, "PE Headers and CLI
-// Headers").
+// machineOS are the values that a ReadyToRun compiler XORs into the machine for systems other than Windows
+// (readytorun-format.md, "PE Headers and CLI Headers").
 var machineOS = [...]uint16{0, 0x7b79, 0x4644, 0xadc4, 0x1993, 0x1992}
 
 // peImage is what a PE image has beyond an Image.
@@ -90,8 +88,7 @@ func (im *Image) openPE(l Layout, m *target.Module) error {
 	return nil
 }
 
-// readPEHeaders decodes the file and optional headers; it returns the offset
-// and number of the section headers.
+// readPEHeaders decodes the file and optional headers; it returns the offset and number of the section headers.
 func (im *Image) readPEHeaders() (off uint64, sections int, err error) {
 	b, err := im.raw.bytes(peLfanew, 4)
 	if err != nil {
@@ -211,8 +208,7 @@ func (im *Image) readSections(off uint64, n int) error {
 			s.Size = s.FileSize
 		}
 		im.sections = append(im.sections, s)
-		// The file's part is padded to the file alignment: what lies past the
-		// section's size is not the section's.
+		// The file's part is padded to the file alignment: what lies past the section's size is not the section's.
 		im.extents = append(im.extents, extent{uint64(s.RVA), s.Offset, min(s.FileSize, s.Size), flags&scnMemWrite != 0})
 	}
 	im.extents = sortExtents(im.extents)
@@ -232,13 +228,11 @@ func peProt(flags uint32) (p target.Protection) {
 	return p
 }
 
-// detectLayout decides whether a PE image in memory is loaded or flat: by the
-// file mappings if the dump has them, then by where metadata is found,
-// then by whether the module has room for the loaded image. Without any of
-// these an image counts as loaded, which is a guess where no loader listed it.
-// Mappings that have all of a small file do so for its headers alone, where a
-// loader copied the sections to their places: such an image is flat only if
-// nothing else is found there.
+// detectLayout decides whether a PE image in memory is loaded or flat: by the file mappings if the dump has them, then
+// by where metadata is found, then by whether the module has room for the loaded image. Without any of these an image
+// counts as loaded, which is a guess where no loader listed it. Mappings that have all of a small file do so for its
+// headers alone, where a loader copied the sections to their places: such an image is flat only if nothing else is
+// found there.
 func (im *Image) detectLayout(m *target.Module) (l Layout, guessed bool) {
 	mapped := LayoutUnknown
 	if m != nil {
@@ -264,9 +258,8 @@ func (im *Image) detectLayout(m *target.Module) (l Layout, guessed bool) {
 	return Loaded, m == nil || !m.Listed
 }
 
-// beyondHeaders reports whether the bytes of rva follow the file's first
-// page. That page is also the first of a loaded image, with whatever of the
-// sections it holds, and proves nothing.
+// beyondHeaders reports whether the bytes of rva follow the file's first page. That page is also the first of a loaded
+// image, with whatever of the sections it holds, and proves nothing.
 func (im *Image) beyondHeaders(rva RVA) bool {
 	i, ok := findExtent(im.extents, uint64(rva))
 	return ok && im.extents[i].off+uint64(rva)-im.extents[i].rva >= pageSize
@@ -290,8 +283,7 @@ const (
 	yes
 )
 
-// metadataAt reports whether a CLR header, and metadata where it points, are
-// at their RVAs, and the metadata's RVA.
+// metadataAt reports whether a CLR header, and metadata where it points, are at their RVAs, and the metadata's RVA.
 func (im *Image) metadataAt() (verdict, RVA) {
 	h, err := im.CLRHeader()
 	if err != nil {
@@ -314,9 +306,8 @@ func verdictOf(err error) verdict {
 	return unknown
 }
 
-// layoutOfMappings compares the file mappings of a module to its sections: a
-// loaded image has a section mapped at its RVA, a flat one the last bytes of a
-// section at their offset. (The first page of the file is where it is in both.)
+// layoutOfMappings compares the file mappings of a module to its sections: a loaded image has a section mapped at its
+// RVA, a flat one the last bytes of a section at their offset. (The first page of the file is where it is in both.)
 func layoutOfMappings(m *target.Module, sections []Section) Layout {
 	flat := false
 	for _, s := range sections {
@@ -335,8 +326,7 @@ func layoutOfMappings(m *target.Module, sections []Section) Layout {
 	return LayoutUnknown
 }
 
-// mapped reports whether offset off of the file is mapped at distance d from
-// the module's base.
+// mapped reports whether offset off of the file is mapped at distance d from the module's base.
 func mapped(m *target.Module, d, off uint64) bool {
 	a := m.Base + target.Addr(d)
 	return slices.ContainsFunc(m.Mappings, func(p target.Mapping) bool {
@@ -357,9 +347,8 @@ func (im *Image) peDirectory(i int, what string) (Directory, error) {
 	return im.pe.dirs[i], nil
 }
 
-// TimeDateStamp returns the PE header's: seconds since 1970, or a hash in
-// deterministic builds. Together with SizeOfImage it identifies a PE image.
-// For an image without headers it is the module list's. 0 for ELF.
+// TimeDateStamp returns the PE header's: seconds since 1970, or a hash in deterministic builds. Together with
+// SizeOfImage it identifies a PE image. For an image without headers it is the module list's. 0 for ELF.
 func (im *Image) TimeDateStamp() uint32 {
 	if im.pe == nil {
 		return 0
@@ -375,8 +364,7 @@ func (im *Image) SizeOfImage() uint32 {
 	return im.pe.sizeOfImage
 }
 
-// ExceptionDirectory returns the range of the RUNTIME_FUNCTION table (.pdata) of a PE
-// image, zero if it has none.
+// ExceptionDirectory returns the range of the RUNTIME_FUNCTION table (.pdata) of a PE image, zero if it has none.
 func (im *Image) ExceptionDirectory() Directory {
 	if im.pe == nil {
 		return Directory{}

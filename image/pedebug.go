@@ -23,9 +23,8 @@ type CodeView struct {
 	Portable bool // a portable PDB; else a Windows one, such as the *.ni.pdb of ReadyToRun code
 }
 
-// CodeViews returns the CodeView entries in the image's order. What could be
-// read is returned together with the error. target.ErrUnsupported: the image
-// has no debug directory.
+// CodeViews returns the CodeView entries in the image's order. What could be read is returned together with the error.
+// target.ErrUnsupported: the image has no debug directory.
 func (im *Image) CodeViews() ([]CodeView, error) {
 	d, err := im.peDirectory(dirDebug, "debug directory")
 	if err != nil {
@@ -50,8 +49,7 @@ func (im *Image) CodeViews() ([]CodeView, error) {
 	return out, err
 }
 
-// codeView reads the data of one entry; ok is false for the older formats
-// (NB10), which name no GUID.
+// codeView reads the data of one entry; ok is false for the older formats (NB10), which name no GUID.
 func (im *Image) codeView(entry []byte) (cv CodeView, ok bool, err error) {
 	n, rva := le32(entry, 16), RVA(le32(entry, 20))
 	if n < codeViewHead || n > codeViewHead+limits.PathBytes {

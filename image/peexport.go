@@ -132,8 +132,7 @@ func (im *Image) peExports() iter.Seq2[Export, error] {
 	return func(yield func(Export, error) bool) {
 		e, err := im.exportDir()
 		if err != nil {
-			// An image without exports yields none; whatever kept the
-			// directory from being read is an error.
+			// An image without exports yields none; whatever kept the directory from being read is an error.
 			if !errors.Is(err, target.ErrUnsupported) {
 				yield(Export{}, err)
 			}
@@ -159,9 +158,8 @@ func (im *Image) peExport(e *exportDir, i uint32) (Export, error) {
 	return Export{Name: name, Forward: fwd}, err
 }
 
-// headless returns a PE image whose headers are missing. It has what the module list
-// records, and its exports if the dump has the export directory:
-// Windows minidumps with heap keep that of the runtime's library, because the
+// headless returns a PE image whose headers are missing. It has what the module list records, and its exports if the
+// dump has the export directory: Windows minidumps with heap keep that of the runtime's library, because the
 // data-access library reads it while the dump is written.
 func headless(mem target.Memory, m *target.Module) *Image {
 	im := &Image{
@@ -175,11 +173,9 @@ func headless(mem target.Memory, m *target.Module) *Image {
 	return im
 }
 
-// scanExportDir searches the stored bytes of an image for its export directory.
-// Minidumps hold it as a piece of its own, anywhere in a page. The test is
-// strict: the counts and tables fit, and the directory's name is the module's
-// file name. All stored bytes of all libraries may have to be searched: what
-// memory lends is searched word by word in place.
+// scanExportDir searches the stored bytes of an image for its export directory. Minidumps hold it as a piece of its
+// own, anywhere in a page. The test is strict: the counts and tables fit, and the directory's name is the module's file
+// name. All stored bytes of all libraries may have to be searched: what memory lends is searched word by word in place.
 func (im *Image) scanExportDir() (Directory, error) {
 	file := target.BaseName(im.path)
 	var joined [exportDirSize]byte // pieces that lie together in memory may lie apart in the file

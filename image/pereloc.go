@@ -85,8 +85,7 @@ func firstReloc(relocs []uint32, rva uint64) int {
 	return i
 }
 
-// unrelocated returns the number of bytes from rva, at most n, that no relocation
-// changes.
+// unrelocated returns the number of bytes from rva, at most n, that no relocation changes.
 func (f *overlayFile) unrelocated(rva, n uint64) uint64 {
 	relocs, err := f.relocs()
 	if err != nil {
@@ -102,13 +101,11 @@ func (f *overlayFile) unrelocated(rva, n uint64) uint64 {
 	return 0
 }
 
-// guardPointers are the offsets in IMAGE_LOAD_CONFIG_DIRECTORY64 of the
-// addresses of pointers that the loader sets: control-flow guard's check and
-// dispatch, those of XFG, cast guard and memcpy guard (winnt.h).
+// guardPointers are the offsets in IMAGE_LOAD_CONFIG_DIRECTORY64 of the addresses of pointers that the loader sets:
+// control-flow guard's check and dispatch, those of XFG, cast guard and memcpy guard (winnt.h).
 var guardPointers = [...]int{112, 120, 280, 288, 296, 304, 312}
 
-// loaderWrites lists what the Windows loader writes to in read-only parts of
-// an image that it moves by delta.
+// loaderWrites lists what the Windows loader writes to in read-only parts of an image that it moves by delta.
 func (im *Image) loaderWrites(delta uint64) ([]Directory, error) {
 	holes := []Directory{im.pe.dirs[dirIAT]}
 	if !im.pe.plus {
@@ -125,8 +122,7 @@ func (im *Image) loaderWrites(delta uint64) ([]Directory, error) {
 	if err != nil {
 		return nil, fmt.Errorf("load configuration: %w", err)
 	}
-	// The structure's own size counts: in some images the directory has the size
-	// of Windows XP's structure.
+	// The structure's own size counts: in some images the directory has the size of Windows XP's structure.
 	b, err := im.BytesRVA(d.RVA, int(min(le32(head, 0), pageSize)))
 	if err != nil {
 		return nil, fmt.Errorf("load configuration: %w", err)
@@ -142,9 +138,8 @@ func (im *Image) loaderWrites(delta uint64) ([]Directory, error) {
 	return holes, nil
 }
 
-// loaderWrites32 is loaderWrites for a PE32 image. In a 64-bit process that is
-// one of pure IL: its headers are rewritten as PE32+ when it is loaded, and
-// what is relocated is an entry stub that no one needs.
+// loaderWrites32 is loaderWrites for a PE32 image. In a 64-bit process that is one of pure IL: its headers are
+// rewritten as PE32+ when it is loaded, and what is relocated is an entry stub that no one needs.
 func (im *Image) loaderWrites32(holes []Directory) ([]Directory, error) {
 	relocs, err := im.relocations(relocHighLow)
 	if err != nil {

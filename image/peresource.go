@@ -22,16 +22,14 @@ const (
 	resourceHigh      = 1 << 31 // of a name: it is a string; of an offset: it is a directory
 )
 
-// resourceTree is the resource directory of a PE image (PE/COFF
-// specification, "The .rsrc Section").
+// resourceTree is the resource directory of a PE image (PE/COFF specification, "The .rsrc Section").
 type resourceTree struct {
 	im   *Image
 	root Directory
 }
 
-// Resource returns the data of the resource of the given type and name, in
-// the first language that it has. Names compare without case; "#5" is number 5.
-// A resource that the image does not have is target.ErrUnsupported.
+// Resource returns the data of the resource of the given type and name, in the first language that it has. Names
+// compare without case; "#5" is number 5. A resource that the image does not have is target.ErrUnsupported.
 func (im *Image) Resource(typ uint16, name string) ([]byte, error) {
 	d, err := im.peDirectory(dirResource, "resources")
 	if err != nil {
@@ -62,9 +60,8 @@ func (t *resourceTree) bytes(off uint32, n int) ([]byte, error) {
 	return t.im.BytesRVA(t.root.RVA+RVA(off), n)
 }
 
-// find returns what the entry with the given name of the directory at dir
-// points to; "" is the first entry. The tree has three levels and find is
-// called once for each, so that no cycle can trap it.
+// find returns what the entry with the given name of the directory at dir points to; "" is the first entry. The tree
+// has three levels and find is called once for each, so that no cycle can trap it.
 func (t *resourceTree) find(dir uint32, name string) (uint32, error) {
 	dir &^= resourceHigh
 	h, err := t.bytes(dir, resourceDirSize)

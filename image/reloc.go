@@ -16,10 +16,9 @@ const (
 	relaLimit = 1 << 26 // bytes of a relocation table
 )
 
-// PointerRVA returns the RVA that the pointer at rva of a file holds once the
-// image is loaded: the loader's relocations, which a file does not have
-// applied yet, are taken into account. It fails with target.ErrCorrupt where
-// no relative relocation is at rva.
+// PointerRVA returns the RVA that the pointer at rva of a file holds once the image is loaded: the loader's
+// relocations, which a file does not have applied yet, are taken into account. It fails with target.ErrCorrupt where no
+// relative relocation is at rva.
 func (im *Image) PointerRVA(rva RVA) (RVA, error) {
 	b, err := im.BytesRVA(rva, 8)
 	if err != nil {
@@ -53,8 +52,7 @@ func (im *Image) PointerRVA(rva RVA) (RVA, error) {
 // elfRelocations returns the DT_RELA table, nil if there is none.
 func (im *Image) elfRelocations() ([]byte, error) { return im.dynamicTable(dtRela, dtRelaSz) }
 
-// dynamicTable returns the table whose address and size have these tags in the
-// dynamic section, nil if there is none.
+// dynamicTable returns the table whose address and size have these tags in the dynamic section, nil if there is none.
 func (im *Image) dynamicTable(at, bytes uint64) ([]byte, error) {
 	b, err := im.directory(im.elf.dynamic, elfDynamicSize)
 	if err != nil {

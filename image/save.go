@@ -17,12 +17,10 @@ type Saved struct {
 // maxSavedImage bounds the size of a file that headers can ask for.
 const maxSavedImage = 4 << 30
 
-// Save rebuilds the file of an image from its memory: headers, and each section
-// or segment at its place in the file. What the loader changed stays changed:
-// relocations, import tables, writable data. What is missing is counted. An image
-// without sections is target.ErrUnsupported, sections that lie outside of what a
-// file may be are target.ErrCorrupt. It ends with the context's error when ctx
-// does.
+// Save rebuilds the file of an image from its memory: headers, and each section or segment at its place in the file.
+// What the loader changed stays changed: relocations, import tables, writable data. What is missing is counted. An
+// image without sections is target.ErrUnsupported, sections that lie outside of what a file may be are
+// target.ErrCorrupt. It ends with the context's error when ctx does.
 func (m *Image) Save(ctx context.Context, w io.WriterAt) (Saved, error) {
 	sections := slices.Clone(m.Sections())
 	if len(sections) == 0 {

@@ -7,29 +7,25 @@ import (
 )
 
 const (
-	// sparseSmall is the size up to which a range may be nearly empty: a
-	// bigger one must have at least one byte in sparseRatio stored, so that a
-	// lying size can't make the reader allocate.
+	// sparseSmall is the size up to which a range may be nearly empty: a bigger one must have at least one byte in
+	// sparseRatio stored, so that a lying size can't make the reader allocate.
 	sparseSmall = 64 << 20
 	sparseRatio = 4096
 )
 
-// A Gap is a part of a byte slice that stands for memory which is not in the
-// dump.
+// A Gap is a part of a byte slice that stands for memory which is not in the dump.
 type Gap struct{ Off, Len int }
 
 func (g Gap) overlaps(off, n int) bool { return off < g.Off+g.Len && g.Off < off+n }
 
-// ReadSparse returns the n bytes at a with those that are not in the dump as
-// zeros, and where these are. It fails with target.ErrNotInDump when there is
-// none at a itself. Within a page, what follows the first missing byte
-// counts as missing too.
+// ReadSparse returns the n bytes at a with those that are not in the dump as zeros, and where these are. It fails with
+// target.ErrNotInDump when there is none at a itself. Within a page, what follows the first missing byte counts as
+// missing too.
 func ReadSparse(mem target.Memory, a target.Addr, n int) ([]byte, []Gap, error) {
 	return readSparse(mem, a, n, 0)
 }
 
-// readSparse is ReadSparse for a Memory whose addresses are off by bias from
-// those that decide what a page is.
+// readSparse is ReadSparse for a Memory whose addresses are off by bias from those that decide what a page is.
 func readSparse(mem target.Memory, a target.Addr, n int, bias uint64) ([]byte, []Gap, error) {
 	if n < 0 {
 		return nil, nil, target.Corruptf("%d bytes at %#x", n, uint64(a))

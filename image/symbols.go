@@ -14,8 +14,7 @@ type Symbol struct {
 	Module target.Module
 	// Name is the export that the address belongs to, or empty.
 	Name string
-	// Offset is that of the address from the export, or from the module where
-	// there is no Name.
+	// Offset is that of the address from the export, or from the module where there is no Name.
 	Offset uint64
 }
 
@@ -28,9 +27,8 @@ func (s Symbol) String() string {
 	return fmt.Sprintf("%s+%#x", name, s.Offset)
 }
 
-// Symbols names addresses by the modules that hold them and by what those
-// export. It keeps the exports of the modules that it looked up, and is
-// safe for concurrent use.
+// Symbols names addresses by the modules that hold them and by what those export. It keeps the exports of the modules
+// that it looked up, and is safe for concurrent use.
 type Symbols struct {
 	mem     target.Memory
 	modules []target.Module                           // by address
@@ -50,8 +48,7 @@ type export struct {
 	name string
 }
 
-// NewSymbols names the code of modules, which are sorted by Base, by their images
-// in mem.
+// NewSymbols names the code of modules, which are sorted by Base, by their images in mem.
 func NewSymbols(mem target.Memory, modules []target.Module) *Symbols {
 	return &Symbols{mem: mem, modules: modules, exports: make([]moduleExports, len(modules))}
 }
@@ -82,9 +79,8 @@ func (s *Symbols) At(a target.Addr) (Symbol, bool) {
 	return Symbol{Module: *m, Offset: uint64(a - m.Base)}, true
 }
 
-// maxExportDistance bounds how far after an export without a size, as PE
-// images have them, an address is named after it: functions that are not
-// exported lie between, and most functions are shorter.
+// maxExportDistance bounds how far after an export without a size, as PE images have them, an address is named after
+// it: functions that are not exported lie between, and most functions are shorter.
 const maxExportDistance = 0x1000
 
 // before returns the export that a belongs to, nil if there is none.
@@ -104,8 +100,7 @@ func (x *moduleExports) before(a target.Addr) *export {
 	return e
 }
 
-// readExports reads what can be read of a module's exports; code without them
-// is named by its module.
+// readExports reads what can be read of a module's exports; code without them is named by its module.
 func readExports(mem target.Memory, m *target.Module) []export {
 	img, err := OpenMemory(mem, m)
 	if err != nil {

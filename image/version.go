@@ -51,15 +51,13 @@ func (im *Image) VersionInfo() (VersionInfo, error) {
 	return v, nil
 }
 
-// versionNumbers decodes a pair of doublewords, the high one first, whose
-// words are the numbers.
+// versionNumbers decodes a pair of doublewords, the high one first, whose words are the numbers.
 func versionNumbers(b []byte) [4]uint16 {
 	return [4]uint16{le16(b, 2), le16(b, 0), le16(b, 6), le16(b, 4)}
 }
 
-// versionValue returns the value of a String structure, empty if there is none: three words
-// (length in bytes, length of the value in characters, type), the key with its NUL,
-// padding to four bytes, the value.
+// versionValue returns the value of a String structure, empty if there is none: three words (length in bytes, length of
+// the value in characters, type), the key with its NUL, padding to four bytes, the value.
 func versionValue(b []byte, key string) string {
 	k := make([]byte, 0, 2*len(key)+2)
 	for i := range len(key) {
@@ -78,11 +76,9 @@ func versionValue(b []byte, key string) string {
 	return strings.TrimSpace(s)
 }
 
-// VersionString returns the version that the image gives itself, in the form
-// "10.0.1426.52326 @Commit: 0427b9ab…": the FileVersion of the version
-// resource of a PE image, the @(#)Version constant of an ELF image of the
-// runtime. The error is target.ErrUnsupported where the image has none, and
-// target.ErrNotInDump where what is missing may have held it.
+// VersionString returns the version that the image gives itself, in the form "10.0.1426.52326 @Commit: 0427b9ab…": the
+// FileVersion of the version resource of a PE image, the @(#)Version constant of an ELF image of the runtime. The error
+// is target.ErrUnsupported where the image has none, and target.ErrNotInDump where what is missing may have held it.
 func (im *Image) VersionString() (string, error) {
 	if im.kind == KindPE {
 		v, err := im.VersionInfo()
@@ -113,8 +109,7 @@ func (im *Image) VersionString() (string, error) {
 	return "", target.Unsupportedf("the image has no version string")
 }
 
-// dottedVersion replaces the commas of the resource compiler's number,
-// "10,0,1426,52326 @Commit: …", by dots.
+// dottedVersion replaces the commas of the resource compiler's number, "10,0,1426,52326 @Commit: …", by dots.
 func dottedVersion(s string) string {
 	number, rest, _ := strings.Cut(s, " ")
 	s = strings.ReplaceAll(number, ",", ".")
@@ -124,8 +119,7 @@ func dottedVersion(s string) string {
 	return s
 }
 
-// scanVersion searches the stored bytes of an extent. whole reports that none
-// was missing.
+// scanVersion searches the stored bytes of an extent. whole reports that none was missing.
 func scanVersion(mem target.Memory, e extent) (s string, whole bool) {
 	whole = true
 	buf := make([]byte, 0, sccsPiece+sccsMax)

@@ -117,9 +117,8 @@ func parseFatBody(c *cursor.Cursor) (MethodBody, error) {
 	return m, nil
 }
 
-// parseSection reads one data section, which starts at a multiple of four
-// bytes (ECMA-335 II.25.4.5), and reports whether another follows. Each takes
-// at least four bytes.
+// parseSection reads one data section, which starts at a multiple of four bytes (ECMA-335 II.25.4.5), and reports
+// whether another follows. Each takes at least four bytes.
 func (m *MethodBody) parseSection(c *cursor.Cursor) (more bool, err error) {
 	c.Seek((c.Offset() + 3) &^ 3)
 	start := c.Offset()
@@ -140,8 +139,7 @@ func (m *MethodBody) parseSection(c *cursor.Cursor) (more bool, err error) {
 			return false, err
 		}
 	}
-	// Some compilers do not count the header in the size, so that the clauses
-	// may reach past it.
+	// Some compilers do not count the header in the size, so that the clauses may reach past it.
 	c.Seek(max(c.Offset(), start+size))
 	return kind&sectMoreSects != 0, nil
 }
@@ -151,9 +149,8 @@ const (
 	fatClauseSize   = 24
 )
 
-// parseClauses reads the clauses of an exception handling section. The header
-// is smaller than a clause, so dividing gives the right count whether or not
-// the size includes it.
+// parseClauses reads the clauses of an exception handling section. The header is smaller than a clause, so dividing
+// gives the right count whether or not the size includes it.
 func (m *MethodBody) parseClauses(c *cursor.Cursor, fat bool, size, start int) error {
 	one := smallClauseSize
 	if fat {

@@ -5,9 +5,8 @@ import (
 	"math"
 )
 
-// ConstantOf returns the compile-time value of a Field, Param or Property: a bool,
-// Char, sized integer, float, string, or nil for a null reference. It reports
-// false when the token has none.
+// ConstantOf returns the compile-time value of a Field, Param or Property: a bool, Char, sized integer, float, string,
+// or nil for a null reference. It reports false when the token has none.
 func (md *Metadata) ConstantOf(t Token) (value any, ok bool, err error) {
 	rows, err := md.byToken(TableConstant, 1, t)
 	if err != nil || rows.Len() == 0 {

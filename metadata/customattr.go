@@ -28,8 +28,7 @@ type NamedArgument struct {
 // name, with the assembly unless that is the module's own or the core library.
 type TypeName string
 
-// An EnumResolver returns the underlying types of enums. Methods report false for
-// an enum that they can't find.
+// An EnumResolver returns the underlying types of enums. Methods report false for an enum that they can't find.
 type EnumResolver interface {
 	// Enum resolves a TypeDef or TypeRef.
 	Enum(t Token) (ElementType, bool)
@@ -37,8 +36,7 @@ type EnumResolver interface {
 	EnumByName(name string) (ElementType, bool)
 }
 
-// AttributeType returns the TypeDef, TypeRef or TypeSpec of a custom attribute's
-// class.
+// AttributeType returns the TypeDef, TypeRef or TypeSpec of a custom attribute's class.
 func (md *Metadata) AttributeType(a CustomAttributeRow) (Token, error) {
 	if a.Type.Table() == TableMethodDef {
 		owner, err := md.MethodOwner(a.Type.Row())
@@ -48,9 +46,8 @@ func (md *Metadata) AttributeType(a CustomAttributeRow) (Token, error) {
 	return row.Class, err
 }
 
-// AttributeValue decodes the value of a custom attribute. An enum that neither
-// enums (which may be nil) nor the module itself resolves is
-// target.ErrUnsupported: its size decides where the next value lies.
+// AttributeValue decodes the value of a custom attribute. An enum that neither enums (which may be nil) nor the module
+// itself resolves is target.ErrUnsupported: its size decides where the next value lies.
 func (md *Metadata) AttributeValue(a CustomAttributeRow, enums EnumResolver) (Attribute, error) {
 	ctor, err := md.constructorSig(a.Type)
 	if err != nil {
@@ -353,8 +350,7 @@ func (r *attrReader) uint32() uint32 {
 
 const fieldStatic = 0x10 // FieldAttributes, ECMA-335 II.23.1.5
 
-// EnumType returns the underlying type of an enum, by TypeDef rid: that of its only
-// instance field (ECMA-335 II.14.3).
+// EnumType returns the underlying type of an enum, by TypeDef rid: that of its only instance field (ECMA-335 II.14.3).
 func (md *Metadata) EnumType(typeDef uint32) (ElementType, error) {
 	fields, err := md.Fields(typeDef)
 	if err != nil {

@@ -6,8 +6,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A FormatError reports metadata that breaks the format. It is
-// target.ErrCorrupt, unless Err is target.ErrUnsupported.
+// A FormatError reports metadata that breaks the format. It is target.ErrCorrupt, unless Err is target.ErrUnsupported.
 type FormatError struct {
 	Off int64  // bytes from the start of what was parsed: the metadata root, a blob, a method body
 	Msg string // what is wrong
@@ -32,8 +31,7 @@ func (e *FormatError) Unwrap() []error {
 	return []error{e.Err, target.ErrCorrupt}
 }
 
-// A MissingError reports metadata that the dump does not hold. It is
-// target.ErrNotInDump.
+// A MissingError reports metadata that the dump does not hold. It is target.ErrNotInDump.
 type MissingError struct {
 	Off  int64 // bytes from the metadata root
 	Size int   // bytes wanted at Off

@@ -8,9 +8,8 @@ import (
 	"github.com/sosgo/sosgo/internal/limits"
 )
 
-// StringBytes lends the bytes of a #Strings entry, without its NUL (ECMA-335
-// II.24.2.3). They are UTF-8 by the specification, which is not checked.
-// Index 0 is the empty string.
+// StringBytes lends the bytes of a #Strings entry, without its NUL (ECMA-335 II.24.2.3). They are UTF-8 by the
+// specification, which is not checked. Index 0 is the empty string.
 func (md *Metadata) StringBytes(i StringIndex) ([]byte, error) {
 	if i == 0 {
 		return nil, nil
@@ -33,9 +32,8 @@ func (md *Metadata) StringBytes(i StringIndex) ([]byte, error) {
 	return rest[:n:n], nil
 }
 
-// needString fails when part of a string is missing. When the NUL is missing
-// too, what looks like one is not to be trusted: either way the bytes up to it
-// must be there.
+// needString fails when part of a string is missing. When the NUL is missing too, what looks like one is not to be
+// trusted: either way the bytes up to it must be there.
 func (md *Metadata) needString(off, nul, size int) error {
 	if nul >= 0 {
 		size = nul + 1
@@ -49,8 +47,7 @@ func (md *Metadata) String(i StringIndex) (string, error) {
 	return string(b), err
 }
 
-// Blob lends the bytes of a #Blob entry, without its length (ECMA-335
-// II.24.2.4). Index 0 is the empty blob.
+// Blob lends the bytes of a #Blob entry, without its length (ECMA-335 II.24.2.4). Index 0 is the empty blob.
 func (md *Metadata) Blob(i BlobIndex) ([]byte, error) {
 	if i == 0 {
 		return nil, nil
@@ -58,8 +55,7 @@ func (md *Metadata) Blob(i BlobIndex) ([]byte, error) {
 	return md.lengthPrefixed(md.blobs, uint32(i), "blob")
 }
 
-// lengthPrefixed lends the entry at offset i of a heap whose entries start
-// with a compressed length.
+// lengthPrefixed lends the entry at offset i of a heap whose entries start with a compressed length.
 func (md *Metadata) lengthPrefixed(h heap, i uint32, what string) ([]byte, error) {
 	if uint64(i) >= uint64(h.size) {
 		return nil, corruptf(h.off, "%s %#x passes the heap of %#x bytes", what, i, h.size)
@@ -132,8 +128,7 @@ func compressedSize(b byte) int {
 	return 1
 }
 
-// uncompress reads a compressed unsigned integer and the number of bytes it
-// took, which is 0 when b holds none.
+// uncompress reads a compressed unsigned integer and the number of bytes it took, which is 0 when b holds none.
 func uncompress(b []byte) (v uint32, n int) {
 	if len(b) == 0 || len(b) < compressedSize(b[0]) {
 		return 0, 0

@@ -7,10 +7,9 @@ import (
 	"sync"
 )
 
-// A RowRange is a run of rows of one table that belong together: the fields of
-// a type, say. The zero RowRange is empty. Where the table is unsorted and rows
-// are missing from the dump, methods return the rows that they found and
-// the error.
+// A RowRange is a run of rows of one table that belong together: the fields of a type, say. The zero RowRange is empty.
+// Where the table is unsorted and rows are missing from the dump, methods return the rows that they found and the
+// error.
 type RowRange struct {
 	md    *Metadata
 	table TableID
@@ -140,8 +139,7 @@ func (md *Metadata) ptrPosition(p TableID, rid uint32) (uint32, error) {
 	return 0, corruptf(md.tables[p].off, "table %s does not refer to row %d", p, rid)
 }
 
-// A lookup is the order of an unsorted table by one of its columns. It is built
-// on first use.
+// A lookup is the order of an unsorted table by one of its columns. It is built on first use.
 type lookup struct {
 	once    sync.Once
 	perm    []uint32 // rids by key, then by rid
@@ -187,10 +185,9 @@ func (l *lookup) build(md *Metadata, id TableID, col int) {
 	}
 }
 
-// byKey returns the rows of a table whose key column holds key: by binary
-// search when the writer declared the table sorted, else through an index that
-// is built on first use. When rows of an unsorted table are missing it returns
-// those that it found and the error.
+// byKey returns the rows of a table whose key column holds key: by binary search when the writer declared the table
+// sorted, else through an index that is built on first use. When rows of an unsorted table are missing it returns those
+// that it found and the error.
 func (md *Metadata) byKey(id TableID, col int, key uint32) (RowRange, error) {
 	if md.tables[id].rows == 0 {
 		return RowRange{table: id}, nil
@@ -252,9 +249,8 @@ const numLookups = len(lookupKeys)
 // which only a mistake in this package can cause.
 func (k lookupKey) slot() int { return slices.Index(lookupKeys[:], k) }
 
-// sortedBy reports whether the specification sorts a table by column col
-// (ECMA-335 II.22, portable PDB v1.0). The maps and the second columns of
-// MethodSemantics and NestedClass are in the order they were written in.
+// sortedBy reports whether the specification sorts a table by column col (ECMA-335 II.22, portable PDB v1.0). The maps
+// and the second columns of MethodSemantics and NestedClass are in the order they were written in.
 func sortedBy(id TableID, col int) bool {
 	switch (lookupKey{id, col}) {
 	case lookupKey{TableEventMap, 0}, lookupKey{TablePropertyMap, 0},

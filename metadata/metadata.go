@@ -1,11 +1,9 @@
-// Package metadata reads the metadata of .NET modules (ECMA-335, 6th edition,
-// II.22 to II.24) and of portable PDBs, which use the same format, from a byte
-// slice. It also decodes what hangs off the tables: signatures, constants,
+// Package metadata reads the metadata of .NET modules (ECMA-335, 6th edition, II.22 to II.24) and of portable PDBs,
+// which use the same format, from a byte slice. It also decodes what hangs off the tables: signatures, constants,
 // custom attributes and IL method bodies.
 //
-// Opening computes where the tables and heaps lie and no more; rows are decoded
-// on demand, by value. A *Metadata does not change after Parse, except for
-// indexes that are built once on first use; it is safe for concurrent use.
+// Opening computes where the tables and heaps lie and no more; rows are decoded on demand, by value. A *Metadata does
+// not change after Parse, except for indexes that are built once on first use; it is safe for concurrent use.
 //
 // Metadata that was taken from a dump may have holes. Parse then takes the
 // Sparse option, and whatever touches a hole fails with target.ErrNotInDump.
@@ -61,17 +59,14 @@ type columnLayout struct{ off, size uint8 }
 // An Option changes how Parse treats its bytes.
 type Option func(*Metadata)
 
-// Sparse reports that parts of the metadata may be missing. The function reports
-// whether the n bytes at off, counted from the start of the metadata, are all
-// there; Parse and every method that needs a missing byte fail with
-// target.ErrNotInDump, whatever the slice holds there. The function must be
-// safe for concurrent use.
+// Sparse reports that parts of the metadata may be missing. The function reports whether the n bytes at off, counted
+// from the start of the metadata, are all there; Parse and every method that needs a missing byte fail with
+// target.ErrNotInDump, whatever the slice holds there. The function must be safe for concurrent use.
 func Sparse(available func(off, n int) bool) Option {
 	return func(md *Metadata) { md.available = available }
 }
 
-// Owner keeps the owner of the bytes reachable as long as the metadata is: the
-// file that a mapping is of, for example.
+// Owner keeps the owner of the bytes reachable as long as the metadata is: the file that a mapping is of, for example.
 func Owner(owner any) Option { return func(md *Metadata) { md.owner = owner } }
 
 // PDBInfo is the #Pdb stream of a portable PDB (portable PDB v1.0, "#Pdb stream").
@@ -81,9 +76,8 @@ type PDBInfo struct {
 	TypeRows   [numTables]uint32 // rows of the module's own tables, by TableID
 }
 
-// Parse opens metadata that starts at b[0] with its root (signature BSJB). b
-// must not change while the result is in use. Metadata that breaks the format
-// is a *FormatError.
+// Parse opens metadata that starts at b[0] with its root (signature BSJB). b must not change while the result is in
+// use. Metadata that breaks the format is a *FormatError.
 func Parse(b []byte, opts ...Option) (*Metadata, error) {
 	md := &Metadata{b: b}
 	for _, o := range opts {
@@ -115,8 +109,7 @@ type streamSet struct {
 	haveTables, havePDB         bool
 }
 
-// parseRoot reads the metadata root and the stream headers (ECMA-335
-// II.24.2.1, II.24.2.2).
+// parseRoot reads the metadata root and the stream headers (ECMA-335 II.24.2.1, II.24.2.2).
 func (md *Metadata) parseRoot() (s streamSet, err error) {
 	if err := md.need(0, min(16, len(md.b))); err != nil {
 		return s, err
@@ -254,8 +247,7 @@ const (
 	heapExtraData    = 0x40 // four more bytes follow the row counts
 )
 
-// parseTables reads the header of the #~ or #- stream (ECMA-335 II.24.2.6) and
-// lays the tables out.
+// parseTables reads the header of the #~ or #- stream (ECMA-335 II.24.2.6) and lays the tables out.
 func (md *Metadata) parseTables(h heap) error {
 	if err := md.need(h.off, min(24, h.size)); err != nil {
 		return err
@@ -285,8 +277,7 @@ func (md *Metadata) parseTables(h heap) error {
 	return md.layTables(h.off+c.Offset(), h.off+h.size)
 }
 
-// layTables computes the width of every column and the place of every table
-// from the row counts.
+// layTables computes the width of every column and the place of every table from the row counts.
 func (md *Metadata) layTables(off, end int) error {
 	var rows [numTables]uint32
 	for i := range md.tables {
@@ -383,8 +374,7 @@ type Place struct {
 	Off, Size int // in bytes from the metadata's root
 }
 
-// Places lists where the tables and heaps that hold anything lie, in the order of
-// their offsets.
+// Places lists where the tables and heaps that hold anything lie, in the order of their offsets.
 func (md *Metadata) Places() []Place {
 	var out []Place
 	for i := range md.tables {

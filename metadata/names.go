@@ -7,12 +7,10 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// nameBuffer is the size of the stack buffers that names are built in; longer
-// names cost an allocation more.
+// nameBuffer is the size of the stack buffers that names are built in; longer names cost an allocation more.
 const nameBuffer = 256
 
-// TypeDefName returns the namespace and the name of a type, by TypeDef rid. A nested
-// type has no namespace of its own.
+// TypeDefName returns the namespace and the name of a type, by TypeDef rid. A nested type has no namespace of its own.
 func (md *Metadata) TypeDefName(rid uint32) (namespace, name string, err error) {
 	row, err := md.TypeDef(rid)
 	if err != nil {
@@ -39,9 +37,8 @@ func (md *Metadata) twoStrings(a, b StringIndex) (string, string, error) {
 	return x, y, err
 }
 
-// TypeDefFullName returns the reflection name of a type, "Ns.Outer+Inner", by
-// TypeDef rid. A chain of enclosing types that is longer than
-// limits.NestedTypeDepth is corrupt.
+// TypeDefFullName returns the reflection name of a type, "Ns.Outer+Inner", by TypeDef rid. A chain of enclosing types
+// that is longer than limits.NestedTypeDepth is corrupt.
 func (md *Metadata) TypeDefFullName(rid uint32) (string, error) {
 	var buf [nameBuffer]byte
 	b, err := md.AppendTypeDefFullName(buf[:0], rid)
@@ -51,8 +48,7 @@ func (md *Metadata) TypeDefFullName(rid uint32) (string, error) {
 	return string(b), nil
 }
 
-// AppendTypeDefFullName appends what TypeDefFullName returns. After an error
-// the result is dst.
+// AppendTypeDefFullName appends what TypeDefFullName returns. After an error the result is dst.
 func (md *Metadata) AppendTypeDefFullName(dst []byte, rid uint32) ([]byte, error) {
 	var chain [limits.NestedTypeDepth]uint32 // innermost first
 	n := 0
@@ -95,8 +91,7 @@ func (md *Metadata) TypeRefFullName(rid uint32) (string, error) {
 	return string(b), nil
 }
 
-// AppendTypeRefFullName appends what TypeRefFullName returns. After an error
-// the result is dst.
+// AppendTypeRefFullName appends what TypeRefFullName returns. After an error the result is dst.
 func (md *Metadata) AppendTypeRefFullName(dst []byte, rid uint32) ([]byte, error) {
 	var chain [limits.NestedTypeDepth]TypeRefRow // innermost first
 	n := 0
@@ -178,9 +173,8 @@ type typeIndex struct {
 
 type typeSlot struct{ hash, rid uint32 }
 
-// FindTypeDef finds a type by its reflection name, "Ns.Outer+Inner". The first
-// of two types with one name wins. Types whose names are missing from the dump
-// or corrupt are not found; UnnamedTypes returns the reason.
+// FindTypeDef finds a type by its reflection name, "Ns.Outer+Inner". The first of two types with one name wins. Types
+// whose names are missing from the dump or corrupt are not found; UnnamedTypes returns the reason.
 func (md *Metadata) FindTypeDef(fullName string) (Token, bool) {
 	md.types.once.Do(md.buildTypeIndex)
 	slots := md.types.slots
@@ -211,9 +205,8 @@ func (md *Metadata) UnnamedTypes() error {
 	return md.types.missing
 }
 
-// buildTypeIndex hashes every name. The bytes that it hashes are bounded by a
-// multiple of the metadata's size, far above what namespaces that are repeated
-// need, so that rows which all share a long string can't make it quadratic.
+// buildTypeIndex hashes every name. The bytes that it hashes are bounded by a multiple of the metadata's size, far
+// above what namespaces that are repeated need, so that rows which all share a long string can't make it quadratic.
 func (md *Metadata) buildTypeIndex() {
 	rows := md.tables[TableTypeDef].rows
 	size := 1

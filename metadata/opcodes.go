@@ -6,8 +6,7 @@ type opcodeInfo struct {
 	operand OperandKind
 }
 
-// opcodes are the opcodes of one byte, opcodesFE the second bytes of those that
-// start with 0xFE (ECMA-335 VI.C.2, III).
+// opcodes are the opcodes of one byte, opcodesFE the second bytes of those that start with 0xFE (ECMA-335 VI.C.2, III).
 var opcodes = [256]opcodeInfo{
 	0x00: {"nop", OperandNone},
 	0x01: {"break", OperandNone},

@@ -9,8 +9,7 @@ import "strings"
 //	Shop.Cart.<Pay>g__Check|3_0()                     Shop.Cart.Pay.Check()
 //	Shop.Cart+<PayAsync>d__7.MoveNext()               Shop.Cart.PayAsync [state machine]
 //
-// The forms are those of Roslyn's GeneratedNames. A name without any of them is
-// returned as it is.
+// The forms are those of Roslyn's GeneratedNames. A name without any of them is returned as it is.
 func PrettyMethod(name string) string {
 	if !strings.Contains(name, "<") {
 		return name
@@ -68,8 +67,7 @@ func splitOutside(s string) []string {
 	return append(parts, s[start:])
 }
 
-// generated splits a compiler's name: <METHOD>kREST. The kind is 0 for any other
-// name.
+// generated splits a compiler's name: <METHOD>kREST. The kind is 0 for any other name.
 func generated(p string) (method string, kind byte, rest string) {
 	if !strings.HasPrefix(p, "<") {
 		return "", 0, ""

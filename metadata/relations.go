@@ -10,8 +10,7 @@ func (md *Metadata) Methods(typeDef uint32) (RowRange, error) {
 	return md.list(TableTypeDef, typeDef, 5)
 }
 
-// Params returns the parameter rows of a method, by MethodDef rid. A parameter
-// without name, flags or default has none.
+// Params returns the parameter rows of a method, by MethodDef rid. A parameter without name, flags or default has none.
 func (md *Metadata) Params(method uint32) (RowRange, error) {
 	return md.list(TableMethodDef, method, 5)
 }
@@ -26,8 +25,7 @@ func (md *Metadata) MethodOwner(method uint32) (uint32, error) {
 	return md.ownerOf(TableTypeDef, 5, method)
 }
 
-// EnclosingClass returns the rid of the TypeDef that encloses a type; 0 when the
-// type is not nested.
+// EnclosingClass returns the rid of the TypeDef that encloses a type; 0 when the type is not nested.
 func (md *Metadata) EnclosingClass(typeDef uint32) (uint32, error) {
 	rid, ok, err := md.one(TableNestedClass, 0, typeDef)
 	if !ok {
@@ -110,8 +108,7 @@ func (md *Metadata) SemanticsOf(method uint32) (RowRange, error) {
 	return md.byKey(TableMethodSemantics, 1, method)
 }
 
-// LayoutOf returns the ClassLayout row of a type. It reports false when the type
-// has none.
+// LayoutOf returns the ClassLayout row of a type. It reports false when the type has none.
 func (md *Metadata) LayoutOf(typeDef uint32) (ClassLayoutRow, bool, error) {
 	rid, ok, err := md.one(TableClassLayout, 2, typeDef)
 	if !ok {
@@ -121,8 +118,7 @@ func (md *Metadata) LayoutOf(typeDef uint32) (ClassLayoutRow, bool, error) {
 	return row, err == nil, err
 }
 
-// OffsetOf returns the explicit offset of a field in bytes. It reports false when
-// the field has none.
+// OffsetOf returns the explicit offset of a field in bytes. It reports false when the field has none.
 func (md *Metadata) OffsetOf(field uint32) (uint32, bool, error) {
 	rid, ok, err := md.one(TableFieldLayout, 1, field)
 	if !ok {
@@ -132,8 +128,7 @@ func (md *Metadata) OffsetOf(field uint32) (uint32, bool, error) {
 	return row.Offset, err == nil, err
 }
 
-// RVAOf returns the RVA of a field's initial value. It reports false when the field
-// has none.
+// RVAOf returns the RVA of a field's initial value. It reports false when the field has none.
 func (md *Metadata) RVAOf(field uint32) (uint32, bool, error) {
 	rid, ok, err := md.one(TableFieldRVA, 1, field)
 	if !ok {
@@ -143,8 +138,7 @@ func (md *Metadata) RVAOf(field uint32) (uint32, bool, error) {
 	return row.RVA, err == nil, err
 }
 
-// ImplMapOf returns the native function that a MethodDef or Field is bound to. It
-// reports false when there is none.
+// ImplMapOf returns the native function that a MethodDef or Field is bound to. It reports false when there is none.
 func (md *Metadata) ImplMapOf(member Token) (ImplMapRow, bool, error) {
 	rows, err := md.byToken(TableImplMap, 1, member)
 	if err != nil || rows.Len() == 0 {
@@ -158,8 +152,7 @@ func (md *Metadata) ImplMapOf(member Token) (ImplMapRow, bool, error) {
 	return row, err == nil, err
 }
 
-// LocalScopes returns the scopes of a method in a portable PDB, outermost first,
-// by MethodDef rid.
+// LocalScopes returns the scopes of a method in a portable PDB, outermost first, by MethodDef rid.
 func (md *Metadata) LocalScopes(method uint32) (RowRange, error) {
 	return md.byKey(TableLocalScope, 0, method)
 }

@@ -2,8 +2,7 @@ package metadata
 
 import "encoding/binary"
 
-// A row is an undecoded row. The first failure sticks in err; columns of a row
-// that failed are zero.
+// A row is an undecoded row. The first failure sticks in err; columns of a row that failed are zero.
 type row struct {
 	b   []byte // nil after a failure
 	t   *table

@@ -1,12 +1,10 @@
 package metadata
 
-// The rows of the tables, decoded. Indexes of one table and coded indexes are
-// tokens; the start of a list stays a number, because a list may go through a
-// Ptr table. Section numbers are those of ECMA-335.
+// The rows of the tables, decoded. Indexes of one table and coded indexes are tokens; the start of a list stays a
+// number, because a list may go through a Ptr table. Section numbers are those of ECMA-335.
 //
-// Each accessor takes a rid, counted from 1. It fails with a *FormatError when
-// the table has no such row or a column holds no valid token (the other columns
-// are decoded then), and with a *MissingError when the row is not in the dump.
+// Each accessor takes a rid, counted from 1. It fails with a *FormatError when the table has no such row or a column
+// holds no valid token (the other columns are decoded then), and with a *MissingError when the row is not in the dump.
 
 // A ModuleRow describes the module itself; it has one row (II.22.30).
 type ModuleRow struct {

@@ -1,7 +1,6 @@
 package metadata
 
-// A column describes one column of a table: its kind and, for an index, the
-// table or the coded index that it holds.
+// A column describes one column of a table: its kind and, for an index, the table or the coded index that it holds.
 type column struct {
 	kind columnKind
 	arg  uint8
@@ -35,9 +34,8 @@ func coded(c codedIndex) column { return column{kindCoded, uint8(c)} }
 // maxColumns is the number of columns of the widest tables.
 const maxColumns = 9
 
-// schema holds the columns of every table (ECMA-335 II.22; the Ptr tables,
-// ENCLog and ENCMap as in the runtime's metamodelcolumndefs.h; portable PDB
-// v1.0 from 0x30).
+// schema holds the columns of every table (ECMA-335 II.22; the Ptr tables, ENCLog and ENCMap as in the runtime's
+// metamodelcolumndefs.h; portable PDB v1.0 from 0x30).
 var schema = [numTables][]column{
 	TableModule:                 {u16, str, guid, guid, guid},
 	TableTypeRef:                {coded(codedResolutionScope), str, str},
@@ -172,8 +170,7 @@ var codedIndexes = [...]codedTables{
 	}},
 }
 
-// decode splits a coded index. It reports false when the tag has no table or
-// the rid does not fit a token.
+// decode splits a coded index. It reports false when the tag has no table or the rid does not fit a token.
 func (c codedIndex) decode(v uint32) (Token, bool) {
 	d := &codedIndexes[c]
 	tag, rid := v&(1<<d.bits-1), v>>d.bits
@@ -183,8 +180,7 @@ func (c codedIndex) decode(v uint32) (Token, bool) {
 	return NewToken(d.tables[tag], rid), true
 }
 
-// encode returns the inverse of decode. It reports false when the index can't hold
-// a token of that table.
+// encode returns the inverse of decode. It reports false when the index can't hold a token of that table.
 func (c codedIndex) encode(t Token) (uint32, bool) {
 	d := &codedIndexes[c]
 	for tag, id := range d.tables {

@@ -2,8 +2,7 @@ package metadata
 
 import "iter"
 
-// A SequencePoint ties an IL offset to a place in the source (portable PDB
-// v1.0, "Sequence Points Blob").
+// A SequencePoint ties an IL offset to a place in the source (portable PDB v1.0, "Sequence Points Blob").
 type SequencePoint struct {
 	ILOffset               uint32 // bytes
 	Document               Token
@@ -12,9 +11,8 @@ type SequencePoint struct {
 	StartColumn, EndColumn uint32
 }
 
-// SequencePoints yields the sequence points of a method in the order of their
-// IL offsets, by MethodDef rid. It ends after the first error; a method without
-// points yields nothing.
+// SequencePoints yields the sequence points of a method in the order of their IL offsets, by MethodDef rid. It ends
+// after the first error; a method without points yields nothing.
 func (md *Metadata) SequencePoints(method uint32) iter.Seq2[SequencePoint, error] {
 	return func(yield func(SequencePoint, error) bool) {
 		row, err := md.MethodDebugInformation(method)
@@ -42,8 +40,7 @@ func (md *Metadata) SequencePoints(method uint32) iter.Seq2[SequencePoint, error
 	}
 }
 
-// A pointReader reads a sequence points blob. Offsets, lines and columns are
-// stored as differences to the point before.
+// A pointReader reads a sequence points blob. Offsets, lines and columns are stored as differences to the point before.
 type pointReader struct {
 	sigReader
 	doc          Token

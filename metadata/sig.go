@@ -10,9 +10,8 @@ import (
 // An ElementType starts a type in a signature (ECMA-335 II.23.1.16).
 type ElementType uint8
 
-// The element types. Internal and CModInternal occur in the runtime's memory
-// only: a pointer to a type that is loaded takes the place of a token
-// (runtime: corhdr.h).
+// The element types. Internal and CModInternal occur in the runtime's memory only: a pointer to a type that is loaded
+// takes the place of a token (runtime: corhdr.h).
 const (
 	ElementEnd          ElementType = 0x00
 	ElementVoid         ElementType = 0x01
@@ -65,8 +64,7 @@ var elementNames = [...]string{
 	ElementModifier: "Modifier", ElementSentinel: "Sentinel", ElementPinned: "Pinned",
 }
 
-// String returns the name in the specification without its prefix: "I4" for
-// ELEMENT_TYPE_I4.
+// String returns the name in the specification without its prefix: "I4" for ELEMENT_TYPE_I4.
 func (e ElementType) String() string {
 	if int(e) < len(elementNames) && elementNames[e] != "" {
 		return elementNames[e]
@@ -214,8 +212,7 @@ func MethodSigSize(b []byte) (int, error) {
 	return r.off, r.err
 }
 
-// FieldSigSize returns the number of bytes of the field's signature that b starts
-// with.
+// FieldSigSize returns the number of bytes of the field's signature that b starts with.
 func FieldSigSize(b []byte) (int, error) {
 	r := sigReader{b: b}
 	r.expect(CallField)
@@ -307,8 +304,7 @@ func (r *sigReader) count() int {
 	return int(n)
 }
 
-// pointer reads the address that follows Internal: eight bytes on the
-// architectures that are interpreted.
+// pointer reads the address that follows Internal: eight bytes on the architectures that are interpreted.
 func (r *sigReader) pointer() uint64 {
 	if r.err != nil || r.left() < 8 {
 		r.fail("ends early")
@@ -346,8 +342,7 @@ func (r *sigReader) method(depth int) MethodSig {
 	return MethodSig{}
 }
 
-// params reads what follows the first byte of a method's or property's
-// signature.
+// params reads what follows the first byte of a method's or property's signature.
 func (r *sigReader) params(c CallConv, depth int) MethodSig {
 	m := MethodSig{Conv: c, Sentinel: -1}
 	if c&CallGeneric != 0 {
@@ -373,9 +368,8 @@ func (r *sigReader) params(c CallConv, depth int) MethodSig {
 	return m
 }
 
-// makeTypes makes room for n types, but for few in advance: a count is bounded
-// by the bytes that are left, yet each level of a nested signature could claim
-// them anew.
+// makeTypes makes room for n types, but for few in advance: a count is bounded by the bytes that are left, yet each
+// level of a nested signature could claim them anew.
 func makeTypes(n int) []TypeSig {
 	if n == 0 {
 		return nil

@@ -5,9 +5,8 @@ import (
 	"strconv"
 )
 
-// A Resolver names what a signature refers to. Methods return "" for what they
-// can't name. Without one, nil, a signature is printed with the numbers that it
-// has: tokens as "0x01000012".
+// A Resolver names what a signature refers to. Methods return "" for what they can't name. Without one, nil, a
+// signature is printed with the numbers that it has: tokens as "0x01000012".
 type Resolver interface {
 	// TypeName is the name of a TypeDef, TypeRef or TypeSpec.
 	TypeName(t Token) string
@@ -18,10 +17,9 @@ type Resolver interface {
 	TypeHandle(addr uint64) string
 }
 
-// Names resolves the tokens of md in the way that both styles of printing want
-// them: "Ns.Name", with a nested type's own name only, which is what the
-// runtime prints in signatures (runtime: vm/sigformat.cpp). Generic arguments
-// and type handles stay unnamed.
+// Names resolves the tokens of md in the way that both styles of printing want them: "Ns.Name", with a nested type's
+// own name only, which is what the runtime prints in signatures (runtime: vm/sigformat.cpp). Generic arguments and type
+// handles stay unnamed.
 func (md *Metadata) Names() Resolver { return tokenNames{md} }
 
 type tokenNames struct{ md *Metadata }
@@ -70,8 +68,7 @@ func FormatMethod(name string, m *MethodSig, r Resolver) string {
 	return string(AppendParams([]byte(name), m, r))
 }
 
-// AppendParams appends the parameters of a method in SOS's style, with their
-// parentheses.
+// AppendParams appends the parameters of a method in SOS's style, with their parentheses.
 func AppendParams(dst []byte, m *MethodSig, r Resolver) []byte {
 	dst = append(dst, '(')
 	params := m.FixedParams()
@@ -160,8 +157,7 @@ func appendOr(dst []byte, s, otherwise string) []byte {
 	return append(dst, s...)
 }
 
-// clrName returns the name of a primitive type in the style of SOS, "" for other
-// element types.
+// clrName returns the name of a primitive type in the style of SOS, "" for other element types.
 func clrName(e ElementType) string {
 	switch e {
 	case ElementVoid, ElementBoolean, ElementChar:
@@ -200,9 +196,8 @@ func clrName(e ElementType) string {
 	return ""
 }
 
-// FormatMethodECMA returns a method in the style of dumpsig and clrstack -i:
-// "[DEFAULT] [hasThis] Boolean Ns.Type.Name(I4,ByRef Class System.Exception)".
-// An empty name leaves the return type and the parameters.
+// FormatMethodECMA returns a method in the style of dumpsig and clrstack -i: "[DEFAULT] [hasThis] Boolean
+// Ns.Type.Name(I4,ByRef Class System.Exception)". An empty name leaves the return type and the parameters.
 func FormatMethodECMA(name string, m *MethodSig, r Resolver) string {
 	dst := appendConv(nil, m.Conv)
 	if m.Conv&CallGeneric != 0 {
@@ -249,8 +244,7 @@ func appendParamsECMA(dst []byte, m *MethodSig, r Resolver) []byte {
 	return append(dst, ')')
 }
 
-// FormatTypeECMA returns a type in the style of dumpsigelem: "SZArray ValueType
-// Ns.Name".
+// FormatTypeECMA returns a type in the style of dumpsigelem: "SZArray ValueType Ns.Name".
 func FormatTypeECMA(t *TypeSig, r Resolver) string { return string(AppendTypeECMA(nil, t, r)) }
 
 // AppendTypeECMA appends what FormatTypeECMA returns.

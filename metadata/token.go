@@ -28,8 +28,7 @@ func (t Token) String() string { return fmt.Sprintf("%08x", uint32(t)) }
 // maxRID is the largest rid that a token can hold.
 const maxRID = 0xFFFFFF
 
-// A TableID numbers a metadata table (ECMA-335 II.22; portable PDB v1.0 for
-// 0x30 and up).
+// A TableID numbers a metadata table (ECMA-335 II.22; portable PDB v1.0 for 0x30 and up).
 type TableID uint8
 
 // The metadata tables. The Ptr tables exist in uncompressed (#-) metadata only;

@@ -62,8 +62,7 @@ var primitiveForms = map[metadata.ElementType]access{
 	metadata.ElementObject: {form: formReference, size: 8},
 }
 
-// accessOf returns how a value of element type et is read, of type t if it is a
-// struct or enum.
+// accessOf returns how a value of element type et is read, of type t if it is a struct or enum.
 func accessOf(et metadata.ElementType, t *objects.Type, err error) *access {
 	a, ok := primitiveForms[et]
 	switch {

@@ -96,8 +96,7 @@ func (s *scope) column(n *node) (c code, ok bool, err error) {
 	return code{}, false, nil
 }
 
-// heapColumn returns a column of an object of the heap. A value that depends on the type alone is
-// constant.
+// heapColumn returns a column of an object of the heap. A value that depends on the type alone is constant.
 func (s *scope) heapColumn(n *node) (code, error) {
 	switch n.name {
 	case "address":

@@ -9,13 +9,11 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// maxScale is the largest number of digits behind the point of a
-// System.Decimal (System.Decimal.cs).
+// maxScale is the largest number of digits behind the point of a System.Decimal (System.Decimal.cs).
 const maxScale = 28
 
-// decimalOf reads a System.Decimal of 16 bytes: flags with sign and scale, the
-// high 32 bits of the number, its low 64 bits (Decimal.cs, the layout of COM's
-// DECIMAL).
+// decimalOf reads a System.Decimal of 16 bytes: flags with sign and scale, the high 32 bits of the number, its low 64
+// bits (Decimal.cs, the layout of COM's DECIMAL).
 func decimalOf(b []byte) Value {
 	flags := binary.LittleEndian.Uint32(b)
 	scale := flags >> 16 & 0xff
@@ -63,8 +61,7 @@ func (v Value) rat() *big.Rat {
 	return new(big.Rat).SetUint64(v.bits)
 }
 
-// ofRat returns a fraction as a decimal, rounded to the 28 digits that one has; a
-// number that is too large is a float.
+// ofRat returns a fraction as a decimal, rounded to the 28 digits that one has; a number that is too large is a float.
 func ofRat(r *big.Rat) Value {
 	for scale := maxScale; scale >= 0; scale-- {
 		n := new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(scale)), nil)
@@ -104,8 +101,7 @@ func parseDecimal(digits string) (Value, bool) {
 	return v, true
 }
 
-// decimalText returns a decimal with the digits that it has behind the point, as
-// Decimal.ToString writes it.
+// decimalText returns a decimal with the digits that it has behind the point, as Decimal.ToString writes it.
 func (v Value) decimalText() string {
 	_, scale, _ := v.decimalParts()
 	return v.rat().FloatString(scale)

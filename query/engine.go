@@ -16,8 +16,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Process is what questions are about. Runtime and Objects are always wanted;
-// what else is nil can't be asked for.
+// A Process is what questions are about. Runtime and Objects are always wanted; what else is nil can't be asked for.
 type Process struct {
 	Runtime *dac.Runtime
 	Objects *objects.Reader

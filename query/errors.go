@@ -7,8 +7,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// An Error says what is wrong with what the user wrote: its form, or a name
-// that the dump does not know.
+// An Error says what is wrong with what the user wrote: its form, or a name that the dump does not know.
 type Error struct {
 	Column int    // where, in characters from 1; 0 for nowhere
 	Text   string // what is wrong

@@ -9,9 +9,8 @@ import (
 	"github.com/sosgo/sosgo/internal/limits"
 )
 
-// A typeName is the name of a type as C# and the runtime write it: parts
-// between points or pluses, each with its generic arguments, then brackets of
-// arrays.
+// A typeName is the name of a type as C# and the runtime write it: parts between points or pluses, each with its
+// generic arguments, then brackets of arrays.
 type typeName struct {
 	parts  []namePart
 	arrays []string // "[]", "[,]", in the order in which they are written
@@ -40,8 +39,7 @@ type typeScanner struct {
 	star  bool // * is part of a name: a pattern
 }
 
-// scanType reads the name of a type at the start of src[pos:], and returns
-// where it ends; nil if there is none.
+// scanType reads the name of a type at the start of src[pos:], and returns where it ends; nil if there is none.
 func scanType(src string, pos int, pattern bool) (*typeName, int) {
 	s := typeScanner{src: src, pos: pos, star: pattern}
 	t := s.typeName()
@@ -133,8 +131,7 @@ func (s *typeScanner) part() (namePart, bool) {
 	return namePart{name: p.name}, true
 }
 
-// angle passes the brackets in front of a name that the compiler made, which
-// may have others in them.
+// angle passes the brackets in front of a name that the compiler made, which may have others in them.
 func (s *typeScanner) angle() bool {
 	for depth := 0; s.pos < len(s.src); s.pos++ {
 		switch s.src[s.pos] {

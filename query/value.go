@@ -34,8 +34,7 @@ var kindWords = [...]string{"error", "null", "bool", "char", "integer", "integer
 // String returns the kind in words.
 func (k Kind) String() string { return kindWords[k] }
 
-// A Value is the value of an expression. The zero Value is an error without a reason. It needs no
-// allocation.
+// A Value is the value of an expression. The zero Value is an error without a reason. It needs no allocation.
 type Value struct {
 	kind Kind
 	hex  bool   // of a KindUint: it is an address, and an object if one starts there
@@ -121,8 +120,7 @@ func Object(a target.Addr) Value {
 	return Value{kind: KindObject, bits: uint64(a)}
 }
 
-// Failed returns a value that is not known, for one of the three errors of package
-// target.
+// Failed returns a value that is not known, for one of the three errors of package target.
 func Failed(err error) Value { return Value{kind: KindError, err: err} }
 
 // TextOr is text or, with err, the reason for which it is missing.

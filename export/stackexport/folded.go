@@ -14,11 +14,9 @@ import (
 // foldedName keeps a name from being taken apart at the separators of the form.
 var foldedName = strings.NewReplacer(";", ",")
 
-// Folded writes one line for each different stack: its frames from the outermost
-// caller on, with semicolons between, and the number of threads that have it
-// (github.com/brendangregg/FlameGraph, stackcollapse). With threads, each stack
-// begins with its thread, and none are merged. Lines are in the order of the
-// text.
+// Folded writes one line for each different stack: its frames from the outermost caller on, with semicolons between,
+// and the number of threads that have it (github.com/brendangregg/FlameGraph, stackcollapse). With threads, each stack
+// begins with its thread, and none are merged. Lines are in the order of the text.
 func Folded(w io.Writer, p *answer.Profile, threads bool) error {
 	counts := map[string]int{}
 	for i := range p.Threads {

@@ -76,8 +76,7 @@ func (r *bitReader) skip(count, width uint64) {
 // align continues at the next multiple of eight bits.
 func (r *bitReader) align() { r.seek((r.pos + 7) &^ 7) }
 
-// peek returns the next n bits without passing over them; n is at most
-// maxRead and at most what is left.
+// peek returns the next n bits without passing over them; n is at most maxRead and at most what is left.
 func (r *bitReader) peek(n uint64) uint64 {
 	i := int(r.pos >> 3)
 	var v uint64
@@ -129,8 +128,7 @@ func (r *bitReader) uvarint(base uint64) uint32 {
 	return uint32(v)
 }
 
-// varint is uvarint for signed numbers: the highest bit of the last group is
-// the sign.
+// varint is uvarint for signed numbers: the highest bit of the last group is the sign.
 func (r *bitReader) varint(base uint64) int32 {
 	more := uint64(1) << base
 	var v, width uint64

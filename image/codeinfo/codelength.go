@@ -7,9 +7,8 @@ import (
 // codeLengthBytes is more of GC info than the code's length can reach into.
 const codeLengthBytes = 16
 
-// ReadCodeLength returns how many bytes the code has, funclets and cold part
-// included, that the GC info at an address describes. It reads no more of the info
-// than necessary. version is as in [GCDecoder.Reset].
+// ReadCodeLength returns how many bytes the code has, funclets and cold part included, that the GC info at an address
+// describes. It reads no more of the info than necessary. version is as in [GCDecoder.Reset].
 func ReadCodeLength(mem target.Memory, at target.Addr, arch target.Arch, version int) (uint32, error) {
 	var b [codeLengthBytes]byte
 	n, missing := mem.ReadMemory(b[:], at)

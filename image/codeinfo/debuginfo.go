@@ -11,9 +11,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A DebugInfo holds what a compiler records for debuggers of one body (runtime:
-// debuginfostore.cpp, CompressDebugInfo): the sizes of two parts as numbers of
-// nibbles, then the bounds, which tie code to IL, and the variables.
+// A DebugInfo holds what a compiler records for debuggers of one body (runtime: debuginfostore.cpp, CompressDebugInfo):
+// the sizes of two parts as numbers of nibbles, then the bounds, which tie code to IL, and the variables.
 type DebugInfo struct {
 	Mem target.Memory
 	At  target.Addr // of the sizes
@@ -33,9 +32,8 @@ const (
 	debugHasRich        = 2
 )
 
-// Open finds the debug information after the header at an address: it passes
-// the flags, the information about on-stack replacement, and the scopes of
-// inlined code (DOTNET_RichDebugInfo=1).
+// Open finds the debug information after the header at an address: it passes the flags, the information about on-stack
+// replacement, and the scopes of inlined code (DOTNET_RichDebugInfo=1).
 func (h DebugInfoHeader) Open(mem target.Memory, at target.Addr) (DebugInfo, error) {
 	d := DebugInfo{mem, at}
 	if !h.Flags {
@@ -69,8 +67,7 @@ func (h DebugInfoHeader) Open(mem target.Memory, at target.Addr) (DebugInfo, err
 	return d, nil
 }
 
-// fatBounds reports that the sizes are three: of the bounds, of those that were
-// not instrumented, of the variables.
+// fatBounds reports that the sizes are three: of the bounds, of those that were not instrumented, of the variables.
 const fatBounds = 0xffffffff
 
 // sizeBytes is what three sizes and the mark take at most: eleven nibbles each.
@@ -138,8 +135,7 @@ func (d DebugInfo) ILMap(packed bool) ([]ILMapping, error) {
 	return list, nil
 }
 
-// The IL offsets that stand for no instruction (runtime: cordebuginfo.h,
-// ICorDebugInfo::MappingTypes).
+// The IL offsets that stand for no instruction (runtime: cordebuginfo.h, ICorDebugInfo::MappingTypes).
 const (
 	ILNoMapping = -1
 	ILProlog    = -2
@@ -153,9 +149,8 @@ type ILMapping struct {
 	Source uint8  // the compiler's flags of the place (ICorDebugInfo::SourceTypes)
 }
 
-// ILOffset finds the IL instruction that the code at offset native belongs to. The
-// last mapping at or before native that names an instruction decides. The prolog
-// belongs to the first instruction.
+// ILOffset finds the IL instruction that the code at offset native belongs to. The last mapping at or before native
+// that names an instruction decides. The prolog belongs to the first instruction.
 func ILOffset(list []ILMapping, native uint32) (int, bool) {
 	i := sort.Search(len(list), func(i int) bool { return list[i].Native > native }) - 1
 	for ; i >= 0; i-- {

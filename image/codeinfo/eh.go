@@ -25,8 +25,7 @@ func (k EHKind) String() string {
 	return [...]string{"TYPED", "FILTER", "FINALLY", "FAULT"}[k&3]
 }
 
-// Flags of a clause (runtime: corhdr.h, CorExceptionFlag; CACHED_CLASS is
-// the runtime's own).
+// Flags of a clause (runtime: corhdr.h, CorExceptionFlag; CACHED_CLASS is the runtime's own).
 const (
 	clauseFilter     = 1 << 0
 	clauseFinally    = 1 << 1
@@ -36,8 +35,7 @@ const (
 	clauseCached     = 1 << 28
 )
 
-// An EHClause is an exception clause of compiled code. Offsets are bytes from
-// the method's start.
+// An EHClause is an exception clause of compiled code. Offsets are bytes from the method's start.
 type EHClause struct {
 	Kind    EHKind
 	Try     CodeRange
@@ -61,9 +59,8 @@ func (c *EHClause) ClonedFinally() bool {
 	return c.Kind == EHFinally && c.Duplicated && c.Try.Start == c.Try.End && c.Try.Start == c.Handler.Start
 }
 
-// Sizes and offsets of clauses beside compiled code (runtime: codeman.h,
-// EE_ILEXCEPTION: a count, a header and the clauses, aligned to 8) and in
-// images (readytorun.h, READYTORUN_EXCEPTION_CLAUSE).
+// Sizes and offsets of clauses beside compiled code (runtime: codeman.h, EE_ILEXCEPTION: a count, a header and the
+// clauses, aligned to 8) and in images (readytorun.h, READYTORUN_EXCEPTION_CLAUSE).
 const (
 	jitClausesOffset = 8 // from the address that the code header has
 	jitClauseSize    = 32
@@ -95,10 +92,9 @@ func ReadEHClauses(mem target.Memory, ehInfo target.Addr) ([]EHClause, error) {
 	return decodeClauses(b, jitClauseSize, jitClauseUnion)
 }
 
-// ReadImageEHClauses reads the exception clauses of a method of a ReadyToRun
-// image. table is the image's section of exception information, base its load
-// address, and rva the method's entry point. A method that is not in the
-// table has no clauses.
+// ReadImageEHClauses reads the exception clauses of a method of a ReadyToRun image. table is the image's section of
+// exception information, base its load address, and rva the method's entry point. A method that is not in the table has
+// no clauses.
 func ReadImageEHClauses(mem target.Memory, base target.Addr, table target.Range, rva uint32) ([]EHClause, error) {
 	// The last entry only ends the clauses of the one before.
 	n := int(min(table.Size()/imageEHEntrySize, limits.ImageEHMethods)) - 1
@@ -136,8 +132,7 @@ func ReadImageEHClauses(mem target.Memory, base target.Addr, table target.Range,
 	return decodeClauses(b, imageClauseSize, imageClauseUnion)
 }
 
-// decodeClauses decodes the clauses in b, each of size bytes, with what the
-// kind wants at union.
+// decodeClauses decodes the clauses in b, each of size bytes, with what the kind wants at union.
 func decodeClauses(b []byte, size, union int) ([]EHClause, error) {
 	le := binary.LittleEndian
 	out := make([]EHClause, len(b)/size)

@@ -9,18 +9,15 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// The versions of the encoding that [GCDecoder] reads. 2 and 3 have one form
-// and differ in what an active frame reports; 4 drops the return kind and the
-// PSPSym and records the return addresses of calls as they are.
+// The versions of the encoding that [GCDecoder] reads. 2 and 3 have one form and differ in what an active frame
+// reports; 4 drops the return kind and the PSPSym and records the return addresses of calls as they are.
 const (
 	minGCInfoVersion = 2
 	maxGCInfoVersion = 4
 )
 
-// GCInfoVersionReadyToRun returns the version of the GC info in a ReadyToRun image
-// whose header has the given major version (runtime: gcinfo.h,
-// ReadyToRunVersionToGcInfoVersion). The runtime that loads the image does
-// not matter.
+// GCInfoVersionReadyToRun returns the version of the GC info in a ReadyToRun image whose header has the given major
+// version (runtime: gcinfo.h, ReadyToRunVersionToGcInfoVersion). The runtime that loads the image does not matter.
 func GCInfoVersionReadyToRun(major uint16) int {
 	if major >= 11 {
 		return 4
@@ -99,8 +96,7 @@ const (
 	slotAlignShift  = 3 // stack offsets are stored in units of 8 bytes
 )
 
-// A GenericContext is where a shared generic method finds its exact type
-// arguments.
+// A GenericContext is where a shared generic method finds its exact type arguments.
 type GenericContext uint8
 
 // The kinds of generic context.
@@ -111,9 +107,8 @@ const (
 	ContextThis                              // the object's MethodTable; the slot holds the object
 )
 
-// A ReturnKind lists which of the two registers with the result, RAX and RDX or X0
-// and X1, hold references: two bits a register, the first in the low ones; 1 is an
-// object and 2 a managed pointer. GC info of version 4 does not record it.
+// A ReturnKind lists which of the two registers with the result, RAX and RDX or X0 and X1, hold references: two bits a
+// register, the first in the low ones; 1 is an object and 2 a managed pointer. GC info of version 4 does not record it.
 type ReturnKind uint8
 
 // String returns the kind as SOS words it.
@@ -187,9 +182,8 @@ func (h *GCHeader) ContextPlace() (Slot, bool) {
 	return s, h.Context != ContextNone && h.ContextSlot.Present
 }
 
-// A GCDecoder decodes the GC info of one method after the other and reuses
-// its memory. The zero value is ready for [GCDecoder.Reset]. It is for one
-// goroutine.
+// A GCDecoder decodes the GC info of one method after the other and reuses its memory. The zero value is ready for
+// [GCDecoder.Reset]. It is for one goroutine.
 //
 // Source of the encoding: runtime, gcinfodecoder.cpp and gcinfotypes.h.
 type GCDecoder struct {
@@ -214,9 +208,8 @@ type GCDecoder struct {
 	source source
 }
 
-// Reset decodes the GC info that starts with b[0]. Bytes after its end are
-// ignored; its length is not recorded. version is the runtime's for compiled code,
-// [GCInfoVersionReadyToRun] for images.
+// Reset decodes the GC info that starts with b[0]. Bytes after its end are ignored; its length is not recorded. version
+// is the runtime's for compiled code, [GCInfoVersionReadyToRun] for images.
 //
 // The decoder keeps b. It fails with target.ErrUnsupported for an unknown version or
 // processor and with target.ErrCorrupt for bytes that are no GC info.
@@ -381,8 +374,7 @@ func (d *GCDecoder) locatePoints() error {
 	return d.r.err()
 }
 
-// readRanges reads the ranges of interruptible code. They ascend, so the
-// code's length bounds their number.
+// readRanges reads the ranges of interruptible code. They ascend, so the code's length bounds their number.
 func (d *GCDecoder) readRanges(n uint32) error {
 	var last uint32
 	length := d.CodeLength >> d.shift
@@ -407,9 +399,8 @@ func (d *GCDecoder) readRanges(n uint32) error {
 // every instruction, ascending. The slice is valid until the next Reset.
 func (d *GCDecoder) Interruptible() []CodeRange { return d.ranges }
 
-// SafePointOffsets returns the offsets of the instructions after the calls at
-// which the live slots are recorded, ascending. The slice is valid until the
-// decoder's next method.
+// SafePointOffsets returns the offsets of the instructions after the calls at which the live slots are recorded,
+// ascending. The slice is valid until the decoder's next method.
 func (d *GCDecoder) SafePointOffsets() []uint32 {
 	d.points = d.points[:0]
 	for i := range d.SafePoints {
@@ -418,8 +409,7 @@ func (d *GCDecoder) SafePointOffsets() []uint32 {
 	return d.points
 }
 
-// callAdjust returns what is stored less of a safe point's offset: before version
-// 4 an offset within the call.
+// callAdjust returns what is stored less of a safe point's offset: before version 4 an offset within the call.
 func (d *GCDecoder) callAdjust() uint32 {
 	if d.Version < 4 {
 		return 1
@@ -439,8 +429,7 @@ func (d *GCDecoder) findSafePoint(offset uint32) (int, bool) {
 	return sort.Find(d.SafePoints, func(i int) int { return cmp.Compare(offset, d.safePoint(i)) })
 }
 
-// findRange returns the position of offset in the interruptible code without the
-// gaps between the ranges.
+// findRange returns the position of offset in the interruptible code without the gaps between the ranges.
 func (d *GCDecoder) findRange(offset uint32) (uint32, bool) {
 	var before uint32
 	for _, r := range d.ranges {

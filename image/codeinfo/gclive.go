@@ -12,20 +12,16 @@ type FrameState uint8
 
 // The properties of a frame (runtime: eetwain.h, ICodeManagerFlags).
 const (
-	// ActiveFrame is a frame that runs, or will go on at this very
-	// instruction: the leaf, or the frame under a resumable or redirected
-	// one. Only such a frame's scratch registers hold references.
+	// ActiveFrame is a frame that runs, or will go on at this very instruction: the leaf, or the frame under a
+	// resumable or redirected one. Only such a frame's scratch registers hold references.
 	ActiveFrame FrameState = 1 << iota
-	// ExecutionAborted is a frame that faulted and won't go on here: it
-	// reports what is live if the instruction is in interruptible code, and
-	// nothing elsewhere.
+	// ExecutionAborted is a frame that faulted and won't go on here: it reports what is live if the instruction is in
+	// interruptible code, and nothing elsewhere.
 	ExecutionAborted
-	// ParentOfFunclet is a frame of a method of which a funclet was reported
-	// before: the funclet reported the untracked slots, and where
-	// ReportLeafOnly all others too.
+	// ParentOfFunclet is a frame of a method of which a funclet was reported before: the funclet reported the untracked
+	// slots, and where ReportLeafOnly all others too.
 	ParentOfFunclet
-	// NoUntracked leaves out the untracked slots: a filter funclet, whose
-	// parent reports them.
+	// NoUntracked leaves out the untracked slots: a filter funclet, whose parent reports them.
 	NoUntracked
 	// FrameSlotsOnly leaves out everything that is not relative to the frame
 	// register: the parent of a funclet that shares its frame.
@@ -43,8 +39,7 @@ type Query struct {
 	ABI *target.ABI
 }
 
-// LiveSlots appends to dst the slots that hold references at an instruction,
-// in the order of the slot table.
+// LiveSlots appends to dst the slots that hold references at an instruction, in the order of the slot table.
 //
 // At an instruction without a record only the untracked
 // slots are live. Errors are target.ErrCorrupt; what dst had stays.
@@ -98,9 +93,8 @@ func (d *GCDecoder) Records(q Query) bool {
 	return known || d.tracked == 0
 }
 
-// LiveAtSafePoint appends to dst all tracked slots that are live at the i-th
-// of SafePointOffsets, also those that the callee destroys: the registers with
-// its result, that is. Errors are target.ErrCorrupt; what dst had stays.
+// LiveAtSafePoint appends to dst all tracked slots that are live at the i-th of SafePointOffsets, also those that the
+// callee destroys: the registers with its result, that is. Errors are target.ErrCorrupt; what dst had stays.
 func (d *GCDecoder) LiveAtSafePoint(dst []Slot, i int) ([]Slot, error) {
 	out, err := d.allAtPoint(dst, i)
 	for err != nil && d.grow() {
@@ -129,10 +123,9 @@ type place struct {
 	position uint32
 }
 
-// lookup finds the place for q. What a frame looks up is the runtime's rule
-// of each version: before 4 a safe point is an offset within its call, so a
-// frame that called looks up the byte before its return address; from 3 on an
-// active frame can be at a safe point too.
+// lookup finds the place for q. What a frame looks up is the runtime's rule of each version: before 4 a safe point is
+// an offset within its call, so a frame that called looks up the byte before its return address; from 3 on an active
+// frame can be at a safe point too.
 func (d *GCDecoder) lookup(q Query) (place, bool) {
 	offset := q.Offset
 	within := q.State&(ActiveFrame|ExecutionAborted) == 0 || d.Version == 3 && len(d.ranges) == 0
@@ -175,8 +168,7 @@ func (d *GCDecoder) scratch(s Slot, abi *target.ABI) bool {
 	return false
 }
 
-// indirectBits reads the width of the offsets of the safe points' states, 0
-// when the states stand one after the other.
+// indirectBits reads the width of the offsets of the safe points' states, 0 when the states stand one after the other.
 func (d *GCDecoder) indirectBits() uint64 {
 	if d.SafePoints == 0 || !d.r.bit() {
 		return 0
@@ -243,8 +235,7 @@ func (d *GCDecoder) chunkTable() (chunkTable, bool) {
 	return t, t.width != 0 && r.bad == readOK
 }
 
-// seekChunk continues at a chunk, and reports false if there is none: all
-// states are as in the chunk before.
+// seekChunk continues at a chunk, and reports false if there is none: all states are as in the chunk before.
 func (d *GCDecoder) seekChunk(t chunkTable, chunk uint32) bool {
 	d.r.seek(t.start + uint64(chunk)*t.width)
 	pointer := d.r.read(t.width)
@@ -256,8 +247,7 @@ func (d *GCDecoder) seekChunk(t chunkTable, chunk uint32) bool {
 	return d.r.bad == readOK
 }
 
-// liveInRange appends the slots that are live at a position of the
-// interruptible code.
+// liveInRange appends the slots that are live at a position of the interruptible code.
 //
 // A chunk lists which slots change in it or live after it, then the state of
 // each of these at its end, then for each the offsets at which it changes.
@@ -300,8 +290,7 @@ func (d *GCDecoder) liveInRange(dst []Slot, position uint32, q Query) []Slot {
 	return dst
 }
 
-// A slotVector is a set of slots: one bit a slot, or runs of slots that are
-// not in the set and runs that are, in turns.
+// A slotVector is a set of slots: one bit a slot, or runs of slots that are not in the set and runs that are, in turns.
 type slotVector struct {
 	r     bitReader
 	n     int // slots
@@ -392,10 +381,9 @@ func (v *slotVector) count() uint64 {
 	return n
 }
 
-// ChangeOffsets returns the offsets, ascending, at which the set of live slots
-// can change: bounds of the interruptible ranges, changes recorded in them,
-// and where lookups find the safe points. The slice is valid until the
-// decoder's next method.
+// ChangeOffsets returns the offsets, ascending, at which the set of live slots can change: bounds of the interruptible
+// ranges, changes recorded in them, and where lookups find the safe points. The slice is valid until the decoder's next
+// method.
 func (d *GCDecoder) ChangeOffsets() ([]uint32, error) {
 	out, err := d.changeOffsets()
 	for err != nil && d.grow() {

@@ -53,8 +53,7 @@ type Slot struct {
 	arch target.Arch // whose register Reg is; the zero value means AMD64
 }
 
-// String returns the slot without its flags: "rbx", "rbp-18", "rsp+20",
-// "caller.sp-8", the offset in hexadecimal.
+// String returns the slot without its flags: "rbx", "rbp-18", "rsp+20", "caller.sp-8", the offset in hexadecimal.
 func (s Slot) String() string {
 	base, p := "caller.sp", encodingOf(s.arch).Processor
 	switch s.Base {
@@ -76,9 +75,8 @@ func FormatOffset(offset int32) string {
 	return "+" + strconv.FormatInt(int64(offset), 16)
 }
 
-// Address returns where the slot lies in memory. It reports false for a register
-// slot, and when the register that it needs is not known. callerSP is the stack
-// pointer of the caller once the frame has returned.
+// Address returns where the slot lies in memory. It reports false for a register slot, and when the register that it
+// needs is not known. callerSP is the stack pointer of the caller once the frame has returned.
 func (s Slot) Address(regs *target.Registers, callerSP target.Addr) (target.Addr, bool) {
 	offset := target.Addr(int64(s.Offset))
 	switch s.Base {
@@ -94,9 +92,8 @@ func (s Slot) Address(regs *target.Registers, callerSP target.Addr) (target.Addr
 	return target.Addr(v) + offset, ok
 }
 
-// Slots returns the table of the method's slots: first the registers, then the
-// stack slots whose lifetimes are recorded, then the untracked ones. The
-// slice is valid until the next Reset.
+// Slots returns the table of the method's slots: first the registers, then the stack slots whose lifetimes are
+// recorded, then the untracked ones. The slice is valid until the next Reset.
 func (d *GCDecoder) Slots() []Slot { return d.slots }
 
 // Untracked returns the slots that are live in the whole method.
@@ -131,8 +128,7 @@ func (d *GCDecoder) readSlots() error {
 	return r.err()
 }
 
-// readRegisters reads n register slots. A register follows the one before as
-// a difference, unless that one has flags.
+// readRegisters reads n register slots. A register follows the one before as a difference, unless that one has flags.
 func (d *GCDecoder) readRegisters(n int) {
 	r := &d.r
 	var reg uint32

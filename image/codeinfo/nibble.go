@@ -6,10 +6,9 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A nibbleReader reads the numbers of debug information: four bits at a time,
-// the low half of a byte first; three bits of the number each, the high ones
-// first; the fourth is set when more follow (runtime: nibblestream.h). The
-// first failure sticks.
+// A nibbleReader reads the numbers of debug information: four bits at a time, the low half of a byte first; three bits
+// of the number each, the high ones first; the fourth is set when more follow (runtime: nibblestream.h). The first
+// failure sticks.
 type nibbleReader struct {
 	b   []byte
 	pos int // in nibbles
@@ -19,8 +18,7 @@ type nibbleReader struct {
 // left returns the number of nibbles that have not been read.
 func (r *nibbleReader) left() int { return 2*len(r.b) - r.pos }
 
-// bytes returns the number of bytes that have been read, the last one perhaps in
-// half.
+// bytes returns the number of bytes that have been read, the last one perhaps in half.
 func (r *nibbleReader) bytes() int { return (r.pos + 1) / 2 }
 
 // uint reads an unsigned number.

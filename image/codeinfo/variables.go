@@ -5,9 +5,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Numbers of variables that are no arguments or locals of the IL (runtime:
-// cordebuginfo.h). The arguments have the numbers from 0 on, a this pointer
-// first; the locals follow.
+// Numbers of variables that are no arguments or locals of the IL (runtime: cordebuginfo.h). The arguments have the
+// numbers from 0 on, a this pointer first; the locals follow.
 const (
 	VarArgsHandle int32 = -1 // the handle of a vararg method's arguments
 	VarReturnBuf  int32 = -2 // where the caller wants the result
@@ -42,8 +41,7 @@ const (
 	// AmbientSP stands in Location.Base for the stack pointer that the method has after
 	// its prolog, whatever it pushes later.
 	AmbientSP = target.Reg(63)
-	// XMM0 is the first of 32 vector registers. They can stand where the kind
-	// of the location names any register.
+	// XMM0 is the first of 32 vector registers. They can stand where the kind of the location names any register.
 	XMM0 = target.Reg(64)
 )
 
@@ -59,10 +57,9 @@ type numbering struct {
 	sp      target.Reg // what they stand for
 }
 
-// numberingOf returns the numbering of a processor. Since .NET 10 sixteen more integer
-// registers of AMD64 come before its vector registers (apx). On ARM64 the compiler has
-// a number for the stack pointer after all others, and since .NET 9 predicates come
-// before that.
+// numberingOf returns the numbering of a processor. Since .NET 10 sixteen more integer registers of AMD64 come before
+// its vector registers (apx). On ARM64 the compiler has a number for the stack pointer after all others, and since .NET
+// 9 predicates come before that.
 func numberingOf(arch target.Arch, apx bool) (numbering, error) {
 	switch {
 	case arch == target.ArchAMD64 && apx:
@@ -75,8 +72,7 @@ func numberingOf(arch target.Arch, apx bool) (numbering, error) {
 	return numbering{}, target.Unsupportedf("variables of %v", arch)
 }
 
-// A Location is where a variable is in a range of code. Which members hold is
-// according to Kind.
+// A Location is where a variable is in a range of code. Which members hold is according to Kind.
 type Location struct {
 	Kind   LocationKind
 	Reg    target.Reg
@@ -86,20 +82,17 @@ type Location struct {
 	Index  uint32
 }
 
-// A Variable is an argument, a local or a hidden argument, and where it is
-// while the instruction pointer is in a range. A variable can have several,
-// and none where the compiler does not track it.
+// A Variable is an argument, a local or a hidden argument, and where it is while the instruction pointer is in a range.
+// A variable can have several, and none where the compiler does not track it.
 type Variable struct {
 	Number   int32 // of the argument or local, or one of the Var constants
 	Code     CodeRange
 	Location Location
 }
 
-// Locate finds where variable number is when the instruction pointer is offset
-// bytes into the code. It is the debugger's rule: the first that covers the
-// offset, its end included, because the instruction pointer of a frame that
-// called follows the call, and that may be the last instruction of the
-// range.
+// Locate finds where variable number is when the instruction pointer is offset bytes into the code. It is the
+// debugger's rule: the first that covers the offset, its end included, because the instruction pointer of a frame that
+// called follows the call, and that may be the last instruction of the range.
 func Locate(vars []Variable, number int32, offset uint32) (Location, bool) {
 	for i := range vars {
 		v := &vars[i]
@@ -110,9 +103,8 @@ func Locate(vars []Variable, number int32, offset uint32) (Location, bool) {
 	return Location{}, false
 }
 
-// Address returns where the variable, or the part of it in memory, lies. It reports
-// false for one that is in registers alone, and when the register that it
-// needs is not known. Of LocStackByRef it is the place of the address.
+// Address returns where the variable, or the part of it in memory, lies. It reports false for one that is in registers
+// alone, and when the register that it needs is not known. Of LocStackByRef it is the place of the address.
 func (l *Location) Address(regs *target.Registers) (target.Addr, bool) {
 	switch l.Kind {
 	case LocStack, LocStackByRef, LocStack2, LocRegisterStack, LocStackRegister:
@@ -130,12 +122,10 @@ func (l *Location) Address(regs *target.Registers) (target.Addr, bool) {
 	return 0, false
 }
 
-// Variables decodes the part of a method's debug information that records where
-// variables are (runtime: debuginfostore.cpp). b holds exactly that part; it
-// may be empty. All compilers write the same form, but they number registers by
-// the processor, and since .NET 10 the vector registers of AMD64 differently; apx
-// selects that form. For a processor whose numbers are unknown it returns
-// target.ErrUnsupported.
+// Variables decodes the part of a method's debug information that records where variables are (runtime:
+// debuginfostore.cpp). b holds exactly that part; it may be empty. All compilers write the same form, but they number
+// registers by the processor, and since .NET 10 the vector registers of AMD64 differently; apx selects that form. For a
+// processor whose numbers are unknown it returns target.ErrUnsupported.
 func Variables(b []byte, arch target.Arch, apx bool) ([]Variable, error) {
 	if len(b) == 0 {
 		return nil, nil
@@ -227,8 +217,7 @@ func (r *variableReader) register() target.Reg {
 	return 0
 }
 
-// base reads the number of the register that a place on the stack is relative
-// to.
+// base reads the number of the register that a place on the stack is relative to.
 func (r *variableReader) base() target.Reg {
 	n := r.uint()
 	switch {

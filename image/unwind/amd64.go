@@ -7,9 +7,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// The unwind operations of x64 (UNWIND_CODE, "x64 exception handling"). 11 is
-// the CLR's on Unix: its frames can be larger than SET_FPREG can express
-// (src/coreclr/inc/win64unwind.h).
+// The unwind operations of x64 (UNWIND_CODE, "x64 exception handling"). 11 is the CLR's on Unix: its frames can be
+// larger than SET_FPREG can express (src/coreclr/inc/win64unwind.h).
 const (
 	opPushNonvol    = 0
 	opAllocLarge    = 1
@@ -190,9 +189,8 @@ func (wi *windowsInfo) add(codes []byte, version byte, parent bool, fpOffset byt
 	return nil
 }
 
-// addEpilog decodes an epilogue of version 2: the first code has their size,
-// and bit 0 of its info reports that one stands at the end; each other code has
-// the distance of one from the end.
+// addEpilog decodes an epilogue of version 2: the first code has their size, and bit 0 of its info reports that one
+// stands at the end; each other code has the distance of one from the end.
 func (wi *windowsInfo) addEpilog(c windowsOp, first bool) {
 	if first {
 		size := uint32(c.offset)
@@ -211,9 +209,8 @@ func (wi *windowsInfo) addEpilog(c windowsOp, first bool) {
 	}
 }
 
-// volatileAMD64 are the registers that a call does not preserve under Windows'
-// convention. RSI and RDI, which Unix does not preserve either, are left: code
-// that uses these codes there has no information about them.
+// volatileAMD64 are the registers that a call does not preserve under Windows' convention. RSI and RDI, which Unix does
+// not preserve either, are left: code that uses these codes there has no information about them.
 var volatileAMD64 = target.WindowsAMD64().Scratch()
 
 // infoAMD64 returns the decoded unwind data of code.

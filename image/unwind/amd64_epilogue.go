@@ -6,17 +6,14 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// maxEpilogue is the most bytes that an epilogue takes: the release of the
-// frame, eight pops of two bytes and a jump.
+// maxEpilogue is the most bytes that an epilogue takes: the release of the frame, eight pops of two bytes and a jump.
 const maxEpilogue = 48
 
-// epilogueAMD64 unwinds a frame whose rest is an epilogue, where the prologue's
-// codes no longer describe the stack, by doing what the instructions will do.
-// It reports false if ip is in no epilogue, or the code is not in the dump.
+// epilogueAMD64 unwinds a frame whose rest is an epilogue, where the prologue's codes no longer describe the stack, by
+// doing what the instructions will do. It reports false if ip is in no epilogue, or the code is not in the dump.
 //
-// Of version 1, an epilogue is recognised by its form, which the convention
-// prescribes: the release of the frame by ADD RSP or LEA RSP, pops, and a
-// return or a jump out of the function.
+// Of version 1, an epilogue is recognised by its form, which the convention prescribes: the release of the frame by ADD
+// RSP or LEA RSP, pops, and a return or a jump out of the function.
 func (c *Cursor) epilogueAMD64(f *Frame, wi *windowsInfo, ip target.Addr) (bool, error) {
 	if len(wi.epilogs) > 0 && !wi.inEpilog(uint64(f.Code.Range.End-ip)) {
 		return false, nil
@@ -48,8 +45,7 @@ func (wi *windowsInfo) inEpilog(fromEnd uint64) bool {
 	return false
 }
 
-// epilogueScan executes the instructions of an epilogue on a copy of the
-// registers.
+// epilogueScan executes the instructions of an epilogue on a copy of the registers.
 type epilogueScan struct {
 	code   []byte
 	regs   target.Registers
@@ -60,8 +56,7 @@ type epilogueScan struct {
 	err    error
 }
 
-// scan reports whether all that is left is an epilogue; regs are those before
-// its return.
+// scan reports whether all that is left is an epilogue; regs are those before its return.
 func (e *epilogueScan) scan(c *Cursor) bool {
 	p, ok := e.release(e.code)
 	if !ok {
@@ -85,8 +80,7 @@ func (e *epilogueScan) scan(c *Cursor) bool {
 	return false
 }
 
-// release executes ADD RSP, imm or LEA RSP, [frame register+disp], if there is
-// one.
+// release executes ADD RSP, imm or LEA RSP, [frame register+disp], if there is one.
 func (e *epilogueScan) release(p []byte) ([]byte, bool) {
 	sp, ok := e.regs.Get(target.RSP)
 	if !ok {
@@ -137,8 +131,7 @@ func popReg(p []byte) (target.Reg, int) {
 	return 0, 0
 }
 
-// leaves reports whether p starts with what ends an epilogue: a return, or a
-// jump that leaves the function.
+// leaves reports whether p starts with what ends an epilogue: a return, or a jump that leaves the function.
 func (e *epilogueScan) leaves(p []byte) bool {
 	switch {
 	case p[0] == 0xc3, p[0] == 0xc2 && len(p) >= 3, len(p) > 1 && p[0] == 0xf3 && p[1] == 0xc3:

@@ -8,10 +8,9 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// ARM64 unwind data of Windows ("ARM64 exception handling"): each unwind code
-// stands for one instruction of the prologue, in reverse order, so that a
-// function that is inside it, or of an epilogue, needs those codes only
-// whose instructions have run.
+// ARM64 unwind data of Windows ("ARM64 exception handling"): each unwind code stands for one instruction of the
+// prologue, in reverse order, so that a function that is inside it, or of an epilogue, needs those codes only whose
+// instructions have run.
 
 type arm64Kind uint8
 
@@ -37,8 +36,7 @@ type arm64Op struct {
 	pre   uint32 // bytes that SP was lowered by in the same instruction
 }
 
-// arm64Info is decoded unwind data: codes of the prologue, and of each epilogue
-// from its start on.
+// arm64Info is decoded unwind data: codes of the prologue, and of each epilogue from its start on.
 type arm64Info struct {
 	ops     arm64Codes
 	epilogs []arm64Epilog
@@ -386,8 +384,7 @@ func packedAlloc(n uint32) []arm64Op {
 	return []arm64Op{{kind: armAlloc, value: n}}
 }
 
-// pending returns the codes that have to be undone at an offset of so many
-// instructions.
+// pending returns the codes that have to be undone at an offset of so many instructions.
 func (a *arm64Info) pending(at uint32, exact bool) []arm64Op {
 	if !exact {
 		return a.ops.ops // after a call, so in the body
@@ -469,8 +466,7 @@ func (c *Cursor) stepARM64(f *Frame, exact bool) error {
 	return c.returnARM64(f)
 }
 
-// restoreARM64 loads the registers of a save, and of the save_next codes that
-// came before it.
+// restoreARM64 loads the registers of a save, and of the save_next codes that came before it.
 func (c *Cursor) restoreARM64(f *Frame, op *arm64Op, sp uint64, next uint8) error {
 	at := target.Addr(sp + uint64(op.value))
 	if op.kind == armSaveLR {

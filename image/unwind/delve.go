@@ -13,10 +13,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// This file alone uses delve's parsers of call frame information and
-// DWARF expressions. They were written for debuggers of programs that one
-// trusts: on bad data they panic, by index or by intention, so each entry is
-// behind recovered.
+// This file alone uses delve's parsers of call frame information and DWARF expressions. They were written for debuggers
+// of programs that one trusts: on bad data they panic, by index or by intention, so each entry is behind recovered.
 
 // recovered calls f and turns a panic of the parsers into an error.
 func recovered(f func() error) (err error) {
@@ -71,8 +69,7 @@ type dwarfRow struct {
 	err   error
 }
 
-// parseFDE decodes an FDE, which stands at an address, and its CIE, both with
-// their length words.
+// parseFDE decodes an FDE, which stands at an address, and its CIE, both with their length words.
 func parseFDE(cie, entry []byte, at target.Addr) (*fde, error) {
 	if len(cie)%4 != 0 { // so that the next FDE keeps its alignment
 		return nil, target.Corruptf("a CIE of %d bytes", len(cie))
@@ -221,9 +218,8 @@ func (f *fde) run(r *dwarfRow) error {
 	return nil
 }
 
-// convert takes over a rule. The parser forgets to scale the offset of
-// DW_CFA_val_offset, which no compiler emits, and its rule can't be distinguished from
-// that of DW_CFA_val_offset_sf: both are refused.
+// convert takes over a rule. The parser forgets to scale the offset of DW_CFA_val_offset, which no compiler emits, and
+// its rule can't be distinguished from that of DW_CFA_val_offset_sf: both are refused.
 func convert(reg uint64, d frame.DWRule) (dwarfRule, error) {
 	r := dwarfRule{reg: reg, other: d.Reg, offset: d.Offset, expr: d.Expression}
 	switch d.Rule {
@@ -247,8 +243,7 @@ func convert(reg uint64, d frame.DWRule) (dwarfRule, error) {
 	return r, nil
 }
 
-// opConst8u is DW_OP_const8u: the CFA stands on the stack when the expression
-// of a register starts (DWARF 5, 6.4.2.3).
+// opConst8u is DW_OP_const8u: the CFA stands on the stack when the expression of a register starts (DWARF 5, 6.4.2.3).
 const opConst8u = 0x0e
 
 // expression computes a DWARF expression over the registers of f.

@@ -20,9 +20,8 @@ type DWARF struct {
 	fdes map[target.Addr]*fde
 }
 
-// OpenEHFrame opens the .eh_frame of an image in mem through the table of its
-// .eh_frame_hdr (PT_GNU_EH_FRAME), size bytes at hdr. The format is that of
-// the Linux Standard Base, "Exception Frames".
+// OpenEHFrame opens the .eh_frame of an image in mem through the table of its .eh_frame_hdr (PT_GNU_EH_FRAME), size
+// bytes at hdr. The format is that of the Linux Standard Base, "Exception Frames".
 func OpenEHFrame(mem target.Memory, hdr target.Addr, size uint64) (*DWARF, error) {
 	b, err := target.Bytes(mem, hdr, 12)
 	if err != nil {
@@ -133,13 +132,11 @@ func (d *DWARF) read(at target.Addr) (*fde, error) {
 	return parseFDE(cie, entry, at)
 }
 
-// isSignalFrame reports whether a CIE's augmentation marks the frames that a
-// kernel pushed for a signal handler: their caller was interrupted, not
-// calling.
+// isSignalFrame reports whether a CIE's augmentation marks the frames that a kernel pushed for a signal handler: their
+// caller was interrupted, not calling.
 func isSignalFrame(augmentation string) bool { return strings.Contains(augmentation, "S") }
 
-// dwarfAMD64 gives the registers of x64 in DWARF's order (System V ABI for
-// x86-64, figure 3.36).
+// dwarfAMD64 gives the registers of x64 in DWARF's order (System V ABI for x86-64, figure 3.36).
 var dwarfAMD64 = [...]target.Reg{target.RAX, target.RDX, target.RCX, target.RBX, target.RSI, target.RDI, target.RBP, target.RSP,
 	target.R8, target.R9, target.R10, target.R11, target.R12, target.R13, target.R14, target.R15, target.RIP}
 
@@ -268,8 +265,7 @@ func (c *Cursor) cfa(f *Frame, row *dwarfRow) (uint64, error) {
 	return v + uint64(row.cfa.offset), nil
 }
 
-// rule computes a register of the caller; it is unknown when the rule is
-// so.
+// rule computes a register of the caller; it is unknown when the rule is so.
 func (c *Cursor) rule(f *Frame, r *dwarfRule, cfa uint64) (v uint64, known bool, err error) {
 	switch r.kind {
 	case ruleUndefined:

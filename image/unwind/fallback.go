@@ -7,11 +7,9 @@ import (
 )
 
 const (
-	// maxFrame bounds the frame that a frame pointer may span where the
-	// stack's range is not known.
+	// maxFrame bounds the frame that a frame pointer may span where the stack's range is not known.
 	maxFrame = 8 << 20
-	// scanWords is how far above the stack pointer a return address is looked
-	// for.
+	// scanWords is how far above the stack pointer a return address is looked for.
 	scanWords = 4096
 )
 
@@ -26,9 +24,8 @@ func (c *Cursor) inStack(a, sp target.Addr) bool {
 	return a-sp < maxFrame
 }
 
-// framePointer follows the frame pointer: both architectures keep the caller's
-// frame pointer where it points to, and the return address above. It is wrong
-// where code uses the register for something else that looks alike.
+// framePointer follows the frame pointer: both architectures keep the caller's frame pointer where it points to, and
+// the return address above. It is wrong where code uses the register for something else that looks alike.
 func (c *Cursor) framePointer(f *Frame) bool {
 	fp, known := f.Regs.FP()
 	sp, ok := f.Regs.SP()
@@ -52,9 +49,8 @@ func (c *Cursor) framePointer(f *Frame) bool {
 	return true
 }
 
-// scan takes the first word above the stack pointer that is a return address:
-// it lies in code, after a call where that can be seen. It is wrong where the
-// stack holds a stale one.
+// scan takes the first word above the stack pointer that is a return address: it lies in code, after a call where that
+// can be seen. It is wrong where the stack holds a stale one.
 func (c *Cursor) scan(f *Frame) bool {
 	sp, ok := f.Regs.SP()
 	if !ok {
@@ -90,16 +86,14 @@ func (c *Cursor) fallback(f *Frame, t Trust, ip, sp target.Addr) {
 	f.Trust, f.Exact, f.Err = t, false, nil
 }
 
-// afterCall reports whether a call instruction ends at ip, or can't be ruled
-// out because the code is not in the dump.
+// afterCall reports whether a call instruction ends at ip, or can't be ruled out because the code is not in the dump.
 func (c *Cursor) afterCall(arch target.Arch, ip target.Addr) bool {
 	_, ok, err := CallBefore(c.u.mem, arch, ip)
 	return ok || err != nil
 }
 
-// CallBefore reports whether a call instruction ends at ip, and what it calls:
-// 0 if only the registers of that moment decide. The error reports that the
-// code before ip can't be read.
+// CallBefore reports whether a call instruction ends at ip, and what it calls: 0 if only the registers of that moment
+// decide. The error reports that the code before ip can't be read.
 func CallBefore(mem target.Memory, arch target.Arch, ip target.Addr) (callee target.Addr, ok bool, err error) {
 	if arch == target.ArchARM64 {
 		w, err := target.Uint32(mem, ip-4)
@@ -130,8 +124,7 @@ func CallBefore(mem target.Memory, arch target.Arch, ip target.Addr) (callee tar
 	return 0, false, nil
 }
 
-// callLength returns the length of the instruction ff /2 at p: opcode, ModRM, SIB
-// and displacement.
+// callLength returns the length of the instruction ff /2 at p: opcode, ModRM, SIB and displacement.
 func callLength(p []byte) int {
 	mod, rm := p[1]>>6, p[1]&7
 	n := 2
@@ -153,8 +146,7 @@ func callLength(p []byte) int {
 	return n
 }
 
-// stepLeaf unwinds a function that keeps its return address where the call put
-// it.
+// stepLeaf unwinds a function that keeps its return address where the call put it.
 func (c *Cursor) stepLeaf(f *Frame) error {
 	if f.Regs.Arch == target.ArchARM64 {
 		return c.returnARM64(f)

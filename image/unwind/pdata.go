@@ -29,9 +29,8 @@ func OpenPData(mem target.Memory, arch target.Arch, base target.Addr, table targ
 	return p
 }
 
-// Find finds the code at ip. Code of the image that the table does not list is
-// a leaf function, by the convention. It reports false where the table can't be
-// read.
+// Find finds the code at ip. Code of the image that the table does not list is a leaf function, by the convention. It
+// reports false where the table can't be read.
 func (p *PData) Find(ip target.Addr) (Code, bool) {
 	size := 12
 	if p.arch == target.ArchARM64 {

@@ -1,17 +1,13 @@
-// Package unwind finds the caller of a frame: from the registers of one
-// activation to those of the one below it. It handles processors and unwind
-// formats, without the CLR: a CodeMap supplies what code an address is in, and
-// where its unwind data lie.
+// Package unwind finds the caller of a frame: from the registers of one activation to those of the one below it. It
+// handles processors and unwind formats, without the CLR: a CodeMap supplies what code an address is in, and where its
+// unwind data lie.
 //
-// Formats: the unwind codes of Windows for x64 (learn.microsoft.com,
-// "x64 exception handling"; versions 1 and 2), which the CLR uses for its own
-// code on every OS, with the runtime's extension SET_FPREG_LARGE; those for
-// ARM64 ("ARM64 exception handling", .pdata and .xdata); and DWARF call frame
-// information (.eh_frame).
+// Formats: the unwind codes of Windows for x64 (learn.microsoft.com, "x64 exception handling"; versions 1 and 2), which
+// the CLR uses for its own code on every OS, with the runtime's extension SET_FPREG_LARGE; those for ARM64 ("ARM64
+// exception handling", .pdata and .xdata); and DWARF call frame information (.eh_frame).
 //
-// Where a frame has no unwind data, or they can't be read, the frame pointer
-// and then a scan of the stack find a plausible caller; such frames are marked in
-// their Trust.
+// Where a frame has no unwind data, or they can't be read, the frame pointer and then a scan of the stack find a
+// plausible caller; such frames are marked in their Trust.
 package unwind
 
 import (
@@ -64,8 +60,7 @@ const (
 	FormatEntry                 // where the system starts a program: it has no caller
 )
 
-// Code is a piece of code with one set of unwind data: a function, or a
-// fragment or funclet of one.
+// Code is a piece of code with one set of unwind data: a function, or a fragment or funclet of one.
 type Code struct {
 	Range  target.Range
 	Format Format
@@ -79,11 +74,9 @@ type Code struct {
 // A CodeMap describes what code an instruction pointer is in, and where its unwind
 // data lie. Implementations are safe for concurrent use.
 type CodeMap interface {
-	// FindCode finds the code at ip. It reports false where nothing is known
-	// about ip.
+	// FindCode finds the code at ip. It reports false where nothing is known about ip.
 	FindCode(ip target.Addr) (Code, bool)
-	// InCode reports whether ip may be in code at all. The fallbacks believe
-	// nothing else.
+	// InCode reports whether ip may be in code at all. The fallbacks believe nothing else.
 	InCode(ip target.Addr) bool
 }
 
@@ -92,18 +85,15 @@ type Frame struct {
 	Regs  target.Registers
 	Code  Code // of the callee that it was found from; in Walk, the frame's own; zero if unknown
 	Trust Trust
-	// Exact reports that the instruction pointer is where the thread goes on, and
-	// not after a call: in the leaf, and where a signal or an exception
-	// interrupted the code.
+	// Exact reports that the instruction pointer is where the thread goes on, and not after a call: in the leaf, and
+	// where a signal or an exception interrupted the code.
 	Exact bool
-	// Err is the reason why the walk ended at this frame, if it did not reach the
-	// end of the stack.
+	// Err is the reason why the walk ended at this frame, if it did not reach the end of the stack.
 	Err error
 }
 
-// Lookup returns the address to look code up with: the instruction pointer, or of a
-// return address the byte before, because a call can be the last instruction
-// of a function.
+// Lookup returns the address to look code up with: the instruction pointer, or of a return address the byte before,
+// because a call can be the last instruction of a function.
 func (f *Frame) Lookup() target.Addr {
 	ip, _ := f.Regs.IP()
 	if !f.Exact && ip > 0 {
@@ -144,8 +134,7 @@ type Cursor struct {
 	switches int
 }
 
-// Cursor returns a Cursor for a stack. The range bounds what the fallbacks
-// believe; empty means that it is not known.
+// Cursor returns a Cursor for a stack. The range bounds what the fallbacks believe; empty means that it is not known.
 func (u *Unwinder) Cursor(stack target.Range) *Cursor {
 	return &Cursor{u: u, win: target.NewWindow(u.mem), stack: stack}
 }
@@ -153,10 +142,8 @@ func (u *Unwinder) Cursor(stack target.Range) *Cursor {
 // errEnd ends a walk: the frame has no caller. It is no failure.
 var errEnd = errors.New("end of the stack")
 
-// Step makes f its caller: by unwind data or, where these fail, by a fallback
-// that deserves at least the trust given. It reports false at the end of the
-// stack, and with an error where the caller can't be found; f is unchanged
-// then.
+// Step makes f its caller: by unwind data or, where these fail, by a fallback that deserves at least the trust given.
+// It reports false at the end of the stack, and with an error where the caller can't be found; f is unchanged then.
 func (c *Cursor) Step(f *Frame, least Trust) (bool, error) {
 	code, ok := c.u.codes.FindCode(f.Lookup())
 	if !ok {

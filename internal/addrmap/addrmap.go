@@ -8,9 +8,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Map maps addresses, such as those of MethodTables, to data. Reading takes no lock and does not
-// allocate, as a type is looked up once per object. Entries are never removed or changed. The zero Map
-// is empty. A Map must not be copied.
+// A Map maps addresses, such as those of MethodTables, to data. Reading takes no lock and does not allocate, as a type
+// is looked up once per object. Entries are never removed or changed. The zero Map is empty. A Map must not be copied.
 type Map[T any] struct {
 	mu  sync.Mutex // held by writers
 	now atomic.Pointer[table[T]]

@@ -1,9 +1,8 @@
-// Package arrayfile stores arrays of plain values in files that are mapped instead of read, so that
-// results that took seconds to compute are available at once the next time. A file has named sections,
-// each with the bytes of one array, and a key that identifies the content; opening requires the key.
-// Everything is verified by checksums before it is used. A truncated or damaged file is
-// target.ErrCorrupt. A file with another key, version or byte order is target.ErrUnsupported. The
-// caller checks what the arrays mean and whether they fit together.
+// Package arrayfile stores arrays of plain values in files that are mapped instead of read, so that results that took
+// seconds to compute are available at once the next time. A file has named sections, each with the bytes of one array,
+// and a key that identifies the content; opening requires the key. Everything is verified by checksums before it is
+// used. A truncated or damaged file is target.ErrCorrupt. A file with another key, version or byte order is
+// target.ErrUnsupported. The caller checks what the arrays mean and whether they fit together.
 //
 // # Format
 //
@@ -19,8 +18,7 @@
 //	80   32        SHA-256 of the rest of the header and of the checksums
 //	112  40 each   sections: name (24 bytes), where it begins, how long it is
 //
-// Sections begin at page boundaries. They are followed by the checksums: the CRC-32C of each megabyte
-// of each section.
+// Sections begin at page boundaries. They are followed by the checksums: the CRC-32C of each megabyte of each section.
 package arrayfile
 
 import (
@@ -79,8 +77,7 @@ func Bytes[T any](s []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(reflect.TypeFor[T]().Size()))
 }
 
-// Write writes a file atomically. It replaces a file written by Write; any other existing file is
-// fs.ErrExist.
+// Write writes a file atomically. It replaces a file written by Write; any other existing file is fs.ErrExist.
 func Write(ctx context.Context, name string, key Key, sections []Section) error {
 	if len(sections) > maxEntries {
 		return fmt.Errorf("%s: %d arrays are too many for a file", name, len(sections))

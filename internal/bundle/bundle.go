@@ -1,10 +1,9 @@
 // Package bundle reads the bundle of a single-file app: the files appended to the program, and the
 // manifest that lists them.
 //
-// The format is that of dotnet/runtime: docs/design/features/single-file of dotnet/designs
-// (bundler.md) and src/native/corehost/bundle. Version 1 belongs to .NET Core 3, whose programs first
-// extract all files to a folder, version 2 to .NET 5, and version 6, which supports compression, to
-// .NET 6 and later.
+// The format is that of dotnet/runtime: docs/design/features/single-file of dotnet/designs (bundler.md) and
+// src/native/corehost/bundle. Version 1 belongs to .NET Core 3, whose programs first extract all files to a folder,
+// version 2 to .NET 5, and version 6, which supports compression, to .NET 6 and later.
 package bundle
 
 import (
@@ -69,8 +68,7 @@ type Manifest struct {
 	Files    []File
 }
 
-// Place returns the index in b of the PlaceBytes bytes with the manifest's offset, or -1 if b has no
-// mark.
+// Place returns the index in b of the PlaceBytes bytes with the manifest's offset, or -1 if b has no mark.
 func Place(b []byte) int {
 	i := bytes.Index(b, mark[:])
 	if i < PlaceBytes {
@@ -210,9 +208,8 @@ func (m *Manifest) Starting(offset, length, page uint64) *File {
 	return nil
 }
 
-// Open returns the content of a bundled file of the program's file src. It unpacks a compressed file,
-// whose size must match the manifest and be at most most bytes; else the error is target.ErrCorrupt or
-// target.ErrUnsupported.
+// Open returns the content of a bundled file of the program's file src. It unpacks a compressed file, whose size must
+// match the manifest and be at most most bytes; else the error is target.ErrCorrupt or target.ErrUnsupported.
 func Open(src target.Source, f *File, most int64) (target.Source, error) {
 	if f.Packed == 0 {
 		return section{src, f.Offset, f.Size}, nil

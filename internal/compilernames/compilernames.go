@@ -1,7 +1,6 @@
-// Package compilernames interprets names that compilers generate, and names that metadata writes in
-// another form than source code: state machines and their variables (C#, Visual Basic, Mono's C#), the
-// fields of properties, generic types. They are conventions, unchanged since .NET Core 3.1, and not a
-// contract.
+// Package compilernames interprets names that compilers generate, and names that metadata writes in another form than
+// source code: state machines and their variables (C#, Visual Basic, Mono's C#), the fields of properties, generic
+// types. They are conventions, unchanged since .NET Core 3.1, and not a contract.
 package compilernames
 
 import "strings"
@@ -57,8 +56,7 @@ func Declaring(method string) string {
 	return method[1:end]
 }
 
-// lastNested returns the index of the + that precedes the innermost type of a name, ignoring type
-// arguments, or -1.
+// lastNested returns the index of the + that precedes the innermost type of a name, ignoring type arguments, or -1.
 func lastNested(full string) int {
 	depth, at := 0, -1
 	for i := 0; i < len(full); i++ {
@@ -133,8 +131,7 @@ func Variable(name string) (variable, kind string) {
 	return name, Parameter
 }
 
-// Path splits a path of fields at its dots. "<X>" becomes the name of the field of property X, which
-// may contain dots.
+// Path splits a path of fields at its dots. "<X>" becomes the name of the field of property X, which may contain dots.
 func Path(name string) []string {
 	var parts []string
 	for name != "" {

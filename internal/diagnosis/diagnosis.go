@@ -1,5 +1,4 @@
-// Package diagnosis says what a dump holds, how it is read, what is missing, and
-// what would help.
+// Package diagnosis says what a dump holds, how it is read, what is missing, and what would help.
 package diagnosis
 
 import (
@@ -26,16 +25,14 @@ type Source struct {
 	ModuleFile func(*target.Module) (answer.ModuleFile, error)
 	// Memory is the process's, completed by files.
 	Memory target.Memory
-	// MemorySource says where the byte at an address comes from, empty if it is
-	// nowhere.
+	// MemorySource says where the byte at an address comes from, empty if it is nowhere.
 	MemorySource func(target.Addr) string
 	// Members asks for every member of the chosen runtime's layout.
 	Members bool
 }
 
-// Of looks at everything that can keep sosgo from an answer. It opens every
-// runtime of the process, and looks at the heap, the stacks and the modules of
-// the chosen one; it walks no heap.
+// Of looks at everything that can keep sosgo from an answer. It opens every runtime of the process, and looks at the
+// heap, the stacks and the modules of the chosen one; it walks no heap.
 func Of(s Source) *answer.Diagnosis {
 	platform, process := s.File.Platform(), s.File.Process()
 	g := &builder{Source: &s, Diagnosis: &answer.Diagnosis{
@@ -243,8 +240,7 @@ func (g *builder) metadata(rt *dac.Runtime) answer.PartDiagnosis {
 	return measured(p, there, uint64(len(modules)))
 }
 
-// headless asks for the files of modules that may be the runtime, where nothing says
-// what they are.
+// headless asks for the files of modules that may be the runtime, where nothing says what they are.
 func (g *builder) headless() {
 	for _, m := range dac.Headless(g.Source.File, g.Memory) {
 		if f, _ := g.ModuleFile(&m); len(f.Refused) > 0 {
@@ -270,8 +266,7 @@ func (g *builder) wantMetadata(rt *dac.Runtime, m *dac.Module) {
 	}
 }
 
-// moduleFile reports what came of looking for a module's file, unless there was none
-// to look at.
+// moduleFile reports what came of looking for a module's file, unless there was none to look at.
 func (g *builder) moduleFile(m *dac.Module) {
 	at, err := m.Image()
 	if err != nil || at.Start == 0 {

@@ -12,10 +12,9 @@ import (
 // earlier chains, so a root begins at most one, and a greedy choice may miss some. Two chains prove
 // that nothing but u and the holders of all roots dominates u. One chain proves nothing.
 //
-// held is the reverse of the graph (Reverse). root reports whether a node is a root; chains begin
-// there, even at roots that are held themselves. If u is a root, the first chain is u alone. skip, if
-// not nil, excludes nodes such as garbage. Of nodes that are equally near to u, the first in held's
-// rows is taken.
+// held is the reverse of the graph (Reverse). root reports whether a node is a root; chains begin there, even at roots
+// that are held themselves. If u is a root, the first chain is u alone. skip, if not nil, excludes nodes such as
+// garbage. Of nodes that are equally near to u, the first in held's rows is taken.
 //
 // Chains charges 8n bytes and touches 8 for each visited node; all are freed.
 func Chains(ctx context.Context, held *Graph, u uint32, count int, root, skip func(uint32) bool, opt Options) ([][]uint32, error) {
@@ -84,8 +83,7 @@ func (c *chainSearch) next(ctx context.Context, u uint32) ([]uint32, error) {
 	return slices.Clip(chain), nil
 }
 
-// search searches backward from u, breadth-first, for the first root, or None. tail is the number of
-// queued nodes.
+// search searches backward from u, breadth-first, for the first root, or None. tail is the number of queued nodes.
 func (c *chainSearch) search(ctx context.Context, u uint32) (begin uint32, tail int, err error) {
 	tail = 1
 	left := stride

@@ -40,11 +40,10 @@ func (g *Graph) DepthFirst(ctx context.Context, roots []uint32, opt Options) (*F
 // of their source. A node may be on the stack more than once. The edge taken first reaches it, as in a
 // recursion; the others then find it visited.
 //
-// Rows are pushed in batches, above an entry for their rest: a row of 10 million edges takes one entry
-// and a batch. Before a node of a batch is visited, its visited bit and the start of its row are
-// loaded for the whole batch, so that the processor waits for these misses at once. The bits are a map
-// that fits the cache, unlike 4-byte numbers. The remaining misses depend on each other: 25 ns per
-// node on ordered heaps, 75 on shuffled ones.
+// Rows are pushed in batches, above an entry for their rest: a row of 10 million edges takes one entry and a batch.
+// Before a node of a batch is visited, its visited bit and the start of its row are loaded for the whole batch, so that
+// the processor waits for these misses at once. The bits are a map that fits the cache, unlike 4-byte numbers. The
+// remaining misses depend on each other: 25 ns per node on ordered heaps, 75 on shuffled ones.
 type dfs struct {
 	g       *Graph
 	entries []uint32 // the row of the pseudo root, node n

@@ -1,7 +1,6 @@
-// Package digraph implements algorithms on large directed graphs: reversal, shortest paths,
-// depth-first order, exact dominators with sums along them, reachable sets, entry points of
-// unreachable parts, and disjoint chains. Nodes and edges are numbers; the package knows no heaps or
-// dumps.
+// Package digraph implements algorithms on large directed graphs: reversal, shortest paths, depth-first order, exact
+// dominators with sums along them, reachable sets, entry points of unreachable parts, and disjoint chains. Nodes and
+// edges are numbers; the package knows no heaps or dumps.
 //
 // A graph is stored in compressed rows ([Graph]): 4 bytes per node and per edge. The package is
 // designed for 10^6 to 10^9 edges. Arrays are outside Go's heap (package offheap) and freed at the end
@@ -9,9 +8,8 @@
 // nodes, m edges), all charged to Options.Budget. Results depend on the graph alone, never on the
 // number of workers. No function changes its graph, and a graph is safe for concurrent use.
 //
-// Functions return ctx.Err() within milliseconds after ctx is done, and free their memory, as for
-// every other error. The numbers in a graph are trusted; use [Graph.Check] for rows of doubtful
-// origin.
+// Functions return ctx.Err() within milliseconds after ctx is done, and free their memory, as for every other error.
+// The numbers in a graph are trusted; use [Graph.Check] for rows of doubtful origin.
 package digraph
 
 import (
@@ -124,8 +122,7 @@ func (g *Graph) Check(ctx context.Context, opt Options) error {
 	return err
 }
 
-// Options configures all functions. The zero value uses all processors, counts no memory and reports
-// nothing.
+// Options configures all functions. The zero value uses all processors, counts no memory and reports nothing.
 type Options struct {
 	Workers  int             // maximum number of goroutines at work; 0 means GOMAXPROCS
 	Budget   *offheap.Budget // charged for all arrays, results included, until they are freed; may be nil

@@ -87,9 +87,8 @@ func (g *Graph) Dominators(ctx context.Context, root uint32, entries []uint32, o
 	return (&semiNCA{g: g, opt: opt, entries: entries}).run(ctx, root)
 }
 
-// DominatorsOfAll is Dominators with the Entries of what root does not reach. The search for
-// dominators computes what root reaches anyway, so it needs no search before it, and stores it in
-// Dominators.Reached, n/8 bytes.
+// DominatorsOfAll is Dominators with the Entries of what root does not reach. The search for dominators computes what
+// root reaches anyway, so it needs no search before it, and stores it in Dominators.Reached, n/8 bytes.
 func (g *Graph) DominatorsOfAll(ctx context.Context, root uint32, opt Options) (*Dominators, error) {
 	return (&semiNCA{g: g, opt: opt, all: true}).run(ctx, root)
 }
@@ -302,10 +301,9 @@ func (s *semiNCA) keep(w int, a uint32, ends *looked, from, to int) {
 	}
 }
 
-// A link is a number's place in the forest that SEMI-NCA builds from the highest number down. Numbers
-// above the current one are linked. Evaluating a path compresses it: then the ancestor is the first
-// number on the way up that was not linked at that time, and the label is the least semidominator
-// before it.
+// A link is a number's place in the forest that SEMI-NCA builds from the highest number down. Numbers above the current
+// one are linked. Evaluating a path compresses it: then the ancestor is the first number on the way up that was not
+// linked at that time, and the label is the least semidominator before it.
 type link struct{ ancestor, label uint32 }
 
 // semidominators evaluates the edges outside the tree, from the highest number down. It replaces them
@@ -425,14 +423,12 @@ func eval(ctx context.Context, links []link, u, v uint32) uint32 {
 	return least
 }
 
-// nearest converts parents to immediate dominators, from the lowest number up: the nearest number on
-// the way up the dominator tree from the parent that is not above the semidominator. That is the
-// parent itself unless edges disagree.
+// nearest converts parents to immediate dominators, from the lowest number up: the nearest number on the way up the
+// dominator tree from the parent that is not above the semidominator. That is the parent itself unless edges disagree.
 //
-// The way is a few steps on heaps (0.04 s for 18 million objects), but n steps for n nodes of a list
-// whose elements each hold something that an array holds too. After more than some steps per node, the
-// rest uses jump pointers (E. W. Myers, An Applicative Random-Access Stack, 1983): log n steps, in the
-// 8 bytes per node of the links.
+// The way is a few steps on heaps (0.04 s for 18 million objects), but n steps for n nodes of a list whose elements
+// each hold something that an array holds too. After more than some steps per node, the rest uses jump pointers (E. W.
+// Myers, An Applicative Random-Access Stack, 1983): log n steps, in the 8 bytes per node of the links.
 func (s *semiNCA) nearest(ctx context.Context) error {
 	c := &climber{ctx: ctx, budget: s.opt.Budget, dom: s.parent.Slice(), steps: 4*s.count + 1<<20}
 	defer c.Free()
@@ -554,9 +550,8 @@ func (s *semiNCA) results(ctx context.Context) error {
 	})
 }
 
-// sort computes the preorder of the dominator tree. One array first holds, for each number, how many
-// it dominates, itself included; then, when its place is known, where the next node that it dominates
-// goes.
+// sort computes the preorder of the dominator tree. One array first holds, for each number, how many it dominates,
+// itself included; then, when its place is known, where the next node that it dominates goes.
 func (s *semiNCA) sort(ctx context.Context) (err error) {
 	places, err := offheap.Make[uint32](s.opt.Budget, s.count)
 	if err != nil {

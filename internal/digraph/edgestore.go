@@ -121,8 +121,7 @@ func (s *edgeStore) sizes() (sizes []uint32, most int) {
 	return sizes, most
 }
 
-// A partRows holds the edges of one part as rows: those into number low are
-// from[start[low]:start[low+1]].
+// A partRows holds the edges of one part as rows: those into number low are from[start[low]:start[low+1]].
 type partRows struct {
 	start [partSize + 1]uint32
 	from  []uint32

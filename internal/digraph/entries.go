@@ -7,11 +7,10 @@ import (
 	"github.com/sosgo/sosgo/internal/offheap"
 )
 
-// Entries returns where the nodes outside of a set are entered, if the set is closed (Reach.Bits: it
-// contains everything that its nodes lead to). They are the fewest nodes from which all others outside
-// can be reached: the nodes without incoming edges from other nodes outside and, for each cycle
-// (strongly connected component) without such edges, its lowest number; ascending. With them
-// Dominators builds a second tree of what is outside.
+// Entries returns where the nodes outside of a set are entered, if the set is closed (Reach.Bits: it contains
+// everything that its nodes lead to). They are the fewest nodes from which all others outside can be reached: the nodes
+// without incoming edges from other nodes outside and, for each cycle (strongly connected component) without such
+// edges, its lowest number; ascending. With them Dominators builds a second tree of what is outside.
 //
 // The result takes 4 bytes for each entry, which the caller frees. The function takes another n/4 + 4
 // bytes for each node outside the set.

@@ -8,10 +8,9 @@ import (
 	"github.com/sosgo/sosgo/internal/workers"
 )
 
-// ShortestPaths returns the tree of the shortest paths from the roots to all reachable nodes: the
-// predecessor of each node on its path. A root is its own predecessor; an unreached node has None. Of
-// several equally near predecessors, the lowest number is taken. The result takes 4n bytes, which the
-// caller frees; the function takes another 4n + n/8.
+// ShortestPaths returns the tree of the shortest paths from the roots to all reachable nodes: the predecessor of each
+// node on its path. A root is its own predecessor; an unreached node has None. Of several equally near predecessors,
+// the lowest number is taken. The result takes 4n bytes, which the caller frees; the function takes another 4n + n/8.
 func (g *Graph) ShortestPaths(ctx context.Context, roots []uint32, opt Options) (*offheap.Array[uint32], error) {
 	n := g.Nodes()
 	if err := opt.Budget.Need("the shortest paths to all nodes", 8*int64(n)+int64(n)/8); err != nil {
@@ -45,8 +44,7 @@ func (g *Graph) ShortestPaths(ctx context.Context, roots []uint32, opt Options) 
 	return parents, nil
 }
 
-// Path returns the shortest path from a root to a node, both included, from the tree of ShortestPaths,
-// or nil.
+// Path returns the shortest path from a root to a node, both included, from the tree of ShortestPaths, or nil.
 func Path(parents []uint32, u uint32) []uint32 {
 	if parents[u] == None {
 		return nil
@@ -64,10 +62,9 @@ func Path(parents []uint32, u uint32) []uint32 {
 	return path
 }
 
-// A search is breadth-first, level by level. The nodes of a level may be processed in any order, since
-// numbers decide a node's parent: a node outside of the levels so far (closed) takes the lowest of the
-// nodes that lead to it. Workers agree by one compare-and-swap; nodes of earlier levels cost a bit of
-// a map that fits the cache.
+// A search is breadth-first, level by level. The nodes of a level may be processed in any order, since numbers decide a
+// node's parent: a node outside of the levels so far (closed) takes the lowest of the nodes that lead to it. Workers
+// agree by one compare-and-swap; nodes of earlier levels cost a bit of a map that fits the cache.
 type search struct {
 	g       *Graph
 	parents []uint32 // parent+1, or 0 for None, until run is done: new memory is zero
@@ -105,8 +102,7 @@ func (s *search) run(ctx context.Context, roots []uint32) error {
 	})
 }
 
-// levelPiece is how many nodes of a level a worker takes at once. Other workers join for at least two
-// pieces.
+// levelPiece is how many nodes of a level a worker takes at once. Other workers join for at least two pieces.
 const levelPiece = 4096
 
 func (s *search) level(ctx context.Context, level []uint32) error {

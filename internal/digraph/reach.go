@@ -43,8 +43,7 @@ func (r *Reach) Free() {
 // Has reports whether a node is in the set.
 func (r *Reach) Has(u uint32) bool { return r.seen.has(u) }
 
-// Bits returns the set as a bitmap: node u is in it if bit u%64 of word u/64 is set. It changes with
-// the set.
+// Bits returns the set as a bitmap: node u is in it if bit u%64 of word u/64 is set. It changes with the set.
 func (r *Reach) Bits() []uint64 { return r.seen.words }
 
 // Nodes returns the nodes of the set, sources and near ones first. It is valid until the set changes.

@@ -7,10 +7,9 @@ import (
 	"github.com/sosgo/sosgo/internal/offheap"
 )
 
-// Retained returns, for each node, the sum of the sizes of the nodes that it dominates, itself
-// included: what would be freed with it. It is 0 for unreached nodes. There are n+1 elements; the last
-// is the pseudo root's. sizes are by node, in any unit; nodes past its end have none. The result takes
-// 8n bytes, which the caller frees.
+// Retained returns, for each node, the sum of the sizes of the nodes that it dominates, itself included: what would be
+// freed with it. It is 0 for unreached nodes. There are n+1 elements; the last is the pseudo root's. sizes are by node,
+// in any unit; nodes past its end have none. The result takes 8n bytes, which the caller frees.
 func (d *Dominators) Retained(ctx context.Context, sizes []uint32, opt Options) (*offheap.Array[uint64], error) {
 	if len(d.Order) < d.Live {
 		return nil, errors.New("retained sizes need the order of dominators, which was freed")
@@ -117,11 +116,10 @@ func (d *Dominators) childrenInto(ctx context.Context, j *job, offsets, targets 
 	return int(sum), nil
 }
 
-// SumByClass sums values by class over the topmost nodes of each class in the dominator tree. A node
-// counts for its class unless a node of the same class dominates it, since that one's retained size
-// includes it. classes are by node, numbers below count; nodes past the end of classes have none. The
-// sums of Retained's values are the retained sizes of the classes; with nil values each topmost node
-// counts 1.
+// SumByClass sums values by class over the topmost nodes of each class in the dominator tree. A node counts for its
+// class unless a node of the same class dominates it, since that one's retained size includes it. classes are by node,
+// numbers below count; nodes past the end of classes have none. The sums of Retained's values are the retained sizes of
+// the classes; with nil values each topmost node counts 1.
 //
 // nodes is Order or a part of it that is a tree: Order[:Live] is alive, Order[Live:] is the rest. The
 // function takes 4 bytes for each node on the longest path of the tree, and 12 for each class.

@@ -18,9 +18,8 @@ type Shape struct {
 	Width  int // elements per row
 }
 
-// Rows returns the memory from a on. An element that is not in the dump is nil in its row, and
-// recorded once. If none is in the dump, the answer has a failure. An impossible shape is
-// target.ErrUnsupported.
+// Rows returns the memory from a on. An element that is not in the dump is nil in its row, and recorded once. If none
+// is in the dump, the answer has a failure. An impossible shape is target.ErrUnsupported.
 func Rows(ctx context.Context, mem target.Memory, a target.Addr, s Shape) (*answer.Memory, error) {
 	if err := checkLength(s.Length); err != nil {
 		return nil, err

@@ -106,8 +106,7 @@ func number(s string) uint64 {
 	return v
 }
 
-// KnownBuild looks id up in the catalogue. It returns nil for a build that is
-// not in it.
+// KnownBuild looks id up in the catalogue. It returns nil for a build that is not in it.
 func KnownBuild(id image.Identity) (*Build, error) {
 	key := []byte(hex.EncodeToString(id.BuildID))
 	if len(key) == 0 {
@@ -224,9 +223,8 @@ func OfMajor(version, major string) bool {
 	return version == major || strings.HasPrefix(version, major+".")
 }
 
-// newestDescriptor returns the catalogue's newest descriptor of a major. The types
-// of all builds of a major were equal on every build seen; its globals belong
-// to its own build, and are reached through the DAC table instead.
+// newestDescriptor returns the catalogue's newest descriptor of a major. The types of all builds of a major were equal
+// on every build seen; its globals belong to its own build, and are reached through the DAC table instead.
 func newestDescriptor(major, os, arch string) (*Part, error) {
 	best, bestVersion := "", ""
 	for _, name := range tableNames("descriptor-" + major + ".") {
@@ -290,8 +288,7 @@ func tableNames(prefix string) []string {
 	return out
 }
 
-// CompareVersions compares dotted decimal versions part by part; it is
-// negative when a is older.
+// CompareVersions compares dotted decimal versions part by part; it is negative when a is older.
 func CompareVersions(a, b string) int {
 	as, bs := strings.Split(a, "."), strings.Split(b, ".")
 	for i := range max(len(as), len(bs)) {

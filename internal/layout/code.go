@@ -1,8 +1,7 @@
 package layout
 
-// The members of the structures that lead from an address to code (codeman.h). Those
-// who look code up, who list its heaps and who prove the runtime's variables by it bind
-// the same ones.
+// The members of the structures that lead from an address to code (codeman.h). Those who look code up, who list its
+// heaps and who prove the runtime's variables by it bind the same ones.
 type (
 	// RangeSectionMap is the map of ranges of code, of 8 and later.
 	RangeSectionMap struct {

@@ -227,8 +227,7 @@ func (l *Layout) VTables(yield func(string, target.Addr) bool) {
 	}
 }
 
-// Uint returns a constant, from the tables' constants or from the descriptor's
-// direct globals.
+// Uint returns a constant, from the tables' constants or from the descriptor's direct globals.
 func (l *Layout) Uint(name string) (uint64, error) {
 	if g, ok := l.globals[name]; ok && g.Direct {
 		return g.Value, nil
@@ -300,15 +299,13 @@ func (l *Layout) Members() []Member {
 // Absent is the offset of a missing member.
 const Absent = -1
 
-// Bind fills the int fields of the structure that dst points to with the
-// offsets of typ's members. The tag names the member, or alternatives in the
-// order of preference; "size" is the structure's size:
+// Bind fills the int fields of the structure that dst points to with the offsets of typ's members. The tag names the
+// member, or alternatives in the order of preference; "size" is the structure's size:
 //
 //	Flags int `layout:"MTFlags2|Flags2"`
 //	TEB   int `layout:"TEB,optional"`
 //
-// An optional member that is missing becomes Absent; a required one is an
-// *Error.
+// An optional member that is missing becomes Absent; a required one is an *Error.
 func (l *Layout) Bind(typ string, dst any) error {
 	v := reflect.ValueOf(dst).Elem()
 	for i := range v.NumField() {

@@ -16,8 +16,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Part is one source of layout: a contract descriptor or a table. Parts are
-// immutable.
+// A Part is one source of layout: a contract descriptor or a table. Parts are immutable.
 type Part struct {
 	Source string // a description for people: "contract descriptor in the dump"
 	Major  string // runtime of the part: "10.0"; empty if it is the runtime's own

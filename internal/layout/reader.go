@@ -78,8 +78,7 @@ func Uint32(mem target.Memory, a target.Addr, off int, member string) (uint32, e
 	return target.Uint32(mem, a+target.Addr(off))
 }
 
-// BytesMemory is a slice as memory, for structures that are read from one; address 0
-// is its start.
+// BytesMemory is a slice as memory, for structures that are read from one; address 0 is its start.
 type BytesMemory []byte
 
 // ReadMemory implements target.Memory.

@@ -3,23 +3,20 @@ package lazy
 
 import "context"
 
-// A Value is computed once, by the first that asks for it; whoever asks at the
-// same time waits. The zero Value is ready for use; it must not be copied after
-// its first use.
+// A Value is computed once, by the first that asks for it; whoever asks at the same time waits. The zero Value is ready
+// for use; it must not be copied after its first use.
 //
-// All that it does stands in a type without parameters. The compiler makes the
-// methods of a Value of each T, and of what it consists of, anew for every package
-// that can reach a structure with such a field, however far away: they were two
-// thirds of the functions of most packages.
+// All that it does stands in a type without parameters. The compiler makes the methods of a Value of each T, and of
+// what it consists of, anew for every package that can reach a structure with such a field, however far away: they were
+// two thirds of the functions of most packages.
 type Value[T any] struct {
 	_ [0]func() // it can't be compared: a function for that would be made, too
 	c computation
 }
 
-// Get returns the value, which f computes the first time. Its error stays, too,
-// beside whatever part of a value f returned with it; and so does its panic, which
-// everybody gets who asks: there is no value. An error of a context that ended is
-// not kept: the computation was stopped, and the next that asks computes anew.
+// Get returns the value, which f computes the first time. Its error stays, too, beside whatever part of a value f
+// returned with it; and so does its panic, which everybody gets who asks: there is no value. An error of a context that
+// ended is not kept: the computation was stopped, and the next that asks computes anew.
 func (l *Value[T]) Get(f func() (T, error)) (T, error) {
 	r := l.c.result.Load()
 	if r == nil {

@@ -1,7 +1,6 @@
-// Package limits defines every bound on what a dump can make sosgo do. A dump is untrusted input: each
-// count is first checked against the remaining bytes, and these are the bounds beyond that. They are
-// far above the values of real processes. A dump that exceeds one is reported as corrupt, or its list
-// is cut with a warning.
+// Package limits defines every bound on what a dump can make sosgo do. A dump is untrusted input: each count is first
+// checked against the remaining bytes, and these are the bounds beyond that. They are far above the values of real
+// processes. A dump that exceeds one is reported as corrupt, or its list is cut with a warning.
 package limits
 
 // Containers.

@@ -129,9 +129,8 @@ func isDisjoint(ranges []Range, order []int) bool {
 	return true
 }
 
-// A sweep visits the address space once. At each address the range that is first in the dump, among
-// those that cover it, owns the byte. It moves from one start or end of a range to the next, at most
-// two steps per range.
+// A sweep visits the address space once. At each address the range that is first in the dump, among those that cover
+// it, owns the byte. It moves from one start or end of a range to the next, at most two steps per range.
 type sweep struct {
 	ranges []Range
 	order  []int // ranges by address; those before next have begun
@@ -206,8 +205,7 @@ func (h *indexHeap) Pop() any {
 	return x
 }
 
-// merge joins neighbours in both the address space and the file, in place, so that views can cross
-// them.
+// merge joins neighbours in both the address space and the file, in place, so that views can cross them.
 func merge(ranges []Range) []Range {
 	merged := ranges[:0]
 	for _, r := range ranges {

@@ -18,9 +18,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A single-file app has its assemblies in a bundle after the program. The process
-// maps them from the program's file, so that none of them is a module with a file of
-// its own: the bundle's manifest locates each assembly.
+// A single-file app has its assemblies in a bundle after the program. The process maps them from the program's file, so
+// that none of them is a module with a file of its own: the bundle's manifest locates each assembly.
 
 // The pages of the machines that dumps are of, in bytes: files are mapped in units of them.
 const smallestPage, largestPage = 4096, 64 << 10
@@ -107,9 +106,8 @@ func (f *Files) readApp(ctx context.Context, m *target.Module) *app {
 	return a
 }
 
-// findPlace searches a section of a program for the place that names the manifest of its
-// bundle. It returns the distance of the place from the section's start, -1 if there is
-// none, and the manifest's offset.
+// findPlace searches a section of a program for the place that names the manifest of its bundle. It returns the
+// distance of the place from the section's start, -1 if there is none, and the manifest's offset.
 func findPlace(src target.Source, s *image.Section) (at int, manifest int64) {
 	if s.Offset >= uint64(src.Size()) {
 		return -1, 0
@@ -128,9 +126,8 @@ func findPlace(src target.Source, s *image.Section) (at int, manifest int64) {
 	return at, int64(binary.LittleEndian.Uint64(b[at:]))
 }
 
-// Bundled lists the assemblies that the process has mapped from the bundles of
-// single-file apps, by address, as far as the dump records which parts of a program's
-// file are mapped where, and the program's file is found.
+// Bundled lists the assemblies that the process has mapped from the bundles of single-file apps, by address, as far as
+// the dump records which parts of a program's file are mapped where, and the program's file is found.
 func (f *Files) Bundled() []target.Module {
 	if f.Process == nil {
 		return nil
@@ -180,8 +177,7 @@ func (f *Files) strays() map[string][]target.Mapping {
 	return out
 }
 
-// mapped makes modules of the mappings of the program's file, which are in the order
-// of their addresses.
+// mapped makes modules of the mappings of the program's file, which are in the order of their addresses.
 func (a *app) mapped(program *target.Module, mappings []target.Mapping) []target.Module {
 	b := placing{app: a, program: program, page: pageOf(mappings)}
 	for _, p := range mappings {
@@ -277,10 +273,9 @@ func (a *app) open(f *bundle.File, most int64) (*image.Image, error) {
 // lookInBundle looks for the file of m in the bundle of the app that the dump says
 // it is from. The candidate is what was tried, nil for nothing.
 //
-// The program's build id does not prove its bundle: programs of one version of the
-// runtime differ in the bundle alone. So the file has to be proved as any other has;
-// where the dump holds nothing to compare it with, it is believed if the process has
-// the bundle's manifest, and the assembly, where the file has them.
+// The program's build id does not prove its bundle: programs of one version of the runtime differ in the bundle alone.
+// So the file has to be proved as any other has; where the dump holds nothing to compare it with, it is believed if the
+// process has the bundle's manifest, and the assembly, where the file has them.
 func (f *Files) lookInBundle(ctx context.Context, m *target.Module, p *Policy) (Result, *Candidate) {
 	if m.Bundle == nil || f.Process == nil || p.Structure == nil {
 		return Result{}, nil

@@ -21,8 +21,7 @@ type Files struct {
 	Packed []PackedFile
 	// Memory is the dump's memory, which identifies the modules.
 	Memory target.Memory
-	// Process, if not nil, lists what the process has mapped: without it the files of
-	// bundles are not looked for.
+	// Process, if not nil, lists what the process has mapped: without it the files of bundles are not looked for.
 	Process target.Target
 	// Wrap, if not nil, returns what stands between the readers and a file's
 	// bytes, which are addressed as the loaded image is, from 0.
@@ -52,9 +51,8 @@ type fileKey struct {
 
 func keyOf(m *target.Module) fileKey { return fileKey{m.Base, m.Path, m.Bundle != nil} }
 
-// A moduleFile holds the result of looking for a module's file: by what the dump holds
-// of the module alone, and with the runtime's help, for which the runtime must be
-// read, whose own file must have been found by then.
+// A moduleFile holds the result of looking for a module's file: by what the dump holds of the module alone, and with
+// the runtime's help, for which the runtime must be read, whose own file must have been found by then.
 type moduleFile struct{ alone, all search }
 
 // A search is done once, unless its context ends it.
@@ -255,9 +253,8 @@ type pdbStore interface {
 	PortablePDB(ctx context.Context, path string, guid [16]byte) (file string, err error)
 }
 
-// PDB implements dac.PDBFiles: in the pack that the dump came in, beside the module's
-// file and in the folders that the user names first, then in symbol caches and on the
-// servers.
+// PDB implements dac.PDBFiles: in the pack that the dump came in, beside the module's file and in the folders that the
+// user names first, then in symbol caches and on the servers.
 func (f *Files) PDB(m *target.Module, id target.PDBID, check func([]byte) error) ([]byte, string, error) {
 	return f.FindPDB(f.context(), m, id, check)
 }

@@ -15,9 +15,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// An identified proposes the files of a folder with the module's identity, whatever their names: a
-// renamed program, or one kept under the dump's name. It reads the files once for each format, when no
-// name sufficed.
+// An identified proposes the files of a folder with the module's identity, whatever their names: a renamed program, or
+// one kept under the dump's name. It reads the files once for each format, when no name sufficed.
 type identified struct {
 	*folder
 	policy *Policy

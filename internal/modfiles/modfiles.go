@@ -1,6 +1,5 @@
-// Package modfiles finds the files of a dump's modules on this machine. A
-// file is returned only if its content proves that it is the one that was
-// loaded; names decide nothing but where to look.
+// Package modfiles finds the files of a dump's modules on this machine. A file is returned only if its content proves
+// that it is the one that was loaded; names decide nothing but where to look.
 package modfiles
 
 import (
@@ -42,8 +41,7 @@ func (c *Candidate) Refusal() string {
 	return words
 }
 
-// A Finder finds module files. Its fields must not change after the first
-// Find. It is safe for concurrent use.
+// A Finder finds module files. Its fields must not change after the first Find. It is safe for concurrent use.
 type Finder struct {
 	Policy
 	Dirs []string // searched with their subfolders, by name and then by identity; a file stands for itself
@@ -58,8 +56,7 @@ type contextSource interface {
 	In(ctx context.Context) Source
 }
 
-// A failingSource reports why it proposed nothing for a module. The error is nil if it
-// just has no such file.
+// A failingSource reports why it proposed nothing for a module. The error is nil if it just has no such file.
 type failingSource interface {
 	Failure(m *target.Module, id *image.Identity) error
 }
@@ -112,8 +109,7 @@ func (f *Finder) try(p string, judge func(*image.Image) (Proof, error)) (*image.
 	return im, proof, nil
 }
 
-// A NotFoundError reports that no file was proved to be a module's. It is
-// os.ErrNotExist.
+// A NotFoundError reports that no file was proved to be a module's. It is os.ErrNotExist.
 type NotFoundError struct {
 	Path  string      // of the module, as the dump has it
 	Tried []Candidate // the files that were refused

@@ -22,9 +22,8 @@ type PDBFile struct {
 	io.Closer
 }
 
-// FindPDB returns the first PDB of m that has the GUID of id and that check
-// accepts. It looks beside the module's file, in the Finder's folders, and where
-// the module was linked. id is the module's record of its PDB. The error wraps
+// FindPDB returns the first PDB of m that has the GUID of id and that check accepts. It looks beside the module's file,
+// in the Finder's folders, and where the module was linked. id is the module's record of its PDB. The error wraps
 // os.ErrNotExist when there is no such file, and lists what was refused.
 func (f *Finder) FindPDB(ctx context.Context, m *target.Module, id target.PDBID, beside string, check func([]byte) error) (*PDBFile, error) {
 	var tried []Candidate
@@ -88,8 +87,7 @@ func (f *Finder) pdbs(m *target.Module, id target.PDBID, beside string) func(fun
 // pdbName returns a path with the extension of PDBs.
 func pdbName(p string) string { return strings.TrimSuffix(p, filepath.Ext(p)) + ".pdb" }
 
-// openPDB opens a portable PDB. Its id is looked at first, so that another file
-// costs nothing.
+// openPDB opens a portable PDB. Its id is looked at first, so that another file costs nothing.
 func (p *Policy) openPDB(path string, guid target.GUID, check func([]byte) error) (*PDBFile, error) {
 	f, err := p.open(path, orDefault(p.MaxPDB, limits.PDBFile))
 	if err != nil {

@@ -14,9 +14,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Policy decides which file may stand for which memory of a process: which of
-// the paths in a dump may be tried, how a file is opened, and what has to prove
-// that it is the one that was loaded. Nothing else decides it. The zero value
+// A Policy decides which file may stand for which memory of a process: which of the paths in a dump may be tried, how a
+// file is opened, and what has to prove that it is the one that was loaded. Nothing else decides it. The zero value
 // tries no path that a dump names.
 type Policy struct {
 	// Recorded lets the paths be tried that the dump records: of modules, and of
@@ -24,30 +23,24 @@ type Policy struct {
 	Recorded bool
 	// NoMmap reads files instead of mapping them.
 	NoMmap bool
-	// MaxFile and MaxPDB are the largest module file and PDB in bytes; 0 means
-	// limits.ModuleFile and limits.PDBFile.
+	// MaxFile and MaxPDB are the largest module file and PDB in bytes; 0 means limits.ModuleFile and limits.PDBFile.
 	MaxFile, MaxPDB int64
-	// Structure, if not nil, compares a managed module's file with what the runtime
-	// made of the module, and returns what fits as text. image.ErrMismatch is a
-	// contradiction; another error reports that there was nothing to compare.
+	// Structure, if not nil, compares a managed module's file with what the runtime made of the module, and returns
+	// what fits as text. image.ErrMismatch is a contradiction; another error reports that there was nothing to compare.
 	Structure func(m *target.Module, file *image.Image) (string, error)
 }
 
-// ErrUnproven reports a file that nothing in the dump contradicts, and nothing
-// proves.
+// ErrUnproven reports a file that nothing in the dump contradicts, and nothing proves.
 var ErrUnproven = errors.New("nothing in the dump proves that it is the file that was loaded")
 
-// A Proof describes why a file counts as the one that was loaded: "build id",
-// or "structure: 1204 of 1204 types fit".
+// A Proof describes why a file counts as the one that was loaded: "build id", or "structure: 1204 of 1204 types fit".
 type Proof string
 
-// Judge returns why the file img stands for the module m, whose identity is id as far
-// as the dump records it, and whose memory is mem. The error is image.ErrMismatch for
-// a different file, and ErrUnproven where the dump does not show it.
+// Judge returns why the file img stands for the module m, whose identity is id as far as the dump records it, and whose
+// memory is mem. The error is image.ErrMismatch for a different file, and ErrUnproven where the dump does not show it.
 //
-// An identity decides alone: a build id, or the time stamp and size of a PE image
-// and the MVID where its metadata is in the dump. Where the dump has none, because
-// its writer left out what is in files, the file has to fit what the loader
+// An identity decides alone: a build id, or the time stamp and size of a PE image and the MVID where its metadata is in
+// the dump. Where the dump has none, because its writer left out what is in files, the file has to fit what the loader
 // and the runtime made from it.
 func (p *Policy) Judge(mem target.Memory, m *target.Module, id *image.Identity, img *image.Image) (Proof, error) {
 	if id.Known() {
@@ -103,13 +96,11 @@ func namesLocalFile(goos, path string) bool {
 	return path[0] == '/' && !strings.HasPrefix(path, "//")
 }
 
-// withoutDeleted removes what the kernel adds to the path of a file that has been
-// deleted since it was mapped.
+// withoutDeleted removes what the kernel adds to the path of a file that has been deleted since it was mapped.
 func withoutDeleted(path string) string { return strings.TrimSuffix(path, " (deleted)") }
 
-// open opens a file that a dump names, or whose name a dump chose: a regular file
-// with something in it, on a file system that keeps files. Nothing is read. It
-// never blocks on a pipe or a device.
+// open opens a file that a dump names, or whose name a dump chose: a regular file with something in it, on a file
+// system that keeps files. Nothing is read. It never blocks on a pipe or a device.
 func (p *Policy) open(path string, most int64) (*mmapfile.File, error) {
 	st, err := os.Stat(path)
 	if err != nil {

@@ -28,9 +28,8 @@ type InvokableMethod struct {
 	Code   uint32 // index of its code there; another value for a method without code
 }
 
-// InvokeMap decodes the map of the methods that reflection can call (ReflectionMapBlob.InvokeMap):
-// flags, whose number differs between versions, and then the entries. Callers reject entries that do
-// not fit each other.
+// InvokeMap decodes the map of the methods that reflection can call (ReflectionMapBlob.InvokeMap): flags, whose number
+// differs between versions, and then the entries. Callers reject entries that do not fit each other.
 func InvokeMap(b []byte) ([]InvokableMethod, error) {
 	var out []InvokableMethod
 	err := eachEntry(b, func(d *decoder) {
@@ -40,9 +39,8 @@ func InvokeMap(b []byte) ([]InvokableMethod, error) {
 	return out, err
 }
 
-// eachEntry calls use for each entry of a hash table (NativeHashtable). A byte holds the logarithm of
-// the number of buckets and the width of the following bucket offsets. A bucket holds entries of a
-// hash byte and a relative offset.
+// eachEntry calls use for each entry of a hash table (NativeHashtable). A byte holds the logarithm of the number of
+// buckets and the width of the following bucket offsets. A bucket holds entries of a hash byte and a relative offset.
 func eachEntry(b []byte, use func(*decoder)) error {
 	if len(b) == 0 {
 		return target.Corruptf("native format: a hash table without a header")

@@ -53,8 +53,7 @@ func (b *Budget) ResetPeak() {
 	}
 }
 
-// Need checks a need before work begins. The error, a *LimitError, names the work and its bytes.
-// Nothing is reserved.
+// Need checks a need before work begins. The error, a *LimitError, names the work and its bytes. Nothing is reserved.
 func (b *Budget) Need(what string, bytes int64) error {
 	if b == nil {
 		return nil

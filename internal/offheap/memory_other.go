@@ -4,8 +4,7 @@ package offheap
 
 import "unsafe"
 
-// reserve takes the memory from Go, which leaves it untouched, too, and releases it when the collector finds it
-// unused.
+// reserve takes the memory from Go, which leaves it untouched, too, and releases it when the collector finds it unused.
 func reserve(bytes int) (memory, error) {
 	words := make([]uint64, (bytes+7)/8)
 	return memory{unsafe.Pointer(unsafe.SliceData(words)), bytes}, nil

@@ -1,15 +1,13 @@
-// Package offheap provides arrays of plain values outside Go's heap. The object graph takes some bytes
-// for each of up to hundreds of millions of objects. The garbage collector would visit them, keep as
-// much again before releasing anything, and copy them when they grow. Here an array is a range of
-// addresses that the system fills with zeros when touched and takes back at once when freed: the same
-// algorithms took half the memory and two thirds of the time. A [Budget] counts the bytes of arrays
-// and reports needs before work begins.
+// Package offheap provides arrays of plain values outside Go's heap. The object graph takes some bytes for each of up
+// to hundreds of millions of objects. The garbage collector would visit them, keep as much again before releasing
+// anything, and copy them when they grow. Here an array is a range of addresses that the system fills with zeros when
+// touched and takes back at once when freed: the same algorithms took half the memory and two thirds of the time. A
+// [Budget] counts the bytes of arrays and reports needs before work begins.
 //
 // Arrays of 16 MB and more use large pages where available: random access takes a quarter less time,
 // and freeing a tenth. Use [Array.Sparse] for arrays that are touched sparsely.
 //
-// Arrays must be freed explicitly. On systems other than Linux, macOS and Windows the arrays are Go's
-// own.
+// Arrays must be freed explicitly. On systems other than Linux, macOS and Windows the arrays are Go's own.
 package offheap
 
 import (
@@ -21,9 +19,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// An Array holds n values of a fixed-size type without pointers. Its methods are for one goroutine at
-// a time; goroutines may share elements if they agree on who writes which. A nil Array is empty and
-// may be freed.
+// An Array holds n values of a fixed-size type without pointers. Its methods are for one goroutine at a time;
+// goroutines may share elements if they agree on who writes which. A nil Array is empty and may be freed.
 type Array[T any] struct {
 	mem    memory
 	s      []T // the usable elements, at the beginning of room

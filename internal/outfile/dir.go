@@ -8,9 +8,8 @@ import (
 	"path/filepath"
 )
 
-// WriteDir writes a whole folder, which must not exist or be empty. write fills a folder beside it,
-// which is moved to its place at the end. On failure nothing is left, and what was there stays.
-// Missing parent folders are created.
+// WriteDir writes a whole folder, which must not exist or be empty. write fills a folder beside it, which is moved to
+// its place at the end. On failure nothing is left, and what was there stays. Missing parent folders are created.
 func WriteDir(name string, write func(dir string) error) error {
 	name = filepath.Clean(name)
 	if err := free(name); err != nil {

@@ -25,8 +25,7 @@ type Options struct {
 	Checked bool
 }
 
-// A File is a file being written. It does not appear at its place before Commit. It is for one
-// goroutine.
+// A File is a file being written. It does not appear at its place before Commit. It is for one goroutine.
 type File struct {
 	*os.File // beside the place, or the place itself if it is a device or pipe
 
@@ -99,8 +98,7 @@ func (f *File) isStream() bool {
 	return f.there != nil && !f.there.Mode().IsRegular() && !f.there.IsDir()
 }
 
-// beside creates the file to write, with the permissions of a new file or of the file that it
-// replaces.
+// beside creates the file to write, with the permissions of a new file or of the file that it replaces.
 func (f *File) beside() (*os.File, error) {
 	const tries = 100
 	mode := fs.FileMode(0o666)
@@ -122,8 +120,7 @@ func (f *File) beside() (*os.File, error) {
 	return nil, &fs.PathError{Op: "write beside", Path: f.name, Err: fs.ErrExist}
 }
 
-// Commit completes the file and moves it to its place. If that fails, what was there stays and the new
-// file is removed.
+// Commit completes the file and moves it to its place. If that fails, what was there stays and the new file is removed.
 func (f *File) Commit() error {
 	if f.isStream() {
 		return f.Close()

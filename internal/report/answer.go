@@ -27,9 +27,8 @@ func Say[T any](v T, text func(*Page, T)) Answer {
 // SayText returns an answer that is only text.
 func SayText(text func(*Page)) Answer { return Answer{Text: text} }
 
-// A Page is what an answer's text is written on. Errors of the writer need not
-// be looked at by those who write: the first one stays, and comes out at the
-// end. It is for one goroutine.
+// A Page is what an answer's text is written on. Errors of the writer need not be looked at by those who write: the
+// first one stays, and comes out at the end. It is for one goroutine.
 type Page struct {
 	// SOS asks for SOS's exact form, without what sosgo adds.
 	SOS bool
@@ -40,8 +39,7 @@ type Page struct {
 	err   error
 }
 
-// NewPage returns a page on w. It calls warn with what is missing, and flush, if not nil, to send what
-// w buffers.
+// NewPage returns a page on w. It calls warn with what is missing, and flush, if not nil, to send what w buffers.
 func NewPage(w io.Writer, sos bool, warn func(error), flush func() error) *Page {
 	return &Page{SOS: sos, w: w, warn: warn, flush: flush}
 }
@@ -95,9 +93,8 @@ func (p *Page) Fail(err error) {
 // Err returns the first error of the writer, or of Fail.
 func (p *Page) Err() error { return p.err }
 
-// Each ranges over the rows of an answer. A row that is missing is warned of
-// and left out; what a row notes in Gaps of its own is warned of, too. The end
-// of the context, or of the page's writer, ends the loop.
+// Each ranges over the rows of an answer. A row that is missing is warned of and left out; what a row notes in Gaps of
+// its own is warned of, too. The end of the context, or of the page's writer, ends the loop.
 func Each[T any](p *Page, rows iter.Seq2[T, error]) iter.Seq[T] {
 	_, notes := any(*new(T)).(noter)
 	return func(yield func(T) bool) {

@@ -2,9 +2,8 @@ package report
 
 import "io"
 
-// A ColumnTable writes rows in the form of SOS's native commands: fixed
-// widths, one space between columns, cells that are too long push the rest to
-// the right, and the last column is not padded.
+// A ColumnTable writes rows in the form of SOS's native commands: fixed widths, one space between columns, cells that
+// are too long push the rest to the right, and the last column is not padded.
 type ColumnTable struct {
 	// Indent is written in front of every line.
 	Indent string

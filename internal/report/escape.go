@@ -6,13 +6,11 @@ import (
 	"github.com/sosgo/sosgo/internal/jsonenc"
 )
 
-// Escape returns s in a form that is safe on one line of a terminal, and in which
-// different texts look different: control characters (C0, DEL, C1), line and
-// paragraph separators, bytes that are not UTF-8, and what is not seen become
-// visible escapes such as \n, \x1b, \u202e and \U000e0041. Not seen are characters
-// of direction, joiners and spaces without width, tags, fillers and variation
-// selectors: names that differ by one of them alone would look the same, and text
-// can be hidden in them. It returns s itself when nothing has to change.
+// Escape returns s in a form that is safe on one line of a terminal, and in which different texts look different:
+// control characters (C0, DEL, C1), line and paragraph separators, bytes that are not UTF-8, and what is not seen
+// become visible escapes such as \n, \x1b, \u202e and \U000e0041. Not seen are characters of direction, joiners and
+// spaces without width, tags, fillers and variation selectors: names that differ by one of them alone would look the
+// same, and text can be hidden in them. It returns s itself when nothing has to change.
 func Escape(s string) string { return escape(s, false) }
 
 // EscapeText is Escape for text of several lines: line feeds and tabs stay.

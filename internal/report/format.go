@@ -7,8 +7,7 @@ import (
 
 const hexDigits = "0123456789abcdef"
 
-// AppendHex appends v in lower-case hexadecimal, zero-padded to at least
-// digits digits.
+// AppendHex appends v in lower-case hexadecimal, zero-padded to at least digits digits.
 func AppendHex(b []byte, v uint64, digits int) []byte {
 	var d [16]byte
 	n := max((bits.Len64(v)+3)/4, min(digits, len(d)), 1)
@@ -47,8 +46,7 @@ func AppendCommas(b []byte, n uint64) []byte {
 // Commas is n in decimal with a comma between thousands.
 func Commas(n uint64) string { return string(AppendCommas(nil, n)) }
 
-// HumanSize returns a number of bytes as SOS prints it for people: kb, mb or gb of
-// 1024, two decimals.
+// HumanSize returns a number of bytes as SOS prints it for people: kb, mb or gb of 1024, two decimals.
 func HumanSize(bytes uint64) string {
 	v, unit := float64(bytes)/1024, "kb"
 	for _, u := range [...]string{"mb", "gb"} {

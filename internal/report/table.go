@@ -44,10 +44,9 @@ type Column struct {
 
 func (c *Column) left() bool { return c.Left || c.Kind >= TypeName && !c.Right }
 
-// A Table writes rows in the form of SOS's managed commands: columns
-// separated by one space. Without fitted columns each row is written at once
-// and nothing is allocated for it; with them the rows wait for Flush, so that
-// is for tables that are small. It is for one goroutine.
+// A Table writes rows in the form of SOS's managed commands: columns separated by one space. Without fitted columns
+// each row is written at once and nothing is allocated for it; with them the rows wait for Flush, so that is for tables
+// that are small. It is for one goroutine.
 type Table struct {
 	// Indent is written in front of every line.
 	Indent string
@@ -104,9 +103,8 @@ func (t *Table) writeHeader() error {
 	return t.endLine()
 }
 
-// Row writes one row of cells: integers of any type in the form of their
-// column's kind, nil for an empty cell, and the rest as fmt prints it. The methods Uint, Int, Text and End do
-// the same without allocating.
+// Row writes one row of cells: integers of any type in the form of their column's kind, nil for an empty cell, and the
+// rest as fmt prints it. The methods Uint, Int, Text and End do the same without allocating.
 func (t *Table) Row(cells ...any) error {
 	for _, c := range cells {
 		t.any(c)
@@ -210,8 +208,7 @@ func (t *Table) Flush() error {
 	return t.err
 }
 
-// kind returns the kind of the cell that comes next; cells beyond the last column
-// are text.
+// kind returns the kind of the cell that comes next; cells beyond the last column are text.
 func (t *Table) kind() Kind {
 	i := t.cell
 	if t.fit {

@@ -10,9 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// enter has two locks: Landlock knows paths and ports, seccomp the calls
-// themselves. Seccomp is enough, and is demanded; Landlock is used where the kernel
-// has it.
+// enter has two locks: Landlock knows paths and ports, seccomp the calls themselves. Seccomp is enough, and is
+// demanded; Landlock is used where the kernel has it.
 func enter() error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -43,8 +42,7 @@ const (
 	landlockPorts4 = unix.LANDLOCK_ACCESS_NET_BIND_TCP | unix.LANDLOCK_ACCESS_NET_CONNECT_TCP
 )
 
-// landlock forbids all paths and ports that Landlock knows of, in all threads, as
-// far as the kernel can.
+// landlock forbids all paths and ports that Landlock knows of, in all threads, as far as the kernel can.
 func landlock() {
 	version, _, errno := unix.Syscall(unix.SYS_LANDLOCK_CREATE_RULESET, 0, 0, unix.LANDLOCK_CREATE_RULESET_VERSION)
 	if errno != 0 {

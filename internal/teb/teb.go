@@ -46,8 +46,7 @@ func PEB(mem target.Memory, a target.Addr) (target.Addr, error) {
 	return target.Pointer(mem, a+processEnvironmentBlock)
 }
 
-// OLEFlags returns COM's flags of a thread of a 64-bit process, or 0 if the thread did not initialize
-// COM.
+// OLEFlags returns COM's flags of a thread of a 64-bit process, or 0 if the thread did not initialize COM.
 func OLEFlags(mem target.Memory, a target.Addr) (uint32, error) {
 	ole, err := target.Pointer(mem, a+reservedForOle)
 	if err != nil || ole == 0 {

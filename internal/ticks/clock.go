@@ -7,9 +7,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Clock determines the time on the clock that counts milliseconds since boot
-// (Environment.TickCount64). Dumps don't store it, but it is at least the latest time that the process
-// recorded. Some records hold only its lower 32 bits.
+// A Clock determines the time on the clock that counts milliseconds since boot (Environment.TickCount64). Dumps don't
+// store it, but it is at least the latest time that the process recorded. Some records hold only its lower 32 bits.
 type Clock struct {
 	newest int64
 	any    bool

@@ -37,8 +37,7 @@ func (d *Decoder) Piece(b []byte) error {
 	return d.Emit(d.out)
 }
 
-// Finish ends the text. A pending high surrogate is dropped if the text was cut there, else it becomes
-// U+FFFD.
+// Finish ends the text. A pending high surrogate is dropped if the text was cut there, else it becomes U+FFFD.
 func (d *Decoder) Finish(cut bool) error {
 	if d.high == 0 || cut {
 		return nil

@@ -1,5 +1,4 @@
-// Package wordscan searches registers and stacks for words that may be addresses, for example of
-// objects.
+// Package wordscan searches registers and stacks for words that may be addresses, for example of objects.
 package wordscan
 
 import (

@@ -29,8 +29,7 @@ type Group struct {
 	panic *Panic
 }
 
-// Go runs f on a goroutine. A fault of its memory accesses, such as a shrunken mapped file, is a panic
-// too.
+// Go runs f on a goroutine. A fault of its memory accesses, such as a shrunken mapped file, is a panic too.
 func (g *Group) Go(f func()) {
 	g.wg.Go(func() {
 		debug.SetPanicOnFault(true)
