@@ -1,8 +1,6 @@
 package answer
 
-import (
-	"github.com/sosgo/sosgo/target"
-)
+import "github.com/sosgo/sosgo/target"
 
 // A Crash says why a process died, or what it did when it had not.
 type Crash struct {

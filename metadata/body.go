@@ -1,8 +1,6 @@
 package metadata
 
-import (
-	"github.com/sosgo/sosgo/internal/cursor"
-)
+import "github.com/sosgo/sosgo/internal/cursor"
 
 // A MethodBody is the IL of a method (ECMA-335 II.25.4).
 type MethodBody struct {
@@ -92,11 +90,7 @@ func parseFatBody(c *cursor.Cursor) (MethodBody, error) {
 	c.Seek(0)
 	flags := c.Uint16()
 	header := 4 * int(flags>>12)
-	m := MethodBody{
-		InitLocals: flags&bodyInitLocals != 0,
-		MaxStack:   c.Uint16(),
-		Header:     header,
-	}
+	m := MethodBody{InitLocals: flags&bodyInitLocals != 0, MaxStack: c.Uint16(), Header: header}
 	size := c.Uint32()
 	m.LocalSig = Token(c.Uint32())
 	if c.Err() == nil && header < c.Offset() {

@@ -311,9 +311,7 @@ func (r *attrReader) setErr(err error) {
 }
 
 func (r *attrReader) unsupported(format string, args ...any) {
-	r.setErr(&FormatError{
-		Off: int64(r.off), Msg: fmt.Sprintf(format, args...), Err: target.ErrUnsupported,
-	})
+	r.setErr(&FormatError{Off: int64(r.off), Msg: fmt.Sprintf(format, args...), Err: target.ErrUnsupported})
 }
 
 // string reads a SerString. It reports false for null.

@@ -29,9 +29,7 @@ func (o Opcode) String() string {
 	return fmt.Sprintf("Opcode(%#x)", uint16(o))
 }
 
-const (
-	opcodePrefix = 0xFE
-)
+const opcodePrefix = 0xFE
 
 // An OperandKind holds what follows an opcode.
 type OperandKind uint8

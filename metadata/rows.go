@@ -80,11 +80,7 @@ type FieldRow struct {
 // Field decodes row rid of the Field table.
 func (md *Metadata) Field(rid uint32) (FieldRow, error) {
 	r := md.row(TableField, rid)
-	v := FieldRow{
-		Flags:     r.u16(0),
-		Name:      StringIndex(r.u32(1)),
-		Signature: BlobIndex(r.u32(2)),
-	}
+	v := FieldRow{Flags: r.u16(0), Name: StringIndex(r.u32(1)), Signature: BlobIndex(r.u32(2))}
 	return v, r.err
 }
 
@@ -122,11 +118,7 @@ type ParamRow struct {
 // Param decodes row rid of the Param table.
 func (md *Metadata) Param(rid uint32) (ParamRow, error) {
 	r := md.row(TableParam, rid)
-	v := ParamRow{
-		Flags:    r.u16(0),
-		Sequence: r.u16(1),
-		Name:     StringIndex(r.u32(2)),
-	}
+	v := ParamRow{Flags: r.u16(0), Sequence: r.u16(1), Name: StringIndex(r.u32(2))}
 	return v, r.err
 }
 
@@ -139,10 +131,7 @@ type InterfaceImplRow struct {
 // InterfaceImpl decodes row rid of the InterfaceImpl table.
 func (md *Metadata) InterfaceImpl(rid uint32) (InterfaceImplRow, error) {
 	r := md.row(TableInterfaceImpl, rid)
-	v := InterfaceImplRow{
-		Class:     r.token(0, TableTypeDef),
-		Interface: r.coded(1, codedTypeDefOrRef),
-	}
+	v := InterfaceImplRow{Class: r.token(0, TableTypeDef), Interface: r.coded(1, codedTypeDefOrRef)}
 	return v, r.err
 }
 
@@ -210,11 +199,7 @@ type ClassLayoutRow struct {
 // ClassLayout decodes row rid of the ClassLayout table.
 func (md *Metadata) ClassLayout(rid uint32) (ClassLayoutRow, error) {
 	r := md.row(TableClassLayout, rid)
-	v := ClassLayoutRow{
-		PackingSize: r.u16(0),
-		ClassSize:   r.u32(1),
-		Parent:      r.token(2, TableTypeDef),
-	}
+	v := ClassLayoutRow{PackingSize: r.u16(0), ClassSize: r.u32(1), Parent: r.token(2, TableTypeDef)}
 	return v, r.err
 }
 
@@ -227,10 +212,7 @@ type FieldLayoutRow struct {
 // FieldLayout decodes row rid of the FieldLayout table.
 func (md *Metadata) FieldLayout(rid uint32) (FieldLayoutRow, error) {
 	r := md.row(TableFieldLayout, rid)
-	v := FieldLayoutRow{
-		Offset: r.u32(0),
-		Field:  r.token(1, TableField),
-	}
+	v := FieldLayoutRow{Offset: r.u32(0), Field: r.token(1, TableField)}
 	return v, r.err
 }
 
@@ -242,9 +224,7 @@ type StandAloneSigRow struct {
 // StandAloneSig decodes row rid of the StandAloneSig table.
 func (md *Metadata) StandAloneSig(rid uint32) (StandAloneSigRow, error) {
 	r := md.row(TableStandAloneSig, rid)
-	v := StandAloneSigRow{
-		Signature: BlobIndex(r.u32(0)),
-	}
+	v := StandAloneSigRow{Signature: BlobIndex(r.u32(0))}
 	return v, r.err
 }
 
@@ -257,10 +237,7 @@ type EventMapRow struct {
 // EventMap decodes row rid of the EventMap table.
 func (md *Metadata) EventMap(rid uint32) (EventMapRow, error) {
 	r := md.row(TableEventMap, rid)
-	v := EventMapRow{
-		Parent:    r.token(0, TableTypeDef),
-		EventList: r.u32(1),
-	}
+	v := EventMapRow{Parent: r.token(0, TableTypeDef), EventList: r.u32(1)}
 	return v, r.err
 }
 
@@ -273,10 +250,7 @@ type PropertyMapRow struct {
 // PropertyMap decodes row rid of the PropertyMap table.
 func (md *Metadata) PropertyMap(rid uint32) (PropertyMapRow, error) {
 	r := md.row(TablePropertyMap, rid)
-	v := PropertyMapRow{
-		Parent:       r.token(0, TableTypeDef),
-		PropertyList: r.u32(1),
-	}
+	v := PropertyMapRow{Parent: r.token(0, TableTypeDef), PropertyList: r.u32(1)}
 	return v, r.err
 }
 
@@ -288,9 +262,7 @@ type ModuleRefRow struct {
 // ModuleRef decodes row rid of the ModuleRef table.
 func (md *Metadata) ModuleRef(rid uint32) (ModuleRefRow, error) {
 	r := md.row(TableModuleRef, rid)
-	v := ModuleRefRow{
-		Name: StringIndex(r.u32(0)),
-	}
+	v := ModuleRefRow{Name: StringIndex(r.u32(0))}
 	return v, r.err
 }
 
@@ -302,9 +274,7 @@ type TypeSpecRow struct {
 // TypeSpec decodes row rid of the TypeSpec table.
 func (md *Metadata) TypeSpec(rid uint32) (TypeSpecRow, error) {
 	r := md.row(TableTypeSpec, rid)
-	v := TypeSpecRow{
-		Signature: BlobIndex(r.u32(0)),
-	}
+	v := TypeSpecRow{Signature: BlobIndex(r.u32(0))}
 	return v, r.err
 }
 
@@ -337,10 +307,7 @@ type FieldRVARow struct {
 // FieldRVA decodes row rid of the FieldRVA table.
 func (md *Metadata) FieldRVA(rid uint32) (FieldRVARow, error) {
 	r := md.row(TableFieldRVA, rid)
-	v := FieldRVARow{
-		RVA:   r.u32(0),
-		Field: r.token(1, TableField),
-	}
+	v := FieldRVARow{RVA: r.u32(0), Field: r.token(1, TableField)}
 	return v, r.err
 }
 
@@ -402,11 +369,7 @@ type FileRow struct {
 // File decodes row rid of the File table.
 func (md *Metadata) File(rid uint32) (FileRow, error) {
 	r := md.row(TableFile, rid)
-	v := FileRow{
-		Flags:     r.u32(0),
-		Name:      StringIndex(r.u32(1)),
-		HashValue: BlobIndex(r.u32(2)),
-	}
+	v := FileRow{Flags: r.u32(0), Name: StringIndex(r.u32(1)), HashValue: BlobIndex(r.u32(2))}
 	return v, r.err
 }
 
@@ -441,10 +404,7 @@ type NestedClassRow struct {
 // NestedClass decodes row rid of the NestedClass table.
 func (md *Metadata) NestedClass(rid uint32) (NestedClassRow, error) {
 	r := md.row(TableNestedClass, rid)
-	v := NestedClassRow{
-		Nested:    r.token(0, TableTypeDef),
-		Enclosing: r.token(1, TableTypeDef),
-	}
+	v := NestedClassRow{Nested: r.token(0, TableTypeDef), Enclosing: r.token(1, TableTypeDef)}
 	return v, r.err
 }
 
@@ -477,10 +437,7 @@ type MethodSpecRow struct {
 // MethodSpec decodes row rid of the MethodSpec table.
 func (md *Metadata) MethodSpec(rid uint32) (MethodSpecRow, error) {
 	r := md.row(TableMethodSpec, rid)
-	v := MethodSpecRow{
-		Method:        r.coded(0, codedMethodDefOrRef),
-		Instantiation: BlobIndex(r.u32(1)),
-	}
+	v := MethodSpecRow{Method: r.coded(0, codedMethodDefOrRef), Instantiation: BlobIndex(r.u32(1))}
 	return v, r.err
 }
 
@@ -513,10 +470,7 @@ type MethodDebugInformationRow struct {
 // MethodDebugInformation decodes row rid of the MethodDebugInformation table.
 func (md *Metadata) MethodDebugInformation(rid uint32) (MethodDebugInformationRow, error) {
 	r := md.row(TableMethodDebugInformation, rid)
-	v := MethodDebugInformationRow{
-		Document:       r.token(0, TableDocument),
-		SequencePoints: BlobIndex(r.u32(1)),
-	}
+	v := MethodDebugInformationRow{Document: r.token(0, TableDocument), SequencePoints: BlobIndex(r.u32(1))}
 	return v, r.err
 }
 
@@ -554,10 +508,6 @@ type LocalVariableRow struct {
 // LocalVariable decodes row rid of the LocalVariable table.
 func (md *Metadata) LocalVariable(rid uint32) (LocalVariableRow, error) {
 	r := md.row(TableLocalVariable, rid)
-	v := LocalVariableRow{
-		Attributes: r.u16(0),
-		Index:      r.u16(1),
-		Name:       StringIndex(r.u32(2)),
-	}
+	v := LocalVariableRow{Attributes: r.u16(0), Index: r.u16(1), Name: StringIndex(r.u32(2))}
 	return v, r.err
 }

@@ -139,20 +139,18 @@ type codedTables struct {
 }
 
 var codedIndexes = [...]codedTables{
-	codedTypeDefOrRef:    {2, []TableID{TableTypeDef, TableTypeRef, TableTypeSpec}},
-	codedHasConstant:     {2, []TableID{TableField, TableParam, TableProperty}},
-	codedHasFieldMarshal: {1, []TableID{TableField, TableParam}},
-	codedHasDeclSecurity: {2, []TableID{TableTypeDef, TableMethodDef, TableAssembly}},
-	codedMemberRefParent: {3, []TableID{TableTypeDef, TableTypeRef, TableModuleRef, TableMethodDef, TableTypeSpec}},
-	codedHasSemantics:    {1, []TableID{TableEvent, TableProperty}},
-	codedMethodDefOrRef:  {1, []TableID{TableMethodDef, TableMemberRef}},
-	codedMemberForwarded: {1, []TableID{TableField, TableMethodDef}},
-	codedImplementation:  {2, []TableID{TableFile, TableAssemblyRef, TableExportedType}},
-	codedCustomAttributeType: {3, []TableID{
-		noTable, noTable, TableMethodDef, TableMemberRef, noTable,
-	}},
-	codedResolutionScope: {2, []TableID{TableModule, TableModuleRef, TableAssemblyRef, TableTypeRef}},
-	codedTypeOrMethodDef: {1, []TableID{TableTypeDef, TableMethodDef}},
+	codedTypeDefOrRef:        {2, []TableID{TableTypeDef, TableTypeRef, TableTypeSpec}},
+	codedHasConstant:         {2, []TableID{TableField, TableParam, TableProperty}},
+	codedHasFieldMarshal:     {1, []TableID{TableField, TableParam}},
+	codedHasDeclSecurity:     {2, []TableID{TableTypeDef, TableMethodDef, TableAssembly}},
+	codedMemberRefParent:     {3, []TableID{TableTypeDef, TableTypeRef, TableModuleRef, TableMethodDef, TableTypeSpec}},
+	codedHasSemantics:        {1, []TableID{TableEvent, TableProperty}},
+	codedMethodDefOrRef:      {1, []TableID{TableMethodDef, TableMemberRef}},
+	codedMemberForwarded:     {1, []TableID{TableField, TableMethodDef}},
+	codedImplementation:      {2, []TableID{TableFile, TableAssemblyRef, TableExportedType}},
+	codedCustomAttributeType: {3, []TableID{noTable, noTable, TableMethodDef, TableMemberRef, noTable}},
+	codedResolutionScope:     {2, []TableID{TableModule, TableModuleRef, TableAssemblyRef, TableTypeRef}},
+	codedTypeOrMethodDef:     {1, []TableID{TableTypeDef, TableMethodDef}},
 	codedHasCustomAttribute: {5, []TableID{
 		TableMethodDef, TableField, TableTypeRef, TableTypeDef, TableParam, TableInterfaceImpl,
 		TableMemberRef, TableModule, TableDeclSecurity, TableProperty, TableEvent,

@@ -1,8 +1,6 @@
 package query
 
-import (
-	"github.com/sosgo/sosgo/objects"
-)
+import "github.com/sosgo/sosgo/objects"
 
 // cast compiles (T)x and x as T.
 func (s *scope) cast(n *node, of code) (code, error) {

@@ -1,8 +1,6 @@
 package codeinfo
 
-import (
-	"github.com/sosgo/sosgo/target"
-)
+import "github.com/sosgo/sosgo/target"
 
 // codeLengthBytes is more of GC info than the code's length can reach into.
 const codeLengthBytes = 16

@@ -4,10 +4,7 @@ import "github.com/sosgo/sosgo/objects/shapes"
 
 // channels has the classes of System.Threading.Channels.
 func channels() []kind {
-	return []kind{
-		of((*Reader).channel),
-		of((*Reader).channelEnd),
-	}
+	return []kind{of((*Reader).channel), of((*Reader).channelEnd)}
 }
 
 type channel struct {
