@@ -20,55 +20,112 @@ type versionResult struct {
 
 // helpResult is an item of the JSON result of help.
 type helpResult struct {
-	Name    string   `json:"name" doc:"of the command"`
-	Aliases []string `json:"aliases,omitempty" doc:"other names"`
-	Group   string   `json:"group" doc:"heading in the command list"`
-	Summary string   `json:"summary" doc:"one line"`
-	Usage   string   `json:"usage" doc:"name, options and arguments"`
+	Name     string        `json:"name" doc:"of the command"`
+	Aliases  []string      `json:"aliases,omitempty" doc:"other names"`
+	Group    string        `json:"group" doc:"heading in the command list"`
+	Summary  string        `json:"summary" doc:"one line"`
+	Usage    string        `json:"usage" doc:"name, options and arguments"`
+	Help     string        `json:"help,omitempty" doc:"further paragraphs"`
+	Dump     bool          `json:"dump,omitempty" doc:"it needs a dump"`
+	Args     []helpArg     `json:"args,omitempty" doc:"its arguments, in their order"`
+	Options  []helpOption  `json:"options,omitempty" doc:"its options"`
+	Examples []helpExample `json:"examples,omitempty" doc:"command lines"`
+}
+
+// helpValue describes the value of an argument or an option.
+type helpValue struct {
+	Kind    string   `json:"kind" doc:"flag, address, number, size, text, type, file or duration"`
+	Summary string   `json:"summary" doc:"what it is"`
+	Value   string   `json:"value,omitempty" doc:"how help writes the value"`
+	Choices []string `json:"choices,omitempty" doc:"the only values"`
+	Min     *int64   `json:"min,omitempty" doc:"least number"`
+	Max     *int64   `json:"max,omitempty" doc:"greatest number"`
+	Default string   `json:"default,omitempty" doc:"value if none is given"`
+	Many    bool     `json:"many,omitempty" doc:"there may be several"`
+}
+
+// helpArg is an argument of a command.
+type helpArg struct {
+	Name       string `json:"name" doc:"in lower case"`
+	Optional   bool   `json:"optional,omitempty" doc:"it may be left out"`
+	Expression bool   `json:"expression,omitempty" doc:"an expression of eval, a register or a name may stand for the address"`
+	helpValue
+}
+
+// helpOption is an option of a command.
+type helpOption struct {
+	Name     string   `json:"name" doc:"without the dash"`
+	Aliases  []string `json:"aliases,omitempty" doc:"other names"`
+	Required bool     `json:"required,omitempty" doc:"it has to be given"`
+	Excludes []string `json:"excludes,omitempty" doc:"options and arguments that can't be given with it"`
+	Requires []string `json:"requires,omitempty" doc:"one of these has to be given with it"`
+	helpValue
+}
+
+// helpExample is a command line and what it is for.
+type helpExample struct {
+	Line string `json:"line" doc:"the command line, without sosgo"`
+	Text string `json:"text" doc:"what it is for"`
+}
+
+// describe returns what help lists for a command.
+func describe(c *Command) helpResult {
+	h := helpResult{Name: c.Name, Aliases: c.Aliases, Group: string(c.Group), Summary: c.Summary, Usage: c.UsageLine(),
+		Help: strings.TrimSpace(c.Help), Dump: c.NeedsDump}
+	options, args := c.Declares()
+	for _, a := range args {
+		h.Args = append(h.Args, helpArg{Name: a.Name, Optional: a.Optional, Expression: a.words || a.method,
+			helpValue: a.describe(a.Kind, "", a.Choices, a.Summary)})
+	}
+	for _, o := range options {
+		h.Options = append(h.Options, helpOption{Name: o.Name, Aliases: o.Aliases, Required: o.Required, Excludes: o.Excludes, Requires: o.Requires,
+			helpValue: o.describe(o.Kind, o.placeholder(), o.Choices, o.Summary)})
+	}
+	for _, e := range c.Examples {
+		h.Examples = append(h.Examples, helpExample(e))
+	}
+	return h
+}
+
+func (d *declared) describe(kind Kind, value string, choices []string, summary string) helpValue {
+	return helpValue{Kind: kind.String(), Value: value, Summary: summary, Choices: choices, Min: d.Min, Max: d.Max, Default: d.Default, Many: d.many}
 }
 
 // builtinCommands returns the commands that need no dump.
 func (a *app) builtinCommands() []Command {
 	return []Command{
-		{Name: "help", Aliases: []string{"?"}, Group: GroupShell, Summary: "show where to start, or explain a command; help all lists all commands",
-			Args:     []Arg{{Name: "command", Kind: Str, Optional: true, Summary: "the command to explain, or all"}},
+		AskWith(Command{Name: "help", Aliases: []string{"?"}, Group: GroupShell, Summary: "show where to start, or explain a command; help all lists all commands",
 			Examples: []Example{{"help dumpheap", "the options of dumpheap"}},
-			Result:   report.Result[[]helpResult](),
-			Ask:      a.askHelp},
-		{Name: "version", Group: GroupShell, Summary: "print the version of sosgo",
-			Result: report.Result[versionResult](), Ask: askVersion},
-		{Name: "cls", Group: GroupShell, Hidden: true, Summary: "clear the screen", Ask: func(c *Context) (report.Answer, error) {
+		}, a.askHelp, a.printHelp),
+		Ask(Command{Name: "version", Group: GroupShell, Summary: "print the version of sosgo"},
+			func(*Context, *None) (versionResult, error) { return version(), nil },
+			func(p *report.Page, v versionResult) { p.Printf("sosgo %s (%s, %s)\n", v.Version, v.Go, v.Platform) }),
+		Print(Command{Name: "cls", Group: GroupShell, Hidden: true, Summary: "clear the screen"}, func(c *Context, _ *None, p *report.Page) {
 			if c.terminal {
 				_, err := io.WriteString(a.screen, "\x1b[H\x1b[2J")
-				return report.Answer{}, err
+				p.Fail(err)
 			}
-			return report.Answer{}, nil
-		}},
-		{Name: "history", Group: GroupShell, Hidden: true, Summary: "list the lines that were typed at the prompt", Ask: func(*Context) (report.Answer, error) {
-			return report.SayText(func(p *report.Page) {
+		}),
+		Print(Command{Name: "history", Group: GroupShell, Hidden: true, Summary: "list the lines that were typed at the prompt"},
+			func(_ *Context, _ *None, p *report.Page) {
 				for _, l := range a.typed {
 					p.Print(report.Escape(l) + "\n")
 				}
-			}), nil
-		}},
-		{Name: ".echo", Group: GroupShell, Hidden: true, Summary: "print a text",
-			Args: []Arg{{Name: "text", Kind: Str, Optional: true, Rest: true, Summary: "the text"}},
-			Ask: func(c *Context) (report.Answer, error) {
-				text := strings.Join(c.Strings("text"), " ")
-				return report.SayText(func(p *report.Page) { p.Print(report.Escape(text) + "\n") }), nil
-			}},
-		{Name: "exit", Aliases: []string{"quit", "q"}, Group: GroupShell, Summary: "leave the prompt",
-			Ask: func(*Context) (report.Answer, error) { return report.Answer{}, errExit }},
+			}),
+		Print(Command{Name: ".echo", Group: GroupShell, Hidden: true, Summary: "print a text"},
+			func(_ *Context, o *echoOptions, p *report.Page) {
+				p.Print(report.Escape(strings.Join(o.Text, " ")) + "\n")
+			}),
+		Do(Command{Name: "exit", Aliases: []string{"quit", "q"}, Group: GroupShell, Summary: "leave the prompt"},
+			func(*Context, *None) (report.Answer, error) { return report.Answer{}, errExit }),
 		a.promptCommand(),
 		a.completionCommand(),
 		a.docsCommand(),
 	}
 }
 
-func askVersion(*Context) (report.Answer, error) {
-	return report.Say(version(), func(p *report.Page, v versionResult) {
-		p.Printf("sosgo %s (%s, %s)\n", v.Version, v.Go, v.Platform)
-	}), nil
+type echoOptions struct {
+	Text []string `arg:"text,optional" help:"the text"`
 }
 
 // version returns that of this program.
@@ -87,24 +144,45 @@ func version() versionResult {
 	return v
 }
 
-func (a *app) askHelp(c *Context) (report.Answer, error) {
-	list, text := a.table.list, a.overview
-	if name, one := c.Str("command"); one && strings.EqualFold(name, "all") {
-		text = a.wholeHelp
-	} else if one {
-		cmd, err := a.table.find(name)
-		if err != nil {
-			return report.Answer{}, err
-		}
-		list, text = []*Command{cmd}, func() string { return commandHelp(cmd) }
+type helpOptions struct {
+	Command string `arg:"command,optional" help:"the command to explain, or all"`
+}
+
+// one returns the command to explain; nil for all.
+func (o *helpOptions) one(t *table) (*Command, error) {
+	if o.Command == "" || strings.EqualFold(o.Command, "all") {
+		return nil, nil
 	}
-	var results []helpResult
-	for _, cmd := range list {
-		if !cmd.Hidden {
-			results = append(results, helpResult{cmd.Name, cmd.Aliases, string(cmd.Group), cmd.Summary, cmd.UsageLine()})
+	return t.find(o.Command)
+}
+
+func (a *app) askHelp(_ *Context, o *helpOptions) ([]helpResult, error) {
+	one, err := o.one(a.table)
+	if err != nil {
+		return nil, err
+	}
+	list := a.table.list
+	if one != nil {
+		list = []*Command{one}
+	}
+	var out []helpResult
+	for _, c := range list {
+		if !c.Hidden {
+			out = append(out, describe(c))
 		}
 	}
-	return report.Say(results, func(p *report.Page, _ []helpResult) { p.Print(text()) }), nil
+	return out, nil
+}
+
+func (a *app) printHelp(p *report.Page, _ []helpResult, o *helpOptions) {
+	switch one, _ := o.one(a.table); {
+	case one != nil:
+		p.Print(commandHelp(one))
+	case o.Command != "":
+		p.Print(a.wholeHelp())
+	default:
+		p.Print(a.overview())
+	}
 }
 
 // starts are the commands that help shows first, with what each is for.

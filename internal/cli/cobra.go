@@ -44,30 +44,30 @@ func (a *app) answerShell(args []string) int {
 	return ExitOK
 }
 
+type completionOptions struct {
+	Shell string `arg:"shell" choices:"bash|zsh|fish|powershell" help:"which shell"`
+}
+
 func (a *app) completionCommand() Command {
-	return Command{
+	return Print(Command{
 		Name: "completion", Group: GroupShell, Summary: "print the completion script for a shell",
-		Args: []Arg{{Name: "shell", Kind: Str, Choices: []string{"bash", "zsh", "fish", "powershell"}, Summary: "which shell"}},
 		Examples: []Example{
 			{"completion bash > /etc/bash_completion.d/sosgo", "for all users"},
 			{"completion zsh > ~/.zfunc/_sosgo", "with ~/.zfunc in fpath"},
 		},
-		Ask: a.askCompletion,
-	}
-}
-
-func (a *app) askCompletion(c *Context) (report.Answer, error) {
-	root := a.cobraRoot()
-	write := root.GenPowerShellCompletionWithDesc
-	switch shell, _ := c.Str("shell"); shell {
-	case "bash":
-		write = func(w io.Writer) error { return root.GenBashCompletionV2(w, true) }
-	case "zsh":
-		write = root.GenZshCompletion
-	case "fish":
-		write = func(w io.Writer) error { return root.GenFishCompletion(w, true) }
-	}
-	return report.SayText(func(p *report.Page) { p.Fail(write(p)) }), nil
+	}, func(_ *Context, o *completionOptions, p *report.Page) {
+		root := a.cobraRoot()
+		switch o.Shell {
+		case "bash":
+			p.Fail(root.GenBashCompletionV2(p, true))
+		case "zsh":
+			p.Fail(root.GenZshCompletion(p))
+		case "fish":
+			p.Fail(root.GenFishCompletion(p, true))
+		default:
+			p.Fail(root.GenPowerShellCompletionWithDesc(p))
+		}
+	})
 }
 
 // completeShell completes a word of sosgo's own command line.

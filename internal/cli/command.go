@@ -90,6 +90,11 @@ const (
 	Duration             // 30s, 5m
 )
 
+// kindNames are the names of kinds in JSON.
+var kindNames = [...]string{Bool: "flag", Address: "address", Int: "number", Size: "size", Str: "text", TypeName: "type", File: "file", Duration: "duration"}
+
+func (k Kind) String() string { return kindNames[k] }
+
 var kindWords = [...]string{Bool: "", Address: "ADDRESS", Int: "N", Size: "SIZE", Str: "TEXT", TypeName: "TYPE", File: "FILE", Duration: "DURATION"}
 
 // An Option is a named option: -name, --name, in any case.

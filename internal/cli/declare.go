@@ -59,6 +59,11 @@ func (p *Percent) UnmarshalText(text []byte) error {
 	return nil
 }
 
+// A DumpFile is the argument of commands with DumpArg.
+type DumpFile struct {
+	File string `arg:"file,optional" kind:"file" help:"the dump"`
+}
+
 // None is the struct of a command without options and arguments.
 type None struct{}
 
@@ -90,11 +95,24 @@ func AskWith[O, T any](c Command, ask func(*Context, *O) (T, error), text func(*
 	})
 }
 
+// Print makes a command of a function that writes text.
+func Print[O any](c Command, write func(*Context, *O, *report.Page)) Command {
+	return Do(c, func(c *Context, o *O) (report.Answer, error) {
+		return report.SayText(func(p *report.Page) { write(c, o, p) }), nil
+	})
+}
+
 // Do makes a command of a function that returns a whole answer.
 func Do[O any](c Command, ask func(*Context, *O) (report.Answer, error)) Command {
+	c = declares[O](c)
+	c.Ask = func(c *Context) (report.Answer, error) { return ask(c, c.bound.(*O)) }
+	return c
+}
+
+// declares makes the fields of O the options and arguments of a command.
+func declares[O any](c Command) Command {
 	t := reflect.TypeFor[O]()
 	c.declared = sync.OnceValue(func() *declaration { return declare(t) })
-	c.Ask = func(c *Context) (report.Answer, error) { return ask(c, c.bound.(*O)) }
 	return c
 }
 

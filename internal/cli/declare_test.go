@@ -84,6 +84,32 @@ func TestBind(t *testing.T) {
 	assert.NoError(t, err, "an option that is switched off excludes nothing")
 }
 
+// TestDescribe checks that help lists what a declaration has: kinds, ranges, choices, defaults, exclusions and requirements.
+func TestDescribe(t *testing.T) {
+	c := declares[allKinds](Command{Name: "x", Aliases: []string{"y"}, Summary: "s", Group: GroupShell, NeedsDump: true, Examples: []Example{{"x 1", "one"}}})
+	h := describe(&c)
+	assert.Equal(t, []string{"y"}, h.Aliases)
+	assert.True(t, h.Dump)
+	assert.Equal(t, []helpExample{{"x 1", "one"}}, h.Examples)
+	least, most := int64(0), int64(100)
+	options := map[string]helpOption{}
+	for _, o := range h.Options {
+		options[o.Name] = o
+	}
+	assert.Equal(t, helpOption{Name: "limit", Aliases: []string{}, Excludes: []string{"all"},
+		helpValue: helpValue{Kind: "number", Value: "N", Summary: "rows (50)", Min: &least, Max: &most, Default: "50"}}, options["limit"])
+	assert.Equal(t, helpOption{Name: "verbose", Aliases: []string{"v"}, helpValue: helpValue{Kind: "flag", Summary: "more"}}, options["verbose"])
+	assert.Equal(t, []string{"all", "verbose"}, options["top"].Requires)
+	assert.Equal(t, helpValue{Kind: "text", Value: "a|b", Summary: "kinds", Choices: []string{"a", "b"}, Many: true}, options["kind"].helpValue)
+	for name, kind := range map[string]string{"size": "size", "share": "text", "time": "duration", "mt": "address"} {
+		assert.Equal(t, kind, options[name].Kind, name)
+	}
+	require.Len(t, h.Args, 2)
+	assert.Equal(t, "object", h.Args[0].Name)
+	assert.True(t, h.Args[0].Expression)
+	assert.True(t, h.Args[1].Optional && h.Args[1].Many)
+}
+
 // TestDeclareWrong checks that Check finds tags that can't be meant.
 func TestDeclareWrong(t *testing.T) {
 	for _, wrong := range []any{

@@ -2,33 +2,31 @@ package cli
 
 import (
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/sosgo/sosgo/internal/report"
 )
 
-func (a *app) docsCommand() Command {
-	return Command{
-		Name: "docs", Group: GroupShell, Summary: "print a document that is made from the command table",
-		Args: []Arg{{Name: "document", Kind: Str, Choices: []string{"man", "commands", "json", "schema"},
-			Summary: "the manual page (roff), the command reference, the fields of the JSON results (Markdown) or their JSON Schema"}},
-		Examples: []Example{{"docs man > sosgo.1", "the manual page"}},
-		Ask:      a.askDocs,
-	}
+type docsOptions struct {
+	Document string `arg:"document" choices:"man|commands|json|schema" help:"the manual page (roff), the command reference, the fields of the JSON results (Markdown) or their JSON Schema"`
 }
 
-func (a *app) askDocs(c *Context) (report.Answer, error) {
-	write := a.writeJSONFields
-	switch document, _ := c.Str("document"); document {
-	case "man":
-		write = a.writeMan
-	case "commands":
-		write = a.writeReference
-	case "schema":
-		write = func(w io.Writer) error { return report.WriteSchema(w, a.results()) }
-	}
-	return report.SayText(func(p *report.Page) { p.Fail(write(p)) }), nil
+func (a *app) docsCommand() Command {
+	return Print(Command{
+		Name: "docs", Group: GroupShell, Summary: "print a document that is made from the command table",
+		Examples: []Example{{"docs man > sosgo.1", "the manual page"}},
+	}, func(_ *Context, o *docsOptions, p *report.Page) {
+		switch o.Document {
+		case "man":
+			a.writeMan(p)
+		case "commands":
+			a.writeReference(p)
+		case "json":
+			p.Fail(report.WriteFields(p, a.results()))
+		case "schema":
+			p.Fail(report.WriteSchema(p, a.results()))
+		}
+	})
 }
 
 // visible returns the commands of a group that are listed.
@@ -43,7 +41,7 @@ func (a *app) visible(g Group) []*Command {
 }
 
 // writeReference writes the command list in Markdown.
-func (a *app) writeReference(w io.Writer) error {
+func (a *app) writeReference(p *report.Page) {
 	var b strings.Builder
 	for _, g := range Groups() {
 		commands := a.visible(g)
@@ -57,12 +55,8 @@ func (a *app) writeReference(w io.Writer) error {
 		}
 		b.WriteByte('\n')
 	}
-	_, err := io.WriteString(w, strings.TrimSuffix(b.String(), "\n"))
-	return err
+	p.Print(strings.TrimSuffix(b.String(), "\n"))
 }
-
-// writeJSONFields writes the fields of each command's JSON result in Markdown.
-func (a *app) writeJSONFields(w io.Writer) error { return report.WriteFields(w, a.results()) }
 
 // results returns the JSON results of the commands that are listed.
 func (a *app) results() []report.NamedResult {
@@ -103,7 +97,7 @@ var exitCodes = [...]struct {
 }
 
 // writeMan writes the manual page.
-func (a *app) writeMan(w io.Writer) error {
+func (a *app) writeMan(p *report.Page) {
 	var b strings.Builder
 	b.WriteString(".TH SOSGO 1\n.SH NAME\nsosgo \\- answer what SOS answers about dumps of .NET processes\n" +
 		".SH SYNOPSIS\n.B sosgo\n[\\fIOPTIONS\\fR] \\fICOMMAND\\fR [\\fIARGUMENTS\\fR]\n" +
@@ -126,8 +120,7 @@ func (a *app) writeMan(w io.Writer) error {
 	}
 	b.WriteString(".SH ENVIRONMENT\n.TP\nSOSGO_DUMP\nThe dump, where no option names it.\n" +
 		".TP\nSOSGO_SOS\nSet to 1: as \\-sos.\n.TP\nSOSGO_PANIC\nSet to 1: a bug of sosgo ends the program and shows where it happened.\n.TP\nXDG_STATE_HOME\nThe prompt's history is kept in sosgo/history there.\n")
-	_, err := io.WriteString(w, b.String())
-	return err
+	p.Print(b.String())
 }
 
 func manCommand(b *strings.Builder, c *Command) {

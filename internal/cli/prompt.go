@@ -42,15 +42,14 @@ printed, all lines are run, and the exit code is that of the first command
 that failed. Lines that start with # are comments. -c lines run first.`
 
 func (a *app) promptCommand() Command {
-	return Command{
+	return declares[DumpFile](Command{
 		Name: "analyze", Group: GroupShell, Summary: "open a dump at the interactive prompt", Help: promptHelp,
-		Args:    []Arg{{Name: "file", Kind: File, Optional: true, Summary: "the dump"}},
 		DumpArg: true, session: a.runPrompt,
 		Examples: []Example{
 			{"analyze core.4711", "explore a core interactively"},
 			{`analyze app.dmp -c "clrthreads" -c exit`, "run commands and leave, as with dotnet-dump"},
 		},
-	}
+	})
 }
 
 // runPrompt reads and runs lines until the end of input. Errors of commands

@@ -6,8 +6,5 @@ import "github.com/sosgo/sosgo/internal/cli"
 
 // Commands returns the commands of the group.
 func Commands() []cli.Command {
-	return []cli.Command{
-		exportCommand(),
-		summarizeCommand(),
-	}
+	return cli.In(cli.GroupExport, exportCommand(), summarizeCommand())
 }

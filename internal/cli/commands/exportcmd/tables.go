@@ -11,46 +11,34 @@ import (
 	"github.com/sosgo/sosgo/internal/cli/commands/ask"
 )
 
-func askParquet(c *cli.Context, path string) (*answer.Exported, error) {
-	return askTables(c, path, tables.Parquet)
-}
-
-func askCSV(c *cli.Context, path string) (*answer.Exported, error) {
-	return askTables(c, path, tables.CSV)
-}
-
-func askNDJSON(c *cli.Context, path string) (*answer.Exported, error) {
-	return askTables(c, path, tables.NDJSON)
-}
-
-// askTables writes tables to a folder, or with -summary to the folder of this dump in it.
-func askTables(c *cli.Context, path string, form tables.Form) (*answer.Exported, error) {
-	out := &answer.Exported{Of: "tables"}
-	brief := c.Bool("summary")
-	if brief {
-		id, err := dumpID(c)
+// askTables returns what writes tables of a form to a folder, or with -summary to the folder of this dump in it.
+func askTables(form tables.Form) func(*cli.Context, *exportOptions) (*answer.Exported, error) {
+	return func(c *cli.Context, o *exportOptions) (*answer.Exported, error) {
+		out := &answer.Exported{Of: "tables", Path: o.Path}
+		if o.Summary {
+			id, err := ask.Dump(c).ID()
+			if err != nil {
+				return nil, err
+			}
+			if out.Path = filepath.Join(o.Path, "dump_id="+id); isThere(out.Path) {
+				out.Skipped = true
+				return out, nil
+			}
+		}
+		p, err := tablesOf(c, &out.Gaps)
 		if err != nil {
 			return nil, err
 		}
-		path = filepath.Join(path, "dump_id="+id)
-		if out.Path = path; isThere(path) {
-			out.Skipped = true
-			return out, nil
-		}
-	}
-	p, err := tablesOf(c, &out.Gaps)
-	if err != nil {
-		return nil, err
-	}
-	return out, c.WriteDir(path, func(dir string) error {
-		written, err := tables.Write(c.Context(), p, tables.Options{Form: form, Brief: brief}, &out.Gaps, func(name string, write func(io.Writer) error) error {
-			return c.WriteFile(filepath.Join(dir, name), cli.New, write)
+		return out, c.WriteDir(out.Path, func(dir string) error {
+			written, err := tables.Write(c.Context(), p, tables.Options{Form: form, Brief: o.Summary}, &out.Gaps, func(name string, write func(io.Writer) error) error {
+				return c.WriteFile(filepath.Join(dir, name), cli.New, write)
+			})
+			for _, w := range written {
+				out.Files = append(out.Files, answer.ExportedFile{Name: w.Name, Rows: w.Rows})
+			}
+			return err
 		})
-		for _, w := range written {
-			out.Files = append(out.Files, answer.ExportedFile{Name: w.Name, Rows: w.Rows})
-		}
-		return err
-	})
+	}
 }
 
 // isThere reports whether a folder is there: those of dumps are whole.
@@ -61,7 +49,7 @@ func isThere(path string) bool {
 
 // tablesOf returns the process whose tables are made. It records what can't be read.
 func tablesOf(c *cli.Context, g *answer.Gaps) (*tables.Process, error) {
-	s, err := summaryOf(c, false)
+	s, err := ask.View(c).Summary(ask.Context(c))
 	if err != nil {
 		return nil, err
 	}

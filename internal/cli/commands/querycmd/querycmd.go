@@ -4,6 +4,7 @@ package querycmd
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -12,18 +13,21 @@ import (
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/internal/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/cli/text/querytext"
-	"github.com/sosgo/sosgo/internal/report"
 	"github.com/sosgo/sosgo/query"
 )
 
 // Commands returns the commands of the group.
 func Commands() []cli.Command {
-	return []cli.Command{evalCommand(), queryCommand()}
+	return cli.In(cli.GroupAsk, evalCommand(), queryCommand())
+}
+
+type evalOptions struct {
+	Expression []string `arg:"expression" help:"one expression, or several between commas"`
 }
 
 func evalCommand() cli.Command {
-	return cli.Command{
-		Name: "eval", Aliases: []string{"evaluateexpression", "expr"}, Group: cli.GroupAsk, NeedsDump: true, Raw: true, Ask: askEval,
+	return cli.Ask(cli.Command{
+		Name: "eval", Aliases: []string{"evaluateexpression", "expr"}, Raw: true,
 		Summary: "evaluate an expression in the manner of C#",
 		Usage:   "EXPRESSION",
 		Help: "x.Name is a field, or the field behind a property: Name, else <Name>k__BackingField, else _name, m_name, s_name, _Name or name; if\n" +
@@ -35,14 +39,12 @@ func evalCommand() cli.Command {
 			"Functions: " + functionList() + ".\n\n" +
 			"What is not in the dump is neither zero nor null: what is computed from it is as unknown, and ?? does not replace it.\n" +
 			"On a line of the prompt the expression needs no quotes; in a shell, put it in single quotes.",
-		Args: []cli.Arg{{Name: "expression", Kind: cli.Str, Rest: true, Summary: "one expression, or several between commas"}},
 		Examples: []cli.Example{
 			{Line: "eval obj(0x7f079cc00b40).Customer.Name", Text: "a field of a field of the object at that address"},
 			{Line: "eval Contoso.Cache.s_items[\"key\"].Count", Text: "start at a static field"},
 			{Line: "eval size($_), retained($_), gen($_)", Text: "of the object that was shown last"},
 		},
-		Result: report.Result[answer.Evaluations](),
-	}
+	}, askEval, querytext.Evaluations)
 }
 
 // functionList returns the functions with their arguments.
@@ -54,24 +56,31 @@ func functionList() string {
 	return strings.Join(out, ", ")
 }
 
-func askEval(c *cli.Context) (report.Answer, error) {
+func askEval(c *cli.Context, o *evalOptions) (*answer.Evaluations, error) {
 	p, err := ask.QueryProcess(c)
 	if err != nil {
-		return report.Answer{}, err
+		return nil, err
 	}
-	e, err := query.Evaluate(c.Context(), p, strings.Join(c.Strings("expression"), " "))
+	e, err := query.Evaluate(c.Context(), p, strings.Join(o.Expression, " "))
 	if err = ask.Misread(c, err); e == nil {
-		return report.Answer{}, err
+		return nil, err
 	}
 	if len(e.Values) == 1 && e.Values[0].Address != 0 {
 		c.Session.SetLast(e.Values[0].Address)
 	}
-	return report.Say(e, querytext.Evaluations), err
+	return e, cli.WithAnswer(err)
+}
+
+type queryOptions struct {
+	Rows     int           `opt:"rows" range:"1:2147483647" help:"at most so many rows"`
+	Time     time.Duration `opt:"time" help:"at most so long: 30s, 5m"`
+	Memory   cli.Bytes     `opt:"memory" help:"at most so much memory for groups and sorted rows (1 GB)"`
+	Question []string      `arg:"question" help:"from … | …, or SELECT …"`
 }
 
 func queryCommand() cli.Command {
-	return cli.Command{
-		Name: "query", Aliases: []string{"q"}, Group: cli.GroupAsk, NeedsDump: true, Raw: true, Ask: askQuery,
+	return cli.Ask(cli.Command{
+		Name: "query", Aliases: []string{"q"}, Raw: true,
 		Summary: "ask objects, threads, frames, roots and more, in steps or in SQL",
 		Usage:   "[OPTIONS] QUESTION",
 		Help: "A question goes from a source through steps, each behind |:\n\n" +
@@ -84,12 +93,6 @@ func queryCommand() cli.Command {
 			"Names are columns, then fields of the row's object, as in eval; this is that object. A field of null, or that a derived type\n" +
 			"lacks, is null, and null is neither less nor greater than anything. A row whose condition can't be decided, because the dump lacks what it asks for, is left out with a warning.\n" +
 			"In groups: count(), count(distinct x), sum, min, max, avg, any. Keys that select does not name are shown behind its columns.",
-		Options: []cli.Option{
-			{Name: "rows", Kind: cli.Int, Summary: "at most so many rows"},
-			{Name: "time", Kind: cli.Str, Value: "DURATION", Summary: "at most so long: 30s, 5m"},
-			{Name: "memory", Kind: cli.Size, Summary: "at most so much memory for groups and sorted rows (1 GB)"},
-		},
-		Args: []cli.Arg{{Name: "question", Kind: cli.Str, Rest: true, Summary: "from … | …, or SELECT …"}},
 		Examples: []cli.Example{
 			{Line: "query from objects | group by type | select count(), sum(size) | order by 2 desc | top 10", Text: "what fills the heap"},
 			{Line: "query from strings | where length > 1000 | select address, length, text | order by length desc | top 5", Text: "the longest strings"},
@@ -97,8 +100,7 @@ func queryCommand() cli.Command {
 			{Line: "query from tasks | where status == \"WaitingForActivation\" | group by method, awaits | select count() | order by 1 desc", Text: "what async methods wait for"},
 			{Line: "query from frames | where method matches /Wait/ | group by method | select count() | order by 1 desc", Text: "where threads wait"},
 		},
-		Result: report.Result[answer.Query](),
-	}
+	}, askQuery, querytext.Query)
 }
 
 // sourceList returns the sources with their columns, a line each. Sources with the same columns share one.
@@ -135,39 +137,12 @@ func columnList(columns []query.Column) string {
 	return text
 }
 
-func askQuery(c *cli.Context) (report.Answer, error) {
-	o, err := bounds(c)
-	if err != nil {
-		return report.Answer{}, err
-	}
+func askQuery(c *cli.Context, o *queryOptions) (*answer.Query, error) {
 	p, err := ask.QueryProcess(c)
 	if err != nil {
-		return report.Answer{}, err
+		return nil, err
 	}
-	out, err := query.Run(c.Context(), p, strings.Join(c.Strings("question"), " "), o)
-	if err != nil {
-		return report.Answer{}, ask.Misread(c, err)
-	}
-	return report.Say(out, querytext.Query), nil
-}
-
-func bounds(c *cli.Context) (query.Options, error) {
-	var o query.Options
-	if n, ok := c.Int("rows"); ok {
-		if n < 1 || n > 1<<31-1 {
-			return o, c.Usagef("-rows %d is no number of rows", n)
-		}
-		o.Rows = int(n)
-	}
-	if n, ok := c.Size("memory"); ok {
-		o.Memory = int64(min(n, 1<<62))
-	}
-	if text, ok := c.Str("time"); ok {
-		d, err := time.ParseDuration(text)
-		if err != nil || d <= 0 {
-			return o, c.Usagef("-time %s is no duration: write 30s or 5m", text)
-		}
-		o.Time = d
-	}
-	return o, nil
+	out, err := query.Run(c.Context(), p, strings.Join(o.Question, " "),
+		query.Options{Rows: o.Rows, Time: o.Time, Memory: int64(min(o.Memory, math.MaxInt64))})
+	return out, ask.Misread(c, err)
 }

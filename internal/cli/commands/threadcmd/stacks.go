@@ -62,7 +62,7 @@ func askStacks(c *cli.Context, o *exportOptions) (*answer.Profile, error) {
 		return profile, err
 	}
 	err = c.WriteFile(o.Out, cli.New, func(w io.Writer) error {
-		page := report.NewPage(w, c.SOS, c.Warn, nil)
+		page := c.Page(w)
 		threadtext.Profile(page, profile, o.form())
 		return page.Err()
 	})

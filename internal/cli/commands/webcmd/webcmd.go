@@ -21,104 +21,92 @@ import (
 )
 
 // Commands returns the commands of the group.
-func Commands() []cli.Command { return []cli.Command{webCommand(), reportCommand()} }
+func Commands() []cli.Command { return cli.In(cli.GroupProcess, webCommand(), reportCommand()) }
 
-const defaultListen = "127.0.0.1:0"
+// comparison is the option that both commands have.
+type comparison struct {
+	With []string `opt:"with" kind:"file" value:"DUMP" help:"a later dump of the same program, for the page that compares; may repeat"`
+}
 
-var withOption = cli.Option{Name: "with", Kind: cli.File, Value: "DUMP", Repeat: true,
-	Summary: "a later dump of the same program, for the page that compares; may repeat"}
+type webOptions struct {
+	Listen string `opt:"listen" value:"HOST:PORT" default:"127.0.0.1:0" help:"where to listen, port 0 for a free one; what goes to other machines is not encrypted"`
+	comparison
+	cli.DumpFile
+}
 
 func webCommand() cli.Command {
-	return cli.Command{
-		Name: "web", Group: cli.GroupProcess, NeedsDump: true, DumpArg: true, Serves: true,
+	return cli.Ask(cli.Command{
+		Name: "web", DumpArg: true, Serves: true,
 		Summary: "show the dump in a browser",
 		Help: "It prints the address of a page, and answers it until Ctrl-C. The page is reached from this machine alone, unless -listen says " +
 			"otherwise, by those who have the address: it ends with a token. It changes nothing, writes no file and asks no other server.",
-		Args: []cli.Arg{{Name: "file", Kind: cli.File, Optional: true, Summary: "the dump"}},
-		Options: []cli.Option{
-			{Name: "listen", Kind: cli.Str, Value: "HOST:PORT", Summary: "where to listen (" + defaultListen + ": a free port); what goes to other machines is not encrypted"},
-			withOption,
-		},
 		Examples: []cli.Example{{Line: "web core.1234", Text: "look at the dump"},
 			{Line: "web -listen 127.0.0.1:8080 core.1234", Text: "on a port that a tunnel leads to"}},
-		Result: report.Result[answer.WebPage](),
-		Ask:    askWeb,
-	}
+	}, askWeb, processtext.WebPage)
 }
 
-func askWeb(c *cli.Context) (report.Answer, error) {
-	listen, ok := c.Str("listen")
-	if !ok {
-		listen = defaultListen
-	}
-	host, _, err := net.SplitHostPort(listen)
+func askWeb(c *cli.Context, o *webOptions) (*answer.WebPage, error) {
+	host, _, err := net.SplitHostPort(o.Listen)
 	if err != nil {
-		return report.Answer{}, c.Usagef("option -listen: %v", err)
+		return nil, c.Usagef("option -listen: %v", err)
 	}
-	subject, asker, err := open(c)
+	subject, asker, err := open(c, o.With)
 	if err != nil {
-		return report.Answer{}, err
+		return nil, err
 	}
-	l, err := new(net.ListenConfig).Listen(c.Context(), "tcp", listen)
+	l, err := new(net.ListenConfig).Listen(c.Context(), "tcp", o.Listen)
 	if err != nil {
-		return report.Answer{}, &cli.UsageError{Command: "web", Text: err.Error(), Hint: "-listen names another address; with --sandbox none can be listened to"}
+		return nil, &cli.UsageError{Command: "web", Text: err.Error(), Hint: "-listen names another address; with --sandbox none can be listened to"}
 	}
 	s, err := webui.NewServer(asker, subject, l, host)
 	if err != nil {
-		return report.Answer{}, err
+		return nil, err
 	}
 	if a, err := netip.ParseAddr(host); err != nil && host != "localhost" || err == nil && !a.IsLoopback() {
 		c.Note("other machines can reach this page; what goes there is not encrypted, the token neither")
 	}
 	c.Note("open " + s.URL() + " in a browser; Ctrl-C ends the page")
-	err = s.Serve(c.Context(), l)
-	return report.Say(&answer.WebPage{URL: s.URL()}, processtext.WebPage), err
+	return &answer.WebPage{URL: s.URL()}, cli.WithAnswer(s.Serve(c.Context(), l))
+}
+
+type reportOptions struct {
+	Out string `opt:"o,out" kind:"file" value:"FILE" required:"true" help:"the file to write; it must not exist"`
+	comparison
+	cli.DumpFile
 }
 
 func reportCommand() cli.Command {
-	return cli.Command{
-		Name: "report", Group: cli.GroupProcess, NeedsDump: true, DumpArg: true,
+	return cli.Ask(cli.Command{
+		Name: "report", DumpArg: true,
 		Summary: "write what the dump says into one HTML file",
 		Help: fmt.Sprintf("The file has the pages of web, without what has to be asked for: it needs no server and no network, and can be sent. "+
 			"It has the top of each list, and never more than %d MB. It holds names, texts and values of the process: look at it before you give it away.",
 			webui.MaxReport>>20),
-		Args: []cli.Arg{{Name: "file", Kind: cli.File, Optional: true, Summary: "the dump"}},
-		Options: []cli.Option{
-			{Name: "o", Aliases: []string{"out"}, Kind: cli.File, Value: "FILE", Summary: "the file to write; it must not exist"},
-			withOption,
-		},
 		Examples: []cli.Example{{Line: "report core.1234 -o report.html", Text: "one file for a ticket"}},
-		Result:   report.Result[answer.HTMLReport](),
-		Ask:      askReport,
-	}
+	}, askReport, processtext.HTMLReport)
 }
 
-func askReport(c *cli.Context) (report.Answer, error) {
-	name, ok := c.Str("o")
-	if !ok {
-		return report.Answer{}, c.Usagef("-o FILE is missing")
-	}
-	subject, asker, err := open(c)
+func askReport(c *cli.Context, o *reportOptions) (*answer.HTMLReport, error) {
+	subject, asker, err := open(c, o.With)
 	if err != nil {
-		return report.Answer{}, err
+		return nil, err
 	}
 	progress := c.Progress("asking")
 	defer progress.Done()
-	f := answer.HTMLReport{File: name}
-	err = c.WriteFile(name, cli.New, func(w io.Writer) error {
+	f := &answer.HTMLReport{File: o.Out}
+	err = c.WriteFile(o.Out, cli.New, func(w io.Writer) error {
 		n := &counter{w: w}
 		defer func() { f.Size = n.n }()
 		return webui.WriteReport(c.Context(), n, asker, subject, func(done, total int) { progress.Set(uint64(done), uint64(total)) })
 	})
 	if err != nil {
-		return report.Answer{}, err
+		return nil, err
 	}
-	return report.Say(&f, processtext.HTMLReport), nil
+	return f, nil
 }
 
 // open returns what both commands show: the session's dump, and others that it may be compared with.
-func open(c *cli.Context) (webui.Subject, *asker, error) {
-	others := c.Strings("with")
+func open(c *cli.Context, others []string) (webui.Subject, *asker, error) {
 	for _, o := range others {
 		if _, err := os.Stat(o); err != nil {
 			return webui.Subject{}, nil, &cli.OpenError{Path: o, Err: err}
