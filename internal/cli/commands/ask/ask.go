@@ -18,25 +18,6 @@ import (
 	"github.com/sosgo/sosgo/objects/disasm"
 )
 
-// Context returns the context of a command for the library's answers, which show their progress.
-func Context(c *cli.Context) context.Context {
-	var mu sync.Mutex
-	shown := map[string]*cli.Progress{}
-	return sosgo.WithProgress(c.Context(), func(work string, done, total uint64) {
-		mu.Lock()
-		defer mu.Unlock()
-		p := shown[work]
-		if p == nil {
-			p = c.Progress(work)
-			shown[work] = p
-		}
-		if p.Set(done, total); done == total {
-			p.Done()
-			delete(shown, work)
-		}
-	})
-}
-
 // Dump returns the open dump of a command that NeedsDump.
 func Dump(c *cli.Context) *sosgo.Dump { return c.Dump().(*sosgo.Dump) }
 
