@@ -367,7 +367,7 @@ func askAll(t *testing.T, p *query.Process, s query.Source) (n int) {
 
 // TestWebCollections: collections of a web program are asked for by name, as its manifest has them.
 func TestWebCollections(t *testing.T) {
-	testdump.Corpus(t, testcase.Named("web-*"), func(t *testing.T, d *testdump.Dump) int {
+	testdump.Web(t, func(t *testing.T, d *testdump.Dump) int {
 		p := process(t, d.Dump)
 		for expression, want := range map[string]string{
 			`WEB.DictionaryStringInt["two"]`:          "2",

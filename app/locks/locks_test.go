@@ -129,7 +129,7 @@ func TestStacks(t *testing.T) {
 
 // TestWebWaits compares the waits of the program "web" with what it printed.
 func TestWebWaits(t *testing.T) {
-	testdump.Corpus(t, testcase.Named("web-*"), func(t *testing.T, d *testdump.Dump) int {
+	testdump.Web(t, func(t *testing.T, d *testdump.Dump) int {
 		var want struct{ AsyncLockWaiters int }
 		require.NoError(t, json.Unmarshal(d.Case.Manifest.Facts["waits"], &want))
 		r := reader(t, d)

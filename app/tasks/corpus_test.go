@@ -188,7 +188,7 @@ func TestStackScenario(t *testing.T) {
 // TestWebStacks compares the waits of the web program with its facts, including pooled methods of
 // Npgsql and Kestrel.
 func TestWebStacks(t *testing.T) {
-	testdump.Corpus(t, testcase.Named("web-*"), func(t *testing.T, d *testdump.Dump) int {
+	testdump.Web(t, func(t *testing.T, d *testdump.Dump) int {
 		list := stacks(t, collect(t, d.Dump), tasks.StackOptions{})
 		reasons := map[string]string{}
 		var blocked []string

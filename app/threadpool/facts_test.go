@@ -41,7 +41,7 @@ type poolFacts struct {
 // TestWebPool compares a web server's starved pool with what the program printed: counters, the items
 // of each queue with their arguments, and the owners of local queues.
 func TestWebPool(t *testing.T) {
-	testdump.Corpus(t, testcase.Named("web-*"), func(t *testing.T, d *testdump.Dump) int {
+	testdump.Web(t, func(t *testing.T, d *testdump.Dump) int {
 		var want poolFacts
 		require.NoError(t, json.Unmarshal(d.Case.Manifest.Facts["threadpool"], &want))
 		r := reader(t, d)
@@ -125,7 +125,7 @@ type timerFact struct {
 // TestWebTimers finds each printed timer with its times, callback and argument, and not the stopped
 // one.
 func TestWebTimers(t *testing.T) {
-	testdump.Corpus(t, testcase.Named("web-*"), func(t *testing.T, d *testdump.Dump) int {
+	testdump.Web(t, func(t *testing.T, d *testdump.Dump) int {
 		var want []timerFact
 		require.NoError(t, json.Unmarshal(d.Case.Manifest.Facts["timers"], &want))
 		got, err := reader(t, d).Timers(context.Background())

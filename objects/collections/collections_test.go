@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/sosgo/sosgo/internal/test/testcase"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/objects/collections"
@@ -157,7 +156,7 @@ func TestZoo(t *testing.T) {
 
 // TestExpect: every collection of the web program holds what the program said.
 func TestExpect(t *testing.T) {
-	testdump.Corpus(t, testcase.Named("web-*"), func(t *testing.T, d *testdump.Dump) int {
+	testdump.Web(t, func(t *testing.T, d *testdump.Dump) int {
 		r, b := open(t, d)
 		fields := map[string]objects.Value{}
 		for typ, err := range b.Objects().TypeByName("WebDebuggee.Collections", "") {
