@@ -47,6 +47,10 @@ func ask[T any](ctx context.Context, v *View, compute func(q *question) (T, erro
 		if q.graph != nil {
 			a.NoteAll(q.graph.Notes())
 		}
+	} else if f, ok := ctx.Value(notesKey{}).(func(error)); ok {
+		for _, note := range q.notes {
+			f(note)
+		}
 	}
 	return out, err
 }

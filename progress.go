@@ -10,6 +10,7 @@ import (
 type (
 	progressKey struct{}
 	jobsKey     struct{}
+	notesKey    struct{}
 )
 
 // A ProgressFunc reports how far a piece of work is. The work is named for people, such as "looking for requests". Done equals
@@ -24,6 +25,11 @@ func WithProgress(ctx context.Context, f ProgressFunc) context.Context {
 // WithJobs returns a context whose answers use n goroutines at most instead of Options.Jobs.
 func WithJobs(ctx context.Context, n int) context.Context {
 	return context.WithValue(orBackground(ctx), jobsKey{}, n)
+}
+
+// WithNotes returns a context whose answers pass to f what they lack, if they fail and so can't carry it themselves.
+func WithNotes(ctx context.Context, f func(error)) context.Context {
+	return context.WithValue(orBackground(ctx), notesKey{}, f)
 }
 
 // jobs returns the number of goroutines that an answer may use.

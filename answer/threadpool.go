@@ -23,9 +23,6 @@ type ThreadPool struct {
 	Verdicts     []Verdict          `json:"verdicts,omitempty" doc:"whether the pool keeps up, with the evidence"`
 	HillClimbing []HillClimbingStep `json:"hillClimbing,omitempty" doc:"with -ti: why the pool changed the number of its workers, the oldest step first"`
 	Queues       *WorkQueues        `json:"queues,omitempty" doc:"with -wi or -stat: what is queued"`
-
-	// WantsLog, WantsItems and WantsCounts are what was asked for.
-	WantsLog, WantsItems, WantsCounts bool `json:"-"`
 }
 
 // The values of ThreadPool.Kind.

@@ -26,7 +26,7 @@ type Options struct {
 
 // Describe describes a runtime's thread pool and records what could not be read. The error is ctx's.
 func (r *Reader) Describe(ctx context.Context, o Options) (*answer.ThreadPool, error) {
-	out := &answer.ThreadPool{Kind: answer.PoolNone, WantsLog: o.Log}
+	out := &answer.ThreadPool{Kind: answer.PoolNone}
 	c := &ticks.Clock{}
 	if found, lost := r.portable(out, c); !found {
 		r.native(out, lost)

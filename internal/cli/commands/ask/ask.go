@@ -28,11 +28,12 @@ func View(c *cli.Context) *sosgo.View {
 	return v
 }
 
-// Context returns the context for the answers of a view: with the command's workers, and with progress displays.
+// Context returns the context for the answers of a view: with the command's workers, warnings and progress displays.
 func Context(c *cli.Context) context.Context {
 	var mu sync.Mutex
 	shown := map[string]*cli.Progress{}
-	return sosgo.WithProgress(sosgo.WithJobs(c.Context(), c.Jobs), func(work string, done, total uint64) {
+	ctx := sosgo.WithNotes(sosgo.WithJobs(c.Context(), c.Jobs), c.Warn)
+	return sosgo.WithProgress(ctx, func(work string, done, total uint64) {
 		mu.Lock()
 		defer mu.Unlock()
 		p := shown[work]

@@ -2,32 +2,39 @@ package taskcmd
 
 import (
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/tasks"
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/internal/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/cli/text/tasktext"
-	"github.com/sosgo/sosgo/internal/report"
+	"github.com/sosgo/sosgo/target"
 )
 
+// chosenStacks selects stacks of async methods.
+type chosenStacks struct {
+	Address     target.Addr `opt:"address,addr" help:"only stacks with this task or box"`
+	MethodTable target.Addr `opt:"methodtable,mt" help:"only stacks with objects of this type"`
+	Type        string      `opt:"type" kind:"type" help:"only stacks with objects of types whose name contains this"`
+	Tasks       bool        `opt:"tasks,t" help:"also stacks of tasks alone, without an async method"`
+	Completed   bool        `opt:"completed,c" help:"also what has completed"`
+	Waiting     bool        `opt:"waiting" help:"only stacks with an async method that is suspended at an await"`
+}
+
+// options returns the library's options.
+func (o *chosenStacks) options() tasks.StackOptions {
+	return tasks.StackOptions{Address: o.Address, MethodTable: o.MethodTable, Type: o.Type, Tasks: o.Tasks, Completed: o.Completed, Waiting: o.Waiting}
+}
+
 func asyncStacksCommand() cli.Command {
-	return cli.Command{
-		Name: "asyncstacks", Group: cli.GroupTasks, NeedsDump: true, Ask: askAsyncStacks,
+	return cli.Ask(cli.Command{
+		Name:    "asyncstacks",
 		Summary: "merge the stacks of async methods, as parallelstacks does those of threads",
 		Help: "It begins with what nothing awaits; what that awaits stands below it, and at the end of each stack what it waits for. Methods that stand at the same await and are awaited " +
 			"alike are one line, with their number in front.",
-		Options: stackOptions(),
 		Examples: []cli.Example{
 			{Line: "asyncstacks", Text: "what do most async methods wait for?"},
 			{Line: "asyncstacks -type Contoso", Text: "only the stacks in which a type of Contoso stands"},
 		},
-		Result: report.Result[answer.AsyncCalls](),
-	}
-}
-
-func askAsyncStacks(c *cli.Context) (report.Answer, error) {
-	s, err := collected(c)
-	if err != nil {
-		return report.Answer{}, err
-	}
-	out, err := s.Calls(c.Context(), chosenStacks(c))
-	return ask.Say(out, err, tasktext.Calls)
+	}, func(c *cli.Context, o *chosenStacks) (*answer.AsyncCalls, error) {
+		return ask.View(c).AsyncCalls(ask.Context(c), o.options())
+	}, tasktext.Calls)
 }

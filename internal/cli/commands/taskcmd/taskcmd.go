@@ -6,7 +6,7 @@ import "github.com/sosgo/sosgo/internal/cli"
 
 // Commands returns the commands of the group.
 func Commands() []cli.Command {
-	return []cli.Command{
+	return cli.In(cli.GroupTasks,
 		taskStateCommand(),
 		dumpAsyncCommand(),
 		locksCommand(),
@@ -16,5 +16,5 @@ func Commands() []cli.Command {
 		timerInfoCommand(),
 		asyncStacksCommand(),
 		tasksCommand(),
-	}
+	)
 }

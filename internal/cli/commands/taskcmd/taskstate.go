@@ -17,7 +17,7 @@ type stateOptions struct {
 
 func taskStateCommand() cli.Command {
 	return cli.Ask(cli.Command{
-		Name: "taskstate", Aliases: []string{"tks"}, Group: cli.GroupTasks, NeedsDump: true,
+		Name: "taskstate", Aliases: []string{"tks"},
 		Summary: "describe the state of a task, or a value of m_stateFlags",
 		Examples: []cli.Example{
 			{Line: "taskstate 7fea85811918", Text: "did this task fail?"},
@@ -33,11 +33,7 @@ func askTaskState(c *cli.Context, o *stateOptions) (*answer.TaskState, error) {
 	if !o.Object.Given {
 		return nil, c.Usagef("which task? Give its address, or flags with -value")
 	}
-	r, err := ask.View(c).TaskReader()
-	if err != nil {
-		return nil, err
-	}
-	out, err := r.DescribeState(o.Object.Addr)
+	out, err := ask.View(c).TaskState(ask.Context(c), o.Object.Addr)
 	if errors.As(err, new(*tasks.NotTaskError)) {
 		return nil, cli.WithText(tasktext.NoTask, err)
 	}

@@ -14,10 +14,17 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
+// ThreadPoolOptions select parts of the text of threadpool.
+type ThreadPoolOptions struct {
+	Log    bool // the hill climbing log
+	Items  bool // what is queued
+	Counts bool // what is queued, counted by type
+}
+
 // ThreadPool is the text of threadpool.
-func ThreadPool(p *report.Page, t *answer.ThreadPool) {
+func ThreadPool(p *report.Page, t *answer.ThreadPool, o ThreadPoolOptions) {
 	if p.SOS {
-		sosThreadPool(p, t)
+		sosThreadPool(p, t, o)
 		return
 	}
 	switch t.Kind {
@@ -36,12 +43,14 @@ func ThreadPool(p *report.Page, t *answer.ThreadPool) {
 	for i := range t.Verdicts {
 		verdict(p, &t.Verdicts[i])
 	}
-	hillClimbing(p, t)
-	if t.WantsItems && t.Queues != nil {
+	if o.Log {
+		hillClimbing(p, t)
+	}
+	if o.Items && t.Queues != nil {
 		p.Print("\n")
 		WorkQueues(p, t.Queues, 0)
 	}
-	if t.WantsCounts && t.Queues != nil {
+	if o.Counts && t.Queues != nil {
 		itemCounts(p, t)
 	}
 }
@@ -90,9 +99,6 @@ func verdict(p *report.Page, v *answer.Verdict) {
 
 // hillClimbing writes the log. Times are seconds before its last entry.
 func hillClimbing(p *report.Page, t *answer.ThreadPool) {
-	if !t.WantsLog {
-		return
-	}
 	n := len(t.HillClimbing)
 	if n == 0 {
 		if !p.SOS {
@@ -115,17 +121,19 @@ func hillClimbing(p *report.Page, t *answer.ThreadPool) {
 }
 
 // sosThreadPool is SOS's form: it calls every pool but that of Windows portable.
-func sosThreadPool(p *report.Page, t *answer.ThreadPool) {
+func sosThreadPool(p *report.Page, t *answer.ThreadPool, o ThreadPoolOptions) {
 	if t.Total.Err != nil {
 		p.Print("Failed to obtain ThreadPool data.\n")
 	} else {
 		sosCounters(p, t)
 	}
-	hillClimbing(p, t)
-	if t.WantsItems && t.Queues != nil {
+	if o.Log {
+		hillClimbing(p, t)
+	}
+	if o.Items && t.Queues != nil {
 		sosItems(p, t.Queues)
 	}
-	if t.WantsCounts && t.Queues != nil {
+	if o.Counts && t.Queues != nil {
 		itemCounts(p, t)
 	}
 }
