@@ -12,11 +12,11 @@ type Opcode uint16
 
 // info describes the opcode, with an empty name when there is no such opcode.
 func (o Opcode) info() opcodeInfo {
-	switch {
-	case o <= 0xFF:
-		return opcodes[o]
-	case o>>8 == opcodePrefix && int(o&0xFF) < len(opcodesFE):
-		return opcodesFE[o&0xFF]
+	switch o >> 8 {
+	case 0:
+		return opcodes()[0][o]
+	case opcodePrefix:
+		return opcodes()[1][o&0xFF]
 	}
 	return opcodeInfo{}
 }
