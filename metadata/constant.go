@@ -9,15 +9,8 @@ import (
 // or nil for a null reference. It reports false when the token has none.
 func (md *Metadata) ConstantOf(t Token) (value any, ok bool, err error) {
 	rows, err := md.byToken(TableConstant, 1, t)
-	if err != nil || rows.Len() == 0 {
-		return nil, false, err
-	}
-	rid, err := rows.RID(0)
-	if err != nil {
-		return nil, false, err
-	}
-	row, err := md.Constant(rid)
-	if err != nil {
+	row, ok, err := only(rows, err, md.Constant)
+	if !ok {
 		return nil, false, err
 	}
 	b, err := md.Blob(row.Value)

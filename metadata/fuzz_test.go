@@ -93,8 +93,6 @@ func visit(t *testing.T, md *Metadata) {
 		}
 		return nil
 	})
-	each(TableEvent, func(rid uint32) error { _, err := md.EventOwner(rid); return err })
-	each(TableProperty, func(rid uint32) error { _, err := md.PropertyOwner(rid); return err })
 	each(TableLocalScope, func(rid uint32) error {
 		r, err := md.LocalVariables(rid)
 		drain(t, r)
@@ -115,7 +113,7 @@ func drain(t *testing.T, r RowRange) {
 
 func visitType(t *testing.T, md *Metadata, rid uint32) error {
 	for _, list := range []func(uint32) (RowRange, error){
-		md.Fields, md.Methods, md.Events, md.Properties, md.InterfaceImpls, md.NestedClasses, md.MethodImpls,
+		md.Fields, md.Methods, md.InterfaceImpls, md.NestedClasses,
 	} {
 		r, err := list(rid)
 		known(t, err)
@@ -148,9 +146,6 @@ func visitMethod(t *testing.T, md *Metadata, rid uint32) error {
 	drain(t, r)
 	_, _, err = md.ImplMapOf(NewToken(TableMethodDef, rid))
 	known(t, err)
-	r, err = md.SemanticsOf(rid)
-	known(t, err)
-	drain(t, r)
 	row, err := md.MethodDef(rid)
 	if err != nil {
 		return err

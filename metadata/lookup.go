@@ -206,15 +206,17 @@ func (md *Metadata) byKey(id TableID, col int, key uint32) (RowRange, error) {
 	return RowRange{md: md, table: id, first: first, n: end - first}, nil
 }
 
-// one returns the only row whose key column holds key; that others are missing
-// does not matter then. It reports false when there is none.
-func (md *Metadata) one(id TableID, col int, key uint32) (uint32, bool, error) {
-	rows, err := md.byKey(id, col, key)
+// only decodes the only one of the rows that byKey or byToken found; that others are missing does not matter then. It
+// reports false when there is none.
+func only[T any](rows RowRange, err error, decode func(rid uint32) (T, error)) (row T, ok bool, _ error) {
 	if rows.n == 0 {
-		return 0, false, err
+		return row, false, err
 	}
 	rid, err := rows.RID(0)
-	return rid, err == nil, err
+	if err == nil {
+		row, err = decode(rid)
+	}
+	return row, err == nil, err
 }
 
 // byToken is byKey for a coded key column.
@@ -234,13 +236,9 @@ type lookupKey struct {
 
 // lookupKeys lists the columns that rows are looked up by.
 var lookupKeys = [...]lookupKey{
-	{TableInterfaceImpl, 0}, {TableConstant, 1}, {TableCustomAttribute, 0},
-	{TableFieldMarshal, 0}, {TableClassLayout, 2}, {TableFieldLayout, 1},
-	{TableEventMap, 0}, {TablePropertyMap, 0}, {TableMethodSemantics, 1},
-	{TableMethodSemantics, 2}, {TableMethodImpl, 0}, {TableImplMap, 1},
-	{TableFieldRVA, 1}, {TableNestedClass, 0}, {TableNestedClass, 1},
-	{TableGenericParam, 2}, {TableGenericParamConstraint, 0}, {TableLocalScope, 0},
-	{TableStateMachineMethod, 0}, {TableCustomDebugInformation, 0},
+	{TableInterfaceImpl, 0}, {TableConstant, 1}, {TableCustomAttribute, 0}, {TableClassLayout, 2}, {TableFieldLayout, 1},
+	{TableImplMap, 1}, {TableFieldRVA, 1}, {TableNestedClass, 0}, {TableNestedClass, 1}, {TableGenericParam, 2},
+	{TableLocalScope, 0},
 }
 
 const numLookups = len(lookupKeys)
@@ -249,13 +247,6 @@ const numLookups = len(lookupKeys)
 // which only a mistake in this package can cause.
 func (k lookupKey) slot() int { return slices.Index(lookupKeys[:], k) }
 
-// sortedBy reports whether the specification sorts a table by column col (ECMA-335 II.22, portable PDB v1.0). The maps
-// and the second columns of MethodSemantics and NestedClass are in the order they were written in.
-func sortedBy(id TableID, col int) bool {
-	switch (lookupKey{id, col}) {
-	case lookupKey{TableEventMap, 0}, lookupKey{TablePropertyMap, 0},
-		lookupKey{TableMethodSemantics, 1}, lookupKey{TableNestedClass, 1}:
-		return false
-	}
-	return true
-}
+// sortedBy reports whether the specification sorts a table by column col (ECMA-335 II.22, portable PDB v1.0). The second
+// column of NestedClass is in the order it was written in.
+func sortedBy(id TableID, col int) bool { return lookupKey{id, col} != lookupKey{TableNestedClass, 1} }

@@ -102,14 +102,6 @@ func TestRelations(t *testing.T) {
 	assert.Equal(t, []uint32{3}, rids(t, r, err))
 	r, err = md.Params(2)
 	assert.Equal(t, []uint32{1, 2}, rids(t, r, err))
-	r, err = md.Properties(2)
-	assert.Equal(t, []uint32{1}, rids(t, r, err))
-	r, err = md.Properties(3)
-	assert.Empty(t, rids(t, r, err))
-	r, err = md.Accessors(NewToken(TableProperty, 1))
-	assert.Equal(t, []uint32{1}, rids(t, r, err))
-	r, err = md.SemanticsOf(2)
-	assert.Equal(t, []uint32{1}, rids(t, r, err))
 	r, err = md.GenericParams(NewToken(TableMethodDef, 2))
 	assert.Equal(t, []uint32{1}, rids(t, r, err))
 	r, err = md.InterfaceImpls(2)
@@ -129,10 +121,6 @@ func TestRelations(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, want, got)
 	}
-	owner, err := md.PropertyOwner(1)
-	require.NoError(t, err)
-	assert.EqualValues(t, 2, owner)
-
 	layout, ok, err := md.LayoutOf(2)
 	require.NoError(t, err)
 	assert.True(t, ok)
@@ -274,13 +262,9 @@ func TestPortablePDB(t *testing.T) {
 	require.Equal(t, []uint32{1}, rids(t, r, err))
 	r, err = md.LocalVariables(1)
 	assert.Equal(t, []uint32{1}, rids(t, r, err))
-	r, err = md.LocalConstants(1)
-	assert.Equal(t, []uint32{1}, rids(t, r, err))
 	v, err := md.LocalVariable(1)
 	require.NoError(t, err)
 	assert.EqualValues(t, 3, v.Index)
-	r, err = md.CustomDebugInfos(NewToken(TableDocument, 1))
-	assert.Equal(t, []uint32{1}, rids(t, r, err))
 }
 
 // TestAllocations guards the hot paths.
@@ -495,8 +479,6 @@ func describe(md *Metadata) []answer {
 		add("nested", rowsOf(r), err)
 		r, err = md.Methods(rid)
 		add("methods", rowsOf(r), err)
-		r, err = md.Properties(rid)
-		add("properties", rowsOf(r), err)
 	}
 	for rid := uint32(1); rid <= md.RowCount(TableMethodDef); rid++ {
 		owner, err := md.MethodOwner(rid)

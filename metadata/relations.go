@@ -27,11 +27,8 @@ func (md *Metadata) MethodOwner(method uint32) (uint32, error) {
 
 // EnclosingClass returns the rid of the TypeDef that encloses a type; 0 when the type is not nested.
 func (md *Metadata) EnclosingClass(typeDef uint32) (uint32, error) {
-	rid, ok, err := md.one(TableNestedClass, 0, typeDef)
-	if !ok {
-		return 0, err
-	}
-	row, err := md.NestedClass(rid)
+	rows, err := md.byKey(TableNestedClass, 0, typeDef)
+	row, _, err := only(rows, err, md.NestedClass)
 	return row.Enclosing.Row(), err
 }
 
@@ -55,101 +52,30 @@ func (md *Metadata) CustomAttributes(parent Token) (RowRange, error) {
 	return md.byToken(TableCustomAttribute, 0, parent)
 }
 
-// MethodImpls returns the explicit overrides of a type, by TypeDef rid.
-func (md *Metadata) MethodImpls(typeDef uint32) (RowRange, error) {
-	return md.byKey(TableMethodImpl, 0, typeDef)
-}
-
-// Events returns the events of a type, by TypeDef rid.
-func (md *Metadata) Events(typeDef uint32) (RowRange, error) {
-	rid, ok, err := md.one(TableEventMap, 0, typeDef)
-	if !ok {
-		return RowRange{table: TableEvent}, err
-	}
-	return md.list(TableEventMap, rid, 1)
-}
-
-// Properties returns the properties of a type, by TypeDef rid.
-func (md *Metadata) Properties(typeDef uint32) (RowRange, error) {
-	rid, ok, err := md.one(TablePropertyMap, 0, typeDef)
-	if !ok {
-		return RowRange{table: TableProperty}, err
-	}
-	return md.list(TablePropertyMap, rid, 1)
-}
-
-// EventOwner returns the rid of the TypeDef that has the event.
-func (md *Metadata) EventOwner(event uint32) (uint32, error) {
-	rid, err := md.ownerOf(TableEventMap, 1, event)
-	if err != nil {
-		return 0, err
-	}
-	row, err := md.EventMap(rid)
-	return row.Parent.Row(), err
-}
-
-// PropertyOwner returns the rid of the TypeDef that has the property.
-func (md *Metadata) PropertyOwner(property uint32) (uint32, error) {
-	rid, err := md.ownerOf(TablePropertyMap, 1, property)
-	if err != nil {
-		return 0, err
-	}
-	row, err := md.PropertyMap(rid)
-	return row.Parent.Row(), err
-}
-
-// Accessors returns the MethodSemantics rows of a Property or Event.
-func (md *Metadata) Accessors(association Token) (RowRange, error) {
-	return md.byToken(TableMethodSemantics, 2, association)
-}
-
-// SemanticsOf returns the MethodSemantics rows of a method, by MethodDef rid.
-func (md *Metadata) SemanticsOf(method uint32) (RowRange, error) {
-	return md.byKey(TableMethodSemantics, 1, method)
-}
-
 // LayoutOf returns the ClassLayout row of a type. It reports false when the type has none.
 func (md *Metadata) LayoutOf(typeDef uint32) (ClassLayoutRow, bool, error) {
-	rid, ok, err := md.one(TableClassLayout, 2, typeDef)
-	if !ok {
-		return ClassLayoutRow{}, false, err
-	}
-	row, err := md.ClassLayout(rid)
-	return row, err == nil, err
+	rows, err := md.byKey(TableClassLayout, 2, typeDef)
+	return only(rows, err, md.ClassLayout)
 }
 
 // OffsetOf returns the explicit offset of a field in bytes. It reports false when the field has none.
 func (md *Metadata) OffsetOf(field uint32) (uint32, bool, error) {
-	rid, ok, err := md.one(TableFieldLayout, 1, field)
-	if !ok {
-		return 0, false, err
-	}
-	row, err := md.FieldLayout(rid)
-	return row.Offset, err == nil, err
+	rows, err := md.byKey(TableFieldLayout, 1, field)
+	row, ok, err := only(rows, err, md.FieldLayout)
+	return row.Offset, ok, err
 }
 
 // RVAOf returns the RVA of a field's initial value. It reports false when the field has none.
 func (md *Metadata) RVAOf(field uint32) (uint32, bool, error) {
-	rid, ok, err := md.one(TableFieldRVA, 1, field)
-	if !ok {
-		return 0, false, err
-	}
-	row, err := md.FieldRVA(rid)
-	return row.RVA, err == nil, err
+	rows, err := md.byKey(TableFieldRVA, 1, field)
+	row, ok, err := only(rows, err, md.FieldRVA)
+	return row.RVA, ok, err
 }
 
 // ImplMapOf returns the native function that a MethodDef or Field is bound to. It reports false when there is none.
 func (md *Metadata) ImplMapOf(member Token) (ImplMapRow, bool, error) {
 	rows, err := md.byToken(TableImplMap, 1, member)
-	if err != nil || rows.Len() == 0 {
-		return ImplMapRow{}, false, err
-	}
-	rid, err := rows.RID(0)
-	if err != nil {
-		return ImplMapRow{}, false, err
-	}
-	row, err := md.ImplMap(rid)
-	return row, err == nil, err
+	return only(rows, err, md.ImplMap)
 }
 
 // LocalScopes returns the scopes of a method in a portable PDB, outermost first, by MethodDef rid.
@@ -160,14 +86,4 @@ func (md *Metadata) LocalScopes(method uint32) (RowRange, error) {
 // LocalVariables returns the variables of a LocalScope row.
 func (md *Metadata) LocalVariables(scope uint32) (RowRange, error) {
 	return md.list(TableLocalScope, scope, 2)
-}
-
-// LocalConstants returns the constants of a LocalScope row.
-func (md *Metadata) LocalConstants(scope uint32) (RowRange, error) {
-	return md.list(TableLocalScope, scope, 3)
-}
-
-// CustomDebugInfos returns the CustomDebugInformation rows of a token.
-func (md *Metadata) CustomDebugInfos(parent Token) (RowRange, error) {
-	return md.byToken(TableCustomDebugInformation, 0, parent)
 }

@@ -228,32 +228,6 @@ func (md *Metadata) StandAloneSig(rid uint32) (StandAloneSigRow, error) {
 	return v, r.err
 }
 
-// An EventMapRow lists the events of a type (II.22.12).
-type EventMapRow struct {
-	Parent    Token  // TypeDef
-	EventList uint32 // first event; use Metadata.Events
-}
-
-// EventMap decodes row rid of the EventMap table.
-func (md *Metadata) EventMap(rid uint32) (EventMapRow, error) {
-	r := md.row(TableEventMap, rid)
-	v := EventMapRow{Parent: r.token(0, TableTypeDef), EventList: r.u32(1)}
-	return v, r.err
-}
-
-// A PropertyMapRow lists the properties of a type (II.22.35).
-type PropertyMapRow struct {
-	Parent       Token  // TypeDef
-	PropertyList uint32 // first property; use Metadata.Properties
-}
-
-// PropertyMap decodes row rid of the PropertyMap table.
-func (md *Metadata) PropertyMap(rid uint32) (PropertyMapRow, error) {
-	r := md.row(TablePropertyMap, rid)
-	v := PropertyMapRow{Parent: r.token(0, TableTypeDef), PropertyList: r.u32(1)}
-	return v, r.err
-}
-
 // A ModuleRefRow names another module or a native library (II.22.31).
 type ModuleRefRow struct {
 	Name StringIndex
@@ -356,20 +330,6 @@ func (md *Metadata) AssemblyRef(rid uint32) (AssemblyRefRow, error) {
 		Culture:          StringIndex(r.u32(7)),
 		HashValue:        BlobIndex(r.u32(8)),
 	}
-	return v, r.err
-}
-
-// A FileRow names another file of the assembly (II.22.19).
-type FileRow struct {
-	Flags     uint32 // 0 when the file has metadata
-	Name      StringIndex
-	HashValue BlobIndex
-}
-
-// File decodes row rid of the File table.
-func (md *Metadata) File(rid uint32) (FileRow, error) {
-	r := md.row(TableFile, rid)
-	v := FileRow{Flags: r.u32(0), Name: StringIndex(r.u32(1)), HashValue: BlobIndex(r.u32(2))}
 	return v, r.err
 }
 
@@ -479,7 +439,7 @@ type LocalScopeRow struct {
 	Method       Token // MethodDef
 	ImportScope  Token
 	VariableList uint32 // first variable; use Metadata.LocalVariables
-	ConstantList uint32 // first constant; use Metadata.LocalConstants
+	ConstantList uint32 // first constant
 	StartOffset  uint32 // IL offset in bytes
 	Length       uint32 // bytes of IL
 }
