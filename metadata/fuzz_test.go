@@ -168,7 +168,7 @@ func visitRows(t *testing.T, md *Metadata) {
 	for id := range TableID(numTables) {
 		for rid := uint32(1); rid <= min(md.RowCount(id), maxFuzzRows); rid++ {
 			r := md.row(id, rid)
-			for i, c := range schema[id] {
+			for i, c := range schema[id].cols {
 				switch c.kind {
 				case kindString:
 					_, err := md.String(StringIndex(r.u32(i)))

@@ -61,7 +61,7 @@ func (md *Metadata) list(id TableID, rid uint32, col int) (RowRange, error) {
 	if r.err != nil {
 		return RowRange{}, r.err
 	}
-	of := TableID(schema[id][col].arg)
+	of := TableID(schema[id].cols[col].arg)
 	res := RowRange{md: md, table: of, first: start}
 	rows := md.tables[of].rows
 	if p := ptrTable(of); p != noTable && md.tables[p].rows > 0 {
@@ -106,7 +106,7 @@ func (md *Metadata) search(id TableID, col int, key uint64) (uint32, error) {
 
 // ownerOf finds the row of table id whose list in column col holds child.
 func (md *Metadata) ownerOf(id TableID, col int, child uint32) (uint32, error) {
-	of := TableID(schema[id][col].arg)
+	of := TableID(schema[id].cols[col].arg)
 	if child == 0 || child > md.tables[of].rows {
 		return 0, corruptf(0, "row %d of table %s, which has %d", child, of, md.tables[of].rows)
 	}
@@ -221,7 +221,7 @@ func only[T any](rows RowRange, err error, decode func(rid uint32) (T, error)) (
 
 // byToken is byKey for a coded key column.
 func (md *Metadata) byToken(id TableID, col int, t Token) (RowRange, error) {
-	key, ok := codedIndex(schema[id][col].arg).encode(t)
+	key, ok := codedIndex(schema[id].cols[col].arg).encode(t)
 	if !ok {
 		return RowRange{}, corruptf(0, "table %s has no rows for token %s", id, t)
 	}

@@ -288,11 +288,11 @@ func (md *Metadata) layTables(off, end int) error {
 	}
 	for i := range md.tables {
 		t := &md.tables[i]
-		if rows[i] > maxRID || t.rows != 0 && schema[i] == nil {
+		if rows[i] > maxRID || t.rows != 0 && schema[i].cols == nil {
 			return corruptf(off, "%d rows in table %s", rows[i], TableID(i))
 		}
 		size := uint8(0)
-		for j, col := range schema[i] {
+		for j, col := range schema[i].cols {
 			w := md.width(col, &rows)
 			t.cols[j] = columnLayout{size, w}
 			size += w

@@ -15,7 +15,7 @@ func TestAccessors(t *testing.T) {
 	want := map[TableID][]uint32{}
 	for id := range TableID(numTables) {
 		var cols []any
-		for i, c := range schema[id] {
+		for i, c := range schema[id].cols {
 			v := uint32(i + 1)
 			if c.kind == kindCoded {
 				for _, table := range codedIndexes[c.arg].tables {
@@ -59,7 +59,7 @@ func fields(id TableID, row reflect.Value) (out []uint32) {
 	for i := range row.NumField() {
 		switch v := row.Field(i).Interface().(type) {
 		case Token:
-			c := schema[id][len(out)]
+			c := schema[id].cols[len(out)]
 			n := v.Row()
 			if c.kind == kindCoded {
 				n, _ = codedIndex(c.arg).encode(v)

@@ -95,40 +95,13 @@ const (
 // numTables is the number of table ids that metadata can have rows for.
 const numTables = 0x38
 
-var tableNames = [numTables]string{
-	TableModule: "Module", TableTypeRef: "TypeRef", TableTypeDef: "TypeDef",
-	TableFieldPtr: "FieldPtr", TableField: "Field", TableMethodPtr: "MethodPtr",
-	TableMethodDef: "MethodDef", TableParamPtr: "ParamPtr", TableParam: "Param",
-	TableInterfaceImpl: "InterfaceImpl", TableMemberRef: "MemberRef",
-	TableConstant: "Constant", TableCustomAttribute: "CustomAttribute",
-	TableFieldMarshal: "FieldMarshal", TableDeclSecurity: "DeclSecurity",
-	TableClassLayout: "ClassLayout", TableFieldLayout: "FieldLayout",
-	TableStandAloneSig: "StandAloneSig", TableEventMap: "EventMap",
-	TableEventPtr: "EventPtr", TableEvent: "Event", TablePropertyMap: "PropertyMap",
-	TablePropertyPtr: "PropertyPtr", TableProperty: "Property",
-	TableMethodSemantics: "MethodSemantics", TableMethodImpl: "MethodImpl",
-	TableModuleRef: "ModuleRef", TableTypeSpec: "TypeSpec", TableImplMap: "ImplMap",
-	TableFieldRVA: "FieldRVA", TableENCLog: "ENCLog", TableENCMap: "ENCMap",
-	TableAssembly: "Assembly", TableAssemblyProcessor: "AssemblyProcessor",
-	TableAssemblyOS: "AssemblyOS", TableAssemblyRef: "AssemblyRef",
-	TableAssemblyRefProcessor: "AssemblyRefProcessor", TableAssemblyRefOS: "AssemblyRefOS",
-	TableFile: "File", TableExportedType: "ExportedType",
-	TableManifestResource: "ManifestResource", TableNestedClass: "NestedClass",
-	TableGenericParam: "GenericParam", TableMethodSpec: "MethodSpec",
-	TableGenericParamConstraint: "GenericParamConstraint", TableDocument: "Document",
-	TableMethodDebugInformation: "MethodDebugInformation", TableLocalScope: "LocalScope",
-	TableLocalVariable: "LocalVariable", TableLocalConstant: "LocalConstant",
-	TableImportScope: "ImportScope", TableStateMachineMethod: "StateMachineMethod",
-	TableCustomDebugInformation: "CustomDebugInformation",
-}
-
 // String returns the table's name in the specification.
 func (t TableID) String() string {
 	if t == UserStringHeap {
 		return "UserString"
 	}
-	if int(t) < len(tableNames) && tableNames[t] != "" {
-		return tableNames[t]
+	if int(t) < len(schema) && schema[t].name != "" {
+		return schema[t].name
 	}
 	return fmt.Sprintf("Table(%#x)", uint8(t))
 }
