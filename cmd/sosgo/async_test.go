@@ -52,11 +52,11 @@ func TestAsyncText(t *testing.T) {
 			"  7fea85811308 (0) Debuggee.AsyncWork.Scenario.Gated awaits SemaphoreSlim.WaitAsync\n      System.String name = \"gate\"\n",
 		"dumpasync -roots -type Gated":  "  kept alive by static Debuggee.AsyncWork.Scenario.s_gate\n    -> 7fea85805c00 System.Threading.SemaphoreSlim\n",
 		"dumpasync -fields -type Gated": "      System.Runtime.CompilerServices.TaskAwaiter <>u__1 = 00007fea85811360 = {m_task=00007fea858112b0}\n",
-		"dumpasync -type Nothing":       "There is no such stack.\n",
+		"dumpasync -type Nothing":       "No matching stacks.\n",
 		"dumpasync -coalesce":           "[7] 00007ff660130a30 (1) Debuggee.AsyncWork.Scenario+<Inner>d__11 awaits TaskCompletionSource.Task\n",
 		"asyncstacks":                   "       5 Debuggee.AsyncWork.Scenario.Outer awaits Scenario.Middle\n       5   Debuggee.AsyncWork.Scenario.Middle awaits Scenario.Inner\n",
 		"tasks":                         "       7 WaitingForActivation         7fea85806ca8 Debuggee.AsyncWork.Scenario.Inner\n",
-		"tasks -faulted":                "    7fea85810a60 System.InvalidOperationException: faulted task\n1 task failed unnoticed; of 0 others that failed the exceptions were looked at.\n",
+		"tasks -faulted":                "    7fea85810a60 System.InvalidOperationException: faulted task\n1 task failed unobserved; of 0 others that failed the exceptions were looked at.\n",
 		"taskstate 7fea85811918":        "Faulted (PromiseTask, HiddenState, Faulted, WaitingForActivation, CompletionReserved)\n",
 	} {
 		out, errs, code := run(t, "-d", path, "-sos=false", "-c", line)

@@ -26,19 +26,19 @@ func TaskState(p *report.Page, s *answer.TaskState) {
 	}
 	switch {
 	case s.Observed:
-		p.Print("somebody has looked at why it failed\n")
+		p.Print("exception observed\n")
 	case len(s.Exceptions) > 0:
-		p.Print("nobody has looked at why it failed\n")
+		p.Print("exception not observed\n")
 	}
 	if s.CancellationSource != 0 {
-		p.Printf("made with a cancellation token of %s\n", report.Hex12(s.CancellationSource))
+		p.Printf("cancellation token of %s\n", report.Hex12(s.CancellationSource))
 	}
 	if s.Task != 0 {
 		taskWaits(p, s)
 	}
 }
 
-// taskWaits says what a task waits for, and who waits for it.
+// taskWaits writes what a task waits for, and what awaits it.
 func taskWaits(p *report.Page, s *answer.TaskState) {
 	p.Printf("task of %s\n", report.Escape(s.Name.String()))
 	if s.At != nil {

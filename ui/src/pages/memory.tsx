@@ -17,7 +17,7 @@ export function DominatorsPage(): JSX.Element {
   const doc = useDoc<Dominators>(question("dominators"));
   const retained = useDoc<Retained>(question("retained"));
   const root = useMemo(() => {
-    const t = tree(doc?.result?.tree ?? [], (r) => ({ name: rowName(r), value: r.retained, group: r.object?.type ?? r.folded ?? r.root ?? "", ...(r.object?.address ? { address: r.object.address } : {}) }), "all that lives");
+    const t = tree(doc?.result?.tree ?? [], (r) => ({ name: rowName(r), value: r.retained, group: r.object?.type ?? r.folded ?? r.root ?? "", ...(r.object?.address ? { address: r.object.address } : {}) }), "live memory");
     t.value = Math.max(t.value, doc?.result?.live?.size ?? 0);
     return t;
   }, [doc]);
@@ -95,8 +95,8 @@ export function StringsPage(): JSX.Element {
 }
 
 const wasteKinds: Record<string, string> = {
-  strings: "Strings that repeat another's text", sparse: "Arrays of references that are mostly null", zeros: "Arrays of zeros", constant: "Arrays of one value", tails: "Arrays that end in zeros",
-  "empty-arrays": "Arrays without elements", "empty-collections": "Collections without elements", underfilled: "Collections with much room and few elements", boxes: "Boxes that repeat another's value", "zero-objects": "Objects whose fields are all null or zero",
+  strings: "Duplicate strings", sparse: "Arrays of mostly null references", zeros: "Arrays of zeros", constant: "Arrays of one repeated value", tails: "Arrays with trailing zeros",
+  "empty-arrays": "Duplicate empty arrays", "empty-collections": "Empty collections", underfilled: "Oversized collections", boxes: "Duplicate boxed values", "zero-objects": "Objects with all fields null or zero",
 };
 
 /** Memory that holds nothing, or the same again. */

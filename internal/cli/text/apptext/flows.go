@@ -11,9 +11,9 @@ import (
 func Flows(p *report.Page, a *answer.Flows) {
 	if len(a.Flows) == 0 {
 		if len(a.Noted()) > 0 {
-			p.Print("Nothing that flows was found in what could be read.\n")
+			p.Print("No AsyncLocal values found; some data could not be read.\n")
 		} else {
-			p.Print("Nothing flows: no AsyncLocal has a value there.\n")
+			p.Print("No AsyncLocal values found.\n")
 		}
 		return
 	}

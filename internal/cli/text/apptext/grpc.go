@@ -12,7 +12,7 @@ import (
 // GRPCCalls is the text of grpc: of the calls that are not done or, with all, of all; with stacks, with all frames of the async code.
 func GRPCCalls(p *report.Page, a *answer.GRPCCalls, all, stacks bool) {
 	if len(a.Calls) == 0 {
-		none(p, len(a.Noted()), "call of gRPC")
+		none(p, len(a.Noted()), "gRPC calls")
 		return
 	}
 	done := 0
@@ -30,7 +30,7 @@ func GRPCCalls(p *report.Page, a *answer.GRPCCalls, all, stacks bool) {
 		}
 	}
 	if done > 0 {
-		p.Printf("%d calls are done; -all lists them\n", done)
+		p.Printf("%d completed calls (-all lists them)\n", done)
 	}
 }
 
@@ -64,7 +64,7 @@ func grpcCall(c *answer.GRPCCall) string {
 	}
 	switch {
 	case c.Done.Err != nil:
-		parts = append(parts, "whether it is done is "+answer.Absent(c.Done.Err))
+		parts = append(parts, "done: "+answer.Absent(c.Done.Err))
 	case c.Done.Value:
 		parts = append(parts, strings.TrimSpace("done "+c.Status.String()))
 		if !c.Detail.IsZero() {

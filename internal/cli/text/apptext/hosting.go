@@ -12,7 +12,7 @@ import (
 // ServiceScopes is the text of services.
 func ServiceScopes(p *report.Page, a *answer.ServiceScopes) {
 	if len(a.Scopes) == 0 && a.Disposed == 0 {
-		none(p, len(a.Noted()), "scope of dependency injection")
+		none(p, len(a.Noted()), "service scopes")
 		return
 	}
 	for i := range a.Scopes {
@@ -22,31 +22,31 @@ func ServiceScopes(p *report.Page, a *answer.ServiceScopes) {
 			p.Printf("    %6d  %s %s%s\n", t.Count, report.Hex12(t.First), report.Escape(t.Type.String()), transients(s, &t))
 		}
 	}
-	p.Printf("%s, and %d that %s disposed\n", text.Count(uint64(len(a.Scopes)), "scope", "scopes"), a.Disposed, text.Noun(uint64(a.Disposed), "was", "were"))
+	p.Printf("%s, and %d disposed\n", text.Count(uint64(len(a.Scopes)), "scope", "scopes"), a.Disposed)
 }
 
-// none says that there is nothing of a kind, or only that nothing was found.
+// none reports that nothing of a kind was found, and whether some data is missing.
 func none(p *report.Page, noted int, what string) {
 	if noted > 0 {
-		p.Printf("No %s was found in what could be read.\n", what)
+		p.Printf("No %s found; some data could not be read.\n", what)
 		return
 	}
-	p.Printf("There is no %s.\n", what)
+	p.Printf("No %s found.\n", what)
 }
 
 func root(s *answer.ServiceScope) string {
 	if s.Root.Value {
-		return " (of the provider itself, for as long as the program runs)"
+		return " (root scope, lives as long as the provider)"
 	}
 	return ""
 }
 
-// shared returns what a scope gives to all who ask it; the singletons of a root are not kept by the root.
+// shared returns how many scoped objects a scope shares. A root scope does not keep its singletons.
 func shared(s *answer.ServiceScope) string {
 	if s.Root.Value {
 		return ""
 	}
-	return ", gives " + objects(s.Services) + " to all who ask"
+	return ", shares " + objects(s.Services)
 }
 
 func objects(n answer.Maybe[int64]) string {
@@ -56,28 +56,28 @@ func objects(n answer.Maybe[int64]) string {
 	return maybe(n) + " objects"
 }
 
-// transients returns which objects of a type the scope gives to nobody else. Of a root the singletons are among them, one of a type.
+// transients returns how many objects of a type are transient. In a root scope one of them may be a singleton.
 func transients(s *answer.ServiceScope, t *answer.DisposableType) string {
 	switch {
 	case s.Root.Value && t.Uncached > 1:
-		return "  (transients that pile up, unless as many were registered)"
+		return "  (accumulating transients, unless as many are registered)"
 	case s.Root.Value || t.Uncached == 0:
 		return ""
 	}
-	return fmt.Sprintf("  (%d made anew for each who asks)", t.Uncached)
+	return fmt.Sprintf("  (%d transient)", t.Uncached)
 }
 
 // MemoryCaches is the text of caches.
 func MemoryCaches(p *report.Page, a *answer.MemoryCaches) {
 	if len(a.Caches) == 0 {
-		none(p, len(a.Noted()), "memory cache")
+		none(p, len(a.Noted()), "memory caches")
 		return
 	}
 	for i := range a.Caches {
 		c := &a.Caches[i]
 		p.Printf("%s %s entries", report.Hex12(c.Address), maybe(c.Count))
 		if limit := c.Limit.Value; limit != nil {
-			p.Printf(", size %s of at most %d", maybe(c.Size), *limit)
+			p.Printf(", size %s (limit %d)", maybe(c.Size), *limit)
 		}
 		p.Print("\n")
 		t := p.Table(report.Column{Name: "Entry", Kind: report.Pointer}, report.Column{Name: "Size", Kind: report.Text}, report.Column{Name: "Bytes", Kind: report.Text},
@@ -128,7 +128,7 @@ func about(e *answer.CacheEntry) string {
 		parts = append(parts, "expires "+e.Expires.Format(sqlTime))
 	}
 	if e.Sliding != "" {
-		parts = append(parts, "expires "+e.Sliding+" after it was asked for")
+		parts = append(parts, "expires "+e.Sliding+" after the last access")
 	}
 	if e.Expired.Value {
 		parts = append(parts, "expired")
@@ -139,29 +139,31 @@ func about(e *answer.CacheEntry) string {
 // DbContexts is the text of dbcontexts.
 func DbContexts(p *report.Page, a *answer.DbContexts) {
 	if len(a.Contexts) == 0 {
-		none(p, len(a.Noted()), "context of Entity Framework Core")
+		none(p, len(a.Noted()), "contexts of Entity Framework Core")
 		return
 	}
+	recorded := false
 	for i := range a.Contexts {
 		c := &a.Contexts[i]
 		p.Printf("%s %s", report.Hex12(c.Address), report.Escape(c.Type.String()))
 		switch {
 		case missing(c.Disposed.Err):
-			p.Printf(", disposed or not: %s", answer.Absent(c.Disposed.Err))
+			p.Printf(", disposed: %s", answer.Absent(c.Disposed.Err))
 		case c.Disposed.Value:
 			p.Print(", disposed")
 		}
 		if !c.Used && len(a.Noted()) > 0 {
-			p.Print(": nothing that it was asked was found in what could be read\n")
+			p.Print(": no use found; some data could not be read\n")
 			continue
 		}
 		if !c.Used {
-			p.Print(": was not asked anything\n")
+			p.Print(": unused\n")
 			continue
 		}
 		p.Printf(": tracks %s", maybe(c.Tracked))
 		if c.Changed.Err == nil {
 			p.Printf(", %d changed", c.Changed.Value)
+			recorded = true
 		}
 		p.Print("\n")
 		for _, e := range c.Entities {
@@ -169,4 +171,7 @@ func DbContexts(p *report.Page, a *answer.DbContexts) {
 		}
 	}
 	p.Print(text.Count(uint64(len(a.Contexts)), "context", "contexts") + "\n")
+	if recorded {
+		p.Print("Changes are what EF Core has recorded: edits since its last DetectChanges are not counted.\n")
+	}
 }

@@ -29,7 +29,7 @@ func Messages(p *report.Page, a *answer.Messages) {
 		}
 	}
 	if !p.SOS && a.Total == 0 && len(a.Noted()) > 0 {
-		p.Print("No such request was found in what could be read.\n")
+		p.Print("No matching requests found; some data could not be read.\n")
 		return
 	}
 	p.Printf("Total %d requests\n", a.Total)
@@ -45,10 +45,10 @@ func statusCell(n *int64) any {
 // HTTPClients is the text of httpclients.
 func HTTPClients(p *report.Page, a *answer.HTTPClients) {
 	if a.Clients+a.Handlers == 0 && len(a.Pools) == 0 && len(a.Noted()) > 0 {
-		p.Print("No HttpClient was found in what could be read.\n")
+		p.Print("No HttpClient found; some data could not be read.\n")
 		return
 	}
-	p.Printf("%d HttpClient, %d SocketsHttpHandler, %s of connections\n", a.Clients, a.Handlers, text.Count(uint64(len(a.Pools)), "pool", "pools"))
+	p.Printf("%d HttpClient, %d SocketsHttpHandler, %s\n", a.Clients, a.Handlers, text.Count(uint64(len(a.Pools)), "connection pool", "connection pools"))
 	for i := range a.Pools {
 		pool(p, &a.Pools[i])
 	}
@@ -65,7 +65,7 @@ func pool(p *report.Page, a *answer.HTTPPool) {
 	}
 	p.Printf("\n  connections %s, idle %s", maybe(a.Count), maybe(a.Idle))
 	if a.Opening.Err == nil {
-		p.Printf(", being opened %d", a.Opening.Value)
+		p.Printf(", opening %d", a.Opening.Value)
 	}
 	if a.Max.Err == nil && a.Max.Value < unlimited {
 		p.Printf(", at most %d", a.Max.Value)
@@ -76,9 +76,9 @@ func pool(p *report.Page, a *answer.HTTPPool) {
 	if a.HTTP3.Err == nil && a.HTTP3.Value > 0 {
 		p.Printf("; HTTP/3 %d", a.HTTP3.Value)
 	}
-	p.Printf("; requests on their way %d, waiting for a connection %d\n", len(a.Running), len(a.Waiting))
+	p.Printf("; requests in flight %d, waiting for a connection %d\n", len(a.Running), len(a.Waiting))
 	for i := range a.Running {
-		wait(p, "on its way", &a.Running[i])
+		wait(p, "in flight", &a.Running[i])
 	}
 	for i := range a.Waiting {
 		wait(p, "waits", &a.Waiting[i])

@@ -26,7 +26,7 @@ func DumpRequests(p *report.Page, a *answer.Requests) {
 	}
 	if n == 0 {
 		if !p.SOS && len(a.Noted()) > 0 {
-			p.Print("No such request was found in what could be read.\n")
+			p.Print("No matching requests found; some data could not be read.\n")
 		} else {
 			p.Print("No requests found\n")
 		}
@@ -39,7 +39,7 @@ func DumpRequests(p *report.Page, a *answer.Requests) {
 // Requests is the text of requests: with stacks, with all frames of the async code.
 func Requests(p *report.Page, a *answer.Requests, stacks bool) {
 	if a.Now != nil && slices.ContainsFunc(a.Requests, func(r answer.Request) bool { return r.Age != "" }) {
-		p.Printf("Ages are counted to %s: %s.\n\n", a.Now.Format("2006-01-02 15:04:05 MST"), a.Clock)
+		p.Printf("Ages as of %s (%s).\n\n", a.Now.Format("2006-01-02 15:04:05 MST"), a.Clock)
 	}
 	for i := range a.Requests {
 		request(p, &a.Requests[i], stacks)
@@ -50,11 +50,11 @@ func Requests(p *report.Page, a *answer.Requests, stacks bool) {
 	case n > 0:
 		p.Printf("%d requests\n", n)
 	case len(a.Noted()) > 0:
-		p.Print("No such request was found in what could be read.\n")
+		p.Print("No matching requests found; some data could not be read.\n")
 	case a.Others > 0:
-		p.Printf("None of the %d requests is such a one; \"requests\" lists them.\n", a.Others)
+		p.Printf("None of the %d requests matches; \"requests\" lists them.\n", a.Others)
 	default:
-		p.Print("There is no request.\n")
+		p.Print("No requests.\n")
 	}
 }
 
@@ -140,10 +140,10 @@ func state(r *answer.Request) string {
 		add(fmt.Sprintf("status %d", r.Status.Value))
 	}
 	if r.Upgraded {
-		add("the connection has become a WebSocket or another protocol")
+		add("upgraded to WebSocket or another protocol")
 	}
 	if r.Aborted {
-		add("the client has gone")
+		add("client disconnected")
 	}
 	return strings.Join(parts, ", ")
 }

@@ -11,7 +11,7 @@ import (
 // WebSockets is the text of websockets: with stacks, with all frames of the async code.
 func WebSockets(p *report.Page, a *answer.WebSockets, stacks bool) {
 	if len(a.Sockets) == 0 {
-		none(p, len(a.Noted()), "WebSocket")
+		none(p, len(a.Noted()), "WebSockets")
 		return
 	}
 	for i := range a.Sockets {
@@ -27,11 +27,11 @@ func WebSockets(p *report.Page, a *answer.WebSockets, stacks bool) {
 
 // socket returns a WebSocket in words.
 func socket(s *answer.WebSocket) string {
-	side := "of a client"
+	side := "client side"
 	if s.Server.Err != nil {
 		side = "side " + answer.Absent(s.Server.Err)
 	} else if s.Server.Value {
-		side = "of a server"
+		side = "server side"
 	}
 	parts := []string{side, orUnknown(s.State.String())}
 	if !s.Protocol.IsZero() {
@@ -40,13 +40,13 @@ func socket(s *answer.WebSocket) string {
 	for _, state := range []struct {
 		flag answer.Maybe[bool]
 		text string
-	}{{s.SentClose, "has sent its close frame"}, {s.ReceivedClose, "has received the other's close frame"}, {s.Disposed, "disposed"}} {
+	}{{s.SentClose, "close frame sent"}, {s.ReceivedClose, "close frame received"}, {s.Disposed, "disposed"}} {
 		if state.flag.Value {
 			parts = append(parts, state.text)
 		}
 	}
 	if why := strings.TrimSpace(s.CloseStatus.String() + " " + s.CloseText.String()); why != "" {
-		parts = append(parts, "closed by the other end: "+why)
+		parts = append(parts, "closed by the peer: "+why)
 	}
 	return strings.Join(parts, ", ")
 }

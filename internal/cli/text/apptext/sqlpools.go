@@ -14,10 +14,10 @@ import (
 func SQLPools(p *report.Page, a *answer.SQLPools, stacks bool) {
 	if len(a.Pools) == 0 {
 		if len(a.Noted()) > 0 {
-			p.Print("No pool of connections was found in what could be read.\n")
+			p.Print("No connection pools found; some data could not be read.\n")
 			return
 		}
-		p.Print("There is no pool of connections of SqlClient or Npgsql.\n")
+		p.Print("No connection pools of SqlClient or Npgsql found.\n")
 		return
 	}
 	for i := range a.Pools {
@@ -34,13 +34,13 @@ func sqlPool(p *report.Page, a *answer.SQLPool, stacks bool) {
 		p.Printf(" (%s)", report.Escape(s))
 	}
 	p.Printf("\n  %s\n", report.Escape(a.Connection.String()))
-	p.Printf("  open %s of at most %s, busy %s, idle %s, waiting %s", maybe(a.Open), maybe(a.Max), maybe(a.Busy), maybe(a.Idle), maybe(a.Waiting))
+	p.Printf("  open %s (max %s), busy %s, idle %s, waiting %s", maybe(a.Open), maybe(a.Max), maybe(a.Busy), maybe(a.Idle), maybe(a.Waiting))
 	if a.Blocked.Value {
-		p.Print("; the last attempt to connect failed, and all fail for a while")
+		p.Print("; blocked after a failed connect: new attempts fail for a while")
 	}
 	p.Print("\n")
 	if a.Max.Err == nil && a.Busy.Err == nil && a.Max.Value > 0 && a.Busy.Value >= a.Max.Value {
-		p.Print("  all connections are busy: whoever wants one has to wait\n")
+		p.Print("  exhausted: all connections are busy, further requests wait\n")
 	}
 	for i := range a.Connections {
 		sqlConnection(p, &a.Connections[i], stacks)
@@ -63,7 +63,7 @@ func sqlConnection(p *report.Page, c *answer.SQLConnection, stacks bool) {
 		add("process %s", maybe(c.ProcessID))
 	}
 	if missing(c.Transaction.Err) {
-		add("whether in a transaction is %s", answer.Absent(c.Transaction.Err))
+		add("in a transaction: %s", answer.Absent(c.Transaction.Err))
 	} else if c.Transaction.Value {
 		add("in a transaction")
 	}
@@ -76,14 +76,14 @@ func sqlConnection(p *report.Page, c *answer.SQLConnection, stacks bool) {
 	case c.Owner.Value != 0:
 		add("owner %s", report.Hex12(c.Owner.Value))
 	default:
-		add("nobody has it any more: it was not closed")
+		add("leaked: its owner is gone without closing it")
 	}
 	p.Printf("    %s %s\n", report.Hex12(c.Address), report.Escape(strings.Join(about, ", ")))
 	switch {
 	case c.Command.Err != nil:
 		p.Printf("      command %s\n", answer.Absent(c.Command.Err))
 	case c.Command.Value == nil:
-		p.Print("      no command runs on it\n")
+		p.Print("      no running command\n")
 	default:
 		sqlCommand(p, c.Command.Value)
 	}
@@ -96,7 +96,7 @@ func missing(err error) bool { return err != nil && !errors.Is(err, target.ErrUn
 func sqlCommand(p *report.Page, c *answer.SQLCommand) {
 	kind := ""
 	if !c.Running {
-		kind = "no command runs on it; the last one was "
+		kind = "no running command; last: "
 	}
 	if c.Procedure.Value {
 		kind += "procedure "
@@ -131,7 +131,7 @@ func timing(c *answer.SQLCommand) string {
 	case missing(c.Since.Err):
 		parts = append(parts, "since "+answer.Absent(c.Since.Err))
 	default:
-		parts = append(parts, "since when is not kept")
+		parts = append(parts, "start time not recorded")
 	}
 	return strings.Join(parts, ", ")
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/sosgo/sosgo/internal/report"
 )
 
-// Export says what was written, and where.
+// Export describes what was written, and where.
 func Export(p *report.Page, v *answer.Exported) {
 	path := report.Escape(v.Path)
 	switch v.Of {
@@ -26,7 +26,7 @@ func Export(p *report.Page, v *answer.Exported) {
 		p.Printf("%s: %s of the stacks of %d threads\n", path, v.Form, v.Stacks)
 	default:
 		if v.Skipped {
-			p.Printf("%s is there already\n", path)
+			p.Printf("%s already exists\n", path)
 			return
 		}
 		p.Printf("%s: %d %s files\n", path, len(v.Files), v.Form)

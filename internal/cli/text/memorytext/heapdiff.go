@@ -33,27 +33,27 @@ func HeapDiff(p *report.Page, d *answer.HeapDiff) {
 		p.Printf("... and %s more\n", report.Commas(uint64(d.MoreTypes)))
 	}
 	if len(d.Types) == 0 {
-		p.Print("\nno type changed as asked for\n")
+		p.Print("\nno type changed within the given limits\n")
 	}
 	growthSuspects(p, d)
 	pathGrowths(p, d)
 	if s := d.Same; s != nil {
-		p.Printf("\nOf the %s objects of dump 1 (%s) %s (%s) stand at the same address with the same type in dump %d.\n", report.Commas(s.Of.Objects), report.HumanSize(s.Of.Size),
+		p.Printf("\nOf %s objects (%s) in dump 1, %s (%s) have the same address and type in dump %d.\n", report.Commas(s.Of.Objects), report.HumanSize(s.Of.Size),
 			report.Commas(s.Same.Objects), report.HumanSize(s.Same.Size), len(d.Dumps))
 	}
 }
 
-// growthSuspects says in words where growth hangs.
+// growthSuspects writes the holders with the largest growth.
 func growthSuspects(p *report.Page, d *answer.HeapDiff) {
 	if len(d.Suspects) == 0 {
 		return
 	}
-	p.Print("\nWhat lives grew most here:\n")
+	p.Print("\nLargest growth of live memory:\n")
 	for i := range d.Suspects {
 		s := &d.Suspects[i]
 		p.Printf("%d. %s, %s objects, %.0f%% of the growth", i+1, signedSize(s.SizeChange), signed(s.CountChange), s.Share)
 		if s.Growing {
-			p.Print(", more with each dump")
+			p.Print(", growing with each dump")
 		}
 		p.Printf("\n   held by %s\n", report.Escape(strings.Join(s.Path, " -> ")))
 	}

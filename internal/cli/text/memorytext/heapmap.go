@@ -31,9 +31,9 @@ type mapSigns struct {
 
 var (
 	blockSigns = mapSigns{used: [...]string{"░", "▒", "▓", "█"}, free: "·", empty: "_", unread: "?", dead: "×", between: " ",
-		description: "█ ▓ ▒ ░ objects fill the cell, 3, 2 quarters of it, less; · free blocks alone; _ not used yet; ? can't be read"}
+		description: "█ ▓ ▒ ░ used: full, 3/4, 1/2, less; · free blocks only; _ unused; ? unreadable"}
 	asciiSigns = mapSigns{used: [...]string{"-", "+", "*", "#"}, free: ".", empty: "_", unread: "?", dead: "x", between: " ",
-		description: "# * + - objects fill the cell, 3, 2 quarters of it, less; . free blocks alone; _ not used yet; ? can't be read"}
+		description: "# * + - used: full, 3/4, 1/2, less; . free blocks only; _ unused; ? unreadable"}
 )
 
 // HeapMap is the text of heapmap: a picture of each segment, what its signs mean, and sums.
@@ -45,13 +45,13 @@ func HeapMap(p *report.Page, m *answer.HeapMap, o HeapMapOptions) {
 	t.picture()
 	p.Printf("\nA cell is %s: %s", report.HumanSize(m.CellSize), t.signs.description)
 	if m.Reachable {
-		p.Printf("; %s most of its objects are dead", t.signs.dead)
+		p.Printf("; %s mostly dead objects", t.signs.dead)
 	}
 	p.Print(".\n\n")
 	t.sums()
 	for i := range m.Lost {
 		l := &m.Lost[i]
-		p.Printf("segment %s of generation %s, heap %d: %s; it is in no sum\n", report.Hex(l.Address), l.Generation, l.Heap, answer.Absent(l.Err))
+		p.Printf("segment %s of generation %s, heap %d: %s; not counted\n", report.Hex(l.Address), l.Generation, l.Heap, answer.Absent(l.Err))
 	}
 }
 

@@ -33,7 +33,7 @@ func TestHeapMapSigns(t *testing.T) {
 	m.Lost = []answer.LostSegment{{Address: 0x1000, Generation: "2", Err: target.ErrCorrupt}}
 	ascii := text(t, func(p *report.Page) { memorytext.HeapMap(p, m, memorytext.HeapMapOptions{}) })
 	assert.Contains(t, ascii, "<not in dump>  -+*##.?_\n")
-	assert.Contains(t, ascii, "segment 0x1000 of generation 2, heap 0: <corrupt>; it is in no sum\n")
+	assert.Contains(t, ascii, "segment 0x1000 of generation 2, heap 0: <corrupt>; not counted\n")
 	assert.NotContains(t, ascii, "█")
 	assert.Regexp(t, `\n2 +0 +<not in dump>  <not in dump>  <not in dump>  - `, ascii)
 	assert.Regexp(t, `\nlarge +0 +12\+ +0.10kb\+ +0.00kb\+ +0.0% `, ascii)

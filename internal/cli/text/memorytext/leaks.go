@@ -13,35 +13,35 @@ import (
 func Leaks(p *report.Page, l *answer.Leaks) {
 	heapParts(p, l.Live, l.Garbage, l.Frozen, l.Incomplete)
 	if l.Incomplete {
-		p.Print("What is missing may hide a leak, or be what holds one.\n")
+		p.Print("Missing data may hide a leak or its holder.\n")
 	}
 	if l.Nameless > 0 {
-		p.Printf("The names of %s can't be read without the files of their modules: events, timers and other patterns of theirs are not found.\n",
+		p.Printf("Names of %s need module files: events, timers and other patterns of these types are not detected.\n",
 			text.Count(uint64(l.Nameless), "type", "types"))
 	}
 	t := &l.Thresholds
 	switch {
 	case l.Small && l.Garbage.Size >= t.Small:
-		p.Printf("\nLittle of the heap lives. The garbage, %s, is no leak: a collection of all generations would free it.\n", report.HumanSize(l.Garbage.Size))
+		p.Printf("\nLittle of the heap is live. %s is garbage, not a leak: a full collection would free it.\n", report.HumanSize(l.Garbage.Size))
 		smallList(p, l)
 	case l.Small && l.Incomplete:
-		p.Printf("\nOf what can be read less than %s lives: shares of it say little about the process.\n", report.HumanSize(t.Small))
+		p.Printf("\nLess than %s of the readable heap is live: its shares mean little for the process.\n", report.HumanSize(t.Small))
 		smallList(p, l)
 	case l.Small:
-		p.Printf("\nThis heap is small: what lives takes less than %s, so that nothing in it explains a process that uses much memory.\n", report.HumanSize(t.Small))
+		p.Printf("\nLess than %s is live: the heap does not explain high memory use.\n", report.HumanSize(t.Small))
 		smallList(p, l)
 	case len(l.Suspects) > 0 && l.Suspects[0].Verdict == answer.VerdictSuspect:
-		p.Printf("\nSuspects: what retains at least %s of all that lives. That is no proof of a leak: an earlier dump would tell what grew (diff).\n", percent(t.Share))
+		p.Printf("\nSuspects: each retains at least %s of live memory. That is no proof of a leak: diff with an earlier dump shows what grew.\n", percent(t.Share))
 	}
 	if len(l.Suspects) == 0 {
-		p.Printf("\nNothing retains %s of what lives (and %s) by itself.\n", percent(t.Least), report.HumanSize(t.Bytes))
+		p.Printf("\nNo single holder retains %s of live memory (and %s).\n", percent(t.Least), report.HumanSize(t.Bytes))
 	}
 	minor := l.Small
 	for i := range l.Suspects {
 		s := &l.Suspects[i]
 		if s.Verdict != answer.VerdictSuspect && !minor {
 			minor = true
-			p.Print("\nSmaller than that, and no suspects by their size:\n")
+			p.Print("\nSmaller, not suspects by size:\n")
 		}
 		p.Printf("\n%d. ", i+1)
 		suspect(p, s)
@@ -52,7 +52,7 @@ func Leaks(p *report.Page, l *answer.Leaks) {
 	finalization(p, &l.Finalizers)
 	for i := range l.Unknown {
 		u := &l.Unknown[i]
-		p.Printf("\nnot looked into: %s objects of %s: %s\n", report.Commas(u.Objects), report.Escape(u.Type.String()), report.Escape(u.Reason))
+		p.Printf("\nnot examined: %s objects of %s: %s\n", report.Commas(u.Objects), report.Escape(u.Type.String()), report.Escape(u.Reason))
 	}
 }
 
@@ -62,9 +62,9 @@ func smallList(p *report.Page, l *answer.Leaks) {
 	}
 }
 
-// suspect writes what was found in words, then what holds it and what it has.
+// suspect writes a suspect's title, holders and contents.
 func suspect(p *report.Page, s *answer.Suspect) {
-	p.Printf("%s: %s bytes, %s of all that lives\n", title(s), report.Commas(s.Retained), percent(s.Share))
+	p.Printf("%s: %s bytes, %s of live memory\n", title(s), report.Commas(s.Retained), percent(s.Share))
 	if m := s.Members; m != nil && s.Kind == answer.SuspectAccumulation {
 		p.Printf("   %s %s retain %s bytes of that.\n", report.Commas(m.Count), report.Escape(m.Type.String()), report.Commas(m.Size))
 	}
@@ -74,9 +74,9 @@ func suspect(p *report.Page, s *answer.Suspect) {
 	}
 	switch s.Weak {
 	case "cached":
-		p.Print("   It is held through a cache, which lets go of its entries by rules of its own: a limit may be missing.\n")
+		p.Print("   Held through a cache with its own eviction rules: a size limit may be missing.\n")
 	case "attached":
-		p.Print("   It is attached to another object by a ConditionalWeakTable, and goes with that.\n")
+		p.Print("   Attached to another object by a ConditionalWeakTable; collected with that object.\n")
 	}
 	if s.Kind == answer.SuspectGroup {
 		groupHolders(p, s)
@@ -84,7 +84,7 @@ func suspect(p *report.Page, s *answer.Suspect) {
 	if s.Path != nil {
 		what := "Held by"
 		if s.Point == nil {
-			what = "One of them is held by"
+			what = "One is held by"
 		}
 		p.Printf("   %s %s\n", what, report.Escape(rootName(&s.Path.Root)))
 		steps(p, s.Path.Objects)
@@ -98,30 +98,29 @@ func suspect(p *report.Page, s *answer.Suspect) {
 			t := &s.Types[i]
 			list = append(list, fmt.Sprintf("%s %s (%s)", report.Commas(t.Count), report.Escape(t.Type.String()), report.Commas(t.Size)))
 		}
-		p.Printf("   Most of its bytes: %s\n", strings.Join(list, ", "))
+		p.Printf("   Most of the bytes: %s\n", strings.Join(list, ", "))
 	}
 }
 
-// remedy says in plain words why nothing of it is collected, and what would have to happen.
+// remedy returns why a suspect is not collected, and what would free it.
 func remedy(s *answer.Suspect) string {
 	switch s.Kind {
 	case answer.SuspectEvent:
-		return "An event refers to its handlers, and these to their objects: they live as long as what has the event, unless each is taken off it (-=)."
+		return "An event keeps its handlers and their objects alive as long as its owner lives, unless they are removed (-=)."
 	case answer.SuspectTimers:
-		return "A timer that runs lives, with what it is given, until somebody disposes it."
+		return "An active timer and its state stay alive until it is disposed."
 	case answer.SuspectCancellation:
-		return "A registration lives, with what it is given, until it is disposed or the source is: what Register returns has to be disposed."
+		return "A registration and its state stay alive until it or its source is disposed: dispose what Register returns."
 	case answer.SuspectRootScope:
-		return "What is resolved from the root provider is disposed with it; a scope (CreateScope) would dispose it earlier."
+		return "Disposables resolved from the root provider live until it is disposed; a scope (CreateScope) disposes them earlier."
 	case answer.SuspectWeak:
-		return "A weak reference does not go with its object: each takes memory and a GC handle until the program takes it out."
+		return "A weak reference outlives its object: each uses memory and a GC handle until it is removed."
 	}
 	if s.Weak != "" || s.Path == nil || s.Kind == answer.SuspectGroup {
 		return ""
 	}
 	if s.Literals {
-		return "In such an array, which a handle of its own keeps, the runtime has the literals of the program and what it interned (String.Intern). " +
-			"If this is one, they live until the process ends."
+		return "An array with a handle of its own, as the runtime uses for literals and interned strings (String.Intern); those live until the process ends."
 	}
 	return rootRemedy(&s.Path.Root)
 }
@@ -130,11 +129,11 @@ func remedy(s *answer.Suspect) string {
 func eachRemedy(h *answer.GroupHolder) string {
 	switch {
 	case h.Handle == "Strong" || h.Handle == "Pinned":
-		return "Each has a GC handle, and lives until somebody frees that."
+		return "Each has a GC handle and lives until that is freed."
 	case h.Kind == "finalizer queue":
-		return "Each waits for its finalizer, and can be collected when that has run."
+		return "Each awaits finalization and can be collected afterwards."
 	case h.Kind == "frame":
-		return "A method that runs refers to them: they can be collected when that has returned, or does not need them any more."
+		return "A running method refers to them: they can be collected when it returns or no longer needs them."
 	}
 	return ""
 }
@@ -143,27 +142,27 @@ func eachRemedy(h *answer.GroupHolder) string {
 func rootRemedy(r *answer.GCRoot) string {
 	switch r.Kind {
 	case "static field":
-		return "A static field leads to it: nothing of it is collected before the program takes it out, or sets the field to null."
+		return "A static field keeps it alive until the program removes it or sets the field to null."
 	case "thread static":
-		return "A thread static leads to it: it lives as long as the thread, unless the program takes it out."
+		return "A thread static keeps it alive as long as the thread lives, unless the program removes it."
 	case "stack":
-		return "A method that runs refers to it: it can be collected when that has returned, or does not need it any more."
+		return "A running method refers to it: it can be collected when the method returns or no longer needs it."
 	case "finalizer":
-		return "It waits for its finalizer, and can be collected when that has run."
+		return "It awaits finalization and can be collected afterwards."
 	case "handle":
 		if r.Handle == "Strong" || r.Handle == "Pinned" {
-			return "A GC handle leads to it: it lives until somebody frees the handle."
+			return "A GC handle keeps it alive until the handle is freed."
 		}
 	}
 	return ""
 }
 
-// targetWords say what the targets of a kind of suspects are.
+// targetWords label the targets of each kind of suspect.
 var targetWords = map[string]string{
-	answer.SuspectEvent:        "Handlers are methods of",
-	answer.SuspectTimers:       "They are given",
-	answer.SuspectCancellation: "Callbacks are methods of, or given",
-	answer.SuspectRootScope:    "Among them",
+	answer.SuspectEvent:        "Handler targets",
+	answer.SuspectTimers:       "State",
+	answer.SuspectCancellation: "Callback targets and state",
+	answer.SuspectRootScope:    "Including",
 }
 
 // title returns what was found in a few words.
@@ -183,9 +182,9 @@ func title(s *answer.Suspect) string {
 		case s.Owner != nil:
 			return fmt.Sprintf("%s %s in one %s", report.Commas(s.Members.Count), report.Escape(s.Members.Type.String()), typeOf(s.Owner))
 		}
-		return fmt.Sprintf("%s %s that one %s owns", report.Commas(s.Members.Count), report.Escape(s.Members.Type.String()), typeOf(s.Point))
+		return fmt.Sprintf("%s %s owned by one %s", report.Commas(s.Members.Count), report.Escape(s.Members.Type.String()), typeOf(s.Point))
 	case answer.SuspectGroup:
-		return fmt.Sprintf("%s %s that no single object owns", report.Commas(s.Members.Count), report.Escape(s.Members.Type.String()))
+		return fmt.Sprintf("%s %s without a single owner", report.Commas(s.Members.Count), report.Escape(s.Members.Type.String()))
 	case answer.SuspectEvent:
 		return fmt.Sprintf("%s handlers of %s", elements, eventName(s))
 	case answer.SuspectTimers:
@@ -193,9 +192,9 @@ func title(s *answer.Suspect) string {
 	case answer.SuspectCancellation:
 		return fmt.Sprintf("%s callbacks registered with one %s", elements, typeOf(s.Point))
 	case answer.SuspectRootScope:
-		return fmt.Sprintf("%s disposables that the root scope of a service provider keeps until the program ends", elements)
+		return fmt.Sprintf("%s disposables kept by the root scope of a service provider until the program ends", elements)
 	case answer.SuspectWeak:
-		return fmt.Sprintf("%s of %s weak references in one %s lead to nothing any more", report.Commas(s.Dead), elements, typeOf(collection(s)))
+		return fmt.Sprintf("%s of %s weak references in one %s are dead", report.Commas(s.Dead), elements, typeOf(collection(s)))
 	}
 	if s.Elements.Err == nil {
 		return fmt.Sprintf("One %s with %s", typeOf(collection(s)), text.Count(s.Elements.Value, "element", "elements"))
@@ -203,7 +202,7 @@ func title(s *answer.Suspect) string {
 	return "One " + typeOf(s.Point)
 }
 
-// collection returns the object that says how many elements it has.
+// collection returns the object that has the elements.
 func collection(s *answer.Suspect) *answer.PathObject {
 	if s.Owner != nil {
 		return s.Owner
@@ -225,7 +224,7 @@ func eventName(s *answer.Suspect) string {
 
 func groupHolders(p *report.Page, s *answer.Suspect) {
 	if len(s.Holders)+len(s.Others) > 1 {
-		p.Print("   Each of these would have to let go of them:\n")
+		p.Print("   Each of these holders must release them:\n")
 	}
 	for i := range s.Holders {
 		h := &s.Holders[i]
@@ -233,7 +232,7 @@ func groupHolders(p *report.Page, s *answer.Suspect) {
 		if h.Object != nil {
 			name = fmt.Sprintf("one %s at %s", typeOf(h.Object), report.Hex12(h.Object.Address))
 		}
-		p.Printf("   %.0f%% of them (of %s looked at) are referred to by %s\n", h.Share, report.Commas(uint64(h.Sampled)), name)
+		p.Printf("   %.0f%% (of %s sampled) are referenced by %s\n", h.Share, report.Commas(uint64(h.Sampled)), name)
 		if text := eachRemedy(h); text != "" {
 			p.Printf("   %s\n", text)
 		}
@@ -243,11 +242,11 @@ func groupHolders(p *report.Page, s *answer.Suspect) {
 		}
 	}
 	if len(s.Holders) == 0 {
-		p.Print("   No object refers to most of them.\n")
+		p.Print("   No object references most of them.\n")
 	}
 	for i := range s.Others {
 		o := &s.Others[i]
-		p.Printf("   %.0f%% of them are referred to by %s %s, a few by each\n", o.Share, report.Commas(o.Count), report.Escape(o.Type.String()))
+		p.Printf("   %.0f%% are referenced by %s %s, a few by each\n", o.Share, report.Commas(o.Count), report.Escape(o.Type.String()))
 		if o.Path != nil {
 			p.Printf("   One of these is held by %s\n", report.Escape(rootName(&o.Path.Root)))
 			steps(p, o.Path.Objects)
@@ -257,14 +256,14 @@ func groupHolders(p *report.Page, s *answer.Suspect) {
 
 func finalization(p *report.Page, f *answer.Finalization) {
 	if f.Ready > 0 {
-		p.Printf("\nWaiting for the finalizer thread: %s; no Dispose has suppressed that.\n", text.Count(f.Ready, "object", "objects"))
+		p.Printf("\nReady for finalization (not disposed): %s\n", text.Count(f.Ready, "object", "objects"))
 		finalizable(p, f.ReadyTypes)
 		for _, r := range f.Running {
-			p.Printf("   That thread is in %s: what comes after waits until it returns.\n", report.Escape(r.String()))
+			p.Printf("   The finalizer thread is in %s: the rest waits until it returns.\n", report.Escape(r.String()))
 		}
 	}
 	if f.Dead > 0 {
-		p.Printf("\nIn the garbage: %s with a finalizer that has not run, for which it stays for one more collection; no Dispose has suppressed that.\n", text.Count(f.Dead, "object", "objects"))
+		p.Printf("\nUnreachable, awaiting finalization (not disposed): %s\n", text.Count(f.Dead, "object", "objects"))
 		finalizable(p, f.DeadTypes)
 	}
 }

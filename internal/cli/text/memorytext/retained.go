@@ -40,17 +40,17 @@ func Retained(p *report.Page, r *answer.Retained) {
 			rows[i] = append(rows[i][:4], rows[i][5])
 		}
 		header = append(header[:4], header[5])
-		p.Print("\nWhat dead objects retain of what is dead:\n")
+		p.Print("\nRetained by unreachable objects:\n")
 	}
 	wasteRows(p, header, rows, uint64(r.More))
 }
 
-// heapParts says how much lives.
+// heapParts writes how much of the heap is live.
 func heapParts(p *report.Page, live, garbage, frozen answer.HeapPart, incomplete bool) {
 	name := "garbage"
 	if incomplete {
-		p.Print("Not all can be read, as the warnings say; of what can:\n")
-		name = "garbage, or held by what can't be read"
+		p.Print("Incomplete (see the warnings). Of what can be read:\n")
+		name = "garbage or held by unreadable parts"
 	}
 	p.Printf("%s objects live, %s bytes (%s); %s: %s objects, %s bytes", report.Commas(live.Objects), report.Commas(live.Size), report.HumanSize(live.Size), name,
 		report.Commas(garbage.Objects), report.Commas(garbage.Size))
@@ -62,9 +62,9 @@ func heapParts(p *report.Page, live, garbage, frozen answer.HeapPart, incomplete
 
 func retainedObject(p *report.Page, o *answer.RetainedObject, incomplete bool) {
 	p.Printf("\n%s\n", object(&o.Object))
-	all := "all that lives"
+	all := "live memory"
 	if !o.Live {
-		all = "what no root leads to"
+		all = "unreachable memory"
 	}
 	if !o.Live {
 		p.Printf("%s\n", deadAs(&o.Object, incomplete))
@@ -78,13 +78,13 @@ func retainedObject(p *report.Page, o *answer.RetainedObject, incomplete bool) {
 	wasteRows(p, []string{"Size", "Count", "Type"}, rows, uint64(o.More))
 }
 
-// deadAs returns what it means that no root leads to an object.
+// deadAs describes an object that no root leads to.
 func deadAs(o *answer.PathObject, incomplete bool) string {
 	switch {
 	case o.Generation == "frozen":
-		return "No root leads to it. It is in a frozen segment: it is never collected."
+		return "No root leads to it, but it is frozen: never collected."
 	case incomplete:
-		return "No root that can be read leads to it."
+		return "No readable root leads to it."
 	}
 	return "It is garbage."
 }
@@ -141,23 +141,23 @@ func owned(p *report.Page, o *answer.Owned, incomplete bool) {
 	p.Printf("%s, retains %s bytes\n", object(&o.Object), report.Commas(o.Retained))
 	switch {
 	case !o.Live:
-		p.Printf("\n%s What it would not be held by either, the first at the top:\n\n", deadAs(&o.Object, incomplete))
+		p.Printf("\n%s Owners among unreachable objects, outermost first:\n\n", deadAs(&o.Object, incomplete))
 	default:
 		p.Print("\nOwners, from the root down:\n\n")
 	}
 	dominatorRows(p, o.Chain, true)
 	if o.Shared {
-		p.Print("\nNo other object owns it: it is held in several ways that have nothing in common.\n")
+		p.Print("\nNo single owner: several independent paths hold it.\n")
 	}
 	for i := range o.Holders {
 		p.Printf("\n%s\n", report.Escape(rootName(&o.Holders[i].Root)))
 		steps(p, o.Holders[i].Objects)
 	}
 	if len(o.Owns)+len(o.Others) == 0 {
-		p.Print("\nIt owns no other object.\n")
+		p.Print("\nIt owns no other objects.\n")
 		return
 	}
-	p.Print("\nWhat it owns:\n\n")
+	p.Print("\nOwned objects:\n\n")
 	dominatorRows(p, o.Owns, false)
 	dominatorRows(p, o.Others, false)
 }
@@ -168,13 +168,13 @@ func Links(p *report.Page, l *answer.Links) {
 	switch {
 	case len(l.List)+len(l.Types) > 0:
 	case l.Referrers && len(l.Noted()) > 0:
-		p.Print("Nothing that could be read refers to it.\n")
+		p.Print("Nothing readable references it.\n")
 	case l.Referrers:
-		p.Print("Nothing refers to it.\n")
+		p.Print("Nothing references it.\n")
 	case len(l.Noted()) > 0:
-		p.Print("It refers to nothing that could be read.\n")
+		p.Print("It references nothing readable.\n")
 	default:
-		p.Print("It refers to nothing.\n")
+		p.Print("It references nothing.\n")
 	}
 	var rows [][]string
 	for i := range l.Types {

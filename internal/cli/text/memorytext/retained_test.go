@@ -19,7 +19,7 @@ func TestWithoutARoot(t *testing.T) {
 		want       string
 	}{
 		{"2", false, true, "It is garbage."},
-		{"2", true, false, "No root that can be read leads to it."},
+		{"2", true, false, "No readable root leads to it."},
 		{"frozen", false, false, "It is in a frozen segment: it is never collected."},
 		{"frozen", true, false, "It is in a frozen segment: it is never collected."},
 	} {

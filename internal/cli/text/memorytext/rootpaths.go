@@ -18,7 +18,7 @@ func RootPaths(p *report.Page, r *answer.RootPaths) {
 	p.Printf("%s%s\n", object(&r.Object), retained(r))
 	switch {
 	case r.Older:
-		p.Printf("It survives a collection of generation %d whatever refers to it.\n", *r.Condemned)
+		p.Printf("It survives a collection of generation %d: it is in an older one.\n", *r.Condemned)
 		return
 	case len(r.Paths) == 0:
 		notHeld(p, r)
@@ -30,7 +30,7 @@ func RootPaths(p *report.Page, r *answer.RootPaths) {
 		steps(p, path.Objects)
 	}
 	if r.Limited {
-		p.Print("\nThere may be more paths: -limit allowed no more.\n")
+		p.Print("\nThere may be more paths (-limit reached).\n")
 	}
 }
 
@@ -113,31 +113,31 @@ func edge(e *answer.PathEdge) string {
 	return name
 }
 
-// notHeld says that no path was found, and what that means.
+// notHeld reports that no path was found, and what that means.
 func notHeld(p *report.Page, r *answer.RootPaths) {
 	e := r.Evidence
 	switch {
 	case r.Verdict == answer.Garbage:
-		p.Print("Nothing holds it: it is garbage, and goes with the next collection of its generation.\n")
+		p.Print("Nothing holds it: garbage until the next collection of its generation.\n")
 	case r.Verdict == answer.Held:
 		p.Printf("%s\n", deadAs(&r.Object, false))
 	case e.Unread > 0:
-		p.Print("No path to it was found, but not all that could hold it can be read: the warnings say what.\n")
+		p.Print("No path found, but some possible holders can't be read (see the warnings).\n")
 	case r.Condemned != nil:
-		p.Printf("No path to it was found for a collection of generation %d.\n", *r.Condemned)
+		p.Printf("No path found for a collection of generation %d.\n", *r.Condemned)
 	default:
 		p.Print("Only stacks hold it.\n")
 	}
-	p.Printf("%s references from outside of the heap keep %s of %s objects alive, and this one is not among them.\n",
+	p.Printf("%s roots keep %s of %s objects alive, not this one.\n",
 		report.Commas(e.Roots), report.Commas(e.Live), report.Commas(e.Objects))
 	switch {
 	case e.Referrers == 0:
-		p.Print("No object refers to it.\n")
+		p.Print("No object references it.\n")
 		return
 	case e.Referrers > uint64(len(e.First)):
-		p.Printf("%s objects refer to it, none of which is held either; the first of them:\n", report.Commas(e.Referrers))
+		p.Printf("%s unreachable objects reference it; the first:\n", report.Commas(e.Referrers))
 	default:
-		p.Print("What refers to it is not held either:\n")
+		p.Print("Referenced by unreachable objects:\n")
 	}
 	for i := range e.First {
 		p.Printf("    %s\n", object(&e.First[i]))

@@ -10,16 +10,16 @@ import (
 
 // wasteTitles say what a kind of waste is.
 var wasteTitles = map[string]string{
-	answer.WasteStrings:          "Strings that repeat another",
-	answer.WasteSparse:           "Arrays of references that are mostly null",
-	answer.WasteZeros:            "Arrays of values that are all zero",
-	answer.WasteConstant:         "Arrays of values that are all the same",
-	answer.WasteTails:            "Arrays of values that end in zeros",
-	answer.WasteEmptyArrays:      "Arrays without elements that repeat another",
-	answer.WasteEmptyCollections: "Collections without elements",
-	answer.WasteUnderfilled:      "Collections with room for many more elements",
-	answer.WasteBoxes:            "Boxed values that repeat another",
-	answer.WasteZeroObjects:      "Objects whose fields are all null or zero",
+	answer.WasteStrings:          "Duplicate strings",
+	answer.WasteSparse:           "Arrays of mostly null references",
+	answer.WasteZeros:            "Arrays of zeros",
+	answer.WasteConstant:         "Arrays of one repeated value",
+	answer.WasteTails:            "Arrays with trailing zeros",
+	answer.WasteEmptyArrays:      "Duplicate empty arrays",
+	answer.WasteEmptyCollections: "Empty collections",
+	answer.WasteUnderfilled:      "Oversized collections",
+	answer.WasteBoxes:            "Duplicate boxed values",
+	answer.WasteZeroObjects:      "Objects with all fields null or zero",
 }
 
 // Waste is the text of waste: what each kind of waste takes, then its types and holders.
@@ -43,7 +43,7 @@ func Waste(p *report.Page, w *answer.Waste) {
 	freeSpaces(p, w.Free)
 	for i := range w.Unknown {
 		u := &w.Unknown[i]
-		p.Printf("\nnot looked at: %s objects of %s: %s\n", report.Commas(u.Objects), report.Escape(u.Type.String()), report.Escape(u.Reason))
+		p.Printf("\nnot examined: %s objects of %s: %s\n", report.Commas(u.Objects), report.Escape(u.Type.String()), report.Escape(u.Reason))
 	}
 }
 
@@ -63,7 +63,7 @@ func wasteKind(p *report.Page, k *answer.WasteKind) {
 	wasteRows(p, []string{"Wasted", "References", "Held by"}, rows, uint64(k.MoreHolders))
 }
 
-// wasteRows writes a table and says how many rows it lacks.
+// wasteRows writes a table and the number of further rows.
 func wasteRows(p *report.Page, header []string, rows [][]string, more uint64) {
 	if len(rows) > 0 {
 		p.Print("\n")

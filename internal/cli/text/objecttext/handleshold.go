@@ -11,9 +11,9 @@ import (
 // HandlesHold is the text of gchandles -retained.
 func HandlesHold(p *report.Page, h *answer.HandlesHold) {
 	if h.Incomplete {
-		p.Print("Not all can be read, as the warnings say; of what can:\n")
+		p.Print("Incomplete (see the warnings). Of what can be read:\n")
 	}
-	p.Printf("%s objects live, %s bytes (%s). Freed: what would be free without the handle. Retained: what would be free without its object.\n",
+	p.Printf("%s objects live, %s bytes (%s). Freed: memory freed without the handle. Retained: memory freed without its object.\n",
 		report.Commas(h.Live.Objects), report.Commas(h.Live.Size), report.HumanSize(h.Live.Size))
 	header := []string{"Freed", "Share", "Retained", "Handle", "Type", "Object", "Type of the object"}
 	var rows [][]string
@@ -28,8 +28,8 @@ func HandlesHold(p *report.Page, h *answer.HandlesHold) {
 	if h.More > 0 {
 		p.Printf("... and %s more\n", report.Commas(uint64(h.More)))
 	}
-	handleSums(p, "Type of the handles, all of them gone", h.Kinds, 0)
-	handleSums(p, "Type of the objects, their handles gone", h.Types, h.MoreTypes)
+	handleSums(p, "Handle kind, all of them removed", h.Kinds, 0)
+	handleSums(p, "Object type, their handles removed", h.Types, h.MoreTypes)
 }
 
 // summary writes a table, and below some rows the lines that belong to them.
@@ -59,15 +59,15 @@ func handleNote(r *answer.HandleHolds) string {
 	case !r.Live:
 		return " (garbage)"
 	case r.Statics == 1:
-		return " (the table of a static field, which counts by itself)"
+		return " (table of a static field, counted separately)"
 	case r.Statics > 1:
-		return fmt.Sprintf(" (the table of %d static fields, which count by themselves)", r.Statics)
+		return fmt.Sprintf(" (table of %d static fields, counted separately)", r.Statics)
 	case r.Holder != "":
 		return " (" + r.Holder + ")"
 	case r.Same == 1:
-		return " (of another handle, too)"
+		return " (shared with another handle)"
 	case r.Same > 1:
-		return fmt.Sprintf(" (of %d more handles, too)", r.Same)
+		return fmt.Sprintf(" (shared with %d more handles)", r.Same)
 	}
 	return ""
 }

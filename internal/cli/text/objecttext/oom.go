@@ -13,7 +13,7 @@ func OutOfMemory(p *report.Page, o *answer.OutOfMemory) {
 	case len(o.Failures) == 0 && o.Unread == 0:
 		p.Print("There was no managed OOM due to allocations on the GC heap\n")
 	case len(o.Failures) == 0 && o.Unread == o.Heaps:
-		p.Print("Whether there was a managed OOM is not known\n")
+		p.Print("Unknown whether there was a managed OOM\n")
 	case o.Unread > 0:
 		p.Printf("The record of %s of %d heaps can't be read\n", strconv.Itoa(o.Unread), o.Heaps)
 	}

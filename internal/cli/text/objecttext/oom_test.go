@@ -21,6 +21,6 @@ func TestOutOfMemory(t *testing.T) {
 	assert.Equal(t, "Low on memory during GC\n"+details, text(true, failed))
 	assert.Equal(t, "Heap 1: Low on memory during GC\nAllocation: 85,024 bytes, after collection 1,017\n"+details, text(false, failed))
 	assert.Equal(t, "There was no managed OOM due to allocations on the GC heap\n", text(false, answer.OutOfMemory{Heaps: 2}))
-	assert.Equal(t, "Whether there was a managed OOM is not known\n", text(false, answer.OutOfMemory{Heaps: 2, Unread: 2}))
+	assert.Equal(t, "Unknown whether there was a managed OOM\n", text(false, answer.OutOfMemory{Heaps: 2, Unread: 2}))
 	assert.Equal(t, "The record of 1 of 2 heaps can't be read\n", text(true, answer.OutOfMemory{Heaps: 2, Unread: 1}))
 }

@@ -37,7 +37,7 @@ func Diagnosis(p *report.Page, g *answer.Diagnosis, o DiagnosisOptions) {
 		fact(p, "Warning:", "%s", w)
 	}
 	if len(g.Runtimes) == 0 {
-		fact(p, "Runtime:", "none found: no module whose exports can be read has what a .NET runtime exports")
+		fact(p, "Runtime:", "none found: no readable module exports what a .NET runtime does")
 	}
 	for i := range g.Runtimes {
 		runtimeDiagnosis(p, &g.Runtimes[i], o)
@@ -48,7 +48,7 @@ func Diagnosis(p *report.Page, g *answer.Diagnosis, o DiagnosisOptions) {
 	for _, part := range g.Parts {
 		fact(p, string(part.Part)+":", "%s: %s", part.State, part.Detail)
 		if len(part.Costs) > 0 {
-			fact(p, "", "this costs: %s", strings.Join(part.Costs, ", "))
+			fact(p, "", "affects: %s", strings.Join(part.Costs, ", "))
 		}
 		if part.Advice != "" {
 			fact(p, "", "%s", part.Advice)
@@ -97,7 +97,7 @@ func times(g *answer.Diagnosis) string {
 		parts = append(parts, "process started "+g.Started.UTC().Format(form))
 	}
 	if g.User != nil && g.Kernel != nil {
-		parts = append(parts, fmt.Sprintf("used %g s of user and %g s of kernel time", *g.User, *g.Kernel))
+		parts = append(parts, fmt.Sprintf("CPU time %g s user, %g s kernel", *g.User, *g.Kernel))
 	}
 	return strings.Join(parts, ", ")
 }
@@ -139,13 +139,13 @@ func prefixed(prefix, s string) string {
 
 func usedFiles(p *report.Page, files []answer.ModuleFile) {
 	if len(files) > 0 {
-		p.Print("\nFiles of modules:\n")
+		p.Print("\nModule files:\n")
 	}
 	for _, f := range files {
 		if f.File != "" {
-			p.Printf("  %s\n      proved by %s\n", report.Escape(f.File), report.Escape(f.Proof))
+			p.Printf("  %s\n      verified by %s\n", report.Escape(f.File), report.Escape(f.Proof))
 		} else {
-			p.Printf("  none for %s\n", report.Escape(f.Path))
+			p.Printf("  not found: %s\n", report.Escape(f.Path))
 		}
 		for _, r := range f.Refused {
 			p.Printf("      refused: %s\n", report.Escape(r))
@@ -155,7 +155,7 @@ func usedFiles(p *report.Page, files []answer.ModuleFile) {
 
 func wantedFiles(p *report.Page, files []answer.WantedFile) {
 	if len(files) > 0 {
-		p.Print("\nThese files would help; put them into a folder and name it with --modules, or name a --symbol-server that has their keys:\n")
+		p.Print("\nMissing files; pass their folder with --modules, or a --symbol-server that has their keys:\n")
 	}
 	for _, f := range files {
 		p.Printf("  %s\n      %s: %s\n", report.Escape(f.Path), report.Escape(f.Identity), report.Escape(f.Why))
@@ -177,9 +177,9 @@ func runtimeDiagnosis(p *report.Page, r *answer.RuntimeDiagnosis, o DiagnosisOpt
 	fact(p, fmt.Sprintf("Runtime #%d:", r.Index), "%s %s%s", r.Kind, version, mark)
 	fact(p, "", "%s at %016x, %s", r.Path, uint64(r.Base), r.Identity)
 	if r.File != "" {
-		fact(p, "", "the same file on this machine: %s%s", r.File, prefixed(", proved by ", r.Proof))
+		fact(p, "", "file: %s%s", r.File, prefixed(", verified by ", r.Proof))
 	} else {
-		fact(p, "", "its file was not found on this machine: %v", r.FileErr)
+		fact(p, "", "file not found: %v", r.FileErr)
 	}
 	if r.DescriptorError != "" {
 		fact(p, "", "refused: %s", r.DescriptorError)
@@ -188,10 +188,10 @@ func runtimeDiagnosis(p *report.Page, r *answer.RuntimeDiagnosis, o DiagnosisOpt
 		fact(p, "", "layout: %d members from %s", s.Members, s.Source)
 	}
 	if r.Foreign != "" {
-		fact(p, "", "no layout of this version on this processor is known: that of %s is proved by probes alone", r.Foreign)
+		fact(p, "", "no known layout for this version and processor: using that of %s, verified by probes only", r.Foreign)
 	}
 	if r.Globals != "" {
-		fact(p, "", "globals of another build than the known ones: %s", r.Globals)
+		fact(p, "", "globals of an unknown build: %s", r.Globals)
 	}
 	probes(p, r.Probes, o.Probes)
 	if r.Error != "" {
@@ -221,7 +221,6 @@ func Pack(p *report.Page, a *answer.Pack) {
 		p.Printf("not found: %s\n", report.Escape(m))
 	}
 	if a.Others > 0 {
-		p.Printf("%s of the process %s left out: no answer needs %s\n", text.Count(uint64(a.Others), "other image", "other images"),
-			text.Noun(uint64(a.Others), "is", "are"), text.Noun(uint64(a.Others), "its file", "their files"))
+		p.Printf("%s left out: no answer needs the file\n", text.Count(uint64(a.Others), "other image", "other images"))
 	}
 }

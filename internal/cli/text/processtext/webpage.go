@@ -5,12 +5,12 @@ import (
 	"github.com/sosgo/sosgo/internal/report"
 )
 
-// WebPage says that the page has ended.
+// WebPage reports that the page has ended.
 func WebPage(p *report.Page, w *answer.WebPage) {
 	p.Printf("The page at %s has ended.\n", report.Escape(w.URL))
 }
 
-// HTMLReport says which file was written.
+// HTMLReport names the file that was written.
 func HTMLReport(p *report.Page, r *answer.HTMLReport) {
-	p.Printf("%s: %d bytes. It needs no server; it holds names, texts and values of the process.\n", report.Escape(r.File), r.Size)
+	p.Printf("%s: %d bytes. It needs no server. It contains names, texts and values of the process.\n", report.Escape(r.File), r.Size)
 }

@@ -44,9 +44,9 @@ func Tasks(p *report.Page, t *answer.Tasks) {
 		return
 	}
 	if t.Count == 0 {
-		words := "There is no such task.\n"
+		words := "No matching tasks.\n"
 		if len(t.Noted()) > 0 {
-			words = "No such task was found in what could be read.\n"
+			words = "No matching tasks found; some data could not be read.\n"
 		}
 		p.Print(words)
 		return
@@ -73,7 +73,7 @@ func faults(p *report.Page, t *answer.Tasks) {
 	}
 	end := "."
 	if len(t.Noted()) > 0 {
-		end = ", as far as that could be read."
+		end = " (incomplete)."
 	}
-	p.Printf("%s failed unnoticed; of %s the exceptions were looked at%s\n", text.Count(uint64(len(t.Faults))+t.More, "task", "tasks"), text.Count(t.Seen, "other that failed", "others that failed"), end)
+	p.Printf("%s failed unobserved; exceptions of %s were observed%s\n", text.Count(uint64(len(t.Faults))+t.More, "task", "tasks"), text.Count(t.Seen, "other failed task", "other failed tasks"), end)
 }

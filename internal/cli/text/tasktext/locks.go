@@ -17,7 +17,7 @@ func Locks(p *report.Page, l *answer.Locks) {
 	locks := text.Count(uint64(len(l.Locks)), "lock", "locks")
 	switch {
 	case l.Lost != nil:
-		p.Print(locks + ", and perhaps others: not all can be read\n")
+		p.Print(locks + "; incomplete: others may exist\n")
 	case l.Free > 0:
 		p.Printf("%s; %d more %s free (-all)\n", locks, l.Free, text.Noun(uint64(l.Free), "is", "are"))
 	default:
@@ -37,7 +37,7 @@ func lock(p *report.Page, l *answer.Lock) {
 		p.Print(": " + words)
 	}
 	if l.Waiters.Err == nil && l.Waiters.Value > 0 {
-		p.Printf(", %d waiting by its own count", l.Waiters.Value)
+		p.Printf(", %d waiting (its own count)", l.Waiters.Value)
 	}
 	p.Print("\n")
 	for i := range l.Waiting {
@@ -64,7 +64,7 @@ func asyncWaiter(p *report.Page, w *answer.AsyncWaiter) {
 	words := "waits asynchronously"
 	switch {
 	case w.Blocked:
-		words = "waits, and a thread is blocked until it completes"
+		words = "waits; a thread blocks on it"
 	case len(w.Stack) > 0:
 		words = "is awaited by " + report.Escape(strings.Join(w.Stack, ", which is awaited by "))
 	}
@@ -81,9 +81,9 @@ func holds(l *answer.Lock) string {
 	case l.Owner != nil:
 		words = append(words, "held by thread "+threadName(l.Owner))
 	case l.Held && l.OwnerID != 0:
-		words = append(words, fmt.Sprintf("held by a thread that is gone (id %d)", l.OwnerID))
+		words = append(words, fmt.Sprintf("held by a thread that has ended (id %d)", l.OwnerID))
 	case l.Held && l.State == "":
-		words = append(words, "held by a thread that is gone")
+		words = append(words, "held by a thread that has ended")
 	}
 	if l.Recursion > 0 {
 		words = append(words, fmt.Sprintf("entered %d times", l.Recursion+1))
@@ -112,9 +112,9 @@ func Waits(p *report.Page, w *answer.Waits) {
 	}
 	if len(w.Threads) == 0 {
 		if w.Lost != nil {
-			p.Print("What threads wait for can't be read.\n")
+			p.Print("Waits can't be read.\n")
 			return
 		}
-		p.Print("No thread was found to wait for a lock, an event, a task or a static constructor.\n")
+		p.Print("No thread found waiting for a lock, an event, a task or a static constructor.\n")
 	}
 }

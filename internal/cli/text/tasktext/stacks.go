@@ -31,13 +31,13 @@ func stacks(p *report.Page, a *answer.Async) {
 	}
 }
 
-// nothing says that no stack was found, and whether there may be some all the same.
+// nothing reports that no stack was found, and whether some data is missing.
 func nothing(p *report.Page, missing []error) {
 	if len(missing) > 0 {
-		p.Print("No such stack was found in what could be read.\n")
+		p.Print("No matching stacks found; some data could not be read.\n")
 		return
 	}
-	p.Print("There is no such stack.\n")
+	p.Print("No matching stacks.\n")
 }
 
 // A frameWriter writes frames for people.
@@ -131,7 +131,7 @@ func roots(p *report.Page, r *answer.RootPaths) {
 	case r.Verdict == answer.Garbage:
 		p.Print("  nothing keeps it alive\n")
 	default:
-		p.Print("  it is not known what keeps it alive\n")
+		p.Print("  what keeps it alive is unknown\n")
 	}
 	for i := range r.Paths {
 		path := &r.Paths[i]

@@ -31,7 +31,7 @@ func ThreadPool(p *report.Page, t *answer.ThreadPool, o ThreadPoolOptions) {
 	case answer.PoolNone:
 		p.Print("The process has not used its thread pool.\n")
 	case answer.PoolUnknown:
-		p.Print("Whether the process has used its thread pool is not known.\n")
+		p.Print("Unknown whether the process has used its thread pool.\n")
 	case answer.PoolNative:
 		p.Print("Thread pool of the runtime itself (before .NET 6)\n\n")
 	default:
@@ -65,7 +65,7 @@ func count(n answer.Maybe[int64]) string {
 
 func counters(p *report.Page, t *answer.ThreadPool) {
 	idle := answer.Maybe[int64]{Value: t.Total.Value - t.Running.Value, Err: cmp.Or(t.Total.Err, t.Running.Err)}
-	p.Printf("Workers:         %s, of which %s busy and %s free\n", count(t.Total), count(t.Running), count(idle))
+	p.Printf("Workers:         %s (%s busy, %s free)\n", count(t.Total), count(t.Running), count(idle))
 	p.Printf("Target:          %s (min %s, max %s)\n", count(t.Goal), count(t.Min), count(t.Max))
 	queued := answer.Absent(t.Queued.Err)
 	if t.Queued.Err == nil {
@@ -78,13 +78,13 @@ func counters(p *report.Page, t *answer.ThreadPool) {
 	}
 	p.Printf("CPU utilization: %s\n", utilization)
 	if t.Blocked.Err == nil && t.Blocked.Value != 0 {
-		p.Printf("Told to block:   %s\n", count(t.Blocked))
+		p.Printf("Known blocked:   %s\n", count(t.Blocked))
 	}
 	if c := t.Ports; c != nil && c.Total+c.Min > 0 {
-		p.Printf("Completion ports: %d threads, of which %d free; at least %d, at most %d\n", c.Total, c.Free, c.Min, c.Max)
+		p.Printf("Completion ports: %d threads (%d free; min %d, max %d)\n", c.Total, c.Free, c.Min, c.Max)
 	}
 	for i := range t.WaitThreads {
-		p.Printf("A thread waits for %s registered handles\n", count(t.WaitThreads[i].Waits))
+		p.Printf("A thread waits on %s registered handles\n", count(t.WaitThreads[i].Waits))
 	}
 	p.Print("\n")
 }
@@ -256,7 +256,7 @@ func workQueue(p *report.Page, q *answer.WorkQueue, limit int) {
 	case q.Owner != nil:
 		title += " of thread " + threadName(q.Owner)
 	case q.Kind == answer.QueueLocal:
-		title += " of a worker that is not known"
+		title += " of an unknown worker"
 		if q.OwnerErr != nil {
 			title += " (" + report.Escape(q.OwnerErr.Error()) + ")"
 		}
@@ -309,7 +309,7 @@ func threadName(t *answer.Thread) string {
 	if t.Index != nil {
 		words = fmt.Sprintf("%d (%#x)", *t.Index, t.OSID)
 	} else if t.OSID == 0 {
-		words = fmt.Sprintf("with the managed id %d, which no thread of the system runs", t.ManagedID)
+		words = fmt.Sprintf("managed id %d (no OS thread)", t.ManagedID)
 	}
 	if t.Name != "" {
 		words += " " + strconv.Quote(report.Escape(t.Name))

@@ -23,7 +23,7 @@ func Timers(p *report.Page, t *answer.Timers) {
 		timer(p, &t.Timers[i])
 	}
 	if t.Lost != nil {
-		p.Print(text.Count(uint64(len(t.Timers)), "timer", "timers") + ", and others that can't be read\n")
+		p.Print(text.Count(uint64(len(t.Timers)), "timer", "timers") + "; others can't be read\n")
 		return
 	}
 	p.Print(text.Count(uint64(len(t.Timers)), "timer", "timers") + "\n")
@@ -79,15 +79,15 @@ func tokenSource(p *report.Page, c *answer.TokenSource) {
 	}
 }
 
-// when says when a timer is due. The dump may be of later than the newest time that is known.
+// when returns when a timer is due. The dump may be later than the newest known time.
 func when(t *answer.Timer) string {
 	words := "after " + span(int64(t.Due))
 	switch {
 	case t.DueIn.Err != nil:
 	case t.DueIn.Value < 0:
-		words += fmt.Sprintf(", %s late at least", span(-t.DueIn.Value))
+		words += fmt.Sprintf(", at least %s late", span(-t.DueIn.Value))
 	default:
-		words += fmt.Sprintf(", due in %s at most", span(t.DueIn.Value))
+		words += fmt.Sprintf(", due within %s", span(t.DueIn.Value))
 	}
 	if t.Period == nil {
 		return words + ", once"

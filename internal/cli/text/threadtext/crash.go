@@ -121,7 +121,7 @@ func (w *crashWriter) verdicts(list []answer.Verdict) {
 // contexts are where the thread stood.
 func (w *crashWriter) contexts(x *answer.Crash) {
 	if len(x.Contexts) > 0 {
-		w.p.Print("\nWhere it stood:\n")
+		w.p.Print("\nThread context:\n")
 	}
 	for i := range x.Contexts {
 		c := &x.Contexts[i]
@@ -190,12 +190,12 @@ func (w *crashWriter) causes(x *answer.Crash, i int, number []string) {
 	}
 }
 
-// carriedWords say how a thread has an exception.
+// carriedWords describe how a thread has an exception.
 var carriedWords = map[string]string{
 	answer.CarriedUnhandled: "not handled",
 	answer.CarriedHandling:  "being handled",
-	answer.CarriedLast:      "thrown last, handled no more",
-	answer.CarriedFatal:     "the runtime's own, set for a fatal error",
+	answer.CarriedLast:      "last thrown, no longer handled",
+	answer.CarriedFatal:     "preallocated by the runtime, set for a fatal error",
 }
 
 // carried are the exceptions of all threads.
@@ -267,7 +267,7 @@ func (w *crashWriter) waiting(x *answer.Waiting) {
 	if x == nil {
 		return
 	}
-	w.p.Print("\nWhat the threads do:\n")
+	w.p.Print("\nThread activity:\n")
 	for i := range x.Threads {
 		t := &x.Threads[i]
 		text := report.Escape(t.Text)
@@ -280,11 +280,11 @@ func (w *crashWriter) waiting(x *answer.Waiting) {
 		w.p.Printf("    %s: %s\n", threadName(&t.Thread), text)
 	}
 	if len(x.Monitors) > 0 {
-		w.p.Print("\nMonitors that threads wait for:\n")
+		w.p.Print("\nContended monitors:\n")
 	}
 	for i := range x.Monitors {
 		m := &x.Monitors[i]
-		owner := "a thread that is gone"
+		owner := "a thread that has ended"
 		if m.Owner != nil {
 			owner = threadName(m.Owner)
 		}
@@ -300,7 +300,7 @@ func (w *crashWriter) waiting(x *answer.Waiting) {
 			report.Commas(uint64(m.Waiters)), found)
 	}
 	if slices.ContainsFunc(x.Threads, func(t answer.WaitingThread) bool { return strings.HasPrefix(t.Text, "waits ") }) {
-		w.p.Print("\nwaits says where these lead, and locks who holds what.\n")
+		w.p.Print("\nSee waits for chains of waits, locks for owners.\n")
 	}
 }
 
@@ -379,15 +379,15 @@ func Greeting(x *answer.Crash) []string {
 	if m := x.Exceptions[0].Message; m != nil && m.Err == nil {
 		line += ": " + beginning(m.S)
 	}
-	return append(out, line, "crashinfo tells more")
+	return append(out, line, "crashinfo shows more")
 }
 
 // monitorWaits names the commands that show why threads wait for n monitors.
 func monitorWaits(n int) string {
 	if n == 1 {
-		return "threads wait for a monitor that another one holds: waits and locks tell more"
+		return "threads wait for a monitor held by another: see waits and locks"
 	}
-	return fmt.Sprintf("threads wait for %d monitors that others hold: waits and locks tell more", n)
+	return fmt.Sprintf("threads wait for %d monitors held by others: see waits and locks", n)
 }
 
 // beginning returns as much of a message as the greeting shows.

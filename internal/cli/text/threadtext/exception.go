@@ -53,7 +53,7 @@ func otherExceptions(p *report.Page, list []answer.CarriedException) {
 		return
 	}
 	if len(list) > 0 {
-		p.Print("These threads have one (pe -all prints them):\n")
+		p.Print("Threads with an exception (pe -all prints them):\n")
 	}
 	for i := range list {
 		carried(p, &list[i])
@@ -142,7 +142,7 @@ func trace(p *report.Page, x *answer.Exception, lines bool) {
 		}
 		p.Printf("    %s%s %s%s%s\n", stack, report.Hex16(uint64(f.IP)+adjust), report.Escape(f.Function.String()), offset, where)
 		if f.Foreign && !p.SOS {
-			p.Print("    --- thrown again from here ---\n")
+			p.Print("    --- rethrown here ---\n")
 		}
 	}
 	p.Print("\n")

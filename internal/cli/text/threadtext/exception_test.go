@@ -20,7 +20,7 @@ func TestTrace(t *testing.T) {
 	head := "    SP               IP               Function\n"
 	assert.Equal(t, head+"    0000000000000010 0000000000000100 a.dll!F()+0x20\n    0000000000000000 0000000000000001 <not in dump>\n\n", write(true, false))
 	assert.Contains(t, write(true, true), "F()+0x20 [a.cs @ 3]\n")
-	assert.Equal(t, head+"    0000000000000010 00000000000000ff a.dll!F()+0x1f [a.cs @ 3]\n    --- thrown again from here ---\n"+
+	assert.Equal(t, head+"    0000000000000010 00000000000000ff a.dll!F()+0x1f [a.cs @ 3]\n    --- rethrown here ---\n"+
 		"    0000000000000000 0000000000000000 <not in dump>\n\n", write(false, false))
 	x.Frames = nil
 	assert.Equal(t, "<none>\n", write(false, true))
@@ -49,7 +49,7 @@ func TestGreeting(t *testing.T) {
 	x := &answer.Crash{Reason: "it aborted", Code: "SIGABRT"}
 	assert.Equal(t, []string{"crash: it aborted"}, Greeting(x))
 	x.Exceptions = []answer.Exception{{Type: answer.Text{S: "E"}, Message: &answer.Text{S: "why"}}}
-	assert.Equal(t, []string{"crash: it aborted", "exception: E: why", "crashinfo tells more"}, Greeting(x))
+	assert.Equal(t, []string{"crash: it aborted", "exception: E: why", "crashinfo shows more"}, Greeting(x))
 }
 
 // TestCrashRecord: SOS has the exception three times.
