@@ -56,7 +56,7 @@ func TestAsyncText(t *testing.T) {
 		"dumpasync -coalesce":           "[7] 00007ff660130a30 (1) Debuggee.AsyncWork.Scenario+<Inner>d__11 awaits TaskCompletionSource.Task\n",
 		"asyncstacks":                   "       5 Debuggee.AsyncWork.Scenario.Outer awaits Scenario.Middle\n       5   Debuggee.AsyncWork.Scenario.Middle awaits Scenario.Inner\n",
 		"tasks":                         "       7 WaitingForActivation         7fea85806ca8 Debuggee.AsyncWork.Scenario.Inner\n",
-		"tasks -faulted":                "    7fea85810a60 System.InvalidOperationException: faulted task\n1 task failed unobserved; of 0 others that failed the exceptions were looked at.\n",
+		"tasks -faulted":                "    7fea85810a60 System.InvalidOperationException: faulted task\n1 task failed unobserved; exceptions of 0 other failed tasks were observed.\n",
 		"taskstate 7fea85811918":        "Faulted (PromiseTask, HiddenState, Faulted, WaitingForActivation, CompletionReserved)\n",
 	} {
 		out, errs, code := run(t, "-d", path, "-sos=false", "-c", line)

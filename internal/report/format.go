@@ -58,6 +58,21 @@ func HumanSize(bytes uint64) string {
 	return strconv.FormatFloat(v, 'f', 2, 64) + unit
 }
 
+// Size returns a number of bytes for people: B, KB, MB or GB of 1,024, with one decimal from KB on.
+func Size(bytes uint64) string {
+	if bytes < 1024 {
+		return strconv.FormatUint(bytes, 10) + " B"
+	}
+	v, unit := float64(bytes)/1024, " KB"
+	for _, u := range [...]string{" MB", " GB"} {
+		if v < 1023.95 {
+			break
+		}
+		v, unit = v/1024, u
+	}
+	return strconv.FormatFloat(v, 'f', 1, 64) + unit
+}
+
 // appendSigned appends v in decimal with commas, or in hexadecimal with a
 // prefix and at least two digits, the sign in front of both.
 func appendSigned(b []byte, v int64, kind Kind) []byte {

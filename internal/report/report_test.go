@@ -34,6 +34,9 @@ func TestNumbers(t *testing.T) {
 	for n, want := range map[uint64]string{0: "0.00kb", 1024: "1.00kb", 1289748: "1.23mb", 5 << 40: "5120.00gb"} {
 		assert.Equal(t, want, HumanSize(n))
 	}
+	for n, want := range map[uint64]string{0: "0 B", 1023: "1023 B", 1024: "1.0 KB", 1<<20 - 1: "1.0 MB", 1289748: "1.2 MB", 5 << 40: "5120.0 GB"} {
+		assert.Equal(t, want, Size(n))
+	}
 }
 
 func TestEscape(t *testing.T) {

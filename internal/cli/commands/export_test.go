@@ -107,7 +107,7 @@ func TestExportTables(t *testing.T) {
 	assert.Contains(t, text, "dump_id=")
 	code, text, stderr = sosgo(t, d, "export", "parquet", "-summary", fleet)
 	require.Zero(t, code, stderr)
-	assert.Contains(t, text, "is there already")
+	assert.Contains(t, text, "already exists")
 	list, err := os.ReadDir(fleet)
 	require.NoError(t, err)
 	assert.Len(t, list, 1)

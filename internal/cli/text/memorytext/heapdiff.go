@@ -18,8 +18,8 @@ func HeapDiff(p *report.Page, d *answer.HeapDiff) {
 		if u.Unread > 0 {
 			more = "+"
 		}
-		rows = append(rows, []string{strconv.Itoa(i + 1), report.Commas(u.Objects) + more, report.HumanSize(u.Size) + more, report.HumanSize(u.Free) + more,
-			report.HumanSize(u.Committed), filepath.Base(u.File)})
+		rows = append(rows, []string{strconv.Itoa(i + 1), report.Commas(u.Objects) + more, report.Size(u.Size) + more, report.Size(u.Free) + more,
+			report.Size(u.Committed), filepath.Base(u.File)})
 	}
 	p.Fail(report.Summary(p, []string{"", "Objects", "Size", "Free", "Committed", "Dump"}, rows))
 	p.Printf("\nfrom 1 to %d: %s objects, %s", len(d.Dumps), signed(d.Objects.CountChange), signedSize(d.Objects.SizeChange))
@@ -38,8 +38,8 @@ func HeapDiff(p *report.Page, d *answer.HeapDiff) {
 	growthSuspects(p, d)
 	pathGrowths(p, d)
 	if s := d.Same; s != nil {
-		p.Printf("\nOf %s objects (%s) in dump 1, %s (%s) have the same address and type in dump %d.\n", report.Commas(s.Of.Objects), report.HumanSize(s.Of.Size),
-			report.Commas(s.Same.Objects), report.HumanSize(s.Same.Size), len(d.Dumps))
+		p.Printf("\nOf %s objects (%s) in dump 1, %s (%s) have the same address and type in dump %d.\n", report.Commas(s.Of.Objects), report.Size(s.Of.Size),
+			report.Commas(s.Same.Objects), report.Size(s.Same.Size), len(d.Dumps))
 	}
 }
 
@@ -88,7 +88,7 @@ func changeTable(p *report.Page, d *answer.HeapDiff, title string, rows [][]stri
 func changeRow(d *answer.HeapDiff, c *answer.Change, name string) []string {
 	var sizes []string
 	for _, s := range c.Sizes {
-		sizes = append(sizes, report.HumanSize(s))
+		sizes = append(sizes, report.Size(s))
 	}
 	row := []string{signedSize(c.SizeChange), signed(c.CountChange), strings.Join(sizes, " -> ")}
 	if len(d.Dumps) > 2 {
@@ -121,8 +121,11 @@ func signed(n int64) string {
 }
 
 func signedSize(n int64) string {
-	if n < 0 {
-		return "-" + report.HumanSize(uint64(-n))
+	switch {
+	case n < 0:
+		return "-" + report.Size(uint64(-n))
+	case n == 0:
+		return report.Size(0)
 	}
-	return "+" + report.HumanSize(uint64(n))
+	return "+" + report.Size(uint64(n))
 }

@@ -43,7 +43,7 @@ func HeapMap(p *report.Page, m *answer.HeapMap, o HeapMapOptions) {
 		t.signs = &blockSigns
 	}
 	t.picture()
-	p.Printf("\nA cell is %s: %s", report.HumanSize(m.CellSize), t.signs.description)
+	p.Printf("\nA cell is %s: %s", report.Size(m.CellSize), t.signs.description)
 	if m.Reachable {
 		p.Printf("; %s mostly dead objects", t.signs.dead)
 	}
@@ -93,7 +93,7 @@ func (t *mapText) group(list []answer.MapPart) [][]string {
 	for i, line := range t.lines(list) {
 		row := []string{"", "", "", "", "", "", line}
 		if i == 0 {
-			row = []string{strconv.Itoa(list[0].Heap), list[0].Generation, start, report.HumanSize(sizes.Committed), t.known(&sizes, share(sizes.Used, sizes.Committed)),
+			row = []string{strconv.Itoa(list[0].Heap), list[0].Generation, start, report.Size(sizes.Committed), t.known(&sizes, share(sizes.Used, sizes.Committed)),
 				t.pins(&sizes), line}
 		}
 		rows = append(rows, row)
@@ -164,10 +164,10 @@ func (t *mapText) sums() {
 }
 
 func (t *mapText) sum(name string, parts int, s *answer.MapSizes) []string {
-	row := []string{name, strconv.Itoa(parts), t.known(s, report.Commas(s.Objects)), t.known(s, report.HumanSize(s.Used)), t.known(s, report.HumanSize(s.Free)),
-		share(s.Free, s.Used+s.Free), report.HumanSize(s.Unread), report.HumanSize(s.Committed), report.HumanSize(s.Reserved), t.pins(s)}
+	row := []string{name, strconv.Itoa(parts), t.known(s, report.Commas(s.Objects)), t.known(s, report.Size(s.Used)), t.known(s, report.Size(s.Free)),
+		share(s.Free, s.Used+s.Free), report.Size(s.Unread), report.Size(s.Committed), report.Size(s.Reserved), t.pins(s)}
 	if t.m.Reachable {
-		row = slices.Insert(row, deadColumn, t.known(s, report.HumanSize(s.Dead)))
+		row = slices.Insert(row, deadColumn, t.known(s, report.Size(s.Dead)))
 	}
 	return row
 }

@@ -36,7 +36,7 @@ func TestHeapMapSigns(t *testing.T) {
 	assert.Contains(t, ascii, "segment 0x1000 of generation 2, heap 0: <corrupt>; not counted\n")
 	assert.NotContains(t, ascii, "█")
 	assert.Regexp(t, `\n2 +0 +<not in dump>  <not in dump>  <not in dump>  - `, ascii)
-	assert.Regexp(t, `\nlarge +0 +12\+ +0.10kb\+ +0.00kb\+ +0.0% `, ascii)
+	assert.Regexp(t, `\nlarge +0 +12\+ +100 B\+ +0 B\+ +0.0% `, ascii)
 	blocks := text(t, func(p *report.Page) { memorytext.HeapMap(p, m, memorytext.HeapMapOptions{Blocks: true}) })
 	assert.Contains(t, blocks, "░▒▓██·?_\n")
 }
@@ -47,9 +47,9 @@ func TestHeapMapDead(t *testing.T) {
 	m := &answer.HeapMap{Reachable: true, CellSize: 100, Parts: []answer.MapPart{{Generation: "0", Cells: cells}}, Total: answer.MapSizes{Used: 2048, Dead: 1024}}
 	out := text(t, func(p *report.Page) { memorytext.HeapMap(p, m, memorytext.HeapMapOptions{}) })
 	assert.Contains(t, out, "  x#_\n")
-	assert.Contains(t, out, "x most of its objects are dead.")
+	assert.Contains(t, out, "x mostly dead objects.")
 	assert.Regexp(t, `Used +Dead +Free`, out)
-	assert.Regexp(t, `2.00kb +1.00kb +0.00kb`, out)
+	assert.Regexp(t, `2.0 KB +1.0 KB +0 B`, out)
 }
 
 // TestHeapMapLines: long parts go on below, and many parts share lines.

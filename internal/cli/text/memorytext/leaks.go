@@ -22,19 +22,19 @@ func Leaks(p *report.Page, l *answer.Leaks) {
 	t := &l.Thresholds
 	switch {
 	case l.Small && l.Garbage.Size >= t.Small:
-		p.Printf("\nLittle of the heap is live. %s is garbage, not a leak: a full collection would free it.\n", report.HumanSize(l.Garbage.Size))
+		p.Printf("\nLittle of the heap is live. %s is garbage, not a leak: a full collection would free it.\n", report.Size(l.Garbage.Size))
 		smallList(p, l)
 	case l.Small && l.Incomplete:
-		p.Printf("\nLess than %s of the readable heap is live: its shares mean little for the process.\n", report.HumanSize(t.Small))
+		p.Printf("\nLess than %s of the readable heap is live: its shares mean little for the process.\n", report.Size(t.Small))
 		smallList(p, l)
 	case l.Small:
-		p.Printf("\nLess than %s is live: the heap does not explain high memory use.\n", report.HumanSize(t.Small))
+		p.Printf("\nLess than %s is live: the heap does not explain high memory use.\n", report.Size(t.Small))
 		smallList(p, l)
 	case len(l.Suspects) > 0 && l.Suspects[0].Verdict == answer.VerdictSuspect:
 		p.Printf("\nSuspects: each retains at least %s of live memory. That is no proof of a leak: diff with an earlier dump shows what grew.\n", percent(t.Share))
 	}
 	if len(l.Suspects) == 0 {
-		p.Printf("\nNo single holder retains %s of live memory (and %s).\n", percent(t.Least), report.HumanSize(t.Bytes))
+		p.Printf("\nNo single holder retains %s of live memory (and %s).\n", percent(t.Least), report.Size(t.Bytes))
 	}
 	minor := l.Small
 	for i := range l.Suspects {

@@ -52,7 +52,7 @@ func heapParts(p *report.Page, live, garbage, frozen answer.HeapPart, incomplete
 		p.Print("Incomplete (see the warnings). Of what can be read:\n")
 		name = "garbage or held by unreadable parts"
 	}
-	p.Printf("%s objects live, %s bytes (%s); %s: %s objects, %s bytes", report.Commas(live.Objects), report.Commas(live.Size), report.HumanSize(live.Size), name,
+	p.Printf("%s objects live, %s bytes (%s); %s: %s objects, %s bytes", report.Commas(live.Objects), report.Commas(live.Size), report.Size(live.Size), name,
 		report.Commas(garbage.Objects), report.Commas(garbage.Size))
 	if frozen.Objects > 0 {
 		p.Printf("; frozen, never collected (such as literals): %s objects, %s bytes", report.Commas(frozen.Objects), report.Commas(frozen.Size))
@@ -69,7 +69,7 @@ func retainedObject(p *report.Page, o *answer.RetainedObject, incomplete bool) {
 	if !o.Live {
 		p.Printf("%s\n", deadAs(&o.Object, incomplete))
 	}
-	p.Printf("retains %s, %s bytes (%s): %s of %s\n", text.Count(o.Count, "object", "objects"), report.Commas(o.Retained), report.HumanSize(o.Retained), percent(o.Share), all)
+	p.Printf("retains %s, %s bytes (%s): %s of %s\n", text.Count(o.Count, "object", "objects"), report.Commas(o.Retained), report.Size(o.Retained), percent(o.Share), all)
 	var rows [][]string
 	for i := range o.Types {
 		t := &o.Types[i]

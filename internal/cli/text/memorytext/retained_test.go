@@ -20,8 +20,8 @@ func TestWithoutARoot(t *testing.T) {
 	}{
 		{"2", false, true, "It is garbage."},
 		{"2", true, false, "No readable root leads to it."},
-		{"frozen", false, false, "It is in a frozen segment: it is never collected."},
-		{"frozen", true, false, "It is in a frozen segment: it is never collected."},
+		{"frozen", false, false, "it is frozen: never collected."},
+		{"frozen", true, false, "it is frozen: never collected."},
 	} {
 		object := answer.PathObject{Address: 0x1000, Generation: c.generation, Type: answer.Text{S: "A"}}
 		for name, write := range map[string]func(*report.Page){

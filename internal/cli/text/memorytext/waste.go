@@ -28,11 +28,11 @@ func Waste(p *report.Page, w *answer.Waste) {
 	if w.Live {
 		what = "objects live"
 	}
-	p.Printf("%s %s, %s; at least %s of it wasted (%s)\n\n", report.Commas(w.Objects), what, report.HumanSize(w.Size), report.HumanSize(w.Wasted), percent(w.Share))
+	p.Printf("%s %s, %s; at least %s of it wasted (%s)\n\n", report.Commas(w.Objects), what, report.Size(w.Size), report.Size(w.Wasted), percent(w.Share))
 	var rows [][]string
 	for i := range w.Kinds {
 		k := &w.Kinds[i]
-		rows = append(rows, []string{k.Kind, report.Commas(k.Objects), report.HumanSize(k.Wasted), percent(k.Share), wasteTitles[k.Kind]})
+		rows = append(rows, []string{k.Kind, report.Commas(k.Objects), report.Size(k.Wasted), percent(k.Share), wasteTitles[k.Kind]})
 	}
 	p.Fail(report.Summary(p, []string{"Kind", "Objects", "Wasted", "Share", ""}, rows))
 	for i := range w.Kinds {
@@ -48,9 +48,9 @@ func Waste(p *report.Page, w *answer.Waste) {
 }
 
 func wasteKind(p *report.Page, k *answer.WasteKind) {
-	p.Printf("\n%s (%s): %s objects, %s wasted", wasteTitles[k.Kind], k.Kind, report.Commas(k.Objects), report.HumanSize(k.Wasted))
+	p.Printf("\n%s (%s): %s objects, %s wasted", wasteTitles[k.Kind], k.Kind, report.Commas(k.Objects), report.Size(k.Wasted))
 	if k.All > 0 {
-		p.Printf("; all %s take %s", report.Commas(k.All), report.HumanSize(k.AllSize))
+		p.Printf("; all %s take %s", report.Commas(k.All), report.Size(k.AllSize))
 	}
 	p.Print("\n")
 	repeatedStrings(p, k)
@@ -58,7 +58,7 @@ func wasteKind(p *report.Page, k *answer.WasteKind) {
 	var rows [][]string
 	for i := range k.Holders {
 		h := &k.Holders[i]
-		rows = append(rows, []string{report.HumanSize(h.Wasted), report.Commas(h.References), h.Holder.String()})
+		rows = append(rows, []string{report.Size(h.Wasted), report.Commas(h.References), h.Holder.String()})
 	}
 	wasteRows(p, []string{"Wasted", "References", "Held by"}, rows, uint64(k.MoreHolders))
 }
@@ -82,7 +82,7 @@ func repeatedStrings(p *report.Page, k *answer.WasteKind) {
 		for j := range s.Holders {
 			holders = append(holders, s.Holders[j].Holder.String())
 		}
-		rows = append(rows, []string{report.HumanSize(s.Wasted), report.Commas(s.Count), report.Hex12(s.Address), quoted(s.Text), strings.Join(holders, ", ")})
+		rows = append(rows, []string{report.Size(s.Wasted), report.Commas(s.Count), report.Hex12(s.Address), quoted(s.Text), strings.Join(holders, ", ")})
 	}
 	wasteRows(p, []string{"Wasted", "Strings", "First", "Content", "Held by"}, rows, k.MoreStrings)
 }
@@ -114,10 +114,10 @@ func wasteTypes(p *report.Page, k *answer.WasteKind) {
 	var rows [][]string
 	for i := range k.Types {
 		t := &k.Types[i]
-		row := []string{report.HumanSize(t.Wasted), report.Commas(t.Objects)}
+		row := []string{report.Size(t.Wasted), report.Commas(t.Objects)}
 		switch {
 		case boxed:
-			row = append(row, report.Commas(t.All), report.HumanSize(t.AllSize))
+			row = append(row, report.Commas(t.All), report.Size(t.AllSize))
 		case collections:
 			row = append(row, report.Commas(t.All), share(t.Elements, t.Capacity))
 		}
@@ -134,7 +134,7 @@ func freeSpaces(p *report.Page, list []answer.FreeSpace) {
 	var rows [][]string
 	for i := range list {
 		f := &list[i]
-		rows = append(rows, []string{f.Generation, report.HumanSize(f.Free), share(f.Free, f.Free+f.Objects), report.Commas(f.Blocks), report.HumanSize(f.Largest)})
+		rows = append(rows, []string{f.Generation, report.Size(f.Free), share(f.Free, f.Free+f.Objects), report.Commas(f.Blocks), report.Size(f.Largest)})
 	}
 	if len(rows) > 0 {
 		p.Print("\nFree blocks between objects, by generation:\n\n")

@@ -14,7 +14,7 @@ func HandlesHold(p *report.Page, h *answer.HandlesHold) {
 		p.Print("Incomplete (see the warnings). Of what can be read:\n")
 	}
 	p.Printf("%s objects live, %s bytes (%s). Freed: memory freed without the handle. Retained: memory freed without its object.\n",
-		report.Commas(h.Live.Objects), report.Commas(h.Live.Size), report.HumanSize(h.Live.Size))
+		report.Commas(h.Live.Objects), report.Commas(h.Live.Size), report.Size(h.Live.Size))
 	header := []string{"Freed", "Share", "Retained", "Handle", "Type", "Object", "Type of the object"}
 	var rows [][]string
 	below := map[int][]string{}
