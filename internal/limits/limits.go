@@ -174,7 +174,6 @@ const (
 // What one command shows of memory.
 const (
 	MemoryElements = 1 << 28
-	MemoryWidth    = 1 << 12  // elements of a row
 	TextUnits      = 16 << 20 // UTF-16 code units of a text that ends with a zero
 )
 

@@ -10,27 +10,16 @@ import (
 	"github.com/sosgo/sosgo/internal/report"
 )
 
-func assembliesCommand() cli.Command {
-	return cli.Command{Name: "assemblies", Aliases: []string{"clrmodules"}, Group: cli.GroupProcess, Summary: "list the managed modules",
-		Options: []cli.Option{
-			{Name: "name", Aliases: []string{"n"}, Kind: cli.Str, Value: "REGEX", Summary: "only modules whose file name, without folder, matches"},
-			{Name: "verbose", Aliases: []string{"v"}, Summary: "print all that is known of each"},
-		},
-		Result: report.Result[iter.Seq2[answer.LoadedModule, error]](), NeedsDump: true, Ask: askAssemblies}
+type assemblyOptions struct {
+	Name    nameFilter `opt:"name,n" help:"only modules whose file name, without folder, matches"`
+	Verbose bool       `opt:"verbose,v" help:"print all that is known of each"`
 }
 
-func askAssemblies(c *cli.Context) (report.Answer, error) {
-	rt, err := ask.Runtime(c)
-	if err != nil {
-		return report.Answer{}, err
-	}
-	match, err := nameFilter(c)
-	if err != nil {
-		return report.Answer{}, err
-	}
-	verbose := c.Bool("verbose")
-	list, err := rt.DescribeAssemblies(c.Context(), match)
-	return ask.Say(list, err, func(p *report.Page, list iter.Seq2[answer.LoadedModule, error]) {
-		processtext.Assemblies(p, list, verbose)
-	})
+func assembliesCommand() cli.Command {
+	return cli.AskWith(cli.Command{Name: "assemblies", Aliases: []string{"clrmodules"}, Summary: "list the managed modules"},
+		func(c *cli.Context, o *assemblyOptions) (iter.Seq2[answer.LoadedModule, error], error) {
+			return ask.View(c).Assemblies(ask.Context(c), o.Name)
+		}, func(p *report.Page, list iter.Seq2[answer.LoadedModule, error], o *assemblyOptions) {
+			processtext.Assemblies(p, list, o.Verbose)
+		})
 }

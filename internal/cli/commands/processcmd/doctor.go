@@ -8,27 +8,30 @@ import (
 	"github.com/sosgo/sosgo/internal/report"
 )
 
+type doctorOptions struct {
+	cli.DumpFile
+	Probe   bool `opt:"probe" help:"list every probe"`
+	Members bool `opt:"members" help:"list every member of the layout with its source"`
+}
+
 func doctorCommand() cli.Command {
-	return cli.Command{
-		Name: "doctor", Aliases: []string{"info"}, Group: cli.GroupProcess, NeedsDump: true, DumpArg: true,
+	return cli.AskWith(cli.Command{
+		Name: "doctor", Aliases: []string{"info"}, DumpArg: true,
 		Summary: "say what the dump holds, how it is read, what is missing and what would help",
 		Help: "Attach this output to a report of a problem: it has the container, the system, the builds of the runtimes, the sources of their " +
 			"layouts, the probes, and what the dump lacks, but nothing of the process's data.",
-		Args:     []cli.Arg{{Name: "file", Kind: cli.File, Optional: true, Summary: "the dump"}},
-		Options:  []cli.Option{{Name: "probe", Summary: "list every probe"}, {Name: "members", Summary: "list every member of the layout with its source"}},
 		Examples: []cli.Example{{Line: "doctor core.1234", Text: "everything about a dump that does not open as it should"}},
-		Result:   report.Result[answer.Diagnosis](),
-		Ask:      askDoctor,
-	}
+	}, askDoctor, func(p *report.Page, g *answer.Diagnosis, o *doctorOptions) {
+		processtext.Diagnosis(p, g, processtext.DiagnosisOptions{Probes: o.Probe})
+	})
 }
 
-func askDoctor(c *cli.Context) (report.Answer, error) {
-	g := ask.View(c).Diagnose(c.Bool("members"))
+func askDoctor(c *cli.Context, o *doctorOptions) (*answer.Diagnosis, error) {
+	g := ask.View(c).Diagnose(o.Members)
 	for i := range g.Parts {
 		g.Parts[i].Costs = costs(&g.Parts[i])
 	}
-	o := processtext.DiagnosisOptions{Probes: c.Bool("probe")}
-	return report.Say(g, func(p *report.Page, g *answer.Diagnosis) { processtext.Diagnosis(p, g, o) }), nil
+	return g, nil
 }
 
 // costs returns the commands that can't answer, or only in part, where a part of the

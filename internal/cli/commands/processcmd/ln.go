@@ -14,7 +14,7 @@ type addressOptions struct {
 
 func lnCommand() cli.Command {
 	return cli.Ask(cli.Command{
-		Name: "ln", Aliases: []string{"whatis"}, Group: cli.GroupProcess, NeedsDump: true,
+		Name: "ln", Aliases: []string{"whatis"},
 		Summary:  "describe an address: an object, a type, a method, code, a stack, an image",
 		Examples: []cli.Example{{Line: "ln 7f27f487b3a0", Text: "what is at this address?"}},
 	}, func(c *cli.Context, o *addressOptions) (*answer.Address, error) {

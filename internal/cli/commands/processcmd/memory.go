@@ -1,7 +1,8 @@
 package processcmd
 
 import (
-	"reflect"
+	"cmp"
+	"fmt"
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
@@ -40,108 +41,96 @@ var (
 	}
 )
 
+// rowBytes is the number of bytes in a row.
 const rowBytes = 32
+
+type memoryOptions struct {
+	End    *target.Addr `opt:"end,e" excludes:"upto" help:"where to end, instead of a count"`
+	Count  int          `opt:"count,c" range:"1:0x10000000" help:"number of elements"`
+	Length int          `opt:"length,l" choices:"1|2|4|8" help:"bytes of an element"`
+	Width  int          `opt:"width,w" range:"1:4096" help:"elements of a row"`
+	Prefix bool         `opt:"hex-prefix,h" help:"write 0x before each element"`
+	Start  *target.Addr `arg:"address,optional" help:"where to start"`
+	UpTo   upTo         `arg:"upto,optional" help:"L and a number of elements in hexadecimal, or where to end, as in WinDbg"`
+}
+
+// An upTo is the end of memory to show, as in WinDbg: a number of elements, or the address of the last one.
+type upTo struct {
+	count int
+	last  *target.Addr
+}
+
+// UnmarshalText reads L and a number in hexadecimal, or an address.
+func (u *upTo) UnmarshalText(text []byte) error {
+	count, isCount := strings.CutPrefix(strings.ToUpper(string(text)), "L")
+	n, err := cli.ParseAddress(strings.TrimPrefix(count, "?"))
+	switch {
+	case err != nil || isCount && (n == 0 || n > limits.MemoryElements):
+		return fmt.Errorf("%s is neither L and a number of elements nor an address", text)
+	case isCount:
+		u.count = int(n)
+	default:
+		u.last = &n
+	}
+	return nil
+}
 
 func memoryCommands() []cli.Command {
 	var out []cli.Command
 	for _, f := range memoryFormats {
-		out = append(out, f.command(report.Result[answer.Memory](), f.askRows))
+		out = append(out, cli.AskWith(f.command(), f.askRows, func(p *report.Page, m *answer.Memory, o *memoryOptions) {
+			processtext.Memory(p, m, processtext.MemoryOptions{Prefix: o.Prefix, Text: f.text})
+		}))
 	}
 	for _, f := range stringFormats {
-		out = append(out, f.command(report.Result[answer.MemoryText](), f.askText))
+		out = append(out, cli.Ask(f.command(), f.askText, processtext.MemoryText))
 	}
 	return out
 }
 
-func (f memoryFormat) command(result reflect.Type, do func(*cli.Context) (report.Answer, error)) cli.Command {
-	return cli.Command{Name: f.name, Aliases: f.aliases, Group: cli.GroupProcess, Summary: f.summary,
-		Help: "Without an address the memory behind the last address is shown.",
-		Args: []cli.Arg{{Name: "address", Kind: cli.Address, Optional: true, Summary: "where to start"},
-			{Name: "upto", Kind: cli.Str, Optional: true, Summary: "L and a number of elements in hexadecimal, or where to end, as in WinDbg"}},
-		Options: []cli.Option{
-			{Name: "end", Aliases: []string{"e"}, Kind: cli.Address, Summary: "where to end, instead of a count"},
-			{Name: "count", Aliases: []string{"c"}, Kind: cli.Int, Summary: "number of elements"},
-			{Name: "length", Aliases: []string{"l"}, Kind: cli.Int, Summary: "bytes of an element: 1, 2, 4 or 8"},
-			{Name: "width", Aliases: []string{"w"}, Kind: cli.Int, Summary: "elements of a row"},
-			{Name: "hex-prefix", Aliases: []string{"h"}, Summary: "write 0x before each element"},
-		},
-		Result:   result,
-		Examples: []cli.Example{{Line: f.name + " 7f1c19821510", Text: f.summary}}, NeedsDump: true, Ask: do}
+func (f memoryFormat) command() cli.Command {
+	return cli.Command{Name: f.name, Aliases: f.aliases, Summary: f.summary, Help: "Without an address the memory behind the last address is shown.",
+		Examples: []cli.Example{{Line: f.name + " 7f1c19821510", Text: f.summary}}}
 }
 
-func (f memoryFormat) askRows(c *cli.Context) (report.Answer, error) {
-	a, shape, err := f.options(c)
+func (f memoryFormat) askRows(c *cli.Context, o *memoryOptions) (*answer.Memory, error) {
+	a, shape, err := f.shaped(c, o)
 	if err != nil {
-		return report.Answer{}, err
+		return nil, err
 	}
 	m, err := hexdump.Rows(c.Context(), ask.Dump(c).Memory(), a, shape)
-	if err != nil {
-		return report.Answer{}, err
+	if err == nil {
+		c.Session.SetLast(a + target.Addr(shape.Count*shape.Length))
 	}
-	c.Session.SetLast(a + target.Addr(shape.Count*shape.Length))
-	o := processtext.MemoryOptions{Prefix: c.Bool("hex-prefix"), Text: f.text}
-	return report.Say(m, func(p *report.Page, m *answer.Memory) { processtext.Memory(p, m, o) }), nil
+	return m, err
 }
 
-func (f memoryFormat) askText(c *cli.Context) (report.Answer, error) {
-	a, shape, err := f.options(c)
+func (f memoryFormat) askText(c *cli.Context, o *memoryOptions) (*answer.MemoryText, error) {
+	a, shape, err := f.shaped(c, o)
 	if err != nil {
-		return report.Answer{}, err
+		return nil, err
 	}
-	t, err := hexdump.Text(ask.Dump(c).Memory(), a, shape.Length)
-	if err != nil {
-		return report.Answer{}, err
-	}
-	return report.Say(t, processtext.MemoryText), nil
+	return hexdump.Text(ask.Dump(c).Memory(), a, shape.Length)
 }
 
-// options returns where to start, and the format's shape as the user changed it.
-func (f memoryFormat) options(c *cli.Context) (target.Addr, hexdump.Shape, error) {
-	s := f.shape
-	a, ok := c.Addr("address")
+// shaped returns where to start, and the format's shape as the options change it.
+func (f memoryFormat) shaped(c *cli.Context, o *memoryOptions) (target.Addr, hexdump.Shape, error) {
+	s := hexdump.Shape{Length: cmp.Or(o.Length, f.shape.Length), Count: cmp.Or(o.UpTo.count, o.Count, f.shape.Count)}
+	s.Width = cmp.Or(o.Width, f.shape.Width, rowBytes/s.Length)
+	start, ok := c.Session.Last() // the argument, if it was given
 	if !ok {
-		if a, ok = c.Session.Last(); !ok {
-			return 0, s, c.Usagef("an address is needed: there is no last one yet")
+		return 0, s, c.Usagef("an address is needed: there is no last one yet")
+	}
+	end := o.End
+	if last := o.UpTo.last; last != nil {
+		behind := *last + target.Addr(s.Length)
+		end = &behind
+	}
+	if end != nil {
+		if *end <= start || uint64(*end-start)/uint64(s.Length) > limits.MemoryElements {
+			return 0, s, c.Usagef("-end: %016x is not behind %016x, or too far", uint64(*end), uint64(start))
 		}
+		s.Count = int(uint64(*end-start) / uint64(s.Length))
 	}
-	for _, o := range []struct {
-		name string
-		dst  *int
-		max  int64
-	}{{"count", &s.Count, limits.MemoryElements}, {"length", &s.Length, 8}, {"width", &s.Width, limits.MemoryWidth}} {
-		if n, ok := c.Int(o.name); ok {
-			if n <= 0 || n > o.max {
-				return 0, s, c.Usagef("-%s: %d is not between 1 and %d", o.name, n, o.max)
-			}
-			*o.dst = int(n)
-		}
-	}
-	switch s.Length {
-	case 1, 2, 4, 8:
-	default:
-		return 0, s, c.Usagef("-length: elements are 1, 2, 4 or 8 bytes")
-	}
-	end, ok := c.Addr("end")
-	if text, given := c.Str("upto"); given && !ok {
-		count, isCount := strings.CutPrefix(strings.ToUpper(text), "L")
-		n, err := cli.ParseAddress(strings.TrimPrefix(count, "?"))
-		switch {
-		case err != nil || isCount && (n == 0 || n > limits.MemoryElements):
-			return 0, s, c.Usagef("%s is neither L and a number of elements nor an address", text)
-		case isCount:
-			s.Count = int(n)
-		default:
-			end, ok = n+target.Addr(s.Length), true // the last address that is shown
-		}
-	}
-	if ok {
-		if end <= a || uint64(end-a)/uint64(s.Length) > limits.MemoryElements {
-			return 0, s, c.Usagef("-end: %016x is not behind %016x, or too far", uint64(end), uint64(a))
-		}
-		s.Count = int(uint64(end-a) / uint64(s.Length))
-	}
-	if s.Width == 0 {
-		s.Width = rowBytes / s.Length
-	}
-	return a, s, nil
+	return start, s, nil
 }

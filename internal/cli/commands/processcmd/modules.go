@@ -3,73 +3,57 @@ package processcmd
 import (
 	"regexp"
 
+	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/image"
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/internal/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/cli/text/processtext"
 	"github.com/sosgo/sosgo/internal/report"
+	"github.com/sosgo/sosgo/target"
 )
 
+// A nameFilter chooses names by a regular expression. It is nil if none was given.
+type nameFilter func(string) bool
+
+// UnmarshalText reads a regular expression, which ignores case.
+func (f *nameFilter) UnmarshalText(text []byte) error {
+	re, err := regexp.Compile("(?i)" + string(text))
+	if err == nil {
+		*f = re.MatchString
+	}
+	return err
+}
+
+// Placeholder describes a filter in help.
+func (nameFilter) Placeholder() string { return "REGEX" }
+
+type imageOptions struct {
+	Name     nameFilter   `opt:"name,n" help:"only images whose file name, without folder, matches"`
+	Address  *target.Addr `opt:"address,a" help:"only the image that holds this address"`
+	Verbose  bool         `opt:"verbose,v" help:"print all that is known of each"`
+	Segments bool         `opt:"segments,s" help:"print the sections or segments of each"`
+}
+
 func modulesCommand() cli.Command {
-	return cli.Command{Name: "modules", Aliases: []string{"lm"}, Group: cli.GroupProcess, Summary: "list the images that the process had mapped",
-		Options: []cli.Option{
-			{Name: "name", Aliases: []string{"n"}, Kind: cli.Str, Value: "REGEX", Summary: "only images whose file name, without folder, matches"},
-			{Name: "address", Aliases: []string{"a"}, Kind: cli.Address, Summary: "only the image that holds this address"},
-			{Name: "verbose", Aliases: []string{"v"}, Summary: "print all that is known of each"},
-			{Name: "segments", Aliases: []string{"s"}, Summary: "print the sections or segments of each"},
-		},
-		Result: report.Result[answer.Images](), NeedsDump: true, Ask: askModules}
+	return cli.AskWith(cli.Command{Name: "modules", Aliases: []string{"lm"}, Summary: "list the images that the process had mapped"},
+		func(c *cli.Context, o *imageOptions) (*answer.Images, error) {
+			return ask.View(c).Images(ask.Context(c), sosgo.ImageOptions{Match: o.Name, Sections: o.Segments, At: o.Address})
+		}, func(p *report.Page, a *answer.Images, o *imageOptions) {
+			processtext.Images(p, a, processtext.ImagesOptions{Verbose: o.Verbose, Sections: o.Segments, Total: o.Address == nil})
+		})
 }
 
-func askModules(c *cli.Context) (report.Answer, error) {
-	match, err := nameFilter(c)
-	if err != nil {
-		return report.Answer{}, err
-	}
-	o := image.ListOptions{Match: match, Sections: c.Bool("segments"), Exports: dac.ExportedSymbols()}
-	if at, ok := c.Addr("address"); ok {
-		o.At = &at
-	}
-	d := ask.Dump(c)
-	list, err := image.List(c.Context(), d.Target(), d.Memory(), o)
-	if err != nil {
-		return report.Answer{}, err
-	}
-	form := processtext.ImagesOptions{Verbose: c.Bool("verbose"), Sections: o.Sections, Total: o.At == nil}
-	return report.Say(list, func(p *report.Page, a *answer.Images) { processtext.Images(p, a, form) }), nil
-}
-
-// nameFilter chooses names by the regular expression of option name; it is nil
-// without it.
-func nameFilter(c *cli.Context) (func(string) bool, error) {
-	text, ok := c.Str("name")
-	if !ok {
-		return nil, nil
-	}
-	re, err := regexp.Compile("(?i)" + text)
-	if err != nil {
-		return nil, c.Usagef("-name: %v", err)
-	}
-	return re.MatchString, nil
+type saveOptions struct {
+	Address target.Addr `arg:"address" help:"base of the image, or any address in it"`
+	File    string      `arg:"file" kind:"file" help:"to write"`
 }
 
 func saveModuleCommand() cli.Command {
-	return cli.Command{Name: "savemodule", Group: cli.GroupProcess, Summary: "rebuild the file of an image from memory",
+	return cli.Ask(cli.Command{Name: "savemodule", Summary: "rebuild the file of an image from memory",
 		Help: "The loader's changes stay in it. Parts that the dump lacks are zeros, and are reported. A file that is there already is not overwritten.",
-		Args: []cli.Arg{{Name: "address", Kind: cli.Address, Summary: "base of the image, or any address in it"},
-			{Name: "file", Kind: cli.File, Summary: "to write"}},
-		Result: report.Result[answer.SavedImage](), NeedsDump: true, Ask: askSaveModule}
-}
-
-func askSaveModule(c *cli.Context) (report.Answer, error) {
-	a, _ := c.Addr("address")
-	name, _ := c.Str("file")
-	d := ask.Dump(c)
-	saved, err := image.SaveFile(c.Context(), d.Target(), d.Memory(), a, name)
-	if err != nil {
-		return report.Answer{}, err
-	}
-	return report.Say(saved, processtext.SavedImage), nil
+	}, func(c *cli.Context, o *saveOptions) (*answer.SavedImage, error) {
+		d := ask.Dump(c)
+		return image.SaveFile(c.Context(), d.Target(), d.Memory(), o.Address, o.File)
+	}, processtext.SavedImage)
 }

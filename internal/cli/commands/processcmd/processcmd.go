@@ -6,7 +6,7 @@ import "github.com/sosgo/sosgo/internal/cli"
 
 // Commands returns the commands of the group.
 func Commands() []cli.Command {
-	return append(memoryCommands(),
+	return cli.In(cli.GroupProcess, append(memoryCommands(),
 		runtimesCommand(),
 		eeVersionCommand(),
 		modulesCommand(),
@@ -15,5 +15,5 @@ func Commands() []cli.Command {
 		packCommand(),
 		doctorCommand(),
 		lnCommand(),
-	)
+	)...)
 }

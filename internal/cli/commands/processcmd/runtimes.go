@@ -1,69 +1,51 @@
 package processcmd
 
 import (
+	"slices"
+
+	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/internal/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/cli/text/processtext"
 	"github.com/sosgo/sosgo/internal/report"
 )
 
+type runtimeOptions struct {
+	All     bool   `opt:"all,a" help:"list all runtimes, as is always done"`
+	NetCore bool   `opt:"netcore,c" help:"look at the first .NET Core runtime"`
+	ID      string `arg:"id,optional" help:"number or version of the runtime to look at from now on"`
+}
+
+// chooses reports whether a runtime is to be looked at from now on.
+func (o *runtimeOptions) chooses() bool { return o.ID != "" || o.NetCore }
+
 func runtimesCommand() cli.Command {
-	return cli.Command{Name: "runtimes", Aliases: []string{"setruntime"}, Group: cli.GroupProcess,
+	return cli.AskWith(cli.Command{Name: "runtimes", Aliases: []string{"setruntime"},
 		Summary: "list the .NET runtimes of the process, or choose the one to look at",
 		Help:    "Commands look at the first CoreCLR until another runtime is chosen, here for the session or by the global option --runtime.",
-		Args:    []cli.Arg{{Name: "id", Kind: cli.Str, Optional: true, Summary: "number or version of the runtime to look at from now on"}},
-		Options: []cli.Option{
-			{Name: "all", Aliases: []string{"a"}, Summary: "list all runtimes, as is always done"},
-			{Name: "netcore", Aliases: []string{"c"}, Summary: "look at the first .NET Core runtime"},
-		},
-		Result: report.Result[[]answer.Runtime](), NeedsDump: true, Ask: askRuntimes}
+	}, askRuntimes, func(p *report.Page, list []answer.Runtime, o *runtimeOptions) {
+		if o.chooses() {
+			processtext.ChosenRuntime(p, list)
+		} else {
+			processtext.Runtimes(p, list)
+		}
+	})
 }
 
-func askRuntimes(c *cli.Context) (report.Answer, error) {
-	if want, ok := c.Str("id"); ok || c.Bool("netcore") {
-		return chooseRuntime(c, want)
+func askRuntimes(c *cli.Context, o *runtimeOptions) ([]answer.Runtime, error) {
+	if !o.chooses() {
+		return ask.View(c).DescribeRuntimes(ask.Context(c))
 	}
-	chosen, err := ask.View(c).Instance()
-	if err != nil {
-		return report.Answer{}, err
+	v, _ := ask.Dump(c).View(o.ID) // it keeps the error
+	list, err := v.DescribeRuntimes(ask.Context(c))
+	if err == nil {
+		c.Session.SetRuntime(o.ID)
 	}
-	var all []answer.Runtime
-	for _, inst := range ask.Dump(c).Runtimes() {
-		r := inst.Describe()
-		r.Chosen = inst == chosen
-		all = append(all, r)
-	}
-	return report.Say(all, processtext.Runtimes), nil
-}
-
-// chooseRuntime makes the session look at another runtime.
-func chooseRuntime(c *cli.Context, want string) (report.Answer, error) {
-	v, err := ask.Dump(c).View(want)
-	if err != nil {
-		return report.Answer{}, err
-	}
-	inst, err := v.Instance()
-	if err != nil {
-		return report.Answer{}, err
-	}
-	c.Session.SetRuntime(want)
-	r := inst.Describe()
-	r.Chosen = true
-	return report.Say([]answer.Runtime{r}, processtext.ChosenRuntime), nil
+	return slices.DeleteFunc(list, func(r answer.Runtime) bool { return !r.Chosen }), err
 }
 
 func eeVersionCommand() cli.Command {
-	return cli.Command{Name: "eeversion", Group: cli.GroupProcess, Summary: "print the version of the runtime and the kind of its GC",
-		Result: report.Result[answer.EEVersion](), NeedsDump: true, Ask: askEEVersion}
-}
-
-func askEEVersion(c *cli.Context) (report.Answer, error) {
-	inst, err := ask.View(c).Instance()
-	if err != nil {
-		return report.Answer{}, err
-	}
-	h, err := ask.Heap(c)
-	return report.Say(heap.Version(inst, h, err), processtext.EEVersion), nil
+	return cli.Ask(cli.Command{Name: "eeversion", Summary: "print the version of the runtime and the kind of its GC"},
+		ask.Plain((*sosgo.View).EEVersion), processtext.EEVersion)
 }
