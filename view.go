@@ -281,7 +281,7 @@ func (v *View) LockReader() (*locks.Reader, error) {
 	if err != nil && len(list) == 0 {
 		return nil, err
 	}
-	return locks.New(v.dump.file, b, h, w, list), nil
+	return locks.New(v.dump.file, b, h, w, list, err), nil
 }
 
 // ThreadPoolReader reads the thread pool of the runtime, and the timers.
@@ -298,7 +298,7 @@ func (v *View) ThreadPoolReader() (*threadpool.Reader, error) {
 	if err != nil && len(list) == 0 {
 		return nil, err
 	}
-	return threadpool.New(b, w, list), nil
+	return threadpool.New(b, w, list, err), nil
 }
 
 // Walker walks the stacks of the runtime's threads. Code of the other runtimes

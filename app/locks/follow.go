@@ -37,7 +37,7 @@ func (s *survey) follow(o heap.ScanOptions) error {
 
 // queued reads the thread pool's queues.
 func (s *survey) queued() error {
-	p, err := threadpool.New(s.r.b, s.r.walker, s.r.threads).Describe(s.ctx, threadpool.Options{Items: true})
+	p, err := threadpool.New(s.r.b, s.r.walker, s.r.threads, s.r.unread).Describe(s.ctx, threadpool.Options{Items: true})
 	if err != nil {
 		return err
 	}

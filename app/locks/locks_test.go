@@ -123,8 +123,7 @@ func deadlock(t *testing.T, d *testdump.Dump, r *locks.Reader) int {
 // TestStacks checks a deadlock, a recursive lock, Monitor.Wait, Lock and a static constructor on all
 // runtimes and systems.
 func TestStacks(t *testing.T) {
-	t.Run("canned", func(t *testing.T) { stacks(t, testdump.Open(t, "net10-stacks")) })
-	testdump.Corpus(t, testcase.Named("*-stacks-withheap", "*-stacks-full"), stacks)
+	testdump.Both(t, "net10-stacks", testcase.Named("*-stacks-withheap", "*-stacks-full"), stacks)
 }
 
 // TestWebWaits compares the waits of the program "web" with what it printed.
@@ -235,7 +234,7 @@ func fuzzWaits(f *testing.F, d *testdump.Draft, at []target.Addr, words uint8) {
 	require.NoError(f, err)
 	var readers []*locks.Reader
 	for some := range slices.Chunk(slices.DeleteFunc(slices.Clone(list), func(t threads.Thread) bool { return t.Managed == nil }), 5) {
-		readers = append(readers, locks.New(d.Target(), b, h, w, some))
+		readers = append(readers, locks.New(d.Target(), b, h, w, some, nil))
 	}
 	for i := range max(min(len(at), 16), len(readers)) {
 		f.Add(uint16(i), uint8(i), uint8(1), uint64(at[i%len(at)]))

@@ -25,13 +25,14 @@ type Reader struct {
 	heap    *heap.Heap
 	walker  *stackwalk.Walker
 	threads []threads.Thread
+	unread  error // why threads lacks some
 	process target.Target
 }
 
 // New returns a Reader. The locks are in h; list (see threads.List) has the threads that may hold them
-// or wait.
-func New(p target.Target, b *shapes.Binder, h *heap.Heap, w *stackwalk.Walker, list []threads.Thread) *Reader {
-	return &Reader{process: p, b: b, rt: b.Objects().Runtime(), heap: h, walker: w, threads: list}
+// or wait. unread is why list lacks threads, or nil.
+func New(p target.Target, b *shapes.Binder, h *heap.Heap, w *stackwalk.Walker, list []threads.Thread, unread error) *Reader {
+	return &Reader{process: p, b: b, rt: b.Objects().Runtime(), heap: h, walker: w, threads: list, unread: unread}
 }
 
 // Options selects locks.
@@ -111,6 +112,7 @@ func (r *Reader) survey(ctx context.Context, g *answer.Gaps, lose func(error), o
 	s := &survey{r: r, ctx: ctx, lose: lose, gaps: g, byObj: map[target.Addr]*lock{}, mons: map[target.Addr]*lock{},
 		on: map[target.Addr]target.Addr{}, nodes: map[target.Addr]*lock{}, inner: map[target.Addr]target.Addr{}, tasks: map[target.Addr]bool{},
 		lazy: map[target.Addr]objects.Object{}, handles: map[target.Addr]objects.Object{}, unread: map[*threads.Thread]bool{}, spins: map[target.Addr]*lock{}}
+	lose(r.unread)
 	s.monitors()
 	if err := s.thin(o); err != nil {
 		return nil, err

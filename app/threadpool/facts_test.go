@@ -176,7 +176,7 @@ func isTimer(g *answer.Timer, w *timerFact) bool {
 
 // TestAsyncPool finds what the program "async" queued behind its two workers, and its timers.
 func TestAsyncPool(t *testing.T) {
-	testdump.Corpus(t, testcase.Named("net10-async-*"), func(t *testing.T, d *testdump.Dump) int {
+	testdump.Both(t, "net10-async", testcase.Named("net10-async-*"), func(t *testing.T, d *testdump.Dump) int {
 		r := reader(t, d)
 		p, err := r.Describe(context.Background(), threadpool.Options{Items: true})
 		require.NoError(t, err)
@@ -218,7 +218,7 @@ func TestZooTimer(t *testing.T) {
 // TestStacksPool checks the counters of a pool on all runtimes and systems: one worker is parked by
 // the program, one waits for an item.
 func TestStacksPool(t *testing.T) {
-	check := func(t *testing.T, d *testdump.Dump) int {
+	testdump.Both(t, "net10-stacks", testcase.Named("*-stacks-withheap", "*-stacks-full"), func(t *testing.T, d *testdump.Dump) int {
 		p, err := reader(t, d).Describe(context.Background(), threadpool.Options{})
 		require.NoError(t, err)
 		assert.EqualValues(t, 3, p.Total.Value)
@@ -228,9 +228,7 @@ func TestStacksPool(t *testing.T) {
 		require.Len(t, p.Verdicts, 1)
 		assert.Equal(t, "no work waits for a worker", p.Verdicts[0].Text)
 		return 1
-	}
-	t.Run("canned", func(t *testing.T) { check(t, testdump.Open(t, "net10-stacks")) })
-	testdump.Corpus(t, testcase.Named("*-stacks-withheap", "*-stacks-full"), check)
+	})
 }
 
 // TestPartialPool checks that missing parts are never reported as nothing.

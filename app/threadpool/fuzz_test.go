@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/app/threadpool"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/test/testdump"
@@ -96,4 +97,16 @@ func TestLyingQueue(t *testing.T) {
 		}
 	}
 	assert.NotZero(t, lied)
+}
+
+// TestMissingParts reads the pool of a web server, and the timers, again and again without one of their places.
+func TestMissingParts(t *testing.T) {
+	testdump.OpenWeb(t, "web-net10").Sweep(t, 1e6, false, func(v *sosgo.View) (any, []error, error) {
+		p, err := v.ThreadPool(t.Context(), sosgo.ThreadPoolOptions{Items: true, Log: true})
+		if err != nil {
+			return nil, nil, err
+		}
+		timers, err := v.Timers(t.Context())
+		return []any{p, p.Queues, timers}, append(p.Noted(), timers.Noted()...), err
+	})
 }

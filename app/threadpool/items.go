@@ -1,6 +1,7 @@
 package threadpool
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/sosgo/sosgo/answer"
@@ -77,7 +78,7 @@ func (r *Reader) describeItem(g *answer.Gaps, out *answer.WorkItem, o objects.Ob
 		r.state(g, out, s.State.Value(at))
 		return r.setMethod(g, &out.Method, &s.Callback, at)
 	}
-	out.State = simpleFields(o)
+	out.State = simpleFields(g, o)
 	return nil
 }
 
@@ -107,6 +108,7 @@ func (r *Reader) value(g *answer.Gaps, v objects.Value) (target.Addr, answer.Tex
 		if line.Blank() {
 			line = append(answer.Words(v.Plain(lineChars)), line...)
 		}
+		g.Note(line.Err())
 		return 0, answer.Text{}, line
 	}
 	if v.IsNull() {
@@ -121,7 +123,9 @@ func (r *Reader) value(g *answer.Gaps, v objects.Value) (target.Addr, answer.Tex
 	if !o.IsString() && !o.IsBoxed() {
 		return o.Addr, typeText(g, o), nil
 	}
-	return o.Addr, typeText(g, o), v.Line(lineChars)
+	line := v.Line(lineChars)
+	g.Note(line.Err())
+	return o.Addr, typeText(g, o), line
 }
 
 // asyncMethod returns the async method of a box. The state machine is named after it.
@@ -163,22 +167,21 @@ func (r *Reader) taskStatus(g *answer.Gaps, out *answer.WorkItem, o objects.Obje
 
 // continuation names what runs when a task completes.
 func (r *Reader) continuation(g *answer.Gaps, o objects.Object) answer.Text {
-	if s, at, err := shapes.BindObject[box](r.b, o); err == nil {
+	in := shapes.Reading{Gaps: g, Binder: r.b}
+	if s, at := shapes.As[box](in, o); s != nil {
 		return r.asyncMethod(g, s, at)
 	}
-	if s, at, err := shapes.BindObject[continueWith](r.b, o); err == nil {
-		if t, err := s.Task.Object(at); err == nil && t.Addr != 0 {
-			if s, at, err := shapes.BindObject[task](r.b, t); err == nil {
-				if d, err := s.Action.Object(at); err == nil && d.Addr != 0 {
-					name, _ := r.call(g, d)
-					return name
-				}
+	if s, at := shapes.As[continueWith](in, o); s != nil {
+		if s, at := shapes.At[task](in, &s.Task, at); s != nil {
+			if d := in.ObjectAt(&s.Action, at); d.Addr != 0 {
+				name, _ := r.call(g, d)
+				return name
 			}
 		}
 	}
 	if calls, err := o.Delegate(); err == nil && len(calls) > 0 {
 		if t, err := r.b.Objects().Object(calls[0].Target); err == nil {
-			if s, at, err := shapes.BindObject[box](r.b, t); err == nil {
+			if s, at := shapes.As[box](in, t); s != nil {
 				return r.asyncMethod(g, s, at)
 			}
 		}
@@ -196,20 +199,26 @@ const (
 
 // simpleFields shows the strings and numbers of an object without a text of its own, which suffices to
 // distinguish two items.
-func simpleFields(o objects.Object) answer.Line {
+func simpleFields(g *answer.Gaps, o objects.Object) answer.Line {
 	var out answer.Line
 	n := 0
 	for f, v := range o.Fields() {
-		if v.Err() != nil || v.IsNull() || f.Err() != nil {
+		if err := cmp.Or(v.Err(), f.Err()); err != nil {
+			g.Note(err)
+			continue
+		}
+		if v.IsNull() {
 			continue
 		}
 		var line answer.Line
 		switch v.Kind() {
 		case objects.KindReference:
-			if text, err := v.Object(); err != nil || !text.IsString() {
+			text, err := v.Object()
+			if g.Note(err); err != nil || !text.IsString() {
 				continue
 			}
 			line = v.Line(simpleFieldChars)
+			g.Note(line.Err())
 		case objects.KindBool, objects.KindChar, objects.KindInt, objects.KindUint, objects.KindFloat:
 			line = answer.Words(v.Plain(simpleFieldChars))
 		default:

@@ -329,6 +329,7 @@ func (e *hillClimbingStep) read(x shapes.Instance) (answer.HillClimbingStep, err
 
 // workers describes the activities of the worker threads.
 func (r *Reader) workers(ctx context.Context, out *answer.ThreadPool) error {
+	out.Note(r.unread)
 	for i := range r.threads {
 		t := &r.threads[i]
 		if ctx.Err() != nil {

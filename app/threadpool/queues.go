@@ -253,6 +253,8 @@ func (q *queueReader) local() {
 			out.Owner = &owner
 		} else if out.OwnerErr = unread; unread == nil {
 			out.OwnerErr = target.Unsupportedf("no thread owns the queue: its worker has ended")
+		} else {
+			q.out.Note(fmt.Errorf("the owner of worker's queue %016x: %w", uint64(o.Addr), unread))
 		}
 		n++
 		q.localItems(&out, o)
@@ -309,7 +311,7 @@ func (q *queueReader) localItems(to *answer.WorkQueue, o objects.Object) {
 // queueOwners returns the threads by local queue. The error is why some may be missing.
 func (r *Reader) queueOwners() (map[target.Addr]*threads.Thread, error) {
 	out := map[target.Addr]*threads.Thread{}
-	var unread error
+	unread := r.unread
 	for s, err := range shapes.Loaded[threadLocals](r.b) {
 		if err != nil {
 			unread = err

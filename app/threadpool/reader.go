@@ -19,12 +19,13 @@ type Reader struct {
 	rt      *dac.Runtime
 	walker  *stackwalk.Walker
 	threads []threads.Thread
+	unread  error
 }
 
 // New returns a Reader. The walker finds what workers do; list (see threads.List) owns the local
-// queues.
-func New(b *shapes.Binder, w *stackwalk.Walker, list []threads.Thread) *Reader {
-	return &Reader{b: b, rt: b.Objects().Runtime(), walker: w, threads: list}
+// queues. unread is why list lacks threads, or nil.
+func New(b *shapes.Binder, w *stackwalk.Walker, list []threads.Thread, unread error) *Reader {
+	return &Reader{b: b, rt: b.Objects().Runtime(), walker: w, threads: list, unread: unread}
 }
 
 // static returns the object that a static field refers to. It returns the zero Object if the type is

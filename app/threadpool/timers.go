@@ -192,7 +192,10 @@ func (r *Reader) purpose(g *answer.Gaps, t *answer.Timer, state objects.Object) 
 	if !s.Continuation.Has() {
 		return
 	}
-	if next, err := s.Continuation.Object(at); err == nil && next.Addr != 0 {
+	next, err := s.Continuation.Object(at)
+	if err != nil {
+		t.Awaits = g.Text("", err)
+	} else if next.Addr != 0 {
 		t.Awaits = r.continuation(g, next)
 	}
 }

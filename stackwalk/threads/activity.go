@@ -209,8 +209,8 @@ type activityFinder struct {
 
 // frame examines the next outer frame and reports whether it wants more.
 func (a *activityFinder) frame(f *stackwalk.Frame) bool {
-	if f.Err != nil {
-		a.out.Err = f.Err
+	if err := cmp.Or(f.Err, f.Lost); err != nil {
+		a.out.Err = err
 	}
 	if a.first == nil {
 		first := *f

@@ -76,6 +76,21 @@ func Corpus(t *testing.T, want testcase.Filter, f func(t *testing.T, d *Dump) in
 	testcase.Corpus(t, want, func(t *testing.T, c *testcase.Case) int { return f(t, open(t, c)) })
 }
 
+// Both calls f for a canned dump and, without -short, for the cases of the corpus that want picks. The number that f returns is
+// that of Corpus.
+func Both(t *testing.T, name string, want testcase.Filter, f func(t *testing.T, d *Dump) int) {
+	t.Helper()
+	cases := []*testcase.Case{testcase.Canned(t, name)}
+	if !testing.Short() {
+		all, err := testcase.CorpusCases()
+		if err != nil {
+			t.Fatal(err)
+		}
+		cases = append(cases, slices.DeleteFunc(slices.Clone(all), func(c *testcase.Case) bool { return !want(c) })...)
+	}
+	run(t, cases, func(t *testing.T, d *Dump) { testcase.Compared(t, f(t, d)) })
+}
+
 // Web calls f for the canned dumps of web servers and, without -short, for those of the corpus. The number that f returns is that
 // of Corpus.
 func Web(t *testing.T, f func(t *testing.T, d *Dump) int) {

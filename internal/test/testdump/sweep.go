@@ -1,0 +1,104 @@
+package testdump
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/internal/jsonenc"
+	"github.com/sosgo/sosgo/target"
+)
+
+// Sweep asks a question about d again and again. Each time another of the places that the answer was read from is gone, or holds
+// other bytes; it tries at most most of them. If a place is gone, the answer stays the same, or it notes an error that the sound
+// one has not. Every error is typed. Overwritten memory may be believed, but no question panics or goes on forever. cold opens
+// the dump anew each time, so that the types are read without the place, too.
+func (d *Dump) Sweep(t *testing.T, most int, cold bool, ask func(v *sosgo.View) (answer any, noted []error, err error)) {
+	t.Helper()
+	t.Attr("case", d.Name)
+	raw, err := d.Raw()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &faulty{seen: map[target.Range]bool{}}
+	var open *sosgo.Dump
+	reopen := func() *sosgo.Dump {
+		f.set(false, target.Range{}, nil)
+		o := d.Options()
+		o.WrapMemory = func(m target.Memory) target.Memory { f.Memory = m; return f }
+		open, err := sosgo.OpenReaderAt(target.BytesSource(raw), int64(len(raw)), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = open.Close() })
+		return open
+	}
+	answer := func(record bool, at target.Range, with []byte) (document []byte, noted []error) {
+		if open == nil || cold {
+			open = reopen()
+		}
+		f.set(record, at, with)
+		defer f.set(false, target.Range{}, nil)
+		v, err := open.View("")
+		if err != nil {
+			return nil, []error{err}
+		}
+		a, noted, err := ask(v)
+		if err != nil {
+			return nil, append(noted, err)
+		}
+		if document, err = jsonenc.Marshal(a); err != nil {
+			t.Fatal(err)
+		}
+		return document, noted
+	}
+	if !cold { // types are read by the first question
+		answer(false, target.Range{}, nil)
+	}
+	sound, known := answer(true, target.Range{}, nil)
+	if len(sound) == 0 || len(f.reads) == 0 {
+		t.Fatalf("%d bytes of an answer from %d reads: %v", len(sound), len(f.reads), known)
+	}
+	slices.SortFunc(f.reads, func(a, b target.Range) int { return int(a.Start>>1) - int(b.Start>>1) })
+	garbage := [][]byte{make([]byte, 8), {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}, {0x03, 0, 0, 0x7f, 0, 0, 0, 0}}
+	step := max(1, len(f.reads)/most)
+	changed := 0
+	for i := 0; i < len(f.reads); i += step {
+		at := f.reads[i]
+		with := []byte(nil)
+		if n := i / step; n%2 == 1 {
+			n := min(int(at.Size()), 8)
+			at, with = target.Range{Start: at.Start, End: at.Start + target.Addr(n)}, garbage[i/step/2%3][:n]
+		}
+		got, noted := answer(false, at, with)
+		for _, err := range noted {
+			if !Typed(err) {
+				t.Errorf("%v with % x: an error of no kind: %v", at, with, err)
+			}
+		}
+		if bytes.Equal(got, sound) {
+			continue
+		}
+		changed++
+		if with == nil && !slices.ContainsFunc(noted, func(err error) bool {
+			return !slices.ContainsFunc(known, func(k error) bool { return errors.Is(err, k) || k.Error() == err.Error() })
+		}) {
+			t.Errorf("without %v the answer notes nothing and differs: %s", at, differing(sound, got))
+		}
+	}
+	if changed == 0 {
+		t.Error("no place changed the answer")
+	}
+}
+
+// differing returns the surroundings of the first byte in which two documents differ.
+func differing(a, b []byte) string {
+	n := 0
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+	from := max(0, n-80)
+	return string(a[from:min(len(a), n+120)]) + "\nand now " + string(b[from:min(len(b), n+120)])
+}
