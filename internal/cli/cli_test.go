@@ -370,11 +370,35 @@ func TestTerminalIsSafe(t *testing.T) {
 	assert.Equal(t, "a\\x1b[2Jb\n\\u202e x\\u009béé\tz", out.String())
 }
 
+// TestLastAddress: an address alone on the last line that a command prints is $_, also behind filters.
+func TestLastAddress(t *testing.T) {
+	dir := dumpFolder(t, "core.1")
+	for lines, want := range map[string]string{
+		".echo 7f0c00001000":                       "7f0c00001000",
+		".echo 7f0c00001000 | head -n 1":           "7f0c00001000",
+		"do 5f0":                                   "5f0",
+		"do 5f0;.echo x          7f0c00001000":     "5f0",
+		"do 5f0;.echo 7f0c00001000 7f0c00001000":   "5f0",
+		"do 5f0;.echo 7f0c0000":                    "7f0c0000",
+		"do 5f0;.echo 1234567":                     "5f0",
+		"do 5f0;.echo 7f0c000010007f0c00001000777": "5f0",
+	} {
+		var args []string
+		for _, l := range append(strings.Split(lines, ";"), ".echo $_") {
+			args = append(args, "-c", l)
+		}
+		o := runMain(t, dir, "", nil, args...)
+		out := strings.Split(strings.TrimSpace(o.stdout), "\n")
+		assert.Equal(t, want, out[len(out)-1], "%s: %s", lines, o.stderr)
+	}
+}
+
 func TestCompletion(t *testing.T) {
 	a := fakeApp(t, io.Discard, nil)
 	a.env.TypeNames = func(_ Dump, _, prefix string, _ int) []string { return []string{prefix + "ring", "bad\x1b"} }
 	a.session.dump = fakeDump{new(int)}
 	a.session.SetLast(0x7f0c00001000)
+	a.printed.w = io.Discard
 	fmt.Fprintf(&a.printed, "obj 00007f0c0000a000 and 7f0c0000b000, not 1234\n")
 	for _, tt := range []struct {
 		line   string

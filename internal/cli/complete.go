@@ -2,8 +2,12 @@ package cli
 
 import (
 	"fmt"
+	"io"
 	"slices"
+	"strconv"
 	"strings"
+
+	"github.com/sosgo/sosgo/target"
 )
 
 // completionLimit is how many type names are offered at most.
@@ -147,19 +151,48 @@ func matches(text, current string) bool {
 // tailBytes is how much of the prompt's output is kept to find addresses in.
 const tailBytes = 32 << 10
 
-// A tailBuffer keeps the end of what was printed, so that addresses on the
-// screen can be completed. The zero value is ready.
-type tailBuffer struct{ b []byte }
+const (
+	shortestAddress = 8  // digits; below that a number is more likely a count
+	longestAddress  = 16 // digits
+	lineBytes       = longestAddress + 4
+)
+
+// A tailBuffer keeps the end of what is written through it, so that addresses on the
+// screen can be completed.
+type tailBuffer struct {
+	w    io.Writer
+	b    []byte
+	line []byte // the last line of the command's output, as far as it may be an address
+}
 
 func (t *tailBuffer) Write(p []byte) (int, error) {
+	n, err := t.w.Write(p)
+	t.keep(p[:n])
+	return n, err
+}
+
+// keep keeps the end of p.
+func (t *tailBuffer) keep(p []byte) {
 	n := len(p)
+	t.line = append(t.line, p[max(0, n-lineBytes):]...)
+	t.line = t.line[max(0, len(t.line)-lineBytes):]
 	if n >= tailBytes {
 		t.b, p = t.b[:0], p[n-tailBytes:]
 	} else if over := len(t.b) + n - tailBytes; over > 0 {
 		t.b = append(t.b[:0], t.b[over:]...)
 	}
 	t.b = append(t.b, p...)
-	return n, nil
+}
+
+// address returns the address that stands alone on the last line.
+func (t *tailBuffer) address() (target.Addr, bool) {
+	lines := strings.Split(strings.TrimRight(string(t.line), "\r\n"), "\n")
+	text := strings.TrimSpace(lines[len(lines)-1])
+	if len(text) < shortestAddress || len(text) > longestAddress || len(lines) == 1 && len(t.line) == lineBytes {
+		return 0, false
+	}
+	a, err := strconv.ParseUint(text, 16, 64)
+	return target.Addr(a), err == nil
 }
 
 // addresses returns the words of the output that look like addresses, the last
@@ -172,8 +205,7 @@ func (t *tailBuffer) addresses() []string {
 	fields := strings.FieldsFunc(string(t.b), func(r rune) bool { return !isHex(r) })
 	for _, f := range slices.Backward(fields) {
 		digits := strings.ToLower(strings.TrimLeft(f, "0"))
-		const shortest = 8 // digits; below that a number is more likely a count
-		if len(f) >= 12 && len(f) <= 16 && len(digits) >= shortest {
+		if len(f) >= 12 && len(f) <= longestAddress && len(digits) >= shortestAddress {
 			out = append(out, digits)
 		}
 	}

@@ -154,9 +154,9 @@ func runMain(t *testing.T, dir, stdin string, vars map[string]string, args ...st
 	t.Helper()
 	var o outcome
 	env := Env{
-		Commands: fakeCommands(),
-		Dir:      dir,
-		Getenv:   func(n string) string { return vars[n] },
+		Commands:  fakeCommands(),
+		Dir:       dir,
+		LookupEnv: func(n string) (string, bool) { v, ok := vars[n]; return v, ok },
 		Open: func(_ context.Context, path string, _ OpenOptions) (Dump, error) {
 			if strings.HasSuffix(path, "bad") {
 				return nil, target.Corruptf("cut off")

@@ -197,7 +197,12 @@ func (a *app) runParsed(ctx context.Context, l line) error {
 
 // runFiltered runs l's command with its filters before w.
 func (a *app) runFiltered(ctx context.Context, l line, w io.Writer) error {
-	w, flush, err := newPipeline(l.filters, w)
+	if w == a.stdout {
+		defer a.pager.begin(l.filters)()
+	}
+	a.printed.w, a.printed.line = w, a.printed.line[:0]
+	given := a.session.given
+	w, flush, err := newPipeline(l.filters, &a.printed)
 	if err != nil {
 		a.fail("", err)
 		return err
@@ -210,6 +215,9 @@ func (a *app) runFiltered(ctx context.Context, l line, w io.Writer) error {
 	if e := flush(); e != nil && err == nil {
 		a.stderr.print(errorLine("", e))
 		err = e
+	}
+	if last, alone := a.printed.address(); alone && a.session.given == given {
+		a.session.SetLast(last)
 	}
 	return err
 }

@@ -34,8 +34,8 @@ type Env struct {
 	// Greeting returns the lines that the prompt begins with for a dump, whose
 	// runtime the session looks at; nil begins with none.
 	Greeting func(d Dump, runtime string) []string
-	// Getenv is os.Getenv; nil knows no variable.
-	Getenv func(string) string
+	// LookupEnv is os.LookupEnv; nil knows no variable.
+	LookupEnv func(string) (string, bool)
 	// Dir is the folder in which a dump is looked for; empty: the current one.
 	Dir string
 	// Interrupt delivers the user's requests to stop the running command.
@@ -56,11 +56,16 @@ type Env struct {
 	IsTerminal func(stream any) bool
 }
 
-func (e *Env) getenv(name string) string {
-	if e.Getenv == nil {
-		return ""
+func (e *Env) lookupEnv(name string) (string, bool) {
+	if e.LookupEnv == nil {
+		return "", false
 	}
-	return e.Getenv(name)
+	return e.LookupEnv(name)
+}
+
+func (e *Env) getenv(name string) string {
+	text, _ := e.lookupEnv(name)
+	return text
 }
 
 func (e *Env) dir() string {
@@ -95,6 +100,7 @@ func globalOptions() []Option {
 		{Name: "no-mmap", Summary: "read the dump instead of mapping it, for files that may shrink or network drives"},
 		{Name: "no-cache", Summary: "unpack a compressed dump anew: else a large one is kept unpacked for a week, in the user's cache folder"},
 		{Name: "graph-dir", Kind: File, Value: "DIR", Summary: "keep the graph of the heap's objects in this folder: gcroot, retained and the like have it at once the next time"},
+		{Name: "no-pager", Summary: "print long output without a pager (also SOSGO_PAGER=; else that names one, or PAGER, or it is less)"},
 		{Name: "jobs", Kind: Int, Summary: "worker threads; default: one a processor"},
 		{Name: "version", Summary: "print the version of sosgo"},
 		{Name: "c", Kind: Str, Value: "COMMAND", Repeat: true, Summary: "run this command line; may repeat, all share the session"},
@@ -110,6 +116,7 @@ type app struct {
 	stdin    io.Reader
 	stdout   io.Writer // safe: what a terminal would act on is escaped
 	screen   io.Writer // stdout as it is, for the prompt's own drawing
+	pager    *pager    // below stdout; nil if that is no terminal
 	stderr   *stderrWriter
 	globals  values
 
@@ -117,7 +124,7 @@ type app struct {
 	part *report.Window // of lists that the question wants; nil for all
 
 	inSession bool       // lines of -c, of a script or of the prompt are running
-	printed   tailBuffer // by the prompt
+	printed   tailBuffer // by lines of the session
 	typed     []string   // at the prompt
 }
 
@@ -139,7 +146,8 @@ func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io
 func newApp(stdin io.Reader, stdout, stderr io.Writer, env *Env) *app {
 	a := &app{env: env, stdin: stdin, stdout: stdout, screen: stdout, globals: values{}}
 	if env.isTerminal(stdout) {
-		a.stdout = &terminalWriter{w: stdout}
+		a.pager = &pager{app: a}
+		a.stdout = &terminalWriter{w: a.pager}
 	}
 	a.stderr = &stderrWriter{w: stderr, terminal: env.isTerminal(stderr)}
 	a.session = &Session{open: env.Open, choose: a.chooseDump}
@@ -287,6 +295,12 @@ func (a *app) run(ctx context.Context, words []word, w io.Writer) error {
 	if cmd.session != nil {
 		return cmd.session(&Context{Command: cmd, Session: a.session, ctx: ctx, values: p.values, stderr: a.stderr})
 	}
+	if w == a.stdout {
+		defer a.pager.begin(nil)()
+	}
+	if cmd.Serves {
+		_ = a.pager.through() // nothing is held yet
+	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	a.session.run(ctx)
@@ -420,7 +434,7 @@ const maxJobs = 1024
 func (a *app) newContext(ctx context.Context, cmd *Command, p *parser, out *sink) *Context {
 	c := &Context{Command: cmd, Session: a.session, app: a, ctx: ctx, values: p.values, bound: p.bound, stderr: a.stderr}
 	c.buf = bufio.NewWriterSize(out, outputBuffer)
-	c.terminal = a.env.isTerminal(a.screen) && out.w == a.stdout
+	c.terminal = a.env.isTerminal(a.screen) && (out.w == a.stdout || out.w == any(&a.printed) && a.printed.w == a.stdout)
 	c.out = c.buf
 	c.SOS = p.globals["sos"].num != 0 || isTrue(a.env.getenv("SOSGO_SOS"))
 	c.Jobs = int(p.globals["jobs"].num)

@@ -82,17 +82,47 @@ type stderrWriter struct {
 	mu       sync.Mutex
 	w        io.Writer
 	terminal bool
+	holding  bool // a pager has the screen
+	held     []byte
 }
 
+// Write draws, or does nothing while a pager has the screen.
 func (s *stderrWriter) Write(p []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.holding {
+		return len(p), nil
+	}
 	return s.w.Write(p)
 }
 
+// hold keeps messages back until release.
+func (s *stderrWriter) hold() {
+	s.mu.Lock()
+	s.holding = true
+	s.mu.Unlock()
+}
+
+// release prints the messages that were held back.
+func (s *stderrWriter) release() {
+	s.mu.Lock()
+	s.holding = false
+	text := string(s.held)
+	s.held = nil
+	s.mu.Unlock()
+	s.print(text)
+}
+
+// print prints a message.
 func (s *stderrWriter) print(text string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.holding {
+		s.held = append(s.held, text...)
+		return
+	}
 	// There is nowhere left to report an error of stderr.
-	_, _ = io.WriteString(s, text)
+	_, _ = io.WriteString(s.w, text)
 }
 
 // A WriteMode says what becomes of a file that is there already.

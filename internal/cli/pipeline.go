@@ -61,7 +61,7 @@ func newFilter(words []word, next lineWriter) (lineWriter, error) {
 			return nil, err
 		}
 		return &count{next: next}, nil
-	case "less", "more": // at the end of the output, whole: a terminal scrolls
+	case "less", "more": // the pager shows the output of a terminal
 		return &through{next}, nil
 	case "uniq":
 		_, err := filterOptions(words, &Command{Name: name})

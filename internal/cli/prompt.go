@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -29,12 +28,15 @@ Tab completes commands, options, type names and addresses that were
 printed, Ctrl-R searches the history. Ctrl-C stops the command that
 runs, Ctrl-D or exit leaves; history and cls do what they do in a shell.
 
-  $_               the last address that a command was given or found
+  $_               the last address that a command was given, found, or
+                   printed alone on its last line, as dumpheap -short does
   $thread          the OS id of the current thread (see setthread)
   'text' "text"    one word, taken as it stands
   CMD | grep TEXT  lines with TEXT, which may be a regular expression;
                    -i in any case, -v those without, -F not an expression
   CMD | head -n 5, tail -n 5, sort [-r] [-n], uniq, count (or wc -l)
+  CMD | less       in pages; on a terminal long output is shown so anyway,
+                   unless --no-pager or an empty SOSGO_PAGER says otherwise
   CMD > FILE       into a file; >> appends
 
 When standard input is not a terminal it is read as a script: no prompt is
@@ -157,7 +159,6 @@ type lineReader interface {
 
 func (a *app) runInteractive(ctx context.Context) error {
 	rl := a.newReadline()
-	a.stdout = io.MultiWriter(a.stdout, &a.printed)
 	a.stderr.print("sosgo: " + report.Escape(a.session.Path()) + `; "help" lists the commands, Ctrl-D leaves` + "\n")
 	a.greet(ctx)
 	a.interact(ctx, rl)

@@ -65,6 +65,7 @@ type Session struct {
 	thread    uint32
 	hasThread bool
 	recent    []target.Addr // the last one is $_
+	given     int           // how often SetLast was called
 }
 
 // Open returns the dump, and opens it the first time. The error is an
@@ -166,6 +167,7 @@ func (s *Session) Thread() (id uint32, ok bool) { return s.thread, s.hasThread }
 
 // SetLast makes a the last address, $_.
 func (s *Session) SetLast(a target.Addr) {
+	s.given++
 	s.recent = slices.DeleteFunc(s.recent, func(b target.Addr) bool { return a == b })
 	if len(s.recent) == recentAddresses {
 		s.recent = slices.Delete(s.recent, 0, 1)

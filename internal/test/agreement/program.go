@@ -62,17 +62,17 @@ func (p *Program) Run(commandLines ...string) Answer {
 	var stdout, stderr bytes.Buffer
 	code := cli.Main(ctx, args, strings.NewReader(""), &stdout, &stderr, cli.Env{
 		Commands: commands.All(), Open: p.open, Threads: commands.Threads, Limits: commands.Limits(),
-		Getenv: getenv, Recover: true, KeepOpen: true,
+		LookupEnv: lookupEnv, Recover: true, KeepOpen: true,
 	})
 	return Answer{stdout.String(), stderr.String(), code}
 }
 
-// getenv returns the variables that a run sees: those of the process, and SOSGO_SOS, which chooses the form of SOS.
-func getenv(name string) string {
+// lookupEnv returns the variables that a run sees: those of the process, and SOSGO_SOS, which chooses the form of SOS.
+func lookupEnv(name string) (string, bool) {
 	if name == "SOSGO_SOS" {
-		return "1"
+		return "1", true
 	}
-	return os.Getenv(name)
+	return os.LookupEnv(name)
 }
 
 // open opens the dump once and returns it to every session.
