@@ -11,11 +11,10 @@ import (
 // A Listing is objects of the heap, and what was counted of them. Which parts it has depends on the question.
 type Listing struct {
 	Gaps
-	Objects *Objects   `json:"objects,omitempty"`
-	Locks   []ThinLock `json:"locks,omitzero"`
-	// Statistics of Objects are nil until these were read, and if none could be.
-	*Statistics
-	Strings *StringCounts `json:"strings,omitempty"`
+	Objects     *Objects      `json:"objects,omitempty"`
+	Locks       []ThinLock    `json:"locks,omitzero"`
+	*Statistics               // nil until these were read, and if none could be
+	Strings     *StringCounts `json:"strings,omitempty"`
 	// Columns and Rows are the table that -select asks for, instead of all others.
 	Columns []QueryColumn              `json:"columns,omitempty"`
 	Rows    iter.Seq2[QueryRow, error] `json:"rows,omitempty"`

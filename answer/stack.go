@@ -201,10 +201,8 @@ func (QuotedText) JSONType() reflect.Type { return reflect.TypeFor[string]() }
 // A DebugFrame is one entry of a stack as the debugging API shows it.
 type DebugFrame struct {
 	SP, IP target.Addr // IP is 0 for a Label
-	// Label is what the API calls one of the runtime's own frames.
-	Label string
-	// Native stands for a run of native frames.
-	Native bool
+	Label  string      // what the API calls one of the runtime's own frames
+	Native bool        // stands for a run of native frames
 	// Method is the method with its signature, as metadata has it, and Module the file that it is in; of a method
 	// without metadata, Method is its name and Unnamed is set.
 	Method, Module Text
@@ -287,10 +285,8 @@ func NewReturns(threads iter.Seq2[*ThreadReturns, error]) *Returns {
 // ThreadReturns are the return addresses on the stack of one thread.
 type ThreadReturns struct {
 	ThreadID
-	// Current is the code that the thread runs, empty if no OS thread runs it.
-	Current string
-	// Returns is nil for a thread that was passed over, or has no stack.
-	Returns iter.Seq2[Return, error]
+	Current string                   // the code that the thread runs, empty if no OS thread runs it
+	Returns iter.Seq2[Return, error] // nil for a thread that was passed over, or has no stack
 }
 
 // A Return is the remains of a call: of one that is going on, or that ended.
@@ -320,9 +316,8 @@ func NewStackObjects(threads iter.Seq2[*ThreadObjects, error]) *StackObjects {
 type ThreadObjects struct {
 	ThreadID
 	// Normal is the thread's own stack, of one that stands on an alternate signal stack; both are looked at.
-	Normal *Range
-	// Precise: the objects are those that the garbage collector takes for live.
-	Precise bool
+	Normal  *Range
+	Precise bool // the objects are those that the garbage collector takes for live
 	// Objects is nil where the dump lacks the stack.
 	Objects iter.Seq2[StackObject, error]
 }

@@ -105,8 +105,7 @@ type SearchedModule struct {
 	Module  target.Addr
 	File    Text
 	Matches []NameMatch
-	// Err is why there may be a match all the same where Matches has none.
-	Err error
+	Err     error // why there may be a match all the same where Matches has none
 	// Similar are the matches in SOS's way: also loaded types whose name contains what was looked for, in the order of
 	// their tokens, where the name is not a member's. Nil where Matches has them.
 	Similar iter.Seq2[NameMatch, error]

@@ -25,8 +25,7 @@ type Options struct {
 	// MaxMemory is the maximum number of bytes for the graph and everything computed from it, apart from the dump; 0
 	// means no limit. Work that needs more fails with target.ErrUnsupported; the error has the amount.
 	MaxMemory int64
-	// Keep, if not nil, describes files that keep computed data for the next start.
-	Keep *Keep
+	Keep      *Keep // if not nil, describes files that keep computed data for the next start
 
 	deferFrom, piece uint64 // bytes; 0 means deferSize and pieceSize
 	wide             bool   // treat the heap as if it had 32 GB

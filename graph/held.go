@@ -11,12 +11,10 @@ import (
 
 // KeepOptions selects the form of an answer about reachable objects.
 type KeepOptions struct {
-	OnlyStatistics bool // no list of objects
-	// Strings lists strings only, and counts them by content.
-	Strings bool
-	Scan    heap.ScanOptions // for Strings
-	// Retained adds the object's retained size.
-	Retained bool
+	OnlyStatistics bool             // no list of objects
+	Strings        bool             // lists strings only, and counts them by content
+	Scan           heap.ScanOptions // for Strings
+	Retained       bool             // adds the object's retained size
 }
 
 // KeptBy returns what an object keeps alive, including itself: everything reachable from it, even if something else

@@ -53,13 +53,11 @@ type HoldOptions struct {
 	All      bool // a path from each Source that leads to the object and each handle, instead of each kind
 	NoStacks bool // ignore stacks
 	Limit    int  // maximum number of paths; 0 for no limit
-	// Disjoint, if not 0, selects at most that many paths that have nothing in common but the object.
-	Disjoint int
+	Disjoint int  // if not 0, selects at most that many paths that have nothing in common but the object
 	// Condemned, if not nil, is the generation that is assumed to be collected. Objects of older generations keep their
 	// referents alive.
 	Condemned *int
-	// Retained adds the object's retained size.
-	Retained bool
+	Retained  bool // adds the object's retained size
 	// Order chooses among the paths. OrderSOS ignores All, Disjoint and Retained, and has no meaning with Condemned.
 	Order PathOrder
 }
@@ -69,8 +67,7 @@ type PathOrder uint8
 
 // The orders of paths.
 const (
-	// OrderShortest finds the shortest path from each kind of root.
-	OrderShortest PathOrder = iota
+	OrderShortest PathOrder = iota // finds the shortest path from each kind of root
 	// OrderSOS finds a path from each root: the path that gcroot and pathto of SOS find, with the roots in SOS's order.
 	// SOS's search marks objects as done when it has only seen them, and so loses paths. The answer notes lost paths,
 	// and has the shortest paths if SOS's search finds none. Roots that SOS does not know, such as thread statics since

@@ -30,11 +30,10 @@ import (
 // If another program truncates a mapped file, this program crashes, as with the dump itself. Set NoMmap for folders
 // where that may happen.
 type Keep struct {
-	Dir  string // created if it does not exist
-	Name string // prefix of the files' names
-	// Dump identifies the content of the dump, at this time.
-	Dump   []byte
-	NoMmap bool // read the files instead of mapping them
+	Dir    string // created if it does not exist
+	Name   string // prefix of the files' names
+	Dump   []byte // identifies the content of the dump, at this time
+	NoMmap bool   // read the files instead of mapping them
 }
 
 // keptVersion is the version of the files' content. Their format has its own version.

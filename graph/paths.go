@@ -17,12 +17,9 @@ type Path struct {
 
 // PathOptions selects paths.
 type PathOptions struct {
-	// Each selects the starts: there is a path from each of them.
-	Each PathEach
-	// Skip, if not nil, excludes nodes from paths, such as the Source of the stacks.
-	Skip func(Node) bool
-	// Below, if not nil, excludes all objects that are not in the set.
-	Below *Set
+	Each  PathEach        // selects the starts: there is a path from each of them
+	Skip  func(Node) bool // if not nil, excludes nodes from paths, such as the Source of the stacks
+	Below *Set            // if not nil, excludes all objects that are not in the set
 }
 
 // A PathEach is a kind of start of paths.

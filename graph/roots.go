@@ -83,10 +83,8 @@ type Roots struct {
 	Sources    []Source // each after its parent
 	Edges      []RootEdge
 	Dependents []Dependent
-	// Kept holds roots that need more detail than an edge has: those of stacks.
-	Kept []roots.Root
-	// Errors are the unreadable parts; there may be more roots.
-	Errors []error
+	Kept       []roots.Root // holds roots that need more detail than an edge has: those of stacks
+	Errors     []error      // the unreadable parts; there may be more roots
 }
 
 // Add adds a Source and returns its index.

@@ -46,15 +46,12 @@ type Stats struct {
 	// those types.
 	BlindObjects uint64
 	BlindTypes   []error
-	// Keepers has the errors of the first types whose LoaderAllocator is unknown.
-	Keepers []error
+	Keepers      []error // has the errors of the first types whose LoaderAllocator is unknown
 	// Corruptions has the first places where the walk could not go on, Corrupt their number.
 	Corruptions []*heap.Corruption
 	Corrupt     int
-	// Lost has the unreadable segments.
-	Lost []heap.LostSegment
-	// Roots has the errors of unreadable roots.
-	Roots []error
+	Lost        []heap.LostSegment // has the unreadable segments
+	Roots       []error            // has the errors of unreadable roots
 }
 
 // maxErrors bounds the errors of a kind in Stats.

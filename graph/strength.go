@@ -13,8 +13,7 @@ type Strength uint8
 
 // The strengths.
 const (
-	// Strong is an ordinary reference.
-	Strong Strength = iota
+	Strong Strength = iota // an ordinary reference
 	// Cached is a reference from a cache, which may drop its entries, or whose content is unknown: entries of a
 	// MemoryCache, buckets of an ArrayPool.
 	Cached

@@ -35,10 +35,8 @@ const (
 	emAArch64 = 183
 
 	ntGNUBuildID = 3
-	// elfNotesSize bounds a note segment: those of libraries have a few hundred bytes.
-	elfNotesSize = 1 << 20
-	// elfNotes bounds the note segments that are looked at.
-	elfNotes = 32
+	elfNotesSize = 1 << 20 // bounds a note segment: those of libraries have a few hundred bytes
+	elfNotes     = 32      // bounds the note segments that are looked at
 )
 
 // elfImage is what an ELF image has beyond an Image.

@@ -30,8 +30,7 @@ const (
 	sttFunc    = 2 // and before it objects, and what has no type
 	sttTLS     = 6
 
-	// elfDynamicSize bounds PT_DYNAMIC: real ones have under a hundred entries.
-	elfDynamicSize = 1 << 16
+	elfDynamicSize = 1 << 16 // bounds PT_DYNAMIC: real ones have under a hundred entries
 )
 
 // elfDynamic holds the dynamic section's entries about symbols.

@@ -136,14 +136,10 @@ func (im *Image) DescribePDB() (*answer.PDB, error) {
 
 // ListOptions select the images that List describes, and how much of each.
 type ListOptions struct {
-	// Match, if not nil, chooses images by the last part of their paths.
-	Match func(name string) bool
-	// At, if not nil, chooses the image that holds the address.
-	At *target.Addr
-	// Sections lists the sections or segments of each image, too.
-	Sections bool
-	// Exports are the symbols that are looked for in each image.
-	Exports []string
+	Match    func(name string) bool // if not nil, chooses images by the last part of their paths
+	At       *target.Addr           // if not nil, chooses the image that holds the address
+	Sections bool                   // lists the sections or segments of each image, too
+	Exports  []string               // the symbols that are looked for in each image
 }
 
 // List describes the images of a process. Missing parts of a row are recorded in the answer while the rows are ranged

@@ -13,15 +13,12 @@ import (
 )
 
 const (
-	// SourceDump is what Overlay.Source calls the dump itself.
-	SourceDump = "dump"
+	SourceDump = "dump" // what Overlay.Source calls the dump itself
 
 	// overlaySpan bounds what Span lends from a file: to find its end each page is looked up in the dump.
-	overlaySpan = 256 << 10
-	// overlayProbes is the number of stored pages that Add compares.
-	overlayProbes = 64
-	// overlayTolerance is how many pages must be equal for one that differs.
-	overlayTolerance = 4
+	overlaySpan      = 256 << 10
+	overlayProbes    = 64 // the number of stored pages that Add compares
+	overlayTolerance = 4  // how many pages must be equal for one that differs
 )
 
 // An Overlay is a dump's memory completed by module files. The dump comes first. Where it has no byte, the file of the

@@ -12,10 +12,8 @@ import (
 // A Symbol names an address in native code.
 type Symbol struct {
 	Module target.Module
-	// Name is the export that the address belongs to, or empty.
-	Name string
-	// Offset is that of the address from the export, or from the module where there is no Name.
-	Offset uint64
+	Name   string // the export that the address belongs to, or empty
+	Offset uint64 // that of the address from the export, or from the module where there is no Name
 }
 
 // String returns "libc.so.6!pthread_cond_wait+0x1b8", or "libc.so.6+0x7f1b8".

@@ -18,10 +18,8 @@ type Interface struct {
 	// Definition is the interface in the type's interface map. For a generic interface that may be the definition, if
 	// no instance was needed yet.
 	Definition *Type
-	// Type is the interface with its arguments, nil if it is not loaded or unknown.
-	Type *Type
-	// Arguments has the TypeHandle of each generic argument, 0 if it is not loaded.
-	Arguments []target.Addr
+	Type       *Type         // the interface with its arguments, nil if it is not loaded or unknown
+	Arguments  []target.Addr // has the TypeHandle of each generic argument, 0 if it is not loaded
 }
 
 // Name returns the interface's name with its arguments, in the form of ManagedName.

@@ -14,13 +14,10 @@ type Column struct {
 	Name    string // lower case
 	Summary string
 	// Kind is what the values are if they are neither null nor unreadable. It is zero for a column of several kinds.
-	Kind Kind
-	// Count marks counts and bytes, which are written with commas.
-	Count bool
-	// Hidden columns are left out of select *.
-	Hidden bool
-	// Tag is the tag of the column's field in a row that is a struct.
-	Tag reflect.StructTag
+	Kind   Kind
+	Count  bool              // marks counts and bytes, which are written with commas
+	Hidden bool              // left out of select *
+	Tag    reflect.StructTag // the tag of the column's field in a row that is a struct
 
 	object bool // the rows are about the object in this column
 }

@@ -12,14 +12,12 @@ import (
 
 // A code is a compiled expression. It is for one goroutine.
 type code struct {
-	eval func(*frame) Value
-	test func(*frame) truth // nil: use eval
-	// constant is the expression's value if it is the same in every frame, else nil.
-	constant *Value
+	eval     func(*frame) Value
+	test     func(*frame) truth // nil: use eval
+	constant *Value             // the expression's value if it is the same in every frame, else nil
 	// number reads an integer that is never missing, nil if the expression is no such: a column of the heap.
 	number func(*frame) int64
-	// field is the integer that the expression reads from the row's object.
-	field *access
+	field  *access // the integer that the expression reads from the row's object
 }
 
 // A scope is where an expression stands.

@@ -20,20 +20,15 @@ import (
 type Process struct {
 	Runtime *dac.Runtime
 	Objects *objects.Reader
-	// Heap opens the heap.
-	Heap func() (*heap.Heap, error)
+	Heap    func() (*heap.Heap, error) // opens the heap
 	// Holders has the graph of the heap's objects, for retained, live, referrers and path.
-	Holders func(context.Context) (*graph.Holders, error)
-	// Collections reads the collections of the class libraries.
-	Collections *collections.Reader
-	// Thread is the current thread, for registers and thread statics.
-	Thread func() (*threads.Thread, error)
-	// Variables are what $_ and the like stand for, by name with the $.
-	Variables map[string]Value
+	Holders     func(context.Context) (*graph.Holders, error)
+	Collections *collections.Reader             // reads the collections of the class libraries
+	Thread      func() (*threads.Thread, error) // the current thread, for registers and thread statics
+	Variables   map[string]Value                // what $_ and the like stand for, by name with the $
 	// Sources have rows beside those of the heap.
 	Sources []Source
-	// Scan are the options of scans of the heap.
-	Scan heap.ScanOptions
+	Scan    heap.ScanOptions // the options of scans of the heap
 
 	types lazy.Value[*typeTable] // kept for the next question
 }

@@ -54,11 +54,10 @@ type node struct {
 // A parser reads expressions and queries.
 type parser struct {
 	lexer
-	tok   token
-	depth int
-	nodes int
-	// naming: as gives the column before it a name, and does not cast.
-	naming bool
+	tok    token
+	depth  int
+	nodes  int
+	naming bool // as gives the column before it a name, and does not cast
 }
 
 func newParser(src string) (*parser, error) {

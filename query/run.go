@@ -71,14 +71,13 @@ func Select(ctx context.Context, p *Process, where, columns string, o Options) (
 
 // A run is a query that is ready to run.
 type run struct {
-	e       *engine
-	q       *plan
-	o       Options
-	source  *Source
-	types   *typeSet // only objects of these; nil for all
-	outputs []item   // the columns of the answer
-	// Of a query with groups, or with aggregates of all rows:
-	grouped    bool
+	e          *engine
+	q          *plan
+	o          Options
+	source     *Source
+	types      *typeSet // only objects of these; nil for all
+	outputs    []item   // the columns of the answer
+	grouped    bool     // Of a query with groups, or with aggregates of all rows:
 	aggregates []aggregate
 	out        *answer.Query
 	scan       heap.ScanOptions

@@ -24,10 +24,8 @@ import (
 const (
 	// MaxNodes is how many nodes PerfView opens at most: its arrays of nodes have up to 2^31 bytes of 16 a node.
 	MaxNodes = 1<<27 - 11
-	// maxBlob is how many bytes all nodes may take: the length is an int32.
-	maxBlob = 1<<31 - 1
-	// maxSize is the largest size of an object: an int32.
-	maxSize = 1<<31 - 1
+	maxBlob  = 1<<31 - 1 // how many bytes all nodes may take: the length is an int32
+	maxSize  = 1<<31 - 1 // the largest size of an object: an int32
 )
 
 // Options say of which process the heap is, as the file tells it. All may be empty.

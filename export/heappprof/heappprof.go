@@ -21,9 +21,8 @@ import (
 // Options select what a profile tells apart.
 type Options struct {
 	// Least is the retained size from which an object has a frame of its own; 0 means a millionth of the heap.
-	Least uint64
-	// Garbage adds what nothing keeps alive, below a frame "(garbage)".
-	Garbage bool
+	Least   uint64
+	Garbage bool // adds what nothing keeps alive, below a frame "(garbage)"
 }
 
 // maxDepth is how many frames a path has at most.

@@ -64,8 +64,7 @@ const (
 // A Process is what tables are made of.
 type Process struct {
 	Summary *answer.Summary
-	// Heap is nil where the dump has none that can be read: there are no tables of it then.
-	Heap *export.Heap
+	Heap    *export.Heap // nil where the dump has none that can be read: there are no tables of it then
 	// Sources are sosgo.View's sources of rows for queries: the tables of the same names are made of these.
 	Sources []query.Source
 }

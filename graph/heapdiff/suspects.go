@@ -11,8 +11,7 @@ import (
 
 // Criteria for suspects among the nodes of the paths.
 const (
-	// SuspectShare is the smallest percentage of all growth below a suspect.
-	SuspectShare = 10.0
+	SuspectShare = 10.0 // the smallest percentage of all growth below a suspect
 	// drop is the fraction of a node's growth that a child must have to replace it as the suspect, as in package leaks.
 	drop = 0.7
 )

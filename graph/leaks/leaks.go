@@ -29,10 +29,8 @@ type Options struct {
 	Count int
 	// Groups of objects without a common referrer are listed only if they are suspects.
 
-	// Top is the number of listed suspects; 0 for all.
-	Top int
-	// Jobs is the number of goroutines that examine all objects; 0 means one per processor.
-	Jobs int
+	Top  int // the number of listed suspects; 0 for all
+	Jobs int // the number of goroutines that examine all objects; 0 means one per processor
 }
 
 // The defaults of Options.

@@ -16,10 +16,9 @@ import (
 // A Process is the source of roots: one runtime of a process.
 type Process struct {
 	Heap    *heap.Heap
-	Objects *objects.Reader   // names fields and variables
-	Walker  *stackwalk.Walker // nil: the roots of stacks are an error
-	// Threads returns the result of threads.List, with its error.
-	Threads func() ([]threads.Thread, error)
+	Objects *objects.Reader                  // names fields and variables
+	Walker  *stackwalk.Walker                // nil: the roots of stacks are an error
+	Threads func() ([]threads.Thread, error) // returns the result of threads.List, with its error
 }
 
 // A Reader reads the roots of a Process. It is safe for concurrent use.

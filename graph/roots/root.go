@@ -33,9 +33,8 @@ func (k Kind) String() string {
 
 // A Root refers to an object. Most keep it alive: see Strong.
 type Root struct {
-	Kind Kind
-	// Object is the start of the object that the root refers to, or into; never null.
-	Object target.Addr
+	Kind   Kind
+	Object target.Addr // the start of the object that the root refers to, or into; never null
 	// Address is the place of the reference: the handle, the slot of the finalizer queue, the word of a stack, the
 	// field of the thread's data; 0 for a register.
 	Address target.Addr
@@ -57,8 +56,7 @@ type Root struct {
 	// Critical is for a KindFinalizer: the finalizer is one of those that run last (CriticalFinalizerObject).
 	Critical bool
 
-	// Thread is the thread of KindStack and KindThreadStatics, nil for others.
-	Thread *threads.Thread
+	Thread *threads.Thread // the thread of KindStack and KindThreadStatics, nil for others
 	// Frame is the frame of a KindStack, which its roots share. Slot is the place in it if Frame.Explicit is empty.
 	Frame *Frame
 	Slot  codeinfo.Slot

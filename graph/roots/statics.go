@@ -13,16 +13,13 @@ import (
 // A Static is the slot of a static field that refers to an object: a field of a reference type, or of a struct type,
 // whose values are boxed.
 type Static struct {
-	Field *objects.Field // Field.Declaring is its class
-	// Thread is the thread that the value belongs to, nil for a field that all share.
-	Thread *threads.Thread
-	// Slot is the place of the reference, and Object its target, not null.
-	Slot, Object target.Addr
+	Field        *objects.Field  // Field.Declaring is its class
+	Thread       *threads.Thread // the thread that the value belongs to, nil for a field that all share
+	Slot, Object target.Addr     // the place of the reference, and its target, which is not null
 	// Table is the object that contains the slot: an object[] that a root leads to. It is 0 if the slot is not in an
 	// object of the heap.
 	Table target.Addr
-	// Ready is false before the class constructor has finished.
-	Ready bool
+	Ready bool // false before the class constructor has finished
 }
 
 // Name returns the name of the field, "Contoso.Cache.s_items".

@@ -11,8 +11,7 @@ import (
 // A finding is an object that wastes memory.
 type finding struct {
 	addr target.Addr
-	// what packs the kind, the number of the type's plan and the wasted bytes, from the highest bits on.
-	what uint64
+	what uint64 // packs the kind, the number of the type's plan and the wasted bytes, from the highest bits on
 }
 
 const (

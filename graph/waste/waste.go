@@ -18,11 +18,10 @@ import (
 // The known collections are List, Dictionary, HashSet, Queue, Stack, SortedList, PriorityQueue, LinkedList and
 // SortedSet, ArrayList, Hashtable and the other nongeneric ones, StringBuilder and MemoryStream.
 type Options struct {
-	Kinds []string // of Kinds; none means all
-	Top   int      // maximum number of rows of a list; 0 for all
-	Min   uint64   // bytes: omit rows with less waste, but not from sums
-	// Live, if not nil, reports what is live; dead objects are omitted.
-	Live func(target.Addr) bool
+	Kinds []string               // of Kinds; none means all
+	Top   int                    // maximum number of rows of a list; 0 for all
+	Min   uint64                 // bytes: omit rows with less waste, but not from sums
+	Live  func(target.Addr) bool // if not nil, reports what is live; dead objects are omitted
 	// Statics are the static fields that refer to objects. They count as holders, by name.
 	Statics []Static
 	// Locals are the references in the stacks of threads. They count as holders too.

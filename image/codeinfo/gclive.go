@@ -21,8 +21,7 @@ const (
 	// ParentOfFunclet is a frame of a method of which a funclet was reported before: the funclet reported the untracked
 	// slots, and where ReportLeafOnly all others too.
 	ParentOfFunclet
-	// NoUntracked leaves out the untracked slots: a filter funclet, whose parent reports them.
-	NoUntracked
+	NoUntracked // leaves out the untracked slots: a filter funclet, whose parent reports them
 	// FrameSlotsOnly leaves out everything that is not relative to the frame
 	// register: the parent of a funclet that shares its frame.
 	FrameSlotsOnly

@@ -35,9 +35,8 @@ import (
 const (
 	connectTimeout = 10 * time.Second
 	headerTimeout  = 20 * time.Second
-	// stallTimeout ends a download that delivers fewer than stallBytes in so long.
-	stallTimeout = 20 * time.Second
-	stallBytes   = 64 << 10
+	stallTimeout   = 20 * time.Second // ends a download that delivers fewer than stallBytes in so long
+	stallBytes     = 64 << 10
 	// downloadTimeout ends any download.
 	downloadTimeout = 30 * time.Minute
 	maxRedirects    = 5
@@ -85,10 +84,9 @@ func (b *Budget) spend(n int) error {
 // A Server downloads files from a symbol server into a cache, a folder in the form of a symbol store. A file enters the cache
 // once its content is proved to be what was requested. A Server is safe for concurrent use.
 type Server struct {
-	URL   string // "https://msdl.microsoft.com/download/symbols"
-	Cache string // the folder; empty is the cache of the .NET tools
-	// Budget bounds the downloads; nil bounds each file only.
-	Budget *Budget
+	URL    string  // "https://msdl.microsoft.com/download/symbols"
+	Cache  string  // the folder; empty is the cache of the .NET tools
+	Budget *Budget // bounds the downloads; nil bounds each file only
 	// Progress, if not nil, receives the bytes of a file that have arrived, and
 	// the size that the server names, -1 if it names none.
 	Progress func(name string, done, total int64)

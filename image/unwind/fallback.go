@@ -8,9 +8,8 @@ import (
 
 const (
 	// maxFrame bounds the frame that a frame pointer may span where the stack's range is not known.
-	maxFrame = 8 << 20
-	// scanWords is how far above the stack pointer a return address is looked for.
-	scanWords = 4096
+	maxFrame  = 8 << 20
+	scanWords = 4096 // how far above the stack pointer a return address is looked for
 )
 
 // inStack reports whether a can be a slot of the stack above sp.

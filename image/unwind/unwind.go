@@ -88,8 +88,7 @@ type Frame struct {
 	// Exact reports that the instruction pointer is where the thread goes on, and not after a call: in the leaf, and
 	// where a signal or an exception interrupted the code.
 	Exact bool
-	// Err is the reason why the walk ended at this frame, if it did not reach the end of the stack.
-	Err error
+	Err   error // the reason why the walk ended at this frame, if it did not reach the end of the stack
 }
 
 // Lookup returns the address to look code up with: the instruction pointer, or of a return address the byte before,

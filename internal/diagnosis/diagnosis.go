@@ -23,12 +23,10 @@ type Source struct {
 	Heap     func() (*heap.Heap, error) // of Chosen
 	// ModuleFile looks for the file of a module. The error says why there is none.
 	ModuleFile func(*target.Module) (answer.ModuleFile, error)
-	// Memory is the process's, completed by files.
-	Memory target.Memory
+	Memory     target.Memory // the process's, completed by files
 	// MemorySource says where the byte at an address comes from, empty if it is nowhere.
 	MemorySource func(target.Addr) string
-	// Members asks for every member of the chosen runtime's layout.
-	Members bool
+	Members      bool // asks for every member of the chosen runtime's layout
 }
 
 // Of looks at everything that can keep sosgo from an answer. It opens every runtime of the process, and looks at the

@@ -22,8 +22,7 @@ const maxDepth = 10000
 
 // An Encoder appends values to a buffer. It is for one goroutine.
 type Encoder struct {
-	// Buf is what is encoded so far.
-	Buf []byte
+	Buf []byte // what is encoded so far
 	// Emit, if not nil, receives Buf inside of long values; then Buf starts again. The bytes are valid during the call.
 	Emit func(b []byte) error
 	// Err is the first error. A value that failed is null.

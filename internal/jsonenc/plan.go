@@ -97,11 +97,10 @@ type Plan struct {
 
 // A Field is one field of an object.
 type Field struct {
-	Name string // in JSON
-	Doc  string // from the tag doc
-	Plan *Plan
-	// Optional reports whether the field is left out for some values.
-	Optional bool
+	Name     string // in JSON
+	Doc      string // from the tag doc
+	Plan     *Plan
+	Optional bool // reports whether the field is left out for some values
 
 	omit   omission
 	code   code   // the plan's; a type that contains itself has none when its fields are compiled

@@ -127,16 +127,15 @@ const (
 
 // The GC heap.
 const (
-	ObjectBytes    = 1 << 40 // of one object: no machine has a heap with room for more
-	GCHeaps        = 1024
-	Generations    = 16
-	Segments       = 1_000_000
-	BadSegments    = 64   // of one list that are none
-	GenerationSize = 4096 // bytes of one entry of the generation table
-	ArrayRank      = 32
-	HeapTypes      = 1 << 24 // different ones of all objects
-	// ListedReferences is how many references or words of a range an answer holds.
-	ListedReferences = 1 << 22
+	ObjectBytes      = 1 << 40 // of one object: no machine has a heap with room for more
+	GCHeaps          = 1024
+	Generations      = 16
+	Segments         = 1_000_000
+	BadSegments      = 64   // of one list that are none
+	GenerationSize   = 4096 // bytes of one entry of the generation table
+	ArrayRank        = 32
+	HeapTypes        = 1 << 24 // different ones of all objects
+	ListedReferences = 1 << 22 // how many references or words of a range an answer holds
 	StringChars      = 1 << 30
 	StringContents   = 1 << 26   // different strings that are counted, of some 60 bytes each: 4 GB
 	StackScan        = 256 << 20 // bytes of one thread's stack that are scanned

@@ -38,9 +38,8 @@ func pageOf(mappings []target.Mapping) uint64 {
 type app struct {
 	image    *image.Image
 	manifest *bundle.Manifest
-	// placed: the process has the manifest where the file has it.
-	placed bool
-	err    error // why the app can't be read
+	placed   bool  // the process has the manifest where the file has it
+	err      error // why the app can't be read
 }
 
 // appOf reads the bundle of the program m once. The file of a program is proved by

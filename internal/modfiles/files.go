@@ -17,17 +17,14 @@ import (
 type Files struct {
 	// Finder finds what is not packed. Its Policy judges the packed files, too.
 	Finder *Finder
-	// Packed are the files that came with the dump.
-	Packed []PackedFile
-	// Memory is the dump's memory, which identifies the modules.
-	Memory target.Memory
+	Packed []PackedFile  // the files that came with the dump
+	Memory target.Memory // the dump's memory, which identifies the modules
 	// Process, if not nil, lists what the process has mapped: without it the files of bundles are not looked for.
 	Process target.Target
 	// Wrap, if not nil, returns what stands between the readers and a file's
 	// bytes, which are addressed as the loaded image is, from 0.
-	Wrap func(*target.Module, target.Memory) target.Memory
-	// Context, if not nil, returns the context that ends a search.
-	Context func() context.Context
+	Wrap    func(*target.Module, target.Memory) target.Memory
+	Context func() context.Context // if not nil, returns the context that ends a search
 
 	mu    sync.Mutex
 	files map[fileKey]*moduleFile

@@ -16,8 +16,7 @@ import (
 // Installed proposes the files of .NET installations and NuGet's package folder on this machine: the
 // same builds are on many machines. It finds the folders once, not for each module.
 type Installed struct {
-	// DotnetRoots and PackageFolders replace this machine's; nil means this machine's.
-	DotnetRoots    []string
+	DotnetRoots    []string // DotnetRoots and PackageFolders replace this machine's; nil means this machine's
 	PackageFolders []string
 
 	once       sync.Once

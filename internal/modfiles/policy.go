@@ -21,8 +21,7 @@ type Policy struct {
 	// Recorded lets the paths be tried that the dump records: of modules, and of
 	// the PDBs that they name. See namesLocalFile for those that never are.
 	Recorded bool
-	// NoMmap reads files instead of mapping them.
-	NoMmap bool
+	NoMmap   bool // reads files instead of mapping them
 	// MaxFile and MaxPDB are the largest module file and PDB in bytes; 0 means limits.ModuleFile and limits.PDBFile.
 	MaxFile, MaxPDB int64
 	// Structure, if not nil, compares a managed module's file with what the runtime made of the module, and returns

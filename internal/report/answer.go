@@ -30,8 +30,7 @@ func SayText(text func(*Page)) Answer { return Answer{Text: text} }
 // A Page is what an answer's text is written on. Errors of the writer need not be looked at by those who write: the
 // first one stays, and comes out at the end. It is for one goroutine.
 type Page struct {
-	// SOS asks for SOS's exact form, without what sosgo adds.
-	SOS bool
+	SOS bool // asks for SOS's exact form, without what sosgo adds
 
 	w     io.Writer
 	flush func() error

@@ -5,8 +5,7 @@ import "io"
 // A ColumnTable writes rows in the form of SOS's native commands: fixed widths, one space between columns, cells that
 // are too long push the rest to the right, and the last column is not padded.
 type ColumnTable struct {
-	// Indent is written in front of every line.
-	Indent string
+	Indent string // written in front of every line
 
 	w      io.Writer
 	widths []int

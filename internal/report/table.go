@@ -48,8 +48,7 @@ func (c *Column) left() bool { return c.Left || c.Kind >= TypeName && !c.Right }
 // each row is written at once and nothing is allocated for it; with them the rows wait for Flush, so that is for tables
 // that are small. It is for one goroutine.
 type Table struct {
-	// Indent is written in front of every line.
-	Indent string
+	Indent string // written in front of every line
 
 	w      io.Writer
 	cols   []Column

@@ -11,8 +11,7 @@ type Window struct {
 	// Last counts From from the end of lists whose length is known before they are written: of lists that have the
 	// largest at the end. Items stay in their order. Other lists are as without it.
 	Last bool
-	// List is the only list that is cut; empty for all.
-	List string
+	List string // the only list that is cut; empty for all
 }
 
 // bounds returns the items of a list that are wanted, of n.

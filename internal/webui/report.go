@@ -15,12 +15,9 @@ import (
 )
 
 const (
-	// MaxReport is how many bytes a report has at most, whatever the dump has.
-	MaxReport = 5 << 20
-	// maxDocument is how many bytes of a report one document has at most.
-	maxDocument = 1 << 20
-	// maxAnswer is how many bytes of a document are looked at; a longer one is left out.
-	maxAnswer = 16 << 20
+	MaxReport   = 5 << 20  // how many bytes a report has at most, whatever the dump has
+	maxDocument = 1 << 20  // how many bytes of a report one document has at most
+	maxAnswer   = 16 << 20 // how many bytes of a document are looked at; a longer one is left out
 )
 
 // WriteReport writes a page that needs no server: one file with the documents that the application

@@ -22,18 +22,13 @@ import (
 )
 
 const (
-	// pageItems is how many items of a list a request gets that does not say how many it wants.
-	pageItems = 1000
-	// maxItems is how many items of a list one request may want.
-	maxItems = 100_000
-	// atWork is how many commands run at a time; further requests wait.
-	atWork = 4
+	pageItems = 1000    // how many items of a list a request gets that does not say how many it wants
+	maxItems  = 100_000 // how many items of a list one request may want
+	atWork    = 4       // how many commands run at a time; further requests wait
 	// cookiePrefix precedes the port in the cookie's name, because cookies are shared by all ports.
 	cookiePrefix = "sosgo-"
-	// headerTime bounds how long a client takes to say what it wants.
-	headerTime = 10 * time.Second
-	// maxHeader is the longest head of a request in bytes.
-	maxHeader = 64 << 10
+	headerTime   = 10 * time.Second // bounds how long a client takes to say what it wants
+	maxHeader    = 64 << 10         // the longest head of a request in bytes
 )
 
 // A Server shows one dump to those who know its token. It only reads: all requests are GET, and what a command writes

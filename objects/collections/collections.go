@@ -49,8 +49,7 @@ type opener struct {
 
 // A Collection is one collection. Its items are read when it is listed.
 type Collection struct {
-	// HasKeys reports whether items have keys.
-	HasKeys bool
+	HasKeys bool // reports whether items have keys
 	content content
 }
 

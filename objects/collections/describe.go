@@ -17,20 +17,17 @@ import (
 type Options struct {
 	// Only, if not empty, is the required start of the collection's definition name. Other collections fail with a
 	// *KindError.
-	Only string
-	// Keyed requires a collection whose elements have keys.
-	Keyed bool
-	// NoKeys and NoValues omit keys and values.
-	NoKeys, NoValues bool
+	Only             string
+	Keyed            bool // requires a collection whose elements have keys
+	NoKeys, NoValues bool // omit keys and values
 	// Find selects elements whose key or value contains this text. Case does not matter.
 	Find string
 	// Offset is the number of selected elements to skip, and Limit the maximum to return, 0 for all.
 	Offset, Limit uint64
 	// SOS adds facts that SOS's commands print about elements. It passes the elements of a ConcurrentQueue in the order
 	// of their slots, which SOS uses. That order may start in the middle of the queue.
-	SOS bool
-	// Jobs is the number of goroutines that format long lists, 0 for one per processor.
-	Jobs int
+	SOS  bool
+	Jobs int // the number of goroutines that format long lists, 0 for one per processor
 }
 
 // A KindError reports that an object is not the required kind of collection.
