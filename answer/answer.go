@@ -18,6 +18,7 @@
 package answer
 
 import (
+	"cmp"
 	"errors"
 	"strconv"
 	"strings"
@@ -54,11 +55,7 @@ func (g Gaps) Noted() []error { return g.noted }
 
 // Fail records that the whole answer is unusable, which may become known only while its rows are read.
 // The first failure is kept; nil is ignored.
-func (g *Gaps) Fail(err error) {
-	if g.failure == nil {
-		g.failure = err
-	}
-}
+func (g *Gaps) Fail(err error) { g.failure = cmp.Or(g.failure, err) }
 
 // Failure returns what Fail noted.
 func (g Gaps) Failure() error { return g.failure }

@@ -57,9 +57,7 @@ func Words(s string) Line {
 }
 
 // Quoted returns a Line of one string: text is what was read of chars UTF-16 code units.
-func Quoted(text string, chars uint32) Line {
-	return Line{{Text: text, Quoted: true, Chars: chars}}
-}
+func Quoted(text string, chars uint32) Line { return Line{{Text: text, Quoted: true, Chars: chars}} }
 
 // String returns the line with all that was read of its strings.
 func (l Line) String() string { return l.Cut(-1) }

@@ -1,6 +1,10 @@
 package answer
 
-import "github.com/sosgo/sosgo/target"
+import (
+	"cmp"
+
+	"github.com/sosgo/sosgo/target"
+)
 
 // A ThreadPool is what the thread pool of a runtime does.
 type ThreadPool struct {
@@ -78,9 +82,7 @@ type WorkQueues struct {
 // Lose records why queues or items are missing; nil is ignored.
 func (q *WorkQueues) Lose(err error) {
 	q.Note(err)
-	if q.Lost == nil {
-		q.Lost = err
-	}
+	q.Lost = cmp.Or(q.Lost, err)
 }
 
 // The values of WorkQueue.Kind.
@@ -148,9 +150,7 @@ type Timers struct {
 // Lose records why timers are missing; nil is ignored.
 func (t *Timers) Lose(err error) {
 	t.Note(err)
-	if t.Lost == nil {
-		t.Lost = err
-	}
+	t.Lost = cmp.Or(t.Lost, err)
 }
 
 // A Timer is a timer that is scheduled.

@@ -156,9 +156,7 @@ func (g *Graph) Notes() []error {
 	return list
 }
 
-func (k *kept) path(part string) string {
-	return filepath.Join(k.o.Dir, k.o.Name+"."+part+keptSuffix)
-}
+func (k *kept) path(part string) string { return filepath.Join(k.o.Dir, k.o.Name+"."+part+keptSuffix) }
 
 func (k *kept) keyOf(part string) arrayfile.Key {
 	return sha256.Sum256(append(k.key[:len(k.key):len(k.key)], part...))

@@ -250,9 +250,7 @@ func (im *Image) ReadRVA(p []byte, rva RVA) (n int, err error) {
 
 // ViewRVA lends the n bytes at rva without copying them. It reports false
 // where they aren't stored in one piece; use BytesRVA then.
-func (im *Image) ViewRVA(rva RVA, n int) ([]byte, bool) {
-	return im.rvas.View(target.Addr(rva), n)
-}
+func (im *Image) ViewRVA(rva RVA, n int) ([]byte, bool) { return im.rvas.View(target.Addr(rva), n) }
 
 // BytesRVA returns the n bytes at rva, lent or copied. Don't write to them.
 func (im *Image) BytesRVA(rva RVA, n int) ([]byte, error) {

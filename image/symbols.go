@@ -1,6 +1,7 @@
 package image
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"sort"
@@ -89,9 +90,7 @@ func (x *moduleExports) before(a target.Addr) *export {
 	}
 	e := &x.list[i]
 	limit := e.size
-	if limit == 0 {
-		limit = maxExportDistance
-	}
+	limit = cmp.Or(limit, maxExportDistance)
 	if uint64(a-e.addr) >= limit {
 		return nil
 	}

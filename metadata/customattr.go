@@ -1,6 +1,7 @@
 package metadata
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 
@@ -304,11 +305,7 @@ func (r *attrReader) enumByName(name string) ElementType {
 	return 0
 }
 
-func (r *attrReader) setErr(err error) {
-	if r.err == nil {
-		r.err = err
-	}
-}
+func (r *attrReader) setErr(err error) { r.err = cmp.Or(r.err, err) }
 
 func (r *attrReader) unsupported(format string, args ...any) {
 	r.setErr(&FormatError{Off: int64(r.off), Msg: fmt.Sprintf(format, args...), Err: target.ErrUnsupported})

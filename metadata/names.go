@@ -1,6 +1,7 @@
 package metadata
 
 import (
+	"cmp"
 	"sync"
 
 	"github.com/sosgo/sosgo/internal/limits"
@@ -226,9 +227,7 @@ func (md *Metadata) buildTypeIndex() {
 		}
 		name, err := md.AppendTypeDefFullName(buf[:0], rid)
 		if err != nil {
-			if md.types.missing == nil {
-				md.types.missing = err
-			}
+			md.types.missing = cmp.Or(md.types.missing, err)
 			continue
 		}
 		buf = name

@@ -1,6 +1,7 @@
 package metadata
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 )
@@ -151,9 +152,7 @@ func appendVar(dst []byte, prefix string, n uint32, name string) []byte {
 }
 
 func appendOr(dst []byte, s, otherwise string) []byte {
-	if s == "" {
-		s = otherwise
-	}
+	s = cmp.Or(s, otherwise)
 	return append(dst, s...)
 }
 

@@ -1,6 +1,7 @@
 package objects
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"slices"
@@ -153,9 +154,7 @@ func (a *Array) Index(n uint32, dst []int32) []int32 {
 	dst = slices.Grow(dst[:0], a.Rank)[:a.Rank]
 	for d := a.Rank - 1; d >= 0; d-- {
 		length := uint32(a.Lengths[d])
-		if length == 0 {
-			length = 1
-		}
+		length = cmp.Or(length, 1)
 		dst[d] = int32(n%length) + a.LowerBounds[d]
 		n /= length
 	}

@@ -1,6 +1,7 @@
 package objects
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -60,9 +61,7 @@ func (i *Interface) is(t *Type, args []target.Addr) bool {
 // can be derived (methodtable.h, IsSpecialMarkerTypeForGenericCasting, since .NET 6). The map of System.Decimal has
 // IEquatable<T> for IEquatable<System.Decimal>. Since .NET 9 that of IList<System.Char> has ICollection<T> for
 // ICollection<System.Char>. The map of a partly loaded type has definitions in all versions. Interfaces resolves these.
-func (t *Type) Interfaces() ([]Interface, error) {
-	return t.ifaces.Get(t.readInterfaces)
-}
+func (t *Type) Interfaces() ([]Interface, error) { return t.ifaces.Get(t.readInterfaces) }
 
 func (t *Type) readInterfaces() ([]Interface, error) {
 	addrs, err := t.r.rt.Interfaces(t.MT)
@@ -165,11 +164,7 @@ func (d *declaredInterfaces) read(t *Type) {
 }
 
 // lacks records the first error.
-func (d *declaredInterfaces) lacks(err error) {
-	if d.err == nil {
-		d.err = err
-	}
-}
+func (d *declaredInterfaces) lacks(err error) { d.err = cmp.Or(d.err, err) }
 
 // add adds the declarations of t itself.
 func (d *declaredInterfaces) add(t *Type) error {

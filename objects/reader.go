@@ -155,9 +155,7 @@ func (o Object) Size() (uint64, error) {
 }
 
 // IsFree reports whether the object is a free block of the heap.
-func (o Object) IsFree() bool {
-	return o.Type != nil && o.Type.IsFree()
-}
+func (o Object) IsFree() bool { return o.Type != nil && o.Type.IsFree() }
 
 // IsString reports whether the object is a string.
 func (o Object) IsString() bool { return o.Type.IsString() }

@@ -47,9 +47,7 @@ type staticsLister struct {
 	ended   bool // the consumer has stopped
 }
 
-func (l *staticsLister) emit(f answer.StaticField, err error) {
-	l.ended = l.ended || !l.yield(f, err)
-}
+func (l *staticsLister) emit(f answer.StaticField, err error) { l.ended = l.ended || !l.yield(f, err) }
 
 // types lists the statics of one type if the pattern selects it.
 func (l *staticsLister) types(mt *dac.MethodTable) {

@@ -66,9 +66,7 @@ func (t *Type) IsString() bool {
 
 // ElementType returns the runtime's normalised element type: the underlying type of an enum, metadata.ElementValueType
 // for most structs, Class for classes.
-func (t *Type) ElementType() (metadata.ElementType, error) {
-	return t.r.rt.ElementType(t.MT)
-}
+func (t *Type) ElementType() (metadata.ElementType, error) { return t.r.rt.ElementType(t.MT) }
 
 // Element returns the type of an array's elements.
 func (t *Type) Element() (*Type, error) {

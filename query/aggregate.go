@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"math"
@@ -148,9 +149,7 @@ func (a *accumulator) merge(b *accumulator, g *aggregate) {
 		}
 	}
 	a.missing += b.missing
-	if a.err == nil {
-		a.err = b.err
-	}
+	a.err = cmp.Or(a.err, b.err)
 }
 
 // value returns the result. Where no value is known of those that there are, it is the reason.

@@ -520,9 +520,7 @@ func (m *memberReader) read(f *frame, v Value) Value {
 // leastObject is below every address of an object: numbers below are numbers.
 const leastObject = 1 << 16
 
-func (m *memberReader) ofNull() error {
-	return nullError{m.name}
-}
+func (m *memberReader) ofNull() error { return nullError{m.name} }
 
 // A nullError says that a member of null is wanted.
 type nullError struct{ member string }

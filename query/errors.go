@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -46,9 +47,7 @@ func errorAt(src string, pos int, format string, args ...any) *Error {
 	if len(e.Near) > nearBytes {
 		e.Near = strings.ToValidUTF8(e.Near[:nearBytes], "") + "…"
 	}
-	if e.Near == "" {
-		e.Near = "the end"
-	}
+	e.Near = cmp.Or(e.Near, "the end")
 	return e
 }
 

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -222,9 +223,7 @@ func (s *sink) take(p *partial) error {
 	}
 	s.all.merge(p)
 	memory := s.r.o.Memory
-	if memory == 0 {
-		memory = limits.QueryMemory
-	}
+	memory = cmp.Or(memory, limits.QueryMemory)
 	waiting := s.r.grouped || len(s.r.q.orders) > 0
 	if !waiting {
 		for _, res := range s.all.results {

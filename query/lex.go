@@ -241,8 +241,6 @@ func (l *lexer) escape(b *strings.Builder) error {
 	return errorAt(l.src, at, "C# has no such escape; \\\\ is a back-slash")
 }
 
-func isHexDigit(c byte) bool {
-	return isDigit(c) || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
-}
+func isHexDigit(c byte) bool { return isDigit(c) || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F' }
 
 func itoa(n int) string { return strconv.Itoa(n) }

@@ -257,9 +257,7 @@ func (r *run) uniqueNames() {
 // too.
 func isGroupCall(n *node) bool { return n.op == opCall && isAggregate(n.name) && len(n.args) <= 1 }
 
-func hasAggregate(n *node) bool {
-	return isGroupCall(n) || slices.ContainsFunc(n.args, hasAggregate)
-}
+func hasAggregate(n *node) bool { return isGroupCall(n) || slices.ContainsFunc(n.args, hasAggregate) }
 
 // gather makes the aggregates that an expression has.
 func (r *run) gather(n *node) {

@@ -1,6 +1,7 @@
 package query
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -43,9 +44,7 @@ func (e *engine) readTypes() *typeTable {
 			full, err = rt.TypeName(mt.Addr, dac.NameManaged)
 		}
 		if err != nil {
-			if t.gap == nil {
-				t.gap = err
-			}
+			t.gap = cmp.Or(t.gap, err)
 			if len(t.all) >= limits.QueryTypes || e.ctx.Err() != nil {
 				break
 			}
@@ -248,9 +247,7 @@ func (e *engine) newTypeSet(list []*namedType, exact bool) (*typeSet, error) {
 	for _, n := range list {
 		t, err := e.p.Objects.Type(n.mt.Addr)
 		if err != nil {
-			if first == nil {
-				first = err
-			}
+			first = cmp.Or(first, err)
 			continue
 		}
 		s.types[t] = true

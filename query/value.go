@@ -182,9 +182,7 @@ var errNoValue = target.Unsupportedf("there is no value")
 
 func (v Value) isInteger() bool { return v.kind == KindInt || v.kind == KindUint || v.kind == KindChar }
 
-func (v Value) isNumber() bool {
-	return v.isInteger() || v.kind == KindFloat || v.kind == KindDecimal
-}
+func (v Value) isNumber() bool { return v.isInteger() || v.kind == KindFloat || v.kind == KindDecimal }
 
 // float returns a number as a double.
 func (v Value) float() float64 {

@@ -1,6 +1,7 @@
 package gcdump
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"math"
@@ -305,9 +306,7 @@ func (e *encoder) eachPiece(encode func(*export.Piece, []byte) []byte) {
 		e.bytes(b)
 		return e.err
 	})
-	if e.err == nil {
-		e.err = err
-	}
+	e.err = cmp.Or(e.err, err)
 }
 
 // segments writes the DotNetHeapInfo, by which PerfView tells generations.

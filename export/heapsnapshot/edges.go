@@ -1,6 +1,7 @@
 package heapsnapshot
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -215,9 +216,7 @@ func (e *encoder) eachPiece(encode func(*edgeReader, *export.Piece, []byte) []by
 	err := export.Pieces(e.ctx, e.h, state, func(r *edgeReader, p *export.Piece, reuse []byte) ([]byte, error) {
 		return encode(r, p, reuse[:0]), nil
 	}, e.write)
-	if e.err == nil {
-		e.err = err
-	}
+	e.err = cmp.Or(e.err, err)
 }
 
 // A textState reads what strings say, for one goroutine.

@@ -8,6 +8,7 @@ package heapsnapshot
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"io"
 	"strconv"
@@ -349,7 +350,5 @@ func (e *encoder) strings() {
 		}
 		return e.write(p.text)
 	})
-	if e.err == nil {
-		e.err = err
-	}
+	e.err = cmp.Or(e.err, err)
 }

@@ -2,6 +2,7 @@ package waste
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 
 	"github.com/sosgo/sosgo/heap"
@@ -70,9 +71,7 @@ func (c *counts) add(b *counts) {
 	}
 	c.unread += b.unread
 	c.unreadTypes += b.unreadTypes
-	if c.firstUnread == nil {
-		c.firstUnread = b.firstUnread
-	}
+	c.firstUnread = cmp.Or(c.firstUnread, b.firstUnread)
 }
 
 // A survey examines a run of objects.
@@ -126,9 +125,7 @@ func (s *survey) Objects(seg *heap.Segment, batch []heap.Object) {
 		s.size += o.Size
 		if err := s.look(o, s.planner.of(o)); err != nil {
 			s.unread++
-			if s.firstUnread == nil {
-				s.firstUnread = err
-			}
+			s.firstUnread = cmp.Or(s.firstUnread, err)
 		}
 	}
 }

@@ -21,9 +21,7 @@ const (
 )
 
 // String returns the kind as SOS words it.
-func (k EHKind) String() string {
-	return [...]string{"TYPED", "FILTER", "FINALLY", "FAULT"}[k&3]
-}
+func (k EHKind) String() string { return [...]string{"TYPED", "FILTER", "FINALLY", "FAULT"}[k&3] }
 
 // Flags of a clause (runtime: corhdr.h, CorExceptionFlag; CACHED_CLASS is the runtime's own).
 const (

@@ -260,9 +260,7 @@ func (s *Server) store(ctx context.Context, resp *http.Response, key, dst string
 // receive writes the body of the response to w, as long as it comes fast enough.
 func (s *Server) receive(ctx context.Context, w io.Writer, resp *http.Response, key string, cancel context.CancelCauseFunc) error {
 	stall := s.stall
-	if stall == 0 {
-		stall = stallTimeout
-	}
+	stall = cmp.Or(stall, stallTimeout)
 	watchdog := time.AfterFunc(stall, func() { cancel(fmt.Errorf("fewer than %d bytes came in %v", stallBytes, stall)) })
 	defer watchdog.Stop()
 	name, n, counted, buf := path.Base(key), int64(0), int64(0), make([]byte, 64<<10)

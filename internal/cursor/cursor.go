@@ -3,6 +3,7 @@
 package cursor
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -24,11 +25,7 @@ func New(b []byte, base int64) *Cursor { return &Cursor{b: b, base: base} }
 func (c *Cursor) Err() error { return c.err }
 
 // Fail makes err the cursor's error unless it has one.
-func (c *Cursor) Fail(err error) {
-	if c.err == nil {
-		c.err = err
-	}
-}
+func (c *Cursor) Fail(err error) { c.err = cmp.Or(c.err, err) }
 
 // Offset returns the position in the slice.
 func (c *Cursor) Offset() int { return c.off }

@@ -98,9 +98,7 @@ func (e *Encoder) Reflect(v reflect.Value) {
 
 // fail records an error and appends null.
 func (e *Encoder) fail(err error) {
-	if e.Err == nil {
-		e.Err = err
-	}
+	e.Err = cmp.Or(e.Err, err)
 	e.Buf = append(e.Buf, "null"...)
 }
 
@@ -402,9 +400,7 @@ func (e *Encoder) rows(s RowStreamer) {
 		e.flush()
 		return e.Err
 	})
-	if e.Err == nil {
-		e.Err = err
-	}
+	e.Err = cmp.Or(e.Err, err)
 	e.Buf = append(e.Buf, ']')
 }
 
@@ -416,9 +412,7 @@ func (e *Encoder) text(s TextStreamer) {
 		e.flush()
 		return e.Err
 	})
-	if e.Err == nil {
-		e.Err = err
-	}
+	e.Err = cmp.Or(e.Err, err)
 	e.Buf = append(e.Buf, '"')
 }
 

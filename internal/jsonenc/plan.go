@@ -1,6 +1,7 @@
 package jsonenc
 
 import (
+	"cmp"
 	"encoding"
 	"encoding/json"
 	"reflect"
@@ -348,9 +349,7 @@ func (c compiler) flatten(out []Field, t reflect.Type, index []int, optional boo
 		if !sf.IsExported() {
 			continue
 		}
-		if name == "" {
-			name = sf.Name
-		}
+		name = cmp.Or(name, sf.Name)
 		f := Field{Name: name, Doc: sf.Tag.Get("doc"), Plan: c.plan(sf.Type), index: at, depth: len(at)}
 		f.prefix = string(append(AppendString([]byte{','}, name), ':'))
 		f.code, f.direct, f.first = f.Plan.code, len(at) == 1, at[0]

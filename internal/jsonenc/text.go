@@ -7,9 +7,7 @@ import (
 )
 
 // AppendString appends s as a JSON string. Hidden characters are escaped; bytes that are not UTF-8 become U+FFFD.
-func AppendString(b []byte, s string) []byte {
-	return append(appendContent(append(b, '"'), s), '"')
-}
+func AppendString(b []byte, s string) []byte { return append(appendContent(append(b, '"'), s), '"') }
 
 // EndString makes the text that stands in b from an index on, behind a quotation mark, a JSON string.
 func EndString(b []byte, from int) []byte {
@@ -98,9 +96,7 @@ func appendUnit(b []byte, unit rune) []byte {
 const digits = "0123456789abcdef"
 
 // appendHex appends n as a JSON string such as "0x1f".
-func appendHex(b []byte, n uint64) []byte {
-	return appendDigits(append(b, '"', '0', 'x'), n)
-}
+func appendHex(b []byte, n uint64) []byte { return appendDigits(append(b, '"', '0', 'x'), n) }
 
 // appendDigits appends n in hexadecimal and the quotation mark after it.
 func appendDigits(b []byte, n uint64) []byte {

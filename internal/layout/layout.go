@@ -1,6 +1,7 @@
 package layout
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -336,9 +337,7 @@ func (l *Layout) first(typ, names string) (int, error) {
 		if err == nil {
 			return off, nil
 		}
-		if firstErr == nil {
-			firstErr = err
-		}
+		firstErr = cmp.Or(firstErr, err)
 	}
 	return 0, firstErr
 }
@@ -353,9 +352,7 @@ func (l *Layout) BindAll(dst any) error {
 	for i := range v.NumField() {
 		f := v.Type().Field(i)
 		name, mode, _ := strings.Cut(f.Tag.Get("struct"), ",")
-		if name == "" {
-			name = f.Name
-		}
+		name = cmp.Or(name, f.Name)
 		if err := l.Bind(name, v.Field(i).Addr().Interface()); err != nil {
 			if mode != "optional" {
 				return err

@@ -1,6 +1,7 @@
 package modfiles
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -123,9 +124,7 @@ func (f *Files) DebugFile(m *target.Module) (*image.Image, error) {
 			f.mu.Unlock()
 			return found, nil
 		}
-		if first == nil {
-			first = err
-		}
+		first = cmp.Or(first, err)
 	}
 	return nil, first
 }

@@ -1,6 +1,7 @@
 package nativeformat
 
 import (
+	"cmp"
 	"encoding/binary"
 	"slices"
 	"strconv"
@@ -389,18 +390,14 @@ func (f *typeFormatter) method(name string, signature uint32) {
 		f.write(f.m.raw(p), false, 0)
 	}
 	f.b.WriteByte(')')
-	if f.err == nil {
-		f.err = d.err
-	}
+	f.err = cmp.Or(f.err, d.err)
 }
 
 // inner writes what a constructed type is made of.
 func (f *typeFormatter) inner(h Handle, full bool, depth int) *decoder {
 	d := f.m.record(h.Offset)
 	f.write(f.m.handle(d), full, depth+1)
-	if f.err == nil {
-		f.err = d.err
-	}
+	f.err = cmp.Or(f.err, d.err)
 	return d
 }
 

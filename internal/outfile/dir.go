@@ -1,6 +1,7 @@
 package outfile
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -16,9 +17,7 @@ func WriteDir(name string, write func(dir string) error) error {
 		return err
 	}
 	parent, base := filepath.Split(name)
-	if parent == "" {
-		parent = "."
-	}
+	parent = cmp.Or(parent, ".")
 	if err := os.MkdirAll(parent, 0o777); err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"iter"
@@ -83,11 +84,7 @@ func (p *Page) Warn(err error) {
 }
 
 // Fail ends the answer with an error; the first one stays, nil is ignored.
-func (p *Page) Fail(err error) {
-	if p.err == nil {
-		p.err = err
-	}
-}
+func (p *Page) Fail(err error) { p.err = cmp.Or(p.err, err) }
 
 // Err returns the first error of the writer, or of Fail.
 func (p *Page) Err() error { return p.err }

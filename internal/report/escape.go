@@ -86,9 +86,7 @@ func appendControl(b []byte, c byte) []byte {
 	return appendByteEscape(b, c)
 }
 
-func appendByteEscape(b []byte, c byte) []byte {
-	return AppendHex(append(b, '\\', 'x'), uint64(c), 2)
-}
+func appendByteEscape(b []byte, c byte) []byte { return AppendHex(append(b, '\\', 'x'), uint64(c), 2) }
 
 func unsafeASCII(c byte, lines bool) bool {
 	if lines && (c == '\n' || c == '\t') {

@@ -346,9 +346,7 @@ func (e *JSONEncoder) flush() error {
 	if len(e.enc.Buf) > 0 {
 		_, err := e.w.Write(e.enc.Buf)
 		e.enc.Buf = e.enc.Buf[:0]
-		if e.enc.Err == nil {
-			e.enc.Err = err
-		}
+		e.enc.Err = cmp.Or(e.enc.Err, err)
 	}
 	return e.enc.Err
 }

@@ -34,9 +34,7 @@ type ListPart struct {
 // SetWindow omits from the lists everything outside of w. The envelope records under "lists", by the
 // name of each list, which part is present. The list that is the result has the name "". SetWindow
 // must be called before the result is written.
-func (e *JSONEncoder) SetWindow(w Window) {
-	e.window, e.parts = &w, map[string]*ListPart{}
-}
+func (e *JSONEncoder) SetWindow(w Window) { e.window, e.parts = &w, map[string]*ListPart{} }
 
 // cuts reports whether the list is one of those that are cut.
 func (e *JSONEncoder) cuts(list string) bool {

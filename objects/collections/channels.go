@@ -3,9 +3,7 @@ package collections
 import "github.com/sosgo/sosgo/objects/shapes"
 
 // channels has the classes of System.Threading.Channels.
-func channels() []kind {
-	return []kind{of((*Reader).channel), of((*Reader).channelEnd)}
-}
+func channels() []kind { return []kind{of((*Reader).channel), of((*Reader).channelEnd)} }
 
 type channel struct {
 	_     shapes.Type `of:"System.Threading.Channels.UnboundedChannel<>|System.Threading.Channels.BoundedChannel<>|System.Threading.Channels.SingleConsumerUnboundedChannel<>"`

@@ -1,6 +1,7 @@
 package collections
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"iter"
@@ -186,9 +187,7 @@ func (r *Reader) CountOf(o objects.Object) (n uint64, ok bool, err error) {
 		return 0, false, nil
 	}
 	c, err := r.Of(o)
-	if err == nil {
-		err = c.content.err
-	}
+	err = cmp.Or(err, c.content.err)
 	if err == nil {
 		n, err = c.Count()
 	}
@@ -242,11 +241,7 @@ func (c *Collection) Items() iter.Seq2[Item, error] {
 // A reading reads fields and keeps the first error.
 type reading struct{ err error }
 
-func (f *reading) note(err error) {
-	if f.err == nil {
-		f.err = err
-	}
-}
+func (f *reading) note(err error) { f.err = cmp.Or(f.err, err) }
 
 func (f *reading) int(i *shapes.Int, x shapes.Instance) int64 {
 	v, err := i.Int(x)

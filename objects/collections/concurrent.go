@@ -1,6 +1,7 @@
 package collections
 
 import (
+	"cmp"
 	"errors"
 
 	"github.com/sosgo/sosgo/objects"
@@ -68,9 +69,7 @@ func (r *Reader) concurrentDictionary(s *concurrentDictionary, x shapes.Instance
 		return failed(berr)
 	}
 	count, cerr := r.sum(counts)
-	if err == nil {
-		err = cerr
-	}
+	err = cmp.Or(err, cerr)
 	return content{count: count, keys: true, err: err, each: each(func(yield yield) bool {
 		n := &nodes[concurrentNode]{r: r}
 		return a.visit(a.len, forwards, yield, func(i uint32) (Item, bool, error) {

@@ -4,9 +4,7 @@ import "github.com/sosgo/sosgo/objects/shapes"
 
 // frozen has the classes of System.Collections.Frozen, one for each kind of key. All have arrays of keys and values. If
 // keys are integers, the hash codes are the keys.
-func frozen() []kind {
-	return []kind{of((*Reader).frozenDictionary), of((*Reader).frozenSet)}
-}
+func frozen() []kind { return []kind{of((*Reader).frozenDictionary), of((*Reader).frozenSet)} }
 
 type frozenDictionary struct {
 	_      shapes.Type `of:"System.Collections.Frozen.FrozenDictionary<,>" fields:"derived"`

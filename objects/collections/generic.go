@@ -1,6 +1,8 @@
 package collections
 
 import (
+	"cmp"
+
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/target"
@@ -362,9 +364,7 @@ func (r *Reader) parallel(keys, values objects.Object, n int64) content {
 		fits, wrong = v.len, target.Corruptf("%d keys and room for %d values", fits, v.len)
 	}
 	for _, e := range []error{verr, wrong} {
-		if err == nil {
-			err = e
-		}
+		err = cmp.Or(err, e)
 	}
 	return content{count: n, keys: true, err: err, each: func(yield yield) bool {
 		return k.visit(fits, forwards, yield, func(i uint32) (Item, bool, error) { return good(Item{Key: k.At(i), Value: v.At(i)}) })

@@ -1,6 +1,7 @@
 package collections
 
 import (
+	"cmp"
 	"iter"
 	"strings"
 	"unicode/utf16"
@@ -157,9 +158,7 @@ func (r *Reader) CacheEntries(cache objects.Object) iter.Seq2[objects.Object, er
 // behind returns the content of two collections, one after the other.
 func behind(a, b content) content {
 	c := content{count: unknown, keys: a.keys || b.keys, err: a.err}
-	if c.err == nil {
-		c.err = b.err
-	}
+	c.err = cmp.Or(c.err, b.err)
 	if a.count >= 0 && b.count >= 0 {
 		c.count = a.count + b.count
 	}

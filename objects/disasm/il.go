@@ -109,9 +109,7 @@ func (l *Lister) methodIL(m *code.MethodDesc) (*ilBody, error) {
 	return b, nil
 }
 
-func (b *ilBody) named(md *metadata.Metadata) {
-	b.md, b.name = md, tokenNames{md}.token
-}
+func (b *ilBody) named(md *metadata.Metadata) { b.md, b.name = md, tokenNames{md}.token }
 
 // list returns the listing without its method. An invalid instruction ends it with an error, for its length is unknown.
 func (b *ilBody) list() *answer.IL {

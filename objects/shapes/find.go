@@ -216,9 +216,7 @@ func ArrayOf(o objects.Object) (Array, error) {
 }
 
 // Instance returns the n-th element in the order of memory, for a value type that a shape is bound to.
-func (a *Array) Instance(n uint32) Instance {
-	return Instance(a.data + target.Addr(uint64(n)*a.size))
-}
+func (a *Array) Instance(n uint32) Instance { return Instance(a.data + target.Addr(uint64(n)*a.size)) }
 
 // Ref returns the n-th element of an array of references, 0 for null.
 func (a *Array) Ref(n uint32) (target.Addr, error) {
