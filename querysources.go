@@ -145,7 +145,7 @@ func newThreadRow(t Thread) threadRow {
 	if m := t.Managed; m != nil {
 		row.Thread = query.Some(m.Addr)
 		row.ManagedID = query.Some(uint64(m.ManagedID))
-		if m.Native {
+		if m.Unknown != nil {
 			row.ManagedID = query.Unread[uint64](target.ErrUnsupported)
 		}
 		row.Exception = query.SomeOr(query.Ref(m.LastThrown), m.LastThrownError)

@@ -24,7 +24,7 @@ func TestArrayWithoutComponents(t *testing.T) {
 				require.True(t, mt.HasComponents(), "%v", mt.Addr)
 				flags := binary.LittleEndian.AppendUint32(nil, mt.Flags&^mtfComponentSize)
 				mem.Set(testcase.Damage{At: mt.Addr + target.Addr(rt.off.MethodTable.Flags), Bytes: flags})
-				_, err := rt.readMethodTable(mt.Addr)
+				_, err := rt.impl.readMethodTable(mt.Addr)
 				require.ErrorIs(t, err, target.ErrCorrupt)
 				mem.Set()
 				arrays++

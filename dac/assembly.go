@@ -19,7 +19,7 @@ type Assembly struct {
 
 // Assembly reads the assembly at a, proved by its module: each names the other.
 func (r *Runtime) Assembly(a target.Addr) (*Assembly, error) {
-	if err := r.clrOnly(lacksModules); err != nil {
+	if err := r.Check(FeatureModules); err != nil {
 		return nil, err
 	}
 	as, err := r.readAssembly(a)
@@ -86,9 +86,10 @@ func (r *Runtime) Interfaces(mt *MethodTable) ([]target.Addr, error) {
 	if mt.NumInterfaces == 0 {
 		return nil, nil
 	}
-	if r.native != nil {
-		return r.nativeInterfaces(mt)
-	}
+	return r.impl.interfaces(mt)
+}
+
+func (r clr) interfaces(mt *MethodTable) ([]target.Addr, error) {
 	m, err := r.ptr(mt.Addr, r.off.MethodTable.InterfaceMap, "MethodTable.InterfaceMap")
 	if err != nil {
 		return nil, err

@@ -18,7 +18,7 @@ type AppDomain struct {
 
 // AppDomain returns the application domain.
 func (r *Runtime) AppDomain() (AppDomain, error) {
-	if err := r.clrOnly(lacksDomain); err != nil {
+	if err := r.Check(FeatureDomains); err != nil {
 		return AppDomain{}, err
 	}
 	a, err := r.globalPointer("AppDomain")
@@ -39,7 +39,7 @@ func (r *Runtime) AppDomain() (AppDomain, error) {
 // RootAssembly returns the address of the Assembly whose Main the runtime runs (Assembly::ExecuteMainMethod). It
 // returns 0 if a native program started the runtime and runs no Main.
 func (r *Runtime) RootAssembly() (target.Addr, error) {
-	if err := r.clrOnly(lacksDomain); err != nil {
+	if err := r.Check(FeatureDomains); err != nil {
 		return 0, err
 	}
 	if r.off.AppDomain.RootAssembly == layout.Absent {
@@ -57,7 +57,7 @@ func (r *Runtime) RootAssembly() (target.Addr, error) {
 
 // SystemDomain returns the address of the system domain.
 func (r *Runtime) SystemDomain() (target.Addr, error) {
-	if err := r.clrOnly(lacksDomain); err != nil {
+	if err := r.Check(FeatureDomains); err != nil {
 		return 0, err
 	}
 	return r.globalPointer("SystemDomain")
@@ -70,7 +70,7 @@ func (r *Runtime) Modules() ([]*Module, error) {
 }
 
 func (r *Runtime) readModules() ([]*Module, error) {
-	if err := r.clrOnly(lacksModules); err != nil {
+	if err := r.Check(FeatureModules); err != nil {
 		return nil, err
 	}
 	domain, err := r.globalPointer("AppDomain")
@@ -149,7 +149,7 @@ func (r *Runtime) domainModule(slot target.Addr) (*Module, error) {
 
 // CoreLib returns the module that defines System.Object.
 func (r *Runtime) CoreLib() (*Module, error) {
-	if err := r.clrOnly(lacksModules); err != nil {
+	if err := r.Check(FeatureModules); err != nil {
 		return nil, err
 	}
 	mt, err := r.TrustedMethodTable(r.known.Object)

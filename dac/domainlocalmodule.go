@@ -44,7 +44,7 @@ type DynamicClass struct {
 // StaticsOf returns the DomainLocalModule that holds the statics of mt. It returns target.ErrUnsupported for a NativeAOT
 // program and, before .NET 9, for collectible types and for non-generic types of Reflection.Emit.
 func (r *Runtime) StaticsOf(mt *MethodTable) (*DomainLocalModule, error) {
-	if err := r.clrOnly("static bases by MethodTable"); err != nil {
+	if err := r.Check(FeatureStatics); err != nil {
 		return nil, err
 	}
 	if !r.hasDomainLocalModules() {
@@ -65,7 +65,7 @@ func (r *Runtime) hasDomainLocalModules() bool { return r.off.Statics.GC == layo
 
 // DomainLocalModule reads the DomainLocalModule of the Module at a.
 func (r *Runtime) DomainLocalModule(a target.Addr) (*DomainLocalModule, error) {
-	if err := r.clrOnly("DomainLocalModules"); err != nil {
+	if err := r.Check(FeatureStatics); err != nil {
 		return nil, err
 	}
 	d := &DomainLocalModule{Module: a, r: r}

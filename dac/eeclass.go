@@ -37,9 +37,10 @@ func (r *Runtime) EEClass(mt *MethodTable) (*EEClass, error) {
 // ElementType returns the runtime's normalised element type of mt: the underlying type of an enum,
 // metadata.ElementValueType for most structs, Class for classes.
 func (r *Runtime) ElementType(mt *MethodTable) (metadata.ElementType, error) {
-	if r.native != nil {
-		return nativeElementType(mt)
-	}
+	return r.impl.elementType(mt)
+}
+
+func (r clr) elementType(mt *MethodTable) (metadata.ElementType, error) {
 	c, err := r.EEClass(mt)
 	if err != nil {
 		return 0, err
@@ -48,7 +49,7 @@ func (r *Runtime) ElementType(mt *MethodTable) (metadata.ElementType, error) {
 }
 
 func (r *Runtime) readEEClass(mt *MethodTable) (*EEClass, error) {
-	if err := r.clrOnly(lacksFields); err != nil {
+	if err := r.Check(FeatureFields); err != nil {
 		return nil, err
 	}
 	a := mt.EEClass
@@ -103,7 +104,7 @@ func (r *Runtime) CanonicalForClass() bool { return r.off.MethodTable.Module != 
 // MethodTableOfClass returns the MethodTable that owns the EEClass at a: each
 // names the other. Another address is target.ErrCorrupt.
 func (r *Runtime) MethodTableOfClass(a target.Addr) (*MethodTable, error) {
-	if err := r.clrOnly(lacksFields); err != nil {
+	if err := r.Check(FeatureFields); err != nil {
 		return nil, err
 	}
 	mt, err := r.ptr(a, r.off.EEClass.MethodTable, "EEClass.MethodTable")

@@ -76,21 +76,19 @@ func (r *Runtime) readException(a target.Addr) (Exception, error) {
 	}
 	o := &r.off.Exception
 	rd := layout.Reader{Mem: r.mem, Base: a}
-	if r.native != nil {
-		o := &r.native.exception
-		return Exception{Addr: a, Type: mt, Message: rd.Ptr(o.Message), Inner: rd.Ptr(o.Inner), HResult: rd.U32(o.HResult),
-			StackTraceString: rd.Ptr(o.Text), RemoteStackTrace: rd.Ptr(o.Remote), stackTrace: rd.Ptr(o.Trace), traceFrames: rd.U32(o.Frames)}, rd.Err
-	}
 	e := Exception{
 		Addr:             a,
 		Type:             mt,
 		Message:          rd.Ptr(o.Message),
 		Inner:            rd.Ptr(o.Inner),
 		HResult:          rd.U32(o.HResult),
-		XCode:            rd.U32(o.XCode),
 		StackTraceString: rd.Ptr(o.StackTraceText),
 		RemoteStackTrace: rd.Ptr(o.RemoteTraceText),
-		stackTrace:       rd.Ptr(o.StackTrace),
+	}
+	if o.Addresses != layout.Absent {
+		e.stackTrace, e.traceFrames = rd.Ptr(o.Addresses), rd.U32(o.NumAddresses)
+	} else {
+		e.stackTrace, e.XCode = rd.Ptr(o.StackTrace), rd.U32(o.XCode)
 	}
 	return e, rd.Err
 }
@@ -116,18 +114,15 @@ func (r *Runtime) StackTrace(e *Exception) ([]TraceFrame, error) {
 	if e.stackTrace == 0 {
 		return nil, nil
 	}
-	read := r.readTrace
-	if r.native != nil {
-		read = func(array target.Addr) ([]TraceFrame, error) { return r.readNativeTrace(array, e.traceFrames) }
-	}
-	frames, err := read(e.stackTrace)
+	frames, err := r.impl.readTrace(e)
 	if err != nil {
 		err = fmt.Errorf("stack trace of exception %016x: %w", uint64(e.Addr), err)
 	}
 	return frames, err
 }
 
-func (r *Runtime) readTrace(array target.Addr) ([]TraceFrame, error) {
+func (r clr) readTrace(e *Exception) ([]TraceFrame, error) {
+	array := e.stackTrace
 	data, length, size, err := r.arrayData(array)
 	if err != nil {
 		return nil, err

@@ -32,21 +32,26 @@ const (
 )
 
 // A stateLayout has the offsets of an ExceptionState's members in either structure.
-type stateLayout struct{ previous, thread, thrown, record, context, flags int }
+// The thrown object is in the structure itself or in a handle.
+type stateLayout struct{ previous, thread, thrown, handle, record, context, flags int }
 
 func (r *Runtime) stateLayout() stateLayout {
-	if x := &r.off.ExceptionInfo; x.Thrown != layout.Absent {
-		return stateLayout{x.Previous, layout.Absent, x.Thrown, x.Record, x.Context, x.Flags}
+	const none = layout.Absent
+	if x := &r.off.ExceptionInfo; x.Thrown != none {
+		return stateLayout{x.Previous, none, none, x.Thrown, x.Record, x.Context, x.Flags}
+	}
+	if x := &r.off.ExInfo; x.Thrown != none {
+		return stateLayout{x.Previous, none, x.Thrown, none, none, none, none}
 	}
 	x := &r.off.Tracker
-	return stateLayout{x.Previous, x.Thread, x.Thrown, x.Record, x.Context, x.Flags}
+	return stateLayout{x.Previous, x.Thread, none, x.Thrown, x.Record, x.Context, x.Flags}
 }
 
 // ExceptionStates returns the exceptions that t is handling, the innermost first. It returns those that it found
 // together with an error.
 func (r *Runtime) ExceptionStates(t *Thread) ([]ExceptionState, error) {
-	if r.native != nil {
-		return r.nativeStates(t)
+	if t.unknownStates != nil {
+		return nil, t.unknownStates
 	}
 	var out []ExceptionState
 	o := r.stateLayout()
@@ -88,7 +93,12 @@ func (r *Runtime) readState(o *stateLayout, a target.Addr) (s ExceptionState, pr
 	rd := layout.Reader{Mem: r.mem, Base: a}
 	s = ExceptionState{Addr: a}
 	previous = rd.Ptr(o.previous)
-	handle := rd.Ptr(o.thrown)
+	handle := target.Addr(0)
+	if o.thrown != layout.Absent {
+		s.Thrown = rd.Ptr(o.thrown)
+	} else {
+		handle = rd.Ptr(o.handle)
+	}
 	if s.FlagsKnown = o.flags != layout.Absent; s.FlagsKnown {
 		s.Flags = ExceptionFlags(rd.U32(o.flags))
 	}
@@ -106,9 +116,6 @@ func (r *Runtime) readState(o *stateLayout, a target.Addr) (s ExceptionState, pr
 
 // CurrentException returns the exception that t is handling now, from the innermost ExceptionState, or 0.
 func (r *Runtime) CurrentException(t *Thread) (target.Addr, error) {
-	if r.native != nil {
-		return t.LastThrown, t.LastThrownError
-	}
 	states, err := r.ExceptionStates(t)
 	if len(states) == 0 {
 		return 0, err

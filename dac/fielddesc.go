@@ -33,7 +33,7 @@ func (r *Runtime) FieldDesc(a target.Addr) (*FieldDesc, error) {
 }
 
 func (r *Runtime) readFieldDesc(a target.Addr) (*FieldDesc, error) {
-	if err := r.clrOnly(lacksFields); err != nil {
+	if err := r.Check(FeatureFields); err != nil {
 		return nil, err
 	}
 	not := target.Corruptf("there is none")
@@ -120,7 +120,7 @@ func (r *Runtime) Fields(mt *MethodTable) ([]FieldDesc, error) {
 }
 
 func (r *Runtime) readFields(mt *MethodTable) ([]FieldDesc, error) {
-	if err := r.clrOnly(lacksFields); err != nil {
+	if err := r.Check(FeatureFields); err != nil {
 		return nil, err
 	}
 	if r.isContinuation(mt) {

@@ -42,7 +42,7 @@ func (r *Runtime) HeldHandles() []HeldHandle {
 		t := &threads[i]
 		states, _ := r.ExceptionStates(t)
 		for j := range states {
-			add(HandleOfException, t, states[j].Addr, r.stateLayout().thrown)
+			add(HandleOfException, t, states[j].Addr, r.stateLayout().handle)
 		}
 		add(HandleOfThread, t, t.Addr, r.off.Thread.GCHandle)
 		add(HandleOfThread, t, t.Addr, r.off.Thread.StrongHandle)

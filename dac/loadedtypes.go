@@ -4,6 +4,7 @@ import (
 	"errors"
 	"iter"
 	"slices"
+	"strings"
 
 	"github.com/sosgo/sosgo/target"
 )
@@ -16,12 +17,10 @@ func (m *MethodTable) IsShared() bool { return m.generics() == mtfGenericShared 
 // map in the order of their tokens, then arrays and generic instances by address. It yields an error for an unreadable
 // part and continues. For a NativeAOT program it yields the types of the type map by address, which lacks arrays and
 // generic instances.
-func (r *Runtime) LoadedTypes() iter.Seq2[*MethodTable, error] {
+func (r *Runtime) LoadedTypes() iter.Seq2[*MethodTable, error] { return r.impl.loadedTypes() }
+
+func (r clr) loadedTypes() iter.Seq2[*MethodTable, error] {
 	return func(yield func(*MethodTable, error) bool) {
-		if r.native != nil {
-			r.nativeTypes(yield)
-			return
-		}
 		modules, err := r.KnownModules()
 		if err != nil && !yield(nil, err) {
 			return
@@ -78,4 +77,47 @@ func (m *Module) loadedTypes(seen map[target.Addr]bool, yield func(*MethodTable,
 		}
 	}
 	return true
+}
+
+// TypesNamed iterates over the MethodTables of the loaded types whose definition has a name as in metadata:
+// "System.Collections.Generic.List`1" or "Ns.Outer+Inner". assembly restricts them to the assembly with that simple
+// name; empty means all. It yields errors and continues.
+func (r *Runtime) TypesNamed(name, assembly string) iter.Seq2[target.Addr, error] {
+	return r.impl.typesNamed(name, assembly)
+}
+
+func (r clr) typesNamed(name, assembly string) iter.Seq2[target.Addr, error] {
+	return func(yield func(target.Addr, error) bool) {
+		modules, err := r.KnownModules()
+		if err != nil && !yield(0, err) {
+			return
+		}
+		for _, m := range modules {
+			mt, err := m.definition(name, assembly)
+			if (mt != 0 || err != nil) && !yield(mt, err) {
+				return
+			}
+		}
+	}
+}
+
+// definition returns the MethodTable of the type with that name that m defines, 0 if none is loaded.
+func (m *Module) definition(name, assembly string) (target.Addr, error) {
+	if assembly != "" {
+		if own, err := m.SimpleName(); err != nil || !strings.EqualFold(own, assembly) {
+			return 0, err
+		}
+	}
+	md, err := m.Metadata()
+	if errors.Is(err, target.ErrUnsupported) {
+		return 0, nil // modules without metadata define no types
+	}
+	if err != nil {
+		return 0, err
+	}
+	token, ok := md.FindTypeDef(name)
+	if !ok {
+		return 0, nil
+	}
+	return m.Lookup(MapTypeDef, token.Row())
 }

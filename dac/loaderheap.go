@@ -111,7 +111,7 @@ func (r *Runtime) checkLoaderAllocator(a target.Addr) error {
 // LoaderAllocator reads the heaps of the allocator at a, which a domain or a module must name. Any other address
 // returns target.ErrCorrupt. The Err of a heap describes what a partial dump lacks.
 func (r *Runtime) LoaderAllocator(a target.Addr) (*LoaderAllocator, error) {
-	if err := r.clrOnly(lacksModules); err != nil {
+	if err := r.Check(FeatureModules); err != nil {
 		return nil, err
 	}
 	if err := r.checkLoaderAllocator(a); err != nil {

@@ -190,11 +190,11 @@ func (r *Runtime) MethodTable(a target.Addr) (*MethodTable, error) {
 	if mt := r.mts.proven.get(a); mt != nil {
 		return mt, nil
 	}
-	mt, err := r.readMethodTable(a)
+	mt, err := r.impl.readMethodTable(a)
 	if err != nil {
 		return nil, err
 	}
-	if err := r.checkMethodTable(mt); err != nil {
+	if err := r.impl.checkMethodTable(mt); err != nil {
 		return nil, err
 	}
 	return r.mts.proven.add(mt), nil
@@ -210,17 +210,14 @@ func (r *Runtime) TrustedMethodTable(a target.Addr) (*MethodTable, error) {
 	if !errors.Is(err, target.ErrNotInDump) {
 		return mt, err
 	}
-	mt, err = r.readMethodTable(a)
+	mt, err = r.impl.readMethodTable(a)
 	if err != nil {
 		return nil, err
 	}
 	return r.mts.trusted.add(mt), nil
 }
 
-func (r *Runtime) readMethodTable(a target.Addr) (*MethodTable, error) {
-	if r.native != nil {
-		return r.readNativeMethodTable(a)
-	}
+func (r clr) readMethodTable(a target.Addr) (*MethodTable, error) {
 	mt, loader, err := r.methodTableMembers(a)
 	if err == nil {
 		err = mt.checkKind()
@@ -298,10 +295,7 @@ func (r *Runtime) methodTableMembers(a target.Addr) (mt *MethodTable, loader tar
 
 // checkMethodTable proves that mt is one: the EEClass names the canonical
 // MethodTable (the runtime's own test, MethodTable::ValidateWithPossibleAV).
-func (r *Runtime) checkMethodTable(mt *MethodTable) error {
-	if r.native != nil {
-		return r.checkNativeMethodTable(mt)
-	}
+func (r clr) checkMethodTable(mt *MethodTable) error {
 	if mt.Addr == r.known.Free {
 		return nil // the free object's MethodTable has no EEClass in some runtimes
 	}

@@ -69,7 +69,7 @@ func (m *Module) Proof() (Proof, error) { return m.proof.Get(m.prove) }
 // TrustedModule returns the module at an address that the runtime's structures refer to as one. It does not fail for
 // lack of proof.
 func (r *Runtime) TrustedModule(a target.Addr) (*Module, error) {
-	if err := r.clrOnly(lacksModules); err != nil {
+	if err := r.Check(FeatureModules); err != nil {
 		return nil, err
 	}
 	if m, ok := r.modules.Load(a); ok {

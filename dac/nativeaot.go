@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/sosgo/sosgo/internal/layout"
+	"github.com/sosgo/sosgo/internal/lazy"
 	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/target"
@@ -25,56 +26,62 @@ const (
 	debugVariables   = 24 // in the header: address of the array of variables
 )
 
-// openNative opens the runtime of a NativeAOT program. It has objects, the names of types, the GC with its handles, and
-// the program's threads. Everything else returns target.ErrUnsupported.
+// nativeAOT implements kind for a NativeAOT program. It has objects, the names of types, the GC with its handles, and
+// the program's threads, but no assemblies, methods, fields or explicit frames.
+type nativeAOT struct {
+	*Runtime
+	nativeLayout
+	program lazy.Value[*nativeNames]
+}
+
+// openNative opens the runtime of a NativeAOT program.
 func (i *Instance) openNative() (*Runtime, error) {
-	l, err := i.nativeLayout()
+	l, err := i.debugHeader()
 	if err != nil {
 		return nil, err
 	}
-	r := &Runtime{inst: i, tgt: i.tgt, mem: i.mem, layout: l, files: i.files}
+	r := &nativeAOT{Runtime: &Runtime{inst: i, tgt: i.tgt, mem: i.mem, layout: l, files: i.files}}
+	r.impl = r
+	for f, what := range nativeLacks {
+		r.lacks[f] = target.Unsupportedf("%s", what)
+	}
 	if err := r.off.bindNative(l); err != nil {
 		return nil, err
 	}
-	if r.native, err = bindNativeTypes(l); err != nil {
+	if err := r.bind(l); err != nil {
 		return nil, err
 	}
 	r.consts.objectMask = 7
 	if r.known.Free, err = r.globalPointer("FreeObjectMethodTable"); err != nil {
 		return nil, err
 	}
-	for _, p := range r.nativeProbes() {
+	for _, p := range r.checkLayout() {
 		if r.probes = append(r.probes, p); p.Result == ProbeFailed {
 			return nil, target.Corruptf("probe %s failed: %s", p.Name, p.Detail)
 		}
 	}
-	r.findNativeTypes()
-	return r, nil
+	r.findTypes()
+	return r.Runtime, nil
 }
 
-// IsNative reports whether the program was compiled ahead of time (NativeAOT). Such a program has typed objects, a GC
-// and threads. It has no assemblies, methods, fields or explicit frames: methods for those return
-// target.ErrUnsupported.
-func (r *Runtime) IsNative() bool { return r.native != nil }
-
-// clrOnly returns target.ErrUnsupported for a NativeAOT program, which lacks the CLR's structure what.
-func (r *Runtime) clrOnly(what string) error {
-	if r.native == nil {
-		return nil
-	}
-	return target.Unsupportedf("a NativeAOT program has no %s", what)
+// nativeLacks describes why a NativeAOT program does not have a Feature.
+var nativeLacks = [...]string{
+	FeatureFields:         "a NativeAOT program has no record of which fields its types have, and where",
+	FeatureMethods:        "a NativeAOT program has no methods that are described at run time: clrstack names those of stacks",
+	FeatureModules:        "a NativeAOT program has no assemblies: the compiler made one program of them",
+	FeatureDomains:        "a NativeAOT program has no AppDomain",
+	FeatureStatics:        "the objects in static fields of a NativeAOT program are known, but not the fields",
+	FeatureTypeLists:      "a NativeAOT program has no list of its arrays and generic instances: dumpheap -type finds those that have objects",
+	FeatureObjectHeaders:  "the content of a NativeAOT program's object headers is unknown",
+	FeatureSyncBlocks:     "a NativeAOT program has no table of sync blocks that its debug header names",
+	FeatureThreadCounters: "a NativeAOT program does not count its threads",
+	FeatureThreadFacts:    "the debug header of a NativeAOT program has no other facts about threads",
+	FeatureCodeReferences: "references in the code of a NativeAOT program are not read",
+	FeatureVariables:      "a NativeAOT program has no record of where its methods keep their arguments and locals",
 }
 
-// The structures that a NativeAOT program lacks.
-const (
-	lacksFields  = "record of which fields its types have, and where"
-	lacksMethods = "methods that are described at run time"
-	lacksModules = "assemblies: the compiler made one program of them"
-	lacksDomain  = "AppDomain"
-)
-
-// nativeLayout returns the layout from the debug header, completed by the table for its version.
-func (i *Instance) nativeLayout() (*layout.Layout, error) {
+// debugHeader returns the layout from the debug header, completed by the table for its version.
+func (i *Instance) debugHeader() (*layout.Layout, error) {
 	rd := layout.Reader{Mem: i.mem, Base: i.aotHeader}
 	cookie, major, flags, types, globals := rd.U32(0), rd.U16(4), rd.U32(8), rd.Ptr(16), rd.Ptr(debugVariables)
 	switch {
@@ -177,7 +184,8 @@ func (i *Instance) debugGlobals(at target.Addr) ([]string, error) {
 // bindNative binds the few structures that a NativeAOT process shares with a CLR.
 func (o *offsets) bindNative(l *layout.Layout) error {
 	layout.SetAllAbsent(o)
-	for name, dst := range map[string]any{"GCAllocContext": &o.GCAlloc, "String": &o.String, "Array": &o.Array} {
+	for name, dst := range map[string]any{"GCAllocContext": &o.GCAlloc, "String": &o.String, "Array": &o.Array,
+		"Exception": &o.Exception, "ExInfo": &o.ExInfo} {
 		if err := l.Bind(name, dst); err != nil {
 			return err
 		}
@@ -185,9 +193,9 @@ func (o *offsets) bindNative(l *layout.Layout) error {
 	return nil
 }
 
-// nativeTypes is how MethodTables of NativeAOT are read (MethodTable.h of
-// src/coreclr/nativeaot/Runtime), and the lists of its threads.
-type nativeTypes struct {
+// A nativeLayout has what NativeAOT keeps in its own form: the members of a MethodTable (MethodTable.h of
+// src/coreclr/nativeaot/Runtime) and of threads.
+type nativeLayout struct {
 	mt struct {
 		span     int // bytes of one read
 		Flags    int `layout:"m_uFlags"`
@@ -214,33 +222,18 @@ type nativeTypes struct {
 	eeAlloc struct {
 		Alloc int `layout:"m_rgbAllocContextBuffer,optional"`
 	}
-	exInfo struct {
-		Exception int `layout:"m_exception,optional"`
-		Previous  int `layout:"m_pPrevExInfo,optional"`
-	}
-	exception struct {
-		Message int `layout:"_message"`
-		Inner   int `layout:"_innerException"`
-		Text    int `layout:"_stackTraceString"`
-		Remote  int `layout:"_remoteStackTraceString"`
-		Trace   int `layout:"_corDbgStackTrace"`
-		HResult int `layout:"_HResult"`
-		Frames  int `layout:"_idxFirstFreeStackTraceEntry"`
-	}
 	array                                                     target.Addr // MethodTable of System.Array, 0 if its name is unknown
 	kindMask, parameterized, definition, pointers, components uint32
 	elementShift, elementMask, generic, dynamic               uint32
 }
 
-func bindNativeTypes(l *layout.Layout) (*nativeTypes, error) {
-	n := &nativeTypes{}
+func (n *nativeLayout) bind(l *layout.Layout) error {
 	for _, s := range []struct {
 		names []string // from the newest on
 		dst   any
 	}{
 		{[]string{"MethodTable"}, &n.mt}, {[]string{"RuntimeInstance"}, &n.instance}, {[]string{"ThreadStore"}, &n.store},
-		{[]string{"RuntimeThreadLocals", "ThreadBuffer"}, &n.thread}, {[]string{"ExInfo"}, &n.exInfo},
-		{[]string{"Exception"}, &n.exception},
+		{[]string{"RuntimeThreadLocals", "ThreadBuffer"}, &n.thread},
 	} {
 		err := l.Bind(s.names[0], s.dst)
 		for _, name := range s.names[1:] {
@@ -249,16 +242,16 @@ func bindNativeTypes(l *layout.Layout) (*nativeTypes, error) {
 			}
 		}
 		if err != nil {
-			return nil, err
+			return err
 		}
 	}
 	n.mt.span = 8 + max(n.mt.Flags, n.mt.BaseSize, n.mt.Related, n.mt.Virtuals, n.mt.Ifaces)
 	if n.thread.Alloc == layout.Absent {
 		if err := l.Bind("ee_alloc_context", &n.eeAlloc); err != nil {
-			return nil, err
+			return err
 		}
 		if n.thread.EE == layout.Absent || n.eeAlloc.Alloc == layout.Absent {
-			return nil, &layout.Error{Type: "RuntimeThreadLocals", Field: "m_rgbAllocContextBuffer"}
+			return &layout.Error{Type: "RuntimeThreadLocals", Field: "m_rgbAllocContextBuffer"}
 		}
 		n.thread.Alloc = n.thread.EE + n.eeAlloc.Alloc
 	}
@@ -267,11 +260,11 @@ func bindNativeTypes(l *layout.Layout) (*nativeTypes, error) {
 		"EETypeElementTypeShift": &n.elementShift, "EETypeElementTypeMask": &n.elementMask} {
 		v, err := l.Uint(name)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		*dst = uint32(v)
 	}
-	return n, nil
+	return nil
 }
 
 // The element types of NativeAOT in use (EETypeElementType of Internal.Runtime).
@@ -294,31 +287,31 @@ var nativeElementTypes = [...]metadata.ElementType{
 	0x16: metadata.ElementClass, eeArray: metadata.ElementArray, eeSZArray: metadata.ElementSZArray,
 }
 
-// nativeElementType returns the element type of a type. Its Flags2 has NativeAOT's.
-func nativeElementType(mt *MethodTable) (metadata.ElementType, error) {
+// elementType returns the element type of a type. Its Flags2 has NativeAOT's.
+func (r *nativeAOT) elementType(mt *MethodTable) (metadata.ElementType, error) {
 	if int(mt.Flags2) < len(nativeElementTypes) && nativeElementTypes[mt.Flags2] != 0 {
 		return nativeElementTypes[mt.Flags2], nil
 	}
 	return 0, target.Unsupportedf("%016x is of element type %#x", uint64(mt.Addr), mt.Flags2)
 }
 
-// nativeMethodTableAt proves a MethodTable: by the program's map of types, which has all with a name of their own, or
+// methodTableAt proves a MethodTable: by the program's map of types, which has all with a name of their own, or
 // by its base classes.
-func (r *Runtime) nativeMethodTableAt(a target.Addr) (*MethodTable, Proof, error) {
+func (r *nativeAOT) methodTableAt(a target.Addr) (*MethodTable, Proof, error) {
 	mt, err := r.MethodTable(a)
 	if err != nil {
 		return nil, Proof{}, err
 	}
-	if _, ok := r.nativeNamed().types[a]; ok {
+	if _, ok := r.named().types[a]; ok {
 		return mt, Proof{Strength: Listed, By: "the program's map of types"}, nil
 	}
 	return mt, Proof{Strength: Consistent, By: "its base classes"}, nil
 }
 
-// readNativeMethodTable reads a MethodTable of NativeAOT. Its Flags are converted to the CLR's where both have a flag.
+// readMethodTable reads a MethodTable of NativeAOT. Its Flags are converted to the CLR's where both have a flag.
 // It has no module, token or EEClass.
-func (r *Runtime) readNativeMethodTable(a target.Addr) (*MethodTable, error) {
-	n := r.native
+func (r *nativeAOT) readMethodTable(a target.Addr) (*MethodTable, error) {
+	n := &r.nativeLayout
 	if !canonical(a) || a%8 != 0 {
 		return nil, notMethodTable(a)
 	}
@@ -331,7 +324,7 @@ func (r *Runtime) readNativeMethodTable(a target.Addr) (*MethodTable, error) {
 	if !r.inst.Module.Contains(a) && flags&n.dynamic == 0 && a != r.known.Free {
 		return nil, notMethodTable(a) // only types that were made at run time are elsewhere
 	}
-	mt := &MethodTable{Addr: a, Canonical: a, homeless: r.clrOnly(lacksModules), BaseSize: le.Uint32(b[n.mt.BaseSize:]),
+	mt := &MethodTable{Addr: a, Canonical: a, homeless: r.Check(FeatureModules), BaseSize: le.Uint32(b[n.mt.BaseSize:]),
 		NumVirtuals: le.Uint16(b[n.mt.Virtuals:]), NumInterfaces: le.Uint16(b[n.mt.Ifaces:])}
 	if flags&n.components != 0 {
 		mt.ComponentSize = uint16(flags)
@@ -372,8 +365,8 @@ func (r *Runtime) readNativeMethodTable(a target.Addr) (*MethodTable, error) {
 	return mt, nil
 }
 
-// checkNativeMethodTable proves mt: its base classes, or those of an array's element, lead to System.Object.
-func (r *Runtime) checkNativeMethodTable(mt *MethodTable) error {
+// checkMethodTable proves mt: its base classes, or those of an array's element, lead to System.Object.
+func (r *nativeAOT) checkMethodTable(mt *MethodTable) error {
 	if mt.Addr == r.known.Free {
 		return nil
 	}
@@ -389,45 +382,45 @@ func (r *Runtime) checkNativeMethodTable(mt *MethodTable) error {
 			if isSystemObject(mt) && !mt.IsValueType() {
 				return nil
 			}
-			if _, named := r.nativeNamed().types[mt.Addr]; named && mt.IsInterface() {
+			if _, named := r.named().types[mt.Addr]; named && mt.IsInterface() {
 				return nil
 			}
 			return notMethodTable(first)
 		}
 		var err error
-		if mt, err = r.readNativeMethodTable(next); err != nil {
+		if mt, err = r.readMethodTable(next); err != nil {
 			return err
 		}
 	}
 	return notMethodTable(first)
 }
 
-// nativeProbes checks the layout against the process.
-func (r *Runtime) nativeProbes() []Probe {
+// checkLayout checks the layout against the process.
+func (r *nativeAOT) checkLayout() []Probe {
 	return runProbes(
 		namedProbe{"free object", r.probeFree},
 		namedProbe{"GcDacVars", r.probeGC},
 		namedProbe{"threads", func() (string, error) {
-			threads, err := r.nativeThreads()
-			return fmt.Sprintf("%d threads", len(threads)), err
+			l, err := r.readThreads()
+			return fmt.Sprintf("%d threads", len(l.threads)), err
 		}},
 	)
 }
 
-// findNativeString finds the MethodTable of System.String by its name, or without a name by its form: it is the only
+// findString finds the MethodTable of System.String by its name, or without a name by its form: it is the only
 // type with components of two bytes that is not an array. It returns 0 if the dump lacks it.
-func (r *Runtime) findNativeString() target.Addr {
+func (r *nativeAOT) findString() target.Addr {
 	var found target.Addr
 	for _, at := range r.inst.nativeImage().strings {
-		flags, err := target.Uint32(r.mem, at+target.Addr(r.native.mt.Flags))
-		if err != nil || flags&r.native.components == 0 {
+		flags, err := target.Uint32(r.mem, at+target.Addr(r.mt.Flags))
+		if err != nil || flags&r.components == 0 {
 			continue
 		}
 		mt, err := r.MethodTable(at)
 		if err != nil || mt.IsArray() || mt.ComponentSize != 2 {
 			continue
 		}
-		if d := r.nativeNamed().types[at]; d.name == "System.String" && d.assembly == coreLibrary {
+		if d := r.named().types[at]; d.name == "System.String" && d.assembly == coreLibrary {
 			return at
 		}
 		if found != 0 {
@@ -438,21 +431,21 @@ func (r *Runtime) findNativeString() target.Addr {
 	return found
 }
 
-// findNativeTypes finds the runtime's well-known types by name. Without names it uses other facts: strings derive from
+// findTypes finds the runtime's well-known types by name. Without names it uses other facts: strings derive from
 // System.Object, and thrown objects derive from System.Exception.
-func (r *Runtime) findNativeTypes() {
-	for at, d := range r.nativeNamed().types {
+func (r *nativeAOT) findTypes() {
+	for at, d := range r.named().types {
 		switch {
 		case d.assembly != coreLibrary:
 		case d.name == "System.Object":
 			r.known.Object = at
 		case d.name == "System.Array":
-			r.native.array = at
+			r.array = at
 		case d.name == "System.Exception":
 			r.known.Exception = at
 		}
 	}
-	r.known.String = r.findNativeString()
+	r.known.String = r.findString()
 	if mt, err := r.MethodTable(r.known.String); err == nil && r.known.Object == 0 {
 		r.known.Object = mt.Parent
 	}
@@ -462,8 +455,9 @@ func (r *Runtime) findNativeTypes() {
 }
 
 // findThrown returns the common base class of the exceptions that threads are handling, or 0.
-func (r *Runtime) findThrown() target.Addr {
-	threads, _ := r.nativeThreads()
+func (r *nativeAOT) findThrown() target.Addr {
+	l, _ := r.readThreads()
+	threads := l.threads
 	for i := range threads {
 		word, err := target.Uint64(r.mem, threads[i].LastThrown)
 		if threads[i].LastThrown == 0 || err != nil {

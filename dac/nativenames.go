@@ -1,9 +1,9 @@
 package dac
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"sort"
@@ -50,13 +50,13 @@ type nativeMethod struct {
 	nativeformat.Method
 }
 
-// nativeNamed reads, once, the names that the program has.
-func (r *Runtime) nativeNamed() *nativeNames {
-	n, _ := r.natively.Get(func() (*nativeNames, error) { return r.readNativeNames(), nil })
+// named reads, once, the names that the program has.
+func (r *nativeAOT) named() *nativeNames {
+	n, _ := r.program.Get(func() (*nativeNames, error) { return r.readNames(), nil })
 	return n
 }
 
-func (r *Runtime) readNativeNames() *nativeNames {
+func (r *nativeAOT) readNames() *nativeNames {
 	n := &nativeNames{types: map[target.Addr]nativeDefinition{}, statics: map[target.Addr]string{}, invoked: map[target.Addr]invokableMethod{}}
 	headers, err := r.inst.nativeImage().headers, r.inst.nativeImage().err
 	if err == nil && len(headers) == 0 {
@@ -86,7 +86,7 @@ func (r *Runtime) readNativeNames() *nativeNames {
 }
 
 // readTypeMap names the MethodTables that the map has.
-func (r *Runtime) readTypeMap(n *nativeNames, h nativeSections, meta *nativeformat.Metadata) error {
+func (r *nativeAOT) readTypeMap(n *nativeNames, h nativeSections, meta *nativeformat.Metadata) error {
 	b, _, err := r.inst.blob(h, nativeformat.SectionTypeMap)
 	if err != nil {
 		return err
@@ -111,7 +111,7 @@ func (r *Runtime) readTypeMap(n *nativeNames, h nativeSections, meta *nativeform
 }
 
 // readInvokeMap records the methods that reflection can call.
-func (r *Runtime) readInvokeMap(n *nativeNames, h nativeSections) error {
+func (r *nativeAOT) readInvokeMap(n *nativeNames, h nativeSections) error {
 	b, _, err := r.inst.blob(h, nativeformat.SectionInvokeMap)
 	if err != nil {
 		return err
@@ -133,7 +133,7 @@ func (r *Runtime) readInvokeMap(n *nativeNames, h nativeSections) error {
 	return nil
 }
 
-func (r *Runtime) readMethodMap(n *nativeNames, h nativeSections, meta *nativeformat.Metadata) error {
+func (r *nativeAOT) readMethodMap(n *nativeNames, h nativeSections, meta *nativeformat.Metadata) error {
 	b, at, err := r.inst.blob(h, nativeformat.SectionStackTrace)
 	if err != nil {
 		return err
@@ -152,7 +152,7 @@ func (r *Runtime) readMethodMap(n *nativeNames, h nativeSections, meta *nativefo
 
 // readStaticBases records the MethodTables of the objects that hold static fields. The program has a cell for each such
 // object, and the MethodTable of those with a thread's static fields.
-func (r *Runtime) readStaticBases(n *nativeNames, h nativeSections) {
+func (r *nativeAOT) readStaticBases(n *nativeNames, h nativeSections) {
 	threads := h[nativeformat.SectionThreadStatics]
 	for at := threads.Start; at+8 <= threads.End; at += 8 {
 		if mt, err := target.Pointer(r.mem, at); err == nil && r.inst.Module.Contains(mt) {
@@ -184,26 +184,26 @@ const (
 // coreLibrary is the assembly of the runtime's well-known types.
 const coreLibrary = "System.Private.CoreLib"
 
-// nativeType writes the name of a type of NativeAOT, as much as is known.
-func (f *nameFormatter) nativeType(th target.Addr, depth int) error {
-	mt, err := f.r.TrustedMethodTable(th)
+// writeName writes the name of a type, as much as is known.
+func (r *nativeAOT) writeName(f *nameFormatter, th target.Addr, depth int) error {
+	mt, err := r.TrustedMethodTable(th)
 	switch {
 	case err != nil:
 		return err
 	case depth > limits.TypeNameDepth || f.b.Len() > maxTypeName:
 		return target.Corruptf("type %016x is nested too deeply", uint64(th))
-	case mt.Addr == f.r.known.Free:
+	case mt.Addr == r.known.Free:
 		f.b.WriteString("Free")
 		return nil
 	case mt.PerInstInfo != 0:
-		return f.nativeArray(mt, depth)
+		return r.writeArray(f, mt, depth)
 	}
-	n := f.r.nativeNamed()
+	n := r.named()
 	if d, ok := n.types[mt.Addr]; ok {
 		f.b.WriteString(d.name)
 		return nil
 	}
-	if mt.Addr == f.r.known.String {
+	if mt.Addr == r.known.String {
 		f.b.WriteString("System.String")
 		return nil
 	}
@@ -211,7 +211,7 @@ func (f *nameFormatter) nativeType(th target.Addr, depth int) error {
 		f.b.WriteString(s)
 		return nil
 	}
-	definition, args, err := f.r.nativeInstance(mt)
+	definition, args, err := r.genericInstance(mt)
 	switch {
 	case err != nil:
 		return err
@@ -229,12 +229,12 @@ func (f *nameFormatter) nativeType(th target.Addr, depth int) error {
 	return f.arguments(args, depth)
 }
 
-// nativeArray writes the name of an array.
-func (f *nameFormatter) nativeArray(mt *MethodTable, depth int) error {
-	if err := f.nativeType(mt.PerInstInfo, depth+1); err != nil {
+// writeArray writes the name of an array.
+func (r *nativeAOT) writeArray(f *nameFormatter, mt *MethodTable, depth int) error {
+	if err := r.writeName(f, mt.PerInstInfo, depth+1); err != nil {
 		return err
 	}
-	rank, err := f.r.ArrayRank(mt)
+	rank, err := r.ArrayRank(mt)
 	if err != nil {
 		return err
 	}
@@ -242,21 +242,21 @@ func (f *nameFormatter) nativeArray(mt *MethodTable, depth int) error {
 	return nil
 }
 
-// nativeInstance returns the definition of a generic instance and its arguments. The definition is 0 for other types,
+// genericInstance returns the definition of a generic instance and its arguments. The definition is 0 for other types,
 // and if it has no name.
-func (r *Runtime) nativeInstance(mt *MethodTable) (target.Addr, []target.Addr, error) {
-	flags, err := target.Uint32(r.mem, mt.Addr+target.Addr(r.native.mt.Flags))
-	if err != nil || flags&r.native.generic == 0 {
+func (r *nativeAOT) genericInstance(mt *MethodTable) (target.Addr, []target.Addr, error) {
+	flags, err := target.Uint32(r.mem, mt.Addr+target.Addr(r.mt.Flags))
+	if err != nil || flags&r.generic == 0 {
 		return 0, nil, err
 	}
 	// Optional pointers precede the definition; the definition is the one that leads to a named type.
 	const optional = 8
 	follow, width := r.inst.relative, target.Addr(4)
-	if flags&r.native.dynamic != 0 {
+	if flags&r.dynamic != 0 {
 		follow, width = func(at target.Addr) (target.Addr, error) { return target.Pointer(r.mem, at) }, 8
 	}
-	at := mt.Addr + target.Addr(r.native.mt.VTable+8*(int(mt.NumVirtuals)+int(mt.NumInterfaces)))
-	named := r.nativeNamed().types
+	at := mt.Addr + target.Addr(r.mt.VTable+8*(int(mt.NumVirtuals)+int(mt.NumInterfaces)))
+	named := r.named().types
 	for range optional {
 		definition, err := follow(at)
 		if err != nil {
@@ -264,23 +264,23 @@ func (r *Runtime) nativeInstance(mt *MethodTable) (target.Addr, []target.Addr, e
 		}
 		at += width
 		d, ok := named[definition]
-		if !ok || !r.isNativeDefinition(definition) {
+		if !ok || !r.isDefinition(definition) {
 			continue
 		}
 		arguments, err := follow(at)
 		if err != nil {
 			return 0, nil, err
 		}
-		args, err := r.nativeArguments(arguments, arityOf(d.name), follow, width)
+		args, err := r.genericArguments(arguments, arityOf(d.name), follow, width)
 		return definition, args, err
 	}
 	return 0, nil, nil
 }
 
-// isNativeDefinition reports whether a MethodTable is a generic definition's.
-func (r *Runtime) isNativeDefinition(mt target.Addr) bool {
-	flags, err := target.Uint32(r.mem, mt+target.Addr(r.native.mt.Flags))
-	return err == nil && flags&r.native.kindMask == r.native.definition
+// isDefinition reports whether a MethodTable is a generic definition's.
+func (r *nativeAOT) isDefinition(mt target.Addr) bool {
+	flags, err := target.Uint32(r.mem, mt+target.Addr(r.mt.Flags))
+	return err == nil && flags&r.kindMask == r.definition
 }
 
 // arityOf returns the number of type parameters of a type with its enclosing types.
@@ -293,8 +293,8 @@ func arityOf(name string) int {
 	return n
 }
 
-// nativeArguments reads the type arguments of an instance: a single one in place, several in a list.
-func (r *Runtime) nativeArguments(at target.Addr, n int, follow func(target.Addr) (target.Addr, error), width target.Addr) ([]target.Addr, error) {
+// genericArguments reads the type arguments of an instance: a single one in place, several in a list.
+func (r *nativeAOT) genericArguments(at target.Addr, n int, follow func(target.Addr) (target.Addr, error), width target.Addr) ([]target.Addr, error) {
 	if n == 1 {
 		return []target.Addr{at}, nil
 	}
@@ -312,8 +312,8 @@ func (r *Runtime) nativeArguments(at target.Addr, n int, follow func(target.Addr
 	return out, nil
 }
 
-// nativeAssembly returns the simple name of the assembly that defines a type.
-func (r *Runtime) nativeAssembly(th target.Addr) (string, error) {
+// typeAssembly returns the simple name of the assembly that defines a type.
+func (r *nativeAOT) typeAssembly(th target.Addr) (string, error) {
 	for range limits.TypeNameDepth {
 		mt, err := r.TrustedMethodTable(th)
 		if err != nil {
@@ -323,14 +323,14 @@ func (r *Runtime) nativeAssembly(th target.Addr) (string, error) {
 			th = mt.PerInstInfo
 			continue
 		}
-		definition, _, err := r.nativeInstance(mt)
+		definition, _, err := r.genericInstance(mt)
 		if err != nil {
 			return "", err
 		}
 		if definition == 0 {
 			definition = mt.Addr
 		}
-		if d := r.nativeNamed().types[definition]; d.assembly != "" {
+		if d := r.named().types[definition]; d.assembly != "" {
 			return d.assembly, nil
 		}
 		return "", target.Unsupportedf("the program does not record the assembly that defines %016x", uint64(mt.Addr))
@@ -338,27 +338,14 @@ func (r *Runtime) nativeAssembly(th target.Addr) (string, error) {
 	return "", target.Corruptf("type %016x is nested too deeply", uint64(th))
 }
 
-// nativeArrayRank returns the number of dimensions of an array, which follows from the size of one without elements: each
-// dimension has a length and a lower bound of four bytes.
-func (r *Runtime) nativeArrayRank(mt *MethodTable) (int, error) {
-	const bounds = 8
-	if mt.Category() == CategorySZArray {
-		return 1, nil
-	}
-	rank := (int(mt.BaseSize) - minObjectSize) / bounds
-	if rank < 1 || rank > limits.ArrayRank || int(mt.BaseSize) != minObjectSize+rank*bounds {
-		return 0, target.Corruptf("array type %016x of %d bytes", uint64(mt.Addr), mt.BaseSize)
-	}
-	return rank, nil
-}
-
 // CodeName returns the name of the NativeAOT method whose code begins at an address, in the form of its stack traces.
 // It returns "" if the program has no name for it, and for a CLR, whose methods package code names.
-func (r *Runtime) CodeName(at target.Addr) (string, error) {
-	if r.native == nil {
-		return "", nil
-	}
-	n := r.nativeNamed()
+func (r *Runtime) CodeName(at target.Addr) (string, error) { return r.impl.codeName(at) }
+
+func (clr) codeName(target.Addr) (string, error) { return "", nil }
+
+func (r *nativeAOT) codeName(at target.Addr) (string, error) {
+	n := r.named()
 	i := sort.Search(len(n.methods), func(i int) bool { return n.methods[i].at >= at })
 	if i < len(n.methods) && n.methods[i].at == at {
 		return n.methods[i].meta.MethodName(&n.methods[i].Method)
@@ -373,8 +360,8 @@ func (r *Runtime) CodeName(at target.Addr) (string, error) {
 }
 
 // invokableName returns the name of the method at an address that reflection can call, or "".
-func (r *Runtime) invokableName(at target.Addr) (string, error) {
-	n := r.nativeNamed()
+func (r *nativeAOT) invokableName(at target.Addr) (string, error) {
+	n := r.named()
 	m, ok := n.invoked[at]
 	if !ok {
 		return "", nil
@@ -385,7 +372,7 @@ func (r *Runtime) invokableName(at target.Addr) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		definition, _, err := r.nativeInstance(mt)
+		definition, _, err := r.genericInstance(mt)
 		if err != nil {
 			return "", err
 		}
@@ -396,13 +383,19 @@ func (r *Runtime) invokableName(at target.Addr) (string, error) {
 	return d.meta.MethodOf(d.handle, m.at)
 }
 
-// MethodOfFunclet returns the start of the method to which the code beginning at start belongs, by the
+// MethodOfFunclet returns the start of the method to which the NativeAOT code beginning at start belongs, by the
 // language-specific data of that code (UnixNativeCodeManager.cpp). Unless the code is a funclet, such as a catch block,
 // that is start itself.
 func (r *Runtime) MethodOfFunclet(start, data target.Addr) (target.Addr, error) {
+	return r.impl.methodOfFunclet(start, data)
+}
+
+func (clr) methodOfFunclet(start, _ target.Addr) (target.Addr, error) { return start, nil }
+
+func (r *nativeAOT) methodOfFunclet(start, data target.Addr) (target.Addr, error) {
 	const kindMask, behindMainData = 3, 1 + 4 // flags, then of a funclet the distances to the method's data and to its code
 	flags, err := target.Uint8(r.mem, data)
-	if err != nil || r.native == nil || flags&kindMask == 0 {
+	if err != nil || flags&kindMask == 0 {
 		return start, err
 	}
 	distance, err := target.Uint32(r.mem, data+behindMainData)
@@ -412,52 +405,51 @@ func (r *Runtime) MethodOfFunclet(start, data target.Addr) (target.Addr, error) 
 	return start - target.Addr(int32(distance)), nil
 }
 
-// nativeThreads reads the threads of the thread store: their numbers, allocation contexts, and the exception that each
-// handles. All else that a Thread has is a CLR's.
-func (r *Runtime) nativeThreads() ([]Thread, error) {
-	n := r.native
+// readThreads reads the threads of the thread store: their numbers, allocation contexts, and the exception that each
+// handles.
+func (r *nativeAOT) readThreads() (threadList, error) {
 	instance, err := r.globalPointer("RuntimeInstance")
 	var at target.Addr
 	if err == nil {
-		at, err = target.Pointer(r.mem, instance+target.Addr(n.instance.Store))
+		at, err = target.Pointer(r.mem, instance+target.Addr(r.instance.Store))
 	}
 	if err == nil {
-		at, err = target.Pointer(r.mem, at+target.Addr(n.store.First))
+		at, err = target.Pointer(r.mem, at+target.Addr(r.store.First))
 	}
-	var out []Thread
+	var l threadList
 	for seen := (cycle{}); err == nil && at != 0; {
-		if seen.closes(at) || len(out) == limits.ManagedThreads {
-			return out, target.Corruptf("the thread list has no end")
+		if seen.closes(at) || len(l.threads) == limits.ManagedThreads {
+			return l, target.Corruptf("the thread list has no end")
 		}
 		rd := layout.Reader{Mem: r.mem, Base: at}
-		t := Thread{Addr: at, OSID: r.nativeOSID(at, rd.U64(n.thread.ID)), LockCount: ^uint32(0), Native: true}
-		next := rd.Ptr(n.thread.Next)
+		t := Thread{Addr: at, OSID: r.osID(at, rd.U64(r.thread.ID)), LockCount: ^uint32(0), Unknown: r.Check(FeatureThreadFacts)}
+		next := rd.Ptr(r.thread.Next)
 		if err = rd.Err; err == nil {
-			t.AllocContext, err = r.allocContextAt(at + target.Addr(n.thread.Alloc))
-			r.nativeThrown(&t)
-			out = append(out, t)
+			t.AllocContext, err = r.allocContextAt(at + target.Addr(r.thread.Alloc))
+			r.readThrown(&t)
+			l.threads = append(l.threads, t)
 		}
 		at = next
 	}
 	if err != nil {
-		return out, fmt.Errorf("thread list: %w", err)
+		err = fmt.Errorf("thread list: %w", err)
 	}
-	return out, nil
+	return l, err
 }
 
-// nativeOSID returns the system's id of the thread whose structure is at a and has the given id. Before .NET 9 on Unix
+// osID returns the system's id of the thread whose structure is at a and has the given id. Before .NET 9 on Unix
 // that id is a pointer of the C library. The result is then the thread to which all of the structure's pointers into
 // stacks point, or 0.
-func (r *Runtime) nativeOSID(a target.Addr, id uint64) uint32 {
+func (r *nativeAOT) osID(a target.Addr, id uint64) uint32 {
 	switch {
 	case id>>32 == 0:
 		return uint32(id) // also for a thread that has ended, whose stack another may use by now
-	case r.native.thread.Size == layout.Absent:
+	case r.thread.Size == layout.Absent:
 		return 0
 	}
 	found := uint32(0)
-	for off := 0; off+8 <= r.native.thread.Size; off += 8 {
-		if off == r.native.thread.Next {
+	for off := 0; off+8 <= r.thread.Size; off += 8 {
+		if off == r.thread.Next {
 			continue // which may be beyond the end of another thread's stack
 		}
 		v, err := target.Pointer(r.mem, a+target.Addr(off))
@@ -475,58 +467,28 @@ func (r *Runtime) nativeOSID(a target.Addr, id uint64) uint32 {
 	return found
 }
 
-// nativeThrown reads which exception a thread handles.
-func (r *Runtime) nativeThrown(t *Thread) {
-	if r.native.thread.ExInfo == layout.Absent {
-		t.LastThrownError = &layout.Error{Type: "Thread", Field: "m_pExInfoStackHead"}
-		return
+// readThrown reads which exception a thread handles.
+func (r *nativeAOT) readThrown(t *Thread) {
+	t.ExInfo, t.LastThrownError = r.ptr(t.Addr, r.thread.ExInfo, "Thread.m_pExInfoStackHead")
+	if t.unknownStates = t.LastThrownError; t.ExInfo != 0 {
+		o := r.stateLayout()
+		var s ExceptionState
+		s, _, t.LastThrownError = r.readState(&o, t.ExInfo)
+		t.LastThrown = s.Thrown
 	}
-	if t.ExInfo, t.LastThrownError = target.Pointer(r.mem, t.Addr+target.Addr(r.native.thread.ExInfo)); t.ExInfo != 0 {
-		t.LastThrown, _, t.LastThrownError = r.nativeExInfo(t.ExInfo)
-	}
-}
-
-// nativeExInfo reads the exception that an ExInfo is about, and the ExInfo of the one that was handled before.
-func (r *Runtime) nativeExInfo(at target.Addr) (exception, previous target.Addr, err error) {
-	o := &r.native.exInfo
-	if o.Exception == layout.Absent || o.Previous == layout.Absent {
-		return 0, 0, &layout.Error{Type: "ExInfo", Field: "m_exception"}
-	}
-	rd := layout.Reader{Mem: r.mem, Base: at}
-	return rd.Ptr(o.Exception), rd.Ptr(o.Previous), rd.Err
-}
-
-// nativeStates returns the exceptions that t is handling, the innermost first. Each has an ExInfo on the thread's
-// stack, above those of exceptions thrown later.
-func (r *Runtime) nativeStates(t *Thread) ([]ExceptionState, error) {
-	var out []ExceptionState
-	for at := t.ExInfo; at != 0; {
-		switch n := len(out); {
-		case n == limits.NestedExceptions:
-			return out, target.Corruptf("the exceptions of a thread have no end")
-		case n > 0 && at <= out[n-1].Addr:
-			return out, target.Corruptf("the exception state %016x is not above %016x on the stack", uint64(at), uint64(out[n-1].Addr))
-		}
-		exception, previous, err := r.nativeExInfo(at)
-		if err != nil {
-			return out, err
-		}
-		out = append(out, ExceptionState{Addr: at, Thrown: exception})
-		at = previous
-	}
-	return out, nil
 }
 
 // nativeThrowsAgain separates the frames of two throws in the stack trace of an exception (StackTraceHelper.SpecialIP).
 const nativeThrowsAgain = ^uint64(0)
 
-// readNativeTrace reads the stack trace of an exception: an array of return addresses whose first n are written
+// readTrace reads the stack trace of an exception: an array of return addresses whose first n are written
 // (Exception.NativeAot.cs).
-func (r *Runtime) readNativeTrace(array target.Addr, n uint32) ([]TraceFrame, error) {
-	data, length, size, err := r.arrayData(array)
+func (r *nativeAOT) readTrace(e *Exception) ([]TraceFrame, error) {
+	data, length, size, err := r.arrayData(e.stackTrace)
 	if err != nil {
 		return nil, err
 	}
+	n := e.traceFrames
 	if size != 8 || n > length {
 		return nil, target.Corruptf("%d frames in an array of %d elements of %d bytes", n, length, size)
 	}
@@ -547,11 +509,11 @@ func (r *Runtime) readNativeTrace(array target.Addr, n uint32) ([]TraceFrame, er
 	return out, nil
 }
 
-// nativeInterfaces returns the interfaces of a type, one word each after its virtual methods.
-func (r *Runtime) nativeInterfaces(mt *MethodTable) ([]target.Addr, error) {
+// interfaces returns the interfaces of a type, one word each after its virtual methods.
+func (r *nativeAOT) interfaces(mt *MethodTable) ([]target.Addr, error) {
 	rd, out := layout.Reader{Mem: r.mem, Base: mt.Addr}, make([]target.Addr, 0, mt.NumInterfaces)
 	for i := range int(mt.NumInterfaces) {
-		at := rd.Ptr(r.native.mt.VTable + 8*(int(mt.NumVirtuals)+i))
+		at := rd.Ptr(r.mt.VTable + 8*(int(mt.NumVirtuals)+i))
 		if rd.Err != nil {
 			return nil, rd.Err
 		}
@@ -563,50 +525,43 @@ func (r *Runtime) nativeInterfaces(mt *MethodTable) ([]target.Addr, error) {
 	return out, nil
 }
 
-// nativeTypes yields the types of the program that the map of types has and that may have objects.
-func (r *Runtime) nativeTypes(yield func(*MethodTable, error) bool) {
-	n := r.nativeNamed()
-	if n.noType != nil && !yield(nil, n.noType) {
-		return
-	}
-	for _, at := range slices.Sorted(maps.Keys(n.types)) {
-		if r.isNativeDefinition(at) {
-			continue
-		}
-		if mt, err := r.MethodTable(at); !yield(mt, err) {
+// loadedTypes iterates over the types of the program that the map of types has and that may have objects.
+func (r *nativeAOT) loadedTypes() iter.Seq2[*MethodTable, error] {
+	return func(yield func(*MethodTable, error) bool) {
+		n := r.named()
+		if n.noType != nil && !yield(nil, n.noType) {
 			return
 		}
-	}
-}
-
-// A NativeType is a type that a NativeAOT program has a name for.
-type NativeType struct {
-	MethodTable    target.Addr
-	Name, Assembly string
-}
-
-// TypesNamed returns the types of a NativeAOT program, by address, that have a name as metadata has it:
-// "System.Collections.Generic.List`1" or "Ns.Outer+Inner".
-func (r *Runtime) TypesNamed(name string) ([]NativeType, error) {
-	if r.native == nil {
-		return nil, nil
-	}
-	var out []NativeType
-	n := r.nativeNamed()
-	for at, d := range n.types {
-		if d.name == name {
-			out = append(out, NativeType{at, d.name, d.assembly})
+		for _, at := range slices.Sorted(maps.Keys(n.types)) {
+			if r.isDefinition(at) {
+				continue
+			}
+			if mt, err := r.MethodTable(at); !yield(mt, err) {
+				return
+			}
 		}
 	}
-	slices.SortFunc(out, func(a, b NativeType) int { return cmp.Compare(a.MethodTable, b.MethodTable) })
-	return out, n.noType
 }
 
-// NativeDefinition returns the definition's name for a type of a NativeAOT program, in metadata's form:
-// "System.Collections.Generic.List`1" or "Ns.Outer+Inner". It returns "" for arrays and for holders of static fields,
-// and target.ErrUnsupported if the program has no name.
-func (r *Runtime) NativeDefinition(mt *MethodTable) (string, error) {
-	n := r.nativeNamed()
+// typesNamed iterates over the types of the map of types by address.
+func (r *nativeAOT) typesNamed(name, assembly string) iter.Seq2[target.Addr, error] {
+	return func(yield func(target.Addr, error) bool) {
+		n := r.named()
+		for _, at := range slices.Sorted(maps.Keys(n.types)) {
+			d := n.types[at]
+			if d.name == name && (assembly == "" || strings.EqualFold(d.assembly, assembly)) && !yield(at, nil) {
+				return
+			}
+		}
+		if n.noType != nil {
+			yield(0, n.noType)
+		}
+	}
+}
+
+// definitionName returns "" also for the types of the objects that hold static fields.
+func (r *nativeAOT) definitionName(mt *MethodTable) (string, error) {
+	n := r.named()
 	d, ok := n.types[mt.Addr]
 	switch {
 	case ok:
@@ -616,7 +571,7 @@ func (r *Runtime) NativeDefinition(mt *MethodTable) (string, error) {
 	case mt.Addr == r.known.String:
 		return "System.String", nil
 	}
-	at, _, err := r.nativeInstance(mt)
+	at, _, err := r.genericInstance(mt)
 	if err != nil || at != 0 {
 		return n.types[at].name, err
 	}
@@ -627,28 +582,23 @@ func (r *Runtime) NativeDefinition(mt *MethodTable) (string, error) {
 	return name, err
 }
 
-// NativeThreadWords returns the words of t that may refer to its thread statics: those of the thread's structure and
-// those that it points to (Thread.h, m_pThreadLocalStatics and m_pInlinedThreadLocalStatics). The debug header does not
-// identify them.
-func (r *Runtime) NativeThreadWords(t *Thread) ([]target.Addr, error) {
-	if r.native == nil || r.native.thread.Size == layout.Absent {
-		return nil, nil
-	}
+// threadStatics returns the words of the thread's structure, and those that these point to (Thread.h,
+// m_pThreadLocalStatics and m_pInlinedThreadLocalStatics). The debug header does not identify the two.
+func (r *nativeAOT) threadStatics(t *Thread) (slots []target.Addr, exact bool, err error) {
 	const inlined = 3 // words of an InlinedThreadStaticRoot
-	var out []target.Addr
 	rd := layout.Reader{Mem: r.mem, Base: t.Addr}
-	for off := 0; off+8 <= r.native.thread.Size; off += 8 {
-		out = append(out, t.Addr+target.Addr(off))
+	for off := 0; off+8 <= r.thread.Size; off += 8 {
+		slots = append(slots, t.Addr+target.Addr(off))
 		to := rd.Ptr(off)
 		if rd.Err != nil {
-			return out, rd.Err
+			return slots, false, fmt.Errorf("thread statics of thread %#x: %w", t.OSID, rd.Err)
 		}
 		if !canonical(to) {
 			continue
 		}
 		for i := range inlined {
-			out = append(out, to+target.Addr(8*i))
+			slots = append(slots, to+target.Addr(8*i))
 		}
 	}
-	return out, nil
+	return slots, false, nil
 }

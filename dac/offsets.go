@@ -60,9 +60,6 @@ type offsets struct {
 		NumThread     int `layout:"NumThreadStaticFields"`
 		NumNonVirtual int `layout:"NumNonVirtualSlots"`
 	} `struct:"EEClassPackedFields,optional"`
-	ArrayClass struct {
-		Rank int `layout:"Rank"`
-	}
 	GenericsDict struct {
 		NumDicts    int `layout:"NumDicts"`
 		NumTypeArgs int `layout:"NumTypeArgs"`
@@ -99,11 +96,13 @@ type offsets struct {
 	Exception struct {
 		Message         int `layout:"_message"`
 		Inner           int `layout:"_innerException"`
-		StackTrace      int `layout:"_stackTrace"`
+		StackTrace      int `layout:"_stackTrace,optional"`
+		Addresses       int `layout:"_corDbgStackTrace,optional"` // of NativeAOT: return addresses in place of _stackTrace
+		NumAddresses    int `layout:"_idxFirstFreeStackTraceEntry,optional"`
 		StackTraceText  int `layout:"_stackTraceString"`
 		RemoteTraceText int `layout:"_remoteStackTraceString"`
 		HResult         int `layout:"_HResult"`
-		XCode           int `layout:"_xcode"`
+		XCode           int `layout:"_xcode,optional"`
 	}
 	Statics struct {
 		Size        int `layout:"size"`
@@ -311,6 +310,10 @@ type offsets struct {
 		Flags    int `layout:"ExceptionFlags,optional"`
 	} `struct:"ExceptionInfo,optional"`
 	// Before 9 (exceptionhandling.h).
+	ExInfo struct { // of NativeAOT
+		Previous int `layout:"m_pPrevExInfo,optional"`
+		Thrown   int `layout:"m_exception,optional"`
+	} `struct:"ExInfo,optional"`
 	Tracker struct {
 		Previous int `layout:"Previous"`
 		Thread   int `layout:"Thread"`

@@ -28,7 +28,8 @@ func (e *LayoutError) Unwrap() error { return target.ErrUnsupported }
 // Open chooses the layout of the runtime and opens it. The runtime's own description has precedence: its contract
 // descriptor in the dump, then that of the same build from the catalogue, then that of its file. Tables add what these
 // lack. Each combination must pass the probes. Open uses the debug header for a NativeAOT program, which has no CLR:
-// its Runtime has what the program shares with a CLR, and returns target.ErrUnsupported for the rest.
+// its Runtime has what the program shares with a CLR, and returns target.ErrUnsupported for the rest. Check returns what
+// it lacks.
 func (i *Instance) Open() (*Runtime, error) {
 	if i.Flavor == FlavorNativeAOT {
 		r, err := i.openNative()

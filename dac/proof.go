@@ -97,9 +97,10 @@ const (
 // if the dump lacks that, its module. The error is target.ErrCorrupt for an address without a MethodTable, and a
 // *ForeignError for a MethodTable of another CLR.
 func (r *Runtime) MethodTableAt(a target.Addr) (*MethodTable, Proof, error) {
-	if r.native != nil {
-		return r.nativeMethodTableAt(a)
-	}
+	return r.impl.methodTableAt(a)
+}
+
+func (r clr) methodTableAt(a target.Addr) (*MethodTable, Proof, error) {
 	mt, err := r.MethodTable(a)
 	p := Proof{Strength: Consistent, By: "its EEClass"}
 	partial := errors.Is(err, target.ErrNotInDump)

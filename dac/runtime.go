@@ -32,8 +32,8 @@ type Runtime struct {
 	measuredOn string // major of the layout's tables, "8.0"
 	lender     string // the processor of the layout's table, if that is not the process's
 
-	native    *nativeTypes // of a NativeAOT process, which has no CLR; otherwise nil
-	natively  lazy.Value[*nativeNames]
+	impl      kind
+	lacks     [features]error // why it has not each Feature, nil if it has
 	known     WellKnown
 	consts    constants
 	mts       mtCache
@@ -114,6 +114,7 @@ func (r *Runtime) WellKnown() WellKnown { return r.known }
 // newRuntime opens inst with l. It fails if l lacks a required member or global.
 func newRuntime(inst *Instance, mem target.Memory, l *layout.Layout, files ModuleFiles) (*Runtime, error) {
 	r := &Runtime{inst: inst, tgt: inst.tgt, mem: mem, layout: l, files: files}
+	r.impl = clr{r}
 	if err := r.off.bind(l); err != nil {
 		return nil, err
 	}

@@ -37,6 +37,7 @@ func (i *Instance) proveSlots(table *slotTable, p *layout.Part, known *layout.La
 		return nil, nil
 	}
 	r := &Runtime{inst: i, tgt: i.tgt, mem: i.mem, layout: known, files: i.files}
+	r.impl = clr{r}
 	if err := r.off.bind(known); err != nil {
 		return nil, err
 	}
@@ -221,12 +222,12 @@ func (v *slotProver) isObject(a target.Addr) bool {
 	if a == 0 {
 		return false
 	}
-	mt, err := v.r.readMethodTable(a)
+	mt, err := v.r.impl.readMethodTable(a)
 	return err == nil && isSystemObject(mt) && mt.Category() == CategoryClass
 }
 
 func (v *slotProver) stringType(at target.Addr) bool {
-	mt, err := v.r.readMethodTable(v.pointer(at))
+	mt, err := v.r.impl.readMethodTable(v.pointer(at))
 	return err == nil && mt.ComponentSize == 2 && mt.BaseSize == stringBaseSize && v.isObject(mt.Parent)
 }
 
@@ -234,7 +235,7 @@ func (v *slotProver) stringType(at target.Addr) bool {
 func (v *slotProver) exceptionType(at target.Addr) bool {
 	const nextOnes, wanted = 6, 2
 	a := v.pointer(at)
-	mt, err := v.r.readMethodTable(a)
+	mt, err := v.r.impl.readMethodTable(a)
 	if err != nil || !v.isObject(mt.Parent) {
 		return false
 	}
@@ -251,7 +252,7 @@ func (v *slotProver) exceptionType(at target.Addr) bool {
 func (v *slotProver) inherits(a, base target.Addr) bool {
 	const generations = 4 // StackOverflowException, SystemException, Exception
 	for range generations {
-		mt, err := v.r.readMethodTable(a)
+		mt, err := v.r.impl.readMethodTable(a)
 		if err != nil {
 			return false
 		}
@@ -263,7 +264,7 @@ func (v *slotProver) inherits(a, base target.Addr) bool {
 }
 
 func (v *slotProver) freeType(at target.Addr) bool {
-	mt, err := v.r.readMethodTable(v.pointer(at))
+	mt, err := v.r.impl.readMethodTable(v.pointer(at))
 	return err == nil && mt.ComponentSize == 1 && mt.BaseSize == minObjectSize && mt.Parent == 0 // byte[] has one
 }
 

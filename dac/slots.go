@@ -17,7 +17,7 @@ const mtf2SingleNonVirtual = 0x4000
 // through the vtable's chunks, another from the array of the canonical type (MethodTable::GetRestoredSlot). It does not
 // cover slots in a MethodDesc.
 func (r *Runtime) SlotEntry(mt *MethodTable, slot int) (target.Addr, error) {
-	if err := r.clrOnly(lacksMethods); err != nil {
+	if err := r.Check(FeatureMethods); err != nil {
 		return 0, err
 	}
 	if slot < int(mt.NumVirtuals) {

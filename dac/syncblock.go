@@ -20,19 +20,11 @@ type ObjectHeader uint32
 
 // ObjectHeader reads the header of the object at a.
 func (r *Runtime) ObjectHeader(a target.Addr) (ObjectHeader, error) {
-	if err := r.CheckHeaders(); err != nil {
+	if err := r.Check(FeatureObjectHeaders); err != nil {
 		return 0, err
 	}
 	v, err := target.Uint32(r.mem, a-4)
 	return ObjectHeader(v), err
-}
-
-// CheckHeaders returns target.ErrUnsupported if the content of the runtime's object headers is unknown.
-func (r *Runtime) CheckHeaders() error {
-	if r.native != nil {
-		return target.Unsupportedf("the content of a NativeAOT program's object headers is unknown")
-	}
-	return nil
 }
 
 // SyncBlockIndex returns the index of the object's sync block, or 0.

@@ -9,18 +9,13 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// HasSyncBlocks returns target.ErrUnsupported for a NativeAOT program. Its debug header has no table of sync blocks.
-func (r *Runtime) HasSyncBlocks() error {
-	return r.clrOnly("table of sync blocks that its debug header names")
-}
-
 // SyncBlocks iterates over the table of sync blocks, by index from 1 on; a free entry has no Object. It yields an error
 // with the index of an unreadable block, one error for each missing part of the table, and continues. The length of the
 // table is the runtime's (syncblk.h, SyncBlockCache::m_FreeSyncTableIndex). If the dump or the layout lacks it, the
 // table ends before the first entry that was never used.
 func (r *Runtime) SyncBlocks() iter.Seq2[SyncBlock, error] {
 	return func(yield func(SyncBlock, error) bool) {
-		err := r.HasSyncBlocks()
+		err := r.Check(FeatureSyncBlocks)
 		var table target.Addr
 		if err == nil {
 			table, err = r.globalPointer("SyncTableEntries")
@@ -66,7 +61,7 @@ func (r *Runtime) CleanupSyncBlocks() ([]target.Addr, error) {
 }
 
 func (r *Runtime) readCleanupSyncBlocks() ([]target.Addr, error) {
-	if err := r.HasSyncBlocks(); err != nil {
+	if err := r.Check(FeatureSyncBlocks); err != nil {
 		return nil, err
 	}
 	cache, err := r.globalPointer("SyncBlockCache")

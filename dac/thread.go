@@ -41,8 +41,10 @@ type Thread struct {
 	LastThrownError error        // why LastThrown could not be read
 	ExInfo          target.Addr  // exception tracker, 0 when no exception is being handled
 	Finalizer       bool
-	GC              bool // runs a collection
-	Native          bool // of a NativeAOT program, which records only Addr, OSID, AllocContext and the exceptions in flight
+	GC              bool  // runs a collection
+	Unknown         error // why all but Addr, OSID, AllocContext and the exceptions is unknown, nil if it is known
+
+	unknownStates error // why ExInfo is unknown
 }
 
 // An AllocContext is the piece of the heap that a thread allocates from. The
@@ -62,27 +64,23 @@ type threadList struct {
 // Threads returns the managed threads in the order of the thread store. It returns the threads that it found together
 // with the first error.
 func (r *Runtime) Threads() ([]Thread, error) {
-	l, err := r.threads.Get(r.readThreads)
+	l, err := r.threads.Get(r.impl.readThreads)
 	return l.threads, err
 }
 
 // ThreadCounts returns the thread store's counters.
 func (r *Runtime) ThreadCounts() (ThreadCounts, error) {
-	if r.native != nil {
-		return ThreadCounts{}, target.Unsupportedf("a NativeAOT program does not count its threads")
+	if err := r.Check(FeatureThreadCounters); err != nil {
+		return ThreadCounts{}, err
 	}
-	l, err := r.threads.Get(r.readThreads)
+	l, err := r.threads.Get(r.impl.readThreads)
 	if len(l.threads) > 0 {
 		err = nil // the list is longer than the counters before it
 	}
 	return l.counts, err
 }
 
-func (r *Runtime) readThreads() (threadList, error) {
-	if r.native != nil {
-		threads, err := r.nativeThreads()
-		return threadList{threads: threads}, err
-	}
+func (r clr) readThreads() (threadList, error) {
 	store, err := r.globalPointer("ThreadStore")
 	if err != nil {
 		return threadList{}, fmt.Errorf("thread store: %w", err)

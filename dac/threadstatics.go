@@ -1,6 +1,8 @@
 package dac
 
 import (
+	"fmt"
+
 	"github.com/sosgo/sosgo/internal/layout"
 	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/target"
@@ -40,24 +42,29 @@ func (d *DomainLocalModule) NonGCThreadStaticsBase(mt *MethodTable, t *Thread) (
 	return StaticAddr{Addr: tlm.base}, nil
 }
 
-// ThreadStaticsSlot returns the address at which t's data refers to the object[] that leads to its thread statics
-// (threadstatics.h, ThreadLocalData; .NET 9 and later): the collector reports it for each thread. The address is 0 for a
-// thread without such data, and before 9, where handles hold the thread statics.
-func (r *Runtime) ThreadStaticsSlot(t *Thread) (target.Addr, error) {
-	if err := r.clrOnly("table of thread statics that its debug header names"); err != nil {
-		return 0, err
-	}
+// ThreadStaticsSlots returns the addresses at which t's data refers to the objects that lead to its thread statics, and
+// which the collector reports for each thread. If they are not exact, only some of them are such references. There is
+// none for a thread without such data, and before .NET 9, where handles hold the thread statics.
+func (r *Runtime) ThreadStaticsSlots(t *Thread) (slots []target.Addr, exact bool, err error) {
+	return r.impl.threadStatics(t)
+}
+
+// threadStatics returns the reference to the object[] of all thread statics (threadstatics.h, ThreadLocalData).
+func (r clr) threadStatics(t *Thread) (slots []target.Addr, exact bool, err error) {
 	if r.off.ThreadStatics.GC == layout.Absent {
-		return 0, nil
+		return nil, true, nil
 	}
 	data, err := r.ptr(t.Addr, r.off.Thread.LocalDataPtr, "Thread.ThreadLocalDataPtr")
-	if err != nil || data == 0 {
-		return 0, err
+	if err == nil && data != 0 && r.off.ThreadLocalData.NonCollectible == layout.Absent {
+		err = &layout.Error{Type: "ThreadLocalData", Field: "NonCollectibleTlsArrayData"}
 	}
-	if r.off.ThreadLocalData.NonCollectible == layout.Absent {
-		return 0, &layout.Error{Type: "ThreadLocalData", Field: "NonCollectibleTlsArrayData"}
+	if err != nil {
+		return nil, true, fmt.Errorf("thread statics of thread %d: %w", t.ManagedID, err)
 	}
-	return data + target.Addr(r.off.ThreadLocalData.NonCollectible), nil
+	if data == 0 {
+		return nil, true, nil
+	}
+	return []target.Addr{data + target.Addr(r.off.ThreadLocalData.NonCollectible)}, true, nil
 }
 
 // The kinds of a TLSIndex, its top byte (threadstatics.h, TLSIndexType).

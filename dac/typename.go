@@ -80,21 +80,22 @@ type nameFormatter struct {
 }
 
 func (f *nameFormatter) typeHandle(th target.Addr, depth int) error {
-	if f.r.native != nil {
-		return f.nativeType(th, depth)
-	}
+	return f.r.impl.writeName(f, th, depth)
+}
+
+func (r clr) writeName(f *nameFormatter, th target.Addr, depth int) error {
 	if depth > limits.TypeNameDepth || f.b.Len() > maxTypeName {
 		return target.Corruptf("type %016x is nested too deeply", uint64(th))
 	}
 	if th&2 != 0 {
 		return f.typeDesc(th&^2, depth)
 	}
-	mt, err := f.r.TrustedMethodTable(th)
+	mt, err := r.TrustedMethodTable(th)
 	if err != nil {
 		return err
 	}
 	switch {
-	case mt.Addr == f.r.known.Free:
+	case mt.Addr == r.known.Free:
 		f.b.WriteString("Free")
 		return nil
 	case mt.IsArray():
@@ -185,30 +186,18 @@ func (f *nameFormatter) array(mt *MethodTable, depth int) error {
 	return nil
 }
 
-// ArrayRank returns the number of dimensions of an array type.
+// ArrayRank returns the number of dimensions of an array type. It follows from the size of an array without elements:
+// each dimension has a length and a lower bound of four bytes.
 func (r *Runtime) ArrayRank(mt *MethodTable) (int, error) {
-	if r.native != nil {
-		return r.nativeArrayRank(mt)
-	}
+	const bounds = 8
 	if mt.Category() == CategorySZArray {
 		return 1, nil
 	}
-	class := mt.EEClass
-	if class == 0 {
-		v, err := target.Uint64(r.mem, mt.Canonical+target.Addr(r.off.MethodTable.EEClass))
-		if err != nil {
-			return 0, err
-		}
-		class = target.Addr(v)
+	rank := (int(mt.BaseSize) - minObjectSize) / bounds
+	if rank < 1 || rank > limits.ArrayRank || int(mt.BaseSize) != minObjectSize+rank*bounds {
+		return 0, target.Corruptf("array type %016x of %d bytes", uint64(mt.Addr), mt.BaseSize)
 	}
-	rank, err := target.Uint8(r.mem, class+target.Addr(r.off.ArrayClass.Rank))
-	if err != nil {
-		return 0, err
-	}
-	if rank == 0 || int(rank) > limits.ArrayRank {
-		return 0, target.Corruptf("array type %016x of rank %d", uint64(mt.Addr), rank)
-	}
-	return int(rank), nil
+	return rank, nil
 }
 
 func (f *nameFormatter) class(mt *MethodTable, depth int) error {
@@ -216,7 +205,7 @@ func (f *nameFormatter) class(mt *MethodTable, depth int) error {
 		f.b.WriteString(continuationType + continuationNote)
 		return nil
 	}
-	name, err := f.r.definitionName(mt)
+	name, err := f.r.impl.definitionName(mt)
 	if err != nil {
 		return err
 	}
@@ -270,7 +259,7 @@ func (f *nameFormatter) arguments(args []target.Addr, depth int) error {
 // InstanceName returns the name, in the native style, of the generic type that mt is an instance of, with the type
 // arguments args instead of mt's: those of a frame of code that instances share.
 func (r *Runtime) InstanceName(mt *MethodTable, args []target.Addr) (string, error) {
-	name, err := r.definitionName(mt)
+	name, err := r.impl.definitionName(mt)
 	if err != nil {
 		return "", err
 	}
@@ -377,8 +366,16 @@ func cutArity(name string) (string, int) {
 // dynamicClass is the name of a type without a definition, which a module has for methods that belong to no class.
 const dynamicClass = "(dynamicClass)"
 
-// definitionName returns the full name of the type's definition in metadata.
-func (r *Runtime) definitionName(mt *MethodTable) (string, error) {
+// DefinitionName returns the name of the type's definition in metadata: "Ns.Outer`1+Inner". It returns "" for an array,
+// and target.ErrUnsupported if nothing has the name.
+func (r *Runtime) DefinitionName(mt *MethodTable) (string, error) {
+	if mt.IsArray() {
+		return "", nil
+	}
+	return r.impl.definitionName(mt)
+}
+
+func (r clr) definitionName(mt *MethodTable) (string, error) {
 	if mt.Token.Row() == 0 {
 		return dynamicClass, nil
 	}
@@ -426,10 +423,9 @@ func (r *Runtime) TypeArguments(mt *MethodTable) ([]target.Addr, error) {
 
 // TypeAssembly returns the simple name of the assembly that defines the type of a TypeHandle; for arrays and pointers
 // the element type counts.
-func (r *Runtime) TypeAssembly(th target.Addr) (string, error) {
-	if r.native != nil {
-		return r.nativeAssembly(th)
-	}
+func (r *Runtime) TypeAssembly(th target.Addr) (string, error) { return r.impl.typeAssembly(th) }
+
+func (r clr) typeAssembly(th target.Addr) (string, error) {
 	for range limits.TypeNameDepth {
 		if th&2 != 0 {
 			a := th &^ 2

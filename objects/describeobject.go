@@ -101,7 +101,7 @@ func (d *describer) object(ctx context.Context, o Object, options DescribeOption
 		a.FieldList = &answer.FieldList{}
 	default:
 		a.FieldList = d.fields(t, o.data(), objectHeader)
-		if r := t.r.rt; r.IsNative() && !t.MT.HasComponents() {
+		if t.r.rt.Check(dac.FeatureFields) != nil && !t.MT.HasComponents() {
 			a.Words = d.words(ctx, o)
 		}
 	}

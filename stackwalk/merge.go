@@ -14,8 +14,7 @@ import (
 type StackTree struct {
 	Roots   []*StackNode // in order of appearance
 	Threads []uint32     // OS ids of all threads with a stack
-	// Program, if not nil, is a NativeAOT program. Its methods are the native frames that it has names for.
-	Program *code.Reader
+	Program *code.Reader // names native frames that are methods of a program; nil for none
 }
 
 // A StackNode is one call in a StackTree.

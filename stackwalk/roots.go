@@ -59,8 +59,8 @@ func (w *Walker) Roots(ctx context.Context, t *dac.Thread, regs target.Registers
 		if w.rt == nil || t == nil {
 			return // native code holds no references
 		}
-		if w.rt.IsNative() {
-			yield(Root{}, target.Unsupportedf("references in the code of a NativeAOT program are not read"))
+		if err := w.rt.Check(dac.FeatureCodeReferences); err != nil {
+			yield(Root{}, err)
 			return
 		}
 		abi, err := w.rt.Target().Platform().ABI()

@@ -50,6 +50,9 @@ func NewNativeWalker(t target.Target, mem target.Memory) *Walker {
 	return w
 }
 
+// AllNative reports whether all code of w's runtime is native. Its methods have native activations then.
+func (w *Walker) AllNative() bool { return w.rt != nil && w.rt.Check(dac.FeatureMethods) != nil }
+
 // WalkOptions selects what a walk yields.
 type WalkOptions struct {
 	Native bool // also activations of native code
@@ -62,8 +65,8 @@ type WalkOptions struct {
 }
 
 // Walk iterates over the stack of t, given its registers, starting at the leaf. It yields managed activations and, in
-// SOS's order, the runtime's explicit frames, each before the managed activation that contains it. All code of a
-// NativeAOT program is native, and has native activations. An explicit frame of an unmanaged call is yielded twice: for
+// SOS's order, the runtime's explicit frames, each before the managed activation that contains it. See AllNative for methods
+// that have native activations. An explicit frame of an unmanaged call is yielded twice: for
 // the unmanaged code, with the registers of the thread, and in its method.
 //
 // A thread in cooperative mode may run native code that managed code called without an explicit frame, or a handler of
@@ -83,7 +86,7 @@ func (w *Walker) Walk(ctx context.Context, t *dac.Thread, regs target.Registers,
 			yield(Frame{Kind: FrameNative, Regs: regs, Err: errNoRuntime})
 			return
 		}
-		o.Native = o.Native || w.rt == nil || w.rt.IsNative()
+		o.Native = o.Native || w.rt == nil || w.AllNative()
 		if t == nil {
 			t = new(dac.Thread)
 		}

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/addrindex"
 	"github.com/sosgo/sosgo/objects/shapes"
@@ -161,7 +162,7 @@ func (s *Set) Note(g *answer.Gaps) error {
 
 // never reports whether the runtime provably has not loaded the class of tasks.
 func (s *Set) never() bool {
-	if len(s.items) > 0 || s.failure != nil || s.r.r.Runtime().IsNative() {
+	if len(s.items) > 0 || s.failure != nil || s.r.r.Runtime().Check(dac.FeatureTypeLists) != nil {
 		return false
 	}
 	for range shapes.Loaded[sentinels](s.r.b) { // loaded, or unreadable

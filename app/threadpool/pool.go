@@ -180,7 +180,7 @@ type modernQueue struct {
 // answers that.
 func (r *Reader) native(out *answer.ThreadPool, lost error) {
 	queue, unread := static(r.b, "System.Threading.ThreadPoolWorkQueue", func(s *legacyQueue) *shapes.Static { return &s.Queue })
-	if unread != nil && r.rt.IsNative() { // it may have another pool, such as the Windows one
+	if unread != nil && r.rt.Check(dac.FeatureStatics) != nil { // it may have another pool, such as the Windows one
 		out.Kind = answer.PoolUnknown
 		noCounters(out, unread)
 		return

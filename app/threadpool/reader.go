@@ -1,6 +1,7 @@
 package threadpool
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
@@ -30,8 +31,8 @@ func New(b *shapes.Binder, w *stackwalk.Walker, list []threads.Thread, unread er
 
 // static returns the object that a static field refers to. It returns the zero Object if the type is
 // not loaded, the class is not initialized, or the field is null. T is the shape of the type; field
-// selects one of its statics. A NativeAOT program does not list classes that have only static fields.
-// For these the result is unknown unless the program lacks the type held, which the object would have.
+// selects one of its statics. A runtime without type lists may not list classes that have only static
+// fields. For these the result is unknown unless the program lacks the type held, which the object would have.
 func static[T any](b *shapes.Binder, held string, field func(*T) *shapes.Static) (objects.Object, error) {
 	var failed error
 	known := false
@@ -57,12 +58,10 @@ func static[T any](b *shapes.Binder, held string, field func(*T) *shapes.Static)
 		}
 		return v.Object()
 	}
-	if rt := b.Objects().Runtime(); !known && rt.IsNative() {
-		types, err := rt.TypesNamed(held)
-		if len(types) > 0 {
-			err = target.Unsupportedf("a NativeAOT program does not record where its static fields are")
+	if rt := b.Objects().Runtime(); !known && rt.Check(dac.FeatureTypeLists) != nil {
+		for _, err := range rt.TypesNamed(held, "") {
+			return objects.Object{}, cmp.Or(err, rt.Check(dac.FeatureStatics))
 		}
-		return objects.Object{}, err
 	}
 	return objects.Object{}, failed
 }

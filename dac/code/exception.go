@@ -62,7 +62,7 @@ func (r *Reader) exceptionText(g *answer.Gaps, a target.Addr) *answer.Text {
 
 func (r *Reader) describeTraceFrame(g *answer.Gaps, f *dac.TraceFrame, o ExceptionOptions) answer.TraceFrame {
 	d := answer.TraceFrame{SP: f.SP, IP: f.IP, Foreign: f.Foreign}
-	if r.rt.IsNative() {
+	if r.rt.Check(dac.FeatureMethods) != nil {
 		r.describeNativeFrame(g, &d, o)
 		return d
 	}

@@ -74,7 +74,7 @@ type body struct {
 
 // MethodAt describes the managed code at the address ip. It returns ErrNoCode for an address outside managed code.
 func (r *Reader) MethodAt(ip target.Addr) (Info, error) {
-	if r.rt.IsNative() {
+	if r.rt.Check(dac.FeatureMethods) != nil {
 		return Info{}, ErrNoCode
 	}
 	c, err := r.members()

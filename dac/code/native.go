@@ -3,6 +3,7 @@ package code
 import (
 	"errors"
 
+	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/image"
 	"github.com/sosgo/sosgo/image/codeinfo"
 	"github.com/sosgo/sosgo/image/unwind"
@@ -88,7 +89,7 @@ type NativeMethod struct {
 // program's code. In a program that was compiled without method names, methods have no name.
 func (r *Reader) NativeAt(ip target.Addr) (NativeMethod, error) {
 	inst := r.rt.Instance()
-	if !r.rt.IsNative() || !inst.Module.Contains(ip) {
+	if r.rt.Check(dac.FeatureMethods) == nil || !inst.Module.Contains(ip) {
 		return NativeMethod{}, ErrNoCode
 	}
 	n, _ := r.native.Get(func() (*Native, error) {

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/layout"
 	"github.com/sosgo/sosgo/target"
 )
@@ -173,8 +174,8 @@ const stubCodeBlockLast = 0xf
 // codeLayout binds the members of methods and code.
 func (r *Reader) members() (*members, error) {
 	return r.bound.Get(func() (*members, error) {
-		if r.rt.IsNative() {
-			return nil, target.Unsupportedf("a NativeAOT program has no methods that are described at run time: clrstack names those of stacks")
+		if err := r.rt.Check(dac.FeatureMethods); err != nil {
+			return nil, err
 		}
 		c := &members{stubKindLast: stubCodeBlockLast}
 		if err := r.rt.Layout().BindAll(&c.offsets); err != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/target"
 )
@@ -18,8 +19,8 @@ func TestDescribeAssemblies(t *testing.T) {
 		if err != nil {
 			t.Skip(err)
 		}
-		if rt.IsNative() {
-			t.Skip("it has no assemblies")
+		if err := rt.Check(dac.FeatureModules); err != nil {
+			t.Skip(err)
 		}
 		list, err := rt.DescribeAssemblies(t.Context(), nil)
 		require.NoError(t, err)

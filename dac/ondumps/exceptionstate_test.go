@@ -21,7 +21,7 @@ func TestExceptionStates(t *testing.T) {
 		if err != nil {
 			t.Skip("no runtime that is read")
 		}
-		if rt.IsNative() {
+		if rt.Check(dac.FeatureThreadFacts) != nil {
 			t.Skip("it has no exception trackers")
 		}
 		threads, err := rt.Threads()

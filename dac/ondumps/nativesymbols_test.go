@@ -87,9 +87,12 @@ func TestNativeSymbols(t *testing.T) {
 	known := d.Runtimes()[0]
 	rt, err := known.Open()
 	require.NoError(t, err)
-	list, err := rt.TypesNamed("Order")
-	require.NoError(t, err)
-	require.Len(t, list, 1)
+	var orders []target.Addr
+	for mt, err := range rt.TypesNamed("Order", "") {
+		require.NoError(t, err)
+		orders = append(orders, mt)
+	}
+	require.Len(t, orders, 1)
 	threads, err := rt.Threads()
 	require.NoError(t, err)
 	var thrown target.Addr
@@ -104,7 +107,7 @@ func TestNativeSymbols(t *testing.T) {
 	base := known.Module.Base
 	symbol := "_ZTV" + strconv.Itoa(len("aot_Order")) + "aot_Order"
 	at := uint64(last.IP-base) - *last.Offset
-	file := elfWith(t, known.Module.Size, map[uint64]string{at: "aot__Module___StartupCodeMain", uint64(list[0].MethodTable - base): symbol})
+	file := elfWith(t, known.Module.Size, map[uint64]string{at: "aot__Module___StartupCodeMain", uint64(orders[0] - base): symbol})
 	for name, files := range map[string]symbolFiles{"own": {own: file}, "split": {split: file}, "stripped": {own: elfWith(t, known.Module.Size, nil), split: file}} {
 		t.Run(name, func(t *testing.T) {
 			inst := dac.Find(d.Target(), d.Memory(), files)[0]
@@ -113,7 +116,7 @@ func TestNativeSymbols(t *testing.T) {
 			m, err := code.Of(rt).NativeAt(last.IP - 1)
 			require.NoError(t, err)
 			assert.Equal(t, "<Module>.StartupCodeMain", m.Name)
-			typeName, err := rt.TypeName(list[0].MethodTable, dac.NameManaged)
+			typeName, err := rt.TypeName(orders[0], dac.NameManaged)
 			require.NoError(t, err)
 			assert.Equal(t, "Order", typeName)
 		})
@@ -124,7 +127,7 @@ func TestNativeSymbols(t *testing.T) {
 	inst := dac.Find(bare.Target(), bare.Memory(), symbolFiles{own: file})[0]
 	rt, err = inst.Open()
 	require.NoError(t, err)
-	name, err := rt.TypeName(list[0].MethodTable, dac.NameManaged)
+	name, err := rt.TypeName(orders[0], dac.NameManaged)
 	require.NoError(t, err)
 	assert.Equal(t, "aot_Order", name)
 }

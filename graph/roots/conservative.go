@@ -109,9 +109,9 @@ func (s *scan) conservative(t *threads.Thread) bool {
 	return s.words(t, at, list)
 }
 
-// nativeStack yields what looks like a reference in the registers and on the stack of a NativeAOT thread. Its GC info
-// is not read.
-func (s *scan) nativeStack(t *threads.Thread) bool {
+// wholeStack yields what looks like a reference in the registers and on the stack of a thread whose code has no readable
+// GC info.
+func (s *scan) wholeStack(t *threads.Thread) bool {
 	stack, err := t.Stack(s.r.rt.Target())
 	if err != nil {
 		return s.emit(Root{Kind: KindStack, Thread: t}, fmt.Errorf("stack of thread %#x: %w", t.ID(), err))
@@ -126,29 +126,6 @@ func (s *scan) nativeStack(t *threads.Thread) bool {
 			at.End = t.Managed.Addr
 		}
 		if !s.words(t, at, nil) {
-			return false
-		}
-	}
-	return !s.ended
-}
-
-// nativeThreadStatics yields the objects that hold the thread statics of a NativeAOT thread: the targets of the words
-// that include its references to them.
-func (s *scan) nativeThreadStatics(t *threads.Thread) bool {
-	words, err := s.r.rt.NativeThreadWords(t.Managed)
-	if err != nil && !s.emit(Root{Kind: KindThreadStatics, Thread: t}, fmt.Errorf("thread statics of thread %#x: %w", t.ID(), err)) {
-		return false
-	}
-	for _, a := range words {
-		v, err := target.Pointer(s.r.rt.Memory(), a)
-		if err != nil {
-			continue // not a reference
-		}
-		object, ok := s.r.object(v, false)
-		if !ok {
-			continue
-		}
-		if !s.emit(Root{Kind: KindThreadStatics, Object: object, Value: v, Address: a, Conservative: true, Thread: t}, nil) {
 			return false
 		}
 	}

@@ -140,8 +140,8 @@ func (s *scan) stacks(list []threads.Thread) {
 		return
 	}
 	of := s.stack
-	if s.r.rt.IsNative() {
-		of = s.nativeStack
+	if s.r.rt.Check(dac.FeatureCodeReferences) != nil {
+		of = s.wholeStack
 	}
 	for i := range list {
 		if t := &list[i]; t.Managed != nil && t.OS != nil && !of(t) {
@@ -218,30 +218,36 @@ func (s *scan) threadStatics(list []threads.Thread) {
 		if t.Managed == nil {
 			continue
 		}
-		if s.r.rt.IsNative() {
-			if !s.nativeThreadStatics(t) {
-				return
-			}
-			continue
-		}
-		root := Root{Kind: KindThreadStatics, Thread: t}
-		var err error
-		root.Address, err = s.r.rt.ThreadStaticsSlot(t.Managed)
-		if err == nil && root.Address != 0 {
-			root.Object, err = target.Pointer(s.r.rt.Memory(), root.Address)
-		}
-		if err != nil {
-			err = fmt.Errorf("thread statics of thread %d: %w", t.Managed.ManagedID, err)
-		} else if root.Object == 0 {
-			continue
-		} else {
-			err = s.r.check(&root)
-		}
-		root.Value = root.Object
-		if !s.emit(root, err) {
+		slots, exact, err := s.r.rt.ThreadStaticsSlots(t.Managed)
+		if err != nil && !s.emit(Root{Kind: KindThreadStatics, Thread: t}, err) {
 			return
 		}
+		for _, slot := range slots {
+			if !s.threadStatic(t, slot, exact) {
+				return
+			}
+		}
 	}
+}
+
+// threadStatic yields the object that a thread refers to for its thread statics. A slot that is not exact may have
+// anything else.
+func (s *scan) threadStatic(t *threads.Thread, slot target.Addr, exact bool) bool {
+	v, err := target.Pointer(s.r.rt.Memory(), slot)
+	root := Root{Kind: KindThreadStatics, Object: v, Value: v, Address: slot, Conservative: !exact, Thread: t}
+	switch {
+	case !exact:
+		if _, ok := s.r.object(v, false); err != nil || !ok {
+			return true
+		}
+	case err != nil:
+		err = fmt.Errorf("thread statics of thread %d: %w", t.Managed.ManagedID, err)
+	case v == 0:
+		return true
+	default:
+		err = s.r.check(&root)
+	}
+	return s.emit(root, err)
 }
 
 // Dependents iterates over the dependent handles with two objects. They are edges of the graph, not roots: Secondary is

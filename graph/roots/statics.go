@@ -40,8 +40,8 @@ func (s *Static) Name() (string, error) {
 func (r *Reader) Statics(ctx context.Context) iter.Seq2[Static, error] {
 	return func(yield func(Static, error) bool) {
 		s := staticsScan{r: r, yield: yield}
-		if r.rt.IsNative() {
-			s.emit(Static{}, target.Unsupportedf("the objects in static fields of a NativeAOT program are known, but not the fields"))
+		if err := r.rt.Check(dac.FeatureStatics); err != nil {
+			s.emit(Static{}, err)
 			return
 		}
 		for mt, err := range r.rt.LoadedTypes() {

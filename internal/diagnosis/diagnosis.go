@@ -106,7 +106,7 @@ func (g *builder) parts() {
 		return
 	}
 	g.Parts = []answer.PartDiagnosis{g.heap(), g.stacks()}
-	if !rt.IsNative() { // a NativeAOT program has neither
+	if rt.Check(dac.FeatureModules) == nil {
 		g.Parts = append(g.Parts, g.metadata(rt), g.code(rt))
 	}
 	if g.Source.Members {

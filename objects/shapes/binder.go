@@ -289,21 +289,7 @@ func (b *Binder) Definition(t *objects.Type) (string, error) {
 		v, _ = b.names.LoadOrStore(t, &name{})
 	}
 	return v.(*name).Get(func() (string, error) {
-		if t.MT.IsArray() {
-			return "", nil
-		}
-		if b.reader.Runtime().IsNative() {
-			return b.reader.Runtime().NativeDefinition(t.MT)
-		}
-		m, err := t.Module()
-		if err != nil {
-			return "", err
-		}
-		md, err := m.Metadata()
-		if err != nil {
-			return "", err
-		}
-		return md.TypeDefFullName(t.MT.Token.Row())
+		return b.reader.Runtime().DefinitionName(t.MT)
 	})
 }
 

@@ -20,7 +20,7 @@ func Analyze(ctx context.Context, w *stackwalk.Walker, t *threads.Thread, o thre
 	}
 	stacks := threads.Stacks(ctx, w, []*threads.Thread{t}, o)
 	rt := w.Runtime()
-	if out.Frames = stacks.Frames; rt == nil || !rt.IsNative() { // NativeAOT frames are all native
+	if out.Frames = stacks.Frames; !w.AllNative() {
 		out.Frames = managedFrames(stacks.Frames)
 	}
 	out.Frames = noted(out.Frames, stacks, &out.Gaps)

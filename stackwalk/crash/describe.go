@@ -123,9 +123,6 @@ func (d *describer) describe() {
 
 // own reads what a NativeAOT process wrote about its crash before it raised a signal.
 func (d *describer) own() {
-	if !d.rt.IsNative() {
-		return
-	}
 	raw, err := d.rt.Instance().CrashRecord()
 	if err == nil {
 		d.written, err = parseRecord(raw)

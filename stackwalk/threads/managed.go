@@ -24,9 +24,6 @@ type ManagedOptions struct {
 // environment blocks and the names of the threads.
 func DescribeManaged(ctx context.Context, p target.Target, rt *dac.Runtime, list []Thread, o ManagedOptions) (*answer.ManagedThreads, error) {
 	n, err := rt.ThreadCounts()
-	if err != nil && !rt.IsNative() {
-		return nil, err
-	}
 	counts := answer.Of(answer.ThreadCounts{Threads: n.Threads, Unstarted: n.Unstarted, Background: n.Background, Pending: n.Pending, Dead: n.Dead}, err)
 	stored, err := InRuntimeOrder(list, rt)
 	if err != nil && len(stored) == 0 {
@@ -75,8 +72,7 @@ func (t *Thread) describeManaged(g *answer.Gaps, p target.Target, rt *dac.Runtim
 		AllocLimit:   m.AllocContext.Limit,
 		Special:      purposes(m),
 	}
-	if m.Native {
-		err := target.Unsupportedf("the debug header of a NativeAOT program has no other facts about threads")
+	if err := m.Unknown; err != nil {
 		d.State.Err, d.GCMode.Err, d.Domain.Err, d.Apartment.Err = err, err, err, err
 		describeThrown(g, &d, rt, m)
 		return d

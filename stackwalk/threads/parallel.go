@@ -19,13 +19,13 @@ func ParallelStacks(ctx context.Context, w *stackwalk.Walker, list []*Thread, ex
 	if rt == nil {
 		return nil, target.Unsupportedf("the program has no managed frames to merge: stacks merges native ones")
 	}
-	wanted := func(f *stackwalk.Frame) bool { return f.Kind == stackwalk.FrameManaged || explicit }
-	var gaps answer.Gaps
-	var tree stackwalk.StackTree
-	if rt.IsNative() {
-		tree.Program = code.Of(rt)
-		wanted = func(f *stackwalk.Frame) bool { return f.Kind == stackwalk.FrameNative }
+	own := stackwalk.FrameManaged // the kind of the program's own frames
+	if w.AllNative() {
+		own = stackwalk.FrameNative
 	}
+	wanted := func(f *stackwalk.Frame) bool { return f.Kind == own || explicit }
+	var gaps answer.Gaps
+	tree := stackwalk.StackTree{Program: code.Of(rt)}
 	for _, t := range list {
 		err := tree.Add(t.ID(), wholeStack(&gaps, t.ID(), w.Walk(ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{})), wanted)
 		if ctx.Err() != nil {

@@ -51,7 +51,7 @@ func (x *profiler) thread(ctx context.Context, t *Thread) {
 	if t.Managed != nil {
 		s.ManagedID = t.Managed.ManagedID
 	}
-	native := x.o.Native || x.w.Runtime() != nil && x.w.Runtime().IsNative()
+	native := x.o.Native || x.w.AllNative()
 	for f := range x.w.Walk(ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{Native: x.o.Native}) {
 		if f.Err != nil {
 			x.out.Note(fmt.Errorf("stack of thread %#x ends at %#x: %w", t.OS.ID, uint64(f.SP), f.Err))

@@ -64,7 +64,7 @@ type returnLister struct {
 // isBusy reports whether t holds locks, is hijacked, or runs managed code.
 func (l *returnLister) isBusy(t *Thread) bool {
 	m := t.Managed
-	if m.Native {
+	if m.Unknown != nil {
 		return true // it may be busy
 	}
 	if m.State&dac.ThreadHijacked != 0 || m.LockCount != 0 && m.LockCount != ^uint32(0) {

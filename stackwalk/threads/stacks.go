@@ -69,8 +69,8 @@ func Stacks(ctx context.Context, w *stackwalk.Walker, list []*Thread, o StackOpt
 	})
 	s.gaps = &out.Gaps
 	s.describer = stackwalk.NewDescriber(o.DescribeOptions, s.gaps)
-	if rt := w.Runtime(); rt != nil && rt.IsNative() && (o.Arguments || o.Locals) {
-		out.Note(target.Unsupportedf("a NativeAOT program has no record of where its methods keep their arguments and locals"))
+	if rt := w.Runtime(); rt != nil && (o.Arguments || o.Locals) {
+		out.Note(rt.Check(dac.FeatureVariables))
 	}
 	if o.Debug && len(list) > 0 && w.Runtime() != nil {
 		out.Debug = s.debug(list[0])

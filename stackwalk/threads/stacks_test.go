@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/stackwalk/threads"
@@ -21,8 +22,8 @@ func TestStacksAgree(t *testing.T) {
 		if err != nil {
 			t.Skip("no runtime")
 		}
-		if rt.IsNative() {
-			t.Skip("all frames are native")
+		if err := rt.Check(dac.FeatureMethods); err != nil {
+			t.Skip(err)
 		}
 		w, err := d.Walker()
 		require.NoError(t, err)

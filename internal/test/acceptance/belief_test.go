@@ -89,7 +89,7 @@ func newBeliefs(t *testing.T, v *sosgo.View, rt *dac.Runtime) *beliefs {
 		b.lists[what] = map[target.Addr]bool{}
 	}
 	b.list()
-	if rt.IsNative() { // nothing lists its arrays and generic instances
+	if rt.Check(dac.FeatureTypeLists) != nil {
 		h, err := v.Heap()
 		require.NoError(t, err)
 		for o := range h.Walk(context.Background(), nil) {

@@ -2,6 +2,7 @@ package threadcmd
 
 import (
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/internal/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/cli/text/threadtext"
@@ -27,7 +28,7 @@ func askSyncBlk(c *cli.Context, o *syncBlockOptions) (*answer.SyncBlocks, error)
 	if err != nil {
 		return nil, err
 	}
-	if err := rt.HasSyncBlocks(); err != nil {
+	if err := rt.Check(dac.FeatureSyncBlocks); err != nil {
 		return nil, err
 	}
 	list, err := ask.Threads(c)
