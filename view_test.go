@@ -116,3 +116,22 @@ func TestZeroValues(t *testing.T) {
 	_, err = new(objects.Type).IsAssignableTo(nil)
 	assert.ErrorIs(t, err, sosgo.ErrUnsupported)
 }
+
+// TestNotesOfFailedAnswers: an answer that fails can't carry what it lacks, and passes it on.
+func TestNotesOfFailedAnswers(t *testing.T) {
+	v, err := testdump.Open(t, "net10-crash-null-triage").View("")
+	require.NoError(t, err)
+	var notes []error
+	ctx := sosgo.WithNotes(sosgo.WithJobs(t.Context(), 1), func(err error) { notes = append(notes, err) })
+	_, err = v.Tasks(ctx)
+	require.ErrorIs(t, err, sosgo.ErrNotInDump)
+	require.NotEmpty(t, notes)
+	for _, note := range notes {
+		require.ErrorIs(t, note, sosgo.ErrNotInDump)
+	}
+	notes = nil
+	out, err := v.EEVersion(ctx)
+	require.NoError(t, err)
+	assert.Empty(t, notes, "the answer has them itself")
+	assert.NotEmpty(t, out.Noted())
+}
