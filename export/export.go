@@ -67,7 +67,6 @@ func (h *Heap) Use(ctx context.Context) (used context.Context, done func(), err 
 	return h.Graph.Use(ctx)
 }
 
-// pieceNodes are the nodes of one piece of work.
 const pieceNodes = 1 << 17
 
 // A Piece is objects one after another. It is for one goroutine.

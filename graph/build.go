@@ -103,7 +103,6 @@ func (a *arrays) free() {
 	a.rare.Free()
 }
 
-// A builder builds one graph.
 type builder struct {
 	ctx    context.Context
 	h      *heap.Heap
@@ -362,7 +361,6 @@ func (b *builder) note(c *collector) {
 	}
 }
 
-// graph returns the finished graph.
 func (b *builder) graph() *Graph {
 	a := &b.arrays
 	a.high.Free()

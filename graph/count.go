@@ -11,7 +11,6 @@ import (
 	"github.com/sosgo/sosgo/heap"
 )
 
-// typeCounts counts the objects of each type.
 type typeCounts []typeCount
 
 type typeCount struct {

@@ -35,7 +35,6 @@ package graph
 
 import "github.com/sosgo/sosgo/target"
 
-// errClosed is the error of a graph after Close.
 var errClosed = target.Unsupportedf("the graph is closed")
 
 // errNoGraph is the error of the nil Graph and of the zero Graph.

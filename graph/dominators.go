@@ -226,7 +226,6 @@ func (d *Dominators) ByGeneration(ctx context.Context, p Part) ([]uint64, error)
 	})
 }
 
-// A generationRun is a run of objects of one generation.
 type generationRun struct {
 	from, to Node
 	gen      heap.Generation
@@ -261,7 +260,6 @@ func (g *Graph) generationRuns(ctx context.Context) ([]generationRun, error) {
 	return runs, nil
 }
 
-// generations writes the generation of each object.
 func (g *Graph) generations(ctx context.Context, out []uint8) error {
 	runs, err := g.generationRuns(ctx)
 	if err != nil {

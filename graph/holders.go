@@ -263,7 +263,6 @@ func (x *Holders) judge(ctx context.Context, out *answer.RootPaths, n Node) erro
 	return nil
 }
 
-// retained returns the retained size of n.
 func (x *Holders) retained(ctx context.Context, n Node) (*uint64, error) {
 	d, err := x.g.Dominators(ctx)
 	if err != nil {
@@ -273,7 +272,6 @@ func (x *Holders) retained(ctx context.Context, n Node) (*uint64, error) {
 	return &bytes, nil
 }
 
-// object describes an object.
 func (x *Holders) object(g *answer.Gaps, n Node) answer.PathObject {
 	mt := x.g.Type(n)
 	return answer.PathObject{Address: x.g.Address(n), MethodTable: mt.Addr, Type: x.rt.NamedType(g, mt.Addr),
@@ -397,7 +395,6 @@ func (x *Holders) oldObject(g *answer.Gaps, n Node) answer.GCRoot {
 	return answer.GCRoot{Kind: rootOlder, Object: o.Address, Strong: true, Name: fmt.Sprintf("an object of generation %s", o.Generation)}
 }
 
-// sosRootPaths finds the paths of OrderSOS.
 func (x *Holders) sosRootPaths(ctx context.Context, n Node, o HoldOptions) (*answer.RootPaths, error) {
 	out := &answer.RootPaths{Paths: []answer.RootPath{}, WithoutStacks: o.NoStacks, Verdict: answer.Held}
 	out.NoteAll(x.g.stats.Warnings())
@@ -476,7 +473,6 @@ func (x *Holders) rootsOfSOS(ctx context.Context, noStacks bool) iter.Seq[roots.
 	}
 }
 
-// sosPath describes a path from a root.
 func (x *Holders) sosPath(ctx context.Context, g *answer.Gaps, root *roots.Root, nodes []Node) answer.RootPath {
 	p := answer.RootPath{Root: *x.roots.Describe(ctx, root), Objects: x.steps(ctx, g, nodes)}
 	if root.Frame != nil && root.Frame.Method != nil {

@@ -151,7 +151,6 @@ func (x *index) directory() {
 	}
 }
 
-// granules returns the number of granules.
 func (x *index) granules() uint64 { return x.chunks * chunkGranules }
 
 // granule returns the number of the granule that starts at a, and whether there is one.

@@ -195,7 +195,6 @@ func unfit(err error) error {
 	return err
 }
 
-// save writes a file.
 func (k *kept) save(ctx context.Context, part string, sections ...arrayfile.Section) {
 	if k == nil || k.off {
 		return

@@ -294,7 +294,6 @@ func (k *kept) loadDominators(ctx context.Context, g *Graph) (d *Dominators, err
 	return d, nil
 }
 
-// save writes the dominators.
 func (d *Dominators) save(ctx context.Context, k *kept) {
 	k.save(ctx, keptDominators, array("live", []uint64{uint64(d.tree.Live)}), array("dominators", d.tree.Idom), array("order", d.tree.Order),
 		array("retained", d.retained))

@@ -112,7 +112,6 @@ func (f *free) fault(a target.Addr) Fault {
 	return FaultFree
 }
 
-// inObject reports whether a lies in an object.
 func (b *builder) inObject(a target.Addr) bool {
 	n, ok := b.x.last(a)
 	if !ok {

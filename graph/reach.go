@@ -39,7 +39,6 @@ func forget[T any](v *lazy.Long[T], free func(T)) {
 	_, _ = v.Get(closed[T])
 }
 
-// closed returns the error of a closed graph.
 func closed[T any]() (T, error) {
 	var none T
 	return none, errClosed

@@ -123,7 +123,6 @@ func addPart(sum *answer.HeapPart, p answer.HeapPart) {
 	sum.Size += p.Size
 }
 
-// percent returns part as a percentage of all.
 func percent(part, all uint64) float64 {
 	if all == 0 {
 		return 0
@@ -261,7 +260,6 @@ type span struct {
 	frozen   bool
 }
 
-// spans returns the spans of all objects.
 func (g *Graph) spans() []span {
 	var out []span
 	for i := range g.h.Segments() {

@@ -53,7 +53,6 @@ func (x *Holders) DominatorTree(ctx context.Context, o TreeOptions) (*answer.Dom
 	})
 }
 
-// A treeWriter writes the rows of a tree.
 type treeWriter struct {
 	x   *Holders
 	d   *Dominators

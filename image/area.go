@@ -91,7 +91,6 @@ func (s area) NextStored(a target.Addr) (target.Addr, bool) {
 
 func (s area) bytes(off uint64, n int) ([]byte, error) { return readBytes(s, target.Addr(off), n) }
 
-// fileArea returns the area of a whole file.
 func fileArea(src target.Source) area { return area{fileMemory{src}, 0, uint64(src.Size())} }
 
 // fileMemory addresses a file by offset. Its area keeps offsets inside it.
@@ -147,7 +146,6 @@ func sortExtents(list []extent) []extent {
 	return out
 }
 
-// findExtent returns the index of the extent that holds rva.
 func findExtent(list []extent, rva uint64) (int, bool) {
 	i, ok := slices.BinarySearchFunc(list, rva, func(e extent, v uint64) int {
 		switch {

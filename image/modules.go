@@ -169,7 +169,6 @@ func List(ctx context.Context, t target.Target, mem target.Memory, o ListOptions
 	return a, nil
 }
 
-// describeAll opens the images one by one.
 func describeAll(ctx context.Context, a *answer.Images, mem target.Memory, modules []Module, o *ListOptions) iter.Seq2[answer.Image, error] {
 	return func(yield func(answer.Image, error) bool) {
 		for i := range modules {
@@ -192,7 +191,6 @@ func describeAll(ctx context.Context, a *answer.Images, mem target.Memory, modul
 	}
 }
 
-// describe fills in row from the image.
 func describe(row *answer.Image, img *Image, o *ListOptions) {
 	row.PE.Value = img.Kind() == KindPE
 	if row.PE.Value {

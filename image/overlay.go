@@ -54,7 +54,6 @@ type part struct {
 	file       *overlayFile
 }
 
-// An overlayFile is a module with its file.
 type overlayFile struct {
 	im     *Image
 	base   target.Addr

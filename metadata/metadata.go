@@ -217,7 +217,6 @@ func (md *Metadata) parseStreams(s streamSet) error {
 	return md.parseTables(s.tables)
 }
 
-// parsePDB reads the #Pdb stream.
 func (md *Metadata) parsePDB(h heap) error {
 	if err := md.need(h.off, h.size); err != nil {
 		return err

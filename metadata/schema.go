@@ -34,7 +34,6 @@ func coded(c codedIndex) column { return column{kindCoded, uint8(c)} }
 // maxColumns is the number of columns of the widest tables.
 const maxColumns = 9
 
-// cols are the columns of a table.
 type cols []column
 
 // schema holds the name and the columns of every table (ECMA-335 II.22; the Ptr tables, ENCLog and ENCMap as in the

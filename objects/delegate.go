@@ -53,7 +53,6 @@ func (o Object) Delegate() ([]DelegateCall, error) {
 	return o.invocations(l)
 }
 
-// invocations returns the calls of a multicast delegate.
 func (o Object) invocations(list Object) ([]DelegateCall, error) {
 	a, err := list.Array()
 	if err != nil {

@@ -31,7 +31,6 @@ type describer struct {
 	lists   map[*Type]func(at target.Addr, depth int) []answer.Member
 }
 
-// line returns the line of a value at a nesting depth.
 func (d *describer) line(v *Value, depth int) answer.Line {
 	if !d.scratch {
 		return v.appendInline(nil, LineChars, depth)
@@ -187,7 +186,6 @@ func (d *describer) listMembers(s Struct, depth int) []answer.Member {
 	return out[from:len(out):len(out)]
 }
 
-// member returns a member of a value at a nesting depth.
 func (d *describer) member(name answer.Text, v *Value, depth int) answer.Member {
 	m := answer.Member{Name: name}
 	if err := v.Err(); err != nil {
@@ -329,7 +327,6 @@ func (d *describer) listedName(f *Field, mt answer.Maybe[target.Addr]) answer.Te
 	return answer.Text{S: elementName(et)}
 }
 
-// static returns the value of a static.
 func (d *describer) static(s Static) answer.Place {
 	p := answer.Place{Slot: s.Slot}
 	if s.Err != nil {

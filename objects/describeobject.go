@@ -146,7 +146,6 @@ func (d *describer) words(ctx context.Context, o Object) []answer.Word {
 	return out
 }
 
-// string adds the text of a string.
 func (d *describer) string(a *answer.Object, o Object) {
 	s, err := o.Text(StringChars)
 	if err != nil {

@@ -54,7 +54,6 @@ func (t *Type) leaves(out []Leaf, offset uint64, depth int) ([]Leaf, error) {
 	return out, nil
 }
 
-// leaves appends the leaves of a field at an offset.
 func (f *Field) leaves(out []Leaf, offset uint64, depth int) ([]Leaf, error) {
 	if len(out) >= limits.StructLeaves {
 		return out, target.Unsupportedf("type %016x has more than %d parts", uint64(f.Declaring.MT.Addr), limits.StructLeaves)

@@ -57,7 +57,6 @@ func (r *Reader) Of(o heap.Object) (Object, error) {
 	return Object{Addr: o.Addr, Type: r.typeOf(o.Type)}, nil
 }
 
-// typeOf returns the Type of a MethodTable.
 func (r *Reader) typeOf(mt *dac.MethodTable) *Type {
 	r.mu.RLock()
 	t := r.types[mt.Addr]

@@ -60,7 +60,6 @@ func (o Object) reference(ref heap.Reference) answer.Reference {
 	return row
 }
 
-// typeNameAt returns the name of the type of the object at a.
 func (r *Reader) typeNameAt(a target.Addr) (string, error) {
 	o, err := r.Object(a)
 	if err != nil {

@@ -38,7 +38,6 @@ func (r *Reader) Statics(ctx context.Context, o StaticsOptions) iter.Seq2[answer
 	}
 }
 
-// A staticsLister lists the statics of many types.
 type staticsLister struct {
 	describer
 	refs    bool

@@ -72,7 +72,6 @@ type Value struct {
 	typ   *Type  // a struct's or enum's type, without a field
 }
 
-// value reads a value of element type et at a.
 func (r *Reader) value(et metadata.ElementType, a target.Addr, f *Field, t *Type) Value {
 	v := Value{r: r, at: a, elem: et, field: f, typ: t}
 	size := uint8(0)

@@ -111,7 +111,6 @@ func nullableAccess(t *objects.Type) *access {
 	return &access{form: formNullable, typ: t, has: has.Offset, inner: inner}
 }
 
-// fieldAccess returns how a field is read.
 func fieldAccess(f *objects.Field) *access {
 	if f.Static {
 		return &access{static: f}
@@ -332,7 +331,6 @@ func (f *frame) fromValue(v objects.Value) Value {
 	return a.decode(b[:a.size])
 }
 
-// typeOf returns the type of an object.
 func (f *frame) typeOf(v Value) (*objects.Type, error) {
 	if v.typ != nil {
 		return v.typ, nil
@@ -357,7 +355,6 @@ func (f *frame) object(v Value) (objects.Object, error) {
 	return f.e.p.Objects.Object(v.Addr())
 }
 
-// isString reports whether a value is a string object.
 func (f *frame) isString(v Value) bool {
 	if v.kind != KindObject {
 		return false

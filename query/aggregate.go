@@ -35,7 +35,6 @@ type accumulator struct {
 	err      error  // the first reason
 }
 
-// add adds a value.
 func (a *accumulator) add(f *frame, g *aggregate, v Value) {
 	switch v.kind {
 	case KindError:

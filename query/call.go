@@ -13,7 +13,6 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A function is a function of the language.
 type function struct {
 	name, args string
 	summary    string
@@ -355,7 +354,6 @@ func callText(f *frame, v []Value) Value {
 	return TextOr(f.shown(v[0]))
 }
 
-// line returns an object on one line.
 func (f *frame) line(v Value) Value {
 	if s, ok, err := f.textOf(v); ok {
 		return TextOr(s, err)
@@ -511,7 +509,6 @@ func init() {
 	}
 }
 
-// texts returns a value and an argument as texts.
 func (f *frame) texts(what string, v, arg Value) (a, b string, failed *Value) {
 	a, ok, err := f.textOf(f.plain(v))
 	if err == nil && !ok {

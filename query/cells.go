@@ -12,7 +12,6 @@ import (
 // cellChars is how much of a string a cell has.
 const cellChars = 4096
 
-// cell returns a value as answers have it.
 func (f *frame) cell(v Value) answer.Cell {
 	switch v.kind {
 	case KindError:

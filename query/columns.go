@@ -39,7 +39,6 @@ type Source struct {
 	Rows func(context.Context) iter.Seq2[[]Value, error]
 }
 
-// is reports whether a source has that name.
 func (s *Source) is(name string) bool {
 	if strings.EqualFold(s.Name, name) {
 		return true

@@ -476,7 +476,6 @@ func (e *engine) rowName(name string, columns []Column) *rowName {
 	return n
 }
 
-// err returns an error if no row has the name.
 func (n *rowName) err() error {
 	if !n.seen || n.found {
 		return nil

@@ -79,7 +79,6 @@ func (e *engine) newFrame() *frame {
 	return &frame{e: e, near: target.NewWindow(mem), far: target.NewWindow(mem)}
 }
 
-// this returns the object of the row.
 func (f *frame) this() Value { return Value{kind: KindObject, bits: uint64(f.obj.Addr), typ: f.typ} }
 
 // needGraph has the graph built before an expression is evaluated that asks it.

@@ -58,7 +58,6 @@ func evaluate(e *engine, src string, of *objects.Object) (*answer.Evaluations, e
 	return out, nil
 }
 
-// about makes an object the row of a frame.
 func (s *scope) about(f *frame, o objects.Object) error {
 	s.heap, s.typ, s.columns = true, o.Type, heapColumns
 	h, err := s.e.p.Heap()

@@ -37,7 +37,6 @@ type lexer struct {
 	pos int
 }
 
-// next reads the next token.
 func (l *lexer) next() (token, error) {
 	for l.pos < len(l.src) && strings.IndexByte(" \t\r\n", l.src[l.pos]) >= 0 {
 		l.pos++

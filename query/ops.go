@@ -259,7 +259,6 @@ func (f *frame) negate(v Value) Value {
 	return integers("-", Int(0), v)
 }
 
-// isText reports whether a value is text or a string.
 func (f *frame) isText(v Value) bool { return v.kind == KindText || f.isString(v) }
 
 // plainText returns a literal as text.
@@ -312,7 +311,6 @@ func (f *frame) concat(a, b Value) Value {
 	return Text(x + y)
 }
 
-// truth is what a condition is.
 type truth uint8
 
 const (
@@ -425,7 +423,6 @@ func (f *frame) equal(a, b Value) (bool, error) {
 	return false, noAnswer("%s and %s can't be compared", f.describeKind(a), f.describeKind(b))
 }
 
-// equalBits compares what is equal by its bits.
 func (f *frame) equalBits(a, b Value) (same, ok bool) {
 	switch {
 	case a.kind == KindBool && b.kind == KindBool:
@@ -725,7 +722,6 @@ func enumName(v Value) (string, error) {
 	return "", nil
 }
 
-// structText returns a struct on one line.
 func (f *frame) structText(v Value) string {
 	return objects.Struct{Addr: v.Addr(), Type: v.typ}.Inline(objects.LineChars)
 }

@@ -68,7 +68,6 @@ func newParser(src string) (*parser, error) {
 	return p, p.advance()
 }
 
-// parseExpression reads a text that is one expression.
 func parseExpression(src string) (*node, error) {
 	p, err := newParser(src)
 	if err != nil {
@@ -430,7 +429,6 @@ func (p *parser) in(left *node) (*node, error) {
 	return p.make(node{op: opIn, pos: pos, args: append([]*node{left}, args...)})
 }
 
-// between reads x between a and b.
 func (p *parser) between(left *node) (*node, error) {
 	pos := p.tok.pos
 	if err := p.advance(); err != nil {

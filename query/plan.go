@@ -146,7 +146,6 @@ func (p *parser) ofType(q *plan, at int) error {
 	return p.seek(end)
 }
 
-// step reads one step of a pipeline.
 func (p *parser) step(q *plan) error {
 	word, pos := strings.ToLower(p.tok.text), p.tok.pos
 	if p.tok.kind != tokenName {

@@ -135,7 +135,6 @@ func (r *run) onHeap() bool {
 	return false
 }
 
-// findTypes finds what the source is of.
 func (r *run) findTypes() error {
 	q := r.q
 	if (q.of != nil || q.ofText != "") && !r.onHeap() {
@@ -458,7 +457,6 @@ func (r *run) columns() []answer.QueryColumn {
 	return out
 }
 
-// rows runs the query.
 func (r *run) rows(yield func(answer.QueryRow, error) bool) {
 	if r.o.Time > 0 {
 		ctx, cancel := context.WithTimeout(r.e.ctx, r.o.Time)
@@ -626,7 +624,6 @@ func (r *run) compile(t *objects.Type) (*program, error) {
 	return p, nil
 }
 
-// also adds a condition.
 func (p *program) also(test func(*frame) truth) {
 	if before := p.test; before != nil {
 		second := test

@@ -12,7 +12,6 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A namedType is a loaded type with its name.
 type namedType struct {
 	mt   *dac.MethodTable
 	full string // as the runtime writes it
@@ -232,7 +231,6 @@ func (e *engine) pattern(text string) []*namedType {
 	return out
 }
 
-// A typeSet are types that something has to be of.
 type typeSet struct {
 	e     *engine
 	types map[*objects.Type]bool

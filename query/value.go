@@ -94,7 +94,6 @@ func Address(a target.Addr) Value { return Value{kind: KindUint, bits: uint64(a)
 // Float returns a floating-point number.
 func Float(f float64) Value { return Value{kind: KindFloat, bits: math.Float64bits(f)} }
 
-// single returns a System.Single.
 func single(f float32) Value {
 	return Value{kind: KindFloat, bits: math.Float64bits(float64(f)), note: noteSingle}
 }

@@ -38,14 +38,12 @@ func sizeClass(size uint64) int {
 	return class
 }
 
-// A fileType is a type of the file.
 type fileType struct {
 	name, module string
 	hasModule    bool
 	size         int32 // of its first node; those of the same size leave theirs out
 }
 
-// An encoder writes one file.
 type encoder struct {
 	out
 	ctx     context.Context
@@ -174,7 +172,6 @@ func (e *encoder) appendNode(dst []byte, n graph.Node) []byte {
 	return dst
 }
 
-// file writes the whole file.
 func (e *encoder) file(o Options) {
 	e.string("!FastSerialization.1")
 	e.begin("GCHeapDump", 10, 8)
@@ -223,7 +220,6 @@ func (e *encoder) typeObject(name string, version, reader int32) {
 	e.byte(tagEnd)
 }
 
-// graph writes the MemoryGraph.
 func (e *encoder) graph() {
 	e.begin("Graphs.MemoryGraph", 1, 0)
 	e.int64(e.total)
@@ -267,7 +263,6 @@ func (e *encoder) labels() {
 	}
 }
 
-// blob writes all nodes.
 func (e *encoder) blob() {
 	e.byte(0) // the undefined node: type 0
 	e.byte(0) // without children
@@ -295,7 +290,6 @@ func (e *encoder) addresses() {
 	}
 }
 
-// eachPiece writes what encode makes of all objects.
 func (e *encoder) eachPiece(encode func(*export.Piece, []byte) []byte) {
 	if e.err != nil {
 		return

@@ -16,7 +16,6 @@ type pseudoNode struct {
 	more     []int64      // nodes of the file
 }
 
-// planPseudo makes the pseudo nodes.
 func (e *encoder) planPseudo() error {
 	d, err := e.g.Dominators(e.ctx)
 	if err != nil {
@@ -120,7 +119,6 @@ func (e *encoder) pseudoLength(i int) int64 {
 	return length
 }
 
-// writePseudo writes a pseudo node.
 func (e *encoder) writePseudo(i int) {
 	const room = 1 << 16
 	buf := make([]byte, 0, room)

@@ -96,7 +96,6 @@ type reader struct {
 	segment *heap.Segment
 }
 
-// frames makes a frame of each type.
 func (r *reader) frames() {
 	for _, t := range r.h.Types(&r.p.Gaps) {
 		r.p.frame(t.Name, t.Assembly)

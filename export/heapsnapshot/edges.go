@@ -153,7 +153,6 @@ func (e *encoder) edges() {
 	})
 }
 
-// nameOf returns the name of a Source.
 func (e *encoder) nameOf(n graph.Node) uint32 { return e.sources[int(n)-e.g.Objects()] }
 
 // An edgeReader names the references of objects, for one goroutine.
@@ -207,7 +206,6 @@ func (r *edgeReader) appendOthers(b []byte, o *heap.Object, to []graph.Node, dea
 	return b
 }
 
-// eachPiece writes what encode makes of all objects.
 func (e *encoder) eachPiece(encode func(*edgeReader, *export.Piece, []byte) []byte) {
 	if e.err != nil {
 		return

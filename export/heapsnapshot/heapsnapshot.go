@@ -58,7 +58,6 @@ func Write(ctx context.Context, w io.Writer, h *export.Heap) (*Summary, error) {
 	return e.summary, e.err
 }
 
-// An encoder writes one file.
 type encoder struct {
 	ctx     context.Context
 	h       *export.Heap
@@ -134,7 +133,6 @@ func (e *encoder) plan() error {
 	return e.planTexts()
 }
 
-// planSources names the Sources.
 func (e *encoder) planSources() {
 	x := e.g.Names(e.h.Objects)
 	for i := range e.g.Nodes() - e.g.Objects() - 1 {
@@ -251,7 +249,6 @@ const (
 	edgeWeak     = 6
 )
 
-// file writes the whole file.
 func (e *encoder) file() {
 	e.print(`{"snapshot":{"meta":` + meta + `,"node_count":` + strconv.Itoa(e.summary.Nodes) + `,"edge_count":` +
 		strconv.FormatUint(e.summary.Edges, 10) + `,"trace_function_count":0},` + "\n" + `"nodes":[`)

@@ -75,7 +75,6 @@ type typeRow struct {
 	Retained      uint64            `row:"retained" doc:"bytes that would be freed with the live ones"`
 }
 
-// typeTable returns the table of the types of all objects.
 func (p *Process) typeTable() *Table {
 	return rowTable("types", "the types of all objects", p.typeRows)
 }

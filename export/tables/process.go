@@ -112,7 +112,6 @@ func (p *Process) source(name string) *query.Source {
 	return &p.Sources[i]
 }
 
-// sourceTable returns the table of a source.
 func sourceTable(s *query.Source) *Table {
 	t := &Table{Name: s.Name, Summary: s.Summary}
 	for i := range s.Columns {
@@ -154,7 +153,6 @@ func sourceKind(k query.Kind) Kind {
 	return Text
 }
 
-// cell appends a value of a query.
 func (b *Batch) cell(i int, v *query.Value) {
 	text, plain := v.Plain()
 	switch {

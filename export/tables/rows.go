@@ -47,7 +47,6 @@ func pieceTable[R any](name, summary string, h *export.Heap, pieces func(context
 	return t
 }
 
-// columnsOf returns the columns of the struct R.
 func columnsOf[R any]() []Column {
 	columns, fields := query.Fields(new(R))
 	out := make([]Column, len(columns))

@@ -110,7 +110,6 @@ func Write(ctx context.Context, p *Process, o Options, g *answer.Gaps, create fu
 // errNothing is about a table of which nothing could be read.
 var errNothing = errors.New("nothing can be read")
 
-// tables returns those of a process.
 func (p *Process) tables(brief bool) []*Table {
 	list := []*Table{p.dumpTable(), p.suspectTable()}
 	if p.Heap != nil {
@@ -133,7 +132,6 @@ func (p *Process) tables(brief bool) []*Table {
 // batchRows is how many rows are encoded at once.
 const batchRows = 1 << 17
 
-// A writer writes one table.
 type writer struct {
 	ctx   context.Context
 	t     *Table
@@ -240,7 +238,6 @@ func (b *Batch) bool(i int, v bool) {
 	b.num(i, n)
 }
 
-// text appends text to column i.
 func (b *Batch) text(i int, s string) {
 	c := &b.cols[i]
 	c.Text = append(c.Text, s...)

@@ -132,7 +132,6 @@ type pathWorker struct {
 	}
 }
 
-// done adds the counts to the paths.
 func (w *pathWorker) done() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -150,7 +149,6 @@ func (w *pathWorker) add(n graph.Node) {
 	w.own[p].add(Count{1, w.g.Size(n)})
 }
 
-// placeOf returns the place of n.
 func (w *pathWorker) placeOf(n graph.Node) uint32 {
 	w.above = w.above[:0]
 	p := w.known(n)

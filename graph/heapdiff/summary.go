@@ -169,7 +169,6 @@ func (c *collector) Reset() {
 	c.free, c.generations = 0, [heap.GenerationUnknown]Count{}
 }
 
-// typeNames finds the keys of types.
 type typeNames struct {
 	rt         *dac.Runtime
 	assemblies map[*dac.Module]string

@@ -16,7 +16,6 @@ const (
 	drop = 0.7
 )
 
-// growthFinder finds the nodes with the growth.
 type growthFinder struct {
 	nodes   []mergedNode
 	all     int64 // growth of the live part in bytes
@@ -104,7 +103,6 @@ type sameTypes struct {
 	unknown       uint64 // objects that can't be compared
 }
 
-// count counts n if its type is that of m.
 func (s *sameTypes) count(n, m graph.Node) {
 	if s.same(s.before.TypeIndex(n), s.after.TypeIndex(m)) {
 		s.found.add(Count{1, s.before.Size(n)})

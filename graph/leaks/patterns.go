@@ -390,7 +390,6 @@ type weakCounter struct {
 	steps int
 }
 
-// count counts a weak reference.
 func (c *weakCounter) count(n graph.Node) {
 	f := c.f
 	point := c.collection(f.doms.Idom(n))

@@ -297,7 +297,6 @@ func (f *finder) holder(ctx context.Context, h *answer.GroupHolder, n graph.Node
 	return err
 }
 
-// counts counts objects by type.
 type counts struct {
 	by map[target.Addr][]graph.Node
 }

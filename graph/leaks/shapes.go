@@ -57,7 +57,6 @@ type (
 
 var errScope = target.Unsupportedf("the service provider's scope has none of the known fields")
 
-// bind binds a shape to an object.
 func bind[T any](f *finder, n graph.Node) (*T, shapes.Instance, error) {
 	o, err := f.object(n)
 	if err != nil {
@@ -106,7 +105,6 @@ func typesOf[T any](f *finder) []bool {
 	return out
 }
 
-// isRoot reports whether a scope is a provider's root.
 func (f *finder) isRoot(s *scope, x shapes.Instance) (bool, error) {
 	switch {
 	case s.IsRoot.Has():

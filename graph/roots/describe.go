@@ -134,7 +134,6 @@ func name(root *Root, d *answer.GCRoot) string {
 	return threadWords(root.Thread) + ": " + place(root, d)
 }
 
-// place returns the place of a root in its frame.
 func place(root *Root, d *answer.GCRoot) string {
 	if root.Frame == nil {
 		return "stack"

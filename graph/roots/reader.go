@@ -87,7 +87,6 @@ func (s *scan) emit(root Root, err error) bool {
 	return !s.ended
 }
 
-// handles yields the handles.
 func (s *scan) handles(weak bool) {
 	if s.ended {
 		return

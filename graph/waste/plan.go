@@ -140,7 +140,6 @@ func (p *plans) hasFields(e *plan) bool {
 	return e.fields.any
 }
 
-// A planner finds plans in one goroutine.
 type planner struct {
 	plans *plans
 	cache [1024]struct {

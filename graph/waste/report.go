@@ -83,7 +83,6 @@ func (f *finder) report(ctx context.Context) error {
 	return nil
 }
 
-// share returns part as a percentage of all.
 func share(part, all uint64) float64 {
 	if all == 0 {
 		return 0
@@ -213,7 +212,6 @@ func (f *finder) holders(k kind, repeat uint32) ([]answer.WasteHolder, int) {
 	return rows, more
 }
 
-// A holderKey is what a holder refers to.
 type holderKey struct {
 	kind   kind
 	repeat uint32

@@ -130,7 +130,6 @@ func (s *survey) Objects(seg *heap.Segment, batch []heap.Object) {
 	}
 }
 
-// look examines one object.
 func (s *survey) look(o *heap.Object, p *plan) error {
 	switch p.class {
 	case classString:
@@ -194,7 +193,6 @@ func (s *survey) plain(o *heap.Object, p *plan) error {
 // piece is the number of bytes of an object that are examined at once.
 const piece = 64 << 10
 
-// zeroPiece is all zeros.
 var zeroPiece [piece]byte
 
 func allZero(b []byte) bool {

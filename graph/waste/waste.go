@@ -136,7 +136,6 @@ func (f *finder) disown() {
 	f.owned = nil
 }
 
-// repeatSums is the waste of repeated values.
 type repeatSums struct{ objects, wasted uint64 }
 
 // repeats sums up repeated values, and selects the strings to list.
@@ -197,7 +196,6 @@ func (f *finder) cutContents(n int) {
 	}
 }
 
-// search finds the holders.
 func (f *finder) search(ctx context.Context) error {
 	f.held = map[place]holding{}
 	var missing uint64
@@ -231,7 +229,6 @@ func (f *finder) search(ctx context.Context) error {
 	return err
 }
 
-// hold adds the results of a search.
 func (f *finder) hold(s *holderSearch) {
 	for at, h := range s.held {
 		sum := f.held[at]

@@ -41,7 +41,6 @@ func (r *bitReader) err() error {
 	return nil
 }
 
-// size returns the number of bits in all.
 func (r *bitReader) size() uint64 { return uint64(len(r.b)) * 8 }
 
 // left returns the number of bits that have not been read.
@@ -54,7 +53,6 @@ func (r *bitReader) fail(f readFailure) {
 	}
 }
 
-// seek continues at bit pos.
 func (r *bitReader) seek(pos uint64) {
 	if pos > r.size() {
 		r.fail(readShort)
@@ -104,7 +102,6 @@ func (r *bitReader) read(n uint64) uint64 {
 	return v
 }
 
-// bit reads one bit.
 func (r *bitReader) bit() bool { return r.read(1) != 0 }
 
 // uvarint reads a number of groups of base bits, low group first, each

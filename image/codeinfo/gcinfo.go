@@ -288,7 +288,6 @@ func (d *GCDecoder) fatStart() (flags uint64) {
 	return flags
 }
 
-// codeLength reads the length of the code.
 func (d *GCDecoder) codeLength() {
 	n := d.r.uvarint(baseCodeLength)
 	if n > math.MaxUint32>>d.enc.unit {

@@ -140,7 +140,6 @@ func (d *GCDecoder) lookup(q Query) (place, bool) {
 	return place{point: -1, position: position}, ok
 }
 
-// report appends slot i if q's frame reports it.
 func (d *GCDecoder) report(dst []Slot, i int, q Query) []Slot {
 	s := d.slots[i]
 	if q.State&FrameSlotsOnly != 0 && s.Base != BaseFrame {
@@ -314,7 +313,6 @@ func newSlotVector(r bitReader, n int) slotVector {
 	return v
 }
 
-// next returns the next slot of the set.
 func (v *slotVector) next() (int, bool) {
 	if v.r.bad != readOK {
 		return 0, false

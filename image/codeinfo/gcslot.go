@@ -99,7 +99,6 @@ func (d *GCDecoder) Slots() []Slot { return d.slots }
 // Untracked returns the slots that are live in the whole method.
 func (d *GCDecoder) Untracked() []Slot { return d.slots[d.tracked:] }
 
-// readSlots reads the slot table.
 func (d *GCDecoder) readSlots() error {
 	r := &d.r
 	var registers, stack, untracked uint32

@@ -157,13 +157,11 @@ func variables(b []byte, numbers numbering) ([]Variable, error) {
 	return out, nil
 }
 
-// A variableReader reads variables.
 type variableReader struct {
 	nibbleReader
 	numbering
 }
 
-// variable reads one variable.
 func (r *variableReader) variable(v *Variable) {
 	start := r.uint()
 	size := r.uint()
@@ -204,7 +202,6 @@ func (r *variableReader) location(l *Location) {
 	}
 }
 
-// register reads the number of a register.
 func (r *variableReader) register() target.Reg {
 	n := r.uint()
 	switch {

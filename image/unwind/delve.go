@@ -180,7 +180,6 @@ func uleb(b []byte, i int) (v uint64, end int) {
 	return v, i
 }
 
-// row returns the rules for pc.
 func (f *fde) row(pc uint64) (*dwarfRow, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

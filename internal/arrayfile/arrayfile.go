@@ -150,7 +150,6 @@ func ours(name string, existing fs.FileInfo) error {
 
 func paged(n uint64) uint64 { return (n + headSize - 1) &^ (headSize - 1) }
 
-// checksums returns the checksums of all sections.
 func checksums(sections []Section) []byte {
 	var out []byte
 	for _, s := range sections {

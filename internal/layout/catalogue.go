@@ -78,7 +78,6 @@ type descriptorFile struct {
 	Descriptor json.RawMessage `json:"descriptor"`
 }
 
-// readDescriptorFile reads a file of a build.
 func readDescriptorFile(name string) (*descriptorFile, error) {
 	raw, err := tables.ReadFile(name)
 	if err != nil {
@@ -127,7 +126,6 @@ func KnownBuild(id image.Identity) (*Build, error) {
 	return nil, nil
 }
 
-// readBuild reads the description of a build.
 func readBuild(name string) (*Build, error) {
 	f, err := readDescriptorFile(name)
 	if err != nil {

@@ -29,7 +29,6 @@ func (r *Range) end() target.Addr { return r.Addr + target.Addr(r.Size) }
 // last returns the address of the last byte of r, which must not be empty.
 func (r *Range) last() target.Addr { return r.Addr + target.Addr(r.Size-1) }
 
-// contains reports whether a lies in r.
 func (r *Range) contains(a target.Addr) bool { return uint64(a-r.Addr) < r.Size }
 
 // A Map is an immutable address space. It is safe for concurrent use.

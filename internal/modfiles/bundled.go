@@ -260,7 +260,6 @@ func (b *placing) goOn(p target.Mapping) {
 	m.Size = uint64(b.end - m.Base)
 }
 
-// open opens a file of the bundle as an image.
 func (a *app) open(f *bundle.File, most int64) (*image.Image, error) {
 	src, err := bundle.Open(a.image.File(), f, most)
 	if err != nil {

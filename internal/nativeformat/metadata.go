@@ -369,7 +369,6 @@ func (m *Metadata) MethodOf(owner Handle, method uint32) (string, error) {
 	return f.b.String(), f.err
 }
 
-// A typeFormatter writes types of signatures.
 type typeFormatter struct {
 	m   *Metadata
 	b   strings.Builder
@@ -449,7 +448,6 @@ func (f *typeFormatter) write(h Handle, full bool, depth int) {
 	}
 }
 
-// instance writes an instance of a generic type.
 func (f *typeFormatter) instance(h Handle, full bool, depth int) {
 	d := f.inner(h, full, depth)
 	for i, a := range d.list() {

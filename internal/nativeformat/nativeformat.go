@@ -160,7 +160,6 @@ func (d *decoder) skipList() {
 	}
 }
 
-// text returns the string at an offset.
 func (d *decoder) text() string {
 	n := d.count()
 	if n > limits.IdentifierBytes {

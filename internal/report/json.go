@@ -225,7 +225,6 @@ func (e *JSONEncoder) Item(list string, v any) error {
 	return e.item(list, reflect.ValueOf(v))
 }
 
-// item appends an item to the list that was started.
 func (e *JSONEncoder) item(list string, v reflect.Value) error {
 	if !e.wants(list) {
 		return e.enc.Err
@@ -239,7 +238,6 @@ func (e *JSONEncoder) item(list string, v reflect.Value) error {
 	return e.flush()
 }
 
-// rawItems appends rows of JSON to a list that was started.
 func (e *JSONEncoder) rawItems(list string, rows []byte) error {
 	if e.state != jsonField || e.list != list {
 		return e.fail(list)
@@ -341,7 +339,6 @@ func (e *JSONEncoder) emit(b []byte) error {
 	return err
 }
 
-// flush writes what is encoded.
 func (e *JSONEncoder) flush() error {
 	if len(e.enc.Buf) > 0 {
 		_, err := e.w.Write(e.enc.Buf)

@@ -36,7 +36,6 @@ type ListPart struct {
 // must be called before the result is written.
 func (e *JSONEncoder) SetWindow(w Window) { e.window, e.parts = &w, map[string]*ListPart{} }
 
-// cuts reports whether the list is one of those that are cut.
 func (e *JSONEncoder) cuts(list string) bool {
 	return e.window != nil && (e.window.List == "" || e.window.List == list)
 }

@@ -89,7 +89,6 @@ func checkPDB(path string, guid target.GUID) error {
 	})
 }
 
-// checkContent opens a file for check.
 func checkContent(path string, check func(content *os.File, size int64) error) error {
 	f, err := os.Open(path)
 	if err != nil {

@@ -42,7 +42,6 @@ func WriteReport(ctx context.Context, w io.Writer, a Asker, s Subject, progress 
 // frameSize is about how much a report has besides its documents.
 func frameSize() int { return len(file("app.js")) + len(file("app.css")) + 16<<10 }
 
-// A document is one of a report.
 type document struct {
 	key  string // the words of its command
 	text []byte

@@ -108,7 +108,6 @@ func collectionOf(c content) (*Collection, error) {
 	return &Collection{HasKeys: c.keys, content: c}, nil
 }
 
-// opener returns the opener of a type.
 func (r *Reader) opener(t *objects.Type) *opener {
 	if v, ok := r.types.Load(t); ok {
 		return v.(*opener)

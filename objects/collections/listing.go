@@ -148,7 +148,6 @@ func (l *lister) Format(newRow func() answer.AppendItem, emit func([]byte) error
 	return l.ctx.Err()
 }
 
-// walk walks the collection.
 func (f *listing) walk() error {
 	b, found := f.batch(), uint64(0)
 	for i, err := range f.c.Items() {

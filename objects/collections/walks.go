@@ -120,7 +120,6 @@ func (r *Reader) sequence(o objects.Object, n int64, place func(a *array) order)
 	return content{count: n, err: err, each: func(yield yield) bool { return a.values(fits, p, yield) }}
 }
 
-// arrayContent returns the content of an array itself.
 func (r *Reader) arrayContent(o objects.Object) content {
 	a, err := r.array(o)
 	if err != nil && a.Type == nil {
@@ -168,7 +167,6 @@ type nodes[T any] struct {
 	shape *T
 }
 
-// at returns the node at an address.
 func (n *nodes[T]) at(a target.Addr) (*T, shapes.Instance, error) {
 	rt := n.r.b.Objects().Runtime()
 	mt, err := rt.ObjectMethodTable(a)

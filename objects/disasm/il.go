@@ -90,7 +90,6 @@ type ilBody struct {
 	md   *metadata.Metadata // nil if the tokens are not a module's
 }
 
-// methodIL reads the IL of a method that has metadata.
 func (l *Lister) methodIL(m *code.MethodDesc) (*ilBody, error) {
 	body, err := l.code.IL(m)
 	if err != nil {

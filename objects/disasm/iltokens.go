@@ -11,7 +11,6 @@ import (
 // tokenNames names tokens in IL by a module's metadata.
 type tokenNames struct{ md *metadata.Metadata }
 
-// token returns the name of any token.
 func (n tokenNames) token(t metadata.Token) (answer.ILToken, error) {
 	switch t.Table() {
 	case metadata.TableTypeDef, metadata.TableTypeRef:

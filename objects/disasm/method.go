@@ -105,7 +105,6 @@ type machineCode struct {
 	il     []answer.ILInstruction
 }
 
-// ranges returns the map from IL to code.
 func (m *machineCode) ranges() []answer.ILRange {
 	out := make([]answer.ILRange, len(m.ilMap))
 	end := m.info.Start + target.Addr(m.info.Size)

@@ -95,7 +95,6 @@ const (
 	stubBytes        = 64
 )
 
-// stubEnd returns the jump that ends the stub at a.
 func (n *Names) stubEnd(a target.Addr) (Instruction, bool) {
 	b := n.rt.Memory().Span(a)
 	left := stubInstructions

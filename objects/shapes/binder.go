@@ -47,7 +47,6 @@ func New(r *objects.Reader, open func() (*heap.Heap, error)) *Binder {
 // Objects returns the reader whose types are bound.
 func (b *Binder) Objects() *objects.Reader { return b.reader }
 
-// table returns the table of a shape.
 func (b *Binder) table(t reflect.Type) *table {
 	if tab := (*b.tables.Load())[t]; tab != nil {
 		return tab
@@ -277,7 +276,6 @@ func (b *Binder) assign(dst any, at place) (bool, error) {
 	return true, nil
 }
 
-// A name is the name of a type's definition.
 type name struct {
 	lazy.Value[string]
 }

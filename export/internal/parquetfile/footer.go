@@ -166,7 +166,6 @@ func (c *Column) schema(t *thriftWriter) {
 	t.end()
 }
 
-// write appends a RowGroup.
 func (g *Group) write(t *thriftWriter, ordinal int, at []indexes) {
 	t.item()
 	t.list(1, thriftStruct, len(g.chunks))
@@ -195,7 +194,6 @@ func (c *chunk) start() int {
 	return c.data
 }
 
-// write appends a ColumnChunk.
 func (c *chunk) write(t *thriftWriter, g *Group, at *indexes) {
 	t.item()
 	t.i64(2, 0) // there is no other copy of the metadata

@@ -111,7 +111,6 @@ type chunk struct {
 	stats          statistics
 }
 
-// A page is a data page.
 type page struct {
 	offset, size int // of the header and the data
 	firstRow     int

@@ -85,7 +85,6 @@ func (s *statistics) bounds() (least, greatest []byte) {
 	return binary.LittleEndian.AppendUint64(nil, s.least), binary.LittleEndian.AppendUint64(nil, s.greatest)
 }
 
-// write appends the structure Statistics.
 func (s *statistics) write(t *thriftWriter, id int) {
 	t.begin(id)
 	t.i64(3, s.nulls)
