@@ -50,7 +50,7 @@ func TestNewcomer(t *testing.T) {
 			facts     []string
 		}
 		for name, q := range map[string]question{
-			"which requests does the server work on?": {[]string{"web requests", "works on", "since when"}, "requests", "", nil, paths},
+			"which requests does the server work on?": {[]string{"web requests", "in progress", "age"}, "requests", "", nil, paths},
 			"what is in this dictionary?": {[]string{"keys", "values", "dictionary"}, "dumpdictionary", "WebDebuggee.Collections.DictionaryStringInt",
 				[]string{"Contoso.Cache.s_items"}, entries},
 			"who has all the connections to the database?": {[]string{"connections", "databases"}, "sqlpools", "", nil, texts},

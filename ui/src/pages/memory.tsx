@@ -104,7 +104,7 @@ export function WastePage(): JSX.Element {
   const doc = useDoc<Waste>(question("waste"));
   return (
     <Section title="Memory that holds nothing, or the same again">
-      <Show doc={doc} what="looking for waste">{(w) => <>
+      <Show doc={doc} what="searching for waste">{(w) => <>
         <p class="lead"><b data-fact="wasted">{bytes(w.wasted)}</b>, {percent(w.share)} of all objects, hold nothing or the same again.</p>
         {(w.kinds ?? []).map((k) => (
           <details class="card" open={(k.share ?? 0) > 5}><summary><b>{wasteKinds[k.kind] ?? k.kind}</b>: {bytes(k.wasted)} in {plural(k.objects ?? 0, "object")}</summary>

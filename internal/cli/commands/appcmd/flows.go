@@ -17,12 +17,12 @@ type flowOptions struct {
 func flowsCommand() cli.Command {
 	return cli.Ask(cli.Command{
 		Name: "flows", Aliases: []string{"activities", "asynclocals", "logscopes"},
-		Summary: "list what flows with threads and async methods: activities with their trace ids, log scopes, values of AsyncLocals",
-		Help: "What a program keeps in an AsyncLocal flows with its code: in the ExecutionContext of a thread, and in the one with which a suspended async method will resume. " +
-			"An Activity (a span of a distributed trace) is shown with its ids and its parents, a scope of logging with what it adds to each line of the log.\n\n" +
+		Summary: "list the AsyncLocal values of threads and async methods: activities with trace ids, log scopes and others",
+		Help: "AsyncLocal values flow with code: in the ExecutionContext of a thread, or of a suspended async method. " +
+			"An Activity (a span of a distributed trace) is shown with its ids and parents, a log scope with what it adds to each log line.\n\n" +
 			"An object may be a System.Threading.Thread, an ExecutionContext, or an async method as dumpasync lists them.",
 		Examples: []cli.Example{
-			{Line: "flows", Text: "which trace and which log scopes belong to which code?"},
+			{Line: "flows", Text: "which trace and log scopes belong to which code?"},
 			{Line: "flows -managed -thread 12", Text: "those of the thread with managed id 12"},
 		},
 	}, askFlows, apptext.Flows)

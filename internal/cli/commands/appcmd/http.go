@@ -20,11 +20,11 @@ type messageOptions struct {
 func dumpHTTPCommand() cli.Command {
 	return cli.Ask(cli.Command{
 		Name:    "dumphttp",
-		Summary: "list the requests that the process sent by HttpClient, with the status of the response",
+		Summary: "list the requests that the process sent with HttpClient, and the status of their responses",
 		Help: "A request does not refer to its response. One whose response is no longer on the heap is listed without a status, like one that still waits for it; " +
-			"httpclients lists those that are on their way.",
+			"httpclients lists those in flight.",
 		Examples: []cli.Example{
-			{Line: "dumphttp --stats", Text: "which servers were asked, and how did they answer?"},
+			{Line: "dumphttp --stats", Text: "which servers were called, and how did they answer?"},
 			{Line: "dumphttp --statuscode 500 --uri weather", Text: "what failed there?"},
 		},
 	}, func(c *cli.Context, o *messageOptions) (*answer.Messages, error) {
@@ -35,7 +35,7 @@ func dumpHTTPCommand() cli.Command {
 func httpClientsCommand() cli.Command {
 	return cli.Ask(cli.Command{
 		Name:     "httpclients",
-		Summary:  "list the pools of connections of HttpClient: how many are idle, and which requests are on their way or wait for a connection",
+		Summary:  "list HttpClient's connection pools: idle connections, requests in flight, and requests that wait for a connection",
 		Examples: []cli.Example{{Line: "httpclients", Text: "does a request wait for a connection?"}},
 	}, ask.Plain((*sosgo.View).HTTPClients), apptext.HTTPClients)
 }
@@ -47,7 +47,7 @@ type stackOptions struct {
 func webSocketsCommand() cli.Command {
 	return cli.AskWith(cli.Command{
 		Name:     "websockets",
-		Summary:  "list the WebSockets of servers and clients: their state, and the async code that uses each",
+		Summary:  "list the WebSockets of servers and clients, with their state and the async code that uses them",
 		Examples: []cli.Example{{Line: "websockets", Text: "which are open, and who reads from them?"}},
 	}, func(c *cli.Context, _ *stackOptions) (*answer.WebSockets, error) {
 		return ask.View(c).WebSockets(ask.Context(c))
@@ -55,15 +55,15 @@ func webSocketsCommand() cli.Command {
 }
 
 type grpcOptions struct {
-	All bool `opt:"all" help:"with the calls that are done and whose objects are still in the heap"`
+	All bool `opt:"all" help:"with completed calls that are still on the heap"`
 	stackOptions
 }
 
 func grpcCommand() cli.Command {
 	return cli.AskWith(cli.Command{
 		Name: "grpc", Aliases: []string{"grpccalls"},
-		Summary:  "list the calls of gRPC that the process sends and answers: method, deadline, and the async code that works on each",
-		Examples: []cli.Example{{Line: "grpc", Text: "which calls are under way?"}, {Line: "grpc -all", Text: "and how did the others end?"}},
+		Summary:  "list the gRPC calls of clients and servers: method, deadline, and the async code that handles each",
+		Examples: []cli.Example{{Line: "grpc", Text: "which calls are in progress?"}, {Line: "grpc -all", Text: "and how did the others end?"}},
 	}, func(c *cli.Context, _ *grpcOptions) (*answer.GRPCCalls, error) {
 		return ask.View(c).GRPCCalls(ask.Context(c))
 	}, func(p *report.Page, a *answer.GRPCCalls, o *grpcOptions) { apptext.GRPCCalls(p, a, o.All, o.Stacks) })

@@ -14,7 +14,7 @@ type chosenRequests struct {
 	URL    string `opt:"url" help:"only requests whose URL contains this, in upper or lower case"`
 	Header string `opt:"header" help:"only requests with this header, or with 'Name: value' of this"`
 	User   string `opt:"user" help:"only requests of users whose name contains this"`
-	Thread uint32 `opt:"thread" value:"ID" range:"1:" help:"only the request that the thread with this managed or OS id works on"`
+	Thread uint32 `opt:"thread" value:"ID" range:"1:" help:"only the request that the thread with this managed or OS id handles"`
 }
 
 // options returns the library's options.
@@ -23,26 +23,26 @@ func (o *chosenRequests) options(s secrets) sosgo.RequestOptions {
 }
 
 type secrets struct {
-	Secrets bool `opt:"secrets" help:"show secrets, which are masked otherwise"`
+	Secrets bool `opt:"secrets" help:"show secrets instead of masking them"`
 }
 
 type requestOptions struct {
 	chosenRequests
 	stackOptions
 	Headers bool `opt:"headers" help:"with the headers of the requests"`
-	Scopes  bool `opt:"scopes" help:"with the scopes of logging: what is noted with each line of the log"`
+	Scopes  bool `opt:"scopes" help:"with log scopes: what they add to each log line"`
 	secrets
 }
 
 func requestsCommand() cli.Command {
 	return cli.AskWith(cli.Command{
 		Name: "requests", Aliases: []string{"dumpaspnetrequests"},
-		Summary: "list the web requests that the process works on: since when, by which thread or async code, and what they wait for",
-		Help: "The servers are those of ASP.NET Core: Kestrel (HTTP/1, 2 and 3), IIS, HTTP.sys, TestServer. When a request came in is known if the host made an activity " +
-			"for it, as it does when anything is logged; its age, if the dump says when it was made, or Kestrel's heartbeat does, which keeps the Date header.\n\n" +
-			"A thread works on a request if the request flows in its ExecutionContext; async code, if a method that is suspended has it in a variable, or in its ExecutionContext.",
+		Summary: "list the web requests in progress: their age, the thread or async code that handles them, and what they wait for",
+		Help: "The servers are those of ASP.NET Core: Kestrel (HTTP/1, 2 and 3), IIS, HTTP.sys, TestServer. A request's start is known if the host made an activity " +
+			"for it, as it does when anything is logged; its age also needs the time of the dump, or of Kestrel's last heartbeat.\n\n" +
+			"A thread handles a request if the request is in its ExecutionContext; async code, if a suspended method has it in a variable or its ExecutionContext.",
 		Examples: []cli.Example{
-			{Line: "requests", Text: "what does the server work on?"},
+			{Line: "requests", Text: "what is the server doing?"},
 			{Line: "requests -url /orders -stacks", Text: "where do the requests for orders stand?"},
 		},
 	}, func(c *cli.Context, o *requestOptions) (*answer.Requests, error) {
@@ -66,7 +66,7 @@ func findHTTPContextCommand() cli.Command {
 			{Line: "findhttpcontext /orders/17", Text: "the context of that request"},
 			{Line: "findhttpcontext -header 'X-Correlation-Id: 42'", Text: "by a header"},
 			{Line: "findhttpcontext -url /orders -user alice", Text: "by both: every option that is given has to hold"},
-			{Line: "findhttpcontext -thread 12", Text: "what thread 12 works on"},
+			{Line: "findhttpcontext -thread 12", Text: "the request that thread 12 handles"},
 		},
 	}, askFindHTTPContext, func(p *report.Page, a *answer.Requests) { apptext.Requests(p, a, false) })
 }
@@ -87,7 +87,7 @@ func askFindHTTPContext(c *cli.Context, o *findOptions) (*answer.Requests, error
 func dumpRequestsCommand() cli.Command {
 	return cli.Ask(cli.Command{
 		Name:     "dumprequests",
-		Summary:  "list the web requests that the process works on, a line each",
+		Summary:  "list the web requests in progress, one per line",
 		Help:     "requests shows more of each.",
 		Examples: []cli.Example{{Line: "dumprequests", Text: "the requests, as SOS lists them"}},
 	}, func(c *cli.Context, _ *cli.None) (*answer.Requests, error) {

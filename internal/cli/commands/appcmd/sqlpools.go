@@ -11,20 +11,20 @@ import (
 )
 
 type poolOptions struct {
-	Stacks bool `opt:"stacks" help:"with all frames of the async code that has connections"`
-	Brief  bool `opt:"brief" help:"without who has connections"`
+	Stacks bool `opt:"stacks" help:"with all frames of the async code that holds connections"`
+	Brief  bool `opt:"brief" help:"without the holders of connections"`
 	secrets
 }
 
 func sqlPoolsCommand() cli.Command {
 	return cli.AskWith(cli.Command{
 		Name: "sqlpools", Aliases: []string{"dumpsqlconnectionpools", "sqlblame"},
-		Summary: "list the pools of connections to databases: how many are idle, what runs on the others, and how many calls wait for one",
+		Summary: "list the database connection pools: idle and busy connections, what runs on them, and how many calls wait for one",
 		Help: "The drivers are SqlClient (Microsoft.Data.SqlClient and System.Data.SqlClient) and Npgsql. A connection counts as busy as long as the program has not closed it, " +
-			"also if no command runs on it. Passwords in connection strings are masked.\n\n" +
-			"Somebody has a connection if a variable refers to it, to the SqlConnection or NpgsqlConnection that was opened, or to its command: a variable of an async " +
-			"method that is suspended, or of a method on a thread's stack. Since when a command runs is known of SqlClient, by the deadline that it keeps for a command with a timeout.",
-		Examples: []cli.Example{{Line: "sqlpools", Text: "who has all the connections?"}},
+			"even without a running command. Passwords in connection strings are masked.\n\n" +
+			"A holder has a variable that refers to the connection, to the opened SqlConnection or NpgsqlConnection, or to its command: a variable of a suspended async " +
+			"method, or of a method on a thread's stack. The start of a command is known for SqlClient, from the deadline of a command with a timeout.",
+		Examples: []cli.Example{{Line: "sqlpools", Text: "who holds all the connections?"}},
 	}, func(c *cli.Context, o *poolOptions) (*answer.SQLPools, error) {
 		return ask.View(c).SQLPools(ask.Context(c), sosgo.SQLPoolOptions{Options: sqlpools.Options{Secrets: o.Secrets}, Brief: o.Brief})
 	}, func(p *report.Page, a *answer.SQLPools, o *poolOptions) { apptext.SQLPools(p, a, o.Stacks) })

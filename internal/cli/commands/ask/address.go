@@ -216,7 +216,7 @@ func kindWords(a *answer.Address) string {
 	case answer.AddressStub:
 		return "is in a stub of the runtime"
 	case answer.AddressHeap:
-		return "lies in the GC heap, in no object that can be told"
+		return "lies in the GC heap, in no object that can be read"
 	case answer.AddressFree:
 		if a.Start != a.Address {
 			return fmt.Sprintf("lies in the free block %x of the GC heap", uint64(a.Start))

@@ -39,7 +39,7 @@ func Found[T any](rows iter.Seq2[T, error], what string) (iter.Seq2[T, error], e
 			lost = append(lost, err)
 			continue
 		case !more && len(lost) > 0:
-			return nil, fmt.Errorf("no %s can be told, and %d are missing: %w", what, len(lost), lost[0])
+			return nil, fmt.Errorf("no %s can be read, and %d are missing: %w", what, len(lost), lost[0])
 		}
 		return func(yield func(T, error) bool) {
 			defer stop()

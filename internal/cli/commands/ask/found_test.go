@@ -43,7 +43,7 @@ func TestFound(t *testing.T) {
 	}
 	_, err := Found(rows(lost, lost), "row")
 	require.ErrorIs(t, err, lost)
-	assert.ErrorContains(t, err, "no row can be told, and 2 are missing")
+	assert.ErrorContains(t, err, "no row can be read, and 2 are missing")
 	seq, err := Found(rows(1, 2, 3), "row")
 	require.NoError(t, err)
 	for range seq {

@@ -30,7 +30,7 @@ func QueryProcess(c *cli.Context) (*query.Process, error) {
 	if id, ok := c.Session.Thread(); ok {
 		p.Variables["$thread"] = query.Uint(uint64(id))
 	}
-	p.Scan = Scan(c, "asking the heap")
+	p.Scan = Scan(c, "searching the heap")
 	return p, nil
 }
 

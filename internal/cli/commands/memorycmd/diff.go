@@ -57,7 +57,7 @@ func diffCommand() cli.Command {
 
 func askDiff(c *cli.Context, o *diffOptions) (*answer.HeapDiff, error) {
 	if o.Growing && len(o.Others) < 2 {
-		return nil, c.Usagef("-growing wants three dumps or more")
+		return nil, c.Usagef("-growing needs three dumps or more")
 	}
 	dumps := []*diffed{{path: c.Session.Path(), view: ask.View(c)}}
 	for _, path := range o.Others {

@@ -58,7 +58,7 @@ type pathToOptions struct {
 func pathToCommand() cli.Command {
 	return cli.Ask(cli.Command{
 		Name: "pathto", OnlyAsks: true,
-		Summary:  "show how one object keeps another one alive",
+		Summary:  "show how one object keeps another alive",
 		Help:     "The shortest path is shown, in SOS's form the one that SOS would find.",
 		Examples: []cli.Example{{Line: "pathto 7f10a4632890 7f10a4640018", Text: "how does the first object refer to the second?"}},
 	}, func(c *cli.Context, o *pathToOptions) (*answer.ObjectPath, error) {

@@ -10,7 +10,7 @@ import (
 )
 
 type heapMapOptions struct {
-	Live   bool      `opt:"live" help:"dead objects apart, which nothing keeps alive: it builds the graph of the heap"`
+	Live   bool      `opt:"live" help:"mark dead objects, which nothing keeps alive (builds the graph of the heap)"`
 	Cell   cli.Bytes `opt:"cell" help:"bytes that a sign stands for; by default so many that the picture is a page or two"`
 	ASCII  bool      `opt:"ascii" excludes:"blocks" help:"ASCII, on a terminal too"`
 	Blocks bool      `opt:"blocks" help:"blocks of Unicode, elsewhere too"`

@@ -29,7 +29,7 @@ func (wasteKind) Choices() []string { return waste.Kinds() }
 func wasteCommand() cli.Command {
 	return cli.Ask(cli.Command{
 		Name: "waste", OnlyAsks: true,
-		Summary: "find memory that holds nothing, or the same again, and who refers to it",
+		Summary: "find wasted memory, such as duplicate strings and empty collections, and what refers to it",
 		Help: "It looks for strings with the same content, as dumpheap -strings compares them; arrays of references of which at least half are null; arrays of " +
 			"values that are all zero or all the same (from 16 bytes on) or end in zeros (at least half of them, from 64 bytes on); arrays and collections without " +
 			"elements; collections filled at most by half; values in boxes; and objects whose fields are all null or zero. " +
@@ -40,7 +40,7 @@ func wasteCommand() cli.Command {
 }
 
 func askWaste(c *cli.Context, o *wasteOptions) (*answer.Waste, error) {
-	wo := waste.Options{Top: o.Top, Min: uint64(o.Min), Scan: ask.Scan(c, "looking for waste")}
+	wo := waste.Options{Top: o.Top, Min: uint64(o.Min), Scan: ask.Scan(c, "searching for waste")}
 	for _, k := range o.Kind {
 		wo.Kinds = append(wo.Kinds, string(k))
 	}

@@ -16,7 +16,7 @@ type heapOptions struct {
 	Short    bool `opt:"short" help:"only addresses, one a line, for scripts"`
 	Strings  bool `opt:"strings" help:"only strings, counted by their content"`
 	ThinLock bool `opt:"thinlock" help:"only objects that are locked through their header"`
-	ByCount  bool `opt:"bycount" help:"statistics in the order of the number of objects"`
+	ByCount  bool `opt:"bycount" help:"statistics ordered by number of objects"`
 	ask.Liveness
 	Where  string `opt:"where" value:"EXPR" help:"only objects for which the expression is true (see query)"`
 	Select string `opt:"select" value:"COLUMNS" excludes:"stat,short,strings,thinlock,bycount" help:"a table of these expressions instead: address, size, Name"`

@@ -26,7 +26,7 @@ func objSizeCommand() cli.Command {
 		Usage:   "[-stat] [-short] [-retained] [-strings] ADDRESS | -mt MT",
 		Help: "That is everything that can be reached from it, whatever else keeps it alive; its retained size (see retained) is usually smaller. " +
 			"Objects are listed in the order in which they are reached.",
-		Examples: []cli.Example{{Line: "objsize -stat 7f10a4632890", Text: "what hangs on this object?"}},
+		Examples: []cli.Example{{Line: "objsize -stat 7f10a4632890", Text: "what does this object keep alive?"}},
 	}, askObjSize, func(p *report.Page, x *answer.Closure, o *sizeOptions) {
 		objecttext.Closure(p, x, objecttext.ListingOptions{Short: o.Short})
 	})
@@ -34,7 +34,7 @@ func objSizeCommand() cli.Command {
 
 func askObjSize(c *cli.Context, o *sizeOptions) (*answer.Closure, error) {
 	if !o.Object.Given && o.MT == nil {
-		return nil, c.Usagef("objsize wants the address of an object, or -mt and a type")
+		return nil, c.Usagef("objsize needs the address of an object, or -mt and a type")
 	}
 	h, err := ask.Holders(c)
 	if err != nil {

@@ -15,7 +15,7 @@ type object struct {
 type statistics struct {
 	Stat    bool `opt:"stat" help:"only the statistics"`
 	Short   bool `opt:"short" help:"only addresses, one a line, for scripts"`
-	ByCount bool `opt:"bycount" help:"statistics in the order of the number of objects"`
+	ByCount bool `opt:"bycount" help:"statistics ordered by number of objects"`
 }
 
 // quiet are the options about what is printed beside the answer.

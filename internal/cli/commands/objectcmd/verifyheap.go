@@ -17,7 +17,7 @@ type verifyOptions struct {
 func verifyHeapCommand() cli.Command {
 	return cli.Ask(cli.Command{
 		Name:    "verifyheap",
-		Summary: "look for corruption of the heap",
+		Summary: "check the heap for corruption",
 		Usage:   "[OPTIONS] [START [END|LSIZE]]",
 		Help: "Every object must have a type, end inside its segment, refer to objects only, and have a header that fits its lock. An object is " +
 			"often overwritten by the one in front of it (listnearobj), or by native code.",
@@ -42,7 +42,7 @@ func askVerifyHeap(c *cli.Context, o *verifyOptions) (*answer.Soundness, error) 
 func verifyObjCommand() cli.Command {
 	return cli.Ask(cli.Command{
 		Name:    "verifyobj",
-		Summary: "look for corruption of one object",
+		Summary: "check one object for corruption",
 	}, func(c *cli.Context, o *object) (*answer.ObjectSoundness, error) {
 		h, err := ask.Heap(c)
 		if err != nil {

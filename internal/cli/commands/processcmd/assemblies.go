@@ -12,7 +12,7 @@ import (
 
 type assemblyOptions struct {
 	Name    nameFilter `opt:"name,n" help:"only modules whose file name, without folder, matches"`
-	Verbose bool       `opt:"verbose,v" help:"print all that is known of each"`
+	Verbose bool       `opt:"verbose,v" help:"print all details of each"`
 }
 
 func assembliesCommand() cli.Command {

@@ -17,9 +17,9 @@ type doctorOptions struct {
 func doctorCommand() cli.Command {
 	return cli.AskWith(cli.Command{
 		Name: "doctor", Aliases: []string{"info"}, DumpArg: true,
-		Summary: "say what the dump holds, how it is read, what is missing and what would help",
+		Summary: "describe the dump: what it contains, how it is read, what is missing and what would help",
 		Help: "Attach this output to a report of a problem: it has the container, the system, the builds of the runtimes, the sources of their " +
-			"layouts, the probes, and what the dump lacks, but nothing of the process's data.",
+			"layouts, the probes and the missing parts, but none of the process's data.",
 		Examples: []cli.Example{{Line: "doctor core.1234", Text: "everything about a dump that does not open as it should"}},
 	}, askDoctor, func(p *report.Page, g *answer.Diagnosis, o *doctorOptions) {
 		processtext.Diagnosis(p, g, processtext.DiagnosisOptions{Probes: o.Probe})

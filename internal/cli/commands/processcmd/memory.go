@@ -89,7 +89,7 @@ func memoryCommands() []cli.Command {
 }
 
 func (f memoryFormat) command() cli.Command {
-	return cli.Command{Name: f.name, Aliases: f.aliases, Summary: f.summary, Help: "Without an address the memory behind the last address is shown.",
+	return cli.Command{Name: f.name, Aliases: f.aliases, Summary: f.summary, Help: "Without an address, show the memory after the last one.",
 		Examples: []cli.Example{{Line: f.name + " 7f1c19821510", Text: f.summary}}}
 }
 
@@ -128,7 +128,7 @@ func (f memoryFormat) shaped(c *cli.Context, o *memoryOptions) (target.Addr, hex
 	}
 	if end != nil {
 		if *end <= start || uint64(*end-start)/uint64(s.Length) > limits.MemoryElements {
-			return 0, s, c.Usagef("-end: %016x is not behind %016x, or too far", uint64(*end), uint64(start))
+			return 0, s, c.Usagef("-end: %016x is not after %016x, or too far", uint64(*end), uint64(start))
 		}
 		s.Count = int(uint64(*end-start) / uint64(s.Length))
 	}

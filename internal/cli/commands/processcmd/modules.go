@@ -31,7 +31,7 @@ func (nameFilter) Placeholder() string { return "REGEX" }
 type imageOptions struct {
 	Name     nameFilter   `opt:"name,n" help:"only images whose file name, without folder, matches"`
 	Address  *target.Addr `opt:"address,a" help:"only the image that holds this address"`
-	Verbose  bool         `opt:"verbose,v" help:"print all that is known of each"`
+	Verbose  bool         `opt:"verbose,v" help:"print all details of each"`
 	Segments bool         `opt:"segments,s" help:"print the sections or segments of each"`
 }
 

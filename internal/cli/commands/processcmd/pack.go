@@ -17,10 +17,10 @@ type packOptions struct {
 func packCommand() cli.Command {
 	return cli.Ask(cli.Command{
 		Name:    "pack",
-		Summary: "put the dump and its module files into one archive",
+		Summary: "pack the dump and its module files into one archive",
 		Help: "The archive (.tar.zst) is a dump that sosgo opens like any other, and that is complete on every machine. " +
 			"Module files are looked for in --modules, at their recorded paths, in the installed .NET, NuGet's folder and symbol caches, " +
-			"and on a --symbol-server; only those that are proved to be the ones of the process are taken.",
+			"and on a --symbol-server; only files verified to be those of the process are included.",
 		Examples: []cli.Example{{Line: "pack -o crash.tar.zst --modules ./publish", Text: "a dump that can be sent as one file"}},
 	}, askPack, processtext.Pack)
 }
@@ -29,7 +29,7 @@ func askPack(c *cli.Context, o *packOptions) (*answer.Pack, error) {
 	progress := c.Progress("packing")
 	packed, err := ask.Dump(c).PackFile(c.Context(), o.Out, func(done, total int64) { progress.Set(uint64(done), uint64(total)) })
 	if errors.Is(err, fs.ErrExist) {
-		err = c.Usagef("%s exists already", o.Out)
+		err = c.Usagef("%s already exists", o.Out)
 	}
 	return packed, err
 }

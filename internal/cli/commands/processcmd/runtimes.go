@@ -12,7 +12,7 @@ import (
 )
 
 type runtimeOptions struct {
-	All     bool   `opt:"all,a" help:"list all runtimes, as is always done"`
+	All     bool   `opt:"all,a" help:"list all runtimes (always done)"`
 	NetCore bool   `opt:"netcore,c" help:"look at the first .NET Core runtime"`
 	ID      string `arg:"id,optional" help:"number or version of the runtime to look at from now on"`
 }

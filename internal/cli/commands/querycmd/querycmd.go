@@ -28,7 +28,7 @@ type evalOptions struct {
 func evalCommand() cli.Command {
 	return cli.Ask(cli.Command{
 		Name: "eval", Aliases: []string{"evaluateexpression", "expr"}, Raw: true,
-		Summary: "evaluate an expression in the manner of C#",
+		Summary: "evaluate an expression in C# syntax",
 		Usage:   "EXPRESSION",
 		Help: "x.Name is a field, or the field behind a property: Name, else <Name>k__BackingField, else _name, m_name, s_name, _Name or name; if\n" +
 			"several of these exist the error lists them. Names with other letters stand between back-ticks. Nothing of the program is run.\n\n" +
@@ -42,7 +42,7 @@ func evalCommand() cli.Command {
 		Examples: []cli.Example{
 			{Line: "eval obj(0x7f079cc00b40).Customer.Name", Text: "a field of a field of the object at that address"},
 			{Line: "eval Contoso.Cache.s_items[\"key\"].Count", Text: "start at a static field"},
-			{Line: "eval size($_), retained($_), gen($_)", Text: "of the object that was shown last"},
+			{Line: "eval size($_), retained($_), gen($_)", Text: "of the last object shown"},
 		},
 	}, askEval, querytext.Evaluations)
 }
@@ -72,26 +72,26 @@ func askEval(c *cli.Context, o *evalOptions) (*answer.Evaluations, error) {
 }
 
 type queryOptions struct {
-	Rows     int           `opt:"rows" range:"1:2147483647" help:"at most so many rows"`
-	Time     time.Duration `opt:"time" help:"at most so long: 30s, 5m"`
-	Memory   cli.Bytes     `opt:"memory" help:"at most so much memory for groups and sorted rows (1 GB)"`
+	Rows     int           `opt:"rows" range:"1:2147483647" help:"most rows"`
+	Time     time.Duration `opt:"time" help:"time limit: 30s, 5m"`
+	Memory   cli.Bytes     `opt:"memory" help:"most memory for groups and sorted rows (1 GB)"`
 	Question []string      `arg:"question" help:"from … | …, or SELECT …"`
 }
 
 func queryCommand() cli.Command {
 	return cli.Ask(cli.Command{
 		Name: "query", Aliases: []string{"q"}, Raw: true,
-		Summary: "ask objects, threads, frames, roots and more, in steps or in SQL",
+		Summary: "query objects, threads, frames, roots and more, in steps or in SQL",
 		Usage:   "[OPTIONS] QUESTION",
 		Help: "A question goes from a source through steps, each behind |:\n\n" +
 			"  from objects of Contoso.Order | where Total > 100 && size > 1kb | group by Customer.Name\n" +
 			"       | select count(), sum(size) | order by 2 desc | top 20\n\n" +
 			"or is SQL: SELECT Customer.Name, count(*) FROM Contoso.Order WHERE Total > 100 GROUP BY Customer.Name ORDER BY 2 DESC LIMIT 20.\n\n" +
-			"Sources, each with its columns (those in parentheses have to be asked for):\n" + sourceList() + "\n" +
+			"Sources with their columns (those in parentheses are not shown by default):\n" + sourceList() + "\n" +
 			"objects, live and dead may have of TYPE behind them; a type alone means its objects. of TYPE also takes types that derive from it\n" +
 			"or implement it, of exactly TYPE does not; List means every List<T>, \"name with *\" in quotes is a pattern. A namespace may be left out.\n\n" +
-			"Names are columns, then fields of the row's object, as in eval; this is that object. A field of null, or that a derived type\n" +
-			"lacks, is null, and null is neither less nor greater than anything. A row whose condition can't be decided, because the dump lacks what it asks for, is left out with a warning.\n" +
+			"Names are columns, then fields of the row's object, as in eval; this is that object. A field of null, or one that a derived type\n" +
+			"lacks, is null, and null is neither less nor greater than anything. A row whose condition can't be decided, because data is not in the dump, is left out with a warning.\n" +
 			"In groups: count(), count(distinct x), sum, min, max, avg, any. Keys that select does not name are shown behind its columns.",
 		Examples: []cli.Example{
 			{Line: "query from objects | group by type | select count(), sum(size) | order by 2 desc | top 10", Text: "what fills the heap"},

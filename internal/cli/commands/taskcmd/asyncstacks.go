@@ -27,12 +27,12 @@ func (o *chosenStacks) options() tasks.StackOptions {
 func asyncStacksCommand() cli.Command {
 	return cli.Ask(cli.Command{
 		Name:    "asyncstacks",
-		Summary: "merge the stacks of async methods, as parallelstacks does those of threads",
-		Help: "It begins with what nothing awaits; what that awaits stands below it, and at the end of each stack what it waits for. Methods that stand at the same await and are awaited " +
+		Summary: "merge the stacks of async methods, as parallelstacks merges those of threads",
+		Help: "It begins with what nothing awaits; awaited calls follow below, and at the end of each stack what it waits for. Methods at the same await that are awaited " +
 			"alike are one line, with their number in front.",
 		Examples: []cli.Example{
 			{Line: "asyncstacks", Text: "what do most async methods wait for?"},
-			{Line: "asyncstacks -type Contoso", Text: "only the stacks in which a type of Contoso stands"},
+			{Line: "asyncstacks -type Contoso", Text: "only stacks with a type of Contoso"},
 		},
 	}, func(c *cli.Context, o *chosenStacks) (*answer.AsyncCalls, error) {
 		return ask.View(c).AsyncCalls(ask.Context(c), o.options())

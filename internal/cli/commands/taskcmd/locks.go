@@ -9,17 +9,17 @@ import (
 )
 
 type lockOptions struct {
-	All bool `opt:"all" help:"also those that nobody holds and nobody waits for"`
+	All bool `opt:"all" help:"also free locks without waiters"`
 }
 
 func locksCommand() cli.Command {
 	return cli.Ask(cli.Command{
 		Name:    "locks",
-		Summary: "list the locks that somebody holds or waits for: who holds each, and who waits",
+		Summary: "list the locks that are held or waited for, with owners and waiters",
 		Help: "Monitors (lock statements), System.Threading.Lock, SemaphoreSlim with those that wait asynchronously, ReaderWriterLockSlim, " +
-			"ManualResetEventSlim, CountdownEvent and Barrier. Who waits is what the runtime notes while a thread waits; what follows from the " +
-			"frames of a thread alone is marked as inferred.",
-		Examples: []cli.Example{{Line: "locks", Text: "who holds the lock that they all wait for?"}},
+			"ManualResetEventSlim, CountdownEvent and Barrier. Waiters are those that the runtime records while a thread waits; those inferred from " +
+			"the frames of a thread alone are marked.",
+		Examples: []cli.Example{{Line: "locks", Text: "who holds the contended lock?"}},
 	}, func(c *cli.Context, o *lockOptions) (*answer.Locks, error) {
 		out, err := ask.View(c).Locks(ask.Context(c), sosgo.LockOptions{All: o.All})
 		return out, cli.WithAnswer(err)
@@ -31,7 +31,7 @@ func waitsCommand() cli.Command {
 		Name:    "waits",
 		Summary: "explain why threads hang: deadlocks, held locks, and threads that block until a task completes",
 		Help: "Each thread is followed from what it waits for to who holds it, runs it, or has to complete it. A circle is a deadlock. A " +
-			"statement has its evidence, and how strong it is: proved where the runtime noted each wait.",
+			"statement has its evidence, and how strong it is: proved if the runtime recorded each wait.",
 		Examples: []cli.Example{{Line: "waits", Text: "why does the process hang?"}},
 	}, func(c *cli.Context, _ *cli.None) (*answer.Waits, error) {
 		out, err := ask.View(c).Waits(ask.Context(c))

@@ -18,12 +18,12 @@ type taskOptions struct {
 func tasksCommand() cli.Command {
 	return cli.Ask(cli.Command{
 		Name:    "tasks",
-		Summary: "count the tasks by state and method, and list those that failed unnoticed",
-		Help: "With -faulted it lists the tasks that failed and whose exceptions nobody has looked at: by await, Wait, Result or Exception. When such a task is collected its exceptions go to " +
+		Summary: "count the tasks by state and method, or list those that failed unobserved",
+		Help: "-faulted lists failed tasks whose exceptions were never observed by await, Wait, Result or Exception. When such a task is collected its exceptions go to " +
 			"TaskScheduler.UnobservedTaskException, where most programs lose them.",
 		Examples: []cli.Example{
 			{Line: "tasks", Text: "how many tasks are there, and in which states?"},
-			{Line: "tasks -faulted", Text: "which exceptions did nobody see?"},
+			{Line: "tasks -faulted", Text: "which exceptions went unobserved?"},
 		},
 	}, func(c *cli.Context, o *taskOptions) (*answer.Tasks, error) {
 		return ask.View(c).Tasks(ask.Context(c), sosgo.TaskOptions{Faulted: o.Faulted, Status: o.Status, Type: o.Type, Limit: o.Limit})

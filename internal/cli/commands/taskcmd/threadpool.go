@@ -18,9 +18,9 @@ type poolOptions struct {
 func threadPoolCommand() cli.Command {
 	return cli.AskWith(cli.Command{
 		Name:    "threadpool",
-		Summary: "show the thread pool's status: workers, limits, what is queued, and whether it keeps up or is starved (starvation)",
-		Help: "Whether the pool is starved is concluded from what its workers wait for, and that from the methods on their stacks: the " +
-			"evidence stands beside it. No dump has the time at which it was made; times are compared with the newest one that the process noted.",
+		Summary: "show the thread pool's status: workers, limits, queued items, and signs of starvation",
+		Help: "Starvation is concluded from what the workers wait for, and that from the methods on their stacks: the " +
+			"evidence stands beside it. Ages are relative to the newest time that the process recorded.",
 		Examples: []cli.Example{
 			{Line: "threadpool", Text: "do requests wait because no worker is free?"},
 			{Line: "threadpool -wi", Text: "what is queued?"},
@@ -39,9 +39,9 @@ type queueOptions struct {
 func threadPoolQueueCommand() cli.Command {
 	return cli.AskWith(cli.Command{
 		Name: "threadpoolqueue", Aliases: []string{"tpq", "dumpthreadpoolqueues"},
-		Summary: "list what is queued in the thread pool: the shared queues, and those of each worker",
+		Summary: "list the items queued in the thread pool: the shared queues, and those of each worker",
 		Help: "An item is a task, a callback of QueueUserWorkItem, the rest of an async method, or an object of the program with a method Execute. " +
-			"Of each stand the method that it will run and what that will get.",
+			"Each is listed with its method and the argument.",
 		Examples: []cli.Example{{Line: "tpq", Text: "which work waits for a worker, and in whose queue?"}},
 	}, func(c *cli.Context, _ *queueOptions) (*answer.WorkQueues, error) {
 		out, err := ask.View(c).WorkQueues(ask.Context(c))
@@ -52,10 +52,10 @@ func threadPoolQueueCommand() cli.Command {
 func timerInfoCommand() cli.Command {
 	return cli.Ask(cli.Command{
 		Name: "timerinfo", Aliases: []string{"ti"},
-		Summary: "list the timers that are scheduled, with what they call and what they are for",
+		Summary: "list the scheduled timers, with their callbacks and purpose",
 		Help: "Timers of System.Threading.Timer, of Task.Delay, of PeriodicTimer and of a CancellationTokenSource are the same to the runtime; what each " +
 			"is for stands beside it, of a CancellationTokenSource with what it will call. A timer that was stopped is in no list. When one is " +
-			"due is counted from the newest time that the process noted: the dump may be of later.",
-		Examples: []cli.Example{{Line: "timerinfo", Text: "what will happen by itself, and when?"}},
+			"due is relative to the newest time that the process recorded: the dump may be later.",
+		Examples: []cli.Example{{Line: "timerinfo", Text: "what is scheduled, and when?"}},
 	}, ask.Plain((*sosgo.View).Timers), tasktext.Timers)
 }

@@ -18,8 +18,8 @@ type threadOptions struct {
 func clrmaCommand() cli.Command {
 	return cli.Ask(cli.Command{
 		Name:    "clrma",
-		Summary: "analyze a thread: its managed frames, what it threw last, and the causes",
-		Help: "It is what WinDbg's !analyze asks a runtime: managed frames, the exception with those that caused it, and those that " +
+		Summary: "analyze a thread: its managed frames, its last exception and the causes",
+		Help: "It is what WinDbg's !analyze requests from a runtime: managed frames, the exception with those that caused it, and those that " +
 			"were being handled besides. crashinfo explains why the process died.",
 		Examples: []cli.Example{{Line: "clrma", Text: "the current thread"}},
 	}, askCLRMA, threadtext.Analysis)

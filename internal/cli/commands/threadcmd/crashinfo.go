@@ -10,7 +10,7 @@ import (
 )
 
 type crashOptions struct {
-	E     bool `opt:"e" help:"accepted for SOS's sake"`
+	E     bool `opt:"e" help:"accepted for compatibility with SOS"`
 	Lines bool `opt:"lines" help:"source files and lines in SOS's form too"`
 }
 
@@ -20,7 +20,7 @@ func crashInfoCommand() cli.Command {
 		Summary: "explain on one page why the process died",
 		Help: "The signal or exception record, the thread that died, its stack, the managed exception with its causes, and the likely reason in plain words. " +
 			"For a NativeAOT process it shows what the process wrote about itself.",
-		Examples: []cli.Example{{Line: "crashinfo", Text: "the first thing to ask a crash dump"}},
+		Examples: []cli.Example{{Line: "crashinfo", Text: "the first command for a crash dump"}},
 	}, func(c *cli.Context, _ *crashOptions) (*answer.Crash, error) { return ask.View(c).Crash(c.Context()) },
 		func(p *report.Page, x *answer.Crash, o *crashOptions) {
 			threadtext.Crash(p, x, threadtext.CrashOptions{Lines: o.Lines})

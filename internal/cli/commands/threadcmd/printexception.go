@@ -29,7 +29,7 @@ func printExceptionCommand() cli.Command {
 		Summary: "print an exception and where it was thrown",
 		Help: "Without an address it is the exception that the current thread threw last. If it threw none, the threads that have one are listed; " +
 			"-all prints those of all threads.",
-		Examples: []cli.Example{{Line: "pe -nested", Text: "all that went wrong on this thread"}},
+		Examples: []cli.Example{{Line: "pe -nested", Text: "all exceptions of this thread"}},
 	}, askPrintException, func(p *report.Page, x *answer.ThrownException, o *thrownOptions) {
 		threadtext.ThrownException(p, x, threadtext.ExceptionOptions{Nested: o.Nested, Lines: o.Lines})
 	})

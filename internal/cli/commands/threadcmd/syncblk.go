@@ -17,7 +17,7 @@ type syncBlockOptions struct {
 func syncBlkCommand() cli.Command {
 	return cli.Ask(cli.Command{
 		Name:    "syncblk",
-		Summary: "list the sync blocks that are locked, and who holds them",
+		Summary: "list the locked sync blocks and their owners",
 		Help: "MonitorHeld is 1 for the owner and 2 for each thread that waits. Locks that nobody has waited for stand in " +
 			"the header of the object (dumpheap -thinlock), those of System.Threading.Lock in its fields.",
 	}, askSyncBlk, threadtext.SyncBlocks)

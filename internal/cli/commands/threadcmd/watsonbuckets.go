@@ -12,7 +12,7 @@ import (
 func watsonBucketsCommand() cli.Command {
 	return cli.Do(cli.Command{
 		Name:    "watsonbuckets",
-		Summary: "explain why Windows' crash parameters are not shown; sosgo does not read them",
+		Summary: "explain why the crash parameters of Windows are not shown (sosgo does not read them)",
 		Help: "Windows Error Reporting sorts crashes into buckets, and .NET on Windows collects their parameters while it handles an exception. " +
 			"Other systems have none. crashinfo explains why a process died.",
 		Examples: []cli.Example{{Line: "watsonbuckets", Text: "why there is no answer"}},

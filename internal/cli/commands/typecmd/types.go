@@ -20,7 +20,7 @@ type typeOptions struct {
 func typesCommand() cli.Command {
 	return cli.Ask(cli.Command{
 		Name:    "types",
-		Summary: "list the types that are loaded, with their objects counted",
+		Summary: "list the loaded types, and count their objects",
 		Help: "A type counts when its name contains the pattern, in any case. Types come by module and token, then arrays and generic\n" +
 			"instances. Where the dump has no heap the counts are left out.",
 		Examples: []cli.Example{{Line: "types -used Order", Text: "types with Order in their name, with their objects counted"}},

@@ -38,8 +38,8 @@ func webCommand() cli.Command {
 	return cli.Ask(cli.Command{
 		Name: "web", DumpArg: true, Serves: true,
 		Summary: "show the dump in a browser",
-		Help: "It prints the address of a page, and answers it until Ctrl-C. The page is reached from this machine alone, unless -listen says " +
-			"otherwise, by those who have the address: it ends with a token. It changes nothing, writes no file and asks no other server.",
+		Help: "It prints the address of a page and serves it until Ctrl-C. Only this machine can reach the page, unless -listen says " +
+			"otherwise; the address contains a secret token. Nothing is changed, no file is written and no other server is contacted.",
 		Examples: []cli.Example{{Line: "web core.1234", Text: "look at the dump"},
 			{Line: "web -listen 127.0.0.1:8080 core.1234", Text: "on a port that a tunnel leads to"}},
 	}, askWeb, processtext.WebPage)
@@ -63,7 +63,7 @@ func askWeb(c *cli.Context, o *webOptions) (*answer.WebPage, error) {
 		return nil, err
 	}
 	if a, err := netip.ParseAddr(host); err != nil && host != "localhost" || err == nil && !a.IsLoopback() {
-		c.Note("other machines can reach this page; what goes there is not encrypted, the token neither")
+		c.Note("other machines can reach this page; nothing is encrypted, not even the token")
 	}
 	c.Note("open " + s.URL() + " in a browser; Ctrl-C ends the page")
 	return &answer.WebPage{URL: s.URL()}, cli.WithAnswer(s.Serve(c.Context(), l))
@@ -78,9 +78,9 @@ type reportOptions struct {
 func reportCommand() cli.Command {
 	return cli.Ask(cli.Command{
 		Name: "report", DumpArg: true,
-		Summary: "write what the dump says into one HTML file",
-		Help: fmt.Sprintf("The file has the pages of web, without what has to be asked for: it needs no server and no network, and can be sent. "+
-			"It has the top of each list, and never more than %d MB. It holds names, texts and values of the process: look at it before you give it away.",
+		Summary: "write a report of the dump into one HTML file",
+		Help: fmt.Sprintf("The file has the pages of web, except those made on request: it needs no server and no network, and can be sent. "+
+			"It has the top of each list, and never more than %d MB. It contains names, texts and values of the process: review it before you share it.",
 			webui.MaxReport>>20),
 		Examples: []cli.Example{{Line: "report core.1234 -o report.html", Text: "one file for a ticket"}},
 	}, askReport, processtext.HTMLReport)
