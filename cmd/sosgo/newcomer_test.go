@@ -53,7 +53,7 @@ func TestNewcomer(t *testing.T) {
 			"which requests does the server work on?": {[]string{"web requests", "in progress", "age"}, "requests", "", nil, paths},
 			"what is in this dictionary?": {[]string{"keys", "values", "dictionary"}, "dumpdictionary", "WebDebuggee.Collections.DictionaryStringInt",
 				[]string{"Contoso.Cache.s_items"}, entries},
-			"who has all the connections to the database?": {[]string{"connections", "databases"}, "sqlpools", "", nil, texts},
+			"who has all the connections to the database?": {[]string{"connection", "database"}, "sqlpools", "", nil, texts},
 			"what is queued in the thread pool?":           {[]string{"queued", "thread pool", "each worker"}, "threadpoolqueue", "", nil, jobs},
 			"which HttpContext is that of this URL?":       {[]string{"HttpContext", "URL"}, "findhttpcontext", "-url " + pending[0].Path, []string{"-url"}, paths[:1]},
 			"what does this expression say?": {[]string{"expression", "C#"}, "eval", "WebDebuggee.Collections.DictionaryLarge[" + large.Last[0] + "]",
