@@ -10,7 +10,7 @@ type channel struct {
 	Items shapes.Ref  `field:"_items"`
 }
 
-func (r *Reader) channel(s *channel, x shapes.Instance) content { return r.wrap(s.Items.Object(x)) }
+func (r *Reader) channel(s *channel, f *reading) content { return r.wrap(f.object(&s.Items)) }
 
 // A channelEnd is a reader or writer of a channel.
 type channelEnd struct {
@@ -18,6 +18,6 @@ type channelEnd struct {
 	Parent shapes.Ref  `field:"_parent"`
 }
 
-func (r *Reader) channelEnd(s *channelEnd, x shapes.Instance) content {
-	return r.wrap(s.Parent.Object(x))
+func (r *Reader) channelEnd(s *channelEnd, f *reading) content {
+	return r.wrap(f.object(&s.Parent))
 }

@@ -141,19 +141,25 @@ type kind struct {
 	store func(r *Reader, t *objects.Type) (Store, error) // nil if it keeps no elements in its own arrays
 }
 
-// of returns the row of a shape.
-func of[T any](read func(r *Reader, s *T, x shapes.Instance) content) kind {
+// of returns the row of a shape. What read returns counts if it could read all fields.
+func of[T any](read func(r *Reader, s *T, f *reading) content) kind {
 	return kind{bind: func(r *Reader, t *objects.Type) (func(r *Reader, x shapes.Instance) content, error) {
 		s, err := shapes.Bind[T](r.b, t)
 		if err != nil {
 			return nil, err
 		}
-		return func(r *Reader, x shapes.Instance) content { return read(r, s, x) }, nil
+		return func(r *Reader, x shapes.Instance) content {
+			f := reading{x: x}
+			if c := read(r, s, &f); f.err == nil {
+				return c
+			}
+			return failed(f.err)
+		}, nil
 	}}
 }
 
 // stored returns the row of a shape that keeps its elements in its own arrays.
-func stored[T any](read func(r *Reader, s *T, x shapes.Instance) content, store func(s *T) Store) kind {
+func stored[T any](read func(r *Reader, s *T, f *reading) content, store func(s *T) Store) kind {
 	k := of(read)
 	k.store = func(r *Reader, t *objects.Type) (Store, error) {
 		s, err := shapes.Bind[T](r.b, t)
@@ -186,7 +192,9 @@ func (r *Reader) CountOf(o objects.Object) (n uint64, ok bool, err error) {
 		return 0, false, nil
 	}
 	c, err := r.Of(o)
-	err = cmp.Or(err, c.content.err)
+	if err == nil {
+		err = c.content.err
+	}
 	if err == nil {
 		n, err = c.Count()
 	}
@@ -237,28 +245,34 @@ func (c *Collection) Items() iter.Seq2[Item, error] {
 	}
 }
 
-// A reading reads fields and keeps the first error.
-type reading struct{ err error }
+// A reading reads the fields of an instance and keeps the first error.
+type reading struct {
+	x   shapes.Instance
+	err error
+}
 
 func (f *reading) note(err error) { f.err = cmp.Or(f.err, err) }
 
-func (f *reading) int(i *shapes.Int, x shapes.Instance) int64 {
-	v, err := i.Int(x)
+func (f *reading) int(i *shapes.Int) int64 {
+	v, err := i.Int(f.x)
 	f.note(err)
 	return v
 }
 
-func (f *reading) object(o *shapes.Ref, x shapes.Instance) objects.Object {
-	v, err := o.Object(x)
+func (f *reading) object(o *shapes.Ref) objects.Object {
+	v, err := o.Object(f.x)
+	f.note(err)
+	return v
+}
+
+func (f *reading) addr(o *shapes.Ref) target.Addr {
+	v, err := o.Addr(f.x)
 	f.note(err)
 	return v
 }
 
 // wrap returns the content of the object that a view is about.
-func (r *Reader) wrap(o objects.Object, err error) content {
-	if err != nil {
-		return failed(err)
-	}
+func (r *Reader) wrap(o objects.Object) content {
 	if o.Addr == 0 {
 		return content{each: nothing}
 	}

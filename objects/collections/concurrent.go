@@ -43,11 +43,8 @@ type volatileNode struct {
 	Node shapes.Ref  `field:"_node"`
 }
 
-func (r *Reader) concurrentDictionary(s *concurrentDictionary, x shapes.Instance) content {
-	o, err := s.Tables.Object(x)
-	if err != nil {
-		return failed(err)
-	}
+func (r *Reader) concurrentDictionary(s *concurrentDictionary, f *reading) content {
+	o := f.object(&s.Tables)
 	if o.Addr == 0 {
 		return failed(target.Corruptf("the dictionary has no tables"))
 	}
@@ -55,11 +52,8 @@ func (r *Reader) concurrentDictionary(s *concurrentDictionary, x shapes.Instance
 	if err != nil {
 		return failed(err)
 	}
-	f := reading{}
-	buckets, counts := f.object(&t.Buckets, x), f.object(&t.Counts, x)
-	if f.err != nil {
-		return failed(f.err)
-	}
+	f.x = x
+	buckets, counts := f.object(&t.Buckets), f.object(&t.Counts)
 	a, err := r.array(buckets)
 	if err != nil && a.Type == nil {
 		return failed(err)
@@ -142,11 +136,8 @@ type queueSlot struct {
 	Number shapes.Int   `field:"SequenceNumber"`
 }
 
-func (r *Reader) concurrentQueue(s *concurrentQueue, x shapes.Instance) content {
-	head, err := s.Head.Addr(x)
-	if err != nil {
-		return failed(err)
-	}
+func (r *Reader) concurrentQueue(s *concurrentQueue, f *reading) content {
+	head := f.addr(&s.Head)
 	c := content{count: unknown}
 	c.each = func(yield yield) bool {
 		return chain(&nodes[queueSegment]{r: r}, head, 0, yield, func(s *queueSegment) *shapes.Ref { return &s.Next }, func(s *queueSegment, x shapes.Instance) (Item, bool, error) {
@@ -160,8 +151,8 @@ func (r *Reader) concurrentQueue(s *concurrentQueue, x shapes.Instance) content 
 // segment passes the elements of a segment of a queue: those from Head to Tail whose sequence number shows that they
 // were added and not removed. In a frozen segment, twice the length was added to Tail.
 func (r *Reader) segment(s *queueSegment, x shapes.Instance, yield yield) error {
-	f := reading{}
-	o, head, tail := f.object(&s.Slots, x), uint32(f.int(&s.Head, x)), uint32(f.int(&s.Tail, x))
+	f := reading{x: x}
+	o, head, tail := f.object(&s.Slots), uint32(f.int(&s.Head)), uint32(f.int(&s.Tail))
 	frozen, err := s.Frozen.Bool(x)
 	if f.note(err); f.err != nil {
 		return f.err
@@ -232,11 +223,8 @@ type stackNode struct {
 	Next  shapes.Ref   `field:"_next"`
 }
 
-func (r *Reader) concurrentStack(s *concurrentStack, x shapes.Instance) content {
-	head, err := s.Head.Addr(x)
-	if err != nil {
-		return failed(err)
-	}
+func (r *Reader) concurrentStack(s *concurrentStack, f *reading) content {
+	head := f.addr(&s.Head)
 	return content{count: unknown, each: func(yield yield) bool {
 		return chain(&nodes[stackNode]{r: r}, head, 0, yield, func(s *stackNode) *shapes.Ref { return &s.Next }, func(s *stackNode, x shapes.Instance) (Item, bool, error) {
 			return good(Item{Value: s.Value.Value(x)})
@@ -258,15 +246,12 @@ type bagQueue struct {
 }
 
 // concurrentBag passes the queues of the threads, in each the most recent item first.
-func (r *Reader) concurrentBag(s *concurrentBag, x shapes.Instance) content {
-	first, err := s.Queues.Addr(x)
-	if err != nil {
-		return failed(err)
-	}
+func (r *Reader) concurrentBag(s *concurrentBag, f *reading) content {
+	first := f.addr(&s.Queues)
 	return content{count: unknown, each: each(func(yield yield) bool {
 		return chain(&nodes[bagQueue]{r: r}, first, 0, yield, func(s *bagQueue) *shapes.Ref { return &s.Next }, func(s *bagQueue, x shapes.Instance) (Item, bool, error) {
-			f := reading{}
-			o, head, tail := f.object(&s.Array, x), uint32(f.int(&s.Head, x)), uint32(f.int(&s.Tail, x))
+			f := reading{x: x}
+			o, head, tail := f.object(&s.Array), uint32(f.int(&s.Head)), uint32(f.int(&s.Tail))
 			if f.err != nil {
 				return Item{}, false, f.err
 			}
@@ -288,8 +273,8 @@ type blockingCollection struct {
 	Items shapes.Ref  `field:"_collection"`
 }
 
-func (r *Reader) blockingCollection(s *blockingCollection, x shapes.Instance) content {
-	return r.wrap(s.Items.Object(x))
+func (r *Reader) blockingCollection(s *blockingCollection, f *reading) content {
+	return r.wrap(f.object(&s.Items))
 }
 
 type singleQueue struct {
@@ -304,15 +289,12 @@ type singleSegment struct {
 	Last  shapes.Int `field:"_state._last|m_state.m_last"`
 }
 
-func (r *Reader) singleQueue(s *singleQueue, x shapes.Instance) content {
-	head, err := s.Head.Addr(x)
-	if err != nil {
-		return failed(err)
-	}
+func (r *Reader) singleQueue(s *singleQueue, f *reading) content {
+	head := f.addr(&s.Head)
 	return content{count: unknown, each: each(func(yield yield) bool {
 		return chain(&nodes[singleSegment]{r: r}, head, 0, yield, func(s *singleSegment) *shapes.Ref { return &s.Next }, func(s *singleSegment, x shapes.Instance) (Item, bool, error) {
-			f := reading{}
-			o, first, last := f.object(&s.Array, x), uint32(f.int(&s.First, x)), uint32(f.int(&s.Last, x))
+			f := reading{x: x}
+			o, first, last := f.object(&s.Array), uint32(f.int(&s.First)), uint32(f.int(&s.Last))
 			if f.err != nil {
 				return Item{}, false, f.err
 			}

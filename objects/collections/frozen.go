@@ -32,29 +32,19 @@ type frozenTable struct {
 	Codes shapes.Ref `field:"<HashCodes>"`
 }
 
-func (r *Reader) frozenDictionary(s *frozenDictionary, x shapes.Instance) content {
-	f := reading{}
+func (r *Reader) frozenDictionary(s *frozenDictionary, f *reading) content {
 	switch {
 	case s.Plain != nil:
-		keys, values := f.object(&s.Plain.Keys, x), f.object(&s.Plain.Values, x)
-		if f.err != nil {
-			return failed(f.err)
-		}
+		keys, values := f.object(&s.Plain.Keys), f.object(&s.Plain.Values)
 		return r.parallel(keys, values, all)
 	case s.Hashed != nil:
-		table, values := f.object(&s.Hashed.Table, x), f.object(&s.Hashed.Values, x)
-		if f.err != nil {
-			return failed(f.err)
-		}
+		table, values := f.object(&s.Hashed.Table), f.object(&s.Hashed.Values)
 		t, x, err := shapes.BindObject[frozenTable](r.b, table)
 		if err != nil {
 			return failed(err)
 		}
-		codes, err := t.Codes.Object(x)
-		if err != nil {
-			return failed(err)
-		}
-		return r.parallel(codes, values, all)
+		f.x = x
+		return r.parallel(f.object(&t.Codes), values, all)
 	}
 	return content{keys: true, each: nothing}
 }
@@ -75,20 +65,18 @@ type frozenCodes struct {
 	Table shapes.Ref  `field:"_hashTable"`
 }
 
-func (r *Reader) frozenSet(s *frozenSet, x shapes.Instance) content {
+func (r *Reader) frozenSet(s *frozenSet, f *reading) content {
 	switch {
 	case s.Plain != nil:
-		return r.wrap(s.Plain.Items.Object(x))
+		return r.wrap(f.object(&s.Plain.Items))
 	case s.Hashed != nil:
-		table, err := s.Hashed.Table.Object(x)
-		if err != nil {
-			return failed(err)
-		}
+		table := f.object(&s.Hashed.Table)
 		t, x, err := shapes.BindObject[frozenTable](r.b, table)
 		if err != nil {
 			return failed(err)
 		}
-		return r.wrap(t.Codes.Object(x))
+		f.x = x
+		return r.wrap(f.object(&t.Codes))
 	}
 	return content{each: nothing}
 }

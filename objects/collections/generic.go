@@ -38,12 +38,8 @@ type list struct {
 	Size  shapes.Int  `field:"_size"`
 }
 
-func (r *Reader) list(s *list, x shapes.Instance) content {
-	f := reading{}
-	items, n := f.object(&s.Items, x), f.int(&s.Size, x)
-	if f.err != nil {
-		return failed(f.err)
-	}
+func (r *Reader) list(s *list, f *reading) content {
+	items, n := f.object(&s.Items), f.int(&s.Size)
 	return r.sequence(items, n, nil)
 }
 
@@ -62,12 +58,8 @@ type entry struct {
 	Value shapes.Value `field:"value|Value"`
 }
 
-func (r *Reader) dictionary(s *dictionary, x shapes.Instance) content {
-	f := reading{}
-	o, used, free := f.object(&s.Entries, x), f.int(&s.Count, x), f.int(&s.Free, x)
-	if f.err != nil {
-		return failed(f.err)
-	}
+func (r *Reader) dictionary(s *dictionary, f *reading) content {
+	o, used, free := f.object(&s.Entries), f.int(&s.Count), f.int(&s.Free)
 	return entries(r, o, used, used-free, true, func(e *entry, at shapes.Instance) (Item, bool, error) {
 		next, err := e.Next.Int(at)
 		if err != nil || next < -1 { // a free entry has -3 minus the next free one, or -2
@@ -138,13 +130,9 @@ type setSlot struct {
 	Value shapes.Value `field:"value"`
 }
 
-func (r *Reader) set(s *set, x shapes.Instance) content {
-	f := reading{}
+func (r *Reader) set(s *set, f *reading) content {
 	if s.Old != nil {
-		o, used, n := f.object(&s.Old.Slots, x), f.int(&s.Old.Last, x), f.int(&s.Old.Count, x)
-		if f.err != nil {
-			return failed(f.err)
-		}
+		o, used, n := f.object(&s.Old.Slots), f.int(&s.Old.Last), f.int(&s.Old.Count)
 		return entries(r, o, used, n, false, func(e *setSlot, at shapes.Instance) (Item, bool, error) {
 			hash, err := e.Hash.Int(at)
 			if err != nil || hash < 0 {
@@ -153,10 +141,7 @@ func (r *Reader) set(s *set, x shapes.Instance) content {
 			return good(Item{Value: e.Value.Value(at)})
 		})
 	}
-	o, used, free := f.object(&s.New.Entries, x), f.int(&s.New.Count, x), f.int(&s.New.Free, x)
-	if f.err != nil {
-		return failed(f.err)
-	}
+	o, used, free := f.object(&s.New.Entries), f.int(&s.New.Count), f.int(&s.New.Free)
 	return entries(r, o, used, used-free, false, func(e *setEntry, at shapes.Instance) (Item, bool, error) {
 		next, err := e.Next.Int(at)
 		if err != nil || next < -1 {
@@ -173,12 +158,8 @@ type queue struct {
 	Size  shapes.Int  `field:"_size"`
 }
 
-func (r *Reader) queue(s *queue, x shapes.Instance) content {
-	f := reading{}
-	o, head, n := f.object(&s.Array, x), f.int(&s.Head, x), f.int(&s.Size, x)
-	if f.err != nil {
-		return failed(f.err)
-	}
+func (r *Reader) queue(s *queue, f *reading) content {
+	o, head, n := f.object(&s.Array), f.int(&s.Head), f.int(&s.Size)
 	return r.sequence(o, n, func(a *array) order {
 		length := uint64(max(1, a.len))
 		return func(i uint32) uint32 { return uint32((uint64(uint32(head)) + uint64(i)) % length) }
@@ -192,12 +173,8 @@ type stack struct {
 }
 
 // stack passes the top first.
-func (r *Reader) stack(s *stack, x shapes.Instance) content {
-	f := reading{}
-	o, n := f.object(&s.Array, x), f.int(&s.Size, x)
-	if f.err != nil {
-		return failed(f.err)
-	}
+func (r *Reader) stack(s *stack, f *reading) content {
+	o, n := f.object(&s.Array), f.int(&s.Size)
 	return r.sequence(o, n, func(a *array) order {
 		top := uint32(min(max(n, 1), max(int64(a.len), 1))) - 1
 		return func(i uint32) uint32 { return top - i }
@@ -216,13 +193,9 @@ type linkedNode struct {
 }
 
 // linkedList passes the nodes. The last one refers to the first.
-func (r *Reader) linkedList(s *linkedList, x shapes.Instance) content {
-	f := reading{}
-	n := f.int(&s.Count, x)
-	head, err := s.Head.Addr(x)
-	if f.note(err); f.err != nil {
-		return failed(f.err)
-	}
+func (r *Reader) linkedList(s *linkedList, f *reading) content {
+	n := f.int(&s.Count)
+	head := f.addr(&s.Head)
 	return content{count: n, each: func(yield yield) bool {
 		return chain(&nodes[linkedNode]{r: r}, head, head, yield, func(s *linkedNode) *shapes.Ref { return &s.Next }, func(s *linkedNode, x shapes.Instance) (Item, bool, error) {
 			return good(Item{Value: s.Item.Value(x)})
@@ -251,13 +224,9 @@ type sortedNode struct {
 	Right shapes.Ref   `field:"<Right>"`
 }
 
-func (r *Reader) sortedSet(s *sortedSet, x shapes.Instance) content {
-	f := reading{}
-	n := f.int(&s.Count, x)
-	root, err := s.Root.Addr(x)
-	if f.note(err); f.err != nil {
-		return failed(f.err)
-	}
+func (r *Reader) sortedSet(s *sortedSet, f *reading) content {
+	n := f.int(&s.Count)
+	root := f.addr(&s.Root)
 	return content{count: n, each: func(yield yield) bool {
 		return tree(&nodes[sortedNode]{r: r}, root, yield, binary[sortedNode]{
 			left: func(s *sortedNode) *shapes.Ref { return &s.Left }, right: func(s *sortedNode) *shapes.Ref { return &s.Right },
@@ -271,8 +240,8 @@ type sortedDictionary struct {
 	Set shapes.Ref  `field:"_set"`
 }
 
-func (r *Reader) sortedDictionary(s *sortedDictionary, x shapes.Instance) content {
-	return r.pairs(r.wrap(s.Set.Object(x)))
+func (r *Reader) sortedDictionary(s *sortedDictionary, f *reading) content {
+	return r.pairs(r.wrap(f.object(&s.Set)))
 }
 
 // A pair is a value type with a key and a value.
@@ -334,12 +303,8 @@ type sortedList struct {
 	Size   shapes.Int  `field:"_size"`
 }
 
-func (r *Reader) sortedList(s *sortedList, x shapes.Instance) content {
-	f := reading{}
-	keys, values, n := f.object(&s.Keys, x), f.object(&s.Values, x), f.int(&s.Size, x)
-	if f.err != nil {
-		return failed(f.err)
-	}
+func (r *Reader) sortedList(s *sortedList, f *reading) content {
+	keys, values, n := f.object(&s.Keys), f.object(&s.Values), f.int(&s.Size)
 	return r.parallel(keys, values, n)
 }
 
@@ -384,12 +349,8 @@ type priorityNode struct {
 
 // priorityQueue passes the heap in memory order, which starts with the lowest priority and is not sorted. Keys are
 // priorities.
-func (r *Reader) priorityQueue(s *priorityQueue, x shapes.Instance) content {
-	f := reading{}
-	o, n := f.object(&s.Nodes, x), f.int(&s.Size, x)
-	if f.err != nil {
-		return failed(f.err)
-	}
+func (r *Reader) priorityQueue(s *priorityQueue, f *reading) content {
+	o, n := f.object(&s.Nodes), f.int(&s.Size)
 	return entries(r, o, n, n, true, func(e *priorityNode, at shapes.Instance) (Item, bool, error) {
 		return good(Item{Key: e.Priority.Value(at), Value: e.Element.Value(at)})
 	})
@@ -402,12 +363,8 @@ type orderedDictionary struct {
 	Count   shapes.Int  `field:"_count"`
 }
 
-func (r *Reader) orderedDictionary(s *orderedDictionary, x shapes.Instance) content {
-	f := reading{}
-	o, n := f.object(&s.Entries, x), f.int(&s.Count, x)
-	if f.err != nil {
-		return failed(f.err)
-	}
+func (r *Reader) orderedDictionary(s *orderedDictionary, f *reading) content {
+	o, n := f.object(&s.Entries), f.int(&s.Count)
 	return entries(r, o, n, n, true, func(e *entry, at shapes.Instance) (Item, bool, error) {
 		return good(Item{Key: e.Key.Value(at), Value: e.Value.Value(at)})
 	})
@@ -418,8 +375,8 @@ type keys struct {
 	Base shapes.Ref  `field:"_dictionary|_dict|_hashtable"`
 }
 
-func (r *Reader) keys(s *keys, x shapes.Instance) content {
-	return r.wrap(s.Base.Object(x)).only(func(i Item) objects.Value { return i.Key })
+func (r *Reader) keys(s *keys, f *reading) content {
+	return r.wrap(f.object(&s.Base)).only(func(i Item) objects.Value { return i.Key })
 }
 
 type valuesOf struct {
@@ -427,8 +384,8 @@ type valuesOf struct {
 	Base shapes.Ref  `field:"_dictionary|_dict|_hashtable"`
 }
 
-func (r *Reader) valuesOf(s *valuesOf, x shapes.Instance) content {
-	return r.wrap(s.Base.Object(x)).only(func(i Item) objects.Value { return i.Value })
+func (r *Reader) valuesOf(s *valuesOf, f *reading) content {
+	return r.wrap(f.object(&s.Base)).only(func(i Item) objects.Value { return i.Value })
 }
 
 // only returns the content with one part of each item and without keys.

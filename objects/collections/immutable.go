@@ -25,8 +25,8 @@ type immutableArray struct {
 	Array shapes.Ref  `field:"array"`
 }
 
-func (r *Reader) immutableArray(s *immutableArray, x shapes.Instance) content {
-	return r.wrap(s.Array.Object(x))
+func (r *Reader) immutableArray(s *immutableArray, f *reading) content {
+	return r.wrap(f.object(&s.Array))
 }
 
 type immutableArrayBuilder struct {
@@ -35,12 +35,8 @@ type immutableArrayBuilder struct {
 	Count shapes.Int  `field:"_count"`
 }
 
-func (r *Reader) immutableArrayBuilder(s *immutableArrayBuilder, x shapes.Instance) content {
-	f := reading{}
-	o, n := f.object(&s.Array, x), f.int(&s.Count, x)
-	if f.err != nil {
-		return failed(f.err)
-	}
+func (r *Reader) immutableArrayBuilder(s *immutableArrayBuilder, f *reading) content {
+	o, n := f.object(&s.Array), f.int(&s.Count)
 	return r.sequence(o, n, nil)
 }
 
@@ -50,8 +46,8 @@ type immutableList struct {
 	Root shapes.Ref  `field:"_root"`
 }
 
-func (r *Reader) immutableList(s *immutableList, x shapes.Instance) content {
-	return r.wrap(s.Root.Object(x))
+func (r *Reader) immutableList(s *immutableList, f *reading) content {
+	return r.wrap(f.object(&s.Root))
 }
 
 // An immutableNode is the root of a tree of values, or a part of it. An empty tree is a node without children.
@@ -63,13 +59,10 @@ type immutableNode struct {
 	Right shapes.Ref   `field:"_right"`
 }
 
-func (r *Reader) immutableNode(s *immutableNode, x shapes.Instance) content {
-	n, err := s.Count.Int(x)
-	if err != nil {
-		return failed(err)
-	}
+func (r *Reader) immutableNode(s *immutableNode, f *reading) content {
+	n := f.int(&s.Count)
 	return content{count: n, each: func(yield yield) bool {
-		return tree(&nodes[immutableNode]{r: r}, x.Object(), yield, binary[immutableNode]{
+		return tree(&nodes[immutableNode]{r: r}, f.x.Object(), yield, binary[immutableNode]{
 			hollow: true, left: func(s *immutableNode) *shapes.Ref { return &s.Left }, right: func(s *immutableNode) *shapes.Ref { return &s.Right },
 			pass: func(s *immutableNode, x shapes.Instance) bool { return one(yield, Item{Value: s.Key.Value(x)}) },
 		})
@@ -104,22 +97,18 @@ type treeBucket struct {
 	More  shapes.Ref   `field:"_additionalElements"`
 }
 
-func (r *Reader) immutableDictionary(s *immutableDictionary, x shapes.Instance) content {
-	return r.pairs(r.buckets(&s.bucketTree, x))
+func (r *Reader) immutableDictionary(s *immutableDictionary, f *reading) content {
+	return r.pairs(r.buckets(&s.bucketTree, f))
 }
 
-func (r *Reader) immutableHashSet(s *immutableHashSet, x shapes.Instance) content {
-	return r.buckets(&s.bucketTree, x)
+func (r *Reader) immutableHashSet(s *immutableHashSet, f *reading) content {
+	return r.buckets(&s.bucketTree, f)
 }
 
 // buckets passes the elements in the order of their hash. Elements with the same hash keep their order.
-func (r *Reader) buckets(s *bucketTree, x shapes.Instance) content {
-	f := reading{}
-	n := f.int(&s.Count, x)
-	root, err := s.Root.Addr(x)
-	if f.note(err); f.err != nil {
-		return failed(f.err)
-	}
+func (r *Reader) buckets(s *bucketTree, f *reading) content {
+	n := f.int(&s.Count)
+	root := f.addr(&s.Root)
 	return content{count: n, each: func(yield yield) bool {
 		return tree(&nodes[bucketNode]{r: r}, root, yield, binary[bucketNode]{
 			hollow: true, left: func(s *bucketNode) *shapes.Ref { return &s.Left }, right: func(s *bucketNode) *shapes.Ref { return &s.Right },
@@ -141,7 +130,7 @@ func (r *Reader) treeBucket(s *bucketNode, x shapes.Instance, yield yield) bool 
 	if !one(yield, Item{Value: b.First.Value(x)}) {
 		return false
 	}
-	c := r.wrap(more, nil)
+	c := r.wrap(more)
 	if c.err != nil && !yield(Item{}, c.err) {
 		return false
 	}
@@ -161,13 +150,9 @@ type sortedPair struct {
 	Right shapes.Ref   `field:"_right"`
 }
 
-func (r *Reader) immutableSortedDictionary(s *immutableSortedDictionary, x shapes.Instance) content {
-	f := reading{}
-	n := f.int(&s.Count, x)
-	root, err := s.Root.Addr(x)
-	if f.note(err); f.err != nil {
-		return failed(f.err)
-	}
+func (r *Reader) immutableSortedDictionary(s *immutableSortedDictionary, f *reading) content {
+	n := f.int(&s.Count)
+	root := f.addr(&s.Root)
 	return content{count: n, keys: true, each: func(yield yield) bool {
 		return tree(&nodes[sortedPair]{r: r}, root, yield, binary[sortedPair]{
 			hollow: true, left: func(s *sortedPair) *shapes.Ref { return &s.Left }, right: func(s *sortedPair) *shapes.Ref { return &s.Right },
@@ -185,8 +170,8 @@ type immutableStack struct {
 	Tail shapes.Ref   `field:"_tail"`
 }
 
-func (r *Reader) immutableStack(_ *immutableStack, x shapes.Instance) content {
-	return content{count: unknown, each: func(yield yield) bool { return r.down(x.Object(), yield) }}
+func (r *Reader) immutableStack(_ *immutableStack, f *reading) content {
+	return content{count: unknown, each: func(yield yield) bool { return r.down(f.x.Object(), yield) }}
 }
 
 // down passes a stack from the top.
@@ -206,12 +191,8 @@ type immutableQueue struct {
 }
 
 // immutableQueue passes the elements in the order of removal: one list from its start, then the other from its end.
-func (r *Reader) immutableQueue(s *immutableQueue, x shapes.Instance) content {
-	f := reading{}
-	front, back := f.object(&s.Forward, x), f.object(&s.Backward, x)
-	if f.err != nil {
-		return failed(f.err)
-	}
+func (r *Reader) immutableQueue(s *immutableQueue, f *reading) content {
+	front, back := f.object(&s.Forward), f.object(&s.Backward)
 	return content{count: unknown, each: func(yield yield) bool {
 		if !r.down(front.Addr, yield) {
 			return false

@@ -22,8 +22,8 @@ type jsonProperties struct {
 	List shapes.Ref  `field:"_propertyList"`
 }
 
-func (r *Reader) jsonProperties(s *jsonProperties, x shapes.Instance) content {
-	return r.pairs(r.wrap(s.List.Object(x)))
+func (r *Reader) jsonProperties(s *jsonProperties, f *reading) content {
+	return r.pairs(r.wrap(f.object(&s.List)))
 }
 
 // A jsonDocument has the text of its elements and a table with rows of three words (.NET Core 3.0 to .NET 10). The
@@ -37,9 +37,9 @@ type jsonDocument struct {
 }
 
 // jsonRoot returns the text of a whole document.
-func (r *Reader) jsonRoot(_ *jsonDocument, x shapes.Instance) content {
+func (r *Reader) jsonRoot(_ *jsonDocument, f *reading) content {
 	return content{count: unknown, text: func() (string, error) {
-		o, err := r.b.Objects().Object(x.Object())
+		o, err := r.b.Objects().Object(f.x.Object())
 		if err != nil {
 			return "", err
 		}
@@ -59,19 +59,15 @@ const (
 	jsonNull        = 11
 )
 
-func (r *Reader) jsonNode(s *jsonNode, x shapes.Instance) content {
-	o, err := s.Base.Object(x)
-	if err != nil || o.Addr != 0 || !s.Document.Has() || !s.Index.Has() {
-		if err == nil && o.Addr == 0 {
-			return failed(target.Unsupportedf("the JSON has not been parsed yet"))
-		}
-		return r.wrap(o, err)
+func (r *Reader) jsonNode(s *jsonNode, f *reading) content {
+	o := f.object(&s.Base)
+	switch {
+	case o.Addr != 0:
+		return r.wrap(o)
+	case !s.Document.Has() || !s.Index.Has():
+		return failed(target.Unsupportedf("the JSON has not been parsed yet"))
 	}
-	f := reading{}
-	document, index := f.object(&s.Document, x), f.int(&s.Index, x)
-	if f.err != nil {
-		return failed(f.err)
-	}
+	document, index := f.object(&s.Document), f.int(&s.Index)
 	if document.Addr == 0 { // created empty
 		return content{each: nothing}
 	}
@@ -84,14 +80,14 @@ func (r *Reader) jsonText(document objects.Object, index int64) (string, error) 
 	if err != nil {
 		return "", err
 	}
-	f := reading{}
-	rows, length := f.object(&s.Rows, x), f.int(&s.Length, x)
+	f := reading{x: x}
+	rows, length := f.object(&s.Rows), f.int(&s.Length)
 	m, err := shapes.Bind[memory](r.b, s.Text.Type())
 	if f.note(err); f.err != nil {
 		return "", f.err
 	}
-	at := s.Text.At(x)
-	text, from, size := f.object(&m.Object, at), f.int(&m.Index, at)&^pinned, f.int(&m.Length, at)
+	f.x = s.Text.At(x)
+	text, from, size := f.object(&m.Object), f.int(&m.Index)&^pinned, f.int(&m.Length)
 	if f.err != nil {
 		return "", f.err
 	}

@@ -31,12 +31,8 @@ type hashBucket struct {
 
 // hashtable passes the buckets from last to first, as the enumerator does. The key of a removed entry is the array
 // itself.
-func (r *Reader) hashtable(s *hashtable, x shapes.Instance) content {
-	f := reading{}
-	o, n := f.object(&s.Buckets, x), f.int(&s.Count, x)
-	if f.err != nil {
-		return failed(f.err)
-	}
+func (r *Reader) hashtable(s *hashtable, f *reading) content {
+	o, n := f.object(&s.Buckets), f.int(&s.Count)
 	if o.Addr == 0 {
 		return content{count: n, each: nothing}.counted()
 	}
@@ -61,8 +57,8 @@ type syncHashtable struct {
 	Table shapes.Ref  `field:"_table"`
 }
 
-func (r *Reader) syncHashtable(s *syncHashtable, x shapes.Instance) content {
-	return r.wrap(s.Table.Object(x))
+func (r *Reader) syncHashtable(s *syncHashtable, f *reading) content {
+	return r.wrap(f.object(&s.Table))
 }
 
 type listDictionary struct {
@@ -77,13 +73,9 @@ type listDictionaryNode struct {
 	Next  shapes.Ref   `field:"next"`
 }
 
-func (r *Reader) listDictionary(s *listDictionary, x shapes.Instance) content {
-	f := reading{}
-	n := f.int(&s.Count, x)
-	head, err := s.Head.Addr(x)
-	if f.note(err); f.err != nil {
-		return failed(f.err)
-	}
+func (r *Reader) listDictionary(s *listDictionary, f *reading) content {
+	n := f.int(&s.Count)
+	head := f.addr(&s.Head)
 	return content{count: n, keys: true, each: func(yield yield) bool {
 		return chain(&nodes[listDictionaryNode]{r: r}, head, 0, yield, func(s *listDictionaryNode) *shapes.Ref { return &s.Next }, func(s *listDictionaryNode, x shapes.Instance) (Item, bool, error) {
 			return good(Item{Key: s.Key.Value(x), Value: s.Value.Value(x)})
@@ -97,12 +89,12 @@ type hybridDictionary struct {
 	Table shapes.Ref  `field:"hashtable"`
 }
 
-func (r *Reader) hybridDictionary(s *hybridDictionary, x shapes.Instance) content {
-	o, err := s.Table.Object(x)
-	if err == nil && o.Addr == 0 {
-		o, err = s.List.Object(x)
+func (r *Reader) hybridDictionary(s *hybridDictionary, f *reading) content {
+	o := f.object(&s.Table)
+	if o.Addr == 0 {
+		o = f.object(&s.List)
 	}
-	c := r.wrap(o, err)
+	c := r.wrap(o)
 	c.keys = true
 	return c
 }
@@ -112,8 +104,8 @@ type orderedObjects struct {
 	Items shapes.Ref  `field:"_objectsArray"`
 }
 
-func (r *Reader) orderedObjects(s *orderedObjects, x shapes.Instance) content {
-	return r.pairs(r.wrap(s.Items.Object(x)))
+func (r *Reader) orderedObjects(s *orderedObjects, f *reading) content {
+	return r.pairs(r.wrap(f.object(&s.Items)))
 }
 
 type nameValues struct {
@@ -127,8 +119,8 @@ type nameEntry struct {
 }
 
 // nameValues passes names. A value in a NameValueCollection is a list.
-func (r *Reader) nameValues(s *nameValues, x shapes.Instance) content {
-	c := r.wrap(s.Entries.Object(x))
+func (r *Reader) nameValues(s *nameValues, f *reading) content {
+	c := r.wrap(f.object(&s.Entries))
 	inner := c.each
 	if inner == nil {
 		return c
@@ -159,6 +151,6 @@ type wrappedList struct {
 	List shapes.Ref  `field:"data|contents|_list|_hashtable|_contents"`
 }
 
-func (r *Reader) wrappedList(s *wrappedList, x shapes.Instance) content {
-	return r.wrap(s.List.Object(x))
+func (r *Reader) wrappedList(s *wrappedList, f *reading) content {
+	return r.wrap(f.object(&s.List))
 }

@@ -40,20 +40,17 @@ type weakEntry struct {
 }
 
 // weakTable passes the live keys with their values.
-func (r *Reader) weakTable(s *weakTable, x shapes.Instance) content {
-	o, err := s.Container.Object(x)
-	if err != nil || o.Addr == 0 {
-		return content{count: unknown, err: err, each: nothing}
+func (r *Reader) weakTable(s *weakTable, f *reading) content {
+	o := f.object(&s.Container)
+	if o.Addr == 0 {
+		return content{count: unknown, each: nothing}
 	}
 	box, x, err := shapes.BindObject[weakContainer](r.b, o)
 	if err != nil {
 		return failed(err)
 	}
-	f := reading{}
-	array, used := f.object(&box.Entries, x), f.int(&box.Used, x)
-	if f.err != nil {
-		return failed(f.err)
-	}
+	f.x = x
+	array, used := f.object(&box.Entries), f.int(&box.Used)
 	c := entries(r, array, used, used, true, func(e *weakEntry, at shapes.Instance) (Item, bool, error) {
 		h, err := e.Handle.Uint(at)
 		if err != nil || h == 0 {
@@ -90,14 +87,14 @@ type cacheEntry struct {
 }
 
 // memoryCache passes keys with the cached values, strings first.
-func (r *Reader) memoryCache(s *memoryCache, x shapes.Instance) content {
-	stores, err := r.cacheStores(s, x)
+func (r *Reader) memoryCache(s *memoryCache, f *reading) content {
+	stores, err := r.cacheStores(s, f.x)
 	if err != nil {
 		return failed(err)
 	}
-	c := r.wrap(stores[0], nil)
+	c := r.wrap(stores[0])
 	for _, o := range stores[1:] {
-		c = behind(c, r.wrap(o, nil))
+		c = behind(c, r.wrap(o))
 	}
 	return r.cached(c)
 }
@@ -202,13 +199,9 @@ type builder struct {
 	Previous shapes.Ref  `field:"m_ChunkPrevious"`
 }
 
-func (r *Reader) builder(s *builder, x shapes.Instance) content {
-	f := reading{}
-	n := f.int(&s.Offset, x) + f.int(&s.Length, x)
-	if f.err != nil {
-		return failed(f.err)
-	}
-	return content{count: n, text: func() (string, error) { return r.builderText(x.Object()) }}.counted()
+func (r *Reader) builder(s *builder, f *reading) content {
+	n := f.int(&s.Offset) + f.int(&s.Length)
+	return content{count: n, text: func() (string, error) { return r.builderText(f.x.Object()) }}.counted()
 }
 
 // builderText joins the chunks. If one can't be read, the text starts after it, and the error says so.
@@ -220,8 +213,8 @@ func (r *Reader) builderText(last target.Addr) (string, error) {
 		failure = err
 		return false
 	}, func(s *builder) *shapes.Ref { return &s.Previous }, func(s *builder, x shapes.Instance) (Item, bool, error) {
-		f := reading{}
-		o, n := f.object(&s.Chars, x), f.int(&s.Length, x)
+		f := reading{x: x}
+		o, n := f.object(&s.Chars), f.int(&s.Length)
 		if f.err != nil {
 			return Item{}, false, f.err
 		}
@@ -269,12 +262,8 @@ type stream struct {
 	Length shapes.Int  `field:"_length"`
 }
 
-func (r *Reader) stream(s *stream, x shapes.Instance) content {
-	f := reading{}
-	o, from, end := f.object(&s.Buffer, x), f.int(&s.Origin, x), f.int(&s.Length, x)
-	if f.err != nil {
-		return failed(f.err)
-	}
+func (r *Reader) stream(s *stream, f *reading) content {
+	o, from, end := f.object(&s.Buffer), f.int(&s.Origin), f.int(&s.Length)
 	return r.part(o, from, end-from)
 }
 
@@ -285,12 +274,8 @@ type bits struct {
 	Length shapes.Int  `field:"_bitLength|m_length"`
 }
 
-func (r *Reader) bits(s *bits, x shapes.Instance) content {
-	f := reading{}
-	o, n := f.object(&s.Array, x), f.int(&s.Length, x)
-	if f.err != nil {
-		return failed(f.err)
-	}
+func (r *Reader) bits(s *bits, f *reading) content {
+	o, n := f.object(&s.Array), f.int(&s.Length)
 	return content{count: n, text: func() (string, error) {
 		a, err := r.array(o)
 		if err != nil || a.Type == nil {
@@ -319,15 +304,12 @@ type lazyValue struct {
 }
 
 // lazy passes the value if it was created.
-func (r *Reader) lazy(s *lazyValue, x shapes.Instance) content {
-	state, err := s.State.Addr(x)
-	if err != nil {
-		return failed(err)
-	}
+func (r *Reader) lazy(s *lazyValue, f *reading) content {
+	state := f.addr(&s.State)
 	if state != 0 {
 		return content{count: unknown, each: nothing}
 	}
-	return content{count: unknown, each: func(yield yield) bool { return one(yield, Item{Value: s.Value.Value(x)}) }}
+	return content{count: unknown, each: func(yield yield) bool { return one(yield, Item{Value: s.Value.Value(f.x)}) }}
 }
 
 type threadLocal struct {
@@ -342,11 +324,8 @@ type linkedSlot struct {
 }
 
 // threadLocal passes the values of the threads that have one. The first slot of the chain has no value.
-func (r *Reader) threadLocal(s *threadLocal, x shapes.Instance) content {
-	first, err := s.Slot.Addr(x)
-	if err != nil {
-		return failed(err)
-	}
+func (r *Reader) threadLocal(s *threadLocal, f *reading) content {
+	first := f.addr(&s.Slot)
 	return content{count: unknown, each: func(yield yield) bool {
 		return chain(&nodes[linkedSlot]{r: r}, first, 0, yield, func(s *linkedSlot) *shapes.Ref { return &s.Next }, func(s *linkedSlot, x shapes.Instance) (Item, bool, error) {
 			array, err := s.Array.Addr(x)

@@ -26,7 +26,7 @@ type wrapper struct {
 	Base shapes.Ref  `field:"items|list|m_dictionary|_set|_collection"`
 }
 
-func (r *Reader) wrapper(s *wrapper, x shapes.Instance) content { return r.wrap(s.Base.Object(x)) }
+func (r *Reader) wrapper(s *wrapper, f *reading) content { return r.wrap(f.object(&s.Base)) }
 
 type segmentOf struct {
 	_      shapes.Type `of:"System.ArraySegment<>"`
@@ -35,12 +35,8 @@ type segmentOf struct {
 	Count  shapes.Int  `field:"_count"`
 }
 
-func (r *Reader) segmentOf(s *segmentOf, x shapes.Instance) content {
-	f := reading{}
-	o, from, n := f.object(&s.Array, x), f.int(&s.Offset, x), f.int(&s.Count, x)
-	if f.err != nil {
-		return failed(f.err)
-	}
+func (r *Reader) segmentOf(s *segmentOf, f *reading) content {
+	o, from, n := f.object(&s.Array), f.int(&s.Offset), f.int(&s.Count)
 	return r.part(o, from, n)
 }
 
@@ -69,13 +65,10 @@ type memory struct {
 // pinned is the bit of a memory's index for a pinned array.
 const pinned = 1 << 31
 
-func (r *Reader) memory(s *memory, x shapes.Instance) content {
-	f := reading{}
-	o, n := f.object(&s.Object, x), f.int(&s.Length, x)
-	from, err := s.Index.Uint(x)
-	if f.note(err); f.err != nil {
-		return failed(f.err)
-	}
+func (r *Reader) memory(s *memory, f *reading) content {
+	o, n := f.object(&s.Object), f.int(&s.Length)
+	from, err := s.Index.Uint(f.x)
+	f.note(err)
 	from &^= pinned
 	switch {
 	case o.Addr == 0:
@@ -109,13 +102,9 @@ type group struct {
 }
 
 // lookup passes keys with their groups, which are collections. The groups form a ring; the lookup has the last one.
-func (r *Reader) lookup(s *lookup, x shapes.Instance) content {
-	f := reading{}
-	n := f.int(&s.Count, x)
-	last := f.object(&s.Last, x)
-	if f.err != nil {
-		return failed(f.err)
-	}
+func (r *Reader) lookup(s *lookup, f *reading) content {
+	n := f.int(&s.Count)
+	last := f.object(&s.Last)
 	return content{count: n, keys: true, each: func(yield yield) bool {
 		if last.Addr == 0 {
 			return true
@@ -142,12 +131,8 @@ type grouping struct {
 	Count    shapes.Int  `field:"_count"`
 }
 
-func (r *Reader) grouping(s *grouping, x shapes.Instance) content {
-	f := reading{}
-	o, n := f.object(&s.Elements, x), f.int(&s.Count, x)
-	if f.err != nil {
-		return failed(f.err)
-	}
+func (r *Reader) grouping(s *grouping, f *reading) content {
+	o, n := f.object(&s.Elements), f.int(&s.Count)
 	return r.sequence(o, n, nil)
 }
 
@@ -168,30 +153,23 @@ type expandoClass struct {
 }
 
 // expando passes the members that have a value. The value of a removed member is a marker object.
-func (r *Reader) expando(s *expando, x shapes.Instance) content {
-	f := reading{}
-	n := f.int(&s.Count, x)
-	o := f.object(&s.Data, x)
-	if f.err != nil {
-		return failed(f.err)
-	}
+func (r *Reader) expando(s *expando, f *reading) content {
+	n := f.int(&s.Count)
+	o := f.object(&s.Data)
 	data, dx, err := shapes.BindObject[expandoData](r.b, o)
 	if err != nil {
 		return failed(err)
 	}
-	class, values := f.object(&data.Class, dx), f.object(&data.Array, dx)
-	if f.err != nil {
-		return failed(f.err)
-	}
+	f.x = dx
+	class, values := f.object(&data.Class), f.object(&data.Array)
 	names, cx, err := shapes.BindObject[expandoClass](r.b, class)
 	if err != nil {
 		return failed(err)
 	}
-	keys := f.object(&names.Keys, cx)
+	f.x = cx
+	keys := f.object(&names.Keys)
 	none, err := s.Nothing.Value().Addr()
-	if f.note(err); f.err != nil {
-		return failed(f.err)
-	}
+	f.note(err)
 	c := r.parallel(keys, values, all)
 	c.count = n
 	inner := c.each
