@@ -25,11 +25,10 @@ import (
 //	KEY.dump   the unpacked dump
 //	KEY.json   an entryRecord
 //
-// KEY is the SHA-256 of the whole compressed file: another file can't take an
-// entry's place. An entry counts only as long as its file is what was written:
-// of the same size and time, with the same bytes where samples were taken, and
-// writable by no one else. Entries that were not used for days go, and then those
-// that were not used for longest, until the rest fits.
+// KEY is the SHA-256 of the whole compressed file: another file can't take an entry's place. An entry counts only as
+// long as its file is what was written: of the same size and time, with the same bytes where samples were taken, and
+// writable by no one else. Entries that were not used for days go, and then those that were not used for longest, until
+// the rest fits.
 //
 // Several processes may share a cache: files are written beside, and a
 // file that another process has open stays until it is closed.
@@ -52,8 +51,7 @@ type entryRecord struct {
 	Samples string    `json:"samples"` // SHA-256 of the samples
 }
 
-// DefaultCache returns the folder for unpacked dumps in the user's cache folder; empty
-// where the user has none.
+// DefaultCache returns the folder for unpacked dumps in the user's cache folder; empty where the user has none.
 func DefaultCache() string {
 	dir, err := os.UserCacheDir()
 	if err != nil {
@@ -132,8 +130,7 @@ func (r *entryRecord) describes(f *os.File) bool {
 	return err == nil && samples == r.Samples
 }
 
-// sampled hashes pages of r, which has size bytes: the first and the last, and some
-// between them.
+// sampled hashes pages of r, which has size bytes: the first and the last, and some between them.
 func sampled(r io.ReaderAt, size int64) (string, error) {
 	const page, count = 4096, 256
 	h := sha256.New()
@@ -199,8 +196,7 @@ func (c *cache) remove(key string) {
 // after it, before it counts as left by a process that was ended.
 const unrecorded = time.Minute
 
-// sweep removes what is old and, for an entry of that size, what was not used for
-// longest.
+// sweep removes what is old and, for an entry of that size, what was not used for longest.
 func (c *cache) sweep(room int64) {
 	type entry struct {
 		key  string

@@ -26,8 +26,7 @@ type compression struct {
 	open  func(io.Reader) (io.ReadCloser, error)
 }
 
-// compressionOf returns the compression of a file that begins with head, or
-// nil.
+// compressionOf returns the compression of a file that begins with head, or nil.
 func compressionOf(head []byte) *compression {
 	for _, c := range []compression{{"gzip", "\x1f\x8b", openGzip}, {"zstd", "\x28\xb5\x2f\xfd", openZstd}} {
 		if bytes.HasPrefix(head, []byte(c.magic)) {
@@ -80,8 +79,7 @@ func (c *compression) openDump(src target.Source, o Options) (*File, error) {
 	return f, err
 }
 
-// unpack streams the dump in src into a file of the cache or, if there is none,
-// into one without a name.
+// unpack streams the dump in src into a file of the cache or, if there is none, into one without a name.
 func (c *compression) unpack(src target.Source, o Options, cached *cache) (*os.File, error) {
 	in := &progressReader{ctx: o.context(), r: io.NewSectionReader(src, 0, src.Size()), total: src.Size(), report: o.Progress}
 	r, err := c.open(in)
@@ -173,8 +171,7 @@ func unpackError(err error) error {
 	return target.Corruptf("can't unpack: %w", err)
 }
 
-// A progressReader reports how much of a stream has been read, and ends it with
-// the context.
+// A progressReader reports how much of a stream has been read, and ends it with the context.
 type progressReader struct {
 	ctx         context.Context
 	r           io.Reader

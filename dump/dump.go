@@ -1,6 +1,5 @@
-// Package dump opens a dump of a process, whatever its container: it looks at
-// the content of the file, never at its name, unpacks it if it is compressed,
-// and leaves the rest to packages elfcore and minidump.
+// Package dump opens a dump of a process, whatever its container: it looks at the content of the file, never at its
+// name, unpacks it if it is compressed, and leaves the rest to packages elfcore and minidump.
 package dump
 
 import (
@@ -30,33 +29,25 @@ const (
 
 // Options describes how to open a dump. The zero value is the usual way.
 type Options struct {
-	// NoMmap reads the file with ReadAt instead of mapping it. It is slower,
-	// and safe for a file that is truncated while it is open (see
-	// internal/mmapfile: with a mapping that ends the program).
+	// NoMmap reads the file with ReadAt instead of mapping it. It is slower, and safe for a file that is truncated
+	// while it is open (see internal/mmapfile: with a mapping that ends the program).
 	NoMmap bool
-	// MaxDecompressed is the largest size in bytes of an unpacked dump; 0
-	// stands for limits.DecompressedSize (1 TB).
+	// MaxDecompressed is the largest size in bytes of an unpacked dump; 0 stands for limits.DecompressedSize (1 TB).
 	MaxDecompressed int64
 	// MaxRatio is how many bytes a dump may unpack to for each byte of its file, if
 	// it is more than 1 GB; 0 means limits.DecompressedRatio (1000).
 	MaxRatio int64
-	// Limits bound what the dump can make its reader hold.
-	Limits target.Limits
-	// Cache is a folder in which large compressed dumps are kept unpacked for the
-	// next time, for this user alone; DefaultCache is the usual one. Empty keeps none,
-	// and so do systems other than Unix.
+	Limits   target.Limits // bound what the dump can make its reader hold
+	// Cache is a folder in which large compressed dumps are kept unpacked for the next time, for this user alone;
+	// DefaultCache is the usual one. Empty keeps none, and so do systems other than Unix.
 	Cache string
-	// CacheSize is how many bytes of them are kept; 0 means limits.CacheSize (64
-	// GB). CacheLeast is the size of the compressed files that are worth it; 0 stands
-	// for limits.CacheLeast (4 MB).
+	// CacheSize is how many bytes of them are kept; 0 means limits.CacheSize (64 GB). CacheLeast is the size of the
+	// compressed files that are worth it; 0 stands for limits.CacheLeast (4 MB).
 	CacheSize, CacheLeast int64
-	// TempDir is the folder for unpacked dumps; empty stands for os.TempDir.
-	TempDir string
-	// Context, if not nil, returns the context that ends unpacking; Open then
-	// returns its error.
+	TempDir               string // the folder for unpacked dumps; empty stands for os.TempDir
+	// Context, if not nil, returns the context that ends unpacking; Open then returns its error.
 	Context func() context.Context
-	// Progress, if not nil, is called while a dump is unpacked, with the
-	// compressed bytes done and in all.
+	// Progress, if not nil, is called while a dump is unpacked, with the compressed bytes done and in all.
 	Progress func(done, total int64)
 }
 
@@ -90,8 +81,7 @@ func (f *File) Claims() *target.Claims { return target.ClaimsOf(f.Target) }
 // NextStored implements target.SparseMemory.
 func (f *File) NextStored(a target.Addr) (target.Addr, bool) { return target.NextStored(f.Target, a) }
 
-// Contents counts what the dump holds beside memory, modules and threads, where its
-// container has such things.
+// Contents counts what the dump holds beside memory, modules and threads, where its container has such things.
 func (f *File) Contents() []target.Content {
 	if c, ok := f.Target.(interface{ Contents() []target.Content }); ok {
 		return c.Contents()
@@ -99,9 +89,8 @@ func (f *File) Contents() []target.Content {
 	return nil
 }
 
-// Truncated returns an error if the file is shorter than the dump's headers promise, and by
-// how many bytes: target.ErrCorrupt, or nil. What is missing is answered as not in
-// the dump.
+// Truncated returns an error if the file is shorter than the dump's headers promise, and by how many bytes:
+// target.ErrCorrupt, or nil. What is missing is answered as not in the dump.
 func (f *File) Truncated() error {
 	c, ok := f.Target.(interface{ Cut() uint64 })
 	if !ok || c.Cut() == 0 {
@@ -132,9 +121,8 @@ func (f *File) Fingerprint() ([]byte, error) {
 	return h[:], nil
 }
 
-// Close releases the dump. From now on its memory can't be read, and every read
-// fails with target.ErrUnsupported. What View and Span lent before stays readable
-// as long as the File is reachable. Closing again does nothing.
+// Close releases the dump. From now on its memory can't be read, and every read fails with target.ErrUnsupported. What
+// View and Span lent before stays readable as long as the File is reachable. Closing again does nothing.
 func (f *File) Close() error {
 	var errs []error
 	f.close.Do(func() {
@@ -145,9 +133,8 @@ func (f *File) Close() error {
 	return errors.Join(errs...)
 }
 
-// Open opens the dump in the file of that name. If that is no dump, the error
-// is target.ErrUnsupported and names the apparent format, or
-// target.ErrCorrupt if it is a damaged dump.
+// Open opens the dump in the file of that name. If that is no dump, the error is target.ErrUnsupported and names the
+// apparent format, or target.ErrCorrupt if it is a damaged dump.
 func Open(path string, o Options) (*File, error) {
 	src, err := mmapfile.Open(path, o.NoMmap)
 	if err != nil {

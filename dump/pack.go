@@ -11,9 +11,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A pack is a tar archive, usually compressed, with a dump and files of the
-// modules that the process had loaded, so that a dump can be moved and still
-// be complete. Its entries:
+// A pack is a tar archive, usually compressed, with a dump and files of the modules that the process had loaded, so
+// that a dump can be moved and still be complete. Its entries:
 //
 //	sosgo-pack        the text "sosgo pack 1\n"; the first entry
 //	dump/NAME         the dump
@@ -51,8 +50,7 @@ func isTar(head []byte) bool {
 	return len(head) >= tarMagicAt+len(tarMagic) && string(head[tarMagicAt:tarMagicAt+len(tarMagic)]) == tarMagic
 }
 
-// openPack opens the dump in a pack. The archive is not unpacked: dump and
-// files are parts of src.
+// openPack opens the dump in a pack. The archive is not unpacked: dump and files are parts of src.
 func openPack(src target.Source, o *Options) (*File, error) {
 	counter := &positionReader{r: io.NewSectionReader(src, 0, src.Size())}
 	archive := tar.NewReader(counter)

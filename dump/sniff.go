@@ -65,8 +65,7 @@ func notADump(head []byte, size int64) error {
 	return target.Unsupportedf("not a dump: neither an ELF core nor a Windows minidump (it begins with % x)", head[:min(8, len(head))])
 }
 
-// machO distinguishes a core of macOS from its programs (mach-o/loader.h: filetype,
-// MH_CORE).
+// machO distinguishes a core of macOS from its programs (mach-o/loader.h: filetype, MH_CORE).
 func machO(head []byte) error {
 	const fileTypeOffset, coreType = 12, 4
 	if len(head) >= fileTypeOffset+4 && binary.LittleEndian.Uint32(head[fileTypeOffset:]) == coreType {

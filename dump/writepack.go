@@ -26,11 +26,10 @@ type Packed struct {
 
 // A PackEntry is a file that is put into a pack.
 type PackEntry struct {
-	Path   string // of the file, on this machine or in the pack that the dump came in
-	Size   int64  // bytes
-	Module string // the path that the process had it under; of a PDB, what the module names
-	// Source, if not nil, has the content; otherwise the file at Path has it.
-	Source io.ReaderAt
+	Path   string      // of the file, on this machine or in the pack that the dump came in
+	Size   int64       // bytes
+	Module string      // the path that the process had it under; of a PDB, what the module names
+	Source io.ReaderAt // if not nil, has the content; otherwise the file at Path has it
 }
 
 // A PackFinder finds the files that belong to a module of the process: its image
@@ -40,11 +39,9 @@ type PackFinder func(context.Context, *target.Module) ([]PackEntry, error)
 // ErrNotNeeded reports that no answer needs the files of a module.
 var ErrNotNeeded = errors.New("no answer needs its files")
 
-// Pack writes a pack of the dump to w: one .tar.zst with the dump and the files
-// of its modules, which Open opens directly, so that a dump can be moved and
-// still be complete. find finds them. progress, if not nil, receives the bytes that
-// were read, and how many there are in all. Pack ends with the context's error
-// when ctx does.
+// Pack writes a pack of the dump to w: one .tar.zst with the dump and the files of its modules, which Open opens
+// directly, so that a dump can be moved and still be complete. find finds them. progress, if not nil, receives the
+// bytes that were read, and how many there are in all. Pack ends with the context's error when ctx does.
 func (f *File) Pack(ctx context.Context, w io.Writer, find PackFinder,
 	progress func(done, total int64)) (*Packed, error) {
 	if f.src == nil {

@@ -11,10 +11,9 @@ import (
 // lookup's walk, and the memory that 8 bytes of index cover.
 const brickSize = 4 << 10
 
-// A brickTable records where objects of a segment start, one start for each brickSize bytes, like the
-// GC's own brick table (gcpriv.h, brick_table). Starts come from walks that begin at a known start.
-// The table grows with the lookups up to the highest requested address, by at most 1/512 of the
-// segment's stored memory. It is safe for concurrent use.
+// A brickTable records where objects of a segment start, one start for each brickSize bytes, like the GC's own brick
+// table (gcpriv.h, brick_table). Starts come from walks that begin at a known start. The table grows with the lookups
+// up to the highest requested address, by at most 1/512 of the segment's stored memory. It is safe for concurrent use.
 type brickTable struct {
 	mu     sync.Mutex
 	starts []target.Addr // object starts, ascending

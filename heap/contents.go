@@ -123,8 +123,7 @@ func newContentReader(h *Heap, sorted *sortedStrings) *contentReader {
 // textBatch is how many strings are read together.
 const textBatch = 256
 
-// read calls visit with the rows of a range in order. A row is valid during the call; its text stays
-// valid.
+// read calls visit with the rows of a range in order. A row is valid during the call; its text stays valid.
 func (c *contentReader) read(i int, visit func(*answer.StringCount)) {
 	c.rows, c.spare = c.sorted.rows(i, c.rows, c.spare)
 	for rows := c.rows; len(rows) > 0; {

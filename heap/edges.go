@@ -19,9 +19,8 @@ type Reference struct {
 
 // EdgeOptions selects edges. The zero value selects the references stored in objects.
 type EdgeOptions struct {
-	// LoaderAllocators adds the edge from an object of a collectible type to the LoaderAllocator
-	// object that keeps the type alive. The GC follows this edge although the object does not store it
-	// (gc.cpp, go_through_object_cl).
+	// LoaderAllocators adds the edge from an object of a collectible type to the LoaderAllocator object that keeps the
+	// type alive. The GC follows this edge although the object does not store it (gc.cpp, go_through_object_cl).
 	LoaderAllocators bool
 }
 
@@ -147,9 +146,8 @@ func (e *Edges) Whole(dst []target.Addr, o *Object) ([]target.Addr, bool) {
 	return dst, true
 }
 
-// Slots calls yield with the offsets, from from up to to, of the slots of o that refer to a, in memory
-// order, until yield returns false. It reports whether yield wants more. Slots that are not in the
-// dump are skipped.
+// Slots calls yield with the offsets, from from up to to, of the slots of o that refer to a, in memory order, until
+// yield returns false. It reports whether yield wants more. Slots that are not in the dump are skipped.
 func (e *Edges) Slots(o *Object, a target.Addr, from, to uint64, yield func(offset uint64) bool) bool {
 	t := e.typeOf(o)
 	if next, ok := target.NextStored(e.mem, o.Addr+target.Addr(from)); t.err != nil || !ok || uint64(next-o.Addr) >= to {
@@ -168,15 +166,13 @@ func (e *Edges) Slots(o *Object, a target.Addr, from, to uint64, yield func(offs
 	return more
 }
 
-// LoaderAllocator returns the object that keeps the type of o alive, or 0 if the type can't be
-// unloaded.
+// LoaderAllocator returns the object that keeps the type of o alive, or 0 if the type can't be unloaded.
 func (e *Edges) LoaderAllocator(o *Object) (target.Addr, error) {
 	t := e.typeOf(o)
 	return t.keeper, t.keeperErr
 }
 
-// typeOf returns the edge data of the type of o. Types of walked objects have numbers; those of
-// NewEdges may have none.
+// typeOf returns the edge data of the type of o. Types of walked objects have numbers; those of NewEdges may have none.
 func (e *Edges) typeOf(o *Object) *typeEdges {
 	if id := int(o.typeID); id < len(e.known) {
 		if t := e.known[id]; t != nil && t.mt == o.Type {
@@ -242,8 +238,7 @@ func (e *Edges) sparse(dst []target.Addr, d *GCDesc, o *Object, from, to uint64)
 	return dst, missing, nil
 }
 
-// References is Edges.Of with LoaderAllocators, for a few objects. To follow many objects, use one
-// Edges.
+// References is Edges.Of with LoaderAllocators, for a few objects. To follow many objects, use one Edges.
 func (h *Heap) References(o Object) iter.Seq2[Reference, error] {
 	return h.Edges(EdgeOptions{LoaderAllocators: true}).Of(&o)
 }

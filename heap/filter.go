@@ -10,12 +10,9 @@ import (
 
 // A Filter selects objects. The zero value and a nil *Filter select all.
 type Filter struct {
-	// Segments selects whole segments; nil selects all.
-	Segments func(*Segment) bool
-	// Generations is the set of selected generations; nil selects all.
-	Generations []Generation
-	// Range is where the objects start; empty is everywhere.
-	Range target.Range
+	Segments    func(*Segment) bool // selects whole segments; nil selects all
+	Generations []Generation        // the set of selected generations; nil selects all
+	Range       target.Range        // where the objects start; empty is everywhere
 	// Type selects types; nil selects all. Several goroutines may call it, a few times for each type.
 	Type func(*dac.MethodTable) bool
 	// Start selects objects by their start; nil selects all. Several goroutines may call it, for each
@@ -26,9 +23,8 @@ type Filter struct {
 	Counts func(context.Context, *Filter) (Stats, error)
 	// Where, if not nil, returns a test of objects for one goroutine. It is applied to each object
 	// that passes the other tests.
-	Where func() func(*Object) bool
-	// MinSize and MaxSize bound the size in bytes; 0 means no bound.
-	MinSize, MaxSize uint64
+	Where            func() func(*Object) bool
+	MinSize, MaxSize uint64 // MinSize and MaxSize bound the size in bytes; 0 means no bound
 }
 
 // orAll returns f, or a filter that selects all if f is nil.

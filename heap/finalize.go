@@ -9,17 +9,14 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A FinalizerQueue is a sub heap's queue of objects with finalizers: an array divided into parts
-// (gcpriv.h, CFinalize).
+// A FinalizerQueue is a sub heap's queue of objects with finalizers: an array divided into parts (gcpriv.h, CFinalize).
 type FinalizerQueue struct {
 	SubHeap int
 	Addr    target.Addr // address of the queue, 0 if the heap has none
-	// Generations are the parts with registered finalizers, by Generation. The ranges are addresses of
-	// words.
+	// Generations are the parts with registered finalizers, by Generation. The ranges are addresses of words.
 	Generations []target.Range
-	// Critical and Ready are the parts with unreachable objects whose finalizers will run. Critical
-	// holds those derived from CriticalFinalizerObject, which run last. The queue keeps these objects
-	// alive.
+	// Critical and Ready are the parts with unreachable objects whose finalizers will run. Critical holds those derived
+	// from CriticalFinalizerObject, which run last. The queue keeps these objects alive.
 	Critical, Ready target.Range
 	// Bounds are the bounds of the parts in the queue's order: the generations from the highest to the
 	// lowest, then Critical and Ready.

@@ -7,11 +7,9 @@ import (
 
 // FinalizerOptions selects the objects that ListFinalizers lists.
 type FinalizerOptions struct {
-	Filter *Filter // Segments, Generations and Range are ignored
-	// OnlyStatistics leaves the list empty.
-	OnlyStatistics bool
-	// ByCount sorts the statistics by the number of objects, not by their size.
-	ByCount bool
+	Filter         *Filter // Segments, Generations and Range are ignored
+	OnlyStatistics bool    // leaves the list empty
+	ByCount        bool    // sorts the statistics by the number of objects, not by their size
 	// Live, if not nil, excludes live objects from the queues' registered parts. Objects whose
 	// finalizer will run are kept, because the queue itself keeps them alive.
 	Live func(target.Addr) bool
@@ -54,8 +52,7 @@ func (h *Heap) ListFinalizers(o FinalizerOptions) (*answer.Finalizers, error) {
 	return a, nil
 }
 
-// finalizable calls visit with the objects of a queue in order, and returns how many could not be
-// read.
+// finalizable calls visit with the objects of a queue in order, and returns how many could not be read.
 func (h *Heap) finalizable(g *answer.Gaps, q *FinalizerQueue, visit func(slot target.Addr, o *Object)) (unread uint64) {
 	all := target.Range{Start: q.Finalizable().Start, End: q.FReachable().End}
 	for r, err := range h.FinalizerSlots(all) {

@@ -13,10 +13,9 @@ import (
 // the GC itself follows it (gcdesc.h). The zero GCDesc describes no references.
 type GCDesc struct {
 	series []gcSeries
-	// For an array of structs: the pattern that repeats from first to the end.
-	repeat []gcRepeat
-	first  uint64 // bytes from the object's start
-	stride uint64 // bytes per element
+	repeat []gcRepeat // For an array of structs: the pattern that repeats from first to the end
+	first  uint64     // bytes from the object's start
+	stride uint64     // bytes per element
 }
 
 // A gcSeries is a run of references.
@@ -150,10 +149,9 @@ func (d *GCDesc) slotsFrom(size, from uint64, yield func(offset uint64) bool) {
 	}
 }
 
-// within returns the part of an object of size bytes that the series covers. The last word of the size
-// is the header of the next object. It returns more=false once this and all later series start past
-// the object. Series with wrong sizes may overlap; callers skip what they have already visited, so
-// that an object costs no more than its slots.
+// within returns the part of an object of size bytes that the series covers. The last word of the size is the header of
+// the next object. It returns more=false once this and all later series start past the object. Series with wrong sizes
+// may overlap; callers skip what they have already visited, so that an object costs no more than its slots.
 func (s *gcSeries) within(size uint64) (start, end uint64, more bool) {
 	size = (size + 7) &^ 7
 	if s.offset >= size {

@@ -11,9 +11,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// OldReferences finds the objects of generation 1 and older that refer to generation 0, and the
-// generation 2, large and pinned objects that refer to generation 1. It ignores references by
-// dependent handles.
+// OldReferences finds the objects of generation 1 and older that refer to generation 0, and the generation 2, large and
+// pinned objects that refer to generation 1. It ignores references by dependent handles.
 func (h *Heap) OldReferences(ctx context.Context, o ScanOptions) (*answer.OldReferences, error) {
 	c := oldReferences{h: h, out: &answer.OldReferences{Groups: []answer.OldReferenceGroup{}}, index: map[[2]Generation]int{}, young: map[target.Addr]bool{}}
 	// Frozen objects refer only to frozen objects.

@@ -10,14 +10,12 @@ import (
 type Node struct {
 	Object     Object
 	References []target.Addr // in memory order; valid during the call
-	// Err is why References are incomplete: the first *GCDescError or *target.MemoryError.
-	Err error
+	Err        error         // why References are incomplete: the first *GCDescError or *target.MemoryError
 }
 
-// Graph calls visit with the objects that f selects and their references. It calls in address order
-// from the caller's goroutine, independent of the number of workers that read them. A nil f selects
-// all. See Roots for references outside of objects. Graph returns ctx's error or the first error of
-// visit. The Stats count the visited objects.
+// Graph calls visit with the objects that f selects and their references. It calls in address order from the caller's
+// goroutine, independent of the number of workers that read them. A nil f selects all. See Roots for references outside
+// of objects. Graph returns ctx's error or the first error of visit. The Stats count the visited objects.
 func (h *Heap) Graph(ctx context.Context, f *Filter, e EdgeOptions, o ScanOptions, visit func(*Node) error) (Stats, error) {
 	total := NewCounter(h, f)
 	err := Scan(ctx, h, f, o, func() *graphCollector {
@@ -29,8 +27,7 @@ func (h *Heap) Graph(ctx context.Context, f *Filter, e EdgeOptions, o ScanOption
 	return total.Stats(), err
 }
 
-// A graphCollector keeps the nodes of a run. Their references are consecutive, so an object needs no
-// allocation.
+// A graphCollector keeps the nodes of a run. Their references are consecutive, so an object needs no allocation.
 type graphCollector struct {
 	*Counter
 	edges *Edges

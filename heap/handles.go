@@ -283,9 +283,8 @@ func (t *handleTables) bucket(at target.Addr, yield handleYield) bool {
 	return true
 }
 
-// tableSearch is how many bytes of a table are searched for its list of segments if it is not where
-// the layout says. The lock that precedes it has different sizes in builds for different operating
-// systems.
+// tableSearch is how many bytes of a table are searched for its list of segments if it is not where the layout says.
+// The lock that precedes it has different sizes in builds for different operating systems.
 const tableSearch = 0x200
 
 // firstSegment finds the list of a table's segments. If there is none and the one that the layout
@@ -375,8 +374,7 @@ func (t *handleTables) segment(at target.Addr, head []byte, table int, yield han
 	return true
 }
 
-// block visits the handles of a block. extra is the block of their second words; proto holds what all
-// of them share.
+// block visits the handles of a block. extra is the block of their second words; proto holds what all of them share.
 func (t *handleTables) block(segment target.Addr, index int, extra byte, proto Handle, yield handleYield) bool {
 	at, values, err := t.values(segment, index)
 	if err != nil {

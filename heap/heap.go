@@ -1,8 +1,7 @@
 // Package heap reads the GC heap of a dumped process: sub heaps, segments and regions, generations,
 // and all objects in address order.
 //
-// A Heap is safe for concurrent use. After Open only its cache of types changes, which is read without
-// locks.
+// A Heap is safe for concurrent use. After Open only its cache of types changes, which is read without locks.
 //
 // Stability: stable.
 package heap
@@ -102,8 +101,7 @@ func (h *Heap) Lost() []LostSegment { return h.lost }
 // AllocContexts returns the allocation contexts in use, by address.
 func (h *Heap) AllocContexts() []dac.AllocContext { return h.contexts }
 
-// DATAS returns the mode of dynamic adaptation to application sizes, and whether the runtime publishes
-// it.
+// DATAS returns the mode of dynamic adaptation to application sizes, and whether the runtime publishes it.
 func (h *Heap) DATAS() (uint64, bool) {
 	if h.datas == nil {
 		return 0, false
@@ -114,8 +112,7 @@ func (h *Heap) DATAS() (uint64, bool) {
 // Warnings returns what opening had to leave out.
 func (h *Heap) Warnings() []error { return h.warnings }
 
-// Unread returns an error if the heap has segments and none of them can be read. The heap is then
-// unknown, not empty.
+// Unread returns an error if the heap has segments and none of them can be read. The heap is then unknown, not empty.
 func (h *Heap) Unread() error {
 	if len(h.segments) > 0 || len(h.warnings) == 0 {
 		return nil
@@ -123,8 +120,7 @@ func (h *Heap) Unread() error {
 	return fmt.Errorf("no segment of the heap can be read: %w", h.warnings[0])
 }
 
-// unreadOf returns an error if f, whose spans are given, selects objects that may exist and none of
-// them can be read.
+// unreadOf returns an error if f, whose spans are given, selects objects that may exist and none of them can be read.
 func (h *Heap) unreadOf(f *Filter, spans []Span) error {
 	if err := h.Unread(); err != nil || len(spans) > 0 {
 		return err
@@ -181,8 +177,7 @@ const (
 	genAllocationStart
 )
 
-// Entries of GCHeapFieldOffsets that are used here (dac_gcheap_fields.h, by the order of its DEFINE_*
-// lines).
+// Entries of GCHeapFieldOffsets that are used here (dac_gcheap_fields.h, by the order of its DEFINE_* lines).
 const (
 	heapAllocAllocated     = 0
 	heapEphemeralSegment   = 1
@@ -243,8 +238,7 @@ func (h *Heap) readGenerationOffsets(v *vars) error {
 	if err := v.l.Constant("GenerationFieldOffsets", &v.genOffsets); err != nil {
 		return err
 	}
-	// .NET Core 3.1 publishes none, and small dumps lack the GC module's read-only data: the table is
-	// right then.
+	// .NET Core 3.1 publishes none, and small dumps lack the GC module's read-only data: the table is right then.
 	if at, err := v.addr("GenerationFieldOffsets"); err == nil {
 		if b, err := target.Bytes(h.rt.Memory(), at, 4*len(v.genOffsets)); err == nil {
 			for i := range v.genOffsets {

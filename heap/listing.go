@@ -12,12 +12,10 @@ import (
 
 // ListOptions selects the objects of an answer. The zero value selects all.
 type ListOptions struct {
-	Filter *Filter
-	// OnlyObjects omits the statistics after a list.
-	OnlyObjects bool
-	// ByCount sorts statistics by number of objects instead of size.
-	ByCount bool
-	Scan    ScanOptions
+	Filter      *Filter
+	OnlyObjects bool // omits the statistics after a list
+	ByCount     bool // sorts statistics by number of objects instead of size
+	Scan        ScanOptions
 }
 
 // List lists objects in address order and counts them by type, the types with most bytes last. It
@@ -48,8 +46,7 @@ func (h *Heap) Count(ctx context.Context, o ListOptions) (*answer.Listing, error
 	return l, nil
 }
 
-// ListStrings lists strings in address order, and counts them by content, those
-// with most bytes last.
+// ListStrings lists strings in address order, and counts them by content, those with most bytes last.
 func (h *Heap) ListStrings(ctx context.Context, o ListOptions) *answer.Listing {
 	l := &answer.Listing{}
 	list := &scanList{h: h, ctx: ctx, f: h.StringFilter(o.Filter), o: o.Scan, end: func(*Stats) {}}

@@ -17,10 +17,9 @@ type LoadedTypesOptions struct {
 	Scan ScanOptions
 }
 
-// LoadedTypes lists the types that the runtime has loaded, with their object counts: by module and
-// token, then arrays and generic instances. With a nil h objects are not counted. If a part of the
-// heap can't be read, a type without a counted object has no count. What a row lacks is an error that
-// precedes it; what the counts lack precedes all rows.
+// LoadedTypes lists the types that the runtime has loaded, with their object counts: by module and token, then arrays
+// and generic instances. With a nil h objects are not counted. If a part of the heap can't be read, a type without a
+// counted object has no count. What a row lacks is an error that precedes it; what the counts lack precedes all rows.
 func LoadedTypes(ctx context.Context, rt *dac.Runtime, h *Heap, o LoadedTypesOptions) iter.Seq2[answer.LoadedType, error] {
 	return func(yield func(answer.LoadedType, error) bool) {
 		counts, lacks := countTypes(ctx, h, o.Scan)
@@ -59,8 +58,7 @@ func LoadedTypes(ctx context.Context, rt *dac.Runtime, h *Heap, o LoadedTypesOpt
 	}
 }
 
-// countTypes counts the heap's objects by type and returns what it could not read. It returns nil
-// without a heap.
+// countTypes counts the heap's objects by type and returns what it could not read. It returns nil without a heap.
 func countTypes(ctx context.Context, h *Heap, o ScanOptions) (map[target.Addr]TypeStats, []error) {
 	if h == nil {
 		return nil, nil

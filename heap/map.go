@@ -25,9 +25,8 @@ type MapOptions struct {
 // lines of 64, plus partial lines.
 const MapCells = 1024
 
-// Map measures how full the heap is, cell by cell: the bytes of objects, of free blocks and of
-// neither. It scans the heap once. Unreadable parts are in the answer as Unread cells, Lost segments
-// and records.
+// Map measures how full the heap is, cell by cell: the bytes of objects, of free blocks and of neither. It scans the
+// heap once. Unreadable parts are in the answer as Unread cells, Lost segments and records.
 func (h *Heap) Map(ctx context.Context, o MapOptions) (*answer.HeapMap, error) {
 	m := h.newMapper(o.CellSize)
 	m.live = o.Live
@@ -280,8 +279,7 @@ func (m *mapper) partAnswer(p *mapPart) answer.MapPart {
 	return a
 }
 
-// countPins counts the handles that pin an object, part by part. It returns an error if none could be
-// read.
+// countPins counts the handles that pin an object, part by part. It returns an error if none could be read.
 func (m *mapper) countPins(a *answer.HeapMap) (failure error) {
 	found := false
 	for e, err := range m.h.Handles() {

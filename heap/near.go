@@ -9,13 +9,11 @@ import (
 // Neighbours describes the surroundings of an address of the heap.
 type Neighbours struct {
 	Segment *Segment
-	Before  *Object // the last object that starts before the address
-	Current *Object // the object that starts at the address
-	Next    *Object // the first object after the address
-	// Gap is the allocation context between the objects, or empty.
-	Gap target.Range
-	// Corrupt lists what the walk between them could not read.
-	Corrupt []*Corruption
+	Before  *Object       // the last object that starts before the address
+	Current *Object       // the object that starts at the address
+	Next    *Object       // the first object after the address
+	Gap     target.Range  // the allocation context between the objects, or empty
+	Corrupt []*Corruption // lists what the walk between them could not read
 }
 
 // Near returns the neighbours of a, or nil if a is not in the objects of a segment. The first call for

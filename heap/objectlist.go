@@ -19,8 +19,7 @@ type scanList struct {
 	f   *Filter
 	o   ScanOptions
 	end func(*Stats) // called with the counts of a complete scan
-	// contents, if not nil, receives the strings hashed by this scan, which saves it a scan of its
-	// own.
+	// contents, if not nil, receives the strings hashed by this scan, which saves it a scan of its own.
 	contents *stringContents
 }
 
@@ -204,8 +203,7 @@ func (r *rowReader) read(o *Object) *answer.HeapObject {
 	return &r.row
 }
 
-// readAll calls visit with the rows of objects. A row is valid during the call. The texts share one Go
-// string.
+// readAll calls visit with the rows of objects. A row is valid during the call. The texts share one Go string.
 func (r *rowReader) readAll(objects []Object, visit func(*answer.HeapObject)) {
 	r.buf, r.said = r.buf[:0], r.said[:0]
 	for i := range objects {

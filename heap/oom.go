@@ -19,8 +19,7 @@ type oomLayout struct {
 	LohP                int `layout:"LohP"`
 }
 
-// oomReasons are the values of enum oom_reason, oomFailures those of enum failure_get_memory
-// (gcinterface.dac.h).
+// oomReasons are the values of enum oom_reason, oomFailures those of enum failure_get_memory (gcinterface.dac.h).
 var (
 	oomReasons = []string{answer.OOMNone, answer.OOMBudget, answer.OOMCantCommit, answer.OOMCantReserve, answer.OOMLargeObject,
 		answer.OOMLowMemory, answer.OOMUnproductive}

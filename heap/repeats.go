@@ -5,9 +5,8 @@ import "context"
 // ComparedChars is the number of a string's characters that count as its content.
 const ComparedChars = comparedChars
 
-// Contents counts objects by content in bounded memory. Equal strings are counted as dumpheap -strings
-// does, and boxed values likewise. One goroutine fills it with what several ContentHashers hashed;
-// after Close several may read it.
+// Contents counts objects by content in bounded memory. Equal strings are counted as dumpheap -strings does, and boxed
+// values likewise. One goroutine fills it with what several ContentHashers hashed; after Close several may read it.
 type Contents struct {
 	table   *stringTable // set by Close
 	keepers *stringKeepers
@@ -29,8 +28,7 @@ func (c *Contents) Add(ctx context.Context, by *ContentHasher) {
 	}
 }
 
-// Close waits until everything is counted. The error reports how much did not fit
-// (limits.StringContents).
+// Close waits until everything is counted. The error reports how much did not fit (limits.StringContents).
 func (c *Contents) Close() error {
 	c.table = c.keepers.end()
 	return c.table.gap()
@@ -141,8 +139,7 @@ func (c *ContentHasher) String(o *Object) error {
 	return err
 }
 
-// Value hashes the fields of an object without components; for a box, its value. Values of different
-// types differ.
+// Value hashes the fields of an object without components; for a box, its value. Values of different types differ.
 func (c *ContentHasher) Value(o *Object) error {
 	s, err := c.ofValue(o)
 	if err == nil {

@@ -139,9 +139,8 @@ func (w *walker) peek(a target.Addr) []byte {
 	return w.head[:]
 }
 
-// proven returns the type at a if it certainly is one. The answer must not depend on earlier
-// questions, or results would depend on the number of workers: what a walk has met may or may not be
-// cached.
+// proven returns the type at a if it certainly is one. The answer must not depend on earlier questions, or results
+// would depend on the number of workers: what a walk has met may or may not be cached.
 func (w *walker) proven(a target.Addr) *typeInfo {
 	if a == 0 {
 		return nil

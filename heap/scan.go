@@ -17,8 +17,7 @@ type Span struct {
 	Range   target.Range
 }
 
-// A Collector gathers the results of a scan from a run of consecutive objects. One goroutine at a time
-// uses it.
+// A Collector gathers the results of a scan from a run of consecutive objects. One goroutine at a time uses it.
 type Collector interface {
 	// Objects receives objects of a segment in address order. The slice is valid during the call.
 	Objects(s *Segment, batch []Object)
@@ -49,9 +48,8 @@ func (o *ScanOptions) jobs() int {
 // Collector. The caller's goroutine calls merge with them in the order of spans and addresses, so the
 // result does not depend on the number of workers. A merged Collector is Reset and reused.
 //
-// Segments are cut into runs at known object starts. At other cuts a worker guesses the first object,
-// and its results count only if the previous run ended there; otherwise the run is walked again from
-// where that ended.
+// Segments are cut into runs at known object starts. At other cuts a worker guesses the first object, and its results
+// count only if the previous run ended there; otherwise the run is walked again from where that ended.
 //
 // Scan returns an error if the filter selects objects that may exist and none of them can be read,
 // ctx's error if it was canceled, or the first error of merge.
@@ -96,8 +94,7 @@ func (h *Heap) TypeAt(a target.Addr) (*dac.MethodTable, error) {
 // Stored returns the stored parts of the segments' objects, by address. No part spans two segments.
 func (h *Heap) Stored() []target.Range { return h.held }
 
-// Memory returns the memory that the dump itself holds. Objects are read only there; module files
-// supply none.
+// Memory returns the memory that the dump itself holds. Objects are read only there; module files supply none.
 func (h *Heap) Memory() target.Memory { return h.mem }
 
 // defaultRun is how many bytes of the heap a worker walks at a time: the size of a region, so that
@@ -131,8 +128,7 @@ func (s *scanner[C]) feed(spans []Span) {
 	defer close(s.order)
 	defer close(s.queue)
 	for _, sp := range spans {
-		// Large objects are few: a walk of them reads little memory, and cuts would lie inside of
-		// them.
+		// Large objects are few: a walk of them reads little memory, and cuts would lie inside of them.
 		size := s.runSize
 		if sp.Segment.Kind == KindLarge {
 			size = maxAddress
@@ -278,8 +274,7 @@ func (c *collecting) corrupt(e *Corruption) bool {
 // there is none, and searching all of it would cost more than leaving it to the previous run.
 const guessWindow = 64 << 10
 
-// guess returns an address at or after from at which an object seems to start, or 0 if there is none
-// nearby.
+// guess returns an address at or after from at which an object seems to start, or 0 if there is none nearby.
 func (w *walker) guess(s *Segment, from, to target.Addr) target.Addr {
 	if g := w.h.gapAround(from); g.Size() > 0 {
 		return g.End

@@ -40,8 +40,7 @@ func (g Generation) String() string {
 // A SegmentKind is the kind of a segment's content.
 type SegmentKind uint8
 
-// The kinds. A region holds one generation; an ephemeral segment holds generations 0 and 1 and part of
-// 2.
+// The kinds. A region holds one generation; an ephemeral segment holds generations 0 and 1 and part of 2.
 const (
 	KindGeneration0 SegmentKind = iota
 	KindGeneration1
@@ -59,18 +58,16 @@ func (k SegmentKind) String() string {
 	return [...]string{"Generation0", "Generation1", "Generation2", "Large", "Pinned", "Frozen", "Ephemeral"}[k]
 }
 
-// A Segment is a piece of the heap: a segment or a region (gcpriv.h,
-// heap_segment).
+// A Segment is a piece of the heap: a segment or a region (gcpriv.h, heap_segment).
 type Segment struct {
-	Addr      target.Addr // address of the heap_segment
-	SubHeap   int
-	Kind      SegmentKind
-	Flags     uint64
-	Objects   target.Range // from the first object to the end of the last
-	Committed target.Range
-	Reserved  target.Range // after Committed
-	// For an ephemeral segment: the places of its generations.
-	Gen0, Gen1, Gen2 target.Range
+	Addr             target.Addr // address of the heap_segment
+	SubHeap          int
+	Kind             SegmentKind
+	Flags            uint64
+	Objects          target.Range // from the first object to the end of the last
+	Committed        target.Range
+	Reserved         target.Range // after Committed
+	Gen0, Gen1, Gen2 target.Range // For an ephemeral segment: the places of its generations
 
 	stored uint64 // stored bytes of Objects
 }
@@ -93,8 +90,7 @@ func (h *Heap) lose(s *Segment, err error) {
 	h.lost = append(h.lost, LostSegment{Addr: s.Addr, SubHeap: s.SubHeap, Generation: s.Generation(s.Objects.Start), Err: err})
 }
 
-// lostOf returns the first lost segment that may hold objects of a generation, or nil. A subHeap of -1
-// means all.
+// lostOf returns the first lost segment that may hold objects of a generation, or nil. A subHeap of -1 means all.
 func (h *Heap) lostOf(subHeap int, g Generation) *LostSegment {
 	for i := range h.lost {
 		l := &h.lost[i]
@@ -257,12 +253,10 @@ func (h *Heap) readSegment(o *segmentLayout, s *SubHeap, at target.Addr, gen int
 	return seg, word(o.Next), nil
 }
 
-// maxAddress exceeds all addresses that a 64-bit process can use. Below it, sums of addresses and
-// sizes do not wrap.
+// maxAddress exceeds all addresses that a 64-bit process can use. Below it, sums of addresses and sizes do not wrap.
 const maxAddress = 1 << 62
 
-// pageSize is the unit in which the GC commits memory on the supported
-// targets.
+// pageSize is the unit in which the GC commits memory on the supported targets.
 const pageSize = 0x1000
 
 func (h *Heap) kind(s *SubHeap, at target.Addr, gen int, flags uint64) SegmentKind {

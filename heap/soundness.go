@@ -10,9 +10,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Soundness verifies the objects that f selects, as Verify does, and that each sync block in use
-// belongs to an object that refers to it. It records what could not be verified, and returns an error
-// if no object could be.
+// Soundness verifies the objects that f selects, as Verify does, and that each sync block in use belongs to an object
+// that refers to it. It records what could not be verified, and returns an error if no object could be.
 func (h *Heap) Soundness(ctx context.Context, f *Filter, o ScanOptions) (*answer.Soundness, error) {
 	v, err := h.Verify(ctx, f, o)
 	if err != nil {
@@ -36,8 +35,7 @@ func (h *Heap) Soundness(ctx context.Context, f *Filter, o ScanOptions) (*answer
 	return a, nil
 }
 
-// ObjectSoundness verifies the address a, which may not be an object. It returns an error if it can't
-// be verified.
+// ObjectSoundness verifies the address a, which may not be an object. It returns an error if it can't be verified.
 func (h *Heap) ObjectSoundness(a target.Addr) (*answer.ObjectSoundness, error) {
 	v := NewVerifier(h).Object(a)
 	if v.Missing > 0 && v.Faulty == 0 {

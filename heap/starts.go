@@ -7,10 +7,9 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Starts reports whether objects start at addresses. Only a walk from a known start can determine
-// this, so each piece of the heap is walked once, when it is first needed. Pieces begin where the GC
-// records an object start: segments, the generations of an ephemeral segment, and the ends of
-// allocation contexts.
+// Starts reports whether objects start at addresses. Only a walk from a known start can determine this, so each piece
+// of the heap is walked once, when it is first needed. Pieces begin where the GC records an object start: segments, the
+// generations of an ephemeral segment, and the ends of allocation contexts.
 //
 // Starts keeps one bit per 8 bytes of the walked pieces. It is safe for concurrent use.
 type Starts struct {

@@ -26,8 +26,7 @@ type Stats struct {
 	// MaxCorruptions. Corrupt is their number.
 	Corruptions []*Corruption
 	Corrupt     int
-	// Fragments are large free blocks that precede a live object, in address order, at most
-	// MaxFragments.
+	// Fragments are large free blocks that precede a live object, in address order, at most MaxFragments.
 	Fragments []Fragment
 }
 
@@ -37,8 +36,7 @@ const (
 	MaxFragments   = 100_000
 )
 
-// BySize sorts types by their total size, the largest first. Equal types keep
-// the order of their first objects.
+// BySize sorts types by their total size, the largest first. Equal types keep the order of their first objects.
 func (s *Stats) BySize() {
 	slices.SortStableFunc(s.Types, func(a, b TypeStats) int { return cmp.Compare(b.Size, a.Size) })
 }
@@ -48,8 +46,7 @@ func (s *Stats) ByCount() {
 	slices.SortStableFunc(s.Types, func(a, b TypeStats) int { return cmp.Compare(b.Count, a.Count) })
 }
 
-// ascending sorts types by their number or their size, the smallest first, as
-// SOS lists them.
+// ascending sorts types by their number or their size, the smallest first, as SOS lists them.
 func (s *Stats) ascending(byCount bool) {
 	slices.SortStableFunc(s.Types, func(a, b TypeStats) int {
 		if byCount {
@@ -85,8 +82,7 @@ func (h *Heap) Stats(ctx context.Context, f *Filter, o ScanOptions) (Stats, erro
 	return stats, err
 }
 
-// A Counter is a Collector that counts the objects that a Filter selects by type. It does not allocate
-// per object.
+// A Counter is a Collector that counts the objects that a Filter selects by type. It does not allocate per object.
 type Counter struct {
 	h         *Heap
 	sieve     *Sieve

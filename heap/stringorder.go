@@ -87,8 +87,7 @@ func (p *stringPart) sort(spare []stringRow) (sorted, unused []stringRow) {
 // ranges returns the number of ranges.
 func (s *sortedStrings) ranges() int { return len(s.cuts) + 1 }
 
-// rows returns the rows of a range in order, in one of the two slices passed for reuse, and the other
-// slice.
+// rows returns the rows of a range in order, in one of the two slices passed for reuse, and the other slice.
 func (s *sortedStrings) rows(i int, into, spare []stringRow) (rows, unused []stringRow) {
 	into = into[:0]
 	for _, part := range s.parts {
@@ -108,9 +107,8 @@ func firstFrom(rows []stringRow, cut *stringRow) int {
 	return sort.Search(len(rows), func(i int) bool { return !rows[i].before(cut) })
 }
 
-// sortRows sorts rows by digits of their keys and skips digits that all rows share: usually two or
-// three of the address and one or two of the size remain. The result is in one of the two slices; the
-// other is returned as well.
+// sortRows sorts rows by digits of their keys and skips digits that all rows share: usually two or three of the address
+// and one or two of the size remain. The result is in one of the two slices; the other is returned as well.
 func sortRows(rows, spare []stringRow) (sorted, unused []stringRow) {
 	if cap(spare) < len(rows) {
 		spare = make([]stringRow, len(rows))
@@ -137,8 +135,7 @@ func (r *stringRow) key(total bool) uint64 {
 	return uint64(r.first)
 }
 
-// sortByDigits sorts rows by the differing bits of a key, from the lowest digit on. The sort is
-// stable.
+// sortByDigits sorts rows by the differing bits of a key, from the lowest digit on. The sort is stable.
 func sortByDigits(rows, spare []stringRow, differ uint64, byTotal bool) (sorted, unused []stringRow) {
 	const digit = 10
 	for differ != 0 {

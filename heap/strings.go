@@ -228,6 +228,5 @@ func (k *stringKeepers) end() *stringTable {
 	return k.table
 }
 
-// stringChars is the offset of a string's characters, after the MethodTable and the length (object.h,
-// StringObject).
+// stringChars is the offset of a string's characters, after the MethodTable and the length (object.h, StringObject).
 const stringChars = 12

@@ -58,8 +58,7 @@ func (r *stringRoom) free() {
 
 // A stringPart is a hash table with linear probing.
 type stringPart struct {
-	// slots hold an entry's number plus 1 below bits of its hash, which usually decide whether the
-	// entry matches.
+	// slots hold an entry's number plus 1 below bits of its hash, which usually decide whether the entry matches.
 	slots  []uint64
 	own    *offheap.Array[uint64] // backs slots if there are many
 	chunks [][]stringEntry

@@ -8,8 +8,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// StringText reads at most limit characters of the string at a. whole reports whether that is all of
-// it.
+// StringText reads at most limit characters of the string at a. whole reports whether that is all of it.
 func (h *Heap) StringText(a target.Addr, limit int) (text string, whole bool, err error) {
 	b, whole, err := h.Texts().Append(nil, a, limit)
 	return string(b), whole, err
@@ -33,8 +32,7 @@ func (r *textReader) append(buf []byte, a target.Addr, n uint32, limit int) (_ [
 	return appendText(buf, b), chars == n, nil
 }
 
-// appendText appends UTF-16 as UTF-8. Most strings are ASCII, of which four characters are tested at
-// once.
+// appendText appends UTF-16 as UTF-8. Most strings are ASCII, of which four characters are tested at once.
 func appendText(buf, b []byte) []byte {
 	start, all := len(buf), b
 	const noASCII = 0xff80ff80ff80ff80

@@ -17,8 +17,7 @@ type typeSource interface {
 	TrustedMethodTable(a target.Addr) (*dac.MethodTable, error)
 }
 
-// typeInfo is what the walk needs of a MethodTable, in a compact form: a heap has few types and many
-// objects.
+// typeInfo is what the walk needs of a MethodTable, in a compact form: a heap has few types and many objects.
 type typeInfo struct {
 	addr   target.Addr
 	mt     *dac.MethodTable
@@ -29,8 +28,7 @@ type typeInfo struct {
 	proven bool
 }
 
-// Limits of a type's size: at least header and MethodTable (a string has 22), and below the loader's
-// limit for fields.
+// Limits of a type's size: at least header and MethodTable (a string has 22), and below the loader's limit for fields.
 const (
 	minBaseSize   = 16
 	maxBaseSize   = 1 << 27
@@ -57,8 +55,7 @@ func (t *typeTable) lookup(a target.Addr) (*typeInfo, error) {
 	if info := t.byAddr.Get(a); info != nil {
 		return info, nil
 	}
-	// A heap in the dump comes with its types' classes, but a hole in them does not make the object
-	// corrupt.
+	// A heap in the dump comes with its types' classes, but a hole in them does not make the object corrupt.
 	mt, err := t.src.MethodTable(a)
 	proven := err == nil
 	if errors.Is(err, target.ErrNotInDump) {

@@ -20,8 +20,7 @@ type Object struct {
 	Free   bool // a free block instead of an object
 }
 
-// Next returns the address after o, where the next object is unless an allocation context begins
-// there.
+// Next returns the address after o, where the next object is unless an allocation context begins there.
 func (o *Object) Next() target.Addr { return o.Addr + target.Addr((o.Size+7)&^7) }
 
 // Objects iterates over all objects in address order, free blocks included. A *Corruption is an item
@@ -42,10 +41,9 @@ func (h *Heap) Objects() iter.Seq2[Object, error] {
 	}
 }
 
-// Walk iterates over the objects that f selects, in address order; a nil f selects all. Unlike Objects
-// it observes ctx, also while it searches a damaged heap for a place to continue; ctx's error is then
-// the last item. If nothing of the selected objects can be read, an error is the only item, as with
-// Scan.
+// Walk iterates over the objects that f selects, in address order; a nil f selects all. Unlike Objects it observes ctx,
+// also while it searches a damaged heap for a place to continue; ctx's error is then the last item. If nothing of the
+// selected objects can be read, an error is the only item, as with Scan.
 func (h *Heap) Walk(ctx context.Context, f *Filter) iter.Seq2[Object, error] {
 	return func(yield func(Object, error) bool) {
 		spans := h.Spans(f)
@@ -174,8 +172,7 @@ func newWalker(h *Heap) *walker {
 	return &walker{h: h, cache: make([]typeInfo, typeCacheSize), batch: make([]Object, batchSize)}
 }
 
-// typeSlot spreads MethodTables, which are 8-byte aligned and close together, over a cache of
-// typeCacheSize entries.
+// typeSlot spreads MethodTables, which are 8-byte aligned and close together, over a cache of typeCacheSize entries.
 func typeSlot(a target.Addr) uint64 { return uint64(a>>3) * 0x9e3779b97f4a7c15 >> (64 - 12) }
 
 // miss loads the type at a into its cache slot.
@@ -227,9 +224,8 @@ func (w *walker) walk(s *Segment, a, limit target.Addr, out sink) (target.Addr, 
 	return a, true
 }
 
-// fill reads the objects from a into the batch, up to the first that starts at or after stop. It
-// returns the address after the last one and their number. An error concerns the object at that
-// address.
+// fill reads the objects from a into the batch, up to the first that starts at or after stop. It returns the address
+// after the last one and their number. An error concerns the object at that address.
 func (w *walker) fill(s *Segment, a, stop target.Addr) (next target.Addr, n int, err error) {
 	b, err := w.bytes(a, s.Objects.End)
 	if err != nil {
@@ -251,8 +247,7 @@ func (w *walker) fill(s *Segment, a, stop target.Addr) (next target.Addr, n int,
 		if room > uint64(end-a) {
 			return a, n, behindSegment(size)
 		}
-		// Written in place: copying a struct built elsewhere waits for its stores, which took half of
-		// the walk's time.
+		// Written in place: copying a struct built elsewhere waits for its stores, which took half of the walk's time.
 		o := &batch[n]
 		o.Addr, o.Type, o.Size, o.Length, o.typeID, o.Free = a, info.mt, size, length, info.id, info.free
 		n++

@@ -5,8 +5,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Where describes the heap, segment and generation of a. Memory that a segment has reserved after its
-// objects counts.
+// Where describes the heap, segment and generation of a. Memory that a segment has reserved after its objects counts.
 func (h *Heap) Where(a target.Addr) *answer.Where {
 	w := &answer.Where{Address: a}
 	s := h.SegmentAround(a)

@@ -51,8 +51,7 @@ var systemCounters = []counterField{
 	{132, "system: commit limit", systemBasicPerformance}, {140, "system: peak committed", systemBasicPerformance},
 }
 
-// memoryCounters lists what the dump counts of the process's and the machine's
-// memory.
+// memoryCounters lists what the dump counts of the process's and the machine's memory.
 func (f *File) memoryCounters(n *notes) []target.Counter {
 	out := f.vmCounters(n)
 	if s, ok := f.section(SystemMemoryInfoStream, n); ok {
@@ -82,8 +81,7 @@ func (f *File) vmCounters(n *notes) []target.Counter {
 	return s.counters(nil, vmCounters1, 0, 1)
 }
 
-// counters appends the fields that are there and filled in; each counts units of
-// that many bytes.
+// counters appends the fields that are there and filled in; each counts units of that many bytes.
 func (s *section) counters(out []target.Counter, fields []counterField, flags uint16, unit uint64) []target.Counter {
 	for _, c := range fields {
 		if len(s.b) >= c.off+8 && (c.flag == 0 || flags&c.flag != 0) {

@@ -6,8 +6,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A FormatError reports an impossible part of a minidump. It wraps
-// target.ErrCorrupt and Err.
+// A FormatError reports an impossible part of a minidump. It wraps target.ErrCorrupt and Err.
 type FormatError struct {
 	Stream string // name of the stream, "header" or "directory"
 	Off    int64  // file offset of the fault in bytes

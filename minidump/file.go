@@ -79,14 +79,12 @@ type header struct {
 	flags        uint64
 }
 
-// Open reads the directory and the memory lists of the minidump in src. It
-// fails with a *FormatError if there is no usable directory. Lesser faults are
-// warnings, also a dump without memory. The File reads src as long as it is used and
-// does not close it.
+// Open reads the directory and the memory lists of the minidump in src. It fails with a *FormatError if there is no
+// usable directory. Lesser faults are warnings, also a dump without memory. The File reads src as long as it is used
+// and does not close it.
 func Open(src target.Source) (*File, error) { return OpenLimited(src, target.Limits{}) }
 
-// OpenLimited is Open with ceilings of the caller's. What lists have beyond them is
-// left out, with a warning.
+// OpenLimited is Open with ceilings of the caller's. What lists have beyond them is left out, with a warning.
 func OpenLimited(src target.Source, l target.Limits) (*File, error) {
 	f := &File{src: src, limits: l.Or(target.Limits{Ranges: limits.MemoryRanges, Threads: limits.Threads})}
 	if err := f.readHeader(); err != nil {
@@ -183,9 +181,8 @@ func (f *File) Span(a target.Addr) []byte { return f.mem.Span(a) }
 // NextStored implements target.SparseMemory.
 func (f *File) NextStored(a target.Addr) (target.Addr, bool) { return f.mem.NextStored(a) }
 
-// Warnings returns what opening and decoding had to skip or to decide. It
-// decodes every stream that has not been used yet, so that the answer does not
-// depend on earlier calls.
+// Warnings returns what opening and decoding had to skip or to decide. It decodes every stream that has not been used
+// yet, so that the answer does not depend on earlier calls.
 func (f *File) Warnings() []error {
 	f.Process()
 	f.Threads()
@@ -219,8 +216,7 @@ func (f *File) Warnings() []error {
 	return f.crashpad.notes.appendTo(all, "Crashpad")
 }
 
-// addr makes an address of v. Older createdumps sign-extend the addresses of
-// 32-bit processes.
+// addr makes an address of v. Older createdumps sign-extend the addresses of 32-bit processes.
 func (f *File) addr(v uint64) target.Addr {
 	if f.platform.Arch.PointerSize() == 4 && v >= math.MaxUint64-math.MaxInt32 {
 		v &= math.MaxUint32
@@ -228,8 +224,7 @@ func (f *File) addr(v uint64) target.Addr {
 	return target.Addr(v)
 }
 
-// noMemory judges a dump without memory: it has its threads and modules, or it is
-// an error.
+// noMemory judges a dump without memory: it has its threads and modules, or it is an error.
 func (f *File) noMemory() error {
 	e := &FormatError{Stream: "directory", Off: int64(f.header.directoryRVA), Msg: "neither memory nor threads nor modules are in the file"}
 	for _, t := range [...]StreamType{MemoryListStream, Memory64ListStream} {

@@ -13,8 +13,7 @@ const (
 	handleDescriptorSize = 32
 )
 
-// A Handle is an operating-system handle of the process
-// (MINIDUMP_HANDLE_DESCRIPTOR).
+// A Handle is an operating-system handle of the process (MINIDUMP_HANDLE_DESCRIPTOR).
 type Handle struct {
 	Value         uint64
 	Type          string // "Event", "File", …

@@ -47,8 +47,7 @@ type procStatus struct {
 	counters []target.Counter // of memory
 }
 
-// status reads /proc/PID/status. A thread group is what other systems call a
-// process.
+// status reads /proc/PID/status. A thread group is what other systems call a process.
 func (f *File) status(n *notes) procStatus {
 	var s procStatus
 	for key, value := range values(f.text(LinuxProcStatusStream, n), ":") {
@@ -68,8 +67,7 @@ func (f *File) status(n *notes) procStatus {
 // maxCounters is more counters of memory than /proc/PID/status has.
 const maxCounters = 32
 
-// processors reads /proc/cpuinfo: how many processors there were, and what the
-// first is called.
+// processors reads /proc/cpuinfo: how many processors there were, and what the first is called.
 func (f *File) processors(n *notes) (count int, model string) {
 	for key, value := range values(f.text(LinuxCPUInfoStream, n), ":") {
 		switch key {
@@ -114,15 +112,13 @@ func (f *File) list(t StreamType, n *notes) []string {
 	return strings.Split(text, "\x00")
 }
 
-// Environment lists the environment variables of a process of Linux as NAME=VALUE,
-// where the dump has them. They may hold secrets. The caller must not change the
-// slice.
+// Environment lists the environment variables of a process of Linux as NAME=VALUE, where the dump has them. They may
+// hold secrets. The caller must not change the slice.
 func (f *File) Environment() []string {
 	return f.environment.get(func(n *notes) []string { return f.list(LinuxEnvironStream, n) })
 }
 
-// An AuxEntry is an entry of the auxiliary vector that the kernel of Linux handed
-// to the process (linux/auxvec.h).
+// An AuxEntry is an entry of the auxiliary vector that the kernel of Linux handed to the process (linux/auxvec.h).
 type AuxEntry struct{ Tag, Value uint64 }
 
 // Auxv returns the auxiliary vector without its terminator, empty where the dump has

@@ -15,9 +15,8 @@ const (
 	memoryDescriptor64Size = 16
 )
 
-// loadRanges reads the memory lists in the order in which the dump has them.
-// The thread list names stacks too, but they are in the lists as well, and
-// createdump leaves the offsets there zero: only the lists are read.
+// loadRanges reads the memory lists in the order in which the dump has them. The thread list names stacks too, but they
+// are in the lists as well, and createdump leaves the offsets there zero: only the lists are read.
 func (f *File) loadRanges(n *notes) []memmap.Range {
 	var ranges []memmap.Range
 	var done32, done64 bool
@@ -48,8 +47,7 @@ func (f *File) memoryList(ranges []memmap.Range, n *notes) []memmap.Range {
 	return ranges
 }
 
-// memory64List reads MINIDUMP_MEMORY64_LIST: its ranges lie one after the
-// other from one 64-bit file offset on.
+// memory64List reads MINIDUMP_MEMORY64_LIST: its ranges lie one after the other from one 64-bit file offset on.
 func (f *File) memory64List(ranges []memmap.Range, n *notes) []memmap.Range {
 	s, ok := f.section(Memory64ListStream, n)
 	if !ok {

@@ -9,8 +9,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Sizes of MINIDUMP_MODULE, MINIDUMP_UNLOADED_MODULE_LIST and
-// MINIDUMP_UNLOADED_MODULE.
+// Sizes of MINIDUMP_MODULE, MINIDUMP_UNLOADED_MODULE_LIST and MINIDUMP_UNLOADED_MODULE.
 const (
 	moduleSize             = 108
 	unloadedModuleListSize = 12
@@ -26,12 +25,10 @@ const (
 	codeViewRSDSSize = 24
 )
 
-// A CodeView record of Breakpad for ELF images has the build id, as long as it is
-// (MDCVInfoELF).
+// A CodeView record of Breakpad for ELF images has the build id, as long as it is (MDCVInfoELF).
 const codeViewBuildID = "LEpB"
 
-// moduleList is the module list, and the paths in the dump's own order, the first
-// of which is the program itself.
+// moduleList is the module list, and the paths in the dump's own order, the first of which is the program itself.
 type moduleList struct {
 	sorted []target.Module
 	listed []string
@@ -173,8 +170,7 @@ type UnloadedModule struct {
 	Path          string
 }
 
-// UnloadedModules lists the unloaded modules in the dump's order. The caller
-// must not change the slice.
+// UnloadedModules lists the unloaded modules in the dump's order. The caller must not change the slice.
 func (f *File) UnloadedModules() []UnloadedModule { return f.unloaded.get(f.loadUnloaded) }
 
 func (f *File) loadUnloaded(n *notes) []UnloadedModule {

@@ -11,9 +11,8 @@ import (
 // Crashpad's simulated exceptions: client/simulate_crash_mac.cc, util/win/exception_codes.h).
 var requested = map[target.OS]uint32{target.OSLinux: 0xffffffff, target.OSDarwin: 0x43507378, target.OSWindows: 0x0517a7ed}
 
-// interpret returns the meaning of a record on the system of the process. Windows has
-// exception records. Breakpad and Crashpad keep signals of Linux in them (code
-// si_signo, flags si_code, address si_addr), and exceptions of Mach.
+// interpret returns the meaning of a record on the system of the process. Windows has exception records. Breakpad and
+// Crashpad keep signals of Linux in them (code si_signo, flags si_code, address si_addr), and exceptions of Mach.
 func (f *File) interpret(e *target.Exception) {
 	if code, ok := requested[f.platform.OS]; ok && code == e.Code {
 		e.Requested, e.Words, e.Address, e.HasAddress = true, "dump requested", 0, false
@@ -27,9 +26,8 @@ func (f *File) interpret(e *target.Exception) {
 	}
 }
 
-// signal makes a signal of the record. Breakpad left si_code out before 2013, which
-// looks like a signal that was sent: then only the number is believed, and of a
-// fault the address. si_addr shares its place with the sender's pid and uid.
+// signal makes a signal of the record. Breakpad left si_code out before 2013, which looks like a signal that was sent:
+// then only the number is believed, and of a fault the address. si_addr shares its place with the sender's pid and uid.
 func (f *File) signal(e *target.Exception) {
 	at := uint64(e.Address)
 	s := target.Signal{Number: int32(e.Code), Known: true, Code: int32(e.Flags), Address: e.Address}

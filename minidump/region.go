@@ -118,10 +118,9 @@ func (f *File) loadMemoryInfos(n *notes) []MemoryInfo {
 
 // Regions implements target.Target.
 //
-// They are the regions of the MemoryInfoList or of /proc/PID/maps, and what is stored outside of
-// them or without such a list; of the latter only the size is known, and
-// whether it is part of a module. A region that the dump holds in part is
-// given in pieces that each start where stored bytes start.
+// They are the regions of the MemoryInfoList or of /proc/PID/maps, and what is stored outside of them or without such a
+// list; of the latter only the size is known, and whether it is part of a module. A region that the dump holds in part
+// is given in pieces that each start where stored bytes start.
 func (f *File) Regions() iter.Seq[target.Region] {
 	return func(yield func(target.Region) bool) {
 		w := regionWalk{runs: f.storedRuns(), modules: f.Modules(), yield: yield}
@@ -146,8 +145,7 @@ func (f *File) Regions() iter.Seq[target.Region] {
 	}
 }
 
-// storedRuns returns the stored ranges, joined where one follows the other in the
-// address space.
+// storedRuns returns the stored ranges, joined where one follows the other in the address space.
 func (f *File) storedRuns() []target.Range {
 	ranges := f.mem.Ranges()
 	runs := make([]target.Range, 0, len(ranges))

@@ -21,8 +21,7 @@ type location struct{ size, rva uint32 }
 
 func locationAt(b []byte) location { return location{le.Uint32(b), le.Uint32(b[4:])} }
 
-// read returns the n bytes at off of the file. It checks the range before it
-// allocates.
+// read returns the n bytes at off of the file. It checks the range before it allocates.
 func (f *File) read(stream string, off, n int64) ([]byte, error) {
 	return readSource(f.src, stream, off, n)
 }
@@ -117,10 +116,8 @@ func (s *section) list(stride, limit int, n *notes) table {
 	return s.table(c.Offset(), count, stride, limit, n)
 }
 
-// headed reads a list of the form {uint32 header size, uint32 element size,
-// count, elements}, whose writers may append fields to header and elements
-// (MINIDUMP_MEMORY_INFO_LIST and its like). The count has eight bytes where
-// wide is set.
+// headed reads a list of the form {uint32 header size, uint32 element size, count, elements}, whose writers may append
+// fields to header and elements (MINIDUMP_MEMORY_INFO_LIST and its like). The count has eight bytes where wide is set.
 func (s *section) headed(header, stride int, wide bool, limit int, n *notes) table {
 	c := s.cursor()
 	headerSize, elementSize := uint64(c.Uint32()), uint64(c.Uint32())
@@ -160,9 +157,8 @@ func (s *section) table(off int, count uint64, stride, limit int, n *notes) tabl
 	return table{s.b[off:][:int(count)*stride], stride}
 }
 
-// A nameReader reads what the elements of one list point to. The total is
-// limited to the size of the file: honest records don't overlap, and a list
-// whose elements all point to one long name can't make the reader allocate.
+// A nameReader reads what the elements of one list point to. The total is limited to the size of the file: honest
+// records don't overlap, and a list whose elements all point to one long name can't make the reader allocate.
 type nameReader struct {
 	f      *File
 	stream string
@@ -188,8 +184,7 @@ func (r *nameReader) bytes(rva uint32, n int64) ([]byte, error) {
 // maxName is the longest name that is read, in bytes of UTF-16.
 const maxName = 2 * limits.PathBytes
 
-// string reads the MINIDUMP_STRING at rva: a length in bytes and UTF-16 text.
-// The RVA 0 is the empty string.
+// string reads the MINIDUMP_STRING at rva: a length in bytes and UTF-16 text. The RVA 0 is the empty string.
 func (r *nameReader) string(rva uint32) (string, error) {
 	if rva == 0 {
 		return "", nil

@@ -5,8 +5,7 @@ import (
 	"math"
 )
 
-// A StreamType describes what a stream holds (minidumpapiset.h,
-// MINIDUMP_STREAM_TYPE).
+// A StreamType describes what a stream holds (minidumpapiset.h, MINIDUMP_STREAM_TYPE).
 type StreamType uint32
 
 // The streams that minidumpapiset.h documents.
@@ -35,8 +34,7 @@ const (
 	ThreadNamesStream         StreamType = 24
 )
 
-// The streams of Breakpad (google_breakpad/common/minidump_format.h) and Crashpad
-// (minidump/minidump_extensions.h).
+// The streams of Breakpad (google_breakpad/common/minidump_format.h) and Crashpad (minidump/minidump_extensions.h).
 const (
 	BreakpadInfoStream     StreamType = 0x47670001
 	AssertionInfoStream    StreamType = 0x47670002
@@ -87,8 +85,7 @@ type Stream struct {
 // Name returns the name of the stream's type.
 func (s Stream) Name() string { return s.Type.String() }
 
-// Streams lists the directory in the dump's order, without its unused
-// entries. The caller must not change the slice.
+// Streams lists the directory in the dump's order, without its unused entries. The caller must not change the slice.
 func (f *File) Streams() []Stream { return f.streams }
 
 // Cut returns the number of bytes that the dump's lists name and that lie past the end of

@@ -12,8 +12,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// systemInfoSize is the part of MINIDUMP_SYSTEM_INFO in front of the
-// processor's features, which nothing needs.
+// systemInfoSize is the part of MINIDUMP_SYSTEM_INFO in front of the processor's features, which nothing needs.
 const systemInfoSize = 32
 
 // loadPlatform reads MINIDUMP_SYSTEM_INFO.
@@ -106,8 +105,7 @@ const (
 	platformAndroid = 0x8203
 )
 
-// Container returns what kind of minidump it is: "Windows minidump", "minidump of a
-// Linux process (Breakpad)".
+// Container returns what kind of minidump it is: "Windows minidump", "minidump of a Linux process (Breakpad)".
 func (f *File) Container() string {
 	what := "minidump of an unknown system's process"
 	switch f.platform.OS {
@@ -136,8 +134,7 @@ func (f *File) Container() string {
 // Platform implements target.Target.
 func (f *File) Platform() target.Platform { return f.platform }
 
-// The versions of MINIDUMP_MISC_INFO are distinguished by their size: where each
-// version's fields end.
+// The versions of MINIDUMP_MISC_INFO are distinguished by their size: where each version's fields end.
 const (
 	miscInfo1 = 24
 	miscInfo2 = 44
@@ -231,9 +228,8 @@ func unixTime(v uint32) time.Time {
 	return time.Unix(int64(v), 0).UTC()
 }
 
-// Process implements target.Target. Command is the command line in the
-// process environment block where the dump has it, or in /proc/PID/cmdline, else
-// the path of the first module, which is the program.
+// Process implements target.Target. Command is the command line in the process environment block where the dump has it,
+// or in /proc/PID/cmdline, else the path of the first module, which is the program.
 func (f *File) Process() target.Process { return f.process.get(f.loadProcess) }
 
 func (f *File) loadProcess(n *notes) target.Process {
@@ -277,8 +273,7 @@ func (f *File) Contents() []target.Content {
 	return slices.DeleteFunc(all, func(c target.Content) bool { return c.Count == 0 })
 }
 
-// comment joins the two comment streams, and what Breakpad has of a failed
-// assertion.
+// comment joins the two comment streams, and what Breakpad has of a failed assertion.
 func (f *File) comment(n *notes) string {
 	var lines []string
 	if s, ok := f.section(CommentStreamA, n); ok {
@@ -324,8 +319,7 @@ func (s *section) assertion(n *notes) string {
 // maxComment is the part of a comment stream that is read, in bytes.
 const maxComment = 1 << 20
 
-// What winternl.h documents of the way from the process environment block to the command line, for
-// 64-bit processes.
+// What winternl.h documents of the way from the process environment block to the command line, for 64-bit processes.
 const (
 	pebProcessParameters = 0x20 // PEB.ProcessParameters
 	paramsCommandLine    = 0x70 // RTL_USER_PROCESS_PARAMETERS.CommandLine

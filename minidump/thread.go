@@ -26,9 +26,8 @@ const (
 	threadInvalidTEB     = 0x20
 )
 
-// A ThreadInfo is the entry of a thread in the ThreadInfoList
-// (MINIDUMP_THREAD_INFO). The list may have threads that ended before the
-// dump was written.
+// A ThreadInfo is the entry of a thread in the ThreadInfoList (MINIDUMP_THREAD_INFO). The list may have threads that
+// ended before the dump was written.
 type ThreadInfo struct {
 	ID         uint32
 	DumpFlags  uint32 // MINIDUMP_THREAD_INFO_xxx
@@ -81,8 +80,7 @@ func fileTime(v uint64) time.Time {
 	return time.Unix(int64(v/perSecond)-from1601, int64(v%perSecond)*100).UTC()
 }
 
-// ticks converts a duration of 100 ns units; one that no thread can have run
-// is zero, which is "not known".
+// ticks converts a duration of 100 ns units; one that no thread can have run is zero, which is "not known".
 func ticks(v uint64) time.Duration {
 	if v > math.MaxInt64/100 {
 		return 0
@@ -92,9 +90,8 @@ func ticks(v uint64) time.Duration {
 
 // Threads implements target.Target.
 //
-// Stack is the range in the thread's TEB, if the dump has the TEB, and otherwise
-// the range that the thread list names. The registers are those of the moment
-// of the dump; for the thread of an exception see Exception. Their Float lends
+// Stack is the range in the thread's TEB, if the dump has the TEB, and otherwise the range that the thread list names.
+// The registers are those of the moment of the dump; for the thread of an exception see Exception. Their Float lends
 // the dump's bytes, as View does. The caller must not change the slice.
 func (f *File) Threads() []target.Thread { return f.threads.get(f.loadThreads) }
 

@@ -44,9 +44,8 @@ type Slot struct {
 type Options struct {
 	// Ranges are the stacks, in the order of the report. Words are aligned to 8 bytes. A part that is not in the dump
 	// is an error in the sequence.
-	Ranges []target.Range
-	// Registers, if not nil, come before the stacks.
-	Registers *target.Registers
+	Ranges    []target.Range
+	Registers *target.Registers // if not nil, come before the stacks
 	// Verify omits unproven objects, and damaged ones, which end past their segment or refer to something that is not
 	// an object.
 	Verify bool

@@ -5,10 +5,9 @@ import (
 	"slices"
 )
 
-// This file alone defines what a processor is and how compiled code
-// uses it: a new architecture is a Processor and its ABIs here. What it adds to
-// formats stands with them: unwind codes in package unwind, the widths of GC info
-// in package codeinfo, the kernel's order of registers in package elfcore.
+// This file alone defines what a processor is and how compiled code uses it: a new architecture is a Processor and its
+// ABIs here. What it adds to formats stands with them: unwind codes in package unwind, the widths of GC info in package
+// codeinfo, the kernel's order of registers in package elfcore.
 
 // A RegSet is a set of registers of one architecture: bit n is Reg(n).
 type RegSet uint64
@@ -39,36 +38,29 @@ func (s RegSet) All(yield func(Reg) bool) {
 type Processor struct {
 	Arch       Arch
 	IP, SP, FP Reg // instruction, stack and frame pointer
-	// Link is the register that a call leaves the return address in. It is NoReg
-	// where a call pushes it.
-	Link Reg
-	// General are the registers that can hold the address of an object.
-	General RegSet
+	// Link is the register that a call leaves the return address in. It is NoReg where a call pushes it.
+	Link    Reg
+	General RegSet // the registers that can hold the address of an object
 	// Preserved are the registers that a callee preserves under every convention of
 	// the processor. SP is not among them: it is restored by returning.
 	Preserved RegSet
 	// PreservedVectors are the vector registers whose lower 64 bits a callee preserves, under every convention
 	// of the processor.
-	PreservedVectors RegSet
-	// ReturnAddressSize is the number of bytes that a call pushes.
-	ReturnAddressSize int
-	// AddressBits is the width of a virtual address, with the largest page tables;
-	// the bits above repeat the highest, which separates the half of the system from that of
-	// processes. ARM64 has tables of 52 bits for each half.
+	PreservedVectors  RegSet
+	ReturnAddressSize int // the number of bytes that a call pushes
+	// AddressBits is the width of a virtual address, with the largest page tables; the bits above repeat the highest,
+	// which separates the half of the system from that of processes. ARM64 has tables of 52 bits for each half.
 	AddressBits int
-	// CodeBits is the width of the addresses that code can have in a process, where the
-	// bits above can hold a signature (pointer authentication); 0 where code pointers
-	// have none. It is no more than 48 on ARM64, also with larger addresses: a process
-	// gets memory above only on request, and no loader requests it.
+	// CodeBits is the width of the addresses that code can have in a process, where the bits above can hold a signature
+	// (pointer authentication); 0 where code pointers have none. It is no more than 48 on ARM64, also with larger
+	// addresses: a process gets memory above only on request, and no loader requests it.
 	CodeBits int
 	// TagBits is the number of upper bits that the processor ignores in the addresses of
 	// data, so that they can hold a tag (top byte ignore, memory tagging).
 	TagBits int
 	Context ContextLayout
-	// Vectors are the vector registers in Registers.Float.
-	Vectors VectorFile
-	// Rows are the registers as listings group them, the frame's first. On
-	// AMD64 the groups are SOS's.
+	Vectors VectorFile // the vector registers in Registers.Float
+	// Rows are the registers as listings group them, the frame's first. On AMD64 the groups are SOS's.
 	Rows [][]Reg
 
 	names []string // by Reg, as debuggers print them
@@ -139,9 +131,8 @@ func rowsARM64() [][]Reg {
 	return slices.AppendSeq(rows, slices.Chunk(append(rest, ARM64LR), 3))
 }
 
-// Processor returns the register file of a, for those who follow its stacks. It is
-// target.ErrUnsupported for one whose stacks can't be followed: RegisterFile may
-// still have its registers.
+// Processor returns the register file of a, for those who follow its stacks. It is target.ErrUnsupported for one whose
+// stacks can't be followed: RegisterFile may still have its registers.
 func (a Arch) Processor() (*Processor, error) {
 	if p := a.processor(); p != nil && a.PointerSize() == 8 && a != ArchMIPS64 {
 		return p, nil
@@ -180,8 +171,7 @@ func (a Arch) processor() *Processor {
 	return nil
 }
 
-// RegSize returns the number of bytes that a CONTEXT has for r, 8 for a register that it
-// lacks.
+// RegSize returns the number of bytes that a CONTEXT has for r, 8 for a register that it lacks.
 func (p *Processor) RegSize(r Reg) int {
 	for i := range p.Context.Registers {
 		if m := &p.Context.Registers[i]; m.Reg == r {
@@ -191,15 +181,13 @@ func (p *Processor) RegSize(r Reg) int {
 	return 8
 }
 
-// Canonical reports whether a is an address of the processor: its unused bits
-// repeat the highest one that is used.
+// Canonical reports whether a is an address of the processor: its unused bits repeat the highest one that is used.
 func (p *Processor) Canonical(a Addr) bool {
 	unused := 64 - p.AddressBits
 	return Addr(int64(a)<<unused>>unused) == a
 }
 
-// Code returns the address that a code pointer means: without the signature that it may
-// have been stored with.
+// Code returns the address that a code pointer means: without the signature that it may have been stored with.
 func (p *Processor) Code(v uint64) Addr {
 	if p.CodeBits == 0 || v>>(p.CodeBits-1)&1 != 0 && v>>p.CodeBits == 1<<(64-p.CodeBits)-1 {
 		return Addr(v)
@@ -215,8 +203,7 @@ type VectorFile struct {
 	Size   int    // bytes of Registers.Float
 }
 
-// Data returns the address that a data pointer means: without the tag that the processor
-// ignores.
+// Data returns the address that a data pointer means: without the tag that the processor ignores.
 func (p *Processor) Data(v uint64) Addr {
 	if p.TagBits == 0 {
 		return Addr(v)
@@ -224,39 +211,32 @@ func (p *Processor) Data(v uint64) Addr {
 	return Addr(int64(v<<p.TagBits) >> p.TagBits)
 }
 
-// firstPage is the end of the addresses that no process maps: what is below is a
-// small number and no pointer.
+// firstPage is the end of the addresses that no process maps: what is below is a small number and no pointer.
 const firstPage Addr = 0x1000
 
-// Mappable reports whether a process can have memory at a: it is a canonical
-// address in the lower half, which systems leave to processes, after the first
-// page.
+// Mappable reports whether a process can have memory at a: it is a canonical address in the lower half, which systems
+// leave to processes, after the first page.
 func (p *Processor) Mappable(a Addr) bool { return a >= firstPage && a>>(p.AddressBits-1) == 0 }
 
-// An ABI is how compiled code uses a processor on an operating system: the
-// convention of its calls. ABIs are read-only.
+// An ABI is how compiled code uses a processor on an operating system: the convention of its calls. ABIs are read-only.
 type ABI struct {
 	*Processor
 	Name string
-	// Arguments are the registers of the first integer arguments, in order. Those of
-	// a method are, before its parameters, this, the place of the result and the
-	// generic context, as far as it has them (runtime: clr-abi.md).
+	// Arguments are the registers of the first integer arguments, in order. Those of a method are, before its
+	// parameters, this, the place of the result and the generic context, as far as it has them (runtime: clr-abi.md).
 	Arguments []Reg
-	// FloatArguments is the number of registers for floating-point arguments. Where
-	// ArgumentSlots is true they share the count with Arguments: each argument has one
-	// slot, a register with a place at home on the stack, or a word of the stack, and
-	// structs of other sizes than 1, 2, 4 and 8 are passed by their address.
+	// FloatArguments is the number of registers for floating-point arguments. Where ArgumentSlots is true they share
+	// the count with Arguments: each argument has one slot, a register with a place at home on the stack, or a word of
+	// the stack, and structs of other sizes than 1, 2, 4 and 8 are passed by their address.
 	FloatArguments int
 	ArgumentSlots  bool
 	// ResultBuffer is the register in which the caller passes the address of a result that
 	// fits no register; NoReg if the address is the first of Arguments.
 	ResultBuffer Reg
-	// Aggregates: structs of one to four floats or doubles are passed in as many
-	// floating-point registers, others of up to 16 bytes in as many of Arguments as they
-	// take, and larger ones by their address.
+	// Aggregates: structs of one to four floats or doubles are passed in as many floating-point registers, others of up
+	// to 16 bytes in as many of Arguments as they take, and larger ones by their address.
 	Aggregates bool
-	// RedZone is the number of bytes below the stack pointer that a function may use
-	// without moving it.
+	// RedZone is the number of bytes below the stack pointer that a function may use without moving it.
 	RedZone int
 	extra   RegSet // preserved, beside those that every convention preserves
 }

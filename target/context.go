@@ -2,8 +2,7 @@ package target
 
 import "encoding/binary"
 
-// A ContextPart is a group of registers that a CONTEXT claims to hold or not: its
-// bit in ContextFlags (winnt.h).
+// A ContextPart is a group of registers that a CONTEXT claims to hold or not: its bit in ContextFlags (winnt.h).
 type ContextPart uint32
 
 // The parts of a CONTEXT.
@@ -23,9 +22,8 @@ type ContextRegister struct {
 	Size   int // in bytes: 2, 4 or 8
 }
 
-// A ContextLayout is the structure CONTEXT of a processor (winnt.h; the runtime
-// has the same on every system; Breakpad has its own for those that Windows does
-// not run on, and had its own for ARM). All offsets and sizes are in bytes.
+// A ContextLayout is the structure CONTEXT of a processor (winnt.h; the runtime has the same on every system; Breakpad
+// has its own for those that Windows does not run on, and had its own for ARM). All offsets and sizes are in bytes.
 type ContextLayout struct {
 	Size      int               // without what extended features append
 	Flags     int               // offset of ContextFlags, 4 bytes
@@ -99,8 +97,7 @@ func contextRegistersOldARM64() []ContextRegister {
 	return append(out, ContextRegister{ARM64CPSR, ContextInteger, cpsr, 4})
 }
 
-// contextRegisters386: the segments that are no part of control, the integer
-// registers, control.
+// contextRegisters386: the segments that are no part of control, the integer registers, control.
 func contextRegisters386() []ContextRegister {
 	var out []ContextRegister
 	add := func(part ContextPart, from int, regs ...Reg) {
@@ -129,8 +126,7 @@ func contextRegistersARM(control ContextPart) []ContextRegister {
 	return out
 }
 
-// contextRegistersMIPS: 32 registers of eight bytes, whatever the processor, and
-// the exception's program counter.
+// contextRegistersMIPS: 32 registers of eight bytes, whatever the processor, and the exception's program counter.
 func contextRegistersMIPS() []ContextRegister {
 	const r0, pc = 8, 312
 	var out []ContextRegister

@@ -5,8 +5,7 @@ import (
 	"fmt"
 )
 
-// Every error that leaves a package of sosgo answers errors.Is for one of
-// these, or is an I/O error of the host.
+// Every error that leaves a package of sosgo answers errors.Is for one of these, or is an I/O error of the host.
 var (
 	// ErrNotInDump means that the writer of the dump left the data out.
 	ErrNotInDump = errors.New("not in the dump")
@@ -37,8 +36,7 @@ func Corruptf(format string, args ...any) error {
 	return &wrapped{fmt.Errorf(format, args...), ErrCorrupt}
 }
 
-// Unsupportedf returns an error that is ErrUnsupported and says what can't be
-// interpreted.
+// Unsupportedf returns an error that is ErrUnsupported and says what can't be interpreted.
 func Unsupportedf(format string, args ...any) error {
 	return &wrapped{fmt.Errorf(format, args...), ErrUnsupported}
 }

@@ -1,8 +1,7 @@
 package target
 
-// Limits bound what a dump can make its readers hold in memory, whatever its file
-// claims. A zero field stands for the default, which is far above what processes
-// have.
+// Limits bound what a dump can make its readers hold in memory, whatever its file claims. A zero field stands for the
+// default, which is far above what processes have.
 type Limits struct {
 	Ranges  int64 // of memory that a container lists
 	Threads int64

@@ -75,14 +75,12 @@ func Available(m Memory, a Addr, n int) bool {
 
 // A SparseMemory can locate its holes. The memories of dumps implement it.
 type SparseMemory interface {
-	// NextStored is the first address from a on that is stored, and whether
-	// there is one.
+	// NextStored is the first address from a on that is stored, and whether there is one.
 	NextStored(a Addr) (Addr, bool)
 }
 
-// NextStored returns the first address from a on that m may hold, and whether there
-// is one. A memory that does not have its holes is requested each word up to
-// the end of the page, as a dump may hold a piece of a page; after that the
+// NextStored returns the first address from a on that m may hold, and whether there is one. A memory that does not have
+// its holes is requested each word up to the end of the page, as a dump may hold a piece of a page; after that the
 // answer is the start of the next page.
 func NextStored(m Memory, a Addr) (Addr, bool) {
 	if s, ok := m.(SparseMemory); ok {
@@ -115,8 +113,7 @@ func CString(m Memory, a Addr, limit int) (string, error) {
 	return "", Corruptf("string at %#x is longer than %d bytes", uint64(a), limit)
 }
 
-// UTF16String reads the NUL-terminated UTF-16 string at a, at most limit code
-// units of it.
+// UTF16String reads the NUL-terminated UTF-16 string at a, at most limit code units of it.
 func UTF16String(m Memory, a Addr, limit int) (string, error) {
 	var out []uint16
 	for len(out) < limit {

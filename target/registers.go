@@ -5,9 +5,8 @@ import (
 	"fmt"
 )
 
-// A Reg is a register of the target's architecture. The first sixteen of
-// AMD64 stand in the processor's encoding order, which is also that of
-// Windows unwind codes.
+// A Reg is a register of the target's architecture. The first sixteen of AMD64 stand in the processor's encoding order,
+// which is also that of Windows unwind codes.
 type Reg uint8
 
 // The registers of AMD64.
@@ -95,11 +94,10 @@ const maxRegs = 34
 // Registers are the integer registers of one thread or frame. A register that
 // is unknown is distinct from one that is zero. In the zero value all are unknown.
 type Registers struct {
-	Arch  Arch
-	known uint64
-	vals  [maxRegs]uint64
-	// The lower halves of the vector registers that calls preserve, of a frame that was unwound to.
-	lowKnown uint32
+	Arch     Arch
+	known    uint64
+	vals     [maxRegs]uint64
+	lowKnown uint32 // The lower halves of the vector registers that calls preserve, of a frame that was unwound to
 	lows     [maxPreservedVectors]uint64
 	// Float are the floating-point and vector registers as the dump holds them, or nil: of AMD64 the FXSAVE area, of
 	// ARM64 V0 to V31; 512 bytes in both cases. Only a thread's registers have them; for unwound frames VectorLow has the
@@ -257,8 +255,7 @@ func (r *Registers) FP() (Addr, bool) {
 	return Addr(v), ok
 }
 
-// SetIP sets the instruction pointer. For an architecture without a Processor it does
-// nothing.
+// SetIP sets the instruction pointer. For an architecture without a Processor it does nothing.
 func (r *Registers) SetIP(v Addr) {
 	if p := r.Arch.processor(); p != nil {
 		r.Set(p.IP, uint64(v))

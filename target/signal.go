@@ -2,9 +2,8 @@ package target
 
 import "fmt"
 
-// A Signal describes a signal of Linux: its number and, if Known,
-// its origin according to the siginfo_t (include/uapi/asm-generic/siginfo.h). The
-// numbers are those of x86-64 and arm64.
+// A Signal describes a signal of Linux: its number and, if Known, its origin according to the siginfo_t
+// (include/uapi/asm-generic/siginfo.h). The numbers are those of x86-64 and arm64.
 type Signal struct {
 	Number int32
 	// Known: the rest was recorded. createdump, called for an abort, records the number alone.
@@ -44,9 +43,8 @@ func (s *Signal) Sent() bool {
 	return s.Known && (s.Code == SIUser || s.Code == SIQueue || s.Code == SITkill)
 }
 
-// Faulted reports whether the processor raised the signal and Address is its
-// address: that of the memory of SIGSEGV and SIGBUS, that of the instruction of
-// the others. SI_KERNEL comes from accesses, such as those to non-canonical
+// Faulted reports whether the processor raised the signal and Address is its address: that of the memory of SIGSEGV and
+// SIGBUS, that of the instruction of the others. SI_KERNEL comes from accesses, such as those to non-canonical
 // addresses, for which the processor reports none.
 func (s *Signal) Faulted() bool {
 	switch s.Number {
@@ -61,12 +59,10 @@ func (s *Signal) Touched() (a Addr, ok bool) {
 	return s.Address, s.Faulted() && (s.Number == SIGSEGV || s.Number == SIGBUS)
 }
 
-// Stops reports whether the signal stops a process, for a debugger or the shell,
-// and ends none.
+// Stops reports whether the signal stops a process, for a debugger or the shell, and ends none.
 func (s *Signal) Stops() bool { return s.Number >= SIGSTOP && s.Number <= SIGTTOU || s.traced() }
 
-// traced reports whether the signal notifies a tracer of an event (ptrace(2)): its
-// code has the event above SIGTRAP.
+// traced reports whether the signal notifies a tracer of an event (ptrace(2)): its code has the event above SIGTRAP.
 func (s *Signal) traced() bool {
 	return s.Known && s.Number == SIGTRAP && s.Code > 0xff && s.Code&0x7f == SIGTRAP
 }

@@ -14,8 +14,7 @@ type SignalContext struct {
 	// pointer on that it has there.
 	Return  []byte
 	AboveSP int
-	// Float is where the vector registers are, as Registers.Float has them; 0 if unknown.
-	Float int
+	Float   int // where the vector registers are, as Registers.Float has them; 0 if unknown
 
 	registers []ContextRegister
 	shaped    func(b []byte, at Addr) bool // what the processor's part has beside the registers

@@ -2,12 +2,10 @@ package target
 
 import "io"
 
-// A Source is a file that can lend parts of its content: a dump's, or an image's. It is
-// safe for concurrent use.
+// A Source is a file that can lend parts of its content: a dump's, or an image's. It is safe for concurrent use.
 type Source interface {
 	io.ReaderAt
-	// Bytes lends n bytes at off, or nil when the source is not in memory.
-	// The range always lies inside the source.
+	// Bytes lends n bytes at off, or nil when the source is not in memory. The range always lies inside the source.
 	Bytes(off int64, n int) []byte
 	// Size is the number of bytes.
 	Size() int64
@@ -31,8 +29,7 @@ func (s byteSource) ReadAt(p []byte, off int64) (int, error) {
 	return n, nil
 }
 
-// ReaderAtSource returns a Source over r, which holds size bytes and is only read, unless
-// it is a Source itself.
+// ReaderAtSource returns a Source over r, which holds size bytes and is only read, unless it is a Source itself.
 func ReaderAtSource(r io.ReaderAt, size int64) Source {
 	if s, ok := r.(Source); ok && s.Size() == size {
 		return s

@@ -1,9 +1,7 @@
-// Package target describes a dumped process as the rest of sosgo sees it: an
-// address space with holes, modules, threads and regions. It knows neither
-// the file formats (packages minidump and elfcore) nor the CLR (package dac).
+// Package target describes a dumped process as the rest of sosgo sees it: an address space with holes, modules, threads
+// and regions. It knows neither the file formats (packages minidump and elfcore) nor the CLR (package dac).
 //
-// Everything here is immutable after construction and safe for concurrent
-// use, unless a comment says otherwise.
+// Everything here is immutable after construction and safe for concurrent use, unless a comment says otherwise.
 package target
 
 import (
@@ -33,9 +31,8 @@ type Memory interface {
 	// n < len(p) the error is a *MemoryError whose Addr is a+n.
 	ReadMemory(p []byte, a Addr) (n int, err error)
 
-	// View lends the n bytes at a without copying them. It reports false when
-	// the range is not stored contiguously or not mapped; the caller then uses
-	// ReadMemory. The slice is read-only and valid until the dump is closed.
+	// View lends the n bytes at a without copying them. It reports false when the range is not stored contiguously or
+	// not mapped; the caller then uses ReadMemory. The slice is read-only and valid until the dump is closed.
 	View(a Addr, n int) (b []byte, ok bool)
 
 	// Span lends the longest contiguous run of stored bytes that starts at a.
@@ -127,16 +124,14 @@ type Platform struct {
 	OS        OS
 	Arch      Arch
 	OSVersion string // as the dump words it; empty if it does not record it
-	// Distribution is what a Linux calls itself, "Ubuntu 22.04.4 LTS"; empty when the
-	// dump does not say.
+	// Distribution is what a Linux calls itself, "Ubuntu 22.04.4 LTS"; empty when the dump does not say.
 	Distribution string
 	CPUs         int    // 0 if the dump does not record it
 	CPU          string // model of the processor, as the dump words it; empty if it does not record it
 }
 
-// FaultsAreSignals reports whether the system notifies a process of a fault by a signal.
-// The runtime then makes up the exception record in memory. Unlike a system's record, it
-// does not report whether memory was read or written.
+// FaultsAreSignals reports whether the system notifies a process of a fault by a signal. The runtime then makes up the
+// exception record in memory. Unlike a system's record, it does not report whether memory was read or written.
 func (p Platform) FaultsAreSignals() bool { return p.OS != OSWindows }
 
 // HidesAddresses reports whether a faulting address of 0 may stand for a non-canonical one: the processor reports none
@@ -146,35 +141,30 @@ func (p Platform) HidesAddresses() bool { return p.FaultsAreSignals() && p.Arch 
 // HasCOM reports whether a runtime on the system wraps COM objects.
 func (p Platform) HasCOM() bool { return p.OS == OSWindows }
 
-// A Process describes the process itself. Zero values mean
-// that the dump does not record them.
+// A Process describes the process itself. Zero values mean that the dump does not record them.
 type Process struct {
-	ID        uint32
-	Command   string    // executable or command line, as recorded
-	Created   time.Time // start of the process
-	DumpTime  time.Time // when the dump was written
-	Times     *Times    // that the process had used; nil if the dump does not record it
-	Counters  []Counter // of memory, as the dump words them
-	Container string    // "ELF core", "Windows minidump", "minidump of a Linux process (Breakpad)"
-	Comment   string    // comment streams, the core's signal as text
-	// Annotations are what the program had written down for its crash reports.
-	Annotations []Annotation
-	// ExceptionRecord is where the process keeps the EXCEPTION_RECORD64 (winnt.h)
-	// of its crash, where an ELF core points to one: a NativeAOT process that
-	// createdump of .NET 8 or later was called for. Else it is 0.
+	ID          uint32
+	Command     string       // executable or command line, as recorded
+	Created     time.Time    // start of the process
+	DumpTime    time.Time    // when the dump was written
+	Times       *Times       // that the process had used; nil if the dump does not record it
+	Counters    []Counter    // of memory, as the dump words them
+	Container   string       // "ELF core", "Windows minidump", "minidump of a Linux process (Breakpad)"
+	Comment     string       // comment streams, the core's signal as text
+	Annotations []Annotation // what the program had written down for its crash reports
+	// ExceptionRecord is where the process keeps the EXCEPTION_RECORD64 (winnt.h) of its crash, where an ELF core
+	// points to one: a NativeAOT process that createdump of .NET 8 or later was called for. Else it is 0.
 	ExceptionRecord Addr
 }
 
-// An Annotation holds what a program, or one of its modules, had written down for its
-// crash reports.
+// An Annotation holds what a program, or one of its modules, had written down for its crash reports.
 type Annotation struct {
 	Module string // path; empty where it is the process's
 	Key    string // empty for a line of text without one
 	Value  string
 }
 
-// A Content is a kind of thing that a dump holds beside memory, modules and
-// threads, and how many of them.
+// A Content is a kind of thing that a dump holds beside memory, modules and threads, and how many of them.
 type Content struct {
 	Name  string // "handles"
 	Count int
@@ -183,8 +173,7 @@ type Content struct {
 // Times are what a process had used of the processors.
 type Times struct{ User, Kernel time.Duration }
 
-// A Counter is a number of bytes that the dump records of the process's or the
-// system's memory.
+// A Counter is a number of bytes that the dump records of the process's or the system's memory.
 type Counter struct {
 	Name  string // "working set"
 	Bytes uint64
@@ -196,8 +185,7 @@ type Mapping struct {
 	Offset     uint64 // of Start in the file, in bytes
 }
 
-// A GUID is stored as in files and memory: its first three parts are
-// little-endian.
+// A GUID is stored as in files and memory: its first three parts are little-endian.
 type GUID [16]byte
 
 // String formats g as 8-4-4-4-12 lower-case hexadecimal digits.
@@ -213,9 +201,8 @@ type PDBID struct {
 	Path string
 }
 
-// A Module is an image that was mapped into the target. What the dump's
-// module list does not record (an ELF build id, for example) is read from the image by
-// package image.
+// A Module is an image that was mapped into the target. What the dump's module list does not record (an ELF build id,
+// for example) is read from the image by package image.
 type Module struct {
 	Base     Addr
 	Size     uint64 // bytes from Base to the end of the image
@@ -224,24 +211,20 @@ type Module struct {
 	// Gap is a part of the image's addresses that something else occupies: the vDSO that the kernel placed between two
 	// segments. It is empty for most modules.
 	Gap Range
-	// Listed reports that the process's loader had it in its list of modules, so
-	// that it is an image whatever the dump holds of it. Else it is a file that
-	// was mapped, and its headers report whether it is an image.
+	// Listed reports that the process's loader had it in its list of modules, so that it is an image whatever the dump
+	// holds of it. Else it is a file that was mapped, and its headers report whether it is an image.
 	Listed bool
 
-	// PE identity; zero for ELF.
-	TimeDateStamp uint32
+	TimeDateStamp uint32 // PE identity; zero for ELF
 	SizeOfImage   uint32
 	CheckSum      uint32
 	Version       [4]uint16 // file version of the VERSIONINFO resource
 	PDB           *PDBID
 
-	// Bundle, if not nil, reports that the image lies in the bundle of a single-file app.
-	Bundle *InBundle
+	Bundle *InBundle // if not nil, reports that the image lies in the bundle of a single-file app
 
-	// BuildID is the build id of an ELF image, or the UUID of a Mach-O image, as the
-	// dump's list of modules has it; nil if it has none. BuildIDCut: it is the
-	// beginning of the build id.
+	// BuildID is the build id of an ELF image, or the UUID of a Mach-O image, as the dump's list of modules has it; nil
+	// if it has none. BuildIDCut: it is the beginning of the build id.
 	BuildID    []byte
 	BuildIDCut bool
 }
@@ -273,14 +256,13 @@ func (r Range) Size() uint64 {
 
 // A Thread is an operating-system thread of the target.
 type Thread struct {
-	ID        uint32 // the OS thread id
-	Name      string // empty if the dump does not record it
-	Registers Registers
-	TEB       Addr  // Windows: thread environment block, 0 if unknown
-	Stack     Range // the stack memory that the dump names, empty if it does not
-	Signal    int   // Linux: the signal that is current for the thread, 0 if none
-	// SignalInfo is what the dump records of the last signal of the thread, nil for nothing.
-	SignalInfo *Signal
+	ID         uint32 // the OS thread id
+	Name       string // empty if the dump does not record it
+	Registers  Registers
+	TEB        Addr    // Windows: thread environment block, 0 if unknown
+	Stack      Range   // the stack memory that the dump names, empty if it does not
+	Signal     int     // Linux: the signal that is current for the thread, 0 if none
+	SignalInfo *Signal // what the dump records of the last signal of the thread, nil for nothing
 	Suspended  uint32
 	Start      Addr // Windows: start address, 0 if unknown
 	Created    time.Time
@@ -330,13 +312,11 @@ type Exception struct {
 	Address    Addr
 	HasAddress bool
 	Parameters []uint64 // ExceptionInformation of an exception record, at most 15
-	// Record is the address of the EXCEPTION_RECORD in the process that led to this one,
-	// 0 if there is none.
+	// Record is the address of the EXCEPTION_RECORD in the process that led to this one, 0 if there is none.
 	Record    Addr
 	Registers Registers // at the time of the exception, if recorded
 	Words     string    // "SIGSEGV/SEGV_MAPERR", "0xe0434352"
 	Signal    *Signal   // nil for an exception record
-	// Requested: the process, or its crash reporter, asked for the dump; nothing
-	// else had happened.
+	// Requested: the process, or its crash reporter, asked for the dump; nothing else had happened.
 	Requested bool
 }

@@ -10,9 +10,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// The notes of the BSDs: sys/procfs.h, sys/elf_common.h and sys/user.h of FreeBSD,
-// sys/exec_elf.h and machine/reg.h of NetBSD. All structures are those of 64-bit
-// processes.
+// The notes of the BSDs: sys/procfs.h, sys/elf_common.h and sys/user.h of FreeBSD, sys/exec_elf.h and machine/reg.h of
+// NetBSD. All structures are those of 64-bit processes.
 const (
 	ownerFreeBSD = "FreeBSD"
 	ownerNetBSD  = "NetBSD-CORE" // of a thread: NetBSD-CORE@ID
@@ -96,8 +95,7 @@ func (b *builder) decodeBSD(n *Note) error {
 	return nil
 }
 
-// decodeMappings decodes the kinfo_vmentry structures of a process. They have the
-// sizes that they state.
+// decodeMappings decodes the kinfo_vmentry structures of a process. They have the sizes that they state.
 func (b *builder) decodeMappings(n *Note) error {
 	const head, ofFile, pathOffset = 4, 2, 136
 	var files []fileMapping
@@ -150,8 +148,7 @@ func (b *builder) appendThread(t target.Thread) {
 	}
 }
 
-// A bsdRegister is a member of struct reg: the register, and its size. NoReg is
-// left out.
+// A bsdRegister is a member of struct reg: the register, and its size. NoReg is left out.
 type bsdRegister struct {
 	reg  target.Reg
 	size int
@@ -200,8 +197,7 @@ func (b *builder) bsdRegisters(c *cursor.Cursor, amd64 []bsdRegister) target.Reg
 	return regs
 }
 
-// findBSDException finds the signal that ended the process. On FreeBSD the first thread
-// received it.
+// findBSDException finds the signal that ended the process. On FreeBSD the first thread received it.
 func (b *builder) findBSDException() {
 	number, thread := b.bsdSignal, b.bsdThread
 	if b.platform.OS == target.OSFreeBSD && len(b.threads) > 0 {

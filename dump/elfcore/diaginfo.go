@@ -7,9 +7,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// createdump adds a page to the dump at an address that no process uses,
-// which shows a debugger where to begin (the runtime's
-// debug/createdump/specialdiaginfo.h).
+// createdump adds a page to the dump at an address that no process uses, which shows a debugger where to begin (the
+// runtime's debug/createdump/specialdiaginfo.h).
 const (
 	diagAddr        = 0x7ffffff10000
 	diagSignature   = "DIAGINFOHEADER"
@@ -23,11 +22,9 @@ const (
 // A DiagInfo is the description of the process that createdump of .NET 8 and later writes.
 type DiagInfo struct {
 	Version int32
-	// ExceptionRecord is where a NativeAOT process keeps the EXCEPTION_RECORD
-	// of its crash, 0 if there is none.
+	// ExceptionRecord is where a NativeAOT process keeps the EXCEPTION_RECORD of its crash, 0 if there is none.
 	ExceptionRecord target.Addr
-	// RuntimeBase is the base of the module that holds the runtime, 0 if the
-	// version does not record it.
+	// RuntimeBase is the base of the module that holds the runtime, 0 if the version does not record it.
 	RuntimeBase target.Addr
 }
 

@@ -1,13 +1,10 @@
-// Package elfcore reads ELF core files: those that the Linux kernel writes,
-// those of gdb's gcore, and those of .NET's createdump. It does not depend on
-// the CLR.
+// Package elfcore reads ELF core files: those that the Linux kernel writes, those of gdb's gcore, and those of .NET's
+// createdump. It does not depend on the CLR.
 //
-// Opening reads the headers, the notes and one page of each mapped image.
-// Everything else is read when it is requested.
+// Opening reads the headers, the notes and one page of each mapped image. Everything else is read when it is requested.
 //
-// The format is the System V ABI's ("Object Files", with the PN_XNUM
-// extension of the gABI); the notes are Linux's, defined by
-// include/uapi/linux/elf.h, include/linux/elfcore.h and fs/binfmt_elf.c.
+// The format is the System V ABI's ("Object Files", with the PN_XNUM extension of the gABI); the notes are Linux's,
+// defined by include/uapi/linux/elf.h, include/linux/elfcore.h and fs/binfmt_elf.c.
 package elfcore
 
 import (
@@ -56,8 +53,7 @@ const (
 	flagRead  = 4
 )
 
-// A FormatError reports what makes a file unusable as an ELF core. It is
-// target.ErrCorrupt.
+// A FormatError reports what makes a file unusable as an ELF core. It is target.ErrCorrupt.
 type FormatError struct {
 	Off int64  // where in the file, in bytes
 	Msg string // what is wrong
@@ -80,8 +76,7 @@ func (e *FormatError) Unwrap() []error {
 	return []error{target.ErrCorrupt, e.Err}
 }
 
-// A File is an ELF core. It implements target.Target, is immutable, and is
-// safe for concurrent use.
+// A File is an ELF core. It implements target.Target, is immutable, and is safe for concurrent use.
 type File struct {
 	mem       *memmap.Map
 	platform  target.Platform
@@ -101,8 +96,7 @@ type File struct {
 
 var _ target.Target = (*File)(nil)
 
-// Sniff reports whether head, the first 18 bytes or more of a file, begins an
-// ELF core of either byte order.
+// Sniff reports whether head, the first 18 bytes or more of a file, begins an ELF core of either byte order.
 func Sniff(head []byte) bool {
 	if len(head) < typeOffset+2 || string(head[:len(elfMagic)]) != elfMagic {
 		return false
@@ -114,16 +108,13 @@ func Sniff(head []byte) bool {
 	return lo == typeCore && hi == 0
 }
 
-// Open reads the core in src, which must stay open as long as the File is
-// used. The error is a *FormatError if the headers make no sense or the core
-// holds no memory, and target.ErrUnsupported if the file is ELF but not a
-// 64-bit little-endian core of a known machine. What else is wrong in the
-// file becomes a warning.
+// Open reads the core in src, which must stay open as long as the File is used. The error is a *FormatError if the
+// headers make no sense or the core holds no memory, and target.ErrUnsupported if the file is ELF but not a 64-bit
+// little-endian core of a known machine. What else is wrong in the file becomes a warning.
 func Open(src target.Source) (*File, error) { return OpenLimited(src, target.Limits{}) }
 
-// OpenLimited is Open with ceilings of the caller's. A core with more segments is
-// target.ErrUnsupported; of notes and threads those that are more are left out, with
-// a warning.
+// OpenLimited is Open with ceilings of the caller's. A core with more segments is target.ErrUnsupported; of notes and
+// threads those that are more are left out, with a warning.
 func OpenLimited(src target.Source, l target.Limits) (*File, error) {
 	l = l.Or(target.Limits{Ranges: limits.MemoryRanges, Threads: limits.Threads, Notes: limits.Notes})
 	hdr, err := readHeader(src)
@@ -168,8 +159,7 @@ type builder struct {
 	bsdThread   uint32 // that got it
 }
 
-// maxWarnings is how many warnings one core gives: a core with a million broken
-// notes gets a few lines.
+// maxWarnings is how many warnings one core gives: a core with a million broken notes gets a few lines.
 const maxWarnings = 64
 
 func (b *builder) warn(err error) {
@@ -316,8 +306,7 @@ func readSegments(src target.Source, h header, limit int64) ([]segment, error) {
 	return decodeSegments(b), nil
 }
 
-// decodeSegments decodes the program headers in b, whose size is a multiple
-// of progSize.
+// decodeSegments decodes the program headers in b, whose size is a multiple of progSize.
 func decodeSegments(b []byte) []segment {
 	segments := make([]segment, len(b)/progSize)
 	c := cursor.New(b, 0)
@@ -332,9 +321,8 @@ func decodeSegments(b []byte) []segment {
 	return segments
 }
 
-// mapMemory builds the address space. Only p_filesz bytes of a segment are in
-// the core; the rest of p_memsz existed in the process, was left out, and is
-// missing, not zero.
+// mapMemory builds the address space. Only p_filesz bytes of a segment are in the core; the rest of p_memsz existed in
+// the process, was left out, and is missing, not zero.
 func (f *File) mapMemory(src target.Source, segments []segment) error {
 	ranges := make([]memmap.Range, 0, len(segments))
 	contradictory := 0
@@ -396,10 +384,8 @@ func (f *File) Modules() []target.Module { return slices.Clone(f.modules) }
 // Threads implements target.Target. Cores hold no names of threads.
 func (f *File) Threads() []target.Thread { return slices.Clone(f.threads) }
 
-// Regions implements target.Target. A region is a segment, or the part of one
-// that lies in one mapped file. Parts of mapped files that no segment
-// describes follow in their place with nothing stored and an unknown, zero
-// protection.
+// Regions implements target.Target. A region is a segment, or the part of one that lies in one mapped file. Parts of
+// mapped files that no segment describes follow in their place with nothing stored and an unknown, zero protection.
 func (f *File) Regions() iter.Seq[target.Region] { return slices.Values(f.regions) }
 
 // Exception implements target.Target: the signal that ended the process.

@@ -7,8 +7,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// The fields of a PE image's headers that give its extent (PE/COFF specification,
-// "Optional Header").
+// The fields of a PE image's headers that give its extent (PE/COFF specification, "Optional Header").
 const (
 	peOffsetOffset   = 0x3c
 	peSignature      = "PE\x00\x00"
@@ -35,8 +34,7 @@ const (
 	imagePE
 )
 
-// An imageHeader holds the places that the header of an image gives for its parts.
-// All sizes are in bytes.
+// An imageHeader holds the places that the header of an image gives for its parts. All sizes are in bytes.
 type imageHeader struct {
 	kind  imageKind
 	size  uint64 // of the loaded image, 0 if the header does not record it
@@ -49,8 +47,7 @@ type imageHeader struct {
 	stamp, checkSum uint32 // PE
 }
 
-// readImageHeader reads the header of the image at base, as far as it is in
-// the dump.
+// readImageHeader reads the header of the image at base, as far as it is in the dump.
 func (f *File) readImageHeader(base target.Addr) imageHeader {
 	magic, err := target.Bytes(f, base, 4)
 	switch {
@@ -91,9 +88,8 @@ func elfHeader(segments []segment, base target.Addr) imageHeader {
 	return h
 }
 
-// headerInLaterSegment returns the header of the ELF image at base that is seen in
-// m, a later mapping of the start of its file, and whether it is: segments of a
-// small program share the first page of the file, and the core may hold the
+// headerInLaterSegment returns the header of the ELF image at base that is seen in m, a later mapping of the start of
+// its file, and whether it is: segments of a small program share the first page of the file, and the core may hold the
 // writable one alone.
 func (f *File) headerInLaterSegment(base target.Addr, m target.Mapping) (imageHeader, bool) {
 	var first *segment
@@ -114,8 +110,7 @@ func (f *File) headerInLaterSegment(base target.Addr, m target.Mapping) (imageHe
 // maxImageSize is more than any image has; beyond it a header lies.
 const maxImageSize = 1 << 40
 
-// imageSegments reads the program headers of the ELF image at base, nil if
-// they are not in the dump or make no sense.
+// imageSegments reads the program headers of the ELF image at base, nil if they are not in the dump or make no sense.
 func (f *File) imageSegments(base target.Addr) []segment {
 	b, err := target.Bytes(f, base, headerSize)
 	if err != nil || b[classOffset] != class64 || b[dataOffset] != dataLSB {
@@ -197,10 +192,9 @@ func (h *imageHeader) holds(base target.Addr, first, m target.Mapping, page uint
 	return !h.flat(first, page) && uint64(m.Start-base) < h.size, true
 }
 
-// flat reports whether an image's first mapping shows the file as it is on
-// disk. The first mapping of a loaded PE image holds the headers alone. In a loaded
-// ELF image it holds the first segment, or more if neighbouring segments have
-// the same protection, but never the whole file.
+// flat reports whether an image's first mapping shows the file as it is on disk. The first mapping of a loaded PE image
+// holds the headers alone. In a loaded ELF image it holds the first segment, or more if neighbouring segments have the
+// same protection, but never the whole file.
 func (h *imageHeader) flat(first target.Mapping, page uint64) bool {
 	size := uint64(first.End - first.Start)
 	if size <= pageUp(h.first, page) {

@@ -58,16 +58,14 @@ func (b *builder) modulesWithoutFiles() {
 	}
 }
 
-// A scannedPE is a PE image that was found by its header at the start of a
-// segment.
+// A scannedPE is a PE image that was found by its header at the start of a segment.
 type scannedPE struct {
 	start  segment
 	header imageHeader
 }
 
-// repeats reports whether the header at a is the image's own, seen again at
-// the start of one of its sections: precompiled .NET assemblies are mapped in
-// such a way that their first section begins in the page of the headers.
+// repeats reports whether the header at a is the image's own, seen again at the start of one of its sections:
+// precompiled .NET assemblies are mapped in such a way that their first section begins in the page of the headers.
 func (p *scannedPE) repeats(a target.Addr, h *imageHeader, page uint64) bool {
 	return h.kind == imagePE && p.header.kind == imagePE &&
 		h.stamp == p.header.stamp && h.size == p.header.size && h.checkSum == p.header.checkSum &&
@@ -96,9 +94,8 @@ func (b *builder) sectionOf(a target.Addr, h *imageHeader) (target.Addr, bool) {
 	return 0, false
 }
 
-// modulesOfLinker follows the dynamic linker's list of objects: the program's
-// headers (AT_PHDR) lead to its dynamic section, DT_DEBUG in that to r_debug,
-// and that to the list.
+// modulesOfLinker follows the dynamic linker's list of objects: the program's headers (AT_PHDR) lead to its dynamic
+// section, DT_DEBUG in that to r_debug, and that to the list.
 func (b *builder) modulesOfLinker(found map[target.Addr]bool) {
 	seen := map[target.Addr]bool{}
 	link, ok := b.firstLink()
@@ -156,9 +153,8 @@ func (b *builder) dynamicEntry(a target.Addr, tag uint64) (uint64, bool) {
 	return 0, false
 }
 
-// addLink adds the module of a link_map. l_addr is what was added to the
-// addresses in the file: the base of everything but a program that is linked
-// to a fixed address, whose base is found through AT_PHDR.
+// addLink adds the module of a link_map. l_addr is what was added to the addresses in the file: the base of everything
+// but a program that is linked to a fixed address, whose base is found through AT_PHDR.
 func (b *builder) addLink(link target.Addr, found map[target.Addr]bool) {
 	base, ok := b.pointer(link + linkAddr)
 	if !ok || len(b.modules) >= limits.Modules {
@@ -206,8 +202,7 @@ func (b *builder) execName() string {
 	return name
 }
 
-// sizeUpTo returns the size of an image whose header is not in the dump: up to the
-// end of the segment that holds a.
+// sizeUpTo returns the size of an image whose header is not in the dump: up to the end of the segment that holds a.
 func (b *builder) sizeUpTo(base, a target.Addr) uint64 {
 	i, found := slices.BinarySearchFunc(b.loads, a, func(s segment, a target.Addr) int { return cmp.Compare(s.addr, a) })
 	if !found {
@@ -231,8 +226,7 @@ func (b *builder) soName(base target.Addr, head *imageHeader) string {
 		if !ok || !ok2 {
 			return ""
 		}
-		// The dynamic linker relocates DT_STRTAB where the section is
-		// writable, and only there.
+		// The dynamic linker relocates DT_STRTAB where the section is writable, and only there.
 		if table < uint64(base) {
 			table += head.bias
 		}

@@ -12,9 +12,8 @@ import (
 
 // findModules lists the images in the process.
 //
-// NT_FILE names every mapped file: programs and libraries, and also locale
-// archives, time zone and ICU data, shared memory, and the memory file that
-// .NET maps its code through. All of them are regions; a module is an image:
+// NT_FILE names every mapped file: programs and libraries, and also locale archives, time zone and ICU data, shared
+// memory, and the memory file that .NET maps its code through. All of them are regions; a module is an image:
 //
 //   - the mappings of one path make one image as long as they can be parts of
 //     one: see imageRun.add. A file that is mapped twice, such as a managed
@@ -24,8 +23,7 @@ import (
 //     or if that page is not in the dump and the file is the program or is
 //     named like a library (.so, .so.N, .dll, .exe).
 //
-// Without NT_FILE the modules are the dynamic linker's list and the segments
-// that begin with an ELF or PE header.
+// Without NT_FILE the modules are the dynamic linker's list and the segments that begin with an ELF or PE header.
 func (b *builder) findModules() {
 	if b.files != nil {
 		b.modulesOfFiles()
@@ -42,8 +40,7 @@ func (b *builder) findModules() {
 		b.warn(target.Corruptf("%d modules: the first %d are listed", len(b.modules), limits.Modules))
 		b.modules = b.modules[:limits.Modules:limits.Modules]
 	}
-	// A header promises more than there is where the file lies flat in
-	// memory. Modules don't overlap.
+	// A header promises more than there is where the file lies flat in memory. Modules don't overlap.
 	for i := range b.modules[:max(0, len(b.modules)-1)] {
 		m := &b.modules[i]
 		m.Size = min(m.Size, uint64(b.modules[i+1].Base-m.Base))
@@ -77,19 +74,16 @@ type imageRun struct {
 	last int // index of the last mapping among all files
 }
 
-// smallAlign is the largest distance between two mappings of a file's start
-// that are parts of one image: the section alignment of precompiled .NET
-// assemblies, which is the largest page size of the machines they are for.
+// smallAlign is the largest distance between two mappings of a file's start that are parts of one image: the section
+// alignment of precompiled .NET assemblies, which is the largest page size of the machines they are for.
 const smallAlign = 64 << 10
 
 // add adds m, the mapping with that index, unless it begins another image.
 //
-// If the header of the image is in the dump, it decides what lies where.
-// Elsewhere the mappings must follow each other in the address space and in the
-// file, going back by no more than the page in which one segment ends and the next
-// begins. The start of the file may be repeated at
-// once: a linker lets two segments share a page of the file, and the first
-// section of an assembly begins in the page of its headers.
+// If the header of the image is in the dump, it decides what lies where. Elsewhere the mappings must follow each other
+// in the address space and in the file, going back by no more than the page in which one segment ends and the next
+// begins. The start of the file may be repeated at once: a linker lets two segments share a page of the file, and the
+// first section of an assembly begins in the page of its headers.
 func (r *imageRun) add(m target.Mapping, index int, page uint64) bool {
 	in, known := r.head.holds(r.base, r.maps[0], m, page)
 	if !known {
@@ -136,9 +130,8 @@ func (b *builder) modulesOfFiles() {
 	}
 }
 
-// newRun begins an image with mapping i. If that is not the start of the
-// file, the image begins as far below it as the offset says, provided that
-// nothing else is mapped there.
+// newRun begins an image with mapping i. If that is not the start of the file, the image begins as far below it as the
+// offset says, provided that nothing else is mapped there.
 func (b *builder) newRun(i int) *imageRun {
 	m := b.files[i]
 	r := &imageRun{path: m.path, base: m.Start, maps: []target.Mapping{m.Mapping}, last: i}

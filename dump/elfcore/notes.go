@@ -206,8 +206,7 @@ func cstring(b []byte) string {
 	return string(b)
 }
 
-// An AuxEntry is an entry of the auxiliary vector that the kernel handed to
-// the process.
+// An AuxEntry is an entry of the auxiliary vector that the kernel handed to the process.
 type AuxEntry struct{ Tag, Value uint64 }
 
 // The tags that are used (elf.h and linux/auxvec.h, AT_*).
@@ -220,14 +219,12 @@ const (
 	auxVDSO        = 33
 )
 
-// Auxv returns the auxiliary vector without its terminator, empty if the core has
-// none.
+// Auxv returns the auxiliary vector without its terminator, empty if the core has none.
 func (f *File) Auxv() []AuxEntry { return slices.Clone(f.auxv) }
 
-// Environment lists the environment variables of the process as NAME=VALUE, in their
-// order; empty where the core does not have them. The kernel put them on the first
-// stack, right before the name of the program that AT_EXECFN leads to. A process may
-// have written over them since. They may hold secrets.
+// Environment lists the environment variables of the process as NAME=VALUE, in their order; empty where the core does
+// not have them. The kernel put them on the first stack, right before the name of the program that AT_EXECFN leads to.
+// A process may have written over them since. They may hold secrets.
 func (f *File) Environment() []string {
 	name, ok := f.aux(auxExecName)
 	if !ok || name == 0 {
@@ -291,9 +288,8 @@ type fileMapping struct {
 	path string
 }
 
-// decodeFiles decodes an NT_FILE note: the number of mappings, the unit of
-// the offsets (the page size; gdb writes 1), three words for each mapping,
-// then their names (fs/binfmt_elf.c, fill_files_note).
+// decodeFiles decodes an NT_FILE note: the number of mappings, the unit of the offsets (the page size; gdb writes 1),
+// three words for each mapping, then their names (fs/binfmt_elf.c, fill_files_note).
 func (b *builder) decodeFiles(n *Note) error {
 	c := cursor.New(n.Data, n.Offset)
 	count := c.Uint64()

@@ -11,10 +11,9 @@ type signalInfo struct {
 	thread int // index of the thread that the note follows, -1 if none
 }
 
-// decodeSignal decodes a siginfo_t (include/uapi/asm-generic/siginfo.h). The
-// kernel and createdump write one, after the NT_PRSTATUS of the thread that got
-// the signal; gdb writes one after each thread, the signal's thread first. The
-// first that does more than stop the process counts.
+// decodeSignal decodes a siginfo_t (include/uapi/asm-generic/siginfo.h). The kernel and createdump write one, after the
+// NT_PRSTATUS of the thread that got the signal; gdb writes one after each thread, the signal's thread first. The first
+// that does more than stop the process counts.
 func (b *builder) decodeSignal(n *Note) error {
 	c := cursor.New(n.Data, n.Offset)
 	s := &signalInfo{thread: len(b.threads) - 1}
@@ -47,8 +46,7 @@ func (b *builder) decodeSignal(n *Note) error {
 	return nil
 }
 
-// findException finds the signal that ended the process and the thread that
-// got it:
+// findException finds the signal that ended the process and the thread that got it:
 //
 //   - NT_SIGINFO records it, for the thread before it;
 //   - in a core of the kernel without one (before Linux 3.10) the first thread

@@ -18,8 +18,7 @@ const (
 	prRegs   = 112
 )
 
-// prRegister is a place of the kernel's user_regs_struct. Not every one has a
-// register in sosgo.
+// prRegister is a place of the kernel's user_regs_struct. Not every one has a register in sosgo.
 type prRegister struct {
 	reg   target.Reg
 	known bool
@@ -132,9 +131,8 @@ func (b *builder) machinePage() uint64 {
 	return stackPage
 }
 
-// findStacks gives each thread the memory from the page of its stack pointer
-// to the end of the mapping that contains it. A core has no more about the
-// stack's limits; the end can be higher than the stack's where the loader put
+// findStacks gives each thread the memory from the page of its stack pointer to the end of the mapping that contains
+// it. A core has no more about the stack's limits; the end can be higher than the stack's where the loader put
 // something else above it, as it does with a thread's static TLS.
 func (b *builder) findStacks() {
 	ends := b.mappingEnds()
