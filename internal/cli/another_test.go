@@ -24,15 +24,14 @@ func TestOpenAnother(t *testing.T) {
 		seen[path] = o
 		return fakeDump{&closed}, nil
 	}, Sandbox: func(context.Context, Dump) error { return nil },
-		Commands: []Command{{Name: "with", Group: GroupMemory, Summary: "open another", NeedsDump: true, Args: []Arg{{Name: "other", Kind: File, Summary: "it"}},
-			Ask: func(c *Context) (report.Answer, error) {
-				path, _ := c.Str("other")
-				d, err := c.OpenAnother(path)
+		Commands: []Command{Do(Command{Name: "with", Group: GroupMemory, Summary: "open another", NeedsDump: true},
+			func(c *Context, o *fakeWord) (report.Answer, error) {
+				d, err := c.OpenAnother(o.Word)
 				if err != nil {
 					return report.Answer{}, err
 				}
 				return report.SayText(func(p *report.Page) { p.Printf("%t %d\n", d != nil, closed) }), &GateError{Text: "too much"}
-			}}}}
+			})}}
 	sosgo := func(args ...string) (string, string, int) {
 		var out, errs bytes.Buffer
 		code := Main(t.Context(), args, strings.NewReader(""), &out, &errs, env)

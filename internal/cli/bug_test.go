@@ -96,7 +96,7 @@ func TestPromptSurvivesBug(t *testing.T) {
 	a.env.Open = nil
 	a.session.path = "x"
 	a.session.open = func(context.Context, string, OpenOptions) (Dump, error) { panic("opening") }
-	err := a.openForPrompt(a.newContext(t.Context(), &Command{}, &parser{globals: values{}}, &sink{w: &out}))
+	err := a.openForPrompt(a.newContext(t.Context(), &Command{}, newParser(&Command{}, a.global), &sink{w: &out}))
 	var bug *BugError
 	require.ErrorAs(t, err, &bug)
 	assert.Equal(t, ExitBug, ExitCode(err))

@@ -75,11 +75,11 @@ func describe(c *Command) helpResult {
 	options, args := c.Declares()
 	for _, a := range args {
 		h.Args = append(h.Args, helpArg{Name: a.Name, Optional: a.Optional, Expression: a.words || a.method,
-			helpValue: a.describe(a.Kind, "", a.Choices, a.Summary)})
+			helpValue: a.describe("")})
 	}
 	for _, o := range options {
 		h.Options = append(h.Options, helpOption{Name: o.Name, Aliases: o.Aliases, Required: o.Required, Excludes: o.Excludes, Requires: o.Requires,
-			helpValue: o.describe(o.Kind, o.placeholder(), o.Choices, o.Summary)})
+			helpValue: o.describe(o.placeholder())})
 	}
 	for _, e := range c.Examples {
 		h.Examples = append(h.Examples, helpExample(e))
@@ -87,8 +87,8 @@ func describe(c *Command) helpResult {
 	return h
 }
 
-func (d *declared) describe(kind Kind, value string, choices []string, summary string) helpValue {
-	return helpValue{Kind: kind.String(), Value: value, Summary: summary, Choices: choices, Min: d.Min, Max: d.Max, Default: d.Default, Many: d.many}
+func (p *param) describe(value string) helpValue {
+	return helpValue{p.Kind.String(), p.Summary, value, p.Choices, p.Min, p.Max, p.Default, p.Many}
 }
 
 // builtinCommands returns the commands that need no dump.
@@ -226,7 +226,7 @@ func (a *app) wholeHelp() string {
 		a.writeGroup(&b, g)
 	}
 	b.WriteString("Options, before or after the command:\n")
-	writeOptions(&b, globalOptions())
+	writeOptions(&b, a.global.options)
 	b.WriteString("\nOptions are written -name or --name, in any case; addresses in hexadecimal, with or without 0x.\n" +
 		"\"sosgo help COMMAND\" explains a command.\n")
 	return b.String()

@@ -72,7 +72,7 @@ func (a *app) completionCommand() Command {
 
 // completeShell completes a word of sosgo's own command line.
 func (a *app) completeShell(before []string, current string) ([]string, cobra.ShellCompDirective) {
-	found, files := a.complete(literalWords(before), current, globalOptions())
+	found, files := a.complete(literalWords(before), current, bindTo(new(globals)))
 	if files {
 		return nil, cobra.ShellCompDirectiveDefault
 	}

@@ -40,10 +40,8 @@ type Command struct {
 	Aliases  []string
 	Group    Group
 	Summary  string // one line, no full stop
-	Usage    string // without the name; empty: made from Options and Args
+	Usage    string // without the name; empty: made from the options and arguments
 	Help     string // further paragraphs
-	Options  []Option
-	Args     []Arg
 	Examples []Example
 
 	// Result describes the value of the answer, for the documents. Answers that
@@ -66,7 +64,7 @@ type Command struct {
 	// the command's business.
 	Ask func(*Context) (report.Answer, error)
 
-	declared func() *declaration // of the struct that it is bound to
+	declared func() *declaration // of the struct that it is bound to; nil for None
 	// around, where there is one, runs the command: it may prepare it and explain its errors.
 	around func(*Context, func() (report.Answer, error)) (report.Answer, error)
 
@@ -97,17 +95,38 @@ func (k Kind) String() string { return kindNames[k] }
 
 var kindWords = [...]string{Bool: "", Address: "ADDRESS", Int: "N", Size: "SIZE", Str: "TEXT", TypeName: "TYPE", File: "FILE", Duration: "DURATION"}
 
+// A param is what options and arguments have in common.
+type param struct {
+	Name        string // lower case, without dash
+	Kind        Kind
+	Summary     string
+	Placeholder string   // in help; empty: the kind's word
+	Choices     []string // the only values allowed, compared without case
+	Many        bool     // an option that may come several times, an argument that takes all that are left
+	Min, Max    *int64
+	Default     string
+
+	index  []int // of the field
+	words  bool  // an expression may stand for the address
+	method bool  // a method's name may
+}
+
+func (p *param) placeholder() string {
+	switch {
+	case p.Placeholder != "":
+		return p.Placeholder
+	case len(p.Choices) > 0:
+		return strings.Join(p.Choices, "|")
+	}
+	return kindWords[p.Kind]
+}
+
 // An Option is a named option: -name, --name, in any case.
 type Option struct {
-	Name    string // lower case, without dash
-	Aliases []string
-	Kind    Kind
-	Value   string   // placeholder in help; empty: the kind's word
-	Choices []string // the only values allowed, compared without case
-	Repeat  bool     // may come several times (read with Strings)
-	Summary string
-
-	declared
+	param
+	Aliases            []string
+	Excludes, Requires []string // names: of what can't be given with it, and of which one has to be
+	Required           bool
 }
 
 func (o *Option) is(name string) bool {
@@ -115,28 +134,10 @@ func (o *Option) is(name string) bool {
 		slices.ContainsFunc(o.Aliases, func(a string) bool { return strings.EqualFold(a, name) })
 }
 
-func (o *Option) placeholder() string {
-	switch {
-	case o.Value != "":
-		return o.Value
-	case len(o.Choices) > 0:
-		return strings.Join(o.Choices, "|")
-	}
-	return kindWords[o.Kind]
-}
-
-// An Arg is a positional argument. Its value is read from the Context by
-// name, as an option's is.
+// An Arg is a positional argument.
 type Arg struct {
-	Name     string
-	Kind     Kind // not Bool
-	Choices  []string
+	param
 	Optional bool
-	Rest     bool // takes all arguments that are left (read with Strings)
-	Words    bool // for an Address: other text is kept as text; read it with Str
-	Summary  string
-
-	declared
 }
 
 // An Example is a command line and what it is for.
@@ -144,21 +145,15 @@ type Example struct{ Line, Text string }
 
 // Declares returns the command's options and arguments.
 func (c *Command) Declares() ([]Option, []Arg) {
-	if c.declared == nil {
-		return c.Options, c.Args
-	}
-	d := c.declared()
+	d := c.declaration()
 	return d.options, d.args
 }
 
-func (c *Command) options() []Option {
-	options, _ := c.Declares()
-	return options
-}
-
-func (c *Command) args() []Arg {
-	_, args := c.Declares()
-	return args
+func (c *Command) declaration() *declaration {
+	if c.declared == nil {
+		return declare(reflect.TypeFor[None]())
+	}
+	return c.declared()
 }
 
 // Around makes run run each of the commands: it may prepare the command and explain its errors.
@@ -194,7 +189,7 @@ func (c *Command) UsageLine() string {
 	}
 	for _, a := range args {
 		word := strings.ToUpper(a.Name)
-		if a.Rest {
+		if a.Many {
 			word += "..."
 		}
 		if a.Optional {
@@ -321,7 +316,7 @@ func (c *Command) check() error {
 		switch {
 		case seen[strings.ToLower(a.Name)] || a.Name == "" || a.Kind == Bool || a.Summary == "":
 			return fmt.Errorf("argument %q clashes, is empty, has no summary or is a Bool", a.Name)
-		case a.Rest && i != len(args)-1, !a.Optional && i > 0 && args[i-1].Optional:
+		case a.Many && i != len(args)-1, !a.Optional && i > 0 && args[i-1].Optional:
 			return fmt.Errorf("argument %q stands in an impossible place", a.Name)
 		}
 		seen[strings.ToLower(a.Name)] = true
@@ -329,27 +324,12 @@ func (c *Command) check() error {
 	if c.DumpArg && len(args) == 0 {
 		return errors.New("there is no argument to name the dump")
 	}
-	if c.declared == nil {
-		return nil
-	}
-	return c.declared().test(seen)
-}
-
-// test reports what is wrong with a declaration whose names are seen.
-func (d *declaration) test(seen map[string]bool) error {
-	if d.err != nil {
-		return d.err
-	}
-	for _, o := range d.options {
+	for _, o := range options {
 		for _, n := range slices.Concat(o.Excludes, o.Requires) {
 			if !seen[strings.ToLower(n)] {
 				return fmt.Errorf("option %q names %q, which is not declared", o.Name, n)
 			}
 		}
 	}
-	if slices.ContainsFunc(d.options, func(o Option) bool { return o.Required }) {
-		return nil
-	}
-	_, err := d.bind(values{}) // the defaults
-	return err
+	return c.declaration().err
 }

@@ -21,14 +21,14 @@ type candidate struct {
 
 // complete finds completions of the word current that follows words. It
 // reports files when file names should be offered instead.
-func (a *app) complete(words []word, current string, global []Option) (found []candidate, files bool) {
-	p := &parser{global: global, values: values{}, globals: values{}}
+func (a *app) complete(words []word, current string, global *binding) (found []candidate, files bool) {
+	p := &parser{global: global}
 	rest, err := p.parse(words, true)
 	switch {
 	case err != nil: // a value is missing: current is that value, or the line is wrong
 		return a.completeValue(p, words, current)
 	case len(rest) == 0 && strings.HasPrefix(current, "-"):
-		return matchOptions(global, current), false
+		return matchOptions(global.options, current), false
 	case len(rest) == 0:
 		return a.matchCommands(current), false
 	}
@@ -36,12 +36,12 @@ func (a *app) complete(words []word, current string, global []Option) (found []c
 	if err != nil {
 		return nil, false
 	}
-	p.command = cmd
+	p = newParser(cmd, global)
 	if _, err := p.parse(rest[1:], false); err != nil {
 		return a.completeValue(p, rest[1:], current)
 	}
 	if strings.HasPrefix(current, "-") {
-		return matchOptions(append(slices.Clone(cmd.options()), global...), current), false
+		return matchOptions(slices.Concat(p.own.options, global.options), current), false
 	}
 	return a.completeArg(cmd, len(p.args), current)
 }
@@ -61,12 +61,12 @@ func (a *app) completeValue(p *parser, words []word, current string) ([]candidat
 
 // completeArg completes the n-th positional argument.
 func (a *app) completeArg(cmd *Command, n int, current string) ([]candidate, bool) {
-	args := cmd.args()
+	_, args := cmd.Declares()
 	if len(args) == 0 {
 		return nil, false
 	}
 	if last := len(args) - 1; n > last {
-		if !args[last].Rest {
+		if !args[last].Many {
 			return nil, false
 		}
 		n = last

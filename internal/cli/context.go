@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -30,12 +29,11 @@ type Context struct {
 	// Jobs is the number of workers that the command may use, at least 1.
 	Jobs int
 
-	app    *app
-	ctx    context.Context
-	values values
-	bound  any // the command's struct
-	dump   Dump
-	buf    *bufio.Writer
+	app  *app
+	ctx  context.Context
+	own  *binding // the command's struct
+	dump Dump
+	buf  *bufio.Writer
 	// out is buf; in JSON mode lines of text become items of the result "text".
 	// Its errors can be ignored: a command whose output nobody reads is canceled.
 	out    io.Writer
@@ -51,7 +49,6 @@ type Context struct {
 
 	warnings []report.Problem
 	warned   int
-	misuse   error
 }
 
 // Context is canceled when the user stops the command or nobody reads its
@@ -152,119 +149,34 @@ func (c *Context) warningLine() string {
 	return fmt.Sprintf("warning: %d parts of the answer are missing or doubtful; the first: %s", c.warned, first)
 }
 
-// Has reports whether the option or argument was given.
-func (c *Context) Has(name string) bool {
-	_, ok := c.value(name)
-	return ok
-}
-
-// Bool returns the value of a Bool option; false when it was not given.
-func (c *Context) Bool(name string) bool {
-	v, _ := c.value(name, Bool)
-	return v.num != 0
-}
-
-// Addr returns the value of an Address option or argument, and whether it was given.
-func (c *Context) Addr(name string) (target.Addr, bool) {
-	v, ok := c.value(name, Address)
-	return target.Addr(v.num), ok && !v.words
-}
-
-// Addresses returns the addresses that were given as options and arguments.
-func (c *Context) Addresses() []target.Addr {
-	var out []target.Addr
-	add := func(name string, kind Kind) {
-		if v, ok := c.values[name]; ok && kind == Address && !v.words {
-			out = append(out, target.Addr(v.num))
-		}
-	}
+// Addresses returns the addresses that were given as arguments and options.
+func (c *Context) Addresses() (out []target.Addr) {
 	options, args := c.Command.Declares()
 	for i := range args {
-		add(args[i].Name, args[i].Kind)
+		out = append(out, addresses(c.own.values(&args[i].param))...)
 	}
 	for i := range options {
-		add(options[i].Name, options[i].Kind)
+		out = append(out, addresses(c.own.values(&options[i].param))...)
 	}
 	return out
 }
 
 // FindObjects replaces each expression, register or name of a method that stands for an address by what find returns.
 func (c *Context) FindObjects(find func(text string, method bool) (target.Addr, error)) error {
-	for _, arg := range c.Command.args() {
-		v, ok := c.values[arg.Name]
-		if !ok || !v.words {
+	for i := range c.own.args {
+		arg := &c.own.args[i]
+		text := c.own.words[arg.Name]
+		if text == "" {
 			continue
 		}
-		a, err := find(v.text, arg.method)
+		a, err := find(text, arg.method)
 		if err != nil {
 			return err
 		}
-		v.num, v.words = uint64(a), false
-		c.values[arg.Name] = v
-		if c.bound != nil {
-			switch field := reflect.ValueOf(c.bound).Elem().FieldByIndex(arg.index); field.Type() {
-			case objectType:
-				field.Set(reflect.ValueOf(Object{Addr: a, Given: true}))
-			case addrType:
-				field.SetUint(uint64(a))
-			default:
-				field.Set(reflect.ValueOf(&a))
-			}
-		}
+		c.own.find(arg, a)
 		c.Session.SetLast(a)
 	}
 	return nil
-}
-
-// Int returns the value of an Int option or argument, and whether it was given.
-func (c *Context) Int(name string) (int64, bool) {
-	v, ok := c.value(name, Int)
-	return int64(v.num), ok
-}
-
-// Size returns the value in bytes of a Size option or argument, and whether it was
-// given.
-func (c *Context) Size(name string) (uint64, bool) {
-	v, ok := c.value(name, Size)
-	return v.num, ok
-}
-
-// Str returns the text of an option or argument, and whether it was given.
-func (c *Context) Str(name string) (string, bool) {
-	v, ok := c.value(name)
-	return v.text, ok
-}
-
-// Strings returns the texts of a Repeat option or a Rest argument.
-func (c *Context) Strings(name string) []string {
-	v, _ := c.value(name)
-	return v.list
-}
-
-// value looks name up. Asking for what the command does not declare, or for
-// another kind, is a mistake in the command: it makes the command fail.
-func (c *Context) value(name string, kind ...Kind) (value, bool) {
-	k, ok := c.Command.kind(name)
-	if c.misuse == nil && (!ok || len(kind) > 0 && !slices.Contains(kind, k)) {
-		c.misuse = fmt.Errorf("command %s reads %q, which it does not declare so", c.Command.Name, name)
-	}
-	v, ok := c.values[name]
-	return v, ok
-}
-
-func (c *Command) kind(name string) (Kind, bool) {
-	options, args := c.Declares()
-	for i := range options {
-		if options[i].Name == name {
-			return options[i].Kind, true
-		}
-	}
-	for i := range args {
-		if args[i].Name == name {
-			return args[i].Kind, true
-		}
-	}
-	return 0, false
 }
 
 // jsonText turns lines of text into items of the JSON result "text".

@@ -278,7 +278,7 @@ func (a *app) chosenThreads(ctx context.Context, choice *threadChoice) ([]*uint3
 	if !choice.all && choice.one == "" {
 		return []*uint32{nil}, nil
 	}
-	if err := a.configure(&Command{}, &parser{}); err != nil {
+	if err := a.configure(&Command{}, nil); err != nil {
 		return nil, err
 	}
 	d, err := a.session.Open(ctx, nil)

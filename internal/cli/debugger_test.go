@@ -12,23 +12,25 @@ import (
 	"github.com/sosgo/sosgo/internal/report"
 )
 
+type stackOptions struct {
+	Full  bool `opt:"f" help:"f"`
+	All   bool `opt:"all" help:"all"`
+	Count int  `opt:"c" help:"count"`
+}
+
 // runHabits runs lines with three threads, of the ids 0x1882, 0x187a and 0x20.
 func runHabits(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
-	current := Command{Name: "clrstack", Group: GroupThreads, Summary: "say the thread", NeedsDump: true,
-		Options: []Option{{Name: "f", Summary: "f"}, {Name: "all", Summary: "all"}, {Name: "c", Kind: Int, Summary: "count"}},
-		Ask: text(func(c *Context, p *report.Page) error {
+	current := textWith(Command{Name: "clrstack", Group: GroupThreads, Summary: "say the thread", NeedsDump: true},
+		func(c *Context, o *stackOptions, p *report.Page) error {
 			id, ok := c.Session.Thread()
-			n, _ := c.Int("c")
-			p.Printf("stack %x %t f=%t all=%t c=%d\n", id, ok, c.Bool("f"), c.Bool("all"), n)
+			p.Printf("stack %x %t f=%t all=%t c=%d\n", id, ok, o.Full, o.All, o.Count)
 			return nil
-		})}
-	set := Command{Name: "setthread", Group: GroupThreads, Summary: "set", Args: []Arg{{Name: "id", Kind: Str, Summary: "id"}},
-		Ask: text(func(c *Context, p *report.Page) error {
-			id, _ := c.Str("id")
-			p.Printf("setthread %s\n", id)
-			return nil
-		})}
+		})
+	set := textWith(Command{Name: "setthread", Group: GroupThreads, Summary: "set"}, func(_ *Context, o *fakeWord, p *report.Page) error {
+		p.Printf("setthread %s\n", o.Word)
+		return nil
+	})
 	env := Env{Commands: append(fakeCommands(), current, set),
 		Threads: func(Dump, string) ([]uint32, error) { return []uint32{0x1882, 0x187a, 0x20}, nil },
 		Open:    func(context.Context, string, OpenOptions) (Dump, error) { return fakeDump{new(int)}, nil }}

@@ -17,7 +17,7 @@ import (
 
 // A command's options and arguments are the fields of a struct. Their types give the kinds, their tags the rest:
 //
-//	opt:"name,alias,..."  an option
+//	opt:"name,alias,..."  an option; "-" for a field that is none
 //	arg:"name,optional"   an argument; slices take all that are left
 //	help:"..."            what it is, a noun phrase
 //	value:"N"             placeholder in help; by default the kind's word
@@ -36,8 +36,6 @@ import (
 type Object struct {
 	Addr  target.Addr
 	Given bool
-
-	words bool // Addr is not known yet
 }
 
 // Bytes is a number of bytes, which may have a unit: 10k, 2mb.
@@ -105,7 +103,7 @@ func Print[O any](c Command, write func(*Context, *O, *report.Page)) Command {
 // Do makes a command of a function that returns a whole answer.
 func Do[O any](c Command, ask func(*Context, *O) (report.Answer, error)) Command {
 	c = declares[O](c)
-	c.Ask = func(c *Context) (report.Answer, error) { return ask(c, c.bound.(*O)) }
+	c.Ask = func(c *Context) (report.Answer, error) { return ask(c, c.own.filled().(*O)) }
 	return c
 }
 
@@ -139,10 +137,10 @@ func WithText(text func(*report.Page), err error) error { return &withAnswer{err
 
 // A declaration lists the options and arguments that a struct declares.
 type declaration struct {
-	of      reflect.Type
-	options []Option
-	args    []Arg
-	err     error // what is wrong with the tags
+	options  []Option
+	args     []Arg
+	defaults reflect.Value // the struct where nothing is given
+	err      error         // what is wrong with the tags
 }
 
 var (
@@ -154,9 +152,9 @@ var (
 )
 
 func declare(t reflect.Type) *declaration {
-	d := &declaration{of: t}
+	d := &declaration{defaults: reflect.New(t).Elem()}
 	for _, f := range reflect.VisibleFields(t) {
-		if f.Anonymous || !f.IsExported() {
+		if f.Anonymous || !f.IsExported() || f.Tag.Get("opt") == "-" {
 			continue
 		}
 		if err := d.add(&f); err != nil && d.err == nil {
@@ -166,60 +164,51 @@ func declare(t reflect.Type) *declaration {
 	return d
 }
 
-// A declared is what an option or argument has beside its name and kind.
-type declared struct {
-	index              []int // of the field
-	words              bool  // an expression may stand for the address
-	method             bool  // a method's name may
-	many               bool  // it is a slice
-	Min, Max           *int64
-	Default            string
-	Excludes, Requires []string
-	Required           bool
-}
-
 // add declares the option or argument of a field.
 func (d *declaration) add(f *reflect.StructField) error {
-	what := declared{index: f.Index, Default: f.Tag.Get("default"), Required: f.Tag.Get("required") != "",
-		Excludes: list(f.Tag.Get("excludes"), ","), Requires: list(f.Tag.Get("requires"), ",")}
+	t, what := f.Type, param{index: f.Index, Default: f.Tag.Get("default"), Choices: list(f.Tag.Get("choices"), "|"),
+		Placeholder: f.Tag.Get("value"), Summary: f.Tag.Get("help")}
 	var err error
 	if what.Min, what.Max, err = limitsOf(f.Tag.Get("range")); err != nil {
 		return err
 	}
-	t := f.Type
 	if t.Kind() == reflect.Pointer {
 		t = t.Elem()
 	}
 	if t.Kind() == reflect.Slice {
-		what.many, t = true, t.Elem()
+		what.Many, t = true, t.Elem()
 	}
 	what.words, what.method = t == objectType, f.Tag.Get("kind") == "method"
-	kind, value, choices := kindOf(t, f.Tag.Get("kind")), f.Tag.Get("value"), list(f.Tag.Get("choices"), "|")
+	what.Kind = kindOf(t, f.Tag.Get("kind"))
 	zero := reflect.Zero(t).Interface()
 	if v, ok := zero.(interface{ Choices() []string }); ok {
-		choices = v.Choices()
+		what.Choices = v.Choices()
 	}
-	if v, ok := zero.(interface{ Placeholder() string }); ok && value == "" {
-		value = v.Placeholder()
+	if v, ok := zero.(interface{ Placeholder() string }); ok && what.Placeholder == "" {
+		what.Placeholder = v.Placeholder()
 	}
-	summary := f.Tag.Get("help")
-	if t == objectType {
-		summary += ", or an expression that finds it: Contoso.Cache.s_items"
+	if what.words {
+		what.Summary += ", or an expression that finds it: Contoso.Cache.s_items"
 	}
 	if what.Default != "" {
-		summary += " (" + what.Default + ")"
+		what.Summary += " (" + what.Default + ")"
+		b := binding{declaration: d, into: d.defaults, given: map[string]bool{}}
+		if err := b.set(&what, what.Default); err != nil {
+			return err
+		}
 	}
 	if names := list(f.Tag.Get("opt"), ","); names != nil {
-		d.options = append(d.options, Option{Name: names[0], Aliases: names[1:], Kind: kind, Value: value, Choices: choices, Repeat: what.many,
-			Summary: summary, declared: what})
+		what.Name = names[0]
+		d.options = append(d.options, Option{param: what, Aliases: names[1:], Required: f.Tag.Get("required") != "",
+			Excludes: list(f.Tag.Get("excludes"), ","), Requires: list(f.Tag.Get("requires"), ",")})
 		return nil
 	}
 	name, optional, _ := strings.Cut(f.Tag.Get("arg"), ",")
 	if name == "" || optional != "" && optional != "optional" {
 		return fmt.Errorf("the tag %q is neither an option nor an argument", f.Tag)
 	}
-	d.args = append(d.args, Arg{Name: name, Kind: kind, Choices: choices, Optional: optional != "", Rest: what.many, Words: t == objectType,
-		Summary: summary, declared: what})
+	what.Name = name
+	d.args = append(d.args, Arg{param: what, Optional: optional != ""})
 	return nil
 }
 
@@ -278,49 +267,107 @@ func kindOf(t reflect.Type, tag string) Kind {
 	return Int
 }
 
-// bind fills a new struct with what was given, and checks ranges, exclusions and requirements.
-func (d *declaration) bind(v values) (any, error) {
-	out := reflect.New(d.of)
-	for i := range d.options {
-		o := &d.options[i]
-		if err := o.bind(out.Elem(), v[o.Name], o.Kind); err != nil {
-			return nil, fmt.Errorf("option -%s: %w", o.Name, err)
-		}
-	}
-	for i := range d.args {
-		a := &d.args[i]
-		if err := a.bind(out.Elem(), v[a.Name], a.Kind); err != nil {
-			return nil, fmt.Errorf("%s: %w", strings.ToUpper(a.Name), err)
-		}
-	}
-	return out.Interface(), d.check(v)
+// A binding is a struct that a command line fills.
+type binding struct {
+	*declaration
+	into  reflect.Value
+	given map[string]bool   // the names of what was given; not of options that were switched off
+	words map[string]string // by name, texts that stand for an address once the dump is open
 }
 
-// bind sets the field of one option or argument to what was given, which may be nothing.
-func (d *declared) bind(into reflect.Value, given value, kind Kind) error {
-	texts := given.list
-	if texts == nil && d.Default != "" {
-		texts = []string{d.Default}
+// bind returns a binding of a new struct, which has the defaults.
+func (d *declaration) bind() *binding {
+	b := &binding{d, reflect.New(d.defaults.Type()).Elem(), map[string]bool{}, map[string]string{}}
+	b.into.Set(d.defaults)
+	return b
+}
+
+// bindTo returns a binding of the struct that into points to.
+func bindTo[O any](into *O) *binding {
+	b := declare(reflect.TypeFor[O]()).bind()
+	b.into = reflect.ValueOf(into).Elem()
+	return b
+}
+
+// filled returns a pointer to the struct.
+func (b *binding) filled() any { return b.into.Addr().Interface() }
+
+// set sets an option, or adds to an option or argument that takes several texts.
+func (b *binding) set(p *param, text string) error {
+	if len(p.Choices) > 0 {
+		i := slices.IndexFunc(p.Choices, func(c string) bool { return strings.EqualFold(c, text) })
+		if i < 0 {
+			return fmt.Errorf("%q is none of %s", text, strings.Join(p.Choices, ", "))
+		}
+		text = p.Choices[i]
 	}
-	if texts == nil {
+	field := b.into.FieldByIndex(p.index)
+	to := field
+	switch {
+	case p.Many:
+		to = reflect.New(field.Type().Elem()).Elem()
+	case field.Kind() == reflect.Pointer:
+		field.Set(reflect.New(field.Type().Elem()))
+		to = field.Elem()
+	}
+	if err := p.set(to, text); err != nil {
+		return err
+	}
+	if p.Many {
+		field.Set(reflect.Append(field, to))
+	}
+	b.given[p.Name] = p.Kind != Bool || to.Bool()
+	return nil
+}
+
+// arg gives a word to an argument.
+func (b *binding) arg(a *Arg, text string) error {
+	if _, err := ParseAddress(text); err != nil && a.Kind == Address && a.takesWords(text) && !isNumeral(text) {
+		b.given[a.Name], b.words[a.Name] = true, text
 		return nil
 	}
-	field := into.FieldByIndex(d.index)
-	if field.Kind() == reflect.Pointer {
-		field.Set(reflect.New(field.Type().Elem()))
-		field = field.Elem()
+	return b.set(&a.param, text)
+}
+
+// find sets an argument to the address that its words stand for.
+func (b *binding) find(a *Arg, addr target.Addr) {
+	delete(b.words, a.Name)
+	switch field := b.into.FieldByIndex(a.index); field.Type() {
+	case objectType:
+		field.Set(reflect.ValueOf(Object{Addr: addr, Given: true}))
+	case addrType:
+		field.Set(reflect.ValueOf(addr))
+	default:
+		field.Set(reflect.ValueOf(&addr))
 	}
-	if !d.many {
-		return d.set(field, texts[len(texts)-1], kind)
-	}
-	for _, text := range texts {
-		item := reflect.New(field.Type().Elem()).Elem()
-		if err := d.set(item, text, kind); err != nil {
-			return err
+}
+
+// values returns what a parameter was given, as it is in the struct.
+func (b *binding) values(p *param) (out []any) {
+	field := reflect.Indirect(b.into.FieldByIndex(p.index))
+	switch {
+	case !b.given[p.Name] || b.words[p.Name] != "":
+	case p.Many:
+		for i := range field.Len() {
+			out = append(out, field.Index(i).Interface())
 		}
-		field.Set(reflect.Append(field, item))
+	default:
+		out = append(out, field.Interface())
 	}
-	return nil
+	return out
+}
+
+// addresses returns the addresses among values.
+func addresses(values []any) (out []target.Addr) {
+	for _, v := range values {
+		switch v := v.(type) {
+		case target.Addr:
+			out = append(out, v)
+		case Object:
+			out = append(out, v.Addr)
+		}
+	}
+	return out
 }
 
 // registers are the names that stand for addresses, where they are no hexadecimal numbers.
@@ -328,35 +375,27 @@ var registers = regexp.MustCompile(`^(?i:@\w+|[re]?(?:ip|sp|bp)|[re](?:ax|bx|cx|
 
 // takesWords reports whether a text that is not an address may stand for one: an expression that finds an object, a
 // register, or the name of a method.
-func (d *declared) takesWords(text string) bool {
-	return d.words || !d.many && registers.MatchString(text) || d.method && strings.ContainsAny(text, ".!")
+func (p *param) takesWords(text string) bool {
+	return p.words || !p.Many && registers.MatchString(text) || p.method && strings.ContainsAny(text, ".!")
 }
 
 // set sets a field, or an item of one, to what a text means.
-func (d *declared) set(field reflect.Value, text string, kind Kind) error {
+func (p *param) set(field reflect.Value, text string) error {
 	if u, ok := field.Addr().Interface().(encoding.TextUnmarshaler); ok {
 		return u.UnmarshalText([]byte(text))
 	}
-	if kind == Address && field.Type() == addrType {
-		if _, err := ParseAddress(text); err != nil && d.takesWords(text) {
-			return nil // it is evaluated when the dump is open
-		}
-	}
-	if field.Type() == objectType {
-		a, err := ParseAddress(text) // an expression is evaluated when the dump is open
-		field.Set(reflect.ValueOf(Object{Addr: a, Given: true, words: err != nil}))
-		return nil
-	}
-	num, err := parseKind(kind, text)
+	num, err := parseKind(p.Kind, text)
 	switch {
 	case err != nil:
 		return err
-	case kind == Bool:
+	case field.Type() == objectType:
+		field.Set(reflect.ValueOf(Object{Addr: target.Addr(num), Given: true}))
+	case p.Kind == Bool:
 		field.SetBool(num != 0)
 	case field.Kind() == reflect.String:
 		field.SetString(text)
-	case kind == Int:
-		return d.setInt(field, int64(num))
+	case p.Kind == Int:
+		return p.setInt(field, int64(num))
 	case field.CanInt():
 		field.SetInt(int64(num))
 	case field.OverflowUint(num):
@@ -367,10 +406,10 @@ func (d *declared) set(field reflect.Value, text string, kind Kind) error {
 	return nil
 }
 
-func (d *declared) setInt(field reflect.Value, n int64) error {
+func (p *param) setInt(field reflect.Value, n int64) error {
 	switch {
-	case d.Min != nil && n < *d.Min || d.Max != nil && n > *d.Max:
-		return fmt.Errorf("%d %s", n, d.outside())
+	case p.Min != nil && n < *p.Min || p.Max != nil && n > *p.Max:
+		return fmt.Errorf("%d %s", n, p.outside())
 	case field.CanInt() && field.OverflowInt(n):
 		return fmt.Errorf("%d is too large", n)
 	case field.CanInt():
@@ -386,27 +425,23 @@ func (d *declared) setInt(field reflect.Value, n int64) error {
 }
 
 // outside describes a number outside of the range.
-func (d *declared) outside() string {
+func (p *param) outside() string {
 	switch {
-	case d.Min == nil:
-		return fmt.Sprintf("is more than %d", *d.Max)
-	case d.Max == nil:
-		return fmt.Sprintf("is less than %d", *d.Min)
+	case p.Min == nil:
+		return fmt.Sprintf("is more than %d", *p.Max)
+	case p.Max == nil:
+		return fmt.Sprintf("is less than %d", *p.Min)
 	}
-	return fmt.Sprintf("is not between %d and %d", *d.Min, *d.Max)
+	return fmt.Sprintf("is not between %d and %d", *p.Min, *p.Max)
 }
 
 // check looks at what was given together.
-func (d *declaration) check(v values) error {
-	given := func(name string) bool {
-		o, ok := v[name]
-		return ok && (o.num != 0 || !d.isBool(name))
-	}
-	for i := range d.options {
-		o := &d.options[i]
+func (b *binding) check() error {
+	for i := range b.options {
+		o := &b.options[i]
 		switch {
-		case given(o.Name):
-			if err := d.checkWith(o, given); err != nil {
+		case b.given[o.Name]:
+			if err := b.checkWith(o); err != nil {
 				return err
 			}
 		case o.Required:
@@ -416,24 +451,20 @@ func (d *declaration) check(v values) error {
 	return nil
 }
 
-func (d *declaration) checkWith(o *Option, given func(string) bool) error {
+func (b *binding) checkWith(o *Option) error {
 	for _, other := range o.Excludes {
-		if given(other) {
-			return fmt.Errorf("-%s and %s exclude each other", o.Name, d.called(other))
+		if b.given[other] {
+			return fmt.Errorf("-%s and %s exclude each other", o.Name, b.called(other))
 		}
 	}
-	if len(o.Requires) > 0 && !slices.ContainsFunc(o.Requires, given) {
+	if len(o.Requires) > 0 && !slices.ContainsFunc(o.Requires, func(other string) bool { return b.given[other] }) {
 		var with []string
 		for _, other := range o.Requires {
-			with = append(with, d.called(other))
+			with = append(with, b.called(other))
 		}
 		return fmt.Errorf("-%s goes with %s", o.Name, strings.Join(with, " or "))
 	}
 	return nil
-}
-
-func (d *declaration) isBool(name string) bool {
-	return slices.ContainsFunc(d.options, func(o Option) bool { return o.Name == name && o.Kind == Bool })
 }
 
 // called returns an option's or argument's name as it is written.

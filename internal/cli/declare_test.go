@@ -37,14 +37,14 @@ func bindAll(t *testing.T, words ...string) (*allKinds, error) {
 	t.Helper()
 	c := Do(Command{Name: "x", Summary: "s", Group: GroupShell}, func(*Context, *allKinds) (report.Answer, error) { return report.Answer{}, nil })
 	require.NoError(t, Check([]Command{c}))
-	p := &parser{command: &c, values: values{}, globals: values{}}
+	p := newParser(&c, nil)
 	if _, err := p.parse(literalWords(words), false); err != nil {
 		return nil, err
 	}
 	if err := p.bind(); err != nil {
 		return nil, err
 	}
-	return p.bound.(*allKinds), nil
+	return p.own.filled().(*allKinds), nil
 }
 
 // TestBind checks that fields get what was given, and that ranges, choices, exclusions and requirements hold.

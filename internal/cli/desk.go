@@ -86,14 +86,8 @@ func (s *Seat) Answer(ctx context.Context, q Question, stdout, stderr io.Writer)
 	env.Interrupt, env.IsTerminal = nil, func(any) bool { return false }
 	a := newApp(strings.NewReader(""), stdout, stderr, &env)
 	a.session, a.desk, a.inSession, a.part = s.session, s.desk, true, q.Part
-	for _, name := range []string{"sos", "jobs", "sandbox"} {
-		if v, ok := s.desk.app.globals[name]; ok {
-			a.globals[name] = v
-		}
-	}
-	if q.JSON {
-		a.globals["json"] = value{num: 1}
-	}
+	a.globals.lineGlobals, a.globals.Sandbox = s.desk.app.globals.lineGlobals, s.desk.app.globals.Sandbox
+	a.globals.JSON = q.JSON
 	err := a.protect(func() error {
 		if len(q.Words) > 0 {
 			return a.run(ctx, literalWords(q.Words), a.stdout)
@@ -107,33 +101,27 @@ func (s *Seat) Answer(ctx context.Context, q Question, stdout, stderr io.Writer)
 var errReadOnly = &UsageError{Text: "from here no file is written", Hint: "run the command in a shell"}
 
 // checkDesk refuses what is not for a desk: commands that name files, or that talk to a user.
-func (a *app) checkDesk(cmd *Command, v values) error {
+func (a *app) checkDesk(cmd *Command, given *binding) error {
 	if a.desk == nil {
 		return nil
 	}
 	if cmd.session != nil {
 		return &UsageError{Command: cmd.Name, Text: "this is for the command line"}
 	}
-	named := func(name string, kind Kind) []string {
-		switch given := v[name]; {
-		case kind != File:
-			return nil
-		case given.list != nil:
-			return given.list
-		default:
-			return []string{given.text}
+	var files []any
+	named := func(p *param) {
+		if p.Kind == File {
+			files = append(files, given.values(p)...)
 		}
 	}
-	var files []string
-	options, args := cmd.Declares()
-	for i := range options {
-		files = append(files, named(options[i].Name, options[i].Kind)...)
+	for i := range given.options {
+		named(&given.options[i].param)
 	}
-	for i := range args {
-		files = append(files, named(args[i].Name, args[i].Kind)...)
+	for i := range given.args {
+		named(&given.args[i].param)
 	}
 	for _, f := range files {
-		if f != "" && !slices.Contains(a.desk.Files, f) {
+		if f, _ := f.(string); f != "" && !slices.Contains(a.desk.Files, f) {
 			return &UsageError{Command: cmd.Name, Text: "from here no file can be named", Hint: "run the command in a shell"}
 		}
 	}

@@ -16,6 +16,10 @@ import (
 	"github.com/sosgo/sosgo/internal/report"
 )
 
+type readOptions struct {
+	Files []string `arg:"file" kind:"file" help:"it"`
+}
+
 // withDesk runs a command that has a desk over a fake dump.
 func withDesk(t *testing.T, use func(d *Desk)) (closed int, stderr string) {
 	t.Helper()
@@ -27,13 +31,13 @@ func withDesk(t *testing.T, use func(d *Desk)) (closed int, stderr string) {
 			}
 			return err
 		})},
-		Command{Name: "reads", Group: GroupProcess, Summary: "read a file", Args: []Arg{{Name: "file", Kind: File, Rest: true, Summary: "it"}},
-			Ask: text(func(c *Context, p *report.Page) error { p.Printf("read %s\n", c.Strings("file")); return nil })},
-		Command{Name: "writes", Group: GroupProcess, Summary: "write a file", Args: []Arg{{Name: "name", Kind: Str, Summary: "it"}},
-			Ask: text(func(c *Context, _ *report.Page) error {
-				name, _ := c.Str("name")
-				return c.WriteFile(name, New, func(io.Writer) error { return nil })
-			})},
+		textWith(Command{Name: "reads", Group: GroupProcess, Summary: "read a file"}, func(_ *Context, o *readOptions, p *report.Page) error {
+			p.Printf("read %s\n", o.Files)
+			return nil
+		}),
+		textWith(Command{Name: "writes", Group: GroupProcess, Summary: "write a file"}, func(c *Context, o *fakeWord, _ *report.Page) error {
+			return c.WriteFile(o.Word, New, func(io.Writer) error { return nil })
+		}),
 		Command{Name: "window", Group: GroupProcess, Summary: "rows", Result: report.Result[fakeRows](), Ask: func(*Context) (report.Answer, error) {
 			return report.Say(fakeRows{Rows: []fakeRow{{1, 1}, {2, 2}, {3, 3}}}, func(*report.Page, fakeRows) {}), nil
 		}},

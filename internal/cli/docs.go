@@ -104,7 +104,7 @@ func (a *app) writeMan(p *report.Page) {
 		".SH DESCRIPTION\nOptions are written \\-name or \\-\\-name, in any case. Addresses are hexadecimal, with or without 0x.\n" +
 		"Several lines given with \\-c share one session and are all run; the exit code is that of the first that failed.\n" +
 		".SH OPTIONS\n")
-	manOptions(&b, globalOptions())
+	manOptions(&b, a.global.options)
 	b.WriteString(".SH COMMANDS\n")
 	for _, g := range Groups() {
 		if commands := a.visible(g); len(commands) > 0 {
@@ -129,7 +129,7 @@ func manCommand(b *strings.Builder, c *Command) {
 		fmt.Fprintf(b, " Also: %s.", roff(strings.Join(c.Aliases, ", ")))
 	}
 	b.WriteByte('\n')
-	if options := c.options(); len(options) > 0 {
+	if options, _ := c.Declares(); len(options) > 0 {
 		b.WriteString(".RS\n")
 		manOptions(b, options)
 		b.WriteString(".RE\n")

@@ -42,64 +42,75 @@ func text(run func(*Context, *report.Page) error) func(*Context) (report.Answer,
 	}
 }
 
+// textWith makes a command with options of a function that only writes text.
+func textWith[O any](c Command, run func(*Context, *O, *report.Page) error) Command {
+	return Print(c, func(c *Context, o *O, p *report.Page) { p.Fail(run(c, o, p)) })
+}
+
+type fakeOptions struct {
+	NoFields bool         `opt:"nofields" help:"short"`
+	MT       *target.Addr `opt:"mt" help:"method table"`
+	Min      Bytes        `opt:"min" help:"smallest"`
+	N        int          `opt:"n" help:"count"`
+	Type     string       `opt:"type" kind:"type" help:"type"`
+	Gen      string       `opt:"gen" choices:"gen0|loh" help:"generation"`
+	Address  target.Addr  `arg:"address" help:"of the object"`
+}
+
+type fakeCount struct {
+	N int `arg:"n" help:"how many"`
+}
+
+type fakeID struct {
+	ID *uint32 `arg:"id,optional" help:"OS id"`
+}
+
+type fakeWord struct {
+	Word string `arg:"word" help:"a word"`
+}
+
 // fakeCommands exercise everything that a command can ask of the framework.
 func fakeCommands() []Command {
 	return []Command{
-		{Name: "obj", Aliases: []string{"do"}, Group: GroupObjects, Summary: "print an address", NeedsDump: true,
-			Args: []Arg{{Name: "address", Kind: Address, Summary: "of the object"}},
-			Options: []Option{
-				{Name: "nofields", Summary: "short"},
-				{Name: "mt", Kind: Address, Summary: "method table"},
-				{Name: "min", Kind: Size, Summary: "smallest"},
-				{Name: "n", Kind: Int, Summary: "count"},
-				{Name: "type", Kind: TypeName, Summary: "type"},
-				{Name: "gen", Kind: Str, Choices: []string{"gen0", "loh"}, Summary: "generation"},
-			},
-			Ask: text(func(c *Context, p *report.Page) error {
-				a, _ := c.Addr("address")
-				mt, hasMT := c.Addr("mt")
-				size, _ := c.Size("min")
-				n, _ := c.Int("n")
-				typ, _ := c.Str("type")
-				gen, _ := c.Str("gen")
-				p.Printf("obj %s nofields=%t mt=%x/%t min=%d n=%d type=%q gen=%q\n",
-					a, c.Bool("nofields"), uint64(mt), hasMT, size, n, typ, gen)
-				return nil
-			})},
-		{Name: "lines", Group: GroupObjects, Summary: "print lines",
-			Args: []Arg{{Name: "n", Kind: Int, Summary: "how many"}},
-			Ask: text(func(c *Context, p *report.Page) error {
-				n, _ := c.Int("n")
-				for i := range n {
-					if err := c.Context().Err(); err != nil {
-						return err
-					}
-					p.Printf("line %d\n", i)
+		textWith(Command{Name: "obj", Aliases: []string{"do"}, Group: GroupObjects, Summary: "print an address", NeedsDump: true},
+			func(_ *Context, o *fakeOptions, p *report.Page) error {
+				var mt target.Addr
+				if o.MT != nil {
+					mt = *o.MT
 				}
+				p.Printf("obj %s nofields=%t mt=%x/%t min=%d n=%d type=%q gen=%q\n",
+					o.Address, o.NoFields, uint64(mt), o.MT != nil, o.Min, o.N, o.Type, o.Gen)
 				return nil
-			})},
+			}),
+		textWith(Command{Name: "lines", Group: GroupObjects, Summary: "print lines"}, func(c *Context, o *fakeCount, p *report.Page) error {
+			for i := range o.N {
+				if err := c.Context().Err(); err != nil {
+					return err
+				}
+				p.Printf("line %d\n", i)
+			}
+			return nil
+		}),
 		{Name: "rows", Group: GroupObjects, Summary: "list rows", Result: report.Result[fakeRows](),
 			Ask: func(*Context) (report.Answer, error) {
 				rows := &fakeRows{Rows: []fakeRow{{0x1000, 0}, {0x1001, 1}}}
 				rows.Note(fmt.Errorf("row 3: %w", target.ErrNotInDump))
 				return report.Say(rows, func(*report.Page, *fakeRows) {}), nil
 			}},
-		{Name: "fail", Group: GroupProcess, Summary: "fail", Args: []Arg{{Name: "how", Kind: Str, Summary: "kind"}},
-			Ask: text(func(c *Context, p *report.Page) error {
-				how, _ := c.Str("how")
-				p.Printf("before\n")
-				switch how {
-				case "notindump":
-					return fmt.Errorf("object: %w", &target.MemoryError{Addr: 0x10, Size: 8, Err: target.ErrNotInDump})
-				case "corrupt":
-					return target.Corruptf("bad \x1b[31mcount")
-				case "unsupported":
-					return target.Unsupportedf("strange")
-				case "usage":
-					return c.Usagef("wrong")
-				}
-				return errors.New("disk on fire")
-			})},
+		textWith(Command{Name: "fail", Group: GroupProcess, Summary: "fail"}, func(c *Context, o *fakeWord, p *report.Page) error {
+			p.Printf("before\n")
+			switch o.Word {
+			case "notindump":
+				return fmt.Errorf("object: %w", &target.MemoryError{Addr: 0x10, Size: 8, Err: target.ErrNotInDump})
+			case "corrupt":
+				return target.Corruptf("bad \x1b[31mcount")
+			case "unsupported":
+				return target.Unsupportedf("strange")
+			case "usage":
+				return c.Usagef("wrong")
+			}
+			return errors.New("disk on fire")
+		}),
 		{Name: "warn", Group: GroupProcess, Summary: "warn", Ask: text(func(c *Context, p *report.Page) error {
 			for i := range 3 {
 				c.Warn(fmt.Errorf("part %d: %w", i/2, target.ErrNotInDump))
@@ -112,34 +123,31 @@ func fakeCommands() []Command {
 			<-c.Context().Done()
 			return c.Context().Err()
 		})},
-		{Name: "thread", Group: GroupThreads, Summary: "set or print the thread",
-			Args: []Arg{{Name: "id", Kind: Int, Optional: true, Summary: "OS id"}},
-			Ask: text(func(c *Context, p *report.Page) error {
-				if id, ok := c.Int("id"); ok {
-					c.Session.SetThread(uint32(id))
-					return nil
-				}
-				id, ok := c.Session.Thread()
-				p.Printf("thread %d %t\n", id, ok)
+		textWith(Command{Name: "thread", Group: GroupThreads, Summary: "set or print the thread"}, func(c *Context, o *fakeID, p *report.Page) error {
+			if o.ID != nil {
+				c.Session.SetThread(*o.ID)
 				return nil
-			})},
-		{Name: "put", Group: GroupProcess, Summary: "write a file", Hidden: true, Options: []Option{{Name: "out", Kind: File, Summary: "to write"}},
-			Ask: text(func(c *Context, p *report.Page) error {
-				name, _ := c.Str("out")
-				return c.WriteFile(name, Replace, func(w io.Writer) error {
-					_, err := io.WriteString(w, "put")
-					return err
-				})
-			})},
-		{Name: "misuse", Group: GroupProcess, Summary: "read what is not declared", Hidden: true,
-			Ask: text(func(c *Context, p *report.Page) error { c.Bool("nothere"); return nil })},
-		{Name: "info", Group: GroupProcess, Summary: "name a dump", DumpArg: true, NeedsDump: true,
-			Args: []Arg{{Name: "file", Kind: File, Optional: true, Summary: "the dump"}},
-			Ask: text(func(c *Context, p *report.Page) error {
+			}
+			id, ok := c.Session.Thread()
+			p.Printf("thread %d %t\n", id, ok)
+			return nil
+		}),
+		textWith(Command{Name: "put", Group: GroupProcess, Summary: "write a file", Hidden: true}, func(c *Context, o *putOptions, _ *report.Page) error {
+			return c.WriteFile(o.Out, Replace, func(w io.Writer) error {
+				_, err := io.WriteString(w, "put")
+				return err
+			})
+		}),
+		textWith(Command{Name: "info", Group: GroupProcess, Summary: "name a dump", DumpArg: true, NeedsDump: true},
+			func(c *Context, _ *DumpFile, p *report.Page) error {
 				p.Printf("info of %s\n", filepath.Base(c.Session.Path()))
 				return nil
-			})},
+			}),
 	}
+}
+
+type putOptions struct {
+	Out string `opt:"out" kind:"file" help:"to write"`
 }
 
 type outcome struct {

@@ -18,23 +18,12 @@ type Limit struct {
 	Summary string // what it bounds, and its default
 }
 
-// openOptions makes the options of opening from the global ones, and looks at what
-// they name: an option that can't be followed is never ignored.
+// openOptions returns the options of opening, and checks what they name: an option that can't be followed is never ignored.
 func (a *app) openOptions() (OpenOptions, error) {
-	p := &parser{} // the options are nobody's but sosgo's
-	o := OpenOptions{
-		Modules:       a.globals["modules"].list,
-		SymbolServers: a.globals["symbol-server"].list,
-		SymbolCache:   a.globals["symbol-cache"].text,
-		Offline:       a.globals["offline"].num != 0,
-		Sandbox:       a.globals["sandbox"].num != 0,
-		NoMmap:        a.globals["no-mmap"].num != 0,
-		NoCache:       a.globals["no-cache"].num != 0,
-		GraphDir:      a.globals["graph-dir"].text,
-		Jobs:          int(int64(a.globals["jobs"].num)),
-	}
-	if o.Jobs < 0 || o.Jobs > maxJobs {
-		return o, p.usagef("option -jobs: %d is not between 1 and %d", o.Jobs, maxJobs)
+	p, o := &parser{}, a.globals.OpenOptions // the options are nobody's but sosgo's
+	o.Jobs = a.globals.Workers
+	if err := a.global.check(); err != nil {
+		return o, p.usagef("%v", err)
 	}
 	for _, m := range o.Modules {
 		if err := checkModules(m); err != nil {
@@ -42,9 +31,6 @@ func (a *app) openOptions() (OpenOptions, error) {
 		}
 	}
 	for _, s := range o.SymbolServers {
-		if o.Offline {
-			return o, p.usagef("both -offline and -symbol-server are given; use one of them")
-		}
 		if err := checkServer(s); err != nil {
 			return o, p.usagef("option -symbol-server: %v", err)
 		}
@@ -55,9 +41,6 @@ func (a *app) openOptions() (OpenOptions, error) {
 	if st, err := os.Stat(o.GraphDir); err == nil && o.GraphDir != "" && !st.IsDir() {
 		return o, p.usagef("option -graph-dir: %s is not a folder", o.GraphDir)
 	}
-	if o.GraphDir != "" && o.Sandbox {
-		return o, p.usagef("both -sandbox and -graph-dir are given; with -sandbox no file is opened or written; use one of them")
-	}
 	var err error
 	o.Limits, err = a.limits(p)
 	return o, err
@@ -66,7 +49,7 @@ func (a *app) openOptions() (OpenOptions, error) {
 // limits reads --limit NAME=SIZE.
 func (a *app) limits(p *parser) (map[string]uint64, error) {
 	given := map[string]uint64{}
-	for _, text := range a.globals["limit"].list {
+	for _, text := range a.globals.Limit {
 		name, size, found := strings.Cut(text, "=")
 		name = strings.ToLower(name)
 		if !found || !slices.ContainsFunc(a.env.Limits, func(l Limit) bool { return l.Name == name }) {

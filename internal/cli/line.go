@@ -173,7 +173,7 @@ func (a *app) runParsed(ctx context.Context, l line) error {
 		a.fail("", errReadOnly)
 		return errReadOnly
 	}
-	if a.globals["sandbox"].num != 0 {
+	if a.globals.Sandbox {
 		a.fail("", errSandboxed)
 		return errSandboxed
 	}

@@ -14,7 +14,6 @@ import (
 	"golang.org/x/term"
 
 	"github.com/sosgo/sosgo/internal/report"
-	"github.com/sosgo/sosgo/target"
 )
 
 // outputBuffer is the size of a command's output buffer in bytes.
@@ -83,28 +82,24 @@ func (e *Env) isTerminal(stream any) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// globalOptions are accepted before the command, and after it where the
-// command has no option of the same name.
-func globalOptions() []Option {
-	return []Option{
-		{Name: "dump", Aliases: []string{"d"}, Kind: File, Summary: "the dump, - for standard input; else SOSGO_DUMP, or the only dump in the current folder"},
-		{Name: "modules", Kind: File, Value: "DIR", Repeat: true, Summary: "a folder with module files (runtime, assemblies); may repeat"},
-		{Name: "symbol-server", Kind: Str, Value: "URL", Repeat: true, Summary: "download module files that are missing from this symbol server; may repeat"},
-		{Name: "symbol-cache", Kind: File, Value: "DIR", Summary: "where downloads are kept; default: the .NET tools' cache in the home folder"},
-		{Name: "offline", Summary: "open the dump and --modules alone: nothing that the dump names, nothing of this machine, no server"},
-		{Name: "sandbox", Summary: "once the dump and its module files are open, give up opening files, sockets and programs (Linux)"},
-		{Name: "limit", Kind: Str, Value: "NAME=SIZE", Repeat: true, Summary: "raise or lower a ceiling; an unknown name lists them"},
-		{Name: "runtime", Kind: Str, Value: "N|VERSION", Summary: "which runtime of the process to look at"},
-		{Name: "sos", Summary: "print exactly what SOS prints, nothing added (also SOSGO_SOS=1)"},
-		{Name: "json", Summary: "print one JSON document a command"},
-		{Name: "no-mmap", Summary: "read the dump instead of mapping it, for files that may shrink or network drives"},
-		{Name: "no-cache", Summary: "unpack a compressed dump anew: else a large one is kept unpacked for a week, in the user's cache folder"},
-		{Name: "graph-dir", Kind: File, Value: "DIR", Summary: "keep the graph of the heap's objects in this folder: gcroot, retained and the like have it at once the next time"},
-		{Name: "no-pager", Summary: "print long output without a pager (also SOSGO_PAGER=; else that names one, or PAGER, or it is less)"},
-		{Name: "jobs", Kind: Int, Summary: "worker threads; default: one a processor"},
-		{Name: "version", Summary: "print the version of sosgo"},
-		{Name: "c", Kind: Str, Value: "COMMAND", Repeat: true, Summary: "run this command line; may repeat, all share the session"},
-	}
+// globals are the options that are accepted before the command, and after it where the command has no option of the same
+// name.
+type globals struct {
+	Dump string `opt:"dump,d" kind:"file" help:"the dump, - for standard input; else SOSGO_DUMP, or the only dump in the current folder"`
+	OpenOptions
+	Limit   []string `opt:"limit" value:"NAME=SIZE" help:"raise or lower a ceiling; an unknown name lists them"`
+	Runtime string   `opt:"runtime" value:"N|VERSION" help:"which runtime of the process to look at"`
+	lineGlobals
+	NoPager bool     `opt:"no-pager" help:"print long output without a pager (also SOSGO_PAGER=; else that names one, or PAGER, or it is less)"`
+	Version bool     `opt:"version" help:"print the version of sosgo"`
+	Lines   []string `opt:"c" value:"COMMAND" help:"run this command line; may repeat, all share the session"`
+}
+
+// lineGlobals are the global options that a line of a session may have, too.
+type lineGlobals struct {
+	SOS     bool `opt:"sos" help:"print exactly what SOS prints, nothing added (also SOSGO_SOS=1)"`
+	JSON    bool `opt:"json" help:"print one JSON document a command"`
+	Workers int  `opt:"jobs" range:"0:1024" help:"worker threads; default: one a processor"`
 }
 
 // An app is one process of sosgo.
@@ -118,7 +113,9 @@ type app struct {
 	screen   io.Writer // stdout as it is, for the prompt's own drawing
 	pager    *pager    // below stdout; nil if that is no terminal
 	stderr   *stderrWriter
-	globals  values
+	globals  globals
+	line     *lineGlobals // of the command that runs
+	global   *binding     // of globals
 
 	desk *Desk          // whose question is answered; nil for the user's own
 	part *report.Window // of lists that the question wants; nil for all
@@ -144,7 +141,8 @@ func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io
 }
 
 func newApp(stdin io.Reader, stdout, stderr io.Writer, env *Env) *app {
-	a := &app{env: env, stdin: stdin, stdout: stdout, screen: stdout, globals: values{}}
+	a := &app{env: env, stdin: stdin, stdout: stdout, screen: stdout}
+	a.global, a.line = bindTo(&a.globals), &a.globals.lineGlobals
 	if env.isTerminal(stdout) {
 		a.pager = &pager{app: a}
 		a.stdout = &terminalWriter{w: a.pager}
@@ -171,21 +169,21 @@ func (a *app) main(ctx context.Context, args []string) int {
 	if len(args) > 0 && isCobra(args[0]) {
 		return a.answerShell(args)
 	}
-	p := parser{global: globalOptions(), globals: a.globals}
+	p := &parser{global: a.global}
 	words, err := p.parse(literalWords(args), true)
 	if err != nil {
 		return a.fail("", err)
 	}
 	if a.isDumpFile(words) {
-		if words, err = a.nameFile(words[0].text, words[1:], &p); err != nil {
+		if words, err = a.nameFile(words[0].text, words[1:], p); err != nil {
 			return a.fail("", err)
 		}
 	}
 	switch {
-	case a.globals["version"].num != 0 && !p.help:
+	case a.globals.Version && !p.help:
 		words = literalWords([]string{"version"})
-	case len(words) > 0 || len(a.globals["c"].list) > 0:
-	case !p.help && a.globals["dump"].text != "":
+	case len(words) > 0 || len(a.globals.Lines) > 0:
+	case !p.help && a.globals.Dump != "":
 		words = literalWords([]string{"analyze"}) // the prompt, or a script on stdin
 	default:
 		return a.noCommand(ctx, p.help)
@@ -211,12 +209,10 @@ func (a *app) isDumpFile(words []word) bool {
 
 // nameFile makes a file the dump, and reads the options after it.
 func (a *app) nameFile(name string, rest []word, p *parser) ([]word, error) {
-	if d, ok := a.globals["dump"]; ok && d.text != name {
-		return nil, Usagef("two dumps are named: %s and %s", d.text, name)
+	if d := a.globals.Dump; d != "" && d != name {
+		return nil, Usagef("two dumps are named: %s and %s", d, name)
 	}
-	if err := a.globals.set("dump", File, nil, name); err != nil {
-		return nil, err
-	}
+	a.globals.Dump = name
 	return p.parse(rest, true)
 }
 
@@ -238,7 +234,7 @@ func (a *app) start(ctx context.Context, words []word) int {
 	if len(words) > 0 {
 		return ExitCode(a.run(ctx, words, a.stdout))
 	}
-	err, _ := a.runLines(ctx, a.globals["c"].list)
+	err, _ := a.runLines(ctx, a.globals.Lines)
 	return ExitCode(err)
 }
 
@@ -264,7 +260,7 @@ func (a *app) runLines(ctx context.Context, lines []string) (first error, ended 
 
 // fail prints an error that came before any command could run.
 func (a *app) fail(command string, err error) int {
-	if a.globals["json"].num != 0 {
+	if a.globals.JSON {
 		// An error of stdout here has nowhere to go.
 		_ = report.NewJSONEncoder(a.stdout, command).Close(nil, problem(err))
 	}
@@ -287,13 +283,14 @@ func (a *app) run(ctx context.Context, words []word, w io.Writer) error {
 	if p.help {
 		name := cmd.Name
 		cmd = a.table.byName["help"]
-		p = &parser{command: cmd, global: p.global, values: values{}, globals: p.globals, args: []word{{text: name}}}
+		p = newParser(cmd, p.global)
+		p.args = []word{{text: name}}
 		if err := p.bind(); err != nil {
 			return err
 		}
 	}
 	if cmd.session != nil {
-		return cmd.session(&Context{Command: cmd, Session: a.session, ctx: ctx, values: p.values, stderr: a.stderr})
+		return cmd.session(&Context{Command: cmd, Session: a.session, ctx: ctx, own: p.own, stderr: a.stderr})
 	}
 	if w == a.stdout {
 		defer a.pager.begin(nil)()
@@ -326,15 +323,16 @@ func (a *app) parseCommand(words []word) (*Command, *parser, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	p := &parser{command: cmd, global: globalOptions(), values: values{}, globals: a.globals}
+	a.line = &a.globals.lineGlobals
+	p := newParser(cmd, a.global)
 	if a.inSession {
-		p.global = lineOptions(p.global)
-		p.globals = values{"json": a.globals["json"], "sos": a.globals["sos"], "jobs": a.globals["jobs"]}
+		line := a.globals.lineGlobals
+		a.line, p.global = &line, bindTo(&line)
 	}
 	if _, err := p.parse(words[1:], false); err != nil {
 		return cmd, p, err
 	}
-	if !a.inSession && cmd.session == nil && len(a.globals["c"].list) > 0 {
+	if !a.inSession && cmd.session == nil && len(a.globals.Lines) > 0 {
 		return cmd, p, p.usagef("both -c and a command are given; use one of them")
 	}
 	if p.help {
@@ -344,7 +342,7 @@ func (a *app) parseCommand(words []word) (*Command, *parser, error) {
 	if err := p.bind(); err != nil {
 		return cmd, p, err
 	}
-	if err := a.checkDesk(cmd, p.values); err != nil {
+	if err := a.checkDesk(cmd, p.own); err != nil {
 		return cmd, p, err
 	}
 	return cmd, p, a.configure(cmd, p)
@@ -353,20 +351,21 @@ func (a *app) parseCommand(words []word) (*Command, *parser, error) {
 // findFiles makes an argument that is a dump the dump to look at, as in "sosgo crashinfo FILE", and the argument of a
 // command that has a dump already the file to write, as in "sosgo -d DUMP report FILE".
 func (a *app) findFiles(cmd *Command, p *parser) {
-	named, ok := a.globals["dump"]
+	named := a.globals.Dump
 	switch {
 	case a.inSession || len(p.args) == 0:
-	case !ok && cmd.NeedsDump && !cmd.DumpArg:
+	case named == "" && cmd.NeedsDump && !cmd.DumpArg:
 		if isDump, err := sniffFile(p.args[0].text); err == nil && isDump {
-			_ = a.globals.set("dump", File, nil, p.args[0].text) // a file has no value that can't be parsed
+			a.globals.Dump = p.args[0].text
 			p.args = p.args[1:]
 		}
-	case ok && cmd.DumpArg && len(p.args) == 1 && p.args[0].text != named.text && p.own("o") != nil:
-		if isDump, err := sniffFile(p.args[0].text); err != nil || !isDump {
-			if _, given := p.values["o"]; !given {
-				_ = p.values.set("o", File, nil, p.args[0].text)
-				p.args = nil
-			}
+	case named != "" && cmd.DumpArg && len(p.args) == 1 && p.args[0].text != named:
+		out := p.own.named("o")
+		if isDump, err := sniffFile(p.args[0].text); out == nil || p.own.given["o"] || err == nil && isDump {
+			return
+		}
+		if p.own.set(&out.param, p.args[0].text) == nil {
+			p.args = nil
 		}
 	}
 }
@@ -384,23 +383,12 @@ func (a *app) isLine(words []word) bool {
 	return err == nil
 }
 
-// lineOptions returns the global options that make sense for one line of a session.
-func lineOptions(all []Option) []Option {
-	var out []Option
-	for _, o := range all {
-		if o.Name == "json" || o.Name == "sos" || o.Name == "jobs" {
-			out = append(out, o)
-		}
-	}
-	return out
-}
-
 // configure hands the global options to the session before the dump is open.
 func (a *app) configure(cmd *Command, p *parser) error {
 	if err := a.nameDump(cmd, p); err != nil || a.session.opened {
 		return err
 	}
-	a.session.runtime = a.globals["runtime"].text
+	a.session.runtime = a.globals.Runtime
 	var err error
 	a.session.options, err = a.openOptions()
 	return err
@@ -409,39 +397,33 @@ func (a *app) configure(cmd *Command, p *parser) error {
 // nameDump takes the dump's file name from --dump or from the argument of a
 // command that has one.
 func (a *app) nameDump(cmd *Command, p *parser) error {
-	named, ok := a.globals["dump"]
+	named := a.globals.Dump
 	if cmd.DumpArg {
-		if file, given := p.values[cmd.args()[0].Name]; given {
-			if ok && file.text != named.text {
-				return p.usagef("two dumps are named: %s and %s", named.text, file.text)
+		for _, file := range p.own.values(&p.own.args[0].param) {
+			if named != "" && file != named {
+				return p.usagef("two dumps are named: %s and %s", named, file)
 			}
-			named, ok = file, true
+			named = file.(string)
 		}
 	}
 	switch {
-	case !ok:
+	case named == "":
 		return nil
-	case a.session.path != "" && a.session.path != named.text:
-		return p.usagef("this session looks at %s; start another sosgo for %s", a.session.path, named.text)
+	case a.session.path != "" && a.session.path != named:
+		return p.usagef("this session looks at %s; start another sosgo for %s", a.session.path, named)
 	}
-	a.session.path = named.text
+	a.session.path = named
 	return nil
 }
 
-// maxJobs bounds --jobs.
-const maxJobs = 1024
-
 func (a *app) newContext(ctx context.Context, cmd *Command, p *parser, out *sink) *Context {
-	c := &Context{Command: cmd, Session: a.session, app: a, ctx: ctx, values: p.values, bound: p.bound, stderr: a.stderr}
+	c := &Context{Command: cmd, Session: a.session, app: a, ctx: ctx, own: p.own, stderr: a.stderr}
 	c.buf = bufio.NewWriterSize(out, outputBuffer)
 	c.terminal = a.env.isTerminal(a.screen) && (out.w == a.stdout || out.w == any(&a.printed) && a.printed.w == a.stdout)
 	c.out = c.buf
-	c.SOS = p.globals["sos"].num != 0 || isTrue(a.env.getenv("SOSGO_SOS"))
-	c.Jobs = int(p.globals["jobs"].num)
-	if c.Jobs == 0 {
-		c.Jobs = runtime.GOMAXPROCS(0)
-	}
-	if p.globals["json"].num != 0 {
+	c.SOS = a.line.SOS || isTrue(a.env.getenv("SOSGO_SOS"))
+	c.Jobs = cmp.Or(a.line.Workers, runtime.GOMAXPROCS(0))
+	if a.line.JSON {
 		c.json = report.NewJSONEncoder(c.buf, cmd.Name)
 		if a.part != nil {
 			c.json.SetWindow(*a.part)
@@ -457,9 +439,9 @@ func isTrue(s string) bool { return s != "" && s != "0" && !strings.EqualFold(s,
 
 // execute opens the dump, if the command needs it, and runs the command.
 func (a *app) execute(c *Context) error {
-	for _, arg := range c.Command.args() {
-		if v, ok := c.values[arg.Name]; ok && arg.Kind == Address && !v.words {
-			c.Session.SetLast(target.Addr(v.num))
+	for i := range c.own.args {
+		for _, addr := range addresses(c.own.values(&c.own.args[i].param)) {
+			c.Session.SetLast(addr)
 		}
 	}
 	if c.Command.NeedsDump {
@@ -467,11 +449,7 @@ func (a *app) execute(c *Context) error {
 			return err
 		}
 	}
-	err := c.answer()
-	if c.misuse != nil {
-		return c.misuse
-	}
-	return err
+	return c.answer()
 }
 
 // answer asks the command and writes what it answers.

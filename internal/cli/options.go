@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -34,17 +35,18 @@ func (w word) cutOption() (name, val string, hasValue bool) {
 	return s, "", false
 }
 
-// A parser reads options out of words. A command's own options go before the
-// global ones of the same name.
+// A parser reads options out of words. A command's own options go before the global ones of the same name.
 type parser struct {
 	command *Command // nil before the command is known
-	global  []Option
+	own     *binding // of the command
+	global  *binding // nil where there are none
 
-	values  values // of the command
-	globals values
-	args    []word
-	help    bool // -h, -help, -? was given
-	bound   any  // the command's struct
+	args []word
+	help bool // -h, -help, -? was given
+}
+
+func newParser(c *Command, global *binding) *parser {
+	return &parser{command: c, own: c.declaration().bind(), global: global}
 }
 
 // parse reads words. With first set it stops at the first word that is not an
@@ -78,7 +80,7 @@ func (p *parser) parse(words []word, first bool) (rest []word, err error) {
 
 // isSlashD reports whether w is /d, by which SOS's links ask for plain output.
 func (p *parser) isSlashD(w word) bool {
-	return !w.literal && w.text == "/d" && p.command != nil && p.own("d") == nil
+	return !w.literal && w.text == "/d" && p.command != nil && p.own.named("d") == nil
 }
 
 // isSlash reports whether w is an option of the command in WinDbg's form: /stat. A file of that name goes before.
@@ -87,19 +89,18 @@ func (p *parser) isSlash(w word) bool {
 		return false
 	}
 	name, _, _ := word{text: "-" + w.text[1:]}.cutOption()
-	if p.own(name) == nil {
+	if p.own.named(name) == nil {
 		return false
 	}
 	_, err := os.Stat(w.text)
 	return err != nil
 }
 
-// own returns the command's option with a name, nil if there is none.
-func (p *parser) own(name string) *Option {
-	options := p.command.options()
-	for i := range options {
-		if options[i].is(name) {
-			return &options[i]
+// named returns the option with a name, nil if there is none.
+func (d *declaration) named(name string) *Option {
+	for i := range d.options {
+		if o := &d.options[i]; o.is(name) {
+			return o
 		}
 	}
 	return nil
@@ -126,7 +127,7 @@ func (p *parser) option(words []word) ([]word, error) {
 	default:
 		val, words = words[0].text, words[1:]
 	}
-	if err := into.set(o.Name, o.Kind, o.Choices, val); err != nil {
+	if err := into.set(&o.param, val); err != nil {
 		return nil, p.usagef("option -%s: %v", o.Name, err)
 	}
 	return words, nil
@@ -147,26 +148,26 @@ func isHelp(name string) bool {
 	return name == "?" || strings.EqualFold(name, "h") || strings.EqualFold(name, "help")
 }
 
-func (p *parser) find(name string) (*Option, values) {
-	if p.command != nil {
-		if o := p.own(name); o != nil {
-			return o, p.values
-		}
-	}
-	for i := range p.global {
-		if o := &p.global[i]; o.is(name) {
-			return o, p.globals
+// find returns the option with a name, and the struct that it belongs to; nil if there is none.
+func (p *parser) find(name string) (*Option, *binding) {
+	for _, b := range p.bindings() {
+		if o := b.named(name); o != nil {
+			return o, b
 		}
 	}
 	return nil, nil
 }
 
+// bindings returns the structs that options may belong to.
+func (p *parser) bindings() []*binding {
+	return slices.DeleteFunc([]*binding{p.own, p.global}, func(b *binding) bool { return b == nil })
+}
+
 func (p *parser) unknown(text, name string) error {
 	var names []string
-	if p.command != nil {
-		names = optionNames(p.command.options())
+	for _, b := range p.bindings() {
+		names = append(names, optionNames(b.options)...)
 	}
-	names = append(names, optionNames(p.global)...)
 	err := p.usagef("unknown option %s", text)
 	if s := suggest(name, names); s != "" {
 		err.Hint = fmt.Sprintf("did you mean -%s? ", s) + err.Hint
@@ -189,12 +190,11 @@ func isNumeral(text string) bool {
 	})
 }
 
-// bind gives the positional words to the command's arguments.
+// bind gives the positional words to the command's arguments, and checks what was given together.
 func (p *parser) bind() error {
 	words := p.args
-	args := p.command.args()
-	for i := range args {
-		a := &args[i]
+	for i := range p.own.args {
+		a := &p.own.args[i]
 		if len(words) == 0 {
 			if !a.Optional {
 				return p.usagef("%s is missing", strings.ToUpper(a.Name))
@@ -202,13 +202,11 @@ func (p *parser) bind() error {
 			break
 		}
 		n := 1
-		if a.Rest {
+		if a.Many {
 			n = len(words)
 		}
 		for _, w := range words[:n] {
-			if _, err := ParseAddress(w.text); err != nil && a.Kind == Address && (a.Words || a.takesWords(w.text)) && !isNumeral(w.text) {
-				p.values[a.Name] = value{text: w.text, list: []string{w.text}, words: true}
-			} else if err := p.values.set(a.Name, a.Kind, a.Choices, w.text); err != nil {
+			if err := p.own.arg(a, w.text); err != nil {
 				return p.usagef("%s: %v", strings.ToUpper(a.Name), err)
 			}
 		}
@@ -217,11 +215,7 @@ func (p *parser) bind() error {
 	if len(words) > 0 {
 		return p.usagef("unexpected argument %q", words[0].text)
 	}
-	if p.command.declared == nil {
-		return nil
-	}
-	var err error
-	if p.bound, err = p.command.declared().bind(p.values); err != nil {
+	if err := p.own.check(); err != nil {
 		return p.usagef("%v", err)
 	}
 	return nil

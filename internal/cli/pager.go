@@ -31,7 +31,7 @@ type pager struct {
 // pagerCommand returns the program that shows output in pages, with its arguments; none if the user wants none, or if
 // there is none.
 func (a *app) pagerCommand() []string {
-	if a.globals["no-pager"].num != 0 || a.session.options.Sandbox || a.globals["sandbox"].num != 0 || a.env.getenv("TERM") == "dumb" {
+	if a.globals.NoPager || a.session.options.Sandbox || a.globals.Sandbox || a.env.getenv("TERM") == "dumb" {
 		return nil
 	}
 	text := "less"

@@ -57,22 +57,42 @@ func newFilter(words []word, next lineWriter) (lineWriter, error) {
 	case "sort":
 		return newSort(words, next)
 	case "wc", "count":
-		if _, err := filterOptions(words, &Command{Name: name, Options: []Option{{Name: "l"}}}); err != nil {
-			return nil, err
-		}
-		return &count{next: next}, nil
+		_, err := filterOptions[countOptions](words)
+		return &count{next: next}, err
 	case "less", "more": // the pager shows the output of a terminal
 		return &through{next}, nil
 	case "uniq":
-		_, err := filterOptions(words, &Command{Name: name})
+		_, err := filterOptions[None](words)
 		return &uniq{next: next}, err
 	}
 	return nil, &UsageError{Text: fmt.Sprintf("there is no filter %q", words[0].text), Hint: filterUsage}
 }
 
+// The options of the filters.
+type (
+	grepOptions struct {
+		Fold   bool   `opt:"i" help:"in any case"`
+		Invert bool   `opt:"v" help:"lines without the text"`
+		Fixed  bool   `opt:"f" help:"the text is no expression"`
+		Regexp bool   `opt:"e" help:"the text is an expression, as it may be anyway"`
+		Text   string `arg:"text" help:"the text"`
+	}
+	endOptions struct {
+		N int `opt:"n" range:"0:2147483647" default:"10" help:"lines"`
+	}
+	sortOptions struct {
+		Reverse bool `opt:"r" help:"the last first"`
+		Numeric bool `opt:"n" help:"by the number at the start"`
+	}
+	countOptions struct {
+		Lines bool `opt:"l" help:"lines, as it does anyway"`
+	}
+)
+
 // filterOptions parses the options of a filter as those of a command.
-func filterOptions(words []word, c *Command) (values, error) {
-	p := parser{command: c, values: values{}}
+func filterOptions[O any](words []word) (*O, error) {
+	c := declares[O](Command{Name: words[0].text})
+	p := newParser(&c, nil)
 	if _, err := p.parse(words[1:], false); err != nil {
 		return nil, err
 	}
@@ -82,7 +102,7 @@ func filterOptions(words []word, c *Command) (values, error) {
 	if err := p.bind(); err != nil {
 		return nil, err
 	}
-	return p.values, nil
+	return p.own.filled().(*O), nil
 }
 
 // lineCount reads the number of head and tail: -n 5, or -5; 10 without.
@@ -92,18 +112,11 @@ func lineCount(words []word) (int, error) {
 			return int(n), nil
 		}
 	}
-	v, err := filterOptions(words, &Command{Name: words[0].text, Options: []Option{{Name: "n", Kind: Int}}})
+	o, err := filterOptions[endOptions](words)
 	if err != nil {
 		return 0, err
 	}
-	n, ok := v["n"]
-	switch {
-	case !ok:
-		return 10, nil
-	case n.num > 1<<31-1:
-		return 0, Usagef("%s: %s is not a number of lines", words[0].text, n.text)
-	}
-	return int(n.num), nil
+	return o.N, nil
 }
 
 // A lineSplitter makes lines of what is written.
@@ -169,19 +182,16 @@ type grep struct {
 }
 
 func newGrep(words []word, next lineWriter) (lineWriter, error) {
-	v, err := filterOptions(words, &Command{Name: "grep",
-		Options: []Option{{Name: "i"}, {Name: "v"}, {Name: "f"}, {Name: "e"}},
-		Args:    []Arg{{Name: "text", Kind: Str}}})
+	o, err := filterOptions[grepOptions](words)
 	if err != nil {
 		return nil, err
 	}
-	g := &grep{next: next, fold: v["i"].num != 0, invert: v["v"].num != 0}
-	text := v["text"].text
+	g, text := &grep{next: next, fold: o.Fold, invert: o.Invert}, o.Text
 	g.text = []byte(text)
 	if g.fold {
 		g.text, text = bytes.ToLower(g.text), "(?i)"+text
 	}
-	if v["f"].num == 0 && regexp.QuoteMeta(text) != text {
+	if !o.Fixed && regexp.QuoteMeta(text) != text {
 		// Text that is no expression is looked for as it stands.
 		g.re, _ = regexp.Compile(text)
 	}
@@ -272,8 +282,11 @@ type sorter struct {
 }
 
 func newSort(words []word, next lineWriter) (lineWriter, error) {
-	v, err := filterOptions(words, &Command{Name: "sort", Options: []Option{{Name: "r"}, {Name: "n"}}})
-	return &sorter{next: next, reverse: v["r"].num != 0, numeric: v["n"].num != 0}, err
+	o, err := filterOptions[sortOptions](words)
+	if err != nil {
+		return nil, err
+	}
+	return &sorter{next: next, reverse: o.Reverse, numeric: o.Numeric}, nil
 }
 
 func (s *sorter) writeLine(b []byte) error {

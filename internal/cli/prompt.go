@@ -67,7 +67,7 @@ func (a *app) runPrompt(c *Context) error {
 		a.fail(c.Command.Name, err)
 		return err
 	}
-	first, ended := a.runLines(c.ctx, a.globals["c"].list)
+	first, ended := a.runLines(c.ctx, a.globals.Lines)
 	if ended {
 		return first
 	}
@@ -244,7 +244,7 @@ func (c completer) do(before string) (found []string, length int) {
 		candidates = c.a.matchCommands(current)
 	} else {
 		// File names come from the shell's completion only.
-		candidates, _ = c.a.complete(words, current, lineOptions(globalOptions()))
+		candidates, _ = c.a.complete(words, current, bindTo(new(lineGlobals)))
 	}
 	for _, f := range candidates {
 		if report.Escape(f.text) == f.text {

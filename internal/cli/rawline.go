@@ -17,7 +17,7 @@ func (a *app) rawLine(text string) (l line, raw bool, err error) {
 		return line{}, false, nil
 	}
 	l.command = []word{{text: name}}
-	p := parser{command: cmd, global: globalOptions()}
+	p := newParser(cmd, a.global)
 	for {
 		rest = strings.TrimLeft(rest, " \t\r\n")
 		if rest == "" || rest[0] != '-' || strings.HasPrefix(rest, "-- ") {

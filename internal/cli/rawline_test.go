@@ -5,15 +5,17 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-
-	"github.com/sosgo/sosgo/internal/report"
 )
 
 // TestRawLines: the argument of a Raw command is what stands on the line, and only the names of filters begin filters.
 func TestRawLines(t *testing.T) {
 	a := &app{table: newTable([]Command{
-		{Name: "ask", Raw: true, Options: []Option{{Name: "rows", Kind: Int}, {Name: "v"}}, Args: []Arg{{Name: "question", Kind: Str, Rest: true}}},
-		{Name: "other", Args: []Arg{{Name: "x", Kind: Str}}, Ask: func(*Context) (report.Answer, error) { return report.Answer{}, nil }},
+		declares[struct {
+			Rows     int      `opt:"rows"`
+			Verbose  bool     `opt:"v"`
+			Question []string `arg:"question"`
+		}](Command{Name: "ask", Raw: true}),
+		declares[fakeWord](Command{Name: "other"}),
 	})}
 	for text, want := range map[string][]string{
 		`ask from x | where a > 1 | top 3`:      {"ask", `from x | where a > 1 | top 3`},

@@ -17,22 +17,23 @@ type Dump interface{ Close() error }
 
 // OpenOptions are the global options that concern opening.
 type OpenOptions struct {
-	Modules       []string          // folders with module files
-	SymbolServers []string          // asked for module files that are found nowhere else
-	SymbolCache   string            // folder of what they gave; empty: the default
-	Offline       bool              // open nothing that the dump names, and contact nobody
-	Limits        map[string]uint64 // of the names of Env.Limits, in bytes
-	Sandbox       bool              // once it is open, give up opening files and sockets
-	NoMmap        bool              // read the file instead of mapping it
-	NoCache       bool              // unpack a compressed dump anew
-	GraphDir      string            // folder in which graphs of objects are kept; empty: none are
-	Jobs          int               // worker goroutines; 0: one a processor
+	Modules       []string `opt:"modules" kind:"file" value:"DIR" help:"a folder with module files (runtime, assemblies); may repeat"`
+	SymbolServers []string `opt:"symbol-server" value:"URL" excludes:"offline" help:"download module files that are missing from this symbol server; may repeat"`
+	SymbolCache   string   `opt:"symbol-cache" kind:"file" value:"DIR" help:"where downloads are kept; default: the .NET tools' cache in the home folder"`
+	Offline       bool     `opt:"offline" help:"open the dump and --modules alone: nothing that the dump names, nothing of this machine, no server"`
+	Sandbox       bool     `opt:"sandbox" excludes:"graph-dir" help:"once the dump and its module files are open, give up opening files, sockets and programs (Linux)"`
+	NoMmap        bool     `opt:"no-mmap" help:"read the dump instead of mapping it, for files that may shrink or network drives"`
+	NoCache       bool     `opt:"no-cache" help:"unpack a compressed dump anew: else a large one is kept unpacked for a week, in the user's cache folder"`
+	GraphDir      string   `opt:"graph-dir" kind:"file" value:"DIR" help:"keep the graph of the heap's objects in this folder: gcroot, retained and the like have it at once the next time"`
+
+	Limits map[string]uint64 `opt:"-"` // of the names of Env.Limits, in bytes
+	Jobs   int               `opt:"-"` // worker goroutines; 0: one a processor
 	// Context is that of the command that runs now: what ends it ends downloads.
 	// It may be called from several goroutines.
-	Context func() context.Context
+	Context func() context.Context `opt:"-"`
 	// Progress receives the number of unpacked bytes and the total, which is 0 if unknown. Several
 	// goroutines may call it.
-	Progress func(done, total uint64)
+	Progress func(done, total uint64) `opt:"-"`
 }
 
 // An Opener opens a dump.

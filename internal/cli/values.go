@@ -3,7 +3,6 @@ package cli
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -11,35 +10,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A value is what one option or argument was given.
-type value struct {
-	text string
-	num  uint64 // Address, Int (two's complement), Size; Bool: 0 or 1
-	list []string
-
-	words bool // of an Address: it is none, see Arg.Words
-}
-
-type values map[string]value
-
-// set parses text as kind and stores it under name. Bool has the text "true"
-// or "false".
-func (v values) set(name string, kind Kind, choices []string, text string) error {
-	if len(choices) > 0 {
-		i := slices.IndexFunc(choices, func(c string) bool { return strings.EqualFold(c, text) })
-		if i < 0 {
-			return fmt.Errorf("%q is none of %s", text, strings.Join(choices, ", "))
-		}
-		text = choices[i]
-	}
-	num, err := parseKind(kind, text)
-	if err != nil {
-		return err
-	}
-	v[name] = value{text: text, num: num, list: append(v[name].list, text)}
-	return nil
-}
-
+// parseKind reads a value: an address, a number (two's complement) or a size; of a Bool 0 or 1. Texts are 0.
 func parseKind(kind Kind, text string) (uint64, error) {
 	switch kind {
 	case Bool:
