@@ -41,6 +41,8 @@ type RetainedOptions struct {
 	Garbage bool   // of garbage
 	Top     int    // number of rows; 0 for all
 	Least   uint64 // smallest retained size of a row in bytes
+	// Type chooses the rows of types; nil for all.
+	Type func(*dac.MethodTable) bool
 }
 
 // Retained returns the retained size of each class of objects, from Dominators.
@@ -82,7 +84,7 @@ func (x *Holders) Retained(ctx context.Context, o RetainedOptions) (*answer.Reta
 				of = s.dead
 				addPart(&of, s.frozen)
 			}
-			if of.Objects == 0 && (o.Garbage || s.dead.Objects == 0) || retained[i] < o.Least {
+			if of.Objects == 0 && (o.Garbage || s.dead.Objects == 0) || retained[i] < o.Least || o.Type != nil && o.By == ByType && !o.Type(x.g.types[i]) {
 				continue
 			}
 			row := answer.RetainedRow{Name: c.names[i], Count: of.Objects, Size: of.Size, Retained: retained[i], Share: percent(retained[i], all)}

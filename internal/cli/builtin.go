@@ -74,7 +74,7 @@ func describe(c *Command) helpResult {
 		Help: strings.TrimSpace(c.Help), Dump: c.NeedsDump}
 	options, args := c.Declares()
 	for _, a := range args {
-		h.Args = append(h.Args, helpArg{Name: a.Name, Optional: a.Optional, Expression: a.words || a.method,
+		h.Args = append(h.Args, helpArg{Name: a.Name, Optional: a.Optional, Expression: a.Expression || a.Method,
 			helpValue: a.describe("")})
 	}
 	for _, o := range options {

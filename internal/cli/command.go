@@ -106,9 +106,10 @@ type param struct {
 	Min, Max    *int64
 	Default     string
 
-	index  []int // of the field
-	words  bool  // an expression may stand for the address
-	method bool  // a method's name may
+	// What may stand for an address besides an expression or register: see the tag kind.
+	Expression, Method, Type bool
+
+	index []int // of the field
 }
 
 func (p *param) placeholder() string {

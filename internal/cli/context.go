@@ -161,20 +161,21 @@ func (c *Context) Addresses() (out []target.Addr) {
 	return out
 }
 
-// FindObjects replaces each expression, register or name of a method that stands for an address by what find returns.
-func (c *Context) FindObjects(find func(text string, method bool) (target.Addr, error)) error {
+// FindObjects replaces each expression, register or name that stands for an address by what find returns.
+func (c *Context) FindObjects(find func(text string, arg *Arg) (Object, error)) error {
 	for i := range c.own.args {
 		arg := &c.own.args[i]
 		text := c.own.words[arg.Name]
 		if text == "" {
 			continue
 		}
-		a, err := find(text, arg.method)
+		o, err := find(text, arg)
 		if err != nil {
 			return err
 		}
-		c.own.find(arg, a)
-		c.Session.SetLast(a)
+		if c.own.find(arg, o); o.Type == "" {
+			c.Session.SetLast(o.Addr)
+		}
 	}
 	return nil
 }

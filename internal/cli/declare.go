@@ -21,7 +21,8 @@ import (
 //	arg:"name,optional"   an argument; slices take all that are left
 //	help:"..."            what it is, a noun phrase
 //	value:"N"             placeholder in help; by default the kind's word
-//	kind:"file"           of a string: file or type, for completion; of an address: method, whose name may stand for it
+//	kind:"file"           of a string: file or type, for completion; of an address: method, whose name may stand for
+//	                      it; of an Object: type, a part of whose name may
 //	choices:"a|b"         the only texts allowed, in any case
 //	range:"0:100"         least and greatest number; either may be left out
 //	default:"10"          the value where none is given
@@ -36,6 +37,7 @@ import (
 type Object struct {
 	Addr  target.Addr
 	Given bool
+	Type  string // a part of a type's name, in place of an address; see the tag kind
 }
 
 // Bytes is a number of bytes, which may have a unit: 10k, 2mb.
@@ -178,7 +180,8 @@ func (d *declaration) add(f *reflect.StructField) error {
 	if t.Kind() == reflect.Slice {
 		what.Many, t = true, t.Elem()
 	}
-	what.words, what.method = t == objectType, f.Tag.Get("kind") == "method"
+	what.Expression, what.Method = t == objectType, f.Tag.Get("kind") == "method"
+	what.Type = what.Expression && f.Tag.Get("kind") == "type"
 	what.Kind = kindOf(t, f.Tag.Get("kind"))
 	zero := reflect.Zero(t).Interface()
 	if v, ok := zero.(interface{ Choices() []string }); ok {
@@ -187,8 +190,11 @@ func (d *declaration) add(f *reflect.StructField) error {
 	if v, ok := zero.(interface{ Placeholder() string }); ok && what.Placeholder == "" {
 		what.Placeholder = v.Placeholder()
 	}
-	if what.words {
+	if what.Expression {
 		what.Summary += ", or an expression that finds it: Contoso.Cache.s_items"
+	}
+	if what.Type {
+		what.Summary += "; or a part of the names of types"
 	}
 	if what.Default != "" {
 		what.Summary += " (" + what.Default + ")"
@@ -329,16 +335,17 @@ func (b *binding) arg(a *Arg, text string) error {
 	return b.set(&a.param, text)
 }
 
-// find sets an argument to the address that its words stand for.
-func (b *binding) find(a *Arg, addr target.Addr) {
+// find sets an argument to what its words stand for.
+func (b *binding) find(a *Arg, o Object) {
 	delete(b.words, a.Name)
 	switch field := b.into.FieldByIndex(a.index); field.Type() {
 	case objectType:
-		field.Set(reflect.ValueOf(Object{Addr: addr, Given: true}))
+		o.Given = true
+		field.Set(reflect.ValueOf(o))
 	case addrType:
-		field.Set(reflect.ValueOf(addr))
+		field.Set(reflect.ValueOf(o.Addr))
 	default:
-		field.Set(reflect.ValueOf(&addr))
+		field.Set(reflect.ValueOf(&o.Addr))
 	}
 }
 
@@ -364,7 +371,9 @@ func addresses(values []any) (out []target.Addr) {
 		case target.Addr:
 			out = append(out, v)
 		case Object:
-			out = append(out, v.Addr)
+			if v.Type == "" {
+				out = append(out, v.Addr)
+			}
 		}
 	}
 	return out
@@ -376,7 +385,7 @@ var registers = regexp.MustCompile(`^(?i:@\w+|[re]?(?:ip|sp|bp)|[re](?:ax|bx|cx|
 // takesWords reports whether a text that is not an address may stand for one: an expression that finds an object, a
 // register, or the name of a method.
 func (p *param) takesWords(text string) bool {
-	return p.words || !p.Many && registers.MatchString(text) || p.method && strings.ContainsAny(text, ".!")
+	return p.Expression || !p.Many && registers.MatchString(text) || p.Method && strings.ContainsAny(text, ".!")
 }
 
 // set sets a field, or an item of one, to what a text means.

@@ -18,15 +18,25 @@ import (
 // Explained returns the commands, which take expressions for objects and describe an address that they fail for.
 func Explained(commands []cli.Command) []cli.Command { return cli.Around(commands, explained) }
 
-// addressOf returns the address that a text stands for: a method's name, a register, or an expression.
-func addressOf(c *cli.Context, text string, method bool) (target.Addr, error) {
+// objectOf returns the object or address that a text stands for: a method's name, a register, an expression, or a part of the
+// names of types.
+func objectOf(c *cli.Context, text string, arg *cli.Arg) (cli.Object, error) {
 	if text[0] != '@' && cli.IsRegister(text) {
 		text = "@" + text
 	}
-	if method && text[0] != '@' {
-		return methodNamed(c, text)
+	if arg.Method && text[0] != '@' {
+		a, err := methodNamed(c, text)
+		return cli.Object{Addr: a}, err
 	}
-	return meantAddress(c, text)
+	v, err := meant(c, text)
+	if arg.Type && (errors.As(err, new(*query.Error)) || err == nil && v.Kind == answer.CellType) {
+		return cli.Object{Type: text}, nil
+	}
+	if err != nil {
+		return cli.Object{}, Misread(c, err)
+	}
+	a, err := addressIn(c, text, v)
+	return cli.Object{Addr: a}, err
 }
 
 // methodNamed returns the MethodDesc of the method with a name, before which a module may stand: App!Ns.Type.Method.
@@ -58,20 +68,25 @@ func methodNamed(c *cli.Context, text string) (target.Addr, error) {
 	return 0, c.Usagef("%d methods are named %s: name2ee *!%s lists them", len(methods), text, name)
 }
 
-// meantAddress evaluates an expression to an object or an address.
-func meantAddress(c *cli.Context, text string) (target.Addr, error) {
+// meant evaluates an expression that has one value.
+func meant(c *cli.Context, text string) (answer.Cell, error) {
 	p, err := QueryProcess(c)
 	if err != nil {
-		return 0, err
+		return answer.Cell{}, err
 	}
 	e, err := query.Evaluate(c.Context(), p, text)
-	if err = Misread(c, err); err != nil {
-		return 0, err
+	switch {
+	case err != nil:
+		return answer.Cell{}, err
+	case len(e.Values) != 1:
+		return answer.Cell{}, c.Usagef("%s is %d values, and not one object", text, len(e.Values))
 	}
-	if len(e.Values) != 1 {
-		return 0, c.Usagef("%s is %d values, and not one object", text, len(e.Values))
-	}
-	switch v := e.Values[0].Value; v.Kind {
+	return e.Values[0].Value, nil
+}
+
+// addressIn returns the object or address that the value of an expression is.
+func addressIn(c *cli.Context, text string, v answer.Cell) (target.Addr, error) {
+	switch v.Kind {
 	case answer.CellObject, answer.CellAddress:
 		return target.Addr(v.Bits), nil
 	case answer.CellMissing:
@@ -89,7 +104,7 @@ func meantAddress(c *cli.Context, text string) (target.Addr, error) {
 
 // explained runs a command, and adds to its error what the addresses are that it was given.
 func explained(c *cli.Context, run func() (report.Answer, error)) (report.Answer, error) {
-	if err := c.FindObjects(func(text string, method bool) (target.Addr, error) { return addressOf(c, text, method) }); err != nil {
+	if err := c.FindObjects(func(text string, arg *cli.Arg) (cli.Object, error) { return objectOf(c, text, arg) }); err != nil {
 		return report.Answer{}, err
 	}
 	given := c.Addresses()

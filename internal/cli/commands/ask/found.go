@@ -10,7 +10,7 @@ import (
 // FoundNamed is Found for rows selected by a part of a name. If there are none the command warns,
 // because the name may be misspelt.
 func FoundNamed[T any](c *cli.Context, rows iter.Seq2[T, error], what, part string) (iter.Seq2[T, error], error) {
-	met := part == "" || c.SOS
+	met := part == "" || FormOf(c).NoAdvice
 	c.AtEnd(func() {
 		if !met {
 			c.Warn(fmt.Errorf("no %s was found for %q", what, part))

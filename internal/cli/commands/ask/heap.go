@@ -146,7 +146,7 @@ func (t *Types) Of(c *cli.Context, h *heap.Heap) (func(*dac.MethodTable) bool, e
 // NothingFound warns that no object was found. It does not where a warning gives the reason, and in SOS's form, which
 // has no such line.
 func NothingFound(c *cli.Context) {
-	if c.Warned() == 0 && !c.SOS {
+	if c.Warned() == 0 && !FormOf(c).NoAdvice {
 		c.Warn(errors.New("no object was found where the options look for it"))
 	}
 }
@@ -155,7 +155,7 @@ func NothingFound(c *cli.Context) {
 // and names one that may have been meant.
 func nearMisses(c *cli.Context, h *heap.Heap, part string) func(*dac.MethodTable) bool {
 	named := h.TypeContains(part)
-	if part == "" || c.SOS {
+	if part == "" || FormOf(c).NoAdvice {
 		return named
 	}
 	var mu sync.Mutex

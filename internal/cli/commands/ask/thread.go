@@ -48,7 +48,7 @@ func (by *ThreadIDs) Thread(c *cli.Context, list []threads.Thread, text string) 
 // thread of the crash; SOS takes the first instead.
 func CurrentThread(c *cli.Context, list []threads.Thread) *threads.Thread {
 	id, ok := c.Session.Thread()
-	if !ok && !c.SOS {
+	if !ok && !FormOf(c).FirstThread {
 		id, ok = crash.ThreadID(Dump(c).Target())
 	}
 	if ok {

@@ -39,15 +39,7 @@ func askGCRoot(c *cli.Context, o *gcRootOptions) (*answer.RootPaths, error) {
 		return nil, err
 	}
 	return h.RootPaths(c.Context(), o.Object.Addr, graph.HoldOptions{All: o.All, NoStacks: o.NoStacks, Condemned: o.Gen, Limit: o.Limit,
-		Retained: o.Retained, Disjoint: o.Paths, Order: pathOrder(c)})
-}
-
-// pathOrder returns the order of paths that the form of the answer wants.
-func pathOrder(c *cli.Context) graph.PathOrder {
-	if c.SOS {
-		return graph.OrderSOS
-	}
-	return graph.OrderShortest
+		Retained: o.Retained, Disjoint: o.Paths, Order: ask.FormOf(c).Paths})
 }
 
 type pathToOptions struct {
@@ -66,6 +58,6 @@ func pathToCommand() cli.Command {
 		if err != nil {
 			return nil, err
 		}
-		return h.PathTo(c.Context(), o.From.Addr, o.To.Addr, pathOrder(c))
+		return h.PathTo(c.Context(), o.From.Addr, o.To.Addr, ask.FormOf(c).Paths)
 	}, memorytext.ObjectPath)
 }

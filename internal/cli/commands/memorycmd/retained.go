@@ -18,10 +18,10 @@ type retainedOptions struct {
 	Assembly  bool          `opt:"assembly" excludes:"namespace,gen,address" help:"a row for each assembly"`
 	Namespace bool          `opt:"namespace" excludes:"gen,address" help:"a row for each namespace"`
 	Gen       bool          `opt:"gen" excludes:"address" help:"a row for each generation"`
-	Garbage   bool          `opt:"garbage" excludes:"address" help:"garbage instead of what lives: what dead objects retain"`
+	Garbage   bool          `opt:"garbage" help:"garbage instead of what lives: what dead objects retain"`
 	Top       *int          `opt:"top" range:"0:" help:"rows at most, 0 for all (30; types of an object 10)"`
-	Min       *cli.Bytes    `opt:"min" excludes:"address" help:"least retained size of a row"`
-	Object    cli.Object    `arg:"address,optional" help:"an object"`
+	Min       *cli.Bytes    `opt:"min" help:"least retained size of a row"`
+	Object    cli.Object    `arg:"address,optional" kind:"type" help:"an object"`
 	More      []target.Addr `arg:"more,optional" help:"more objects"`
 }
 
@@ -36,6 +36,7 @@ func retainedCommand() cli.Command {
 		Examples: []cli.Example{
 			{Line: "retained -top 10", Text: "which types hold most of the heap?"},
 			{Line: "retained -namespace -min 10m", Text: "which parts of the program do?"},
+			{Line: "retained Contoso.Order", Text: "how much do the types retain whose names contain this?"},
 			{Line: "retained 7f10a4632890", Text: "how much memory is freed with this object?"},
 		},
 	}, askRetained, memorytext.Retained)
@@ -46,10 +47,17 @@ func askRetained(c *cli.Context, o *retainedOptions) (*answer.Retained, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.Object.Given {
+	switch object := o.Object.Given && o.Object.Type == ""; {
+	case o.Object.Type != "" && o.More != nil || object && (o.Garbage || o.Min != nil):
+		return nil, c.Usagef("-garbage and -min are for types, and more addresses for objects")
+	case object:
 		return h.RetainedBy(c.Context(), append([]target.Addr{o.Object.Addr}, o.More...), or(o.Top, 10))
 	}
-	ro := graph.RetainedOptions{Garbage: o.Garbage, Top: or(o.Top, 30), Least: uint64(or(o.Min, 0))}
+	types, err := (&ask.Types{Type: o.Object.Type}).Of(c, h.Graph().Heap())
+	if err != nil {
+		return nil, err
+	}
+	ro := graph.RetainedOptions{Type: types, Garbage: o.Garbage, Top: or(o.Top, 30), Least: uint64(or(o.Min, 0))}
 	switch {
 	case o.Assembly:
 		ro.By = graph.ByAssembly

@@ -3,8 +3,8 @@ package objectcmd
 import (
 	"errors"
 
+	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/app/tasks"
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/internal/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/cli/text/objecttext"
@@ -12,7 +12,6 @@ import (
 	"github.com/sosgo/sosgo/internal/report"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/query"
-	"github.com/sosgo/sosgo/target"
 )
 
 type objOptions struct {
@@ -43,50 +42,15 @@ func dumpObjCommand() cli.Command {
 }
 
 func askDumpObj(c *cli.Context, o *objOptions) (*answer.Object, error) {
-	r, err := ask.Objects(c)
-	if err != nil {
-		return nil, err
-	}
-	x, err := r.Describe(c.Context(), o.Object.Addr, objects.DescribeOptions{NoFields: o.NoFields, References: o.Refs})
+	x, err := ask.View(c).Describe(ask.Context(c), o.Object.Addr, sosgo.DescribeOptions{
+		DescribeOptions: objects.DescribeOptions{NoFields: o.NoFields, References: o.Refs}, Plain: o.Show != "" || ask.FormOf(c).Plain})
 	switch {
 	case err != nil:
 		return nil, invalidObject(err)
 	case o.Show != "":
 		return x, show(c, x, o.Show)
-	case !o.NoFields && !c.SOS:
-		summarise(c, r, o.Object.Addr, x)
 	}
 	return x, nil
-}
-
-// firstElements is how many elements of a collection dumpobj shows.
-const firstElements = 5
-
-// summarise adds the first elements of a collection, and what a task waits for.
-func summarise(c *cli.Context, r *objects.Reader, a target.Addr, o *answer.Object) {
-	l, err := ask.Collections(c)
-	if err != nil {
-		return // there are no objects without it
-	}
-	object, err := r.Object(a)
-	if err != nil {
-		return // the description has the reason
-	}
-	o.Collection, err = l.Summary(object, firstElements)
-	o.Note(err)
-	if t, err := ask.View(c).TaskReader(); err == nil {
-		o.Task = taskState(t, o)
-	}
-}
-
-// taskState describes an object that is a task; it is nil for others.
-func taskState(r *tasks.Reader, o *answer.Object) *answer.TaskState {
-	s, err := r.DescribeState(o.Address)
-	if err != nil {
-		return nil // the fields show what could not be read
-	}
-	o.NoteAll(s.Noted())
-	return s
 }
 
 // show evaluates expressions about an object.

@@ -84,7 +84,7 @@ func concurrentCommand(name, alias, class string, text func(*report.Page, *answe
 }
 
 func askConcurrent(c *cli.Context, a target.Addr, class string) (*answer.Collection, error) {
-	l, err := describeCollection(c, a, collections.Options{Only: class, SOS: c.SOS})
+	l, err := describeCollection(c, a, collections.Options{Only: class, SOS: ask.FormOf(c).Slots})
 	var other *collections.KindError
 	var invalid *objects.InvalidError
 	switch {

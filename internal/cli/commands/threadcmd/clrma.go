@@ -38,6 +38,6 @@ func askCLRMA(c *cli.Context, o *threadOptions) (*answer.ThreadAnalysis, error) 
 	if err != nil {
 		return nil, err
 	}
-	so := threads.StackOptions{Now: c.SOS, Walk: walkOfAll(c), DescribeOptions: stackwalk.DescribeOptions{Source: true, Symbols: ask.Dump(c).Symbols()}}
+	so := threads.StackOptions{Now: ask.FormOf(c).Now, Walk: walkOfAll(c), DescribeOptions: stackwalk.DescribeOptions{Source: true, Symbols: ask.Dump(c).Symbols()}}
 	return crash.Analyze(c.Context(), walker, t, so), nil
 }

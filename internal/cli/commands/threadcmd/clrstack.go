@@ -60,6 +60,7 @@ func askCLRStack(c *cli.Context, o *stackOptions) (*answer.Stacks, error) {
 	if err != nil {
 		return nil, err
 	}
+	form := ask.FormOf(c)
 	return threads.Stacks(c.Context(), walker, list, threads.StackOptions{
 		DescribeOptions: stackwalk.DescribeOptions{
 			Source:    !o.NoSource,
@@ -70,8 +71,8 @@ func askCLRStack(c *cli.Context, o *stackOptions) (*answer.Stacks, error) {
 			Symbols:   ask.Dump(c).Symbols(),
 		},
 		Native:     o.Native,
-		Now:        c.SOS || o.Now,
-		Carried:    c.SOS,
+		Now:        form.Now || o.Now,
+		Carried:    form.Carried,
 		References: o.GC,
 		Fold:       o.Fold,
 		Debug:      o.Debug && !o.All,
@@ -94,10 +95,10 @@ func (o *stackOptions) threads(c *cli.Context, w *stackwalk.Walker) ([]*threads.
 }
 
 // walkOfAll returns the walk for a process with several CLRs, nil for others. It merges the frames of all, or where one
-// was chosen only counts the others'. SOS shows those of one.
+// was chosen only counts the others'.
 func walkOfAll(c *cli.Context) func(context.Context, uint32, stackwalk.WalkOptions) iter.Seq[stackwalk.Frame] {
 	switch d := ask.Dump(c); {
-	case c.SOS || !d.SeveralRuntimes():
+	case ask.FormOf(c).OneRuntime || !d.SeveralRuntimes():
 		return nil
 	case c.Session.Runtime() != "":
 		return ask.View(c).FoldedWalk

@@ -36,8 +36,7 @@ func askDumpStackObjects(c *cli.Context, o *stackObjectOptions) (*answer.StackOb
 	if err != nil {
 		return nil, err
 	}
-	// SOS's form has the rows that SOS has, also those from behind the stack.
-	oo := threads.ObjectOptions{Verify: o.Verify, Extended: c.SOS}
+	oo := threads.ObjectOptions{Verify: o.Verify, Extended: ask.FormOf(c).Extended}
 	if o.Precise {
 		if oo.Precise, err = ask.View(c).Walker(); err != nil {
 			return nil, err

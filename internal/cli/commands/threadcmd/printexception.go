@@ -52,7 +52,7 @@ func askPrintException(c *cli.Context, o *thrownOptions) (*answer.ThrownExceptio
 	}
 	t, a := ask.CurrentThread(c, list), o.Object.Addr
 	if !o.Object.Given {
-		if a, err = lastThrown(t); err != nil && c.SOS {
+		if a, err = lastThrown(t); err != nil && ask.FormOf(c).NoAdvice {
 			return nil, err
 		}
 	} else if err := provenObject(c, a); err != nil {

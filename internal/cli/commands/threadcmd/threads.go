@@ -78,7 +78,7 @@ func askRegisters(c *cli.Context, o *registerOptions) (*answer.Registers, error)
 		return nil, err
 	}
 	ro := threads.RegisterOptions{Float: o.Verbose}
-	if x, ok := ask.Dump(c).Target().Exception(); ok && !c.SOS && !o.Now {
+	if x, ok := ask.Dump(c).Target().Exception(); ok && !o.Now && !ask.FormOf(c).Now {
 		ro.Exception = &x
 	}
 	current, err := ask.CurrentThread(c, list).DescribeRegisters(ro)

@@ -49,18 +49,17 @@ func firstDifference(want, got []byte) string {
 	return ""
 }
 
+type markOptions struct {
+	Line int `arg:"line" help:"the number of the line"`
+}
+
 // answers runs command lines in one session and returns what each printed,
 // warnings and errors too.
 func answers(ctx context.Context, open func() (*sosgo.Dump, error), lines []string) [][]byte {
 	var out bytes.Buffer
 	ends := make([]int, len(lines))
-	mark := cli.Command{Name: "slicedumpmark", Group: cli.GroupShell, Summary: "notes where an answer ends", Hidden: true,
-		Args: []cli.Arg{{Name: "line", Kind: cli.Int, Summary: "the number of the line"}},
-		Ask: func(c *cli.Context) (report.Answer, error) {
-			i, _ := c.Int("line")
-			ends[i] = out.Len()
-			return report.Answer{}, nil
-		}}
+	mark := cli.Print(cli.Command{Name: "slicedumpmark", Group: cli.GroupShell, Summary: "notes where an answer ends", Hidden: true},
+		func(_ *cli.Context, o *markOptions, _ *report.Page) { ends[o.Line] = out.Len() })
 	args := []string{"-d", "dump"}
 	for i, line := range lines {
 		args = append(args, "-c", line, "-c", mark.Name+" "+strconv.Itoa(i))
@@ -80,11 +79,8 @@ func answers(ctx context.Context, open func() (*sosgo.Dump, error), lines []stri
 
 // inventory returns a command that prints what the library finds.
 func inventory() cli.Command {
-	return cli.Command{Name: inventoryName, Group: cli.GroupShell, Summary: "prints what the library finds", Hidden: true,
-		NeedsDump: true,
-		Ask: func(c *cli.Context) (report.Answer, error) {
-			return report.SayText(func(p *report.Page) { p.Fail(writeInventory(p, c.Dump().(*sosgo.Dump))) }), nil
-		}}
+	return cli.Print(cli.Command{Name: inventoryName, Group: cli.GroupShell, Summary: "prints what the library finds", Hidden: true, NeedsDump: true},
+		func(c *cli.Context, _ *cli.None, p *report.Page) { p.Fail(writeInventory(p, c.Dump().(*sosgo.Dump))) })
 }
 
 func writeInventory(p *report.Page, d *sosgo.Dump) error {
