@@ -113,7 +113,10 @@ func (v *Value) appendEnum(l answer.Line) answer.Line {
 
 // Inline returns the object on one line: the text of a string, a boxed value, the type and lengths of an array, the
 // type of other objects. A collection has its number of elements too.
-func (o Object) Inline(limit int) string { return o.appendInline(nil, limit, 0, nil).String() }
+func (o Object) Inline(limit int) string { return o.Line(limit).String() }
+
+// Line is Inline in pieces, with the errors of those that are missing.
+func (o Object) Line(limit int) answer.Line { return o.appendInline(nil, limit, 0, nil) }
 
 // appendInline appends the line of an object. from is the field that refers to it, or nil.
 func (o Object) appendInline(l answer.Line, limit, depth int, from *Field) answer.Line {

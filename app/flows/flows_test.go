@@ -203,3 +203,9 @@ func TestStacksOfRequests(t *testing.T) {
 		return 2
 	})
 }
+
+// TestMissingParts lists what flows again and again without one of the places that the answer was read from.
+func TestMissingParts(t *testing.T) {
+	ask := func(v *sosgo.View) (any, []error, error) { return testdump.Asked(v.Flows(t.Context())) }
+	testdump.OpenWeb(t, "web-net10").Sweep(t, 200, false, ask)
+}

@@ -131,7 +131,9 @@ func (r *Reader) Describe(executionContext objects.Object) []answer.FlowValue {
 		case r.IsScope(o):
 			v.Scopes = r.Scopes(o)
 		case o.IsString() || o.IsBoxed():
-			v.Text = o.Inline(scopeText)
+			line := o.Line(scopeText)
+			r.Note(line.Err())
+			v.Text = line.String()
 		}
 		out = append(out, v)
 	}

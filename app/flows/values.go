@@ -1,6 +1,7 @@
 package flows
 
 import (
+	"errors"
 	"iter"
 	"math"
 	"slices"
@@ -10,6 +11,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/objects/collections"
 	"github.com/sosgo/sosgo/objects/shapes"
 )
 
@@ -104,21 +106,37 @@ func (r *Reader) scope(o objects.Object) string {
 	}
 	name, err := o.Type.ManagedName()
 	r.Note(err)
-	if c, err := r.items.Of(o); err == nil {
+	c, err := r.items.Of(o)
+	if err != nil && !errors.Is(err, collections.ErrNotCollection) {
+		r.Note(err)
+	}
+	if err == nil {
 		var parts []string
 		for item, err := range c.Items() {
-			if err != nil || len(parts) == limits.RequestHeaders {
+			if r.Note(err); err != nil || len(parts) == limits.RequestHeaders {
 				break
 			}
-			parts = append(parts, scopePair(item.Key.Plain(scopeText), item.Value.Plain(scopeText)))
+			parts = append(parts, scopePair(r.Plain(item.Key, scopeText), r.Plain(item.Value, scopeText)))
 		}
 		return strings.Join(parts, ", ")
 	}
 	short := name[strings.LastIndexAny(name, ".+")+1:]
 	var parts []string
 	for f, v := range o.Fields() {
-		if s, err := v.Text(scopeText); err == nil && f.Name != "_cachedToString" {
-			parts = append(parts, scopePair(strings.TrimPrefix(f.Name, "_"), s))
+		if err := v.Err(); err != nil {
+			r.Note(err)
+			continue
+		}
+		if v.Kind() != objects.KindReference || v.IsNull() || f.Name == "_cachedToString" {
+			continue
+		}
+		s, err := v.Object()
+		if r.Note(err); err != nil || !s.IsString() {
+			continue
+		}
+		text, err := s.Text(scopeText)
+		if r.Note(err); err == nil {
+			parts = append(parts, scopePair(strings.TrimPrefix(f.Name, "_"), text))
 		}
 	}
 	return strings.TrimSpace(short + " " + strings.Join(parts, ", "))

@@ -2,6 +2,7 @@ package flows
 
 import (
 	"context"
+	"fmt"
 	"iter"
 
 	"github.com/sosgo/sosgo/answer"
@@ -21,6 +22,9 @@ func (r *Reader) Worker(ctx context.Context, walk Walk, t *threads.Thread) answe
 		return out
 	}
 	does := t.Activity(walk(ctx, t, stackwalk.WalkOptions{}))
+	if does.Err != nil {
+		r.Note(fmt.Errorf("stack of thread %#x: %w", t.ID(), does.Err))
+	}
 	out.Does = does.Text
 	if does.Caller != nil {
 		out.Method = r.program(walk(ctx, t, stackwalk.WalkOptions{}))

@@ -117,7 +117,7 @@ func declared(e *answer.CacheEntry) int64 {
 
 // entry describes one entry.
 func (r *Reader) entry(in shapes.Reading, o objects.Object, s *cacheEntry, x shapes.Instance) answer.CacheEntry {
-	out := answer.CacheEntry{Address: o.Addr, Key: s.Key.Value(x).Plain(limits.RequestText), Size: r.number(in, &s.Size, x), Expired: in.BoolAt(&s.Expired, x),
+	out := answer.CacheEntry{Address: o.Addr, Key: in.Plain(s.Key.Value(x), limits.RequestText), Size: r.number(in, &s.Size, x), Expired: in.BoolAt(&s.Expired, x),
 		Accessed: answer.Maybe[time.Time]{Err: shapes.ErrNoField}, Bytes: answer.Maybe[int64]{Err: shapes.ErrNoField}}
 	if !s.Expired.Has() && s.Flags.Has() {
 		flags := in.IntAt(&s.Flags, x)
@@ -134,7 +134,7 @@ func (r *Reader) entry(in shapes.Reading, o objects.Object, s *cacheEntry, x sha
 		}
 	}
 	if s.Sliding.Has() {
-		if text := s.Sliding.Value(x).Plain(0); text != "00:00:00" && text != "null" {
+		if text := in.Plain(s.Sliding.Value(x), 0); text != "00:00:00" && text != "null" {
 			out.Sliding = text
 		}
 	}

@@ -109,3 +109,17 @@ func TestCachesOfNet6(t *testing.T) {
 	assert.Nil(t, used.Expires)
 	assert.Equal(t, "01:00:00", used.Sliding)
 }
+
+// TestMissingParts asks each question again and again without one of the places that its answer was read from.
+func TestMissingParts(t *testing.T) {
+	scopes := func(v *sosgo.View) (any, []error, error) { return testdump.Asked(v.ServiceScopes(t.Context())) }
+	caches := func(v *sosgo.View) (any, []error, error) { return testdump.Asked(v.Caches(t.Context())) }
+	contexts := func(v *sosgo.View) (any, []error, error) { return testdump.Asked(v.DbContexts(t.Context())) }
+	d := testdump.OpenWeb(t, "web-net10")
+	t.Run("scopes", func(t *testing.T) { d.Sweep(t, 200, false, scopes) })
+	t.Run("caches", func(t *testing.T) { d.Sweep(t, 200, false, caches) })
+	t.Run("types of caches", func(t *testing.T) { testdump.SweepLibraries(t, 60, true, caches) })
+	t.Run("caches of .NET 6", func(t *testing.T) { testdump.SweepLibraries(t, 1e6, false, caches) })
+	t.Run("contexts", func(t *testing.T) { testdump.SweepLibraries(t, 1e6, false, contexts) })
+	t.Run("types of contexts", func(t *testing.T) { testdump.SweepLibraries(t, 60, true, contexts) })
+}

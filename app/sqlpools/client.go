@@ -223,7 +223,7 @@ func (q *query) clientValues(f *shapes.Ref, x shapes.Instance) []answer.SQLParam
 	out := []answer.SQLParameter{}
 	for _, o := range list {
 		if s, x := shapes.As[clientParameter](q.Reading, o); s != nil {
-			out = append(out, answer.SQLParameter{Name: q.TextAt(&s.Name, x), Value: plain(&s.Value, x)})
+			out = append(out, answer.SQLParameter{Name: q.TextAt(&s.Name, x), Value: q.plain(&s.Value, x)})
 		}
 	}
 	return out

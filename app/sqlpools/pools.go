@@ -132,23 +132,26 @@ func (q *query) timeout(f *shapes.Value, x shapes.Instance) answer.Maybe[*int64]
 }
 
 // plain returns the value that a field refers to as text.
-func plain(f *shapes.Ref, x shapes.Instance) string {
+func (q *query) plain(f *shapes.Ref, x shapes.Instance) string {
 	o, err := f.Object(x)
+	if err == nil && o.IsString() {
+		var s string
+		if s, err = o.Text(limits.RequestText); err == nil {
+			return s
+		}
+	}
 	switch {
 	case err != nil:
+		q.Note(err)
 		return answer.Absent(err)
 	case o.Addr == 0:
 		return "null"
-	case o.IsString():
-		s, err := o.Text(limits.RequestText)
-		if err != nil {
-			return answer.Absent(err)
-		}
-		return s
 	case o.IsBoxed():
-		return o.Boxed().Plain(limits.RequestText)
+		return q.Plain(o.Boxed(), limits.RequestText)
 	}
-	return o.Inline(limits.RequestText)
+	line := o.Line(limits.RequestText)
+	q.Note(line.Err())
+	return line.String()
 }
 
 // masked replaces a secret.

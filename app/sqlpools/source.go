@@ -89,7 +89,7 @@ func (q *query) sourceCommand(f *shapes.Ref, x shapes.Instance) *answer.SQLComma
 	out.Parameters = []answer.SQLParameter{}
 	for _, o := range list {
 		if s, x := shapes.As[sourceParameter](q.Reading, o); s != nil {
-			out.Parameters = append(out.Parameters, answer.SQLParameter{Name: q.TextAt(&s.Name, x), Value: plain(&s.Value, x)})
+			out.Parameters = append(out.Parameters, answer.SQLParameter{Name: q.TextAt(&s.Name, x), Value: q.plain(&s.Value, x)})
 		}
 	}
 	return out

@@ -243,3 +243,14 @@ func TestUnread(t *testing.T) {
 	assert.Error(t, c.Transaction.Err)
 	assert.NoError(t, c.Owner.Err)
 }
+
+// TestMissingParts lists the pools again and again without one of the places that the answer was read from.
+func TestMissingParts(t *testing.T) {
+	ask := func(v *sosgo.View) (any, []error, error) {
+		return testdump.Asked(v.SQLPools(t.Context(), sosgo.SQLPoolOptions{Brief: true}))
+	}
+	d := testdump.OpenWeb(t, "web-net10")
+	d.Sweep(t, 200, false, ask)
+	d.Sweep(t, 8, true, ask)
+	testdump.SweepLibraries(t, 400, false, ask)
+}

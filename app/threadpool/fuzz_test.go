@@ -110,3 +110,18 @@ func TestMissingParts(t *testing.T) {
 		return []any{p, p.Queues, timers}, append(p.Noted(), timers.Noted()...), err
 	})
 }
+
+// TestMissingTypes reads a pool and the timers again and again without one of the places, those of types too.
+func TestMissingTypes(t *testing.T) {
+	ask := func(v *sosgo.View) (any, []error, error) {
+		p, err := v.ThreadPool(t.Context(), sosgo.ThreadPoolOptions{Items: true, Log: true})
+		if err != nil {
+			return nil, nil, err
+		}
+		timers, err := v.Timers(t.Context())
+		return []any{p, p.Queues, timers}, append(p.Noted(), timers.Noted()...), err
+	}
+	for name, most := range map[string]int{"net10-async": 60, "net31-zoo": 60, "net8-zoo": 30, "win-net6-zoo": 30} {
+		t.Run(name, func(t *testing.T) { testdump.Open(t, name).Sweep(t, most, true, ask) })
+	}
+}

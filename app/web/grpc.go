@@ -87,10 +87,11 @@ func (r *Reader) GRPC(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (*a
 			g.Note(err)
 			continue
 		}
-		at[call.Addr] = len(out.Calls)
 		if s, x := shapes.As[grpcSent](g, call); s != nil {
+			at[call.Addr] = len(out.Calls)
 			out.Calls = append(out.Calls, r.sent(g, call, s, x))
 		} else if s, x := shapes.As[grpcServed](g, call); s != nil {
+			at[call.Addr] = len(out.Calls)
 			out.Calls = append(out.Calls, r.served(g, call, s, x))
 		}
 	}

@@ -276,6 +276,8 @@ func (q *query) collection(out *answer.Request, s *featureCollection, x shapes.I
 		}
 		if o, err := item.Value.Object(); err == nil {
 			q.feature(out, o)
+		} else if !item.Value.IsNull() {
+			g.Note(err)
 		}
 	}
 }

@@ -340,3 +340,28 @@ func TestWebSockets(t *testing.T) {
 		return 2
 	})
 }
+
+// TestMissingParts asks each question again and again without one of the places that its answer was read from.
+func TestMissingParts(t *testing.T) {
+	d := testdump.OpenWeb(t, "web-net10")
+	for name, ask := range map[string]func(v *sosgo.View) (any, []error, error){
+		"requests": func(v *sosgo.View) (any, []error, error) {
+			return testdump.Asked(v.Requests(t.Context(), sosgo.RequestOptions{Headers: true, Brief: true}))
+		},
+		"messages": func(v *sosgo.View) (any, []error, error) {
+			return testdump.Asked(v.Messages(t.Context(), sosgo.MessageOptions{}))
+		},
+		"clients":    func(v *sosgo.View) (any, []error, error) { return testdump.Asked(v.HTTPClients(t.Context())) },
+		"WebSockets": func(v *sosgo.View) (any, []error, error) { return testdump.Asked(v.WebSockets(t.Context())) },
+	} {
+		t.Run(name, func(t *testing.T) { d.Sweep(t, 200, false, ask) })
+	}
+	for name, ask := range map[string]func(v *sosgo.View) (any, []error, error){
+		"gRPC":              func(v *sosgo.View) (any, []error, error) { return testdump.Asked(v.GRPCCalls(t.Context())) },
+		"servers of .NET 6": func(v *sosgo.View) (any, []error, error) { return testdump.Asked(v.Requests(t.Context())) },
+		"queues of .NET 6":  func(v *sosgo.View) (any, []error, error) { return testdump.Asked(v.HTTPClients(t.Context())) },
+	} {
+		t.Run(name, func(t *testing.T) { testdump.SweepLibraries(t, 400, false, ask) })
+		t.Run(name+" of types", func(t *testing.T) { testdump.SweepLibraries(t, 60, true, ask) })
+	}
+}

@@ -1,6 +1,7 @@
 package shapes
 
 import (
+	"cmp"
 	"errors"
 	"time"
 
@@ -82,6 +83,12 @@ func (r Reading) ObjectAt(f *Ref, x Instance) objects.Object {
 		return objects.Object{}
 	}
 	return o
+}
+
+// Plain formats a value on a line of at most limit characters a string, and notes what the line lacks.
+func (r Reading) Plain(v objects.Value, limit int) string {
+	r.Note(cmp.Or(v.Err(), v.Line(limit).Err()))
+	return v.Plain(limit)
 }
 
 // PointerAt returns the address in a field, 0 for null and if there is no such field.

@@ -34,11 +34,16 @@ func OpenOverlaid(t testing.TB, name string, damage ...Damage) (*sosgo.Dump, *Ov
 // at hand, with an Overlay over its memory.
 func Libraries(t testing.TB) (*sosgo.Dump, *Overlay) {
 	t.Helper()
+	return OverlaidFile(t, libraries(t), sosgo.Options{Offline: true})
+}
+
+func libraries(t testing.TB) string {
+	t.Helper()
 	root, err := testcase.ModuleRoot()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return OverlaidFile(t, filepath.Join(root, "testdata", "dumps", "libraries", "net10-libraries", "net10-libraries.dmp.zst"), sosgo.Options{Offline: true})
+	return filepath.Join(root, "testdata", "dumps", "libraries", "net10-libraries", "net10-libraries.dmp.zst")
 }
 
 // OverlaidFile is OpenOverlaid for a dump that is no canned one.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/internal/jsonenc"
+	"github.com/sosgo/sosgo/internal/test/testcase"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -18,7 +19,18 @@ import (
 func (d *Dump) Sweep(t *testing.T, most int, cold bool, ask func(v *sosgo.View) (answer any, noted []error, err error)) {
 	t.Helper()
 	t.Attr("case", d.Name)
-	raw, err := d.Raw()
+	sweep(t, d.Case, d.Options(), most, cold, ask)
+}
+
+// SweepLibraries is Sweep for the dump of Libraries.
+func SweepLibraries(t *testing.T, most int, cold bool, ask func(v *sosgo.View) (answer any, noted []error, err error)) {
+	t.Helper()
+	sweep(t, &testcase.Case{Path: libraries(t)}, sosgo.Options{Offline: true}, most, cold, ask)
+}
+
+func sweep(t *testing.T, c *testcase.Case, o sosgo.Options, most int, cold bool, ask func(v *sosgo.View) (any, []error, error)) {
+	t.Helper()
+	raw, err := c.Raw()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,7 +38,7 @@ func (d *Dump) Sweep(t *testing.T, most int, cold bool, ask func(v *sosgo.View) 
 	var open *sosgo.Dump
 	reopen := func() *sosgo.Dump {
 		f.set(false, target.Range{}, nil)
-		o := d.Options()
+		o := o
 		o.WrapMemory = func(m target.Memory) target.Memory { f.Memory = m; return f }
 		open, err := sosgo.OpenReaderAt(target.BytesSource(raw), int64(len(raw)), o)
 		if err != nil {
@@ -91,6 +103,14 @@ func (d *Dump) Sweep(t *testing.T, most int, cold bool, ask func(v *sosgo.View) 
 	if changed == 0 {
 		t.Error("no place changed the answer")
 	}
+}
+
+// Asked gives Sweep an answer with what it notes.
+func Asked[T interface{ Noted() []error }](a T, err error) (answer any, noted []error, _ error) {
+	if err != nil {
+		return nil, nil, err
+	}
+	return a, a.Noted(), nil
 }
 
 // differing returns the surroundings of the first byte in which two documents differ.
