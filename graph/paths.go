@@ -11,9 +11,7 @@ import (
 
 // A Path leads from outside of the heap to an object. It has the Sources, from the one at the root to the one that
 // refers to the first object, and then the objects. The last object is the path's end.
-type Path struct {
-	Nodes []Node
-}
+type Path struct{ Nodes []Node }
 
 // PathOptions selects paths.
 type PathOptions struct {

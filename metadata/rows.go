@@ -217,9 +217,7 @@ func (md *Metadata) FieldLayout(rid uint32) (FieldLayoutRow, error) {
 }
 
 // A StandAloneSigRow holds a signature of local variables or of a calli site (II.22.36).
-type StandAloneSigRow struct {
-	Signature BlobIndex
-}
+type StandAloneSigRow struct{ Signature BlobIndex }
 
 // StandAloneSig decodes row rid of the StandAloneSig table.
 func (md *Metadata) StandAloneSig(rid uint32) (StandAloneSigRow, error) {
@@ -229,9 +227,7 @@ func (md *Metadata) StandAloneSig(rid uint32) (StandAloneSigRow, error) {
 }
 
 // A ModuleRefRow names another module or a native library (II.22.31).
-type ModuleRefRow struct {
-	Name StringIndex
-}
+type ModuleRefRow struct{ Name StringIndex }
 
 // ModuleRef decodes row rid of the ModuleRef table.
 func (md *Metadata) ModuleRef(rid uint32) (ModuleRefRow, error) {
@@ -241,9 +237,7 @@ func (md *Metadata) ModuleRef(rid uint32) (ModuleRefRow, error) {
 }
 
 // A TypeSpecRow holds the signature of a constructed type (II.22.39).
-type TypeSpecRow struct {
-	Signature BlobIndex
-}
+type TypeSpecRow struct{ Signature BlobIndex }
 
 // TypeSpec decodes row rid of the TypeSpec table.
 func (md *Metadata) TypeSpec(rid uint32) (TypeSpecRow, error) {

@@ -2,6 +2,7 @@ package query
 
 import (
 	"iter"
+	"maps"
 	"slices"
 	"strings"
 
@@ -22,20 +23,49 @@ type function struct {
 	raw        bool // call gets errors as well
 }
 
+// ofObject returns the function that call is of an object, which may be given by its address.
+func ofObject(call func(*frame, objects.Object) Value) func(*frame, []Value) Value {
+	return func(f *frame, v []Value) Value {
+		o, err := f.anObject(v[0])
+		if err != nil {
+			return Failed(err)
+		}
+		return call(f, o)
+	}
+}
+
+// orNull returns call with null for null.
+func orNull(call func(*frame, []Value) Value) func(*frame, []Value) Value {
+	return func(f *frame, v []Value) Value {
+		if v[0].kind == KindNull {
+			return null
+		}
+		return call(f, v)
+	}
+}
+
+// valueOr returns v, or the error.
+func valueOr(v Value, err error) Value {
+	if err != nil {
+		return Failed(err)
+	}
+	return v
+}
+
 // functions returns those of the language, in the order of their documentation.
 func functions() []function {
 	return []function{
 		{name: "obj", args: "address", summary: "the object at an address", min: 1, max: 1, call: callObject},
 		{name: "type", args: "x", summary: "the type of an object or value", min: 1, max: 1, call: callType},
-		{name: "size", args: "x", summary: "bytes of an object", min: 1, max: 1, call: callSize},
+		{name: "size", args: "x", summary: "bytes of an object", min: 1, max: 1, call: orNull(ofObject(callSize))},
 		{name: "retained", args: "x", summary: "bytes that would be freed with an object, its own included, or with the live objects of a type", min: 1, max: 1,
-			need: (*engine).needRetained, call: callRetained},
-		{name: "live", args: "x", summary: "whether something keeps an object alive", min: 1, max: 1, need: (*engine).needLive, call: callLive},
-		{name: "gen", args: "x", summary: "generation: gen0, gen1, gen2, loh, poh, frozen, which equal 0 to 5", min: 1, max: 1, call: callGeneration},
-		{name: "refs", args: "x", summary: "the objects that an object refers to", min: 1, max: 1, call: callRefs},
-		{name: "referrers", args: "x", summary: "the objects that refer to an object", min: 1, max: 1, need: (*engine).needGraph, call: callReferrers},
-		{name: "path", args: "x", summary: "a shortest path from a root to an object, as text; null for garbage", min: 1, max: 1, need: (*engine).needGraph, call: callPath},
-		{name: "hash", args: "x", summary: "the hash code in an object's header, null if it has none", min: 1, max: 1, call: callHash},
+			need: (*engine).needRetained, call: orNull(callRetained)},
+		{name: "live", args: "x", summary: "whether something keeps an object alive", min: 1, max: 1, need: (*engine).needLive, call: orNull(ofObject(callLive))},
+		{name: "gen", args: "x", summary: "generation: gen0, gen1, gen2, loh, poh, frozen, which equal 0 to 5", min: 1, max: 1, call: orNull(ofObject(callGeneration))},
+		{name: "refs", args: "x", summary: "the objects that an object refers to", min: 1, max: 1, call: ofObject(callRefs)},
+		{name: "referrers", args: "x", summary: "the objects that refer to an object", min: 1, max: 1, need: (*engine).needGraph, call: ofObject(callReferrers)},
+		{name: "path", args: "x", summary: "a shortest path from a root to an object, as text; null for garbage", min: 1, max: 1, need: (*engine).needGraph, call: ofObject(callPath)},
+		{name: "hash", args: "x", summary: "the hash code in an object's header, null if it has none", min: 1, max: 1, call: ofObject(callHash)},
 		{name: "addr", args: "x", summary: "the address of an object or struct", min: 1, max: 1, call: callAddress},
 		{name: "len", args: "x", summary: "characters of a string, elements of an array or collection", min: 1, max: 1, call: callLength},
 		{name: "text", args: "x", summary: "a value as text, an object on one line", min: 1, max: 1, call: callText},
@@ -172,19 +202,9 @@ func callType(f *frame, v []Value) Value {
 	return Text(v[0].kind.String())
 }
 
-func callSize(f *frame, v []Value) Value {
-	if v[0].kind == KindNull {
-		return null
-	}
-	o, err := f.anObject(v[0])
-	if err != nil {
-		return Failed(err)
-	}
+func callSize(_ *frame, o objects.Object) Value {
 	n, err := o.Size()
-	if err != nil {
-		return Failed(err)
-	}
-	return Uint(n)
+	return valueOr(Uint(n), err)
 }
 
 func (f *frame) retained(a target.Addr) Value {
@@ -210,10 +230,7 @@ func (f *frame) retainedByType(t *objects.Type) Value {
 }
 
 func callRetained(f *frame, v []Value) Value {
-	switch v[0].kind {
-	case KindNull:
-		return null
-	case KindType:
+	if v[0].kind == KindType {
 		return f.retainedByType(v[0].typ)
 	}
 	o, err := f.anObject(v[0])
@@ -223,25 +240,9 @@ func callRetained(f *frame, v []Value) Value {
 	return f.retained(o.Addr)
 }
 
-func callLive(f *frame, v []Value) Value {
-	if v[0].kind == KindNull {
-		return null
-	}
-	o, err := f.anObject(v[0])
-	if err != nil {
-		return Failed(err)
-	}
-	return Bool(f.e.live(o.Addr))
-}
+func callLive(f *frame, o objects.Object) Value { return Bool(f.e.live(o.Addr)) }
 
-func callGeneration(f *frame, v []Value) Value {
-	if v[0].kind == KindNull {
-		return null
-	}
-	o, err := f.anObject(v[0])
-	if err != nil {
-		return Failed(err)
-	}
+func callGeneration(f *frame, o objects.Object) Value {
 	h, err := f.e.p.Heap()
 	if err != nil {
 		return Failed(err)
@@ -253,11 +254,7 @@ func callGeneration(f *frame, v []Value) Value {
 	return generationValue(s.Generation(o.Addr))
 }
 
-func callRefs(f *frame, v []Value) Value {
-	o, err := f.anObject(v[0])
-	if err != nil {
-		return Failed(err)
-	}
+func callRefs(f *frame, o objects.Object) Value {
 	refs, err := f.e.p.Objects.References(f.e.ctx, o.Addr)
 	if err != nil {
 		return Failed(err)
@@ -280,11 +277,7 @@ func callRefs(f *frame, v []Value) Value {
 
 func listOf(all iter.Seq[Value]) Value { return Value{kind: KindList, list: &list{all}} }
 
-func callReferrers(f *frame, v []Value) Value {
-	o, err := f.anObject(v[0])
-	if err != nil {
-		return Failed(err)
-	}
+func callReferrers(f *frame, o objects.Object) Value {
 	g := f.e.holders.Graph()
 	node, ok := g.Node(o.Addr)
 	if !ok {
@@ -303,11 +296,7 @@ func callReferrers(f *frame, v []Value) Value {
 	})
 }
 
-func callPath(f *frame, v []Value) Value {
-	o, err := f.anObject(v[0])
-	if err != nil {
-		return Failed(err)
-	}
+func callPath(f *frame, o objects.Object) Value {
 	paths, err := f.e.holders.RootPaths(f.e.ctx, o.Addr, graph.HoldOptions{Limit: 1})
 	if err != nil {
 		return Failed(err)
@@ -315,11 +304,7 @@ func callPath(f *frame, v []Value) Value {
 	return pathText(paths)
 }
 
-func callHash(f *frame, v []Value) Value {
-	o, err := f.anObject(v[0])
-	if err != nil {
-		return Failed(err)
-	}
+func callHash(f *frame, o objects.Object) Value {
 	h, err := f.e.p.Runtime.ObjectHeader(o.Addr)
 	if err != nil {
 		return Failed(err)
@@ -401,13 +386,8 @@ func (s *scope) variable(n *node) (code, error) {
 	if v, ok := s.e.p.Variables[strings.ToLower(n.name)]; ok {
 		return constantCode(v), nil
 	}
-	var names []string
-	for name := range s.e.p.Variables {
-		names = append(names, name)
-	}
-	slices.Sort(names)
 	bad := s.e.errorf(n, "%s has no value", n.name)
-	if len(names) > 0 {
+	if names := slices.Sorted(maps.Keys(s.e.p.Variables)); len(names) > 0 {
 		bad.Hint = "there are " + strings.Join(names, ", ")
 	}
 	return code{}, bad
@@ -440,11 +420,7 @@ func (s *scope) method(n *node) (code, error) {
 	m, ok := methods[n.name]
 	if !ok {
 		bad := s.e.errorf(n, "nothing of the program can be called, and %s is no method that is known", n.name)
-		var names []string
-		for name := range methods {
-			names = append(names, name)
-		}
-		slices.Sort(names)
+		names := slices.Sorted(maps.Keys(methods))
 		if bad.Hint = meant(n.name, names); bad.Hint == "" {
 			bad.Hint = "these are " + strings.Join(names, ", ")
 		}

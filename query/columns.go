@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/sosgo/sosgo/heap"
@@ -43,12 +44,7 @@ func (s *Source) is(name string) bool {
 	if strings.EqualFold(s.Name, name) {
 		return true
 	}
-	for _, a := range s.Aliases {
-		if strings.EqualFold(a, name) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(s.Aliases, func(a string) bool { return strings.EqualFold(a, name) })
 }
 
 // heapSources are the sources whose rows are objects, which a scan of the heap yields.

@@ -2,6 +2,7 @@ package query
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/sosgo/sosgo/internal/limits"
@@ -119,28 +120,12 @@ func (p *parser) unexpected(what string) error {
 }
 
 func (p *parser) isOp(texts ...string) bool {
-	if p.tok.kind != tokenOperator {
-		return false
-	}
-	for _, t := range texts {
-		if p.tok.text == t {
-			return true
-		}
-	}
-	return false
+	return p.tok.kind == tokenOperator && slices.Contains(texts, p.tok.text)
 }
 
 // isWord reports whether the token is one of these words, in any case.
 func (p *parser) isWord(words ...string) bool {
-	if p.tok.kind != tokenName {
-		return false
-	}
-	for _, w := range words {
-		if strings.EqualFold(p.tok.text, w) {
-			return true
-		}
-	}
-	return false
+	return p.tok.kind == tokenName && slices.ContainsFunc(words, func(w string) bool { return strings.EqualFold(p.tok.text, w) })
 }
 
 func (p *parser) acceptOp(text string) (bool, error) {
@@ -632,12 +617,7 @@ func isKeyword(t *typeName) bool {
 var infix = []string{"and", "or", "is", "as", "in", "like", "matches", "between", "not", "asc", "desc", "from", "where", "group", "order", "limit", "having", "select", "top", "take", "skip", "offset", "union"}
 
 func isInfix(word string) bool {
-	for _, w := range infix {
-		if strings.EqualFold(w, word) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(infix, func(w string) bool { return strings.EqualFold(w, word) })
 }
 
 func (p *parser) postfix() (*node, error) {

@@ -59,9 +59,7 @@ const (
 )
 
 // A list is the value of refs and referrers.
-type list struct {
-	all iter.Seq[Value]
-}
+type list struct{ all iter.Seq[Value] }
 
 // null is the null reference.
 var null = Value{kind: KindNull}

@@ -297,9 +297,7 @@ func (f *finder) holder(ctx context.Context, h *answer.GroupHolder, n graph.Node
 	return err
 }
 
-type counts struct {
-	by map[target.Addr][]graph.Node
-}
+type counts struct{ by map[target.Addr][]graph.Node }
 
 func newCounts() *counts { return &counts{map[target.Addr][]graph.Node{}} }
 

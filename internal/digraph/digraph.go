@@ -36,9 +36,7 @@ const (
 )
 
 // A SizeError reports a graph that is too large for 32-bit numbers. It is target.ErrUnsupported.
-type SizeError struct {
-	Nodes, Edges uint64
-}
+type SizeError struct{ Nodes, Edges uint64 }
 
 func (e *SizeError) Error() string {
 	return fmt.Sprintf("a graph of %d nodes and %d edges: %d nodes and %d edges are the most that can be numbered", e.Nodes, e.Edges,

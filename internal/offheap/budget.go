@@ -9,9 +9,7 @@ import (
 
 // A Budget counts the bytes of the arrays made with it and refuses those above its limit. It is safe
 // for concurrent use. A nil Budget counts nothing and has no limit.
-type Budget struct {
-	limit, inUse, peak atomic.Int64
-}
+type Budget struct{ limit, inUse, peak atomic.Int64 }
 
 // NewBudget returns a budget of limit bytes; 0 means no limit.
 func NewBudget(limit int64) *Budget {

@@ -276,9 +276,7 @@ func (b *Binder) assign(dst any, at place) (bool, error) {
 	return true, nil
 }
 
-type name struct {
-	lazy.Value[string]
-}
+type name struct{ lazy.Value[string] }
 
 // Definition returns the name of t's definition, as in metadata: "Ns.Outer`1+Inner". It is empty for an array.
 func (b *Binder) Definition(t *objects.Type) (string, error) {
