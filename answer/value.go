@@ -226,6 +226,11 @@ func (initializerFailed) Error() string { return "the class initializer failed: 
 
 func (initializerFailed) Unwrap() error { return ErrNotInitialised }
 
+// Advice names the command that finds the exception.
+func (initializerFailed) Advice() string {
+	return "dumpexceptions -type TypeInitializationException lists what was thrown"
+}
+
 // ErrNotInitialised is the Reason of a static field that has no value, not even
 // zero: its class constructor has not finished, or it has no storage yet.
 var ErrNotInitialised = target.Unsupportedf("not initialised")

@@ -137,21 +137,23 @@ func kindWord(err error) string {
 	return "other"
 }
 
-// Advice says in plain words what the user can do about err; it is empty when
-// there is nothing to add.
+// Advice returns what the user can do about err; empty if there is nothing to add.
 func Advice(err error) string {
 	var usage *UsageError
 	var open *OpenError
+	var own interface{ Advice() string }
 	switch {
 	case err == nil:
 		return ""
+	case errors.As(err, &own):
+		return own.Advice()
 	case errors.As(err, new(*BugError)):
 		return bugAdvice
 	case errors.As(err, &usage):
 		return usage.Hint
 	case errors.As(err, new(*WriteError)), errors.As(err, new(*AddressError)): // the error has the cause
 		return ""
-	case errors.Is(err, fs.ErrNotExist) && !errors.Is(err, target.ErrNotInDump): // what the dump lacks says also that no file has it
+	case errors.Is(err, fs.ErrNotExist) && !errors.Is(err, target.ErrNotInDump): // ErrNotInDump may wrap the error of a module file
 		return "check the file name; --dump FILE, SOSGO_DUMP or the only dump in the current folder name the dump"
 	case errors.Is(err, fs.ErrPermission):
 		return "you may not read this file: copy it, or ask its owner; dumps are often written with mode 600"
@@ -160,12 +162,12 @@ func Advice(err error) string {
 	case errors.As(err, new(*cutError)):
 		return "the dump's file is cut off, and this may be in what is gone: " + copyAgain
 	case errors.Is(err, target.ErrNotInDump):
-		return `the writer of the dump left this memory out; "sosgo info" tells the kind of dump, ` +
+		return `the writer of the dump left this memory out; "sosgo doctor" shows the kind of dump, ` +
 			"a dump of kind heap or full has it; --modules DIR adds module files from disk"
 	case errors.Is(err, target.ErrCorrupt):
 		return "check the address; if it is right, the process overwrote this memory or the dump is damaged"
 	case errors.Is(err, target.ErrUnsupported):
-		return `"sosgo info" tells what the dump is and what sosgo knows about its runtime; --runtime chooses another one`
+		return `"sosgo doctor" describes the dump and how its runtimes are read`
 	}
 	return ""
 }

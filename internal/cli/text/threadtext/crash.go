@@ -96,7 +96,11 @@ func (w *crashWriter) record(r *answer.ExceptionRecord, i int) {
 		if name != "" {
 			name = " " + name
 		}
-		text := fmt.Sprintf("[%d]%s 0x%x", k, name, uint64(v.Value))
+		value := uint64(v.Value)
+		if v.Name == "HRESULT" || v.Name == "status" { // 32 bits, sign-extended
+			value = uint64(uint32(value))
+		}
+		text := fmt.Sprintf("[%d]%s 0x%x", k, name, value)
 		if v.Words != "" {
 			text += " (" + v.Words + ")"
 		}
