@@ -122,6 +122,12 @@ func TestExitCodes(t *testing.T) {
 	assert.Equal(t, ExitOK, runMain(t, dir, "", nil, "--help").code)
 }
 
+// advised is an error with advice of its own.
+type advised struct{ error }
+
+func (a advised) Unwrap() error  { return a.error }
+func (a advised) Advice() string { return "look there" }
+
 func TestAdvice(t *testing.T) {
 	for _, err := range []error{
 		&OpenError{"x", fs.ErrNotExist}, &OpenError{"x", fs.ErrPermission},
@@ -133,6 +139,7 @@ func TestAdvice(t *testing.T) {
 	nowhere := fmt.Errorf("%w; and no file has it: %w", target.ErrNotInDump, fs.ErrNotExist)
 	assert.Equal(t, Advice(target.ErrNotInDump), Advice(nowhere), "that no file has it is not about the name of the dump")
 	assert.Empty(t, Advice(nil))
+	assert.Equal(t, "look there", Advice(fmt.Errorf("wrapped: %w", advised{target.ErrUnsupported})), "advice of the error itself")
 	assert.Empty(t, Advice(errors.New("other")))
 }
 

@@ -271,7 +271,7 @@ func TestLeak(t *testing.T) {
 	b.run(chromedp.Navigate(serve(t, all[len(all)-1].path)))
 	b.open("overview")
 	text := b.text(`document.querySelector("#fills").textContent`)
-	for _, s := range []string{"List<System.Object>", "57 % of all that lives", "static Debuggee.Heap.Scenario.s_keep", "Debuggee.Heap.Publisher", "handlers of an event"} {
+	for _, s := range []string{"List<System.Object>", "57 % of live memory", "static Debuggee.Heap.Scenario.s_keep", "Debuggee.Heap.Publisher", "handlers of an event"} {
 		if !strings.Contains(text, s) {
 			t.Errorf("the overview lacks %q: %s", s, text)
 		}

@@ -1,7 +1,15 @@
 // Documents come from the server, or lie in the file if it is a report.
-import type { Doc, Subject } from "./docs";
+import type { ListPart, Problem } from "./docs";
 import list from "./questions.json";
 import { visible } from "./text";
+
+/** A document: a command's result, and what went wrong. */
+export interface Doc<T> {
+  command: string; schema: number; result?: T; warnings?: Problem[]; error?: Problem;
+  lists?: Record<string, ListPart>; shortened?: boolean;
+}
+/** What the page is about. */
+export interface Subject { file: string; others?: string[] }
 
 export interface Question { words: string[]; count: number; last?: boolean; graph?: boolean }
 export type Name = keyof typeof list;

@@ -83,14 +83,14 @@ export function Chart({ root, label, unit, kind }: Props): JSX.Element {
     e.preventDefault();
     if (next ?? !here) setAt(next ?? list[0]);
   };
-  const told = at?.node ?? top;
-  const part = root.value > 0 && contains(root, told) ? ` (${((100 * told.value) / root.value).toFixed(1)} %)` : "";
+  const shown = at?.node ?? top;
+  const part = root.value > 0 && contains(root, shown) ? ` (${((100 * shown.value) / root.value).toFixed(1)} %)` : "";
   return (
     <figure class="chart">
       <nav class="crumbs" aria-label="where the chart stands">{zoom.map((n, i) => (i === zoom.length - 1 ? <b>{n.name}</b> : <><button type="button" onClick={() => setZoom(zoom.slice(0, i + 1))}>{n.name}</button> › </>))}</nav>
       <canvas ref={canvas} tabIndex={0} role="application" aria-label={`${label}. Arrow keys go from node to node, Enter looks closer, Escape goes back.`}
         onMouseMove={(e) => setAt(find(e))} onMouseLeave={() => setAt(undefined)} onClick={(e) => closer(find(e))} onKeyDown={move} />
-      <figcaption aria-live="polite"><b>{told.name}</b> {unit(told.value)}{part}{told.note ? ` · ${told.note}` : ""}{told.address ? <> · <a class="addr" href={`#/object/${told.address}`}>{told.address}</a></> : null}</figcaption>
+      <figcaption aria-live="polite"><b>{shown.name}</b> {unit(shown.value)}{part}{shown.note ? ` · ${shown.note}` : ""}{shown.address ? <> · <a class="addr" href={`#/object/${shown.address}`}>{shown.address}</a></> : null}</figcaption>
     </figure>
   );
 }

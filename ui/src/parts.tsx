@@ -2,12 +2,13 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { isReport } from "./api";
-import type { Address, Doc, ObjectRef, Root, RootPath, Verdict } from "./docs";
+import type { Doc } from "./api";
+import type { Address, PathObject as ObjectRef, GCRoot as Root, RootPath, Verdict } from "./docs";
 import { link } from "./state";
 import { bytes, count, namespaceEnd, percent, pieces } from "./text";
 
 /** An address, which leads to the page of what is there. */
-export function Addr({ a }: { a: Address | undefined }): JSX.Element | null {
+export function Addr({ a }: { a: Address | null | undefined }): JSX.Element | null {
   if (!a || a === "0x0") return null;
   return <a class="addr" href={link("object", a)}>{a}</a>;
 }
@@ -39,7 +40,7 @@ export function Method({ name }: { name: string | null | undefined }): JSX.Eleme
   return <span class="type"><span class="dim"><Breakable s={head.slice(0, n)} /></span><Breakable s={head.slice(n)} /><span class="dim"><Breakable s={s.slice(open)} /></span></span>;
 }
 
-export function Place({ file, line }: { file: string | undefined; line: number | undefined }): JSX.Element | null {
+export function Place({ file, line }: { file: string | null | undefined; line: number | undefined }): JSX.Element | null {
   return file ? <span class="place">{file.replace(/^.*[\\/]/, "")}{line ? ":" + line : ""}</span> : null;
 }
 
@@ -48,13 +49,13 @@ export function ObjectName({ o }: { o: ObjectRef | undefined }): JSX.Element | n
 }
 
 /** The shown part of a whole as a bar behind a number. */
-export function Share({ part, of, children }: { part: number | undefined; of: number | undefined; children: ComponentChildren }): JSX.Element {
-  const p = part !== undefined && of ? Math.max(0, Math.min(100, (100 * part) / of)) : 0;
+export function Share({ part, of, children }: { part: number | null | undefined; of: number | null | undefined; children: ComponentChildren }): JSX.Element {
+  const p = part != null && of ? Math.max(0, Math.min(100, (100 * part) / of)) : 0;
   return <span class="share"><span class="bar" style={{ width: `${p}%` }} />{children}</span>;
 }
 
 /** How many items a list has, also where only a part of them is here. */
-export const total = (doc: Doc<unknown> | undefined, list: string, here: unknown[] | undefined): number => doc?.lists?.[list]?.of ?? (here ?? []).length;
+export const total = (doc: Doc<unknown> | undefined, list: string, here: unknown[] | null | undefined): number => doc?.lists?.[list]?.of ?? (here ?? []).length;
 
 /** What a document lacks, and why it may be no answer. */
 export function Notes({ doc, cuts = true }: { doc: Doc<unknown>; cuts?: boolean }): JSX.Element | null {
@@ -93,7 +94,7 @@ export function Waiting({ what }: { what: string }): JSX.Element {
 
 const strengths: Record<string, string> = { recorded: "the dump says it", proved: "it follows", likely: "from names, or what is usual", unknown: "the dump does not tell" };
 
-export function Verdicts({ list }: { list: Verdict[] | undefined }): JSX.Element {
+export function Verdicts({ list }: { list: Verdict[] | null | undefined }): JSX.Element {
   return (
     <ul class="verdicts">
       {(list ?? []).map((v) => (
@@ -189,5 +190,5 @@ export function NeedsServer({ what }: { what: string }): JSX.Element {
   return <p class="note">{what} needs a dump that can be asked: open it with <code>sosgo web</code>.</p>;
 }
 
-export const sharePart = (n: number | undefined): string => (n === undefined ? "" : percent(n));
+export const sharePart = (n: number | null | undefined): string => (n == null ? "" : percent(n));
 export { isReport };

@@ -2,7 +2,7 @@
 import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
 import { ask, type Question } from "./api";
-import type { Doc, Subject } from "./docs";
+import type { Doc, Subject } from "./api";
 
 export interface Route { page: string; arg: string }
 

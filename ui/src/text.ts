@@ -16,8 +16,8 @@ export function visible(text: string, json = true): string {
 }
 
 /** Bytes with a unit. */
-export function bytes(n: number | undefined): string {
-  if (n === undefined) return "";
+export function bytes(n: number | null | undefined): string {
+  if (n == null) return "";
   const units = ["B", "KB", "MB", "GB", "TB"];
   let v = Math.abs(n), u = 0;
   while (v >= 1024 && u < units.length - 1) { v /= 1024; u++; }
@@ -25,12 +25,12 @@ export function bytes(n: number | undefined): string {
 }
 
 /** A number with thin groups of three digits. */
-export function count(n: number | undefined): string {
-  return n === undefined ? "" : String(n).replace(/\B(?=(\d{3})+(?!\d))/g, ",");
+export function count(n: number | null | undefined): string {
+  return n == null ? "" : String(n).replace(/\B(?=(\d{3})+(?!\d))/g, ",");
 }
 
-export function percent(n: number | undefined): string {
-  return n === undefined ? "" : `${n >= 10 ? Math.round(n) : n.toFixed(1)} %`;
+export function percent(n: number | null | undefined): string {
+  return n == null ? "" : `${n >= 10 ? Math.round(n) : n.toFixed(1)} %`;
 }
 
 /** One thread, 2 threads. */

@@ -3,7 +3,7 @@ import { signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { isReport, runLine, type Question } from "../api";
-import type { Json, Rows } from "../docs";
+import type { Json, QueryResult as Rows } from "../docs";
 import { NeedsServer, Section, Show, Table, Text } from "../parts";
 import { go, link, route, useDoc } from "../state";
 import { count } from "../text";

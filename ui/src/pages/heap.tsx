@@ -3,7 +3,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { isReport, question, type Question } from "../api";
 import { Chart } from "../canvas";
 import { byNamespace } from "../chart";
-import type { Cell, Generations, Heap, HeapMap, Json, Rows, Segments, TypeCount } from "../docs";
+import type { MapCell as Cell, GcheapstatResult as Generations, DumpheapResult as Heap, HeapmapResult as HeapMap, Json, QueryResult as Rows, EeheapResult as Segments, TypeCount } from "../docs";
 import { Addr, Facts, Notes, Section, Share, Show, Table, TypeName } from "../parts";
 import { colour, link, route, theme, useDoc } from "../state";
 import { bytes, count } from "../text";

@@ -4,7 +4,7 @@ import { useMemo } from "preact/hooks";
 import { isReport, question, type Question } from "../api";
 import { Chart } from "../canvas";
 import { tree } from "../chart";
-import type { Diff, Dominators, Growth, Json, Leaks, Retained, Rows, TreeRow, Waste } from "../docs";
+import type { DiffResult as Diff, DominatorsResult as Dominators, Growth, PathGrowth, Json, LeaksResult as Leaks, RetainedResult as Retained, QueryResult as Rows, DominatorRow as TreeRow, WasteResult as Waste } from "../docs";
 import { Addr, NeedsServer, ObjectName, PathView, Section, Share, Show, Table, Text, TypeName, Waiting } from "../parts";
 import { subject, useDoc } from "../state";
 import { bytes, count, percent, plural } from "../text";
@@ -42,13 +42,13 @@ export function DominatorsPage(): JSX.Element {
   </>;
 }
 
-/** What most of the heap hangs on. */
+/** Largest holders. */
 export function SuspectsPage(): JSX.Element {
   const doc = useDoc<Leaks>(question("leaks"));
   return (
-    <Section title="What most of the heap hangs on">
-      <p class="dim">That much hangs on something is no proof that it leaks: compare with a dump that was taken earlier.</p>
-      <Show doc={doc} what="looking for what most of the heap hangs on">{(l) => <>
+    <Section title="Largest holders">
+      <p class="dim">A large holder is no proof of a leak: compare with an earlier dump.</p>
+      <Show doc={doc} what="searching for the largest holders">{(l) => <>
         {l.small && <p class="note">Only {bytes(l.live?.size)} live: so little explains no process that uses much memory.</p>}
         {(l.suspects ?? []).length === 0 && <p>Nothing was found that retains a large part of the heap{l.incomplete ? "; not all roots and references can be read" : ""}.</p>}
         {(l.suspects ?? []).map((s) => (
@@ -79,14 +79,14 @@ export function StringsPage(): JSX.Element {
         return k ? <>
           <p class="lead">{count(k.all)} strings take {bytes(k.allSize)}; <b>{bytes(k.wasted)}</b> of them repeat another one's text.</p>
           <Table rows={k.strings ?? []} caption="repeated strings" sort={2} text={(s) => s.text} columns={[
-            { head: "Text", cell: (s) => <q>{s.text.slice(0, 200)}</q>, by: (s) => s.text }, { head: "Strings", cell: (s) => count(s.count), by: (s) => s.count, num: true },
+            { head: "Text", cell: (s) => <q>{(s.text ?? "").slice(0, 200)}</q>, by: (s) => s.text }, { head: "Strings", cell: (s) => count(s.count), by: (s) => s.count, num: true },
             { head: "Wasted", cell: (s) => <Share part={s.wasted} of={k.wasted}>{bytes(s.wasted)}</Share>, by: (s) => s.wasted, num: true },
             { head: "Held by", cell: (s) => <Text s={s.holders?.[0]?.holder} /> }, { head: "First", cell: (s) => <Addr a={s.address} /> }]} />
         </> : <p>No text was found more than once.</p>;
       }}</Show>
     </Section>
     <Section title="The largest strings">
-      <Show doc={doc} what="looking at strings">{(r) => (
+      <Show doc={doc} what="reading strings">{(r) => (
         <Table rows={r.rows ?? []} caption="largest strings" text={(x) => str(x["text"])} sort={1} columns={[
           { head: "Text", cell: (x) => <q>{str(x["text"]).slice(0, 200)}</q> }, { head: "Bytes", cell: (x) => bytes(num(x["size"])), by: (x) => num(x["size"]), num: true },
           { head: "Characters", cell: (x) => count(num(x["length"])), by: (x) => num(x["length"]), num: true }, { head: "String", cell: (x) => <Addr a={str(x["address"])} /> }]} />)}</Show>
@@ -112,7 +112,7 @@ export function WastePage(): JSX.Element {
               { head: "Type", cell: (t) => <TypeName name={t.type} />, by: (t) => t.type }, { head: "Objects", cell: (t) => count(t.objects), by: (t) => t.objects, num: true },
               { head: "Wasted", cell: (t) => <Share part={t.wasted} of={k.wasted}>{bytes(t.wasted)}</Share>, by: (t) => t.wasted, num: true },
               { head: "Filled", cell: (t) => (t.capacity ? `${count(t.elements)} of ${count(t.capacity)}` : ""), num: true }, { head: "Example", cell: (t) => <Addr a={t.example} /> }]} />}
-            {(k.strings ?? []).slice(0, 5).map((s) => <p><q>{s.text.slice(0, 100)}</q> {plural(s.count ?? 0, "time")}, {bytes(s.wasted)}</p>)}
+            {(k.strings ?? []).slice(0, 5).map((s) => <p><q>{(s.text ?? "").slice(0, 100)}</q> {plural(s.count ?? 0, "time")}, {bytes(s.wasted)}</p>)}
             {(k.holders ?? []).length > 0 && <><h4>Held by</h4><ul>{(k.holders ?? []).slice(0, 10).map((h) => <li><Text s={h.holder} /> <span class="dim">{bytes(h.wasted)}</span></li>)}</ul></>}
           </details>))}
         {(w.free ?? []).length > 0 && <><h3>Free blocks between objects</h3><Table rows={w.free ?? []} caption="free blocks" columns={[
@@ -136,21 +136,21 @@ export function DiffPage(): JSX.Element {
   return (
     <Section title="What grew">
       <Show doc={doc} what="comparing heaps">{(d) => {
-        const grown = (list: Growth[], caption: string): JSX.Element => (
-          <Table<Growth> rows={list} caption={caption} text={(g) => g.name} columns={[
-            { head: "Name", cell: (g) => <span style={{ paddingLeft: `${g.depth ?? 0}em` }}><TypeName name={g.name} />{g.growing ? <span class="tag suspect">growing</span> : null}</span>, by: g0 },
+        const grown = (list: (Growth | PathGrowth)[], caption: string): JSX.Element => (
+          <Table<Growth | PathGrowth> rows={list} caption={caption} text={(g) => g.name} columns={[
+            { head: "Name", cell: (g) => <span style={{ paddingLeft: `${"depth" in g ? g.depth : 0}em` }}><TypeName name={g.name} />{g.growing ? <span class="tag suspect">growing</span> : null}</span>, by: g0 },
             { head: "Objects", cell: (g) => (g.counts ?? []).map((n) => count(n)).join(" → "), num: true }, { head: "Bytes", cell: (g) => (g.sizes ?? []).map((n) => bytes(n)).join(" → "), num: true },
             { head: "Change", cell: (g) => change(g.sizeChange), by: (g) => g.sizeChange, num: true }]} />);
         return <>
           <ul>{(d.dumps ?? []).map((x) => <li><code>{x.file}</code>: {bytes(x.size)} in {count(x.objects)} objects, {bytes(x.committed)} committed{x.unread ? `; ${x.unread} places can't be read` : ""}</li>)}</ul>
           <p class="lead">The objects changed by <b>{change(d.objects?.sizeChange ?? 0)}</b>.</p>
-          {(d.suspects ?? []).map((s) => <p class="card"><b>{change(s.sizeChange)}</b> ({percent(s.share)} of the growth) hang on {(s.path ?? []).join(" → ")}</p>)}
+          {(d.suspects ?? []).map((s) => <p class="card"><b>{change(s.sizeChange)}</b> ({percent(s.share)} of the growth) held by {(s.path ?? []).join(" → ")}</p>)}
           <h3>Types</h3>{grown(d.types ?? [], "types that changed")}
-          {(d.paths ?? []).length > 0 && <><h3>Where growth hangs</h3>{grown(d.paths ?? [], "paths")}</>}
+          {(d.paths ?? []).length > 0 && <><h3>Holders of the growth</h3>{grown(d.paths ?? [], "paths")}</>}
         </>;
       }}</Show>
     </Section>
   );
 }
 
-const g0 = (g: Growth): string | null => g.name;
+const g0 = (g: Growth | PathGrowth): string | null => g.name;

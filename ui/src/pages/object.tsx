@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { isReport, question, type Question } from "../api";
-import type { Field, GCRoot, Item, Json, Neighbour, Neighbours, Obj, Retained, Rows } from "../docs";
+import type { Field, GcrootResult as GCRoot, CollectionItem as Item, Json, Member, Link as Neighbour, ReferrersResult as Neighbours, DumpobjResult as Obj, RetainedResult as Retained, QueryResult as Rows } from "../docs";
 import { Addr, Facts, NeedsServer, Notes, PathView, RootName, Section, Share, Show, Table, Text, TypeName } from "../parts";
 import { go, link, route, useDoc } from "../state";
 import { bytes, count, percent } from "../text";
@@ -53,33 +53,33 @@ function Collection({ o }: { o: Obj }): JSX.Element {
   );
 }
 
-function Value({ value, text, missing }: { value: Json | undefined; text: string | undefined; missing: string | undefined }): JSX.Element {
+function Value({ value, text, missing }: { value: Json | undefined; text: Json | undefined; missing: string | undefined }): JSX.Element {
   if (missing) return <span class="dim">&lt;{missing}&gt;</span>;
   if (value === null) return <span class="dim">null</span>;
   const isAddress = typeof value === "string" && /^0x[0-9a-f]+$/.test(value);
-  return <>{isAddress && value !== "0x0" ? <Addr a={value} /> : value !== undefined ? <code>{typeof value === "object" ? JSON.stringify(value) : String(value)}</code> : null}{text !== undefined ? <> <Text s={text} /></> : null}</>;
+  return <>{isAddress && value !== "0x0" ? <Addr a={value} /> : value !== undefined ? <code>{typeof value === "object" ? JSON.stringify(value) : String(value)}</code> : null}{text !== undefined ? <> <Text s={String(text)} /></> : null}</>;
 }
 
 function FieldTable({ list }: { list: Field[] }): JSX.Element {
   return (
     <Table<Field> rows={list} caption="fields" most={100} text={(f) => `${f.name} ${f.type} ${f.text}`} columns={[
       { head: "Field", cell: (f) => <>{f.kind !== "instance" && <span class="tag">{f.kind}</span>} <code>{f.name}</code></>, by: (f) => f.name },
-      { head: "Value", cell: (f) => f.struct !== undefined && f.value === undefined ? <><Text s={f.text} /><StructValue s={f.struct} /></> : <Value value={f.value} text={f.text} missing={f.missing} /> },
+      { head: "Value", cell: (f) => f.struct !== undefined && f.value === undefined ? <>{f.text !== undefined && <Text s={String(f.text)} />}<StructValue s={f.struct} /></> : <Value value={f.value} text={f.text} missing={f.missing} /> },
       { head: "Type", cell: (f) => <TypeName name={f.type} />, by: (f) => f.type },
     ]} />
   );
 }
 
-function StructValue({ s }: { s: Json }): JSX.Element {
+function StructValue({ s }: { s: Member[] }): JSX.Element {
   return <details><summary>struct</summary><pre class="string"><Text s={JSON.stringify(s, null, 1)} /></pre></details>;
 }
 
 function Keeps({ a }: { a: string }): JSX.Element {
   const doc = useDoc<Retained>(question("keeps", a), true);
   return (
-    <Section title="What would be free without it">
+    <Section title="Retained: freed with it">
       <Show doc={doc} what="building the graph of objects">{(r) => <>{(r.objects ?? []).map((o) => <>
-        <p class="lead">{o.live ? <><b data-fact="retained">{bytes(o.retained)}</b> in {count(o.count)} objects, {percent(o.share)} of all that lives.</> : <>{r.incomplete ? "Nothing was found that keeps it alive; not all roots and references can be read." : "Nothing keeps it alive."} {bytes(o.retained)} of garbage hang on it.</>}</p>
+        <p class="lead">{o.live ? <><b data-fact="retained">{bytes(o.retained)}</b> in {count(o.count)} objects, {percent(o.share)} of live memory.</> : <>{r.incomplete ? "No holder found, but not all roots and references can be read." : "Nothing keeps it alive."} {bytes(o.retained)} of garbage retained.</>}</p>
         {(o.types ?? []).length > 0 && <Table rows={o.types ?? []} caption="retained types" columns={[{ head: "Type", cell: (t) => <TypeName name={t.type} /> }, { head: "Objects", cell: (t) => count(t.count), num: true, by: (t) => t.count },
           { head: "Bytes", cell: (t) => <Share part={t.size} of={o.retained}>{bytes(t.size)}</Share>, num: true, by: (t) => t.size }]} />}
       </>)}</>}</Show>
@@ -93,7 +93,7 @@ function Path({ a }: { a: string }): JSX.Element {
     <Section title="What holds it">
       <Show doc={doc} what="looking for paths from roots">{(g) => <>
         {g.verdict === "garbage" && <p>Nothing holds it: it is garbage.</p>}
-        {g.verdict === "unknown" && <p>No path was found; not all roots and references can be read.</p>}
+        {g.verdict === "unknown" && <p>No path found, but not all roots and references can be read.</p>}
         {(g.paths ?? []).map((p) => <PathView path={p} />)}
       </>}</Show>
     </Section>

@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { question } from "../api";
-import type { Crash, Doctor, Heap, Leaks, Pool, Requests, Suspect, Databases, Waits } from "../docs";
+import type { CrashinfoResult as Crash, DoctorResult as Doctor, DumpheapResult as Heap, LeaksResult as Leaks, ThreadpoolResult as Pool, RequestsResult as Requests, Suspect, SqlpoolsResult as Databases, WaitsResult as Waits } from "../docs";
 import { Addr, Facts, Method, Notes, Place, RootName, Section, Show, Text, total, TypeName, Verdicts, Waiting } from "../parts";
 import { link, useDoc } from "../state";
 import { bytes, count, percent, plural } from "../text";
@@ -13,7 +13,7 @@ export function Overview(): JSX.Element {
 function Head(): JSX.Element {
   const doc = useDoc<Doctor>(question("doctor"));
   return (
-    <Show doc={doc} what="looking at the dump">{(d) => {
+    <Show doc={doc} what="reading the dump">{(d) => {
       const r = d.runtimes?.find((x) => x.chosen) ?? d.runtimes?.[0];
       const lacking = (d.parts ?? []).filter((p) => p.state !== "whole");
       return <>
@@ -83,7 +83,7 @@ export function SuspectSentence({ s }: { s: Suspect }): JSX.Element {
     {o ? <><TypeName name={o.type} /> <Addr a={o.address} /></> : s.members ? <>{plural(s.members.count, "object")} of <TypeName name={s.members.type} /></> : s.kind}
     {s.elements !== undefined && <> with {s.atLeast ? "at least " : ""}{count(s.elements)} {what}{s.name ? <> (<Text s={s.name} />)</> : null}</>}
     {s.members && o && (s.elements !== undefined ? <>, {count(s.members.count)} of them <TypeName name={s.members.type} />,</> : <> with {plural(s.members.count, "object")} of <TypeName name={s.members.type} /></>)}
-    {s.retained !== undefined && <> {s.members && !o ? "retain" : "retains"} <b>{bytes(s.retained)}</b>{s.share !== undefined ? <>, {percent(s.share)} of all that lives</> : null}</>}
+    {s.retained !== undefined && <> {s.members && !o ? "retain" : "retains"} <b>{bytes(s.retained)}</b>{s.share !== undefined ? <>, {percent(s.share)} of live memory</> : null}</>}
     {s.path?.root && <>; held by <RootName r={s.path.root} /></>}
     . {s.verdict && <span class={`tag ${s.verdict}`}>{s.verdict}</span>} {s.strength && <span class="tag">{s.strength}</span>}
   </>;
@@ -99,13 +99,13 @@ function WaitsFor(): JSX.Element {
   const starved = (sql?.result?.pools ?? []).filter((p) => (p.waiting ?? 0) > 0);
   return (
     <Section title="Who waits for whom" id="waiting">
-      <Show doc={waits} what="looking at what threads wait for">{(w, d) => (w.verdicts ?? []).length > 0 ? <Verdicts list={w.verdicts} />
-        : <p>{total(d, "threads", w.threads) > 0 ? `${plural(total(d, "threads", w.threads), "thread")} wait${total(d, "threads", w.threads) === 1 ? "s" : ""} for something that is known; no circle and no chain of waits was found.` : "No thread was found to wait for a lock, a task or another thread."}</p>}</Show>
+      <Show doc={waits} what="reading what threads wait for">{(w, d) => (w.verdicts ?? []).length > 0 ? <Verdicts list={w.verdicts} />
+        : <p>{total(d, "threads", w.threads) > 0 ? `${plural(total(d, "threads", w.threads), "thread")} wait${total(d, "threads", w.threads) === 1 ? "s" : ""} (no deadlock or chain of waits found).` : "No thread found waiting for a lock, a task or another thread."}</p>}</Show>
       <p><a href={link("locks")}>Locks</a> · <a href={link("async")}>async code</a> · <a href={link("threads")}>threads</a></p>
-      {waits && (!pool || !requests || !sql) && <Waiting what="looking at the thread pool, requests and connections" />}
+      {waits && (!pool || !requests || !sql) && <Waiting what="reading the thread pool, requests and connections" />}
       {pool?.result?.verdicts?.length ? <><h3>Thread pool</h3><Verdicts list={pool.result.verdicts} /></> : null}
       {requests?.result?.requests?.length ? <p><a href={link("requests")}>{plural(total(requests, "requests", requests.result.requests), "web request")}</a> {total(requests, "requests", requests.result.requests) === 1 ? "is" : "are"} at work.</p> : null}
-      {starved.map((p) => <p><a href={link("requests")}><b>{count(p.waiting)} calls wait for a database connection</b></a>: {count(p.busy)} of at most {count(p.max)} are in use (<TypeName name={p.type} />).</p>)}
+      {starved.map((p) => <p><a href={link("requests")}><b>{count(p.waiting)} calls wait for a database connection</b></a>: {count(p.busy)} of {count(p.max)} are in use (<TypeName name={p.type} />).</p>)}
     </Section>
   );
 }

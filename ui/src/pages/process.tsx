@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { question } from "../api";
-import type { Doctor, Modules } from "../docs";
+import type { DoctorResult as Doctor, ModulesResult as Modules } from "../docs";
 import { Addr, Facts, Section, Show, Table, Text } from "../parts";
 import { useDoc } from "../state";
 import { bytes, count, plural } from "../text";
@@ -24,7 +24,7 @@ export function DoctorPage(): JSX.Element {
   const doc = useDoc<Doctor>(question("doctor"));
   return (
     <Section title="The dump and how it is read">
-      <Show doc={doc} what="looking at the dump">{(d) => <>
+      <Show doc={doc} what="reading the dump">{(d) => <>
         <Facts list={[["file", d.file], ["format", d.format], ["size", bytes(d.size)], ["memory in it", bytes(d.stored)], ["system", [d.distribution ?? d.os, d.osVersion].filter(Boolean).join(" ")], ["processor", [d.processor, d.arch].filter(Boolean).join(", ")], ["processors", count(d.processors)],
           ["command", d.command], ["process", d.pid], ["started", d.started], ["taken", d.taken], ["threads", count(d.threads)], ["modules", count(d.modules)], ["comment", d.comment]]} />
         <h3>What is there of the process</h3>

@@ -3,7 +3,7 @@ import { useMemo } from "preact/hooks";
 import { isReport, question, type Question } from "../api";
 import { Chart } from "../canvas";
 import { merge } from "../chart";
-import type { Crash, Frame, Frames, Stacks, Thread, Threads, Variable } from "../docs";
+import type { CrashinfoResult as Crash, Frame, ClrstackResult as Frames, StacksResult as Stacks, ManagedThread as Thread, ClrthreadsResult as Threads, Variable } from "../docs";
 import { Addr, Method, Notes, Place, Section, Show, Table, Text, total, TypeName } from "../parts";
 import { link, route, useDoc } from "../state";
 import { count, plural, shortMethod } from "../text";
@@ -67,7 +67,7 @@ function OneThread({ id }: { id: string }): JSX.Element {
   const q: Question = isReport ? question("frames") : { words: ["clrstack", "-tid", id, "-a", "-native"], count: 5000 };
   const doc = useDoc<Frames>(q, true);
   const t = threads?.result?.threads?.find((x) => String(x.osId) === id);
-  const frames = (doc?.result?.frames ?? []).filter((f) => f.osId === undefined || String(f.osId) === id);
+  const frames = (doc?.result?.frames ?? []).filter((f) => f !== null).filter((f) => f.osId === undefined || String(f.osId) === id);
   return (
     <Section title={`Thread ${id}${t?.name ? ` “${t.name}”` : ""}`}>
       <p><a href={link("threads")}>All threads</a>{t?.managedId !== undefined ? ` · managed id ${t.managedId}` : ""} {(t?.special ?? []).map((s) => <span class="tag">{s}</span>)} {t?.thread && <Addr a={t.thread} />}</p>

@@ -4,7 +4,7 @@ import { useMemo } from "preact/hooks";
 import { question } from "../api";
 import { Chart } from "../canvas";
 import { tree } from "../chart";
-import type { AsyncCall, AsyncStacks, AsyncWork, Databases, HttpPools, Lock, Locks, Pool, Request, Requests, Tasks, ThreadRef, Waits, Worker } from "../docs";
+import type { AsyncCall, AsyncstacksResult as AsyncStacks, AsyncWork, SqlpoolsResult as Databases, HttpclientsResult as HttpPools, Lock, LocksResult as Locks, ThreadpoolResult as Pool, Request, RequestsResult as Requests, TasksResult as Tasks, Thread as ThreadRef, WaitsResult as Waits, Worker } from "../docs";
 import { Addr, Facts, Method, Place, Section, Show, Table, Text, TypeName, Verdicts } from "../parts";
 import { link, useDoc } from "../state";
 import { count, plural } from "../text";
@@ -36,9 +36,9 @@ export function AsyncPage(): JSX.Element {
         { head: "State", cell: (r) => r.status, by: (r) => r.status }, { head: "Tasks", cell: (r) => count(r.count), by: (r) => r.count, num: true },
         { head: "What", cell: (r) => <Method name={r.name} />, by: (r) => r.name }, { head: "First", cell: (r) => <Addr a={r.first} /> }]} /></>}</Show>
     </Section>
-    <Section title="Exceptions that nobody saw">
+    <Section title="Unobserved exceptions">
       <Show doc={faulted} what="looking for failed tasks">{(t) => (t.faults ?? []).length === 0 ? <p>No task was found that failed unseen.</p> : <ul>{(t.faults ?? []).map((f) => <li><Method name={f.name} /> <Addr a={f.task} />
-        {(f.exceptions ?? []).map((e) => <div><TypeName name={e.type} />: <q>{e.message}</q> <Addr a={e.address} /></div>)}</li>)}</ul>}</Show>
+        {(f.exceptions ?? []).map((e) => <div><TypeName name={e.type} />: <q>{e.message}</q> <Addr a={e.object} /></div>)}</li>)}</ul>}</Show>
     </Section>
   </>;
 }
@@ -48,13 +48,13 @@ export function LocksPage(): JSX.Element {
   const locks = useDoc<Locks>(question("locks"));
   return <>
     <Section title="Who waits for whom">
-      <Show doc={waits} what="looking at what threads wait for">{(w) => <>
+      <Show doc={waits} what="reading what threads wait for">{(w) => <>
         <Verdicts list={w.verdicts} />
         <ul class="graph" aria-label="wait graph">{(w.threads ?? []).map((t) => (
           <li><span class="node"><ThreadLink t={t.thread} /></span><span class="arrow">waits for</span><span class="node"><Text s={t.kind} /> <Addr a={t.object} /></span>
             {t.owner && <><span class="arrow">held by</span><span class="node"><ThreadLink t={t.owner} /></span></>}
             <span class="dim"> {t.method && <>in <Method name={t.method} /></>} <Place file={t.file} line={t.line} />{t.how ? ` [${t.how}]` : ""}{t.until ? <> until <Text s={t.until} /></> : null}</span></li>))}</ul>
-        {(w.threads ?? []).length === 0 && <p>No thread was found to wait for something that is known.</p>}
+        {(w.threads ?? []).length === 0 && <p>No thread found waiting.</p>}
       </>}</Show>
     </Section>
     <Section title="Locks">
@@ -68,7 +68,7 @@ export function LocksPage(): JSX.Element {
   </>;
 }
 
-function Work({ threads, stack }: { threads: Worker[] | undefined; stack: AsyncWork | undefined }): JSX.Element {
+function Work({ threads, stack }: { threads: Worker[] | null | undefined; stack: AsyncWork | undefined }): JSX.Element {
   return <>{(threads ?? []).map((t) => <div><ThreadLink t={t} /> <Text s={t.does} />{t.method && <> in <Method name={t.method} /></>}</div>)}
     {stack && <div>{stack.frames?.[0] && <><Method name={(stack.frames.find((f) => f.method) ?? stack.frames[0]).method ?? stack.frames[0].name} /> </>}waits for <Text s={stack.reason} /></div>}</>;
 }
@@ -88,11 +88,11 @@ export function RequestsPage(): JSX.Element {
     <Section title="Database connections">
       <Show doc={sql} what="looking for database connections">{(d) => (d.pools ?? []).length === 0 ? <p>No pool of database connections was found.</p> : <>{(d.pools ?? []).map((p) => (
         <article class="card"><h3><TypeName name={p.type} /> <Addr a={p.address} /></h3><p><code>{p.connectionString}</code></p>
-          <Facts list={[["open", count(p.open)], ["in use", count(p.busy)], ["free", count(p.idle)], ["at most", count(p.max)], ["calls that wait", count(p.waiting)], ["state", p.state]]} />
+          <Facts list={[["open", count(p.open)], ["in use", count(p.busy)], ["free", count(p.idle)], ["max", count(p.max)], ["waiting calls", count(p.waiting)], ["state", p.state]]} />
           {p.blocked && <p class="problem">The last attempt to open a connection failed, and all fail for a while.</p>}
           <Table rows={p.connections ?? []} caption="connections" columns={[{ head: "Connection", cell: (c) => <Addr a={c.address} /> }, { head: "Database", cell: (c) => c.database },
             { head: "Command", cell: (c) => c.command && <><code>{c.command.text}</code> {c.command.running ? <span class="tag">running</span> : null} <Addr a={c.command.address} /></> },
-            { head: "Since", cell: (c) => c.command?.since }, { head: "Who has it", cell: (c) => <Work threads={c.threads} stack={c.stack} /> }]} /></article>))}</>}</Show>
+            { head: "Since", cell: (c) => c.command?.since }, { head: "Holder", cell: (c) => <Work threads={c.threads} stack={c.stack} /> }]} /></article>))}</>}</Show>
     </Section>
     <Section title="Requests of this process to others">
       <Show doc={clients} what="looking for HTTP clients">{(h) => (h.pools ?? []).length === 0 ? <p>No pool of HTTP connections was found.</p> : (
@@ -100,9 +100,9 @@ export function RequestsPage(): JSX.Element {
           { head: "Running", cell: (p) => <>{(p.running ?? []).map((r) => <div>{r.method} <span class="wrap">{r.uri}</span> <Addr a={r.request} /></div>)}</> }, { head: "Waiting", cell: (p) => <>{(p.waiting ?? []).map((r) => <div>{r.method} {r.uri} <Addr a={r.request} /></div>)}</> }]} />)}</Show>
     </Section>
     <Section title="Thread pool">
-      <Show doc={pool} what="looking at the thread pool">{(p) => <>
+      <Show doc={pool} what="reading the thread pool">{(p) => <>
         <Verdicts list={p.verdicts} />
-        <Facts list={[["kind", p.kind], ["workers", count(p.workers)], ["at work", count(p.running)], ["wanted", count(p.goal)], ["blocked", count(p.blocked)], ["least", count(p.min)], ["most", count(p.max)], ["queued", count(p.queued)], ["processors in use", p.cpu !== undefined ? `${p.cpu} %` : undefined]]} />
+        <Facts list={[["kind", p.kind], ["workers", count(p.workers)], ["busy", count(p.running)], ["target", count(p.goal)], ["blocked", count(p.blocked)], ["min", count(p.min)], ["max", count(p.max)], ["queued", count(p.queued)], ["processors in use", p.cpu !== undefined ? `${p.cpu} %` : undefined]]} />
         {(p.workerThreads ?? []).length > 0 && <Table rows={p.workerThreads ?? []} caption="workers" columns={[{ head: "Worker", cell: (w) => <ThreadLink t={w.thread} /> }, { head: "Does", cell: (w) => <Text s={w.activity?.text} />, by: (w) => w.activity?.text },
           { head: "In", cell: (w) => <Method name={w.activity?.callerFrame ?? w.activity?.topFrame} /> }]} />}
       </>}</Show>
