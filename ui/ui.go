@@ -34,7 +34,7 @@ func Handler(d *sosgo.Dump, o Options) http.Handler {
 	if d == nil {
 		d = &sosgo.Dump{}
 	}
-	env := cli.Env{Commands: commands.All(), Threads: commands.Threads, TypeNames: commands.TypeNames, Recover: true}
+	env := cli.Env{Commands: commands.All(), Threads: commands.Threads, Recover: true}
 	desk := cli.NewDesk(env, d, o.Name, o.Runtime)
 	return webui.Handler(webcmd.Asker(desk), webui.Subject{File: o.Name})
 }

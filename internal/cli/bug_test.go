@@ -86,7 +86,7 @@ func TestPromptSurvivesBug(t *testing.T) {
 	var out bytes.Buffer
 	a := fakeApp(t, &out, nil)
 	a.env.Recover = true
-	a.env.TypeNames = func(Dump, string, string, int) []string { panic("types") }
+	a.env.Names = func(Dump, string) Names { panic("types") }
 	a.session.dump = fakeDump{new(int)}
 	got, _ := completer{a}.Do("do -type x")
 	assert.Empty(t, got)

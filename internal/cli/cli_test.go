@@ -405,7 +405,7 @@ func TestLastAddress(t *testing.T) {
 
 func TestCompletion(t *testing.T) {
 	a := fakeApp(t, io.Discard, nil)
-	a.env.TypeNames = func(_ Dump, _, prefix string, _ int) []string { return []string{prefix + "ring", "bad\x1b"} }
+	a.env.Names = func(Dump, string) Names { return fakeNames{} }
 	a.session.dump = fakeDump{new(int)}
 	a.session.SetLast(0x7f0c00001000)
 	a.printed.w = io.Discard
@@ -424,6 +424,22 @@ func TestCompletion(t *testing.T) {
 		{"do -mt 7f0c00001", []string{"7f0c00001000 "}, 9},
 		{"do -gen g", []string{"gen0 "}, 1},
 		{"do -type St", []string{"String "}, 2},
+		{"do -type ns.ty", []string{"Ns.Type "}, 5},
+		{"do -type n", []string{"Ns."}, 1},
+		{"do -type b", nil, 1},
+		{"ask ns.ty", []string{"Ns.Type"}, 5},
+		{"ask size(Ns.Type.s", []string{"size(Ns.Type.s_one"}, 14},
+		{"ask from objects of Ns.T", []string{"Ns.Type"}, 4},
+		{"ask from objects of Ns.Type | where _f", []string{"_field"}, 2},
+		{"ask from objects of Ns.Type | where _field>1&&_f", []string{"_field>1&&_field"}, 12},
+		{"ask from objects of Ns.Type | where x is Ns.T", []string{"Ns.Type"}, 4},
+		{"ask SELECT x FROM Ns.Type WHERE ", []string{"_field"}, 0},
+		{"ask from objects of St", []string{"String"}, 2},
+		{"ask x", nil, 1},
+		{"ask -where Ns.Type.s", []string{"Ns.Type.s_one"}, 9},
+		{"ask -object Ns.Type.s", []string{"Ns.Type.s_one"}, 9},
+		{"code Ns.Type.R", []string{"Ns.Type.Run "}, 9},
+		{"code Ns.T", []string{"Ns.Type"}, 4},
 		{"do -type 'St", []string{"String "}, 2},
 		{"help vers", []string{"version "}, 4},
 		{"nosuch x", nil, 1},

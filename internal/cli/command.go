@@ -78,22 +78,23 @@ type Kind uint8
 
 // The kinds of values.
 const (
-	Bool     Kind = iota // no value; -name=false switches off
-	Address              // hexadecimal, with or without 0x, ` and _ allowed
-	Int                  // decimal, or hexadecimal with 0x
-	Size                 // bytes: an Int, with an optional unit k, m, g or t
-	Str                  // any text
-	TypeName             // text; completion offers type names
-	File                 // text; completion offers file names
-	Duration             // 30s, 5m
+	Bool       Kind = iota // no value; -name=false switches off
+	Address                // hexadecimal, with or without 0x, ` and _ allowed
+	Int                    // decimal, or hexadecimal with 0x
+	Size                   // bytes: an Int, with an optional unit k, m, g or t
+	Str                    // any text
+	TypeName               // text; completion offers type names
+	File                   // text; completion offers file names
+	Duration               // 30s, 5m
+	Expression             // text; completion offers types and fields
 )
 
 // kindNames are the names of kinds in JSON.
-var kindNames = [...]string{Bool: "flag", Address: "address", Int: "number", Size: "size", Str: "text", TypeName: "type", File: "file", Duration: "duration"}
+var kindNames = [...]string{Bool: "flag", Address: "address", Int: "number", Size: "size", Str: "text", TypeName: "type", File: "file", Duration: "duration", Expression: "text"}
 
 func (k Kind) String() string { return kindNames[k] }
 
-var kindWords = [...]string{Bool: "", Address: "ADDRESS", Int: "N", Size: "SIZE", Str: "TEXT", TypeName: "TYPE", File: "FILE", Duration: "DURATION"}
+var kindWords = [...]string{Bool: "", Address: "ADDRESS", Int: "N", Size: "SIZE", Str: "TEXT", TypeName: "TYPE", File: "FILE", Duration: "DURATION", Expression: "TEXT"}
 
 // A param is what options and arguments have in common.
 type param struct {

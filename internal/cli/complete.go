@@ -1,22 +1,64 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"io"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+	"time"
 
 	"github.com/sosgo/sosgo/target"
 )
 
-// completionLimit is how many type names are offered at most.
-const completionLimit = 200
+const (
+	// completionLimit is how many names are offered at most.
+	completionLimit = 200
+	// completionTime bounds how long one Tab reads names. The next one goes on from there.
+	completionTime = 2 * time.Second
+)
 
 // A candidate is a completion of a word.
 type candidate struct {
 	text  string
 	about string
+	open  bool // the word may go on
+}
+
+// Names are the names of types and their members, for completion. Each method returns at most limit of them. It reads
+// what it needs until ctx ends, and completes from what was read so far.
+type Names interface {
+	// Types returns types that start with prefix in any case, and a namespace, with the point at its end, in place of the types in it.
+	Types(ctx context.Context, prefix string, limit int) []string
+	// Members completes a path that starts with a type: Ns.Type.s_field.name, or Ns.Type.Method.
+	Members(ctx context.Context, path string, kind Members, limit int) []string
+	// Fields completes a path of fields of an instance of a type: _name.Length.
+	Fields(ctx context.Context, typeName, path string, limit int) []string
+}
+
+// Members is a kind of members of types.
+type Members uint8
+
+// The kinds of members.
+const (
+	StaticFields Members = iota
+	Methods
+)
+
+// names returns those of the runtime that the session looks at, nil where there are none. With symbol servers there are
+// none, because a download would be waited for.
+func (a *app) names() Names {
+	s := a.session
+	if a.env.Names == nil || s.dump == nil || len(s.options.SymbolServers) > 0 {
+		return nil
+	}
+	if c := &a.completed; c.names == nil || c.dump != s.dump || c.runtime != s.Runtime() {
+		c.dump, c.runtime, c.names = s.dump, s.Runtime(), a.env.Names(s.dump, s.Runtime())
+	}
+	return a.completed.names
 }
 
 // complete finds completions of the word current that follows words. It
@@ -43,7 +85,7 @@ func (a *app) complete(words []word, current string, global *binding) (found []c
 	if strings.HasPrefix(current, "-") {
 		return matchOptions(slices.Concat(p.own.options, global.options), current), false
 	}
-	return a.completeArg(cmd, len(p.args), current)
+	return a.completeArg(cmd, p, current)
 }
 
 // completeValue completes the value of the option that is the last word.
@@ -56,12 +98,13 @@ func (a *app) completeValue(p *parser, words []word, current string) ([]candidat
 	if o == nil || hasValue {
 		return nil, false
 	}
-	return a.matchKind(o.Kind, o.Choices, current)
+	return a.matchKind(&o.param, "", current)
 }
 
-// completeArg completes the n-th positional argument.
-func (a *app) completeArg(cmd *Command, n int, current string) ([]candidate, bool) {
+// completeArg completes the argument behind those of p.
+func (a *app) completeArg(cmd *Command, p *parser, current string) ([]candidate, bool) {
 	_, args := cmd.Declares()
+	n := len(p.args)
 	if len(args) == 0 {
 		return nil, false
 	}
@@ -74,25 +117,84 @@ func (a *app) completeArg(cmd *Command, n int, current string) ([]candidate, boo
 	if cmd.Name == "help" {
 		return a.matchCommands(current), false
 	}
-	return a.matchKind(args[n].Kind, args[n].Choices, current)
+	var before []string
+	for _, w := range p.args {
+		before = append(before, w.text)
+	}
+	return a.matchKind(&args[n].param, strings.Join(before, " "), current)
 }
 
-func (a *app) matchKind(kind Kind, choices []string, current string) (found []candidate, files bool) {
+// matchKind completes a value; before is the text of the arguments in front of it.
+func (a *app) matchKind(p *param, before, current string) (found []candidate, files bool) {
 	switch {
-	case len(choices) > 0:
-		for _, c := range choices {
+	case len(p.Choices) > 0:
+		for _, c := range p.Choices {
 			found = appendMatch(found, current, c, "")
 		}
-	case kind == File:
+	case p.Kind == File:
 		return nil, true
-	case kind == Address:
+	case p.Kind == Address:
 		found = a.matchAddresses(current)
-	case kind == TypeName && a.env.TypeNames != nil && a.session.dump != nil:
-		for _, n := range a.env.TypeNames(a.session.dump, a.session.Runtime(), current, completionLimit) {
-			found = append(found, candidate{text: n})
+		if len(found) == 0 && current != "" && (p.Expression || p.Method) {
+			found = a.matchNames(p, before, current)
 		}
+	case p.Kind == TypeName || p.Kind == Expression:
+		found = a.matchNames(p, before, current)
 	}
 	return found, false
+}
+
+// Patterns are compiled when a name is first completed.
+var (
+	// path matches the name at the end of an expression, which may have points.
+	path = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("[\\pL\\pN_.+`]*$") })
+	// ofType matches the type whose objects a query asks about.
+	ofType = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`(?i)\b(?:of(?:\s+exactly)?|from)\s+([\pL_][\pL\pN_.+]*)`)
+	})
+	// afterType matches a text behind which a type is expected.
+	afterType = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)\b(?:of(?:\s+exactly)?|from|is|as)\s*$`) })
+)
+
+// matchNames completes types and, where an expression is expected, their fields or methods.
+func (a *app) matchNames(p *param, before, current string) (found []candidate) {
+	names := a.names()
+	if names == nil {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), completionTime)
+	defer cancel()
+	text := current
+	if p.Kind != TypeName {
+		text = path().FindString(current)
+	}
+	start := current[:len(current)-len(text)]
+	add := func(words []string, open bool) {
+		for _, w := range words {
+			found = appendMatch(found, current, start+w, "")
+			if n := len(found); n > 0 && (open || strings.HasSuffix(w, ".")) {
+				found[n-1].open = true
+			}
+		}
+	}
+	types := names.Types(ctx, text, completionLimit)
+	switch {
+	case p.Method:
+		add(types, true)
+		add(names.Members(ctx, text, Methods, completionLimit), false)
+		return found
+	case p.Kind == TypeName:
+		add(types, false)
+		return found
+	}
+	if of := ofType().FindAllStringSubmatch(before+" "+start, -1); of != nil && !afterType().MatchString(before+" "+start) {
+		add(names.Fields(ctx, of[len(of)-1][1], text, completionLimit), true)
+	}
+	if text != "" {
+		add(types, true)
+		add(names.Members(ctx, text, StaticFields, completionLimit), true)
+	}
+	return found
 }
 
 // matchAddresses offers the addresses used in the session and those that it
@@ -140,7 +242,7 @@ func appendMatch(found []candidate, current, text, about string) []candidate {
 		slices.ContainsFunc(found, func(c candidate) bool { return c.text == text }) {
 		return found
 	}
-	return append(found, candidate{text, about})
+	return append(found, candidate{text: text, about: about})
 }
 
 // matches reports whether text starts with current, in any case.

@@ -21,7 +21,7 @@ import (
 //	arg:"name,optional"   an argument; slices take all that are left
 //	help:"..."            what it is, a noun phrase
 //	value:"N"             placeholder in help; by default the kind's word
-//	kind:"file"           of a string: file or type, for completion; of an address: method, whose name may stand for
+//	kind:"file"           of a string: file, type or expression, for completion; of an address: method, whose name may stand for
 //	                      it; of an Object: type, a part of whose name may
 //	choices:"a|b"         the only texts allowed, in any case
 //	range:"0:100"         least and greatest number; either may be left out
@@ -267,6 +267,8 @@ func kindOf(t reflect.Type, tag string) Kind {
 		return File
 	case t.Kind() == reflect.String && tag == "type":
 		return TypeName
+	case t.Kind() == reflect.String && tag == "expression":
+		return Expression
 	case t.Kind() == reflect.String:
 		return Str
 	}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -72,6 +73,13 @@ type fakeWord struct {
 // fakeCommands exercise everything that a command can ask of the framework.
 func fakeCommands() []Command {
 	return []Command{
+		Do(Command{Name: "ask", Group: GroupObjects, Summary: "ask", Raw: true, Hidden: true}, func(*Context, *completed) (report.Answer, error) { return report.Answer{}, nil }),
+		Do(Command{Name: "code", Group: GroupObjects, Summary: "print code", Hidden: true},
+			func(*Context, *struct {
+				A target.Addr `arg:"address" kind:"method" help:"method"`
+			}) (report.Answer, error) {
+				return report.Answer{}, nil
+			}),
 		textWith(Command{Name: "obj", Aliases: []string{"do"}, Group: GroupObjects, Summary: "print an address", NeedsDump: true},
 			func(_ *Context, o *fakeOptions, p *report.Page) error {
 				var mt target.Addr
@@ -150,6 +158,43 @@ type putOptions struct {
 	Out string `opt:"out" kind:"file" help:"to write"`
 }
 
+// fakeNames has the type Ns.Type with a static field, an instance field and a method, and a type whose name is no text.
+type fakeNames struct{}
+
+func startingWith(prefix string, names ...string) []string {
+	return slices.DeleteFunc(names, func(n string) bool { return !matches(n, prefix) })
+}
+
+func (fakeNames) Types(_ context.Context, prefix string, _ int) []string {
+	if !strings.Contains(prefix, ".") {
+		return startingWith(prefix, "Ns.", "String", "bad\x1b")
+	}
+	return startingWith(prefix, "Ns.Type")
+}
+
+func (fakeNames) Members(_ context.Context, path string, kind Members, _ int) []string {
+	if !strings.HasPrefix(path, "Ns.Type.") {
+		return nil
+	}
+	if kind == Methods {
+		return startingWith(path, "Ns.Type.Run")
+	}
+	return startingWith(path, "Ns.Type.s_one")
+}
+
+func (fakeNames) Fields(_ context.Context, typeName, path string, _ int) []string {
+	if typeName != "Ns.Type" {
+		return nil
+	}
+	return startingWith(path, "_field")
+}
+
+type completed struct {
+	Text   []string `arg:"text" kind:"expression" help:"expression"`
+	Where  string   `opt:"where" kind:"expression" help:"condition"`
+	Object Object   `opt:"object" help:"object"`
+}
+
 type outcome struct {
 	code           int
 	stdout, stderr string
@@ -175,7 +220,7 @@ func runMain(t *testing.T, dir, stdin string, vars map[string]string, args ...st
 			o.opened = append(o.opened, path)
 			return fakeDump{&o.closed}, nil
 		},
-		TypeNames: func(_ Dump, _, prefix string, _ int) []string { return []string{prefix + ".String", "bad\x1bname"} },
+		Names: func(Dump, string) Names { return fakeNames{} },
 	}
 	var stdout, stderr bytes.Buffer
 	o.code = Main(t.Context(), args, strings.NewReader(stdin), &stdout, &stderr, env)

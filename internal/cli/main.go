@@ -24,9 +24,9 @@ const outputBuffer = 64 << 10
 type Env struct {
 	Commands []Command
 	Open     Opener
-	// TypeNames completes type names of the runtime that the session looks at: at
-	// most limit of those that start with prefix, in any case. Nil offers none.
-	TypeNames func(d Dump, runtime, prefix string, limit int) []string
+	// Names returns the names of types and members of the runtime that the session looks at, which the session keeps.
+	// Nil has none.
+	Names func(d Dump, runtime string) Names
 	// Threads returns the OS ids of the threads, in the order of their indices; nil
 	// knows none.
 	Threads func(d Dump, runtime string) ([]uint32, error)
@@ -120,9 +120,14 @@ type app struct {
 	desk *Desk          // whose question is answered; nil for the user's own
 	part *report.Window // of lists that the question wants; nil for all
 
-	inSession bool       // lines of -c, of a script or of the prompt are running
-	printed   tailBuffer // by lines of the session
-	typed     []string   // at the prompt
+	inSession bool     // lines of -c, of a script or of the prompt are running
+	completed struct { // names that were read for completion
+		dump    Dump
+		runtime string
+		names   Names
+	}
+	printed tailBuffer // by lines of the session
+	typed   []string   // at the prompt
 }
 
 // Main runs sosgo with the arguments that follow the program's name and

@@ -24,9 +24,10 @@ const (
 // promptHelp explains what the prompt adds to the commands.
 const promptHelp = `
 The dump is opened once; then each line is a command, as after "sosgo".
-Tab completes commands, options, type names and addresses that were
-printed, Ctrl-R searches the history. Ctrl-C stops the command that
-runs, Ctrl-D or exit leaves; history and cls do what they do in a shell.
+Tab completes commands, options, types, their fields and methods, and
+addresses that were printed; Ctrl-R searches the history. Ctrl-C stops
+the command that runs, Ctrl-D or exit leaves; history and cls do what
+they do in a shell.
 
   $_               the last address that a command was given, found, or
                    printed alone on its last line, as dumpheap -short does
@@ -248,7 +249,10 @@ func (c completer) do(before string) (found []string, length int) {
 	}
 	for _, f := range candidates {
 		if report.Escape(f.text) == f.text {
-			found = append(found, f.text+" ")
+			if !f.open {
+				f.text += " "
+			}
+			found = append(found, f.text)
 		}
 	}
 	return found, utf8.RuneCountInString(current)

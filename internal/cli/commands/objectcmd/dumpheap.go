@@ -18,8 +18,8 @@ type heapOptions struct {
 	ThinLock bool `opt:"thinlock" help:"only objects that are locked through their header"`
 	ByCount  bool `opt:"bycount" help:"statistics ordered by number of objects"`
 	ask.Liveness
-	Where  string `opt:"where" value:"EXPR" help:"only objects for which the expression is true (see query)"`
-	Select string `opt:"select" value:"COLUMNS" excludes:"stat,short,strings,thinlock,bycount" help:"a table of these expressions instead: address, size, Name"`
+	Where  string `opt:"where" kind:"expression" value:"EXPR" help:"only objects for which the expression is true (see query)"`
+	Select string `opt:"select" kind:"expression" value:"COLUMNS" excludes:"stat,short,strings,thinlock,bycount" help:"a table of these expressions instead: address, size, Name"`
 	quiet
 	ask.Filter
 	ask.Range

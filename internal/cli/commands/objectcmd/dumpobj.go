@@ -16,7 +16,7 @@ import (
 
 type objOptions struct {
 	NoFields bool       `opt:"nofields" help:"no fields"`
-	Show     string     `opt:"show" value:"EXPR" help:"the values of expressions about it, instead of its fields: Customer.Name, size"`
+	Show     string     `opt:"show" kind:"expression" value:"EXPR" help:"the values of expressions about it, instead of its fields: Customer.Name, size"`
 	Refs     bool       `opt:"refs" help:"the objects that it refers to, as the GC sees them"`
 	Object   cli.Object `arg:"address" help:"the object"`
 }

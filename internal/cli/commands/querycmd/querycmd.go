@@ -22,7 +22,7 @@ func Commands() []cli.Command {
 }
 
 type evalOptions struct {
-	Expression []string `arg:"expression" help:"one expression, or several between commas"`
+	Expression []string `arg:"expression" kind:"expression" help:"one expression, or several between commas"`
 }
 
 func evalCommand() cli.Command {
@@ -75,7 +75,7 @@ type queryOptions struct {
 	Rows     int           `opt:"rows" range:"1:2147483647" help:"most rows"`
 	Time     time.Duration `opt:"time" help:"time limit: 30s, 5m"`
 	Memory   cli.Bytes     `opt:"memory" help:"most memory for groups and sorted rows (1 GB)"`
-	Question []string      `arg:"question" help:"from … | …, or SELECT …"`
+	Question []string      `arg:"question" kind:"expression" help:"from … | …, or SELECT …"`
 }
 
 func queryCommand() cli.Command {
