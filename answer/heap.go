@@ -69,8 +69,7 @@ type SizeCount struct {
 	Count uint64 `json:"count" doc:"objects of that size"`
 }
 
-// RuntimeHeaps are the memory that the runtime manages: its native heaps and the
-// GC heap, as far as they were asked for.
+// RuntimeHeaps are the memory that the runtime manages: its native heaps and the GC heap, as far as requested.
 type RuntimeHeaps struct {
 	Gaps
 	*LoaderHeaps
@@ -120,8 +119,7 @@ type LoaderHeap struct {
 	Err error `json:"-"`
 }
 
-// Sizes returns how many bytes of the heap are there, and how many of the ranges
-// that it no longer allocates from are not.
+// Sizes counts the bytes of the heap that are there, and those missing from ranges that it no longer allocates from.
 func (h *LoaderHeap) Sizes() (size, wasted uint64) {
 	for _, b := range h.Blocks {
 		size += b.Stored

@@ -91,8 +91,7 @@ type GroupHolder struct {
 	Path    *RootPath   `json:"path,omitempty" doc:"a path to it"`
 }
 
-// GroupReferrers are objects of one type that together refer to most members of a group, though none
-// of them does alone.
+// GroupReferrers are objects of one type that together refer to most members of a group, though none does alone.
 type GroupReferrers struct {
 	MethodTable target.Addr `json:"methodTable" doc:"their type"`
 	Type        Text        `json:"type" doc:"its name"`

@@ -121,8 +121,7 @@ func (p *LinePiece) appendQuoted(b []byte, limit int) []byte {
 	return b
 }
 
-// CutText returns the start of s that has at most limit UTF-16 code units, all of s
-// if limit is negative, and how many it has.
+// CutText returns the start of s with at most limit UTF-16 code units, all if limit is negative, and how many it has.
 func CutText(s string, limit int) (start string, units uint64) {
 	for i, r := range s {
 		n := uint64(1)

@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// A LongText is text of any length, which is read while it is ranged over. JSON
-// has it as a string. The zero value is empty.
+// A LongText is text of any length, read while it is ranged over. JSON has it as a string. The zero value is empty.
 type LongText struct {
 	// Parts are the text in pieces that hold whole characters. An error is the end.
 	Parts iter.Seq2[string, error]

@@ -153,8 +153,7 @@ type Reference struct {
 	Object target.Addr `json:"object" doc:"address of the object referred to"`
 	Type   Text        `json:"type" doc:"its type"`
 
-	// Implied says that the reference is not stored in the object: it is that of
-	// a collectible type to its LoaderAllocator.
+	// Implied says that the reference is not stored in the object, but a collectible type's to its LoaderAllocator.
 	Implied bool `json:"-"`
 }
 
@@ -251,8 +250,7 @@ type HeapException struct {
 	Frame       Text        `json:"frame,omitzero" doc:"innermost frame of its stack trace; absent if it was not thrown"`
 }
 
-// A LoadContext is an AssemblyLoadContext: the managed object that stands for
-// it, or the default one that no object stands for.
+// A LoadContext is an AssemblyLoadContext: the managed object that stands for it, or the default one, which has none.
 type LoadContext struct {
 	Default bool `json:"default,omitempty" doc:"the default context, whose managed object was never made: nothing else is known of it"`
 	*Object      // nil for the default one without an object

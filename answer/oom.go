@@ -20,8 +20,7 @@ type FailedAllocation struct {
 	AvailableMB    uint64 `json:"availableMB,omitempty" doc:"megabytes that could be committed when the collection began; absent where the collector did not ask"`
 }
 
-// The reasons of a FailedAllocation (oom_reason), and what could not be got
-// (failure_get_memory). OOMNone is one of both.
+// The reasons of a FailedAllocation (oom_reason), and what could not be got (failure_get_memory). OOMNone is in both.
 const (
 	OOMNone = "none"
 

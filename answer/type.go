@@ -159,8 +159,7 @@ type Type struct {
 	StaticFields    *int          `json:"staticFields,omitempty" doc:"number of static fields"`
 	*FieldList
 
-	// ByCanonical says that debuggers find the class by the canonical MethodTable
-	// and no longer by the EEClass: since .NET 9.
+	// ByCanonical says that debuggers find the class by the canonical MethodTable not by the EEClass: since .NET 9.
 	ByCanonical bool `json:"-"`
 	// DataSize is BaseSize as the data-access library answers it: of strings without the terminating character.
 	DataSize uint32 `json:"-"`

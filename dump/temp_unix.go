@@ -4,8 +4,7 @@ package dump
 
 import "os"
 
-// createTemp creates a file that has no name any more: it is gone when it is
-// closed, and when the program ends in whatever way.
+// createTemp creates a file that has no name any more: it is gone when it is closed or the program ends in any way.
 func createTemp(dir string) (*os.File, error) {
 	f, err := os.CreateTemp(dir, "sosgo-dump-*")
 	if err != nil {

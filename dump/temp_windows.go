@@ -6,8 +6,7 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// createTemp creates a file that Windows deletes when its last handle is
-// closed, also when the program ends in whatever way.
+// createTemp creates a file that Windows deletes when its last handle is closed, however the program ends.
 func createTemp(dir string) (*os.File, error) {
 	f, err := os.CreateTemp(dir, "sosgo-dump-*")
 	if err != nil {

@@ -201,8 +201,7 @@ type point struct {
 	secondary target.Addr
 }
 
-// pointsOf returns the points by address, the number of each static field in a table by Source, and the Sources of
-// these fields.
+// pointsOf returns the points by address, the number of each static field in a table by Source, and these Sources.
 func pointsOf(r *Roots) (points []point, field, inTable []int) {
 	field = make([]int, len(r.Sources))
 	for i := range r.Sources {

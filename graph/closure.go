@@ -62,8 +62,7 @@ func (c *Closure) more(added []uint32, objects *int, size *uint64) (statics []No
 // Has reports whether n is in the set.
 func (c *Closure) Has(n Node) bool { return c.reach.Has(n) }
 
-// Nodes returns the nodes of the set: the ones passed to Add, and near ones, first. The slice is valid until the set
-// changes.
+// Nodes returns the nodes of the set: those passed to Add, and near ones, first. It is valid until the set changes.
 func (c *Closure) Nodes() []Node { return c.reach.Nodes() }
 
 // Reset empties the set.

@@ -127,8 +127,7 @@ func (g *Graph) Address(n Node) target.Addr {
 	return g.index.address(g.index.selected(uint32(n)))
 }
 
-// Addresses appends to dst the starts of the objects from from up to to. It takes a tenth of the time of calls of
-// Address.
+// Addresses appends to dst the starts of the objects from from up to to. It takes a tenth of the time of Address.
 func (g *Graph) Addresses(dst []target.Addr, from, to Node) []target.Addr {
 	return g.index.appendAddresses(dst, from, min(to, Node(g.objects)))
 }
@@ -213,8 +212,7 @@ func (g *Graph) RootRefs(n Node) iter.Seq[RootRef] {
 	}
 }
 
-// RootOf returns the root of a Source's reference, for roots.Reader.Describe. It reports false if Build's input had
-// none.
+// RootOf returns the root of a Source's reference, for roots.Reader.Describe. It reports false if Build got none.
 func (g *Graph) RootOf(n Node, r RootRef) (roots.Root, bool) {
 	if r.ref > 0 && int(r.ref) <= len(g.kept) {
 		return g.kept[r.ref-1], true

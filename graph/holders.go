@@ -27,8 +27,7 @@ type Holders struct {
 	rt    *dac.Runtime
 }
 
-// NewHolders returns a Holders for g. The readers are those of the same runtime: r names fields, and rr describes
-// roots.
+// NewHolders returns a Holders for g. The readers are of the same runtime: r names fields, and rr describes roots.
 func NewHolders(g *Graph, r *objects.Reader, rr *roots.Reader) *Holders {
 	return &Holders{g: g, names: g.Names(r), roots: rr, rt: g.h.Runtime()}
 }
@@ -78,8 +77,7 @@ const (
 // maxFirst is the number of listed referrers of garbage.
 const maxFirst = 5
 
-// RootPaths returns what keeps an object alive: the shortest path from each kind of root, or the paths that the options
-// select.
+// RootPaths returns what keeps an object alive: the shortest path from each kind of root, or the selected paths.
 func (x *Holders) RootPaths(ctx context.Context, a target.Addr, o HoldOptions) (*answer.RootPaths, error) {
 	return using(ctx, x.g, func(ctx context.Context) (*answer.RootPaths, error) {
 		n, err := x.Object(a)
@@ -213,8 +211,7 @@ func (x *Holders) youngPaths(ctx context.Context, n Node, gen int, skip func(Nod
 	return ctx.Err()
 }
 
-// older reports whether an object belongs to an older generation than gen. Large and pinned objects belong to the
-// oldest.
+// older reports whether an object belongs to an older generation than gen. Large and pinned objects are of the oldest.
 func (x *Holders) older(n Node, gen int) bool {
 	g := x.g.Generation(n)
 	return g > heap.Generation(min(gen, int(heap.Generation2))) && (gen < int(heap.Generation2) || g == heap.GenerationFrozen)

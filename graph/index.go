@@ -18,8 +18,7 @@ const (
 	chunkSize     = 1 << chunkShift
 	chunkGranules = chunkSize >> granuleShift
 	chunkWords    = chunkGranules / 64
-	// A block is the granules between two counts: 512, which fit in a cache line. Twice as many counts made lookups no
-	// faster.
+	// A block is the granules between two counts: 512, which fit in a cache line. Twice as many make lookups no faster.
 	blockWords = 8
 )
 

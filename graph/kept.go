@@ -138,8 +138,7 @@ func (b *builder) takeTypes(known []target.Addr) error {
 	return nil
 }
 
-// fits compares the arrays with each other and with the heap: all sizes and types, and the references of a sample of
-// objects.
+// fits compares the arrays with each other and with the heap: all sizes and types, and references of sample objects.
 func (b *builder) fits(rows digraph.Graph) error {
 	sizes, types, rare := b.arrays.sizes.Slice(), b.arrays.types.Slice(), b.arrays.rare.Slice()
 	var bytes, bad atomic.Uint64

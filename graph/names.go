@@ -48,8 +48,7 @@ type Edge struct {
 	Root RootRef // for EdgeRoot
 }
 
-// Names returns the names of edges. It does not cache them: it reads the object each time. It is safe for concurrent
-// use.
+// Names returns the names of edges. It reads the object each time. It is safe for concurrent use.
 type Names struct {
 	g *Graph
 	r *objects.Reader

@@ -118,8 +118,7 @@ func (g *Graph) inTable(n Node) bool {
 	return s != nil && s.Parent == InTable
 }
 
-// root yields the path from the Source r, which refers to n, unless there was one, and reports whether there may be
-// more.
+// root yields the path from the Source r, which refers to n, unless there was one. It reports whether more may follow.
 func (s *backSearch) root(r, n Node, yield func(Path) bool) bool {
 	chain := s.g.SourceChain(r)
 	key := r

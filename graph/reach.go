@@ -71,8 +71,7 @@ func (g *Graph) Reach(ctx context.Context) (*Reach, error) {
 	})
 }
 
-// A Liveness has the live nodes, which can be reached from the root. It is safe for concurrent use until the graph is
-// closed.
+// A Liveness has the live nodes, which the root reaches. It is safe for concurrent use until the graph is closed.
 type Liveness struct {
 	bits          *offheap.Array[uint64] // a bit for each node
 	words         []uint64
@@ -209,8 +208,7 @@ func (g *Graph) Referrers(ctx context.Context) (*Referrers, error) {
 	})
 }
 
-// Of returns the nodes that refer to n, in the order of nodes, each as often as it does. The slice belongs to the
-// graph.
+// Of returns the nodes that refer to n, in order, each as often as it does. The slice belongs to the graph.
 func (r *Referrers) Of(n Node) []Node {
 	if int(n) >= r.rows.Nodes() {
 		return nil

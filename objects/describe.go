@@ -10,8 +10,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// LineChars is the maximum number of UTF-16 code units of a string in a one-line value of an answer. Forms may show
-// fewer.
+// LineChars is the maximum number of UTF-16 code units of a string in an answer's one-line value. Forms may show fewer.
 const LineChars = 256
 
 // A describer builds answers about objects. It serves one answer and one goroutine.
@@ -219,8 +218,7 @@ func (r *Reader) Fields(mt target.Addr, note func(error)) (*answer.FieldList, er
 // objectHeader is the number of bytes before the fields of an object. SOS counts field offsets from the object's start.
 const objectHeader = 8
 
-// fields lists all fields of t. data is the address of the instance's fields, 0 without an instance; header is added to
-// offsets.
+// fields lists all fields of t. data is the address of its fields, 0 without an instance; header is added to offsets.
 func (d *describer) fields(t *Type, data target.Addr, header uint32) *answer.FieldList {
 	fields, err := t.Fields()
 	if err != nil {

@@ -157,8 +157,7 @@ func (a *Array) inSegment(first, n uint32) (uint32, error) {
 	return fit, target.Corruptf("array %016x claims %d elements, and its segment ends after %d", uint64(a.Addr), a.Len, first+fit)
 }
 
-// nextStored returns the position of the first element after i that is at least partly in the dump, or the number of
-// elements.
+// nextStored returns the position of the first element after i that is at least partly in the dump, or their number.
 func (a *Array) nextStored(i uint32) uint32 {
 	at := a.addr(uint64(i) + 1)
 	next, ok := target.NextStored(a.Type.r.rt.Memory(), at)

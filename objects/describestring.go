@@ -10,8 +10,7 @@ import (
 // errEnough stops the writing of a text when the consumer stops.
 var errEnough = errors.New("enough")
 
-// DescribeString returns the whole text of the string at a. The error is target.ErrUnsupported if the object is not a
-// string.
+// DescribeString returns the whole text of the string at a. The error is target.ErrUnsupported for other objects.
 func (r *Reader) DescribeString(a target.Addr) (*answer.String, error) {
 	o, err := r.Proven(a)
 	if err != nil {

@@ -33,8 +33,7 @@ func (r *Reader) DescribeType(a target.Addr, o TypeOptions) (*answer.Type, error
 // errFree explains why the type of free space has neither name nor file.
 var errFree = target.Unsupportedf("the type of free space belongs to no module")
 
-// DescribeClass describes the type of an EEClass, which is its canonical MethodTable. It accepts a MethodTable's
-// address too.
+// DescribeClass describes the type of an EEClass: its canonical MethodTable. It accepts a MethodTable's address too.
 func (r *Reader) DescribeClass(a target.Addr, o TypeOptions) (*answer.Type, error) {
 	mt, err := r.methodTable(a)
 	if err != nil {

@@ -2,8 +2,7 @@ package objects
 
 import "github.com/sosgo/sosgo/target"
 
-// RuntimeType returns the TypeHandle that an object of class System.RuntimeType stands for. ok is false for other
-// objects.
+// RuntimeType returns the TypeHandle that a System.RuntimeType object stands for. ok is false for other objects.
 func (o Object) RuntimeType() (th target.Addr, ok bool, err error) {
 	if o.Type == nil {
 		return 0, false, errNoObject

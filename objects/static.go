@@ -23,8 +23,7 @@ type Static struct {
 	// It is target.ErrNotInDump if zero is stored and the dump does not show whether the class constructor has run
 	// (dac.StaticUnknown).
 	Value Value
-	// Stored is the content of the memory at Slot, whatever State is. It is of KindUnknown, and meaningless, if Slot is
-	// 0.
+	// Stored is the content of the memory at Slot, whatever State is. If Slot is 0, it is meaningless KindUnknown.
 	Stored Value
 }
 

@@ -12,8 +12,7 @@ import (
 // stringChunk is the number of UTF-16 code units read at once.
 const stringChunk = 16 << 10
 
-// Text returns the first limit UTF-16 code units of a string, all if limit is negative. Unpaired surrogates become
-// U+FFFD.
+// Text returns the first limit UTF-16 code units of a string, all if it is negative. Unpaired surrogates become U+FFFD.
 func (o Object) Text(limit int) (string, error) {
 	if s, ok := o.plainText(limit); ok {
 		return s, nil

@@ -99,8 +99,7 @@ func (t *Type) context() (dac.SigContext, error) {
 	return dac.SigContext{Module: m, TypeArgs: args}, err
 }
 
-// OwnFields returns the fields that the type itself declares, in the order of the runtime: instance fields, then
-// statics.
+// OwnFields returns the fields that the type itself declares, in the runtime's order: instance fields, then statics.
 func (t *Type) OwnFields() ([]*Field, error) { return t.own.Get(t.readOwn) }
 
 // IsFree reports whether t is the type of free blocks, whose MethodTable has no class and no module.
@@ -210,8 +209,7 @@ func (t *Type) values(data target.Addr) iter.Seq2[*Field, Value] {
 	}
 }
 
-// A Field is a field of a type. The embedded FieldDesc comes from the runtime; name and declared type come from
-// metadata.
+// A Field is a field of a type. The embedded FieldDesc comes from the runtime; name and declared type from metadata.
 type Field struct {
 	dac.FieldDesc
 	Name       string
@@ -291,8 +289,7 @@ func (f *Field) InPlace() bool {
 		et == metadata.ElementI || et == metadata.ElementU
 }
 
-// TypeHandle returns the field's type, 0 if it is not loaded. Type parameters are replaced by the object's type
-// arguments.
+// TypeHandle returns the field's type, 0 if it is not loaded. Type parameters become the object's type arguments.
 func (f *Field) TypeHandle() (target.Addr, error) {
 	return f.exact.Get(func() (target.Addr, error) { return f.resolve(f.Declaring) })
 }

@@ -204,8 +204,7 @@ func (v Value) Object() (Object, error) {
 	return v.r.Object(target.Addr(v.bits))
 }
 
-// Type returns the declared type of the value, nil if it is not loaded. A reference may refer to an object of a derived
-// type.
+// Type returns the declared type of the value, nil if it is not loaded. A reference may lead to a derived type.
 func (v Value) Type() (*Type, error) {
 	if v.typ != nil {
 		return v.typ, nil

@@ -183,8 +183,7 @@ func findField(t *objects.Type, name string, static bool) (*objects.Field, error
 	return nil, errNoMember
 }
 
-// oneField returns the field whose name is one that counts. Of fields with one name the most derived type's counts: it is
-// last.
+// oneField returns the field whose name is one that counts. Of fields with one name the most derived type's is last.
 func oneField(fields []*objects.Field, name string, static bool, is func(string) bool) (*objects.Field, error) {
 	var found *objects.Field
 	var names []string

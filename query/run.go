@@ -252,8 +252,7 @@ func (r *run) uniqueNames() {
 	}
 }
 
-// isGroupCall reports whether a node is an aggregate: count, min and max of one argument; others have functions' names
-// too.
+// isGroupCall reports whether a node is an aggregate; count, min and max are only with one argument.
 func isGroupCall(n *node) bool { return n.op == opCall && isAggregate(n.name) && len(n.args) <= 1 }
 
 func hasAggregate(n *node) bool { return isGroupCall(n) || slices.ContainsFunc(n.args, hasAggregate) }

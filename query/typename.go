@@ -296,8 +296,7 @@ func (p *namePart) names(d *namePart, l looseness) bool {
 	return l >= noArguments || strings.Contains(p.name, "`") && p.name == d.name+"`"+itoa(len(d.args))
 }
 
-// matchPattern reports whether a name fits a pattern with * and ?. One without
-// these fits nothing: it was compared before.
+// matchPattern reports whether a name fits a pattern with * and ?. One without these fits nothing.
 func matchPattern(pattern, name string) bool {
 	if !strings.ContainsAny(pattern, "*?") {
 		return false

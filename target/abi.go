@@ -33,8 +33,7 @@ func (s RegSet) All(yield func(Reg) bool) {
 	}
 }
 
-// A Processor is the register file of an architecture and what its instructions do
-// to a stack. Processors are read-only.
+// A Processor is the register file of an architecture and what its instructions do to a stack. It is read-only.
 type Processor struct {
 	Arch       Arch
 	IP, SP, FP Reg // instruction, stack and frame pointer

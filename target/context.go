@@ -49,8 +49,7 @@ var (
 	contextMIPS64 = ContextLayout{Size: 320, Flags: 0, Arch: 0x80000, Registers: contextRegistersMIPS()}
 )
 
-// contextRegistersAMD64: segments from 0x38 on, EFLAGS, the integer registers in
-// encoding order from 0x78 on, RIP after them.
+// contextRegistersAMD64: segments from 0x38 on, EFLAGS, the integer registers in encoding order from 0x78 on, then RIP.
 func contextRegistersAMD64() []ContextRegister {
 	const segments, flags, integers = 0x38, 0x44, 0x78
 	var out []ContextRegister
@@ -111,8 +110,7 @@ func contextRegisters386() []ContextRegister {
 	return out
 }
 
-// contextRegistersARM: R0 to R15, CPSR. control is the part that SP, LR, PC and
-// CPSR are in: Breakpad has one part for all.
+// contextRegistersARM: R0 to R15, CPSR. control is the part that SP, LR, PC and CPSR are in: Breakpad has one part.
 func contextRegistersARM(control ContextPart) []ContextRegister {
 	const r0 = 4
 	var out []ContextRegister

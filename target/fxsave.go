@@ -2,8 +2,7 @@ package target
 
 import "encoding/binary"
 
-// An FXSave is the content of an FXSAVE area: the floating-point and vector
-// registers of x64 (Intel SDM, volume 1, 10.5.1).
+// An FXSave is the content of an FXSAVE area: floating-point and vector registers of x64 (Intel SDM, volume 1, 10.5.1).
 type FXSave struct {
 	MXCSR uint32
 	ST    [8]Wide  // the x87 registers; of High the lower 16 bits count

@@ -6,8 +6,7 @@ import (
 	"unicode/utf16"
 )
 
-// Bytes returns the n bytes at a: a view where the target lends one, a copy
-// elsewhere. The caller must not write to them.
+// Bytes returns the n bytes at a: a view where the target lends one, else a copy. The caller must not write to them.
 func Bytes(m Memory, a Addr, n int) ([]byte, error) {
 	if b, ok := m.View(a, n); ok {
 		return b, nil

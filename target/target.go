@@ -301,8 +301,7 @@ type Region struct {
 	Offset uint64 // of Start in that file, in bytes; 0 if the dump does not record it
 }
 
-// An Exception gives the reason why the dump was written, if it records that: an exception
-// record of Windows, or a signal.
+// An Exception is the reason why the dump was written, if recorded: an exception record of Windows, or a signal.
 type Exception struct {
 	ThreadID uint32
 	Code     uint32 // Windows: exception code; else the signal's number

@@ -168,8 +168,7 @@ var netBSDAMD64 = []bsdRegister{
 	{target.RIP, 8}, {target.CS, 8}, {target.EFLAGS, 8}, {target.RSP, 8}, {target.SS, 8},
 }
 
-// bsdRegisters reads a struct reg. That of arm64 is the same on both: X0 to X28, FP,
-// LR, SP, PC, and CPSR in four bytes.
+// bsdRegisters reads a struct reg. That of arm64 is the same on both: X0 to X28, FP, LR, SP, PC, CPSR in four bytes.
 func (b *builder) bsdRegisters(c *cursor.Cursor, amd64 []bsdRegister) target.Registers {
 	regs := target.Registers{Arch: b.platform.Arch}
 	order := amd64

@@ -371,8 +371,7 @@ func (f *File) Span(a target.Addr) []byte { return f.mem.Span(a) }
 // NextStored implements target.SparseMemory.
 func (f *File) NextStored(a target.Addr) (target.Addr, bool) { return f.mem.NextStored(a) }
 
-// Platform implements target.Target. A core records neither the version of the
-// operating system nor the number of processors.
+// Platform implements target.Target. A core records neither the system's version nor the number of processors.
 func (f *File) Platform() target.Platform { return f.platform }
 
 // Process implements target.Target.

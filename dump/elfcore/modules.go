@@ -168,8 +168,7 @@ func (b *builder) isProgram(r *imageRun) bool {
 	return ok && slices.ContainsFunc(r.maps, func(m target.Mapping) bool { return m.Start <= target.Addr(a) && target.Addr(a) < m.End })
 }
 
-// namedLikeImage reports whether a path names a library or program. The
-// kernel marks a file that has been deleted since.
+// namedLikeImage reports whether a path names a library or program. The kernel marks a file that was deleted since.
 func namedLikeImage(name string) bool {
 	_, version, ok := strings.Cut(lowerName(name), ".so")
 	return ok && strings.Trim(version, ".0123456789") == "" || namedLikePE(name)

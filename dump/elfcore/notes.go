@@ -116,8 +116,7 @@ func (b *builder) readNoteSegment(src target.Source, s *segment) {
 	}
 }
 
-// nextNote decodes an Elf64_Nhdr, whose name and data are padded to four
-// bytes. The padding of the last note may be absent.
+// nextNote decodes an Elf64_Nhdr, whose name and data are padded to four bytes. The last note may lack its padding.
 func nextNote(c *cursor.Cursor, base int64) Note {
 	nameSize, dataSize := c.Uint32(), c.Uint32()
 	n := Note{Type: NoteType(c.Uint32())}
@@ -142,8 +141,7 @@ func owner(b []byte) string {
 
 func padding(n uint32) int { return int(-n & 3) }
 
-// decodeNotes decodes the supported notes. Threads are a sequence: a
-// note that describes a thread follows its NT_PRSTATUS.
+// decodeNotes decodes the supported notes. Threads are a sequence: notes of a thread follow its NT_PRSTATUS.
 func (b *builder) decodeNotes() {
 	b.kernelOrder = len(b.notes) > 0 && b.notes[0].Type == NotePRStatus
 	for i := range b.notes {

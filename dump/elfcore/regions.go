@@ -73,8 +73,7 @@ func kindOfFile(image bool) string {
 	return kindMapped
 }
 
-// sortedLoads returns the segments that describe memory, by address. Those
-// that wrap around the address space describe none.
+// sortedLoads returns the segments that describe memory, by address. Those that wrap around the address space don't.
 func sortedLoads(segments []segment) []segment {
 	loads := make([]segment, 0, len(segments))
 	for _, s := range segments {

@@ -24,8 +24,7 @@ type Options struct {
 	// Least is the smallest percentage that is listed, DefaultLeast, and never less than Bytes, DefaultBytes.
 	Least float64
 	Bytes uint64
-	// Count is the number of objects of one type, handlers, timers or registrations that make an accumulation,
-	// DefaultCount.
+	// Count is the number of objects of one type, handlers, timers or registrations that accumulate, DefaultCount.
 	Count int
 	// Groups of objects without a common referrer are listed only if they are suspects.
 

@@ -14,8 +14,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// missing records that the fields of a type's objects are those of no known version. Other errors are gaps of the
-// answer.
+// missing records that the fields of a type's objects are those of no known version. Other errors are gaps.
 func (f *finder) missing(n graph.Node, err error) {
 	if !errors.Is(err, target.ErrUnsupported) {
 		f.a.Note(err)
@@ -43,8 +42,7 @@ func (f *finder) living(ctx context.Context, types []bool, visit func(graph.Node
 
 func (f *finder) object(n graph.Node) (objects.Object, error) { return f.r.Object(f.g.Address(n)) }
 
-// events finds delegates with many handlers. They refer to an array of delegates that has room after its first Count
-// elements.
+// events finds delegates with many handlers. They refer to an array of delegates with room after its first Count ones.
 func (f *finder) events(ctx context.Context) error {
 	types := typesOf[multicast](f)
 	var err error

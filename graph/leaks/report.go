@@ -260,8 +260,7 @@ func (f *finder) literals(s *suspect, root *answer.GCRoot) bool {
 	return known.String != 0 && f.g.Types()[s.typ].Addr == known.String && array.IsArray() && array.PerInstInfo == known.Object
 }
 
-// partOf reports whether r would be freed with n. Anything deeper than maxPart in n's retained part counts as a part
-// too.
+// partOf reports whether r would be freed with n. Anything deeper than maxPart in n's retained part counts too.
 func (f *finder) partOf(r, n graph.Node) bool {
 	for range maxPart {
 		if r == n {

@@ -132,8 +132,7 @@ func (s *scan) wholeStack(t *threads.Thread) bool {
 	return !s.ended
 }
 
-// words yields the words of a range that look like references. Each belongs to the last frame of list that starts
-// before it.
+// words yields the words of a range that look like references. Each belongs to the last frame that starts before it.
 func (s *scan) words(t *threads.Thread, at target.Range, list []Frame) bool {
 	win := target.NewWindow(s.r.rt.Memory())
 	for a := (at.Start + 7) &^ 7; a+8 <= at.End; a += 8 {

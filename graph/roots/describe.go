@@ -26,8 +26,7 @@ type names struct {
 	frames []stackwalk.Frame // from the leaf on, at most keptFrames
 }
 
-// keptFrames is the number of frames of a thread that are cached for the next root. A stack has more only if it
-// overflows.
+// keptFrames is the number of frames of a thread that are cached for the next root. Only an overflowing stack has more.
 const keptFrames = 1 << 10
 
 // Describe describes a root. Unknown parts carry the reason. It walks the stack of a root's thread, so describe many

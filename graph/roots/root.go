@@ -38,8 +38,7 @@ type Root struct {
 	// Address is the place of the reference: the handle, the slot of the finalizer queue, the word of a stack, the
 	// field of the thread's data; 0 for a register.
 	Address target.Addr
-	// Value is the stored address. It differs from Object if the root is Interior or points just past the object's
-	// start.
+	// Value is the stored address. It differs from Object if the root is Interior or points past the object's start.
 	Value target.Addr
 
 	Interior bool // may point into an object

@@ -15,8 +15,7 @@ import (
 
 // Options selects elements of a collection. The zero value selects all.
 type Options struct {
-	// Only, if not empty, is the required start of the collection's definition name. Other collections fail with a
-	// *KindError.
+	// Only, if not empty, is how the collection's definition name must start. Others fail with a *KindError.
 	Only             string
 	Keyed            bool // requires a collection whose elements have keys
 	NoKeys, NoValues bool // omit keys and values

@@ -347,8 +347,7 @@ type priorityNode struct {
 	Priority shapes.Value `field:"Item2"`
 }
 
-// priorityQueue passes the heap in memory order, which starts with the lowest priority and is not sorted. Keys are
-// priorities.
+// priorityQueue passes the heap in memory order, the lowest priority first and otherwise unsorted. Keys are priorities.
 func (r *Reader) priorityQueue(s *priorityQueue, f *reading) content {
 	o, n := f.object(&s.Nodes), f.int(&s.Size)
 	return entries(r, o, n, n, true, func(e *priorityNode, at shapes.Instance) (Item, bool, error) {

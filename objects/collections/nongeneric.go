@@ -29,8 +29,7 @@ type hashBucket struct {
 	Value shapes.Ref `field:"val"`
 }
 
-// hashtable passes the buckets from last to first, as the enumerator does. The key of a removed entry is the array
-// itself.
+// hashtable passes the buckets from last to first, as the enumerator does. A removed entry's key is the array itself.
 func (r *Reader) hashtable(s *hashtable, f *reading) content {
 	o, n := f.object(&s.Buckets), f.int(&s.Count)
 	if o.Addr == 0 {

@@ -32,8 +32,7 @@ func decodeAMD64(code []byte, at target.Addr) Instruction {
 
 var vzeroupper = []byte{0xc5, 0xf8, 0x77}
 
-// decodeX86 decodes the instruction at code[0]. The bytes are arbitrary, so a panic of the decoder must not end the
-// process.
+// decodeX86 decodes the instruction at code[0]. The bytes are arbitrary, so a panic of the decoder is recovered.
 func decodeX86(code []byte) (inst x86asm.Inst, ok bool) {
 	defer func() {
 		if recover() != nil {

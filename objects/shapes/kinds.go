@@ -165,8 +165,7 @@ func (i *Int) Bool(x Instance) (bool, error) {
 // Value returns the integer as a value with its declared type, so that an enum has names.
 func (i *Int) Value(x Instance) objects.Value { return i.value(x) }
 
-// fitsInt reports whether an Int can hold fields of that element type. It returns their size and whether they are
-// signed.
+// fitsInt reports whether an Int can hold fields of that element type. It returns their size and signedness.
 func fitsInt(et metadata.ElementType) (size uint8, signed, ok bool) {
 	switch et {
 	case metadata.ElementBoolean, metadata.ElementU1:
