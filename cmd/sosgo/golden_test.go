@@ -177,7 +177,7 @@ func TestGolden(t *testing.T) {
 		kept := keptDump{path: path}
 		env := cli.Env{Open: kept.open, KeepOpen: true} // an open dump gives the same answers: TestDeterminism
 		for command, lines := range goldenLines {
-			for _, template := range lines {
+			for i, template := range lines {
 				line, ok := fillIn(template, names)
 				if !ok {
 					continue
@@ -189,7 +189,8 @@ func TestGolden(t *testing.T) {
 					if got[command] == nil {
 						got[command] = &strings.Builder{}
 					}
-					fmt.Fprintf(got[command], "==== %s %s: %s\n%s%s", name, form, line, abridge(out, linesShown(name, form)), abridge(errs, 3))
+					shown := linesShown(name, form, i == 0)
+					fmt.Fprintf(got[command], "==== %s %s: %s\n%s%s", name, form, line, abridge(out, shown), abridge(errs, min(shown, 3)))
 					if code != 0 {
 						fmt.Fprintf(got[command], "exit code %d\n", code)
 					}
@@ -271,14 +272,19 @@ func fillIn(template string, names map[string]string) (line string, ok bool) {
 }
 
 // goldenLineBytes is the length to which a golden shortens a line.
-const goldenLineBytes = 300
+const goldenLineBytes = 240
 
-// linesShown returns how many lines of an output a golden shows. A hash stands for the rest.
-func linesShown(dump, form string) int {
+// linesShown returns how many lines of an output a golden shows, of a command's first line more than of the others. A hash stands
+// for the rest.
+func linesShown(dump, form string, first bool) int {
 	switch {
+	case dump == goldenDumps[0] && first && form != "json":
+		return 20
+	case dump == goldenDumps[0] && form == "json":
+		return 5
 	case dump == goldenDumps[0]:
-		return 24
-	case form == "sosgo":
+		return 8
+	case form == "sosgo" && first:
 		return 5
 	default:
 		return 0
@@ -303,7 +309,7 @@ func abridge(s string, most int) string {
 		b.WriteString("\n")
 	}
 	if !whole {
-		fmt.Fprintf(&b, "… %d lines, SHA-256 %x\n", len(lines), sha256.Sum256([]byte(s)))
+		fmt.Fprintf(&b, "… %d lines, SHA-256 %.8x…\n", len(lines), sha256.Sum256([]byte(s)))
 	}
 	return b.String()
 }

@@ -33,7 +33,7 @@ func TestGoldenWeb(t *testing.T) {
 		for _, line := range lines {
 			for _, form := range slices.Sorted(maps.Keys(goldenForms)) {
 				out, errs, code := run(t, slices.Concat([]string{"-d", filepath.ToSlash(path)}, goldenForms[form], []string{"-c", line})...)
-				fmt.Fprintf(&got, "==== web-net10 %s: %s\n%s%s", form, line, abridge(out, 24), abridge(errs, 3))
+				fmt.Fprintf(&got, "==== web-net10 %s: %s\n%s%s", form, line, abridge(out, 16), abridge(errs, 3))
 				if code != 0 {
 					fmt.Fprintf(&got, "exit code %d\n", code)
 				}
