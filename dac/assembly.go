@@ -35,8 +35,11 @@ func (r *Runtime) readAssembly(a target.Addr) (*Assembly, error) {
 	}
 	o := &r.off.Assembly
 	rd := layout.Reader{Mem: r.mem, Base: a}
-	module, pe := rd.Ptr(o.Module), rd.Ptr(o.PEAssembly)
-	as := &Assembly{Addr: a, PEAssembly: pe}
+	module := rd.Ptr(o.Module)
+	as := &Assembly{Addr: a}
+	if o.PEAssembly != layout.Absent {
+		as.PEAssembly = rd.Ptr(o.PEAssembly)
+	}
 	if o.LoaderAllocator != layout.Absent {
 		as.LoaderAllocator = rd.Ptr(o.LoaderAllocator)
 	}
@@ -50,6 +53,9 @@ func (r *Runtime) readAssembly(a target.Addr) (*Assembly, error) {
 			err = &ForeignError{Addr: a, What: "Assembly", Owner: foreign.Owner}
 		}
 		return nil, err
+	}
+	if o.PEAssembly == layout.Absent {
+		as.PEAssembly = as.Module.PEAssembly
 	}
 	if as.Module.Assembly != a {
 		return nil, target.Corruptf("its Module names the Assembly %016x", uint64(as.Module.Assembly))

@@ -144,14 +144,15 @@ func (i *Instance) searchSlots(p *layout.Part, known *layout.Layout) *slotTable 
 	return out
 }
 
-// DescriptorError returns why the contract descriptor in the process is refused, with its address. It returns nil if the
-// descriptor is read, and if the runtime or the dump has none: then there is nothing to refuse.
+// DescriptorError returns why the contract descriptor in the process, or one of its sub-descriptors, is refused, with the
+// descriptor's address. It returns nil if they are read, and if the runtime or the dump lacks them: then there is nothing to
+// refuse.
 func (i *Instance) DescriptorError() error {
 	if i.descriptor == 0 {
 		return nil
 	}
 	_, err := i.descriptorInDump()
-	if err == nil || errors.Is(err, target.ErrNotInDump) {
+	if err == nil || errors.Is(err, target.ErrNotInDump) || errors.Is(err, errNoSubDescriptor) {
 		return nil
 	}
 	var syntax *json.SyntaxError

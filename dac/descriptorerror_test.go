@@ -51,6 +51,7 @@ func TestDescriptorError(t *testing.T) {
 	}{
 		{name: "sound", json: `{"version":0,"baseline":"empty","types":{},"globals":{},"contracts":{}}`},
 		{name: "JSON", json: `{"version":!}`, want: "byte 12 of its JSON: contract descriptor: invalid character"},
+		{name: "strings", json: `{"version":2,"contracts":{"Thread":"c1"}}`},
 		{name: "version", json: `{"version":7}`, want: "version 7"},
 		{name: "magic number", json: `{}`, want: "magic number", damage: func(header []byte) { header[0] = 0 }},
 		{name: "size", json: `{}`, want: "contract descriptor of 4294967295 bytes",

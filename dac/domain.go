@@ -125,21 +125,24 @@ func (r *Runtime) modulesOf(domain target.Addr) ([]*Module, error) {
 	return out, firstErr
 }
 
-// domainModule returns the module of the DomainAssembly that the word at slot
-// points to, nil for an empty slot.
+// domainModule returns the module of the DomainAssembly or Assembly that the word at slot points to, nil for an empty
+// slot.
 func (r *Runtime) domainModule(slot target.Addr) (*Module, error) {
 	da, err := target.Pointer(r.mem, slot)
 	if err != nil || da == 0 {
 		return nil, err
 	}
 	var module target.Addr
-	if r.off.DomainAssembly.Assembly != layout.Absent {
+	switch o := &r.off.DomainAssembly; {
+	case o.Assembly != layout.Absent:
 		var assembly target.Addr
-		if assembly, err = r.ptr(da, r.off.DomainAssembly.Assembly, "DomainAssembly.Assembly"); err == nil && assembly != 0 {
+		if assembly, err = r.ptr(da, o.Assembly, "DomainAssembly.Assembly"); err == nil && assembly != 0 {
 			module, err = r.ptr(assembly, r.off.Assembly.Module, "Assembly.Module")
 		}
-	} else {
-		module, err = r.ptr(da, r.off.DomainAssembly.Module, "DomainAssembly.Module")
+	case o.Module != layout.Absent:
+		module, err = r.ptr(da, o.Module, "DomainAssembly.Module")
+	default: // since 11 the list has the assemblies themselves
+		module, err = r.ptr(da, r.off.Assembly.Module, "Assembly.Module")
 	}
 	if err != nil || module == 0 {
 		return nil, err

@@ -37,8 +37,8 @@ type stateLayout struct{ previous, thread, thrown, handle, record, context, flag
 
 func (r *Runtime) stateLayout() stateLayout {
 	const none = layout.Absent
-	if x := &r.off.ExceptionInfo; x.Thrown != none {
-		return stateLayout{x.Previous, none, none, x.Thrown, x.Record, x.Context, x.Flags}
+	if x := &r.off.ExceptionInfo; x.Previous != none {
+		return stateLayout{x.Previous, none, x.Object, x.Thrown, x.Record, x.Context, x.Flags}
 	}
 	if x := &r.off.ExInfo; x.Thrown != none {
 		return stateLayout{x.Previous, none, x.Thrown, none, none, none, none}

@@ -21,7 +21,7 @@ type frameOffsets struct {
 	} `struct:"InlinedCallFrame"`
 	Framed struct {
 		Block      int `layout:"TransitionBlockPtr"`
-		MethodDesc int `layout:"MethodDesc,optional"`
+		MethodDesc int `layout:"MethodDesc|MethodDescPtr,optional"`
 	} `struct:"FramedMethodFrame,optional"`
 	Block struct {
 		Size          int `layout:"size"`
@@ -68,12 +68,12 @@ type frameOffsets struct {
 	GC struct {
 		Next       int `layout:"Next,optional"`      // since 5 no explicit frame any more, but
 		Thread     int `layout:"CurThread,optional"` // one of the thread's own chain
-		References int `layout:"ObjRefsPtr"`
+		References int `layout:"ObjRefsPtr|ObjRefs"`
 		Count      int `layout:"NumObjRefs"`
-		Interior   int `layout:"MaybeInterior"`
+		Interior   int `layout:"MaybeInterior|GCFlags"`
 	} `struct:"GCFrame,optional"`
 	DynamicHelper struct {
-		Flags int `layout:"Flags"`
+		Flags int `layout:"Flags|DynamicHelperFrameFlags"`
 	} `struct:"DynamicHelperFrame,optional"`
 	ProtectValues struct {
 		Values int `layout:"Values"`

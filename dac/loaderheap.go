@@ -320,7 +320,11 @@ func (r *Runtime) codeHeap(o *loaderOffsets, node target.Addr) CodeHeap {
 		h.Blocks = []LoaderHeapBlock{{Range: target.Range{Start: start, End: end}, Current: true}}
 		return h
 	}
-	first, err := r.ptr(heap, o.LoaderCodeHeap.First, "LoaderCodeHeap.FirstBlock")
+	at := o.LoaderCodeHeap.First
+	if at == layout.Absent && o.LoaderCodeHeap.Heap != layout.Absent && o.Heap.First != layout.Absent {
+		at = o.LoaderCodeHeap.Heap + o.Heap.First
+	}
+	first, err := r.ptr(heap, at, "LoaderCodeHeap.FirstBlock")
 	if err == nil {
 		h.Blocks, err = r.loaderBlocks(o, first)
 	}

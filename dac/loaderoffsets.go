@@ -44,7 +44,8 @@ type loaderOffsets struct {
 	} `struct:"EEJitManager,optional"`
 	CodeHeapNode   layout.CodeHeapListNode `struct:"CodeHeapListNode,optional"`
 	LoaderCodeHeap struct {
-		First int `layout:"FirstBlock"`
+		First int `layout:"FirstBlock,optional"`
+		Heap  int `layout:"LoaderHeap,optional"` // a LoaderHeap in it; since 11 instead of FirstBlock
 	} `struct:"LoaderCodeHeap,optional"`
 	HostCodeHeap struct {
 		Base    int `layout:"BaseAddress"`

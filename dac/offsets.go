@@ -24,7 +24,7 @@ type offsets struct {
 		Auxiliary    int `layout:"AuxiliaryData|WriteableData"`
 		EEClass      int `layout:"EEClassOrCanonMT"`
 		PerInstInfo  int `layout:"PerInstInfo"`
-		InterfaceMap int `layout:"InterfaceMap"`
+		InterfaceMap int `layout:"InterfaceMap,optional"`
 	}
 	MethodTableSize struct {
 		Size int `layout:"size,optional"`
@@ -170,6 +170,7 @@ type offsets struct {
 		ID              int `layout:"ModuleID,optional"`
 		Index           int `layout:"ModuleIndex,optional"`
 		Constructed     int `layout:"AvailableTypeParams,optional"`
+		ILTable         int `layout:"DynamicILBlobTable,optional"`
 	}
 	TypeHash struct {
 		Buckets         int `layout:"Buckets,optional"`     // 8 and later: the length is the first slot
@@ -190,7 +191,7 @@ type offsets struct {
 		Binder int `layout:"AssemblyBinder,optional"`
 	}
 	PEImage struct {
-		Path         int `layout:"Path"`
+		Path         int `layout:"Path,optional"`
 		Layout       int `layout:"LoadedImageLayout"`
 		BundleOffset int `layout:"BundleOffset,optional"` // 6 and later
 		Probe        int `layout:"ProbeExtensionResult,optional"`
@@ -210,11 +211,11 @@ type offsets struct {
 	} `struct:"DynamicMetadata,optional"`
 	Assembly struct {
 		Module          int `layout:"Module"`
-		PEAssembly      int `layout:"PEAssembly"`
+		PEAssembly      int `layout:"PEAssembly,optional"` // before 11
 		LoaderAllocator int `layout:"LoaderAllocator,optional"`
 		IsCollectible   int `layout:"IsCollectible,optional"`
 	}
-	DomainAssembly struct {
+	DomainAssembly struct { // before 11
 		Assembly int `layout:"Assembly,optional"`
 		Module   int `layout:"Module,optional"`
 	}
@@ -228,7 +229,7 @@ type offsets struct {
 		Items int `layout:"ArrayStart"`
 	}
 	AppDomain struct {
-		Assemblies   int `layout:"DomainAssemblyList"`
+		Assemblies   int `layout:"DomainAssemblyList|AssemblyList"`
 		FriendlyName int `layout:"FriendlyName"`
 		RootAssembly int `layout:"RootAssembly,optional"`
 	}
@@ -256,9 +257,9 @@ type offsets struct {
 		TEB          int `layout:"TEB,optional"`
 		Alloc        int `layout:"AllocContext,optional"`
 		Link         int `layout:"LinkNext"`
-		StackBase    int `layout:"StackBase"`
-		StackLimit   int `layout:"StackLimit"`
-		GCHandle     int `layout:"GCHandle"`
+		StackBase    int `layout:"StackBase|CachedStackBase"`
+		StackLimit   int `layout:"StackLimit|CachedStackLimit"`
+		GCHandle     int `layout:"GCHandle|ExposedObject"`
 		StrongHandle int `layout:"StrongGCHandle,optional"`
 		LastThrown   int `layout:"LastThrownObject"`
 		Tracker      int `layout:"ExceptionTracker"`
@@ -304,7 +305,8 @@ type offsets struct {
 	} `struct:"GCAllocContext"`
 	ExceptionInfo struct {
 		Previous int `layout:"PreviousNestedInfo"`
-		Thrown   int `layout:"ThrownObject"`
+		Thrown   int `layout:"ThrownObject,optional"` // a handle; before 11
+		Object   int `layout:"Object,optional"`
 		Record   int `layout:"ExceptionRecord,optional"`
 		Context  int `layout:"ContextRecord,optional"`
 		Flags    int `layout:"ExceptionFlags,optional"`
@@ -329,16 +331,18 @@ type offsets struct {
 	} `struct:"SyncTableEntry"`
 	SyncCache struct {
 		Next    int `layout:"FreeSyncTableIndex"`
-		Size    int `layout:"SyncTableSize"`
+		Size    int `layout:"SyncTableSize,optional"`
 		Cleanup int `layout:"CleanupBlockList,optional"`
 	} `struct:"SyncBlockCache,optional"`
 	SyncBlock struct {
-		LockState     int `layout:"LockState"`
-		Recursion     int `layout:"Recursion"`
+		LockState     int `layout:"LockState,optional"` // before 11, and so the next ones
+		Recursion     int `layout:"Recursion,optional"`
 		HoldingID     int `layout:"HoldingThreadId,optional"`
 		HoldingThread int `layout:"HoldingThread,optional"`
-		Index         int `layout:"SyncIndex"`
-		Link          int `layout:"Link,optional"`
+		Index         int `layout:"SyncIndex,optional"`
+		Link          int `layout:"Link|LinkNext,optional"`
+		Lock          int `layout:"Lock,optional"` // a handle to a System.Threading.Lock; since 11
+		ThinLock      int `layout:"ThinLock,optional"`
 	}
 	SHash struct {
 		Size          int `layout:"size"`
@@ -353,6 +357,13 @@ type offsets struct {
 		Token int `layout:"MethodToken"`
 		IL    int `layout:"IL"`
 	} `struct:"DynamicILBlobEntry,optional"`
+	ILTable struct { // since 11; before, SHash and DynamicILBlobEntry
+		Size  int `layout:"size"` // of an entry
+		Table int `layout:"Table"`
+		Count int `layout:"TableSize"` // entries
+		Token int `layout:"EntryMethodToken"`
+		IL    int `layout:"EntryIL"`
+	} `struct:"DynamicILBlobTable,optional"`
 	TraceArray struct {
 		Count    int `layout:"Count"`
 		Elements int `layout:"Elements"`

@@ -148,8 +148,8 @@ type ownPart struct {
 
 // ownParts collects the runtime's own descriptions of its structures.
 func (i *Instance) ownParts() (parts []ownPart, tried []string) {
-	if p, err := i.descriptorInDump(); err == nil {
-		parts = append(parts, p)
+	if p, err := i.descriptorInDump(); len(p) > 0 {
+		parts = append(parts, p...)
 	} else if i.descriptor != 0 {
 		tried = append(tried, fmt.Sprintf("contract descriptor in the dump: %v", err))
 	}
@@ -205,27 +205,18 @@ func decodeDescriptorHeader(b []byte) (descriptorHeader, error) {
 	return h, rd.Err
 }
 
-// descriptorInDump reads the descriptor from the process's memory.
-func (i *Instance) descriptorInDump() (ownPart, error) {
+// descriptorInDump reads the descriptor from the process's memory, and its sub-descriptors. An error that comes with parts is
+// about sub-descriptors.
+func (i *Instance) descriptorInDump() ([]ownPart, error) {
 	if i.descriptor == 0 {
-		return ownPart{}, errors.New("the runtime exports none")
+		return nil, errors.New("the runtime exports none")
 	}
-	h, err := i.descriptorHeader(i.descriptor)
+	p, h, err := i.descriptorAt(i.descriptor, "contract descriptor in the dump")
 	if err != nil {
-		return ownPart{}, err
+		return nil, err
 	}
-	if !target.Available(i.mem, h.json, int(h.jsonSize)) {
-		return ownPart{}, &target.MemoryError{Addr: h.json, Size: int(h.jsonSize), Err: target.ErrNotInDump}
-	}
-	raw, err := target.Bytes(i.mem, h.json, int(h.jsonSize))
-	if err != nil {
-		return ownPart{}, err
-	}
-	p, err := layout.ParseDescriptor(raw, "contract descriptor in the dump")
-	if err != nil {
-		return ownPart{}, err
-	}
-	return ownPart{p, layout.Addresses{Pointer: func(n int) (target.Addr, bool) { return i.descriptorPointer(h, n) }}}, nil
+	p.at.Pointer = func(n int) (target.Addr, bool) { return i.descriptorPointer(h, n) }
+	return i.withSubDescriptors(p, h)
 }
 
 // descriptorInFile reads the descriptor from the file of the same build. Its
@@ -269,14 +260,15 @@ func (i *Instance) try(own []ownPart, c layout.Candidate) (*Runtime, error) {
 	if err := c.Load(len(own) == 0); err != nil {
 		return nil, err
 	}
-	if c.Lender != "" {
-		var own0 *layout.Part
-		if len(own) > 0 {
-			own0 = own[0].part
-		}
-		if err := c.Adopt(own0); err != nil {
-			return nil, err
-		}
+	var descriptor *layout.Part
+	if len(own) > 0 {
+		descriptor = own[0].part
+	}
+	if err := c.Fits(descriptor); err != nil {
+		return nil, err
+	}
+	if err := c.Adopt(descriptor); err != nil {
+		return nil, err
 	}
 	table := c.Parts[len(c.Parts)-1]
 	slots := i.readSlots(table.DacTable())

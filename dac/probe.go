@@ -273,6 +273,13 @@ const (
 )
 
 func (r *Runtime) probeGC() (string, error) {
+	if n, err := r.layout.Uint("TotalGenerationCount"); err == nil { // the GC's contract
+		size, err := r.layout.Size("Generation")
+		if err == nil && (size < minGenerationSize || size > maxGenerationSize || n < minGenerations || n > maxGenerations) {
+			err = target.Corruptf("%d generations of %#x bytes", n, size)
+		}
+		return fmt.Sprintf("%d generations", n), err
+	}
 	at, err := r.globalPointer("GcDacVars")
 	if err != nil {
 		return "", err

@@ -9,6 +9,7 @@
 package dac
 
 import (
+	"errors"
 	"sync"
 
 	"github.com/sosgo/sosgo/image"
@@ -69,8 +70,9 @@ type constants struct {
 	objectMask       uint64 // bits of an object's first word that are not its MethodTable
 	tokenInFlags2    bool
 	collectible      uint32
-	thinLockIDBits   uint
-	thinLockRecBits  uint
+	thinLockOwner    uint32 // mask
+	thinLockEntries  uint32 // mask of the recursion
+	thinLockShift    uint   // of the recursion
 	objectHeaderSize int
 }
 
@@ -98,8 +100,9 @@ type Layout interface {
 	Size(typ string) (int, error)
 	// Variable is the address of a variable of the runtime.
 	Variable(name string) (target.Addr, error)
-	// Uint returns a number. Constant decodes any other constant into v, as encoding/json does.
+	// Uint returns a number, Text a text. Constant decodes any other constant into v, as encoding/json does.
 	Uint(name string) (uint64, error)
+	Text(name string) (string, error)
 	Constant(name string, v any) error
 	// Sources lists the sources of the layout in the order of precedence.
 	Sources() []string
@@ -147,8 +150,6 @@ func (r *Runtime) readConstants() error {
 		{"CanonMTTagMask", func(v uint64) { c.canonTag = v }},
 		{"ObjectToMethodTableUnmask", func(v uint64) { c.objectMask = v }},
 		{"MTFlagCollectible", func(v uint64) { c.collectible = uint32(v) }},
-		{"ThinLockThreadIdBits", func(v uint64) { c.thinLockIDBits = uint(v) & 31 }},
-		{"ThinLockRecursionBits", func(v uint64) { c.thinLockRecBits = uint(v) & 31 }},
 		{"ObjectHeaderSize", func(v uint64) { c.objectHeaderSize = int(v) }},
 	} {
 		v, err := r.layout.Uint(k.name)
@@ -163,7 +164,33 @@ func (r *Runtime) readConstants() error {
 		}
 		k.set(v)
 	}
+	if err := r.thinLockMasks(); err != nil {
+		return err
+	}
 	return r.layout.Constant("TypeTokenInFlags2", &c.tokenInFlags2)
+}
+
+// thinLockMasks reads the places of a thin lock's parts: the runtime's own masks (contract SyncBlock, since 11), or the numbers of
+// bits from the table.
+func (r *Runtime) thinLockMasks() error {
+	c := &r.consts
+	number := func(name string, dst *uint64) (err error) {
+		*dst, err = r.layout.Uint(name)
+		return err
+	}
+	var owner, entries, shift uint64
+	if number("SyncBlockMaskLockThreadId", &owner) == nil && number("SyncBlockMaskLockRecursionLevel", &entries) == nil && number("SyncBlockRecursionLevelShift", &shift) == nil {
+		c.thinLockOwner, c.thinLockEntries, c.thinLockShift = uint32(owner), uint32(entries), uint(shift)&31
+		return nil
+	}
+	var ownerBits, entryBits uint64
+	if err := errors.Join(number("ThinLockThreadIdBits", &ownerBits), number("ThinLockRecursionBits", &entryBits)); err != nil {
+		return err
+	}
+	c.thinLockShift = uint(ownerBits) & 31
+	c.thinLockOwner = 1<<c.thinLockShift - 1
+	c.thinLockEntries = (1<<(entryBits&31) - 1) << c.thinLockShift
+	return nil
 }
 
 // globalPointer reads a pointer variable of the runtime.

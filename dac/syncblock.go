@@ -48,8 +48,8 @@ func (r *Runtime) ThinLock(h ObjectHeader) (ThinLock, bool) {
 	}
 	c := &r.consts
 	l := ThinLock{
-		Owner:     uint32(h) & (1<<c.thinLockIDBits - 1),
-		Recursion: uint32(h) >> c.thinLockIDBits & (1<<c.thinLockRecBits - 1),
+		Owner:     uint32(h) & c.thinLockOwner,
+		Recursion: uint32(h) & c.thinLockEntries >> c.thinLockShift,
 	}
 	return l, l.Owner != 0
 }
@@ -65,6 +65,9 @@ type SyncBlock struct {
 	Waiters     uint32
 	OwnerThread target.Addr // Thread that holds the lock; 0 if the runtime records an id
 	OwnerID     uint32      // managed id of the holder; 0 if the runtime records a Thread
+	// Lock is the System.Threading.Lock that is the monitor, since .NET 11 and only once threads competed for it; else 0.
+	// Its fields have owner, recursion and waiters: Held, Recursion and Waiters are about the block itself.
+	Lock target.Addr
 }
 
 // SyncBlock reads the sync block with an index. A free entry has no Object.
@@ -90,6 +93,9 @@ func (r *Runtime) readSyncBlock(index uint32) (SyncBlock, error) {
 	if b.Object&1 != 0 || b.Addr == 0 {
 		return SyncBlock{Index: index}, nil // in the free list
 	}
+	if o.LockState == layout.Absent {
+		return r.managedSyncBlock(b)
+	}
 	s := layout.Reader{Mem: r.mem, Base: b.Addr}
 	state := s.U32(o.LockState)
 	b.Held, b.Waiters = state&1 != 0, state>>6
@@ -109,6 +115,21 @@ func (r *Runtime) readSyncBlock(index uint32) (SyncBlock, error) {
 	return b, nil
 }
 
+// managedSyncBlock reads the lock of a sync block of .NET 11: a lock object, or the thin lock that the header had room for
+// before (syncblk.h, SyncBlock::m_Lock and m_thinLock).
+func (r *Runtime) managedSyncBlock(b SyncBlock) (SyncBlock, error) {
+	o := &r.off.SyncBlock
+	s := layout.Reader{Mem: r.mem, Base: b.Addr}
+	handle, thin := s.Ptr(o.Lock), s.U32(o.ThinLock)
+	if s.Err == nil && handle != 0 {
+		b.Lock, s.Err = target.Pointer(r.mem, handle)
+	}
+	if l, ok := r.ThinLock(ObjectHeader(thin)); ok && b.Lock == 0 {
+		b.Held, b.OwnerID, b.Recursion = true, l.Owner, l.Recursion+1
+	}
+	return b, s.Err
+}
+
 // A syncCache holds the runtime's counters of sync blocks (syncblk.h, SyncBlockCache).
 type syncCache struct {
 	next uint32 // index of the first entry of the table that was never used
@@ -123,7 +144,10 @@ const syncTableInitial = 250
 func (r *Runtime) syncCacheAt(a target.Addr) (syncCache, error) {
 	o := &r.off.SyncCache
 	rd := layout.Reader{Mem: r.mem, Base: a}
-	c := syncCache{next: rd.U32(o.Next), size: rd.U32(o.Size)}
+	c := syncCache{next: rd.U32(o.Next), size: limits.SyncBlocks}
+	if o.Size != layout.Absent {
+		c.size = rd.U32(o.Size)
+	}
 	if rd.Err != nil {
 		return c, rd.Err
 	}

@@ -129,6 +129,9 @@ func (r *Runtime) syncEntryUsed(table target.Addr, index uint32) (bool, error) {
 		return false, nil
 	}
 	// Other memory follows a full table. A block that the dump lacks does not disprove the entry.
+	if r.off.SyncBlock.Index == layout.Absent {
+		return true, nil
+	}
 	own, err := target.Uint32(r.mem, block+target.Addr(r.off.SyncBlock.Index))
 	return err != nil || own&syncIndexMask == index, nil
 }

@@ -45,17 +45,17 @@ func (h *Heap) FinalizerQueue(subHeap int) (FinalizerQueue, error) {
 	if q.Addr = h.subHeaps[subHeap].FinalizeQueue; q.Addr == 0 {
 		return q, nil
 	}
-	if err := q.read(h.mem, h.genCount); err != nil {
+	if err := q.read(h.mem, h.fillPointers, h.genCount); err != nil {
 		return q, fmt.Errorf("finalizer queue of heap %d: %w", subHeap, err)
 	}
 	return q, nil
 }
 
-// read reads the members of CFinalize: the ends of the parts and the bounds of the array. The parts
-// are adjacent, so only the first needs a start.
-func (q *FinalizerQueue) read(mem target.Memory, generations int) error {
+// read reads the members of CFinalize from offset first on: the ends of the parts and the bounds of the array. The parts are
+// adjacent, so only the first needs a start.
+func (q *FinalizerQueue) read(mem target.Memory, first, generations int) error {
 	parts := generations + 2
-	b, err := target.Bytes(mem, q.Addr, 8*(parts+2))
+	b, err := target.Bytes(mem, q.Addr+target.Addr(first), 8*(parts+2))
 	if err != nil {
 		return err
 	}

@@ -118,9 +118,9 @@ func (h *Heap) checkHandle(e *Handle) error {
 // handleLayout holds the places of the handle tables' members.
 type handleLayout struct {
 	Map struct {
-		Buckets  int `layout:"Buckets"`
+		Buckets  int `layout:"Buckets|BucketsPtr"`
 		Next     int `layout:"Next"`
-		MaxIndex int `layout:"MaxIndex"`
+		MaxIndex int `layout:"MaxIndex,optional"` // the contract has the length of all maps instead
 	}
 	Bucket struct {
 		Table int `layout:"Table"`
@@ -131,14 +131,15 @@ type handleLayout struct {
 	Segment struct {
 		Size      int `layout:"size"`
 		BlockType int `layout:"BlockType"`
-		UserData  int `layout:"UserData"`
+		UserData  int `layout:"UserData|RgUserData"`
 		Next      int `layout:"NextSegment"`
 		Table     int `layout:"HandleTable"`
-		Values    int `layout:"Values"`
+		Values    int `layout:"Values|RgValue"`
 	}
-	dataBlock uint8 // the first block type that holds no handles
-	blocks    int   // per segment
-	perBlock  int   // handles per block
+	mapLength uint32 // buckets of a map; 0 where each map has its MaxIndex
+	dataBlock uint8  // the first block type that holds no handles
+	blocks    int    // per segment
+	perBlock  int    // handles per block
 }
 
 const handleSize = 8
@@ -154,6 +155,16 @@ func bindHandleLayout(l dac.Layout) (*handleLayout, error) {
 		if err := l.Bind(b.name, b.dst); err != nil {
 			return nil, err
 		}
+	}
+	if o.Map.MaxIndex == layout.Absent {
+		n, err := l.Uint("InitialHandleTableArraySize")
+		if err != nil {
+			return nil, err
+		}
+		if n == 0 || n > limits.HandleBuckets {
+			return nil, target.Corruptf("maps of %d handle tables", n)
+		}
+		o.mapLength = uint32(n)
 	}
 	if err := l.Constant("HandleTypeDataBlock", &o.dataBlock); err != nil {
 		return nil, err
@@ -211,7 +222,10 @@ func (t *handleTables) walk(yield handleYield) {
 			yield(Handle{}, err)
 			return
 		}
-		end := binary.LittleEndian.Uint32(b[t.o.Map.MaxIndex:])
+		end := first + t.o.mapLength
+		if t.o.Map.MaxIndex != layout.Absent {
+			end = binary.LittleEndian.Uint32(b[t.o.Map.MaxIndex:])
+		}
 		if end <= first || end > limits.HandleBuckets || n == limits.HandleBuckets {
 			yield(Handle{}, target.Corruptf("map of handle tables %d to %d", first, end))
 			return

@@ -13,9 +13,7 @@ import (
 	"slices"
 	"sort"
 
-	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -27,18 +25,20 @@ type Heap struct {
 	server   bool
 	regions  bool
 	genCount int
-	subHeaps []SubHeap
-	segments []Segment // by Objects.Start
-	lost     []LostSegment
-	contexts []dac.AllocContext
-	held     []target.Range // the stored parts of the segments, by address
-	gaps     []target.Range // unused memory of allocation contexts inside segments, by address
-	types    *typeTable
-	edges    *edgeTypes
-	bricks   brickTables
-	seeds    [2]maphash.Seed // for hashing contents
-	inGC     bool
-	warnings []error
+	// fillPointers is the offset of a finalizer queue's bounds.
+	fillPointers int
+	subHeaps     []SubHeap
+	segments     []Segment // by Objects.Start
+	lost         []LostSegment
+	contexts     []dac.AllocContext
+	held         []target.Range // the stored parts of the segments, by address
+	gaps         []target.Range // unused memory of allocation contexts inside segments, by address
+	types        *typeTable
+	edges        *edgeTypes
+	bricks       brickTables
+	seeds        [2]maphash.Seed // for hashing contents
+	inGC         bool
+	warnings     []error
 	// contextUnknown reports that the process may have a global allocation context that can't be read.
 	contextUnknown bool
 	datas          *uint64
@@ -141,10 +141,11 @@ func (h *Heap) open() error {
 	if err != nil {
 		return err
 	}
-	if err := h.readMode(v); err != nil {
-		return err
-	}
+	h.readMode(v)
 	h.genCount = v.generations
+	if off, err := v.l.Offset("CFinalize", "FillPointers"); err == nil { // the GC's contract
+		h.fillPointers = off
+	}
 	if err := h.readSubHeaps(v); err != nil {
 		return err
 	}
@@ -160,152 +161,6 @@ func (h *Heap) open() error {
 	return nil
 }
 
-// vars are the variables that the GC publishes (gcinterface.dac.h, GcDacVars).
-type vars struct {
-	r              target.Memory
-	l              dac.Layout
-	at             target.Addr
-	generations    int
-	generationSize int
-	genOffsets     [3]int32
-}
-
-// Entries of GenerationFieldOffsets (gcinterface.dac.h, generation_field_offsets).
-const (
-	genAllocContext = iota
-	genStartSegment
-	genAllocationStart
-)
-
-// Entries of GCHeapFieldOffsets that are used here (dac_gcheap_fields.h, by the order of its DEFINE_* lines).
-const (
-	heapAllocAllocated     = 0
-	heapEphemeralSegment   = 1
-	heapFinalizeQueue      = 2
-	heapOOMInfo            = 3
-	heapGenerationTable    = 18
-	heapTypeServer         = 2 // GC_HEAP_SVR
-	defaultGenerationCount = 4 // for runtimes that do not publish it
-)
-
-func (v *vars) addr(field string) (target.Addr, error) {
-	off, err := v.l.Offset("GcDacVars", field)
-	if err != nil {
-		return 0, err
-	}
-	return target.Pointer(v.r, v.at+target.Addr(off))
-}
-
-// deref reads the variable whose address is in a field.
-func (v *vars) deref(field string) (target.Addr, error) {
-	a, err := v.addr(field)
-	if err != nil || a == 0 {
-		return 0, err
-	}
-	return target.Pointer(v.r, a)
-}
-
-// readVars reads the variables. It does not change h.
-func (h *Heap) readVars() (*vars, error) {
-	l := h.rt.Layout()
-	v := &vars{r: h.mem, l: l, generations: defaultGenerationCount}
-	var err error
-	if v.at, err = h.rt.GlobalPointer("GcDacVars"); err != nil {
-		return nil, err
-	}
-	if v.at == 0 {
-		return nil, answer.ErrNoHeapYet
-	}
-	if off, err := l.Offset("GcDacVars", "TotalGenerationCount"); err == nil {
-		n, err := target.Uint32(h.mem, v.at+target.Addr(off))
-		if err != nil {
-			return nil, err
-		}
-		v.generations = int(n)
-	}
-	size, err := v.addr("GenerationSize")
-	if err != nil {
-		return nil, err
-	}
-	if v.generations > limits.Generations || size > limits.GenerationSize {
-		return nil, target.Corruptf("%d generations of %#x bytes", v.generations, uint64(size))
-	}
-	v.generationSize = int(size)
-	return v, h.readGenerationOffsets(v)
-}
-
-func (h *Heap) readGenerationOffsets(v *vars) error {
-	if err := v.l.Constant("GenerationFieldOffsets", &v.genOffsets); err != nil {
-		return err
-	}
-	// .NET Core 3.1 publishes none, and small dumps lack the GC module's read-only data: the table is right then.
-	if at, err := v.addr("GenerationFieldOffsets"); err == nil {
-		if b, err := target.Bytes(h.rt.Memory(), at, 4*len(v.genOffsets)); err == nil {
-			for i := range v.genOffsets {
-				v.genOffsets[i] = int32(le32(b[4*i:]))
-			}
-		}
-	}
-	for _, off := range v.genOffsets[:genAllocationStart] {
-		if off < 0 || int(off) > v.generationSize-8 {
-			return target.Corruptf("generation field at %#x of %#x bytes", off, v.generationSize)
-		}
-	}
-	return nil
-}
-
-// readMode reads whether the GC is a server GC and whether it was running.
-func (h *Heap) readMode(v *vars) error {
-	if at, err := v.l.Variable("HeapType"); err == nil {
-		t, err := target.Uint32(h.mem, at)
-		if err != nil {
-			return err
-		}
-		h.server = t == heapTypeServer
-	}
-	if at, err := v.addr("StructuresInvalidCount"); err == nil && at != 0 {
-		n, err := target.Uint32(h.mem, at)
-		h.inGC = err == nil && n != 0
-	}
-	h.datas = v.adaptationMode()
-	return nil
-}
-
-// adaptationMode reads GcDacVars.dynamic_adaptation_mode, which a server GC points at the variable.
-// The member was added in version 2.4 of the structure (gcinterface.dacvars.def). A GC loaded
-// separately may be older than the runtime.
-func (v *vars) adaptationMode() *uint64 {
-	const major, minor = 2, 4
-	version, err := v.version()
-	if err != nil || version[0] != major || version[1] < minor {
-		return nil
-	}
-	at, err := v.addr("DynamicAdaptationMode")
-	if err != nil || at == 0 {
-		return nil
-	}
-	n, err := target.Uint32(v.r, at)
-	if err != nil {
-		return nil
-	}
-	mode := uint64(n)
-	return &mode
-}
-
-// version returns the major and minor version of GcDacVars.
-func (v *vars) version() (b [2]byte, err error) {
-	for i, field := range [...]string{"Major", "Minor"} {
-		off, err := v.l.Offset("GcDacVars", field)
-		if err != nil {
-			return b, err
-		}
-		if b[i], err = target.Uint8(v.r, v.at+target.Addr(off)); err != nil {
-			return b, err
-		}
-	}
-	return b, nil
-}
-
 func (h *Heap) readSubHeaps(v *vars) error {
 	heaps, err := h.subHeapPlaces(v)
 	if err != nil {
@@ -313,13 +168,13 @@ func (h *Heap) readSubHeaps(v *vars) error {
 	}
 	for i := range heaps {
 		s := &heaps[i].SubHeap
-		if s.EphemeralSegment, err = heaps[i].pointer(h, v, "EphemeralHeapSegment", heapEphemeralSegment); err != nil {
+		if s.EphemeralSegment, err = heaps[i].pointer("EphemeralHeapSegment"); err != nil {
 			return err
 		}
-		if s.AllocAllocated, err = heaps[i].pointer(h, v, "AllocAllocated", heapAllocAllocated); err != nil {
+		if s.AllocAllocated, err = heaps[i].pointer("AllocAllocated"); err != nil {
 			return err
 		}
-		if s.FinalizeQueue, err = heaps[i].pointer(h, v, "FinalizeQueue", heapFinalizeQueue); err != nil {
+		if s.FinalizeQueue, err = heaps[i].pointer("FinalizeQueue"); err != nil {
 			h.warnings = append(h.warnings, fmt.Errorf("finalizer queue%s: %w", ofHeap(s), err))
 		}
 		if err := h.readGenerations(v, s); err != nil {
@@ -336,73 +191,6 @@ func ofHeap(s *SubHeap) string {
 		return ""
 	}
 	return fmt.Sprintf(" of heap %d", s.Index)
-}
-
-// A subHeapPlace locates a SubHeap and, for a server GC, its members.
-type subHeapPlace struct {
-	SubHeap
-	offsets []byte // the GCHeapFieldOffsets; nil for a workstation GC, whose members are variables
-}
-
-// pointer reads a member by its variable's name, or by its index in a gc_heap.
-func (s *subHeapPlace) pointer(h *Heap, v *vars, variable string, field int) (target.Addr, error) {
-	if s.offsets == nil {
-		return v.deref(variable)
-	}
-	return target.Pointer(h.mem, s.field(field))
-}
-
-// field returns the address of a gc_heap's member.
-func (s *subHeapPlace) field(k int) target.Addr {
-	return s.Addr + target.Addr(int32(le32(s.offsets[4*k:])))
-}
-
-// subHeapPlaces locates the heaps without reading them.
-func (h *Heap) subHeapPlaces(v *vars) ([]subHeapPlace, error) {
-	if !h.server {
-		var s subHeapPlace
-		var err error
-		if s.GenerationTableAt, err = v.addr("GenerationTable"); err != nil {
-			return nil, err
-		}
-		if at, err := v.addr("OomInfo"); err == nil {
-			s.OOMHistoryAt = at
-		}
-		return []subHeapPlace{s}, nil
-	}
-	offsets, err := v.addr("GCHeapFieldOffsets")
-	if err != nil { // before .NET 5
-		return nil, fmt.Errorf("heaps of a server GC: this runtime does not publish their layout: %w", err)
-	}
-	nAt, err := v.addr("NHeaps")
-	if err != nil {
-		return nil, err
-	}
-	n, err := target.Uint32(h.mem, nAt)
-	if err != nil {
-		return nil, err
-	}
-	if n == 0 || n > limits.GCHeaps {
-		return nil, target.Corruptf("%d GC heaps", n)
-	}
-	table, err := v.deref("GHeaps")
-	if err != nil {
-		return nil, err
-	}
-	b, err := target.Bytes(h.rt.Memory(), offsets, 4*(heapGenerationTable+1))
-	if err != nil {
-		return nil, fmt.Errorf("offsets of gc_heap: %w", err)
-	}
-	heaps := make([]subHeapPlace, n)
-	for i := range heaps {
-		s := &heaps[i]
-		s.Index, s.offsets = i, b
-		if s.Addr, err = target.Pointer(h.mem, table+target.Addr(8*i)); err != nil {
-			return nil, err
-		}
-		s.GenerationTableAt, s.OOMHistoryAt = s.field(heapGenerationTable), s.field(heapOOMInfo)
-	}
-	return heaps, nil
 }
 
 func (h *Heap) readGenerations(v *vars, s *SubHeap) error {

@@ -35,9 +35,7 @@ func OutOfMemory(rt *dac.Runtime, t target.Target) (*answer.OutOfMemory, error) 
 	if err != nil {
 		return nil, fmt.Errorf("GC heap: %w", err)
 	}
-	if err := h.readMode(v); err != nil {
-		return nil, fmt.Errorf("GC heap: %w", err)
-	}
+	h.readMode(v)
 	heaps, err := h.subHeapPlaces(v)
 	if err != nil {
 		return nil, fmt.Errorf("GC heap: %w", err)
@@ -52,7 +50,11 @@ func OutOfMemory(rt *dac.Runtime, t target.Target) (*answer.OutOfMemory, error) 
 func (h *Heap) OutOfMemory() *answer.OutOfMemory {
 	out := &answer.OutOfMemory{Heaps: len(h.subHeaps)}
 	var o oomLayout
-	if err := h.rt.Layout().Bind("OomHistory", &o); err != nil {
+	err := h.rt.Layout().Bind("OomHistory", &o)
+	if err != nil && h.rt.Layout().Bind("OOMHistory", &o) == nil { // previews of .NET 11
+		err = nil
+	}
+	if err != nil {
 		out.Unread = out.Heaps
 		out.Note(fmt.Errorf("failed allocations: %w", err))
 		return out

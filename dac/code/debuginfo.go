@@ -76,7 +76,7 @@ func (r *Reader) debugInfo(info Info) (codeinfo.DebugInfo, bool, error) {
 		if err != nil {
 			return none, false, err
 		}
-		h := codeinfo.DebugInfoHeader{Flags: f.FlagByte != 0, PatchpointSize: f.PatchpointSize, PatchpointNumLocal: f.PatchpointNumLocal}
+		h := codeinfo.DebugInfoHeader{Flags: f.FlagByte != 0, PatchpointSize: f.PatchpointSize, PatchpointNumLocal: f.PatchpointNumLocal, Chunks: f.Chunks != 0}
 		d, err := h.Open(r.mem, at)
 		return d, f.BoundsPacked != 0, err
 	case ReadyToRun:

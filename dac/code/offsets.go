@@ -2,6 +2,7 @@ package code
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -128,6 +129,7 @@ type members struct {
 	r2rManager     target.Addr // and for images
 	rangeMap       target.Addr // 8 and later
 	rangeList      target.Addr // before: the address of the first RangeSection
+	r2rByImage     bool        // r2rManager is unknown: a section with an image is one of an image
 	managerErr     error       // why one of the managers is unknown
 	rangeListErr   error       // why rangeList is not
 }
@@ -138,6 +140,7 @@ type debugInfoFormat struct {
 	PatchpointSize     int `json:"PatchpointInfoSize"`
 	PatchpointNumLocal int `json:"PatchpointInfoNumLocals"`
 	BoundsPacked       int `json:"BoundsPacked"`
+	Chunks             int `json:"Chunks"` // 1: a header with the sizes of chunks comes first (contract DebugInfo, since 11)
 }
 
 // A flagBit is a bit of a MethodDesc that the layout's constants name as
@@ -188,7 +191,7 @@ func (r *Reader) members() (*members, error) {
 // constants reads the constants. Methods need the first ones; those for code lookup are optional here and missed where
 // they are used.
 func (c *members) constants(r *Reader) error {
-	if err := r.rt.Layout().Constant("MethodDescBaseSizes", &c.baseSizes); err != nil {
+	if err := c.methodDescSizes(r.rt.Layout()); err != nil {
 		return err
 	}
 	for _, f := range []struct {
@@ -229,6 +232,27 @@ func (c *members) constants(r *Reader) error {
 	return nil
 }
 
+// methodDescKinds are the structures of the kinds of MethodDescs (method.hpp, MethodClassification).
+var methodDescKinds = [8]string{"MethodDesc", "FCallMethodDesc", "PInvokeMethodDesc", "EEImplMethodDesc", "ArrayMethodDesc", "InstantiatedMethodDesc", "CLRToCOMCallMethodDesc",
+	"DynamicMethodDesc"}
+
+// methodDescSizes takes the sizes of the kinds from the table, or since 11 from the structures. A kind that the system lacks has
+// no size.
+func (c *members) methodDescSizes(l dac.Layout) error {
+	err := l.Constant("MethodDescBaseSizes", &c.baseSizes)
+	if err == nil {
+		return nil
+	}
+	for i, name := range methodDescKinds {
+		size, serr := l.Size(name)
+		if serr != nil && name != "CLRToCOMCallMethodDesc" {
+			return err
+		}
+		c.baseSizes[i] = size
+	}
+	return nil
+}
+
 func (c *members) globals(r *Reader) {
 	for _, name := range []string{"ExecutionManagerCodeRangeMapAddress", "CodeRangeMap"} {
 		if at, err := r.rt.Layout().Variable(name); err == nil {
@@ -240,7 +264,10 @@ func (c *members) globals(r *Reader) {
 	var jitErr, r2rErr error
 	c.jitManager, jitErr = r.global("EEJitManager")
 	c.r2rManager, r2rErr = r.global("ReadyToRunJitManager")
-	c.managerErr = cmp.Or(jitErr, r2rErr)
+	c.r2rByImage = errors.Is(r2rErr, target.ErrUnsupported) && jitErr == nil
+	if c.managerErr = cmp.Or(jitErr, r2rErr); c.r2rByImage {
+		c.managerErr = nil
+	}
 }
 
 // global returns the pointer that a global holds.

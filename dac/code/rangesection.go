@@ -120,7 +120,7 @@ func (r *Reader) readSection(c *members, s *RangeSection) error {
 		return target.Corruptf("RangeSection %016x from %016x to %016x", uint64(s.Addr), uint64(s.Range.Start), uint64(s.Range.End))
 	}
 	switch {
-	case manager != 0 && manager == c.r2rManager:
+	case manager != 0 && manager == c.r2rManager, c.r2rByImage && image != 0 && manager != c.jitManager:
 		s.Kind, s.Image = ReadyToRun, image
 	case manager != 0 && manager == c.jitManager && heap != 0: // 0: precode and other stubs
 		s.Kind, s.Heap = JIT, heap

@@ -14,8 +14,9 @@ import (
 // A DebugInfo holds what a compiler records for debuggers of one body (runtime: debuginfostore.cpp, CompressDebugInfo):
 // the sizes of two parts as numbers of nibbles, then the bounds, which tie code to IL, and the variables.
 type DebugInfo struct {
-	Mem target.Memory
-	At  target.Addr // of the sizes
+	Mem    target.Memory
+	At     target.Addr // of the sizes
+	Chunks bool        // the sizes are those of chunks (contract DebugInfo, since .NET 11)
 }
 
 // A DebugInfoHeader describes what the compiler in the process puts in front of
@@ -24,6 +25,7 @@ type DebugInfoHeader struct {
 	Flags              bool // a byte of flags comes first; nothing does without
 	PatchpointSize     int  // bytes of a PatchpointInfo without its locals
 	PatchpointNumLocal int  // offset of the number of locals in it
+	Chunks             bool // there is no header, and sizes are those of chunks
 }
 
 // The flags (runtime: debuginfostore.cpp, EXTRA_DEBUG_INFO_TYPE).
@@ -35,8 +37,8 @@ const (
 // Open finds the debug information after the header at an address: it passes the flags, the information about on-stack
 // replacement, and the scopes of inlined code (DOTNET_RichDebugInfo=1).
 func (h DebugInfoHeader) Open(mem target.Memory, at target.Addr) (DebugInfo, error) {
-	d := DebugInfo{mem, at}
-	if !h.Flags {
+	d := DebugInfo{Mem: mem, At: at, Chunks: h.Chunks}
+	if !h.Flags || h.Chunks {
 		return d, nil
 	}
 	flags, err := target.Uint8(mem, d.At)
@@ -70,19 +72,32 @@ func (h DebugInfoHeader) Open(mem target.Memory, at target.Addr) (DebugInfo, err
 // fatBounds reports that the sizes are three: of the bounds, of those that were not instrumented, of the variables.
 const fatBounds = 0xffffffff
 
-// sizeBytes is what three sizes and the mark take at most: eleven nibbles each.
-const sizeBytes = 22
+// fatChunks reports that the sizes of all chunks follow: of the bounds, of the variables, and of otherChunks.
+const (
+	fatChunks   = 0
+	otherChunks = 4 // bounds that were not instrumented, patchpoints, inlined scopes, suspension points
+)
+
+// sizeBytes is what six sizes and the mark take at most: eleven nibbles each.
+const sizeBytes = 39
 
 // sizes returns where the bounds lie and where the variables do.
 func (d DebugInfo) sizes() (bounds, variables target.Range, err error) {
 	var head [sizeBytes]byte
 	n, _ := d.Mem.ReadMemory(head[:], d.At)
 	r := nibbleReader{b: head[:n]}
-	size, skip := uint64(r.uint()), uint64(0)
-	if size == fatBounds {
-		size, skip = uint64(r.uint()), uint64(r.uint())
+	size, skip, vars := uint64(r.uint()), uint64(0), uint64(0)
+	switch {
+	case d.Chunks && size == fatChunks:
+		size, vars = uint64(r.uint()), uint64(r.uint())
+		for range otherChunks { // they follow the variables
+			r.uint()
+		}
+	case !d.Chunks && size == fatBounds:
+		size, skip, vars = uint64(r.uint()), uint64(r.uint()), uint64(r.uint())
+	default:
+		vars = uint64(r.uint())
 	}
-	vars := uint64(r.uint())
 	if errors.Is(r.err, io.ErrUnexpectedEOF) && n < sizeBytes {
 		_, r.err = target.Uint8(d.Mem, d.At+target.Addr(n))
 	}
@@ -123,11 +138,15 @@ func (d DebugInfo) ILMap(packed bool) ([]ILMapping, error) {
 	if err != nil || len(b) == 0 {
 		return nil, err
 	}
-	decode := plainBounds
-	if packed {
-		decode = packedBounds
+	var list []ILMapping
+	switch {
+	case d.Chunks:
+		list, err = packedBounds(b, chunkSourceBits)
+	case packed:
+		list, err = packedBounds(b, packedSourceBits)
+	default:
+		list, err = plainBounds(b)
 	}
-	list, err := decode(b)
 	if err != nil {
 		return nil, err
 	}
@@ -188,24 +207,28 @@ func plainBounds(b []byte) ([]ILMapping, error) {
 	return out, nil
 }
 
-const packedSourceBits = 2
+// The bits of a mapping's source: two in .NET 10, and one more since, for the suspension points of async methods.
+const (
+	packedSourceBits = 2
+	chunkSourceBits  = 3
+)
 
-// packedBounds decodes bounds of .NET 10: after the number and the widths of
-// the two offsets, as nibbles, an array of bits.
-func packedBounds(b []byte) ([]ILMapping, error) {
+// packedBounds decodes bounds of .NET 10 and later: after the number and the widths of the two offsets, as nibbles, an array of
+// bits.
+func packedBounds(b []byte, sourceBits uint64) ([]ILMapping, error) {
 	r := nibbleReader{b: b}
 	count, nativeBits, ilBits := r.uint(), uint64(r.uint())+1, uint64(r.uint())+1
 	if r.err != nil {
 		return nil, r.err
 	}
 	bits := bitReader{b: b[r.bytes():]}
-	if nativeBits > 32 || ilBits > 32 || uint64(count) > bits.left()/(packedSourceBits+nativeBits+ilBits) {
+	if nativeBits > 32 || ilBits > 32 || uint64(count) > bits.left()/(sourceBits+nativeBits+ilBits) {
 		return nil, target.Corruptf("%d mappings of %d and %d bits in %d bytes", count, nativeBits, ilBits, len(b))
 	}
 	out := make([]ILMapping, count)
 	native := uint32(0)
 	for i := range out {
-		source := uint8(bits.read(packedSourceBits))
+		source := uint8(bits.read(sourceBits))
 		native += uint32(bits.read(nativeBits))
 		out[i] = ILMapping{Native: native, IL: int32(bits.read(ilBits)) + ILEpilog, Source: source}
 	}

@@ -43,15 +43,19 @@ func packedBlob(list []ILMapping) []byte {
 	return append(w.b, bits.b...)
 }
 
+func packed10(b []byte) ([]ILMapping, error) { return packedBounds(b, packedSourceBits) }
+
+func packed11(b []byte) ([]ILMapping, error) { return packedBounds(b, chunkSourceBits) }
+
 func TestBounds(t *testing.T) {
 	want := someMappings()
 	got, err := plainBounds(plainBlob(want))
 	require.NoError(t, err)
 	assert.Equal(t, want, got)
-	got, err = packedBounds(packedBlob(want))
+	got, err = packed10(packedBlob(want))
 	require.NoError(t, err)
 	assert.Equal(t, want, got)
-	for name, decode := range map[string]func([]byte) ([]ILMapping, error){"plain": plainBounds, "packed": packedBounds} {
+	for name, decode := range map[string]func([]byte) ([]ILMapping, error){"plain": plainBounds, "packed": packed10} {
 		blob := plainBlob(want)
 		if name == "packed" {
 			blob = packedBlob(want)
@@ -152,7 +156,7 @@ func FuzzDebugInfo(f *testing.F) {
 	f.Add(plainBlob(someMappings()))
 	f.Add(packedBlob(someMappings()))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		for _, decode := range []func([]byte) ([]ILMapping, error){plainBounds, packedBounds} {
+		for _, decode := range []func([]byte) ([]ILMapping, error){plainBounds, packed10, packed11} {
 			if list, err := decode(b); err == nil && len(list) > 8*len(b) {
 				t.Fatalf("%d mappings in %d bytes", len(list), len(b))
 			}

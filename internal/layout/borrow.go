@@ -103,21 +103,40 @@ func shiftAt(marks []mark, at int) (int, bool) {
 	return before.shift, before.shift == marks[n].shift
 }
 
-// Adopt makes the table of a borrowed candidate that was loaded one for the process: own is the runtime's own
-// descriptor, nil without one.
+// Adopt fits the table of a loaded candidate to the process if the table has the offsets of another processor or of another
+// version: own is the runtime's own descriptor, nil without one.
 func (c *Candidate) Adopt(own *Part) error {
 	last := len(c.Parts) - 1
+	like := c.Parts[last].Like
+	if c.Lender == "" && like == "" {
+		return nil
+	}
+	if like == "" {
+		like = c.Major
+	}
 	var lender *Part
 	if own != nil {
 		var err error
-		if lender, err = newestDescriptor(c.Major, c.os, c.arch); err != nil {
+		if lender, err = newestDescriptor(like, c.os, c.arch); err != nil {
 			return err
 		}
 	}
 	p := c.Parts[last].adopt(own, lender)
-	p.Source += ", of another processor"
+	if c.Lender != "" {
+		p.Source += ", of another processor"
+	}
 	c.Parts[last] = p
 	return nil
+}
+
+// Fits returns an error if the loaded table supplements descriptors of another form: what one form of descriptors lacks, the
+// other has by other names.
+func (c *Candidate) Fits(own *Part) error {
+	t := c.Parts[len(c.Parts)-1]
+	if own == nil || (t.Like != "") == (own.version > 0) {
+		return nil
+	}
+	return target.Unsupportedf("it is no table for descriptors of version %d", own.version)
 }
 
 // Name returns the name of the candidate's table, without folder and extension.

@@ -38,8 +38,9 @@ type Layout struct {
 	globals   map[string]Global
 	vtables   map[string]Global
 	constants map[string]constant
-	contracts map[string]int
-	unplaced  map[string]error // globals in slots without a proved place
+	contracts map[string]string
+	refused   map[string]string // types, and globals as "global X", of contracts that are not implemented -> why
+	unplaced  map[string]error  // globals in slots without a proved place
 	sources   []string
 }
 
@@ -74,7 +75,7 @@ type Builder struct{ l *Layout }
 // NewBuilder returns an empty Builder.
 func NewBuilder() *Builder {
 	return &Builder{&Layout{types: map[string]*mergedType{}, globals: map[string]Global{}, vtables: map[string]Global{},
-		constants: map[string]constant{}, contracts: map[string]int{}, unplaced: map[string]error{}}}
+		constants: map[string]constant{}, contracts: map[string]string{}, refused: map[string]string{}, unplaced: map[string]error{}}}
 }
 
 // Addresses resolves the globals of one part. A nil function resolves nothing.
@@ -89,7 +90,12 @@ func (b *Builder) Add(p *Part, at Addresses) {
 	l := b.l
 	src := len(l.sources)
 	l.sources = append(l.sources, p.Source)
+	l.refuse(p)
+	renamed := p.renamed()
 	for name, t := range p.types {
+		if l.refused[name] != "" {
+			continue
+		}
 		m := l.types[name]
 		if m == nil {
 			m = &mergedType{size: -1, fields: make(map[string]mergedField, len(t.fields))}
@@ -99,13 +105,17 @@ func (b *Builder) Add(p *Part, at Addresses) {
 			m.size, m.sizeSource = t.size, src
 		}
 		for f, v := range t.fields {
+			if len(renamed) > 0 {
+				f = cmp.Or(renamed[name+"."+f], f)
+			}
 			if _, have := m.fields[f]; !have {
 				m.fields[f] = mergedField{v, src}
 			}
 		}
 	}
 	for name, g := range p.globals {
-		if _, have := l.globals[name]; have {
+		name = cmp.Or(renamed[name], name)
+		if _, have := l.globals[name]; have || l.refused["global "+name] != "" {
 			continue
 		}
 		r, err := g.resolve(at)
@@ -126,9 +136,11 @@ func (b *Builder) Add(p *Part, at Addresses) {
 			l.unplaced["vtable "+class] = err
 		}
 	}
-	for name, raw := range p.constants {
-		if _, have := l.constants[name]; !have {
-			l.constants[name] = constant{raw, src}
+	for _, constants := range [...]map[string]json.RawMessage{p.formats(), p.constants} {
+		for name, raw := range constants {
+			if _, have := l.constants[name]; !have {
+				l.constants[name] = constant{raw, src}
+			}
 		}
 	}
 	for name, v := range p.contracts {
@@ -165,7 +177,7 @@ func (l *Layout) Offset(typ, field string) (int, error) {
 			return f.Offset, nil
 		}
 	}
-	return 0, &Error{Type: typ, Field: field}
+	return 0, &Error{Type: typ, Field: field, Reason: l.refused[typ]}
 }
 
 // Size returns the size of a structure in bytes.
@@ -173,7 +185,7 @@ func (l *Layout) Size(typ string) (int, error) {
 	if t := l.types[typ]; t != nil && t.size >= 0 {
 		return t.size, nil
 	}
-	return 0, &Error{Type: typ, Field: "size"}
+	return 0, &Error{Type: typ, Field: "size", Reason: l.refused[typ]}
 }
 
 // Global returns a variable of the runtime by name.
@@ -186,7 +198,7 @@ func (l *Layout) Global(name string) (Global, error) {
 
 // missing returns the error of a global or vtable that no part resolved.
 func (l *Layout) missing(kind, name string) error {
-	e := &Error{Type: kind + name}
+	e := &Error{Type: kind + name, Reason: l.refused[kind+name]}
 	if err := l.unplaced[kind+name]; err != nil && err != errUnresolved {
 		e.Reason = err.Error()
 	}
@@ -240,6 +252,15 @@ func (l *Layout) Uint(name string) (uint64, error) {
 	return v, nil
 }
 
+// Text returns a text of the descriptor.
+func (l *Layout) Text(name string) (string, error) {
+	g, err := l.Global(name)
+	if err == nil && (!g.Direct || g.Text == "") {
+		err = &Error{Type: "text " + name}
+	}
+	return g.Text, err
+}
+
 // Constant decodes a constant of the tables into v.
 func (l *Layout) Constant(name string, v any) error {
 	c, ok := l.constants[name]
@@ -252,8 +273,8 @@ func (l *Layout) Constant(name string, v any) error {
 	return nil
 }
 
-// Contract returns the version of a contract, or 0.
-func (l *Layout) Contract(name string) int { return l.contracts[name] }
+// Contract returns the version of a contract, or "".
+func (l *Layout) Contract(name string) string { return l.contracts[name] }
 
 // Sources lists the merged parts in the order of belief.
 func (l *Layout) Sources() []string { return l.sources }

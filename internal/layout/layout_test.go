@@ -2,6 +2,7 @@ package layout
 
 import (
 	"encoding/json"
+	"fmt"
 	"path"
 	"strings"
 	"sync"
@@ -66,7 +67,7 @@ func TestDescriptor(t *testing.T) {
 	two, err := l.Variable("Two")
 	require.NoError(t, err)
 	require.EqualValues(t, 0x2000, two)
-	require.Equal(t, 1, l.Contract("Thread"))
+	require.Equal(t, "1", l.Contract("Thread"))
 }
 
 func TestMissingMembersAreUnsupported(t *testing.T) {
@@ -133,7 +134,7 @@ func TestBadDescriptors(t *testing.T) {
 		want error
 	}{
 		"not JSON":         {`{`, target.ErrCorrupt},
-		"another version":  {`{"version":1}`, target.ErrUnsupported},
+		"another version":  {`{"version":3}`, target.ErrUnsupported},
 		"with a baseline":  {`{"version":0,"baseline":"net10"}`, target.ErrUnsupported},
 		"negative offset":  {`{"types":{"A":{"x":-1}}}`, target.ErrCorrupt},
 		"huge offset":      {`{"types":{"A":{"x":1099511627776}}}`, target.ErrCorrupt},
@@ -166,6 +167,12 @@ func TestTables(t *testing.T) {
 		require.NotEmpty(t, p.Major, name)
 		if strings.HasPrefix(path.Base(name), "nativeaot") {
 			for _, c := range []string{"EETypeKindMask", "EETypeElementTypeShift", "GenerationFieldOffsets"} {
+				require.Contains(t, p.constants, c, name)
+			}
+			continue
+		}
+		if p.Like != "" { // the descriptor has the rest
+			for _, c := range []string{"CanonMTTagMask", "MTFlagCollectible", "ThinLockThreadIdBits", "TypeTokenInFlags2", "NibbleMap"} {
 				require.Contains(t, p.constants, c, name)
 			}
 			continue
@@ -225,9 +232,10 @@ func TestCandidates(t *testing.T) {
 		table := x.Parts[0].Source
 		require.NoError(t, x.Load(true))
 		require.Equal(t, table, x.Parts[len(x.Parts)-1].Source)
-		require.Equal(t, strings.HasPrefix(table, "table supplement"), len(x.Parts) == 2, "a supplement has a descriptor to complete")
+		complete := strings.HasPrefix(table, "table supplement") && x.Parts[len(x.Parts)-1].Like == ""
+		require.Equal(t, complete, len(x.Parts) == 2, "a supplement has a descriptor to complete")
 	}
-	require.Equal(t, []string{"8.0", "10.0", "9.0", "3.1"}, majors)
+	require.Equal(t, []string{"8.0", "11.0", "10.0", "9.0", "3.1"}, majors)
 	require.Empty(t, Candidates(target.OSWindows, target.ArchARM, ""))
 }
 
@@ -342,4 +350,75 @@ func TestPartsAreReadOnce(t *testing.T) {
 		assert.Same(t, parts[0], p)
 	}
 	assert.NotNil(t, parts[0])
+}
+
+// TestForms reads descriptors of all forms, and what is in one that .NET 10 has not.
+func TestForms(t *testing.T) {
+	p, err := ParseDescriptor([]byte(`{"version":2,"baseline":"empty","types":{},"globals":{},"contracts":{"Thread":"c1","Loader":1},
+		"subDescriptors":{"GC":[[3],"pointer"],"Managed":[4]},"later":{}}`), "test")
+	require.NoError(t, err)
+	require.Equal(t, map[string]int{"GC": 3, "Managed": 4}, p.SubDescriptors())
+	require.Equal(t, 5, p.PointerCount())
+	require.Equal(t, []string{"later"}, p.Unknown())
+	b := NewBuilder()
+	b.Add(p, Addresses{})
+	require.Equal(t, "c1", b.Layout().Contract("Thread"))
+	require.Equal(t, "1", b.Layout().Contract("Loader"))
+	for _, bad := range []string{`{"contracts":{"Thread":{}}}`, `{"subDescriptors":{"GC":7}}`, `{"subDescriptors":{"GC":[-1]}}`} {
+		_, err := ParseDescriptor([]byte(bad), "test")
+		require.ErrorIs(t, err, target.ErrCorrupt, bad)
+	}
+}
+
+// TestUnknownContract checks that a contract of an unknown version takes away what rests on it, whatever other parts have.
+func TestUnknownContract(t *testing.T) {
+	p, err := ParseDescriptor([]byte(`{"version":2,"types":{"Thread":{"Id":4},"Module":{"Path":8}},"globals":{"ThreadStore":[[0],"pointer"]},
+		"contracts":{"Thread":"c9","Loader":"c1"}}`), "descriptor")
+	require.NoError(t, err)
+	table, err := parseTable([]byte(`{"types":{"Thread":{"Frame":8}},"globals":{"ThreadStore":{"dacSlot":0}}}`), "table", nil)
+	require.NoError(t, err)
+	b := NewBuilder()
+	b.Add(p, Addresses{Pointer: addresses(0x10)})
+	b.Add(table, Addresses{Slot: slots(0x20)})
+	l := b.Layout()
+	for name, err := range map[string]error{"member": second(l.Offset("Thread", "Id")), "member of a table": second(l.Offset("Thread", "Frame")),
+		"global": second(l.Variable("ThreadStore"))} {
+		require.ErrorIs(t, err, target.ErrUnsupported, name)
+		require.ErrorContains(t, err, "contract Thread has version c9", name)
+	}
+	off, err := l.Offset("Module", "Path")
+	require.NoError(t, err)
+	require.Equal(t, 8, off)
+	var states []string
+	for _, c := range l.Contracts() {
+		states = append(states, fmt.Sprintf("%s %s %v", c.Name, c.Version, c.Implemented))
+	}
+	require.Equal(t, []string{"Loader c1 true", "Thread c9 false"}, states)
+}
+
+// TestRenamed checks that a member that means something else has another name.
+func TestRenamed(t *testing.T) {
+	for version, want := range map[string]string{`1`: "ThrownObject", `"c1"`: "Object"} {
+		p, err := ParseDescriptor([]byte(`{"types":{"ExceptionInfo":{"ThrownObject":8}},"contracts":{"Exception":`+version+`}}`), "test")
+		require.NoError(t, err)
+		b := NewBuilder()
+		b.Add(p, Addresses{})
+		off, err := b.Layout().Offset("ExceptionInfo", want)
+		require.NoError(t, err, version)
+		require.Equal(t, 8, off)
+	}
+}
+
+// TestConflict checks that descriptors that disagree are refused.
+func TestConflict(t *testing.T) {
+	parse := func(text string) *Part {
+		p, err := ParseDescriptor([]byte(text), "test")
+		require.NoError(t, err)
+		return p
+	}
+	p := parse(`{"types":{"A":{"!":16,"x":8}},"contracts":{"GC":"c1"}}`)
+	require.NoError(t, p.Conflict(parse(`{"types":{"A":{"!":16,"x":8,"y":0},"B":{"x":4}},"contracts":{"GC":"c1"}}`)))
+	for _, bad := range []string{`{"types":{"A":{"!":24}}}`, `{"types":{"A":{"x":9}}}`, `{"contracts":{"GC":"c2"}}`} {
+		require.ErrorIs(t, p.Conflict(parse(bad)), target.ErrCorrupt, bad)
+	}
 }

@@ -20,6 +20,9 @@ import (
 type Part struct {
 	Source string // a description for people: "contract descriptor in the dump"
 	Major  string // runtime of the part: "10.0"; empty if it is the runtime's own
+	// Like is the version whose offsets a table has, if that is not its own: Adopt moves them by what distinguishes the
+	// runtime's own descriptor from that version's.
+	Like string
 	// Verified are the versions with which a table was compared. A table that was derived for a processor without a
 	// dump has none.
 	Verified  []string
@@ -27,7 +30,10 @@ type Part struct {
 	globals   map[string]partGlobal
 	vtables   map[string]int // class -> slot
 	constants map[string]json.RawMessage
-	contracts map[string]int
+	contracts map[string]string
+	subs      map[string]int // sub-descriptor -> index into the pointer data
+	unknown   []string       // keys that ParseDescriptor passed over
+	version   int            // of the descriptor's form
 	table     *DacTable
 }
 
@@ -81,26 +87,34 @@ func (p *Part) Slots() []Slot {
 	return out
 }
 
-// ParseDescriptor decodes the JSON of a contract descriptor (data contract
-// descriptor of .NET 9 and later, "compact" form, version 0).
+// descriptorVersions are the forms of a descriptor's JSON: 0 in .NET 9 and 10, 1 in previews of 11, 2 since (dotnet/runtime
+// docs/design/datacontracts/data_descriptor.md). Versions differ in what a descriptor may hold, not in how it is written.
+const descriptorVersions = 2
+
+// ParseDescriptor decodes the JSON of a contract descriptor (data contract descriptor of .NET 9 and later, "compact" form).
+// It passes over keys that it does not know; Unknown lists them.
 func ParseDescriptor(raw []byte, source string) (*Part, error) {
 	var d struct {
-		Version   int                                   `json:"version"`
-		Baseline  string                                `json:"baseline"`
-		Types     map[string]map[string]json.RawMessage `json:"types"`
-		Globals   map[string]json.RawMessage            `json:"globals"`
-		Contracts map[string]int                        `json:"contracts"`
+		Version        int                                   `json:"version"`
+		Baseline       string                                `json:"baseline"`
+		Types          map[string]map[string]json.RawMessage `json:"types"`
+		Globals        map[string]json.RawMessage            `json:"globals"`
+		Contracts      map[string]contractVersion            `json:"contracts"`
+		SubDescriptors map[string]json.RawMessage            `json:"subDescriptors"`
 	}
 	if err := json.Unmarshal(raw, &d); err != nil {
 		return nil, target.Corruptf("contract descriptor: %w", err)
 	}
-	if d.Version != 0 {
-		return nil, target.Unsupportedf("contract descriptor of version %d: sosgo reads version 0", d.Version)
+	if d.Version < 0 || d.Version > descriptorVersions {
+		return nil, target.Unsupportedf("contract descriptor of version %d: sosgo reads versions 0 to %d", d.Version, descriptorVersions)
 	}
 	if d.Baseline != "" && d.Baseline != "empty" {
 		return nil, target.Unsupportedf("contract descriptor with baseline %q: sosgo reads only complete ones", d.Baseline)
 	}
-	p := &Part{Source: source, contracts: d.Contracts}
+	p := &Part{Source: source, contracts: make(map[string]string, len(d.Contracts)), version: d.Version}
+	for name, v := range d.Contracts {
+		p.contracts[name] = string(v)
+	}
 	var err error
 	if p.types, err = parseTypes(d.Types); err != nil {
 		return nil, err
@@ -108,7 +122,53 @@ func ParseDescriptor(raw []byte, source string) (*Part, error) {
 	if p.globals, err = parseGlobals(d.Globals); err != nil {
 		return nil, err
 	}
-	return p, nil
+	if p.subs, err = parseSubDescriptors(d.SubDescriptors); err != nil {
+		return nil, err
+	}
+	p.unknown, err = unknownKeys(raw)
+	return p, err
+}
+
+// A contractVersion is the version of a contract: an integer in .NET 9 and 10, a string ("c1") since.
+type contractVersion string
+
+// UnmarshalJSON reads either form.
+func (v *contractVersion) UnmarshalJSON(raw []byte) error {
+	if len(raw) > 0 && raw[0] == '"' {
+		return json.Unmarshal(raw, (*string)(v))
+	}
+	var n int
+	err := json.Unmarshal(raw, &n)
+	*v = contractVersion(strconv.Itoa(n))
+	return err
+}
+
+// parseSubDescriptors decodes the places of sub-descriptors, which are written like globals in the pointer data.
+func parseSubDescriptors(in map[string]json.RawMessage) (map[string]int, error) {
+	out := make(map[string]int, len(in))
+	for name, raw := range in {
+		g, err := parseGlobal(raw)
+		if err == nil && g.index < 0 {
+			err = fmt.Errorf("it is not in the pointer data")
+		}
+		if err != nil {
+			return nil, target.Corruptf("sub-descriptor %s: %w", name, err)
+		}
+		out[name] = g.index
+	}
+	return out, nil
+}
+
+// unknownKeys returns the top keys of a descriptor that ParseDescriptor does not read, sorted.
+func unknownKeys(raw []byte) ([]string, error) {
+	var keys map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &keys); err != nil {
+		return nil, target.Corruptf("contract descriptor: %w", err)
+	}
+	for _, known := range []string{"version", "baseline", "types", "globals", "contracts", "subDescriptors"} {
+		delete(keys, known)
+	}
+	return slices.Sorted(maps.Keys(keys)), nil
 }
 
 func parseTypes(in map[string]map[string]json.RawMessage) (map[string]partType, error) {
@@ -228,6 +288,7 @@ func parseGlobalValue(g partGlobal, raw json.RawMessage) (partGlobal, error) {
 type tableFile struct {
 	Base      string                                `json:"base"` // a table's name, or empty
 	Runtime   string                                `json:"runtime"`
+	Like      string                                `json:"like"`     // the version whose offsets it has, or empty
 	Verified  []string                              `json:"verified"` // versions that it was held against
 	Types     map[string]map[string]json.RawMessage `json:"types"`
 	Globals   map[string]json.RawMessage            `json:"globals"`
@@ -270,7 +331,7 @@ func parseTable(raw []byte, source string, base func(name string) ([]byte, error
 	if err != nil {
 		return nil, target.Corruptf("layout table %s: %w", source, err)
 	}
-	p := &Part{Source: source, Major: d.Runtime, Verified: d.Verified, table: d.DacTable, constants: d.Constants, vtables: map[string]int{}}
+	p := &Part{Source: source, Major: d.Runtime, Like: d.Like, Verified: d.Verified, table: d.DacTable, constants: d.Constants, vtables: map[string]int{}}
 	for class, v := range d.VTables {
 		if v != nil {
 			p.vtables[class] = v.DacSlot
@@ -328,5 +389,43 @@ func (p *Part) PointerCount() int {
 	for _, g := range p.globals {
 		n = max(n, g.index+1)
 	}
+	for _, index := range p.subs {
+		n = max(n, index+1)
+	}
 	return n
+}
+
+// SubDescriptors returns the descriptor's sub-descriptors: by name, the index into the pointer data of the address of a
+// pointer to the header.
+func (p *Part) SubDescriptors() map[string]int { return p.subs }
+
+// Unknown lists the keys of the descriptor that are not read, sorted.
+func (p *Part) Unknown() []string { return p.unknown }
+
+// Version returns the version of the descriptor's form.
+func (p *Part) Version() int { return p.version }
+
+// Conflict returns an error if p and other describe the same member differently. Parts of one descriptor must agree.
+func (p *Part) Conflict(other *Part) error {
+	for _, name := range slices.Sorted(maps.Keys(other.types)) {
+		mine, both := p.types[name]
+		if !both {
+			continue
+		}
+		theirs := other.types[name]
+		if mine.size >= 0 && theirs.size >= 0 && mine.size != theirs.size {
+			return target.Corruptf("contract descriptors disagree on the size of %s: %d and %d", name, mine.size, theirs.size)
+		}
+		for field, f := range theirs.fields {
+			if m, ok := mine.fields[field]; ok && m.Offset != f.Offset {
+				return target.Corruptf("contract descriptors disagree on %s.%s: %d and %d", name, field, m.Offset, f.Offset)
+			}
+		}
+	}
+	for name, v := range other.contracts {
+		if mine, ok := p.contracts[name]; ok && mine != v {
+			return target.Corruptf("contract descriptors disagree on contract %s: versions %s and %s", name, mine, v)
+		}
+	}
+	return nil
 }

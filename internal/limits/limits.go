@@ -37,6 +37,7 @@ const (
 	ExportNames        = 1 << 20
 	Sections           = 4096
 	DescriptorJSON     = 16 << 20
+	SubDescriptors     = 16        // of one contract descriptor, all levels
 	DebugEntries       = 4096      // members, or variables, that the debug header of a NativeAOT process names
 	NativeSections     = 256       // of the ReadyToRun header of a NativeAOT program
 	NativeBlob         = 256 << 20 // bytes of metadata, or of a map to it, of a NativeAOT program

@@ -1,0 +1,340 @@
+package heap
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/layout"
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/target"
+)
+
+// vars are the variables of the GC. It publishes their addresses in the structure GcDacVars (gcinterface.dac.h), or since
+// .NET 11 as globals of its contract descriptor (gc/datadescriptor/datadescriptor.inc). Fields have the names of GcDacVars.
+type vars struct {
+	r              target.Memory
+	l              dac.Layout
+	at             target.Addr // of GcDacVars; 0 where the contract describes the GC
+	server         bool
+	generations    int
+	generationSize int
+	genOffsets     [3]int32
+}
+
+// Entries of GenerationFieldOffsets (gcinterface.dac.h, generation_field_offsets).
+const (
+	genAllocContext = iota
+	genStartSegment
+	genAllocationStart
+)
+
+// gcHeapFields are the entries of GCHeapFieldOffsets that are used here (dac_gcheap_fields.h, by the order of its DEFINE_*
+// lines).
+var gcHeapFields = map[string]int{"AllocAllocated": 0, "EphemeralHeapSegment": 1, "FinalizeQueue": 2, "OomInfo": 3, "GenerationTable": heapGenerationTable}
+
+const (
+	heapGenerationTable    = 18
+	heapTypeServer         = 2 // GC_HEAP_SVR
+	defaultGenerationCount = 4 // for runtimes that do not publish it
+)
+
+// contractVariables are the contract's names of variables. A workstation GC has those of its heap with the prefix GCHeap.
+var contractVariables = map[string]string{"StructuresInvalidCount": "StructureInvalidCount", "NHeaps": "NumHeaps", "GHeaps": "Heaps", "OomInfo": "OomData|OOMData"}
+
+// contractNames returns the names of a variable or member in the contract, in the order of preference.
+func contractNames(field string) []string {
+	if name, ok := contractVariables[field]; ok {
+		return strings.Split(name, "|")
+	}
+	return []string{field}
+}
+
+// addr returns the address of a variable.
+func (v *vars) addr(field string) (target.Addr, error) {
+	if v.at != 0 {
+		off, err := v.l.Offset("GcDacVars", field)
+		if err != nil {
+			return 0, err
+		}
+		return target.Pointer(v.r, v.at+target.Addr(off))
+	}
+	var first error
+	for _, name := range contractNames(field) {
+		for _, prefix := range [...]string{"", "GCHeap"} {
+			a, err := v.l.Variable(prefix + name)
+			if err == nil {
+				return a, nil
+			}
+			if first == nil {
+				first = err
+			}
+		}
+	}
+	return 0, first
+}
+
+// deref reads the variable whose address is in a field.
+func (v *vars) deref(field string) (target.Addr, error) {
+	a, err := v.addr(field)
+	if err != nil || a == 0 {
+		return 0, err
+	}
+	return target.Pointer(v.r, a)
+}
+
+// readVars reads the variables. It does not change h.
+func (h *Heap) readVars() (*vars, error) {
+	v := &vars{r: h.mem, l: h.rt.Layout(), generations: defaultGenerationCount}
+	if kinds, err := v.l.Text("GCIdentifiers"); err == nil {
+		return v, v.readContract(kinds)
+	}
+	return v, h.readPublished(v)
+}
+
+// readContract takes from the GC's contract what a process without one has in GcDacVars. kinds are words with commas, some of
+// which may be missing between two.
+func (v *vars) readContract(kinds string) error {
+	v.server = slices.Contains(strings.Split(strings.ReplaceAll(kinds, " ", ""), ","), "server")
+	n, err := v.l.Uint("TotalGenerationCount")
+	if err != nil {
+		return err
+	}
+	if n == 0 || n > limits.Generations {
+		return target.Corruptf("%d generations", n)
+	}
+	v.generations = int(n)
+	var g struct {
+		Size    int `layout:"size"`
+		Context int `layout:"AllocationContext"`
+		Segment int `layout:"StartSegment"`
+		Start   int `layout:"AllocationStart,optional"` // with segments
+	}
+	if err := v.l.Bind("Generation", &g); err != nil {
+		return err
+	}
+	v.generationSize, v.genOffsets = g.Size, [3]int32{int32(g.Context), int32(g.Segment), int32(g.Start)}
+	return v.check()
+}
+
+// readPublished reads GcDacVars.
+func (h *Heap) readPublished(v *vars) (err error) {
+	if v.at, err = h.rt.GlobalPointer("GcDacVars"); err != nil {
+		return err
+	}
+	if v.at == 0 {
+		return answer.ErrNoHeapYet
+	}
+	if off, err := v.l.Offset("GcDacVars", "TotalGenerationCount"); err == nil {
+		n, err := target.Uint32(h.mem, v.at+target.Addr(off))
+		if err != nil {
+			return err
+		}
+		v.generations = int(n)
+	}
+	size, err := v.addr("GenerationSize")
+	if err != nil {
+		return err
+	}
+	if v.generations > limits.Generations || size > limits.GenerationSize {
+		return target.Corruptf("%d generations of %#x bytes", v.generations, uint64(size))
+	}
+	v.generationSize = int(size)
+	if at, err := v.l.Variable("HeapType"); err == nil {
+		t, err := target.Uint32(h.mem, at)
+		if err != nil {
+			return err
+		}
+		v.server = t == heapTypeServer
+	}
+	return h.readGenerationOffsets(v)
+}
+
+func (h *Heap) readGenerationOffsets(v *vars) error {
+	if err := v.l.Constant("GenerationFieldOffsets", &v.genOffsets); err != nil {
+		return err
+	}
+	// .NET Core 3.1 publishes none, and small dumps lack the GC module's read-only data: the table is
+	// right then.
+	if at, err := v.addr("GenerationFieldOffsets"); err == nil {
+		if b, err := target.Bytes(h.rt.Memory(), at, 4*len(v.genOffsets)); err == nil {
+			for i := range v.genOffsets {
+				v.genOffsets[i] = int32(le32(b[4*i:]))
+			}
+		}
+	}
+	return v.check()
+}
+
+// check compares the places of a generation's members with its size.
+func (v *vars) check() error {
+	for _, off := range v.genOffsets[:genAllocationStart] {
+		if off < 0 || int(off) > v.generationSize-8 {
+			return target.Corruptf("generation field at %#x of %#x bytes", off, v.generationSize)
+		}
+	}
+	if v.generationSize > limits.GenerationSize {
+		return target.Corruptf("generations of %#x bytes", v.generationSize)
+	}
+	return nil
+}
+
+// readMode reads whether the GC is a server GC and whether it was running.
+func (h *Heap) readMode(v *vars) {
+	h.server = v.server
+	if at, err := v.addr("StructuresInvalidCount"); err == nil && at != 0 {
+		n, err := target.Uint32(h.mem, at)
+		h.inGC = err == nil && n != 0
+	}
+	h.datas = v.adaptationMode()
+}
+
+// adaptationMode reads the mode of dynamic adaptation, which only a server GC has. In GcDacVars the member was added in
+// version 2.4 of the structure (gcinterface.dacvars.def). A GC loaded separately may be older than the runtime.
+func (v *vars) adaptationMode() *uint64 {
+	const major, minor = 2, 4
+	if v.at != 0 {
+		if version, err := v.version(); err != nil || version[0] != major || version[1] < minor {
+			return nil
+		}
+	}
+	at, err := v.addr("DynamicAdaptationMode")
+	if err != nil || at == 0 {
+		return nil
+	}
+	n, err := target.Uint32(v.r, at)
+	if err != nil {
+		return nil
+	}
+	mode := uint64(n)
+	return &mode
+}
+
+// version returns the major and minor version of GcDacVars.
+func (v *vars) version() (b [2]byte, err error) {
+	for i, field := range [...]string{"Major", "Minor"} {
+		off, err := v.l.Offset("GcDacVars", field)
+		if err != nil {
+			return b, err
+		}
+		if b[i], err = target.Uint8(v.r, v.at+target.Addr(off)); err != nil {
+			return b, err
+		}
+	}
+	return b, nil
+}
+
+// A subHeapPlace locates a SubHeap and, for a server GC, its members.
+type subHeapPlace struct {
+	SubHeap
+	v *vars
+	// field returns the address of a member of the gc_heap; nil for a workstation GC, whose members are variables.
+	field func(gcHeap target.Addr, name string) (target.Addr, error)
+}
+
+// pointer reads a member.
+func (s *subHeapPlace) pointer(name string) (target.Addr, error) {
+	if s.field == nil {
+		return s.v.deref(name)
+	}
+	a, err := s.field(s.Addr, name)
+	if err != nil {
+		return 0, err
+	}
+	return target.Pointer(s.v.r, a)
+}
+
+// address returns the address of a member.
+func (s *subHeapPlace) address(name string) (target.Addr, error) {
+	if s.field == nil {
+		return s.v.addr(name)
+	}
+	return s.field(s.Addr, name)
+}
+
+// subHeapPlaces locates the heaps without reading them.
+func (h *Heap) subHeapPlaces(v *vars) ([]subHeapPlace, error) {
+	heaps := []subHeapPlace{{v: v}}
+	if h.server {
+		var err error
+		if heaps, err = h.serverHeaps(v); err != nil {
+			return nil, err
+		}
+	}
+	for i := range heaps {
+		s := &heaps[i]
+		var err error
+		if s.GenerationTableAt, err = s.address("GenerationTable"); err != nil {
+			return nil, err
+		}
+		if at, err := s.address("OomInfo"); err == nil {
+			s.OOMHistoryAt = at
+		}
+	}
+	return heaps, nil
+}
+
+// serverHeaps locates the heaps of a server GC.
+func (h *Heap) serverHeaps(v *vars) ([]subHeapPlace, error) {
+	field, err := h.gcHeapFields(v)
+	if err != nil {
+		return nil, err
+	}
+	nAt, err := v.addr("NHeaps")
+	if err != nil {
+		return nil, err
+	}
+	n, err := target.Uint32(h.mem, nAt)
+	if err != nil {
+		return nil, err
+	}
+	if n == 0 || n > limits.GCHeaps {
+		return nil, target.Corruptf("%d GC heaps", n)
+	}
+	table, err := v.deref("GHeaps")
+	if err != nil {
+		return nil, err
+	}
+	heaps := make([]subHeapPlace, n)
+	for i := range heaps {
+		s := &heaps[i]
+		s.Index, s.v, s.field = i, v, field
+		if s.Addr, err = target.Pointer(h.mem, table+target.Addr(8*i)); err != nil {
+			return nil, err
+		}
+	}
+	return heaps, nil
+}
+
+// gcHeapFields returns a function that locates the members of a gc_heap: those of the contract's type GCHeap, or those that
+// the GC publishes by number.
+func (h *Heap) gcHeapFields(v *vars) (func(target.Addr, string) (target.Addr, error), error) {
+	if v.at == 0 {
+		return func(gcHeap target.Addr, name string) (a target.Addr, err error) {
+			for _, n := range contractNames(name) {
+				var off int
+				if off, err = v.l.Offset("GCHeap", n); err == nil {
+					return gcHeap + target.Addr(off), nil
+				}
+			}
+			return 0, err
+		}, nil
+	}
+	at, err := v.addr("GCHeapFieldOffsets")
+	if err != nil { // before .NET 5
+		return nil, fmt.Errorf("heaps of a server GC: this runtime does not publish their layout: %w", err)
+	}
+	offsets, err := target.Bytes(h.rt.Memory(), at, 4*(heapGenerationTable+1))
+	if err != nil {
+		return nil, fmt.Errorf("offsets of gc_heap: %w", err)
+	}
+	return func(gcHeap target.Addr, name string) (target.Addr, error) {
+		k, ok := gcHeapFields[name]
+		if !ok {
+			return 0, &layout.Error{Type: "gc_heap", Field: name}
+		}
+		return gcHeap + target.Addr(int32(le32(offsets[4*k:]))), nil
+	}, nil
+}
