@@ -2,6 +2,7 @@ package commands_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
@@ -114,4 +115,57 @@ func TestWaysToNameADump(t *testing.T) {
 	info, err := os.Stat(file)
 	require.NoError(t, err)
 	assert.NotZero(t, info.Size())
+}
+
+// TestRetainedTypes checks that retained takes a part of a type's name, or the type itself, where it takes an object.
+func TestRetainedTypes(t *testing.T) {
+	const dump = "../../../testdata/dumps/net10-zoo/net10-zoo.dmp.zst"
+	for typed, want := range map[string]string{
+		"retained System.String":          "System.String",
+		"retained ystem.Strin":            "System.String",
+		"retained -garbage System.String": "System.String",
+		"retained -top 1 -min 10k String": "System.String",
+	} {
+		code, out, errs := runSpelling(t, "-d", dump, "-json", "-c", typed)
+		require.Zero(t, code, "%s: %s", typed, errs)
+		var doc struct{ Result struct{ Rows []struct{ Name string } } }
+		require.NoError(t, json.Unmarshal([]byte(out), &doc), typed)
+		require.NotEmpty(t, doc.Result.Rows, typed)
+		assert.Equal(t, want, doc.Result.Rows[0].Name, typed)
+		for _, row := range doc.Result.Rows {
+			assert.Contains(t, row.Name, "Strin", typed)
+		}
+	}
+	code, out, errs := runSpelling(t, "-d", dump, "retained", "Nosuch.Type")
+	assert.Zero(t, code)
+	assert.NotContains(t, out, "System.")
+	assert.Contains(t, errs, `no type on the heap has "Nosuch.Type" in its name`)
+	_, list, _ := runSpelling(t, "-d", dump, "dumpheap", "-short", "-type", "System.String")
+	for _, wrong := range [][]string{{"System.String", "1234"}, {"-garbage", strings.Fields(list)[0]}, {"-gen", "System.String"}} {
+		code, _, errs = runSpelling(t, append([]string{"-d", dump, "retained"}, wrong...)...)
+		assert.Equal(t, cli.ExitUsage, code, "%s: %s", wrong, errs)
+	}
+}
+
+// TestQueryHelp checks what the help of query says of types, paths, generations and the last address.
+func TestQueryHelp(t *testing.T) {
+	const dump = "../../../testdata/dumps/net10-zoo/net10-zoo.dmp.zst"
+	for line, want := range map[string]string{
+		"query from objects of List | select type | top 1":           `System\.Collections\.Generic\.List<`,
+		"query from dead | select path(this) | top 1":                `(?m)^ *null$`,
+		"query from objects | group by gen | select count()":         `(?m) frozen$`,
+		"query from objects | where gen == \"loh\" | select gen":     `(?m)^loh$`,
+		"query from objects of System.String | select this | top 1 ": `1 row`,
+	} {
+		code, out, errs := runSpelling(t, "-d", dump, "-c", line)
+		assert.Zero(t, code, "%s: %s", line, errs)
+		assert.Regexp(t, want, out, line)
+	}
+	_, list, _ := runSpelling(t, "-d", dump, "dumpheap", "-short", "-type", "Exception")
+	addresses := strings.Fields(list)
+	for filter, want := range map[string]string{"": addresses[len(addresses)-1], " | head -n 2": addresses[1]} {
+		code, out, errs := runSpelling(t, "-d", dump, "-c", "dumpheap -short -type Exception"+filter, "-c", "eval $_")
+		assert.Zero(t, code, errs)
+		assert.Contains(t, out, "0x"+want+" ")
+	}
 }
