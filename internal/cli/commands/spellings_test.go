@@ -128,7 +128,9 @@ func TestRetainedTypes(t *testing.T) {
 	} {
 		code, out, errs := runSpelling(t, "-d", dump, "-json", "-c", typed)
 		require.Zero(t, code, "%s: %s", typed, errs)
-		var doc struct{ Result struct{ Rows []struct{ Name string } } }
+		var doc struct {
+			Result struct{ Rows []struct{ Name string } }
+		}
 		require.NoError(t, json.Unmarshal([]byte(out), &doc), typed)
 		require.NotEmpty(t, doc.Result.Rows, typed)
 		assert.Equal(t, want, doc.Result.Rows[0].Name, typed)
