@@ -92,7 +92,7 @@ export function Waiting({ what }: { what: string }): JSX.Element {
   return <p class="waiting" role="status"><span class="spin" aria-hidden="true" /> {what}{seconds > 1 ? ` … ${seconds} s` : " …"}</p>;
 }
 
-const strengths: Record<string, string> = { recorded: "the dump says it", proved: "it follows", likely: "from names, or what is usual", unknown: "the dump does not tell" };
+const strengths: Record<string, string> = { recorded: "the dump says it", proved: "it follows", likely: "from names, or what is usual", unknown: "not in the dump" };
 
 export function Verdicts({ list }: { list: Verdict[] | null | undefined }): JSX.Element {
   return (
