@@ -122,7 +122,7 @@ func (v *View) Query(ctx context.Context, text string, o ...QueryOptions) (*answ
 	})
 }
 
-// Evaluate evaluates an expression in the manner of C#, or several between commas: "Contoso.Cache.s_items.Count". A value that
+// Evaluate evaluates an expression in C# syntax, or several between commas: "Contoso.Cache.s_items.Count". A value that
 // could not be computed carries the reason, and the error is the first such reason.
 func (v *View) Evaluate(ctx context.Context, expression string) (*answer.Evaluations, error) {
 	return ask(ctx, v, func(q *question) (*answer.Evaluations, error) {

@@ -70,7 +70,7 @@ func (g *Gaps) Text(s string, err error) Text {
 type Text struct {
 	S   string `jsonenc:"value"`
 	Err error  `jsonenc:"absent"`
-	// Instead says, where the text is missing, what is known of that which it names: "type 7f10a4632890 of Contoso".
+	// Instead describes the named thing if the text is missing: "type 7f10a4632890 of Contoso".
 	Instead string `json:"-"`
 }
 

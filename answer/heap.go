@@ -5,7 +5,7 @@ import "github.com/sosgo/sosgo/target"
 // Where says where in the GC heap an address lies.
 type Where struct {
 	Address    target.Addr `json:"address" doc:"the address that was asked for"`
-	Found      bool        `json:"found" doc:"whether it lies in what is known of the heap; else the other fields are absent"`
+	Found      bool        `json:"found" doc:"whether it lies in a known segment of the heap; else the other fields are absent"`
 	Lost       int         `json:"lost,omitempty" doc:"segments that can't be read, in one of which an address that is not found may lie"`
 	Heap       int         `json:"heap" doc:"number of the GC's heap"`
 	Segment    target.Addr `json:"segment,omitempty" doc:"the segment or region"`

@@ -2,7 +2,7 @@ package answer
 
 import "github.com/sosgo/sosgo/target"
 
-// Leaks say what most of the heap hangs on, and what looks as if it only grew.
+// Leaks lists the largest holders of the heap, and patterns that usually leak.
 type Leaks struct {
 	Gaps
 	Live       HeapPart `json:"live" doc:"objects that something keeps alive"`
@@ -13,7 +13,7 @@ type Leaks struct {
 	// Small: the shares say little.
 	Small      bool           `json:"small,omitempty" doc:"so little lives that nothing of it explains a process that uses much memory"`
 	Thresholds LeakThresholds `json:"thresholds" doc:"what was looked for"`
-	Suspects   []Suspect      `json:"suspects" doc:"what most of the heap hangs on, the one that retains most first"`
+	Suspects   []Suspect      `json:"suspects" doc:"the largest holders, the one that retains most first"`
 	More       int            `json:"more,omitempty" doc:"suspects that are not listed"`
 	Finalizers Finalization   `json:"finalizers" doc:"objects that wait for their finalizer"`
 	// Unknown are types with fields that are not those of any known version.
@@ -50,7 +50,7 @@ const (
 	VerdictNotable = "notable" // it retains less, or the heap is small
 )
 
-// A Suspect is something that much of the heap hangs on.
+// A Suspect is a holder of much memory, or a pattern that usually leaks.
 type Suspect struct {
 	Kind    string `json:"kind" doc:"\"accumulation\", \"object\", \"group\", \"event\", \"timers\", \"cancellation\", \"root scope\" or \"weak references\""`
 	Verdict string `json:"verdict" doc:"\"suspect\" if it retains its share of a heap that is not small, else \"notable\""`
@@ -67,7 +67,7 @@ type Suspect struct {
 	Members *TypeCount `json:"members,omitempty" doc:"the objects of which there are so many, and what they retain together"`
 	// Path leads to the point, or to one of the members.
 	Path *RootPath `json:"path,omitempty" doc:"a path to the point, or to one of the members: from a static field, if one holds it, else from a thread static, a handle, a stack"`
-	Weak string    `json:"strength,omitempty" doc:"\"cached\" if the path leads through a cache, or the members are its entries, which it lets go of by its own rules; \"attached\" if through a ConditionalWeakTable"`
+	Weak string    `json:"strength,omitempty" doc:"\"cached\" if the path leads through a cache, or the members are its entries, which it evicts by its own rules; \"attached\" if through a ConditionalWeakTable"`
 	// Holders hold most of a group each.
 	Holders []GroupHolder `json:"holders,omitempty" doc:"of a group: what refers to most of its members"`
 	// Others hold the members one by one: they would have to let go, too.

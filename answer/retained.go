@@ -76,7 +76,7 @@ type Owned struct {
 
 // A DominatorRow is a node of the tree of dominators, or several of one type.
 type DominatorRow struct {
-	Depth    int         `json:"depth" doc:"0 for what hangs on the root itself"`
+	Depth    int         `json:"depth" doc:"0 for children of the root"`
 	Object   *PathObject `json:"object,omitempty" doc:"the object"`
 	Root     Text        `json:"root,omitzero" doc:"what keeps objects alive from outside of the heap: \"statics\", a thread, a frame, a field"`
 	Folded   Text        `json:"folded,omitzero" doc:"the type of several objects that are not listed; \"\" for those of several types"`

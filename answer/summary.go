@@ -24,7 +24,7 @@ type Summary struct {
 	Size      *uint64          `json:"size,omitempty" doc:"their bytes"`
 	Garbage   *uint64          `json:"garbage,omitempty" doc:"bytes of the objects that nothing keeps alive"`
 	Threads   *int             `json:"threads,omitempty" doc:"number of threads"`
-	Suspects  []SuspectSummary `json:"suspects,omitempty" doc:"what most of the heap hangs on, the one that retains most first"`
+	Suspects  []SuspectSummary `json:"suspects,omitempty" doc:"the largest holders, the one that retains most first"`
 	Missing   int              `json:"missing,omitempty" doc:"how many parts of this are missing or doubtful"`
 }
 

@@ -29,7 +29,7 @@ type Heap struct {
 // A Type is a type of the graph, as files for other tools name it.
 type Type struct {
 	*dac.MethodTable
-	// Name is the full name in the manner of C#, and where that can't be read what is known of the type.
+	// Name is the full name in C# syntax; if that can't be read, a description of the type.
 	Name     string
 	Assembly string // simple name; empty if it can't be read
 	Path     string // of the module's file in the dumped process; empty if it can't be read, or there is none

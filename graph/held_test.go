@@ -97,7 +97,7 @@ func TestLiveStarts(t *testing.T) {
 		for n := range graph.Node(g.Objects()) {
 			a := g.Address(n)
 			assert.False(t, without(a) && !live(a))
-			assert.Equal(t, live(a), nothing(a), "frames don't hang on the root themselves")
+			assert.Equal(t, live(a), nothing(a), "frames are no children of the root")
 			assert.False(t, live(a+4))
 		}
 	})

@@ -96,7 +96,7 @@ func TestWrite(t *testing.T) {
 		assert.EqualValues(t, total, summary.Size)
 		assert.Equal(t, edges, summary.Edges)
 		assert.Equal(t, "[.NET Roots]", f.types[f.nodes[f.root].typ].name)
-		assert.Equal(t, len(f.nodes), reached(f), "all hangs on the root")
+		assert.Equal(t, len(f.nodes), reached(f), "the root reaches all")
 		live, err := g.Live(t.Context())
 		require.NoError(t, err)
 		f.nodes[len(f.nodes)-1].children = nil // what is unreachable

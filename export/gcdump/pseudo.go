@@ -38,7 +38,7 @@ func (e *encoder) planPseudo() error {
 		e.pseudo = append(e.pseudo, pseudoNode{t, children, more})
 	}
 	other := int64(e.g.Objects() + sources + 1)
-	var own, others []graph.Node // what hangs on the root itself, and on [other roots]
+	var own, others []graph.Node // children of the root itself, and of [other roots]
 	for _, n := range e.g.Referents(e.g.Root()) {
 		switch e.g.Source(n).Kind {
 		case graph.SourceStacks, graph.SourceStatics, graph.SourceThreadStatics:

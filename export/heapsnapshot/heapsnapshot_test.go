@@ -150,7 +150,7 @@ func holdRetained(t *testing.T, h *export.Heap, f *snapshot, starts []int) {
 		order = append(order, v.node)
 		stack = stack[:len(stack)-1]
 	}
-	require.Len(t, order, n, "all hangs on the root")
+	require.Len(t, order, n, "the root reaches all")
 	preds := make([][]int, n)
 	for i := range n {
 		for e := starts[i]; e < starts[i+1]; e++ {

@@ -96,7 +96,7 @@ func withoutOffset(s string) string {
 	return s
 }
 
-// AddLeaks says what the heap holds, and what most of it hangs on.
+// AddLeaks adds the sizes of the heap and its largest holders.
 func AddLeaks(s *answer.Summary, l *answer.Leaks) {
 	s.NoteAll(l.Noted())
 	garbage := l.Garbage.Size

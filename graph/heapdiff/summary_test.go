@@ -69,7 +69,7 @@ func TestSummarize(t *testing.T) {
 	})
 }
 
-// TestPathsOfLeaks: what the program of the heap cases leaks hangs on the static fields that its source names.
+// TestPathsOfLeaks: the leaks of the heap cases' program are held by the static fields that its source names.
 func TestPathsOfLeaks(t *testing.T) {
 	testdump.Corpus(t, testcase.Named("net10-heap-withheap"), func(t *testing.T, d *testdump.Dump) int {
 		before := testdump.Open(t, "net10-zoo")

@@ -10,7 +10,7 @@ import (
 	"github.com/sosgo/sosgo/graph/leaks"
 )
 
-// What does most of the heap hang on?
+// List the largest holders of the heap.
 func Example() {
 	d, err := sosgo.Open("../../testdata/dumps/net10-zoo/net10-zoo.dmp.zst", sosgo.Options{})
 	if err != nil {

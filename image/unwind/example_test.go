@@ -45,7 +45,7 @@ func (p *process) FindCode(ip target.Addr) (unwind.Code, bool) {
 
 func (p *process) InCode(ip target.Addr) bool { return ip >= 0x401000 && ip < 0x401200 }
 
-// Walk a stack by what is known of the code: here functions that push nothing.
+// Walk a stack by descriptions of the code: here functions that push nothing.
 func Example() {
 	p := &process{stack: 0x7ff000, words: binary.LittleEndian.AppendUint64(nil, 0x401110)}
 	p.words = binary.LittleEndian.AppendUint64(p.words, 0) // nobody called the outermost

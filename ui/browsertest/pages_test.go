@@ -261,7 +261,7 @@ func TestReport(t *testing.T) {
 	}
 }
 
-// TestLeak: the overview of the corpus' leaking process names what most of its heap hangs on, and where that is held.
+// TestLeak: the overview of the corpus' leaking process names its largest holders, and their roots.
 func TestLeak(t *testing.T) {
 	all := everyDump()
 	if len(all) == len(dumps) {

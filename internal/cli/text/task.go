@@ -7,7 +7,7 @@ import (
 	"github.com/sosgo/sosgo/internal/report"
 )
 
-// TaskState is the state of a task with what is known of it, a line each.
+// TaskState is the text of a task's state, one fact per line.
 func TaskState(p *report.Page, s *answer.TaskState) {
 	p.Printf("%s", s.Status)
 	if len(s.Names) > 0 {

@@ -57,7 +57,7 @@ func TestFoldedSteps(t *testing.T) {
 	assert.Equal(t, 5, strings.Count(b.String(), "\n"))
 }
 
-// TestLeaksRemedies: what holds each of a group by itself is followed by what would let go of it.
+// TestLeaksRemedies: a holder of each object of a group is followed by what would release it.
 func TestLeaksRemedies(t *testing.T) {
 	text := func(s answer.Suspect) string {
 		var b strings.Builder

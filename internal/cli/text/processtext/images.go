@@ -100,7 +100,7 @@ func imageDetails(p *report.Page, im *answer.Image) {
 	}
 }
 
-// detail writes a line of what is known of an image.
+// detail writes a line about an image.
 func detail(p *report.Page, label, value string) {
 	p.Printf("    %-16s %s\n", label, report.Escape(value))
 }
