@@ -7,7 +7,7 @@ type Crash struct {
 	Gaps
 	Reason     string             `json:"reason" doc:"what ended the process, in words"`
 	Code       string             `json:"code,omitempty" doc:"signal or exception code"`
-	Address    Maybe[target.Addr] `json:"address,omitzero" doc:"where it happened, or the address that was touched; absent if the dump does not tell"`
+	Address    Maybe[target.Addr] `json:"address,omitzero" doc:"where it happened, or the faulting address; absent if not in the dump"`
 	Where      string             `json:"where,omitempty" doc:"method, or module and offset, of address, if it is that of an instruction"`
 	ThreadID   uint32             `json:"osThreadId,omitempty" doc:"the thread that died"`
 	ThreadName Text               `json:"threadName,omitzero" doc:"its name"`
@@ -48,7 +48,7 @@ const (
 // A Verdict is a statement about a process with what it is concluded from.
 type Verdict struct {
 	Text     string   `json:"text" doc:"the statement"`
-	Strength string   `json:"strength" doc:"recorded (the dump says it), proved (it follows), likely (from names, or what is usual), unknown (the dump does not tell)"`
+	Strength string   `json:"strength" doc:"recorded (in the dump), proved (it follows), likely (from names or custom), unknown (not in the dump)"`
 	Evidence []string `json:"evidence,omitempty" doc:"what it is concluded from"`
 }
 
@@ -59,7 +59,7 @@ type CrashSignal struct {
 	Code   *int32        `json:"code,omitempty" doc:"si_code; absent if the dump has the number alone"`
 	Origin string        `json:"origin,omitempty" doc:"name of si_code"`
 	Errno  int32         `json:"errno,omitempty" doc:"si_errno"`
-	Sender *SignalSender `json:"sender,omitempty" doc:"the process that sent it; absent if none did, or the dump does not tell"`
+	Sender *SignalSender `json:"sender,omitempty" doc:"the process that sent it; absent if none did, or if not in the dump"`
 }
 
 // A SignalSender is a process that sent a signal.
@@ -88,9 +88,9 @@ type ExceptionParameter struct {
 // A Touched is memory whose access raised an exception.
 type Touched struct {
 	Address target.Addr `json:"address" doc:"address"`
-	Access  string      `json:"access,omitempty" doc:"read, write or execute; absent if the dump does not tell"`
+	Access  string      `json:"access,omitempty" doc:"read, write or execute; absent if not in the dump"`
 	What    string      `json:"what" doc:"what the address is"`
-	Source  string      `json:"source" doc:"which record tells it"`
+	Source  string      `json:"source" doc:"the record that has it"`
 }
 
 // A FailFast is a call of Environment.FailFast.

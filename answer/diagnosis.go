@@ -71,7 +71,7 @@ type RuntimeDiagnosis struct {
 	Version  string         `json:"version,omitempty" doc:"as far as it is known"`
 	Path     string         `json:"path" doc:"the runtime's library"`
 	Base     target.Addr    `json:"base" doc:"where it was loaded"`
-	Identity string         `json:"identity" doc:"what tells this build from others"`
+	Identity string         `json:"identity" doc:"identity of this build"`
 	File     string         `json:"localFile,omitempty" doc:"the same library on this machine"`
 	Proof    string         `json:"proof,omitempty" doc:"why this file counts as the same"`
 	FileErr  error          `json:"-"` // why there is none

@@ -17,7 +17,7 @@ type GCRoot struct {
 	Critical     bool          `json:"critical,omitempty" doc:"it waits for a finalizer that runs after the others"`
 	Thread       *GCRootThread `json:"thread,omitempty" doc:"thread that has the root"`
 	Frame        *GCRootFrame  `json:"frame,omitempty" doc:"frame that holds the root"`
-	Place        string        `json:"place,omitempty" doc:"the register, or register and offset, that tells where in the frame the reference is"`
+	Place        string        `json:"place,omitempty" doc:"the register, or register and offset, of the reference in the frame"`
 	Variable     Text          `json:"variable,omitzero" doc:"argument or local that holds the reference"`
 }
 

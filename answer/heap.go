@@ -6,7 +6,7 @@ import "github.com/sosgo/sosgo/target"
 type Where struct {
 	Address    target.Addr `json:"address" doc:"the address that was asked for"`
 	Found      bool        `json:"found" doc:"whether it lies in a known segment of the heap; else the other fields are absent"`
-	Lost       int         `json:"lost,omitempty" doc:"segments that can't be read, in one of which an address that is not found may lie"`
+	Lost       int         `json:"lost,omitempty" doc:"segments that can't be read; an address that is not found may lie in one"`
 	Heap       int         `json:"heap" doc:"number of the GC's heap"`
 	Segment    target.Addr `json:"segment,omitempty" doc:"the segment or region"`
 	Generation string      `json:"generation,omitempty" doc:"\"0\", \"1\", \"2\", \"large\", \"pinned\", \"frozen\", \"reserve\" for memory behind the committed one, \"???\""`
@@ -82,7 +82,7 @@ type LoaderHeaps struct {
 	// Heaps are those of GlobalAllocator, of JITManager, then those of the Collectible allocators; Of finds them.
 	Heaps []LoaderHeap `json:"loaderHeaps"`
 	// Partial reports that one of Heaps is partial, or that an allocator's heaps are unknown.
-	Partial bool `json:"loaderHeapsPartial,omitempty" doc:"true: one of the heaps is partial, or those of an owner can't be told"`
+	Partial bool `json:"loaderHeapsPartial,omitempty" doc:"true: one of the heaps is partial, or those of an owner are unknown"`
 
 	SystemDomain    target.Addr            `json:"-"`
 	GlobalAllocator target.Addr            `json:"-"` // the LoaderAllocator of what can't be unloaded
@@ -143,7 +143,7 @@ type GCHeap struct {
 	Server    bool      `json:"server" doc:"server GC"`
 	Regions   bool      `json:"regions" doc:"the heap is made of regions, not of segments"`
 	InGC      bool      `json:"inCollection" doc:"the dump was taken during a garbage collection"`
-	DATAS     *uint64   `json:"datas,omitempty" doc:"mode of dynamic adaptation to application sizes, where the runtime tells it"`
+	DATAS     *uint64   `json:"datas,omitempty" doc:"mode of dynamic adaptation to application sizes, if the runtime records it"`
 	Heaps     int       `json:"heaps" doc:"number of heaps"`
 	Allocated uint64    `json:"allocated" doc:"bytes from the first object to the end of the last, of the segments listed"`
 	Committed uint64    `json:"committed" doc:"bytes committed, of the segments listed"`

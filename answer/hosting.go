@@ -51,7 +51,7 @@ type CacheEntry struct {
 	Key      string           `json:"key" doc:"the key as text"`
 	Value    target.Addr      `json:"value,omitempty" doc:"the value; none for null"`
 	Type     Text             `json:"type,omitzero" doc:"its type"`
-	Bytes    Maybe[int64]     `json:"bytes,omitzero" doc:"size of the value alone; what it keeps alive objsize and retained tell"`
+	Bytes    Maybe[int64]     `json:"bytes,omitzero" doc:"size of the value alone; objsize and retained show what it keeps alive"`
 	Size     Maybe[*int64]    `json:"size,omitzero" doc:"the size that the program gave the entry, in units of its own; null for none"`
 	Accessed Maybe[time.Time] `json:"accessed,omitzero" doc:"when it was made or asked for last"`
 	Expires  *time.Time       `json:"expires,omitempty" doc:"when it expires in any case"`

@@ -25,7 +25,7 @@ type MappedImage struct {
 	Size     uint64      `json:"size" doc:"bytes in memory"`
 	Path     string      `json:"path" doc:"of its file, as the dump records it"`
 	// Headless images are those that SOS does not list.
-	Headless bool `json:"headless,omitempty" doc:"its headers are neither in the dump nor in a file at hand: the mapped parts of its file tell the size"`
+	Headless bool `json:"headless,omitempty" doc:"its headers are neither in the dump nor in an available file: the size is that of the mapped parts"`
 }
 
 // An Image is an image that the process had mapped, with its own description. If it can't be opened,

@@ -9,7 +9,7 @@ type Leaks struct {
 	Garbage    HeapPart `json:"garbage" doc:"objects that nothing keeps alive that could be read"`
 	Frozen     HeapPart `json:"frozen,omitzero" doc:"objects of frozen segments to which no root leads; they are never collected"`
 	Incomplete bool     `json:"incomplete,omitempty" doc:"not all roots, objects or references can be read, as the warnings say: what is missing may hide a leak, or be what holds one"`
-	Nameless   int      `json:"nameless,omitempty" doc:"types whose names can't be read: patterns that are told by names are not found among their objects"`
+	Nameless   int      `json:"nameless,omitempty" doc:"types whose names can't be read: patterns that are found by names are missed among their objects"`
 	// Small: the shares say little.
 	Small      bool           `json:"small,omitempty" doc:"so little lives that nothing of it explains a process that uses much memory"`
 	Thresholds LeakThresholds `json:"thresholds" doc:"what was looked for"`
@@ -27,7 +27,7 @@ type LeakThresholds struct {
 	Bytes    uint64  `json:"bytes" doc:"bytes that are listed at least, whatever their share"`
 	Count    int     `json:"count" doc:"objects of one type that make an accumulation"`
 	Drop     float64 `json:"drop" doc:"part of what an owner retains that its largest child has at least for that to be looked into instead of it"`
-	Small    uint64  `json:"small" doc:"bytes: a heap of which less lives is small"`
+	Small    uint64  `json:"small" doc:"bytes: a heap with less live memory is small"`
 	Sampled  int     `json:"sampled" doc:"objects of a group, at most, that are asked who refers to them"`
 	Majority float64 `json:"majority" doc:"percent of these that what is called their holder refers to"`
 }
@@ -64,14 +64,14 @@ type Suspect struct {
 	Retained uint64        `json:"retained" doc:"bytes that would be free without it"`
 	Share    float64       `json:"share" doc:"that in percent of all that lives"`
 	// Members are the many objects of one type.
-	Members *TypeCount `json:"members,omitempty" doc:"the objects of which there are so many, and what they retain together"`
+	Members *TypeCount `json:"members,omitempty" doc:"the numerous objects, and what they retain together"`
 	// Path leads to the point, or to one of the members.
 	Path *RootPath `json:"path,omitempty" doc:"a path to the point, or to one of the members: from a static field, if one holds it, else from a thread static, a handle, a stack"`
 	Weak string    `json:"strength,omitempty" doc:"\"cached\" if the path leads through a cache, or the members are its entries, which it evicts by its own rules; \"attached\" if through a ConditionalWeakTable"`
 	// Holders hold most of a group each.
 	Holders []GroupHolder `json:"holders,omitempty" doc:"of a group: what refers to most of its members"`
 	// Others hold the members one by one: they would have to let go, too.
-	Others []GroupReferrers `json:"others,omitempty" doc:"of a group: types of the living objects, beside the holders, that refer to members of which they are no part, most members first"`
+	Others []GroupReferrers `json:"others,omitempty" doc:"of a group: types of further live objects that refer to members without being part of them, most members first"`
 	Types  []TypeCount      `json:"types,omitempty" doc:"what it retains, by type, the largest first"`
 	// Literals says that a handle leads directly to an array of objects that has strings.
 	Literals bool `json:"literals,omitempty" doc:"strings in an array of objects to which a strong handle leads directly: the runtime keeps literals and interned strings so"`

@@ -173,7 +173,7 @@ func (q *Query) Listing() *Listing {
 // An Evaluation is the value of one expression.
 type Evaluation struct {
 	Expression string      `json:"expression" doc:"the expression"`
-	Value      Cell        `json:"value" doc:"what it is worth"`
+	Value      Cell        `json:"value" doc:"its value"`
 	Kind       string      `json:"kind" doc:"\"null\", \"bool\", \"int\", \"uint\", \"address\", \"float\", \"decimal\", \"text\", \"enum\", \"object\", \"struct\", \"type\", \"list\" or \"missing\""`
 	Type       string      `json:"type,omitempty" doc:"the type of an object, struct or enum"`
 	Address    target.Addr `json:"address,omitempty" doc:"where the object or struct is"`

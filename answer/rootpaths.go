@@ -30,7 +30,7 @@ type NotHeld struct {
 	Roots     uint64       `json:"roots" doc:"references from outside of the heap"`
 	Live      uint64       `json:"live" doc:"objects that these keep alive"`
 	Objects   uint64       `json:"objects" doc:"objects of the heap"`
-	Referrers uint64       `json:"referrers" doc:"objects that refer to it, none of which is kept alive either"`
+	Referrers uint64       `json:"referrers" doc:"unreachable objects that refer to it"`
 	First     []PathObject `json:"firstReferrers,omitempty" doc:"the first of them"`
 	Unread    int          `json:"unread,omitempty" doc:"kinds of roots or references that can't be read: the warnings say which"`
 }

@@ -7,7 +7,7 @@ type Runtime struct {
 	Index      int         `json:"index" doc:"number of the runtime"`
 	Chosen     bool        `json:"chosen" doc:"the runtime that commands look at"`
 	Flavor     string      `json:"flavor" doc:"\".NET Core\" or \"NativeAOT\""`
-	Version    string      `json:"version,omitempty" doc:"file version, or what else tells the version"`
+	Version    string      `json:"version,omitempty" doc:"file version, or another source of the version"`
 	Text       string      `json:"versionText,omitempty" doc:"the version that the runtime gives itself"`
 	Address    target.Addr `json:"address" doc:"base of its image"`
 	Size       uint64      `json:"size" doc:"bytes of its image"`
@@ -21,13 +21,13 @@ type Runtime struct {
 type Export struct {
 	Name    string      `json:"name" doc:"of the symbol"`
 	Address target.Addr `json:"address,omitempty" doc:"of the symbol; absent if the runtime does not export it"`
-	Err     Reason      `json:"error,omitzero" doc:"why it can't be told whether the runtime exports it"`
+	Err     Reason      `json:"error,omitzero" doc:"why it is unknown whether the runtime exports it"`
 }
 
 // An EEVersion describes the version of a runtime and the kind of its GC.
 type EEVersion struct {
 	Gaps
-	Version string  `json:"version" doc:"file version, or what else tells the version"`
+	Version string  `json:"version" doc:"file version, or another source of the version"`
 	Text    string  `json:"versionText,omitempty" doc:"the version that the runtime gives itself, with its commit"`
 	Core3   bool    `json:"-"` // a runtime of .NET Core 3, whose file versions begin with 4
 	Server  *bool   `json:"server,omitempty" doc:"server GC; absent where the heap can't be read"`

@@ -82,7 +82,7 @@ type Frame struct {
 	Class        string             `json:"frame,omitempty" doc:"class of an explicit frame"`
 	Method       Text               `json:"method,omitzero" doc:"the method"`
 	MethodDesc   target.Addr        `json:"methodDesc,omitempty" doc:"its MethodDesc"`
-	Exact        string             `json:"exact,omitempty" doc:"the method with the type arguments that the frame tells, where its code is shared by instances and the method's name has System.__Canon"`
+	Exact        string             `json:"exact,omitempty" doc:"the method with the frame's type arguments, if its code is shared by instances and the method's name has System.__Canon"`
 	Module       string             `json:"module,omitempty" doc:"file name of the module"`
 	Offset       *uint64            `json:"offset,omitempty" doc:"absent where neither is known; of the instruction pointer in the method, or in the module of a native frame"`
 	Symbol       string             `json:"symbol,omitempty" doc:"of a native frame: what the module exports there"`
@@ -138,7 +138,7 @@ const (
 
 // A Variable is an argument or a local of a frame.
 type Variable struct {
-	Name     string      `json:"name,omitempty" doc:"name, from metadata or the PDB; absent where neither tells it"`
+	Name     string      `json:"name,omitempty" doc:"name, from metadata or the PDB; absent if neither has it"`
 	Index    int         `json:"index" doc:"number among the arguments or among the locals"`
 	Type     Text        `json:"type" doc:"declared type"`
 	State    string      `json:"state" doc:"value, no data (optimised away, or not live here), not in dump, not supported or corrupt"`
@@ -155,7 +155,7 @@ type Variable struct {
 
 // A Root is a register or a word of a stack that holds a reference, as the garbage collector sees it.
 type Root struct {
-	Place    string      `json:"place,omitempty" doc:"the register, or register and offset, that tells where the reference is; absent in an explicit frame"`
+	Place    string      `json:"place,omitempty" doc:"the register, or register and offset, of the reference; absent in an explicit frame"`
 	Address  target.Addr `json:"address,omitempty" doc:"the word of the stack; absent for a register"`
 	Object   target.Addr `json:"object" doc:"what it holds: null, or the address of an object, or of anything if interior"`
 	Type     Text        `json:"type,omitzero" doc:"type of the object"`
@@ -296,7 +296,7 @@ type Return struct {
 	IP       target.Addr `json:"ip" doc:"the return address"`
 	Method   string      `json:"method,omitempty" doc:"the method or the native module that the address is in, with the nearest export"`
 	Trust    string      `json:"trust" doc:"scan: the call may have ended long ago"`
-	Callee   target.Addr `json:"callee,omitempty" doc:"what the instruction before it calls, where the code tells"`
+	Callee   target.Addr `json:"callee,omitempty" doc:"target of the call before it, if the code has it"`
 	CalleeIn string      `json:"calleeIn,omitempty" doc:"the method or native module of the callee"`
 }
 

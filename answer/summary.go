@@ -33,7 +33,7 @@ type SuspectSummary struct {
 	Kind      string  `json:"kind" doc:"as leaks has it"`
 	Verdict   string  `json:"verdict" doc:"\"suspect\" or \"notable\""`
 	Type      string  `json:"type,omitempty" doc:"type of what holds the memory"`
-	Members   string  `json:"members,omitempty" doc:"type of the objects of which there are many"`
+	Members   string  `json:"members,omitempty" doc:"type of the numerous objects"`
 	Root      string  `json:"root,omitempty" doc:"what keeps it alive"`
 	Retained  uint64  `json:"retained" doc:"bytes that would be free without it"`
 	Share     float64 `json:"share" doc:"that in percent of all that lives"`

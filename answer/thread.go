@@ -147,7 +147,7 @@ type ThreadActivity struct {
 
 // SpecialThreads are the runtime's own threads, which it names.
 type SpecialThreads struct {
-	Named   bool            `json:"named" doc:"whether the system has the names that tell; else there is no list"`
+	Named   bool            `json:"named" doc:"whether the system has thread names; else there is no list"`
 	Threads []SpecialThread `json:"threads,omitempty"`
 }
 

@@ -9,14 +9,14 @@ import (
 // A ThreadPool is what the thread pool of a runtime does.
 type ThreadPool struct {
 	Gaps
-	Kind         string             `json:"kind" doc:"portable (the class library's, .NET 6 and later), native (the runtime's own, before), none (not used yet), unknown (the dump lacks what would tell)"`
+	Kind         string             `json:"kind" doc:"portable (the class library's, .NET 6 and later), native (the runtime's own, before), none (not used yet), unknown (not in the dump)"`
 	CPU          Maybe[int64]       `json:"cpu,omitzero" doc:"percent of the processors in use, as the pool measured it last"`
 	Total        Maybe[int64]       `json:"workers,omitzero" doc:"worker threads"`
 	Running      Maybe[int64]       `json:"running,omitzero" doc:"workers that work, or look for work"`
 	Goal         Maybe[int64]       `json:"goal,omitzero" doc:"workers that the pool wants to run"`
 	Min          Maybe[int64]       `json:"min,omitzero" doc:"workers that it makes without waiting"`
 	Max          Maybe[int64]       `json:"max,omitzero" doc:"workers at most"`
-	Blocked      Maybe[int64]       `json:"blocked,omitzero" doc:"workers that told the pool that they block (in Task.Wait)"`
+	Blocked      Maybe[int64]       `json:"blocked,omitzero" doc:"workers that reported to the pool that they block (in Task.Wait)"`
 	Requested    Maybe[int64]       `json:"requested,omitzero" doc:"requests for a worker that nobody has taken up"`
 	Dequeued     Maybe[int64]       `json:"lastDequeueMs,omitzero" doc:"when a worker last took an item, in milliseconds of the machine's clock"`
 	Clock        Maybe[int64]       `json:"clockMs,omitzero" doc:"the newest time of that clock that the process noted: the dump is of then or later"`

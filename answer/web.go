@@ -12,7 +12,7 @@ type Requests struct {
 	Requests []Request `json:"requests" doc:"the requests, by the addresses of their contexts"`
 	Others   int       `json:"others,omitempty" doc:"requests that the options leave out"`
 	// Now is when the dump was made, as far as anything says it.
-	Now   *time.Time `json:"now,omitempty" doc:"when the dump was made, which ages of requests are counted to; none if nothing tells"`
+	Now   *time.Time `json:"now,omitempty" doc:"when the dump was made, the reference of the requests' ages; absent if unknown"`
 	Clock string     `json:"clock,omitempty" doc:"how that is known: \"the dump\", or \"the server's last heartbeat\", the Date header that Kestrel makes every second"`
 }
 
@@ -139,7 +139,7 @@ type SQLPools struct {
 // A SQLPool is the connections of one connection string.
 type SQLPool struct {
 	Address     target.Addr     `json:"address" doc:"the pool"`
-	Type        Text            `json:"type" doc:"its type, which tells the driver"`
+	Type        Text            `json:"type" doc:"its type, which identifies the driver"`
 	Connection  Text            `json:"connectionString" doc:"the connection string; what is a secret in it is masked"`
 	State       Text            `json:"state,omitzero" doc:"whether it is running or shutting down"`
 	Blocked     Maybe[bool]     `json:"blocked,omitzero" doc:"the last attempt to open a connection failed, and all fail for a while"`

@@ -16,7 +16,7 @@ import (
 // images, but for the files that a test adds.
 const bareCore = "testdata/dumps/bare/net10-zoo-gcore/net10-zoo-gcore.dmp.zst"
 
-// TestBareSays: what a core without files can't tell is neither "no" nor zero, and
+// TestBareMessages: what a core without files does not have is neither "no" nor zero, and
 // the exit code says that the dump lacks it.
 func TestBareMessages(t *testing.T) {
 	k := keptDump{}

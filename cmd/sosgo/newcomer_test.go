@@ -43,7 +43,7 @@ func TestNewcomer(t *testing.T) {
 			entries = append(entries, p[0], p[1])
 		}
 		type question struct {
-			words     []string // of the question, all of which the line of one command has
+			words     []string // of the question: the line of one command has them all
 			command   string   // that it is about
 			arguments string
 			shown     []string // with what the command's help shows of its arguments

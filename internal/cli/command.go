@@ -127,7 +127,7 @@ func (p *param) placeholder() string {
 type Option struct {
 	param
 	Aliases            []string
-	Excludes, Requires []string // names: of what can't be given with it, and of which one has to be
+	Excludes, Requires []string // names of what can't be given with it; names, one of them needed
 	Required           bool
 }
 

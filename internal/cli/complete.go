@@ -48,7 +48,7 @@ const (
 	Methods
 )
 
-// names returns those of the runtime that the session looks at, nil where there are none. With symbol servers there are
+// names returns those of the runtime that the session looks at, nil if there are none. With symbol servers there are
 // none, because a download would be waited for.
 func (a *app) names() Names {
 	s := a.session

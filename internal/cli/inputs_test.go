@@ -87,7 +87,7 @@ func TestOpenOptions(t *testing.T) {
 	assert.Empty(t, docs[1].Warnings)
 }
 
-// TestFileProblemsComeFirst: of all that is missing, the one that is told is why the files are.
+// TestFileProblemsComeFirst: the reason why files are missing is reported first.
 func TestFileProblemsComeFirst(t *testing.T) {
 	c := &Context{Session: &Session{dump: &filesDump{problems: []error{errors.New("symbol server http://x: connection refused")}}}}
 	c.Warn(errors.New("the stack ends"))

@@ -39,7 +39,7 @@ func (w word) cutOption() (name, val string, hasValue bool) {
 type parser struct {
 	command *Command // nil before the command is known
 	own     *binding // of the command
-	global  *binding // nil where there are none
+	global  *binding // nil if there are none
 
 	args []word
 	help bool // -h, -help, -? was given
@@ -225,7 +225,7 @@ func (p *parser) usagef(format string, args ...any) *UsageError {
 	e := &UsageError{Text: fmt.Sprintf(format, args...), Hint: `see "sosgo help"`}
 	if p.command != nil {
 		e.Command = p.command.Name
-		e.Hint = fmt.Sprintf("usage: %s; \"help %s\" tells more", p.command.UsageLine(), p.command.Name)
+		e.Hint = fmt.Sprintf("usage: %s; \"help %s\" shows more", p.command.UsageLine(), p.command.Name)
 	}
 	return e
 }

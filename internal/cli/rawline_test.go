@@ -46,5 +46,5 @@ func TestRawLines(t *testing.T) {
 		assert.False(t, raw, text)
 	}
 	_, _, err = a.rawLine("ask -rows")
-	assert.NoError(t, err) // what lacks is told when the options are read
+	assert.NoError(t, err) // missing arguments are reported when the options are read
 }

@@ -51,7 +51,7 @@ func TestHandleCommandsAgree(t *testing.T) {
 	}
 }
 
-// TestTraverseHeapForms: both forms tell of the same graph.
+// TestTraverseHeapForms: both forms describe the same graph.
 func TestTraverseHeapForms(t *testing.T) {
 	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
 		plain, marked := filepath.Join(t.TempDir(), "heap.txt"), filepath.Join(t.TempDir(), "heap.xml")

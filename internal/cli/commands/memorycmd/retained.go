@@ -31,7 +31,7 @@ func retainedCommand() cli.Command {
 		Summary: "show the retained sizes of types or of objects: the memory freed with them",
 		Help: "The retained size of an object is the size of everything that could not be reached without it. That of a type is what its objects retain " +
 			"together: what one of them retains through another counts once. Rows of different types overlap: what a list retains, its elements retain in part.\n\n" +
-			"With addresses it shows how much each object retains, and of which types. Only what lives counts; garbage of a type is " +
+			"With addresses it shows how much each object retains, by type. Only what lives counts; garbage of a type is " +
 			"shown beside it, or alone with -garbage.",
 		Examples: []cli.Example{
 			{Line: "retained -top 10", Text: "which types hold most of the heap?"},

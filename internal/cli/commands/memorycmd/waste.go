@@ -30,7 +30,7 @@ func wasteCommand() cli.Command {
 	return cli.Ask(cli.Command{
 		Name: "waste", OnlyAsks: true,
 		Summary: "find wasted memory, such as duplicate strings and empty collections, and what refers to it",
-		Help: "It looks for strings with the same content, as dumpheap -strings compares them; arrays of references of which at least half are null; arrays of " +
+		Help: "It looks for strings with the same content, as dumpheap -strings compares them; arrays of references that are at least half null; arrays of " +
 			"values that are all zero or all the same (from 16 bytes on) or end in zeros (at least half of them, from 64 bytes on); arrays and collections without " +
 			"elements; collections filled at most by half; values in boxes; and objects whose fields are all null or zero. " +
 			"All objects of the heap count, reachable or not, unless -live is given. No byte counts twice: the array of a collection counts for the collection.\n\n" +

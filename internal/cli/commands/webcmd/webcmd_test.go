@@ -61,7 +61,7 @@ func open(t *testing.T, args ...string) (*http.Client, string) {
 			return c, u[:strings.Index(u, "/?")]
 		}
 	}
-	t.Fatal("web tells no address")
+	t.Fatal("web prints no address")
 	return nil, ""
 }
 

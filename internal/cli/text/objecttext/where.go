@@ -12,7 +12,7 @@ func Where(p *report.Page, w *answer.Where) {
 	if !w.Found {
 		p.Printf("Address %x not found in the managed heap", uint64(w.Address))
 		if w.Lost > 0 {
-			p.Printf(", of which %s", lostSegments(w.Lost))
+			p.Printf("; %s", lostSegments(w.Lost))
 		}
 		p.Print(".\n")
 		return
