@@ -147,7 +147,7 @@ func TestWarnings(t *testing.T) {
 	o := runMain(t, dumpFolder(t), "", nil, "warn")
 	assert.Equal(t, ExitOK, o.code)
 	assert.Equal(t, "<not in dump>\n", o.stdout)
-	assert.Equal(t, "sosgo: warn: warning: 3 parts of the answer are missing or doubtful; the first: part 0: not in the dump\n", o.stderr)
+	assert.Equal(t, "sosgo: warn: warning: the answer is incomplete: 3 parts are missing (3 not in dump); the first: part 0: not in the dump\n", o.stderr)
 }
 
 func TestDumpChoice(t *testing.T) {

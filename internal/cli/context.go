@@ -146,7 +146,18 @@ func (c *Context) warningLine() string {
 	if c.warned == 1 {
 		return fmt.Sprintf("warning: %s", first)
 	}
-	return fmt.Sprintf("warning: %d parts of the answer are missing or doubtful; the first: %s", c.warned, first)
+	var kinds []string
+	counts := map[string]int{}
+	for _, w := range c.warnings {
+		if counts[w.Kind] == 0 {
+			kinds = append(kinds, w.Kind)
+		}
+		counts[w.Kind] += max(w.Count, 1)
+	}
+	for i, kind := range kinds {
+		kinds[i] = fmt.Sprintf("%d %s", counts[kind], kind)
+	}
+	return fmt.Sprintf("warning: the answer is incomplete: %d parts are missing (%s); the first: %s", c.warned, strings.Join(kinds, ", "), first)
 }
 
 // Addresses returns the addresses that were given as arguments and options.

@@ -17,7 +17,7 @@ type DiagnosisOptions struct {
 
 // Diagnosis is the text of doctor.
 func Diagnosis(p *report.Page, g *answer.Diagnosis, o DiagnosisOptions) {
-	fact(p, "Dump:", "%s, %s, %d bytes%s", g.File, g.Format, g.Size, prefixed(", ", g.Packed))
+	fact(p, "Dump:", "%s, %s, %s%s", g.File, g.Format, report.Size(uint64(g.Size)), prefixed(", ", g.Packed))
 	fact(p, "System:", "%s %s%s%s%s", g.OS, g.Arch, prefixed(", ", g.OSText), prefixed(", ", g.Distro), prefixed(", ", processors(g)))
 	fact(p, "Process:", "%s%s", processID(g.PID), prefixed(", ", g.Command))
 	if times := times(g); times != "" {
@@ -105,16 +105,16 @@ func times(g *answer.Diagnosis) string {
 func counters(list []answer.MemoryCounter) string {
 	texts := make([]string, len(list))
 	for i, c := range list {
-		texts[i] = fmt.Sprintf("%s %d", c.Name, c.Bytes)
+		texts[i] = c.Name + " " + report.Size(c.Bytes)
 	}
-	return strings.Join(texts, ", ") + " bytes"
+	return strings.Join(texts, ", ")
 }
 
 func stored(n uint64) string {
 	if n == 0 {
 		return "no memory"
 	}
-	return fmt.Sprintf("%d bytes of memory", n)
+	return report.Size(n) + " of memory"
 }
 
 func contents(list []answer.DumpContent) string {
@@ -153,14 +153,29 @@ func usedFiles(p *report.Page, files []answer.ModuleFile) {
 	}
 }
 
+// wantedFiles lists files in groups of one reason and one folder.
 func wantedFiles(p *report.Page, files []answer.WantedFile) {
 	if len(files) > 0 {
 		p.Print("\nMissing files; pass their folder with --modules, or a --symbol-server that has their keys:\n")
 	}
+	type group struct{ why, folder string }
+	var order []group
+	groups := map[group][]answer.WantedFile{}
 	for _, f := range files {
-		p.Printf("  %s\n      %s: %s\n", report.Escape(f.Path), report.Escape(f.Identity), report.Escape(f.Why))
-		if f.Key != "" {
-			p.Printf("      key %s\n", report.Escape(f.Key))
+		g := group{f.Why, f.Path[:strings.LastIndexAny(f.Path, `/\`)+1]}
+		if groups[g] == nil {
+			order = append(order, g)
+		}
+		groups[g] = append(groups[g], f)
+	}
+	for _, g := range order {
+		p.Printf("  %s%s:\n", report.Escape(g.why), report.Escape(prefixed(", of ", g.folder)))
+		for _, f := range groups[g] {
+			id := f.Identity
+			if f.Key != "" { // the key has the identity
+				id = "key " + f.Key
+			}
+			p.Printf("    %s: %s\n", report.Escape(f.Path[len(g.folder):]), report.Escape(id))
 		}
 	}
 }

@@ -1,0 +1,38 @@
+package processtext
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/report"
+)
+
+// TestMissingFilesAreGrouped: files of one folder that are missing for one reason share a heading.
+func TestMissingFilesAreGrouped(t *testing.T) {
+	var b strings.Builder
+	p := report.NewPage(&b, false, nil, nil)
+	wantedFiles(p, []answer.WantedFile{
+		{Path: "/app/a.dll", Identity: "time stamp 1, size 2", Key: "a.dll/12/a.dll", Why: "code"},
+		{Path: `C:\app\b.dll`, Identity: "known by its structure", Why: "code"},
+		{Path: "/app/c.dll", Identity: "time stamp 3, size 4", Key: "c.dll/34/c.dll", Why: "code"},
+		{Path: "/app/d.dll", Identity: "time stamp 5, size 6", Key: "d.dll/56/d.dll", Why: "names"},
+		{Path: "e.dll", Identity: "build id 7", Why: "names"},
+	})
+	require.NoError(t, p.Err())
+	assert.Equal(t, `
+Missing files; pass their folder with --modules, or a --symbol-server that has their keys:
+  code, of /app/:
+    a.dll: key a.dll/12/a.dll
+    c.dll: key c.dll/34/c.dll
+  code, of C:\app\:
+    b.dll: known by its structure
+  names, of /app/:
+    d.dll: key d.dll/56/d.dll
+  names:
+    e.dll: build id 7
+`, b.String())
+}
