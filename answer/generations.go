@@ -2,8 +2,7 @@ package answer
 
 import "github.com/sosgo/sosgo/target"
 
-// OldReferences are the references from older generations to younger ones, which the collector has to look for
-// beside the roots.
+// OldReferences are the references from older generations to younger ones, which the collector looks for beside roots.
 type OldReferences struct {
 	Gaps
 	Groups  []OldReferenceGroup `json:"groups" doc:"by generations, in the order of their first objects"`

@@ -25,8 +25,7 @@ type Excerpt struct {
 	Whole bool // it is all of it
 }
 
-// Objects is a long list of objects. They are read while the list is: once, in
-// its order, and nothing is allocated for each.
+// Objects is a long list of objects. They are read while the list is: once, in order, without allocations.
 type Objects struct{ source ObjectSource }
 
 // An ObjectSource reads the objects of an Objects.

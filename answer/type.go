@@ -44,8 +44,7 @@ type ModuleType struct {
 	Name        Text        `json:"name,omitzero" doc:"of the type"`
 }
 
-// An Assembly is the runtime's structure of that name (assembly.hpp) with its
-// module: since .NET Core an assembly has one.
+// An Assembly is the runtime's structure of that name (assembly.hpp) with its module: one since .NET Core.
 type Assembly struct {
 	Gaps
 	Assembly target.Addr        `json:"assembly" doc:"address of the Assembly"`

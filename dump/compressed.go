@@ -127,8 +127,7 @@ func temporary(dir string) (*os.File, error) {
 // copyLimited copies r to w, which fails beyond the ceiling.
 func copyLimited(w io.Writer, r io.Reader, c ceiling) error {
 	from := &sourceReader{r: r}
-	// The buffer is that large for few system calls; the writer is wrapped to
-	// keep io.CopyBuffer from choosing a smaller one.
+	// The buffer is that large for few system calls; wrapping the writer makes io.CopyBuffer use it.
 	n, err := io.CopyBuffer(struct{ io.Writer }{w}, io.LimitReader(from, c.bytes), make([]byte, 1<<20))
 	if err == nil && n == c.bytes {
 		if extra, _ := io.ReadFull(from, make([]byte, 1)); extra > 0 {

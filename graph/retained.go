@@ -109,8 +109,7 @@ func (x *Holders) Retained(ctx context.Context, o RetainedOptions) (*answer.Reta
 	})
 }
 
-// Incomplete records the missing parts of the graph and reports whether there are any. A graph without any object is an
-// error.
+// Incomplete records the missing parts of the graph and reports whether any are. A graph without objects is an error.
 func (x *Holders) Incomplete(g *answer.Gaps) (bool, error) {
 	warnings := x.g.stats.Warnings()
 	if x.g.objects == 0 && len(warnings) > 0 {

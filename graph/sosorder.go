@@ -203,8 +203,7 @@ func (s *SOSSearch) add(n Node, next int32) int32 {
 	return link
 }
 
-// unwind walks from a record's object, which refers to the object of link, up to the start. It unmarks unfinished
-// objects.
+// unwind walks from a record's object, which refers to the object of link, up to the start. It unmarks unfinished ones.
 func (s *SOSSearch) unwind(record int, link int32) int32 {
 	object, parent := s.stack[record].object, s.parentOf(record)
 	link = s.add(object, link)

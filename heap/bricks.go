@@ -42,8 +42,7 @@ func (t *brickTables) of(s *Segment) *brickTable {
 	return b
 }
 
-// walkAround passes objects of s to out, beginning with one that starts before a if there is one,
-// until out returns false.
+// walkAround passes objects of s to out, beginning with one that starts before a if any, until out returns false.
 func (h *Heap) walkAround(s *Segment, a target.Addr, out sink) {
 	w, ok := h.bricks.walkers.Get().(*walker)
 	if !ok {

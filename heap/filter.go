@@ -21,8 +21,7 @@ type Filter struct {
 	// Counts, if not nil, counts the objects that Start selects by type, as Stats would, considering
 	// only the filter's Type and sizes. It is called if the filter has no other tests.
 	Counts func(context.Context, *Filter) (Stats, error)
-	// Where, if not nil, returns a test of objects for one goroutine. It is applied to each object
-	// that passes the other tests.
+	// Where, if not nil, returns a test of objects for one goroutine. It gets each object that passes the other tests.
 	Where            func() func(*Object) bool
 	MinSize, MaxSize uint64 // MinSize and MaxSize bound the size in bytes; 0 means no bound
 }

@@ -264,8 +264,7 @@ func (h *Heap) typeName(g *answer.Gaps, mt *dac.MethodTable) answer.Text {
 	return g.Text(h.rt.TypeName(mt.Addr, dac.NameManaged))
 }
 
-// ListOf lists the objects at addresses, in that order, without walking the heap. Addresses without an
-// object are omitted.
+// ListOf lists the objects at addresses, in that order, without walking the heap. Others than objects are omitted.
 func (h *Heap) ListOf(ctx context.Context, addresses iter.Seq[target.Addr]) *answer.Objects {
 	return answer.NewObjects(&addressList{h: h, ctx: ctx, addresses: addresses})
 }

@@ -75,8 +75,7 @@ func (w *walker) unused(s *Segment, a, next target.Addr) bool {
 	return true
 }
 
-// find returns the first address in [at, limit) from which objects follow each other, or limit. It
-// skips holes in the dump.
+// find returns the first address in [at, limit) from which objects follow each other, or limit. It skips holes.
 func (w *walker) find(at, limit, end target.Addr) target.Addr {
 	for at < limit {
 		b, err := w.bytes(at, end)
@@ -167,8 +166,7 @@ func (w *walker) proven(a target.Addr) *typeInfo {
 	return nil
 }
 
-// mayHoldType reports whether a may hold a type. It is cheap: most words of garbage point to objects
-// or are not pointers.
+// mayHoldType reports whether a may hold a type. It is cheap: most words of garbage point to objects or nowhere.
 func (h *Heap) mayHoldType(a target.Addr) bool {
 	if h.Segment(a) != nil {
 		return false

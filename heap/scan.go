@@ -81,8 +81,7 @@ func (o *Object) TypeNumber() uint32 { return o.typeID }
 // TypeByNumber returns the type with a TypeNumber.
 func (h *Heap) TypeByNumber(n uint32) *dac.MethodTable { return h.types.get(n).mt }
 
-// TypeAt returns the type of objects with a in their headers, as a walk sees it. The error is why
-// there can be no such object.
+// TypeAt returns the type of objects with a in their headers, as a walk sees it. The error is why none can exist.
 func (h *Heap) TypeAt(a target.Addr) (*dac.MethodTable, error) {
 	t, err := h.types.lookup(a)
 	if err != nil {
@@ -97,12 +96,10 @@ func (h *Heap) Stored() []target.Range { return h.held }
 // Memory returns the memory that the dump itself holds. Objects are read only there; module files supply none.
 func (h *Heap) Memory() target.Memory { return h.mem }
 
-// defaultRun is how many bytes of the heap a worker walks at a time: the size of a region, so that
-// most regions are one run.
+// defaultRun is how many bytes of the heap a worker walks at a time: a region's size, so that most regions are one run.
 const defaultRun = 4 << 20
 
-// A run is a part of a span that is walked at once: from an object's start near from to the first
-// object at or after to.
+// A run is the part of a span walked at once: from an object's start near from to the first object at or after to.
 type run[C Collector] struct {
 	span     Span
 	from, to target.Addr

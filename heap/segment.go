@@ -210,8 +210,7 @@ func (h *Heap) readSegmentList(o *segmentLayout, s *SubHeap, gen int, seen map[t
 	}
 }
 
-// readSegment reads the heap_segment at an address and its link to the next, which it returns for an
-// invalid segment too.
+// readSegment reads the heap_segment at an address and its link to the next, returned for an invalid segment too.
 func (h *Heap) readSegment(o *segmentLayout, s *SubHeap, at target.Addr, gen int) (Segment, target.Addr, error) {
 	size := 8 + max(o.Allocated, o.Committed, o.Reserved, o.Mem, o.Flags, o.Next)
 	b, err := target.Bytes(h.mem, at, size)

@@ -61,8 +61,7 @@ func (h *Heap) countStrings(ctx context.Context, f *Filter, o ScanOptions) (sort
 	return sorted, gap, total.Stats(), err
 }
 
-// sorted sorts the counted strings unless counting failed, and releases the table's memory. gap
-// reports what did not fit.
+// sorted sorts the counted strings unless counting failed, and frees the table. gap reports what did not fit.
 func (t *stringTable) sorted(failed error, jobs int) (s *sortedStrings, gap error) {
 	if failed != nil {
 		t.free()
@@ -89,8 +88,7 @@ type hashedString struct {
 	size uint64 // bytes
 }
 
-// A stringHasher hashes strings for one goroutine. Once they are certain to count they go to
-// stringKeepers in address order.
+// A stringHasher hashes strings for one goroutine. Those certain to count go to stringKeepers in address order.
 type stringHasher struct {
 	win    *target.Window
 	seeds  *[2]maphash.Seed
@@ -140,8 +138,7 @@ type stringCollector struct {
 	stringHasher
 }
 
-// newStringCollector returns a collector for the objects of h that f selects, which must be strings
-// (see Heap.StringFilter).
+// newStringCollector returns a collector for the objects of h that f selects, all strings (see Heap.StringFilter).
 func newStringCollector(h *Heap, f *Filter) *stringCollector {
 	return &stringCollector{Counter: *NewCounter(h, f), stringHasher: newStringHasher(h)}
 }

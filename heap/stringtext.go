@@ -21,8 +21,7 @@ type textReader struct{ win *target.Window }
 // length returns the number of characters of the string at a.
 func (r *textReader) length(a target.Addr) (uint32, error) { return r.win.Uint32(a + stringChars - 4) }
 
-// append appends at most limit characters of the string of n characters at a to buf. whole reports
-// whether that is all of it.
+// append appends at most limit characters of the string of n characters at a to buf. whole reports whether that is all.
 func (r *textReader) append(buf []byte, a target.Addr, n uint32, limit int) (_ []byte, whole bool, err error) {
 	chars := min(n, uint32(limit))
 	b, err := r.win.Bytes(a+stringChars, 2*int(chars))

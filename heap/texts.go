@@ -8,8 +8,7 @@ type Texts struct{ r textReader }
 // Texts returns a reader of strings of h.
 func (h *Heap) Texts() *Texts { return &Texts{textReader{win: target.NewWindow(h.mem)}} }
 
-// Append appends at most limit UTF-16 units of the string at a to dst as UTF-8. whole reports whether
-// that is all of it.
+// Append appends at most limit UTF-16 units of the string at a to dst as UTF-8. whole reports whether that is all.
 func (t *Texts) Append(dst []byte, a target.Addr, limit int) (_ []byte, whole bool, err error) {
 	n, err := t.r.length(a)
 	if err != nil {

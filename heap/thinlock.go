@@ -12,8 +12,7 @@ type LockedObject struct {
 	Lock   dac.ThinLock
 }
 
-// ThinLocks returns the objects selected by f that have a thin lock, in address order, and the Stats
-// of all selected objects.
+// ThinLocks returns the objects selected by f that have a thin lock, by address, and the Stats of all selected objects.
 func (h *Heap) ThinLocks(ctx context.Context, f *Filter, o ScanOptions) ([]LockedObject, Stats, error) {
 	if err := h.rt.Check(dac.FeatureObjectHeaders); err != nil {
 		return nil, Stats{}, err

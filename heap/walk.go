@@ -106,8 +106,7 @@ func (h *Heap) ObjectsIn(s *Segment, r target.Range) iter.Seq2[Object, error] {
 	}
 }
 
-// ObjectAt reads the object at a. It checks the type but does not walk: a is accepted if it looks like
-// an object in a segment.
+// ObjectAt reads the object at a. It checks the type but does not walk: a must look like an object in a segment.
 func (h *Heap) ObjectAt(a target.Addr) (Object, error) {
 	b, err := target.Bytes(h.mem, a, headSize)
 	if err != nil {

@@ -196,8 +196,7 @@ func (im *Image) MVID() ([16]byte, error) {
 	return id, nil
 }
 
-// metadataHead is what mvidOffset reads of the metadata's start, at most: the
-// root, the stream headers and the first rows.
+// metadataHead is what mvidOffset reads of the metadata's start, at most: root, stream headers and first rows.
 const metadataHead = 512
 
 // mvidOffset follows row 1 of the Module table, always the first table of #~, to its GUID (ECMA-335 II.24.2).

@@ -15,8 +15,7 @@ type Export struct {
 	Forward string // PE: the export of another module that it stands for
 }
 
-// ErrNoSymbol reports a name that the image's tables, which could be read,
-// do not have. It is target.ErrUnsupported too.
+// ErrNoSymbol reports a name that the image's tables, which are readable, do not have. It is target.ErrUnsupported too.
 var ErrNoSymbol = fmt.Errorf("no such symbol: %w", target.ErrUnsupported)
 
 func noSymbol(name string) error { return fmt.Errorf("%s: %w", name, ErrNoSymbol) }

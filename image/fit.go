@@ -12,14 +12,12 @@ import (
 // A Fit reports how far a file agrees with what a dump holds of a module beside its identity: where parts of the file
 // were mapped, and what the loader and the process left in the pages that they wrote to.
 type Fit struct {
-	// Mappings is the number of ranges that the dump records as mapped from the
-	// file; each is where the file's headers have it.
+	// Mappings is the number of ranges that the dump records as mapped from the file, each where the headers have it.
 	Mappings int
 	// Words is the number of pointers in writable pages of the dump that the loader relocated, and Same how many of
 	// them have the value that the file gives them.
 	Words, Same int
-	// Fixed is how many of Words are read-only once they are relocated, and Differ
-	// how many of these have another value.
+	// Fixed is how many of Words are read-only once relocated, and Differ how many of these have another value.
 	Fixed, Differ int
 }
 

@@ -72,8 +72,7 @@ func (id *Identity) Kind() string {
 	return "nothing"
 }
 
-// Check compares a file to the identity. It returns ErrMismatch with what
-// differs, or what kept the file from being read.
+// Check compares a file to the identity. It returns ErrMismatch with the difference, or why the file is unreadable.
 func (id *Identity) Check(im *Image) error {
 	if len(id.BuildID) > 0 {
 		got, err := im.BuildID()

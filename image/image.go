@@ -20,8 +20,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// An RVA is a distance in bytes from an image's base once it is loaded. For
-// ELF it counts from the page of the lowest PT_LOAD.
+// An RVA is a distance in bytes from a loaded image's base. For ELF it counts from the page of the lowest PT_LOAD.
 type RVA uint64
 
 // A Kind is the format of an image.

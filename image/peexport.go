@@ -110,8 +110,7 @@ func (im *Image) exportAddress(e *exportDir, i uint32) (RVA, error) {
 	return RVA(rva), nil
 }
 
-// forwards reports whether an exported RVA is the name of another module's
-// export: those lie in the export directory itself.
+// forwards reports whether an exported RVA is the name of another module's export: those lie in the export directory.
 func (e *exportDir) forwards(rva RVA) bool {
 	return rva >= e.self.RVA && uint64(rva-e.self.RVA) < e.self.Size
 }

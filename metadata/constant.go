@@ -24,8 +24,7 @@ func (md *Metadata) ConstantOf(t Token) (value any, ok bool, err error) {
 // A Char is a UTF-16 code unit, the value of a System.Char.
 type Char uint16
 
-// fixedSize returns the size in bytes of a value in constants and custom attributes,
-// 0 for the types that have no fixed size.
+// fixedSize returns the size in bytes of a value in constants and custom attributes, 0 for types without a fixed size.
 func fixedSize(e ElementType) int {
 	switch e {
 	case ElementBoolean, ElementI1, ElementU1:

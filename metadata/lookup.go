@@ -146,8 +146,7 @@ type lookup struct {
 	missing error    // of the first row that was missing; such rows are not in perm
 }
 
-// find returns the rows of table id whose column col is key. When rows are
-// missing it returns those that it found and the error.
+// find returns the rows of table id whose column col is key. If rows are missing it returns those found and the error.
 func (l *lookup) find(md *Metadata, id TableID, col int, key uint32) (RowRange, error) {
 	l.once.Do(func() { l.build(md, id, col) })
 	value := func(rid uint32) uint32 {

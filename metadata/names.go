@@ -81,8 +81,7 @@ func (md *Metadata) AppendTypeDefFullName(dst []byte, rid uint32) ([]byte, error
 	return out, nil
 }
 
-// TypeRefFullName returns the reflection name of a type reference, "Ns.Outer+Inner",
-// by TypeRef rid, without its assembly.
+// TypeRefFullName returns the reflection name of a type reference, "Ns.Outer+Inner", by TypeRef rid, without assembly.
 func (md *Metadata) TypeRefFullName(rid uint32) (string, error) {
 	var buf [nameBuffer]byte
 	b, err := md.AppendTypeRefFullName(buf[:0], rid)

@@ -50,8 +50,7 @@ type pointReader struct {
 	visible      bool   // a point that is not hidden was read
 }
 
-// header reads the signature of the locals, which is not of interest, and the
-// first document of a method that has several.
+// header reads the signature of the locals, which is skipped, and the first document of a method that has several.
 func (r *pointReader) header() {
 	r.uint()
 	if r.doc.IsNil() {
@@ -92,8 +91,7 @@ func (r *pointReader) next() (SequencePoint, bool) {
 	return p, r.err == nil
 }
 
-// extent reads the lines and columns that a point covers; the columns can be
-// negative only when there is more than one line.
+// extent reads the lines and columns that a point covers; columns can be negative only with more than one line.
 func (r *pointReader) extent() (lines uint32, columns int32) {
 	if lines = r.uint(); lines == 0 {
 		return 0, int32(r.uint())

@@ -30,8 +30,7 @@ func (e *FormatError) Unwrap() []error {
 	return []error{target.ErrCorrupt, e.Err}
 }
 
-// maxNotes is the number of warnings that one part of the dump may give: a
-// dump with a million broken threads gets a few lines.
+// maxNotes is the number of warnings that one part of the dump may give: a million broken threads get a few lines.
 const maxNotes = 16
 
 // notes collects the warnings of one part of the dump.

@@ -6,8 +6,7 @@ import (
 	"github.com/sosgo/sosgo/internal/limits"
 )
 
-// MINIDUMP_HANDLE_DATA_STREAM and MINIDUMP_HANDLE_DESCRIPTOR; the second form
-// of the descriptor only adds fields at its end.
+// MINIDUMP_HANDLE_DATA_STREAM and MINIDUMP_HANDLE_DESCRIPTOR; the descriptor's second form adds fields at its end.
 const (
 	handleDataSize       = 16
 	handleDescriptorSize = 32

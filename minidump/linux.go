@@ -28,8 +28,7 @@ func (f *File) text(t StreamType, n *notes) string {
 	return strings.TrimRight(string(s.b[:min(len(s.b), maxText)]), "\x00")
 }
 
-// values splits a text of lines "key: value" or "key=value" and yields them in
-// order, without white space and quotation marks.
+// values splits a text of lines "key: value" or "key=value" and yields them in order, without white space and quotes.
 func values(text, separator string) func(yield func(key, value string) bool) {
 	return func(yield func(key, value string) bool) {
 		for line := range strings.Lines(text) {
@@ -161,8 +160,7 @@ type LinkMap struct {
 // it is empty where the dump does not show it. The caller must not change the slice.
 func (f *File) LinkMaps() []LinkMap { return f.linkMaps.get(f.loadLinkMaps) }
 
-// loadLinkMaps reads MDRawDebug32 or 64 and its array of MDRawLinkMap, whose
-// fields are aligned as the writer's compiler did.
+// loadLinkMaps reads MDRawDebug32 or 64 and its array of MDRawLinkMap, aligned as the writer's compiler did.
 func (f *File) loadLinkMaps(n *notes) []LinkMap {
 	s, ok := f.section(LinuxDSODebugStream, n)
 	if !ok {

@@ -60,8 +60,7 @@ var streamNames = [...]string{3: "ThreadList", 4: "ModuleList", 5: "MemoryList",
 var breakpadStreamNames = [...]string{1: "BreakpadInfo", 2: "AssertionInfo", 3: "/proc/cpuinfo", 4: "/proc/PID/status", 5: "/etc/lsb-release",
 	6: "/proc/PID/cmdline", 7: "/proc/PID/environ", 8: "/proc/PID/auxv", 9: "/proc/PID/maps", 0xa: "DSODebug"}
 
-// String returns the name of t in minidumpapiset.h without the suffix "Stream". A
-// stream that is a file has the file's name.
+// String returns the name of t in minidumpapiset.h without the suffix "Stream". A stream that is a file has its name.
 func (t StreamType) String() string {
 	if i := uint64(t - BreakpadInfoStream + 1); t >= BreakpadInfoStream && i < uint64(len(breakpadStreamNames)) {
 		return breakpadStreamNames[i]
@@ -88,8 +87,7 @@ func (s Stream) Name() string { return s.Type.String() }
 // Streams lists the directory in the dump's order, without its unused entries. The caller must not change the slice.
 func (f *File) Streams() []Stream { return f.streams }
 
-// Cut returns the number of bytes that the dump's lists name and that lie past the end of
-// its file: of memory and of streams.
+// Cut returns the number of bytes that the dump's lists name and that lie past its end: of memory and of streams.
 func (f *File) Cut() uint64 {
 	cut := f.mem.Cut()
 	for _, s := range f.streams {

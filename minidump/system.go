@@ -154,8 +154,7 @@ const (
 	miscCookie       = 0x200
 )
 
-// A MiscInfo is the MiscInfo stream (MINIDUMP_MISC_INFO to _INFO_5). A zero
-// field means that the dump does not record it.
+// A MiscInfo is the MiscInfo stream (MINIDUMP_MISC_INFO to _INFO_5). A zero field is not recorded.
 type MiscInfo struct {
 	ProcessID      uint32
 	HasTimes       bool // Created, User and Kernel were recorded

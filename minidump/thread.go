@@ -70,8 +70,7 @@ func (f *File) loadThreadInfos(n *notes) []ThreadInfo {
 	return out
 }
 
-// fileTime converts a FILETIME: 100 ns since 1601. Zero, and what is past the
-// range of FILETIME's signed form, is the zero time.
+// fileTime converts a FILETIME: 100 ns since 1601. Zero, and what exceeds FILETIME's signed form, is the zero time.
 func fileTime(v uint64) time.Time {
 	const perSecond, from1601 = 10_000_000, 11_644_473_600
 	if v == 0 || v > math.MaxInt64 {

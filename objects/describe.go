@@ -92,8 +92,7 @@ func (d *describer) stored(v Value) answer.Stored {
 	return s
 }
 
-// A Scratch formats many values, one after the other, for answers. It reuses its memory. It is not safe for concurrent
-// use.
+// A Scratch formats many values, one after the other, for answers. It reuses memory, and is for one goroutine.
 type Scratch struct{ d describer }
 
 // NewScratch returns a Scratch for values of the reader.

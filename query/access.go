@@ -33,8 +33,7 @@ const (
 	formNullable // of the value at inner, if the bool at has is true
 )
 
-// An access is how a field, an element or the content of a box is read: bound
-// once to a type, and read without an allocation.
+// An access is how a field, an element or a box's content is read: bound once to a type, and read without allocating.
 type access struct {
 	form   form
 	size   uint8

@@ -89,8 +89,7 @@ func (e *engine) own(name string) {
 	e.owned[name] = true
 }
 
-// fields returns the declared types of the fields that a name means for types, nil where one is not known; found: one has
-// it.
+// fields returns the declared types of the fields that a name means for types, nil if unknown; found: one has it.
 func (c *checker) fields(types []*objects.Type, name string) (declared []*objects.Type, found bool) {
 	known := true
 	for _, t := range types {

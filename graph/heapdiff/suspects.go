@@ -23,8 +23,7 @@ type growthFinder struct {
 	found   []answer.GrowthSuspect
 }
 
-// find examines n, to which path leads, and its children. of is the change of the last node on the path that is not an
-// object.
+// find examines n, to which path leads, and its children. of is the change of the path's last node that is no object.
 func (f *growthFinder) find(n uint32, path []string, of answer.Change) {
 	grown := change(f.nodes[n].all)
 	if f.nodes[n].source {

@@ -120,8 +120,7 @@ func (f *finder) typeText(mt *dac.MethodTable) answer.Text {
 	return f.r.Runtime().NamedType(&f.a.Gaps, mt.Addr)
 }
 
-// preferred has the kinds of roots for a path, the most informative first: a static field names the holder best, a
-// stack worst.
+// preferred has the kinds of roots for a path, the most informative first: static fields first, stacks last.
 var preferred = []graph.SourceKind{graph.SourceStatics, graph.SourceThreadStatics, graph.SourceHandles, graph.SourceFinalizer, graph.SourceRuntime, graph.SourceStacks}
 
 // path returns a shortest path to n from the most informative kind of root, nil if there is none.

@@ -16,8 +16,7 @@ type collection struct {
 	count, unused target.Addr   // offsets too; unused is 0 for none
 }
 
-// collectionOf returns the collection that t is, or derives from, nil for other types. The error reports unknown
-// fields.
+// collectionOf returns the collection that t is, or derives from, nil for others. The error reports unknown fields.
 func collectionOf(r *collections.Reader, t *objects.Type) (*collection, error) {
 	s, err := r.Store(t)
 	var unknown *shapes.UnknownLayoutError

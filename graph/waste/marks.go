@@ -23,8 +23,7 @@ type chunk [chunkWords]uint64
 
 func newMarks() *marks { return &marks{chunks: map[uint64]*chunk{}} }
 
-// A marker sets or reads marks in one goroutine. Readers start after all marks are set. It caches the chunks that it
-// used last.
+// A marker sets or reads marks in one goroutine. Readers start after all marks are set. It caches the last chunks.
 type marker struct {
 	m    *marks
 	last [16]struct {

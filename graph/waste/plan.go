@@ -101,8 +101,7 @@ func (p *plans) make(mt *dac.MethodTable) *plan {
 	return e
 }
 
-// ofReferences reports whether the eight-byte elements of an array type are references, and not structs with one
-// reference.
+// ofReferences reports whether an array type's eight-byte elements are references, and not structs with one reference.
 func (p *plans) ofReferences(mt *dac.MethodTable) bool {
 	t, err := p.r.Type(mt.Addr)
 	if err != nil {

@@ -32,8 +32,7 @@ type Options struct {
 // A Static is a static field that refers to an object.
 type Static struct {
 	Name answer.Text
-	// Slot is the place of the reference, and Object its referent. Table is the object that contains the slot, 0 for
-	// none.
+	// Slot is the place of the reference, and Object its referent. Table is the object with the slot, 0 for none.
 	Slot, Object, Table target.Addr
 }
 

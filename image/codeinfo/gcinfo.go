@@ -187,8 +187,7 @@ func (h *GCHeader) ContextPlace() (Slot, bool) {
 //
 // Source of the encoding: runtime, gcinfodecoder.cpp and gcinfotypes.h.
 type GCDecoder struct {
-	// Arch is the processor that the code is for, which determines the encoding: of AMD64 or
-	// ARM64. The zero value means AMD64.
+	// Arch is the processor that the code is for, which determines the encoding: AMD64 or ARM64. Zero means AMD64.
 	Arch target.Arch
 	GCHeader
 

@@ -151,8 +151,7 @@ func (d *GCDecoder) report(dst []Slot, i int, q Query) []Slot {
 	return append(dst, s)
 }
 
-// scratch reports whether a call destroys s: a register that callees don't
-// preserve, or a place in the outgoing arguments.
+// scratch reports whether a call destroys s: a register that callees don't preserve, or an outgoing argument.
 func (d *GCDecoder) scratch(s Slot, abi *target.ABI) bool {
 	switch s.Base {
 	case BaseRegister:

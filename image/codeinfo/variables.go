@@ -38,8 +38,7 @@ const (
 
 // Numbers of a Location that are no registers of the processor.
 const (
-	// AmbientSP stands in Location.Base for the stack pointer that the method has after
-	// its prolog, whatever it pushes later.
+	// AmbientSP stands in Location.Base for the method's stack pointer after its prolog, whatever it pushes later.
 	AmbientSP = target.Reg(63)
 	// XMM0 is the first of 32 vector registers. They can stand where the kind of the location names any register.
 	XMM0 = target.Reg(64)

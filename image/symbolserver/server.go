@@ -29,9 +29,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// The limits of a download in time; limits.Download and limits.Downloads are those
-// in bytes. A runtime's library has under 10 MB; the largest symbol files have some
-// hundred.
+// The limits of a download in time; limits.Download and limits.Downloads are those in bytes. A runtime's library has
+// under 10 MB; the largest symbol files have some hundred.
 const (
 	connectTimeout = 10 * time.Second
 	headerTimeout  = 20 * time.Second
@@ -50,8 +49,7 @@ type notOnServer struct{}
 func (notOnServer) Error() string        { return "the symbol server does not have the file" }
 func (notOnServer) Is(target error) bool { return target == fs.ErrNotExist }
 
-// A Budget holds what the downloads of one dump may take in all. It is safe for
-// concurrent use.
+// A Budget holds what the downloads of one dump may take in all. It is safe for concurrent use.
 type Budget struct {
 	File  int64 // bytes of one file, unpacked; 0 stands for limits.Download
 	Total int64 // bytes of all; 0 stands for limits.Downloads

@@ -109,8 +109,7 @@ func (d *dfs) forest() *Forest {
 	return &Forest{Order: d.order.Slice(), Parent: d.parent.Slice(), order: d.order, parent: d.parent}
 }
 
-// from visits a root and everything reached from it. The root n is the pseudo root: it has no bit, and
-// its row is entries.
+// from visits a root and everything reached from it. Root n is the pseudo root, without a bit; its row is entries.
 func (d *dfs) from(ctx context.Context, root uint32) error {
 	pseudo := uint32(d.g.Nodes())
 	if root != pseudo {

@@ -60,8 +60,7 @@ func (d *Reader) U64(off int) uint64 {
 // Ptr reads a member that is a pointer.
 func (d *Reader) Ptr(off int) target.Addr { return target.Addr(d.U64(off)) }
 
-// Pointer reads the pointer at offset off of the structure at a. member is its name for the error if the layout lacks
-// it.
+// Pointer reads the pointer at offset off of the structure at a. member is its name for the error if it is missing.
 func Pointer(mem target.Memory, a target.Addr, off int, member string) (target.Addr, error) {
 	if off == Absent {
 		return 0, &Error{Type: member}

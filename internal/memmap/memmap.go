@@ -22,8 +22,7 @@ type Range struct {
 	Offset int64
 }
 
-// end returns the address after r. It is zero for a range that ends with the address space: compare
-// distances or last instead.
+// end returns the address after r. It is zero for a range that ends with the address space: compare distances or last.
 func (r *Range) end() target.Addr { return r.Addr + target.Addr(r.Size) }
 
 // last returns the address of the last byte of r, which must not be empty.

@@ -1,15 +1,12 @@
-// Package mmapfile gives read-only access to a file as a target.Source:
-// mapped into memory where that is possible and wanted, through io.ReaderAt
-// elsewhere.
+// Package mmapfile gives read-only access to a file as a target.Source: mapped into memory where that is possible and
+// wanted, through io.ReaderAt elsewhere.
 //
 // # Files that change
 //
-// A mapping shows the file as it is now, not as it was when it was opened. On
-// Unix a file that another process truncates while it is mapped has no pages
-// any more behind its old end, and touching one of them raises SIGBUS, which
-// ends the program. Windows refuses to truncate a mapped file. Someone who
-// reads a dump while it may still be written or cut asks for no mapping: a
-// read past the end is then an error.
+// A mapping shows the file as it is now, not as it was when it was opened. On Unix a file that another process
+// truncates while it is mapped has no pages any more behind its old end, and touching one of them raises SIGBUS, which
+// ends the program. Windows refuses to truncate a mapped file. Someone who reads a dump while it may still be written
+// or cut asks for no mapping: a read past the end is then an error.
 package mmapfile
 
 import (
@@ -28,13 +25,11 @@ import (
 // deletes a temporary file with its last handle, and can't while it is mapped.
 const keepsHandle = runtime.GOOS == "windows"
 
-// maxMapping is the largest file that is mapped. On a 32-bit host it is a
-// quarter of the address space that a process has at most: a larger mapping
-// may find no room, and would leave too little of it.
+// maxMapping is the largest file that is mapped. On a 32-bit host it is a quarter of the address space that a process
+// has at most: a larger mapping may find no room, and would leave too little of it.
 const maxMapping = 1 << (29 + 17*(strconv.IntSize/64))
 
-// A File is a file opened for reading. It implements target.Source and is
-// safe for concurrent use, Close included.
+// A File is a file opened for reading. It implements target.Source and is safe for concurrent use, Close included.
 type File struct {
 	f      *os.File
 	size   int64
@@ -42,9 +37,8 @@ type File struct {
 	closed atomic.Bool
 }
 
-// Open opens the regular file of that name. It is not mapped if noMmap is
-// set, if it is too large for the host's address space, or if the operating
-// system can't map it; see Mapped.
+// Open opens the regular file of that name. It is not mapped if noMmap is set, if it is too large for the host's
+// address space, or if the operating system can't map it; see Mapped.
 func Open(name string, noMmap bool) (*File, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -58,8 +52,7 @@ func Open(name string, noMmap bool) (*File, error) {
 	return m, nil
 }
 
-// FromFile is Open for a file that is open already. It takes ownership of f
-// unless it fails.
+// FromFile is Open for a file that is open already. It takes ownership of f unless it fails.
 func FromFile(f *os.File, noMmap bool) (*File, error) {
 	info, err := f.Stat()
 	if err != nil {
@@ -70,8 +63,7 @@ func FromFile(f *os.File, noMmap bool) (*File, error) {
 	}
 	m := &File{f: f, size: info.Size()}
 	if !noMmap && m.size > 0 && m.size <= maxMapping {
-		// Reading is the answer to every failure: file systems without mmap,
-		// address space limits, container policies.
+		// Reading is the answer to every failure: file systems without mmap, address space limits, container policies.
 		m.data, _ = mapFile(f, int(m.size))
 	}
 	return m, nil
@@ -108,9 +100,8 @@ func (m *File) Mapped() bool { return m.data != nil && !m.closed.Load() }
 // Size returns the size in bytes that the file had when it was opened.
 func (m *File) Size() int64 { return m.size }
 
-// Bytes lends n bytes at off, or returns nil if the file is not mapped or was
-// closed. The bytes are read-only. They stay valid until the File is closed and
-// unreachable: whoever keeps them keeps the File too.
+// Bytes lends n bytes at off, or returns nil if the file is not mapped or was closed. The bytes are read-only. They
+// stay valid until the File is closed and unreachable: whoever keeps them keeps the File too.
 func (m *File) Bytes(off int64, n int) []byte {
 	if m.data == nil || m.closed.Load() {
 		return nil
@@ -146,9 +137,8 @@ func (m *File) ReadAt(p []byte, off int64) (int, error) {
 
 func (m *File) closedError() error { return target.Unsupportedf("%s is closed", m.f.Name()) }
 
-// Close ends reading: from now on Bytes lends nothing and ReadAt fails. What
-// Bytes lent stays readable until the File is unreachable, when the garbage
-// collector ends the mapping. Closing again does nothing.
+// Close ends reading: from now on Bytes lends nothing and ReadAt fails. What Bytes lent stays readable until the File
+// is unreachable, when the garbage collector ends the mapping. Closing again does nothing.
 func (m *File) Close() error {
 	if m.closed.Swap(true) {
 		return nil

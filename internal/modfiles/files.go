@@ -185,8 +185,7 @@ func (f *Files) find(ctx context.Context, m *target.Module) (Result, *image.Imag
 	return s.Result, s.read
 }
 
-// look looks for the file of m in the bundle that it is from, in the pack that the
-// dump came in, and then on this machine.
+// look looks for the file of m in its bundle, in the pack that the dump came in, and then on this machine.
 func (f *Files) look(ctx context.Context, m *target.Module, p *Policy) Result {
 	inBundle, refusedThere := f.lookInBundle(ctx, m, p)
 	if inBundle.Image != nil {

@@ -17,8 +17,7 @@ const (
 	folderFiles = 1_000_000
 )
 
-// A folder proposes the files below a folder with the module's name, ignoring case. It lists the names
-// once, when first needed.
+// A folder proposes the files below a folder with the module's name, ignoring case. It lists the names once.
 type folder struct {
 	root  string
 	once  sync.Once

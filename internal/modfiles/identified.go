@@ -52,8 +52,7 @@ func identityKey(buildID []byte, stamp, size uint32) string {
 	return id.String()
 }
 
-// read reads the headers of all files that may be images of the kind. Other files, and unreadable
-// ones, have no identity.
+// read reads the headers of all files that may be images of the kind. Other and unreadable files have no identity.
 func (d *identified) read(kind image.Kind) map[string][]string {
 	d.folder.once.Do(d.list)
 	var paths []string
@@ -75,8 +74,7 @@ func (d *identified) read(kind image.Kind) map[string][]string {
 	return images
 }
 
-// mayBe reports whether a file with the given lower-case name may be an image of the kind. It excludes
-// a few extensions.
+// mayBe reports whether a file with the given lower-case name may be an image of the kind. A few extensions are not.
 func mayBe(kind image.Kind, name string) bool {
 	switch path.Ext(name) {
 	case ".pdb", ".json", ".xml":

@@ -21,15 +21,13 @@ type Source interface {
 	Candidates(m *target.Module, id *image.Identity) iter.Seq[string]
 }
 
-// A Candidate is a file that Find looked at. Err gives the reason why it was refused, and
-// is nil for the one that was taken.
+// A Candidate is a file that Find looked at. Err gives the reason why it was refused, nil for the one taken.
 type Candidate struct {
 	Path string
 	Err  error
 }
 
-// Refusal describes which file was refused and why; it is empty for the one
-// that was taken and for one that is not there.
+// Refusal describes which file was refused and why; it is empty for the one taken and for one that is not there.
 func (c *Candidate) Refusal() string {
 	if c.Err == nil || errors.Is(c.Err, os.ErrNotExist) {
 		return ""

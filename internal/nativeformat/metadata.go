@@ -64,8 +64,7 @@ func (m *Metadata) Scopes() []Scope { return m.scopes }
 
 type namespace struct{ name, assembly string }
 
-// Open reads the namespaces of the metadata b, which is kept. Another schema than the one known is
-// target.ErrUnsupported.
+// Open reads the namespaces of the metadata b, which is kept. An unknown schema is target.ErrUnsupported.
 func Open(b []byte) (*Metadata, error) {
 	m := &Metadata{b: b, namespaces: map[uint32]namespace{}}
 	if len(b) < 4 || binary.LittleEndian.Uint32(b) != signature {

@@ -144,8 +144,7 @@ func (f *File) Commit() error {
 	return nil
 }
 
-// move moves the file to its place. A new file is linked there first, which never replaces one; some
-// file systems have no links.
+// move moves the file to its place. A new file is linked there first, which never replaces one, where links exist.
 func (f *File) move() error {
 	if f.o.New {
 		err := os.Link(f.Name(), f.place)

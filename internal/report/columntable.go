@@ -12,8 +12,7 @@ type ColumnTable struct {
 	row    []byte
 }
 
-// NewColumnTable returns a table that writes to w. A positive width aligns a
-// column right, a negative one left, as in printf.
+// NewColumnTable returns a table that writes to w. A positive width aligns right, a negative one left, as in printf.
 func NewColumnTable(w io.Writer, widths ...int) *ColumnTable {
 	return &ColumnTable{w: w, widths: widths}
 }

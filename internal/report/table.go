@@ -258,8 +258,7 @@ func cut(s string, c Column) string {
 	return CutEnd(s, c.Width)
 }
 
-// CutStart shortens s to n characters as SOS shortens type names: the start
-// gives way to "...", because the end says most.
+// CutStart shortens s to n characters as SOS shortens type names: its start gives way to "...", as the end says most.
 func CutStart(s string, n int) string {
 	over := utf8.RuneCountInString(s) - n
 	if over <= 0 {

@@ -1,7 +1,6 @@
-// Package symstore finds module files in symbol stores: folders and servers that keep files under a
-// key made of a file's name and identity (the Simple Symbol Query Protocol,
-// github.com/dotnet/symstore, docs/specs/SSQP_Key_Conventions.md). dotnet-symbol and debuggers use the
-// same form for their caches.
+// Package symstore finds module files in symbol stores: folders and servers that keep files under a key made of a
+// file's name and identity (the Simple Symbol Query Protocol, github.com/dotnet/symstore,
+// docs/specs/SSQP_Key_Conventions.md). dotnet-symbol and debuggers use the same form for their caches.
 //
 // A store proves nothing: package modfiles checks what it proposes like every other file.
 package symstore
@@ -37,8 +36,7 @@ func FileKey(modulePath string, id *image.Identity) string {
 	return ""
 }
 
-// PortablePDBKey returns the key of a portable PDB by the GUID of its id, whose first three parts are
-// little-endian.
+// PortablePDBKey returns the key of a portable PDB by the GUID of its id, whose first three parts are little-endian.
 func PortablePDBKey(pdbPath string, guid [16]byte) string {
 	name := fileName(pdbPath)
 	if name == "" {
@@ -79,8 +77,7 @@ func DefaultCaches() []Cache {
 	return out
 }
 
-// DownloadCache returns the default folder for downloads: that of the .NET tools, so that both
-// benefit.
+// DownloadCache returns the default folder for downloads: that of the .NET tools, so that both benefit.
 func DownloadCache() Cache {
 	home, err := os.UserHomeDir()
 	if err != nil {
@@ -106,8 +103,7 @@ func (c Cache) Candidates(m *target.Module, id *image.Identity) iter.Seq[string]
 	}
 }
 
-// PortablePDB returns the path of a portable PDB in the cache. The error is os.ErrNotExist if it is
-// not there.
+// PortablePDB returns the path of a portable PDB in the cache. The error is os.ErrNotExist if it is not there.
 func (c Cache) PortablePDB(_ context.Context, pdbPath string, guid [16]byte) (string, error) {
 	key := PortablePDBKey(pdbPath, guid)
 	if key == "" {

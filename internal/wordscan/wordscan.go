@@ -32,8 +32,7 @@ type Scan struct {
 	buf   []byte // memory that the target could not lend
 }
 
-// Registers scans the processor's registers that can hold addresses, in its order. It reports whether
-// the scan continues.
+// Registers scans the processor's registers that can hold addresses, in its order. It reports whether to go on.
 func (s *Scan) Registers(ctx context.Context, regs *target.Registers) bool {
 	for n := range s.Processor.General.All {
 		v, ok := regs.Get(n)

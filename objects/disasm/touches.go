@@ -28,8 +28,7 @@ func Touches(regs *target.Registers, code []byte) []target.Addr {
 	return out
 }
 
-// effective returns the address of a memory operand in an instruction of n bytes. It returns false if a register is
-// unknown.
+// effective returns the address of a memory operand in an instruction of n bytes. It is false for an unknown register.
 func effective(regs *target.Registers, m *x86asm.Mem, n int) (target.Addr, bool) {
 	if m.Segment == x86asm.FS || m.Segment == x86asm.GS {
 		return 0, false
