@@ -6,8 +6,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Diagnosis says what a dump holds, how it is read, what is missing and what
-// would help. A stranger's report of a problem is this.
+// A Diagnosis says what a dump holds, how it is read, what is missing and what would help: the report of a problem.
 type Diagnosis struct {
 	Gaps
 	File     string             `json:"file,omitempty" doc:"the dump's file"`

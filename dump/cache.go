@@ -177,8 +177,7 @@ func (c *cache) store(key string, f *os.File) bool {
 	if err := os.WriteFile(beside, text, 0o600); err != nil {
 		return false
 	}
-	// Of several that unpacked the same dump at once the first makes the entry: a link
-	// takes no other's place, as a rename would.
+	// Of several that unpacked one dump at once the first makes the entry: unlike a rename, a link replaces nothing.
 	defer os.Remove(beside)
 	if os.Link(f.Name(), c.path(key, entryDump)) != nil {
 		return false

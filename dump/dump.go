@@ -249,8 +249,7 @@ func (s *closingSource) Close() error {
 	return nil
 }
 
-// OpenStream opens the dump that r gives, a pipe for example: it is copied into a
-// temporary file that vanishes when it is closed.
+// OpenStream opens the dump that r gives, such as a pipe: it is copied into a temporary file that vanishes on Close.
 func OpenStream(r io.Reader, o Options) (*File, error) {
 	tmp, err := temporary(o.TempDir)
 	if err != nil {

@@ -223,8 +223,7 @@ func pointsOf(r *Roots) (points []point, field, inTable []int) {
 	return points, field, inTable
 }
 
-// scan reads the heap once. If memory is insufficient, it stops; the error estimates the needed memory from the objects
-// found so far.
+// scan reads the heap once. If memory is insufficient, it stops with an estimate from the objects so far.
 func (b *builder) scan() error {
 	read, all := uint64(0), uint64(1)
 	o := heap.ScanOptions{Jobs: b.o.Jobs, Progress: func(done, total uint64) {

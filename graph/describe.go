@@ -20,8 +20,7 @@ func (x *Holders) DescribePath(ctx context.Context, g *answer.Gaps, nodes []Node
 	return x.rootPath(ctx, g, nodes, map[[2]Node]int{})
 }
 
-// TypesBelow counts the objects that n dominates, including n, by type. It returns the top types with the largest size,
-// 0 for all.
+// TypesBelow counts the objects that n dominates, including n, by type. It returns the top largest types, 0 for all.
 func (x *Holders) TypesBelow(ctx context.Context, g *answer.Gaps, n Node, top int) ([]answer.TypeCount, error) {
 	return using(ctx, x.g, func(ctx context.Context) ([]answer.TypeCount, error) {
 		d, err := x.g.Dominators(ctx)

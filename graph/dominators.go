@@ -231,8 +231,7 @@ type generationRun struct {
 	gen      heap.Generation
 }
 
-// generationRuns returns the runs of all objects in segments, in order. The objects of a generation are contiguous in a
-// segment.
+// generationRuns returns the runs of objects in segments, in order. A generation is contiguous in a segment.
 func (g *Graph) generationRuns(ctx context.Context) ([]generationRun, error) {
 	var runs []generationRun
 	last := Node(0)

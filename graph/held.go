@@ -60,8 +60,7 @@ func (x *Holders) KeptByType(ctx context.Context, mt target.Addr, o KeepOptions)
 	})
 }
 
-// keep finds the reachable objects while the graph is in use. later is the context of the reads when the answer is
-// written.
+// keep finds the reachable objects while the graph is in use. later is the context of reads when the answer is written.
 func (x *Holders) keep(ctx, later context.Context, out *answer.Closure, from iter.Seq[Node], o KeepOptions) error {
 	nodes, in, err := x.reached(ctx, from)
 	if err != nil {

@@ -162,8 +162,7 @@ func (k *kept) keyOf(part string) arrayfile.Key {
 	return sha256.Sum256(append(k.key[:len(k.key):len(k.key)], part...))
 }
 
-// load opens a file and passes it to take, which decides whether it fits. It reports whether it does; the error is the
-// context's.
+// load opens a file and reports whether it fits, which take decides. The error is the context's.
 func (k *kept) load(ctx context.Context, part string, take func(*arrayfile.File) error) (bool, error) {
 	if k == nil || k.off {
 		return false, nil

@@ -302,8 +302,7 @@ func (g *Graph) starts(ctx context.Context, in func(Node) bool) (*offheap.Array[
 	return array, nil
 }
 
-// startsIn returns a function that reports whether one of starts is at an address. It reports false after they have
-// been freed.
+// startsIn returns a function that reports whether one of starts is at an address: none once they are freed.
 func (g *Graph) startsIn(starts *offheap.Array[uint64]) func(target.Addr) bool {
 	x := g.index
 	return func(a target.Addr) bool {

@@ -125,8 +125,7 @@ func (t *typeSums) fold(ctx context.Context, d *Dominators, n Node, skip func(No
 	return nil
 }
 
-// folded returns rows of large enough types, at most top, all if top is 0, and one row of all others if they are large
-// enough.
+// folded returns rows of large enough types, at most top, all if top is 0, and one row of the others if large enough.
 func (t *typeSums) folded(g *answer.Gaps, depth int, all, least uint64, top int) []answer.DominatorRow {
 	var rows []answer.DominatorRow
 	rest := answer.DominatorRow{Depth: depth}

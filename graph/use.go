@@ -16,8 +16,7 @@ func (g *Graph) Use(ctx context.Context) (used context.Context, done func(), err
 	return g.users.Use(ctx)
 }
 
-// forget makes g a graph without objects and Sources when its memory is freed. Methods that are called nevertheless
-// find nothing.
+// forget makes g a graph without objects and Sources when its memory is freed. Methods called later find nothing.
 func (g *Graph) forget() {
 	g.index, g.objects, g.arrays, g.rows = &index{}, 0, arrays{}, digraph.Graph{Offsets: []uint32{0, 0}}
 	g.size, g.typ, g.rare, g.huge = nil, nil, nil, nil

@@ -20,8 +20,7 @@ var generationNames = []struct {
 	{"foh", GenerationFrozen}, {"frozen", GenerationFrozen},
 }
 
-// ParseGeneration returns the generation with a name such as gen0, loh or pinned, ignoring case. It
-// reports whether there is one.
+// ParseGeneration returns the generation with a name such as gen0, loh or pinned, ignoring case, if there is one.
 func ParseGeneration(name string) (Generation, bool) {
 	for _, g := range generationNames {
 		if strings.EqualFold(name, g.name) {

@@ -17,8 +17,7 @@ type stringContents struct {
 	f    *Filter
 	o    ScanOptions
 
-	// sorted, gap and stats are results of an earlier complete scan of the same strings, if there was
-	// one; else All and Format scan.
+	// sorted, gap and stats come from an earlier complete scan of the same strings, if any; else All and Format scan.
 	sorted *sortedStrings
 	gap    error
 	stats  Stats

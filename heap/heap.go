@@ -222,8 +222,7 @@ func (h *Heap) readGenerations(v *vars, s *SubHeap) error {
 	return nil
 }
 
-// readContexts collects the allocation contexts of threads, process and heaps. Objects end at Pointer
-// and resume after Limit.
+// readContexts collects the allocation contexts of threads, process and heaps: no objects from Pointer to Limit.
 func (h *Heap) readContexts() {
 	contexts, err := h.rt.AllocContexts()
 	if err != nil {

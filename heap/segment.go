@@ -75,8 +75,7 @@ type Segment struct {
 // sparse reports whether most objects of s are not in the dump.
 func (s *Segment) sparse() bool { return s.stored < s.Objects.Size()/2 }
 
-// A LostSegment is an unreadable or invalid entry of the heap's lists of segments. Later entries of
-// the list may be lost with it.
+// A LostSegment is an unreadable or invalid entry of the heap's lists of segments. Later entries may be lost with it.
 type LostSegment struct {
 	Addr       target.Addr
 	SubHeap    int

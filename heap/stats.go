@@ -64,8 +64,7 @@ func (s *Stats) unread() error {
 	return nil
 }
 
-// Stats counts the objects that f chooses, by type. If no object is found and a
-// part of the heap can't be read, the error says so.
+// Stats counts the objects that f chooses, by type. It fails if none is found and a part of the heap is unreadable.
 func (h *Heap) Stats(ctx context.Context, f *Filter, o ScanOptions) (Stats, error) {
 	if f != nil && f.Counts != nil && f.Where == nil && f.Segments == nil && f.Generations == nil && f.Range == (target.Range{}) {
 		return f.Counts(ctx, f)

@@ -10,8 +10,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// errNoFileBytes reports an RVA whose bytes begin as zeros in the process.
-// What the process made of them is in the dump or nowhere.
+// errNoFileBytes reports an RVA whose bytes begin as zeros in the process. Their content is in the dump or nowhere.
 var errNoFileBytes = fmt.Errorf("the file has no bytes there: %w", target.ErrNotInDump)
 
 // pageSize is the unit in which dumps hold memory and loaders map files on the architectures that are read in full.

@@ -174,8 +174,7 @@ func (im *Image) readyToRunAt(rva RVA) (ReadyToRunHeader, error) {
 	return h, nil
 }
 
-// MVID returns the module version id of a managed image as stored: the GUID
-// that each compilation makes anew (ECMA-335 II.22.30).
+// MVID returns the module version id of a managed image as stored: a new GUID for each compilation (ECMA-335 II.22.30).
 func (im *Image) MVID() ([16]byte, error) {
 	var id [16]byte
 	md, err := im.Metadata()

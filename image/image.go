@@ -108,8 +108,7 @@ func (im *Image) Layout() Layout { return im.layout }
 // Layout. If none of them is in the dump, an image is read as a loaded one.
 func (im *Image) LayoutKnown() bool { return !im.guessed }
 
-// Arch returns the processor that the image is for: ArchUnknown for images without
-// native code, and where the headers are missing.
+// Arch returns the processor that the image is for: ArchUnknown for images without native code or headers.
 func (im *Image) Arch() target.Arch { return im.arch }
 
 // Path returns the file that the image was opened from, or what the dump's module list calls it.

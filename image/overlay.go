@@ -343,8 +343,7 @@ func (o *Overlay) NextStored(a target.Addr) (target.Addr, bool) {
 	return next, true
 }
 
-// lend returns at most limit bytes of a file, up to where the dump has bytes
-// of its own, the part ends, or a relocation changes them.
+// lend returns at most limit bytes of a file, up to the dump's own bytes, the part's end, or a relocation.
 func (o *Overlay) lend(a target.Addr, limit int) []byte {
 	p := o.find(a)
 	if p == nil || limit <= 0 {

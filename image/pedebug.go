@@ -70,8 +70,7 @@ func (im *Image) codeView(entry []byte) (cv CodeView, ok bool, err error) {
 	return cv, true, nil
 }
 
-// debugData reads the data of a debug entry, which need not be in a section:
-// then it has an offset in the file and no RVA.
+// debugData reads the data of a debug entry. Outside of a section, it has an offset in the file and no RVA.
 func (im *Image) debugData(rva RVA, off uint64, n int) ([]byte, error) {
 	if rva != 0 {
 		return im.BytesRVA(rva, n)
@@ -82,8 +81,7 @@ func (im *Image) debugData(rva RVA, off uint64, n int) ([]byte, error) {
 	return im.raw.bytes(off, n)
 }
 
-// PDB returns the identity of the PDB with the image's line numbers and locals: the
-// portable entry of a managed image, else the first.
+// PDB returns the identity of the PDB with line numbers and locals: a managed image's portable entry, else the first.
 func (im *Image) PDB() (target.PDBID, error) {
 	list, err := im.CodeViews()
 	for _, cv := range list {

@@ -242,8 +242,7 @@ var lookupKeys = [...]lookupKey{
 
 const numLookups = len(lookupKeys)
 
-// slot returns the index of k in lookupKeys. It panics for a key that is not there,
-// which only a mistake in this package can cause.
+// slot returns the index of k in lookupKeys. Only a mistake in this package makes it -1.
 func (k lookupKey) slot() int { return slices.Index(lookupKeys[:], k) }
 
 // sortedBy reports whether the specification sorts a table by column col (ECMA-335 II.22, portable PDB v1.0). The second

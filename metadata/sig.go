@@ -72,8 +72,7 @@ func (e ElementType) String() string {
 	return fmt.Sprintf("ElementType(%#x)", uint8(e))
 }
 
-// IsPrimitive reports whether the element type alone is a type with a fixed
-// meaning: Void to String, TypedByRef, I, U and Object.
+// IsPrimitive reports whether the element type alone has a fixed meaning: Void to String, TypedByRef, I, U and Object.
 func (e ElementType) IsPrimitive() bool {
 	return e >= ElementVoid && e <= ElementString || e == ElementTypedByRef ||
 		e == ElementI || e == ElementU || e == ElementObject

@@ -298,8 +298,7 @@ func appendModified(dst []byte, t *TypeSig, r Resolver) []byte {
 	return AppendTypeECMA(dst, t.Elem, r)
 }
 
-// appendShapeECMA appends the rank, then the number of sizes and the sizes,
-// then the number of lower bounds and the lower bounds.
+// appendShapeECMA appends the rank, the number of sizes and the sizes, the number of lower bounds and the lower bounds.
 func appendShapeECMA(dst []byte, s *ArrayShape) []byte {
 	dst = strconv.AppendUint(append(dst, ' '), uint64(s.Rank), 10)
 	dst = strconv.AppendInt(append(dst, ' '), int64(len(s.Sizes)), 10)

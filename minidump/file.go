@@ -16,8 +16,7 @@ const (
 	entrySize  = 12
 )
 
-// signature and formatVersion are MINIDUMP_SIGNATURE and MINIDUMP_VERSION; the
-// upper half of the version field belongs to the writer.
+// signature and formatVersion are MINIDUMP_SIGNATURE and MINIDUMP_VERSION; the version's upper half is the writer's.
 const (
 	signature     = "MDMP"
 	formatVersion = 0xa793

@@ -120,8 +120,7 @@ func (f *File) Environment() []string {
 // An AuxEntry is an entry of the auxiliary vector that the kernel of Linux handed to the process (linux/auxvec.h).
 type AuxEntry struct{ Tag, Value uint64 }
 
-// Auxv returns the auxiliary vector without its terminator, empty where the dump has
-// none. The caller must not change the slice.
+// Auxv returns the auxiliary vector without its terminator, empty if there is none. Callers must not change it.
 func (f *File) Auxv() []AuxEntry { return f.auxv.get(f.loadAuxv) }
 
 func (f *File) loadAuxv(n *notes) []AuxEntry {

@@ -41,8 +41,7 @@ type ThreadInfo struct {
 	Affinity   uint64
 }
 
-// ThreadInfos lists the dump's ThreadInfoList in its order; it is empty where
-// the dump has none. The caller must not change the slice.
+// ThreadInfos lists the dump's ThreadInfoList in its order; it is empty if there is none. Callers must not change it.
 func (f *File) ThreadInfos() []ThreadInfo { return f.threadInfos.get(f.loadThreadInfos) }
 
 func (f *File) loadThreadInfos(n *notes) []ThreadInfo {
@@ -168,8 +167,7 @@ func (f *File) stackDescriptor(e []byte) target.Range {
 	return target.Range{Start: start, End: start + size}
 }
 
-// stack chooses between the range in the thread list, which is the used part,
-// and the limits in the TEB, which cover the whole stack.
+// stack chooses between the range in the thread list, the used part, and the limits in the TEB, the whole stack.
 func (f *File) stack(t *target.Thread, named target.Range, n *notes) target.Range {
 	whole, err := teb.Stack(f.mem, t.TEB, f.platform.Arch)
 	if err != nil {

@@ -158,8 +158,7 @@ func (o Object) appendInline(l answer.Line, limit, depth int, from *Field) answe
 	return appendMissing(appendWords(l, name), unnamed)
 }
 
-// counted returns the number of elements of a collection, as in "(3)", or why it is unknown. It returns nothing for
-// other objects.
+// counted returns the number of elements of a collection, as in "(3)", or why it is unknown, and nothing for others.
 func (o Object) counted() string {
 	if o.Type.r.count == nil {
 		return ""
@@ -354,8 +353,7 @@ func (t *Type) bracedLabels() ([]string, error) {
 	})
 }
 
-// FieldLabel returns a field's name as in source code. For the backing field of an automatic property it is the
-// property's name.
+// FieldLabel returns a field's name as in source code. A backing field has the name of its automatic property.
 func FieldLabel(name string) string {
 	if strings.HasPrefix(name, "<") {
 		if p, ok := strings.CutSuffix(name[1:], ">k__BackingField"); ok {

@@ -119,8 +119,7 @@ func (c *checker) fields(types []*objects.Type, name string) (declared []*object
 	return declared, found
 }
 
-// isClosed reports whether the declared type determines the members: not for System.Object, interfaces
-// and shared generic types.
+// isClosed reports whether the declared type determines the members: not System.Object, interfaces and shared generics.
 func isClosed(t *objects.Type) bool {
 	if t.MT.IsInterface() || t.MT.Parent == 0 || t.MT.IsArray() {
 		return false

@@ -102,8 +102,7 @@ func (e *engine) find(t *typeName) ([]*namedType, error) {
 	return nil, nil
 }
 
-// oneDefinition returns an error if the types are not instances of one definition: different assemblies may have types of
-// one name.
+// oneDefinition fails unless the types are instances of one definition: assemblies may have types of one name.
 func (e *engine) oneDefinition(t *typeName, list []*namedType) error {
 	var names []string
 	for _, n := range list {
@@ -219,8 +218,7 @@ func (e *engine) meantType(t *typeName) string {
 	return "types lists what is loaded"
 }
 
-// pattern returns the types whose name a text in quotes is, as the runtime writes it or with points for pluses, or with *
-// and ?.
+// pattern returns the types that a text in quotes names: as the runtime does, with points for pluses, or with * and ?.
 func (e *engine) pattern(text string) []*namedType {
 	var out []*namedType
 	for _, n := range e.table().all {

@@ -43,8 +43,7 @@ type Processor struct {
 	// Preserved are the registers that a callee preserves under every convention of
 	// the processor. SP is not among them: it is restored by returning.
 	Preserved RegSet
-	// PreservedVectors are the vector registers whose lower 64 bits a callee preserves, under every convention
-	// of the processor.
+	// PreservedVectors are the vector registers whose lower 64 bits a callee preserves, under every convention.
 	PreservedVectors  RegSet
 	ReturnAddressSize int // the number of bytes that a call pushes
 	// AddressBits is the width of a virtual address, with the largest page tables; the bits above repeat the highest,

@@ -112,8 +112,7 @@ func (c *Claims) Missing(a Addr) error {
 	return ErrNotInDump
 }
 
-// Explain returns err, which a read of the dump failed with, with the reason that Missing gives for a byte that is not in
-// the dump.
+// Explain returns err, which a read failed with, with the reason that Missing gives for a byte not in the dump.
 func (c *Claims) Explain(err error) error {
 	e, ok := err.(*MemoryError)
 	if !ok || e.Err != ErrNotInDump {
@@ -143,8 +142,7 @@ func (c *Claims) HasDeadStacks(threads []Thread) bool {
 	return dead > live
 }
 
-// ClaimsOf returns the claims of a dump that makes any. Those of another memory cover only what all processes have
-// in common.
+// ClaimsOf returns the claims of a dump that makes any. Others cover only what all processes have in common.
 func ClaimsOf(m Memory) *Claims {
 	if c, ok := m.(interface{ Claims() *Claims }); ok {
 		return c.Claims()

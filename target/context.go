@@ -134,8 +134,7 @@ func contextRegistersMIPS() []ContextRegister {
 	return append(out, ContextRegister{MIPSPC, ContextInteger, pc, 8})
 }
 
-// Minimum returns the size in bytes up to the end of the registers. No CONTEXT is
-// shorter; what follows the registers may be left out.
+// Minimum returns the size in bytes up to the end of the registers. No CONTEXT is shorter; the rest may be left out.
 func (l *ContextLayout) Minimum() int {
 	n := l.Flags + 4
 	for i := range l.Registers {

@@ -37,8 +37,7 @@ const (
 	SITkill  = -6   // tgkill: raise, abort, pthread_kill
 )
 
-// Sent reports whether a process sent the signal (kill, sigqueue, tgkill): then
-// nothing is known to have gone wrong inside this one.
+// Sent reports whether a process sent the signal (kill, sigqueue, tgkill): then nothing need be wrong inside this one.
 func (s *Signal) Sent() bool {
 	return s.Known && (s.Code == SIUser || s.Code == SIQueue || s.Code == SITkill)
 }

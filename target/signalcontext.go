@@ -31,8 +31,7 @@ func (a Arch) SignalContext() *SignalContext {
 	return nil
 }
 
-// The head of every ucontext: flags, the context to go on with (which the kernel leaves null), and the
-// alternate stack at the time.
+// The head of every ucontext: flags, the next context (which the kernel leaves null), and the alternate stack.
 const (
 	ucFlags, ucLink, ucStackFlags = 0, 8, 24
 
@@ -91,8 +90,7 @@ func shapedARM64(b []byte, _ Addr) bool {
 		binary.LittleEndian.Uint32(b[468:]) == floatSize
 }
 
-// Registers returns the registers of the ucontext at an address, whose bytes are b. It reports
-// false where b has not the shape of one.
+// Registers returns the registers of the ucontext at an address, whose bytes are b. It reports false if b is not one.
 func (c *SignalContext) Registers(arch Arch, b []byte, at Addr) (Registers, bool) {
 	if len(b) < c.Size || at%8 != 0 || binary.LittleEndian.Uint64(b[ucLink:]) != 0 ||
 		binary.LittleEndian.Uint32(b[ucStackFlags:])&^ucStackMask != 0 || !c.shaped(b, at) {

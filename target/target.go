@@ -27,8 +27,7 @@ func (a Addr) MarshalText() ([]byte, error) {
 //
 // Bytes that the dump does not hold are an error, never zeros.
 type Memory interface {
-	// ReadMemory copies the target's bytes at a into p. When it returns
-	// n < len(p) the error is a *MemoryError whose Addr is a+n.
+	// ReadMemory copies the target's bytes at a into p. If n < len(p) the error is a *MemoryError with Addr a+n.
 	ReadMemory(p []byte, a Addr) (n int, err error)
 
 	// View lends the n bytes at a without copying them. It reports false when the range is not stored contiguously or
@@ -81,8 +80,7 @@ func (o OS) String() string {
 // An Arch is the processor architecture of the target.
 type Arch uint8
 
-// The architectures that a dump can name. Only AMD64 is interpreted in full; of
-// those after MIPS64 not even the registers are read.
+// The architectures that a dump can name. Only AMD64 is interpreted in full; those after MIPS64 have no registers.
 const (
 	ArchUnknown Arch = iota
 	ArchAMD64

@@ -349,8 +349,7 @@ func (f *File) mapMemory(src target.Source, segments []segment) error {
 	return nil
 }
 
-// Cut returns the number of bytes that the core's program headers name and that lie past
-// the end of its file: of memory and of notes.
+// Cut returns the number of bytes, of memory and of notes, that the program headers name past the end of the file.
 func (f *File) Cut() uint64 { return f.mem.Cut() + f.cutNotes }
 
 // ReadMemory implements target.Memory.

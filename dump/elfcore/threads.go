@@ -111,8 +111,7 @@ func (b *builder) addSignature(n *Note) error {
 	return c.Err()
 }
 
-// The smallest and the largest page of the machines read here, in bytes. The smallest is the granularity of a stack's
-// lower end.
+// The smallest and the largest page of the machines, in bytes. The smallest is the granularity of a stack's lower end.
 const stackPage, largestPage = 4096, 64 << 10
 
 // machinePage returns the size of the pages that files were mapped in: the kernel's AT_PAGESZ, or the unit of

@@ -307,8 +307,7 @@ func (f *finder) above(ctx context.Context, n graph.Node, taken map[graph.Node]i
 	return 0, false, nil
 }
 
-// ownerOf returns the collection that an array belongs to: its owner, after skipping nested classes, which are parts of
-// another one.
+// ownerOf returns the collection that an array belongs to: its owner, skipping nested classes, which are parts.
 func (f *finder) ownerOf(n graph.Node) graph.Node {
 	if !f.g.Type(n).IsArray() {
 		return graph.NoNode

@@ -109,8 +109,7 @@ func (s *scan) conservative(t *threads.Thread) bool {
 	return s.words(t, at, list)
 }
 
-// wholeStack yields what looks like a reference in the registers and on the stack of a thread whose code has no readable
-// GC info.
+// wholeStack yields what looks like a reference in registers and on the stack of a thread without readable GC info.
 func (s *scan) wholeStack(t *threads.Thread) bool {
 	stack, err := t.Stack(s.r.rt.Target())
 	if err != nil {

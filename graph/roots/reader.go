@@ -229,8 +229,7 @@ func (s *scan) threadStatics(list []threads.Thread) {
 	}
 }
 
-// threadStatic yields the object that a thread refers to for its thread statics. A slot that is not exact may have
-// anything else.
+// threadStatic yields the object that a thread refers to for its thread statics. An inexact slot may hold anything.
 func (s *scan) threadStatic(t *threads.Thread, slot target.Addr, exact bool) bool {
 	v, err := target.Pointer(s.r.rt.Memory(), slot)
 	root := Root{Kind: KindThreadStatics, Object: v, Value: v, Address: slot, Conservative: !exact, Thread: t}

@@ -104,8 +104,7 @@ func (r *bitReader) read(n uint64) uint64 {
 
 func (r *bitReader) bit() bool { return r.read(1) != 0 }
 
-// uvarint reads a number of groups of base bits, low group first, each
-// followed by a bit that is set when another group follows.
+// uvarint reads a number of groups of base bits, low group first, each followed by a bit set if another follows.
 func (r *bitReader) uvarint(base uint64) uint32 {
 	more := uint64(1) << base
 	chunk := r.read(base + 1)

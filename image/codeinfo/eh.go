@@ -45,8 +45,7 @@ type EHClause struct {
 	ClassToken uint32
 	TypeHandle target.Addr
 
-	// Duplicated is a clause that repeats another for code that the compiler
-	// moved out of its block, such as the body of a finally.
+	// Duplicated is a clause that repeats another for code moved out of its block, such as the body of a finally.
 	Duplicated bool
 	SameTry    bool // same block as the clause before
 }

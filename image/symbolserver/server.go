@@ -85,8 +85,7 @@ type Server struct {
 	URL    string  // "https://msdl.microsoft.com/download/symbols"
 	Cache  string  // the folder; empty is the cache of the .NET tools
 	Budget *Budget // bounds the downloads; nil bounds each file only
-	// Progress, if not nil, receives the bytes of a file that have arrived, and
-	// the size that the server names, -1 if it names none.
+	// Progress, if not nil, receives the bytes of a file so far, and the size that the server names, -1 for none.
 	Progress func(name string, done, total int64)
 
 	stall  time.Duration // replaces stallTimeout where it is not 0: tests wait less

@@ -34,8 +34,7 @@ func (c *Cursor) epilogueAMD64(f *Frame, wi *windowsInfo, ip target.Addr) (bool,
 	return true, c.returnAMD64(f)
 }
 
-// inEpilog reports whether the instruction that many bytes before the end is
-// in one of the epilogues that version 2 lists.
+// inEpilog reports whether the instruction that many bytes before the end is in an epilogue that version 2 lists.
 func (wi *windowsInfo) inEpilog(fromEnd uint64) bool {
 	for _, e := range wi.epilogs {
 		if e.fromEnd != 0 && fromEnd <= uint64(e.fromEnd) && fromEnd > uint64(e.fromEnd)-uint64(min(e.size, e.fromEnd)) {

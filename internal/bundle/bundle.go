@@ -62,8 +62,7 @@ type Manifest struct {
 	Offset       int64 // of the manifest, in the program's file
 	Major, Minor uint32
 	ID           string
-	// Extracts reports that the program extracts all files to a folder and loads them from there, as
-	// every program of version 1 does.
+	// Extracts reports that the program extracts all files to a folder and loads them there: all of version 1 do.
 	Extracts bool
 	Files    []File
 }

@@ -242,8 +242,7 @@ func (f *Files) Close() error {
 	return errors.Join(errs...)
 }
 
-// A pdbStore keeps portable PDBs by their ids: a symbol cache or server. The error
-// is os.ErrNotExist where it has no such file.
+// A pdbStore keeps portable PDBs by their ids: a symbol cache or server. The error is os.ErrNotExist if it has none.
 type pdbStore interface {
 	PortablePDB(ctx context.Context, path string, guid [16]byte) (file string, err error)
 }

@@ -108,8 +108,7 @@ func (m *Metadata) scope(at uint32) error {
 	return m.walk(root, Handle{scopeDefinition, at}, namespace{assembly: assembly}, 0)
 }
 
-// kindBits returns the number of bits of a handle's kind, derived from a handle of the scope at an offset;
-// 0 if it can't be derived.
+// kindBits returns the number of bits of a handle's kind, derived from a handle of the scope at an offset, or 0.
 func kindBits(raw, scope uint32) uint {
 	for _, bits := range []uint{7, 8} {
 		if raw == scope<<bits|uint32(scopeDefinition) {

@@ -97,8 +97,7 @@ func (d *decoder) take(n int) []byte {
 	return b
 }
 
-// number reads an integer of one to five bytes, whose number is in the low bits of the first, and the number of bits
-// that it has.
+// number reads an integer of one to five bytes, whose count is in the first's low bits, and its number of bits.
 func (d *decoder) number() (uint32, uint) {
 	if d.err != nil || d.at < 0 || d.at >= len(d.b) {
 		d.fail()

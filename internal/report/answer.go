@@ -124,8 +124,7 @@ func warnAll(n noter, warn func(error)) {
 	}
 }
 
-// CheckResult reports whether v is what a command documents as its result. A nil result documents a command that has
-// only text.
+// CheckResult reports whether v is what a command documents as its result. A nil result documents text only.
 func CheckResult(v any, result reflect.Type) error {
 	if got := pointed(reflect.TypeOf(v)); result == nil || got != pointed(result) {
 		return fmt.Errorf("the answer is a %v, and documented as a %v", got, result)

@@ -283,8 +283,7 @@ func (e *JSONEncoder) Close(warnings []Problem, failure *Problem) error {
 	return e.flush()
 }
 
-// enterField writes what stands between the last field and the value of the field name. It reports whether a field can
-// come here.
+// enterField writes what stands between the last field and the value of the field name. It reports whether a field may.
 func (e *JSONEncoder) enterField(name string) bool {
 	if e.done[name] || name == "" || e.state == jsonWhole || e.state == jsonList {
 		return false

@@ -7,8 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// A Decoder passes decoded text to Emit piece by piece. The slice is valid until Emit returns. An
-// error of Emit is returned at once.
+// A Decoder passes decoded text to Emit piece by piece. The slice is valid until Emit returns. Emit's error ends it.
 type Decoder struct {
 	Emit func([]byte) error
 	out  []byte

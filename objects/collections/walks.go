@@ -47,8 +47,7 @@ type order func(i uint32) uint32
 
 func forwards(i uint32) uint32 { return i }
 
-// visit passes n elements of the array. read returns the item at a place and whether it counts. Each gap in the dump is
-// one error.
+// visit passes n elements of the array. read returns the item at a place and whether it counts. A gap is one error.
 func (a *array) visit(n uint32, place order, yield yield, read func(at uint32) (Item, bool, error)) bool {
 	for i := uint32(0); i < n; i++ {
 		item, ok, err := read(place(i))

@@ -25,8 +25,7 @@ var (
 
 const resolverType = "System.Reflection.Emit.DynamicResolver"
 
-// dynamicIL lists the IL of a DynamicMethod, given its MethodDesc, its object or its resolver. It returns nil for any
-// other address.
+// dynamicIL lists the IL of a DynamicMethod, given its MethodDesc, its object or its resolver. It is nil for others.
 func (l *Lister) dynamicIL(a target.Addr) (*answer.IL, error) {
 	resolver, m, err := l.dynamicResolver(a)
 	if err != nil || resolver == nil {

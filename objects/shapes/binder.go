@@ -194,8 +194,7 @@ func (b *Binder) find(t *objects.Type, path []string, static bool) (place, error
 	return at, nil
 }
 
-// fieldOf returns the field with that name, nil if there is none. If none matches and some names are unknown, it
-// returns an error.
+// fieldOf returns the field with that name, nil if there is none. It fails if none matches and names are unknown.
 func fieldOf(t *objects.Type, name string, static bool) (*objects.Field, error) {
 	var unread error
 	for depth := 0; t != nil; depth++ {

@@ -119,8 +119,7 @@ func (r Reading) IntAt(f *Int, x Instance) answer.Maybe[int64] {
 	return answer.Of(n, err)
 }
 
-// BoolAt reports whether the integer in a field is not zero. The error is ErrNoField, which is not noted, if there is
-// no such field.
+// BoolAt reports whether the integer in a field is not zero. A missing field is ErrNoField, which is not noted.
 func (r Reading) BoolAt(f *Int, x Instance) answer.Maybe[bool] {
 	n := r.IntAt(f, x)
 	return answer.Of(n.Value != 0, n.Err)
