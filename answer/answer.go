@@ -7,8 +7,7 @@
 //
 // Answers are structs whose json and doc tags are the documentation of the JSON results (docs/json.md is made from
 // them). Long lists are iterators, iter.Seq2[T, error]: they read while they are ranged over, once, and not after the
-// dump is closed. An error beside a row says that the row is missing, and the list goes on, unless the error is the
-// context's.
+// dump is closed. An error beside a row says that the row is missing, and the list goes on, except for the context's.
 //
 // # What is missing
 //

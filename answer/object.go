@@ -40,8 +40,7 @@ type Object struct {
 	// Content is what an array of bytes or characters holds first, read as
 	// ASCII, with a dot for what that does not print. Nil for other objects.
 	Content *Text `json:"-"`
-	// RuntimeTypeName is the name of the type that a System.RuntimeType stands
-	// for, or why that is not known. Nil for other objects.
+	// RuntimeTypeName is the name of a System.RuntimeType's type, or why that is not known. Nil for other objects.
 	RuntimeTypeName *Text `json:"-"`
 	// HasReferences says that references were asked for; there may be none.
 	HasReferences bool `json:"-"`

@@ -27,8 +27,7 @@ import (
 //
 // KEY is the SHA-256 of the whole compressed file: another file can't take an entry's place. An entry counts only as
 // long as its file is what was written: of the same size and time, with the same bytes where samples were taken, and
-// writable by no one else. Entries that were not used for days go, and then those that were not used for longest, until
-// the rest fits.
+// writable by no one else. Entries unused for days go, and then those unused for longest, until the rest fits.
 //
 // Several processes may share a cache: files are written beside, and a
 // file that another process has open stays until it is closed.

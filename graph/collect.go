@@ -10,8 +10,7 @@ import (
 )
 
 // The walk only counts the references of objects of at least deferSize bytes. Large objects are one run, and their
-// references would need memory twice. They are read again when their place is known, pieceSize bytes at a time, by all
-// workers.
+// references would need memory twice. Once their place is known all workers read them again, pieceSize bytes at a time.
 const (
 	deferSize = 64 << 10
 	pieceSize = 1 << 20

@@ -58,8 +58,7 @@ type Graph struct {
 const hugeSize = math.MaxUint32
 
 // Close frees all memory. It stops everything that uses the graph, with an error, and waits for it: methods with a
-// context, and code between Use and its done. Afterwards the graph has no objects; earlier nodes and slices are
-// invalid.
+// context, and code between Use and its done. Afterwards the graph is empty; earlier nodes and slices are invalid.
 func (g *Graph) Close() {
 	if !g.users.Close() {
 		return

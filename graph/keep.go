@@ -20,8 +20,7 @@ import (
 
 // A Keep describes files that keep the arrays of a graph for the next start. One has the rows (17 bytes per object).
 // Others have the live objects (1/8), the reversed edges (9) and the dominators (16); they are written when first
-// computed. The files are mapped and verified before use: checksums, bounds, and the rows of hundreds of objects all
-// over the heap.
+// computed. The files are mapped and verified before use: checksums, bounds, and the rows of hundreds of objects.
 //
 // A file counts only for the same dump, the same build of sosgo and the same roots. Other and damaged files are
 // recorded (Graph.Notes), rebuilt and replaced. Failed writes are recorded too. The graph of a heap that can't be

@@ -42,8 +42,7 @@ type Stats struct {
 	RootFaults [faults]uint64 // roots and dependent handles that are not followed
 	// MissingSlots is the number of words of objects that are not in the dump. Some of them held references.
 	MissingSlots uint64
-	// BlindObjects is the number of objects of types with unknown references. BlindTypes has the errors of the first of
-	// those types.
+	// BlindObjects counts the objects of types with unknown references. BlindTypes has the errors of the first types.
 	BlindObjects uint64
 	BlindTypes   []error
 	Keepers      []error // has the errors of the first types whose LoaderAllocator is unknown

@@ -164,8 +164,7 @@ func (s *gcSeries) within(size uint64) (start, end uint64, more bool) {
 	return s.offset, min(s.offset+uint64(n), size-8), true
 }
 
-// append appends to dst the non-null references of an object of size bytes at offsets from from on. b
-// holds the object's first bytes.
+// append appends to dst the non-null references of an object of size bytes from offset from on. b has its first bytes.
 func (d *GCDesc) append(dst []target.Addr, b []byte, size, from uint64) []target.Addr {
 	next := from
 	for i := range d.series {

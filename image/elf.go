@@ -192,8 +192,7 @@ func elfProt(flags uint32) (p target.Protection) {
 	return p
 }
 
-// BuildID returns the GNU build id of an ELF image. Its notes have none, or
-// the image is no ELF image: target.ErrUnsupported.
+// BuildID returns the GNU build id of an ELF image, or target.ErrUnsupported if its notes have none or it is no ELF.
 func (im *Image) BuildID() ([]byte, error) {
 	if im.elf == nil {
 		return nil, target.Unsupportedf("%s image: only ELF images have a build id", im.kind)

@@ -246,8 +246,7 @@ func (im *Image) ReadRVA(p []byte, rva RVA) (n int, err error) {
 	return im.rvas.ReadMemory(p, target.Addr(rva))
 }
 
-// ViewRVA lends the n bytes at rva without copying them. It reports false
-// where they aren't stored in one piece; use BytesRVA then.
+// ViewRVA lends the n bytes at rva without copying them. It reports false if they are in several pieces; use BytesRVA.
 func (im *Image) ViewRVA(rva RVA, n int) ([]byte, bool) { return im.rvas.View(target.Addr(rva), n) }
 
 // BytesRVA returns the n bytes at rva, lent or copied. Don't write to them.

@@ -8,8 +8,7 @@ import (
 )
 
 // A RowRange is a run of rows of one table that belong together: the fields of a type, say. The zero RowRange is empty.
-// Where the table is unsorted and rows are missing from the dump, methods return the rows that they found and the
-// error.
+// Where the table is unsorted and rows are missing from the dump, methods return the rows found and the error.
 type RowRange struct {
 	md    *Metadata
 	table TableID

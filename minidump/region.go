@@ -25,8 +25,7 @@ const (
 	pageAccess = 0xff // the bits that name the access; guard and cache are above
 )
 
-// A MemoryInfo is VirtualQuery's description of a range of pages
-// (MINIDUMP_MEMORY_INFO). The values are the constants of winnt.h.
+// A MemoryInfo is VirtualQuery's description of a range of pages (MINIDUMP_MEMORY_INFO). Values are from winnt.h.
 type MemoryInfo struct {
 	Start          target.Addr
 	Size           uint64 // bytes

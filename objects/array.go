@@ -148,8 +148,7 @@ func (a *Array) At(n uint32) Value {
 	return a.Type.r.value(a.elem, a.addr(uint64(n)), nil, a.typ)
 }
 
-// Index returns the index, for each dimension, of the n-th element in the order of memory. It uses dst if that has room
-// for the rank.
+// Index returns the index, by dimension, of the n-th element in memory order. It uses dst if the rank fits.
 func (a *Array) Index(n uint32, dst []int32) []int32 {
 	dst = slices.Grow(dst[:0], a.Rank)[:a.Rank]
 	for d := a.Rank - 1; d >= 0; d-- {

@@ -42,8 +42,7 @@ func (e *RangeError) Error() string {
 }
 
 // DescribeArray describes the array at a. It reads the elements while they are iterated. The error is an *InvalidError
-// if there is no object at a, ErrNotArray if it is not an array, and a *RangeError if it does not have the selected
-// elements.
+// if there is no object at a, ErrNotArray if it is not an array, and a *RangeError if it lacks the selected elements.
 func (r *Reader) DescribeArray(ctx context.Context, a target.Addr, options ArrayOptions) (*answer.Array, error) {
 	o, err := r.Proven(a)
 	if err != nil {

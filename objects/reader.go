@@ -173,8 +173,7 @@ func (o Object) Unbox() (Struct, error) {
 // data returns the address of the fields.
 func (o Object) data() target.Addr { return o.Addr + dac.ObjectHeaderBytes }
 
-// Field returns the value of an instance field. If several classes have a field of that name, the most derived class's
-// counts.
+// Field returns the value of an instance field. Of several with that name, the most derived class's counts.
 func (o Object) Field(name string) Value { return o.Type.read(o.data(), name) }
 
 // Value returns the value of one instance field of the object's type.

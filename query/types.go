@@ -70,9 +70,8 @@ func lastName(t *typeName) string {
 	return name
 }
 
-// find returns the types with a name: those with that full name or, if there are none, those whose
-// name ends with it. A name shared by several namespaces is an Error that lists them. The result may
-// be empty.
+// find returns the types with a name: those with that full name or, if there are none, those whose name ends with it. A
+// name of several namespaces is an Error that lists them. The result may be empty.
 func (e *engine) find(t *typeName) ([]*namedType, error) {
 	table := e.table()
 	list := table.byLast[lastName(t)]

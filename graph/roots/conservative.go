@@ -18,8 +18,7 @@ import (
 var conservativeSettings = [...]string{"DOTNET_gcConservative=", "COMPlus_gcConservative="}
 
 // Conservative reports whether the process's collector treats every word of a stack that looks like a reference as one,
-// according to its environment. The error is target.ErrNotInDump if the dump has no environment; the roots are then
-// exact.
+// according to its environment. The error is target.ErrNotInDump if the dump lacks it; the roots are then exact.
 func (r *Reader) Conservative() (bool, error) {
 	return r.names.conservative.Get(func() (bool, error) {
 		t, ok := r.rt.Target().(interface{ Environment() []string })

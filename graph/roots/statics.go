@@ -35,8 +35,7 @@ func (s *Static) Name() (string, error) {
 }
 
 // Statics iterates over the static fields of all loaded types that refer to objects. A thread static occurs once for
-// each thread that has a value. Unreadable parts are errors, and the iteration continues; the context's error is the
-// last.
+// each thread that has a value. Unreadable parts are errors, and the iteration continues, but for the context's.
 func (r *Reader) Statics(ctx context.Context) iter.Seq2[Static, error] {
 	return func(yield func(Static, error) bool) {
 		s := staticsScan{r: r, yield: yield}

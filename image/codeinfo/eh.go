@@ -90,8 +90,7 @@ func ReadEHClauses(mem target.Memory, ehInfo target.Addr) ([]EHClause, error) {
 }
 
 // ReadImageEHClauses reads the exception clauses of a method of a ReadyToRun image. table is the image's section of
-// exception information, base its load address, and rva the method's entry point. A method that is not in the table has
-// no clauses.
+// exception information, base its load address, and rva the method's entry point. A method not in the table has none.
 func ReadImageEHClauses(mem target.Memory, base target.Addr, table target.Range, rva uint32) ([]EHClause, error) {
 	// The last entry only ends the clauses of the one before.
 	n := int(min(table.Size()/imageEHEntrySize, limits.ImageEHMethods)) - 1

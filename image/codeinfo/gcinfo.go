@@ -38,8 +38,7 @@ const (
 	headerBits           = 10
 )
 
-// An encoding holds what the forms of the processors differ in (runtime:
-// gcinfotypes.h, AMD64GcInfoEncoding and ARM64GcInfoEncoding).
+// An encoding holds what differs by processor (runtime: gcinfotypes.h, AMD64GcInfoEncoding and ARM64GcInfoEncoding).
 type encoding struct {
 	*target.Processor
 	stackBase, numRegisters, numSafePoints uint64 // group widths

@@ -3,8 +3,7 @@ package codeinfo
 import "github.com/sosgo/sosgo/target"
 
 // The unwind information of code stands before its GC info, and on ARM64 it alone records how long a function is
-// (learn.microsoft.com, "x64 exception handling" and "ARM64 exception handling"). The unwinding itself is the business
-// of package unwind.
+// (learn.microsoft.com, "x64 exception handling" and "ARM64 exception handling"). Package unwind does the unwinding.
 
 // UnwindInfoSize returns the number of bytes that the unwind information at an address takes, the handler after it included.
 func UnwindInfoSize(mem target.Memory, arch target.Arch, at target.Addr) (int, error) {

@@ -83,8 +83,7 @@ func (g *Graph) Free() {
 	}
 }
 
-// Check reads the whole graph. It returns target.ErrCorrupt if offsets descend or don't fit the
-// targets, or a target is not a node.
+// Check reads the whole graph. It returns target.ErrCorrupt if offsets descend or don't fit targets, or one is no node.
 func (g *Graph) Check(ctx context.Context, opt Options) error {
 	n, m := g.Nodes(), g.Edges()
 	if err := CheckSize(uint64(n), uint64(m)); err != nil {

@@ -188,8 +188,7 @@ func (s *semiNCA) findEntries(ctx context.Context, d *dfs) (err error) {
 	return d.newStack(s.opt)
 }
 
-// outside returns the maximum number of edges outside the depth-first tree: one edge into each number
-// except roots is in it.
+// outside returns the maximum number of edges outside the depth-first tree, which has one into each number but roots.
 func (s *semiNCA) outside() int { return s.g.Edges() + len(s.entries) - max(0, s.count-2) }
 
 // need checks the memory for what follows the search, which must hold in addition to the order and

@@ -186,8 +186,7 @@ func readTable(name string) (*Part, error) {
 func tableNamed(name string) ([]byte, error) { return tables.ReadFile("tables/" + name + ".json") }
 
 // Candidates returns the tables for an OS and architecture, newest major version first. prefer, if not empty, is a
-// version or major version ("8.0.5") whose candidate comes first. No candidate is loaded, since mostly the first one
-// fits.
+// version or major version ("8.0.5") whose candidate comes first. None is loaded, since mostly the first one fits.
 func Candidates(os target.OS, arch target.Arch, prefer string) []Candidate {
 	suffix := "-" + osTag(os) + "-" + arch.String() + ".json"
 	var out []Candidate

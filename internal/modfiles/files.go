@@ -107,8 +107,7 @@ func (a Alone) Found(m *target.Module) (*image.Image, error) {
 }
 
 // DebugFile finds the file with the symbols of m, an ELF image that was stripped of them: X.dbg or X.debug for X, where
-// module files are looked for, with the build id that the dump has of X. It implements an optional part of
-// dac.ModuleFiles.
+// module files are looked for, with the build id that the dump has of X. It is an optional part of dac.ModuleFiles.
 func (f *Files) DebugFile(m *target.Module) (*image.Image, error) {
 	id := image.IdentityOf(f.Memory, m)
 	if !id.Known() {

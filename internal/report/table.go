@@ -7,8 +7,7 @@ import (
 	"unicode/utf8"
 )
 
-// A Kind says how the cells of a column look. The widths, alignments and
-// number formats are those of SOS's managed commands.
+// A Kind says how the cells of a column look. Widths, alignments and number formats are those of SOS.
 type Kind uint8
 
 // The kinds of columns.

@@ -48,8 +48,7 @@ func PortablePDBKey(pdbPath string, guid [16]byte) string {
 	return path.Join(name, hex.EncodeToString(g[:])+"ffffffff", name)
 }
 
-// fileName returns the last part of a path of either system in lower case, as keys have it, or "" if
-// it could leave a folder.
+// fileName returns the last part of a path of any system in lower case, as in keys, or "" if it could leave a folder.
 func fileName(p string) string {
 	name := strings.ToLower(path.Base(strings.ReplaceAll(p, `\`, "/")))
 	if name == "." || name == ".." || name == "/" || strings.ContainsAny(name, "\x00:*?\"<>|") {

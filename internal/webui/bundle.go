@@ -1,7 +1,6 @@
 // Package webui is the web page of a dump and the report that one can send: the same application, once with a server
 // that answers it, and once with the documents inside of the file. The application is written in TypeScript and stands
-// in the folder ui of the repository; what is embedded here is made of it (node build.mjs), so that Go alone builds
-// sosgo.
+// in the folder ui of the repository; what is embedded is made of it (node build.mjs), so that Go alone builds sosgo.
 //
 // All that is shown comes from the documents that --json prints. The package asks for them by an Asker, knows none of
 // their fields but those that questions.json names, and computes nothing.

@@ -82,8 +82,7 @@ func readConcurrent(s *concurrentNode, x shapes.Instance) (Item, bool, error) {
 	return good(Item{Key: s.Key.Value(x), Value: s.Value.Value(x)})
 }
 
-// bucket returns a function that reads the first node of a bucket. Buckets are references; since .NET 8 these stand in
-// a value type.
+// bucket returns a function that reads a bucket's first node. Buckets are references, in a value type since .NET 8.
 func (r *Reader) bucket(o objects.Object, a *array) (func(i uint32) (target.Addr, error), error) {
 	if a.Type == nil {
 		return nil, target.Corruptf("the dictionary has no buckets")

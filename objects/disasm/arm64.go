@@ -263,8 +263,7 @@ func aligned(name, operands string) string {
 }
 
 // atomicARM64 returns the text of ordered and atomic loads and stores that the .NET compiler emits and the decoder does
-// not know (Arm Architecture Reference Manual, FEAT_LRCPC, FEAT_LRCPC2 and FEAT_LSE). It is empty for other
-// instructions.
+// not know (Arm Architecture Reference Manual, FEAT_LRCPC, FEAT_LRCPC2 and FEAT_LSE). It is empty for others.
 func atomicARM64(w uint32) string {
 	size := w >> 30
 	place := func(offset int32) string {

@@ -27,8 +27,7 @@ func (f *Found[T]) At() Instance { return OfAddr(f.Object.Addr) }
 
 // On lists the objects of the heap that shape T is for, in the order of addresses. Several workers read them, and each
 // type is examined once. The list contains errors for places where the walk could not go on, and for each type that
-// does not fit T. It ends with errors for types whose names are not in the dump, since their objects are not in the
-// list.
+// does not fit T. It ends with errors for types whose names are not in the dump, since their objects are missing.
 func On[T any](ctx context.Context, b *Binder, h *heap.Heap, f *heap.Filter, o heap.ScanOptions) iter.Seq2[Found[T], error] {
 	return func(yield func(Found[T], error) bool) {
 		k := &finder[T]{b: b, shapes: map[*dac.MethodTable]*T{}}
