@@ -635,10 +635,10 @@ func init() {
 	specialMembers = map[string]func(*frame, Value) (Value, bool){
 		"Length":   func(f *frame, v Value) (Value, bool) { return f.lengthOf(v) },
 		"Count":    func(f *frame, v Value) (Value, bool) { return f.lengthOf(v) },
-		"HasValue": func(f *frame, v Value) (Value, bool) { return Bool(v.kind != KindNull), v.kind != KindObject },
-		"Value":    func(f *frame, v Value) (Value, bool) { return v, v.kind != KindObject && v.kind != KindStruct },
+		"HasValue": func(_ *frame, v Value) (Value, bool) { return Bool(v.kind != KindNull), v.kind != KindObject },
+		"Value":    func(_ *frame, v Value) (Value, bool) { return v, v.kind != KindObject && v.kind != KindStruct },
 		"Name":     typeName1,
-		"FullName": func(f *frame, v Value) (Value, bool) {
+		"FullName": func(_ *frame, v Value) (Value, bool) {
 			if v.kind != KindType {
 				return Value{}, false
 			}

@@ -612,7 +612,7 @@ func (r *run) compile(t *objects.Type) (*program, error) {
 		p.items = append(p.items, c)
 	}
 	for _, o := range r.q.orders {
-		c := code{}
+		var c code
 		if o.column > 0 {
 			c = p.items[o.column-1]
 		} else if c, err = s.compile(o.expr); err != nil {

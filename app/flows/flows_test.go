@@ -1,6 +1,7 @@
 package flows_test
 
 import (
+	"context"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -208,4 +209,17 @@ func TestStacksOfRequests(t *testing.T) {
 func TestMissingParts(t *testing.T) {
 	ask := func(v *sosgo.View) (any, []error, error) { return testdump.Asked(v.Flows(t.Context())) }
 	testdump.OpenWeb(t, "web-net10").Sweep(t, 200, false, ask)
+}
+
+// TestCanceled checks that a canceled context ends each question with its error.
+func TestCanceled(t *testing.T) {
+	v, err := testdump.OpenWeb(t, "web-net10").View("")
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for name, ask := range map[string]func() error{
+		"flows": func() error { _, err := v.Flows(ctx); return err },
+	} {
+		assert.ErrorIs(t, ask(), context.Canceled, name)
+	}
 }

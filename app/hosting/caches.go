@@ -97,7 +97,7 @@ func (r *Reader) cache(in shapes.Reading, o objects.Object, s *memoryCache, x sh
 		if s, x := shapes.As[cacheEntry](in, e); s != nil {
 			out.Entries = append(out.Entries, r.entry(in, e, s, x))
 		} else {
-			failed = cmp.Or(failed, error(shapes.ErrNoField))
+			failed = cmp.Or(failed, shapes.ErrNoField)
 		}
 	}
 	out.Count = answer.Of(int64(len(out.Entries)), failed)

@@ -123,3 +123,18 @@ func TestMissingParts(t *testing.T) {
 	t.Run("contexts", func(t *testing.T) { testdump.SweepLibraries(t, 1e6, false, contexts) })
 	t.Run("types of contexts", func(t *testing.T) { testdump.SweepLibraries(t, 60, true, contexts) })
 }
+
+// TestCanceled checks that a canceled context ends each question with its error.
+func TestCanceled(t *testing.T) {
+	v, err := testdump.OpenWeb(t, "web-net10").View("")
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for name, ask := range map[string]func() error{
+		"scopes":   func() error { _, err := v.ServiceScopes(ctx); return err },
+		"caches":   func() error { _, err := v.Caches(ctx); return err },
+		"contexts": func() error { _, err := v.DbContexts(ctx); return err },
+	} {
+		assert.ErrorIs(t, ask(), context.Canceled, name)
+	}
+}

@@ -254,3 +254,16 @@ func TestMissingParts(t *testing.T) {
 	d.Sweep(t, 8, true, ask)
 	testdump.SweepLibraries(t, 400, false, ask)
 }
+
+// TestCanceled checks that a canceled context ends each question with its error.
+func TestCanceled(t *testing.T) {
+	v, err := testdump.OpenWeb(t, "web-net10").View("")
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for name, ask := range map[string]func() error{
+		"pools": func() error { _, err := v.SQLPools(ctx); return err },
+	} {
+		assert.ErrorIs(t, ask(), context.Canceled, name)
+	}
+}

@@ -125,3 +125,19 @@ func TestMissingTypes(t *testing.T) {
 		t.Run(name, func(t *testing.T) { testdump.Open(t, name).Sweep(t, most, true, ask) })
 	}
 }
+
+// TestCanceled checks that a canceled context ends each question with its error.
+func TestCanceled(t *testing.T) {
+	v, err := testdump.OpenWeb(t, "web-net10").View("")
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for name, ask := range map[string]func() error{
+		"pool":       func() error { _, err := v.ThreadPool(ctx); return err },
+		"brief pool": func() error { _, err := v.ThreadPool(ctx, sosgo.ThreadPoolOptions{Brief: true}); return err },
+		"queues":     func() error { _, err := v.WorkQueues(ctx); return err },
+		"timers":     func() error { _, err := v.Timers(ctx); return err },
+	} {
+		assert.ErrorIs(t, ask(), context.Canceled, name)
+	}
+}

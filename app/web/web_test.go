@@ -365,3 +365,20 @@ func TestMissingParts(t *testing.T) {
 		t.Run(name+" of types", func(t *testing.T) { testdump.SweepLibraries(t, 60, true, ask) })
 	}
 }
+
+// TestCanceled checks that a canceled context ends each question with its error.
+func TestCanceled(t *testing.T) {
+	v, err := testdump.OpenWeb(t, "web-net10").View("")
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	for name, ask := range map[string]func() error{
+		"requests":   func() error { _, err := v.Requests(ctx); return err },
+		"messages":   func() error { _, err := v.Messages(ctx); return err },
+		"clients":    func() error { _, err := v.HTTPClients(ctx); return err },
+		"WebSockets": func() error { _, err := v.WebSockets(ctx); return err },
+		"gRPC":       func() error { _, err := v.GRPCCalls(ctx); return err },
+	} {
+		assert.ErrorIs(t, ask(), context.Canceled, name)
+	}
+}

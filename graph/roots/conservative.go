@@ -90,7 +90,7 @@ func (s *scan) registers(t *threads.Thread, list []Frame) bool {
 // the native code on top, its registers if it runs managed code, and the references in explicit frames.
 func (s *scan) conservative(t *threads.Thread) bool {
 	sp, ok := t.OS.Registers.SP()
-	at := target.Range{Start: target.Addr(sp), End: t.Managed.Stack.End}
+	at := target.Range{Start: sp, End: t.Managed.Stack.End}
 	list := s.frames(t)
 	if first := t.Managed.Frame; !t.Managed.Cooperative && first > at.Start {
 		// The frame of an unmanaged call is inside the calling method.

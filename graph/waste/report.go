@@ -127,14 +127,14 @@ func (f *finder) reportKind(ctx context.Context, k kind, types map[uint32]*typeS
 	}
 	row.Share = share(row.Wasted, f.a.Size)
 	f.a.Wasted += row.Wasted
-	row.Types, row.MoreTypes = f.types(k, types)
+	row.Types, row.MoreTypes = f.types(types)
 	row.Holders, row.MoreHolders = f.holders(k, 0)
 	f.a.Kinds = append(f.a.Kinds, row)
 	return nil
 }
 
 // types lists types, the most wasteful first.
-func (f *finder) types(k kind, types map[uint32]*typeSums) (list []answer.WasteType, more int) {
+func (f *finder) types(types map[uint32]*typeSums) (list []answer.WasteType, more int) {
 	for id, s := range types {
 		p := f.plans.list[id]
 		row := answer.WasteType{MethodTable: p.mt.Addr, Objects: s.objects, Wasted: s.wasted, Example: s.at}

@@ -60,7 +60,7 @@ const used = None // value in toward; no node has this number or the one below i
 // next returns a shortest chain without used nodes, or nil, and marks its nodes as used.
 func (c *chainSearch) next(ctx context.Context, u uint32) ([]uint32, error) {
 	c.queue[0], c.toward[u] = u, u+1
-	begin, tail, err := c.search(ctx, u)
+	begin, tail, err := c.search(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -83,8 +83,8 @@ func (c *chainSearch) next(ctx context.Context, u uint32) ([]uint32, error) {
 	return slices.Clip(chain), nil
 }
 
-// search searches backward from u, breadth-first, for the first root, or None. tail is the number of queued nodes.
-func (c *chainSearch) search(ctx context.Context, u uint32) (begin uint32, tail int, err error) {
+// search searches backward from the first of the queue, breadth-first, for the first root, or None. tail is the number of queued nodes.
+func (c *chainSearch) search(ctx context.Context) (begin uint32, tail int, err error) {
 	tail = 1
 	left := stride
 	for head := 0; head < tail; head++ {

@@ -16,7 +16,7 @@ func reserve(bytes int) (memory, error) {
 	return memory{base, size}, err
 }
 
-func (m *memory) commit(from, to int) error { return nil }
+func (m *memory) commit(_, _ int) error { return nil }
 
 func (m *memory) shrink(bytes int) {
 	if keep := pages(bytes); keep < m.size {

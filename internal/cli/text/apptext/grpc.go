@@ -24,7 +24,7 @@ func GRPCCalls(p *report.Page, a *answer.GRPCCalls, all, stacks bool) {
 		}
 		p.Printf("%s %s\n", report.Hex12(c.Address), report.Escape(grpcCall(c)))
 		if c.Stack != nil {
-			stack(p, func(name, format string, args ...any) {
+			stack(func(name, format string, args ...any) {
 				p.Printf("  %-10s %s\n", name, report.Escape(fmt.Sprintf(format, args...)))
 			}, c.Stack, stacks)
 		}

@@ -105,7 +105,7 @@ func request(p *report.Page, r *answer.Request, stacks bool) {
 		line("thread", "%s", thread(&r.Threads[i]))
 	}
 	if r.Stack != nil {
-		stack(p, line, r.Stack, stacks)
+		stack(line, r.Stack, stacks)
 	}
 	p.Print("\n")
 }
@@ -179,7 +179,7 @@ func thread(t *answer.Worker) string {
 }
 
 // stack writes what async code waits for: the methods of the program, or the outermost if none is, or all frames.
-func stack(p *report.Page, line func(string, string, ...any), s *answer.AsyncWork, all bool) {
+func stack(line func(string, string, ...any), s *answer.AsyncWork, all bool) {
 	if !s.Reason.IsZero() {
 		line("waits for", "%s", s.Reason)
 	}

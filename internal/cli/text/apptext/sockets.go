@@ -18,7 +18,7 @@ func WebSockets(p *report.Page, a *answer.WebSockets, stacks bool) {
 		s := &a.Sockets[i]
 		p.Printf("%s %s\n", report.Hex12(s.Address), report.Escape(socket(s)))
 		if s.Stack != nil {
-			stack(p, func(name, format string, args ...any) {
+			stack(func(name, format string, args ...any) {
 				p.Printf("  %-10s %s\n", name, report.Escape(fmt.Sprintf(format, args...)))
 			}, s.Stack, stacks)
 		}

@@ -145,6 +145,6 @@ func sqlHolders(p *report.Page, c *answer.SQLConnection, stacks bool) {
 		line("thread", "%s", thread(&c.Threads[i]))
 	}
 	if c.Stack != nil {
-		stack(p, line, c.Stack, stacks)
+		stack(line, c.Stack, stacks)
 	}
 }
