@@ -66,9 +66,18 @@ func asyncWaiter(p *report.Page, w *answer.AsyncWaiter) {
 	case w.Blocked:
 		words = "waits; a thread blocks on it"
 	case len(w.Stack) > 0:
-		words = "is awaited by " + report.Escape(strings.Join(w.Stack, ", which is awaited by "))
+		words = "is awaited by " + escapedStack(w.Stack)
 	}
 	p.Printf("    task %s %s\n", report.Hex12(w.Task), words)
+}
+
+// escapedStack returns async methods, each but the first on a line of its own.
+func escapedStack(methods []string) string {
+	lines := make([]string, len(methods))
+	for i, m := range methods {
+		lines[i] = report.Escape(m)
+	}
+	return strings.Join(lines, "\n      which is awaited by ")
 }
 
 // holds returns who holds a lock.
