@@ -100,7 +100,7 @@ func TestBundled(t *testing.T) {
 	require.Len(t, list[1].Mappings, 2)
 	assert.Equal(t, target.Mapping{Start: laidBase + 0x4000, End: laidBase + 0x5000, Offset: 0x1000}, list[1].Mappings[1])
 
-	// What is known of it at first, where a core names no files: its headers. That it was looked for in vain proves
+	// At first, if a core names no files, only its headers are known. That it was looked for in vain proves
 	// nothing later.
 	_, err := f.Found(&target.Module{Base: flatBase, Size: 0x3000})
 	require.EqualError(t, err, "nothing names its file")
@@ -146,7 +146,7 @@ func TestBundledShortHeaders(t *testing.T) {
 }
 
 // TestBundledUnaligned: the bundles of x64 programs are not laid out in pages. The page that a mapping begins with has
-// the end of another file, or small files; how much is mapped tells which one is meant. What could be two files is
+// the end of another file, or small files; the mapped size decides which one is meant. What could be two files is
 // none.
 func TestBundledUnaligned(t *testing.T) {
 	app, _, at := (&synth.Bundle{Major: 6, Align: 64, Files: []synth.BundleFile{

@@ -289,5 +289,5 @@ func TestDebugFile(t *testing.T) {
 	only := &Files{Finder: &Finder{Dirs: []string{wrong}}, Memory: process(t)}
 	_, err = only.DebugFile(known("/app/libx.so"))
 	require.ErrorIs(t, err, os.ErrNotExist)
-	assert.ErrorContains(t, err, wrong, "what was refused is told")
+	assert.ErrorContains(t, err, wrong, "what was refused is reported")
 }
