@@ -137,7 +137,7 @@ func (m *Module) rowName(token metadata.Token, mt target.Addr) (string, error) {
 			return name, nil
 		}
 	}
-	return m.r.TypeHandleName(mt, NameNative)
+	return m.r.TypeName(mt, NameNative)
 }
 
 // DescribeAssembly describes the Assembly at a.

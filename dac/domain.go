@@ -21,7 +21,7 @@ func (r *Runtime) AppDomain() (AppDomain, error) {
 	if err := r.Check(FeatureDomains); err != nil {
 		return AppDomain{}, err
 	}
-	a, err := r.globalPointer("AppDomain")
+	a, err := r.GlobalPointer("AppDomain")
 	if err != nil {
 		return AppDomain{}, fmt.Errorf("AppDomain: %w", err)
 	}
@@ -45,7 +45,7 @@ func (r *Runtime) RootAssembly() (target.Addr, error) {
 	if r.off.AppDomain.RootAssembly == layout.Absent {
 		return 0, target.Unsupportedf("the layout lacks the AppDomain's root assembly")
 	}
-	a, err := r.globalPointer("AppDomain")
+	a, err := r.GlobalPointer("AppDomain")
 	if err == nil {
 		a, err = r.ptr(a, r.off.AppDomain.RootAssembly, "AppDomain.RootAssembly")
 	}
@@ -60,7 +60,7 @@ func (r *Runtime) SystemDomain() (target.Addr, error) {
 	if err := r.Check(FeatureDomains); err != nil {
 		return 0, err
 	}
-	return r.globalPointer("SystemDomain")
+	return r.GlobalPointer("SystemDomain")
 }
 
 // Modules returns the modules of the application domain in load order. It returns the modules that it found together
@@ -73,7 +73,7 @@ func (r *Runtime) readModules() ([]*Module, error) {
 	if err := r.Check(FeatureModules); err != nil {
 		return nil, err
 	}
-	domain, err := r.globalPointer("AppDomain")
+	domain, err := r.GlobalPointer("AppDomain")
 	if err != nil {
 		return nil, fmt.Errorf("assemblies: %w", err)
 	}

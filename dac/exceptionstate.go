@@ -25,11 +25,8 @@ type ExceptionState struct {
 // ExceptionFlags).
 type ExceptionFlags uint32
 
-// The flags in use.
-const (
-	ExceptionUnwindStarted ExceptionFlags = 0x004 // a handler was found, and is being gone to
-	ExceptionUnhandled     ExceptionFlags = 0x800 // no handler was found
-)
+// ExceptionUnhandled means that no handler was found.
+const ExceptionUnhandled ExceptionFlags = 0x800
 
 // A stateLayout has the offsets of an ExceptionState's members in either structure.
 // The thrown object is in the structure itself or in a handle.

@@ -274,7 +274,7 @@ type CodeHeap struct {
 
 // JitManager returns the address of the manager of JIT-compiled code (EEJitManager,
 // codeman.h).
-func (r *Runtime) JitManager() (target.Addr, error) { return r.globalPointer("EEJitManager") }
+func (r *Runtime) JitManager() (target.Addr, error) { return r.GlobalPointer("EEJitManager") }
 
 // CodeHeaps returns the code heaps of the JIT manager, the newest first. It returns those that it found together with
 // the first error.

@@ -21,11 +21,9 @@ const (
 	mtfArrayMask       = 0x000c0000
 	mtfArray           = 0x00080000
 	mtfGenericsMask    = 0x00000030
-	mtfGenericInst     = 0x00000010
 	mtfGenericShared   = 0x00000020
 	mtfGenericTypical  = 0x00000030 // open definition
 	mtfContainsPtrs    = 0x01000000
-	mtfContainsVars    = 0x20000000
 	mtfStaticsMask     = 0x00000006 // before 9: of the low word
 	mtfStaticsGeneric  = 0x00000004
 	mtf2DynamicStatics = 0x00000002 // 9 and later: of the second flags

@@ -52,7 +52,7 @@ func (i *Instance) openNative() (*Runtime, error) {
 		return nil, err
 	}
 	r.consts.objectMask = 7
-	if r.known.Free, err = r.globalPointer("FreeObjectMethodTable"); err != nil {
+	if r.known.Free, err = r.GlobalPointer("FreeObjectMethodTable"); err != nil {
 		return nil, err
 	}
 	for _, p := range r.checkLayout() {
@@ -371,7 +371,7 @@ func (r *nativeAOT) checkMethodTable(mt *MethodTable) error {
 		return nil
 	}
 	first := mt.Addr
-	for depth := 0; depth < limits.TypeNameDepth; depth++ {
+	for range limits.TypeNameDepth {
 		next := mt.Parent
 		switch {
 		case mt.IsArray():

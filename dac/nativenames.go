@@ -408,7 +408,7 @@ func (r *nativeAOT) methodOfFunclet(start, data target.Addr) (target.Addr, error
 // readThreads reads the threads of the thread store: their numbers, allocation contexts, and the exception that each
 // handles.
 func (r *nativeAOT) readThreads() (threadList, error) {
-	instance, err := r.globalPointer("RuntimeInstance")
+	instance, err := r.GlobalPointer("RuntimeInstance")
 	var at target.Addr
 	if err == nil {
 		at, err = target.Pointer(r.mem, instance+target.Addr(r.instance.Store))

@@ -32,12 +32,10 @@ type offsets struct {
 	Auxiliary struct {
 		Flags        int `layout:"Flags"`
 		LoaderModule int `layout:"LoaderModule"`
-		ClassObject  int `layout:"ExposedClassObject,optional"`
 		NonVirtual   int `layout:"OffsetToNonVirtualSlots"`
 	} `struct:"MethodTableAuxiliaryData,optional"`
 	Writeable struct {
-		Flags       int `layout:"Flags"`
-		ClassObject int `layout:"ExposedClassObject"`
+		Flags int `layout:"Flags"`
 	} `struct:"MethodTableWriteableData,optional"`
 	EEClass struct {
 		MethodTable    int `layout:"MethodTable"`
@@ -65,7 +63,6 @@ type offsets struct {
 		NumTypeArgs int `layout:"NumTypeArgs"`
 	} `struct:"GenericsDictInfo"`
 	GenericsStatics struct {
-		FieldDescs    int `layout:"FieldDescs"`
 		DynamicTypeID int `layout:"DynamicTypeID"`
 	} `struct:"GenericsStaticsInfo,optional"`
 	TypeDesc struct {
@@ -166,7 +163,6 @@ type offsets struct {
 		FileRefs        int `layout:"FileReferencesMap,optional"`
 		AssemblyRefs    int `layout:"ManifestModuleReferencesMap"`
 		DynamicMetadata int `layout:"DynamicMetadata,optional"`
-		ThunkHeap       int `layout:"ThunkHeap,optional"`
 		ID              int `layout:"ModuleID,optional"`
 		Index           int `layout:"ModuleIndex,optional"`
 		Constructed     int `layout:"AvailableTypeParams,optional"`

@@ -280,7 +280,7 @@ func (r *Runtime) probeGC() (string, error) {
 		}
 		return fmt.Sprintf("%d generations", n), err
 	}
-	at, err := r.globalPointer("GcDacVars")
+	at, err := r.GlobalPointer("GcDacVars")
 	if err != nil {
 		return "", err
 	}

@@ -134,7 +134,7 @@ func newRuntime(inst *Instance, mem target.Memory, l *layout.Layout, files Modul
 		{"ExceptionMethodTable", &r.known.Exception},
 		{"FreeObjectMethodTable", &r.known.Free},
 	} {
-		if *g.dst, err = r.globalPointer(g.name); err != nil && (g.name == "ObjectMethodTable" || g.name == "FreeObjectMethodTable") {
+		if *g.dst, err = r.GlobalPointer(g.name); err != nil && (g.name == "ObjectMethodTable" || g.name == "FreeObjectMethodTable") {
 			return nil, err
 		}
 	}
@@ -193,18 +193,14 @@ func (r *Runtime) thinLockMasks() error {
 	return nil
 }
 
-// globalPointer reads a pointer variable of the runtime.
-func (r *Runtime) globalPointer(name string) (target.Addr, error) {
+// GlobalPointer reads the runtime's pointer variable with that name in the layout.
+func (r *Runtime) GlobalPointer(name string) (target.Addr, error) {
 	at, err := r.layout.Variable(name)
 	if err != nil {
 		return 0, err
 	}
 	return target.Pointer(r.mem, at)
 }
-
-// GlobalPointer reads the runtime's pointer variable of that name in the
-// layout.
-func (r *Runtime) GlobalPointer(name string) (target.Addr, error) { return r.globalPointer(name) }
 
 // ptr reads the pointer member at offset off of the structure at a.
 func (r *Runtime) ptr(a target.Addr, off int, what string) (target.Addr, error) {

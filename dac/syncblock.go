@@ -80,7 +80,7 @@ func (r *Runtime) SyncBlock(index uint32) (SyncBlock, error) {
 }
 
 func (r *Runtime) readSyncBlock(index uint32) (SyncBlock, error) {
-	table, err := r.globalPointer("SyncTableEntries")
+	table, err := r.GlobalPointer("SyncTableEntries")
 	if err != nil {
 		return SyncBlock{}, err
 	}

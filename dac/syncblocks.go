@@ -18,7 +18,7 @@ func (r *Runtime) SyncBlocks() iter.Seq2[SyncBlock, error] {
 		err := r.Check(FeatureSyncBlocks)
 		var table target.Addr
 		if err == nil {
-			table, err = r.globalPointer("SyncTableEntries")
+			table, err = r.GlobalPointer("SyncTableEntries")
 		}
 		if err == nil && table == 0 {
 			err = target.Unsupportedf("the runtime has made no table of them yet")
@@ -64,7 +64,7 @@ func (r *Runtime) readCleanupSyncBlocks() ([]target.Addr, error) {
 	if err := r.Check(FeatureSyncBlocks); err != nil {
 		return nil, err
 	}
-	cache, err := r.globalPointer("SyncBlockCache")
+	cache, err := r.GlobalPointer("SyncBlockCache")
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +103,7 @@ func (r *Runtime) readCleanupSyncBlocks() ([]target.Addr, error) {
 // syncTableEnd returns the index after the last entry that was ever used, and true if the runtime counts them;
 // otherwise it returns a bound.
 func (r *Runtime) syncTableEnd() (end uint32, counted bool) {
-	at, err := r.globalPointer("SyncBlockCache")
+	at, err := r.GlobalPointer("SyncBlockCache")
 	if err != nil || at == 0 {
 		return limits.SyncBlocks, false
 	}

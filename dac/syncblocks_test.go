@@ -69,7 +69,7 @@ func TestSyncBlocksBehindEmpty(t *testing.T) {
 		if len(want) < 3 {
 			return false
 		}
-		table, err := rt.globalPointer("SyncTableEntries")
+		table, err := rt.GlobalPointer("SyncTableEntries")
 		require.NoError(t, err)
 		size := rt.off.SyncEntry.Size
 		mem := patched{d, table + target.Addr(size), make([]byte, size)}
@@ -99,7 +99,7 @@ func pointed(mem target.Memory, at map[target.Addr]target.Addr) target.Memory {
 // that is damaged is an error beside what was read, one that the layout does not know is no empty one.
 func TestCleanupSyncBlocks(t *testing.T) {
 	cannedHeaps(t, func(name string, d *dump.File, rt *Runtime) bool {
-		cache, err := rt.globalPointer("SyncBlockCache")
+		cache, err := rt.GlobalPointer("SyncBlockCache")
 		if err != nil {
 			return false
 		}

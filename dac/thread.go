@@ -81,7 +81,7 @@ func (r *Runtime) ThreadCounts() (ThreadCounts, error) {
 }
 
 func (r clr) readThreads() (threadList, error) {
-	store, err := r.globalPointer("ThreadStore")
+	store, err := r.GlobalPointer("ThreadStore")
 	if err != nil {
 		return threadList{}, fmt.Errorf("thread store: %w", err)
 	}
@@ -99,8 +99,8 @@ func (r *Runtime) threadsOf(store target.Addr) (threadList, error) {
 	if rd.Err != nil {
 		return l, fmt.Errorf("thread store: %w", rd.Err)
 	}
-	finalizer, _ := r.globalPointer("FinalizerThread") // only annotations: missing ones mark nothing
-	gc, _ := r.globalPointer("GCThread")
+	finalizer, _ := r.GlobalPointer("FinalizerThread") // only annotations: missing ones mark nothing
+	gc, _ := r.GlobalPointer("GCThread")
 	var firstErr error
 	for n := uint32(0); link != 0; n++ {
 		if n >= min(l.counts.Threads, limits.ManagedThreads) {
@@ -149,7 +149,7 @@ func (r *Runtime) readThread(a target.Addr) (Thread, error) {
 	if o.Domain != layout.Absent {
 		t.Domain = rd.Ptr(o.Domain)
 	} else if rd.Err == nil {
-		t.Domain, rd.Err = r.globalPointer("AppDomain")
+		t.Domain, rd.Err = r.GlobalPointer("AppDomain")
 	}
 	if rd.Err != nil {
 		return t, fmt.Errorf("Thread %016x: %w", uint64(a), rd.Err)

@@ -1,11 +1,11 @@
 package dac
 
 import (
-	"encoding/binary"
 	"fmt"
-	"unicode/utf16"
+	"slices"
 
 	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/internal/utf16text"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -75,10 +75,8 @@ func (r *Runtime) instanceField(mt *MethodTable, names ...string) (FieldDesc, er
 		if err != nil {
 			return FieldDesc{}, err
 		}
-		for _, n := range names {
-			if name == n {
-				return fields[i], nil
-			}
+		if slices.Contains(names, name) {
+			return fields[i], nil
 		}
 	}
 	return FieldDesc{}, target.Unsupportedf("the type has no field %s", names[0])
@@ -98,9 +96,5 @@ func (r *Runtime) StringAt(a target.Addr, limit int) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("string %016x: %w", uint64(a), err)
 	}
-	units := make([]uint16, len(b)/2)
-	for i := range units {
-		units[i] = binary.LittleEndian.Uint16(b[2*i:])
-	}
-	return string(utf16.Decode(units)), nil
+	return utf16text.String(b), nil
 }

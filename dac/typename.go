@@ -35,15 +35,9 @@ type nameCache struct {
 	m  map[nameKey]string
 }
 
-// TypeName returns the name of the type with the MethodTable mt. The name of a continuation of runtime-async (.NET 11),
-// which has no metadata, is its parent's with a note.
-func (r *Runtime) TypeName(mt target.Addr, style NameStyle) (string, error) {
-	return r.TypeHandleName(mt, style)
-}
-
-// TypeHandleName returns the name of the type that a TypeHandle names: a
-// MethodTable, or a TypeDesc with the second bit set.
-func (r *Runtime) TypeHandleName(th target.Addr, style NameStyle) (string, error) {
+// TypeName returns the name of the type that a TypeHandle names: a MethodTable, or a TypeDesc with the second bit set. The
+// name of a continuation of runtime-async (.NET 11), which has no metadata, is its parent's with a note.
+func (r *Runtime) TypeName(th target.Addr, style NameStyle) (string, error) {
 	k := nameKey{th, style}
 	r.names.mu.RLock()
 	s, ok := r.names.m[k]

@@ -309,7 +309,7 @@ func (r *Runtime) sigName(b *strings.Builder, sig *metadata.TypeSig, c SigContex
 	sig = sig.Unmodified()
 	if th, err := r.resolveType(sig, c, depth); err == nil && th != 0 {
 		// Partial dumps lack MethodTables whose names are in metadata.
-		name, err := r.TypeHandleName(th, style)
+		name, err := r.TypeName(th, style)
 		if !errors.Is(err, target.ErrNotInDump) {
 			b.WriteString(name)
 			return err

@@ -2,9 +2,9 @@ package heap
 
 import (
 	"encoding/binary"
-	"unicode/utf16"
 	"unicode/utf8"
 
+	"github.com/sosgo/sosgo/internal/utf16text"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -38,23 +38,15 @@ func appendText(buf, b []byte) []byte {
 	for ; len(b) >= 8; b = b[8:] {
 		v := binary.LittleEndian.Uint64(b)
 		if v&noASCII != 0 {
-			return append(buf[:start], decodeUTF16(all)...)
+			return append(buf[:start], utf16text.String(all)...)
 		}
 		buf = append(buf, byte(v), byte(v>>16), byte(v>>32), byte(v>>48))
 	}
 	for ; len(b) >= 2; b = b[2:] {
 		if b[0] >= utf8.RuneSelf || b[1] != 0 {
-			return append(buf[:start], decodeUTF16(all)...)
+			return append(buf[:start], utf16text.String(all)...)
 		}
 		buf = append(buf, b[0])
 	}
 	return buf
-}
-
-func decodeUTF16(b []byte) string {
-	u := make([]uint16, len(b)/2)
-	for i := range u {
-		u[i] = binary.LittleEndian.Uint16(b[2*i:])
-	}
-	return string(utf16.Decode(u))
 }

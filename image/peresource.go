@@ -5,7 +5,7 @@ import (
 	"strings"
 	"unicode/utf16"
 
-	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/internal/utf16text"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -109,13 +109,5 @@ func (t *resourceTree) named(v uint32, name string) (bool, error) {
 	if b, err = t.bytes(v+2, 2*n); err != nil {
 		return false, err
 	}
-	return strings.EqualFold(decodeUTF16(b), name), nil
-}
-
-func decodeUTF16(b []byte) string {
-	u := make([]uint16, 0, min(len(b)/2, limits.IdentifierBytes))
-	for ; len(b) >= 2; b = b[2:] {
-		u = append(u, le16(b, 0))
-	}
-	return string(utf16.Decode(u))
+	return strings.EqualFold(utf16text.String(b), name), nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/sosgo/sosgo/internal/utf16text"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -72,7 +73,7 @@ func versionValue(b []byte, key string) string {
 	if at > len(b) || n > len(b)-at {
 		return ""
 	}
-	s, _, _ := strings.Cut(decodeUTF16(b[at:at+n]), "\x00")
+	s, _, _ := strings.Cut(utf16text.String(b[at:at+n]), "\x00")
 	return strings.TrimSpace(s)
 }
 

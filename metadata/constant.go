@@ -3,6 +3,8 @@ package metadata
 import (
 	"encoding/binary"
 	"math"
+
+	"github.com/sosgo/sosgo/internal/utf16text"
 )
 
 // ConstantOf returns the compile-time value of a Field, Param or Property: a bool, Char, sized integer, float, string,
@@ -78,7 +80,7 @@ func decodeConstant(e ElementType, b []byte) (any, error) {
 		if len(b)%2 != 0 {
 			return nil, corruptf(0, "constant string of %d bytes", len(b))
 		}
-		return decodeUTF16(b), nil
+		return utf16text.String(b), nil
 	case e == ElementClass: // null
 		return nil, nil
 	case n == 0:

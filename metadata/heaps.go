@@ -3,9 +3,9 @@ package metadata
 import (
 	"bytes"
 	"encoding/binary"
-	"unicode/utf16"
 
 	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/internal/utf16text"
 )
 
 // StringBytes lends the bytes of a #Strings entry, without its NUL (ECMA-335 II.24.2.3). They are UTF-8 by the
@@ -104,16 +104,7 @@ func (md *Metadata) UserString(t Token) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return decodeUTF16(b[:len(b)&^1]), nil
-}
-
-// decodeUTF16 converts little-endian UTF-16 of an even number of bytes.
-func decodeUTF16(b []byte) string {
-	u := make([]uint16, len(b)/2)
-	for i := range u {
-		u[i] = binary.LittleEndian.Uint16(b[2*i:])
-	}
-	return string(utf16.Decode(u))
+	return utf16text.String(b), nil
 }
 
 // compressedSize returns the number of bytes of a compressed unsigned integer that

@@ -65,7 +65,7 @@ func (r *Reader) DescribeArray(ctx context.Context, a target.Addr, options Array
 	}
 	d := &describer{r: r, note: res.Note}
 	res.Type = res.Text(o.Type.Name())
-	res.ElementType = res.Text(r.rt.TypeHandleName(o.Type.MT.PerInstInfo, dac.NameNative))
+	res.ElementType = res.Text(r.rt.TypeName(o.Type.MT.PerInstInfo, dac.NameNative))
 	res.Class = d.class(o.Type)
 	res.Elements = arr.elements(ctx, first, n, &options)
 	res.Size, err = o.Size()

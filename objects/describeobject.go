@@ -221,7 +221,7 @@ func (d *describer) runtimeType(a *answer.Object, o Object) {
 		name = d.text("", err)
 	} else {
 		a.RuntimeType = &th
-		name = d.text(d.r.rt.TypeHandleName(th, dac.NameNative))
+		name = d.text(d.r.rt.TypeName(th, dac.NameNative))
 	}
 	a.RuntimeTypeName = &name
 }

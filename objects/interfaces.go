@@ -38,7 +38,7 @@ func (i *Interface) Name() (string, error) {
 		if args[k] = "?"; th == 0 {
 			continue
 		}
-		if args[k], err = i.Definition.r.rt.TypeHandleName(th, dac.NameManaged); err != nil {
+		if args[k], err = i.Definition.r.rt.TypeName(th, dac.NameManaged); err != nil {
 			return "", err
 		}
 	}

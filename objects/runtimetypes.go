@@ -55,7 +55,7 @@ func (r *Reader) runtimeType(a target.Addr) (answer.RuntimeType, error) {
 		return answer.RuntimeType{}, err
 	}
 	row := answer.RuntimeType{Address: a, Handle: handle}
-	row.Name.S, row.Name.Err = r.rt.TypeHandleName(handle, dac.NameManaged)
+	row.Name.S, row.Name.Err = r.rt.TypeName(handle, dac.NameManaged)
 	return row, row.Name.Err
 }
 

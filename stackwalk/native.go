@@ -16,27 +16,6 @@ type codeMap struct {
 	native   *nativeCode
 }
 
-// FunctionAt returns the range of the function that contains an address, according to its unwind data.
-func (w *Walker) FunctionAt(ip target.Addr) (target.Range, bool) {
-	if w.codes == nil {
-		return target.Range{}, false
-	}
-	c, ok := w.codes.FindCode(ip)
-	return c.Range, ok
-}
-
-// FunctionData returns the address of the language-specific data of the native function that contains an address. It
-// returns false if there are none.
-func (w *Walker) FunctionData(ip target.Addr) (target.Addr, bool) {
-	if w.codes == nil {
-		return 0, false
-	}
-	if m := w.codes.native.at(ip); m != nil {
-		return m.Data(ip)
-	}
-	return 0, false
-}
-
 // FindCode implements unwind.CodeMap.
 func (m *codeMap) FindCode(ip target.Addr) (unwind.Code, bool) {
 	for _, rt := range m.runtimes {

@@ -205,7 +205,7 @@ func (s nameSearch) resolve(m *dac.Module, file answer.Text, f dac.Match) answer
 // typeName returns the type's name as SOS's managed commands write it.
 func (s nameSearch) typeName(m *dac.Module, t metadata.Token, mt target.Addr) (string, error) {
 	if mt != 0 {
-		if name, err := s.r.rt.TypeHandleName(mt, dac.NameManaged); err == nil {
+		if name, err := s.r.rt.TypeName(mt, dac.NameManaged); err == nil {
 			return name, nil
 		}
 	}

@@ -52,7 +52,6 @@ type offsets struct {
 	} `struct:"LCGMethodResolver,optional"`
 	CodeData struct {
 		Versioning int `layout:"VersioningState"`
-		Temporary  int `layout:"TemporaryEntryPoint"`
 	} `struct:"MethodDescCodeData,optional"`
 	Versioning struct {
 		MethodDesc int `layout:"MethodDesc,optional"` // before 9

@@ -1,4 +1,4 @@
-// Package utf16text turns UTF-16 that comes in pieces into UTF-8.
+// Package utf16text turns UTF-16 into UTF-8, whole or piece by piece.
 package utf16text
 
 import (
@@ -6,6 +6,15 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 )
+
+// String decodes little-endian code units. Surrogates that stand alone become U+FFFD, and an odd last byte is ignored.
+func String(b []byte) string {
+	u := make([]uint16, len(b)/2)
+	for i := range u {
+		u[i] = binary.LittleEndian.Uint16(b[2*i:])
+	}
+	return string(utf16.Decode(u))
+}
 
 // A Decoder passes decoded text to Emit piece by piece. The slice is valid until Emit returns. Emit's error ends it.
 type Decoder struct {

@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"iter"
 	"strings"
-	"unicode/utf16"
 
 	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/internal/utf16text"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/target"
@@ -244,14 +244,7 @@ func (r *Reader) chars(at target.Addr, n int64) (string, error) {
 		return "", target.Corruptf("%d characters", n)
 	}
 	b, err := target.Bytes(r.b.Objects().Runtime().Memory(), at, int(2*n))
-	if err != nil {
-		return "", err
-	}
-	units := make([]uint16, n)
-	for i := range units {
-		units[i] = uint16(b[2*i]) | uint16(b[2*i+1])<<8
-	}
-	return string(utf16.Decode(units)), nil
+	return utf16text.String(b), err
 }
 
 // A stream is a MemoryStream. Its bytes are a part of an array.

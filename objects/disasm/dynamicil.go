@@ -169,7 +169,7 @@ func (l *Lister) dynamicItem(o objects.Object) (string, error) {
 	if err == nil {
 		return l.code.MethodName(m, code.MethodFull)
 	}
-	name, typeErr := l.rt.TypeHandleName(h, dac.NameNative)
+	name, typeErr := l.rt.TypeName(h, dac.NameNative)
 	if errors.Is(typeErr, target.ErrCorrupt) {
 		typeErr = err // not a type, so a method
 	}

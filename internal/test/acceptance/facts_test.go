@@ -62,7 +62,7 @@ func TestTypeFacts(t *testing.T) {
 		rt, err := d.Runtime()
 		require.NoError(t, err)
 		for _, f := range facts {
-			name, err := rt.TypeHandleName(f.Addr, dac.NameManaged)
+			name, err := rt.TypeName(f.Addr, dac.NameManaged)
 			if errors.Is(err, target.ErrNotInDump) && !d.HasHeap() {
 				continue // a partial dump has the types of its stacks only
 			}
