@@ -46,7 +46,8 @@ func runArgs(ctx context.Context, raw []byte, args ...string) outcome {
 func plainCommands() []string {
 	var names []string
 	for _, c := range commands.All() {
-		if c.NeedsDump && !c.Hidden && !c.Serves && !slices.ContainsFunc(c.Args, func(a cli.Arg) bool { return !a.Optional }) {
+		_, args := c.Declares()
+		if c.NeedsDump && !c.Hidden && !c.Serves && !slices.ContainsFunc(args, func(a cli.Arg) bool { return !a.Optional }) {
 			names = append(names, c.Name)
 		}
 	}
