@@ -10,6 +10,7 @@ import (
 // Symbols names native code by what the process's modules export, and the methods of
 // NativeAOT programs by the names that these keep for their stack traces.
 func (d *Dump) Symbols() *image.Symbols {
+	d = d.orNone()
 	s := image.NewSymbols(d.read, d.file.Modules())
 	for _, inst := range d.Runtimes() {
 		if inst.Flavor != dac.FlavorNativeAOT {

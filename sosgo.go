@@ -67,6 +67,7 @@ import (
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/dump"
 	"github.com/sosgo/sosgo/image"
+	"github.com/sosgo/sosgo/internal/absent"
 	"github.com/sosgo/sosgo/internal/inuse"
 	"github.com/sosgo/sosgo/internal/lazy"
 	"github.com/sosgo/sosgo/internal/modfiles"
@@ -264,6 +265,20 @@ func newDump(f *dump.File, o Options) *Dump {
 // errClosed is about a dump behind Close.
 var errClosed = target.Unsupportedf("the dump is closed")
 
+// none stands for a nil or zero Dump: a process that holds nothing.
+var none = sync.OnceValue(func() *Dump {
+	f, _ := dump.OfTarget(absent.Process(nil)) // it is a target
+	return newDump(f, Options{Offline: true})
+})
+
+// orNone returns d, or none for a nil or zero Dump.
+func (d *Dump) orNone() *Dump {
+	if d == nil || d.file == nil {
+		return none()
+	}
+	return d
+}
+
 // errNoDump is the error of a zero Dump or View.
 var errNoDump = target.Unsupportedf("no dump is open")
 
@@ -281,12 +296,13 @@ func (d *Dump) Close() error {
 }
 
 // Truncated says that the dump's file is cut, and by how much; see dump.File.
-func (d *Dump) Truncated() error { return d.file.Truncated() }
+func (d *Dump) Truncated() error { return d.orNone().file.Truncated() }
 
 // OpenFiles opens the files of all modules that can be found. Otherwise each is
 // opened when memory that it has is first read. What is not found stays missing; the
 // error is the context's.
 func (d *Dump) OpenFiles(ctx context.Context) error {
+	d = d.orNone()
 	modules := d.file.Modules()
 	return workers.Each(ctx, d.options.Jobs, len(modules), func(i int) {
 		_, _ = d.files.Found(&modules[i]) // its readers say what is missing
@@ -294,24 +310,25 @@ func (d *Dump) OpenFiles(ctx context.Context) error {
 }
 
 // File describes the dump's file; it is the dumped process as a target.Target.
-func (d *Dump) File() *dump.File { return d.file }
+func (d *Dump) File() *dump.File { return d.orNone().file }
 
 // Target returns the dumped process. Its memory is what the dump holds.
-func (d *Dump) Target() target.Target { return d.file }
+func (d *Dump) Target() target.Target { return d.orNone().file }
 
 // Memory returns the process's memory, completed by the read-only parts of module
 // files where the dump lacks them.
-func (d *Dump) Memory() target.Memory { return d.read }
+func (d *Dump) Memory() target.Memory { return d.orNone().read }
 
 // MemorySource returns where the byte at a comes from: "dump", the path of a
 // module's file, or "" if neither has it.
-func (d *Dump) MemorySource(a target.Addr) string { return d.mem.Source(a) }
+func (d *Dump) MemorySource(a target.Addr) string { return d.orNone().mem.Source(a) }
 
 // Jobs returns the number of goroutines that walks may use.
-func (d *Dump) Jobs() int { return d.options.Jobs }
+func (d *Dump) Jobs() int { return d.orNone().options.Jobs }
 
 // Runtimes returns the .NET runtimes in the process, oldest version first.
 func (d *Dump) Runtimes() []*dac.Instance {
+	d = d.orNone()
 	list, _ := d.runtimes.Get(func() ([]*dac.Instance, error) {
 		found := dac.Find(d.file, d.read, d.files)
 		sort.SliceStable(found, func(i, j int) bool { return dac.CompareVersions(found[i].Version(), found[j].Version()) < 0 })
@@ -324,15 +341,20 @@ func (d *Dump) Runtimes() []*dac.Instance {
 }
 
 // Modules returns the images of the process by address; see image.Modules.
-func (d *Dump) Modules() []image.Module { return image.Modules(d.file, d.read) }
+func (d *Dump) Modules() []image.Module {
+	d = d.orNone()
+	return image.Modules(d.file, d.read)
+}
 
 // Pack writes a pack of the dump to w: one file with the dump and the files of
 // its modules, which Open opens directly; see dump.File.Pack.
 func (d *Dump) Pack(ctx context.Context, w io.Writer, progress func(done, total int64)) (*dump.Packed, error) {
+	d = d.orNone()
 	return d.file.Pack(ctx, w, d.packEntries, progress)
 }
 
 // PackFile writes a pack of the dump to a new file; see dump.File.PackFile.
 func (d *Dump) PackFile(ctx context.Context, name string, progress func(done, total int64)) (*answer.Pack, error) {
+	d = d.orNone()
 	return d.file.PackFile(ctx, name, d.packEntries, progress)
 }

@@ -77,6 +77,14 @@ func (d *Dump) View(runtime string) (*View, error) {
 	return d.viewOf(inst), nil
 }
 
+// of returns the dump of v.
+func (v *View) of() *Dump {
+	if v == nil {
+		return none()
+	}
+	return v.dump.orNone()
+}
+
 // viewOf returns the only view of a runtime.
 func (d *Dump) viewOf(inst *dac.Instance) *View {
 	d.mu.Lock()
@@ -317,7 +325,7 @@ func (v *View) Walker() (*stackwalk.Walker, error) {
 // stackwalk.NewNativeWalker.
 func (v *View) NativeWalker() *stackwalk.Walker {
 	w, _ := v.native.Get(func() (*stackwalk.Walker, error) {
-		return stackwalk.NewNativeWalker(v.dump.Target(), v.dump.Memory()), nil
+		return stackwalk.NewNativeWalker(v.of().Target(), v.of().Memory()), nil
 	})
 	return w
 }
@@ -326,7 +334,7 @@ func (v *View) NativeWalker() *stackwalk.Walker {
 // out, and its code is like any other native code.
 func (v *View) otherRuntimes() []*dac.Runtime {
 	var out []*dac.Runtime
-	for _, inst := range v.dump.Runtimes() {
+	for _, inst := range v.of().Runtimes() {
 		if inst == v.inst || inst.Flavor != dac.FlavorCoreCLR {
 			continue
 		}
@@ -362,13 +370,13 @@ func (v *View) BriefCrash() *answer.Crash { return crash.DescribeBriefly(v.proce
 
 // process returns what package crash looks at.
 func (v *View) process() crash.Process {
-	return crash.Process{Target: v.dump.file, Memory: v.dump.mem, Threads: v.Threads, Runtime: v.Runtime, Walker: v.Walker, Resolve: v.Resolve}
+	return crash.Process{Target: v.of().file, Memory: v.of().mem, Threads: v.Threads, Runtime: v.Runtime, Walker: v.Walker, Resolve: v.Resolve}
 }
 
 // Diagnose looks at everything that can keep sosgo from an answer, with members
 // also at every member of the runtime's layout; see diagnosis.Of.
 func (v *View) Diagnose(members bool) *answer.Diagnosis {
-	d := v.dump
+	d := v.of()
 	return diagnosis.Of(diagnosis.Source{
 		File: d.file, Runtimes: d.Runtimes(), Chosen: v.inst, Heap: v.Heap, ModuleFile: d.describeFile, Memory: d.read, MemorySource: d.MemorySource,
 		Open:    func(inst *dac.Instance) (*dac.Runtime, error) { return d.viewOf(inst).Runtime() },
@@ -434,7 +442,7 @@ func (d *Dump) MergedWalk(ctx context.Context, osThread uint32, o stackwalk.Walk
 // where those of the others are; see stackwalk.FoldOthers.
 func (v *View) FoldedWalk(ctx context.Context, osThread uint32, o stackwalk.WalkOptions) iter.Seq[stackwalk.Frame] {
 	rt, _ := v.Runtime() // without one all frames are others'
-	return stackwalk.FoldOthers(v.dump.MergedWalk(ctx, osThread, o), rt)
+	return stackwalk.FoldOthers(v.of().MergedWalk(ctx, osThread, o), rt)
 }
 
 // Resolve reports what an address is; see resolve.Address. What is nothing of this
@@ -444,11 +452,11 @@ func (v *View) Resolve(ctx context.Context, a target.Addr) *answer.Address {
 	if !own.Kind.Nameless() {
 		return own
 	}
-	for _, inst := range v.dump.Runtimes() {
+	for _, inst := range v.of().Runtimes() {
 		if inst == v.inst || inst.Flavor != dac.FlavorCoreCLR {
 			continue
 		}
-		if other := v.dump.viewOf(inst).resolve(ctx, a); !other.Kind.Nameless() {
+		if other := v.of().viewOf(inst).resolve(ctx, a); !other.Kind.Nameless() {
 			index := inst.Index
 			other.Runtime = &index
 			return other
@@ -458,7 +466,7 @@ func (v *View) Resolve(ctx context.Context, a target.Addr) *answer.Address {
 }
 
 func (v *View) resolve(ctx context.Context, a target.Addr) *answer.Address {
-	return resolve.Address(ctx, resolve.Process{Target: v.dump.file, Runtime: v.Runtime, Heap: v.Heap, Threads: v.Threads}, a)
+	return resolve.Address(ctx, resolve.Process{Target: v.of().file, Runtime: v.Runtime, Heap: v.Heap, Threads: v.Threads}, a)
 }
 
 // Resolve returns the Resolve of the default View.

@@ -34,16 +34,27 @@ type Gaps struct {
 
 // Note records why a part of the answer is missing or doubtful; nil is ignored.
 func (g *Gaps) Note(err error) {
+	if g == nil {
+		return
+	}
 	if err != nil {
 		g.noted = append(g.noted, err)
 	}
 }
 
 // NoteAll records what a part of the answer, which has gaps of its own, lacks.
-func (g *Gaps) NoteAll(errs []error) { g.noted = append(g.noted, errs...) }
+func (g *Gaps) NoteAll(errs []error) {
+	if g == nil {
+		return
+	}
+	g.noted = append(g.noted, errs...)
+}
 
 // NoteFirst records errs in front of what is noted already.
 func (g *Gaps) NoteFirst(errs []error) {
+	if g == nil {
+		return
+	}
 	if len(errs) > 0 {
 		g.noted = append(append([]error(nil), errs...), g.noted...)
 	}
@@ -54,7 +65,11 @@ func (g Gaps) Noted() []error { return g.noted }
 
 // Fail records that the whole answer is unusable, which may become known only while its rows are read.
 // The first failure is kept; nil is ignored.
-func (g *Gaps) Fail(err error) { g.failure = cmp.Or(g.failure, err) }
+func (g *Gaps) Fail(err error) {
+	if g != nil {
+		g.failure = cmp.Or(g.failure, err)
+	}
+}
 
 // Failure returns what Fail noted.
 func (g Gaps) Failure() error { return g.failure }

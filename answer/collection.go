@@ -75,7 +75,7 @@ func NewCollectionItems(source CollectionSource) *CollectionItems { return &Coll
 
 // All iterates over the elements; what can't be read is an error between them. A nil list is empty.
 func (l *CollectionItems) All() iter.Seq2[CollectionItem, error] {
-	if l == nil {
+	if l == nil || l.source == nil {
 		return func(func(CollectionItem, error) bool) {}
 	}
 	return l.source.All()
@@ -85,7 +85,7 @@ func (l *CollectionItems) All() iter.Seq2[CollectionItem, error] {
 // the caller's goroutine. Each worker appends rows with a function of its own that newRow makes. What can't be read is noted
 // in the answer. The error is emit's or the context's. A nil list is empty.
 func (l *CollectionItems) Format(newRow func() AppendItem, emit func(rows []byte) error) error {
-	if l == nil {
+	if l == nil || l.source == nil {
 		return nil
 	}
 	return l.source.Format(newRow, emit)

@@ -56,6 +56,9 @@ type HandleTally struct {
 
 // Add counts h.
 func (t *HandleTally) Add(h *Handle) {
+	if h == nil {
+		return
+	}
 	if t.byType == nil {
 		t.byType, t.types = map[string]uint64{}, map[target.Addr]*TypeCount{}
 	}

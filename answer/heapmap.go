@@ -40,6 +40,9 @@ type MapSizes struct {
 
 // Add adds the sizes of b.
 func (s *MapSizes) Add(b *MapSizes) {
+	if b == nil {
+		return
+	}
 	s.Objects += b.Objects
 	s.Used += b.Used
 	s.Dead += b.Dead

@@ -43,12 +43,20 @@ type AppendObject = func(b []byte, o *HeapObject) []byte
 func NewObjects(source ObjectSource) *Objects { return &Objects{source} }
 
 // All iterates over the objects, without what strings say.
-func (l *Objects) All() iter.Seq2[HeapObject, error] { return l.source.All() }
+func (l *Objects) All() iter.Seq2[HeapObject, error] {
+	if l.source == nil {
+		return func(func(HeapObject, error) bool) {}
+	}
+	return l.source.All()
+}
 
 // Format formats the objects with several workers. It calls emit on the caller's goroutine, with many rows at a time,
 // in the order of the list. Each worker appends rows with its own function from newRow. chars bounds the characters of
 // a string that the rows receive; 0 means none. The error is emit's or ctx's.
 func (l *Objects) Format(chars int, newRow func() AppendObject, emit func(rows []byte) error) error {
+	if l.source == nil {
+		return nil
+	}
 	return l.source.Format(chars, newRow, emit)
 }
 

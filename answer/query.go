@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"fmt"
 	"iter"
 	"math"
 	"reflect"
@@ -84,7 +85,7 @@ const exactBits = 53
 func (c *Cell) AppendJSON(b []byte) []byte {
 	switch c.Kind {
 	case CellMissing:
-		return append(jsonenc.AppendString(append(b, `{"missing":`...), c.Err.Error()), '}')
+		return append(jsonenc.AppendString(append(b, `{"missing":`...), fmt.Sprint(c.Err)), '}')
 	case CellNull:
 		return append(b, "null"...)
 	case CellBool:

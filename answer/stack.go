@@ -395,6 +395,9 @@ func (p *Profile) Frame(f ProfileFrame) int {
 	i, ok := p.index[f]
 	if !ok {
 		i = len(p.Frames)
+		if p.index == nil {
+			p.index = map[ProfileFrame]int{}
+		}
 		p.index[f] = i
 		p.Frames = append(p.Frames, f)
 	}

@@ -35,11 +35,19 @@ type AppendStringCount = func(b []byte, s *StringCount) []byte
 func NewStringCounts(source StringSource) *StringCounts { return &StringCounts{source} }
 
 // All iterates over the contents.
-func (l *StringCounts) All() iter.Seq2[StringCount, error] { return l.source.All() }
+func (l *StringCounts) All() iter.Seq2[StringCount, error] {
+	if l.source == nil {
+		return func(func(StringCount, error) bool) {}
+	}
+	return l.source.All()
+}
 
 // Format formats the contents by several workers, as Objects.Format does objects. The error is emit's or the context's;
 // why strings could not be counted is noted in the answer.
 func (l *StringCounts) Format(newRow func() AppendStringCount, emit func(rows []byte) error) error {
+	if l.source == nil {
+		return nil
+	}
 	return l.source.Format(newRow, emit)
 }
 

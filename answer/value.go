@@ -63,7 +63,9 @@ func (v Value) Float() float64 {
 }
 
 // Shortest returns the value of a KindFloat in the shortest form that reads back the same.
-func (v Value) Shortest() string { return strconv.FormatFloat(v.Float(), 'g', -1, 8*v.Size) }
+func (v Value) Shortest() string {
+	return strconv.FormatFloat(v.Float(), 'g', -1, max(32, min(64, 8*v.Size)))
+}
 
 // Plain returns the value as a number or an address, with a prefix: what stands for it where no words do.
 func (v Value) Plain() string {

@@ -69,6 +69,6 @@ func (m *Module) describeLoaded(row *answer.LoadedModule) {
 	row.PDB, row.PDBErr = img.DescribePDB()
 	row.Note(row.PDBErr)
 	if tm, err := m.imageModule(); err == nil {
-		row.Version = image.DescribeVersion(&row.Gaps, m.r.mem, tm)
+		row.Version = image.DescribeVersion(&row.Gaps, m.runtime().mem, tm)
 	}
 }

@@ -70,7 +70,7 @@ func (m *Module) MapTable(k Map) (target.Addr, error) {
 	if err != nil {
 		return 0, err
 	}
-	return m.r.ptr(at, m.r.off.LookupMap.TableData, "ModuleLookupMap.TableData")
+	return m.runtime().ptr(at, m.runtime().off.LookupMap.TableData, "ModuleLookupMap.TableData")
 }
 
 // ImageLayout flags of PEImageLayout (peimagelayout.h).
@@ -82,17 +82,20 @@ func (m *Module) IsFlat() (bool, error) {
 	if err != nil || lay == 0 {
 		return false, err
 	}
-	flags, err := m.r.u32(lay, m.r.off.PEImageLayout.Flags, "PEImageLayout.Flags")
+	flags, err := m.runtime().u32(lay, m.runtime().off.PEImageLayout.Flags, "PEImageLayout.Flags")
 	return err == nil && flags&peLayoutMapped == 0, err
 }
 
 // Interfaces returns the MethodTables of the interfaces that mt implements
 // (MethodTable::m_pInterfaceMap).
 func (r *Runtime) Interfaces(mt *MethodTable) ([]target.Addr, error) {
+	if mt == nil {
+		return nil, errNoType
+	}
 	if mt.NumInterfaces == 0 {
 		return nil, nil
 	}
-	return r.impl.interfaces(mt)
+	return r.of().interfaces(mt)
 }
 
 func (r clr) interfaces(mt *MethodTable) ([]target.Addr, error) {

@@ -30,6 +30,9 @@ type BlockingItem struct {
 // the wait lasts, and the sync block that it names proves it. BlockingItems returns target.ErrUnsupported for a runtime
 // whose layout lacks the list.
 func (r *Runtime) BlockingItems(t *Thread) ([]BlockingItem, error) {
+	if t == nil {
+		return nil, errNoThread
+	}
 	o := &r.off.BlockingItem
 	if r.off.Thread.Blocking == layout.Absent || o.Monitor == layout.Absent {
 		return nil, target.Unsupportedf("the layout of this runtime lacks the list of monitors that threads wait for")

@@ -36,7 +36,7 @@ const typeSlack = 64
 // typeBuckets finds the buckets of the module's table of constructed types, and
 // how many entries they can have together.
 func (m *Module) typeBuckets() (at target.Addr, n uint64, entries int, err error) {
-	r, o := m.r, &m.r.off.TypeHash
+	r, o := m.runtime(), &m.runtime().off.TypeHash
 	table, err := r.ptr(m.Addr, r.off.Module.Constructed, "Module.AvailableTypeParams")
 	if err != nil || table == 0 {
 		return 0, 0, 0, err
@@ -71,13 +71,13 @@ func (m *Module) typeBuckets() (at target.Addr, n uint64, entries int, err error
 // typeChain yields the entries of one bucket. The end of a chain is a zero or,
 // since .NET 8, an odd number.
 func (m *Module) typeChain(bucket target.Addr, left *int, yield func(target.Addr, error) bool) bool {
-	o := &m.r.off.TypeHash
-	entry, err := target.Pointer(m.r.mem, bucket)
+	o := &m.runtime().off.TypeHash
+	entry, err := target.Pointer(m.runtime().mem, bucket)
 	for chain := (cycle{}); err == nil && entry != 0 && entry&1 == 0; {
 		if *left--; *left < 0 || chain.closes(entry) {
 			return yield(0, target.Corruptf("table of constructed types of module %016x has no end", uint64(m.Addr)))
 		}
-		rd := layout.Reader{Mem: m.r.mem, Base: entry}
+		rd := layout.Reader{Mem: m.runtime().mem, Base: entry}
 		th := rd.Ptr(o.Value) &^ 1 // bit 0 was a mark of images that are no longer produced
 		next := rd.Ptr(o.Next)
 		if rd.Err != nil {

@@ -1,6 +1,8 @@
 package dac
 
-import "github.com/sosgo/sosgo/target"
+import (
+	"github.com/sosgo/sosgo/target"
+)
 
 // continuationType is the base class of objects that hold the locals of a suspended runtime-async method (.NET 11). For
 // each shape of such locals the runtime makes a MethodTable that extends it and has no metadata: its token is nil, and
@@ -14,10 +16,13 @@ const continuationNote = " (subtype without metadata)"
 
 // isContinuation reports whether mt is a continuation without metadata.
 func (r *Runtime) isContinuation(mt *MethodTable) bool {
+	if mt == nil {
+		return false
+	}
 	if mt.Token.Row() != 0 || mt.Parent == 0 || mt.IsArray() || mt.IsGeneric() {
 		return false
 	}
-	parent, err := r.impl.readMethodTable(mt.Parent)
+	parent, err := r.of().readMethodTable(mt.Parent)
 	if err != nil || parent.Token.Row() == 0 || parent.IsArray() || parent.IsGeneric() {
 		return false
 	}
@@ -30,6 +35,6 @@ func (r *Runtime) sharesContinuationClass(mt *MethodTable, owner target.Addr) bo
 	if !r.isContinuation(mt) {
 		return false
 	}
-	first, err := r.impl.readMethodTable(owner)
+	first, err := r.of().readMethodTable(owner)
 	return err == nil && first.EEClass == mt.EEClass && first.Parent == mt.Parent && first.Token.Row() == 0
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/image"
+	"github.com/sosgo/sosgo/internal/absent"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/target"
 )
@@ -16,7 +17,7 @@ const coreLibName = "System.Private.CoreLib.dll"
 // is not in the dump.
 func (i *Instance) coreLibVersion() string {
 	dir := strings.TrimSuffix(i.Module.Path, target.BaseName(i.Module.Path))
-	mods := i.tgt.Modules()
+	mods := absent.Process(i.tgt).Modules()
 	for n := range mods {
 		m := &mods[n]
 		if name := target.BaseName(m.Path); !strings.EqualFold(name, coreLibName) || !strings.EqualFold(strings.TrimSuffix(m.Path, name), dir) {

@@ -26,6 +26,9 @@ type Exception struct {
 
 // IsException reports whether mt is System.Exception or derived from it. A base class that the dump lacks is an error.
 func (r *Runtime) IsException(mt *MethodTable) (bool, error) {
+	if mt == nil {
+		return false, errNoType
+	}
 	for range limits.ParentChain {
 		if mt.Addr == r.known.Exception {
 			return true, nil
@@ -111,10 +114,10 @@ const traceForeign = 1
 
 // StackTrace reads the frames of e, the innermost first. An exception that was not thrown has none.
 func (r *Runtime) StackTrace(e *Exception) ([]TraceFrame, error) {
-	if e.stackTrace == 0 {
+	if e == nil || e.stackTrace == 0 {
 		return nil, nil
 	}
-	frames, err := r.impl.readTrace(e)
+	frames, err := r.of().readTrace(e)
 	if err != nil {
 		err = fmt.Errorf("stack trace of exception %016x: %w", uint64(e.Addr), err)
 	}

@@ -47,6 +47,9 @@ func (r *Runtime) stateLayout() stateLayout {
 // ExceptionStates returns the exceptions that t is handling, the innermost first. It returns those that it found
 // together with an error.
 func (r *Runtime) ExceptionStates(t *Thread) ([]ExceptionState, error) {
+	if t == nil {
+		return nil, errNoThread
+	}
 	if t.unknownStates != nil {
 		return nil, t.unknownStates
 	}

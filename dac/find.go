@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/sosgo/sosgo/image"
+	"github.com/sosgo/sosgo/internal/absent"
 	"github.com/sosgo/sosgo/internal/layout"
 	"github.com/sosgo/sosgo/internal/lazy"
 	"github.com/sosgo/sosgo/target"
@@ -77,6 +78,7 @@ type Instance struct {
 // through mem, nor are those without the sign of a runtime when another module is one. So a module's file is opened only
 // when it can decide something.
 func Find(t target.Target, mem target.Memory, files ModuleFiles) []*Instance {
+	t, mem = absent.Process(t), absent.Memory(mem)
 	mods := t.Modules()
 	signs := make([]sign, len(mods))
 	for i := range mods {
@@ -205,6 +207,7 @@ func examineHidden(t target.Target, mem target.Memory, files ModuleFiles, m *tar
 // and without readable headers, and programs with unreadable exports, such as a single-file app in a core without file
 // pages.
 func Headless(t target.Target, mem target.Memory) []target.Module {
+	t, mem = absent.Process(t), absent.Memory(mem)
 	var out []target.Module
 	for _, m := range t.Modules() {
 		if namedRuntime(m.Path) && !target.Available(mem, m.Base, 2) || !target.NamedLibrary(m.Path) && exportsMissing(mem, &m) {
@@ -262,6 +265,9 @@ var versionInPath = sync.OnceValue(func() *regexp.Regexp {
 // Version returns the runtime's version from the first source that has it: the version resource or string
 // ("10.0.1426.52326"), the folder, the catalogue or the core library ("10.0.14"). It returns "" if none has it.
 func (i *Instance) Version() string {
+	if i == nil {
+		return ""
+	}
 	i.version.Do(func() { i.versionStr = i.findVersion() })
 	return i.versionStr
 }
@@ -289,6 +295,9 @@ func (i *Instance) findVersion() string {
 // VersionText returns the runtime's version string, "10.0.1426.52326 @Commit: …", or "" if neither the dump nor a file
 // of the build has it.
 func (i *Instance) VersionText() string {
+	if i == nil {
+		return ""
+	}
 	if i.Flavor == FlavorNativeAOT {
 		return i.Version() // the file's version string is the program's
 	}

@@ -113,10 +113,16 @@ func (r *Runtime) Frame(a target.Addr) (Frame, error) {
 	return f, nil
 }
 
+// errNoFrame is the error of a nil Frame.
+var errNoFrame = target.Unsupportedf("no frame")
+
 // NextFrame returns the address of the explicit frame after f, further down f's stack, or 0 for the last frame. Frames
 // on another stack, such as the one for handling overflows, precede those of the thread's own stack, which may be
 // anywhere.
 func (t *Thread) NextFrame(f *Frame) (target.Addr, error) {
+	if f == nil {
+		return 0, errNoFrame
+	}
 	if f.Next == 0 || f.Next > f.Addr || t.Stack.Contains(f.Next) && !t.Stack.Contains(f.Addr) {
 		return f.Next, nil
 	}
@@ -137,7 +143,7 @@ func (t *Thread) SignalStack(sp target.Addr) target.Range {
 
 // signalStackOf returns the SignalStack of t in the dump.
 func (r *Runtime) signalStackOf(t *Thread) target.Range {
-	for _, os := range r.tgt.Threads() {
+	for _, os := range r.Target().Threads() {
 		if sp, ok := os.Registers.SP(); ok && os.ID == t.OSID {
 			return t.SignalStack(sp)
 		}
@@ -149,6 +155,10 @@ func (r *Runtime) signalStackOf(t *Thread) target.Range {
 // ends with an error at an unreadable frame.
 func (r *Runtime) Frames(t *Thread) iter.Seq2[Frame, error] {
 	return func(yield func(Frame, error) bool) {
+		if t == nil {
+			yield(Frame{}, errNoThread)
+			return
+		}
 		at := t.Frame
 		for range limits.FrameChain {
 			if at == 0 || at == topFrame {
@@ -192,7 +202,7 @@ func (r *Runtime) FrameCaller(f *Frame, regs *target.Registers) (FrameCaller, er
 	if err != nil {
 		return CallerNone, err
 	}
-	out := target.Registers{Arch: r.tgt.Platform().Arch}
+	out := target.Registers{Arch: r.Target().Platform().Arch}
 	how, err := r.frameCaller(l, f, &out)
 	if err != nil {
 		return CallerNone, fmt.Errorf("%s %016x: %w", f.Class, uint64(f.Addr), err)
@@ -239,6 +249,9 @@ const frameThrows = 1
 // FrameThrows reports whether f marks a throw: a throw's frame, or before .NET 10 that of the runtime's helper for
 // throwing. It reports false if the layout lacks the attribute.
 func (r *Runtime) FrameThrows(f *Frame) (bool, error) {
+	if f == nil {
+		return false, errNoFrame
+	}
 	switch f.Kind {
 	case FrameSoftwareException, FrameFault:
 		return true, nil

@@ -73,7 +73,7 @@ func frameRuntime(t testing.TB, stack []byte) *Runtime {
 	require.NoError(t, err)
 	b := layout.NewBuilder()
 	b.Add(p, layout.Addresses{})
-	r := &Runtime{tgt: linuxTarget{}, mem: frameStack(stack), layout: b.Layout()}
+	r := &Runtime{tgt: linuxTarget{}, mem: frameStack(stack), layout: *b.Layout()}
 	r.impl = clr{r}
 	return r
 }

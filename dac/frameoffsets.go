@@ -124,7 +124,7 @@ const frameIdentifier = "FrameIdentifier"
 
 func (r *Runtime) frameLayout() (*frameLayout, error) {
 	return r.frames.Get(func() (*frameLayout, error) {
-		abi, err := r.tgt.Platform().ABI()
+		abi, err := r.Target().Platform().ABI()
 		if err != nil {
 			return nil, err
 		}

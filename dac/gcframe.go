@@ -34,6 +34,10 @@ func (r *Runtime) GCFrames(t *Thread) iter.Seq2[GCFrame, error] {
 		if err == nil && l.GC.References != layout.Absent && l.GC.Thread == layout.Absent {
 			return
 		}
+		if t == nil {
+			yield(GCFrame{}, errNoThread)
+			return
+		}
 		var at target.Addr
 		if err == nil {
 			at, err = r.gcChainOf(l, t)

@@ -1,6 +1,8 @@
 package dac
 
-import "github.com/sosgo/sosgo/target"
+import (
+	"github.com/sosgo/sosgo/target"
+)
 
 // threadSearch is how far into a Thread the replaced return address is looked for, in bytes: more than any
 // has had.
@@ -12,6 +14,9 @@ const threadSearch = 0xc00
 // address nowhere else. The caller must prove that the result is in managed code. HijackedReturn reports false if no
 // address was replaced there.
 func (r *Runtime) HijackedReturn(t *Thread, slot target.Addr) (target.Addr, bool) {
+	if t == nil {
+		return 0, false
+	}
 	if t.State&ThreadHijacked == 0 {
 		return 0, false
 	}

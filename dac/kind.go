@@ -54,5 +54,13 @@ const (
 	features
 )
 
+// of returns the implementation, that of a CLR for a nil or zero Runtime.
+func (r *Runtime) of() kind {
+	if r == nil || r.impl == nil {
+		return clr{none}
+	}
+	return r.impl
+}
+
 // Check returns nil if the runtime has f, and otherwise target.ErrUnsupported with the reason.
-func (r *Runtime) Check(f Feature) error { return r.lacks[f] }
+func (r *Runtime) Check(f Feature) error { return OrNone(r).lacks[f] }

@@ -13,11 +13,11 @@ import (
 // The binder of the assembly has a handle to it (assemblybinder.h). Since 10 the PEAssembly names its binder. Before,
 // the binder's assembly does, or for assemblies without a file the fallback binder.
 func (m *Module) LoadContext() (target.Addr, error) {
-	o, err := m.r.loaderLayout()
+	o, err := m.runtime().loaderLayout()
 	if err != nil {
 		return 0, err
 	}
-	obj, err := m.r.loadContext(o, m.PEAssembly)
+	obj, err := m.runtime().loadContext(o, m.PEAssembly)
 	if err != nil {
 		return 0, fmt.Errorf("AssemblyLoadContext of %s: %w", m.Label(), err)
 	}
@@ -56,6 +56,9 @@ func (r *Runtime) binder(o *loaderOffsets, pe target.Addr) (target.Addr, error) 
 // LoaderModule returns the module whose allocator owns the structures of mt. For a generic instance it may differ from
 // the module that defines the type.
 func (r *Runtime) LoaderModule(mt *MethodTable) (target.Addr, error) {
+	if mt == nil {
+		return 0, errNoType
+	}
 	if off := r.off.MethodTable.LoaderModule; off != layout.Absent {
 		return r.ptr(mt.Addr, off, "MethodTable.LoaderModule")
 	}
@@ -63,7 +66,9 @@ func (r *Runtime) LoaderModule(mt *MethodTable) (target.Addr, error) {
 }
 
 // IsCollectible reports whether the type can be unloaded.
-func (r *Runtime) IsCollectible(mt *MethodTable) bool { return mt.Flags&r.consts.collectible != 0 }
+func (r *Runtime) IsCollectible(mt *MethodTable) bool {
+	return mt != nil && mt.Flags&r.consts.collectible != 0
+}
 
 // LoaderAllocatorObject returns the managed LoaderAllocator object that keeps the collectible type mt alive. It returns
 // 0 for a type that is not collectible or whose allocator object is gone.

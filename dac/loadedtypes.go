@@ -17,7 +17,10 @@ func (m *MethodTable) IsShared() bool { return m.generics() == mtfGenericShared 
 // map in the order of their tokens, then arrays and generic instances by address. It yields an error for an unreadable
 // part and continues. For a NativeAOT program it yields the types of the type map by address, which lacks arrays and
 // generic instances.
-func (r *Runtime) LoadedTypes() iter.Seq2[*MethodTable, error] { return r.impl.loadedTypes() }
+func (r *Runtime) LoadedTypes() iter.Seq2[*MethodTable, error] {
+	r = OrNone(r)
+	return r.of().loadedTypes()
+}
 
 func (r clr) loadedTypes() iter.Seq2[*MethodTable, error] {
 	return func(yield func(*MethodTable, error) bool) {
@@ -40,7 +43,7 @@ func (m *Module) loadedTypes(seen map[target.Addr]bool, yield func(*MethodTable,
 			return true
 		}
 		seen[a] = true
-		mt, err := m.r.TrustedMethodTable(a)
+		mt, err := m.runtime().TrustedMethodTable(a)
 		return yield(mt, err)
 	}
 	for e, err := range m.Entries(MapTypeDef) {
@@ -57,7 +60,7 @@ func (m *Module) loadedTypes(seen map[target.Addr]bool, yield func(*MethodTable,
 	var built []target.Addr
 	for th, err := range m.ConstructedTypes() {
 		if err == nil {
-			th, err = m.r.TypeHandleMethodTable(th)
+			th, err = m.runtime().TypeHandleMethodTable(th)
 		}
 		if errors.Is(err, target.ErrUnsupported) {
 			break // the layout lacks this runtime's table
@@ -83,7 +86,8 @@ func (m *Module) loadedTypes(seen map[target.Addr]bool, yield func(*MethodTable,
 // "System.Collections.Generic.List`1" or "Ns.Outer+Inner". assembly restricts them to the assembly with that simple
 // name; empty means all. It yields errors and continues.
 func (r *Runtime) TypesNamed(name, assembly string) iter.Seq2[target.Addr, error] {
-	return r.impl.typesNamed(name, assembly)
+	r = OrNone(r)
+	return r.of().typesNamed(name, assembly)
 }
 
 func (r clr) typesNamed(name, assembly string) iter.Seq2[target.Addr, error] {

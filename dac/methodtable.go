@@ -65,11 +65,19 @@ type MethodTable struct {
 	homeless error // why Module is unknown
 }
 
+// errNoType is the error of a nil MethodTable.
+var errNoType = target.Unsupportedf("no type")
+
 // IsArray reports whether the type is an array of any rank.
-func (m *MethodTable) IsArray() bool { return m.Flags&mtfArrayMask == mtfArray }
+func (m *MethodTable) IsArray() bool { return m != nil && m.Flags&mtfArrayMask == mtfArray }
 
 // Category returns the kind of the type.
-func (m *MethodTable) Category() Category { return Category(m.Flags & mtfCategoryMask >> 16) }
+func (m *MethodTable) Category() Category {
+	if m == nil {
+		return 0
+	}
+	return Category(m.Flags & mtfCategoryMask >> 16)
+}
 
 // IsValueType reports whether instances are stored in place.
 func (m *MethodTable) IsValueType() bool {
@@ -81,11 +89,11 @@ func (m *MethodTable) IsValueType() bool {
 func (m *MethodTable) IsInterface() bool { return m.Category() == CategoryInterface }
 
 // HasComponents reports whether instances have a length: strings and arrays.
-func (m *MethodTable) HasComponents() bool { return m.Flags&mtfComponentSize != 0 }
+func (m *MethodTable) HasComponents() bool { return m != nil && m.Flags&mtfComponentSize != 0 }
 
 // generics returns the kind of genericity, 0 for strings and arrays.
 func (m *MethodTable) generics() uint32 {
-	if m.HasComponents() {
+	if m == nil || m.HasComponents() {
 		return 0
 	}
 	return m.Flags & mtfGenericsMask
@@ -98,11 +106,14 @@ func (m *MethodTable) IsGeneric() bool { return m.generics() != 0 }
 func (m *MethodTable) IsOpen() bool { return m.generics() == mtfGenericTypical }
 
 // ContainsPointers reports whether instances hold references that the GC sees.
-func (m *MethodTable) ContainsPointers() bool { return m.Flags&mtfContainsPtrs != 0 }
+func (m *MethodTable) ContainsPointers() bool { return m != nil && m.Flags&mtfContainsPtrs != 0 }
 
 // Size returns the size in bytes of an instance with n components, as SOS and the
 // GC count it: not rounded up, at least the smallest object.
 func (m *MethodTable) Size(n uint32) uint64 {
+	if m == nil {
+		return 0
+	}
 	return max(minObjectSize, uint64(m.BaseSize)+uint64(m.ComponentSize)*uint64(n))
 }
 
@@ -188,11 +199,11 @@ func (r *Runtime) MethodTable(a target.Addr) (*MethodTable, error) {
 	if mt := r.mts.proven.get(a); mt != nil {
 		return mt, nil
 	}
-	mt, err := r.impl.readMethodTable(a)
+	mt, err := r.of().readMethodTable(a)
 	if err != nil {
 		return nil, err
 	}
-	if err := r.impl.checkMethodTable(mt); err != nil {
+	if err := r.of().checkMethodTable(mt); err != nil {
 		return nil, err
 	}
 	return r.mts.proven.add(mt), nil
@@ -208,7 +219,7 @@ func (r *Runtime) TrustedMethodTable(a target.Addr) (*MethodTable, error) {
 	if !errors.Is(err, target.ErrNotInDump) {
 		return mt, err
 	}
-	mt, err = r.impl.readMethodTable(a)
+	mt, err = r.of().readMethodTable(a)
 	if err != nil {
 		return nil, err
 	}
@@ -353,6 +364,9 @@ func (r *Runtime) moduleBefore9(mt *MethodTable, loader target.Addr) (target.Add
 
 // ModuleAddr returns the address of the Module that defines the type, or ModuleOf's error.
 func (m *MethodTable) ModuleAddr() (target.Addr, error) {
+	if m == nil {
+		return 0, errNoType
+	}
 	if m.homeless != nil {
 		return 0, fmt.Errorf("Module of MethodTable %016x: %w", uint64(m.Addr), m.homeless)
 	}

@@ -63,6 +63,9 @@ func (r *Runtime) Module(a target.Addr) (*Module, error) {
 	return m, nil
 }
 
+// runtime returns the runtime that has loaded m.
+func (m *Module) runtime() *Runtime { return OrNone(m.r) }
+
 // Proof returns the proof of the module, or the reason why there is none.
 func (m *Module) Proof() (Proof, error) { return m.proof.Get(m.prove) }
 
@@ -102,7 +105,7 @@ func (r *Runtime) readModule(a target.Addr) (*Module, error) {
 // namedByAssembly returns why the module's assembly does not support it: since .NET Core an assembly has one module.
 // Agreement proves nothing, because a MethodTable and its EEClass refer to each other as well.
 func (m *Module) namedByAssembly() error {
-	back, err := m.r.ptr(m.Assembly, m.r.off.Assembly.Module, "Assembly.Module")
+	back, err := m.runtime().ptr(m.Assembly, m.runtime().off.Assembly.Module, "Assembly.Module")
 	if err == nil && back != m.Addr {
 		err = target.Corruptf("its Assembly %016x names the Module %016x", uint64(m.Assembly), uint64(back))
 	}
@@ -111,7 +114,7 @@ func (m *Module) namedByAssembly() error {
 
 // prove finds the proof of the module.
 func (m *Module) prove() (Proof, error) {
-	loaded, err := m.r.Modules()
+	loaded, err := m.runtime().Modules()
 	if slices.Contains(loaded, m) {
 		return Proof{Strength: Listed, By: "the list of assemblies"}, nil
 	}
@@ -135,7 +138,7 @@ func (m *Module) hasImage() bool {
 	if err != nil || at.Start == 0 {
 		return false
 	}
-	tm := target.ModuleAt(m.r.tgt.Modules(), at.Start)
+	tm := target.ModuleAt(m.runtime().Target().Modules(), at.Start)
 	return tm != nil && tm.Base == at.Start
 }
 
@@ -145,14 +148,14 @@ var moduleClasses = []string{"Module", "EditAndContinueModule", "ReflectionModul
 // class returns the one of moduleClasses to which the vtable in the module's first word belongs, or "" if the layout
 // lacks it. A first word outside the runtime's image is target.ErrCorrupt.
 func (m *Module) class() (string, error) {
-	vt, err := target.Pointer(m.r.mem, m.Addr)
+	vt, err := target.Pointer(m.runtime().mem, m.Addr)
 	if err != nil {
 		return "", err
 	}
-	if !m.r.inst.Module.Contains(vt) {
+	if !m.runtime().inst.Module.Contains(vt) {
 		return "", target.Corruptf("Module %016x: the vtable %016x is not the runtime's", uint64(m.Addr), uint64(vt))
 	}
-	for class, at := range m.r.layout.VTables {
+	for class, at := range m.runtime().layout.VTables {
 		if vt == at && slices.Contains(moduleClasses, class) {
 			return class, nil
 		}
@@ -163,14 +166,14 @@ func (m *Module) class() (string, error) {
 // LoaderAllocator returns the allocator of the module's structures. Runtimes before 8 have one for all modules, and the
 // layout lacks the member.
 func (m *Module) LoaderAllocator() (target.Addr, error) {
-	return m.r.ptr(m.Addr, m.r.off.Module.LoaderAllocator, "Module.LoaderAllocator")
+	return m.runtime().ptr(m.Addr, m.runtime().off.Module.LoaderAllocator, "Module.LoaderAllocator")
 }
 
 // Path returns the path from which the module was loaded, or "" for a module in memory.
 func (m *Module) Path() (string, error) { return m.path.Get(m.readPath) }
 
 func (m *Module) readPath() (string, error) {
-	r := m.r
+	r := m.runtime()
 	if r.off.Module.Path != layout.Absent {
 		p, err := r.ptr(m.Addr, r.off.Module.Path, "Module.Path")
 		if err == nil && p == 0 {
@@ -207,7 +210,7 @@ func (m *Module) readPath() (string, error) {
 	}
 	// Partial dumps leave paths out; the dump's own module list has them.
 	if base, berr := m.Image(); berr == nil {
-		if tm := target.ModuleAt(r.tgt.Modules(), base.Start); tm != nil {
+		if tm := target.ModuleAt(r.Target().Modules(), base.Start); tm != nil {
 			return tm.Path, nil
 		}
 	}
@@ -216,9 +219,9 @@ func (m *Module) readPath() (string, error) {
 
 // SimpleName returns the name of the module's assembly, "System.Console".
 func (m *Module) SimpleName() (string, error) {
-	p, err := m.r.ptr(m.Addr, m.r.off.Module.SimpleName, "Module.SimpleName")
+	p, err := m.runtime().ptr(m.Addr, m.runtime().off.Module.SimpleName, "Module.SimpleName")
 	if err == nil && p != 0 {
-		if s, err := target.CString(m.r.mem, p, limits.IdentifierBytes); err == nil {
+		if s, err := target.CString(m.runtime().mem, p, limits.IdentifierBytes); err == nil {
 			return s, nil
 		}
 	}
@@ -242,7 +245,7 @@ func (m *Module) SimpleName() (string, error) {
 func (m *Module) Image() (target.Range, error) { return m.base.Get(m.readImage) }
 
 func (m *Module) readImage() (target.Range, error) {
-	r := m.r
+	r := m.runtime()
 	var base target.Addr
 	var err error
 	if r.off.Module.Base != layout.Absent {
@@ -280,7 +283,7 @@ func (m *Module) peImage() (target.Addr, error) {
 	if m.PEAssembly == 0 {
 		return 0, nil
 	}
-	return m.r.ptr(m.PEAssembly, m.r.off.PEAssembly.Image, "PEAssembly.PEImage")
+	return m.runtime().ptr(m.PEAssembly, m.runtime().off.PEAssembly.Image, "PEAssembly.PEImage")
 }
 
 // peLayout returns the module's PEImageLayout, or 0.
@@ -289,16 +292,16 @@ func (m *Module) peLayout() (target.Addr, error) {
 	if err != nil || img == 0 {
 		return 0, err
 	}
-	return m.r.ptr(img, m.r.off.PEImage.Layout, "PEImage.LoadedImageLayout")
+	return m.runtime().ptr(img, m.runtime().off.PEImage.Layout, "PEImage.LoadedImageLayout")
 }
 
 // IsDynamic reports whether Reflection.Emit made the module: its first word is the vtable of ReflectionModule.
 func (m *Module) IsDynamic() (bool, error) {
-	vt, err := target.Pointer(m.r.mem, m.Addr)
+	vt, err := target.Pointer(m.runtime().mem, m.Addr)
 	if err != nil {
 		return false, err
 	}
-	for class, at := range m.r.layout.VTables {
+	for class, at := range m.runtime().layout.VTables {
 		if class == "ReflectionModule" {
 			return vt == at, nil
 		}
@@ -316,7 +319,7 @@ func (m *Module) imageModule() (*target.Module, error) {
 		return nil, target.Unsupportedf("module %016x has no image: it was made in memory", uint64(m.Addr))
 	}
 	tm := &target.Module{Base: at.Start, Size: at.Size()}
-	if listed := target.ModuleAt(m.r.tgt.Modules(), at.Start); listed != nil && listed.Base == at.Start {
+	if listed := target.ModuleAt(m.runtime().Target().Modules(), at.Start); listed != nil && listed.Base == at.Start {
 		if listed.Path != "" {
 			return listed, nil
 		}
@@ -329,8 +332,8 @@ func (m *Module) imageModule() (*target.Module, error) {
 		if p == "" {
 			tm.Path, _ = m.fileName()
 		}
-		if m.r.inst.SingleFile {
-			tm.Bundle.Program = m.r.inst.Module.Path
+		if m.runtime().inst.SingleFile {
+			tm.Bundle.Program = m.runtime().inst.Module.Path
 		}
 	}
 	return tm, nil
@@ -339,20 +342,20 @@ func (m *Module) imageModule() (*target.Module, error) {
 // BundleOffset returns the offset of the module's file in the file of a single-file app, in bytes. It is 0 for a module
 // with its own file, or without a file.
 func (m *Module) BundleOffset() (uint64, error) {
-	if m.r.off.PEImage.BundleOffset == layout.Absent {
+	if m.runtime().off.PEImage.BundleOffset == layout.Absent {
 		return 0, &layout.Error{Type: "PEImage", Field: "BundleOffset"}
 	}
 	img, err := m.peImage()
 	if err != nil || img == 0 {
 		return 0, err
 	}
-	if at := m.r.off.PEImage.Probe; at != layout.Absent && m.r.off.ProbeResult.Type != layout.Absent {
-		kind, err := target.Uint32(m.r.mem, img+target.Addr(at+m.r.off.ProbeResult.Type))
+	if at := m.runtime().off.PEImage.Probe; at != layout.Absent && m.runtime().off.ProbeResult.Type != layout.Absent {
+		kind, err := target.Uint32(m.runtime().mem, img+target.Addr(at+m.runtime().off.ProbeResult.Type))
 		if err != nil || kind != probedInBundle {
 			return 0, err // the member is not initialized
 		}
 	}
-	p, err := m.r.ptr(img, m.r.off.PEImage.BundleOffset, "PEImage.BundleOffset")
+	p, err := m.runtime().ptr(img, m.runtime().off.PEImage.BundleOffset, "PEImage.BundleOffset")
 	return uint64(p), err
 }
 
@@ -362,18 +365,18 @@ const probedInBundle = 1
 // fileName returns the last part of the path under which the runtime looked for the module. An assembly in a bundle has
 // a file name and no path. It is "" for a module that was loaded from bytes, and if the layout lacks the member.
 func (m *Module) fileName() (string, error) {
-	if m.r.off.PEImage.FileName == layout.Absent {
+	if m.runtime().off.PEImage.FileName == layout.Absent {
 		return "", nil
 	}
 	img, err := m.peImage()
 	if err != nil || img == 0 {
 		return "", err
 	}
-	p, err := m.r.ptr(img, m.r.off.PEImage.FileName, "PEImage.FileName")
+	p, err := m.runtime().ptr(img, m.runtime().off.PEImage.FileName, "PEImage.FileName")
 	if err != nil || p == 0 {
 		return "", err
 	}
-	return target.UTF16String(m.r.mem, p, limits.PathBytes)
+	return target.UTF16String(m.runtime().mem, p, limits.PathBytes)
 }
 
 // PEImage opens the module's image in the target, or its file if the dump lacks the headers.
@@ -383,7 +386,7 @@ func (m *Module) PEImage() (*image.Image, error) {
 		if err != nil {
 			return nil, err
 		}
-		return image.OpenMemory(m.r.mem, tm)
+		return image.OpenMemory(m.runtime().mem, tm)
 	})
 }
 
@@ -474,29 +477,29 @@ func holds(gaps []image.Gap) func(off, n int) bool {
 // OpenFile opens the module's file on this machine. img is the module's image in the target, or nil. It returns
 // target.ErrNotInDump if module files are not in use.
 func (m *Module) OpenFile(img *image.Image) (*image.Image, error) {
-	if m.r.files == nil {
+	if m.runtime().files == nil {
 		return nil, target.ErrNotInDump
 	}
 	tm, err := m.imageModule()
 	if err != nil {
 		return nil, err
 	}
-	return m.r.files.File(tm, img)
+	return m.runtime().files.File(tm, img)
 }
 
 // OpenFileOf opens the file of another module of m's process on this machine, such as the composite image with m's
 // code. It returns target.ErrNotInDump if module files are not in use.
 func (m *Module) OpenFileOf(tm *target.Module) (*image.Image, error) {
-	if m.r.files == nil {
+	if m.runtime().files == nil {
 		return nil, target.ErrNotInDump
 	}
-	return m.r.files.File(tm, nil)
+	return m.runtime().files.File(tm, nil)
 }
 
 // dynamicMetadata reads the metadata that the runtime saved for debuggers from a Reflection.Emit module: its size,
 // followed by the metadata.
 func (m *Module) dynamicMetadata() (*metadata.Metadata, error) {
-	r := m.r
+	r := m.runtime()
 	p, err := r.ptr(m.Addr, r.off.Module.DynamicMetadata, "Module.DynamicMetadata")
 	if err != nil {
 		return nil, err
@@ -540,7 +543,7 @@ const (
 
 // MapAddr returns the address of a lookup map, which is part of the Module.
 func (m *Module) MapAddr(k Map) (target.Addr, error) {
-	o := &m.r.off.Module
+	o := &m.runtime().off.Module
 	off := [...]int{o.TypeDefs, o.TypeRefs, o.MethodDefs, o.FieldDefs, o.MemberRefs, o.FileRefs, o.AssemblyRefs}[k]
 	if off == layout.Absent {
 		return 0, &layout.Error{Type: "Module", Field: fmt.Sprintf("lookup map %d", k)}
@@ -555,7 +558,7 @@ func (m *Module) Lookup(k Map, rid uint32) (target.Addr, error) {
 			return 0, err
 		}
 		if i := rid - part.first; i < part.count {
-			v, err := target.Pointer(m.r.mem, part.table+target.Addr(8*i))
+			v, err := target.Pointer(m.runtime().mem, part.table+target.Addr(8*i))
 			return v &^ part.mask, err
 		}
 	}
@@ -577,7 +580,7 @@ func (m *Module) lookupParts(k Map) iter.Seq2[lookupPart, error] {
 				yield(lookupPart{}, target.Corruptf("lookup map of module %016x has no end", uint64(m.Addr)))
 				return
 			}
-			part, err := m.r.lookupPart(at)
+			part, err := m.runtime().lookupPart(at)
 			part.first = first
 			if err == nil && part.count > limits.LookupMapEntries-first {
 				err = target.Corruptf("lookup map of module %016x has more than %d entries", uint64(m.Addr), limits.LookupMapEntries)
@@ -627,7 +630,7 @@ func (m *Module) Entries(k Map) iter.Seq2[MapEntry, error] {
 
 // entries yields the entries of one part; it reports whether to go on.
 func (m *Module) entries(part *lookupPart, rows uint32, yield func(MapEntry, error) bool) bool {
-	w := target.NewWindow(m.r.mem)
+	w := target.NewWindow(m.runtime().mem)
 	for i := range part.count {
 		row := part.first + i
 		v, err := w.Uint64(part.table + target.Addr(8*i))

@@ -40,7 +40,7 @@ func (i *Instance) openNative() (*Runtime, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &nativeAOT{Runtime: &Runtime{inst: i, tgt: i.tgt, mem: i.mem, layout: l, files: i.files}}
+	r := &nativeAOT{Runtime: &Runtime{inst: i, tgt: i.tgt, mem: i.mem, layout: *l, files: i.files}}
 	r.impl = r
 	for f, what := range nativeLacks {
 		r.lacks[f] = target.Unsupportedf("%s", what)

@@ -58,13 +58,13 @@ func (r *nativeAOT) named() *nativeNames {
 
 func (r *nativeAOT) readNames() *nativeNames {
 	n := &nativeNames{types: map[target.Addr]nativeDefinition{}, statics: map[target.Addr]string{}, invoked: map[target.Addr]invokableMethod{}}
-	headers, err := r.inst.nativeImage().headers, r.inst.nativeImage().err
+	headers, err := r.Instance().nativeImage().headers, r.Instance().nativeImage().err
 	if err == nil && len(headers) == 0 {
 		err = target.Unsupportedf("the program has no ReadyToRun header that locates its names")
 	}
 	n.noType, n.noCode = err, err
 	for _, h := range headers {
-		meta, err := r.inst.nativeMetadata(h)
+		meta, err := r.Instance().nativeMetadata(h)
 		if err != nil {
 			n.noType, n.noCode = err, err
 			continue
@@ -80,7 +80,7 @@ func (r *nativeAOT) readNames() *nativeNames {
 		}
 		r.readStaticBases(n, h)
 	}
-	n.symbols = r.inst.readNativeSymbols(n)
+	n.symbols = r.Instance().readNativeSymbols(n)
 	sort.SliceStable(n.methods, func(i, j int) bool { return n.methods[i].at < n.methods[j].at })
 	return n
 }
@@ -96,7 +96,7 @@ func (r *nativeAOT) readTypeMap(n *nativeNames, h nativeSections, meta *nativefo
 		return err
 	}
 	for _, t := range list {
-		mt, err := r.inst.fixup(h, t.Fixup)
+		mt, err := r.Instance().fixup(h, t.Fixup)
 		if err != nil {
 			return err
 		}
@@ -121,12 +121,12 @@ func (r *nativeAOT) readInvokeMap(n *nativeNames, h nativeSections) error {
 		return err
 	}
 	for _, m := range list {
-		owner, err := r.inst.fixup(h, m.Type)
+		owner, err := r.Instance().fixup(h, m.Type)
 		if err != nil {
 			return err
 		}
 		// A method without code has something else, which is refused when it is named.
-		if code, err := r.inst.fixup(h, m.Code); err == nil && r.inst.Module.Contains(code) {
+		if code, err := r.Instance().fixup(h, m.Code); err == nil && r.inst.Module.Contains(code) {
 			n.invoked[code] = invokableMethod{owner, m.Method}
 		}
 	}
@@ -161,7 +161,7 @@ func (r *nativeAOT) readStaticBases(n *nativeNames, h nativeSections) {
 	}
 	s := h[nativeformat.SectionGCStatics]
 	for at := s.Start; at+4 <= s.End; at += 4 {
-		cell, err := r.inst.relative(at)
+		cell, err := r.Instance().relative(at)
 		if err != nil {
 			return
 		}
@@ -340,7 +340,7 @@ func (r *nativeAOT) typeAssembly(th target.Addr) (string, error) {
 
 // CodeName returns the name of the NativeAOT method whose code begins at an address, in the form of its stack traces.
 // It returns "" if the program has no name for it, and for a CLR, whose methods package code names.
-func (r *Runtime) CodeName(at target.Addr) (string, error) { return r.impl.codeName(at) }
+func (r *Runtime) CodeName(at target.Addr) (string, error) { return r.of().codeName(at) }
 
 func (clr) codeName(target.Addr) (string, error) { return "", nil }
 
@@ -387,7 +387,7 @@ func (r *nativeAOT) invokableName(at target.Addr) (string, error) {
 // language-specific data of that code (UnixNativeCodeManager.cpp). Unless the code is a funclet, such as a catch block,
 // that is start itself.
 func (r *Runtime) MethodOfFunclet(start, data target.Addr) (target.Addr, error) {
-	return r.impl.methodOfFunclet(start, data)
+	return r.of().methodOfFunclet(start, data)
 }
 
 func (clr) methodOfFunclet(start, _ target.Addr) (target.Addr, error) { return start, nil }
@@ -456,7 +456,7 @@ func (r *nativeAOT) osID(a target.Addr, id uint64) uint32 {
 		if err != nil {
 			return 0
 		}
-		switch on := r.inst.threadOfStack(v); {
+		switch on := r.Instance().threadOfStack(v); {
 		case on == 0 || on == found:
 		case found != 0:
 			return 0

@@ -38,6 +38,9 @@ func (i *Instance) Open() (*Runtime, error) {
 		}
 		return r, nil
 	}
+	if i.tgt == nil {
+		return nil, target.Unsupportedf("no process is open")
+	}
 	platform := i.tgt.Platform()
 	if platform.Arch.PointerSize() == 4 {
 		return nil, target.Unsupportedf("%s is the CLR of a 32-bit process (%v): its objects, types, heap and managed stacks can't be read; "+

@@ -57,7 +57,7 @@ func (m *Module) findPDB() (*PDB, error) {
 			}
 		}
 	}
-	finder, ok := m.r.files.(PDBFiles)
+	finder, ok := m.runtime().files.(PDBFiles)
 	if !ok {
 		return nil, target.Unsupportedf("no PDB files were searched")
 	}

@@ -8,6 +8,7 @@ package dac
 func PerRuntime[T any](make func(*Runtime) *T) func(*Runtime) *T {
 	key := new(perRuntime)
 	return func(r *Runtime) *T {
+		r = OrNone(r)
 		if v, ok := r.above.Load(key); ok {
 			return v.(*T)
 		}

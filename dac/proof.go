@@ -59,6 +59,9 @@ type ForeignError struct {
 }
 
 func (e *ForeignError) Error() string {
+	if e.Owner == nil {
+		return fmt.Sprintf("%016x is a %s of another runtime", uint64(e.Addr), e.What)
+	}
 	return fmt.Sprintf("%016x is a %s of the other runtime %s: use -runtime %d", uint64(e.Addr), e.What, e.Owner.Title(), e.Owner.Index)
 }
 
@@ -97,7 +100,7 @@ const (
 // if the dump lacks that, its module. The error is target.ErrCorrupt for an address without a MethodTable, and a
 // *ForeignError for a MethodTable of another CLR.
 func (r *Runtime) MethodTableAt(a target.Addr) (*MethodTable, Proof, error) {
-	return r.impl.methodTableAt(a)
+	return r.of().methodTableAt(a)
 }
 
 func (r clr) methodTableAt(a target.Addr) (*MethodTable, Proof, error) {

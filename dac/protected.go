@@ -68,6 +68,9 @@ type ArgumentArea struct {
 // FrameArguments returns the arguments that f keeps for the collector until its method runs (frames.h,
 // TransitionFrame::PromoteCallerStack). It reports false for frame classes that keep none.
 func (r *Runtime) FrameArguments(f *Frame) (ArgumentArea, bool, error) {
+	if f == nil {
+		return ArgumentArea{}, false, errNoFrame
+	}
 	if f.Kind != FrameTransition || !keepsArguments[f.Class] {
 		return ArgumentArea{}, false, nil
 	}
@@ -119,6 +122,9 @@ var unreadReferences = map[string]string{
 // UnreadReferences returns target.ErrUnsupported for a frame that can keep references which sosgo does not read, nil
 // for others.
 func (r *Runtime) UnreadReferences(f *Frame) error {
+	if f == nil {
+		return errNoFrame
+	}
 	what := unreadReferences[f.Class]
 	if what == "" {
 		return nil

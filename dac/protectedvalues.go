@@ -21,6 +21,9 @@ type ProtectedValue struct {
 // proved: the memory is in the stack of t, and its type is a MethodTable. It returns the values that it found together
 // with an error.
 func (r *Runtime) ProtectedValues(f *Frame, t *Thread) ([]ProtectedValue, error) {
+	if f == nil {
+		return nil, errNoFrame
+	}
 	read := r.valueClasses
 	switch f.Class {
 	case "ProtectValueClassFrame":

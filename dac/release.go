@@ -42,6 +42,9 @@ func (i *Instance) Is(want string) bool {
 
 // Title names the runtime among others: "#1 .NET Core 10.0.14 (10.0.1426.52326)".
 func (i *Instance) Title() string {
+	if i == nil {
+		return "an unknown runtime"
+	}
 	v, release := i.Version(), i.Release()
 	switch {
 	case v == "":

@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"github.com/sosgo/sosgo/image"
+	"github.com/sosgo/sosgo/internal/absent"
 	"github.com/sosgo/sosgo/internal/layout"
 	"github.com/sosgo/sosgo/internal/lazy"
 	"github.com/sosgo/sosgo/metadata"
@@ -24,7 +25,7 @@ type Runtime struct {
 	inst   *Instance
 	tgt    target.Target
 	mem    target.Memory
-	layout *layout.Layout
+	layout layout.Layout
 	off    offsets
 	files  ModuleFiles
 	probes []Probe
@@ -76,17 +77,39 @@ type constants struct {
 	objectHeaderSize int
 }
 
+// none is a runtime that holds nothing.
+var none = &Runtime{inst: &Instance{tgt: absent.Process(nil), mem: absent.Memory(nil)}, tgt: absent.Process(nil), mem: absent.Memory(nil)}
+
+// OrNone returns r, or for nil a runtime that holds nothing.
+func OrNone(r *Runtime) *Runtime {
+	if r == nil {
+		return none
+	}
+	return r
+}
+
 // Instance returns the CLR in the process that this runtime reads.
-func (r *Runtime) Instance() *Instance { return r.inst }
+func (r *Runtime) Instance() *Instance {
+	if r.inst == nil {
+		return none.inst
+	}
+	return r.inst
+}
 
 // Target returns the process.
-func (r *Runtime) Target() target.Target { return r.tgt }
+func (r *Runtime) Target() target.Target {
+	r = OrNone(r)
+	return absent.Process(r.tgt)
+}
 
 // Memory returns the process's memory, completed by the read-only parts of module files.
-func (r *Runtime) Memory() target.Memory { return r.mem }
+func (r *Runtime) Memory() target.Memory {
+	r = OrNone(r)
+	return absent.Memory(r.mem)
+}
 
 // Layout returns the layout of the runtime's structures.
-func (r *Runtime) Layout() Layout { return r.layout }
+func (r *Runtime) Layout() Layout { return &r.layout }
 
 // A Layout has the offsets, sizes and addresses of a runtime's structures, from a contract descriptor and the tables of
 // known builds. A method returns target.ErrUnsupported for a missing member. DescribeLayout lists all members.
@@ -112,11 +135,14 @@ type Layout interface {
 func (r *Runtime) Probes() []Probe { return r.probes }
 
 // WellKnown returns the MethodTables that the runtime names.
-func (r *Runtime) WellKnown() WellKnown { return r.known }
+func (r *Runtime) WellKnown() WellKnown {
+	r = OrNone(r)
+	return r.known
+}
 
 // newRuntime opens inst with l. It fails if l lacks a required member or global.
 func newRuntime(inst *Instance, mem target.Memory, l *layout.Layout, files ModuleFiles) (*Runtime, error) {
-	r := &Runtime{inst: inst, tgt: inst.tgt, mem: mem, layout: l, files: files}
+	r := &Runtime{inst: inst, tgt: inst.tgt, mem: mem, layout: *l, files: files}
 	r.impl = clr{r}
 	if err := r.off.bind(l); err != nil {
 		return nil, err
@@ -195,6 +221,7 @@ func (r *Runtime) thinLockMasks() error {
 
 // GlobalPointer reads the runtime's pointer variable with that name in the layout.
 func (r *Runtime) GlobalPointer(name string) (target.Addr, error) {
+	r = OrNone(r)
 	at, err := r.layout.Variable(name)
 	if err != nil {
 		return 0, err

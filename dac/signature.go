@@ -30,7 +30,7 @@ func (r *Runtime) describeSignature(a, module target.Addr, format func([]byte, m
 		return nil, err
 	}
 	b := make([]byte, signatureProbe)
-	n, err := r.mem.ReadMemory(b, a)
+	n, err := r.Memory().ReadMemory(b, a)
 	if n == 0 {
 		return nil, err
 	}

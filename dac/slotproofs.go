@@ -36,7 +36,7 @@ func (i *Instance) proveSlots(table *slotTable, p *layout.Part, known *layout.La
 	if table == nil {
 		return nil, nil
 	}
-	r := &Runtime{inst: i, tgt: i.tgt, mem: i.mem, layout: known, files: i.files}
+	r := &Runtime{inst: i, tgt: i.tgt, mem: i.mem, layout: *known, files: i.files}
 	r.impl = clr{r}
 	if err := r.off.bind(known); err != nil {
 		return nil, err
@@ -158,7 +158,7 @@ func (v *slotProver) gcVars(at target.Addr) bool {
 	if err != nil {
 		return false
 	}
-	mods := v.r.tgt.Modules()
+	mods := v.r.Target().Modules()
 	for _, p := range []target.Addr{vars, v.pointer(vars + target.Addr(off))} {
 		if target.ModuleAt(mods, p) == nil {
 			return v.pointer(vars+target.Addr(off)) == 0 && p == 0 // server GC has no table outside its heaps
@@ -222,12 +222,12 @@ func (v *slotProver) isObject(a target.Addr) bool {
 	if a == 0 {
 		return false
 	}
-	mt, err := v.r.impl.readMethodTable(a)
+	mt, err := v.r.of().readMethodTable(a)
 	return err == nil && isSystemObject(mt) && mt.Category() == CategoryClass
 }
 
 func (v *slotProver) stringType(at target.Addr) bool {
-	mt, err := v.r.impl.readMethodTable(v.pointer(at))
+	mt, err := v.r.of().readMethodTable(v.pointer(at))
 	return err == nil && mt.ComponentSize == 2 && mt.BaseSize == stringBaseSize && v.isObject(mt.Parent)
 }
 
@@ -235,7 +235,7 @@ func (v *slotProver) stringType(at target.Addr) bool {
 func (v *slotProver) exceptionType(at target.Addr) bool {
 	const nextOnes, wanted = 6, 2
 	a := v.pointer(at)
-	mt, err := v.r.impl.readMethodTable(a)
+	mt, err := v.r.of().readMethodTable(a)
 	if err != nil || !v.isObject(mt.Parent) {
 		return false
 	}
@@ -252,7 +252,7 @@ func (v *slotProver) exceptionType(at target.Addr) bool {
 func (v *slotProver) inherits(a, base target.Addr) bool {
 	const generations = 4 // StackOverflowException, SystemException, Exception
 	for range generations {
-		mt, err := v.r.impl.readMethodTable(a)
+		mt, err := v.r.of().readMethodTable(a)
 		if err != nil {
 			return false
 		}
@@ -264,7 +264,7 @@ func (v *slotProver) inherits(a, base target.Addr) bool {
 }
 
 func (v *slotProver) freeType(at target.Addr) bool {
-	mt, err := v.r.impl.readMethodTable(v.pointer(at))
+	mt, err := v.r.of().readMethodTable(v.pointer(at))
 	return err == nil && mt.ComponentSize == 1 && mt.BaseSize == minObjectSize && mt.Parent == 0 // byte[] has one
 }
 

@@ -17,6 +17,9 @@ const mtf2SingleNonVirtual = 0x4000
 // through the vtable's chunks, another from the array of the canonical type (MethodTable::GetRestoredSlot). It does not
 // cover slots in a MethodDesc.
 func (r *Runtime) SlotEntry(mt *MethodTable, slot int) (target.Addr, error) {
+	if mt == nil {
+		return 0, errNoType
+	}
 	if err := r.Check(FeatureMethods); err != nil {
 		return 0, err
 	}

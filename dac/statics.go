@@ -51,6 +51,9 @@ func (fd *FieldDesc) RefersToObject() bool { return !fd.RVA && isRef(fd.ElementT
 // StaticField locates the static field fd of mt. Thread statics need ThreadStaticField. Before .NET 9 it returns
 // target.ErrUnsupported for collectible types and for non-generic types of Reflection.Emit.
 func (r *Runtime) StaticField(mt *MethodTable, fd *FieldDesc) (StaticAddr, error) {
+	if mt == nil || fd == nil {
+		return StaticAddr{}, errNoType
+	}
 	if mt.IsOpen() {
 		return StaticAddr{State: StaticNone}, nil
 	}
@@ -78,6 +81,9 @@ func (r *Runtime) StaticField(mt *MethodTable, fd *FieldDesc) (StaticAddr, error
 // ThreadStaticField locates the thread static fd of mt in thread t. It returns target.ErrUnsupported for the same types as
 // StaticField.
 func (r *Runtime) ThreadStaticField(mt *MethodTable, fd *FieldDesc, t *Thread) (StaticAddr, error) {
+	if mt == nil || fd == nil || t == nil {
+		return StaticAddr{}, errNoType
+	}
 	if mt.IsOpen() {
 		return StaticAddr{State: StaticNone}, nil
 	}
@@ -142,6 +148,9 @@ const staticsNotInitialized = 1
 // dynamicStatics returns a base from DynamicStaticsInfo, which precedes the auxiliary data (9 and later); field is the
 // member that has it.
 func (r *Runtime) dynamicStatics(mt *MethodTable, field int) (StaticAddr, error) {
+	if mt == nil {
+		return StaticAddr{}, errNoType
+	}
 	if mt.Flags2&mtf2DynamicStatics == 0 {
 		return StaticAddr{State: StaticNotInitialized}, nil
 	}
@@ -171,5 +180,8 @@ const (
 )
 
 func (r *Runtime) auxiliaryFlags(mt *MethodTable) (uint32, error) {
+	if mt == nil {
+		return 0, errNoType
+	}
 	return r.u32(mt.Auxiliary, r.off.Auxiliary.Flags, "MethodTableAuxiliaryData.Flags")
 }

@@ -61,19 +61,24 @@ type threadList struct {
 	counts  ThreadCounts
 }
 
+// errNoThread is the error of a nil Thread.
+var errNoThread = target.Unsupportedf("no thread")
+
 // Threads returns the managed threads in the order of the thread store. It returns the threads that it found together
 // with the first error.
 func (r *Runtime) Threads() ([]Thread, error) {
-	l, err := r.threads.Get(r.impl.readThreads)
+	r = OrNone(r)
+	l, err := r.threads.Get(r.of().readThreads)
 	return l.threads, err
 }
 
 // ThreadCounts returns the thread store's counters.
 func (r *Runtime) ThreadCounts() (ThreadCounts, error) {
+	r = OrNone(r)
 	if err := r.Check(FeatureThreadCounters); err != nil {
 		return ThreadCounts{}, err
 	}
-	l, err := r.threads.Get(r.impl.readThreads)
+	l, err := r.threads.Get(r.of().readThreads)
 	if len(l.threads) > 0 {
 		err = nil // the list is longer than the counters before it
 	}

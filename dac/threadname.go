@@ -14,6 +14,9 @@ const maxThreadName = 1024
 
 // ThreadName returns the name that managed code gave to a thread, or "" without a name or a managed object.
 func (r *Runtime) ThreadName(t *Thread) (string, error) {
+	if t == nil {
+		return "", errNoThread
+	}
 	name, err := r.threadName(t)
 	if err != nil {
 		return "", fmt.Errorf("name of thread %d: %w", t.ManagedID, err)

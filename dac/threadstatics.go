@@ -10,30 +10,30 @@ import (
 
 // GCThreadStaticsBase returns the base of the thread statics of mt in thread t that refer to objects.
 func (d *DomainLocalModule) GCThreadStaticsBase(mt *MethodTable, t *Thread) (StaticAddr, error) {
-	if !d.r.hasDomainLocalModules() {
-		return d.r.tlsBase(mt, d.r.off.ThreadStatics.GC, t)
+	if !d.runtime().hasDomainLocalModules() {
+		return d.runtime().tlsBase(mt, d.runtime().off.ThreadStatics.GC, t)
 	}
 	tlm, err := d.threadLocalModule(mt, t)
 	if err != nil || tlm.base == 0 {
 		return StaticAddr{State: StaticNotInitialized}, err
 	}
 	// The references are in an object[] that a handle keeps alive. The elements follow the array's header.
-	handle, err := d.r.ptr(tlm.base, tlm.gc, "ThreadLocalModule.GCStatics")
+	handle, err := d.runtime().ptr(tlm.base, tlm.gc, "ThreadLocalModule.GCStatics")
 	if err != nil || handle == 0 {
 		return StaticAddr{State: StaticNotInitialized}, err
 	}
-	obj, err := target.Pointer(d.r.mem, handle)
+	obj, err := target.Pointer(d.runtime().mem, handle)
 	if err != nil || obj == 0 {
 		return StaticAddr{State: StaticNotInitialized}, err
 	}
-	return StaticAddr{Addr: obj + target.Addr(d.r.off.Array.Size)}, nil
+	return StaticAddr{Addr: obj + target.Addr(d.runtime().off.Array.Size)}, nil
 }
 
 // NonGCThreadStaticsBase returns the base of the thread statics of mt in thread t that hold primitives, enums and
 // pointers.
 func (d *DomainLocalModule) NonGCThreadStaticsBase(mt *MethodTable, t *Thread) (StaticAddr, error) {
-	if !d.r.hasDomainLocalModules() {
-		return d.r.tlsBase(mt, d.r.off.ThreadStatics.NonGC, t)
+	if !d.runtime().hasDomainLocalModules() {
+		return d.runtime().tlsBase(mt, d.runtime().off.ThreadStatics.NonGC, t)
 	}
 	tlm, err := d.threadLocalModule(mt, t)
 	if err != nil || tlm.base == 0 {
@@ -46,7 +46,10 @@ func (d *DomainLocalModule) NonGCThreadStaticsBase(mt *MethodTable, t *Thread) (
 // which the collector reports for each thread. If they are not exact, only some of them are such references. There is
 // none for a thread without such data, and before .NET 9, where handles hold the thread statics.
 func (r *Runtime) ThreadStaticsSlots(t *Thread) (slots []target.Addr, exact bool, err error) {
-	return r.impl.threadStatics(t)
+	if t == nil {
+		return nil, false, errNoThread
+	}
+	return r.of().threadStatics(t)
 }
 
 // threadStatics returns the reference to the object[] of all thread statics (threadstatics.h, ThreadLocalData).
@@ -77,6 +80,9 @@ const (
 // tlsBase follows a TLSIndex of ThreadStaticsInfo into the thread's ThreadLocalData (9 and later); field is the member
 // that has the index.
 func (r *Runtime) tlsBase(mt *MethodTable, field int, t *Thread) (StaticAddr, error) {
+	if mt == nil || t == nil {
+		return StaticAddr{}, errNoType
+	}
 	none := StaticAddr{State: StaticNotInitialized}
 	if mt.Flags2&mtf2DynamicStatics == 0 {
 		return none, nil

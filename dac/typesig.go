@@ -28,7 +28,9 @@ func (r *Runtime) resolveType(sig *metadata.TypeSig, c SigContext, depth int) (t
 	if depth > limits.SignatureDepth {
 		return 0, target.Corruptf("type signature is nested too deeply")
 	}
-	sig = sig.Unmodified()
+	if sig = sig.Unmodified(); sig == nil {
+		return 0, target.Unsupportedf("no type signature")
+	}
 	switch sig.Kind {
 	case metadata.ElementClass, metadata.ElementValueType:
 		return r.resolveToken(sig.Token, c, depth)
@@ -206,6 +208,9 @@ func (r *Runtime) resolveInstance(sig *metadata.TypeSig, c SigContext, depth int
 // GenericInstance returns the loaded instance of a generic type with the given arguments, or 0. The error means that
 // the dump can't decide.
 func (r *Runtime) GenericInstance(def *MethodTable, args []target.Addr) (target.Addr, error) {
+	if def == nil {
+		return 0, errNoType
+	}
 	return r.constructed().find(instanceKey(nil, def.Module, def.Token, args))
 }
 
@@ -303,6 +308,9 @@ func (r *Runtime) SigTypeName(sig *metadata.TypeSig, c SigContext, style NameSty
 }
 
 func (r *Runtime) sigName(b *strings.Builder, sig *metadata.TypeSig, c SigContext, style NameStyle, depth int) error {
+	if sig == nil {
+		return target.Unsupportedf("no type signature")
+	}
 	if depth > limits.SignatureDepth || b.Len() > maxTypeName {
 		return target.Corruptf("type signature is nested too deeply")
 	}

@@ -92,6 +92,9 @@ func (f *File) Contents() []target.Content {
 // Truncated returns an error if the file is shorter than the dump's headers promise, and by how many bytes:
 // target.ErrCorrupt, or nil. What is missing is answered as not in the dump.
 func (f *File) Truncated() error {
+	if f == nil {
+		return nil
+	}
 	c, ok := f.Target.(interface{ Cut() uint64 })
 	if !ok || c.Cut() == 0 {
 		return nil
@@ -153,6 +156,9 @@ func Open(path string, o Options) (*File, error) {
 // OpenReaderAt opens the dump of size bytes that r holds. r must serve
 // concurrent reads as long as the File is used; Close does not close it.
 func OpenReaderAt(r io.ReaderAt, size int64, o Options) (*File, error) {
+	if r == nil {
+		return nil, fmt.Errorf("open dump: %w", target.Unsupportedf("no reader"))
+	}
 	if size < 0 {
 		return nil, fmt.Errorf("open dump: negative size %d", size)
 	}
@@ -251,6 +257,9 @@ func (s *closingSource) Close() error {
 
 // OpenStream opens the dump that r gives, such as a pipe: it is copied into a temporary file that vanishes on Close.
 func OpenStream(r io.Reader, o Options) (*File, error) {
+	if r == nil {
+		return nil, fmt.Errorf("open dump: %w", target.Unsupportedf("no reader"))
+	}
 	tmp, err := temporary(o.TempDir)
 	if err != nil {
 		return nil, fmt.Errorf("open dump: %w", err)

@@ -64,6 +64,9 @@ func (h *Heap) Types(g *answer.Gaps) []Type {
 
 // Use keeps the graph from being closed until done is called; see graph.Graph.Use.
 func (h *Heap) Use(ctx context.Context) (used context.Context, done func(), err error) {
+	if h == nil || h.Graph == nil {
+		return ctx, func() {}, target.Unsupportedf("no graph is built")
+	}
 	return h.Graph.Use(ctx)
 }
 
@@ -81,7 +84,12 @@ type Piece struct {
 }
 
 // Address returns where an object of the piece starts.
-func (p *Piece) Address(n graph.Node) target.Addr { return p.Addresses[n-p.From] }
+func (p *Piece) Address(n graph.Node) target.Addr {
+	if n < p.From || int(n-p.From) >= len(p.Addresses) {
+		return 0
+	}
+	return p.Addresses[n-p.From]
+}
 
 // Near returns where any object starts: it is fast for those of the piece.
 func (p *Piece) Near(n graph.Node) target.Addr {
@@ -105,6 +113,9 @@ func (p *Piece) Generation(n graph.Node) heap.Generation {
 // Pieces calls produce with all objects in pieces, by several workers, and take with what they made, in order; see
 // workers.Ordered. A piece is valid during the call.
 func Pieces[S, T any](ctx context.Context, h *Heap, state func() S, produce func(s S, p *Piece, reuse T) (T, error), take func(T) error) error {
+	if h == nil || h.Graph == nil {
+		return target.Unsupportedf("no graph is built")
+	}
 	n := (h.Graph.Objects() + pieceNodes - 1) / pieceNodes
 	type own struct {
 		s S

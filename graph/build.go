@@ -40,6 +40,9 @@ type Progress struct {
 // Build builds the graph of the objects of h and of everything that keeps them alive. A damaged or incomplete heap has
 // a graph too; Stats describes the missing parts. Errors are the context's, and errors of limits.
 func Build(ctx context.Context, h *heap.Heap, r *Roots, o Options) (*Graph, error) {
+	if h == nil || r == nil {
+		return nil, errNoGraph
+	}
 	if err := r.check(); err != nil {
 		return nil, err
 	}

@@ -8,6 +8,9 @@ import (
 // Common calls f for the objects of two graphs at equal addresses: n of g, m of other. It compares bits, and walks
 // neither heap. Several goroutines call f, each with its own result of create. The error is the context's.
 func Common[T any](ctx context.Context, g, other *Graph, create func() T, f func(with T, n, m Node)) error {
+	if g == nil || other == nil || g.index == nil || other.index == nil {
+		return errNoGraph
+	}
 	x, y := g.index, other.index
 	return parallel(ctx, g.lazy.options.Workers, int(x.chunks), numberPiece/chunkGranules, create, func(with T, from, to int) {
 		for c := uint64(from); c < uint64(to); c++ {

@@ -7,16 +7,29 @@ import (
 )
 
 // Graph returns the graph that x queries.
-func (x *Holders) Graph() *Graph { return x.g }
+func (x *Holders) Graph() *Graph {
+	if x == nil {
+		return nil
+	}
+	return x.g
+}
 
 // Names returns the names of the graph's edges.
 func (x *Holders) Names() *Names { return x.names }
 
 // Describe describes an object. Unknown parts are recorded in g.
-func (x *Holders) Describe(g *answer.Gaps, n Node) answer.PathObject { return x.object(g, n) }
+func (x *Holders) Describe(g *answer.Gaps, n Node) answer.PathObject {
+	if x.g == nil {
+		return answer.PathObject{}
+	}
+	return x.object(g, n)
+}
 
 // DescribePath describes the nodes of a Path: Sources, then objects. Unknown parts are recorded in g.
 func (x *Holders) DescribePath(ctx context.Context, g *answer.Gaps, nodes []Node) answer.RootPath {
+	if x.g == nil || len(nodes) == 0 {
+		return answer.RootPath{}
+	}
 	return x.rootPath(ctx, g, nodes, map[[2]Node]int{})
 }
 

@@ -104,6 +104,9 @@ func (d *Dominators) Garbage() Node { return Node(d.g.Nodes()) }
 // Idom returns the immediate dominator of n: the object or Source without which n would not be alive. It is n itself
 // for the root and for Garbage, and Garbage for dead objects that no single dead object owns.
 func (d *Dominators) Idom(n Node) Node {
+	if d.tree == nil {
+		return NoNode
+	}
 	if int(n) >= len(d.tree.Idom) {
 		return NoNode
 	}

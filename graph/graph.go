@@ -60,7 +60,7 @@ const hugeSize = math.MaxUint32
 // Close frees all memory. It stops everything that uses the graph, with an error, and waits for it: methods with a
 // context, and code between Use and its done. Afterwards the graph is empty; earlier nodes and slices are invalid.
 func (g *Graph) Close() {
-	if !g.users.Close() {
+	if g.users == nil || !g.users.Close() {
 		return
 	}
 	g.lazy.free()
@@ -74,10 +74,20 @@ func (g *Graph) Close() {
 func (g *Graph) Heap() *heap.Heap { return g.h }
 
 // Objects returns the number of objects. Smaller node numbers are objects.
-func (g *Graph) Objects() int { return g.objects }
+func (g *Graph) Objects() int {
+	if g == nil {
+		return 0
+	}
+	return g.objects
+}
 
 // Nodes returns the number of all nodes.
-func (g *Graph) Nodes() int { return g.objects + len(g.sources) + 1 }
+func (g *Graph) Nodes() int {
+	if g == nil {
+		return 0
+	}
+	return g.objects + len(g.sources) + 1
+}
 
 // Edges returns the number of edges.
 func (g *Graph) Edges() int { return g.rows.Edges() }
@@ -86,10 +96,18 @@ func (g *Graph) Edges() int { return g.rows.Edges() }
 func (g *Graph) Root() Node { return Node(g.objects + len(g.sources)) }
 
 // IsObject reports whether n is an object, and not a Source.
-func (g *Graph) IsObject(n Node) bool { return int(n) < g.objects }
+func (g *Graph) IsObject(n Node) bool {
+	if g == nil {
+		return false
+	}
+	return int(n) < g.objects
+}
 
 // Source returns the Source of node n, nil for an object.
 func (g *Graph) Source(n Node) *Source {
+	if g == nil {
+		return nil
+	}
 	switch i := int(n) - g.objects; {
 	case i < 0 || i > len(g.sources):
 		return nil
@@ -105,12 +123,18 @@ func (g *Graph) SourceNode(i int) Node { return Node(g.objects + i) }
 
 // Node returns the object that starts at a. It is exact, and free blocks are not objects.
 func (g *Graph) Node(a target.Addr) (Node, bool) {
+	if g == nil || g.index == nil {
+		return NoNode, false
+	}
 	n, ok := g.index.find(a)
 	return Node(n), ok
 }
 
 // Containing returns the object that contains address a.
 func (g *Graph) Containing(a target.Addr) (Node, bool) {
+	if g == nil || g.index == nil {
+		return NoNode, false
+	}
 	n, ok := g.index.last(a)
 	if !ok || uint64(a-g.Address(Node(n))) >= (g.Size(Node(n))+7)&^7 {
 		return NoNode, false
@@ -152,6 +176,9 @@ func (g *Graph) Type(n Node) *dac.MethodTable {
 
 // TypeIndex returns the index in Types of an object's type.
 func (g *Graph) TypeIndex(n Node) int {
+	if int(n) >= len(g.typ) {
+		return 0
+	}
 	if len(g.rare) > 0 {
 		return int(g.typ[n]) | int(g.rare[n])<<16
 	}
@@ -159,7 +186,12 @@ func (g *Graph) TypeIndex(n Node) int {
 }
 
 // Types returns the types of all objects, in the order of their first objects.
-func (g *Graph) Types() []*dac.MethodTable { return g.types }
+func (g *Graph) Types() []*dac.MethodTable {
+	if g == nil {
+		return nil
+	}
+	return g.types
+}
 
 // Segment returns the segment of an object, nil for a Source.
 func (g *Graph) Segment(n Node) *heap.Segment { return g.h.Segment(g.Address(n)) }
@@ -198,7 +230,7 @@ type RootRef struct {
 // RootRefs iterates over the references of the Source n to objects.
 func (g *Graph) RootRefs(n Node) iter.Seq[RootRef] {
 	return func(yield func(RootRef) bool) {
-		if g.IsObject(n) {
+		if g.IsObject(n) || int(n) >= len(g.rows.Offsets) {
 			return
 		}
 		from := g.rows.Offsets[n] - g.slotsFrom

@@ -29,12 +29,18 @@ type Holders struct {
 
 // NewHolders returns a Holders for g. The readers are of the same runtime: r names fields, and rr describes roots.
 func NewHolders(g *Graph, r *objects.Reader, rr *roots.Reader) *Holders {
+	if g == nil {
+		return &Holders{}
+	}
 	return &Holders{g: g, names: g.Names(r), roots: rr, rt: g.h.Runtime()}
 }
 
 // Object returns the node of the object at an address. The error is target.ErrCorrupt if there is no object,
 // target.ErrUnsupported for a free block, and target.ErrNotInDump if the dump lacks the decisive parts.
 func (x *Holders) Object(a target.Addr) (Node, error) {
+	if x.g == nil {
+		return NoNode, errNoGraph
+	}
 	if n, ok := x.g.Node(a); ok {
 		return n, nil
 	}

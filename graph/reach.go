@@ -226,10 +226,18 @@ type Set struct {
 func (g *Graph) NewSet() *Set { return &Set{words: make([]uint64, (g.Nodes()+63)/64)} }
 
 // Has reports whether n is in the set.
-func (s *Set) Has(n Node) bool { return s.words[n/64]&(1<<(n%64)) != 0 }
+func (s *Set) Has(n Node) bool {
+	if int(n/64) >= len(s.words) {
+		return false
+	}
+	return s.words[n/64]&(1<<(n%64)) != 0
+}
 
 // Add adds n, and reports whether it is new.
 func (s *Set) Add(n Node) bool {
+	if int(n/64) >= len(s.words) {
+		return false
+	}
 	w, bit := &s.words[n/64], uint64(1)<<(n%64)
 	if *w&bit != 0 {
 		return false

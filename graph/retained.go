@@ -111,6 +111,9 @@ func (x *Holders) Retained(ctx context.Context, o RetainedOptions) (*answer.Reta
 
 // Incomplete records the missing parts of the graph and reports whether any are. A graph without objects is an error.
 func (x *Holders) Incomplete(g *answer.Gaps) (bool, error) {
+	if x.g == nil {
+		return true, errNoGraph
+	}
 	warnings := x.g.stats.Warnings()
 	if x.g.objects == 0 && len(warnings) > 0 {
 		return true, fmt.Errorf("no object of the heap can be read: %w", warnings[0])

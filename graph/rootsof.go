@@ -5,6 +5,7 @@ import (
 
 	"github.com/sosgo/sosgo/graph/roots"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/absent"
 	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
 )
@@ -16,6 +17,10 @@ import (
 //
 // The error is the context's. Unreadable parts are in Roots.Errors.
 func RootsOf(ctx context.Context, h *heap.Heap, r *roots.Reader) (*Roots, error) {
+	if r == nil {
+		return nil, errNoGraph
+	}
+	ctx = absent.Context(ctx)
 	c := rootCollector{out: &Roots{}, handles: map[heap.HandleType]int{}, threads: map[threadKey]int{}, frames: map[*roots.Frame]int{},
 		groups: map[SourceKind]int{}, held: map[target.Addr]bool{}}
 	for root, err := range r.All(ctx, roots.Options{}) {

@@ -69,6 +69,9 @@ func has(bits []uint64, n Node) bool { return bits[n/64]&(1<<(n%64)) != 0 }
 // From returns the path from an object to the target, including both, nil if SOS finds none. The result depends on
 // earlier searches. The error is the context's.
 func (s *SOSSearch) From(ctx context.Context, start Node) ([]Node, error) {
+	if s.references == nil {
+		return nil, errNoGraph
+	}
 	if has(s.found, start) {
 		return s.path(s.chain[start]), nil
 	}
@@ -107,6 +110,9 @@ func (s *SOSSearch) From(ctx context.Context, start Node) ([]Node, error) {
 // Pass has the effect of From on later searches, for an object that does not lead to the target: everything reachable
 // from it is marked as seen, and no longer takes room in a record. The error is the context's.
 func (s *SOSSearch) Pass(ctx context.Context, start Node) error {
+	if s.references == nil {
+		return errNoGraph
+	}
 	s.children = append(s.children[:0], start)
 	for left := searchStep; len(s.children) > 0; {
 		last := len(s.children) - 1

@@ -38,7 +38,7 @@ func TypeIs(mt target.Addr) func(*dac.MethodTable) bool {
 // TypeContains returns a Filter.Type for the types whose name contains part. Types without a name are excluded.
 func (h *Heap) TypeContains(part string) func(*dac.MethodTable) bool {
 	return func(t *dac.MethodTable) bool {
-		name, err := h.rt.TypeName(t.Addr, dac.NameManaged)
+		name, err := h.Runtime().TypeName(t.Addr, dac.NameManaged)
 		return err == nil && strings.Contains(name, part)
 	}
 }
@@ -47,7 +47,7 @@ func (h *Heap) TypeContains(part string) func(*dac.MethodTable) bool {
 func (h *Heap) TypeContainsFold(part string) func(*dac.MethodTable) bool {
 	part = strings.ToLower(part)
 	return func(t *dac.MethodTable) bool {
-		name, err := h.rt.TypeName(t.Addr, dac.NameManaged)
+		name, err := h.Runtime().TypeName(t.Addr, dac.NameManaged)
 		return err == nil && strings.Contains(strings.ToLower(name), part)
 	}
 }

@@ -14,7 +14,7 @@ import (
 // Describe returns the heap as a graph. Types are counted at once; objects are read while the answer's list is
 // consumed. The answer's Roots are those of Roots, so callers add what stacks hold. What can't be read is recorded.
 func (h *Heap) Describe(ctx context.Context, o ScanOptions) (*answer.HeapGraph, error) {
-	free := h.rt.WellKnown().Free
+	free := h.Runtime().WellKnown().Free
 	f := &Filter{Type: func(mt *dac.MethodTable) bool { return mt.Addr != free }}
 	s, err := h.Stats(ctx, f, o)
 	if err != nil {

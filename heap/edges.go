@@ -50,12 +50,16 @@ func (e *GCDescError) Unwrap() error { return e.Err }
 
 // Edges returns an Edges for the objects of h.
 func (h *Heap) Edges(o EdgeOptions) *Edges {
+	if h == nil || h.edges == nil {
+		return NewEdges(nil, o)
+	}
 	return &Edges{mem: h.mem, win: target.NewWindow(h.mem), types: h.edges, options: o}
 }
 
 // NewEdges returns an Edges for single objects of a runtime whose heap may be unreadable: small dumps
 // have objects but no segments.
 func NewEdges(rt *dac.Runtime, o EdgeOptions) *Edges {
+	rt = dac.OrNone(rt)
 	mem := rt.Memory()
 	return &Edges{mem: mem, win: target.NewWindow(mem), types: newEdgeTypes(rt, mem), options: o}
 }
@@ -69,7 +73,7 @@ func (e *Edges) Of(o *Object) iter.Seq2[Reference, error] {
 }
 
 func (e *Edges) each(o *Object, yield func(Reference, error) bool) {
-	t := e.types.of(o.Type)
+	t := e.typeOf(o)
 	if t.err != nil {
 		yield(Reference{}, t.err)
 		return
@@ -135,8 +139,11 @@ func (e *Edges) Whole(dst []target.Addr, o *Object) ([]target.Addr, bool) {
 	if t.none {
 		return dst, true
 	}
+	if t.err != nil || t.keeperErr != nil {
+		return dst, false
+	}
 	b := e.bytes(o.Addr, (o.Size+7)&^7)
-	if b == nil || t.err != nil || t.keeperErr != nil {
+	if b == nil {
 		return dst, false
 	}
 	dst = t.desc.append(dst, b, o.Size, 0)
@@ -150,7 +157,10 @@ func (e *Edges) Whole(dst []target.Addr, o *Object) ([]target.Addr, bool) {
 // yield returns false. It reports whether yield wants more. Slots that are not in the dump are skipped.
 func (e *Edges) Slots(o *Object, a target.Addr, from, to uint64, yield func(offset uint64) bool) bool {
 	t := e.typeOf(o)
-	if next, ok := target.NextStored(e.mem, o.Addr+target.Addr(from)); t.err != nil || !ok || uint64(next-o.Addr) >= to {
+	if t.err != nil {
+		return true
+	}
+	if next, ok := target.NextStored(e.mem, o.Addr+target.Addr(from)); !ok || uint64(next-o.Addr) >= to {
 		return true
 	}
 	more := true
@@ -174,6 +184,9 @@ func (e *Edges) LoaderAllocator(o *Object) (target.Addr, error) {
 
 // typeOf returns the edge data of the type of o. Types of walked objects have numbers; those of NewEdges may have none.
 func (e *Edges) typeOf(o *Object) *typeEdges {
+	if o == nil || o.Type == nil || e.types == nil {
+		return &typeEdges{err: errNoHeap, keeperErr: errNoHeap}
+	}
 	if id := int(o.typeID); id < len(e.known) {
 		if t := e.known[id]; t != nil && t.mt == o.Type {
 			return t

@@ -36,6 +36,9 @@ func (f *Filter) orAll() *Filter {
 
 // Spans returns the parts of segments that contain the filter's objects, in address order.
 func (h *Heap) Spans(f *Filter) []Span {
+	if h == nil {
+		return nil
+	}
 	f = f.orAll()
 	var spans []Span
 	for i := range h.segments {
@@ -122,6 +125,9 @@ func NewSieve(f *Filter) *Sieve {
 
 // Pass reports whether o passes.
 func (s *Sieve) Pass(o *Object) bool {
+	if o == nil || s.filter == nil && !s.all {
+		return false
+	}
 	if s.all {
 		return true
 	}

@@ -21,8 +21,8 @@ type FinalizerOptions struct {
 func (h *Heap) ListFinalizers(o FinalizerOptions) (*answer.Finalizers, error) {
 	a := &answer.Finalizers{}
 	var objects []Object
-	a.OnlyReady, a.COM = o.Live != nil, h.rt.Target().Platform().HasCOM()
-	a.SyncBlocks = answer.Of(h.rt.CleanupSyncBlocks())
+	a.OnlyReady, a.COM = o.Live != nil, h.Runtime().Target().Platform().HasCOM()
+	a.SyncBlocks = answer.Of(h.Runtime().CleanupSyncBlocks())
 	sieve, total := NewSieve(o.Filter), NewCounter(h, o.Filter)
 	for i := range h.subHeaps {
 		q, err := h.FinalizerQueue(i)

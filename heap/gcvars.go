@@ -87,7 +87,10 @@ func (v *vars) deref(field string) (target.Addr, error) {
 
 // readVars reads the variables. It does not change h.
 func (h *Heap) readVars() (*vars, error) {
-	v := &vars{r: h.mem, l: h.rt.Layout(), generations: defaultGenerationCount}
+	if h == nil {
+		return nil, errNoHeap
+	}
+	v := &vars{r: h.mem, l: h.Runtime().Layout(), generations: defaultGenerationCount}
 	if kinds, err := v.l.Text("GCIdentifiers"); err == nil {
 		return v, v.readContract(kinds)
 	}
@@ -121,7 +124,7 @@ func (v *vars) readContract(kinds string) error {
 
 // readPublished reads GcDacVars.
 func (h *Heap) readPublished(v *vars) (err error) {
-	if v.at, err = h.rt.GlobalPointer("GcDacVars"); err != nil {
+	if v.at, err = h.Runtime().GlobalPointer("GcDacVars"); err != nil {
 		return err
 	}
 	if v.at == 0 {
@@ -159,7 +162,7 @@ func (h *Heap) readGenerationOffsets(v *vars) error {
 	// .NET Core 3.1 publishes none, and small dumps lack the GC module's read-only data: the table is
 	// right then.
 	if at, err := v.addr("GenerationFieldOffsets"); err == nil {
-		if b, err := target.Bytes(h.rt.Memory(), at, 4*len(v.genOffsets)); err == nil {
+		if b, err := target.Bytes(h.Runtime().Memory(), at, 4*len(v.genOffsets)); err == nil {
 			for i := range v.genOffsets {
 				v.genOffsets[i] = int32(le32(b[4*i:]))
 			}
@@ -326,7 +329,7 @@ func (h *Heap) gcHeapFields(v *vars) (func(target.Addr, string) (target.Addr, er
 	if err != nil { // before .NET 5
 		return nil, fmt.Errorf("heaps of a server GC: this runtime does not publish their layout: %w", err)
 	}
-	offsets, err := target.Bytes(h.rt.Memory(), at, 4*(heapGenerationTable+1))
+	offsets, err := target.Bytes(h.Runtime().Memory(), at, 4*(heapGenerationTable+1))
 	if err != nil {
 		return nil, fmt.Errorf("offsets of gc_heap: %w", err)
 	}

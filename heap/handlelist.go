@@ -10,6 +10,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/absent"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -30,6 +31,7 @@ func ParseHandleType(name string) (HandleType, bool) {
 // ListHandles lists and counts the handles of the given types, or of all types, that refer to an object. It records
 // what can't be read; if nothing can be read, the answer has a failure. The error is ctx's.
 func (h *Heap) ListHandles(ctx context.Context, types ...HandleType) (*answer.Handles, error) {
+	ctx = absent.Context(ctx)
 	a := &answer.Handles{Heaps: len(h.subHeaps), All: len(types) == 0, Count: answer.Maybe[uint64]{Err: errUnread}}
 	var list []Handle
 	for e, err := range h.Handles() {
@@ -50,9 +52,9 @@ func (h *Heap) ListHandles(ctx context.Context, types ...HandleType) (*answer.Ha
 	slices.SortStableFunc(list, func(a, b Handle) int {
 		return cmp.Or(cmp.Compare(a.Table, b.Table), cmp.Compare(a.Type, b.Type))
 	})
-	system, err := h.rt.SystemDomain()
+	system, err := h.Runtime().SystemDomain()
 	a.SystemDomain = answer.Maybe[target.Addr]{Value: system, Err: err}
-	domain, err := h.rt.AppDomain()
+	domain, err := h.Runtime().AppDomain()
 	a.AppDomain = answer.Maybe[target.Addr]{Value: domain.Addr, Err: err}
 	a.Handles = h.handleRows(ctx, a, list)
 	return a, nil
@@ -96,7 +98,7 @@ func (h *Heap) handleRow(g *answer.Gaps, e *Handle, names map[target.Addr]answer
 	row.Size, row.MethodTable = o.Size, o.Type.Addr
 	name, ok := names[o.Type.Addr]
 	if !ok {
-		name = g.Text(h.rt.TypeName(o.Type.Addr, dac.NameNative))
+		name = g.Text(h.Runtime().TypeName(o.Type.Addr, dac.NameNative))
 		names[o.Type.Addr] = name
 	}
 	row.ObjectType = name

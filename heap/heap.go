@@ -14,6 +14,7 @@ import (
 	"sort"
 
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/absent"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -63,8 +64,12 @@ type GenerationData struct {
 	AllocContext    dac.AllocContext
 }
 
+// errNoHeap is the error of a zero Heap.
+var errNoHeap = target.Unsupportedf("no heap is open")
+
 // Open reads the heap's structures, not its objects. Missing or corrupt segments are warnings.
 func Open(rt *dac.Runtime, t target.Target) (*Heap, error) {
+	rt, t = dac.OrNone(rt), absent.Process(t)
 	h := &Heap{rt: rt, mem: t, claims: target.ClaimsOf(t), types: newTypeTable(rt, rt.WellKnown().Free), edges: newEdgeTypes(rt, t)}
 	h.seeds = [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}
 	if err := h.open(); err != nil {
@@ -77,7 +82,12 @@ func Open(rt *dac.Runtime, t target.Target) (*Heap, error) {
 }
 
 // Runtime returns the runtime that owns the heap.
-func (h *Heap) Runtime() *dac.Runtime { return h.rt }
+func (h *Heap) Runtime() *dac.Runtime {
+	if h == nil {
+		return dac.OrNone(nil)
+	}
+	return dac.OrNone(h.rt)
+}
 
 // Server reports whether the GC is a server GC.
 func (h *Heap) Server() bool { return h.server }
@@ -89,16 +99,31 @@ func (h *Heap) Regions() bool { return h.regions }
 func (h *Heap) InGC() bool { return h.inGC }
 
 // SubHeaps returns the heaps.
-func (h *Heap) SubHeaps() []SubHeap { return h.subHeaps }
+func (h *Heap) SubHeaps() []SubHeap {
+	if h == nil {
+		return nil
+	}
+	return h.subHeaps
+}
 
 // Segments returns the segments or regions by the address of their objects.
-func (h *Heap) Segments() []Segment { return h.segments }
+func (h *Heap) Segments() []Segment {
+	if h == nil {
+		return nil
+	}
+	return h.segments
+}
 
 // Lost returns the unreadable segments of the heap, in the order of each sub heap's generations.
 func (h *Heap) Lost() []LostSegment { return h.lost }
 
 // AllocContexts returns the allocation contexts in use, by address.
-func (h *Heap) AllocContexts() []dac.AllocContext { return h.contexts }
+func (h *Heap) AllocContexts() []dac.AllocContext {
+	if h == nil {
+		return nil
+	}
+	return h.contexts
+}
 
 // DATAS returns the mode of dynamic adaptation to application sizes, and whether the runtime publishes it.
 func (h *Heap) DATAS() (uint64, bool) {
@@ -113,6 +138,9 @@ func (h *Heap) Warnings() []error { return h.warnings }
 
 // Unread returns an error if the heap has segments and none of them can be read. The heap is then unknown, not empty.
 func (h *Heap) Unread() error {
+	if h == nil {
+		return errNoHeap
+	}
 	if len(h.segments) > 0 || len(h.warnings) == 0 {
 		return nil
 	}
@@ -224,14 +252,14 @@ func (h *Heap) readGenerations(v *vars, s *SubHeap) error {
 
 // readContexts collects the allocation contexts of threads, process and heaps: no objects from Pointer to Limit.
 func (h *Heap) readContexts() {
-	contexts, err := h.rt.AllocContexts()
+	contexts, err := h.Runtime().AllocContexts()
 	if err != nil {
 		h.warnings = append(h.warnings, fmt.Errorf("allocation contexts: %w", err))
 	}
 	for _, c := range contexts {
 		h.addContext(c)
 	}
-	global, gerr := h.rt.GlobalAllocContext()
+	global, gerr := h.Runtime().GlobalAllocContext()
 	if gerr == nil {
 		h.addContext(global)
 	} else if err == nil && len(h.contexts) == 0 && !h.server {

@@ -75,7 +75,7 @@ func (h *Heap) ListLocks(ctx context.Context, o ListOptions) (*answer.Listing, e
 	if err := noteCorrupt(&l.Gaps, &stats); err != nil {
 		return nil, err
 	}
-	threads, err := h.rt.Threads()
+	threads, err := h.Runtime().Threads()
 	l.Note(err)
 	byID := map[uint32]*dac.Thread{}
 	for i := range threads {

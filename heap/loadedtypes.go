@@ -7,6 +7,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/absent"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -22,6 +23,7 @@ type LoadedTypesOptions struct {
 // counted object has no count. What a row lacks is an error that precedes it; what the counts lack precedes all rows.
 func LoadedTypes(ctx context.Context, rt *dac.Runtime, h *Heap, o LoadedTypesOptions) iter.Seq2[answer.LoadedType, error] {
 	return func(yield func(answer.LoadedType, error) bool) {
+		ctx := absent.Context(ctx)
 		counts, lacks := countTypes(ctx, h, o.Scan)
 		for _, err := range lacks {
 			if !yield(answer.LoadedType{}, err) {

@@ -208,7 +208,7 @@ func (r *rowReader) readAll(objects []Object, visit func(*answer.HeapObject)) {
 	r.buf, r.said = r.buf[:0], r.said[:0]
 	for i := range objects {
 		var s textPart
-		if o := &objects[i]; r.chars > 0 && !o.Free && o.Type.Addr == r.h.rt.WellKnown().String {
+		if o := &objects[i]; r.chars > 0 && !o.Free && o.Type.Addr == r.h.Runtime().WellKnown().String {
 			s.string = true
 			r.buf, s.whole, s.err = r.texts.append(r.buf, o.Addr, o.Length, r.chars)
 		}
@@ -261,7 +261,7 @@ func (l *sliceList) Format(chars int, newRow func() answer.AppendObject, emit fu
 
 // typeName returns the name of a type for an answer and records why it is missing.
 func (h *Heap) typeName(g *answer.Gaps, mt *dac.MethodTable) answer.Text {
-	return g.Text(h.rt.TypeName(mt.Addr, dac.NameManaged))
+	return g.Text(h.Runtime().TypeName(mt.Addr, dac.NameManaged))
 }
 
 // ListOf lists the objects at addresses, in that order, without walking the heap. Others than objects are omitted.

@@ -50,8 +50,8 @@ func OutOfMemory(rt *dac.Runtime, t target.Target) (*answer.OutOfMemory, error) 
 func (h *Heap) OutOfMemory() *answer.OutOfMemory {
 	out := &answer.OutOfMemory{Heaps: len(h.subHeaps)}
 	var o oomLayout
-	err := h.rt.Layout().Bind("OomHistory", &o)
-	if err != nil && h.rt.Layout().Bind("OOMHistory", &o) == nil { // previews of .NET 11
+	err := h.Runtime().Layout().Bind("OomHistory", &o)
+	if err != nil && h.Runtime().Layout().Bind("OOMHistory", &o) == nil { // previews of .NET 11
 		err = nil
 	}
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/absent"
 	"github.com/sosgo/sosgo/internal/workers"
 	"github.com/sosgo/sosgo/target"
 )
@@ -54,6 +55,7 @@ func (o *ScanOptions) jobs() int {
 // Scan returns an error if the filter selects objects that may exist and none of them can be read,
 // ctx's error if it was canceled, or the first error of merge.
 func Scan[C Collector](ctx context.Context, h *Heap, f *Filter, o ScanOptions, create func() C, merge func(C) error) error {
+	ctx = absent.Context(ctx)
 	spans := h.Spans(f)
 	if err := h.unreadOf(f, spans); err != nil {
 		return err
@@ -79,7 +81,12 @@ func Scan[C Collector](ctx context.Context, h *Heap, f *Filter, o ScanOptions, c
 func (o *Object) TypeNumber() uint32 { return o.typeID }
 
 // TypeByNumber returns the type with a TypeNumber.
-func (h *Heap) TypeByNumber(n uint32) *dac.MethodTable { return h.types.get(n).mt }
+func (h *Heap) TypeByNumber(n uint32) *dac.MethodTable {
+	if t := h.types.get(n); t != nil {
+		return t.mt
+	}
+	return nil
+}
 
 // TypeAt returns the type of objects with a in their headers, as a walk sees it. The error is why none can exist.
 func (h *Heap) TypeAt(a target.Addr) (*dac.MethodTable, error) {
@@ -94,7 +101,12 @@ func (h *Heap) TypeAt(a target.Addr) (*dac.MethodTable, error) {
 func (h *Heap) Stored() []target.Range { return h.held }
 
 // Memory returns the memory that the dump itself holds. Objects are read only there; module files supply none.
-func (h *Heap) Memory() target.Memory { return h.mem }
+func (h *Heap) Memory() target.Memory {
+	if h == nil {
+		return absent.Memory(nil)
+	}
+	return h.mem
+}
 
 // defaultRun is how many bytes of the heap a worker walks at a time: a region's size, so that most regions are one run.
 const defaultRun = 4 << 20

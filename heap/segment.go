@@ -160,7 +160,7 @@ type segmentLayout struct {
 // the lists of generation 2 and the large generations.
 func (h *Heap) readSegments(s *SubHeap) {
 	var o segmentLayout
-	if err := h.rt.Layout().Bind("HeapSegment", &o); err != nil {
+	if err := h.Runtime().Layout().Bind("HeapSegment", &o); err != nil {
 		h.warnings = append(h.warnings, err)
 		return
 	}
@@ -275,6 +275,9 @@ func (h *Heap) kind(s *SubHeap, at target.Addr, gen int, flags uint64) SegmentKi
 
 // Segment returns the segment whose objects cover a, or nil.
 func (h *Heap) Segment(a target.Addr) *Segment {
+	if h == nil {
+		return nil
+	}
 	i := sort.Search(len(h.segments), func(i int) bool { return h.segments[i].Objects.Start > a }) - 1
 	if i >= 0 && h.segments[i].Objects.Contains(a) {
 		return &h.segments[i]

@@ -76,7 +76,7 @@ func faults(list []Fault) []answer.Fault {
 // verifySyncBlocks counts the verified sync blocks in use, and those that their object does not refer
 // to. It returns ok=false if there is no table.
 func (h *Heap) verifySyncBlocks(g *answer.Gaps) (verified, bad int, ok bool) {
-	for b, err := range h.rt.SyncBlocks() {
+	for b, err := range h.Runtime().SyncBlocks() {
 		if err != nil && b.Index <= 1 && b.Addr == 0 {
 			g.Note(err)
 			return 0, 0, false
@@ -100,7 +100,7 @@ func (h *Heap) verifySyncBlocks(g *answer.Gaps) (verified, bad int, ok bool) {
 }
 
 func (h *Heap) verifySyncBlock(b *dac.SyncBlock) error {
-	header, err := h.rt.ObjectHeader(b.Object)
+	header, err := h.Runtime().ObjectHeader(b.Object)
 	if err == nil && header.SyncBlockIndex() != b.Index {
 		err = target.Corruptf("sync block %d: its object %x does not refer to it", b.Index, uint64(b.Object))
 	}

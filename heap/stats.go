@@ -99,6 +99,9 @@ func NewCounter(h *Heap, f *Filter) *Counter { return &Counter{h: h, sieve: NewS
 
 // Objects counts the objects that the filter selects.
 func (c *Counter) Objects(s *Segment, batch []Object) {
+	if c.h == nil {
+		return
+	}
 	all, entries := c.sieve.all, c.entries
 	for i := range batch {
 		o := &batch[i]
@@ -119,6 +122,9 @@ func (c *Counter) Objects(s *Segment, batch []Object) {
 
 // Count counts one object, ignoring the filter.
 func (c *Counter) Count(s *Segment, o *Object) {
+	if o == nil || c.h == nil {
+		return
+	}
 	if int(o.typeID) >= len(c.entries) || c.entries[o.typeID].count == 0 {
 		c.meet(o.typeID)
 	}
@@ -161,6 +167,9 @@ func (c *Counter) Reset() {
 
 // Add adds the counts of b, whose objects follow those of c.
 func (c *Counter) Add(b *Counter) {
+	if b == nil {
+		return
+	}
 	for _, id := range b.seen {
 		if int(id) >= len(c.entries) || c.entries[id].count == 0 {
 			c.meet(id)

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/absent"
 	"github.com/sosgo/sosgo/internal/workers"
 	"github.com/sosgo/sosgo/target"
 )
@@ -49,7 +50,7 @@ func (h *Heap) Strings(ctx context.Context, f *Filter, o ScanOptions) ([]StringS
 func (h *Heap) countStrings(ctx context.Context, f *Filter, o ScanOptions) (sorted *sortedStrings, gap error, s Stats, err error) {
 	sf := h.StringFilter(f)
 	total := NewCounter(h, sf)
-	ctx, cancel := context.WithCancel(ctx)
+	ctx, cancel := context.WithCancel(absent.Context(ctx))
 	defer cancel()
 	keepers := keepStrings(o.jobs(), cancel)
 	err = Scan(ctx, h, sf, o, func() *stringCollector { return newStringCollector(h, sf) }, func(c *stringCollector) error {
@@ -76,7 +77,7 @@ func (h *Heap) StringFilter(f *Filter) *Filter {
 	f = f.orAll()
 	sf := *f
 	sf.Type = func(mt *dac.MethodTable) bool {
-		return mt.Addr == h.rt.WellKnown().String && (f.Type == nil || f.Type(mt))
+		return mt.Addr == h.Runtime().WellKnown().String && (f.Type == nil || f.Type(mt))
 	}
 	return &sf
 }

@@ -10,6 +10,9 @@ import (
 
 // StringText reads at most limit characters of the string at a. whole reports whether that is all of it.
 func (h *Heap) StringText(a target.Addr, limit int) (text string, whole bool, err error) {
+	if h.types == nil {
+		return "", false, errNoHeap
+	}
 	b, whole, err := h.Texts().Append(nil, a, limit)
 	return string(b), whole, err
 }

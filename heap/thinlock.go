@@ -14,7 +14,7 @@ type LockedObject struct {
 
 // ThinLocks returns the objects selected by f that have a thin lock, by address, and the Stats of all selected objects.
 func (h *Heap) ThinLocks(ctx context.Context, f *Filter, o ScanOptions) ([]LockedObject, Stats, error) {
-	if err := h.rt.Check(dac.FeatureObjectHeaders); err != nil {
+	if err := h.Runtime().Check(dac.FeatureObjectHeaders); err != nil {
 		return nil, Stats{}, err
 	}
 	total := NewCounter(h, f)
@@ -42,8 +42,8 @@ func (c *lockCollector) Objects(s *Segment, batch []Object) {
 		}
 		c.Count(s, o)
 		// The header of a segment's first object may not be stored; it holds no lock.
-		if header, err := c.h.rt.ObjectHeader(o.Addr); err == nil {
-			if lock, ok := c.h.rt.ThinLock(header); ok {
+		if header, err := c.h.Runtime().ObjectHeader(o.Addr); err == nil {
+			if lock, ok := c.h.Runtime().ThinLock(header); ok {
 				c.locked = append(c.locked, LockedObject{Object: *o, Lock: lock})
 			}
 		}

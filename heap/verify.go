@@ -127,7 +127,7 @@ type Verifier struct {
 // the dump, locks are not verified.
 func NewVerifier(h *Heap) *Verifier {
 	v := &Verifier{h: h, edges: h.Edges(EdgeOptions{})}
-	if threads, err := h.rt.Threads(); err == nil {
+	if threads, err := h.Runtime().Threads(); err == nil {
 		v.threads = map[uint32]bool{}
 		for i := range threads {
 			v.threads[threads[i].ManagedID] = true
@@ -270,14 +270,14 @@ func (v *Verifier) reference(s *Segment, o *Object, off uint64, to target.Addr) 
 
 // header verifies the lock in the object's header.
 func (v *Verifier) header(s *Segment, o *Object) {
-	header, err := v.h.rt.ObjectHeader(o.Addr)
+	header, err := v.h.Runtime().ObjectHeader(o.Addr)
 	if err != nil {
 		return // the header of a segment's first object may not be stored
 	}
 	f := Fault{Object: o.Addr, Segment: s}
 	if index := header.SyncBlockIndex(); index != 0 {
 		f.Value = target.Addr(index)
-		b, err := v.h.rt.SyncBlock(index)
+		b, err := v.h.Runtime().SyncBlock(index)
 		switch {
 		case errors.Is(err, target.ErrNotInDump):
 			v.out.missing(err)
@@ -290,7 +290,7 @@ func (v *Verifier) header(s *Segment, o *Object) {
 		}
 		return
 	}
-	if lock, ok := v.h.rt.ThinLock(header); ok && v.threads != nil && !v.threads[lock.Owner] {
+	if lock, ok := v.h.Runtime().ThinLock(header); ok && v.threads != nil && !v.threads[lock.Owner] {
 		f.Kind, f.Value = FaultThinLock, target.Addr(lock.Owner)
 		v.out.fault(f)
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/sosgo/sosgo/internal/absent"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -25,6 +26,7 @@ func readBytes(mem target.Memory, a target.Addr, n int) ([]byte, error) {
 	if n < 0 {
 		return nil, target.Corruptf("%d bytes at %#x", n, uint64(a))
 	}
+	mem = absent.Memory(mem)
 	if b, ok := mem.View(a, n); ok {
 		return b, nil
 	}
@@ -49,6 +51,9 @@ type area struct {
 }
 
 func (s area) ReadMemory(p []byte, a target.Addr) (int, error) {
+	if s.mem == nil && len(p) > 0 {
+		return 0, s.outside(a, len(p))
+	}
 	if uint64(a) >= s.size && len(p) > 0 {
 		return 0, s.outside(a, len(p))
 	}
@@ -65,7 +70,7 @@ func (s area) outside(a target.Addr, n int) error {
 }
 
 func (s area) View(a target.Addr, n int) ([]byte, bool) {
-	if n < 0 || uint64(a) > s.size || uint64(n) > s.size-uint64(a) {
+	if s.mem == nil || n < 0 || uint64(a) > s.size || uint64(n) > s.size-uint64(a) {
 		return nil, false
 	}
 	return s.mem.View(s.base+a, n)

@@ -3,9 +3,11 @@ package image
 import (
 	"context"
 	"errors"
+	"os"
 	"sync"
 	"sync/atomic"
 
+	"github.com/sosgo/sosgo/internal/absent"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -44,6 +46,10 @@ type completion struct {
 // more, if not nil, lists images that t does not: those in bundles. It is called
 // once, when a byte outside all modules of t is missing.
 func Complete(t target.Target, find func(*target.Module) (*Image, error), more func() []target.Module) *Completed {
+	t = absent.Process(t)
+	if find == nil {
+		find = func(m *target.Module) (*Image, error) { return nil, os.ErrNotExist }
+	}
 	return &Completed{base: t, overlay: NewOverlay(t), find: find, listed: completionsOf(t.Modules()), more: more}
 }
 
@@ -80,7 +86,7 @@ func (m *Completed) complete(c *completion, of *target.Module) {
 
 // ReadMemory implements target.Memory.
 func (m *Completed) ReadMemory(p []byte, a target.Addr) (int, error) {
-	n, err := m.base.ReadMemory(p, a)
+	n, err := absent.Process(m.base).ReadMemory(p, a)
 	var missing *target.MemoryError
 	if err == nil || !errors.As(err, &missing) || !errors.Is(err, target.ErrNotInDump) || !m.miss(missing.Addr) {
 		return n, err
@@ -90,6 +96,9 @@ func (m *Completed) ReadMemory(p []byte, a target.Addr) (int, error) {
 
 // View implements target.Memory.
 func (m *Completed) View(a target.Addr, n int) ([]byte, bool) {
+	if m.base == nil {
+		return nil, false
+	}
 	if b, ok := m.base.View(a, n); ok || !m.miss(a) {
 		return b, ok
 	}
@@ -98,6 +107,9 @@ func (m *Completed) View(a target.Addr, n int) ([]byte, bool) {
 
 // Span implements target.Memory.
 func (m *Completed) Span(a target.Addr) []byte {
+	if m.base == nil {
+		return nil
+	}
 	if b := m.base.Span(a); b != nil || !m.miss(a) {
 		return b
 	}
@@ -111,6 +123,9 @@ func (m *Completed) NextStored(a target.Addr) (target.Addr, bool) {
 
 // Source returns where the byte at a comes from, as Overlay.Source does.
 func (m *Completed) Source(a target.Addr) string {
+	if m.base == nil {
+		return ""
+	}
 	if m.base.Span(a) == nil {
 		m.miss(a)
 	}

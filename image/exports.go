@@ -24,6 +24,9 @@ func noSymbol(name string) error { return fmt.Errorf("%s: %w", name, ErrNoSymbol
 // search of the export directory in PE images. The size is 0 for PE. The error is ErrNoSymbol if the tables do not have
 // the name, target.ErrNotInDump if the tables are not in the dump.
 func (im *Image) Symbol(name string) (rva RVA, size uint64, err error) {
+	if im == nil {
+		return 0, 0, target.Unsupportedf("no image")
+	}
 	if im.elf != nil {
 		return im.elfSymbol(name)
 	}

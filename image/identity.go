@@ -23,6 +23,9 @@ type Identity struct {
 
 // IdentityOf reads the identity of m from a dump's module list and memory.
 func IdentityOf(mem target.Memory, m *target.Module) Identity {
+	if m == nil {
+		return Identity{}
+	}
 	id := Identity{TimeDateStamp: m.TimeDateStamp, SizeOfImage: m.SizeOfImage}
 	if !m.BuildIDCut {
 		id.BuildID = m.BuildID

@@ -17,6 +17,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/sosgo/sosgo/internal/absent"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -155,6 +156,9 @@ func OpenMemory(mem target.Memory, m *target.Module) (*Image, error) {
 
 // OpenMemoryLayout is OpenMemory for a caller that knows the layout, from the runtime's PEImageLayout for example.
 func OpenMemoryLayout(mem target.Memory, m *target.Module, l Layout) (*Image, error) {
+	if m == nil {
+		return nil, target.Unsupportedf("image: no module")
+	}
 	im := &Image{path: m.Path, base: m.Base, raw: area{mem, m.Base, ^uint64(m.Base)}}
 	err := im.open(l, m)
 	if errors.Is(err, target.ErrNotInDump) && m.SizeOfImage != 0 {
@@ -181,6 +185,9 @@ func OpenFile(path string) (*Image, error) {
 
 // OpenFrom is OpenSource for an image that closes closer when it is closed. Where it fails it does not close it.
 func OpenFrom(path string, src target.Source, closer io.Closer) (*Image, error) {
+	if src == nil {
+		return nil, target.Unsupportedf("image: no file")
+	}
 	im, err := OpenSource(path, src)
 	if err == nil {
 		im.closer = closer
@@ -190,6 +197,9 @@ func OpenFrom(path string, src target.Source, closer io.Closer) (*Image, error) 
 
 // OpenSource opens an image whose file is src; path is what it is called in messages. The image does not close src.
 func OpenSource(path string, src target.Source) (*Image, error) {
+	if src == nil {
+		return nil, target.Unsupportedf("image: no file")
+	}
 	im := &Image{path: path, raw: fileArea(src)}
 	if err := im.open(Flat, nil); err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
@@ -201,7 +211,9 @@ func OpenSource(path string, src target.Source) (*Image, error) {
 // are addressed by RVA. What Overlay takes from the image does not pass there.
 func (im *Image) Through(wrap func(target.Memory) target.Memory) *Image {
 	w := *im
-	w.rvas = wrap(im.rvas)
+	if wrap != nil {
+		w.rvas = wrap(im.rvas)
+	}
 	return &w
 }
 
@@ -243,11 +255,13 @@ func (im *Image) setLayout(l Layout) {
 // ReadRVA copies the bytes at rva into p. When n < len(p) the error gives the reason why: target.ErrNotInDump where the
 // dump or the file has no such bytes, target.ErrCorrupt where they would lie outside the image.
 func (im *Image) ReadRVA(p []byte, rva RVA) (n int, err error) {
-	return im.rvas.ReadMemory(p, target.Addr(rva))
+	return absent.Memory(im.rvas).ReadMemory(p, target.Addr(rva))
 }
 
 // ViewRVA lends the n bytes at rva without copying them. It reports false if they are in several pieces; use BytesRVA.
-func (im *Image) ViewRVA(rva RVA, n int) ([]byte, bool) { return im.rvas.View(target.Addr(rva), n) }
+func (im *Image) ViewRVA(rva RVA, n int) ([]byte, bool) {
+	return absent.Memory(im.rvas).View(target.Addr(rva), n)
+}
 
 // BytesRVA returns the n bytes at rva, lent or copied. Don't write to them.
 func (im *Image) BytesRVA(rva RVA, n int) ([]byte, error) {

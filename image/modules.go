@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/absent"
 	"github.com/sosgo/sosgo/internal/outfile"
 	"github.com/sosgo/sosgo/target"
 )
@@ -27,6 +28,7 @@ type Module struct {
 
 // Modules returns the images of a process by address. mem is t's memory, or an overlay of it.
 func Modules(t target.Target, mem target.Memory) []Module {
+	t, mem = absent.Process(t), absent.Memory(mem)
 	mods := t.Modules()
 	next := mappedFiles(t)
 	out := make([]Module, len(mods))
@@ -97,6 +99,9 @@ func shownSize(m target.Module, files []mappedFile) uint64 {
 // version resource has it, "10.0.1426.52326". It is empty, without an error, for
 // an ELF image, and target.ErrUnsupported for a PE image that has none.
 func FileVersion(mem target.Memory, m *target.Module) (string, error) {
+	if m == nil {
+		return "", target.Unsupportedf("no module")
+	}
 	if v := m.Version; v != [4]uint16{} {
 		return dotted(v), nil
 	}

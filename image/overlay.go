@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/sosgo/sosgo/internal/absent"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -64,6 +65,9 @@ type overlayFile struct {
 // Add lets img, opened from a file, supply the bytes of m that are not in the dump. It fails with target.ErrCorrupt,
 // and adds nothing, when img is not the file that was loaded: its identity, or bytes that the dump holds, differ.
 func (o *Overlay) Add(m *target.Module, img *Image) error {
+	if img == nil || m == nil {
+		return target.Unsupportedf("overlay: no image or module")
+	}
 	if img.layout != Flat || img.base != 0 {
 		return target.Unsupportedf("overlay: %s is not an image from a file", img.path)
 	}
@@ -257,6 +261,9 @@ func (o *Overlay) comparePage(p *part, a target.Addr) (n int, equal bool, err er
 
 // find returns the part that holds a, or nil.
 func (o *Overlay) find(a target.Addr) *part {
+	if o.dump == nil {
+		return nil
+	}
 	parts := *o.parts.Load()
 	i, ok := slices.BinarySearchFunc(parts, a, func(p part, a target.Addr) int {
 		switch {
@@ -283,7 +290,7 @@ func (p *part) read(b []byte, a target.Addr) error {
 
 // ReadMemory implements target.Memory.
 func (o *Overlay) ReadMemory(p []byte, a target.Addr) (int, error) {
-	n, err := o.dump.ReadMemory(p, a)
+	n, err := absent.Memory(o.dump).ReadMemory(p, a)
 	for n < len(p) && errors.Is(err, target.ErrNotInDump) {
 		at := a + target.Addr(n)
 		pt := o.find(at)
@@ -306,6 +313,9 @@ func (o *Overlay) ReadMemory(p []byte, a target.Addr) (int, error) {
 
 // View implements target.Memory.
 func (o *Overlay) View(a target.Addr, n int) ([]byte, bool) {
+	if o.dump == nil {
+		return nil, false
+	}
 	if b, ok := o.dump.View(a, n); ok {
 		return b, true
 	}
@@ -317,6 +327,9 @@ func (o *Overlay) View(a target.Addr, n int) ([]byte, bool) {
 
 // Span implements target.Memory. Of a file it lends no more than 256 KB.
 func (o *Overlay) Span(a target.Addr) []byte {
+	if o.dump == nil {
+		return nil
+	}
 	if b := o.dump.Span(a); b != nil {
 		return b
 	}
@@ -325,6 +338,9 @@ func (o *Overlay) Span(a target.Addr) []byte {
 
 // NextStored implements target.SparseMemory.
 func (o *Overlay) NextStored(a target.Addr) (target.Addr, bool) {
+	if o.dump == nil {
+		return 0, false
+	}
 	next, ok := target.NextStored(o.dump, a)
 	parts := *o.parts.Load()
 	i, _ := slices.BinarySearchFunc(parts, a, func(p part, a target.Addr) int {
@@ -363,6 +379,9 @@ func (o *Overlay) lend(a target.Addr, limit int) []byte {
 
 // stored reports whether the dump itself has the byte at a.
 func (o *Overlay) stored(a target.Addr) bool {
+	if o.dump == nil {
+		return false
+	}
 	if _, ok := o.dump.View(a, 1); ok {
 		return true
 	}

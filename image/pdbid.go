@@ -16,6 +16,9 @@ const pdbIDSize = 20
 // can be refused before it costs anything. What is no portable PDB is target.ErrCorrupt.
 func PortablePDBID(r io.ReaderAt, size int64) (target.GUID, error) {
 	var id target.GUID
+	if r == nil || size < 0 {
+		return id, target.Unsupportedf("a PDB without a reader")
+	}
 	head := make([]byte, min(size, limits.PDBHead))
 	if n, err := r.ReadAt(head, 0); n < len(head) {
 		return id, fmt.Errorf("head of a PDB: %w", err)

@@ -337,6 +337,8 @@ func mapped(m *target.Module, d, off uint64) bool {
 // peDirectory returns entry i of the data directories.
 func (im *Image) peDirectory(i int, what string) (Directory, error) {
 	switch {
+	case im == nil:
+		return Directory{}, target.Unsupportedf("no image")
 	case im.pe == nil:
 		return Directory{}, target.Unsupportedf("%s image: no %s", im.kind, what)
 	case !im.pe.hasHeaders:

@@ -3,6 +3,7 @@ package image
 import (
 	"fmt"
 
+	"github.com/sosgo/sosgo/internal/absent"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -30,6 +31,7 @@ func readSparse(mem target.Memory, a target.Addr, n int, bias uint64) ([]byte, [
 	if n < 0 {
 		return nil, nil, target.Corruptf("%d bytes at %#x", n, uint64(a))
 	}
+	mem = absent.Memory(mem)
 	if b, ok := mem.View(a, n); ok {
 		return b, nil, nil
 	}

@@ -81,6 +81,9 @@ func versionValue(b []byte, key string) string {
 // FileVersion of the version resource of a PE image, the @(#)Version constant of an ELF image of the runtime. The error
 // is target.ErrUnsupported where the image has none, and target.ErrNotInDump where what is missing may have held it.
 func (im *Image) VersionString() (string, error) {
+	if im == nil {
+		return "", target.Unsupportedf("no image")
+	}
 	if im.kind == KindPE {
 		v, err := im.VersionInfo()
 		if err != nil {

@@ -12,6 +12,9 @@ func (md *Metadata) FormatTypeIL(t *TypeSig) string { return string(md.appendTyp
 func (md *Metadata) FormatParamsIL(m *MethodSig) string { return string(md.appendParamsIL(nil, m)) }
 
 func (md *Metadata) appendParamsIL(dst []byte, m *MethodSig) []byte {
+	if m == nil {
+		return append(dst, "()"...)
+	}
 	dst = append(dst, '(')
 	for i := range m.Params {
 		if i > 0 {
@@ -26,6 +29,9 @@ func (md *Metadata) appendParamsIL(dst []byte, m *MethodSig) []byte {
 }
 
 func (md *Metadata) appendTypeIL(dst []byte, t *TypeSig) []byte {
+	if t == nil {
+		return dst
+	}
 	switch t.Kind {
 	case ElementClass:
 		return md.appendScopedName(append(dst, "class "...), t.Token)

@@ -103,8 +103,8 @@ type TypeSig struct {
 
 // Unmodified returns the type without custom modifiers and Pinned.
 func (t *TypeSig) Unmodified() *TypeSig {
-	for t.Kind == ElementCModReqd || t.Kind == ElementCModOpt ||
-		t.Kind == ElementCModInternal || t.Kind == ElementPinned {
+	for t != nil && (t.Kind == ElementCModReqd || t.Kind == ElementCModOpt ||
+		t.Kind == ElementCModInternal || t.Kind == ElementPinned) {
 		t = t.Elem
 	}
 	return t
@@ -158,6 +158,9 @@ type MethodSig struct {
 
 // FixedParams returns the parameters before the varargs of a call site.
 func (m *MethodSig) FixedParams() []TypeSig {
+	if m == nil {
+		return nil
+	}
 	if m.Sentinel >= 0 {
 		return m.Params[:m.Sentinel]
 	}

@@ -83,7 +83,7 @@ func AppendParams(dst []byte, m *MethodSig, r Resolver) []byte {
 }
 
 func appendVarArgs(dst []byte, m *MethodSig, fixed int) []byte {
-	if m.Conv.Kind() != CallVarArg {
+	if m == nil || m.Conv.Kind() != CallVarArg {
 		return dst
 	}
 	if fixed > 0 {
@@ -99,7 +99,9 @@ func FormatType(t *TypeSig, r Resolver) string { return string(AppendType(nil, t
 // AppendType appends what FormatType returns.
 func AppendType(dst []byte, t *TypeSig, r Resolver) []byte {
 	r = named(r)
-	t = t.Unmodified()
+	if t = t.Unmodified(); t == nil {
+		return dst
+	}
 	switch t.Kind {
 	case ElementValueType, ElementClass:
 		return append(dst, r.TypeName(t.Token)...)
@@ -198,6 +200,9 @@ func clrName(e ElementType) string {
 // FormatMethodECMA returns a method in the style of dumpsig and clrstack -i: "[DEFAULT] [hasThis] Boolean
 // Ns.Type.Name(I4,ByRef Class System.Exception)". An empty name leaves the return type and the parameters.
 func FormatMethodECMA(name string, m *MethodSig, r Resolver) string {
+	if m == nil {
+		return name
+	}
 	dst := appendConv(nil, m.Conv)
 	if m.Conv&CallGeneric != 0 {
 		dst = strconv.AppendUint(append(dst, " [generic:"...), uint64(m.GenericParams), 10)
@@ -248,6 +253,9 @@ func FormatTypeECMA(t *TypeSig, r Resolver) string { return string(AppendTypeECM
 
 // AppendTypeECMA appends what FormatTypeECMA returns.
 func AppendTypeECMA(dst []byte, t *TypeSig, r Resolver) []byte {
+	if t == nil {
+		return dst
+	}
 	r = named(r)
 	switch t.Kind {
 	case ElementValueType, ElementClass:

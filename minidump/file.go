@@ -34,7 +34,7 @@ type File struct {
 	header   header
 	streams  []Stream
 	platform target.Platform
-	mem      *memmap.Map
+	mem      memmap.Map
 	notes    notes // of opening
 
 	misc        lazy[MiscInfo]
@@ -94,8 +94,8 @@ func OpenLimited(src target.Source, l target.Limits) (*File, error) {
 	}
 	f.platform = f.loadPlatform(&f.notes)
 	ranges := f.loadRanges(&f.notes)
-	var warnings []error
-	f.mem, warnings = memmap.New(src, ranges)
+	mem, warnings := memmap.New(src, ranges)
+	f.mem = *mem
 	for _, w := range warnings {
 		f.notes.add(w)
 	}

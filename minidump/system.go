@@ -331,23 +331,23 @@ func (f *File) commandLine() (string, bool) {
 	if len(threads) == 0 || threads[0].TEB == 0 || f.foreign() || f.platform.Arch.PointerSize() != 8 {
 		return "", false
 	}
-	peb, err := teb.PEB(f.mem, threads[0].TEB)
+	peb, err := teb.PEB(&f.mem, threads[0].TEB)
 	if err != nil {
 		return "", false
 	}
-	params, err := target.Pointer(f.mem, peb+pebProcessParameters)
+	params, err := target.Pointer(&f.mem, peb+pebProcessParameters)
 	if err != nil {
 		return "", false
 	}
-	length, err := target.Uint16(f.mem, params+paramsCommandLine)
+	length, err := target.Uint16(&f.mem, params+paramsCommandLine)
 	if err != nil || length == 0 || int(length) > limits.PathBytes*2 {
 		return "", false
 	}
-	buffer, err := target.Pointer(f.mem, params+paramsCommandLine+unicodeStringBuffer)
+	buffer, err := target.Pointer(&f.mem, params+paramsCommandLine+unicodeStringBuffer)
 	if err != nil {
 		return "", false
 	}
-	b, err := target.Bytes(f.mem, buffer, int(length))
+	b, err := target.Bytes(&f.mem, buffer, int(length))
 	if err != nil {
 		return "", false
 	}

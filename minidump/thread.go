@@ -169,7 +169,7 @@ func (f *File) stackDescriptor(e []byte) target.Range {
 
 // stack chooses between the range in the thread list, the used part, and the limits in the TEB, the whole stack.
 func (f *File) stack(t *target.Thread, named target.Range, n *notes) target.Range {
-	whole, err := teb.Stack(f.mem, t.TEB, f.platform.Arch)
+	whole, err := teb.Stack(&f.mem, t.TEB, f.platform.Arch)
 	if err != nil {
 		return named
 	}

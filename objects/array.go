@@ -43,7 +43,7 @@ func (o Object) array() (Array, error) {
 	}
 	a := Array{Object: o}
 	var err error
-	if a.Rank, err = r.rt.ArrayRank(mt); err != nil {
+	if a.Rank, err = r.Runtime().ArrayRank(mt); err != nil {
 		return Array{}, err
 	}
 	if a.Len, err = o.Length(); err != nil {
@@ -91,7 +91,7 @@ func (a *Array) readBounds() error {
 }
 
 func (a *Array) readElement() error {
-	mt, err := a.Type.r.rt.TypeHandleMethodTable(a.Type.MT.PerInstInfo)
+	mt, err := a.Type.r.Runtime().TypeHandleMethodTable(a.Type.MT.PerInstInfo)
 	if err == nil && mt == 0 {
 		a.elem = metadata.ElementPtr // the only elements without a MethodTable
 		return nil
@@ -180,7 +180,7 @@ func (a *Array) Stored(n uint32) iter.Seq2[Value, error] {
 		for i := uint32(0); i < fit; i++ {
 			v := a.At(i)
 			err := v.Err()
-			if err == nil && !target.Available(a.Type.r.rt.Memory(), v.Location(), int(a.Type.MT.ComponentSize)) {
+			if err == nil && !target.Available(a.Type.r.Runtime().Memory(), v.Location(), int(a.Type.MT.ComponentSize)) {
 				next := a.nextStored(i)
 				err = a.gap(i, max(next, i+1))
 				i = max(next, i+1) - 1

@@ -21,9 +21,9 @@ type DelegateCall struct {
 // Method returns the method that the call reaches.
 func (c DelegateCall) Method() (*code.MethodDesc, error) {
 	if c.MethodDesc != 0 {
-		return code.Of(c.r.rt).TrustedMethodDesc(c.MethodDesc)
+		return code.Of(c.r.Runtime()).TrustedMethodDesc(c.MethodDesc)
 	}
-	return code.Of(c.r.rt).MethodOfEntry(c.Entry)
+	return code.Of(c.r.Runtime()).MethodOfEntry(c.Entry)
 }
 
 // maxInvocations bounds the list of a multicast delegate.
@@ -114,7 +114,7 @@ func (o Object) delegateCall() (DelegateCall, error) {
 	}
 	call.Entry = aux
 	if count != 0 && o.Field("_invocationList").IsNull() {
-		if _, err := code.Of(call.r.rt).TrustedMethodDesc(count); err == nil {
+		if _, err := code.Of(call.r.Runtime()).TrustedMethodDesc(count); err == nil {
 			call.Entry, call.MethodDesc = 0, count
 		}
 	}

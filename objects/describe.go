@@ -46,7 +46,7 @@ func (d *describer) line(v *Value, depth int) answer.Line {
 func (d *describer) managedThreads() []dac.Thread {
 	if !d.hasThreads {
 		var err error
-		if d.threads, err = d.r.rt.Threads(); err != nil {
+		if d.threads, err = d.r.Runtime().Threads(); err != nil {
 			d.note(err)
 		}
 		d.hasThreads = true
@@ -283,7 +283,7 @@ func (d *describer) fieldType(a *answer.Field, f *Field) {
 // typeName returns the type name of a field in SOS's form. A type without a MethodTable has the name of its element
 // type; a pointer is a number of its size.
 func (d *describer) typeName(f *Field, th answer.Maybe[target.Addr]) answer.TypeName {
-	rt := d.r.rt
+	rt := d.r.Runtime()
 	mt := th
 	switch {
 	case f.ElementType == metadata.ElementFnPtr:
@@ -304,7 +304,7 @@ func (d *describer) listedName(f *Field, mt answer.Maybe[target.Addr]) answer.Te
 	et := f.ElementType
 	class := et == metadata.ElementClass || et == metadata.ElementValueType
 	if class && mt.Err == nil && mt.Value != 0 {
-		name, err := d.r.rt.TypeName(mt.Value, dac.NameNative)
+		name, err := d.r.Runtime().TypeName(mt.Value, dac.NameNative)
 		sig := f.Signature()
 		if err != nil && sig != nil && sig.Kind == et { // the field's declaration may name a type that is not in the dump
 			if declared, lacks := f.TypeName(dac.NameNative); lacks == nil {

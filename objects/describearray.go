@@ -31,6 +31,9 @@ type RangeError struct {
 }
 
 func (e *RangeError) Error() string {
+	if e.Array == nil {
+		return "elements that an array does not have"
+	}
 	switch {
 	case e.Array.Rank > 1:
 		return "-start and -length are for arrays of one dimension"
@@ -65,7 +68,7 @@ func (r *Reader) DescribeArray(ctx context.Context, a target.Addr, options Array
 	}
 	d := &describer{r: r, note: res.Note}
 	res.Type = res.Text(o.Type.Name())
-	res.ElementType = res.Text(r.rt.TypeName(o.Type.MT.PerInstInfo, dac.NameNative))
+	res.ElementType = res.Text(r.Runtime().TypeName(o.Type.MT.PerInstInfo, dac.NameNative))
 	res.Class = d.class(o.Type)
 	res.Elements = arr.elements(ctx, first, n, &options)
 	res.Size, err = o.Size()
@@ -121,7 +124,7 @@ func (a *Array) elements(ctx context.Context, first, n uint32, o *ArrayOptions) 
 			if !yield(e, nil) {
 				return
 			}
-			if missing++; target.Available(a.Type.r.rt.Memory(), e.Address, 1) {
+			if missing++; target.Available(a.Type.r.Runtime().Memory(), e.Address, 1) {
 				missing = 0
 			}
 			if missing == limits.MissingElements {
@@ -141,6 +144,9 @@ func (a *Array) elements(ctx context.Context, first, n uint32, o *ArrayOptions) 
 // inSegment returns how many of n elements, starting at first, lie in the array's segment. If it is fewer than n, the
 // array's length is corrupt.
 func (a *Array) inSegment(first, n uint32) (uint32, error) {
+	if a.Type == nil {
+		return 0, errNoObject
+	}
 	h := a.Type.r.walkable()
 	if h == nil {
 		return n, nil
@@ -159,7 +165,7 @@ func (a *Array) inSegment(first, n uint32) (uint32, error) {
 // nextStored returns the position of the first element after i that is at least partly in the dump, or their number.
 func (a *Array) nextStored(i uint32) uint32 {
 	at := a.addr(uint64(i) + 1)
-	next, ok := target.NextStored(a.Type.r.rt.Memory(), at)
+	next, ok := target.NextStored(a.Type.r.Runtime().Memory(), at)
 	if size := uint64(at - a.addr(uint64(i))); ok && next >= at && size > 0 {
 		return uint32(min(uint64(i)+1+uint64(next-at)/size, uint64(a.Len)))
 	}

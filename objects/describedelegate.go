@@ -14,7 +14,12 @@ type NotDelegateError struct {
 	Err  error       // why
 }
 
-func (e *NotDelegateError) Error() string { return e.Err.Error() }
+func (e *NotDelegateError) Error() string {
+	if e.Err == nil {
+		return "not a delegate"
+	}
+	return e.Err.Error()
+}
 
 func (e *NotDelegateError) Unwrap() error { return e.Err }
 
@@ -50,6 +55,6 @@ func (c DelegateCall) methodName() (target.Addr, string, error) {
 	if err != nil {
 		return 0, "", err
 	}
-	name, err := code.Of(c.r.rt).MethodName(md, code.MethodFull)
+	name, err := code.Of(c.r.Runtime()).MethodName(md, code.MethodFull)
 	return md.Addr, name, err
 }

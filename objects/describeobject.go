@@ -101,7 +101,7 @@ func (d *describer) object(ctx context.Context, o Object, options DescribeOption
 		a.FieldList = &answer.FieldList{}
 	default:
 		a.FieldList = d.fields(t, o.data(), objectHeader)
-		if t.r.rt.Check(dac.FeatureFields) != nil && !t.MT.HasComponents() {
+		if t.r.Runtime().Check(dac.FeatureFields) != nil && !t.MT.HasComponents() {
 			a.Words = d.words(ctx, o)
 		}
 	}
@@ -119,7 +119,7 @@ func (d *describer) words(ctx context.Context, o Object) []answer.Word {
 		return nil
 	}
 	refers := map[target.Addr]target.Addr{}
-	edges := heap.NewEdges(d.r.rt, heap.EdgeOptions{})
+	edges := heap.NewEdges(d.r.Runtime(), heap.EdgeOptions{})
 	for ref, err := range edges.Of(&obj) {
 		if err == nil && ctx.Err() == nil {
 			refers[ref.Slot] = ref.Target
@@ -221,19 +221,19 @@ func (d *describer) runtimeType(a *answer.Object, o Object) {
 		name = d.text("", err)
 	} else {
 		a.RuntimeType = &th
-		name = d.text(d.r.rt.TypeName(th, dac.NameNative))
+		name = d.text(d.r.Runtime().TypeName(th, dac.NameNative))
 	}
 	a.RuntimeTypeName = &name
 }
 
 // thinLock adds the lock in the object's header.
 func (d *describer) thinLock(a *answer.Object, o Object) {
-	h, err := d.r.rt.ObjectHeader(o.Addr)
+	h, err := d.r.Runtime().ObjectHeader(o.Addr)
 	if err != nil {
 		d.note(err)
 		return
 	}
-	lock, ok := d.r.rt.ThinLock(h)
+	lock, ok := d.r.Runtime().ThinLock(h)
 	if !ok {
 		return
 	}
@@ -272,10 +272,10 @@ func (d *describer) structure(s Struct, options DescribeOptions) *answer.Struct 
 }
 
 func (d *describer) class(t *Type) answer.Class {
-	if d.r.rt.CanonicalForClass() {
+	if d.r.Runtime().CanonicalForClass() {
 		return answer.Class{Addr: t.MT.Canonical, Canonical: true}
 	}
-	class, err := d.r.rt.EEClass(t.MT)
+	class, err := d.r.Runtime().EEClass(t.MT)
 	if err != nil {
 		d.note(err)
 		return answer.Class{Err: err}

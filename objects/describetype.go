@@ -23,7 +23,7 @@ func (r *Reader) DescribeType(a target.Addr, o TypeOptions) (*answer.Type, error
 	if err != nil {
 		return nil, err
 	}
-	if mt.Addr == r.rt.WellKnown().Free {
+	if mt.Addr == r.Runtime().WellKnown().Free {
 		none := answer.Maybe[string]{Err: errFree}
 		return &answer.Type{MethodTable: mt.Addr, Free: true, Name: none, File: none, BaseSize: mt.BaseSize}, nil
 	}
@@ -37,7 +37,7 @@ var errFree = target.Unsupportedf("the type of free space belongs to no module")
 func (r *Reader) DescribeClass(a target.Addr, o TypeOptions) (*answer.Type, error) {
 	mt, err := r.methodTable(a)
 	if err != nil {
-		owner, classErr := r.rt.MethodTableOfClass(a)
+		owner, classErr := r.Runtime().MethodTableOfClass(a)
 		if errors.Is(classErr, target.ErrNotInDump) && !errors.Is(err, target.ErrNotInDump) {
 			err = classErr
 		}
@@ -51,7 +51,7 @@ func (r *Reader) DescribeClass(a target.Addr, o TypeOptions) (*answer.Type, erro
 
 // methodTable returns the type at a. It ignores the low bits of a TypeHandle.
 func (r *Reader) methodTable(a target.Addr) (*dac.MethodTable, error) {
-	mt, _, err := r.rt.MethodTableAt(a &^ 3)
+	mt, _, err := r.Runtime().MethodTableAt(a &^ 3)
 	if errors.Is(err, target.ErrNotInDump) {
 		err = fmt.Errorf("%016x may not be a MethodTable: %w", uint64(a), err)
 	}
@@ -62,22 +62,22 @@ func (r *Reader) describeType(mt *dac.MethodTable, o TypeOptions) *answer.Type {
 	t := &answer.Type{MethodTable: mt.Addr, BaseSize: mt.BaseSize}
 	parent := mt.Parent
 	t.Parent, t.Canonical, t.Module, t.Token = &parent, mt.Canonical, t.Pointer(mt.ModuleAddr()), answer.Hex(mt.Token)
-	t.ComponentSize, t.GCPointers, t.ByCanonical = mt.ComponentSize, mt.ContainsPointers(), r.rt.CanonicalForClass()
+	t.ComponentSize, t.GCPointers, t.ByCanonical = mt.ComponentSize, mt.ContainsPointers(), r.Runtime().CanonicalForClass()
 	t.NumInterfaces, t.NumVirtuals, t.DataSize = int(mt.NumInterfaces), int(mt.NumVirtuals), mt.BaseSize
-	if mt.Addr == r.rt.WellKnown().String {
+	if mt.Addr == r.Runtime().WellKnown().String {
 		t.DataSize -= uint32(mt.ComponentSize)
 	}
-	t.Name = answer.Of(r.rt.TypeName(mt.Addr, dac.NameNative))
+	t.Name = answer.Of(r.Runtime().TypeName(mt.Addr, dac.NameNative))
 	t.Note(t.Name.Err)
 	r.describeLoading(mt, t)
 	r.describeEEClass(mt, o, t)
 	var err error
-	t.InitializerFailed, err = r.rt.InitializerFailed(mt)
+	t.InitializerFailed, err = r.Runtime().InitializerFailed(mt)
 	t.Note(withoutAbsence(err))
-	t.Interfaces, err = r.rt.Interfaces(mt)
+	t.Interfaces, err = r.Runtime().Interfaces(mt)
 	t.Note(err)
 	if o.Methods {
-		t.HasMethods, t.MethodList = true, code.Of(r.rt).DescribeMethods(mt, &t.Gaps)
+		t.HasMethods, t.MethodList = true, code.Of(r.Runtime()).DescribeMethods(mt, &t.Gaps)
 	}
 	return t
 }
@@ -92,8 +92,8 @@ func withoutAbsence(err error) error {
 
 // describeLoading adds the file and the load context of the type. Runtimes before 8 don't record the load context.
 func (r *Reader) describeLoading(mt *dac.MethodTable, t *answer.Type) {
-	t.LoaderAllocator = t.Pointer(r.rt.LoaderAllocatorObject(mt))
-	m, err := r.rt.ModuleOf(mt)
+	t.LoaderAllocator = t.Pointer(r.Runtime().LoaderAllocatorObject(mt))
+	m, err := r.Runtime().ModuleOf(mt)
 	if err != nil {
 		t.File.Err, t.LoadContext = err, t.Pointer(0, err)
 		return
@@ -110,14 +110,14 @@ func (r *Reader) describeLoading(mt *dac.MethodTable, t *answer.Type) {
 // describeEEClass adds the facts of the EEClass.
 func (r *Reader) describeEEClass(mt *dac.MethodTable, o TypeOptions, t *answer.Type) {
 	t.ParentClass = answer.Of(r.classOf(mt.Parent))
-	class, err := r.rt.EEClass(mt)
+	class, err := r.Runtime().EEClass(mt)
 	if err != nil {
 		t.EEClass = t.Pointer(0, err)
 		return
 	}
 	t.EEClass = t.Pointer(class.Addr, nil)
 	attributes := answer.Hex(class.Attributes)
-	t.Attributes, t.ThreadStatics, t.NumSlots = &attributes, class.NumThreadStatics, r.rt.NumSlots(mt, class)
+	t.Attributes, t.ThreadStatics, t.NumSlots = &attributes, class.NumThreadStatics, r.Runtime().NumSlots(mt, class)
 	t.Methods, t.InstanceFields, t.StaticFields = &class.NumMethods, &class.NumInstanceFields, &class.NumStaticFields
 	if o.Fields && class.NumInstanceFields+class.NumStaticFields > 0 {
 		t.FieldList, err = r.Fields(mt.Addr, t.Note)
@@ -130,11 +130,11 @@ func (r *Reader) classOf(mt target.Addr) (target.Addr, error) {
 	if mt == 0 {
 		return 0, nil
 	}
-	m, err := r.rt.TrustedMethodTable(mt)
+	m, err := r.Runtime().TrustedMethodTable(mt)
 	if err != nil {
 		return 0, err
 	}
-	class, err := r.rt.EEClass(m)
+	class, err := r.Runtime().EEClass(m)
 	if err != nil {
 		return 0, err
 	}

@@ -25,15 +25,19 @@ type EnumMember struct {
 
 // IsEnum reports whether the type is an enum: its base class is System.Enum.
 func (t *Type) IsEnum() bool {
+	t = t.orNone()
 	if t.MT.Category() != dac.CategoryPrimitive || t.MT.Parent == 0 {
 		return false
 	}
-	name, err := t.r.rt.TypeName(t.MT.Parent, dac.NameNative)
+	name, err := t.r.Runtime().TypeName(t.MT.Parent, dac.NameNative)
 	return err == nil && name == "System.Enum"
 }
 
 // Enum returns the members of an enum type.
-func (t *Type) Enum() (*Enum, error) { return t.enum.Get(t.readEnum) }
+func (t *Type) Enum() (*Enum, error) {
+	t = t.orNone()
+	return t.enum.Get(t.readEnum)
+}
 
 // fieldLiteral is the attribute of a constant (ECMA-335 II.23.1.5).
 const fieldLiteral = 0x0040

@@ -24,7 +24,7 @@ func (r *Reader) Exceptions(ctx context.Context, h *heap.Heap, f *heap.Filter, o
 	}
 	also := only.Type
 	only.Type = func(mt *dac.MethodTable) bool {
-		is, err := r.rt.IsException(mt)
+		is, err := r.Runtime().IsException(mt)
 		return err == nil && is && (also == nil || also(mt))
 	}
 	a.Exceptions = func(yield func(answer.HeapException, error) bool) {
@@ -53,8 +53,8 @@ func (r *Reader) Exceptions(ctx context.Context, h *heap.Heap, f *heap.Filter, o
 // exception returns the row of an exception object. It records the missing parts in g.
 func (r *Reader) exception(g *answer.Gaps, o *answer.HeapObject) answer.HeapException {
 	row := answer.HeapException{Address: o.Address, MethodTable: o.MethodTable}
-	row.Type = g.Text(r.rt.TypeName(o.MethodTable, dac.NameManaged))
-	x, err := code.Of(r.rt).DescribeException(o.Address, code.ExceptionOptions{Brief: true})
+	row.Type = g.Text(r.Runtime().TypeName(o.MethodTable, dac.NameManaged))
+	x, err := code.Of(r.Runtime()).DescribeException(o.Address, code.ExceptionOptions{Brief: true})
 	if err != nil {
 		text := g.Text("", err)
 		row.Message = &text

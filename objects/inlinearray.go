@@ -12,7 +12,10 @@ const inlineArrayAttribute = "System.Runtime.CompilerServices.InlineArrayAttribu
 
 // InlineLength returns the number of elements of a struct with InlineArrayAttribute, 0 for other types. It reads
 // metadata, for the runtime does not store the number.
-func (t *Type) InlineLength() (int, error) { return t.row.Get(t.readInlineLength) }
+func (t *Type) InlineLength() (int, error) {
+	t = t.orNone()
+	return t.row.Get(t.readInlineLength)
+}
 
 func (t *Type) readInlineLength() (int, error) {
 	if !t.MT.IsValueType() {
@@ -52,7 +55,10 @@ func (t *Type) readInlineLength() (int, error) {
 const fixedField = "FixedElementField"
 
 // elements returns the number of elements of an inline array or a C# fixed-size buffer, 0 for other structs.
-func (t *Type) elements() (int, error) { return t.parts.Get(t.countElements) }
+func (t *Type) elements() (int, error) {
+	t = t.orNone()
+	return t.parts.Get(t.countElements)
+}
 
 func (t *Type) countElements() (int, error) {
 	if n, err := t.InlineLength(); n > 0 || err != nil {

@@ -38,7 +38,7 @@ func (i *Interface) Name() (string, error) {
 		if args[k] = "?"; th == 0 {
 			continue
 		}
-		if args[k], err = i.Definition.r.rt.TypeName(th, dac.NameManaged); err != nil {
+		if args[k], err = i.Definition.r.Runtime().TypeName(th, dac.NameManaged); err != nil {
 			return "", err
 		}
 	}
@@ -64,7 +64,7 @@ func (i *Interface) is(t *Type, args []target.Addr) bool {
 func (t *Type) Interfaces() ([]Interface, error) { return t.ifaces.Get(t.readInterfaces) }
 
 func (t *Type) readInterfaces() ([]Interface, error) {
-	addrs, err := t.r.rt.Interfaces(t.MT)
+	addrs, err := t.r.Runtime().Interfaces(t.MT)
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +97,7 @@ func (t *Type) readInterfaces() ([]Interface, error) {
 // comes with another one.
 func (t *Type) marked(i *Type, declared *declaredInterfaces) (Interface, error) {
 	out := Interface{Definition: i}
-	loaded, err := t.r.rt.IsFullyLoaded(t.MT)
+	loaded, err := t.r.Runtime().IsFullyLoaded(t.MT)
 	if !loaded {
 		declared.read(t)
 		out.Arguments = declared.of[declaredKey{i.MT.Module, i.MT.Token}]
@@ -117,7 +117,7 @@ func (t *Type) marked(i *Type, declared *declaredInterfaces) (Interface, error) 
 		out.Arguments = slices.Repeat([]target.Addr{self}, len(params))
 	}
 	// If the dump lacks the instance, the definition and the arguments are the answer.
-	if th, _ := t.r.rt.GenericInstance(i.MT, out.Arguments); th != 0 {
+	if th, _ := t.r.Runtime().GenericInstance(i.MT, out.Arguments); th != 0 {
 		var err error
 		if out.Type, err = t.r.Type(th); err != nil {
 			return out, err
@@ -219,17 +219,17 @@ func (t *Type) declaredInterface(md *metadata.Metadata, rid uint32, c dac.SigCon
 	if err != nil || sig.Kind != metadata.ElementGenericInst {
 		return key, nil, false, err
 	}
-	def, err := t.r.rt.ResolveType(sig.Elem, c)
+	def, err := t.r.Runtime().ResolveType(sig.Elem, c)
 	if err != nil || def == 0 {
 		return key, nil, false, err
 	}
-	mt, err := t.r.rt.TrustedMethodTable(def)
+	mt, err := t.r.Runtime().TrustedMethodTable(def)
 	if err != nil {
 		return key, nil, false, err
 	}
 	args = make([]target.Addr, len(sig.Args))
 	for i := range sig.Args {
-		if args[i], err = t.r.rt.ResolveType(&sig.Args[i], c); err != nil {
+		if args[i], err = t.r.Runtime().ResolveType(&sig.Args[i], c); err != nil {
 			return key, nil, false, err
 		}
 	}
@@ -240,6 +240,7 @@ func (t *Type) declaredInterface(md *metadata.Metadata, rid uint32, c dac.SigCon
 // Variance and the generic interfaces of arrays do not count. If some interfaces are unknown and i is not among the
 // others, it returns an error.
 func (t *Type) Implements(i *Type) (bool, error) {
+	t = t.orNone()
 	if t == nil || i == nil {
 		return false, errNoObject
 	}
@@ -258,6 +259,7 @@ func (t *Type) Implements(i *Type) (bool, error) {
 // base class or an implemented interface. It can too if both are arrays of references of the same rank and the elements
 // are assignable. Variance does not count.
 func (t *Type) IsAssignableTo(to *Type) (bool, error) {
+	t = t.orNone()
 	if t == nil || to == nil {
 		return false, errNoObject
 	}
@@ -284,11 +286,11 @@ func (t *Type) IsAssignableTo(to *Type) (bool, error) {
 }
 
 func (t *Type) elementsAssignableTo(to *Type) (bool, error) {
-	rank, err := t.r.rt.ArrayRank(t.MT)
+	rank, err := t.r.Runtime().ArrayRank(t.MT)
 	if err != nil {
 		return false, err
 	}
-	other, err := t.r.rt.ArrayRank(to.MT)
+	other, err := t.r.Runtime().ArrayRank(to.MT)
 	if err != nil || rank != other || t.MT.Category() != to.MT.Category() {
 		return false, err
 	}

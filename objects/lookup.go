@@ -20,7 +20,7 @@ func (r *Reader) TypeByName(name, assembly string) iter.Seq2[*Type, error] {
 			r.constructedByName(name, assembly, yield)
 			return
 		}
-		for mt, err := range r.rt.TypesNamed(name, assembly) {
+		for mt, err := range r.Runtime().TypesNamed(name, assembly) {
 			var t *Type
 			if err == nil {
 				t, err = r.Type(mt)
@@ -33,11 +33,11 @@ func (r *Reader) TypeByName(name, assembly string) iter.Seq2[*Type, error] {
 }
 
 func (r *Reader) constructedByName(name, assembly string, yield func(*Type, error) bool) {
-	if err := r.rt.Check(dac.FeatureTypeLists); err != nil {
+	if err := r.Runtime().Check(dac.FeatureTypeLists); err != nil {
 		yield(nil, err)
 		return
 	}
-	for mt, err := range r.rt.LoadedTypes() {
+	for mt, err := range r.Runtime().LoadedTypes() {
 		if err != nil {
 			if !yield(nil, err) {
 				return
@@ -56,12 +56,12 @@ func (r *Reader) constructedByName(name, assembly string, yield func(*Type, erro
 
 // named returns the type with the MethodTable mt, nil if its name differs.
 func (r *Reader) named(mt *dac.MethodTable, name, assembly string) (*Type, error) {
-	have, err := r.rt.TypeName(mt.Addr, dac.NameManaged)
+	have, err := r.Runtime().TypeName(mt.Addr, dac.NameManaged)
 	if err != nil || have != name {
 		return nil, err
 	}
 	if assembly != "" {
-		if own, err := r.rt.TypeAssembly(mt.Addr); err != nil || !strings.EqualFold(own, assembly) {
+		if own, err := r.Runtime().TypeAssembly(mt.Addr); err != nil || !strings.EqualFold(own, assembly) {
 			return nil, err
 		}
 	}
@@ -70,11 +70,15 @@ func (r *Reader) named(mt *dac.MethodTable, name, assembly string) (*Type, error
 
 // Methods iterates over the methods that the type itself declares, as dac.Runtime.Methods does. An instance of a
 // generic type has the methods of the type whose code it shares.
-func (t *Type) Methods() iter.Seq2[*code.MethodDesc, error] { return code.Of(t.r.rt).Methods(t.MT) }
+func (t *Type) Methods() iter.Seq2[*code.MethodDesc, error] {
+	t = t.orNone()
+	return code.Of(t.r.Runtime()).Methods(t.MT)
+}
 
 // Statics returns the static fields that the type itself declares, including thread statics. Readable fields are
 // returned along with an error.
 func (t *Type) Statics() ([]*Field, error) {
+	t = t.orNone()
 	own, err := t.OwnFields()
 	var out []*Field
 	for _, f := range own {

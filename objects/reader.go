@@ -28,11 +28,17 @@ func (r *Reader) CountsBy(count func(Object) (n uint64, ok bool, err error)) { r
 
 // New returns a Reader for the objects of rt.
 func New(rt *dac.Runtime) *Reader {
+	rt = dac.OrNone(rt)
 	return &Reader{rt: rt, mem: rt.Memory(), types: map[target.Addr]*Type{}}
 }
 
 // Runtime returns the runtime that the objects belong to.
-func (r *Reader) Runtime() *dac.Runtime { return r.rt }
+func (r *Reader) Runtime() *dac.Runtime {
+	if r == nil {
+		return dac.OrNone(nil)
+	}
+	return dac.OrNone(r.rt)
+}
 
 // Type returns the type with the MethodTable at mt. The error is target.ErrCorrupt if there is none.
 func (r *Reader) Type(mt target.Addr) (*Type, error) {
@@ -42,7 +48,7 @@ func (r *Reader) Type(mt target.Addr) (*Type, error) {
 	if t != nil {
 		return t, nil
 	}
-	m, _, err := r.rt.MethodTableAt(mt)
+	m, _, err := r.Runtime().MethodTableAt(mt)
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +125,7 @@ func (r *Reader) object(a target.Addr) (Object, error) {
 	if a == 0 || a%8 != 0 {
 		return Object{}, target.Corruptf("not the address of an object")
 	}
-	mt, err := r.rt.ObjectMethodTable(a)
+	mt, err := r.Runtime().ObjectMethodTable(a)
 	if err != nil {
 		return Object{}, err
 	}
@@ -141,7 +147,7 @@ func (o Object) Length() (uint32, error) {
 	if !o.Type.MT.HasComponents() {
 		return 0, nil
 	}
-	return o.Type.r.rt.ObjectLength(o.Addr)
+	return o.Type.r.Runtime().ObjectLength(o.Addr)
 }
 
 // Size returns the object's size in bytes, not rounded up to the heap's alignment.

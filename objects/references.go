@@ -27,7 +27,7 @@ func (o Object) references(ctx context.Context) iter.Seq2[answer.Reference, erro
 			yield(answer.Reference{}, err)
 			return
 		}
-		edges := heap.NewEdges(o.Type.r.rt, heap.EdgeOptions{LoaderAllocators: true})
+		edges := heap.NewEdges(o.Type.r.Runtime(), heap.EdgeOptions{LoaderAllocators: true})
 		for ref, err := range edges.Of(&obj) {
 			if ctx.Err() != nil {
 				yield(answer.Reference{}, ctx.Err())
@@ -71,6 +71,7 @@ func (r *Reader) typeNameAt(a target.Addr) (string, error) {
 // FieldPath returns the name of the field at an offset in an instance of t, with dots through structs in place. It is
 // empty if there is no field. It fails if the facts that decide are missing.
 func (t *Type) FieldPath(offset uint64) (string, error) {
+	t = t.orNone()
 	path := ""
 	for {
 		f, err := t.fieldAt(offset)

@@ -18,7 +18,7 @@ func (r *Reader) RuntimeTypes(ctx context.Context, h *heap.Heap) (iter.Seq2[answ
 	if err != nil {
 		return nil, err
 	}
-	domain, domainErr := r.rt.AppDomain()
+	domain, domainErr := r.Runtime().AppDomain()
 	return func(yield func(answer.RuntimeType, error) bool) {
 		if domainErr != nil && !yield(answer.RuntimeType{}, domainErr) {
 			return
@@ -55,13 +55,13 @@ func (r *Reader) runtimeType(a target.Addr) (answer.RuntimeType, error) {
 		return answer.RuntimeType{}, err
 	}
 	row := answer.RuntimeType{Address: a, Handle: handle}
-	row.Name.S, row.Name.Err = r.rt.TypeName(handle, dac.NameManaged)
+	row.Name.S, row.Name.Err = r.Runtime().TypeName(handle, dac.NameManaged)
 	return row, row.Name.Err
 }
 
 // coreType returns the MethodTable of a type of CoreLib.
 func (r *Reader) coreType(name string) (target.Addr, error) {
-	lib, err := r.rt.CoreLib()
+	lib, err := r.Runtime().CoreLib()
 	if err != nil {
 		return 0, err
 	}

@@ -29,13 +29,19 @@ type Static struct {
 
 // StaticValue reads a static field that all threads share. The type must be the one that declares it.
 func (f *Field) StaticValue() Static {
-	at, err := f.Declaring.r.rt.StaticField(f.Declaring.MT, &f.FieldDesc)
+	if f.Declaring == nil {
+		return f.static(dac.StaticAddr{}, errNoObject)
+	}
+	at, err := f.Declaring.r.Runtime().StaticField(f.Declaring.MT, &f.FieldDesc)
 	return f.static(at, err)
 }
 
 // ThreadStatic reads thread t's value of a thread static.
 func (f *Field) ThreadStatic(t *dac.Thread) Static {
-	at, err := f.Declaring.r.rt.ThreadStaticField(f.Declaring.MT, &f.FieldDesc, t)
+	if f.Declaring == nil {
+		return f.static(dac.StaticAddr{}, errNoObject)
+	}
+	at, err := f.Declaring.r.Runtime().ThreadStaticField(f.Declaring.MT, &f.FieldDesc, t)
 	return f.static(at, err)
 }
 
@@ -45,7 +51,7 @@ func (f *Field) static(at dac.StaticAddr, err error) Static {
 		f.readStatic(&s)
 	}
 	s.Value = s.Stored
-	if err := s.lack(); err != nil {
+	if err := s.lack(); err != nil && f.Declaring != nil {
 		s.Value = Value{r: f.Declaring.r, at: s.Stored.at, elem: f.ElementType, field: f, err: err}
 	}
 	return s

@@ -7,6 +7,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/absent"
 )
 
 // StaticsOptions selects static fields. The zero value selects all.
@@ -19,9 +20,10 @@ type StaticsOptions struct {
 // Missing parts of a field are errors yielded before it.
 func (r *Reader) Statics(ctx context.Context, o StaticsOptions) iter.Seq2[answer.StaticField, error] {
 	return func(yield func(answer.StaticField, error) bool) {
+		ctx := absent.Context(ctx)
 		l := staticsLister{refs: o.References, pattern: strings.ToLower(o.Type), yield: yield}
 		l.describer = describer{r: r, note: func(err error) { l.emit(answer.StaticField{}, err) }}
-		for mt, err := range r.rt.LoadedTypes() {
+		for mt, err := range r.Runtime().LoadedTypes() {
 			switch {
 			case ctx.Err() != nil:
 				l.emit(answer.StaticField{}, ctx.Err())
@@ -50,7 +52,7 @@ func (l *staticsLister) emit(f answer.StaticField, err error) { l.ended = l.ende
 
 // types lists the statics of one type if the pattern selects it.
 func (l *staticsLister) types(mt *dac.MethodTable) {
-	class, err := l.r.rt.EEClass(mt)
+	class, err := l.r.Runtime().EEClass(mt)
 	if err != nil {
 		l.note(err)
 		return
@@ -58,7 +60,7 @@ func (l *staticsLister) types(mt *dac.MethodTable) {
 	if class.NumStaticFields == 0 {
 		return
 	}
-	name := l.text(l.r.rt.TypeName(mt.Addr, dac.NameManaged))
+	name := l.text(l.r.Runtime().TypeName(mt.Addr, dac.NameManaged))
 	if !strings.Contains(strings.ToLower(name.String()), l.pattern) {
 		return
 	}

@@ -30,7 +30,7 @@ func (o Object) plainText(limit int) (string, bool) {
 	if !o.IsString() {
 		return "", false
 	}
-	at, length, err := o.Type.r.rt.StringChars(o.Addr)
+	at, length, err := o.Type.r.Runtime().StringChars(o.Addr)
 	if err != nil {
 		return "", false
 	}
@@ -73,7 +73,7 @@ func (o Object) text(limit int, emit func([]byte) error) error {
 	if !o.IsString() {
 		return target.Unsupportedf("object %016x is not a string", uint64(o.Addr))
 	}
-	at, length, err := o.Type.r.rt.StringChars(o.Addr)
+	at, length, err := o.Type.r.Runtime().StringChars(o.Addr)
 	if err != nil {
 		return err
 	}

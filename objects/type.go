@@ -31,18 +31,32 @@ type Type struct {
 	form            lazy.Value[structForm] // see Struct.appendInline
 }
 
+// noType is the type of the zero Object.
+var noType = &Type{MT: &dac.MethodTable{}, r: New(nil)}
+
+// orNone returns t, or noType for a nil or zero Type: its methods fail, or report what is true of no type.
+func (t *Type) orNone() *Type {
+	if t == nil || t.MT == nil {
+		return noType
+	}
+	return t
+}
+
 // Name returns the type's name in the form of dumpobj: dac.NameNative.
 func (t *Type) Name() (string, error) {
-	return t.native.Get(func() (string, error) { return t.r.rt.TypeName(t.MT.Addr, dac.NameNative) })
+	t = t.orNone()
+	return t.native.Get(func() (string, error) { return t.r.Runtime().TypeName(t.MT.Addr, dac.NameNative) })
 }
 
 // ManagedName returns the type's name in the form of dumpheap: dac.NameManaged.
 func (t *Type) ManagedName() (string, error) {
-	return t.managed.Get(func() (string, error) { return t.r.rt.TypeName(t.MT.Addr, dac.NameManaged) })
+	t = t.orNone()
+	return t.managed.Get(func() (string, error) { return t.r.Runtime().TypeName(t.MT.Addr, dac.NameManaged) })
 }
 
 // Base returns the base class, nil for System.Object and interfaces.
 func (t *Type) Base() (*Type, error) {
+	t = t.orNone()
 	if t.MT.Parent == 0 {
 		return nil, nil
 	}
@@ -50,14 +64,15 @@ func (t *Type) Base() (*Type, error) {
 }
 
 // Module returns the module that defines the type.
-func (t *Type) Module() (*dac.Module, error) { return t.r.rt.ModuleOf(t.MT) }
+func (t *Type) Module() (*dac.Module, error) {
+	t = t.orNone()
+	return t.r.Runtime().ModuleOf(t.MT)
+}
 
 // IsString reports whether the type is System.String.
 func (t *Type) IsString() bool {
-	if t == nil {
-		return false
-	}
-	s := t.r.rt.WellKnown().String
+	t = t.orNone()
+	s := t.r.Runtime().WellKnown().String
 	if s != 0 {
 		return t.MT.Addr == s
 	}
@@ -66,15 +81,16 @@ func (t *Type) IsString() bool {
 
 // ElementType returns the runtime's normalised element type: the underlying type of an enum, metadata.ElementValueType
 // for most structs, Class for classes.
-func (t *Type) ElementType() (metadata.ElementType, error) { return t.r.rt.ElementType(t.MT) }
+func (t *Type) ElementType() (metadata.ElementType, error) { return t.r.Runtime().ElementType(t.MT) }
 
 // Element returns the type of an array's elements.
 func (t *Type) Element() (*Type, error) {
+	t = t.orNone()
 	if !t.MT.IsArray() {
 		return nil, target.Unsupportedf("type %016x is not an array", uint64(t.MT.Addr))
 	}
 	th := t.MT.PerInstInfo
-	mt, err := t.r.rt.TypeHandleMethodTable(th)
+	mt, err := t.r.Runtime().TypeHandleMethodTable(th)
 	if err == nil && mt == 0 {
 		err = target.Unsupportedf("elements of type %016x have no MethodTable: pointers", uint64(th))
 	}
@@ -86,7 +102,8 @@ func (t *Type) Element() (*Type, error) {
 
 // Arguments returns the TypeHandle of each generic argument.
 func (t *Type) Arguments() ([]target.Addr, error) {
-	return t.args.Get(func() ([]target.Addr, error) { return t.r.rt.TypeArguments(t.MT) })
+	t = t.orNone()
+	return t.args.Get(func() ([]target.Addr, error) { return t.r.Runtime().TypeArguments(t.MT) })
 }
 
 // context returns the generic context of signatures in the type's definition.
@@ -100,16 +117,22 @@ func (t *Type) context() (dac.SigContext, error) {
 }
 
 // OwnFields returns the fields that the type itself declares, in the runtime's order: instance fields, then statics.
-func (t *Type) OwnFields() ([]*Field, error) { return t.own.Get(t.readOwn) }
+func (t *Type) OwnFields() ([]*Field, error) {
+	t = t.orNone()
+	return t.own.Get(t.readOwn)
+}
 
 // IsFree reports whether t is the type of free blocks, whose MethodTable has no class and no module.
-func (t *Type) IsFree() bool { return t.MT.Addr == t.r.rt.WellKnown().Free }
+func (t *Type) IsFree() bool {
+	t = t.orNone()
+	return t.MT.Addr == t.r.Runtime().WellKnown().Free
+}
 
 func (t *Type) readOwn() ([]*Field, error) {
 	if t.IsFree() {
 		return nil, nil
 	}
-	descs, err := t.r.rt.Fields(t.MT)
+	descs, err := t.r.Runtime().Fields(t.MT)
 	// One allocation for all fields: a type is read as a whole.
 	all, out := make([]Field, len(descs)), make([]*Field, len(descs))
 	for i := range descs {
@@ -122,7 +145,10 @@ func (t *Type) readOwn() ([]*Field, error) {
 
 // Fields returns all fields, instance and static, base classes first. dumpobj prints them in this order. If a class
 // can't be read, the other fields are returned along with the error.
-func (t *Type) Fields() ([]*Field, error) { return t.fields.Get(t.readFields) }
+func (t *Type) Fields() ([]*Field, error) {
+	t = t.orNone()
+	return t.fields.Get(t.readFields)
+}
 
 func (t *Type) readFields() ([]*Field, error) {
 	var chain []*Type
@@ -151,6 +177,7 @@ func (t *Type) readFields() ([]*Field, error) {
 
 // InstanceField returns an instance field by name. If several classes have one, it returns the most derived class's.
 func (t *Type) InstanceField(name string) (*Field, error) {
+	t = t.orNone()
 	m, err := t.byName.Get(func() (map[string]*Field, error) {
 		fields, err := t.Fields()
 		m := make(map[string]*Field, len(fields))
@@ -172,6 +199,7 @@ func (t *Type) InstanceField(name string) (*Field, error) {
 
 // StaticField returns a static field that the type itself declares.
 func (t *Type) StaticField(name string) (*Field, error) {
+	t = t.orNone()
 	own, err := t.OwnFields()
 	for _, f := range own {
 		if f.Static && f.Name == name {
@@ -300,7 +328,7 @@ func (f *Field) declared() (*Type, error) {
 		r := f.Declaring.r
 		th, err := f.TypeHandle()
 		if err == nil && th != 0 {
-			th, err = r.rt.TypeHandleMethodTable(th)
+			th, err = r.Runtime().TypeHandleMethodTable(th)
 		}
 		if err != nil || th == 0 {
 			return nil, err
@@ -313,6 +341,9 @@ func (f *Field) declared() (*Type, error) {
 // arguments are System.__Canon.
 func (f *Field) SharedTypeHandle() (target.Addr, error) {
 	return f.shared.Get(func() (target.Addr, error) {
+		if f.Declaring == nil {
+			return 0, errNoObject
+		}
 		canon, err := f.Declaring.r.Type(f.Declaring.MT.Canonical)
 		if errors.Is(err, target.ErrNotInDump) {
 			canon, err = f.Declaring, nil
@@ -332,7 +363,7 @@ func (f *Field) resolve(owner *Type) (target.Addr, error) {
 	if err != nil {
 		return 0, err
 	}
-	return f.Declaring.r.rt.ResolveType(&f.sig, c)
+	return f.Declaring.r.Runtime().ResolveType(&f.sig, c)
 }
 
 // TypeName returns the name of the field's type, loaded or not.
@@ -344,13 +375,13 @@ func (f *Field) TypeName(style dac.NameStyle) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return f.Declaring.r.rt.SigTypeName(&f.sig, c, style)
+	return f.Declaring.r.Runtime().SigTypeName(&f.sig, c, style)
 }
 
 // At reads an instance field. data is the address of the instance's fields: the object's address plus eight, or the
 // address of a struct.
 func (f *Field) At(data target.Addr) Value {
-	if f == nil {
+	if f == nil || f.Declaring == nil {
 		return Value{err: target.Unsupportedf("no field")}
 	}
 	return f.Declaring.r.value(f.ElementType, data+target.Addr(f.Offset), f, nil)

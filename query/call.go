@@ -243,7 +243,7 @@ func callRetained(f *frame, v []Value) Value {
 func callLive(f *frame, o objects.Object) Value { return Bool(f.e.live(o.Addr)) }
 
 func callGeneration(f *frame, o objects.Object) Value {
-	h, err := f.e.p.Heap()
+	h, err := f.e.heap()
 	if err != nil {
 		return Failed(err)
 	}

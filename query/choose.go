@@ -37,8 +37,11 @@ func Chooses(ctx context.Context, p *Process, where string, f *heap.Filter) (*Ch
 
 // Filter makes a test for one goroutine. Free blocks pass none.
 func (c *Choice) Filter() func(*heap.Object) bool {
+	if c.r == nil {
+		return func(*heap.Object) bool { return false }
+	}
 	col := &collector{partial: partial{r: c.r}, f: c.r.e.newFrame()}
-	h, err := c.r.e.p.Heap()
+	h, err := c.r.e.heap()
 	if err != nil {
 		return func(o *heap.Object) bool { c.lacks(o, err); return false }
 	}
@@ -77,6 +80,9 @@ func (c *Choice) lacks(o *heap.Object, err error) {
 // Undecided returns how many objects were left out because the condition can't be decided, nil if none was. It is asked when all
 // objects were looked at.
 func (c *Choice) Undecided() error {
+	if c.r == nil {
+		return nil
+	}
 	n := c.undecided.Load()
 	if n == 0 {
 		return errors.Join(c.r.e.graphGaps()...)

@@ -9,6 +9,7 @@ import (
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/absent"
 	"github.com/sosgo/sosgo/internal/lazy"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/objects/collections"
@@ -52,8 +53,14 @@ type engine struct {
 }
 
 func newEngine(ctx context.Context, p *Process, src string) *engine {
-	return &engine{ctx: ctx, p: p, src: src}
+	if p == nil {
+		p = &Process{}
+	}
+	return &engine{ctx: absent.Context(ctx), p: p, src: src}
 }
+
+// heap returns the heap of the process.
+func (e *engine) heap() (*heap.Heap, error) { return absent.Func(e.p.Heap)() }
 
 func (e *engine) errorf(n *node, format string, args ...any) *Error {
 	return errorAt(e.src, n.pos, format, args...)

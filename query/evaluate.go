@@ -60,7 +60,7 @@ func evaluate(e *engine, src string, of *objects.Object) (*answer.Evaluations, e
 
 func (s *scope) about(f *frame, o objects.Object) error {
 	s.heap, s.typ, s.columns = true, o.Type, heapColumns
-	h, err := s.e.p.Heap()
+	h, err := s.e.heap()
 	if err != nil {
 		return err
 	}

@@ -476,7 +476,7 @@ func (s *sink) groupRow(f *frame, prog *groupCode, g *group) {
 
 // scanHeap looks at the objects of the heap with several workers.
 func (r *run) scanHeap(s *sink) error {
-	h, err := r.e.p.Heap()
+	h, err := r.e.heap()
 	if err != nil {
 		return err
 	}

@@ -112,7 +112,11 @@ func fieldKind(p any) Kind {
 // The tag row has the name of the column, and then options: hidden, count and object (see Column and Source). The tag doc has its
 // summary. A field is a Scalar, an Opt of one, or a Value for a column of several kinds.
 func Fields(row any) (columns []Column, fields []any) {
-	v := reflect.ValueOf(row).Elem()
+	v := reflect.ValueOf(row)
+	if v.Kind() != reflect.Pointer || v.Elem().Kind() != reflect.Struct {
+		return nil, nil
+	}
+	v = v.Elem()
 	for i := range v.NumField() {
 		f := v.Type().Field(i)
 		name, options, _ := strings.Cut(f.Tag.Get("row"), ",")

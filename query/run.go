@@ -345,7 +345,7 @@ func (r *run) groupScope() *scope {
 func (r *run) check() error {
 	c := checker{s: r.rowScope(nil)}
 	if r.onHeap() {
-		if _, err := r.e.p.Heap(); err != nil {
+		if _, err := r.e.heap(); err != nil {
 			return err
 		}
 		c.types = r.rowTypes()
@@ -498,7 +498,7 @@ var errEnough = errors.New("enough rows")
 func (r *run) note(p *partial) {
 	r.out.Looked = p.looked
 	if r.onHeap() && r.o.Filter == nil {
-		if h, err := r.e.p.Heap(); err == nil { // else there are no rows
+		if h, err := r.e.heap(); err == nil { // else there are no rows
 			r.out.NoteAll(h.Warnings())
 		}
 	}

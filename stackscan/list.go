@@ -11,7 +11,12 @@ import (
 )
 
 // Runtime returns the runtime whose objects are searched, nil for the zero value.
-func (s *Scanner) Runtime() *dac.Runtime { return s.rt }
+func (s *Scanner) Runtime() *dac.Runtime {
+	if s == nil {
+		return nil
+	}
+	return s.rt
+}
 
 // List is Scan with a description of each object: type, text of a string, message of an exception, boxed value. It
 // records unreadable types in gaps.

@@ -48,6 +48,9 @@ func NewDescriber(o DescribeOptions, gaps *answer.Gaps) *Describer {
 
 // Frame describes f. The caller fills in OSID and References.
 func (d *Describer) Frame(f *Frame) *answer.Frame {
+	if f == nil {
+		return &answer.Frame{}
+	}
 	_, known := f.Regs.IP()
 	out := &answer.Frame{Kind: f.Kind.String(), IP: f.place(f.IP, known), Trust: f.Trust.String(), Guessed: f.Trust < unwind.TrustUnwind,
 		AtException: f.AtException, Err: answer.Reason{Err: f.Err}}
@@ -211,6 +214,9 @@ func variableText(v objects.Value) string {
 
 // DescribeRoot describes a reference that a frame holds. r reads the objects; unreadable parts are recorded in gaps.
 func DescribeRoot(root *Root, r *objects.Reader, gaps *answer.Gaps) answer.Root {
+	if root == nil {
+		return answer.Root{}
+	}
 	out := answer.Root{Address: root.Addr, Object: root.Object, Interior: root.Interior, Pinned: root.Pinned}
 	if root.Explicit == "" {
 		out.Place = root.Slot.String()

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/absent"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -60,7 +61,7 @@ func FoldOthers(frames iter.Seq[Frame], rt *dac.Runtime) iter.Seq[Frame] {
 			run = Frame{}
 			return was.Count == 0 || yield(was)
 		}
-		for f := range frames {
+		for f := range absent.Seq(frames) {
 			other := f.Runtime != nil && f.Runtime != rt
 			if run.Count > 0 && (!other || f.Runtime != run.Runtime) && !flush() {
 				return

@@ -6,6 +6,7 @@ import (
 
 	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/image/unwind"
+	"github.com/sosgo/sosgo/internal/absent"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -68,6 +69,7 @@ type moduleCode struct {
 }
 
 func newNativeCode(t target.Target, mem target.Memory) *nativeCode {
+	t = absent.Process(t)
 	mods := t.Modules()
 	return &nativeCode{mem: mem, arch: t.Platform().Arch, modules: mods, tables: make([]moduleCode, len(mods))}
 }

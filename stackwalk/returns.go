@@ -74,4 +74,9 @@ func (w *Walker) Module(a target.Addr) (target.Module, bool) {
 }
 
 // Runtime returns the runtime whose threads are walked, nil for a Walker of native code.
-func (w *Walker) Runtime() *dac.Runtime { return w.rt }
+func (w *Walker) Runtime() *dac.Runtime {
+	if w == nil {
+		return dac.OrNone(nil)
+	}
+	return w.rt
+}

@@ -46,6 +46,9 @@ var errNoPlace = target.Unsupportedf("the variable has no place here")
 // the frame's instruction. A method without its IL or local signature has no locals; the error comes with its
 // arguments.
 func Variables(f *Frame, r *objects.Reader) (args, locals []Variable, err error) {
+	if f == nil {
+		return nil, nil, target.Unsupportedf("no frame")
+	}
 	if f.Kind != FrameManaged || f.Runtime == nil || f.Code.Method == nil || r == nil {
 		return nil, nil, target.Unsupportedf("a frame of kind %v has no variables", f.Kind)
 	}

@@ -51,7 +51,12 @@ func NewNativeWalker(t target.Target, mem target.Memory) *Walker {
 }
 
 // AllNative reports whether all code of w's runtime is native. Its methods have native activations then.
-func (w *Walker) AllNative() bool { return w.rt != nil && w.rt.Check(dac.FeatureMethods) != nil }
+func (w *Walker) AllNative() bool {
+	if w == nil {
+		return false
+	}
+	return w.rt != nil && w.rt.Check(dac.FeatureMethods) != nil
+}
 
 // WalkOptions selects what a walk yields.
 type WalkOptions struct {

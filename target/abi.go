@@ -171,6 +171,12 @@ func (a Arch) processor() *Processor {
 
 // RegSize returns the number of bytes that a CONTEXT has for r, 8 for a register that it lacks.
 func (p *Processor) RegSize(r Reg) int {
+	if p == nil {
+		return 8
+	}
+	if p == nil {
+		return 8
+	}
 	for i := range p.Context.Registers {
 		if m := &p.Context.Registers[i]; m.Reg == r {
 			return m.Size
@@ -181,13 +187,19 @@ func (p *Processor) RegSize(r Reg) int {
 
 // Canonical reports whether a is an address of the processor: its unused bits repeat the highest one that is used.
 func (p *Processor) Canonical(a Addr) bool {
+	if p == nil {
+		return false
+	}
+	if p == nil {
+		return false
+	}
 	unused := 64 - p.AddressBits
 	return Addr(int64(a)<<unused>>unused) == a
 }
 
 // Code returns the address that a code pointer means: without the signature that it may have been stored with.
 func (p *Processor) Code(v uint64) Addr {
-	if p.CodeBits == 0 || v>>(p.CodeBits-1)&1 != 0 && v>>p.CodeBits == 1<<(64-p.CodeBits)-1 {
+	if p == nil || p.CodeBits == 0 || v>>(p.CodeBits-1)&1 != 0 && v>>p.CodeBits == 1<<(64-p.CodeBits)-1 {
 		return Addr(v)
 	}
 	return Addr(v & (1<<p.CodeBits - 1))
@@ -203,7 +215,7 @@ type VectorFile struct {
 
 // Data returns the address that a data pointer means: without the tag that the processor ignores.
 func (p *Processor) Data(v uint64) Addr {
-	if p.TagBits == 0 {
+	if p == nil || p.TagBits == 0 {
 		return Addr(v)
 	}
 	return Addr(int64(v<<p.TagBits) >> p.TagBits)
@@ -304,7 +316,12 @@ func (p Platform) ABI() (*ABI, error) {
 }
 
 // Preserves reports whether a callee preserves r.
-func (a *ABI) Preserves(r Reg) bool { return (a.Preserved | a.extra).Has(r) }
+func (a *ABI) Preserves(r Reg) bool { return a.Processor != nil && (a.Preserved | a.extra).Has(r) }
 
 // Scratch returns the general registers that a call destroys.
-func (a *ABI) Scratch() RegSet { return a.General &^ (a.Preserved | a.extra | Regs(a.SP)) }
+func (a *ABI) Scratch() RegSet {
+	if a.Processor == nil {
+		return 0
+	}
+	return a.General &^ (a.Preserved | a.extra | Regs(a.SP))
+}

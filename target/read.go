@@ -8,6 +8,9 @@ import (
 
 // Bytes returns the n bytes at a: a view where the target lends one, else a copy. The caller must not write to them.
 func Bytes(m Memory, a Addr, n int) ([]byte, error) {
+	if m == nil || n < 0 {
+		return nil, errNoProcess
+	}
 	if b, ok := m.View(a, n); ok {
 		return b, nil
 	}
@@ -18,10 +21,15 @@ func Bytes(m Memory, a Addr, n int) ([]byte, error) {
 	return b, nil
 }
 
+// errNoProcess is the error of a nil Memory.
+var errNoProcess = Unsupportedf("no process is open")
+
 // Uint64 reads the little-endian quadword at a.
 func Uint64(m Memory, a Addr) (uint64, error) {
-	if b, ok := m.View(a, 8); ok {
-		return binary.LittleEndian.Uint64(b), nil
+	if m != nil {
+		if b, ok := m.View(a, 8); ok {
+			return binary.LittleEndian.Uint64(b), nil
+		}
 	}
 	b, err := Bytes(m, a, 8)
 	if err != nil {
@@ -65,9 +73,6 @@ func Pointer(m Memory, a Addr) (Addr, error) {
 
 // Available reports whether all n bytes at a are in the dump.
 func Available(m Memory, a Addr, n int) bool {
-	if _, ok := m.View(a, n); ok {
-		return true
-	}
 	_, err := Bytes(m, a, n)
 	return err == nil
 }

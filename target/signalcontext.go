@@ -92,7 +92,7 @@ func shapedARM64(b []byte, _ Addr) bool {
 
 // Registers returns the registers of the ucontext at an address, whose bytes are b. It reports false if b is not one.
 func (c *SignalContext) Registers(arch Arch, b []byte, at Addr) (Registers, bool) {
-	if len(b) < c.Size || at%8 != 0 || binary.LittleEndian.Uint64(b[ucLink:]) != 0 ||
+	if c.Size == 0 || len(b) < c.Size || at%8 != 0 || binary.LittleEndian.Uint64(b[ucLink:]) != 0 ||
 		binary.LittleEndian.Uint32(b[ucStackFlags:])&^ucStackMask != 0 || !c.shaped(b, at) {
 		return Registers{}, false
 	}

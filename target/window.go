@@ -27,6 +27,9 @@ func (w *Window) Bytes(a Addr, n int) ([]byte, error) {
 }
 
 func (w *Window) refill(a Addr, n int) ([]byte, error) {
+	if w.mem == nil {
+		return nil, errNoProcess
+	}
 	if s := w.mem.Span(a); len(s) >= n && n > 0 {
 		w.base, w.b = a, s
 		return s[:n:n], nil

@@ -66,6 +66,9 @@ func New(r shapes.Reading, c *collections.Reader) *Reader {
 
 // OfThread returns the ExecutionContext of a managed thread. Its Addr is 0 if the thread has none.
 func (r *Reader) OfThread(t *threads.Thread) objects.Object {
+	if t == nil || t.Managed == nil {
+		return objects.Object{}
+	}
 	o, err := r.Binder.Handle(t.Managed.ExposedHandle)
 	if err != nil {
 		r.Note(err)

@@ -7,9 +7,11 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/app/tasks"
+	"github.com/sosgo/sosgo/internal/absent"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/stackwalk/threads"
+	"github.com/sosgo/sosgo/target"
 )
 
 // A Walk walks the stack of a thread.
@@ -54,6 +56,10 @@ func (r *Reader) program(frames iter.Seq[stackwalk.Frame]) answer.Text {
 // method holds, given its box. The result for an object is the longest path from the awaited end
 // outwards to a method that holds the object, or nil. The error is ctx's.
 func (r *Reader) Stacks(ctx context.Context, set *tasks.Set, n int, of func(box objects.Object) []int) ([]*answer.AsyncWork, error) {
+	ctx = absent.Context(ctx)
+	if set == nil || r.Gaps == nil {
+		return nil, target.Unsupportedf("no tasks are collected")
+	}
 	r.Note(set.Note(r.Gaps))
 	out := make([]*answer.AsyncWork, n)
 	for s, err := range set.Stacks(ctx, tasks.StackOptions{}) {

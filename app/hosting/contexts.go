@@ -8,6 +8,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/absent"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/objects/collections"
 	"github.com/sosgo/sosgo/objects/shapes"
@@ -43,6 +44,7 @@ type (
 // DbContexts lists the contexts of Entity Framework Core with the entities that they track, those with
 // most entities first. It records what could not be read. The error is ctx's.
 func (r *Reader) DbContexts(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (*answer.DbContexts, error) {
+	ctx = absent.Context(ctx)
 	out := &answer.DbContexts{Contexts: []answer.DbContext{}}
 	in := shapes.Reading{Gaps: &out.Gaps, Binder: r.b}
 	at := map[target.Addr]int{}

@@ -10,6 +10,7 @@ import (
 	"github.com/sosgo/sosgo/app/tasks"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/absent"
 	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/objects/shapes"
@@ -92,6 +93,7 @@ type survey struct {
 // Describe lists the locks that somebody holds or waits for, and records what could not be read. The
 // error is ctx's.
 func (r *Reader) Describe(ctx context.Context, o Options) (*answer.Locks, error) {
+	ctx = absent.Context(ctx)
 	out := &answer.Locks{Locks: []answer.Lock{}}
 	s, err := r.survey(ctx, &out.Gaps, out.Lose, o.Scan)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/dac/code"
+	"github.com/sosgo/sosgo/internal/absent"
 	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/stackwalk/threads"
@@ -18,6 +19,7 @@ import (
 // Waits describes what each thread waits for and where that leads: to cycles of threads, and to
 // threads that block until a task completes. It records what could not be read. The error is ctx's.
 func (r *Reader) Waits(ctx context.Context, o Options) (*answer.Waits, error) {
+	ctx = absent.Context(ctx)
 	out := &answer.Waits{Verdicts: []answer.Verdict{}, Threads: []answer.ThreadWait{}}
 	lose := func(err error) {
 		out.Note(err)

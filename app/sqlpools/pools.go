@@ -11,6 +11,7 @@ import (
 	"github.com/sosgo/sosgo/app/tasks"
 	"github.com/sosgo/sosgo/graph/roots"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/absent"
 	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/objects/collections"
@@ -56,6 +57,7 @@ type query struct {
 
 // Pools lists the pools of database connections. It records what could not be read in the answer.
 func (r *Reader) Pools(ctx context.Context, p Process, o Options) (*answer.SQLPools, error) {
+	ctx = absent.Context(ctx)
 	out := &answer.SQLPools{Pools: []answer.SQLPool{}}
 	q := &query{Reader: r, Reading: shapes.Reading{Gaps: &out.Gaps, Binder: r.b}, out: out, commands: map[target.Addr]objects.Object{}, made: map[target.Addr]objects.Object{}}
 	var pools []objects.Object

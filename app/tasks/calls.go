@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/absent"
 	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/target"
 )
@@ -14,6 +15,7 @@ import (
 // nothing awaits. Below each call come the calls that it awaits. Calls with the same name at the same
 // await are merged into one.
 func (s *Set) Calls(ctx context.Context, o StackOptions) (*answer.AsyncCalls, error) {
+	ctx = absent.Context(ctx)
 	out := &answer.AsyncCalls{Calls: []answer.AsyncCall{}}
 	if err := s.Note(&out.Gaps); err != nil {
 		return nil, err

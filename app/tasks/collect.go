@@ -156,13 +156,16 @@ func (s *Set) Len() int { return len(s.items) }
 
 // Note records what could not be read in g. It returns an error if no object could be read.
 func (s *Set) Note(g *answer.Gaps) error {
+	if s == nil {
+		return nil
+	}
 	g.NoteAll(s.errs)
 	return s.failure
 }
 
 // never reports whether the runtime provably has not loaded the class of tasks.
 func (s *Set) never() bool {
-	if len(s.items) > 0 || s.failure != nil || s.r.r.Runtime().Check(dac.FeatureTypeLists) != nil {
+	if len(s.items) > 0 || s.failure != nil || s.r == nil || s.r.r.Runtime().Check(dac.FeatureTypeLists) != nil {
 		return false
 	}
 	for range shapes.Loaded[sentinels](s.r.b) { // loaded, or unreadable

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/absent"
 	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/target"
 )
@@ -14,6 +15,7 @@ import (
 // Merged groups the selected stacks. A group holds frames with the same name at the same await that
 // continue frames of one group. Groups are in depth-first order, the largest first.
 func (s *Set) Merged(ctx context.Context, o StackOptions) (*answer.Async, error) {
+	ctx = absent.Context(ctx)
 	out := &answer.Async{Merged: []answer.AsyncGroup{}, Never: s.never()}
 	if err := s.Note(&out.Gaps); err != nil {
 		return nil, err

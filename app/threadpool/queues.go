@@ -7,6 +7,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/absent"
 	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/objects/shapes"
@@ -18,6 +19,7 @@ import (
 // worker's local queue. A process that has not used its pool has no queues. It records what could not
 // be read. The error is ctx's.
 func (r *Reader) Queues(ctx context.Context) (*answer.WorkQueues, error) {
+	ctx = absent.Context(ctx)
 	out := &answer.WorkQueues{Queues: []answer.WorkQueue{}}
 	q := &queueReader{r: r, ctx: ctx, out: out}
 	q.shared()

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/absent"
 	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/internal/ticks"
 	"github.com/sosgo/sosgo/objects"
@@ -46,6 +47,7 @@ func (r *Reader) Timers(ctx context.Context) (*answer.Timers, error) {
 // eachTimer calls visit for the timers of each queue, and adds the time stamps of queues and timers to
 // the clock. It calls lose with the reason why some are missing.
 func (r *Reader) eachTimer(ctx context.Context, lose func(error), visit func(queue int, short bool, s *queuedTimer, o objects.Object), c *ticks.Clock) error {
+	ctx = absent.Context(ctx)
 	list, err := static(r.b, "System.Threading.TimerQueue", func(s *timerQueues) *shapes.Static { return &s.Instances })
 	if err != nil {
 		lose(fmt.Errorf("timer queues: %w", err))

@@ -5,6 +5,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/absent"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/target"
@@ -84,6 +85,7 @@ type (
 // Clients lists HttpClient's connection pools, with the requests that wait for a connection and those
 // that have one.
 func (r *Reader) Clients(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (*answer.HTTPClients, error) {
+	ctx = absent.Context(ctx)
 	out := &answer.HTTPClients{Pools: []answer.HTTPPool{}}
 	g := r.reading(&out.Gaps)
 	index := map[target.Addr]int{}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/absent"
 	"github.com/sosgo/sosgo/internal/httpnames"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/objects/shapes"
@@ -52,6 +53,7 @@ type MessageOptions struct {
 // by address. A request does not refer to its response. It counts as pending if the program has
 // dropped the response.
 func (r *Reader) Messages(ctx context.Context, h *heap.Heap, o MessageOptions) (*answer.Messages, error) {
+	ctx = absent.Context(ctx)
 	out := &answer.Messages{}
 	g := r.reading(&out.Gaps)
 	var answered, alone []answer.Message

@@ -10,6 +10,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/app/flows"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/absent"
 	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/objects/shapes"
@@ -67,6 +68,7 @@ type host struct {
 // Requests lists the requests that the process's web servers work on. It records what could not be
 // read in the answer.
 func (r *Reader) Requests(ctx context.Context, p Process, o RequestOptions) (*answer.Requests, error) {
+	ctx = absent.Context(ctx)
 	q := &query{Reader: r, p: p, o: o, out: &answer.Requests{Requests: []answer.Request{}}, hosts: map[target.Addr]host{},
 		index: map[target.Addr]int{}, known: map[target.Addr]flow{}}
 	q.flows = flows.New(q.reading(), r.items)

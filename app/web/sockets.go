@@ -5,6 +5,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/absent"
 	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/target"
 )
@@ -25,6 +26,7 @@ type webSocket struct {
 // WebSockets lists the WebSockets that others opened and those that the process opened itself, with
 // the async code that holds each. It records what could not be read in the answer. The error is ctx's.
 func (r *Reader) WebSockets(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (*answer.WebSockets, error) {
+	ctx = absent.Context(ctx)
 	out := &answer.WebSockets{Sockets: []answer.WebSocket{}}
 	g := r.reading(&out.Gaps)
 	at := map[target.Addr]int{}

@@ -41,7 +41,7 @@ func (r *Reader) imageMemory(c *members, m *dac.Module, info target.Addr, code t
 // openComposite opens the file of the composite image at an address: the process's module there, which must have the
 // name that its component gives.
 func (r *Reader) openComposite(m *dac.Module, owner string, at target.Addr) (*image.Image, error) {
-	tm := target.ModuleAt(r.rt.Target().Modules(), at)
+	tm := target.ModuleAt(r.Runtime().Target().Modules(), at)
 	if tm == nil || tm.Base != at || owner != "" && !strings.EqualFold(target.BaseName(tm.Path), owner) {
 		name := owner
 		if name == "" {

@@ -42,7 +42,7 @@ func (r *Reader) Variables(info Info) ([]codeinfo.Variable, error) {
 	if err != nil {
 		return nil, err
 	}
-	vars, err := d.Variables(r.rt.Target().Platform().Arch, packed)
+	vars, err := d.Variables(r.Runtime().Target().Platform().Arch, packed)
 	if err != nil && !errors.Is(err, target.ErrNotInDump) {
 		err = fmt.Errorf("variables of the code at %016x: %w", uint64(info.Start), err)
 	}

@@ -65,17 +65,17 @@ func (r *Reader) describeMethod(m *MethodDesc, running target.Addr) *answer.Meth
 
 // describeOwner adds the class and the module of m's type.
 func (r *Reader) describeOwner(m *MethodDesc, out *answer.Method) {
-	mt, err := r.rt.TrustedMethodTable(m.MethodTable)
+	mt, err := r.Runtime().TrustedMethodTable(m.MethodTable)
 	if err != nil {
 		out.Class, out.Module = out.Pointer(0, err), out.Pointer(0, err)
 		return
 	}
 	out.Module = out.Pointer(mt.ModuleAddr())
-	if r.rt.CanonicalForClass() {
+	if r.Runtime().CanonicalForClass() {
 		out.Class = out.Pointer(mt.Canonical, nil)
 		return
 	}
-	class, err := r.rt.EEClass(mt)
+	class, err := r.Runtime().EEClass(mt)
 	if err != nil {
 		out.Class = out.Pointer(0, err)
 		return
@@ -118,5 +118,5 @@ func (r *Reader) metadataInDump(m *MethodDesc) bool {
 		return false
 	}
 	at := mod.MetadataSource()
-	return at.Path == "" && target.Available(r.rt.Target(), at.Addr, int(at.Size))
+	return at.Path == "" && target.Available(r.Runtime().Target(), at.Addr, int(at.Size))
 }

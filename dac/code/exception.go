@@ -23,12 +23,12 @@ const maxExceptionText = 1 << 20
 // DescribeException describes the exception object at a with its stack trace. The answer notes missing parts. An object
 // that is not an exception is an error.
 func (r *Reader) DescribeException(a target.Addr, o ExceptionOptions) (*answer.Exception, error) {
-	e, err := r.rt.Exception(a)
+	e, err := r.Runtime().Exception(a)
 	if err != nil {
 		return nil, fmt.Errorf("not a valid exception object: %w", err)
 	}
 	d := &answer.Exception{Address: a, MethodTable: e.Type.Addr, HResult: answer.Hex(e.HResult), Inner: e.Inner, Fault: looksLikeFault(&e)}
-	if d.Type.S, d.Type.Err = r.rt.TypeName(e.Type.Addr, dac.NameNative); d.Type.Err != nil && r.rt.IsSystemException(e.Type.Addr) {
+	if d.Type.S, d.Type.Err = r.Runtime().TypeName(e.Type.Addr, dac.NameNative); d.Type.Err != nil && r.Runtime().IsSystemException(e.Type.Addr) {
 		d.Type = answer.Text{S: "System.Exception"}
 	}
 	d.Note(d.Type.Err)
@@ -36,10 +36,10 @@ func (r *Reader) DescribeException(a target.Addr, o ExceptionOptions) (*answer.E
 	if !o.Brief {
 		d.StackTrace = r.exceptionText(&d.Gaps, e.StackTraceString)
 		if e.Inner != 0 {
-			d.InnerType = d.Text(r.rt.ObjectTypeName(e.Inner))
+			d.InnerType = d.Text(r.Runtime().ObjectTypeName(e.Inner))
 		}
 	}
-	frames, err := r.rt.StackTrace(&e)
+	frames, err := r.Runtime().StackTrace(&e)
 	d.Note(err)
 	d.TraceError = err
 	if o.Brief {
@@ -56,13 +56,13 @@ func (r *Reader) exceptionText(g *answer.Gaps, a target.Addr) *answer.Text {
 	if a == 0 {
 		return nil
 	}
-	t := g.Text(r.rt.StringAt(a, maxExceptionText))
+	t := g.Text(r.Runtime().StringAt(a, maxExceptionText))
 	return &t
 }
 
 func (r *Reader) describeTraceFrame(g *answer.Gaps, f *dac.TraceFrame, o ExceptionOptions) answer.TraceFrame {
 	d := answer.TraceFrame{SP: f.SP, IP: f.IP, Foreign: f.Foreign}
-	if r.rt.Check(dac.FeatureMethods) != nil {
+	if r.Runtime().Check(dac.FeatureMethods) != nil {
 		r.describeNativeFrame(g, &d, o)
 		return d
 	}
@@ -102,7 +102,7 @@ func (r *Reader) describeNativeFrame(g *answer.Gaps, d *answer.TraceFrame, o Exc
 	}
 	d.Method = g.Text(m.Name, err)
 	if d.Function = d.Method; err == nil {
-		d.Function.S = target.BaseName(r.rt.Instance().Module.Path) + "!" + m.Name
+		d.Function.S = target.BaseName(r.Runtime().Instance().Module.Path) + "!" + m.Name
 	}
 	if m.Start != 0 && !o.Brief {
 		offset := uint64(d.IP - m.Start)

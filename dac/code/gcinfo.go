@@ -42,7 +42,7 @@ func (r *Reader) GCInfo(info Info) (*answer.GCInfo, error) {
 		CookieRange: answer.CodeSpan(d.GSCookieRange), VarArg: d.VarArg}
 	out.Context = contextName(d.Context)
 	if d.HasStackBase {
-		out.FrameBase = target.RegName(r.rt.Target().Platform().Arch, d.StackBase)
+		out.FrameBase = target.RegName(r.Runtime().Target().Platform().Arch, d.StackBase)
 	}
 	if d.HasTailCallBit() {
 		out.TailCalls = &d.TailCalls

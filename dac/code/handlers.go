@@ -87,7 +87,7 @@ func (r *Reader) Handlers(info Info, g *answer.Gaps) ([]answer.HandlerClause, er
 func (r *Reader) caughtType(m *MethodDesc, c *codeinfo.EHClause) (string, error) {
 	switch {
 	case c.TypeHandle != 0:
-		return r.rt.TypeName(c.TypeHandle, dac.NameNative)
+		return r.Runtime().TypeName(c.TypeHandle, dac.NameNative)
 	case c.ClassToken == 0:
 		return "System.Object", nil
 	}

@@ -60,6 +60,9 @@ type ilPlace struct {
 }
 
 func (m *MethodDesc) ilPlace() (ilPlace, error) {
+	if m == nil {
+		return ilPlace{}, ErrNoIL
+	}
 	if m.Token.IsNil() {
 		return ilPlace{}, ErrNoIL
 	}

@@ -74,7 +74,7 @@ type body struct {
 
 // MethodAt describes the managed code at the address ip. It returns ErrNoCode for an address outside managed code.
 func (r *Reader) MethodAt(ip target.Addr) (Info, error) {
-	if r.rt.Check(dac.FeatureMethods) != nil {
+	if r.Runtime().Check(dac.FeatureMethods) != nil {
 		return Info{}, ErrNoCode
 	}
 	c, err := r.members()
@@ -252,7 +252,7 @@ func (r *Reader) complete(c *members, mem target.Memory, f *RuntimeFunction) err
 	if c.Function.End != layout.Absent || f.End != f.Begin {
 		return nil
 	}
-	n, err := codeinfo.FunctionLength(mem, r.rt.Target().Platform().Arch, f.Unwind)
+	n, err := codeinfo.FunctionLength(mem, r.Runtime().Target().Platform().Arch, f.Unwind)
 	f.End += target.Addr(n)
 	return err
 }

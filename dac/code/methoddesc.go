@@ -175,7 +175,7 @@ func (r *Reader) readChunk(l *members, a target.Addr) (*chunk, error) {
 		return nil, rd.Err
 	}
 	// Partial dumps have chunks whose type's class is missing.
-	mt, _, err := r.rt.MethodTableAt(c.mt)
+	mt, _, err := r.Runtime().MethodTableAt(c.mt)
 	if err != nil && !errors.Is(err, target.ErrNotInDump) {
 		return nil, err
 	}
@@ -239,9 +239,15 @@ func (c *members) hasCodeSlot(m *MethodDesc) bool {
 	return c.nativeCodeSlot.of(m)
 }
 
+// errNoMethod is the error of a nil MethodDesc.
+var errNoMethod = target.Unsupportedf("no method")
+
 // Methods iterates over the methods that the type mt declares, in the order of its chunks. It yields an error for an
 // unreadable part, which ends a chunk. An instance of a generic type has the methods of its canonical type.
 func (r *Reader) Methods(mt *dac.MethodTable) iter.Seq2[*MethodDesc, error] {
+	if mt == nil {
+		mt = &dac.MethodTable{}
+	}
 	return func(yield func(*MethodDesc, error) bool) {
 		fail := func(err error) { yield(nil, fmt.Errorf("methods of %016x: %w", uint64(mt.Addr), err)) }
 		l, err := r.members()
@@ -249,7 +255,7 @@ func (r *Reader) Methods(mt *dac.MethodTable) iter.Seq2[*MethodDesc, error] {
 			fail(err)
 			return
 		}
-		class, err := r.rt.EEClass(mt)
+		class, err := r.Runtime().EEClass(mt)
 		if err != nil {
 			fail(err)
 			return
@@ -296,11 +302,14 @@ func (c *chunk) each(yield func(*MethodDesc, error) bool) bool {
 
 // Module returns the module whose metadata has the method.
 func (m *MethodDesc) Module() (*dac.Module, error) {
-	mt, err := m.r.rt.TrustedMethodTable(m.MethodTable)
+	if m == nil {
+		return nil, errNoMethod
+	}
+	mt, err := m.r.Runtime().TrustedMethodTable(m.MethodTable)
 	if err != nil {
 		return nil, err
 	}
-	return m.r.rt.ModuleOf(mt)
+	return m.r.Runtime().ModuleOf(mt)
 }
 
 // def returns the method's row of metadata.

@@ -41,6 +41,9 @@ type methodNameKey struct {
 // method: for nil it is target.ErrUnsupported.
 func (r *Reader) MethodName(m *MethodDesc, style MethodStyle) (string, error) {
 	if m == nil {
+		return "", errNoMethod
+	}
+	if m == nil {
 		return "", target.Unsupportedf("the code of a stub belongs to no method")
 	}
 	k := methodNameKey{m.Addr, style}
@@ -74,11 +77,14 @@ func (r *Reader) methodName(m *MethodDesc, style MethodStyle) (string, error) {
 // MethodNameIn returns the full name of m with the type arguments of c in the place
 // of m's own, which are shared ones (System.__Canon) for code that instances share.
 func (r *Reader) MethodNameIn(m *MethodDesc, c dac.SigContext) (string, error) {
+	if m == nil {
+		return "", errNoMethod
+	}
 	class, err := m.className()
 	if err == nil && len(c.TypeArgs) > 0 {
 		var mt *dac.MethodTable
-		if mt, err = r.rt.MethodTable(m.MethodTable); err == nil {
-			class, err = r.rt.InstanceName(mt, c.TypeArgs)
+		if mt, err = r.Runtime().MethodTable(m.MethodTable); err == nil {
+			class, err = r.Runtime().InstanceName(mt, c.TypeArgs)
 		}
 	}
 	if err == nil {
@@ -96,7 +102,7 @@ func (m *MethodDesc) fullName(class string, typeArgs, methodArgs []target.Addr) 
 	if err != nil {
 		return "", err
 	}
-	list, err := m.r.rt.TypeArgumentNames(methodArgs)
+	list, err := m.r.Runtime().TypeArgumentNames(methodArgs)
 	if err != nil {
 		return "", err
 	}
@@ -104,13 +110,16 @@ func (m *MethodDesc) fullName(class string, typeArgs, methodArgs []target.Addr) 
 	if err != nil {
 		return "", err
 	}
-	return metadata.FormatMethod(class+"."+name+list, &sig, m.r.rt.SigNames(md, typeArgs, methodArgs)), nil
+	return metadata.FormatMethod(class+"."+name+list, &sig, m.r.Runtime().SigNames(md, typeArgs, methodArgs)), nil
 }
 
 // className returns the name of the type in front of a method's name.
 func (m *MethodDesc) className() (string, error) {
+	if m == nil {
+		return "", errNoMethod
+	}
 	if m.Kind != MethodDynamic {
-		return m.r.rt.TypeName(m.MethodTable, dac.NameNative)
+		return m.r.Runtime().TypeName(m.MethodTable, dac.NameNative)
 	}
 	lcg, err := m.IsLCG()
 	if err != nil || lcg {
@@ -122,6 +131,9 @@ func (m *MethodDesc) className() (string, error) {
 // IsLCG reports whether the method is a System.Reflection.Emit.DynamicMethod. Other methods without metadata are stubs
 // of the runtime.
 func (m *MethodDesc) IsLCG() (bool, error) {
+	if m == nil {
+		return false, errNoMethod
+	}
 	if m.Kind != MethodDynamic {
 		return false, nil
 	}
@@ -129,7 +141,7 @@ func (m *MethodDesc) IsLCG() (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	mask, err := m.r.rt.Layout().Uint(dynamicLCG)
+	mask, err := m.r.Runtime().Layout().Uint(dynamicLCG)
 	if err != nil {
 		return false, err
 	}
@@ -165,7 +177,7 @@ func (m *MethodDesc) Name() (string, error) {
 var arrayMethods = [...]string{"Get", "Set", "Address", ".ctor"}
 
 func (m *MethodDesc) arrayName() (string, error) {
-	mt, err := m.r.rt.TrustedMethodTable(m.MethodTable)
+	mt, err := m.r.Runtime().TrustedMethodTable(m.MethodTable)
 	if err != nil {
 		return "", err
 	}
@@ -245,14 +257,14 @@ func (m *MethodDesc) storedSignature() ([]byte, *metadata.Metadata, error) {
 // arguments returns the type arguments of the method's type and of the method, by which its signature counts. For an
 // array's method they are the element's type.
 func (m *MethodDesc) arguments() (ofType, ofMethod []target.Addr, err error) {
-	mt, err := m.r.rt.TrustedMethodTable(m.MethodTable)
+	mt, err := m.r.Runtime().TrustedMethodTable(m.MethodTable)
 	if err != nil {
 		return nil, nil, err
 	}
 	if mt.IsArray() {
 		return []target.Addr{mt.PerInstInfo}, nil, nil
 	}
-	if ofType, err = m.r.rt.TypeArguments(mt); err != nil {
+	if ofType, err = m.r.Runtime().TypeArguments(mt); err != nil {
 		return nil, nil, err
 	}
 	ofMethod, err = m.TypeArguments()

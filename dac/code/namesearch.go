@@ -95,7 +95,7 @@ type nameSearch struct {
 // newSearch starts a search in the modules of a name.
 func (r *Reader) newSearch(module string) (nameSearch, []*dac.Module, error) {
 	s := nameSearch{&answer.NameSearch{All: module == AllModules, Matches: []answer.NameMatch{}}, r}
-	mods, err := r.rt.KnownModules()
+	mods, err := r.Runtime().KnownModules()
 	if err != nil && len(mods) == 0 {
 		return s, nil, err
 	}
@@ -192,8 +192,8 @@ func (s nameSearch) resolve(m *dac.Module, file answer.Text, f dac.Match) answer
 	}
 	n.MethodTable = s.Pointer(m.LoadedType(f.Type))
 	n.Name = s.Text(s.typeName(m, f.Type, n.MethodTable.Value))
-	if mt, err := s.r.rt.TrustedMethodTable(n.MethodTable.Value); err == nil && n.MethodTable.Value != 0 {
-		n.InitializerFailed, _ = s.r.rt.InitializerFailed(mt) // a search makes no statement about flags that it can't read
+	if mt, err := s.r.Runtime().TrustedMethodTable(n.MethodTable.Value); err == nil && n.MethodTable.Value != 0 {
+		n.InitializerFailed, _ = s.r.Runtime().InitializerFailed(mt) // a search makes no statement about flags that it can't read
 	}
 	if !f.Member.IsNil() {
 		n.Kind, n.FieldToken = answer.MatchField, answer.Hex(f.Member)
@@ -205,7 +205,7 @@ func (s nameSearch) resolve(m *dac.Module, file answer.Text, f dac.Match) answer
 // typeName returns the type's name as SOS's managed commands write it.
 func (s nameSearch) typeName(m *dac.Module, t metadata.Token, mt target.Addr) (string, error) {
 	if mt != 0 {
-		if name, err := s.r.rt.TypeName(mt, dac.NameManaged); err == nil {
+		if name, err := s.r.Runtime().TypeName(mt, dac.NameManaged); err == nil {
 			return name, nil
 		}
 	}

@@ -88,12 +88,12 @@ type NativeMethod struct {
 // funclet, such as a catch block, the data after them do. NativeAt returns ErrNoCode for an address outside the
 // program's code. In a program that was compiled without method names, methods have no name.
 func (r *Reader) NativeAt(ip target.Addr) (NativeMethod, error) {
-	inst := r.rt.Instance()
-	if r.rt.Check(dac.FeatureMethods) == nil || !inst.Module.Contains(ip) {
+	inst := r.Runtime().Instance()
+	if r.Runtime().Check(dac.FeatureMethods) == nil || !inst.Module.Contains(ip) {
 		return NativeMethod{}, ErrNoCode
 	}
 	n, _ := r.native.Get(func() (*Native, error) {
-		n := OpenNative(r.mem, r.rt.Target().Platform().Arch, &inst.Module)
+		n := OpenNative(r.mem, r.Runtime().Target().Platform().Arch, &inst.Module)
 		return &n, nil
 	})
 	found, ok := n.Find(ip)
@@ -102,13 +102,13 @@ func (r *Reader) NativeAt(ip target.Addr) (NativeMethod, error) {
 	}
 	m := NativeMethod{Start: found.Range.Start}
 	if data, ok := n.Data(ip); ok {
-		if main, err := r.rt.MethodOfFunclet(m.Start, data); err == nil {
+		if main, err := r.Runtime().MethodOfFunclet(m.Start, data); err == nil {
 			m.Start = main
 		}
 	} else if n.pdata != nil {
 		m.Start = r.beforeFunclets(n, found)
 	}
-	name, err := r.rt.CodeName(m.Start)
+	name, err := r.Runtime().CodeName(m.Start)
 	if err != nil && !errors.Is(err, target.ErrUnsupported) {
 		return m, err
 	}
@@ -126,7 +126,7 @@ func (r *Reader) beforeFunclets(n *Native, c unwind.Code) target.Addr {
 		if at.Format != unwind.FormatWindows || at.Info == 0 {
 			break
 		}
-		size, err := codeinfo.UnwindInfoEnd(r.mem, r.rt.Target().Platform().Arch, at.Info)
+		size, err := codeinfo.UnwindInfoEnd(r.mem, r.Runtime().Target().Platform().Arch, at.Info)
 		if err != nil {
 			break
 		}

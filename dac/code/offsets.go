@@ -176,11 +176,11 @@ const stubCodeBlockLast = 0xf
 // codeLayout binds the members of methods and code.
 func (r *Reader) members() (*members, error) {
 	return r.bound.Get(func() (*members, error) {
-		if err := r.rt.Check(dac.FeatureMethods); err != nil {
+		if err := r.Runtime().Check(dac.FeatureMethods); err != nil {
 			return nil, err
 		}
 		c := &members{stubKindLast: stubCodeBlockLast}
-		if err := r.rt.Layout().BindAll(&c.offsets); err != nil {
+		if err := r.Runtime().Layout().BindAll(&c.offsets); err != nil {
 			return nil, err
 		}
 		return c, c.constants(r)
@@ -190,7 +190,7 @@ func (r *Reader) members() (*members, error) {
 // constants reads the constants. Methods need the first ones; those for code lookup are optional here and missed where
 // they are used.
 func (c *members) constants(r *Reader) error {
-	if err := c.methodDescSizes(r.rt.Layout()); err != nil {
+	if err := c.methodDescSizes(r.Runtime().Layout()); err != nil {
 		return err
 	}
 	for _, f := range []struct {
@@ -198,7 +198,7 @@ func (c *members) constants(r *Reader) error {
 		dst  *flagBit
 	}{{"NativeCodeSlotFlag", &c.nativeCodeSlot}, {"TieredCompilationFlag", &c.tiered}} {
 		var text string
-		if err := r.rt.Layout().Constant(f.name, &text); err != nil {
+		if err := r.Runtime().Layout().Constant(f.name, &text); err != nil {
 			return err
 		}
 		var err error
@@ -207,10 +207,10 @@ func (c *members) constants(r *Reader) error {
 		}
 	}
 	var err error
-	if c.genericDef, err = r.rt.Layout().Uint("GenericMethodDefinition"); err != nil {
+	if c.genericDef, err = r.Runtime().Layout().Uint("GenericMethodDefinition"); err != nil {
 		return err
 	}
-	bits, err := r.rt.Layout().Uint("MethodDescTokenRemainderBitCount")
+	bits, err := r.Runtime().Layout().Uint("MethodDescTokenRemainderBitCount")
 	if err != nil {
 		return err
 	}
@@ -218,13 +218,13 @@ func (c *members) constants(r *Reader) error {
 		return target.Corruptf("%d bits of a token in a MethodDesc", bits)
 	}
 	c.tokenBits = uint(bits)
-	if v, err := r.rt.Layout().Uint("NibbleMap"); err == nil {
+	if v, err := r.Runtime().Layout().Uint("NibbleMap"); err == nil {
 		c.nibbleMap = int(v)
 	}
-	if v, err := r.rt.Layout().Uint("StubCodeBlockLast"); err == nil {
+	if v, err := r.Runtime().Layout().Uint("StubCodeBlockLast"); err == nil {
 		c.stubKindLast = v
 	}
-	if err := r.rt.Layout().Constant("DebugInfo", &c.debugInfo); err != nil {
+	if err := r.Runtime().Layout().Constant("DebugInfo", &c.debugInfo); err != nil {
 		c.debugInfo.FlagByte = layout.Absent
 	}
 	c.globals(r)
@@ -254,7 +254,7 @@ func (c *members) methodDescSizes(l dac.Layout) error {
 
 func (c *members) globals(r *Reader) {
 	for _, name := range []string{"ExecutionManagerCodeRangeMapAddress", "CodeRangeMap"} {
-		if at, err := r.rt.Layout().Variable(name); err == nil {
+		if at, err := r.Runtime().Layout().Variable(name); err == nil {
 			c.rangeMap = at
 			break
 		}
@@ -271,7 +271,7 @@ func (c *members) globals(r *Reader) {
 
 // global returns the pointer that a global holds.
 func (r *Reader) global(name string) (target.Addr, error) {
-	at, err := r.rt.Layout().Variable(name)
+	at, err := r.Runtime().Layout().Variable(name)
 	if err != nil {
 		return 0, err
 	}

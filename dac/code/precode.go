@@ -34,7 +34,7 @@ const precodeBytes = 24
 // on AMD64 loads nothing: it ends with its index in a chunk of precodes and that of its MethodDesc in a
 // MethodDescChunk.
 func (r *Reader) precodeMethod(a target.Addr) (*MethodDesc, error) {
-	arch := r.rt.Target().Platform().Arch
+	arch := r.Runtime().Target().Platform().Arch
 	if arch != target.ArchAMD64 && arch != target.ArchARM64 {
 		return nil, target.Unsupportedf("precodes of %v", arch)
 	}

@@ -46,7 +46,7 @@ func (r *Reader) tokenLeadsTo(mt *dac.MethodTable, m *MethodDesc) (bool, error) 
 	if m.Token.IsNil() || m.Token.Row() == 0 {
 		return false, nil
 	}
-	mod, err := r.rt.ModuleOf(mt)
+	mod, err := r.Runtime().ModuleOf(mt)
 	if err != nil {
 		return false, nil // the type has its own proof
 	}
@@ -59,7 +59,7 @@ func (r *Reader) tokenLeadsTo(mt *dac.MethodTable, m *MethodDesc) (bool, error) 
 
 // chunkIsListed reports whether the class of the chunk's type has it in its list.
 func (r *Reader) chunkIsListed(c *chunk) (bool, error) {
-	class, err := r.rt.EEClass(c.typ)
+	class, err := r.Runtime().EEClass(c.typ)
 	if err != nil {
 		return false, err
 	}

@@ -45,7 +45,7 @@ func (r *Reader) imageCode(c *members, s *RangeSection, ip target.Addr) (Info, e
 }
 
 func (r *Reader) readR2R(c *members, s *RangeSection) (*r2rImage, error) {
-	m, err := r.rt.TrustedModule(s.Image)
+	m, err := r.Runtime().TrustedModule(s.Image)
 	if err != nil {
 		return nil, err
 	}
@@ -235,7 +235,7 @@ func (im *r2rImage) readBody(r *Reader, f RuntimeFunction, i int, md target.Addr
 	}
 	b := &body{info: Info{Kind: ReadyToRun, Method: m, Start: f.Begin, Base: im.base, Image: im.module, index: i}}
 	// Code and unwind information may be missing from the dump; the method is found all the same.
-	size, err := codeinfo.UnwindInfoSize(im.mem, r.rt.Target().Platform().Arch, f.Unwind)
+	size, err := codeinfo.UnwindInfoSize(im.mem, r.Runtime().Target().Platform().Arch, f.Unwind)
 	if err == nil {
 		b.info.GCInfo = f.Unwind + target.Addr(size) // it follows the method's unwind information
 		b.info.Size, err = r.gcCodeLength(im.mem, b.info)

@@ -42,7 +42,7 @@ func (r *Reader) DecodeGCInfo(d *codeinfo.GCDecoder, info Info) error {
 	if err != nil {
 		return err
 	}
-	d.Arch = r.rt.Target().Platform().Arch
+	d.Arch = r.Runtime().Target().Platform().Arch
 	return d.ResetAt(mem, info.GCInfo, version)
 }
 
@@ -56,7 +56,7 @@ func (r *Reader) gcInfoVersion(info Info) (int, error) {
 		}
 		return codeinfo.GCInfoVersionReadyToRun(h.major), nil
 	}
-	version, err := r.rt.Layout().Uint("GCInfoVersion")
+	version, err := r.Runtime().Layout().Uint("GCInfoVersion")
 	return int(version), err
 }
 
@@ -67,7 +67,7 @@ func (r *Reader) gcCodeLength(mem target.Memory, info Info) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	n, err := codeinfo.ReadCodeLength(mem, info.GCInfo, r.rt.Target().Platform().Arch, version)
+	n, err := codeinfo.ReadCodeLength(mem, info.GCInfo, r.Runtime().Target().Platform().Arch, version)
 	return uint64(n), err
 }
 

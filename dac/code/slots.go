@@ -22,7 +22,7 @@ const (
 func (r *Reader) DescribeMethods(mt *dac.MethodTable, g *answer.Gaps) []answer.MethodSlot {
 	slots, err := r.MethodSlots(mt)
 	g.Note(err)
-	if !r.rt.CanonicalForClass() {
+	if !r.Runtime().CanonicalForClass() {
 		slices.SortStableFunc(slots, func(a, b MethodSlot) int { return cmp.Compare(a.Slot, b.Slot) })
 	}
 	out := make([]answer.MethodSlot, len(slots))

@@ -210,7 +210,7 @@ func (r *Reader) firstTier(m *MethodDesc) (Tier, error) {
 	case native:
 		return TierOptimized, nil
 	}
-	quick, err := r.rt.Layout().Uint("QuickJitForLoops")
+	quick, err := r.Runtime().Layout().Uint("QuickJitForLoops")
 	loops := err != nil || quick != 0
 	body, err := r.IL(m)
 	switch {
@@ -342,7 +342,7 @@ func (r *Reader) versioningState(c *members, m *MethodDesc) (target.Addr, error)
 // readVersioningStates reads the hash table of runtimes before 9, from methods
 // to their states.
 func (r *Reader) readVersioningStates(c *members) (map[target.Addr]target.Addr, error) {
-	domain, err := r.rt.GlobalPointer("AppDomain")
+	domain, err := r.Runtime().GlobalPointer("AppDomain")
 	if err != nil {
 		return nil, err
 	}
@@ -419,7 +419,7 @@ func (r *Reader) MethodSlots(mt *dac.MethodTable) ([]MethodSlot, error) {
 		keep(err)
 		out = append(out, MethodSlot{slot, m, entry})
 	}
-	class, err := r.rt.EEClass(mt)
+	class, err := r.Runtime().EEClass(mt)
 	if err != nil {
 		return out, err
 	}
@@ -442,6 +442,9 @@ func (r *Reader) MethodSlots(mt *dac.MethodTable) ([]MethodSlot, error) {
 // virtualMethods returns the method of each virtual slot: that of the most derived type in the chain of base classes
 // that fills the slot.
 func (r *Reader) virtualMethods(mt *dac.MethodTable) ([]*MethodDesc, error) {
+	if mt == nil {
+		return nil, target.Unsupportedf("no type")
+	}
 	out := make([]*MethodDesc, mt.NumVirtuals)
 	left := len(out)
 	var failed error
@@ -464,7 +467,7 @@ func (r *Reader) virtualMethods(mt *dac.MethodTable) ([]*MethodDesc, error) {
 			return out, failed
 		}
 		var err error
-		if mt, err = r.rt.TrustedMethodTable(mt.Parent); err != nil {
+		if mt, err = r.Runtime().TrustedMethodTable(mt.Parent); err != nil {
 			return out, err
 		}
 	}
@@ -503,7 +506,10 @@ func (r *Reader) slotsOf(m *MethodDesc) []int {
 // MethodEntry returns the entry point of a method through the slot of the type that declares it, 0 if the runtime has
 // not made one.
 func (r *Reader) MethodEntry(m *MethodDesc) (target.Addr, error) {
-	mt, err := r.rt.TrustedMethodTable(m.MethodTable)
+	if m == nil {
+		return 0, errNoMethod
+	}
+	mt, err := r.Runtime().TrustedMethodTable(m.MethodTable)
 	if err != nil {
 		return 0, err
 	}
@@ -520,10 +526,10 @@ func (r *Reader) slotEntry(mt *dac.MethodTable, m *MethodDesc, slot int) (target
 		}
 		return target.Pointer(r.mem, m.optional(c, mdNonVtableSlot))
 	}
-	return r.rt.SlotEntry(mt, slot)
+	return r.Runtime().SlotEntry(mt, slot)
 }
 
 // HasRuntimeCode reports whether calls of m end in the runtime.
 func (r *Reader) HasRuntimeCode(m *MethodDesc, entry target.Addr) bool {
-	return m.Kind == MethodFCall && r.rt.Instance().Module.Contains(entry)
+	return m != nil && m.Kind == MethodFCall && r.Runtime().Instance().Module.Contains(entry)
 }

@@ -78,7 +78,7 @@ func (e *FormatError) Unwrap() []error {
 
 // A File is an ELF core. It implements target.Target, is immutable, and is safe for concurrent use.
 type File struct {
-	mem       *memmap.Map
+	mem       memmap.Map
 	platform  target.Platform
 	process   target.Process
 	modules   []target.Module
@@ -200,6 +200,9 @@ func readAt(src target.Source, off uint64, n uint64) ([]byte, error) {
 }
 
 func readHeader(src target.Source) (header, error) {
+	if src == nil {
+		return header{}, &FormatError{Msg: "no file"}
+	}
 	b, err := readAt(src, 0, uint64(min(src.Size(), headerSize)))
 	if err != nil {
 		return header{}, &FormatError{Msg: "the header can't be read", Err: err}
@@ -339,8 +342,8 @@ func (f *File) mapMemory(src target.Source, segments []segment) error {
 	if contradictory > 0 {
 		f.warnings = append(f.warnings, target.Corruptf("%d segments are larger in the file than in memory: the excess is ignored", contradictory))
 	}
-	var warnings []error
-	f.mem, warnings = memmap.New(src, ranges)
+	mem, warnings := memmap.New(src, ranges)
+	f.mem = *mem
 	f.warnings = append(f.warnings, warnings...)
 	if len(f.mem.Ranges()) == 0 {
 		return &FormatError{Off: headerSize, Msg: fmt.Sprintf("no memory is in the file (%d segments, %d bytes): the core is truncated or empty",

@@ -9,15 +9,22 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/report"
+	"github.com/sosgo/sosgo/target"
 )
 
 // foldedName keeps a name from being taken apart at the separators of the form.
 var foldedName = strings.NewReplacer(";", ",")
 
+// errNoProfile is the error of a nil writer or profile.
+var errNoProfile = target.Unsupportedf("no profile or no writer")
+
 // Folded writes one line for each different stack: its frames from the outermost caller on, with semicolons between,
 // and the number of threads that have it (github.com/brendangregg/FlameGraph, stackcollapse). With threads, each stack
 // begins with its thread, and none are merged. Lines are in the order of the text.
 func Folded(w io.Writer, p *answer.Profile, threads bool) error {
+	if w == nil || p == nil {
+		return errNoProfile
+	}
 	counts := map[string]int{}
 	for i := range p.Threads {
 		s := &p.Threads[i]

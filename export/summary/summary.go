@@ -24,6 +24,9 @@ func Signature(parts ...string) string {
 
 // AddCrash says why the process died. A process of which the dump tells no crash has no signature.
 func AddCrash(s *answer.Summary, c *answer.Crash) {
+	if s == nil || c == nil {
+		return
+	}
 	s.NoteAll(c.Noted())
 	s.Crashed, s.Reason = !c.Alive, c.Reason
 	if !s.Crashed {
@@ -98,6 +101,9 @@ func withoutOffset(s string) string {
 
 // AddLeaks adds the sizes of the heap and its largest holders.
 func AddLeaks(s *answer.Summary, l *answer.Leaks) {
+	if s == nil || l == nil {
+		return
+	}
 	s.NoteAll(l.Noted())
 	garbage := l.Garbage.Size
 	s.Objects, s.Size, s.Garbage = &l.Live.Objects, &l.Live.Size, &garbage

@@ -15,6 +15,7 @@ import (
 	"github.com/sosgo/sosgo/export"
 	"github.com/sosgo/sosgo/export/internal/parquetfile"
 	"github.com/sosgo/sosgo/query"
+	"github.com/sosgo/sosgo/target"
 )
 
 // A Kind is the kind of the values of a column.
@@ -85,6 +86,9 @@ type Written struct {
 // Write writes all tables. create makes a file of a name, and has it written. A table of which nothing can be read is left out, and the reason noted in g: an
 // empty one says that there is nothing.
 func Write(ctx context.Context, p *Process, o Options, g *answer.Gaps, create func(name string, write func(io.Writer) error) error) ([]Written, error) {
+	if p == nil || create == nil {
+		return nil, target.Unsupportedf("tables of no process")
+	}
 	var out []Written
 	for _, t := range p.tables(o.Brief) {
 		file := t.Name + "." + string(o.Form)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/target"
 )
 
 // Options selects rows. The zero value selects everything that changed.
@@ -20,6 +21,11 @@ const PathShare = 100
 
 // Compare compares summaries, the oldest first. The answer records their missing parts.
 func Compare(list []*Summary, o Options) *answer.HeapDiff {
+	if len(list) == 0 || slices.Contains(list, nil) {
+		a := &answer.HeapDiff{Generations: []answer.Growth{}, Types: []answer.Growth{}}
+		a.Fail(target.Unsupportedf("compare heaps: a summary is missing"))
+		return a
+	}
 	a := &answer.HeapDiff{Generations: []answer.Growth{}, Types: []answer.Growth{}}
 	totals := make([]Count, len(list))
 	for i, s := range list {

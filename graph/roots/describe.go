@@ -9,6 +9,7 @@ import (
 	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/image/codeinfo"
+	"github.com/sosgo/sosgo/internal/absent"
 	"github.com/sosgo/sosgo/internal/lazy"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/stackwalk/threads"
@@ -32,6 +33,10 @@ const keptFrames = 1 << 10
 // Describe describes a root. Unknown parts carry the reason. It walks the stack of a root's thread, so describe many
 // roots thread by thread.
 func (r *Reader) Describe(ctx context.Context, root *Root) *answer.GCRoot {
+	if root == nil {
+		return &answer.GCRoot{}
+	}
+	ctx = absent.Context(ctx)
 	out := &answer.GCRoot{Kind: root.Kind.String(), Object: root.Object, Address: root.Address, Strong: root.Strong(),
 		Interior: root.Interior, Pinned: root.Pinned, Conservative: root.Conservative, Critical: root.Critical}
 	if root.Kind == KindHandle {
@@ -57,6 +62,9 @@ func (r *Reader) Describe(ctx context.Context, root *Root) *answer.GCRoot {
 
 // DescribeThread identifies a thread.
 func DescribeThread(t *threads.Thread) *answer.GCRootThread {
+	if t == nil {
+		return nil
+	}
 	out := &answer.GCRootThread{Index: t.Index, OSID: t.ID()}
 	if t.Managed != nil {
 		out.ManagedID = t.Managed.ManagedID

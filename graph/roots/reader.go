@@ -7,6 +7,7 @@ import (
 
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/absent"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/stackwalk/threads"
@@ -31,7 +32,12 @@ type Reader struct {
 }
 
 // New returns a Reader. It reads nothing yet.
-func New(p Process) *Reader { return &Reader{p: p, rt: p.Heap.Runtime(), h: p.Heap} }
+func New(p Process) *Reader {
+	if p.Heap == nil {
+		return &Reader{p: p, rt: dac.OrNone(nil)}
+	}
+	return &Reader{p: p, rt: p.Heap.Runtime(), h: p.Heap}
+}
 
 // Options selects roots. The zero value selects all that keep their objects alive.
 type Options struct {
@@ -44,10 +50,10 @@ type Options struct {
 // the last. An error with a Root means that its Object is not in the heap, as far as the heap is known.
 func (r *Reader) All(ctx context.Context, o Options) iter.Seq2[Root, error] {
 	return func(yield func(Root, error) bool) {
-		s := scan{r: r, ctx: ctx, yield: yield}
+		s := scan{r: r, ctx: absent.Context(ctx), yield: yield}
 		s.handles(o.Weak)
 		s.finalizers()
-		list, err := r.p.Threads()
+		list, err := absent.Func(r.p.Threads)()
 		if err != nil {
 			s.emit(Root{}, err)
 		}
@@ -61,7 +67,7 @@ func (r *Reader) All(ctx context.Context, o Options) iter.Seq2[Root, error] {
 // Stacks iterates over the roots in the stacks of some threads, as All does.
 func (r *Reader) Stacks(ctx context.Context, list []threads.Thread) iter.Seq2[Root, error] {
 	return func(yield func(Root, error) bool) {
-		s := scan{r: r, ctx: ctx, yield: yield}
+		s := scan{r: r, ctx: absent.Context(ctx), yield: yield}
 		s.stacks(list)
 	}
 }
@@ -252,6 +258,7 @@ func (s *scan) threadStatic(t *threads.Thread, slot target.Addr, exact bool) boo
 // alive as long as Primary is. Unreadable parts are errors, and the iteration continues.
 func (r *Reader) Dependents(ctx context.Context) iter.Seq2[Dependent, error] {
 	return func(yield func(Dependent, error) bool) {
+		ctx := absent.Context(ctx)
 		for e, err := range r.h.Handles() {
 			if ctx.Err() != nil {
 				yield(Dependent{}, ctx.Err())

@@ -5,6 +5,7 @@ import (
 	"iter"
 
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/absent"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
@@ -24,6 +25,9 @@ type Static struct {
 
 // Name returns the name of the field, "Contoso.Cache.s_items".
 func (s *Static) Name() (string, error) {
+	if s.Field == nil || s.Field.Declaring == nil {
+		return "", target.Unsupportedf("no field")
+	}
 	class, err := s.Field.Declaring.ManagedName()
 	if err == nil {
 		err = s.Field.Err()
@@ -38,7 +42,7 @@ func (s *Static) Name() (string, error) {
 // each thread that has a value. Unreadable parts are errors, and the iteration continues, but for the context's.
 func (r *Reader) Statics(ctx context.Context) iter.Seq2[Static, error] {
 	return func(yield func(Static, error) bool) {
-		s := staticsScan{r: r, yield: yield}
+		ctx, s := absent.Context(ctx), staticsScan{r: r, yield: yield}
 		if err := r.rt.Check(dac.FeatureStatics); err != nil {
 			s.emit(Static{}, err)
 			return

@@ -8,6 +8,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/absent"
 	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
@@ -90,7 +91,7 @@ type finder struct {
 
 // survey examines all objects.
 func (f *finder) survey(ctx context.Context) error {
-	ctx, cancel := context.WithCancel(ctx)
+	ctx, cancel := context.WithCancel(absent.Context(ctx))
 	defer cancel()
 	jobs := f.o.Scan.Jobs
 	if jobs <= 0 {

@@ -1,6 +1,9 @@
 package codeinfo
 
-import "github.com/sosgo/sosgo/target"
+import (
+	"github.com/sosgo/sosgo/internal/absent"
+	"github.com/sosgo/sosgo/target"
+)
 
 // codeLengthBytes is more of GC info than the code's length can reach into.
 const codeLengthBytes = 16
@@ -9,7 +12,7 @@ const codeLengthBytes = 16
 // describes. It reads no more of the info than necessary. version is as in [GCDecoder.Reset].
 func ReadCodeLength(mem target.Memory, at target.Addr, arch target.Arch, version int) (uint32, error) {
 	var b [codeLengthBytes]byte
-	n, missing := mem.ReadMemory(b[:], at)
+	n, missing := absent.Memory(mem).ReadMemory(b[:], at)
 	length, err := codeLength(b[:n], arch, version)
 	if err != nil && missing != nil {
 		err = missing

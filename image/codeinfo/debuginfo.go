@@ -7,6 +7,7 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/sosgo/sosgo/internal/absent"
 	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/target"
 )
@@ -84,7 +85,7 @@ const sizeBytes = 39
 // sizes returns where the bounds lie and where the variables do.
 func (d DebugInfo) sizes() (bounds, variables target.Range, err error) {
 	var head [sizeBytes]byte
-	n, _ := d.Mem.ReadMemory(head[:], d.At)
+	n, _ := absent.Memory(d.Mem).ReadMemory(head[:], d.At)
 	r := nibbleReader{b: head[:n]}
 	size, skip, vars := uint64(r.uint()), uint64(0), uint64(0)
 	switch {

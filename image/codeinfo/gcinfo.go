@@ -244,7 +244,7 @@ func (d *GCDecoder) reset(b []byte, version int) error {
 
 // HasTailCallBit reports whether the processor's form marks tail calls, with the bit that others use to report that only
 // the leaf reports.
-func (d *GCDecoder) HasTailCallBit() bool { return d.enc.leafOnly }
+func (d *GCDecoder) HasTailCallBit() bool { return d.enc != nil && d.enc.leafOnly }
 
 // begin makes ready to read a header.
 func (d *GCDecoder) begin(b []byte, version int) {

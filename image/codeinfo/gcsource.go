@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/sosgo/sosgo/internal/absent"
 	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/target"
 )
@@ -24,6 +25,7 @@ type source struct {
 // are not in the dump; so can every later call.
 func (d *GCDecoder) ResetAt(mem target.Memory, addr target.Addr, version int) error {
 	d.source = source{mem: mem, addr: addr, buf: d.source.buf}
+	mem = absent.Memory(mem)
 	b := mem.Span(addr)
 	if b == nil {
 		if _, err := target.Uint8(mem, addr); err != nil {

@@ -59,6 +59,9 @@ func OpenEHFrame(mem target.Memory, hdr target.Addr, size uint64) (*DWARF, error
 
 // Find returns the code that the table has for pc.
 func (d *DWARF) Find(pc target.Addr) (Code, bool) {
+	if d.index == nil {
+		return Code{}, false
+	}
 	at, ok := d.index(pc)
 	if !ok {
 		return Code{}, false
@@ -84,6 +87,9 @@ func (d *DWARF) Find(pc target.Addr) (Code, bool) {
 // LSDA returns the address of the language specific data of the function that pc lies in,
 // false if it has none. Compilers keep there what their own unwinders need.
 func (d *DWARF) LSDA(pc target.Addr) (target.Addr, bool) {
+	if d.index == nil {
+		return 0, false
+	}
 	at, ok := d.index(pc)
 	if !ok {
 		return 0, false

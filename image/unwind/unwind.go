@@ -141,9 +141,15 @@ func (u *Unwinder) Cursor(stack target.Range) *Cursor {
 // errEnd ends a walk: the frame has no caller. It is no failure.
 var errEnd = errors.New("end of the stack")
 
+// errNoStack is the error of a zero Cursor or a nil Frame.
+var errNoStack = target.Unsupportedf("no stack")
+
 // Step makes f its caller: by unwind data or, where these fail, by a fallback that deserves at least the trust given.
 // It reports false at the end of the stack, and with an error where the caller can't be found; f is unchanged then.
 func (c *Cursor) Step(f *Frame, least Trust) (bool, error) {
+	if c.u == nil || f == nil {
+		return false, errNoStack
+	}
 	code, ok := c.u.codes.FindCode(f.Lookup())
 	if !ok {
 		code = Code{}
@@ -153,6 +159,9 @@ func (c *Cursor) Step(f *Frame, least Trust) (bool, error) {
 
 // StepIn is Step for a caller that has already looked up the code of f.
 func (c *Cursor) StepIn(f *Frame, code Code, least Trust) (bool, error) {
+	if c.u == nil || f == nil {
+		return false, errNoStack
+	}
 	next := *f
 	next.Code = code
 	next.Regs.PassVectors()
@@ -184,6 +193,9 @@ func (c *Cursor) StepIn(f *Frame, code Code, least Trust) (bool, error) {
 // hold there, and the frame pointer may be the caller's. It is true if unwind data does not show it, and of frames that
 // called.
 func (c *Cursor) Framed(f *Frame, code Code) bool {
+	if f == nil {
+		return true
+	}
 	ip, ok := f.Regs.IP()
 	if !f.Exact || !ok || code.Format != FormatWindows || ip < code.Range.Start {
 		return true
@@ -244,6 +256,9 @@ func (c *Cursor) check(from, to *Frame) error {
 // last frame has Err set when the walk did not reach the end of the stack.
 func (u *Unwinder) Walk(regs target.Registers, stack target.Range) iter.Seq[Frame] {
 	return func(yield func(Frame) bool) {
+		if u.codes == nil {
+			return
+		}
 		c := u.Cursor(stack)
 		f := Frame{Regs: regs, Trust: TrustContext, Exact: true}
 		for range limits.StackFrames {

@@ -65,7 +65,12 @@ type Graph struct {
 }
 
 // Nodes returns n.
-func (g *Graph) Nodes() int { return max(0, len(g.Offsets)-1) }
+func (g *Graph) Nodes() int {
+	if g == nil {
+		return 0
+	}
+	return max(0, len(g.Offsets)-1)
+}
 
 // Edges returns m.
 func (g *Graph) Edges() int { return len(g.Targets) }

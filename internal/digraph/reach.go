@@ -35,22 +35,38 @@ func (g *Graph) NewReach(opt Options) (*Reach, error) {
 
 // Free releases the memory.
 func (r *Reach) Free() {
+	if r == nil {
+		return
+	}
 	r.seen.Free()
 	r.list.Free()
 	r.n = 0
 }
 
 // Has reports whether a node is in the set.
-func (r *Reach) Has(u uint32) bool { return r.seen.has(u) }
+func (r *Reach) Has(u uint32) bool {
+	if r == nil {
+		return false
+	}
+	return r.seen.has(u)
+}
 
 // Bits returns the set as a bitmap: node u is in it if bit u%64 of word u/64 is set. It changes with the set.
 func (r *Reach) Bits() []uint64 { return r.seen.words }
 
 // Nodes returns the nodes of the set, sources and near ones first. It is valid until the set changes.
-func (r *Reach) Nodes() []uint32 { return r.list.Slice()[:r.n] }
+func (r *Reach) Nodes() []uint32 {
+	if r == nil {
+		return nil
+	}
+	return r.list.Slice()[:r.n]
+}
 
 // Reset empties the set.
 func (r *Reach) Reset() {
+	if r == nil {
+		return
+	}
 	if r.n > len(r.seen.words) {
 		clear(r.seen.words)
 	} else {

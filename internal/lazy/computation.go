@@ -49,6 +49,9 @@ func (l *computation) getContext(ctx context.Context, f func(ctx context.Context
 		if r := l.result.Load(); r != nil {
 			return r
 		}
+		if ctx == nil {
+			ctx = context.Background()
+		}
 		if err := ctx.Err(); err != nil {
 			return &result{err: err}
 		}

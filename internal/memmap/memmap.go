@@ -69,7 +69,12 @@ func New(src target.Source, ranges []Range) (*Map, []error) {
 }
 
 // Cut returns the number of bytes of the ranges that lie past the end of the source.
-func (m *Map) Cut() uint64 { return m.cut }
+func (m *Map) Cut() uint64 {
+	if m == nil {
+		return 0
+	}
+	return m.cut
+}
 
 // usable keeps, in place, the parts of ranges that are not empty, lie in a source of the given size,
 // and do not wrap. cut counts the bytes past it.
@@ -220,7 +225,12 @@ func merge(ranges []Range) []Range {
 }
 
 // Ranges returns the map's ranges, sorted and disjoint. Don't change them.
-func (m *Map) Ranges() []Range { return m.ranges }
+func (m *Map) Ranges() []Range {
+	if m == nil {
+		return nil
+	}
+	return m.ranges
+}
 
 // find returns the index of the range that holds a, or -1.
 func (m *Map) find(a target.Addr) int {

@@ -1,13 +1,17 @@
 package workers
 
-import "context"
+import (
+	"context"
+
+	"github.com/sosgo/sosgo/internal/absent"
+)
 
 // Ordered runs n pieces of work on several goroutines and passes the results to take in order, on the caller's
 // goroutine. The outcome is the same for any number of workers. state creates each goroutine's own state. produce makes
 // one piece; its argument is the zero value or a piece that take has finished with, for reuse of its memory. At most
 // two pieces per worker exist at a time. Ordered ends with the first error of a piece or of take, or with ctx's.
 func Ordered[S, T any](ctx context.Context, jobs, n int, state func() S, produce func(s S, piece int, reuse T) (T, error), take func(T) error) error {
-	jobs = max(1, min(jobs, n))
+	ctx, jobs = absent.Context(ctx), max(1, min(jobs, n))
 	slots := 2 * jobs
 	o := ordered[T]{slots: make([]slot[T], slots), turn: make(chan int, slots), died: make(chan struct{}, jobs)}
 	for i := range o.slots {

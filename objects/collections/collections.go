@@ -89,6 +89,9 @@ func (r *Reader) Of(o objects.Object) (*Collection, error) {
 
 // In opens the collection that an instance of a type is. It also opens value types in place, such as ImmutableArray.
 func (r *Reader) In(t *objects.Type, x shapes.Instance) (*Collection, error) {
+	if t == nil {
+		return nil, ErrNotCollection
+	}
 	op := r.opener(t)
 	if op.err != nil {
 		return nil, op.err
@@ -109,6 +112,9 @@ func collectionOf(c content) (*Collection, error) {
 }
 
 func (r *Reader) opener(t *objects.Type) *opener {
+	if r.b == nil || t.MT == nil {
+		return &opener{err: ErrNotCollection}
+	}
 	if v, ok := r.types.Load(t); ok {
 		return v.(*opener)
 	}

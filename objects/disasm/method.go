@@ -25,7 +25,7 @@ type MethodOptions struct {
 // Method disassembles the code at a, which is a MethodDesc or an address in a method's code. For a method that was
 // never compiled, only the method is described. ctx ends the list of instructions.
 func (l *Lister) Method(ctx context.Context, a target.Addr, o MethodOptions) (*answer.Disassembly, error) {
-	info, err := l.code.CodeOf(a)
+	info, err := l.reader().CodeOf(a)
 	if err != nil {
 		return nil, err
 	}
@@ -37,12 +37,12 @@ func (l *Lister) Method(ctx context.Context, a target.Addr, o MethodOptions) (*a
 	if !Known(l.arch()) {
 		return nil, target.Unsupportedf("the instructions of %v", l.arch())
 	}
-	b, err := l.code.Code(info)
+	b, err := l.reader().Code(info)
 	if err != nil {
 		return nil, err
 	}
 	m := machineCode{l: l, info: info, bytes: b, mapped: map[uint32]int{}}
-	if m.ilMap, err = l.code.ILMap(info); err != nil && !code.NoDebugInfo(err) {
+	if m.ilMap, err = l.reader().ILMap(info); err != nil && !code.NoDebugInfo(err) {
 		out.Note(err)
 	}
 	for _, at := range m.ilMap {
@@ -65,13 +65,13 @@ func (l *Lister) Method(ctx context.Context, a target.Addr, o MethodOptions) (*a
 // besides adds what the compiler recorded beside the code.
 func (l *Lister) besides(info code.Info, o MethodOptions, out *answer.Disassembly) {
 	if o.GCInfo {
-		if out.GC, out.GCErr = l.code.GCInfo(info); out.GCErr == nil {
+		if out.GC, out.GCErr = l.reader().GCInfo(info); out.GCErr == nil {
 			out.GC.Method, out.GC.Name = out.Method, out.Name
 		}
 		out.Note(out.GCErr)
 	}
 	if o.Handlers {
-		out.Handlers, out.HandlersErr = l.code.Handlers(info, &out.Gaps)
+		out.Handlers, out.HandlersErr = l.reader().Handlers(info, &out.Gaps)
 		out.Note(out.HandlersErr)
 	}
 }
@@ -143,7 +143,7 @@ func (m *machineCode) instruction(in *Instruction) answer.MachineInstruction {
 	out.IL, out.ILCode = &il, m.ilFrom(il)
 	at := m.info
 	at.Offset = out.Offset
-	if line, err := m.l.code.SourceLine(at); err == nil { // most code has no source
+	if line, err := m.l.reader().SourceLine(at); err == nil { // most code has no source
 		out.Source = &answer.SourcePlace{File: line.File, Line: line.Line}
 	}
 	return out

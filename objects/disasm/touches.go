@@ -10,6 +10,9 @@ import (
 // operands with unknown registers. It is empty for instructions without memory operands, for unknown ones, and for
 // processors other than AMD64.
 func Touches(regs *target.Registers, code []byte) []target.Addr {
+	if regs == nil {
+		return nil
+	}
 	if regs.Arch != target.ArchAMD64 {
 		return nil
 	}

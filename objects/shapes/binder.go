@@ -45,9 +45,17 @@ func New(r *objects.Reader, open func() (*heap.Heap, error)) *Binder {
 }
 
 // Objects returns the reader whose types are bound.
-func (b *Binder) Objects() *objects.Reader { return b.reader }
+func (b *Binder) Objects() *objects.Reader {
+	if b == nil || b.reader == nil {
+		return objects.New(nil)
+	}
+	return b.reader
+}
 
 func (b *Binder) table(t reflect.Type) *table {
+	if b == nil || b.tables.Load() == nil {
+		return New(objects.New(nil), nil).table(t)
+	}
 	if tab := (*b.tables.Load())[t]; tab != nil {
 		return tab
 	}
@@ -279,6 +287,9 @@ type name struct{ lazy.Value[string] }
 
 // Definition returns the name of t's definition, as in metadata: "Ns.Outer`1+Inner". It is empty for an array.
 func (b *Binder) Definition(t *objects.Type) (string, error) {
+	if t == nil || t.MT == nil {
+		return "", target.Unsupportedf("no type")
+	}
 	v, ok := b.names.Load(t)
 	if !ok {
 		v, _ = b.names.LoadOrStore(t, &name{})

@@ -11,6 +11,7 @@ import (
 
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/absent"
 	"github.com/sosgo/sosgo/internal/workers"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
@@ -37,7 +38,7 @@ func On[T any](ctx context.Context, b *Binder, h *heap.Heap, f *heap.Filter, o h
 		}
 		also := only.Type
 		only.Type = func(mt *dac.MethodTable) bool { return (also == nil || also(mt)) && k.choose(mt) }
-		ctx, cancel := context.WithCancel(ctx)
+		ctx, cancel := context.WithCancel(absent.Context(ctx))
 		defer cancel()
 		err := heap.Scan(ctx, h, &only, o, func() *gatherer { return &gatherer{sieve: heap.NewSieve(&only)} }, func(g *gatherer) error {
 			return k.pass(g, yield)
@@ -184,7 +185,7 @@ func (g *gatherer) Reset() { g.objects, g.corrupt = g.objects[:0], g.corrupt[:0]
 func Loaded[T any](b *Binder) iter.Seq2[*T, error] {
 	return func(yield func(*T, error) bool) {
 		for _, n := range b.table(reflect.TypeFor[T]()).schema.names {
-			for t, err := range b.reader.TypeByName(n, "") {
+			for t, err := range b.Objects().TypeByName(n, "") {
 				var s *T
 				if err == nil {
 					s, err = Bind[T](b, t)
@@ -244,6 +245,9 @@ func Elements[T any](b *Binder, o objects.Object) (*T, Array, error) {
 // Fitting returns how many elements of an array fit in its segment of the heap. If it is fewer than the array's length,
 // the length is corrupt and the error says so. Without a heap it returns the length.
 func (b *Binder) Fitting(a *Array) (uint32, error) {
+	if a == nil {
+		return 0, errAbsent
+	}
 	if b.open == nil {
 		return a.Len, nil
 	}

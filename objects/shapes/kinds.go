@@ -98,6 +98,9 @@ type Ref struct{ place }
 
 // Addr returns the address of the object, 0 for null.
 func (r *Ref) Addr(x Instance) (target.Addr, error) {
+	if r == nil {
+		return 0, errAbsent
+	}
 	if r.field == nil {
 		return 0, errAbsent
 	}

@@ -52,7 +52,7 @@ func At[T any](r Reading, f *Ref, x Instance) (*T, Instance) { return As[T](r, r
 // AtOr is At with a reason for nil. The reason is the noted error of an unreadable object, or other if there is no
 // object of that type.
 func AtOr[T any](r Reading, f *Ref, x Instance, other error) (*T, Instance, error) {
-	if !f.Has() {
+	if f == nil || !f.Has() {
 		return nil, 0, other
 	}
 	o, err := f.Object(x)
@@ -74,7 +74,7 @@ func AtOr[T any](r Reading, f *Ref, x Instance, other error) (*T, Instance, erro
 // ObjectAt returns the object that a field refers to. Its Addr is 0 for null, if there is no such field, and, with a
 // note, if it is unreadable.
 func (r Reading) ObjectAt(f *Ref, x Instance) objects.Object {
-	if !f.Has() {
+	if f == nil || !f.Has() {
 		return objects.Object{}
 	}
 	o, err := f.Object(x)
@@ -93,7 +93,7 @@ func (r Reading) Plain(v objects.Value, limit int) string {
 
 // PointerAt returns the address in a field, 0 for null and if there is no such field.
 func (r Reading) PointerAt(f *Ref, x Instance) answer.Pointer {
-	if !f.Has() {
+	if f == nil || !f.Has() {
 		return answer.Pointer{}
 	}
 	return r.Pointer(f.Addr(x))
@@ -102,7 +102,7 @@ func (r Reading) PointerAt(f *Ref, x Instance) answer.Pointer {
 // TextAt returns the string that a field refers to, at most limits.RequestText UTF-16 code units. It is empty for null
 // and if there is no such field.
 func (r Reading) TextAt(f *Ref, x Instance) answer.Text {
-	if !f.Has() {
+	if f == nil || !f.Has() {
 		return answer.Text{}
 	}
 	s, _, err := f.Text(x, limits.RequestText)
@@ -111,7 +111,7 @@ func (r Reading) TextAt(f *Ref, x Instance) answer.Text {
 
 // IntAt returns the integer in a field. The error is ErrNoField, which is not noted, if there is no such field.
 func (r Reading) IntAt(f *Int, x Instance) answer.Maybe[int64] {
-	if !f.Has() {
+	if f == nil || !f.Has() {
 		return answer.Maybe[int64]{Err: ErrNoField}
 	}
 	n, err := f.Int(x)
@@ -127,7 +127,7 @@ func (r Reading) BoolAt(f *Int, x Instance) answer.Maybe[bool] {
 
 // EnumAt returns the name of an enum value in a field, or its number. It is empty if there is no such field.
 func (r Reading) EnumAt(f *Int, x Instance) answer.Text {
-	if !f.Has() {
+	if f == nil || !f.Has() {
 		return answer.Text{}
 	}
 	v := f.Value(x)
@@ -139,7 +139,7 @@ func (r Reading) EnumAt(f *Int, x Instance) answer.Text {
 
 // TimeAt returns the time in a DateTime field, in UTC. It is nil if the time is unset or there is no such field.
 func (r Reading) TimeAt(f *Int, x Instance) *time.Time {
-	if !f.Has() {
+	if f == nil || !f.Has() {
 		return nil
 	}
 	data, err := f.Uint(x)

@@ -14,6 +14,9 @@ import (
 // has the managed frames, the exception with its causes, and the other exceptions being handled, as in the analysis for
 // Windows Error Reporting (clrma.h). o is for the frames. The answer records the unreadable parts.
 func Analyze(ctx context.Context, w *stackwalk.Walker, t *threads.Thread, o threads.StackOptions) *answer.ThreadAnalysis {
+	if t == nil {
+		return &answer.ThreadAnalysis{}
+	}
 	out := &answer.ThreadAnalysis{OSID: t.ID()}
 	if t.Index >= 0 {
 		out.Index = &t.Index

@@ -45,6 +45,8 @@ var codeReasons = map[uint32]string{
 // Reason describes a signal or exception record in words. pid is the process's own id, 0 if unknown.
 func Reason(x *target.Exception, pid uint32) string {
 	switch {
+	case x == nil:
+		return ""
 	case x.Requested:
 		return "taken on demand; no crash recorded"
 	case x.Signal != nil:

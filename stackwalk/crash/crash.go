@@ -9,6 +9,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/absent"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
@@ -41,7 +42,7 @@ type Process struct {
 // ThreadID returns the OS id of the thread that the dump of t was written for: the one that raised the exception or
 // took the signal. ok is false if the dump does not record it.
 func ThreadID(t target.Target) (id uint32, ok bool) {
-	e, ok := t.Exception()
+	e, ok := absent.Process(t).Exception()
 	return e.ThreadID, ok && e.ThreadID != 0
 }
 
@@ -71,6 +72,8 @@ func Read(p Process) (*Crash, error) {
 // read is Read for any process, including one that had not crashed.
 func read(p *Process) (*Crash, error) {
 	c := &Crash{}
+	p.Target, p.Memory = absent.Process(p.Target), absent.Memory(p.Memory)
+	p.Threads, p.Runtime, p.Walker = absent.Func(p.Threads), absent.Func(p.Runtime), absent.Func(p.Walker)
 	if x, ok := p.Target.Exception(); ok && !x.Requested {
 		c.Exception = &x
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/dac/code"
+	"github.com/sosgo/sosgo/internal/absent"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
@@ -61,7 +62,7 @@ func DescribeBriefly(p Process) *answer.Crash {
 
 // waitedFor returns the objects of monitors that are held and waited for, nil if there are none.
 func waitedFor(p Process) *answer.Crash {
-	rt, err := p.Runtime()
+	rt, err := absent.Func(p.Runtime)()
 	if err != nil {
 		return nil
 	}

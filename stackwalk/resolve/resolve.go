@@ -14,6 +14,7 @@ import (
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/absent"
 	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
 )
@@ -29,6 +30,8 @@ type Process struct {
 // Address describes a. It walks the objects of one heap segment from the last known place before a, and the explicit
 // frames of one thread. If ctx ends, its error is the answer's Failure.
 func Address(ctx context.Context, p Process, a target.Addr) *answer.Address {
+	ctx, p.Target = absent.Context(ctx), absent.Process(p.Target)
+	p.Runtime, p.Heap, p.Threads = absent.Func(p.Runtime), absent.Func(p.Heap), absent.Func(p.Threads)
 	r := &resolver{Address: &answer.Address{Address: a, Kind: answer.AddressUnknown}, p: &p}
 	rt, err := p.Runtime()
 	r.Note(err)

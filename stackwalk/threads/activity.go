@@ -9,6 +9,7 @@ import (
 
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/dac/code"
+	"github.com/sosgo/sosgo/internal/absent"
 	"github.com/sosgo/sosgo/internal/compilernames"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
@@ -190,7 +191,7 @@ func findRule(rules []waitRule, class, method string) *waitRule {
 // based on names. It does not prove that the thread did not wake up a moment ago.
 func (t *Thread) Activity(frames iter.Seq[stackwalk.Frame]) ThreadActivity {
 	a := &activityFinder{thread: t, framework: true}
-	for f := range frames {
+	for f := range absent.Seq(frames) {
 		if !a.frame(&f) {
 			break
 		}

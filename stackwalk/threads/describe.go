@@ -4,11 +4,15 @@ import (
 	"fmt"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/absent"
 	"github.com/sosgo/sosgo/target"
 )
 
 // Describe identifies t. It omits an unreadable name, and records that in g.
 func (t *Thread) Describe(g *answer.Gaps) answer.Thread {
+	if t == nil {
+		return answer.Thread{}
+	}
 	name, err := t.Name()
 	g.Note(err)
 	d := answer.Thread{OSID: t.ID(), Name: name}
@@ -25,7 +29,7 @@ func (t *Thread) Describe(g *answer.Gaps) answer.Thread {
 // according to p.
 func DescribeOS(p target.Target, list []Thread, current *Thread) *answer.OSThreads {
 	out := &answer.OSThreads{}
-	crash, _ := p.Exception()
+	crash, _ := absent.Process(p).Exception()
 	for i := range list {
 		t := &list[i]
 		if t.OS == nil {

@@ -4,6 +4,7 @@ import (
 	"iter"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/absent"
 )
 
 // The bounds of the repetitions that Fold folds.
@@ -25,7 +26,7 @@ type Folded[T any] struct {
 func Fold[T any](rows iter.Seq[T], same func(a, b *T) bool) iter.Seq[Folded[T]] {
 	return func(yield func(Folded[T]) bool) {
 		f := folder[T]{same: same, yield: yield}
-		for row := range rows {
+		for row := range absent.Seq(rows) {
 			if !f.add(row) {
 				return
 			}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/absent"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
@@ -52,7 +53,7 @@ type monitors struct {
 // to wait.
 func (m *monitors) contested(rt *dac.Runtime) {
 	for b, err := range rt.SyncBlocks() {
-		if m.ctx.Err() != nil {
+		if absent.Context(m.ctx).Err() != nil {
 			return
 		}
 		if err != nil {

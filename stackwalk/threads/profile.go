@@ -6,6 +6,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/image"
+	"github.com/sosgo/sosgo/internal/absent"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
@@ -18,6 +19,7 @@ type ProfileOptions struct {
 
 // Profile collects the stacks of threads, which come from Running. The error is the context's.
 func Profile(ctx context.Context, w *stackwalk.Walker, list []*Thread, o ProfileOptions) (*answer.Profile, error) {
+	ctx = absent.Context(ctx)
 	x := profiler{w: w, o: o, out: answer.NewProfile(), known: map[profilePlace]int{}}
 	x.describer = stackwalk.NewDescriber(stackwalk.DescribeOptions{Source: true}, &x.out.Gaps)
 	for _, t := range list {

@@ -20,7 +20,7 @@ type Stack struct {
 // Stack finds the stack of a thread of p, from the stack pointer to the base. The base comes from the thread's
 // environment block (Windows), the runtime, or the mapping that contains the stack pointer.
 func (t *Thread) Stack(p target.Target) (Stack, error) {
-	if t.OS == nil {
+	if t == nil || t.OS == nil {
 		return Stack{}, fmt.Errorf("no OS thread runs the thread, it has no stack: %w", target.ErrNotInDump)
 	}
 	sp, ok := t.OS.Registers.SP()

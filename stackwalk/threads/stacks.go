@@ -79,7 +79,12 @@ func Stacks(ctx context.Context, w *stackwalk.Walker, list []*Thread, o StackOpt
 }
 
 // answerID returns the thread's identity in answers.
-func (t *Thread) answerID() answer.ThreadID { return answer.ThreadID{OSID: t.ID(), Index: t.Index} }
+func (t *Thread) answerID() answer.ThreadID {
+	if t == nil {
+		return answer.ThreadID{}
+	}
+	return answer.ThreadID{OSID: t.ID(), Index: t.Index}
+}
 
 // A stackLister lists the stacks of threads.
 type stackLister struct {

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/absent"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -27,7 +28,7 @@ type Thread struct {
 // (dead, or not started yet). Without a runtime it returns those of the OS. If the runtime's threads can't be read, it
 // returns the others with the error.
 func List(t target.Target, rt *dac.Runtime) ([]Thread, error) {
-	native := t.Threads()
+	native := absent.Process(t).Threads()
 	out := make([]Thread, len(native))
 	byID := make(map[uint32]int, len(out))
 	for i := range native {
@@ -93,6 +94,9 @@ func find(list []Thread, is func(*Thread) bool) *Thread {
 
 // ID returns the OS thread id, 0 if there is none.
 func (t *Thread) ID() uint32 {
+	if t == nil {
+		return 0
+	}
 	if t.OS != nil {
 		return t.OS.ID
 	}
@@ -101,6 +105,9 @@ func (t *Thread) ID() uint32 {
 
 // Name returns the OS's name of a thread, or else the name in its managed Thread object. It is empty if there is none.
 func (t *Thread) Name() (string, error) {
+	if t == nil {
+		return "", nil
+	}
 	if t.OS != nil && t.OS.Name != "" {
 		return t.OS.Name, nil
 	}
