@@ -76,17 +76,27 @@ type RuntimeDiagnosis struct {
 	FileErr  error          `json:"-"` // why there is none
 	Sources  []LayoutSource `json:"layout,omitempty" doc:"what the structures are read with, in the order of belief"`
 	// DescriptorError is why the contract descriptor in the process is refused. Sources replace it.
-	DescriptorError string  `json:"descriptorError,omitempty" doc:"why the contract descriptor in the process is refused, with its address"`
-	Foreign         string  `json:"foreignLayout,omitempty" doc:"version that the layout was measured on, if it or the processor is another (8.0 on x64): the probes alone speak for it"`
-	Globals         string  `json:"globals,omitempty" doc:"how the entries of the runtime's table of globals differ from the known ones"`
-	Probes          []Probe `json:"probes,omitempty" doc:"checks of the layout against the process"`
-	Error           string  `json:"error,omitempty" doc:"why the runtime could not be opened"`
+	DescriptorError string `json:"descriptorError,omitempty" doc:"why the contract descriptor in the process is refused, with its address"`
+	// Contracts are those of the process's contract descriptor.
+	Contracts []Contract `json:"contracts,omitempty" doc:"contracts of the runtime's descriptor, by name"`
+	Foreign   string     `json:"foreignLayout,omitempty" doc:"version that the layout was measured on, if it or the processor is another (8.0 on x64): the probes alone speak for it"`
+	Globals   string     `json:"globals,omitempty" doc:"how the entries of the runtime's table of globals differ from the known ones"`
+	Probes    []Probe    `json:"probes,omitempty" doc:"checks of the layout against the process"`
+	Error     string     `json:"error,omitempty" doc:"why the runtime could not be opened"`
 }
 
 // A LayoutSource is a source of what is known about a runtime's structures.
 type LayoutSource struct {
 	Source  string `json:"source" doc:"a descriptor or a table"`
 	Members int    `json:"members" doc:"members of structures that were taken from it"`
+}
+
+// A Contract is a part of a runtime's description with a version of its own.
+type Contract struct {
+	Name        string `json:"name" doc:"of the contract"`
+	Version     string `json:"version" doc:"in the process"`
+	Implemented bool   `json:"implemented" doc:"sosgo reads this version"`
+	Gives       string `json:"gives,omitempty" doc:"what rests on it; absent if sosgo does not use it"`
 }
 
 // A LayoutMember is one thing that is known about a runtime's structures: where

@@ -53,6 +53,16 @@ func (inst *Instance) IsCore3() bool {
 	return major == "3" || major == "4" && err == nil && n >= 700
 }
 
+// Contracts lists the contracts of the runtime's descriptors by name. It is empty for a runtime without a descriptor.
+func (r *Runtime) Contracts() []answer.Contract {
+	states := r.layout.Contracts()
+	out := make([]answer.Contract, len(states))
+	for i, s := range states {
+		out[i] = answer.Contract{Name: s.Name, Version: s.Version, Implemented: s.Implemented, Gives: s.Gives}
+	}
+	return out
+}
+
 // DescribeLayout lists the members of the runtime's structures by name, with the source of each.
 func (r *Runtime) DescribeLayout() []answer.LayoutMember {
 	members := r.layout.Members()

@@ -137,6 +137,7 @@ func (d *Source) runtime(inst *dac.Instance) answer.RuntimeDiagnosis {
 	for _, s := range rt.LayoutSources() {
 		r.Sources = append(r.Sources, answer.LayoutSource{Source: s, Members: members[s]})
 	}
+	r.Contracts = rt.Contracts()
 	r.Foreign, r.Globals = rt.ForeignLayout(), rt.DescribeShifts()
 	for _, p := range rt.Probes() {
 		r.Probes = append(r.Probes, answer.Probe{Name: p.Name, Result: p.Result.String(), Detail: p.Detail})

@@ -411,9 +411,9 @@ export interface RootPath {
 }
 
 export interface RuntimeDiagnosis {
-  base: string; chosen: boolean; descriptorError?: string; error?: string; foreignLayout?: string; globals?: string; identity: string;
-  index: number; kind: string; layout?: Array<LayoutSource> | null; localFile?: string; path: string; probes?: Array<Probe> | null;
-  proof?: string; version?: string;
+  base: string; chosen: boolean; contracts?: Array<Contract> | null; descriptorError?: string; error?: string; foreignLayout?: string;
+  globals?: string; identity: string; index: number; kind: string; layout?: Array<LayoutSource> | null; localFile?: string; path: string;
+  probes?: Array<Probe> | null; proof?: string; version?: string;
 }
 
 export interface SQLPool {
@@ -529,6 +529,10 @@ export interface AsyncWork {
 
 export interface CollectionItem {
   index: number; key?: Stored; value?: Stored;
+}
+
+export interface Contract {
+  gives?: string; implemented: boolean; name: string; version: string;
 }
 
 export interface ExceptionParameter {

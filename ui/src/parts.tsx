@@ -68,7 +68,7 @@ export function Notes({ doc, cuts = true }: { doc: Doc<unknown>; cuts?: boolean 
       {doc.error && <p class={doc.error.kind === "page" ? "note" : "problem"} role="note"><b>{doc.command}: </b><Text s={doc.error.text} />
         {doc.error.advice && <small><Text s={doc.error.advice} /></small>}</p>}
       {w.length > 0 && (
-        <details class="note"><summary>{n === 1 ? "1 part" : `${count(n)} parts`} of the answer of {doc.command} {n === 1 ? "is" : "are"} missing or doubtful</summary>
+        <details class="note"><summary>{n === 1 ? "1 part" : `${count(n)} parts`} of the answer of {doc.command} {n === 1 ? "is" : "are"} missing</summary>
           <ul>{w.slice(0, 100).map((p) => <li><Text s={p.text} />{p.count ? ` (${p.count} times)` : ""}</li>)}</ul></details>
       )}
       {cuts && doc.shortened && <p class="note">Long lists and texts are cut in this report.</p>}

@@ -180,6 +180,25 @@ func wantedFiles(p *report.Page, files []answer.WantedFile) {
 	}
 }
 
+// contracts writes each contract that sosgo can't follow, and what that costs. all lists the others, too.
+func contracts(p *report.Page, list []answer.Contract, all bool) {
+	read, refused := 0, 0
+	for _, c := range list {
+		switch {
+		case c.Gives != "" && !c.Implemented:
+			refused++
+			fact(p, "", "contract %s: version %s is not implemented; unavailable: %s", c.Name, c.Version, c.Gives)
+		case all && c.Gives != "":
+			fact(p, "", "contract %s: version %s, for %s", c.Name, c.Version, c.Gives)
+		case c.Gives != "":
+			read++
+		}
+	}
+	if read > 0 {
+		fact(p, "", "contracts: %d read in known versions, %d in unknown ones, %d not needed", read, refused, len(list)-read-refused)
+	}
+}
+
 func runtimeDiagnosis(p *report.Page, r *answer.RuntimeDiagnosis, o DiagnosisOptions) {
 	version, mark := r.Version, ""
 	if version == "" {
@@ -202,6 +221,7 @@ func runtimeDiagnosis(p *report.Page, r *answer.RuntimeDiagnosis, o DiagnosisOpt
 	for _, s := range r.Sources {
 		fact(p, "", "layout: %d members from %s", s.Members, s.Source)
 	}
+	contracts(p, r.Contracts, o.Probes)
 	if r.Foreign != "" {
 		fact(p, "", "no known layout for this version and processor: using that of %s, verified by probes only", r.Foreign)
 	}
