@@ -56,7 +56,7 @@ const (
 
 // of returns the implementation, that of a CLR for a nil or zero Runtime.
 func (r *Runtime) of() kind {
-	if r == nil || r.impl == nil {
+	if r == nil || r.tgt == nil {
 		return clr{none}
 	}
 	return r.impl

@@ -78,7 +78,11 @@ type constants struct {
 }
 
 // none is a runtime that holds nothing.
-var none = &Runtime{inst: &Instance{tgt: absent.Process(nil), mem: absent.Memory(nil)}, tgt: absent.Process(nil), mem: absent.Memory(nil)}
+var none = func() *Runtime {
+	r := &Runtime{inst: &Instance{tgt: absent.Process(nil), mem: absent.Memory(nil)}, tgt: absent.Process(nil), mem: absent.Memory(nil)}
+	r.impl = clr{r}
+	return r
+}()
 
 // OrNone returns r, or for nil a runtime that holds nothing.
 func OrNone(r *Runtime) *Runtime {
