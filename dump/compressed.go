@@ -119,7 +119,8 @@ func (c *compression) unpack(src target.Source, o Options, cached *cache) (*os.F
 func temporary(dir string) (*os.File, error) {
 	f, err := createTemp(dir)
 	if err != nil {
-		return nil, fmt.Errorf("no temporary file for the unpacked dump can be made (TMPDIR names a folder for it): %w", err)
+		//nolint:errorlint // a missing folder in the chain would mean that the dump is missing
+		return nil, fmt.Errorf("no temporary file for the unpacked dump can be made (TMPDIR names a folder for it): %v", err)
 	}
 	return f, nil
 }

@@ -362,7 +362,9 @@ func TestMissingParts(t *testing.T) {
 		"queues of .NET 6":  func(v *sosgo.View) (any, []error, error) { return testdump.Asked(v.HTTPClients(t.Context())) },
 	} {
 		t.Run(name, func(t *testing.T) { testdump.SweepLibraries(t, 400, false, ask) })
-		t.Run(name+" of types", func(t *testing.T) { testdump.SweepLibraries(t, 60, true, ask) })
+		if name != "queues of .NET 6" { // no type that is read for them is in the dump's sample of places
+			t.Run(name+" of types", func(t *testing.T) { testdump.SweepLibraries(t, 60, true, ask) })
+		}
 	}
 }
 

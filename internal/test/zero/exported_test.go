@@ -408,6 +408,7 @@ var exportedTypes = map[string]reflect.Type{
 	"answer.CollectionSource":            reflect.TypeFor[sosgo_answer.CollectionSource](),
 	"answer.CollectionSummary":           reflect.TypeFor[sosgo_answer.CollectionSummary](),
 	"answer.CompletionPorts":             reflect.TypeFor[sosgo_answer.CompletionPorts](),
+	"answer.Contract":                    reflect.TypeFor[sosgo_answer.Contract](),
 	"answer.Crash":                       reflect.TypeFor[sosgo_answer.Crash](),
 	"answer.CrashAnnotation":             reflect.TypeFor[sosgo_answer.CrashAnnotation](),
 	"answer.CrashContext":                reflect.TypeFor[sosgo_answer.CrashContext](),
