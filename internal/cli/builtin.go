@@ -71,7 +71,7 @@ type helpExample struct {
 // describe returns what help lists for a command.
 func describe(c *Command) helpResult {
 	h := helpResult{Name: c.Name, Aliases: c.Aliases, Group: string(c.Group), Summary: c.Summary, Usage: c.UsageLine(),
-		Help: strings.TrimSpace(c.Help), Dump: c.NeedsDump}
+		Help: strings.TrimSpace(c.help()), Dump: c.NeedsDump}
 	options, args := c.Declares()
 	for _, a := range args {
 		h.Args = append(h.Args, helpArg{Name: a.Name, Optional: a.Optional, Expression: a.Expression || a.Method,
@@ -257,7 +257,7 @@ func commandHelp(c *Command) string {
 		fmt.Fprintf(&b, "aliases: %s\n", strings.Join(c.Aliases, ", "))
 	}
 	if c.Help != "" {
-		fmt.Fprintf(&b, "\n%s\n", strings.TrimSpace(c.Help))
+		fmt.Fprintf(&b, "\n%s\n", strings.TrimSpace(c.help()))
 	}
 	options, args := c.Declares()
 	if len(args) > 0 {

@@ -135,7 +135,7 @@ func manCommand(b *strings.Builder, c *Command) {
 		b.WriteString(".RE\n")
 	}
 	if c.Help != "" {
-		fmt.Fprintf(b, ".IP\n.nf\n%s\n.fi\n", roff(strings.TrimSpace(c.Help)))
+		fmt.Fprintf(b, ".IP\n.nf\n%s\n.fi\n", roff(strings.TrimSpace(c.help())))
 	}
 }
 

@@ -81,13 +81,14 @@ type queryOptions struct {
 func queryCommand() cli.Command {
 	return cli.Ask(cli.Command{
 		Name: "query", Aliases: []string{"q"}, Raw: true,
+		List:    sourceList,
 		Summary: "query objects, threads, frames, roots and more, in steps or in SQL",
 		Usage:   "[OPTIONS] QUESTION",
 		Help: "A question goes from a source through steps, each behind |:\n\n" +
 			"  from objects of Contoso.Order | where Total > 100 && size > 1kb | group by Customer.Name\n" +
 			"       | select count(), sum(size) | order by 2 desc | top 20\n\n" +
 			"or is SQL: SELECT Customer.Name, count(*) FROM Contoso.Order WHERE Total > 100 GROUP BY Customer.Name ORDER BY 2 DESC LIMIT 20.\n\n" +
-			"Sources with their columns (those in parentheses are not shown by default):\n" + sourceList() + "\n" +
+			"Sources with their columns (those in parentheses are not shown by default):\nLIST\n" +
 			"objects, live and dead may have of TYPE behind them; a type alone means its objects. of TYPE also takes types that derive from it\n" +
 			"or implement it, of exactly TYPE does not; List means every List<T>, \"name with *\" in quotes is a pattern. A namespace may be left out.\n\n" +
 			"Names are columns, then fields of the row's object, as in eval; this is that object. A field of null, or one that a derived type\n" +
