@@ -49,6 +49,8 @@
 // that stacks may refer to), threads, crash, resolve (what is this
 // address), diagnosis, disasm, hexdump; answer has the plain values that they
 // answer with.
+//
+// Stability: stable.
 package sosgo
 
 import (

@@ -14,6 +14,8 @@
 // Nothing that could not be read is ever zero in an answer. A part that is missing is a [Text] or a [Maybe] with its
 // error, or it is left out; the reasons are noted in the answer's [Gaps]. Every reason is, as everywhere, errors.Is one
 // of target.ErrNotInDump, target.ErrCorrupt and target.ErrUnsupported.
+//
+// Stability: stable.
 package answer
 
 import (

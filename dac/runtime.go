@@ -6,6 +6,8 @@
 // the runtime is opened; no code depends on a version.
 //
 // A Runtime is safe for concurrent use. Mutexes guard its caches.
+//
+// Stability: stable.
 package dac
 
 import (

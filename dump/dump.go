@@ -1,5 +1,7 @@
 // Package dump opens a dump of a process, whatever its container: it looks at the content of the file, never at its
 // name, unpacks it if it is compressed, and leaves the rest to packages elfcore and minidump.
+//
+// Stability: unstable.
 package dump
 
 import (

@@ -5,6 +5,8 @@
 //
 // An export says what the graph and the readers say and finds nothing out itself. Its bytes don't depend on the number of
 // workers. Names are those of the dump, which are not to be trusted: each form escapes or encodes them.
+//
+// Stability: stable.
 package export
 
 import (

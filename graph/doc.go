@@ -31,6 +31,8 @@
 // Options.Keep stores them in files, which the next start maps. Mapped memory does not count.
 //
 // For a heap of 32 GB and more, Build needs another m bytes while it runs.
+//
+// Stability: stable.
 package graph
 
 import "github.com/sosgo/sosgo/target"

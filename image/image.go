@@ -9,6 +9,8 @@
 // Formats: the PE/COFF specification (learn.microsoft.com/windows/win32/debug/pe-format),
 // the System V ABI with its GNU extensions (refspecs.linuxbase.org), ECMA-335
 // partition II.25 and the runtime's docs/design/coreclr/botr/readytorun-format.md.
+//
+// Stability: unstable.
 package image
 
 import (

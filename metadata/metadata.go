@@ -7,6 +7,8 @@
 //
 // Metadata that was taken from a dump may have holes. Parse then takes the
 // Sparse option, and whatever touches a hole fails with target.ErrNotInDump.
+//
+// Stability: stable.
 package metadata
 
 import (

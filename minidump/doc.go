@@ -9,4 +9,6 @@
 //
 // The format is documented with MiniDumpWriteDump: minidumpapiset.h, and
 // https://learn.microsoft.com/windows/win32/api/minidumpapiset/. The register contexts are those of winnt.h.
+//
+// Stability: stable.
 package minidump

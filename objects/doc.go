@@ -7,4 +7,6 @@
 //
 // A Value that is not in the dump carries an error; it is never zero. A Reader caches types and is safe for concurrent
 // use.
+//
+// Stability: stable.
 package objects

@@ -24,4 +24,6 @@
 // decided once. The heap is scanned by several workers, and the answer is the same for any number of them.
 //
 // Rows come from Sources. The heap's are built in; other packages add theirs to Process.Sources.
+//
+// Stability: stable.
 package query

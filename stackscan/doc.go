@@ -12,4 +12,6 @@
 //
 // The order is fixed: registers in the processor's order, then words by address. A part of a stack that is not in the
 // dump is an error in the sequence, and the scan continues after it.
+//
+// Stability: stable.
 package stackscan

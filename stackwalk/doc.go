@@ -10,4 +10,6 @@
 // A Describer turns frames into plain answers (answer.Frame). Package threads builds the stacks of threads from them.
 //
 // docs/stackwalk.md has the rules of the walk, and what it is checked against.
+//
+// Stability: stable.
 package stackwalk

@@ -2,6 +2,8 @@
 // and regions. It knows neither the file formats (packages minidump and elfcore) nor the CLR (package dac).
 //
 // Everything here is immutable after construction and safe for concurrent use, unless a comment says otherwise.
+//
+// Stability: stable.
 package target
 
 import (

@@ -4,4 +4,6 @@
 //
 // The package does not interpret the objects. Its callers decide which objects matter, and get the
 // stacks and threads that hold them.
+//
+// Stability: unstable.
 package flows

@@ -5,4 +5,6 @@
 // Thread::DebugBlockingInfo in all versions. The class library builds its other locks on monitors,
 // whose objects refer to them, so these records cover them too. A wait that is concluded from a
 // thread's frames is marked as inferred.
+//
+// Stability: unstable.
 package locks

@@ -7,4 +7,6 @@
 //
 // It reads fields by name (package shapes). Secrets in connection strings are masked unless they are
 // requested.
+//
+// Stability: unstable.
 package sqlpools

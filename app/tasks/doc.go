@@ -9,4 +9,6 @@
 //
 // Package shapes reads the fields of framework types by name, for all versions from .NET Core 3.1 on.
 // The differences between versions are noted at the declarations in shapes.go.
+//
+// Stability: unstable.
 package tasks

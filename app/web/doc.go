@@ -7,4 +7,6 @@
 //
 // It reads fields by name (package shapes). Differences between versions are noted at the shapes.
 // Secret headers are masked unless they are requested.
+//
+// Stability: unstable.
 package web

@@ -3,6 +3,8 @@
 // them), and lines of source. Structures keep the runtime's names.
 //
 // Of returns the Reader of a runtime that package dac opened. A Reader is safe for concurrent use.
+//
+// Stability: unstable.
 package code
 
 import (

@@ -5,6 +5,8 @@
 //
 // The format is the System V ABI's ("Object Files", with the PN_XNUM extension of the gABI); the notes are Linux's,
 // defined by include/uapi/linux/elf.h, include/linux/elfcore.h and fs/binfmt_elf.c.
+//
+// Stability: unstable.
 package elfcore
 
 import (

@@ -5,6 +5,8 @@
 // Objects keep their sizes, types, addresses and references. Above them stand the nodes that PerfView's views know:
 // [.NET Roots] with [static vars], [thread static vars], [local vars] and [other roots]; what nothing keeps alive hangs
 // on [unreachable], so that viewers which show only what can be reached show all.
+//
+// Stability: unstable.
 package gcdump
 
 import (

@@ -5,6 +5,8 @@
 // Types that own themselves one after another, as the nodes of a list, stand once. What retains less than Options.Least is
 // put together by type below its owner, so that a profile is bounded by what is large and not by the number of objects; no
 // object is left out. The order is fixed.
+//
+// Stability: unstable.
 package heappprof
 
 import (

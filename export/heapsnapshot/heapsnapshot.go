@@ -4,6 +4,8 @@
 // Objects have their types as names, and strings what they say; edges have the names of fields and the indexes of elements. Above
 // them stand what keeps them alive, by kind, and "[unreachable]" for what nothing does. Retained sizes, which these tools
 // compute, are then those of graph.Dominators.
+//
+// Stability: unstable.
 package heapsnapshot
 
 import (

@@ -3,4 +3,6 @@
 //
 // The names in a dump are not to be trusted; what is written is text without
 // control characters, in which the separators of a form mean nothing else.
+//
+// Stability: unstable.
 package stackexport

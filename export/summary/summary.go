@@ -3,6 +3,8 @@
 //
 // A signature is 16 hexadecimal digits: the start of a SHA-256 of names, which have no addresses in them. The same crash in another process,
 // or after a restart, has the same one; another version of the program has, as long as the names stay.
+//
+// Stability: unstable.
 package summary
 
 import (

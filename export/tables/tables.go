@@ -3,6 +3,8 @@
 //
 // Rows are in a fixed order, and the bytes of a file are the same for any number of workers. A value that is not known, or that there
 // is none of, is null: an empty cell of CSV, where empty text is "". Addresses are numbers.
+//
+// Stability: unstable.
 package tables
 
 import (

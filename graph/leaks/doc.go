@@ -10,4 +10,6 @@
 // Owners are exact and come from package graph. Names of types and fields identify patterns; the answer lists types
 // whose fields are those of no known version. A suspect retains a share of the heap. It is not proof of a leak. Options
 // controls what is listed.
+//
+// Stability: unstable.
 package leaks

@@ -34,4 +34,6 @@
 //
 // Two kinds of edges are in no object and are not roots. Those of Dependents count once their primary object is reached.
 // Those from an object of a collectible type to its LoaderAllocator are added by heap.EdgeOptions.
+//
+// Stability: unstable.
 package roots

@@ -7,4 +7,6 @@
 // The thresholds are constants of this package. Names bind the fields of collections ([Options]). A collection whose
 // fields have other names is reported as unknown, and nothing is guessed about it. Types that derive from a known
 // collection count as one.
+//
+// Stability: unstable.
 package waste

@@ -6,4 +6,6 @@
 // and answer with [target.ErrCorrupt].
 //
 // The encodings of AMD64 and ARM64 are known.
+//
+// Stability: unstable.
 package codeinfo

@@ -1,7 +1,7 @@
 // Package symbolserver downloads the files of a dump's modules from symbol servers, as sosgo.Options.SymbolServers wants them. It
 // is apart from package sosgo so that programs without symbol servers link no network code.
 //
-// Unstable: the Server's fields may change.
+// Stability: unstable. The fields of Server may change.
 package symbolserver
 
 import (

@@ -8,6 +8,8 @@
 //
 // Where a frame has no unwind data, or they can't be read, the frame pointer and then a scan of the stack find a
 // plausible caller; such frames are marked in their Trust.
+//
+// Stability: unstable.
 package unwind
 
 import (

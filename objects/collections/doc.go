@@ -10,4 +10,6 @@
 //
 // The package does not trust a collection's own figures. Arrays bound counts, and visited nodes bound chains and trees.
 // A damaged collection, or one that a thread was writing to, yields its valid items and errors for the rest.
+//
+// Stability: unstable.
 package collections

@@ -2,6 +2,8 @@
 // are separate from the text, so that a caller can describe what lies there.
 //
 // It supports AMD64 and ARM64. The text comes from golang.org/x/arch, in Intel and GNU syntax respectively.
+//
+// Stability: unstable.
 package disasm
 
 import (

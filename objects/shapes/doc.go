@@ -29,4 +29,6 @@
 //
 // Errors of reading are the three errors of package target. A name that is not in the dump is target.ErrNotInDump, not
 // an unknown layout.
+//
+// Stability: stable.
 package shapes

@@ -1,6 +1,8 @@
 // Package crash explains why a process died. It reports the signal or exception record, the thread, the managed
 // exceptions of all threads, what a NativeAOT process wrote about itself, and the likely cause in words. Each statement
 // has its evidence. For a process that had not crashed, it reports what the threads wait for.
+//
+// Stability: unstable.
 package crash
 
 import (

@@ -4,6 +4,8 @@
 // The surroundings of the address prove every answer. A heap walk reaches an object, a MethodTable and its EEClass
 // refer to each other, the runtime's code map contains code, a chain of frames leads to a frame. A number that merely
 // looks like one of these does not count.
+//
+// Stability: unstable.
 package resolve
 
 import (

@@ -3,6 +3,8 @@
 //
 // All values are immutable and safe for concurrent use. The sources are the dump's list of threads, the runtime's
 // ThreadStore (package dac) and, on Windows, the thread environment block.
+//
+// Stability: unstable.
 package threads
 
 import (

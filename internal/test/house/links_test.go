@@ -1,19 +1,26 @@
 package house_test
 
 import (
+	"os"
 	"os/exec"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/internal/test/testcase"
 )
 
-// TestTheLibraryLinksNoNetwork: a program that imports the root package, opens a dump and asks it links no client or server of any
-// protocol, and starts no process. image/symbolserver has what needs them.
+// TestTheLibraryLinksNoNetwork checks that a program that imports the root package links no network code and no code that starts
+// processes. Package image/symbolserver has what needs them.
 func TestTheLibraryLinksNoNetwork(t *testing.T) {
+	root, err := testcase.ModuleRoot()
+	require.NoError(t, err)
 	deps := func(pkg string) []string {
-		out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", pkg).Output()
+		list := exec.CommandContext(t.Context(), "go", "list", "-deps", pkg)
+		list.Dir, list.Env = root, append(os.Environ(), "GOFLAGS=") // those of a run of tests may ask for JSON
+		out, err := list.Output()
 		require.NoError(t, err)
 		return strings.Fields(string(out))
 	}

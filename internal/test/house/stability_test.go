@@ -1,0 +1,62 @@
+package house_test
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/internal/test/testcase"
+)
+
+// TestStability checks that the comment of each public package has a mark of its stability, and that few packages are kept stable.
+func TestStability(t *testing.T) {
+	const most = 15
+	mark := regexp.MustCompile(`(?m)^Stability: (stable|unstable)\.`)
+	root, err := testcase.ModuleRoot()
+	require.NoError(t, err)
+	marks := map[string][]string{}
+	require.NoError(t, filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, _ := filepath.Rel(root, path)
+		if d.IsDir() {
+			if name := d.Name(); rel != "." && (strings.HasPrefix(name, ".") || name == "internal" || name == "cmd" || name == "testdata" || name == "node_modules") {
+				return filepath.SkipDir
+			}
+			return nil
+		}
+		if !strings.HasSuffix(rel, ".go") || strings.HasSuffix(rel, "_test.go") {
+			return nil
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.PackageClauseOnly|parser.ParseComments)
+		if err != nil {
+			return err
+		}
+		dir := filepath.ToSlash(filepath.Dir(rel))
+		marks[dir] = append(marks[dir], "")
+		if f.Doc != nil {
+			if m := mark.FindStringSubmatch(f.Doc.Text()); m != nil {
+				marks[dir] = append(marks[dir], m[1])
+			}
+		}
+		return nil
+	}))
+	stable := 0
+	for dir, found := range marks {
+		text := strings.Join(found, "")
+		assert.Contains(t, []string{"stable", "unstable"}, text, "the comment of package %s has no mark \"Stability: stable.\" or \"Stability: unstable.\", or several", dir)
+		if text == "stable" {
+			stable++
+		}
+	}
+	assert.Greater(t, len(marks), most, "packages")
+	assert.LessOrEqual(t, stable, most)
+}
