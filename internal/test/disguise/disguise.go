@@ -94,14 +94,13 @@ func (d *descriptor) variable(a target.Addr) any {
 
 // An Eleven is a dump of 10 that is being disguised.
 type eleven struct {
-	t       testing.TB
-	rt      *dac.Runtime
-	l       *layout.Layout
-	main    *descriptor
-	gc      *descriptor
-	damage  []testcase.Damage
-	free    target.Addr // where the next new memory goes
-	headers [2]target.Addr
+	t      testing.TB
+	rt     *dac.Runtime
+	l      *layout.Layout
+	main   *descriptor
+	gc     *descriptor
+	damage []testcase.Damage
+	free   target.Addr // where the next new memory goes
 }
 
 // region is where the disguise puts new memory: no process has anything there.
