@@ -250,8 +250,8 @@ func checkHuge(t testing.TB, g *graph.Graph, first, half, small target.Addr, blo
 	require.True(t, ok)
 	m, ok := g.Node(half)
 	require.True(t, ok)
-	require.EqualValues(t, 24+8_000_000_000, g.Size(n))
-	require.EqualValues(t, 24+4_000_000_000, g.Size(m))
+	require.EqualValues(t, uint64(24+8_000_000_000), g.Size(n))
+	require.EqualValues(t, uint64(24+4_000_000_000), g.Size(m))
 	last, _ := g.Node(blocks[15])
 	object, ok := g.Node(small)
 	require.True(t, ok)
@@ -262,7 +262,7 @@ func checkHuge(t testing.TB, g *graph.Graph, first, half, small target.Addr, blo
 	for i, b := range blocks {
 		node, ok := g.Node(b)
 		require.True(t, ok, "block %d", i)
-		require.EqualValues(t, 24+1<<31-1, g.Size(node))
+		require.EqualValues(t, uint64(24+1<<31-1), g.Size(node))
 		if i < 15 {
 			require.Contains(t, g.Referents(m), node)
 			require.Equal(t, m, dominators.Idom(node))

@@ -110,7 +110,7 @@ func TestStringRanges(t *testing.T) {
 	for _, sizes := range []uint64{1, 3, 1 << 12, 1 << 40} {
 		var list []hashedString
 		for i := range 20 * rangeRows {
-			list = append(list, hashedString{a: r.Uint64(), b: r.Uint64(), addr: target.Addr(0x7fff_0000_0000 + 32*i), size: 22 + r.Uint64N(sizes)})
+			list = append(list, hashedString{a: r.Uint64(), b: r.Uint64(), addr: 0x7fff_0000_0000 + target.Addr(32*i), size: 22 + r.Uint64N(sizes)})
 		}
 		keepers := keepStrings(2, func() {})
 		keepers.add(t.Context(), lanes(list))

@@ -194,11 +194,11 @@ func TestFaultsAreSignals(t *testing.T) {
 // TestSignatureBits: a process with fewer bits of addresses has signatures below bit 48, and says so.
 func TestSignatureBits(t *testing.T) {
 	r := target.Registers{Arch: target.ArchARM64}
-	assert.EqualValues(t, 0x0000_ab55_1234_5678, r.Code(0x0012_ab55_1234_5678))
+	assert.EqualValues(t, uint64(0x0000_ab55_1234_5678), r.Code(0x0012_ab55_1234_5678))
 	r.Signature = 0x007f_ff80_0000_0000 // of 39 bits
-	assert.EqualValues(t, 0x55_1234_5678, r.Code(0x0012_ab55_1234_5678))
+	assert.EqualValues(t, uint64(0x55_1234_5678), r.Code(0x0012_ab55_1234_5678))
 	assert.EqualValues(t, uint64(0xffff_ff55_1234_5678), r.Code(0xffff_ff55_1234_5678), "the kernel's half")
-	assert.EqualValues(t, 0x0012_ab55_1234_5678, (&target.Registers{Arch: target.ArchAMD64}).Code(0x0012_ab55_1234_5678))
+	assert.EqualValues(t, uint64(0x0012_ab55_1234_5678), (&target.Registers{Arch: target.ArchAMD64}).Code(0x0012_ab55_1234_5678))
 }
 
 // TestVectors: the vector registers of each processor, where the dump has them.
@@ -233,8 +233,8 @@ func TestSignedAndTaggedPointers(t *testing.T) {
 	} {
 		assert.Equal(t, want, p.Code(v), "%#x", v)
 	}
-	assert.EqualValues(t, 0x0000_7f12_3456_7890, p.Data(0xab00_7f12_3456_7890))
-	assert.EqualValues(t, 0x000f_7f12_3456_7890, p.Data(0x130f_7f12_3456_7890), "an address of 52 bits")
+	assert.EqualValues(t, uint64(0x0000_7f12_3456_7890), p.Data(0xab00_7f12_3456_7890))
+	assert.EqualValues(t, uint64(0x000f_7f12_3456_7890), p.Data(0x130f_7f12_3456_7890), "an address of 52 bits")
 	assert.True(t, p.Mappable(p.Data(0x1307_7f12_3456_7890)))
 	assert.True(t, p.Mappable(p.Data(0x130f_7f12_3456_7890)), "the half of a process has 52 bits of its own")
 	assert.False(t, p.Mappable(0x1307_7f12_3456_7890), "with its tag it is no address")
