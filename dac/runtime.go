@@ -83,8 +83,14 @@ type constants struct {
 var none = func() *Runtime {
 	r := &Runtime{inst: &Instance{tgt: absent.Process(nil), mem: absent.Memory(nil)}, tgt: absent.Process(nil), mem: absent.Memory(nil)}
 	r.impl = clr{r}
+	for f := range r.lacks {
+		r.lacks[f] = errNoRuntime
+	}
 	return r
 }()
+
+// errNoRuntime is the error of a nil Runtime.
+var errNoRuntime = target.Unsupportedf("no runtime is open")
 
 // OrNone returns r, or for nil a runtime that holds nothing.
 func OrNone(r *Runtime) *Runtime {

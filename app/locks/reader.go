@@ -207,7 +207,7 @@ func (s *survey) typeOf(a target.Addr) answer.Text {
 func (s *survey) monitors() {
 	for b, err := range s.r.rt.SyncBlocks() {
 		if err != nil {
-			if !errors.Is(err, target.ErrUnsupported) { // the runtime has not created a sync block
+			if b.Index != 0 || !errors.Is(err, target.ErrUnsupported) { // without an index: the runtime has not created a sync block
 				s.lose(err)
 			}
 			continue

@@ -35,8 +35,8 @@ var dropped = words(`GcDacVars DomainAssembly ArrayClass StackTraceArray StackTr
 	MethodTable.InterfaceMap MethodTableAuxiliaryData.ExposedClassObject MethodTableAuxiliaryData.size DynamicStaticsInfo.MethodTable
 	PEImage.Path PEImage.BundleOffset PEImage.FileName DynamicMethodDesc.Resolver Thread.StrongGCHandle Thread.GCFrame Thread.TailCallArgBuffer
 	Thread.DebugBlockingInfo Assembly.PEAssembly Assembly.LoaderAllocator SyncBlock.LockState SyncBlock.Recursion SyncBlock.HoldingThreadId
-	SyncBlock.HoldingOSThreadId SyncBlock.TransientPrecious SyncBlock.SyncIndex SyncBlockCache.SyncTableSize ExceptionInfo.ExceptionRecord
-	ExceptionInfo.ContextRecord LoaderHeap.AllocPtr HandleTableMap.MaxIndex TableSegment.size TableSegment.BlockType TableSegment.HandleTable
+	SyncBlock.HoldingOSThreadId SyncBlock.TransientPrecious SyncBlock.SyncIndex SyncBlockCache.SyncTableSize
+	LoaderHeap.AllocPtr HandleTableMap.MaxIndex TableSegment.size TableSegment.BlockType TableSegment.HandleTable
 	LoaderCodeHeap.FirstBlock`)
 
 // ofGC are the types of the GC's sub-descriptor.
@@ -458,7 +458,8 @@ func (e *eleven) assemblies() error {
 	return nil
 }
 
-// syncBlocks replaces locks that nobody waits for by thin locks, which 11 keeps in a sync block until threads compete.
+// syncBlocks replaces locks that nobody waits for by thin locks, which 11 keeps in a sync block until threads compete, and the
+// others by handles to lock objects.
 func (e *eleven) syncBlocks() error {
 	owner, err := e.l.Uint("ThinLockThreadIdBits")
 	if err != nil {
@@ -468,11 +469,14 @@ func (e *eleven) syncBlocks() error {
 		if err != nil || b.Addr == 0 {
 			continue
 		}
-		thin := uint64(0)
-		if b.Held {
+		thin, lock := uint64(0), uint64(0)
+		switch {
+		case b.Waiters > 0: // the object itself stands for the Lock, which has its fields elsewhere
+			lock = uint64(e.add(binary.LittleEndian.AppendUint64(nil, uint64(b.Object))))
+		case b.Held:
 			thin = uint64(b.OwnerID) | uint64(max(b.Recursion, 1)-1)<<owner
 		}
-		e.write(b.Addr, thin, 0)
+		e.write(b.Addr, thin, lock)
 	}
 	return nil
 }

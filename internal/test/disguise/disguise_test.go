@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"reflect"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -90,4 +91,18 @@ func answer(t *testing.T, v *sosgo.View, m reflect.Method, ctx reflect.Value) st
 	text, err := json.MarshalIndent(v0, "", " ")
 	require.NoError(t, err)
 	return string(text)
+}
+
+// TestContendedMonitor checks that a monitor whose state is in a System.Threading.Lock is noted as unread, and is no free monitor.
+func TestContendedMonitor(t *testing.T) {
+	c := testdump.Open(t, "net10-stacks")
+	v, err := disguise.Open(t, c.Path, c.Options()).View("")
+	require.NoError(t, err)
+	a, err := v.Locks(t.Context())
+	require.NoError(t, err)
+	var noted bool
+	for _, gap := range a.Noted() {
+		noted = noted || strings.Contains(gap.Error(), "System.Threading.Lock")
+	}
+	assert.True(t, noted, "%v", a.Noted())
 }
