@@ -1,5 +1,7 @@
 package answer
 
+import "time"
+
 // Exported says what was written for other tools.
 type Exported struct {
 	Gaps
@@ -22,4 +24,53 @@ type Exported struct {
 type ExportedFile struct {
 	Name string `json:"name" doc:"name of the file in the folder"`
 	Rows uint64 `json:"rows" doc:"number of rows"`
+}
+
+// A Summary is a dump in one line: what a pipeline that gets many of them wants to know of each. Signatures hold across dumps:
+// they are made of names, without addresses.
+type Summary struct {
+	Gaps
+	Dump      string           `json:"dump" doc:"name of the file"`
+	ID        string           `json:"id" doc:"the dump's own: made of its content"`
+	Process   string           `json:"process,omitempty" doc:"the process's executable or command line"`
+	PID       uint32           `json:"pid,omitempty" doc:"its id"`
+	Time      *time.Time       `json:"time,omitempty" doc:"when the dump was written, if it says so"`
+	System    string           `json:"system,omitempty" doc:"operating system and processor"`
+	Runtime   string           `json:"runtime,omitempty" doc:"version of the runtime"`
+	Crashed   bool             `json:"crashed,omitempty" doc:"true: the dump says that the process had crashed; absent: nothing in it does, which is no proof that it had not"`
+	Reason    string           `json:"reason,omitempty" doc:"what ended the process, in words, or that the dump has no record of an end"`
+	Likely    string           `json:"likely,omitempty" doc:"the likely cause, in words"`
+	Exception string           `json:"exception,omitempty" doc:"type of the exception that ended it"`
+	Message   string           `json:"message,omitempty" doc:"its message"`
+	Top       string           `json:"topFrame,omitempty" doc:"the innermost managed frame of the thread that died which is no part of the class library, or else the innermost"`
+	Signature string           `json:"signature,omitempty" doc:"of the crash: the same for crashes by the same exception or signal in the same methods; absent without a crash"`
+	Objects   *uint64          `json:"objects,omitempty" doc:"number of objects that live; absent if the dump has no heap"`
+	Size      *uint64          `json:"size,omitempty" doc:"their bytes"`
+	Garbage   *uint64          `json:"garbage,omitempty" doc:"bytes of the objects that nothing keeps alive"`
+	Threads   *int             `json:"threads,omitempty" doc:"number of threads"`
+	Suspects  []SuspectSummary `json:"suspects,omitempty" doc:"the largest holders, the one that retains most first"`
+	Missing   int              `json:"missing,omitempty" doc:"how many parts of this are missing or doubtful"`
+}
+
+// A SuspectSummary is a Suspect in few words.
+type SuspectSummary struct {
+	Kind      string  `json:"kind" doc:"as leaks has it"`
+	Verdict   string  `json:"verdict" doc:"\"suspect\" or \"notable\""`
+	Type      string  `json:"type,omitempty" doc:"type of what holds the memory"`
+	Members   string  `json:"members,omitempty" doc:"type of the numerous objects"`
+	Root      string  `json:"root,omitempty" doc:"what keeps it alive"`
+	Retained  uint64  `json:"retained" doc:"bytes that would be free without it"`
+	Share     float64 `json:"share" doc:"that in percent of all that lives"`
+	Signature string  `json:"signature" doc:"the same for the same kind, types and root"`
+}
+
+// WebPage is the page of a dump that was served.
+type WebPage struct {
+	URL string `json:"url" doc:"the address that let a browser in, until the command ended"`
+}
+
+// HTMLReport is a report that was written.
+type HTMLReport struct {
+	File string `json:"file" doc:"the file that was written"`
+	Size int64  `json:"size" doc:"bytes"`
 }

@@ -2,6 +2,7 @@ package answer
 
 import (
 	"cmp"
+	"iter"
 
 	"github.com/sosgo/sosgo/target"
 )
@@ -81,4 +82,36 @@ type MapCell struct {
 	Dead    uint64 `json:"dead,omitempty" doc:"bytes of those objects that nothing keeps alive"`
 	Free    uint64 `json:"free,omitempty" doc:"bytes of free blocks"`
 	Unread  uint64 `json:"unread,omitempty" doc:"bytes in which no object can be read"`
+}
+
+// HeapGraph is the heap as a graph: types, roots, and objects with what they refer to. Free blocks are no part of it.
+type HeapGraph struct {
+	Gaps
+	Types   []Text // names, in the order of their first objects
+	Roots   []HeapRoot
+	Objects iter.Seq2[*GraphObject, error] // in address order
+}
+
+// A HeapRoot keeps an object alive.
+type HeapRoot struct {
+	Kind   string // "handle", "finalizer" or "stack"
+	Object target.Addr
+}
+
+// A GraphObject is an object with what it refers to. It is valid until the next.
+type GraphObject struct {
+	Address     target.Addr
+	MethodTable target.Addr
+	Type        int // index in HeapGraph.Types
+	Size        uint64
+	References  []target.Addr // in the order of memory
+}
+
+// GraphFile says what was written of a HeapGraph.
+type GraphFile struct {
+	Gaps
+	File    string `json:"file" doc:"the file that was written"`
+	Types   int    `json:"types" doc:"number of types"`
+	Roots   int    `json:"roots" doc:"number of roots"`
+	Objects uint64 `json:"objects" doc:"number of objects"`
 }

@@ -1,7 +1,10 @@
 package answer
 
 import (
+	"iter"
 	"strconv"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/sosgo/sosgo/internal/jsonenc"
 )
@@ -134,4 +137,67 @@ func CutText(s string, limit int) (start string, units uint64) {
 		units += n
 	}
 	return s, units
+}
+
+// Quote is s in double quotes, with control characters, invisible ones and quotes escaped.
+func Quote(s string) string { return string(AppendQuote(make([]byte, 0, len(s)+2), s)) }
+
+// AppendQuote appends what Quote returns.
+func AppendQuote(b []byte, s string) []byte {
+	b = append(b, '"')
+	for i := 0; i < len(s); {
+		c := s[i]
+		if c >= ' ' && c < 0x7f {
+			if c == '"' || c == '\\' {
+				b = append(b, '\\')
+			}
+			b = append(b, c)
+			i++
+			continue
+		}
+		r, n := utf8.DecodeRuneInString(s[i:])
+		i += n
+		if r == utf8.RuneError || strconv.IsPrint(r) {
+			b = utf8.AppendRune(b, r)
+			continue
+		}
+		q := strconv.QuoteRune(r)
+		b = append(b, q[1:len(q)-1]...)
+	}
+	return append(b, '"')
+}
+
+// A LongText is text of any length, read while it is ranged over. JSON has it as a string. The zero value is empty.
+type LongText struct {
+	// Parts are the text in pieces that hold whole characters. An error is the end.
+	Parts iter.Seq2[string, error]
+}
+
+// IsZero reports whether the text is known to be empty.
+func (t LongText) IsZero() bool { return t.Parts == nil }
+
+// StreamText calls emit with the parts, up to the first error, which it returns.
+func (t LongText) StreamText(emit func(part string) error) error {
+	if t.Parts == nil {
+		return nil
+	}
+	for part, err := range t.Parts {
+		if err == nil {
+			err = emit(part)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// MarshalText returns the whole text, for encoding/json.
+func (t LongText) MarshalText() ([]byte, error) {
+	var b strings.Builder
+	err := t.StreamText(func(part string) error {
+		b.WriteString(part)
+		return nil
+	})
+	return []byte(b.String()), err
 }

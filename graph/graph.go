@@ -1,8 +1,10 @@
 package graph
 
 import (
+	"context"
 	"iter"
 	"math"
+	"math/bits"
 
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/graph/roots"
@@ -272,3 +274,58 @@ func (g *Graph) Memory() (now, peak int64) { return g.budget.InUse(), g.budget.P
 
 // Allow raises the limit of memory to that of a caller who allows more; 0 removes it. See Options.MaxMemory.
 func (g *Graph) Allow(maxMemory int64) { g.budget.Raise(maxMemory) }
+
+// Use prevents Close from freeing g's memory until done is called, so that the methods of g and of computed data can be
+// used until then. The returned context ends when Close is called, which waits for done; its error then says so. The
+// error is target.ErrUnsupported if g is closed. Methods that take a context call Use themselves.
+func (g *Graph) Use(ctx context.Context) (used context.Context, done func(), err error) {
+	if g == nil || g.users == nil {
+		return ctx, func() {}, errNoGraph
+	}
+	return g.users.Use(ctx)
+}
+
+// forget makes g a graph without objects and Sources when its memory is freed. Methods called later find nothing.
+func (g *Graph) forget() {
+	g.index, g.objects, g.arrays, g.rows = &index{}, 0, arrays{}, digraph.Graph{Offsets: []uint32{0, 0}}
+	g.size, g.typ, g.rare, g.huge = nil, nil, nil, nil
+	g.sources, g.tables, g.fields, g.pairs = nil, nil, nil, nil
+	g.slots, g.refs, g.slotsFrom = nil, nil, 0
+}
+
+// using calls f while g can't be closed, and returns its results. The context of f ends when Close is called, too.
+func using[T any](ctx context.Context, g *Graph, f func(ctx context.Context) (T, error)) (T, error) {
+	ctx, done, err := g.Use(ctx)
+	if err != nil {
+		var none T
+		return none, err
+	}
+	defer done()
+	return f(ctx)
+}
+
+// Common calls f for the objects of two graphs at equal addresses: n of g, m of other. It compares bits, and walks
+// neither heap. Several goroutines call f, each with its own result of create. The error is the context's.
+func Common[T any](ctx context.Context, g, other *Graph, create func() T, f func(with T, n, m Node)) error {
+	if g == nil || other == nil || g.index == nil || other.index == nil {
+		return errNoGraph
+	}
+	x, y := g.index, other.index
+	return parallel(ctx, g.lazy.options.Workers, int(x.chunks), numberPiece/chunkGranules, create, func(with T, from, to int) {
+		for c := uint64(from); c < uint64(to); c++ {
+			at, ok := y.granule(uint64(x.address(c * chunkGranules)))
+			if !ok {
+				continue
+			}
+			there := y.words[at>>6:][:chunkWords]
+			for i, word := range x.words[c*chunkWords:][:chunkWords] {
+				for both := word & there[i]; both != 0; both &= both - 1 {
+					bit := uint64(i*64 + bits.TrailingZeros64(both))
+					n, _ := x.rank(c*chunkGranules + bit)
+					m, _ := y.rank(at + bit)
+					f(with, n, m)
+				}
+			}
+		}
+	})
+}

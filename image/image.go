@@ -20,6 +20,7 @@ import (
 	"io"
 
 	"github.com/sosgo/sosgo/internal/absent"
+	"github.com/sosgo/sosgo/internal/mmapfile"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -292,4 +293,13 @@ func (im *Image) directory(d Directory, limit uint64) ([]byte, error) {
 		return nil, target.Corruptf("%d bytes at RVA %#x: more than %d", d.Size, uint64(d.RVA), limit)
 	}
 	return im.BytesRVA(d.RVA, int(d.Size))
+}
+
+// openSource maps the file at path, so that only the pages that are looked at are read.
+func openSource(path string) (target.Source, io.Closer, error) {
+	f, err := mmapfile.Open(path, false)
+	if err != nil {
+		return nil, nil, err
+	}
+	return f, f, nil
 }

@@ -1,6 +1,7 @@
 package waste
 
 import (
+	"errors"
 	"sync"
 
 	"github.com/sosgo/sosgo/dac"
@@ -154,4 +155,30 @@ func (p *planner) of(o *heap.Object) *plan {
 		e.mt, e.p = o.Type, p.plans.of(o.Type)
 	}
 	return e.p
+}
+
+// A collection has the places in an object that determine how full it is. Package collections knows the types.
+type collection struct {
+	arrays        []target.Addr // offsets from the object's start
+	count, unused target.Addr   // offsets too; unused is 0 for none
+}
+
+// collectionOf returns the collection that t is, or derives from, nil for others. The error reports unknown fields.
+func collectionOf(r *collections.Reader, t *objects.Type) (*collection, error) {
+	s, err := r.Store(t)
+	var unknown *shapes.UnknownLayoutError
+	switch {
+	case errors.As(err, &unknown):
+		return nil, err
+	case err != nil || s.Count.Size() != 4:
+		return nil, nil // types of the class libraries have names
+	}
+	c := &collection{count: dac.ObjectHeaderBytes + target.Addr(s.Count.Offset())}
+	if s.Free != nil {
+		c.unused = dac.ObjectHeaderBytes + target.Addr(s.Free.Offset())
+	}
+	for _, a := range s.Arrays {
+		c.arrays = append(c.arrays, dac.ObjectHeaderBytes+target.Addr(a.Offset()))
+	}
+	return c, nil
 }

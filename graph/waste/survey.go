@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/binary"
+	"sync"
+	"sync/atomic"
 
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/target"
@@ -351,4 +353,63 @@ func (s *survey) backing(o *heap.Object, off target.Addr) (*heap.Object, error) 
 		return nil, target.Corruptf("collection %#x: %#x is not an array of the heap", uint64(o.Addr), at)
 	}
 	return &a, nil
+}
+
+// marks is a set of objects: a bit for each eight bytes, in chunks that are made when first needed. It needs at most a
+// sixty-fourth of the heap.
+type marks struct {
+	mu     sync.RWMutex
+	chunks map[uint64]*chunk
+}
+
+const (
+	chunkShift = 22 // bytes of the heap for a chunk
+	chunkWords = 1 << (chunkShift - 3 - 6)
+)
+
+type chunk [chunkWords]uint64
+
+func newMarks() *marks { return &marks{chunks: map[uint64]*chunk{}} }
+
+// A marker sets or reads marks in one goroutine. Readers start after all marks are set. It caches the last chunks.
+type marker struct {
+	m    *marks
+	last [16]struct {
+		key uint64 // 0 for none
+		c   *chunk // nil if there is none
+	}
+}
+
+func (m *marker) set(a target.Addr) {
+	atomic.OrUint64(&m.chunk(a, true)[uint64(a)>>9%chunkWords], 1<<(uint64(a)>>3%64))
+}
+
+func (m *marker) has(a target.Addr) bool {
+	c := m.chunk(a, false)
+	return c != nil && c[uint64(a)>>9%chunkWords]&(1<<(uint64(a)>>3%64)) != 0
+}
+
+func (m *marker) chunk(a target.Addr, create bool) *chunk {
+	key := uint64(a)>>chunkShift + 1
+	e := &m.last[key%uint64(len(m.last))]
+	if e.key != key || e.c == nil && create {
+		e.key, e.c = key, m.m.chunk(key, create)
+	}
+	return e.c
+}
+
+func (m *marks) chunk(key uint64, create bool) *chunk {
+	m.mu.RLock()
+	c := m.chunks[key]
+	m.mu.RUnlock()
+	if c != nil || !create {
+		return c
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if c = m.chunks[key]; c == nil {
+		c = &chunk{}
+		m.chunks[key] = c
+	}
+	return c
 }

@@ -1,10 +1,13 @@
 package report
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"reflect"
 	"unicode/utf8"
+
+	"github.com/olekukonko/tablewriter"
 )
 
 // A Kind says how the cells of a column look. Widths, alignments and number formats are those of SOS.
@@ -313,4 +316,88 @@ func appendSpaces(b []byte, n int) []byte {
 		b, n = append(b, spaces[:k]...), n-k
 	}
 	return b
+}
+
+// A ColumnTable writes rows in the form of SOS's native commands: fixed widths, one space between columns, cells that
+// are too long push the rest to the right, and the last column is not padded.
+type ColumnTable struct {
+	Indent string // written in front of every line
+
+	w      io.Writer
+	widths []int
+	row    []byte
+}
+
+// NewColumnTable returns a table that writes to w. A positive width aligns right, a negative one left, as in printf.
+func NewColumnTable(w io.Writer, widths ...int) *ColumnTable {
+	return &ColumnTable{w: w, widths: widths}
+}
+
+// Row writes one row. Cells are escaped.
+func (t *ColumnTable) Row(cells ...string) error {
+	t.row = append(t.row[:0], t.Indent...)
+	for i, s := range cells {
+		if i > 0 {
+			t.row = append(t.row, ' ')
+		}
+		t.appendCell(i, Escape(s), i == len(cells)-1)
+	}
+	t.row = append(t.row, '\n')
+	_, err := t.w.Write(t.row)
+	return err
+}
+
+func (t *ColumnTable) appendCell(i int, s string, last bool) {
+	switch {
+	case i >= len(t.widths) || last && t.widths[i] <= 0:
+		t.row = append(t.row, s...)
+	case t.widths[i] < 0:
+		t.row = appendPadded(t.row, s, -t.widths[i], true)
+	default:
+		t.row = appendPadded(t.row, s, t.widths[i], false)
+	}
+}
+
+// Summary writes a small table in sosgo's own form: columns as wide as their widest cell, aligned left and two spaces
+// apart. Wide characters count as two. Summary holds all rows; SOS's forms and long lists use Table.
+func Summary(w io.Writer, header []string, rows [][]string) error {
+	var b bytes.Buffer
+	t := tablewriter.NewWriter(&b)
+	t.SetAutoFormatHeaders(false)
+	t.SetAutoWrapText(false)
+	t.SetHeaderAlignment(tablewriter.ALIGN_LEFT)
+	t.SetAlignment(tablewriter.ALIGN_LEFT)
+	t.SetBorder(false)
+	t.SetHeaderLine(false)
+	t.SetCenterSeparator("")
+	t.SetColumnSeparator("")
+	t.SetRowSeparator("")
+	t.SetTablePadding("  ")
+	t.SetNoWhiteSpace(true)
+	if len(header) > 0 {
+		t.SetHeader(escapeAll(header))
+	}
+	for _, r := range rows {
+		t.Append(escapeAll(r))
+	}
+	t.Render()
+	return writeTrimmed(w, b.Bytes())
+}
+
+func escapeAll(cells []string) []string {
+	out := make([]string, len(cells))
+	for i, c := range cells {
+		out[i] = Escape(c)
+	}
+	return out
+}
+
+// writeTrimmed writes lines without the spaces at their ends.
+func writeTrimmed(w io.Writer, text []byte) error {
+	for l := range bytes.Lines(text) {
+		if _, err := w.Write(append(bytes.TrimRight(l, " \n"), '\n')); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -3,9 +3,14 @@
 package workers
 
 import (
+	"context"
 	"fmt"
+	"math"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
+
+	"github.com/sosgo/sosgo/internal/absent"
 )
 
 // A Panic is the value with which Wait panics: the first panic of a goroutine, with its stack.
@@ -56,4 +61,54 @@ func Caught(v any) *Panic {
 		return p
 	}
 	return &Panic{Value: v, Stack: debug.Stack()}
+}
+
+// Each calls f with 0 to n-1 on at most jobs goroutines and waits for them. No call begins after ctx
+// is done; the error is ctx's.
+func Each(ctx context.Context, jobs, n int, f func(i int)) error {
+	ctx = absent.Context(ctx)
+	var next atomic.Int64
+	var g Group
+	for range max(1, min(jobs, n)) {
+		g.Go(func() {
+			for ctx.Err() == nil {
+				i := int(next.Add(1)) - 1
+				if i >= n {
+					return
+				}
+				f(i)
+			}
+		})
+	}
+	g.Wait()
+	return ctx.Err()
+}
+
+// A Lowest keeps the error of the lowest place among those that workers meet, so that the result does
+// not depend on which worker was first. The zero value has none.
+type Lowest struct {
+	above atomic.Uint64 // complement of the lowest place, so that the zero value is above all places
+	mu    sync.Mutex
+	err   error
+}
+
+// Note records an error and its place, such as an address. A nil error is ignored.
+func (l *Lowest) Note(place uint64, err error) {
+	key := math.MaxUint64 - place
+	if err == nil || l.above.Load() > key {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.err == nil || key > l.above.Load() {
+		l.err = err
+		l.above.Store(key)
+	}
+}
+
+// Err returns the error of the lowest place, or nil.
+func (l *Lowest) Err() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.err
 }

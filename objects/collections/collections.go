@@ -295,3 +295,66 @@ func (r *Reader) wrap(o objects.Object) content {
 }
 
 func nothing(yield) bool { return true }
+
+// A Store describes where a collection keeps its elements in arrays of its own. With it, a caller that reads many
+// collections can compute how full they are.
+type Store struct {
+	Arrays []*shapes.Ref // to the arrays, of which the first has as many elements as there is room; empty for nodes
+	Count  *shapes.Int   // used places
+	Free   *shapes.Int   // used places without an element; nil if there are none
+}
+
+func store(count, free *shapes.Int, arrays ...*shapes.Ref) Store {
+	return Store{Arrays: arrays, Count: count, Free: free}
+}
+
+// Store returns where collections of a type keep their elements. The error is ErrNotCollection for types that are not
+// collections, or that keep neither arrays of their own nor a count. It is a *shapes.UnknownLayoutError if the fields
+// differ.
+func (r *Reader) Store(t *objects.Type) (Store, error) {
+	op := r.opener(t)
+	switch {
+	case op.err != nil:
+		return Store{}, op.err
+	case op.kind.store == nil:
+		return Store{}, ErrNotCollection
+	}
+	return op.kind.store(r, t)
+}
+
+// Objects iterates over the objects in the collection that a field refers to, as ObjectsIn does. A null field has none.
+func (r *Reader) Objects(f *shapes.Ref, x shapes.Instance) iter.Seq2[objects.Object, error] {
+	return func(yield func(objects.Object, error) bool) {
+		o, err := f.Object(x)
+		switch {
+		case err != nil:
+			yield(objects.Object{}, err)
+		case o.Addr != 0:
+			r.ObjectsIn(o)(yield)
+		}
+	}
+}
+
+// ObjectsIn iterates over the objects in a collection, and over the values of a dictionary. It skips null elements.
+// Unreadable elements are errors in their place.
+func (r *Reader) ObjectsIn(o objects.Object) iter.Seq2[objects.Object, error] {
+	return func(yield func(objects.Object, error) bool) {
+		c, err := r.Of(o)
+		if err != nil {
+			yield(objects.Object{}, err)
+			return
+		}
+		for item, err := range c.Items() {
+			if err == nil && item.Value.IsNull() {
+				continue
+			}
+			var o objects.Object
+			if err == nil {
+				o, err = item.Value.Object()
+			}
+			if !yield(o, err) {
+				return
+			}
+		}
+	}
+}

@@ -3,7 +3,13 @@
 // directions in the module's root.
 package text
 
-import "github.com/sosgo/sosgo/internal/report"
+import (
+	"fmt"
+	"strings"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/report"
+)
 
 // Count returns a number of things, with its noun: "1 object", "12,400 objects".
 func Count(n uint64, one, many string) string { return report.Commas(n) + " " + Noun(n, one, many) }
@@ -15,3 +21,43 @@ func Noun(n uint64, one, many string) string {
 	}
 	return many
 }
+
+// Hex16 returns an address as SOS prints it, or the word for why it is missing.
+func Hex16[T ~uint64](m answer.Maybe[T]) string {
+	if m.Err != nil {
+		return answer.Absent(m.Err)
+	}
+	return report.Hex16(m.Value)
+}
+
+// String returns a text, or the word for why it is missing. It is not escaped.
+func String(m answer.Maybe[string]) string { return answer.Text{S: m.Value, Err: m.Err}.String() }
+
+// pieces writes text that may stand inside another object's listing. SOS
+// indents each piece that it writes there, also in the middle of a line; with
+// exact set so does pieces, and else only lines are indented.
+type pieces struct {
+	page   *report.Page
+	indent int // in characters
+	exact  bool
+
+	inLine bool
+}
+
+func newPieces(p *report.Page, indent int) *pieces {
+	return &pieces{page: p, indent: indent, exact: p.SOS}
+}
+
+// print writes one piece. Text of the dump has to be escaped before.
+func (p *pieces) print(s string) {
+	if p.indent > 0 && (p.exact || !p.inLine) {
+		p.page.Print(strings.Repeat(" ", p.indent))
+	}
+	p.page.Print(s)
+	p.inLine = !strings.HasSuffix(s, "\n")
+}
+
+func (p *pieces) printf(format string, args ...any) { p.print(fmt.Sprintf(format, args...)) }
+
+// label writes a line of the form "Name:        value"; the value is escaped.
+func (p *pieces) label(name, value string) { p.printf("%-12s %s\n", name+":", report.Escape(value)) }

@@ -1,6 +1,7 @@
 package processcmd
 
 import (
+	"iter"
 	"regexp"
 
 	"github.com/sosgo/sosgo"
@@ -56,4 +57,18 @@ func saveModuleCommand() cli.Command {
 		d := ask.Dump(c)
 		return image.SaveFile(c.Context(), d.Target(), d.Memory(), o.Address, o.File)
 	}, processtext.SavedImage)
+}
+
+type assemblyOptions struct {
+	Name    nameFilter `opt:"name,n" help:"only modules whose file name, without folder, matches"`
+	Verbose bool       `opt:"verbose,v" help:"print all details of each"`
+}
+
+func assembliesCommand() cli.Command {
+	return cli.AskWith(cli.Command{Name: "assemblies", Aliases: []string{"clrmodules"}, Summary: "list the managed modules"},
+		func(c *cli.Context, o *assemblyOptions) (iter.Seq2[answer.LoadedModule, error], error) {
+			return ask.View(c).Assemblies(ask.Context(c), o.Name)
+		}, func(p *report.Page, list iter.Seq2[answer.LoadedModule, error], o *assemblyOptions) {
+			processtext.Assemblies(p, list, o.Verbose)
+		})
 }

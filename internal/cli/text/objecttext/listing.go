@@ -1,6 +1,7 @@
 package objecttext
 
 import (
+	"fmt"
 	"io"
 	"strconv"
 	"strings"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/report"
+	"github.com/sosgo/sosgo/target"
 )
 
 // ListingOptions choose the form of a listing.
@@ -249,4 +251,133 @@ func sosString(s string) string {
 		}
 	}
 	return string(r)
+}
+
+// Generation is the text of dumpgen.
+func Generation(p *report.Page, g *answer.GenerationObjects) {
+	if g.Objects != nil {
+		p.Printf("%16s %16s %8s\n", "Address", "MT", "Size")
+		p.Fail(g.Objects.Format(0, func() answer.AppendObject { return appendPlain }, writer(p)))
+	} else {
+		plainStatistics(p, g.Types, func(c *answer.TypeCount) string { return typeName(p, c.Type, c.MethodTable) })
+	}
+	if g.Count.Err == nil {
+		p.Printf("Total %d objects\n\n", g.Count.Value)
+	}
+}
+
+func appendPlain(b []byte, o *answer.HeapObject) []byte {
+	b = append(report.AppendHex(b, uint64(o.Address), 16), ' ')
+	return fmt.Appendf(report.AppendHex(b, uint64(o.MethodTable), 16), " %8d\n", o.Size)
+}
+
+// plainStatistics are statistics by type in the form of SOS's native commands.
+func plainStatistics(p *report.Page, list []answer.TypeCount, name func(*answer.TypeCount) string) {
+	p.Printf("Statistics:\n%16s %8s %12s %s\n", "MT", "Count", "TotalSize", "Class Name")
+	for i := range list {
+		e := &list[i]
+		p.Printf("%s %8d %12d %s\n", report.Hex16(e.MethodTable), e.Count, e.Size, report.Escape(name(e)))
+	}
+}
+
+// typeName returns the name of a type. SOS has words of its own for one that is
+// missing.
+func typeName(p *report.Page, name answer.Text, mt target.Addr) string {
+	if name.Err != nil && p.SOS {
+		return fmt.Sprintf("<unknown_type_%x>", uint64(mt))
+	}
+	return name.String()
+}
+
+// Exceptions is the text of dumpexceptions.
+func Exceptions(p *report.Page, a *answer.Exceptions) {
+	p.Printf("%16s %16s %s %s\n", "Address", "MethodTable", "Message", "Name")
+	for e := range report.Each(p, a.Exceptions) {
+		message := "<null>"
+		if e.Message != nil {
+			message = report.EscapeText(e.Message.String())
+		}
+		p.Printf("%16s %16s %s\n        Message: %s\n", report.Hex12(e.Address), report.Hex12(e.MethodTable),
+			report.Escape(typeName(p, e.Type, e.MethodTable)), message)
+		if !e.Frame.IsZero() {
+			p.Printf("        StackFrame: %s\n", report.Escape(e.Frame.String()))
+		}
+	}
+	if a.Count.Err == nil {
+		p.Printf("\n    Total: %d objects\n", a.Count.Value)
+	}
+}
+
+// Unreachable is the text of notreachableinrange.
+func Unreachable(p *report.Page, u *answer.Unreachable, o ListingOptions) {
+	if p.SOS {
+		sosUnreachable(p, u, o)
+		return
+	}
+	Listing(p, &u.Listing, o)
+	if !o.Short && len(u.Others) > 0 {
+		p.Printf("%s of the %s words are no addresses of objects\n", report.Commas(uint64(len(u.Others))), report.Commas(u.Words))
+	}
+}
+
+// sosUnreachable is the form of SOS: among the objects, where they stand in the range, are the words that are no addresses of
+// objects, each with a warning. The statistics are of objects alone.
+func sosUnreachable(p *report.Page, u *answer.Unreachable, o ListingOptions) {
+	t := objectTable(p)
+	others, begun := u.Others, false
+	row := func(a uint64, cells ...any) {
+		switch {
+		case o.Short:
+			p.Printf("%012x\n", a)
+		default:
+			if !begun {
+				p.Fail(t.Header())
+			}
+			p.Fail(t.Row(append([]any{a}, cells...)...))
+		}
+		begun = true
+	}
+	words := func(before int) {
+		for ; len(others) > 0 && others[0].After <= before; others = others[1:] {
+			v := uint64(others[0].Value)
+			p.Printf("Warning: %x is not a valid object\n", v)
+			row(v, "", "", "")
+		}
+	}
+	i := 0
+	for object, err := range u.Objects.All() {
+		if err != nil {
+			p.Fail(err)
+			return
+		}
+		words(i)
+		row(uint64(object.Address), uint64(object.MethodTable), object.Size, note(&object))
+		i++
+	}
+	words(i)
+	if u.Statistics != nil && !o.Short {
+		statistics(p, u.Statistics, begun)
+	}
+}
+
+// Closure is the text of objsize.
+func Closure(p *report.Page, x *answer.Closure, o ListingOptions) {
+	if p.SOS || !o.Short {
+		p.Printf("Objects which %s transitively keep alive:\n\n", closureOf(p, x))
+	}
+	Listing(p, &x.Listing, o)
+	if x.Retained != nil && !p.SOS && !o.Short {
+		p.Printf("%s bytes of them would be free without it\n", report.Commas(*x.Retained))
+	}
+}
+
+// closureOf returns the object, or the type, in words.
+func closureOf(p *report.Page, x *answer.Closure) string {
+	switch {
+	case x.Object != nil:
+		return fmt.Sprintf("%x (%s)", uint64(x.Object.Address), typeName(p, x.Object.Type, x.Object.MethodTable))
+	case p.SOS:
+		return fmt.Sprintf("(%s)", report.Escape(x.Of.Type.String()))
+	}
+	return fmt.Sprintf("the %s objects of %s", report.Commas(x.Of.Count), report.Escape(x.Of.Type.String()))
 }

@@ -2,6 +2,8 @@ package typetext
 
 import (
 	"errors"
+	"fmt"
+	"iter"
 	"strconv"
 
 	"github.com/sosgo/sosgo/answer"
@@ -145,5 +147,65 @@ func classDetails(p *report.Page, t *answer.Type) {
 	}
 	if t.FieldList != nil {
 		text.Fields(p, t.FieldList)
+	}
+}
+
+// LoadedTypes is the text of types.
+func LoadedTypes(p *report.Page, types iter.Seq2[answer.LoadedType, error]) {
+	table := p.Table(
+		report.Column{Name: "MT", Kind: report.Pointer},
+		report.Column{Name: "BaseSize", Kind: report.PlainInteger},
+		report.Column{Name: "Count", Kind: report.Integer},
+		report.Column{Name: "TotalSize", Kind: report.Integer},
+		report.Column{Name: "Class Name", Kind: report.Text})
+	p.Fail(table.Header())
+	for t := range report.Each(p, types) {
+		if t.Count == nil {
+			p.Fail(table.Row(uint64(t.MethodTable), t.BaseSize, nil, nil, t.Name))
+			continue
+		}
+		p.Fail(table.Row(uint64(t.MethodTable), t.BaseSize, *t.Count, *t.Size, t.Name))
+	}
+}
+
+// Statics is the text of statics.
+func Statics(p *report.Page, fields iter.Seq2[answer.StaticField, error]) {
+	for f := range report.Each(p, fields) {
+		value, note := text.PlaceText(p.SOS, &f.Place)
+		if note != "" {
+			note = " = " + report.Escape(note)
+		}
+		thread := ""
+		if f.Thread != 0 {
+			thread = fmt.Sprintf(" (thread %x)", f.Thread)
+		}
+		slot := ""
+		if f.Slot != 0 { // a field that was never initialised has none, and that of another may not be known
+			slot = report.Hex16(f.Slot)
+		}
+		p.Printf("%16s %16s %s.%s%s%s\n", slot, value,
+			report.Escape(f.DeclaringType.String()), report.Escape(f.Name.String()), thread, note)
+	}
+}
+
+// RuntimeTypes is the text of dumpruntimetypes. SOS knows no domain of types
+// that have no MethodTable.
+func RuntimeTypes(p *report.Page, types iter.Seq2[answer.RuntimeType, error]) {
+	table := p.Table(report.Column{Name: "Address", Kind: report.Pointer}, report.Column{Name: "Domain", Kind: report.Pointer},
+		report.Column{Name: "MT", Kind: report.Pointer}, report.Column{Name: "Type Name", Kind: report.TypeName})
+	none := true
+	for t := range report.Each(p, types) {
+		if none {
+			p.Fail(table.Header())
+			none = false
+		}
+		var domain any
+		if t.Handle&2 == 0 {
+			domain = uint64(t.Domain)
+		}
+		p.Fail(table.Row(uint64(t.Address), domain, uint64(t.Handle), t.Name))
+	}
+	if none && p.Err() == nil {
+		p.Print("No System.RuntimeType objects found.\n")
 	}
 }
