@@ -16,10 +16,9 @@ import (
 	"github.com/sosgo/sosgo/heap"
 )
 
-// Graph returns the graph of the heap's objects and of what keeps them alive. The first caller builds
-// it with its options, and all share it; Jobs of 0 means Options.Jobs. It is closed with the dump. A
-// failed graph is not kept: the next caller builds it anew. The largest MaxMemory of all callers
-// bounds its memory. A heap without a readable object is an error.
+// Graph returns the graph of the heap's objects and of what keeps them alive. The first caller builds it with its options, and all share
+// it; Jobs of 0 means Options.Jobs. It is closed with the dump. A failed graph is not kept: the next caller builds it anew. The largest
+// MaxMemory of all callers bounds its memory. A heap without a readable object is an error.
 func (v *View) Graph(ctx context.Context, o graph.Options) (*graph.Graph, error) {
 	if v == nil || v.dump == nil {
 		return nil, errNoDump
@@ -178,10 +177,8 @@ func (v *View) RootReader() (*roots.Reader, error) {
 	})
 }
 
-// Roots iterates over what keeps objects of the runtime alive: roots.Reader.All
-// with all strong roots. What can't be read is an error of the iteration, and the
-// rest goes on; so does the context's error, which is the last. An object may be a
-// root several times.
+// Roots iterates over what keeps objects of the runtime alive: roots.Reader.All with all strong roots. What can't be read is an error of
+// the iteration, and the rest goes on; so does the context's error, which is the last. An object may be a root several times.
 func (v *View) Roots(ctx context.Context) iter.Seq2[roots.Root, error] {
 	r, err := v.RootReader()
 	if err != nil {

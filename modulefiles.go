@@ -112,8 +112,7 @@ func (d *Dump) witnesses() []*dac.Runtime {
 	return list
 }
 
-// FileProblems returns what went wrong with symbol servers so far, a line for each; that
-// a server does not have a file is no problem.
+// FileProblems returns what went wrong with symbol servers so far, a line for each; that a server does not have a file is no problem.
 func (d *Dump) FileProblems() []error {
 	var out []error
 	for _, server := range d.options.SymbolServers {
@@ -173,8 +172,7 @@ func (d *Dump) packEntry(path, module string) dump.PackEntry {
 	return e
 }
 
-// needsFile reports whether answers need the file of a module: that of a runtime,
-// and those of the assemblies that a runtime has loaded.
+// needsFile reports whether answers need the file of a module: that of a runtime, and those of the assemblies that a runtime has loaded.
 func (d *Dump) needsFile(m *target.Module) bool {
 	for _, inst := range d.Runtimes() {
 		if inst.Module.Base == m.Base {

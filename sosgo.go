@@ -1,6 +1,5 @@
-// Package sosgo opens dumps of .NET processes and answers what SOS answers,
-// on any machine and with nothing installed: no .NET, no debugger, no
-// data-access library, no symbol server.
+// Package sosgo opens dumps of .NET processes and answers what SOS answers, on any machine and with nothing installed: no .NET, no
+// debugger, no data-access library, no symbol server.
 //
 //	d, err := sosgo.Open("core.1234", sosgo.Options{})
 //	if err != nil { … }
@@ -8,9 +7,8 @@
 //	heap, err := d.Heap()
 //	for obj, err := range heap.Objects() { … }
 //
-// A Dump is safe for concurrent use, Close included: after Close every read is an
-// error. No function logs, prints or panics; errors answer errors.Is for target.ErrNotInDump, target.ErrCorrupt or
-// target.ErrUnsupported.
+// A Dump is safe for concurrent use, Close included: after Close every read is an error. No function logs, prints or panics; errors answer
+// errors.Is for target.ErrNotInDump, target.ErrCorrupt or target.ErrUnsupported.
 //
 // # How do I …
 //
@@ -41,14 +39,10 @@
 //     that the command asks, such as [objects.Reader.Describe] for dumpobj or
 //     [heap.Heap.Where] for gcwhere
 //
-// The packages below can be used by themselves: target (the process), minidump,
-// elfcore and dump (the containers), image and metadata (what modules contain),
-// dac and dac/code (the runtime's structures; methods and code), heap (the GC
-// heap), graph (what holds its objects, and what would be free without them),
-// objects (values), stackwalk (stacks and their frames), stackscan (the objects
-// that stacks may refer to), threads, crash, resolve (what is this
-// address), diagnosis, disasm, hexdump; answer has the plain values that they
-// answer with.
+// The packages below can be used by themselves: target (the process), minidump, elfcore and dump (the containers), image and metadata (what
+// modules contain), dac and dac/code (the runtime's structures; methods and code), heap (the GC heap), graph (what holds its objects, and
+// what would be free without them), objects (values), stackwalk (stacks and their frames), stackscan (the objects that stacks may refer
+// to), threads, crash, resolve (what is this address), diagnosis, disasm, hexdump; answer has the plain values that they answer with.
 //
 // Stability: stable.
 package sosgo
@@ -79,12 +73,10 @@ import (
 
 // Options change how a dump is opened. The zero value is right for most.
 type Options struct {
-	// Modules are folders with the module files of the dumped process, searched
-	// with their subfolders. A file counts only if its content proves that it
-	// is the one that was loaded.
+	// Modules are folders with the module files of the dumped process, searched with their subfolders. A file counts only if its content
+	// proves that it is the one that was loaded.
 	Modules []string
-	// NoLocalFiles keeps the paths that the dump records from being tried on
-	// this machine, and what is installed on it from being searched.
+	// NoLocalFiles keeps the paths that the dump records from being tried on this machine, and what is installed on it from being searched.
 	NoLocalFiles bool
 	// Offline keeps everything from being opened or contacted that the dump names:
 	// NoLocalFiles, and no symbol servers. What is left are the dump, with what was
@@ -93,49 +85,39 @@ type Options struct {
 	// SymbolServers are asked, in order, for module files that are found nowhere on this machine. Package image/symbolserver has
 	// servers that are reached by HTTP.
 	SymbolServers []SymbolServer
-	// Context, if not nil, is asked for the context that ends opening, and at each
-	// download from a symbol server for the one that ends it: files are fetched when
-	// memory that they have is first read, whoever reads it.
+	// Context, if not nil, is asked for the context that ends opening, and at each download from a symbol server for the one that ends it:
+	// files are fetched when memory that they have is first read, whoever reads it.
 	Context func() context.Context
-	// Runtime is the runtime of the default View: its number in Runtimes, or the
-	// start of its version. Empty is the first CLR.
+	// Runtime is the runtime of the default View: its number in Runtimes, or the start of its version. Empty is the first CLR.
 	Runtime string
-	// Jobs is the number of goroutines that walks may use; 0 is one a
-	// processor.
+	// Jobs is the number of goroutines that walks may use; 0 is one a processor.
 	Jobs int
 	// NoMmap reads the file instead of mapping it.
 	NoMmap bool
-	// MaxDecompressed bounds the size of a compressed dump in bytes once it is
-	// unpacked; 0 is 1 TB.
+	// MaxDecompressed bounds the size of a compressed dump in bytes once it is unpacked; 0 is 1 TB.
 	MaxDecompressed int64
-	// MaxRatio bounds how many bytes a compressed dump may unpack to for each byte
-	// of its file, if it is more than 1 GB; 0 is 1000.
+	// MaxRatio bounds how many bytes a compressed dump may unpack to for each byte of its file, if it is more than 1 GB; 0 is 1000.
 	MaxRatio int64
 	// Limits bound what the dump can make sosgo hold.
 	Limits target.Limits
-	// Cache is a folder in which large compressed dumps are kept unpacked for the
-	// next time; dump.DefaultCache is the usual one. Empty keeps none. CacheSize is
-	// how many bytes of them are kept; 0 is 64 GB.
+	// Cache is a folder in which large compressed dumps are kept unpacked for the next time; dump.DefaultCache is the usual one. Empty
+	// keeps none. CacheSize is how many bytes of them are kept; 0 is 64 GB.
 	Cache     string
 	CacheSize int64
 	// GraphDir is a folder in which the graphs of heaps' objects are kept for the next time (graph.Keep): some 45 bytes an
 	// object. It is made if it is not there. Empty keeps none.
 	GraphDir string
-	// Progress, if not nil, receives the progress of unpacking a compressed dump, in bytes of the
-	// file.
+	// Progress, if not nil, receives the progress of unpacking a compressed dump, in bytes of the file.
 	Progress func(done, total int64)
-	// WrapMemory, if not nil, returns what stands between the readers and the
-	// process's memory, for programs that trace reads or feign faults. What it
-	// returns must be safe for concurrent use.
+	// WrapMemory, if not nil, returns what stands between the readers and the process's memory, for programs that trace reads or feign
+	// faults. What it returns must be safe for concurrent use.
 	WrapMemory func(target.Memory) target.Memory
-	// WrapFile, if not nil, does the same for what is read of a module's file,
-	// which is addressed as the loaded image is, from 0. What a file adds to the
-	// process's memory is read through WrapMemory alone.
+	// WrapFile, if not nil, does the same for what is read of a module's file, which is addressed as the loaded image is, from 0. What a
+	// file adds to the process's memory is read through WrapMemory alone.
 	WrapFile func(m *target.Module, image target.Memory) target.Memory
 }
 
-// A SymbolServer fetches files by their keys in a symbol store (the Simple Symbol Query Protocol). It must be safe for concurrent
-// use.
+// A SymbolServer fetches files by their keys in a symbol store (the Simple Symbol Query Protocol). It must be safe for concurrent use.
 type SymbolServer interface {
 	// Get returns the path of a file on this machine, once check has accepted it. The error is fs.ErrNotExist if the server does
 	// not have the file.
@@ -164,8 +146,7 @@ type Dump struct {
 	views map[*dac.Instance]*View
 }
 
-// Open opens the dump in a file: an ELF core or a Windows minidump, also
-// compressed by gzip or zstd. The content decides, not the name.
+// Open opens the dump in a file: an ELF core or a Windows minidump, also compressed by gzip or zstd. The content decides, not the name.
 func Open(path string, o Options) (*Dump, error) {
 	if err := o.check(); err != nil {
 		return nil, err
@@ -177,8 +158,7 @@ func Open(path string, o Options) (*Dump, error) {
 	return newDump(f, o), nil
 }
 
-// OpenStream opens the dump that r gives, a pipe for example, through a temporary
-// file.
+// OpenStream opens the dump that r gives, a pipe for example, through a temporary file.
 func OpenStream(r io.Reader, o Options) (*Dump, error) {
 	if err := o.check(); err != nil {
 		return nil, err
@@ -284,10 +264,9 @@ func (d *Dump) orNone() *Dump {
 // errNoDump is the error of a zero Dump or View.
 var errNoDump = target.Unsupportedf("no dump is open")
 
-// Close releases the dump. Calls that compute an answer or use the graph are stopped with an error, and Close waits for them.
-// From now on every read of the dump's memory fails with target.ErrUnsupported. What was read before, such as rows of metadata,
-// stays readable; the mapping of the file ends when nothing refers to it any more. Close may be called at any time, by any
-// goroutine, and again.
+// Close releases the dump. Calls that compute an answer or use the graph are stopped with an error, and Close waits for them. From now on
+// every read of the dump's memory fails with target.ErrUnsupported. What was read before, such as rows of metadata, stays readable; the
+// mapping of the file ends when nothing refers to it any more. Close may be called at any time, by any goroutine, and again.
 func (d *Dump) Close() error {
 	if d == nil || d.file == nil || !d.users.Close() {
 		return nil
@@ -300,9 +279,8 @@ func (d *Dump) Close() error {
 // Truncated says that the dump's file is cut, and by how much; see dump.File.
 func (d *Dump) Truncated() error { return d.orNone().file.Truncated() }
 
-// OpenFiles opens the files of all modules that can be found. Otherwise each is
-// opened when memory that it has is first read. What is not found stays missing; the
-// error is the context's.
+// OpenFiles opens the files of all modules that can be found. Otherwise each is opened when memory that it has is first read. What is not
+// found stays missing; the error is the context's.
 func (d *Dump) OpenFiles(ctx context.Context) error {
 	d = d.orNone()
 	modules := d.file.Modules()
@@ -317,12 +295,10 @@ func (d *Dump) File() *dump.File { return d.orNone().file }
 // Target returns the dumped process. Its memory is what the dump holds.
 func (d *Dump) Target() target.Target { return d.orNone().file }
 
-// Memory returns the process's memory, completed by the read-only parts of module
-// files where the dump lacks them.
+// Memory returns the process's memory, completed by the read-only parts of module files where the dump lacks them.
 func (d *Dump) Memory() target.Memory { return d.orNone().read }
 
-// MemorySource returns where the byte at a comes from: "dump", the path of a
-// module's file, or "" if neither has it.
+// MemorySource returns where the byte at a comes from: "dump", the path of a module's file, or "" if neither has it.
 func (d *Dump) MemorySource(a target.Addr) string { return d.orNone().mem.Source(a) }
 
 // Jobs returns the number of goroutines that walks may use.
@@ -348,8 +324,7 @@ func (d *Dump) Modules() []image.Module {
 	return image.Modules(d.file, d.read)
 }
 
-// Pack writes a pack of the dump to w: one file with the dump and the files of
-// its modules, which Open opens directly; see dump.File.Pack.
+// Pack writes a pack of the dump to w: one file with the dump and the files of its modules, which Open opens directly; see dump.File.Pack.
 func (d *Dump) Pack(ctx context.Context, w io.Writer, progress func(done, total int64)) (*dump.Packed, error) {
 	d = d.orNone()
 	return d.file.Pack(ctx, w, d.packEntries, progress)

@@ -1,7 +1,6 @@
-// Package answer holds what sosgo has to say about a dump, as plain values: one type for each thing that can be asked
-// for, such as [Where]. The packages of the subjects (heap, objects, dac, …) fill them in; packages that write them (as
-// text, as JSON) get nothing else, and can read nothing else: this package knows no dump and imports only the
-// vocabulary of package target.
+// Package answer holds what sosgo has to say about a dump, as plain values: one type for each thing that can be asked for, such as [Where].
+// The packages of the subjects (heap, objects, dac, …) fill them in; packages that write them (as text, as JSON) get nothing else, and can
+// read nothing else: this package knows no dump and imports only the vocabulary of package target.
 //
 // # Shape
 //
@@ -110,8 +109,7 @@ func (t Text) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(&t) }
 // IsZero reports whether the text is known and empty.
 func (t Text) IsZero() bool { return t.S == "" && t.Err == nil }
 
-// A Maybe is a value or, with Err, the reason for which it is missing. JSON
-// leaves a missing one out (with the tag omitzero) or has null.
+// A Maybe is a value or, with Err, the reason for which it is missing. JSON leaves a missing one out (with the tag omitzero) or has null.
 type Maybe[T any] struct {
 	Value T     `jsonenc:"value"`
 	Err   error `jsonenc:"absent"`
@@ -129,8 +127,7 @@ func (m Maybe[T]) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(&m) }
 // Of returns the value, or with err the reason for which it is missing.
 func Of[T any](v T, err error) Maybe[T] { return Maybe[T]{v, err} }
 
-// A Pointer is an address, or 0 where there is nothing to point at. JSON leaves
-// it out (with the tag omitzero) if it is missing or 0.
+// A Pointer is an address, or 0 where there is nothing to point at. JSON leaves it out (with the tag omitzero) if it is missing or 0.
 type Pointer struct{ Maybe[target.Addr] }
 
 // IsZero reports whether the address is missing or 0.

@@ -28,8 +28,7 @@ type MappedImage struct {
 	Headless bool `json:"headless,omitempty" doc:"its headers are neither in the dump nor in an available file: the size is that of the mapped parts"`
 }
 
-// An Image is an image that the process had mapped, with its own description. If it can't be opened,
-// only the dump's list describes it.
+// An Image is an image that the process had mapped, with its own description. If it can't be opened, only the dump's list describes it.
 type Image struct {
 	MappedImage
 	PE        Maybe[bool] `json:"pe,omitzero" doc:"a PE image, not an ELF one; absent if the image can't be read"`

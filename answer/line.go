@@ -20,8 +20,7 @@ type LinePiece struct {
 	Number Value  // if it is known, what its Plain says stands there, and Text is empty
 	Quoted bool   // Text is a string, or its start: it is written quoted and escaped
 	Chars  uint32 // UTF-16 code units of the whole string
-	// Err is why something is missing here. Text then is the words that stand in its place, empty where the line
-	// says no more than without.
+	// Err is why something is missing here. Text then is the words that stand in its place, empty where the line says no more than without.
 	Err error
 }
 

@@ -118,8 +118,7 @@ type Place struct {
 	Doubtful bool `json:"-"`
 	// Slot is Address, also of a static that is not initialised; 0 for nowhere.
 	Slot target.Addr `json:"-"`
-	// SoFar is what the memory of a static holds that is not initialised, which
-	// is not yet its value. Nil where there is no memory.
+	// SoFar is what the memory of a static holds that is not initialised, which is not yet its value. Nil where there is no memory.
 	SoFar *Stored `json:"-"`
 }
 

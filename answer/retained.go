@@ -8,8 +8,7 @@ type HeapPart struct {
 	Size    uint64 `json:"size" doc:"their size in bytes"`
 }
 
-// Retained says what would be free without the objects of a type, an assembly, a namespace or a generation, or
-// without single objects.
+// Retained says what would be free without the objects of a type, an assembly, a namespace or a generation, or without single objects.
 type Retained struct {
 	Gaps
 	Live       HeapPart `json:"live" doc:"objects that something keeps alive"`

@@ -1,7 +1,6 @@
-// Package export has what the encoders below it share: the graph of a heap's objects in the order of nodes, with the names
-// that files for other tools need. Each encoder is a package of its own and writes one form: gcdump for PerfView and Visual
-// Studio, heapsnapshot for Chrome DevTools and memlab, heappprof for pprof, speedscope and flame graphs, tables for
-// databases.
+// Package export has what the encoders below it share: the graph of a heap's objects in the order of nodes, with the names that files for
+// other tools need. Each encoder is a package of its own and writes one form: gcdump for PerfView and Visual Studio, heapsnapshot for
+// Chrome DevTools and memlab, heappprof for pprof, speedscope and flame graphs, tables for databases.
 //
 // An export says what the graph and the readers say and finds nothing out itself. Its bytes don't depend on the number of
 // workers. Names are those of the dump, which are not to be trusted: each form escapes or encodes them.

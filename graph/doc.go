@@ -5,10 +5,9 @@
 // Graph.Dominators (retained sizes). Graph.Paths returns the shortest paths to an object from each kind of root, each
 // frame or each handle. Names returns the fields by which one object refers to another.
 //
-// Nodes are numbers. First come the objects in the order of their addresses, then the Sources, which keep objects alive
-// from outside of the heap (threads with their frames, handles, static fields), and then one root that all of them depend
-// on. A query costs no allocation and is safe for concurrent use. Close frees all memory when nothing uses the graph
-// (Graph.Use).
+// Nodes are numbers. First come the objects in the order of their addresses, then the Sources, which keep objects alive from outside of the
+// heap (threads with their frames, handles, static fields), and then one root that all of them depend on. A query costs no allocation and
+// is safe for concurrent use. Close frees all memory when nothing uses the graph (Graph.Use).
 //
 // A damaged or incomplete heap has a graph too. References that lead to no object are counted by Fault and not followed.
 // Stats.Warnings returns the missing parts of the graph.

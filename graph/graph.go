@@ -15,18 +15,16 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Node is an object, or a Source, which keeps objects alive from outside of the heap. Objects have the numbers from 0
-// in the order of their addresses. Sources follow in the order of Build's input. The last node is the root, on which
-// all other Sources depend.
+// A Node is an object, or a Source, which keeps objects alive from outside of the heap. Objects have the numbers from 0 in the order of
+// their addresses. Sources follow in the order of Build's input. The last node is the root, on which all other Sources depend.
 type Node = uint32
 
 // NoNode means no node.
 const NoNode Node = digraph.None
 
-// A Graph has the objects of a heap, their references, and what keeps them alive. Build makes it, and it does not
-// change. Its methods are safe for concurrent use until Close. A method that takes a context may run while another
-// goroutine calls Close. All other methods must run between Use and its done, or when nothing calls Close, for Close
-// frees the memory immediately.
+// A Graph has the objects of a heap, their references, and what keeps them alive. Build makes it, and it does not change. Its methods are
+// safe for concurrent use until Close. A method that takes a context may run while another goroutine calls Close. All other methods must
+// run between Use and its done, or when nothing calls Close, for Close frees the memory immediately.
 type Graph struct {
 	h       *heap.Heap
 	budget  *offheap.Budget
@@ -217,9 +215,8 @@ func (g *Graph) Referents(n Node) []Node {
 	return g.rows.Row(n)
 }
 
-// Statics returns the static fields that have their values in the object n, which is a table of the runtime, and that
-// depend on SourceStatics or a thread. The object refers to the values too, but has no edges to them. The order is that
-// of RootsOf.
+// Statics returns the static fields that have their values in the object n, which is a table of the runtime, and that depend on
+// SourceStatics or a thread. The object refers to the values too, but has no edges to them. The order is that of RootsOf.
 func (g *Graph) Statics(n Node) []Node { return g.tables[n] }
 
 // A RootRef is one of the references of a Source.

@@ -165,8 +165,7 @@ func (h *handleHolds) count(object Node, handles int, alone bool) {
 	}
 }
 
-// heldBy reports whether only references of from keep an object alive: all other live referrers are kept alive by the
-// object itself.
+// heldBy reports whether only references of from keep an object alive: all other live referrers are kept alive by the object itself.
 func (h *handleHolds) heldBy(ctx context.Context, from, object Node) (bool, error) {
 	if h.d.Idom(object) != from {
 		return false, nil

@@ -59,8 +59,7 @@ type HoldOptions struct {
 	NoStacks bool // ignore stacks
 	Limit    int  // maximum number of paths; 0 for no limit
 	Disjoint int  // if not 0, selects at most that many paths that have nothing in common but the object
-	// Condemned, if not nil, is the generation that is assumed to be collected. Objects of older generations keep their
-	// referents alive.
+	// Condemned, if not nil, is the generation that is assumed to be collected. Objects of older generations keep their referents alive.
 	Condemned *int
 	Retained  bool // adds the object's retained size
 	// Order chooses among the paths. OrderSOS ignores All, Disjoint and Retained, and has no meaning with Condemned.
@@ -73,10 +72,9 @@ type PathOrder uint8
 // The orders of paths.
 const (
 	OrderShortest PathOrder = iota // finds the shortest path from each kind of root
-	// OrderSOS finds a path from each root: the path that gcroot and pathto of SOS find, with the roots in SOS's order.
-	// SOS's search marks objects as done when it has only seen them, and so loses paths. The answer notes lost paths,
-	// and has the shortest paths if SOS's search finds none. Roots that SOS does not know, such as thread statics since
-	// .NET 9, come last.
+	// OrderSOS finds a path from each root: the path that gcroot and pathto of SOS find, with the roots in SOS's order. SOS's search marks
+	// objects as done when it has only seen them, and so loses paths. The answer notes lost paths, and has the shortest paths if SOS's
+	// search finds none. Roots that SOS does not know, such as thread statics since .NET 9, come last.
 	OrderSOS
 )
 
@@ -332,8 +330,7 @@ func (x *Holders) edge(ctx context.Context, g *answer.Gaps, from, to Node) *answ
 	return &answer.PathEdge{Kind: list[0].Kind.String(), Name: answer.Text{S: list[0].Name}, More: len(list) > 1}
 }
 
-// staticEdge describes the reference of a table of static fields to a field's value. In the graph, that reference
-// belongs to the field.
+// staticEdge describes the reference of a table of static fields to a field's value. In the graph, that reference belongs to the field.
 func (x *Holders) staticEdge(g *answer.Gaps, from, to Node, err error) *answer.PathEdge {
 	if o, readErr := x.g.Object(from); readErr == nil {
 		for r := range x.g.h.References(o) {

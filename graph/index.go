@@ -41,10 +41,9 @@ type extent struct {
 // A page has the number + 1 of each chunk of a gigabyte, 0 if there is none.
 type page [pageEntries]uint32
 
-// An index maps the addresses of objects to ordinals and back. It has a bit for each granule at which an object starts,
-// and a count for each block. That is 1/64 of the heap's bytes plus 1/16 of that: 1.5 bytes per object if objects have
-// 88 bytes. A lookup takes 6 ns in order and 25 ns at random. A Go map takes 34 bytes and 200 ns, binary search among
-// sorted addresses 8 bytes and 520 ns.
+// An index maps the addresses of objects to ordinals and back. It has a bit for each granule at which an object starts, and a count for
+// each block. That is 1/64 of the heap's bytes plus 1/16 of that: 1.5 bytes per object if objects have 88 bytes. A lookup takes 6 ns in
+// order and 25 ns at random. A Go map takes 34 bytes and 200 ns, binary search among sorted addresses 8 bytes and 520 ns.
 type index struct {
 	extents []extent
 	chunks  uint64

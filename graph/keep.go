@@ -26,8 +26,7 @@ import (
 // recorded (Graph.Notes), rebuilt and replaced. Failed writes are recorded too. The graph of a heap that can't be
 // walked or read completely is not kept, since its files would have to describe what is missing.
 //
-// If another program truncates a mapped file, this program crashes, as with the dump itself. Set NoMmap for folders
-// where that may happen.
+// If another program truncates a mapped file, this program crashes, as with the dump itself. Set NoMmap for folders where that may happen.
 type Keep struct {
 	Dir    string // created if it does not exist
 	Name   string // prefix of the files' names

@@ -147,8 +147,7 @@ func (s *backSearch) root(r, n Node, yield func(Path) bool) bool {
 	return yield(p) && (s.o.Each != EachKind || len(s.seen) < s.kinds)
 }
 
-// SourceChain returns a Source after the ones it depends on, starting at the root. A static field that its table keeps
-// alive is alone.
+// SourceChain returns a Source after the ones it depends on, starting at the root. A static field that its table keeps alive is alone.
 func (g *Graph) SourceChain(n Node) []Node {
 	var chain []Node
 	for i := int(n) - g.objects; i >= 0 && i < len(g.sources); i = g.sources[i].Parent {

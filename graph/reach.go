@@ -170,8 +170,7 @@ func (l *Liveness) Live(n Node) bool {
 // Count returns the number of live objects, and their size in bytes.
 func (l *Liveness) Count() (objects, size uint64) { return l.objects, l.size }
 
-// Parent returns the node before n on its shortest path from the root. It is the root for the root, and NoNode for a
-// dead node.
+// Parent returns the node before n on its shortest path from the root. It is the root for the root, and NoNode for a dead node.
 func (r *Reach) Parent(n Node) Node {
 	if int(n) >= len(r.tree) {
 		return NoNode

@@ -7,11 +7,10 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A SOSSearch finds paths in SOS's order. Of all paths it finds the one that gcroot and pathto of SOS show (ClrMD,
-// GCRoot.cs). That is not the shortest one, and the graph alone does not determine it. The search goes depth first from
-// one root after the other. It skips objects that it saw from an earlier root, unless they were unfinished when a path
-// was found. Which ones were depends on how ClrMD packs references that it has yet to follow, into records of sosRecord
-// bytes. It takes the last record first.
+// A SOSSearch finds paths in SOS's order. Of all paths it finds the one that gcroot and pathto of SOS show (ClrMD, GCRoot.cs). That is not
+// the shortest one, and the graph alone does not determine it. The search goes depth first from one root after the other. It skips objects
+// that it saw from an earlier root, unless they were unfinished when a path was found. Which ones were depends on how ClrMD packs
+// references that it has yet to follow, into records of sosRecord bytes. It takes the last record first.
 //
 // It needs two bits a node. It is not safe for concurrent use.
 type SOSSearch struct {
@@ -141,8 +140,7 @@ func (s *SOSSearch) firstOf(i int) int {
 	return s.stack[i-1].end
 }
 
-// parentOf returns the parent that ClrMD reads from a record. The record of a start has none, and its first reference
-// is in that place.
+// parentOf returns the parent that ClrMD reads from a record. The record of a start has none, and its first reference is in that place.
 func (s *SOSSearch) parentOf(i int) Node {
 	if p := s.stack[i].parent; p != NoNode {
 		return p
@@ -150,8 +148,7 @@ func (s *SOSSearch) parentOf(i int) Node {
 	return s.children[s.firstOf(i)]
 }
 
-// walk examines the references of an object. It returns the link of the object if one of them is known to lead to the
-// target, otherwise -1.
+// walk examines the references of an object. It returns the link of the object if one of them is known to lead to the target, otherwise -1.
 func (s *SOSSearch) walk(parent, n Node) int32 {
 	if n == s.target {
 		return s.link(n, -1)

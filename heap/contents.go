@@ -156,9 +156,8 @@ func (c *contentReader) readBatch(rows []stringRow, visit func(*answer.StringCou
 	}
 }
 
-// inOrder runs n pieces of work on several goroutines. Each goroutine uses its own function from
-// newWork. The caller's goroutine passes the results to emit in order. A result is valid during the
-// call and overwritten by later pieces. The error is emit's or ctx's.
+// inOrder runs n pieces of work on several goroutines. Each goroutine uses its own function from newWork. The caller's goroutine passes the
+// results to emit in order. A result is valid during the call and overwritten by later pieces. The error is emit's or ctx's.
 func inOrder[T any](ctx context.Context, n, jobs int, newWork func() func(i int, into *T), emit func(*T) error) error {
 	type piece struct {
 		i    int

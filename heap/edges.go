@@ -56,18 +56,16 @@ func (h *Heap) Edges(o EdgeOptions) *Edges {
 	return &Edges{mem: h.mem, win: target.NewWindow(h.mem), types: h.edges, options: o}
 }
 
-// NewEdges returns an Edges for single objects of a runtime whose heap may be unreadable: small dumps
-// have objects but no segments.
+// NewEdges returns an Edges for single objects of a runtime whose heap may be unreadable: small dumps have objects but no segments.
 func NewEdges(rt *dac.Runtime, o EdgeOptions) *Edges {
 	rt = dac.OrNone(rt)
 	mem := rt.Memory()
 	return &Edges{mem: mem, win: target.NewWindow(mem), types: newEdgeTypes(rt, mem), options: o}
 }
 
-// Of iterates over the non-null references of o in memory order, never beyond the size of o. The
-// LoaderAllocator, if requested, comes last. A free block has no references. A range of slots that is
-// not in the dump yields one *target.MemoryError with its first Slot, and the iteration continues. An
-// unreadable GCDesc yields a *GCDescError and ends it.
+// Of iterates over the non-null references of o in memory order, never beyond the size of o. The LoaderAllocator, if requested, comes last.
+// A free block has no references. A range of slots that is not in the dump yields one *target.MemoryError with its first Slot, and the
+// iteration continues. An unreadable GCDesc yields a *GCDescError and ends it.
 func (e *Edges) Of(o *Object) iter.Seq2[Reference, error] {
 	return func(yield func(Reference, error) bool) { e.each(o, yield) }
 }
@@ -131,9 +129,8 @@ func (e *Edges) Append(dst []target.Addr, o *Object, from, to uint64) (refs []ta
 	return e.sparse(dst, t.desc, o, from, to)
 }
 
-// Whole appends all references of o to dst, with its LoaderAllocator last if requested. It handles the
-// common case: the object is in the dump in one piece and its type is known. Otherwise it appends
-// nothing and returns false; use Append and LoaderAllocator.
+// Whole appends all references of o to dst, with its LoaderAllocator last if requested. It handles the common case: the object is in the
+// dump in one piece and its type is known. Otherwise it appends nothing and returns false; use Append and LoaderAllocator.
 func (e *Edges) Whole(dst []target.Addr, o *Object) ([]target.Addr, bool) {
 	t := e.typeOf(o)
 	if t.none {

@@ -15,8 +15,7 @@ type Filter struct {
 	Range       target.Range        // where the objects start; empty is everywhere
 	// Type selects types; nil selects all. Several goroutines may call it, a few times for each type.
 	Type func(*dac.MethodTable) bool
-	// Start selects objects by their start; nil selects all. Several goroutines may call it, for each
-	// object that passes the other tests.
+	// Start selects objects by their start; nil selects all. Several goroutines may call it, for each object that passes the other tests.
 	Start func(target.Addr) bool
 	// Counts, if not nil, counts the objects that Start selects by type, as Stats would, considering
 	// only the filter's Type and sizes. It is called if the filter has no other tests.

@@ -18,8 +18,7 @@ type FinalizerQueue struct {
 	// Critical and Ready are the parts with unreachable objects whose finalizers will run. Critical holds those derived
 	// from CriticalFinalizerObject, which run last. The queue keeps these objects alive.
 	Critical, Ready target.Range
-	// Bounds are the bounds of the parts in the queue's order: the generations from the highest to the
-	// lowest, then Critical and Ready.
+	// Bounds are the bounds of the parts in the queue's order: the generations from the highest to the lowest, then Critical and Ready.
 	Bounds []target.Addr
 }
 

@@ -6,9 +6,8 @@ type Fragment struct{ Free, Next Object }
 // FragmentSize is the minimum size in bytes of a reported free block.
 const FragmentSize = 512 << 10
 
-// fragment returns the fragment of the free block o, if it is one. The block must be large, be
-// followed directly by a live object, and lie where the GC compacts. Large and pinned objects are not
-// moved, and frozen ones not freed, so holes between them mean nothing.
+// fragment returns the fragment of the free block o, if it is one. The block must be large, be followed directly by a live object, and lie
+// where the GC compacts. Large and pinned objects are not moved, and frozen ones not freed, so holes between them mean nothing.
 func (h *Heap) fragment(s *Segment, o *Object) (Fragment, bool) {
 	if !o.Free || o.Size < FragmentSize || s.Kind == KindLarge || s.Kind == KindPinned || s.Kind == KindFrozen {
 		return Fragment{}, false

@@ -31,8 +31,7 @@ const (
 	genAllocationStart
 )
 
-// gcHeapFields are the entries of GCHeapFieldOffsets that are used here (dac_gcheap_fields.h, by the order of its DEFINE_*
-// lines).
+// gcHeapFields are the entries of GCHeapFieldOffsets that are used here (dac_gcheap_fields.h, by the order of its DEFINE_* lines).
 var gcHeapFields = map[string]int{"AllocAllocated": 0, "EphemeralHeapSegment": 1, "FinalizeQueue": 2, "OomInfo": 3, "GenerationTable": heapGenerationTable}
 
 const (
@@ -159,8 +158,7 @@ func (h *Heap) readGenerationOffsets(v *vars) error {
 	if err := v.l.Constant("GenerationFieldOffsets", &v.genOffsets); err != nil {
 		return err
 	}
-	// .NET Core 3.1 publishes none, and small dumps lack the GC module's read-only data: the table is
-	// right then.
+	// .NET Core 3.1 publishes none, and small dumps lack the GC module's read-only data: the table is right then.
 	if at, err := v.addr("GenerationFieldOffsets"); err == nil {
 		if b, err := target.Bytes(h.Runtime().Memory(), at, 4*len(v.genOffsets)); err == nil {
 			for i := range v.genOffsets {

@@ -53,8 +53,7 @@ func (t HandleType) Words() string {
 	return t.String()
 }
 
-// Strong reports whether the handle keeps its object alive by itself. A variable or reference-counted
-// handle may, and counts as strong.
+// Strong reports whether the handle keeps its object alive by itself. A variable or reference-counted handle may, and counts as strong.
 func (t HandleType) Strong() bool {
 	switch t {
 	case HandleStrong, HandlePinned, HandleVariable, HandleRefCounted, HandleAsyncPinned, HandleSizedRef:
@@ -76,8 +75,7 @@ type Handle struct {
 	Table int
 }
 
-// Dependent returns the object that a dependent handle keeps alive while Object lives. It returns 0 if
-// there is none and for other types.
+// Dependent returns the object that a dependent handle keeps alive while Object lives. It returns 0 if there is none and for other types.
 func (h *Handle) Dependent() target.Addr {
 	if h.Type != HandleDependent {
 		return 0
@@ -85,9 +83,8 @@ func (h *Handle) Dependent() target.Addr {
 	return target.Addr(h.Extra)
 }
 
-// Handles iterates over the GC handles table by table, in memory order within a segment of a table.
-// What can't be read, or is not a handle table, yields an error and does not end the sequence. An
-// error that comes with a Handle reports that its object is not in the heap.
+// Handles iterates over the GC handles table by table, in memory order within a segment of a table. What can't be read, or is not a handle
+// table, yields an error and does not end the sequence. An error that comes with a Handle reports that its object is not in the heap.
 //
 // The structure is that of handletablepriv.h and has no signature. A segment counts if it refers to
 // its table, is aligned like one and has only known block types.
@@ -256,9 +253,8 @@ func (t *handleTables) buckets(at target.Addr, n int, yield handleYield) bool {
 	return true
 }
 
-// bucket visits the tables of a bucket. A workstation GC has one. A server GC has one per processor,
-// at least as many as heaps. The process does not record their number, so after the heaps' tables
-// everything that proves to be a table counts.
+// bucket visits the tables of a bucket. A workstation GC has one. A server GC has one per processor, at least as many as heaps. The process
+// does not record their number, so after the heaps' tables everything that proves to be a table counts.
 func (t *handleTables) bucket(at target.Addr, yield handleYield) bool {
 	array, err := target.Pointer(t.mem, at+target.Addr(t.o.Bucket.Table))
 	if err != nil {
@@ -365,8 +361,7 @@ func (t *handleTables) table(table, segment target.Addr, index int, yield handle
 	return true
 }
 
-// freeBlock is the type of an unused block, and the user data of a block that has none
-// (handletablepriv.h, TYPE_INVALID, BLOCK_INVALID).
+// freeBlock is the type of an unused block, and the user data of a block that has none (handletablepriv.h, TYPE_INVALID, BLOCK_INVALID).
 const freeBlock = 0xff
 
 // segment visits the handles of a segment.

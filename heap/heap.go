@@ -1,5 +1,4 @@
-// Package heap reads the GC heap of a dumped process: sub heaps, segments and regions, generations,
-// and all objects in address order.
+// Package heap reads the GC heap of a dumped process: sub heaps, segments and regions, generations, and all objects in address order.
 //
 // A Heap is safe for concurrent use. After Open only its cache of types changes, which is read without locks.
 //
@@ -316,9 +315,8 @@ func (h *Heap) readGaps() {
 	}
 }
 
-// checkDisjoint separates segments that share addresses, in which objects would be counted twice: a
-// corrupt list or a wrong layout. Of two such segments, one that does not begin with an object is
-// dropped if the other does; else the lower one ends where the upper one begins.
+// checkDisjoint separates segments that share addresses, in which objects would be counted twice: a corrupt list or a wrong layout. Of two
+// such segments, one that does not begin with an object is dropped if the other does; else the lower one ends where the upper one begins.
 func (h *Heap) checkDisjoint() {
 	kept := h.segments[:0]
 	for _, s := range h.segments {

@@ -21,8 +21,7 @@ type MapOptions struct {
 	Scan ScanOptions
 }
 
-// MapCells is the maximum number of cells with automatic cell size, unless the segments need more: 16
-// lines of 64, plus partial lines.
+// MapCells is the maximum number of cells with automatic cell size, unless the segments need more: 16 lines of 64, plus partial lines.
 const MapCells = 1024
 
 // Map measures how full the heap is, cell by cell: the bytes of objects, of free blocks and of neither. It scans the

@@ -69,9 +69,8 @@ func (c *Contents) All(ctx context.Context, visit func(StringStats)) error {
 // LookupBatch is the maximum number of strings for OfStrings.
 const LookupBatch = 32
 
-// OfStrings calls visit, by index in list, with the number of strings that have the same content.
-// Strings that were not counted or can't be read are omitted. The table exceeds any cache, so the
-// entries of all strings are loaded before the first is examined.
+// OfStrings calls visit, by index in list, with the number of strings that have the same content. Strings that were not counted or can't be
+// read are omitted. The table exceeds any cache, so the entries of all strings are loaded before the first is examined.
 func (c *Contents) OfStrings(by *ContentHasher, list []Object, visit func(i int, s StringStats)) {
 	var hashes [LookupBatch]hashedString
 	var slots [LookupBatch]uint64

@@ -30,12 +30,10 @@ const (
 	cancelEvery  = 1 << 20 // bytes that resync examines between checks of the context
 )
 
-// resync finds where the walk can continue after a failure at a: after the next allocation context, at
-// the first address from which objects follow each other, or at the segment's end. It looks at each
-// word once, so its time is proportional to what it skips.
+// resync finds where the walk can continue after a failure at a: after the next allocation context, at the first address from which objects
+// follow each other, or at the segment's end. It looks at each word once, so its time is proportional to what it skips.
 //
-// Dumps without the heap hold single pages of it that something else refers to. They are not a sample
-// of the heap and are not used as such.
+// Dumps without the heap hold single pages of it that something else refers to. They are not a sample of the heap and are not used as such.
 func (w *walker) resync(s *Segment, a target.Addr, err error) target.Addr {
 	end := s.Objects.End
 	if s.sparse() && errors.Is(err, target.ErrNotInDump) {

@@ -76,8 +76,7 @@ func Scan[C Collector](ctx context.Context, h *Heap, f *Filter, o ScanOptions, c
 	return err
 }
 
-// TypeNumber returns the number of a walked object's type, from 0. It depends on which walk met the
-// type first: no result may show it.
+// TypeNumber returns the number of a walked object's type, from 0. It depends on which walk met the type first: no result may show it.
 func (o *Object) TypeNumber() uint32 { return o.typeID }
 
 // TypeByNumber returns the type with a TypeNumber.

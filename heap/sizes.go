@@ -59,8 +59,7 @@ func (h *Heap) SizesWithDead(ctx context.Context, live func(target.Addr) bool, o
 	return a, nil
 }
 
-// unreadGenerations records why objects of generations could not be read. If not all such places were
-// kept, it may be any generation.
+// unreadGenerations records why objects of generations could not be read. If not all such places were kept, it may be any generation.
 func unreadGenerations(heaps []answer.HeapSizes, stats *Stats) {
 	note := func(list []answer.GenerationSize, g Generation, err error) {
 		if list[g].Unread == nil {

@@ -66,9 +66,8 @@ func (x *Starts) cut(rest Segment, cuts []target.Addr) {
 	x.pieces = append(x.pieces, startPiece{segment: rest})
 }
 
-// IsStart reports whether an object or free block starts at a, as found by a walk. It is exact: an
-// address inside an object that looks like an object is not a start. If the walk can't tell, because
-// the memory is not in the dump or is corrupt, the error is the *Corruption.
+// IsStart reports whether an object or free block starts at a, as found by a walk. It is exact: an address inside an object that looks like
+// an object is not a start. If the walk can't tell, because the memory is not in the dump or is corrupt, the error is the *Corruption.
 func (x *Starts) IsStart(a target.Addr) (bool, error) {
 	if a%8 != 0 {
 		return false, nil

@@ -22,8 +22,7 @@ type Stats struct {
 	Types []TypeStats // in the order of their first objects
 	Count uint64
 	Size  uint64 // bytes
-	// Corruptions are the places where the walk had to skip memory, in address order, at most
-	// MaxCorruptions. Corrupt is their number.
+	// Corruptions are the places where the walk had to skip memory, in address order, at most MaxCorruptions. Corrupt is their number.
 	Corruptions []*Corruption
 	Corrupt     int
 	// Fragments are large free blocks that precede a live object, in address order, at most MaxFragments.

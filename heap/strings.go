@@ -26,10 +26,9 @@ func (s *StringStats) TotalSize() uint64 { return s.Count * s.Size }
 // size that begin alike are taken for equal.
 const comparedChars = 1024
 
-// Strings counts the strings that f selects by content, sorted by total size, the smallest first;
-// equal ones keep the order of their first objects. Contents are compared by a 116-bit hash and not
-// kept, at about 50 bytes each (docs/performance.md). If there are more than limits.StringContents the
-// error reports it, and the list holds the first ones. The Stats count the strings as objects.
+// Strings counts the strings that f selects by content, sorted by total size, the smallest first; equal ones keep the order of their first
+// objects. Contents are compared by a 116-bit hash and not kept, at about 50 bytes each (docs/performance.md). If there are more than
+// limits.StringContents the error reports it, and the list holds the first ones. The Stats count the strings as objects.
 func (h *Heap) Strings(ctx context.Context, f *Filter, o ScanOptions) ([]StringStats, Stats, error) {
 	sorted, gap, stats, err := h.countStrings(ctx, f, o)
 	if err != nil {

@@ -5,8 +5,7 @@ import (
 	"github.com/sosgo/sosgo/dac"
 )
 
-// Version describes the version of a runtime and the kind of its GC. h may be nil if the heap is not
-// in the dump; err is then the reason.
+// Version describes the version of a runtime and the kind of its GC. h may be nil if the heap is not in the dump; err is then the reason.
 func Version(inst *dac.Instance, h *Heap, err error) *answer.EEVersion {
 	v := &answer.EEVersion{Version: inst.Version(), Text: inst.VersionText(), Core3: inst.IsCore3()}
 	if h == nil {

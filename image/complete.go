@@ -43,8 +43,7 @@ type completion struct {
 // out, see Overlay; find is called once at most for each module, also by several goroutines at once for different ones.
 // If its error is a context's, it is called again at the next need.
 //
-// more, if not nil, lists images that t does not: those in bundles. It is called
-// once, when a byte outside all modules of t is missing.
+// more, if not nil, lists images that t does not: those in bundles. It is called once, when a byte outside all modules of t is missing.
 func Complete(t target.Target, find func(*target.Module) (*Image, error), more func() []target.Module) *Completed {
 	t = absent.Process(t)
 	if find == nil {

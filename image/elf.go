@@ -209,8 +209,7 @@ func (im *Image) BuildID() ([]byte, error) {
 	return nil, target.Unsupportedf("the ELF image has no build id")
 }
 
-// buildIDNote finds NT_GNU_BUILD_ID in a note segment. All fields of these
-// notes are aligned to 4 bytes, whatever the segment's alignment.
+// buildIDNote finds NT_GNU_BUILD_ID in a note segment. All fields of these notes are aligned to 4 bytes, whatever the segment's alignment.
 func buildIDNote(b []byte) ([]byte, error) {
 	c := cursor.New(b, 0)
 	for c.Len() >= 12 {

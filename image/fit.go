@@ -32,8 +32,7 @@ const (
 	fitInit    = 32
 )
 
-// Proves reports whether the words prove the file without anything else. Of two
-// builds of an image hardly one pointer in ten is the same.
+// Proves reports whether the words prove the file without anything else. Of two builds of an image hardly one pointer in ten is the same.
 func (f *Fit) Proves() bool {
 	return f.Fixed >= fitFixedWords || f.Words >= fitWords && f.Same >= f.Words-f.Words/fitChanged
 }

@@ -1,14 +1,12 @@
-// Package image reads PE and ELF images: as the loader laid them out in the memory of a dump, as a flat copy of the
-// file in that memory, or as files on disk. It finds exports, build identities, version strings, resources and the
-// parts of managed images (CLR header, metadata, ReadyToRun header), and it supplies a dump with the read-only bytes
-// that its writer left to the files (Overlay).
+// Package image reads PE and ELF images: as the loader laid them out in the memory of a dump, as a flat copy of the file in that memory, or
+// as files on disk. It finds exports, build identities, version strings, resources and the parts of managed images (CLR header, metadata,
+// ReadyToRun header), and it supplies a dump with the read-only bytes that its writer left to the files (Overlay).
 //
 // Only headers are read when an image is opened; the rest is read when asked for. An Image is immutable and safe for
 // concurrent use. Bytes that a dump does not hold are target.ErrNotInDump, never zeros.
 //
-// Formats: the PE/COFF specification (learn.microsoft.com/windows/win32/debug/pe-format),
-// the System V ABI with its GNU extensions (refspecs.linuxbase.org), ECMA-335
-// partition II.25 and the runtime's docs/design/coreclr/botr/readytorun-format.md.
+// Formats: the PE/COFF specification (learn.microsoft.com/windows/win32/debug/pe-format), the System V ABI with its GNU extensions
+// (refspecs.linuxbase.org), ECMA-335 partition II.25 and the runtime's docs/design/coreclr/botr/readytorun-format.md.
 //
 // Stability: unstable.
 package image

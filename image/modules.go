@@ -95,9 +95,8 @@ func shownSize(m target.Module, files []mappedFile) uint64 {
 	return uint64(m.SizeOfImage)
 }
 
-// FileVersion returns the file version of a module as the dump's module list or its
-// version resource has it, "10.0.1426.52326". It is empty, without an error, for
-// an ELF image, and target.ErrUnsupported for a PE image that has none.
+// FileVersion returns the file version of a module as the dump's module list or its version resource has it, "10.0.1426.52326". It is
+// empty, without an error, for an ELF image, and target.ErrUnsupported for a PE image that has none.
 func FileVersion(mem target.Memory, m *target.Module) (string, error) {
 	if m == nil {
 		return "", target.Unsupportedf("no module")
@@ -147,9 +146,8 @@ type ListOptions struct {
 	Exports  []string               // the symbols that are looked for in each image
 }
 
-// List describes the images of a process. Missing parts of a row are recorded in the answer while the rows are ranged
-// over. mem is t's memory, or an overlay of it. If an image is requested by address and none holds it, the error is
-// target.ErrNotInDump.
+// List describes the images of a process. Missing parts of a row are recorded in the answer while the rows are ranged over. mem is t's
+// memory, or an overlay of it. If an image is requested by address and none holds it, the error is target.ErrNotInDump.
 func List(ctx context.Context, t target.Target, mem target.Memory, o ListOptions) (*answer.Images, error) {
 	a := &answer.Images{}
 	var chosen []Module

@@ -228,11 +228,10 @@ func peProt(flags uint32) (p target.Protection) {
 	return p
 }
 
-// detectLayout decides whether a PE image in memory is loaded or flat: by the file mappings if the dump has them, then
-// by where metadata is found, then by whether the module has room for the loaded image. Without any of these an image
-// counts as loaded, which is a guess where no loader listed it. Mappings that have all of a small file do so for its
-// headers alone, where a loader copied the sections to their places: such an image is flat only if nothing else is
-// found there.
+// detectLayout decides whether a PE image in memory is loaded or flat: by the file mappings if the dump has them, then by where metadata is
+// found, then by whether the module has room for the loaded image. Without any of these an image counts as loaded, which is a guess where
+// no loader listed it. Mappings that have all of a small file do so for its headers alone, where a loader copied the sections to their
+// places: such an image is flat only if nothing else is found there.
 func (im *Image) detectLayout(m *target.Module) (l Layout, guessed bool) {
 	mapped := LayoutUnknown
 	if m != nil {

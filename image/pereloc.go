@@ -17,8 +17,7 @@ const (
 	relocsMax     = 64 << 20
 )
 
-// relocations reads the base relocations of a file: the RVAs, ascending, of
-// what moves with the image. All must be of the given type.
+// relocations reads the base relocations of a file: the RVAs, ascending, of what moves with the image. All must be of the given type.
 func (im *Image) relocations(typ uint16) ([]uint32, error) {
 	d := im.pe.dirs[dirBaseReloc]
 	if d.Size == 0 {
@@ -50,8 +49,7 @@ func (im *Image) relocations(typ uint16) ([]uint32, error) {
 	return slices.Compact(out), nil
 }
 
-// relocate applies the base relocations to b, the file's bytes at rva. A
-// quadword that b holds in part is taken from the file as a whole.
+// relocate applies the base relocations to b, the file's bytes at rva. A quadword that b holds in part is taken from the file as a whole.
 func (f *overlayFile) relocate(b []byte, rva uint64) error {
 	relocs, err := f.relocs()
 	if err != nil {

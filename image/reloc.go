@@ -16,9 +16,8 @@ const (
 	relaLimit = 1 << 26 // bytes of a relocation table
 )
 
-// PointerRVA returns the RVA that the pointer at rva of a file holds once the image is loaded: the loader's
-// relocations, which a file does not have applied yet, are taken into account. It fails with target.ErrCorrupt where no
-// relative relocation is at rva.
+// PointerRVA returns the RVA that the pointer at rva of a file holds once the image is loaded: the loader's relocations, which a file does
+// not have applied yet, are taken into account. It fails with target.ErrCorrupt where no relative relocation is at rva.
 func (im *Image) PointerRVA(rva RVA) (RVA, error) {
 	b, err := im.BytesRVA(rva, 8)
 	if err != nil {

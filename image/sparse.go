@@ -19,9 +19,8 @@ type Gap struct{ Off, Len int }
 
 func (g Gap) overlaps(off, n int) bool { return off < g.Off+g.Len && g.Off < off+n }
 
-// ReadSparse returns the n bytes at a with those that are not in the dump as zeros, and where these are. It fails with
-// target.ErrNotInDump when there is none at a itself. Within a page, what follows the first missing byte counts as
-// missing too.
+// ReadSparse returns the n bytes at a with those that are not in the dump as zeros, and where these are. It fails with target.ErrNotInDump
+// when there is none at a itself. Within a page, what follows the first missing byte counts as missing too.
 func ReadSparse(mem target.Memory, a target.Addr, n int) ([]byte, []Gap, error) {
 	return readSparse(mem, a, n, 0)
 }

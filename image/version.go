@@ -13,8 +13,7 @@ import (
 const (
 	fixedInfoMagic = 0xfeef04bd // VS_FIXEDFILEINFO.dwSignature
 	fixedInfoSize  = 52
-	// The runtime's build puts this constant into every native library
-	// (sccsid of eng/native/version: @(#)Version 8.0.23.53103 @Commit: …).
+	// The runtime's build puts this constant into every native library (sccsid of eng/native/version: @(#)Version 8.0.23.53103 @Commit: …).
 	sccsPrefix = "@(#)Version "
 	sccsMax    = 512
 	// sccsScan bounds the search, in bytes. The runtime's library has 8 MB.

@@ -11,8 +11,7 @@ import (
 
 // An Attribute is the decoded value of a custom attribute (ECMA-335 II.23.3).
 //
-// Values are a bool, Char, sized integer, float, string, TypeName, nil, or []any
-// of these. An enum is an integer of its underlying type.
+// Values are a bool, Char, sized integer, float, string, TypeName, nil, or []any of these. An enum is an integer of its underlying type.
 type Attribute struct {
 	Fixed []any // arguments of the constructor
 	Named []NamedArgument
@@ -132,8 +131,7 @@ type attrReader struct {
 	typeArgs []TypeSig
 }
 
-// An attrType is the type of a value in an attribute: an element type or a
-// serialization type, enums replaced by what they are made of.
+// An attrType is the type of a value in an attribute: an element type or a serialization type, enums replaced by what they are made of.
 type attrType struct {
 	kind ElementType
 	elem ElementType // of an SZArray

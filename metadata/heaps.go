@@ -94,8 +94,7 @@ func (md *Metadata) GUID(i GUIDIndex) (GUID, error) {
 	return GUID(md.b[off : off+16]), nil
 }
 
-// UserString returns the literal that an ldstr token (0x70 in the high byte) names
-// (ECMA-335 II.24.2.4). Unpaired surrogates become U+FFFD.
+// UserString returns the literal that an ldstr token (0x70 in the high byte) names (ECMA-335 II.24.2.4). Unpaired surrogates become U+FFFD.
 func (md *Metadata) UserString(t Token) (string, error) {
 	if t.Table() != UserStringHeap {
 		return "", corruptf(0, "token %s is no user string", t)
@@ -135,8 +134,7 @@ func uncompress(b []byte) (v uint32, n int) {
 	return 0, 0
 }
 
-// uncompressSigned reads a compressed signed integer: rotated left by one bit
-// within its width, so that the sign is in the lowest bit.
+// uncompressSigned reads a compressed signed integer: rotated left by one bit within its width, so that the sign is in the lowest bit.
 func uncompressSigned(b []byte) (v int32, n int) {
 	u, n := uncompress(b)
 	v = int32(u >> 1)

@@ -24,8 +24,7 @@ func (r RowRange) Table() TableID { return r.table }
 // Len returns the number of rows.
 func (r RowRange) Len() int { return int(r.n) }
 
-// RID returns the rid of the i-th row, 0 <= i < Len. It can fail in uncompressed
-// metadata only, whose lists may go through a Ptr table.
+// RID returns the rid of the i-th row, 0 <= i < Len. It can fail in uncompressed metadata only, whose lists may go through a Ptr table.
 func (r RowRange) RID(i int) (uint32, error) {
 	if i < 0 || i >= int(r.n) {
 		return 0, corruptf(0, "row %d of %d %s rows", i, r.n, r.table)
@@ -183,9 +182,8 @@ func (l *lookup) build(md *Metadata, id TableID, col int) {
 	}
 }
 
-// byKey returns the rows of a table whose key column holds key: by binary search when the writer declared the table
-// sorted, else through an index that is built on first use. When rows of an unsorted table are missing it returns those
-// that it found and the error.
+// byKey returns the rows of a table whose key column holds key: by binary search when the writer declared the table sorted, else through an
+// index that is built on first use. When rows of an unsorted table are missing it returns those that it found and the error.
 func (md *Metadata) byKey(id TableID, col int, key uint32) (RowRange, error) {
 	if md.tables[id].rows == 0 {
 		return RowRange{table: id}, nil

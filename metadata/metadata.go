@@ -1,6 +1,5 @@
-// Package metadata reads the metadata of .NET modules (ECMA-335, 6th edition, II.22 to II.24) and of portable PDBs,
-// which use the same format, from a byte slice. It also decodes what hangs off the tables: signatures, constants,
-// custom attributes and IL method bodies.
+// Package metadata reads the metadata of .NET modules (ECMA-335, 6th edition, II.22 to II.24) and of portable PDBs, which use the same
+// format, from a byte slice. It also decodes what hangs off the tables: signatures, constants, custom attributes and IL method bodies.
 //
 // Opening computes where the tables and heaps lie and no more; rows are decoded on demand, by value. A *Metadata does
 // not change after Parse, except for indexes that are built once on first use; it is safe for concurrent use.
@@ -362,8 +361,7 @@ func (md *Metadata) RowCount(t TableID) uint32 {
 	return md.tables[t].rows
 }
 
-// Uncompressed reports whether the tables come from a #- stream, in which
-// lists may go through Ptr tables and tables may be unsorted.
+// Uncompressed reports whether the tables come from a #- stream, in which lists may go through Ptr tables and tables may be unsorted.
 func (md *Metadata) Uncompressed() bool { return md.uncompressed }
 
 // PDB returns the #Pdb stream, nil in a module's metadata.

@@ -2,8 +2,7 @@ package metadata
 
 import "strings"
 
-// PrettyMethod rewrites the names that the C# compiler makes up into those that
-// the programmer wrote, as far as they show it:
+// PrettyMethod rewrites the names that the C# compiler makes up into those that the programmer wrote, as far as they show it:
 //
 //	Shop.Cart+<>c__DisplayClass1_0.<Pay>b__2(Int32)   Shop.Cart.Pay.<lambda>(Int32)
 //	Shop.Cart.<Pay>g__Check|3_0()                     Shop.Cart.Pay.Check()

@@ -71,8 +71,7 @@ func (r *pointReader) document() {
 	r.doc = NewToken(TableDocument, rid)
 }
 
-// next reads a record. It reports false when that changed the document only,
-// which a difference of 0 in the IL offset marks, or failed.
+// next reads a record. It reports false when that changed the document only, which a difference of 0 in the IL offset marks, or failed.
 func (r *pointReader) next() (SequencePoint, bool) {
 	delta := r.uint()
 	if delta == 0 && r.started {

@@ -146,8 +146,7 @@ func (c CallConv) Kind() CallConv { return c & 0x0F }
 // HasThis reports whether the method has an implicit this argument.
 func (c CallConv) HasThis() bool { return c&CallHasThis != 0 }
 
-// A MethodSig is the signature of a method, a call site or a function pointer
-// (ECMA-335 II.23.2.1 to 3), or of a property (II.23.2.5).
+// A MethodSig is the signature of a method, a call site or a function pointer (ECMA-335 II.23.2.1 to 3), or of a property (II.23.2.5).
 type MethodSig struct {
 	Conv          CallConv
 	GenericParams uint32 // 0 for a method that is not generic

@@ -18,9 +18,8 @@ type Resolver interface {
 	TypeHandle(addr uint64) string
 }
 
-// Names resolves the tokens of md in the way that both styles of printing want them: "Ns.Name", with a nested type's
-// own name only, which is what the runtime prints in signatures (runtime: vm/sigformat.cpp). Generic arguments and type
-// handles stay unnamed.
+// Names resolves the tokens of md in the way that both styles of printing want them: "Ns.Name", with a nested type's own name only, which
+// is what the runtime prints in signatures (runtime: vm/sigformat.cpp). Generic arguments and type handles stay unnamed.
 func (md *Metadata) Names() Resolver { return tokenNames{md} }
 
 type tokenNames struct{ md *Metadata }

@@ -171,9 +171,8 @@ func (a *Array) Values() iter.Seq2[uint32, Value] {
 	}
 }
 
-// Stored iterates over the first n elements in the order of memory; n is at most Len. The length of an array may be
-// corrupt. A run of elements that are not in the dump yields one error. Elements past the end of the segment yield
-// nothing but a last error.
+// Stored iterates over the first n elements in the order of memory; n is at most Len. The length of an array may be corrupt. A run of
+// elements that are not in the dump yields one error. Elements past the end of the segment yield nothing but a last error.
 func (a *Array) Stored(n uint32) iter.Seq2[Value, error] {
 	return func(yield func(Value, error) bool) {
 		fit, beyond := a.inSegment(0, min(n, a.Len))

@@ -82,9 +82,8 @@ func (o Object) invocations(list Object) ([]DelegateCall, error) {
 	return out, nil
 }
 
-// delegateCall reads the call of one delegate (comdelegate.cpp describes the forms). For a static method, or an
-// instance method without a target, _methodPtrAux has the method and _methodPtr a thunk. For a virtual method without a
-// target, _invocationCount is the MethodDesc.
+// delegateCall reads the call of one delegate (comdelegate.cpp describes the forms). For a static method, or an instance method without a
+// target, _methodPtrAux has the method and _methodPtr a thunk. For a virtual method without a target, _invocationCount is the MethodDesc.
 func (o Object) delegateCall() (DelegateCall, error) {
 	if o.Type == nil {
 		return DelegateCall{}, errNoObject

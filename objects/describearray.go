@@ -100,8 +100,7 @@ func (a *Array) choose(o *ArrayOptions) (first, n uint32, err error) {
 	return uint32(start), uint32(length), nil
 }
 
-// elements reads n elements, starting at position first. Missing parts of an element's description are errors yielded
-// before the element.
+// elements reads n elements, starting at position first. Missing parts of an element's description are errors yielded before the element.
 func (a *Array) elements(ctx context.Context, first, n uint32, o *ArrayOptions) iter.Seq2[answer.Element, error] {
 	return func(yield func(answer.Element, error) bool) {
 		var lacks []error

@@ -246,8 +246,7 @@ func (d *describer) thinLock(a *answer.Object, o Object) {
 	}
 }
 
-// DescribeStruct returns everything known about the value of type mt at a. The error is target.ErrUnsupported if mt is
-// not a value type.
+// DescribeStruct returns everything known about the value of type mt at a. The error is target.ErrUnsupported if mt is not a value type.
 func (r *Reader) DescribeStruct(mt, a target.Addr) (*answer.Struct, error) {
 	s, err := r.Struct(mt, a)
 	if err != nil {

@@ -5,8 +5,7 @@
 //	o, err := r.Object(addr)
 //	name, err := o.Field("_name").Text(100)
 //
-// A Value that is not in the dump carries an error; it is never zero. A Reader caches types and is safe for concurrent
-// use.
+// A Value that is not in the dump carries an error; it is never zero. A Reader caches types and is safe for concurrent use.
 //
 // Stability: stable.
 package objects

@@ -140,8 +140,7 @@ func (e *Enum) Format(bits uint64) string {
 	return strconv.FormatUint(bits, 10)
 }
 
-// flags joins the names whose values make up bits. It picks the largest first and prints it last. The text is empty if
-// bits are left over.
+// flags joins the names whose values make up bits. It picks the largest first and prints it last. The text is empty if bits are left over.
 func (e *Enum) flags(bits uint64) string {
 	order := make([]*EnumMember, 0, len(e.Members))
 	for i := range e.Members {

@@ -13,9 +13,8 @@ import (
 // errUnread replaces facts that follow a list that was not read or has failed.
 var errUnread = errors.New("the objects were not read")
 
-// Exceptions lists the exception objects of the heap that f selects, all if f is nil, in the order of addresses. Each
-// has its message and innermost frame. Once the list has been read, the answer records places where the heap walk could
-// not go on.
+// Exceptions lists the exception objects of the heap that f selects, all if f is nil, in the order of addresses. Each has its message and
+// innermost frame. Once the list has been read, the answer records places where the heap walk could not go on.
 func (r *Reader) Exceptions(ctx context.Context, h *heap.Heap, f *heap.Filter, o heap.ScanOptions) *answer.Exceptions {
 	a := &answer.Exceptions{Count: answer.Maybe[uint64]{Err: errUnread}}
 	only := heap.Filter{}

@@ -15,9 +15,8 @@ const (
 	inlineFields = 16 // of one struct
 )
 
-// Inline returns a short, readable line for the value. That is a quoted string of at most limit UTF-16 code units, the
-// name of an enum's value, the date of a DateTime, or the fields of a struct in braces. The line is empty if it would
-// only repeat the number or address.
+// Inline returns a short, readable line for the value. That is a quoted string of at most limit UTF-16 code units, the name of an enum's
+// value, the date of a DateTime, or the fields of a struct in braces. The line is empty if it would only repeat the number or address.
 func (v Value) Inline(limit int) string { return v.Line(limit).String() }
 
 // Line returns Inline in pieces, so that a caller can shorten the strings in it.
@@ -67,8 +66,7 @@ func appendMissing(l answer.Line, err error) answer.Line {
 	return append(l, answer.LinePiece{Err: err})
 }
 
-// Plain returns Inline, or the number or address if Inline is empty. For an unreadable value it returns the reason in
-// angle brackets.
+// Plain returns Inline, or the number or address if Inline is empty. For an unreadable value it returns the reason in angle brackets.
 func (v Value) Plain(limit int) string { return v.appendPlain(nil, limit, 0).String() }
 
 // appendPlain appends the line of a value, or its number if it has no line.

@@ -92,9 +92,8 @@ func (t *Type) readInterfaces() ([]Interface, error) {
 	return list, nil
 }
 
-// marked returns the interface that the definition i in t's map stands for. For a loaded type that is the instance over
-// the marker argument. For a partly loaded type it is the declaration in metadata, or that instance if the interface
-// comes with another one.
+// marked returns the interface that the definition i in t's map stands for. For a loaded type that is the instance over the marker
+// argument. For a partly loaded type it is the declaration in metadata, or that instance if the interface comes with another one.
 func (t *Type) marked(i *Type, declared *declaredInterfaces) (Interface, error) {
 	out := Interface{Definition: i}
 	loaded, err := t.r.Runtime().IsFullyLoaded(t.MT)
@@ -236,9 +235,8 @@ func (t *Type) declaredInterface(md *metadata.Metadata, rid uint32, c dac.SigCon
 	return declaredKey{mt.Module, mt.Token}, args, true, nil
 }
 
-// Implements reports whether the type implements the interface i. If i is a generic definition, any instance counts.
-// Variance and the generic interfaces of arrays do not count. If some interfaces are unknown and i is not among the
-// others, it returns an error.
+// Implements reports whether the type implements the interface i. If i is a generic definition, any instance counts. Variance and the
+// generic interfaces of arrays do not count. If some interfaces are unknown and i is not among the others, it returns an error.
 func (t *Type) Implements(i *Type) (bool, error) {
 	t = t.orNone()
 	if t == nil || i == nil {

@@ -18,9 +18,8 @@ func (l Leaf) Size() uint64 { return uint64(Value{elem: l.Type}.Size()) }
 // IsReference reports whether the leaf refers to an object.
 func (l Leaf) IsReference() bool { return Value{elem: l.Type}.Kind() == KindReference }
 
-// Leaves returns the leaves of a struct, including those of nested structs and of all elements of inline arrays. They
-// come in the order of memory, as far as the runtime lists fields in that order. The error is target.ErrUnsupported if
-// there are more than limits.StructLeaves.
+// Leaves returns the leaves of a struct, including those of nested structs and of all elements of inline arrays. They come in the order of
+// memory, as far as the runtime lists fields in that order. The error is target.ErrUnsupported if there are more than limits.StructLeaves.
 func (t *Type) Leaves() ([]Leaf, error) {
 	t = t.orNone()
 	return t.leaves(nil, 0, 0)

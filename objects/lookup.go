@@ -8,12 +8,11 @@ import (
 	"github.com/sosgo/sosgo/dac/code"
 )
 
-// TypeByName iterates over the loaded types with a name. assembly restricts them to the assembly with that simple name;
-// empty means all. Several types may match: assemblies, and load contexts of one assembly, have types of their own. The
-// name must match exactly. It is either the name in metadata, "System.Collections.Generic.List`1" or "Ns.Outer+Inner",
-// which finds the definition of a generic type. Or it is the form of ManagedName for an array or a generic instance,
-// "System.Collections.Generic.List<System.Int32>", which examines all loaded types. Errors are yielded, and the
-// iteration continues.
+// TypeByName iterates over the loaded types with a name. assembly restricts them to the assembly with that simple name; empty means all.
+// Several types may match: assemblies, and load contexts of one assembly, have types of their own. The name must match exactly. It is
+// either the name in metadata, "System.Collections.Generic.List`1" or "Ns.Outer+Inner", which finds the definition of a generic type. Or it
+// is the form of ManagedName for an array or a generic instance, "System.Collections.Generic.List<System.Int32>", which examines all loaded
+// types. Errors are yielded, and the iteration continues.
 func (r *Reader) TypeByName(name, assembly string) iter.Seq2[*Type, error] {
 	return func(yield func(*Type, error) bool) {
 		if strings.ContainsAny(name, "<[*&") {

@@ -185,8 +185,7 @@ func (o Object) Field(name string) Value { return o.Type.read(o.data(), name) }
 // Value returns the value of one instance field of the object's type.
 func (o Object) Value(f *Field) Value { return f.At(o.data()) }
 
-// Fields iterates over the instance fields with their values, base classes first. If fields can't be listed,
-// Type.Fields returns the error.
+// Fields iterates over the instance fields with their values, base classes first. If fields can't be listed, Type.Fields returns the error.
 func (o Object) Fields() iter.Seq2[*Field, Value] { return o.Type.values(o.data()) }
 
 // A Struct is a value type in place: in an object, an array, another struct or a box.

@@ -10,8 +10,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// References lists the objects that the object at a refers to, as the GC sees them. The LoaderAllocator of a
-// collectible type comes last.
+// References lists the objects that the object at a refers to, as the GC sees them. The LoaderAllocator of a collectible type comes last.
 func (r *Reader) References(ctx context.Context, a target.Addr) (iter.Seq2[answer.Reference, error], error) {
 	o, err := r.Proven(a)
 	if err != nil {

@@ -19,9 +19,8 @@ type Static struct {
 	Slot  target.Addr // where the field is stored; for a struct, the reference to its box; 0 if not stored
 	Err   error       // why the storage was not found
 
-	// Value is the field's value. Its error is Err if that is not nil, and ErrNotInitialised if there is no value yet.
-	// It is target.ErrNotInDump if zero is stored and the dump does not show whether the class constructor has run
-	// (dac.StaticUnknown).
+	// Value is the field's value. Its error is Err if that is not nil, and ErrNotInitialised if there is no value yet. It is
+	// target.ErrNotInDump if zero is stored and the dump does not show whether the class constructor has run (dac.StaticUnknown).
 	Value Value
 	// Stored is the content of the memory at Slot, whatever State is. If Slot is 0, it is meaningless KindUnknown.
 	Stored Value

@@ -378,8 +378,7 @@ func (f *Field) TypeName(style dac.NameStyle) (string, error) {
 	return f.Declaring.r.Runtime().SigTypeName(&f.sig, c, style)
 }
 
-// At reads an instance field. data is the address of the instance's fields: the object's address plus eight, or the
-// address of a struct.
+// At reads an instance field. data is the address of the instance's fields: the object's address plus eight, or the address of a struct.
 func (f *Field) At(data target.Addr) Value {
 	if f == nil || f.Declaring == nil {
 		return Value{err: target.Unsupportedf("no field")}

@@ -437,9 +437,8 @@ func (s *scope) memberCode(n *node) (code, error) {
 	return s.dynamicMember(n.name, s.e.inQuery || n.maybe, of, false)
 }
 
-// dynamicMember returns a member of a value whose type only the frame determines. It caches the type
-// of the last row, since the next row likely has the same. With optional, a type without the member
-// yields null, because the names were checked before.
+// dynamicMember returns a member of a value whose type only the frame determines. It caches the type of the last row, since the next row
+// likely has the same. With optional, a type without the member yields null, because the names were checked before.
 func (s *scope) dynamicMember(name string, nullable bool, of code, optional bool) (code, error) {
 	m := memberReader{e: s.e, name: name, nullable: nullable, optional: optional || s.e.inQuery}
 	return valueCode(func(f *frame) Value { return m.read(f, of.eval(f)) })

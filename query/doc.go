@@ -1,5 +1,4 @@
-// Package query answers questions that users write themselves: expressions in
-// the manner of C# about one object, and queries about many.
+// Package query answers questions that users write themselves: expressions in the manner of C# about one object, and queries about many.
 //
 //	p := query.Process{Runtime: rt, Objects: objects, Heap: openHeap}
 //	v, err := query.Evaluate(ctx, &p, `obj(0x7f079cc00b40).Customer.Name`)
@@ -12,10 +11,9 @@
 //
 // # Names
 //
-// x.Name is the field Name of x or of the nearest base class that has one. If there is none it is what the compiler or
-// a habit made of the name: <Name>k__BackingField and other compiler-made <Name>…, then _name, m_name, s_name, _Name
-// and name. If several of one step exist, the name is ambiguous and the error lists them. Nothing of the program is
-// run: a property that computes is unknown.
+// x.Name is the field Name of x or of the nearest base class that has one. If there is none it is what the compiler or a habit made of the
+// name: <Name>k__BackingField and other compiler-made <Name>…, then _name, m_name, s_name, _Name and name. If several of one step exist,
+// the name is ambiguous and the error lists them. Nothing of the program is run: a property that computes is unknown.
 //
 // # Queries
 //

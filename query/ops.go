@@ -18,9 +18,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// ErrNoAnswer is the class of errors of expressions that nothing can answer, whatever the dump holds: a division by
-// zero, a member of null, an element that is not there, an operator that is not defined for its operands. They are
-// target.ErrUnsupported, too.
+// ErrNoAnswer is the class of errors of expressions that nothing can answer, whatever the dump holds: a division by zero, a member of null,
+// an element that is not there, an operator that is not defined for its operands. They are target.ErrUnsupported, too.
 var ErrNoAnswer = errors.New("the expression has no answer")
 
 type noAnswerError struct{ text string }

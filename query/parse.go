@@ -230,8 +230,7 @@ var levels = [][]string{
 
 const relational = 5 // the level of is, as, in, like and matches
 
-// binary reads operators of a level and of those that bind closer. Operators of one
-// level are taken from the left without recursion.
+// binary reads operators of a level and of those that bind closer. Operators of one level are taken from the left without recursion.
 func (p *parser) binary(level int) (*node, error) {
 	if level == len(levels) {
 		return p.unary()
@@ -566,8 +565,7 @@ func (p *parser) unary() (*node, error) {
 	return p.postfix()
 }
 
-// cast reads (T)x; nil if the parenthesis is none of a cast. As in C# it is one if a name, a literal, a parenthesis,
-// ! or ~ follows.
+// cast reads (T)x; nil if the parenthesis is none of a cast. As in C# it is one if a name, a literal, a parenthesis, ! or ~ follows.
 func (p *parser) cast() (*node, error) {
 	pos := p.tok.pos
 	t, end := scanType(p.src, p.tok.end, false)

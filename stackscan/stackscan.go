@@ -46,8 +46,7 @@ type Options struct {
 	// is an error in the sequence.
 	Ranges    []target.Range
 	Registers *target.Registers // if not nil, come before the stacks
-	// Verify omits unproven objects, and damaged ones, which end past their segment or refer to something that is not
-	// an object.
+	// Verify omits unproven objects, and damaged ones, which end past their segment or refer to something that is not an object.
 	Verify bool
 }
 
@@ -60,8 +59,7 @@ type Scanner struct {
 	complete bool // all objects lie in known segments
 }
 
-// New returns a Scanner for the objects of rt. h is its heap, or nil if the dump has too little of it; then all results
-// are Unproven.
+// New returns a Scanner for the objects of rt. h is its heap, or nil if the dump has too little of it; then all results are Unproven.
 func New(rt *dac.Runtime, h *heap.Heap) *Scanner {
 	s := &Scanner{rt: rt, heap: h}
 	if h != nil {
@@ -70,9 +68,8 @@ func New(rt *dac.Runtime, h *heap.Heap) *Scanner {
 	return s
 }
 
-// Scan yields the references to objects in registers and stacks. It allocates nothing per word. A part of a stack that
-// is not in the dump is an error in the sequence, and does not end it; an error of ctx does. The zero Scanner fails
-// with target.ErrUnsupported.
+// Scan yields the references to objects in registers and stacks. It allocates nothing per word. A part of a stack that is not in the dump
+// is an error in the sequence, and does not end it; an error of ctx does. The zero Scanner fails with target.ErrUnsupported.
 func (s *Scanner) Scan(ctx context.Context, o Options) iter.Seq2[Slot, error] {
 	return func(yield func(Slot, error) bool) {
 		if s.rt == nil {

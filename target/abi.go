@@ -251,9 +251,8 @@ type ABI struct {
 	extra   RegSet // preserved, beside those that every convention preserves
 }
 
-// The ABIs in which .NET code is compiled. Sources: System V ABI for x86-64, 3.2;
-// learn.microsoft.com, "x64 calling convention"; Procedure Call Standard for the Arm
-// 64-bit Architecture; learn.microsoft.com, "Overview of ARM64 ABI conventions".
+// The ABIs in which .NET code is compiled. Sources: System V ABI for x86-64, 3.2; learn.microsoft.com, "x64 calling convention"; Procedure
+// Call Standard for the Arm 64-bit Architecture; learn.microsoft.com, "Overview of ARM64 ABI conventions".
 var (
 	systemVAMD64 = &ABI{Processor: amd64, Name: "System V", Arguments: []Reg{RDI, RSI, RDX, RCX, R8, R9}, FloatArguments: 8,
 		ResultBuffer: NoReg, RedZone: 128}
@@ -296,8 +295,7 @@ func argumentsARM64() []Reg {
 	return out
 }
 
-// ABI returns the convention of the platform's compiled code. It is
-// target.ErrUnsupported for a platform whose convention is not known.
+// ABI returns the convention of the platform's compiled code. It is target.ErrUnsupported for a platform whose convention is not known.
 func (p Platform) ABI() (*ABI, error) {
 	windows := p.OS == OSWindows
 	switch {

@@ -143,9 +143,8 @@ func (l *ContextLayout) Minimum() int {
 	return n
 }
 
-// Decode sets the registers that b, a CONTEXT of Minimum bytes or more, claims to
-// hold; one that names its processor and no part of it, and is not empty, holds
-// all. It reports false, and the flags, if b is not of this processor or too short.
+// Decode sets the registers that b, a CONTEXT of Minimum bytes or more, claims to hold; one that names its processor and no part of it, and
+// is not empty, holds all. It reports false, and the flags, if b is not of this processor or too short.
 func (l *ContextLayout) Decode(regs *Registers, b []byte) (flags uint32, ok bool) {
 	for v := l; v != nil; v = v.other {
 		if len(b) < v.Minimum() {

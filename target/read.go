@@ -83,9 +83,8 @@ type SparseMemory interface {
 	NextStored(a Addr) (Addr, bool)
 }
 
-// NextStored returns the first address from a on that m may hold, and whether there is one. A memory that does not have
-// its holes is requested each word up to the end of the page, as a dump may hold a piece of a page; after that the
-// answer is the start of the next page.
+// NextStored returns the first address from a on that m may hold, and whether there is one. A memory that does not have its holes is
+// requested each word up to the end of the page, as a dump may hold a piece of a page; after that the answer is the start of the next page.
 func NextStored(m Memory, a Addr) (Addr, bool) {
 	if s, ok := m.(SparseMemory); ok {
 		return s.NextStored(a)

@@ -99,9 +99,8 @@ type Registers struct {
 	vals     [maxRegs]uint64
 	lowKnown uint32 // The lower halves of the vector registers that calls preserve, of a frame that was unwound to
 	lows     [maxPreservedVectors]uint64
-	// Float are the floating-point and vector registers as the dump holds them, or nil: of AMD64 the FXSAVE area, of
-	// ARM64 V0 to V31; 512 bytes in both cases. Only a thread's registers have them; for unwound frames VectorLow has the
-	// preserved ones.
+	// Float are the floating-point and vector registers as the dump holds them, or nil: of AMD64 the FXSAVE area, of ARM64 V0 to V31; 512
+	// bytes in both cases. Only a thread's registers have them; for unwound frames VectorLow has the preserved ones.
 	Float []byte
 	// Signature are the bits of code addresses that hold a signature in this process (pointer authentication); 0 if
 	// the dump does not record them.

@@ -42,9 +42,8 @@ func (s *Signal) Sent() bool {
 	return s.Known && (s.Code == SIUser || s.Code == SIQueue || s.Code == SITkill)
 }
 
-// Faulted reports whether the processor raised the signal and Address is its address: that of the memory of SIGSEGV and
-// SIGBUS, that of the instruction of the others. SI_KERNEL comes from accesses, such as those to non-canonical
-// addresses, for which the processor reports none.
+// Faulted reports whether the processor raised the signal and Address is its address: that of the memory of SIGSEGV and SIGBUS, that of the
+// instruction of the others. SI_KERNEL comes from accesses, such as those to non-canonical addresses, for which the processor reports none.
 func (s *Signal) Faulted() bool {
 	switch s.Number {
 	case SIGILL, SIGTRAP, SIGBUS, SIGFPE, SIGSEGV:

@@ -10,8 +10,7 @@ import (
 // to which the handler returns by a few instructions of the C library or of the vDSO. All offsets are in bytes.
 type SignalContext struct {
 	Size int // as far as it is read
-	// Return is the code that a handler returns to, and AboveSP where the ucontext is from the stack
-	// pointer on that it has there.
+	// Return is the code that a handler returns to, and AboveSP where the ucontext is from the stack pointer on that it has there.
 	Return  []byte
 	AboveSP int
 	Float   int // where the vector registers are, as Registers.Float has them; 0 if unknown

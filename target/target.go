@@ -13,8 +13,7 @@ import (
 	"time"
 )
 
-// An Addr is a location in the target's address space. It is never a Go
-// pointer, a file offset or an RVA; those have types of their own.
+// An Addr is a location in the target's address space. It is never a Go pointer, a file offset or an RVA; those have types of their own.
 type Addr uint64
 
 // String formats a as SOS does: sixteen lower-case hexadecimal digits.

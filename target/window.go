@@ -6,8 +6,7 @@ import "encoding/binary"
 // memory: enough for sequential walks, little enough for random reads.
 const windowChunk = 64 << 10
 
-// A Window reads one target through a cached view, so that nearby reads cost
-// neither a lookup nor an allocation. It is for one goroutine.
+// A Window reads one target through a cached view, so that nearby reads cost neither a lookup nor an allocation. It is for one goroutine.
 type Window struct {
 	mem  Memory
 	base Addr

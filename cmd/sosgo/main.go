@@ -12,8 +12,7 @@ import (
 )
 
 func main() {
-	// A closed pipe is then an error of the write, which ends the command
-	// quietly.
+	// A closed pipe is then an error of the write, which ends the command quietly.
 	signal.Ignore(syscall.SIGPIPE)
 	env := environment(interrupts())
 	env.Recover = os.Getenv("SOSGO_PANIC") == ""
@@ -25,8 +24,7 @@ func environment(interrupt <-chan os.Signal) cli.Env {
 	return cli.Env{Commands: commands.All(), Open: commands.Open, Names: commands.Names, Greeting: commands.Greeting, Threads: commands.Threads, Limits: commands.Limits(), Sandbox: commands.Sandbox, LookupEnv: os.LookupEnv, Interrupt: interrupt, Leave: os.Exit}
 }
 
-// interrupts delivers Ctrl-C. A second one before the first was taken ends
-// the process: something does not listen.
+// interrupts delivers Ctrl-C. A second one before the first was taken ends the process: something does not listen.
 func interrupts() <-chan os.Signal {
 	raw, out := make(chan os.Signal, 1), make(chan os.Signal, 1)
 	signal.Notify(raw, os.Interrupt)

@@ -333,9 +333,8 @@ func (e *encoder) segments() {
 	e.byte(tagEnd)
 }
 
-// generationEnds returns the ends of generations 0, 1, 2, that of large and that of pinned objects as PerfView asks for
-// them: an address is of the last of them whose end it is below. Objects of frozen segments are of none; they stand
-// with generation 2.
+// generationEnds returns the ends of generations 0, 1, 2, that of large and that of pinned objects as PerfView asks for them: an address is
+// of the last of them whose end it is below. Objects of frozen segments are of none; they stand with generation 2.
 func generationEnds(s *heap.Segment) (ends [5]target.Addr) {
 	set := func(g int, end target.Addr) {
 		for i := range g + 1 {

@@ -1,5 +1,4 @@
-// Package summary sums a dump up: in one line, and by signatures that hold across dumps. It is made of answers alone and reads
-// nothing.
+// Package summary sums a dump up: in one line, and by signatures that hold across dumps. It is made of answers alone and reads nothing.
 //
 // A signature is 16 hexadecimal digits: the start of a SHA-256 of names, which have no addresses in them. The same crash in another process,
 // or after a restart, has the same one; another version of the program has, as long as the names stay.
@@ -54,8 +53,7 @@ func AddCrash(s *answer.Summary, c *answer.Crash) {
 	s.Signature = Signature(parts...)
 }
 
-// methods returns the methods in which a process died, the innermost first: those of the stack trace of its exception, or of the
-// stack.
+// methods returns the methods in which a process died, the innermost first: those of the stack trace of its exception, or of the stack.
 func methods(c *answer.Crash) []string {
 	var out []string
 	if len(c.Exceptions) > 0 {

@@ -416,9 +416,8 @@ func (c *weakCounter) count(n graph.Node) {
 	}
 }
 
-// collection returns the object that has a weak reference among its elements, given the reference's owner. If that is
-// an array, it is the array. Otherwise it is what owns the owner, or the first of a chain of such nodes, or that first
-// node if nothing owns it.
+// collection returns the object that has a weak reference among its elements, given the reference's owner. If that is an array, it is the
+// array. Otherwise it is what owns the owner, or the first of a chain of such nodes, or that first node if nothing owns it.
 func (c *weakCounter) collection(n graph.Node) graph.Node {
 	f := c.f
 	if !f.g.IsObject(n) || f.g.Type(n).IsArray() {

@@ -86,8 +86,7 @@ func (f *finder) nodeAt(r *shapes.Ref, x shapes.Instance) (graph.Node, error) {
 	return graph.NoNode, nil
 }
 
-// typesOf returns the types that shape T is for, nil if there are none. It counts types without a readable name
-// (answer.Leaks.Nameless).
+// typesOf returns the types that shape T is for, nil if there are none. It counts types without a readable name (answer.Leaks.Nameless).
 func typesOf[T any](f *finder) []bool {
 	var out []bool
 	for i, mt := range f.g.Types() {

@@ -278,8 +278,7 @@ func (f *finder) reportFree() {
 	}
 }
 
-// unknownCollections reports whether there are objects that may be collections: their types have no readable name or an
-// unknown layout.
+// unknownCollections reports whether there are objects that may be collections: their types have no readable name or an unknown layout.
 func (f *finder) unknownCollections() bool {
 	for _, p := range f.plans.list {
 		switch p.class {

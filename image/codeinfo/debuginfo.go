@@ -214,8 +214,7 @@ const (
 	chunkSourceBits  = 3
 )
 
-// packedBounds decodes bounds of .NET 10 and later: after the number and the widths of the two offsets, as nibbles, an array of
-// bits.
+// packedBounds decodes bounds of .NET 10 and later: after the number and the widths of the two offsets, as nibbles, an array of bits.
 func packedBounds(b []byte, sourceBits uint64) ([]ILMapping, error) {
 	r := nibbleReader{b: b}
 	count, nativeBits, ilBits := r.uint(), uint64(r.uint())+1, uint64(r.uint())+1

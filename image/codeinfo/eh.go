@@ -40,8 +40,7 @@ type EHClause struct {
 	Handler CodeRange
 	Filter  uint32 // start of the filter of EHFilter, which ends where the handler starts
 
-	// What EHTyped catches: a token of the method's module, or the type's
-	// handle once the runtime has looked it up. Both zero: everything.
+	// What EHTyped catches: a token of the method's module, or the type's handle once the runtime has looked it up. Both zero: everything.
 	ClassToken uint32
 	TypeHandle target.Addr
 

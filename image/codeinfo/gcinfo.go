@@ -42,9 +42,8 @@ const (
 type encoding struct {
 	*target.Processor
 	stackBase, numRegisters, numSafePoints uint64 // group widths
-	// unit is the binary logarithm of the bytes of an instruction, where all have the
-	// same number: lengths of code count instructions then, and so do offsets in it
-	// since version 4. Before, the offset of a safe point was one within its call.
+	// unit is the binary logarithm of the bytes of an instruction, where all have the same number: lengths of code count instructions then,
+	// and so do offsets in it since version 4. Before, the offset of a safe point was one within its call.
 	unit uint
 	// leafOnly: frames of a method one of whose funclets was reported report nothing,
 	// whatever the flags are; their bit is about tail calls.
@@ -242,8 +241,7 @@ func (d *GCDecoder) reset(b []byte, version int) error {
 	return nil
 }
 
-// HasTailCallBit reports whether the processor's form marks tail calls, with the bit that others use to report that only
-// the leaf reports.
+// HasTailCallBit reports whether the processor's form marks tail calls, with the bit that others use to report that only the leaf reports.
 func (d *GCDecoder) HasTailCallBit() bool { return d.enc != nil && d.enc.leafOnly }
 
 // begin makes ready to read a header.

@@ -22,8 +22,7 @@ const (
 	// slots, and where ReportLeafOnly all others too.
 	ParentOfFunclet
 	NoUntracked // leaves out the untracked slots: a filter funclet, whose parent reports them
-	// FrameSlotsOnly leaves out everything that is not relative to the frame
-	// register: the parent of a funclet that shares its frame.
+	// FrameSlotsOnly leaves out everything that is not relative to the frame register: the parent of a funclet that shares its frame.
 	FrameSlotsOnly
 )
 
@@ -40,8 +39,7 @@ type Query struct {
 
 // LiveSlots appends to dst the slots that hold references at an instruction, in the order of the slot table.
 //
-// At an instruction without a record only the untracked
-// slots are live. Errors are target.ErrCorrupt; what dst had stays.
+// At an instruction without a record only the untracked slots are live. Errors are target.ErrCorrupt; what dst had stays.
 func (d *GCDecoder) LiveSlots(dst []Slot, q Query) ([]Slot, error) {
 	if d.ReportLeafOnly && q.State&ParentOfFunclet != 0 {
 		return dst, nil
@@ -115,16 +113,14 @@ func (d *GCDecoder) allAtPoint(dst []Slot, i int) ([]Slot, error) {
 	return dst, d.r.err()
 }
 
-// A place is where the states of the slots at an instruction are recorded: at
-// a safe point, or at a position of the interruptible code.
+// A place is where the states of the slots at an instruction are recorded: at a safe point, or at a position of the interruptible code.
 type place struct {
 	point    int // -1: none
 	position uint32
 }
 
-// lookup finds the place for q. What a frame looks up is the runtime's rule of each version: before 4 a safe point is
-// an offset within its call, so a frame that called looks up the byte before its return address; from 3 on an active
-// frame can be at a safe point too.
+// lookup finds the place for q. What a frame looks up is the runtime's rule of each version: before 4 a safe point is an offset within its
+// call, so a frame that called looks up the byte before its return address; from 3 on an active frame can be at a safe point too.
 func (d *GCDecoder) lookup(q Query) (place, bool) {
 	offset := q.Offset
 	within := q.State&(ActiveFrame|ExecutionAborted) == 0 || d.Version == 3 && len(d.ranges) == 0
@@ -377,9 +373,8 @@ func (v *slotVector) count() uint64 {
 	return n
 }
 
-// ChangeOffsets returns the offsets, ascending, at which the set of live slots can change: bounds of the interruptible
-// ranges, changes recorded in them, and where lookups find the safe points. The slice is valid until the decoder's next
-// method.
+// ChangeOffsets returns the offsets, ascending, at which the set of live slots can change: bounds of the interruptible ranges, changes
+// recorded in them, and where lookups find the safe points. The slice is valid until the decoder's next method.
 func (d *GCDecoder) ChangeOffsets() ([]uint32, error) {
 	out, err := d.changeOffsets()
 	for err != nil && d.grow() {

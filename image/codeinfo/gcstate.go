@@ -5,8 +5,7 @@ import (
 	"slices"
 )
 
-// A GCState is the set of slots that hold references from an offset on, or at
-// a safe point alone. The untracked ones are left out.
+// A GCState is the set of slots that hold references from an offset on, or at a safe point alone. The untracked ones are left out.
 type GCState struct {
 	Offset        uint32 // bytes from the start of the code
 	SafePoint     bool
@@ -14,8 +13,7 @@ type GCState struct {
 	Live          []Slot
 }
 
-// States returns the states of a method by offset. In code that is neither
-// interruptible nor a safe point nothing is known to be live.
+// States returns the states of a method by offset. In code that is neither interruptible nor a safe point nothing is known to be live.
 func (d *GCDecoder) States() ([]GCState, error) {
 	var out []GCState
 	for i, offset := range slices.Clone(d.SafePointOffsets()) {

@@ -6,9 +6,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A nibbleReader reads the numbers of debug information: four bits at a time, the low half of a byte first; three bits
-// of the number each, the high ones first; the fourth is set when more follow (runtime: nibblestream.h). The first
-// failure sticks.
+// A nibbleReader reads the numbers of debug information: four bits at a time, the low half of a byte first; three bits of the number each,
+// the high ones first; the fourth is set when more follow (runtime: nibblestream.h). The first failure sticks.
 type nibbleReader struct {
 	b   []byte
 	pos int // in nibbles

@@ -56,9 +56,8 @@ type numbering struct {
 	sp      target.Reg // what they stand for
 }
 
-// numberingOf returns the numbering of a processor. Since .NET 10 sixteen more integer registers of AMD64 come before
-// its vector registers (apx). On ARM64 the compiler has a number for the stack pointer after all others, and since .NET
-// 9 predicates come before that.
+// numberingOf returns the numbering of a processor. Since .NET 10 sixteen more integer registers of AMD64 come before its vector registers
+// (apx). On ARM64 the compiler has a number for the stack pointer after all others, and since .NET 9 predicates come before that.
 func numberingOf(arch target.Arch, apx bool) (numbering, error) {
 	switch {
 	case arch == target.ArchAMD64 && apx:

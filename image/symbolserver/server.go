@@ -99,8 +99,7 @@ type Server struct {
 // String returns the server's address.
 func (s *Server) String() string { return s.URL }
 
-// Problem returns why the server can't be used or reached at all, or for the first
-// failed download the reason; nil if nothing failed.
+// Problem returns why the server can't be used or reached at all, or for the first failed download the reason; nil if nothing failed.
 func (s *Server) Problem() error {
 	if _, err := s.address(); err != nil {
 		return err

@@ -1,8 +1,7 @@
-// Package arrayfile stores arrays of plain values in files that are mapped instead of read, so that results that took
-// seconds to compute are available at once the next time. A file has named sections, each with the bytes of one array,
-// and a key that identifies the content; opening requires the key. Everything is verified by checksums before it is
-// used. A truncated or damaged file is target.ErrCorrupt. A file with another key, version or byte order is
-// target.ErrUnsupported. The caller checks what the arrays mean and whether they fit together.
+// Package arrayfile stores arrays of plain values in files that are mapped instead of read, so that results that took seconds to compute
+// are available at once the next time. A file has named sections, each with the bytes of one array, and a key that identifies the content;
+// opening requires the key. Everything is verified by checksums before it is used. A truncated or damaged file is target.ErrCorrupt. A file
+// with another key, version or byte order is target.ErrUnsupported. The caller checks what the arrays mean and whether they fit together.
 //
 // # Format
 //

@@ -290,8 +290,7 @@ func writeOptions(b *strings.Builder, options []Option) {
 	}
 }
 
-// writeTerm writes a term and its explanation in two columns; a long term has
-// a line of its own.
+// writeTerm writes a term and its explanation in two columns; a long term has a line of its own.
 func writeTerm(b *strings.Builder, term, text string) {
 	const column = 26
 	if len(term) > column-4 {

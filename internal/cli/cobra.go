@@ -9,15 +9,13 @@ import (
 	"github.com/sosgo/sosgo/internal/report"
 )
 
-// isCobra reports whether an argument is a hidden command that the completion
-// scripts call.
+// isCobra reports whether an argument is a hidden command that the completion scripts call.
 func isCobra(arg string) bool {
 	return arg == cobra.ShellCompRequestCmd || arg == cobra.ShellCompNoDescRequestCmd
 }
 
-// cobraRoot is sosgo as cobra sees it, which serves the completion of the
-// command line in shells. Cobra's own option syntax can't read -stat or -MT,
-// so commands never pass through it, and the tree is built only when wanted.
+// cobraRoot is sosgo as cobra sees it, which serves the completion of the command line in shells. Cobra's own option syntax can't read
+// -stat or -MT, so commands never pass through it, and the tree is built only when wanted.
 func (a *app) cobraRoot() *cobra.Command {
 	return &cobra.Command{
 		Use:                "sosgo",

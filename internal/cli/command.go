@@ -33,8 +33,7 @@ func Groups() []Group {
 	return []Group{GroupObjects, GroupMemory, GroupThreads, GroupTasks, GroupApp, GroupAsk, GroupTypes, GroupProcess, GroupExport, GroupShell}
 }
 
-// A Command is one entry of the command table, from which parsing, help,
-// completion, the manual page and the documents are made.
+// A Command is one entry of the command table, from which parsing, help, completion, the manual page and the documents are made.
 type Command struct {
 	Name    string // lower case
 	Aliases []string
@@ -47,8 +46,7 @@ type Command struct {
 	List     func() string
 	Examples []Example
 
-	// Result describes the value of the answer, for the documents. Answers that
-	// are only text become the list "text" in JSON.
+	// Result describes the value of the answer, for the documents. Answers that are only text become the list "text" in JSON.
 	Result reflect.Type
 
 	NeedsDump bool // the dump is open when Ask starts
@@ -61,18 +59,15 @@ type Command struct {
 	// |; a filter of the output begins with | and its name.
 	Raw bool
 
-	// Ask turns the options into a question to the library and returns its
-	// answer, which is then written in the form that the user wants. An answer
-	// may come beside an error: what could be had before it. The form is none of
-	// the command's business.
+	// Ask turns the options into a question to the library and returns its answer, which is then written in the form that the user wants.
+	// An answer may come beside an error: what could be had before it. The form is none of the command's business.
 	Ask func(*Context) (report.Answer, error)
 
 	declared func() *declaration // of the struct that it is bound to; nil for None
 	// around, where there is one, runs the command: it may prepare it and explain its errors.
 	around func(*Context, func() (report.Answer, error)) (report.Answer, error)
 
-	// session replaces Ask for the prompt. It runs other commands, each with its own output and
-	// interrupted alone.
+	// session replaces Ask for the prompt. It runs other commands, each with its own output and interrupted alone.
 	session func(*Context) error
 }
 

@@ -61,8 +61,7 @@ func (a *app) names() Names {
 	return a.completed.names
 }
 
-// complete finds completions of the word current that follows words. It
-// reports files when file names should be offered instead.
+// complete finds completions of the word current that follows words. It reports files when file names should be offered instead.
 func (a *app) complete(words []word, current string, global *binding) (found []candidate, files bool) {
 	p := &parser{global: global}
 	rest, err := p.parse(words, true)

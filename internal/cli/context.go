@@ -15,12 +15,10 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// distinctWarnings is how many different warnings one command keeps; the rest
-// is only counted.
+// distinctWarnings is how many different warnings one command keeps; the rest is only counted.
 const distinctWarnings = 100
 
-// A Context is one run of a command: its options, its output, its session.
-// It is for one goroutine, except Progress.
+// A Context is one run of a command: its options, its output, its session. It is for one goroutine, except Progress.
 type Context struct {
 	Command *Command
 	Session *Session
@@ -52,8 +50,7 @@ type Context struct {
 	warned   int
 }
 
-// Context is canceled when the user stops the command or nobody reads its
-// output any more. Loops over many items look at it now and then.
+// Context is canceled when the user stops the command or nobody reads its output any more. Loops over many items look at it now and then.
 func (c *Context) Context() context.Context { return c.ctx }
 
 // Dump returns the open dump; nil unless the command NeedsDump.
@@ -134,8 +131,7 @@ func (c *Context) Note(line string) { c.stderr.print("sosgo: " + report.Escape(l
 // Warned returns how often the command has warned so far.
 func (c *Context) Warned() int { return c.warned }
 
-// AtEnd registers f to be called when the answer is written. f may call Warn about what only the whole
-// answer shows.
+// AtEnd registers f to be called when the answer is written. f may call Warn about what only the whole answer shows.
 func (c *Context) AtEnd(f func()) { c.atEnd = append(c.atEnd, f) }
 
 // warningLine sums the warnings up; it is empty when there are none.
@@ -262,8 +258,7 @@ func (c *Context) asking() (end func()) {
 	return c.broken.whole.Lock
 }
 
-// wholly calls do, during which the command is not broken off. It is for what the command does while it asks, in any
-// goroutine.
+// wholly calls do, during which the command is not broken off. It is for what the command does while it asks, in any goroutine.
 func (c *Context) wholly(do func()) {
 	if c.broken.may {
 		c.broken.whole.RLock()

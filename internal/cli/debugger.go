@@ -40,8 +40,7 @@ func isComment(text string) bool {
 	return text == "" || text[0] == '#' || text[0] == '*' || strings.HasPrefix(text, "$$")
 }
 
-// threadPrefix is ~ with a thread as WinDbg has it: ~*, ~., ~#, ~3, ~~[187a]; and what
-// is to be done there.
+// threadPrefix is ~ with a thread as WinDbg has it: ~*, ~., ~#, ~3, ~~[187a]; and what is to be done there.
 var threadPrefix = regexp.MustCompile(`^~(\*|\.|#|\d+|~\[(?:0x)?[0-9a-fA-F]+\])?\s*(.*)$`)
 
 // A threadChoice is the threads that a line is for.
@@ -50,8 +49,7 @@ type threadChoice struct {
 	one string // as setthread takes it; empty for the current one
 }
 
-// cutThread takes the threads off a line, which is then a command for each of them.
-// Without any it returns nil.
+// cutThread takes the threads off a line, which is then a command for each of them. Without any it returns nil.
 func cutThread(text string) (*threadChoice, string) {
 	m := threadPrefix.FindStringSubmatch(text)
 	if m == nil {
@@ -247,8 +245,7 @@ func examine(words []word) []word {
 	return append([]word{{text: command}, {text: "-count"}, {text: count}}, words[1:]...)
 }
 
-// runForThreads runs a command for each of the threads in turn; the current thread
-// is afterwards the one that it was.
+// runForThreads runs a command for each of the threads in turn; the current thread is afterwards the one that it was.
 func (a *app) runForThreads(ctx context.Context, choice *threadChoice, run func() error) (first error) {
 	id, had := a.session.Thread()
 	defer func() { a.session.thread, a.session.hasThread = id, had }()
@@ -272,8 +269,7 @@ func (a *app) runForThreads(ctx context.Context, choice *threadChoice, run func(
 	return first
 }
 
-// chosenThreads returns the OS ids of the threads that were chosen; nil is the current
-// one.
+// chosenThreads returns the OS ids of the threads that were chosen; nil is the current one.
 func (a *app) chosenThreads(ctx context.Context, choice *threadChoice) ([]*uint32, error) {
 	if !choice.all && choice.one == "" {
 		return []*uint32{nil}, nil

@@ -63,8 +63,7 @@ func (d *Desk) Answer(ctx context.Context, q Question, stdout, stderr io.Writer)
 	return d.Seat().Answer(ctx, q, stdout, stderr)
 }
 
-// A Seat at a desk is a session: it remembers the current thread and the last address. Its questions are answered one after the
-// other.
+// A Seat at a desk is a session: it remembers the current thread and the last address. Its questions are answered one after the other.
 type Seat struct {
 	desk    *Desk
 	mu      sync.Mutex

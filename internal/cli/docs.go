@@ -145,8 +145,7 @@ func manOptions(b *strings.Builder, options []Option) {
 	}
 }
 
-// roff escapes what roff would act on: back-slashes, dashes, and dots and
-// quotes at the start of a line.
+// roff escapes what roff would act on: back-slashes, dashes, and dots and quotes at the start of a line.
 func roff(s string) string {
 	s = strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(s)
 	lines := strings.Split(s, "\n")

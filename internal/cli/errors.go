@@ -37,8 +37,7 @@ type UsageError struct {
 
 func (e *UsageError) Error() string { return e.Text }
 
-// A GateError says that an answer is beyond what the command line allows: a build that is to fail then looks at the
-// exit code.
+// A GateError says that an answer is beyond what the command line allows: a build that is to fail then looks at the exit code.
 type GateError struct{ Text string }
 
 func (e *GateError) Error() string { return e.Text }
@@ -86,8 +85,7 @@ var (
 	errExit = errors.New("exit")
 )
 
-// ExitCode returns the exit code for err. Failing to open the dump is ExitOpen
-// whatever the reason is; errors of the host are ExitOpen too.
+// ExitCode returns the exit code for err. Failing to open the dump is ExitOpen whatever the reason is; errors of the host are ExitOpen too.
 func ExitCode(err error) int {
 	var usage *UsageError
 	var open *OpenError
@@ -242,9 +240,8 @@ func (e *BugError) place() string {
 // errShrunk is why a page of a mapped file could not be read.
 const errShrunk = "a file became shorter, or its disk failed, while sosgo read it; --no-mmap reads such files without mapping them"
 
-// protect runs f and returns its panic as an error, unless the environment wants to
-// see panics. After one the session opens the dump anew: what the panic left half
-// done is nobody's answer.
+// protect runs f and returns its panic as an error, unless the environment wants to see panics. After one the session opens the dump anew:
+// what the panic left half done is nobody's answer.
 func (a *app) protect(f func() error) (err error) {
 	if !a.env.Recover {
 		return f()

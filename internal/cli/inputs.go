@@ -68,8 +68,7 @@ func (a *app) limits(p *parser) (map[string]uint64, error) {
 	return given, nil
 }
 
-// checkModules reports why a path can't hold module files. It may be a folder, or
-// the file of one module.
+// checkModules reports why a path can't hold module files. It may be a folder, or the file of one module.
 func checkModules(path string) error {
 	st, err := os.Stat(path)
 	switch {

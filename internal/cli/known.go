@@ -108,8 +108,7 @@ func isNotThere(name string) *UsageError {
 	return e
 }
 
-// Suggest returns the candidate that the user most likely meant by what was typed;
-// it is empty where none is near.
+// Suggest returns the candidate that the user most likely meant by what was typed; it is empty where none is near.
 func Suggest(typed string, candidates []string) string { return suggest(typed, candidates) }
 
 // suggest returns the candidate that the user most likely meant: one that starts with typed, or is at

@@ -11,8 +11,7 @@ import (
 	"github.com/sosgo/sosgo/internal/report"
 )
 
-// A line is one line of a session: a command, the filters that its output
-// goes through, and the file it goes to.
+// A line is one line of a session: a command, the filters that its output goes through, and the file it goes to.
 type line struct {
 	command []word
 	filters [][]word
@@ -21,10 +20,8 @@ type line struct {
 	threads *threadChoice // to run it for; nil: the current one
 }
 
-// parseLine splits a line into words. Single and double quotes keep a word
-// together and literal; a back-slash is an ordinary character, because paths
-// have them. | ends a command anywhere, > and >> name a file where they start
-// a word (type names have > inside).
+// parseLine splits a line into words. Single and double quotes keep a word together and literal; a back-slash is an ordinary character,
+// because paths have them. | ends a command anywhere, > and >> name a file where they start a word (type names have > inside).
 func parseLine(text string) (line, error) {
 	var l line
 	words, err := lex(text)
@@ -92,8 +89,7 @@ func lex(text string) ([]word, error) {
 	}
 }
 
-// lexWord reads the word at the start of text and returns its length. A word
-// that begins with a quote is literal.
+// lexWord reads the word at the start of text and returns its length. A word that begins with a quote is literal.
 func lexWord(text string) (w word, n int, err error) {
 	var b strings.Builder
 	w.literal = text[0] == '"' || text[0] == '\''
@@ -119,8 +115,7 @@ func lexWord(text string) (w word, n int, err error) {
 	return w, n, nil
 }
 
-// runLine runs one line of a session: its commands one after the other, also after
-// one has failed. The error is that of the first that did.
+// runLine runs one line of a session: its commands one after the other, also after one has failed. The error is that of the first that did.
 func (a *app) runLine(ctx context.Context, text string) (first error) {
 	text = strings.TrimSpace(text)
 	if isComment(text) {

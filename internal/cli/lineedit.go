@@ -46,8 +46,7 @@ func newLineEditor(in io.Reader, out io.Writer, fd int, h *lineHistory) *lineEdi
 	return e
 }
 
-// Readline reads a line. The terminal is raw only for as long as that takes, so that
-// commands can be interrupted.
+// Readline reads a line. The terminal is raw only for as long as that takes, so that commands can be interrupted.
 func (e *lineEditor) Readline() (string, error) {
 	if e.fd >= 0 {
 		state, err := term.MakeRaw(e.fd)
@@ -265,8 +264,7 @@ func (e *lineEditor) show(i int) {
 	e.pos = len(e.line)
 }
 
-// tab completes the word in front of the cursor as far as all candidates agree, and lists
-// them where they don't.
+// tab completes the word in front of the cursor as far as all candidates agree, and lists them where they don't.
 func (e *lineEditor) tab() {
 	found, length := e.complete(string(e.line[:e.pos]))
 	if len(found) == 0 {

@@ -58,8 +58,7 @@ func (h *lineHistory) Len() int { return len(h.lines) }
 // At returns a line, the newest first.
 func (h *lineHistory) At(i int) string { return h.lines[len(h.lines)-1-i] }
 
-// close adds the new lines to the file, which another prompt may have written to, and
-// keeps it short.
+// close adds the new lines to the file, which another prompt may have written to, and keeps it short.
 func (h *lineHistory) close() error {
 	if h.path == "" || len(h.added) == 0 {
 		return nil

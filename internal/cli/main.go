@@ -19,19 +19,15 @@ import (
 // outputBuffer is the size of a command's output buffer in bytes.
 const outputBuffer = 64 << 10
 
-// An Env is what a process gives to Main besides its arguments and streams.
-// The zero value has only the built-in commands.
+// An Env is what a process gives to Main besides its arguments and streams. The zero value has only the built-in commands.
 type Env struct {
 	Commands []Command
 	Open     Opener
-	// Names returns the names of types and members of the runtime that the session looks at, which the session keeps.
-	// Nil has none.
+	// Names returns the names of types and members of the runtime that the session looks at, which the session keeps. Nil has none.
 	Names func(d Dump, runtime string) Names
-	// Threads returns the OS ids of the threads, in the order of their indices; nil
-	// knows none.
+	// Threads returns the OS ids of the threads, in the order of their indices; nil knows none.
 	Threads func(d Dump, runtime string) ([]uint32, error)
-	// Greeting returns the lines that the prompt begins with for a dump, whose
-	// runtime the session looks at; nil begins with none.
+	// Greeting returns the lines that the prompt begins with for a dump, whose runtime the session looks at; nil begins with none.
 	Greeting func(d Dump, runtime string) []string
 	// LookupEnv is os.LookupEnv; nil knows no variable.
 	LookupEnv func(string) (string, bool)
@@ -46,8 +42,7 @@ type Env struct {
 	Sandbox func(ctx context.Context, d Dump) error
 	// Limits are the ceilings that --limit knows.
 	Limits []Limit
-	// Recover makes a panic the error of its command. Without it, as in tests,
-	// panics show.
+	// Recover makes a panic the error of its command. Without it, as in tests, panics show.
 	Recover bool
 	// KeepOpen leaves the dump open at the end: whoever opened it has more questions.
 	KeepOpen bool
@@ -82,8 +77,7 @@ func (e *Env) isTerminal(stream any) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// globals are the options that are accepted before the command, and after it where the command has no option of the same
-// name.
+// globals are the options that are accepted before the command, and after it where the command has no option of the same name.
 type globals struct {
 	Dump string `opt:"dump,d" kind:"file" help:"the dump, - for standard input; else SOSGO_DUMP, or the only dump in the current folder"`
 	OpenOptions
@@ -199,8 +193,7 @@ func (a *app) main(ctx context.Context, args []string) int {
 	return a.start(ctx, words)
 }
 
-// isDumpFile reports whether the first word is a file, as in "sosgo core.1234". A
-// command of that name goes before.
+// isDumpFile reports whether the first word is a file, as in "sosgo core.1234". A command of that name goes before.
 func (a *app) isDumpFile(words []word) bool {
 	if len(words) == 0 {
 		return false
@@ -273,8 +266,7 @@ func (a *app) fail(command string, err error) int {
 	return ExitCode(err)
 }
 
-// run runs one command with its output to w. It prints the error; callers
-// only want its exit code.
+// run runs one command with its output to w. It prints the error; callers only want its exit code.
 func (a *app) run(ctx context.Context, words []word, w io.Writer) error {
 	cmd, p, err := a.parseCommand(words)
 	if err != nil {
@@ -317,8 +309,7 @@ func (a *app) run(ctx context.Context, words []word, w io.Writer) error {
 	return err
 }
 
-// parseCommand reads a command and its options. Global options of a line of
-// a session hold for that line only.
+// parseCommand reads a command and its options. Global options of a line of a session hold for that line only.
 func (a *app) parseCommand(words []word) (*Command, *parser, error) {
 	if err := expand(words, a.session); err != nil {
 		return nil, nil, err
@@ -399,8 +390,7 @@ func (a *app) configure(cmd *Command, p *parser) error {
 	return err
 }
 
-// nameDump takes the dump's file name from --dump or from the argument of a
-// command that has one.
+// nameDump takes the dump's file name from --dump or from the argument of a command that has one.
 func (a *app) nameDump(cmd *Command, p *parser) error {
 	named := a.globals.Dump
 	if cmd.DumpArg {
@@ -474,8 +464,7 @@ func (c *Context) ask() (report.Answer, error) {
 	return c.Command.around(c, func() (report.Answer, error) { return c.Command.Ask(c) })
 }
 
-// write writes an answer in the form that the user wants, and passes on what
-// it lacks. Beside a failure, JSON has no text.
+// write writes an answer in the form that the user wants, and passes on what it lacks. Beside a failure, JSON has no text.
 func (c *Context) write(a *report.Answer, failed bool) error {
 	var err error
 	switch {
@@ -546,9 +535,8 @@ func (c *Context) end(err error) error {
 	return errors.Join(jsonErr, c.buf.Flush())
 }
 
-// watchInterrupt calls end when the user wants no more of what runs, also if the request came before. The function
-// that it returns ends the watch, and returns when nobody watches any more: a request that comes then is for what
-// runs next.
+// watchInterrupt calls end when the user wants no more of what runs, also if the request came before. The function that it returns ends the
+// watch, and returns when nobody watches any more: a request that comes then is for what runs next.
 func (a *app) watchInterrupt(end func()) (stop func()) {
 	if a.env.Interrupt == nil {
 		return func() {}

@@ -49,8 +49,7 @@ func newParser(c *Command, global *binding) *parser {
 	return &parser{command: c, own: c.declaration().bind(), global: global}
 }
 
-// parse reads words. With first set it stops at the first word that is not an
-// option, and returns the words from there on.
+// parse reads words. With first set it stops at the first word that is not an option, and returns the words from there on.
 func (p *parser) parse(words []word, first bool) (rest []word, err error) {
 	for len(words) > 0 {
 		w := words[0]
@@ -133,8 +132,7 @@ func (p *parser) option(words []word) ([]word, error) {
 	return words, nil
 }
 
-// isKnownOption reports whether w, which stands where a value should, is an
-// option: a forgotten value must not swallow it.
+// isKnownOption reports whether w, which stands where a value should, is an option: a forgotten value must not swallow it.
 func (p *parser) isKnownOption(w word) bool {
 	if !w.isOption() {
 		return false
@@ -233,8 +231,7 @@ func (p *parser) usagef(format string, args ...any) *UsageError {
 // errNoVariable is why a variable has no value yet.
 var errNoVariable = errors.New("has no value yet")
 
-// expand replaces the variables $_ (the last address) and $thread (the id of
-// the current thread) where they are a whole unquoted word.
+// expand replaces the variables $_ (the last address) and $thread (the id of the current thread) where they are a whole unquoted word.
 func expand(words []word, s *Session) error {
 	for i := range words {
 		w := &words[i]

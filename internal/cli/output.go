@@ -17,8 +17,7 @@ import (
 	"github.com/sosgo/sosgo/internal/report"
 )
 
-// A sink is the end of a command's output. Its first error stays, and cancels
-// the command: walking a heap for nobody is waste.
+// A sink is the end of a command's output. Its first error stays, and cancels the command: walking a heap for nobody is waste.
 type sink struct {
 	w      io.Writer
 	cancel context.CancelCauseFunc
@@ -37,8 +36,7 @@ func (s *sink) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// outputError returns what the user must know of s's error: nothing when the
-// reader just went away.
+// outputError returns what the user must know of s's error: nothing when the reader just went away.
 func (s *sink) outputError() error {
 	if s.err == nil || errors.Is(s.err, errOutputClosed) || isBrokenPipe(s.err) {
 		return nil
@@ -55,9 +53,8 @@ func isBrokenPipe(err error) bool {
 	return runtime.GOOS == "windows" && (errors.Is(err, errorBrokenPipe) || errors.Is(err, errorNoData))
 }
 
-// A terminalWriter is the last guard between a dump and a terminal: it escapes
-// whatever moves the cursor or changes the terminal's state. Commands escape
-// what they print themselves, in place; this is for what slipped through.
+// A terminalWriter is the last guard between a dump and a terminal: it escapes whatever moves the cursor or changes the terminal's state.
+// Commands escape what they print themselves, in place; this is for what slipped through.
 type terminalWriter struct {
 	w    io.Writer
 	part []byte // the start of a character whose rest is still to come
@@ -76,8 +73,7 @@ func (t *terminalWriter) Write(p []byte) (int, error) {
 	return len(p), err
 }
 
-// A stderrWriter lets progress bars, which draw from their own goroutine, and
-// messages share stderr.
+// A stderrWriter lets progress bars, which draw from their own goroutine, and messages share stderr.
 type stderrWriter struct {
 	mu       sync.Mutex
 	w        io.Writer
@@ -159,8 +155,7 @@ func asWriteError(err, made error) error {
 	return &WriteError{err}
 }
 
-// WriteDir writes a folder that the user named, which must not exist or be empty: it is there when all files are, and not at all
-// otherwise.
+// WriteDir writes a folder that the user named, which must not exist or be empty: it is there when all files are, and not at all otherwise.
 func (c *Context) WriteDir(name string, write func(dir string) error) error {
 	if c.Session.options.Sandbox {
 		return errSandboxed
@@ -190,8 +185,7 @@ const (
 	kindPDB     = "a PDB"
 )
 
-// evidence names the kind of a file that takes part in finding out why a process
-// died; it is empty for others, and for devices.
+// evidence names the kind of a file that takes part in finding out why a process died; it is empty for others, and for devices.
 func evidence(path string, existing fs.FileInfo) string {
 	if !existing.Mode().IsRegular() {
 		return ""

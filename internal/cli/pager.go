@@ -28,8 +28,7 @@ type pager struct {
 	pipe    io.WriteCloser
 }
 
-// pagerCommand returns the program that shows output in pages, with its arguments; none if the user wants none, or if
-// there is none.
+// pagerCommand returns the program that shows output in pages, with its arguments; none if the user wants none, or if there is none.
 func (a *app) pagerCommand() []string {
 	if a.globals.NoPager || a.session.options.Sandbox || a.globals.Sandbox || a.env.getenv("TERM") == "dumb" {
 		return nil

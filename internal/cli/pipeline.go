@@ -13,15 +13,13 @@ import (
 	"strings"
 )
 
-// A lineWriter takes the lines of an output, without their ends. It returns
-// errOutputClosed when it wants no more.
+// A lineWriter takes the lines of an output, without their ends. It returns errOutputClosed when it wants no more.
 type lineWriter interface {
 	writeLine(b []byte) error
 	close() error
 }
 
-// newPipeline returns a writer that sends what it gets through filters to w,
-// and a function that ends the output.
+// newPipeline returns a writer that sends what it gets through filters to w, and a function that ends the output.
 func newPipeline(filters [][]word, w io.Writer) (io.Writer, func() error, error) {
 	if len(filters) == 0 {
 		return w, func() error { return nil }, nil
@@ -170,8 +168,7 @@ func (e *lineEnd) writeLine(b []byte) error {
 
 func (e *lineEnd) close() error { return e.w.Flush() }
 
-// grep passes lines that contain the text, or match it as a regular
-// expression. Both, because type names are full of characters that mean
+// grep passes lines that contain the text, or match it as a regular expression. Both, because type names are full of characters that mean
 // something in expressions: Outer+Inner must find itself.
 type grep struct {
 	next   lineWriter
@@ -272,8 +269,7 @@ func writeAll(next lineWriter, lines [][]byte) error {
 	return next.close()
 }
 
-// sorter passes all lines in order: of their bytes, or of the numbers that
-// they start with.
+// sorter passes all lines in order: of their bytes, or of the numbers that they start with.
 type sorter struct {
 	next    lineWriter
 	lines   [][]byte

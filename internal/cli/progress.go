@@ -14,9 +14,8 @@ const (
 	progressTick  = 100 * time.Millisecond
 )
 
-// A Progress shows how far a long command is, on stderr, when that is a
-// terminal and the command has run for a second. Its methods may be called
-// from any goroutine, and cost an atomic store.
+// A Progress shows how far a long command is, on stderr, when that is a terminal and the command has run for a second. Its methods may be
+// called from any goroutine, and cost an atomic store.
 type Progress struct {
 	done, total atomic.Uint64
 	stop        chan struct{}
@@ -24,8 +23,7 @@ type Progress struct {
 	ended       sync.WaitGroup
 }
 
-// Progress starts a progress display. The caller ends it with Done; at the
-// latest it ends with the command.
+// Progress starts a progress display. The caller ends it with Done; at the latest it ends with the command.
 func (c *Context) Progress(label string) *Progress {
 	p := &Progress{stop: make(chan struct{})}
 	c.progress = append(c.progress, p)

@@ -55,9 +55,8 @@ func (a *app) promptCommand() Command {
 	})
 }
 
-// runPrompt reads and runs lines until the end of input. Errors of commands
-// are printed where they happen; it returns the first one of -c lines and of
-// scripts, for the exit code.
+// runPrompt reads and runs lines until the end of input. Errors of commands are printed where they happen; it returns the first one of -c
+// lines and of scripts, for the exit code.
 func (a *app) runPrompt(c *Context) error {
 	if a.inSession {
 		err := Usagef("this is the prompt; start another sosgo for another dump")
@@ -86,8 +85,7 @@ func (a *app) runPrompt(c *Context) error {
 	return first
 }
 
-// greet prints what the dump wants to be said first, on stderr like the rest
-// of the prompt's own words.
+// greet prints what the dump wants to be said first, on stderr like the rest of the prompt's own words.
 func (a *app) greet(ctx context.Context) {
 	if a.env.Greeting == nil {
 		return
@@ -200,9 +198,8 @@ func (a *app) newReadline() lineReader {
 	return e
 }
 
-// historyFile returns where the prompt keeps its history: the folder for state of
-// the XDG specification, or its like on Windows. Without one there is no
-// history.
+// historyFile returns where the prompt keeps its history: the folder for state of the XDG specification, or its like on Windows. Without
+// one there is no history.
 func (a *app) historyFile() string {
 	if a.session.options.Sandbox {
 		return ""

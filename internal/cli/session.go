@@ -11,8 +11,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Dump is an open dump. Commands assert it to the concrete type in one
-// helper of theirs; this package only closes it.
+// A Dump is an open dump. Commands assert it to the concrete type in one helper of theirs; this package only closes it.
 type Dump interface{ Close() error }
 
 // OpenOptions are the global options that concern opening.
@@ -28,11 +27,9 @@ type OpenOptions struct {
 
 	Limits map[string]uint64 `opt:"-"` // of the names of Env.Limits, in bytes
 	Jobs   int               `opt:"-"` // worker goroutines; 0: one a processor
-	// Context is that of the command that runs now: what ends it ends downloads.
-	// It may be called from several goroutines.
+	// Context is that of the command that runs now: what ends it ends downloads. It may be called from several goroutines.
 	Context func() context.Context `opt:"-"`
-	// Progress receives the number of unpacked bytes and the total, which is 0 if unknown. Several
-	// goroutines may call it.
+	// Progress receives the number of unpacked bytes and the total, which is 0 if unknown. Several goroutines may call it.
 	Progress func(done, total uint64) `opt:"-"`
 }
 
@@ -42,9 +39,8 @@ type Opener func(ctx context.Context, path string, o OpenOptions) (Dump, error)
 // recentAddresses is how many addresses a session remembers for completion.
 const recentAddresses = 64
 
-// A Session is what commands of one process share: the dump, which is opened
-// when it is first wanted, the runtime that is looked at, the current thread and
-// the last address. It is for one goroutine.
+// A Session is what commands of one process share: the dump, which is opened when it is first wanted, the runtime that is looked at, the
+// current thread and the last address. It is for one goroutine.
 type Session struct {
 	open    Opener
 	choose  func() (string, error)
@@ -69,8 +65,7 @@ type Session struct {
 	given     int           // how often SetLast was called
 }
 
-// Open returns the dump, and opens it the first time. The error is an
-// OpenError, and stays.
+// Open returns the dump, and opens it the first time. The error is an OpenError, and stays.
 func (s *Session) Open(ctx context.Context, progress func(done, total uint64)) (Dump, error) {
 	if s.opened {
 		return s.dump, s.err
@@ -156,8 +151,7 @@ func (s *Session) forget() {
 // at: its number, or the start of its version; empty is the first CLR.
 func (s *Session) SetRuntime(want string) { s.runtime = want }
 
-// Runtime returns the runtime that commands look at, as --runtime or SetRuntime named
-// it; empty where none was chosen.
+// Runtime returns the runtime that commands look at, as --runtime or SetRuntime named it; empty where none was chosen.
 func (s *Session) Runtime() string { return s.runtime }
 
 // SetThread makes the thread with that OS id the current one.
@@ -191,9 +185,8 @@ func (s *Session) Recent() []target.Addr {
 	return r
 }
 
-// variable returns the text of a variable; known reports whether there is such a
-// variable, ok whether it has a value. Addresses come without zeros and
-// prefix in front, so that they also match inside any output.
+// variable returns the text of a variable; known reports whether there is such a variable, ok whether it has a value. Addresses come
+// without zeros and prefix in front, so that they also match inside any output.
 func (s *Session) variable(name string) (text string, known, ok bool) {
 	switch strings.ToLower(name) {
 	case "$_":

@@ -5,8 +5,7 @@ package compilernames
 
 import "strings"
 
-// Method returns the method from which a state machine with the given name was made. It returns names
-// of another form unchanged.
+// Method returns the method from which a state machine with the given name was made. It returns names of another form unchanged.
 //
 //	Ns.Type+<Method>d__4              Ns.Type.Method
 //	Ns.Type+<Method>d__4<Ns.Order>    Ns.Type.Method<Ns.Order>
@@ -43,8 +42,7 @@ func Method(full string) string {
 	return declaring + "." + name + args
 }
 
-// Declaring returns the method that contains a local function or lambda, by its name. It returns names
-// of other methods unchanged.
+// Declaring returns the method that contains a local function or lambda, by its name. It returns names of other methods unchanged.
 //
 //	<Wait>g____PInvoke|24_0   Wait
 //	<Wait>b__3_0              Wait

@@ -1,5 +1,4 @@
-// Package cursor decodes little-endian values from a byte slice with one sticky error, so that a
-// decoder checks once per structure.
+// Package cursor decodes little-endian values from a byte slice with one sticky error, so that a decoder checks once per structure.
 package cursor
 
 import (

@@ -280,8 +280,7 @@ func (g *builder) moduleFile(m *dac.Module) {
 	}
 }
 
-// code counts the bytes of the precompiled images' unwind tables that
-// can be read. Small dumps hold those pages that the stacks needed.
+// code counts the bytes of the precompiled images' unwind tables that can be read. Small dumps hold those pages that the stacks needed.
 func (g *builder) code(rt *dac.Runtime) answer.PartDiagnosis {
 	p := answer.PartDiagnosis{Part: answer.PartCode}
 	modules, err := rt.KnownModules()

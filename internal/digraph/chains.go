@@ -7,10 +7,9 @@ import (
 	"github.com/sosgo/sosgo/internal/offheap"
 )
 
-// Chains finds ways in which a node is held that share nothing but the node: at most count paths, each
-// from a root to u, both included, the shortest first. Each is a shortest path without nodes of the
-// earlier chains, so a root begins at most one, and a greedy choice may miss some. Two chains prove
-// that nothing but u and the holders of all roots dominates u. One chain proves nothing.
+// Chains finds ways in which a node is held that share nothing but the node: at most count paths, each from a root to u, both included, the
+// shortest first. Each is a shortest path without nodes of the earlier chains, so a root begins at most one, and a greedy choice may miss
+// some. Two chains prove that nothing but u and the holders of all roots dominates u. One chain proves nothing.
 //
 // held is the reverse of the graph (Reverse). root reports whether a node is a root; chains begin there, even at roots
 // that are held themselves. If u is a root, the first chain is u alone. skip, if not nil, excludes nodes such as

@@ -36,9 +36,8 @@ func (g *Graph) DepthFirst(ctx context.Context, roots []uint32, opt Options) (*F
 	return d.forest(), nil
 }
 
-// A dfs is a depth-first search. Its stack holds edges, the last on top: their target and the number
-// of their source. A node may be on the stack more than once. The edge taken first reaches it, as in a
-// recursion; the others then find it visited.
+// A dfs is a depth-first search. Its stack holds edges, the last on top: their target and the number of their source. A node may be on the
+// stack more than once. The edge taken first reaches it, as in a recursion; the others then find it visited.
 //
 // Rows are pushed in batches, above an entry for their rest: a row of 10 million edges takes one entry and a batch.
 // Before a node of a batch is visited, its visited bit and the start of its row are loaded for the whole batch, so that

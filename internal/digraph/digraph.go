@@ -2,11 +2,10 @@
 // dominators with sums along them, reachable sets, entry points of unreachable parts, and disjoint chains. Nodes and
 // edges are numbers; the package knows no heaps or dumps.
 //
-// A graph is stored in compressed rows ([Graph]): 4 bytes per node and per edge. The package is
-// designed for 10^6 to 10^9 edges. Arrays are outside Go's heap (package offheap) and freed at the end
-// of the phase that needs them. Nothing recurses. Each function states its memory in bytes per node (n
-// nodes, m edges), all charged to Options.Budget. Results depend on the graph alone, never on the
-// number of workers. No function changes its graph, and a graph is safe for concurrent use.
+// A graph is stored in compressed rows ([Graph]): 4 bytes per node and per edge. The package is designed for 10^6 to 10^9 edges. Arrays are
+// outside Go's heap (package offheap) and freed at the end of the phase that needs them. Nothing recurses. Each function states its memory
+// in bytes per node (n nodes, m edges), all charged to Options.Budget. Results depend on the graph alone, never on the number of workers.
+// No function changes its graph, and a graph is safe for concurrent use.
 //
 // Functions return ctx.Err() within milliseconds after ctx is done, and free their memory, as for every other error.
 // The numbers in a graph are trusted; use [Graph.Check] for rows of doubtful origin.
@@ -28,8 +27,7 @@ import (
 // None is the absence of a node: in results it marks an unreached node.
 const None = ^uint32(0)
 
-// MaxNodes and MaxEdges bound the nodes and edges of a graph. One number is None, and one is reserved
-// for the pseudo root of Dominators.
+// MaxNodes and MaxEdges bound the nodes and edges of a graph. One number is None, and one is reserved for the pseudo root of Dominators.
 const (
 	MaxNodes = 1<<32 - 3
 	MaxEdges = 1<<32 - 1
@@ -54,9 +52,8 @@ func CheckSize(nodes, edges uint64) error {
 	return nil
 }
 
-// A Graph has nodes 0 to n-1 and m edges. The edges of node u lead to
-// Targets[Offsets[u]:Offsets[u+1]], in any order; loops and repeated edges are allowed. There are n+1
-// ascending offsets; the first is 0 and the last m. The zero Graph has no nodes.
+// A Graph has nodes 0 to n-1 and m edges. The edges of node u lead to Targets[Offsets[u]:Offsets[u+1]], in any order; loops and repeated
+// edges are allowed. There are n+1 ascending offsets; the first is 0 and the last m. The zero Graph has no nodes.
 type Graph struct {
 	Offsets []uint32
 	Targets []uint32
@@ -199,9 +196,8 @@ func (j *job) spans(ctx context.Context, n int, f func(worker, lo, hi int)) erro
 	return ctx.Err()
 }
 
-// touch makes the system allocate the memory of an array that will be written completely, in order and
-// by all workers. The system zeroes large pages at first touch; all of them within one stride would
-// take tens of milliseconds without a check of ctx.
+// touch makes the system allocate the memory of an array that will be written completely, in order and by all workers. The system zeroes
+// large pages at first touch; all of them within one stride would take tens of milliseconds without a check of ctx.
 func (o Options) touch(ctx context.Context, array []uint32) error {
 	const piece = 1 << 18 // half a large page
 	j := &job{workers: min(o.workers(), len(array)/piece+1)}

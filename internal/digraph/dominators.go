@@ -7,18 +7,15 @@ import (
 	"github.com/sosgo/sosgo/internal/offheap"
 )
 
-// Dominators is the dominator tree of what a root reaches, and a second tree of what only the entries
-// reach ([Graph.Dominators]). A node is dominated by the nodes on all of its paths; its immediate
-// dominator is the last of them.
+// Dominators is the dominator tree of what a root reaches, and a second tree of what only the entries reach ([Graph.Dominators]). A node is
+// dominated by the nodes on all of its paths; its immediate dominator is the last of them.
 type Dominators struct {
-	// Idom holds the immediate dominator of each node: None for an unreached node, the root itself for
-	// the root. Element n (the number of nodes) is the pseudo root of the entries: its own dominator,
-	// or None without entries. So Idom has n+1 elements.
+	// Idom holds the immediate dominator of each node: None for an unreached node, the root itself for the root. Element n (the number of
+	// nodes) is the pseudo root of the entries: its own dominator, or None without entries. So Idom has n+1 elements.
 	Idom []uint32
 
-	// Order holds the nodes of both trees in preorder of the dominator tree: each node precedes those
-	// that it dominates, which follow it directly, in depth-first order. The root's tree is
-	// Order[:Live]; then come the pseudo root, if there is one, and its tree.
+	// Order holds the nodes of both trees in preorder of the dominator tree: each node precedes those that it dominates, which follow it
+	// directly, in depth-first order. The root's tree is Order[:Live]; then come the pseudo root, if there is one, and its tree.
 	Order []uint32
 
 	Live int // number of nodes that the root reaches, itself included
@@ -50,10 +47,9 @@ func (d *Dominators) FreeReached() {
 	d.Reached = nil
 }
 
-// Dominators finds the exact dominators of all nodes that root reaches. entries, which may be empty,
-// are where the part that root does not reach is entered (Graph.Entries). The nodes reached from them
-// form a second tree under a pseudo root, number n, with an edge to each entry. Edges from there to
-// what root reaches don't count: garbage owns nothing that is alive.
+// Dominators finds the exact dominators of all nodes that root reaches. entries, which may be empty, are where the part that root does not
+// reach is entered (Graph.Entries). The nodes reached from them form a second tree under a pseudo root, number n, with an edge to each
+// entry. Edges from there to what root reaches don't count: garbage owns nothing that is alive.
 //
 // In addition to the graph it takes, for n reached nodes and x edges outside the depth-first tree (x ≤
 // m-n+1; on real heaps a fifth to a half of all edges):
@@ -64,9 +60,8 @@ func (d *Dominators) FreeReached() {
 //	dominators, order         16n + 6x at first, then 16n
 //	the result                 8n
 //
-// At 1.3 edges per object it peaks at 18n, in addition to the graph's 9.2n; DominatorBytes returns a
-// bound. The need of a graph is known once it was searched; if it exceeds the budget, the function
-// ends there. Time grows with n+m; the worst case is n log n + m log n.
+// At 1.3 edges per object it peaks at 18n, in addition to the graph's 9.2n; DominatorBytes returns a bound. The need of a graph is known
+// once it was searched; if it exceeds the budget, the function ends there. Time grows with n+m; the worst case is n log n + m log n.
 //
 // The algorithm is SEMI-NCA (L. Georgiadis, Linear-Time Algorithms for Dominators and Related
 // Problems, 2005, 2.3), shaped by profiles:
@@ -287,8 +282,7 @@ func (l *looked) look(nodes []uint32, num, parent []uint32) {
 	}
 }
 
-// keep stores the edges from number a that affect dominators: not tree edges and loops, nor edges from
-// the second tree into the first.
+// keep stores the edges from number a that affect dominators: not tree edges and loops, nor edges from the second tree into the first.
 func (s *semiNCA) keep(w int, a uint32, ends *looked, from, to int) {
 	live := uint32(s.live)
 	for i := from; i < to; i++ {

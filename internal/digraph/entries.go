@@ -12,8 +12,7 @@ import (
 // without incoming edges from other nodes outside and, for each cycle (strongly connected component) without such
 // edges, its lowest number; ascending. With them Dominators builds a second tree of what is outside.
 //
-// The result takes 4 bytes for each entry, which the caller frees. The function takes another n/4 + 4
-// bytes for each node outside the set.
+// The result takes 4 bytes for each entry, which the caller frees. The function takes another n/4 + 4 bytes for each node outside the set.
 func (g *Graph) Entries(ctx context.Context, closed []uint64, opt Options) (*offheap.Array[uint32], error) {
 	e := &entrySearch{g: g, closed: bitmap{words: closed}, job: opt.job("entries"), left: stride}
 	defer e.free()
@@ -124,10 +123,9 @@ func (e *entrySearch) append(u uint32) error {
 	return nil
 }
 
-// cycles finds an entry for each cycle that nothing outside of it holds. It marks what is reachable
-// from the lowest unmarked node, and repeats; these starting nodes hold everything that is left. The
-// last of them is not reached from the others, so it is the lowest node of a cycle that nothing holds.
-// Without what it reaches, the same holds for the last but one, and so on back to the first.
+// cycles finds an entry for each cycle that nothing outside of it holds. It marks what is reachable from the lowest unmarked node, and
+// repeats; these starting nodes hold everything that is left. The last of them is not reached from the others, so it is the lowest node of
+// a cycle that nothing holds. Without what it reaches, the same holds for the last but one, and so on back to the first.
 func (e *entrySearch) cycles(ctx context.Context) error {
 	open, reached := e.n, e.reach.n
 	err := e.outside(ctx, func(u uint32) error {

@@ -85,10 +85,9 @@ func (r *Reach) truncate(n int) {
 	r.n = n
 }
 
-// Add adds the sources and everything reachable from them, and returns the new nodes and the sum of
-// their sizes. It does not revisit what is in the set: rounds of Add cost no more than one, and the
-// sum of a source added after others is what only it reaches. sizes are by node, in any unit; nodes
-// past its end have none. After an error the set is incomplete until Reset.
+// Add adds the sources and everything reachable from them, and returns the new nodes and the sum of their sizes. It does not revisit what
+// is in the set: rounds of Add cost no more than one, and the sum of a source added after others is what only it reaches. sizes are by
+// node, in any unit; nodes past its end have none. After an error the set is incomplete until Reset.
 func (r *Reach) Add(ctx context.Context, sources []uint32, sizes []uint32) (nodes []uint32, sum uint64, err error) {
 	return r.add(ctx, sources, sizes, nil)
 }

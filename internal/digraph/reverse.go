@@ -31,9 +31,8 @@ func (g *Graph) Reverse(ctx context.Context, opt Options) (*Graph, error) {
 	return rev, nil
 }
 
-// reverseInto assigns each worker a range of nodes. The worker reads all edges and takes those that
-// lead into its range. Reading is sequential and cheap; the cost is the one counter and the one cell
-// that an edge touches, which need neither locks nor sorting.
+// reverseInto assigns each worker a range of nodes. The worker reads all edges and takes those that lead into its range. Reading is
+// sequential and cheap; the cost is the one counter and the one cell that an edge touches, which need neither locks nor sorting.
 func (g *Graph) reverseInto(ctx context.Context, opt Options, rev *Graph) error {
 	n := g.Nodes()
 	if err := opt.touch(ctx, rev.Offsets); err != nil {

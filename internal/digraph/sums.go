@@ -76,8 +76,7 @@ func (d *Dominators) Children(ctx context.Context, opt Options) (*Graph, error) 
 	return &Graph{Offsets: offsets.Slice(), Targets: targets.Slice(), owned: [2]*offheap.Array[uint32]{offsets, targets}}, nil
 }
 
-// childrenInto returns a counting sort. The offset after each node is first its number of children, then
-// where the next one goes.
+// childrenInto returns a counting sort. The offset after each node is first its number of children, then where the next one goes.
 func (d *Dominators) childrenInto(ctx context.Context, j *job, offsets, targets []uint32) (int, error) {
 	n := len(d.Idom)
 	total := 3 * uint64(n)
@@ -116,10 +115,9 @@ func (d *Dominators) childrenInto(ctx context.Context, j *job, offsets, targets 
 	return int(sum), nil
 }
 
-// SumByClass sums values by class over the topmost nodes of each class in the dominator tree. A node counts for its
-// class unless a node of the same class dominates it, since that one's retained size includes it. classes are by node,
-// numbers below count; nodes past the end of classes have none. The sums of Retained's values are the retained sizes of
-// the classes; with nil values each topmost node counts 1.
+// SumByClass sums values by class over the topmost nodes of each class in the dominator tree. A node counts for its class unless a node of
+// the same class dominates it, since that one's retained size includes it. classes are by node, numbers below count; nodes past the end of
+// classes have none. The sums of Retained's values are the retained sizes of the classes; with nil values each topmost node counts 1.
 //
 // nodes is Order or a part of it that is a tree: Order[:Live] is alive, Order[Live:] is the rest. The
 // function takes 4 bytes for each node on the longest path of the tree, and 12 for each class.

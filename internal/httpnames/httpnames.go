@@ -1,5 +1,4 @@
-// Package httpnames interprets names of HTTP: headers, Kestrel's fields for them, which headers are
-// secrets, and the hosts of URIs.
+// Package httpnames interprets names of HTTP: headers, Kestrel's fields for them, which headers are secrets, and the hosts of URIs.
 package httpnames
 
 import (

@@ -21,8 +21,7 @@ type Valuer interface {
 
 // A RowStreamer is a list that formats its rows with several workers.
 type RowStreamer interface {
-	// StreamJSON calls emit with rows of JSON in their order, separated by "," and a line feed. It never calls emit
-	// for an empty list.
+	// StreamJSON calls emit with rows of JSON in their order, separated by "," and a line feed. It never calls emit for an empty list.
 	StreamJSON(emit func(rows []byte) error) error
 }
 

@@ -103,8 +103,7 @@ func usable(ranges []Range, size int64) (kept []Range, cut uint64, past, wrapped
 	return kept, cut, past, wrapped
 }
 
-// resolve returns ranges sorted and disjoint, and how many of them lost bytes to an earlier one. It
-// takes O(n log n) however they overlap.
+// resolve returns ranges sorted and disjoint, and how many of them lost bytes to an earlier one. It takes O(n log n) however they overlap.
 func resolve(ranges []Range) (disjoint []Range, overlaps int) {
 	order := make([]int, len(ranges))
 	for i := range order {

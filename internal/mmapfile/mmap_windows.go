@@ -18,8 +18,7 @@ func mapFile(f *os.File, n int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The address is the system's, not a Go object's: vet's rule about
-	// uintptr conversions is met by reading it as a pointer in place.
+	// The address is the system's, not a Go object's: vet's rule about uintptr conversions is met by reading it as a pointer in place.
 	return unsafe.Slice(*(**byte)(unsafe.Pointer(&addr)), n), nil
 }
 

@@ -3,10 +3,9 @@
 //
 // # Files that change
 //
-// A mapping shows the file as it is now, not as it was when it was opened. On Unix a file that another process
-// truncates while it is mapped has no pages any more behind its old end, and touching one of them raises SIGBUS, which
-// ends the program. Windows refuses to truncate a mapped file. Someone who reads a dump while it may still be written
-// or cut asks for no mapping: a read past the end is then an error.
+// A mapping shows the file as it is now, not as it was when it was opened. On Unix a file that another process truncates while it is mapped
+// has no pages any more behind its old end, and touching one of them raises SIGBUS, which ends the program. Windows refuses to truncate a
+// mapped file. Someone who reads a dump while it may still be written or cut asks for no mapping: a read past the end is then an error.
 package mmapfile
 
 import (

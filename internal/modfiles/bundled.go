@@ -294,9 +294,8 @@ func (f *Files) lookInBundle(ctx context.Context, m *target.Module, p *Policy) (
 // errNotExtracted: the path of a module is not one that a program writes the files of its bundle to.
 var errNotExtracted = fmt.Errorf("no file that a program of the process has in its bundle: %w", os.ErrNotExist)
 
-// extracted searches for an extracted file m in the bundle of the program that wrote it. Files of a bundle that can't be
-// mapped from it are written to FOLDER/PROGRAM/ID/PATH. FOLDER is DOTNET_BUNDLE_EXTRACT_BASE_DIR or a folder of the
-// user, and ID identifies the bundle.
+// extracted searches for an extracted file m in the bundle of the program that wrote it. Files of a bundle that can't be mapped from it are
+// written to FOLDER/PROGRAM/ID/PATH. FOLDER is DOTNET_BUNDLE_EXTRACT_BASE_DIR or a folder of the user, and ID identifies the bundle.
 func (f *Files) extracted(ctx context.Context, m *target.Module, judge func(*image.Image) (Proof, error)) (*image.Image, Proof, error) {
 	if f.Process == nil || m.Bundle != nil || !target.NamedLibrary(m.Path) {
 		return nil, "", errNotExtracted

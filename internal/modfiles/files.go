@@ -22,8 +22,7 @@ type Files struct {
 	Memory target.Memory // the dump's memory, which identifies the modules
 	// Process, if not nil, lists what the process has mapped: without it the files of bundles are not looked for.
 	Process target.Target
-	// Wrap, if not nil, returns what stands between the readers and a file's
-	// bytes, which are addressed as the loaded image is, from 0.
+	// Wrap, if not nil, returns what stands between the readers and a file's bytes, which are addressed as the loaded image is, from 0.
 	Wrap    func(*target.Module, target.Memory) target.Memory
 	Context func() context.Context // if not nil, returns the context that ends a search
 
@@ -39,8 +38,7 @@ type Files struct {
 	unpacked    atomic.Int64 // bytes of bundles' files
 }
 
-// A fileKey holds what a search goes by: an image that was found by its headers alone is looked for again once the runtime
-// says what it is.
+// A fileKey holds what a search goes by: an image that was found by its headers alone is looked for again once the runtime says what it is.
 type fileKey struct {
 	base    target.Addr
 	path    string

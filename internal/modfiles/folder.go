@@ -35,8 +35,7 @@ func (f *folder) Candidates(m *target.Module, _ *image.Identity) iter.Seq[string
 	}
 }
 
-// list walks the folder in lexical order. Links to files count as files. Links to folders are not
-// followed, except for the root.
+// list walks the folder in lexical order. Links to files count as files. Links to folders are not followed, except for the root.
 func (f *folder) list() {
 	f.files = map[string][]string{}
 	root := f.root

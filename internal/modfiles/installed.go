@@ -23,8 +23,7 @@ type Installed struct {
 	frameworks []string
 }
 
-// packagesInPath extracts package and version from a path such as
-// …/microsoft.netcore.app.runtime.linux-x64/8.0.5/runtimes/… .
+// packagesInPath extracts package and version from a path such as …/microsoft.netcore.app.runtime.linux-x64/8.0.5/runtimes/… .
 var packagesInPath = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?i)[/\\]packages[/\\]([\w.-]+)[/\\](\d[\w.-]*)[/\\](.+)$`)
 })

@@ -59,9 +59,8 @@ type failingSource interface {
 	Failure(m *target.Module, id *image.Identity) error
 }
 
-// Find returns the first file of m that judge accepts, opened, with judge's proof,
-// and the files that were looked at in order. The error wraps os.ErrNotExist when no
-// file was the right one, with the reason for one of them; if ctx ended, it is ctx's.
+// Find returns the first file of m that judge accepts, opened, with judge's proof, and the files that were looked at in order. The error
+// wraps os.ErrNotExist when no file was the right one, with the reason for one of them; if ctx ended, it is ctx's.
 func (f *Finder) Find(ctx context.Context, m *target.Module, id *image.Identity, judge func(*image.Image) (Proof, error)) (
 	*image.Image, Proof, []Candidate, error) {
 	f.start()

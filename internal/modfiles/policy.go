@@ -14,9 +14,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Policy decides which file may stand for which memory of a process: which of the paths in a dump may be tried, how a
-// file is opened, and what has to prove that it is the one that was loaded. Nothing else decides it. The zero value
-// tries no path that a dump names.
+// A Policy decides which file may stand for which memory of a process: which of the paths in a dump may be tried, how a file is opened, and
+// what has to prove that it is the one that was loaded. Nothing else decides it. The zero value tries no path that a dump names.
 type Policy struct {
 	// Recorded lets the paths be tried that the dump records: of modules, and of
 	// the PDBs that they name. See namesLocalFile for those that never are.
@@ -38,9 +37,8 @@ type Proof string
 // Judge returns why the file img stands for the module m, whose identity is id as far as the dump records it, and whose
 // memory is mem. The error is image.ErrMismatch for a different file, and ErrUnproven where the dump does not show it.
 //
-// An identity decides alone: a build id, or the time stamp and size of a PE image and the MVID where its metadata is in
-// the dump. Where the dump has none, because its writer left out what is in files, the file has to fit what the loader
-// and the runtime made from it.
+// An identity decides alone: a build id, or the time stamp and size of a PE image and the MVID where its metadata is in the dump. Where the
+// dump has none, because its writer left out what is in files, the file has to fit what the loader and the runtime made from it.
 func (p *Policy) Judge(mem target.Memory, m *target.Module, id *image.Identity, img *image.Image) (Proof, error) {
 	if id.Known() {
 		return Proof(id.Kind()), id.Check(img)

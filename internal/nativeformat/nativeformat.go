@@ -1,6 +1,5 @@
-// Package nativeformat decodes what the NativeAOT compiler puts into a program for reflection and stack traces: the
-// ReadyToRun header that lists its blobs, the metadata with the names of types and methods, and the maps that lead from
-// the program's structures to that metadata.
+// Package nativeformat decodes what the NativeAOT compiler puts into a program for reflection and stack traces: the ReadyToRun header that
+// lists its blobs, the metadata with the names of types and methods, and the maps that lead from the program's structures to that metadata.
 //
 // The form is dotnet/runtime's: src/coreclr/tools/Common/Internal/Runtime (ModuleHeaders.cs, MetadataBlob.cs),
 // Internal/Metadata/NativeFormat (Generator/SchemaDef.cs) and Internal/NativeFormat (NativeFormatReader.*.cs). The
@@ -15,8 +14,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// The kinds of sections of a program that names are read from: ReadyToRunSectionType, and ReflectionMapBlob counted
-// from 300.
+// The kinds of sections of a program that names are read from: ReadyToRunSectionType, and ReflectionMapBlob counted from 300.
 const (
 	SectionGCStatics     = 201
 	SectionThreadStatics = 202

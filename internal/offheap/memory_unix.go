@@ -20,8 +20,7 @@ func (m *memory) commit(_, _ int) error { return nil }
 
 func (m *memory) shrink(bytes int) {
 	if keep := pages(bytes); keep < m.size {
-		// The range is one of our own mappings: it can't fail but for lack of
-		// mappings, and then the memory is given back with the rest.
+		// The range is one of our own mappings: it can't fail but for lack of mappings, and then the memory is given back with the rest.
 		if unix.MunmapPtr(unsafe.Add(m.base, keep), uintptr(m.size-keep)) == nil {
 			m.size = keep
 		}

@@ -14,8 +14,7 @@ func reserve(bytes int) (memory, error) {
 	if err != nil {
 		return memory{}, err
 	}
-	// The address is the system's, not a Go object's: vet's rule about
-	// uintptr conversions is met by reading it as a pointer in place.
+	// The address is the system's, not a Go object's: vet's rule about uintptr conversions is met by reading it as a pointer in place.
 	return memory{*(*unsafe.Pointer)(unsafe.Pointer(&base)), size}, nil
 }
 

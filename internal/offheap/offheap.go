@@ -1,8 +1,7 @@
-// Package offheap provides arrays of plain values outside Go's heap. The object graph takes some bytes for each of up
-// to hundreds of millions of objects. The garbage collector would visit them, keep as much again before releasing
-// anything, and copy them when they grow. Here an array is a range of addresses that the system fills with zeros when
-// touched and takes back at once when freed: the same algorithms took half the memory and two thirds of the time. A
-// [Budget] counts the bytes of arrays and reports needs before work begins.
+// Package offheap provides arrays of plain values outside Go's heap. The object graph takes some bytes for each of up to hundreds of
+// millions of objects. The garbage collector would visit them, keep as much again before releasing anything, and copy them when they grow.
+// Here an array is a range of addresses that the system fills with zeros when touched and takes back at once when freed: the same
+// algorithms took half the memory and two thirds of the time. A [Budget] counts the bytes of arrays and reports needs before work begins.
 //
 // Arrays of 16 MB and more use large pages where available: random access takes a quarter less time,
 // and freeing a tenth. Use [Array.Sparse] for arrays that are touched sparsely.
@@ -72,8 +71,7 @@ func Reserve[T any](budget *Budget, n int) (*Array[T], error) {
 	return a, nil
 }
 
-// Lent returns an array over values owned by somebody else, such as a mapped file. It is not counted,
-// can't grow, and Free only drops it.
+// Lent returns an array over values owned by somebody else, such as a mapped file. It is not counted, can't grow, and Free only drops it.
 func Lent[T any](s []T) *Array[T] { return &Array[T]{s: s[:len(s):len(s)], room: s[:len(s):len(s)]} }
 
 func noMemory(bytes int64, err error) error {

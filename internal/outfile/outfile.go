@@ -20,8 +20,7 @@ type Options struct {
 	Append bool  // append to it
 	New    bool  // keep it: fs.ErrExist
 	Guard  Guard // must allow its replacement; may be nil
-	// Checked promises that readers verify the file. Writing then does not wait for the disk, and a
-	// power failure may leave part of it.
+	// Checked promises that readers verify the file. Writing then does not wait for the disk, and a power failure may leave part of it.
 	Checked bool
 }
 

@@ -10,8 +10,7 @@ import (
 	"github.com/sosgo/sosgo/internal/jsonenc"
 )
 
-// An Answer is what a command has to say: one value, from which JSON is
-// encoded, and a function that writes the same value as text.
+// An Answer is what a command has to say: one value, from which JSON is encoded, and a function that writes the same value as text.
 type Answer struct {
 	// Value is an answer of package answer. Nil for commands that only have
 	// text, such as a manual page: its lines are then the JSON result "text".

@@ -41,8 +41,7 @@ func SharedTypes(results []NamedResult) Shared {
 	return s
 }
 
-// visit visits a type and those in it. inside has the types visited so far; true for those that enclose the one that is
-// visited now.
+// visit visits a type and those in it. inside has the types visited so far; true for those that enclose the one that is visited now.
 func (s Shared) visit(inside map[reflect.Type]bool, p *jsonenc.Plan) {
 	p = item(p)
 	if p.Kind() != jsonenc.Object {

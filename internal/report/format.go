@@ -73,8 +73,7 @@ func Size(bytes uint64) string {
 	return strconv.FormatFloat(v, 'f', 1, 64) + unit
 }
 
-// appendSigned appends v in decimal with commas, or in hexadecimal with a
-// prefix and at least two digits, the sign in front of both.
+// appendSigned appends v in decimal with commas, or in hexadecimal with a prefix and at least two digits, the sign in front of both.
 func appendSigned(b []byte, v int64, kind Kind) []byte {
 	u := uint64(v)
 	if v < 0 && kind != HexValue {

@@ -46,9 +46,8 @@ type Column struct {
 
 func (c *Column) left() bool { return c.Left || c.Kind >= TypeName && !c.Right }
 
-// A Table writes rows in the form of SOS's managed commands: columns separated by one space. Without fitted columns
-// each row is written at once and nothing is allocated for it; with them the rows wait for Flush, so that is for tables
-// that are small. It is for one goroutine.
+// A Table writes rows in the form of SOS's managed commands: columns separated by one space. Without fitted columns each row is written at
+// once and nothing is allocated for it; with them the rows wait for Flush, so that is for tables that are small. It is for one goroutine.
 type Table struct {
 	Indent string // written in front of every line
 

@@ -31,9 +31,8 @@ type ListPart struct {
 	Of     int `json:"of" doc:"items of the whole list"`
 }
 
-// SetWindow omits from the lists everything outside of w. The envelope records under "lists", by the
-// name of each list, which part is present. The list that is the result has the name "". SetWindow
-// must be called before the result is written.
+// SetWindow omits from the lists everything outside of w. The envelope records under "lists", by the name of each list, which part is
+// present. The list that is the result has the name "". SetWindow must be called before the result is written.
 func (e *JSONEncoder) SetWindow(w Window) { e.window, e.parts = &w, map[string]*ListPart{} }
 
 func (e *JSONEncoder) cuts(list string) bool {

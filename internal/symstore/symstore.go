@@ -20,8 +20,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// FileKey returns the key of a module's file, "libcoreclr.so/elf-buildid-…/libcoreclr.so", or "" if
-// the identity does not suffice.
+// FileKey returns the key of a module's file, "libcoreclr.so/elf-buildid-…/libcoreclr.so", or "" if the identity does not suffice.
 func FileKey(modulePath string, id *image.Identity) string {
 	name := fileName(modulePath)
 	switch {

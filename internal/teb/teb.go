@@ -8,8 +8,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Offsets in the block. NT_TIB begins with three pointers: ExceptionList,
-// StackBase and StackLimit. Those after it are of 64-bit processes.
+// Offsets in the block. NT_TIB begins with three pointers: ExceptionList, StackBase and StackLimit. Those after it are of 64-bit processes.
 const (
 	processEnvironmentBlock = 0x60   // TEB.ProcessEnvironmentBlock
 	reservedForOle          = 0x1758 // TEB.ReservedForOle

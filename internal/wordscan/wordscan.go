@@ -24,9 +24,8 @@ type Scan struct {
 	Processor *target.Processor
 	Bounds    target.Range // the range of wanted values,
 	Elsewhere bool         // or any address that a process can use
-	// Found receives each matching word, and Lost each part of a stack that can't be read. Lost's
-	// error is target.ErrNotInDump, target.ErrCorrupt for a range too large to be a stack, or ctx's.
-	// The scan ends when one returns false.
+	// Found receives each matching word, and Lost each part of a stack that can't be read. Lost's error is target.ErrNotInDump,
+	// target.ErrCorrupt for a range too large to be a stack, or ctx's. The scan ends when one returns false.
 	Found func(Word) bool
 	Lost  func(error) bool
 	buf   []byte // memory that the target could not lend

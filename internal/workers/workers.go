@@ -63,8 +63,7 @@ func Caught(v any) *Panic {
 	return &Panic{Value: v, Stack: debug.Stack()}
 }
 
-// Each calls f with 0 to n-1 on at most jobs goroutines and waits for them. No call begins after ctx
-// is done; the error is ctx's.
+// Each calls f with 0 to n-1 on at most jobs goroutines and waits for them. No call begins after ctx is done; the error is ctx's.
 func Each(ctx context.Context, jobs, n int, f func(i int)) error {
 	ctx = absent.Context(ctx)
 	var next atomic.Int64

@@ -74,9 +74,8 @@ type yield func(Item, error) bool
 // failed returns the content of an unreadable collection.
 func failed(err error) content { return content{count: unknown, err: err} }
 
-// Of opens the collection that an object is: an array, an instance of a collection class, or a boxed value type that is
-// a collection. The error is ErrNotCollection if the object is not a known kind, and a *shapes.UnknownLayoutError if
-// its fields differ.
+// Of opens the collection that an object is: an array, an instance of a collection class, or a boxed value type that is a collection. The
+// error is ErrNotCollection if the object is not a known kind, and a *shapes.UnknownLayoutError if its fields differ.
 func (r *Reader) Of(o objects.Object) (*Collection, error) {
 	if o.Type == nil || o.IsFree() {
 		return nil, ErrNotCollection
@@ -308,9 +307,8 @@ func store(count, free *shapes.Int, arrays ...*shapes.Ref) Store {
 	return Store{Arrays: arrays, Count: count, Free: free}
 }
 
-// Store returns where collections of a type keep their elements. The error is ErrNotCollection for types that are not
-// collections, or that keep neither arrays of their own nor a count. It is a *shapes.UnknownLayoutError if the fields
-// differ.
+// Store returns where collections of a type keep their elements. The error is ErrNotCollection for types that are not collections, or that
+// keep neither arrays of their own nor a count. It is a *shapes.UnknownLayoutError if the fields differ.
 func (r *Reader) Store(t *objects.Type) (Store, error) {
 	op := r.opener(t)
 	switch {

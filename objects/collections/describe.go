@@ -43,9 +43,8 @@ func (e *KindError) Error() string {
 // Unwrap returns target.ErrUnsupported.
 func (e *KindError) Unwrap() error { return target.ErrUnsupported }
 
-// Describe returns the content of the collection at a. It reads the elements while they are iterated; the list ends
-// with the context's error. The error is an *objects.InvalidError if there is no object at a, and ErrNotCollection if
-// it is not a collection.
+// Describe returns the content of the collection at a. It reads the elements while they are iterated; the list ends with the context's
+// error. The error is an *objects.InvalidError if there is no object at a, and ErrNotCollection if it is not a collection.
 func (r *Reader) Describe(ctx context.Context, a target.Addr, options Options) (*answer.Collection, error) {
 	o, err := r.b.Objects().Proven(a)
 	if err != nil {

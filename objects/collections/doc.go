@@ -1,5 +1,4 @@
-// Package collections reads the content of collections: lists, dictionaries, sets, queues, trees, channels, caches and
-// their wrappers.
+// Package collections reads the content of collections: lists, dictionaries, sets, queues, trees, channels, caches and their wrappers.
 //
 //	r := collections.New(binder)
 //	c, err := r.Of(object)

@@ -26,9 +26,8 @@ func (r *Reader) jsonProperties(s *jsonProperties, f *reading) content {
 	return r.pairs(r.wrap(f.object(&s.List)))
 }
 
-// A jsonDocument has the text of its elements and a table with rows of three words (.NET Core 3.0 to .NET 10). The
-// words are the start of a token, its length, and the number of rows to the token's end in the lowest 28 bits with the
-// token's kind above. A string has no quotes.
+// A jsonDocument has the text of its elements and a table with rows of three words (.NET Core 3.0 to .NET 10). The words are the start of a
+// token, its length, and the number of rows to the token's end in the lowest 28 bits with the token's kind above. A string has no quotes.
 type jsonDocument struct {
 	_      shapes.Type   `of:"System.Text.Json.JsonDocument"`
 	Text   shapes.Struct `field:"_utf8Json"`

@@ -128,9 +128,8 @@ func (r *Reader) cacheStores(s *memoryCache, x shapes.Instance) ([]objects.Objec
 	return []objects.Object{first, second}, err
 }
 
-// CacheEntries iterates over the entries of a MemoryCache, the objects with key, value and expiration. Items has the
-// values alone. Unreadable entries are errors in their place. The error is shapes.ErrOtherType if the object is not a
-// MemoryCache.
+// CacheEntries iterates over the entries of a MemoryCache, the objects with key, value and expiration. Items has the values alone.
+// Unreadable entries are errors in their place. The error is shapes.ErrOtherType if the object is not a MemoryCache.
 func (r *Reader) CacheEntries(cache objects.Object) iter.Seq2[objects.Object, error] {
 	return func(yield func(objects.Object, error) bool) {
 		s, x, err := shapes.BindObject[memoryCache](r.b, cache)

@@ -189,8 +189,7 @@ func (n *nodes[T]) at(a target.Addr) (*T, shapes.Instance, error) {
 	return n.shape, shapes.OfAddr(a), nil
 }
 
-// chain passes the nodes of a list from first on, until next is null or last. read returns the item of a node and
-// whether it counts.
+// chain passes the nodes of a list from first on, until next is null or last. read returns the item of a node and whether it counts.
 func chain[T any](n *nodes[T], first, last target.Addr, yield yield, next func(s *T) *shapes.Ref, read func(s *T, x shapes.Instance) (Item, bool, error)) bool {
 	var seen visited
 	for a := first; a != 0; {

@@ -110,9 +110,8 @@ func memoryKind(op x86asm.Op) RefKind {
 	return RefMemory
 }
 
-// Touches returns the memory addresses that the instruction at code[0] reads or writes, given the registers. It omits
-// operands with unknown registers. It is empty for instructions without memory operands, for unknown ones, and for
-// processors other than AMD64.
+// Touches returns the memory addresses that the instruction at code[0] reads or writes, given the registers. It omits operands with unknown
+// registers. It is empty for instructions without memory operands, for unknown ones, and for processors other than AMD64.
 func Touches(regs *target.Registers, code []byte) []target.Addr {
 	if regs == nil {
 		return nil

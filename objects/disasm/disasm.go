@@ -52,9 +52,8 @@ const (
 // Known reports whether the package can decode instructions of a processor.
 func Known(arch target.Arch) bool { return arch == target.ArchAMD64 || arch == target.ArchARM64 }
 
-// Decode yields the instructions of code that lies at address at. Bytes that are not an instruction become an
-// Instruction without text, of the minimum length; if the processor is not Known, all bytes do. Every byte is in
-// exactly one instruction.
+// Decode yields the instructions of code that lies at address at. Bytes that are not an instruction become an Instruction without text, of
+// the minimum length; if the processor is not Known, all bytes do. Every byte is in exactly one instruction.
 //
 // An address that several instructions build together belongs to the last one, and to the instructions that use it.
 func Decode(arch target.Arch, code []byte, at target.Addr) iter.Seq[Instruction] {

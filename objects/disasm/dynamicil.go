@@ -154,8 +154,7 @@ func (l *Lister) dynamicToken(items objects.Object, t metadata.Token) (string, e
 	return text + " " + name, err
 }
 
-// dynamicItem returns the name of a token's object: a literal, or a handle of a method, type or field. It is empty for
-// other objects.
+// dynamicItem returns the name of a token's object: a literal, or a handle of a method, type or field. It is empty for other objects.
 func (l *Lister) dynamicItem(o objects.Object) (string, error) {
 	if o.IsString() {
 		_, err := o.Text(0)
@@ -176,9 +175,8 @@ func (l *Lister) dynamicItem(o objects.Object) (string, error) {
 	return name, typeErr
 }
 
-// handleIn follows the wrappers of a runtime handle to the pointer. A boxed RuntimeMethodHandle holds a stub or a
-// RuntimeMethodInfo, which holds the MethodDesc. A RuntimeTypeHandle holds a RuntimeType. It returns 0 if there is no
-// handle.
+// handleIn follows the wrappers of a runtime handle to the pointer. A boxed RuntimeMethodHandle holds a stub or a RuntimeMethodInfo, which
+// holds the MethodDesc. A RuntimeTypeHandle holds a RuntimeType. It returns 0 if there is no handle.
 func handleIn(o objects.Object) (target.Addr, error) {
 	for range 4 {
 		if th, ok, err := o.RuntimeType(); ok {

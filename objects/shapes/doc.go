@@ -23,12 +23,10 @@
 //	}
 //
 // A Binder binds a type once. Later lookups take no lock, and reading allocates nothing. A type that does not fit is an
-// *UnknownLayoutError; the package does not guess. The assembly that defines a type does not matter: class libraries
-// move types between assemblies, and packages bring them to older runtimes. An unrelated type with the same name does
-// not fit.
+// *UnknownLayoutError; the package does not guess. The assembly that defines a type does not matter: class libraries move types between
+// assemblies, and packages bring them to older runtimes. An unrelated type with the same name does not fit.
 //
-// Errors of reading are the three errors of package target. A name that is not in the dump is target.ErrNotInDump, not
-// an unknown layout.
+// Errors of reading are the three errors of package target. A name that is not in the dump is target.ErrNotInDump, not an unknown layout.
 //
 // Stability: stable.
 package shapes

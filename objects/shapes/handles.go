@@ -16,8 +16,7 @@ type WeakReference struct {
 // handleTags are the bits of a handle that are not part of its address, which is word-aligned.
 const handleTags = 7
 
-// Weak returns the target of a weak reference, with an Addr of 0 if it is gone. The error is ErrOtherType if o is not a
-// weak reference.
+// Weak returns the target of a weak reference, with an Addr of 0 if it is gone. The error is ErrOtherType if o is not a weak reference.
 func (b *Binder) Weak(o objects.Object) (objects.Object, error) {
 	s, x, err := BindObject[WeakReference](b, o)
 	if err != nil {
@@ -44,8 +43,7 @@ func (b *Binder) Handle(h target.Addr) (objects.Object, error) {
 	return b.reader.Object(a)
 }
 
-// Dependent returns the two objects of a dependent handle, with an Addr of 0 if there is none. The second lives as long as the
-// first.
+// Dependent returns the two objects of a dependent handle, with an Addr of 0 if there is none. The second lives as long as the first.
 func (b *Binder) Dependent(h target.Addr) (first, second objects.Object, err error) {
 	if h &^= handleTags; h == 0 {
 		return
@@ -108,8 +106,7 @@ type immutableArray struct {
 	Array Ref  `field:"array"`
 }
 
-// DependentSlots returns the two objects of a dependent handle as values with a location. If the first is null, the
-// handle was cleared.
+// DependentSlots returns the two objects of a dependent handle as values with a location. If the first is null, the handle was cleared.
 func (b *Binder) DependentSlots(h target.Addr) (first, second objects.Value, err error) {
 	if b.open == nil {
 		return first, second, target.Unsupportedf("dependent handles need a heap")

@@ -120,8 +120,7 @@ func (r *Ref) Object(x Instance) (objects.Object, error) {
 // Value returns the reference as a value, with its declared type.
 func (r *Ref) Value(x Instance) objects.Value { return r.value(x) }
 
-// Text returns the first limit UTF-16 code units of the string that the field refers to, all if limit is negative. ok
-// is false for null.
+// Text returns the first limit UTF-16 code units of the string that the field refers to, all if limit is negative. ok is false for null.
 func (r *Ref) Text(x Instance, limit int) (text string, ok bool, err error) {
 	o, err := r.Object(x)
 	if err != nil || o.Addr == 0 {

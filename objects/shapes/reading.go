@@ -30,8 +30,7 @@ func Try[T any](b *Binder, o objects.Object) (s *T, x Instance, is bool, err err
 	return s, x, true, err
 }
 
-// As binds shape T to an object. It returns nil for null and for an object of another type, and, with a note, for an
-// unreadable object.
+// As binds shape T to an object. It returns nil for null and for an object of another type, and, with a note, for an unreadable object.
 func As[T any](r Reading, o objects.Object) (*T, Instance) {
 	if o.Addr == 0 {
 		return nil, 0
@@ -49,8 +48,7 @@ func As[T any](r Reading, o objects.Object) (*T, Instance) {
 // At is As for the object that a field refers to. It returns nil if there is no such field.
 func At[T any](r Reading, f *Ref, x Instance) (*T, Instance) { return As[T](r, r.ObjectAt(f, x)) }
 
-// AtOr is At with a reason for nil. The reason is the noted error of an unreadable object, or other if there is no
-// object of that type.
+// AtOr is At with a reason for nil. The reason is the noted error of an unreadable object, or other if there is no object of that type.
 func AtOr[T any](r Reading, f *Ref, x Instance, other error) (*T, Instance, error) {
 	if f == nil || !f.Has() {
 		return nil, 0, other

@@ -19,8 +19,7 @@ func Fields(p *report.Page, l *answer.FieldList) {
 	t.print(l)
 }
 
-// A fieldTable writes fields as SOS's dumpobj, dumpvc, dumpclass and dumpmt
-// -all do. The columns are the same for all four.
+// A fieldTable writes fields as SOS's dumpobj, dumpvc, dumpclass and dumpmt -all do. The columns are the same for all four.
 type fieldTable struct {
 	out *pieces
 	sos bool
@@ -52,8 +51,7 @@ func hasOwnOrInstance(fields []answer.Field) bool {
 	return false
 }
 
-// first writes the first three columns, which are indented once more than the
-// text around the table.
+// first writes the first three columns, which are indented once more than the text around the table.
 func (t *fieldTable) first(mt, field, offset string) {
 	outer := t.out.indent
 	t.out.indent *= 2
@@ -69,8 +67,7 @@ func (t *fieldTable) head() {
 	t.out.exact = exact
 }
 
-// field writes one field and, of a thread static, its values. The pieces are
-// SOS's.
+// field writes one field and, of a thread static, its values. The pieces are SOS's.
 func (t *fieldTable) field(f *answer.Field) {
 	typ := &f.Exact
 	if t.sos {

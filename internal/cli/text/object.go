@@ -15,15 +15,13 @@ func Object(p *report.Page, o *answer.Object) { object(newPieces(p, 0), o) }
 // IndentedObject writes an object as part of another listing.
 func IndentedObject(p *report.Page, o *answer.Object, indent int) { object(newPieces(p, indent), o) }
 
-// Struct writes a value type in place as dumpvc does. Its size is that of the
-// box, as in SOS.
+// Struct writes a value type in place as dumpvc does. Its size is that of the box, as in SOS.
 func Struct(p *report.Page, s *answer.Struct) { structure(newPieces(p, 0), s) }
 
 // IndentedStruct writes a value type as part of another listing.
 func IndentedStruct(p *report.Page, s *answer.Struct, indent int) { structure(newPieces(p, indent), s) }
 
-// InvalidObject says, in SOS's form, that there is no object where one was
-// asked for.
+// InvalidObject says, in SOS's form, that there is no object where one was asked for.
 func InvalidObject(p *report.Page, err error) {
 	if !p.SOS {
 		return
@@ -86,8 +84,7 @@ func structure(out *pieces, s *answer.Struct) {
 	t.print(s.FieldList)
 }
 
-// ClassLine writes the EEClass, which is the canonical MethodTable since .NET 9,
-// by a function that writes a name and a value.
+// ClassLine writes the EEClass, which is the canonical MethodTable since .NET 9, by a function that writes a name and a value.
 func ClassLine(label func(name, value string), c answer.Class) {
 	if c.Err != nil {
 		label("EEClass", answer.Absent(c.Err))
@@ -98,8 +95,7 @@ func ClassLine(label func(name, value string), c answer.Class) {
 
 func sizeLine(out *pieces, size answer.Maybe[uint64]) { out.label("Size", SizeText(size)) }
 
-// SizeText returns a size as SOS's dumpobj writes it, or the words for why it is
-// missing.
+// SizeText returns a size as SOS's dumpobj writes it, or the words for why it is missing.
 func SizeText(size answer.Maybe[uint64]) string {
 	if size.Err != nil {
 		return answer.Absent(size.Err)
@@ -129,8 +125,7 @@ func runtimeTypeLines(out *pieces, o *answer.Object) {
 	}
 }
 
-// arrayLines write rank, length and element type, and the content of an array
-// of bytes or characters as text.
+// arrayLines write rank, length and element type, and the content of an array of bytes or characters as text.
 func arrayLines(out *pieces, o *answer.Object) {
 	out.printf("Array:       Rank %d, Number of elements %d, Type %s", o.Rank, *o.Length, o.ElementWord)
 	out.print("\n")
@@ -145,8 +140,7 @@ func arrayLines(out *pieces, o *answer.Object) {
 	}
 }
 
-// personChars is how long a string may be to be written whole where the reader
-// is a person; SOS's limit is that of the answer.
+// personChars is how long a string may be to be written whole where the reader is a person; SOS's limit is that of the answer.
 const personChars = 4096
 
 func stringLine(out *pieces, o *answer.Object) {

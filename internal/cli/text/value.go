@@ -12,9 +12,8 @@ import (
 // valueChars is how much of a string stands beside a value.
 const valueChars = 64
 
-// valueText returns what stands in a column of values, and what is added after it.
-// A struct is shown by the address at, of its first field or of the slot that
-// holds its box.
+// valueText returns what stands in a column of values, and what is added after it. A struct is shown by the address at, of its first field
+// or of the slot that holds its box.
 func valueText(sos bool, s *answer.Stored, at target.Addr) (text, note string) {
 	if s.Missing.Err != nil {
 		return answer.Absent(s.Missing.Err), ""
@@ -39,8 +38,7 @@ func lineText(s *answer.Stored) string {
 	return s.Text.Cut(valueChars)
 }
 
-// ElementNote returns what follows the address of an array's element: what it
-// says, or the value itself of one that is no reference.
+// ElementNote returns what follows the address of an array's element: what it says, or the value itself of one that is no reference.
 func ElementNote(s *answer.Stored) string {
 	note := lineText(s)
 	if note == "" && s.Value.Kind != answer.KindReference {
@@ -90,8 +88,7 @@ func AppendStored(b []byte, s *answer.Stored) []byte {
 	return v.AppendPlain(b)
 }
 
-// SOSFloat is f as SOS prints it, with C's %f: six decimals, and the sign of a
-// NaN.
+// SOSFloat is f as SOS prints it, with C's %f: six decimals, and the sign of a NaN.
 func SOSFloat(f float64) string {
 	switch {
 	case math.IsNaN(f) && math.Signbit(f):

@@ -35,8 +35,7 @@ func Array(p *report.Page, a *answer.Array) {
 	}
 }
 
-// appendElement appends the line of an element: its index, and a reference,
-// null, or the address of a value.
+// appendElement appends the line of an element: its index, and a reference, null, or the address of a value.
 func appendElement(b []byte, sos bool, e *answer.Element) []byte {
 	for _, k := range e.Index {
 		b = strconv.AppendInt(append(b, '['), int64(k), 10)
@@ -69,8 +68,7 @@ func NotArray(p *report.Page) {
 	}
 }
 
-// BadRank says, in SOS's form, that an array of several dimensions has no range
-// of elements. The words are SOS's.
+// BadRank says, in SOS's form, that an array of several dimensions has no range of elements. The words are SOS's.
 func BadRank(p *report.Page) {
 	if p.SOS {
 		p.Print("For multi-dimension array, length and start index are supported\n")

@@ -80,8 +80,7 @@ func finalizerQueues(p *report.Page, queues []answer.FinalizerQueue) {
 // smallGenerations are those that have a line also when they are empty.
 const smallGenerations = 3
 
-// shownParts returns the parts of the generations 0, 1 and 2, and of others that
-// are not empty.
+// shownParts returns the parts of the generations 0, 1 and 2, and of others that are not empty.
 func shownParts(p *report.Page, q *answer.FinalizerQueue) []answer.FinalizerPart {
 	if p.SOS {
 		return sosParts(q)
@@ -95,8 +94,7 @@ func shownParts(p *report.Page, q *answer.FinalizerQueue) []answer.FinalizerPart
 	return parts
 }
 
-// sosParts returns what SOS takes for the generations 0, 1 and 2: the parts behind
-// the first, as if there were no heap of pinned objects.
+// sosParts returns what SOS takes for the generations 0, 1 and 2: the parts behind the first, as if there were no heap of pinned objects.
 func sosParts(q *answer.FinalizerQueue) []answer.FinalizerPart {
 	var parts []answer.FinalizerPart
 	for g := range min(smallGenerations, len(q.Generations)) {

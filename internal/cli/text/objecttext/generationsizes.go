@@ -17,8 +17,7 @@ const (
 	frozenGeneration = 5
 )
 
-// GenerationSizes is the text of gcheapstat: one line a heap, one column a
-// generation.
+// GenerationSizes is the text of gcheapstat: one line a heap, one column a generation.
 func GenerationSizes(p *report.Page, s *answer.GenerationSizes) {
 	t := sizesText{p: p, sizes: s, columns: frozenGeneration}
 	for i := range s.Heaps {
@@ -34,8 +33,7 @@ func GenerationSizes(p *report.Page, s *answer.GenerationSizes) {
 	t.block("Committed space:\n", func(g *answer.GenerationSize) uint64 { return g.Committed }, false)
 }
 
-// allocated returns the size of a generation's own segments, and of its objects in
-// those that it shares.
+// allocated returns the size of a generation's own segments, and of its objects in those that it shares.
 func allocated(g *answer.GenerationSize) uint64 { return g.Allocated + g.Shared }
 
 // A sizeCell is a sum of sizes, which may lack some.
@@ -68,8 +66,7 @@ type sizesText struct {
 	columns int
 }
 
-// cell returns a value of a generation. objects reports that it is a sum over objects, some of which
-// may be unreadable.
+// cell returns a value of a generation. objects reports that it is a sum over objects, some of which may be unreadable.
 func (t *sizesText) cell(g *answer.GenerationSize, value func(*answer.GenerationSize) uint64, objects bool) sizeCell {
 	lacks := g.Err
 	if lacks == nil && objects && !t.p.SOS {
@@ -107,8 +104,7 @@ func (t *sizesText) block(title string, value func(*answer.GenerationSize) uint6
 	t.p.Print("\n")
 }
 
-// numbers writes one line of values. SOS has a column for the frozen heap, and
-// no value in it.
+// numbers writes one line of values. SOS has a column for the frozen heap, and no value in it.
 func (t *sizesText) numbers(name string, values []sizeCell, tail string) {
 	cells := make([]string, len(values))
 	for i, v := range values {

@@ -32,8 +32,7 @@ func Listing(p *report.Page, l *answer.Listing, o ListingOptions) {
 // shownChars is how much of a string stands beside it.
 const shownChars = 64
 
-// objects writes a list of objects, which may be nil: a table, or their
-// addresses alone. It reports whether there were any.
+// objects writes a list of objects, which may be nil: a table, or their addresses alone. It reports whether there were any.
 func objects(p *report.Page, list *answer.Objects, short bool) (any bool) {
 	if list == nil {
 		return false
@@ -66,8 +65,7 @@ func appendAddress(b []byte, o *answer.HeapObject) []byte {
 	return append(report.AppendHex(b, uint64(o.Address), 12), '\n')
 }
 
-// objectTable returns the table of objects: the text of the last column says Free,
-// and in sosgo's own form what a string says.
+// objectTable returns the table of objects: the text of the last column says Free, and in sosgo's own form what a string says.
 func objectTable(w io.Writer) *report.Table {
 	return report.NewTable(w,
 		report.Column{Name: "Address", Kind: report.Pointer},
@@ -124,8 +122,7 @@ func quoted(s string) string {
 	return `"` + s + `"`
 }
 
-// statistics writes what was counted by type; behind a list an empty line comes
-// first.
+// statistics writes what was counted by type; behind a list an empty line comes first.
 func statistics(p *report.Page, s *answer.Statistics, behind bool) {
 	if s.Count == 0 {
 		return
@@ -235,9 +232,8 @@ func content(sos bool, t answer.Text) string {
 	return report.CutEnd(t.S, stringWidth)
 }
 
-// sosString returns a string as SOS prints it: letters and digits alone stay as they
-// are, others are cut, and lose what is neither letter, digit, punctuation nor
-// space.
+// sosString returns a string as SOS prints it: letters and digits alone stay as they are, others are cut, and lose what is neither letter,
+// digit, punctuation nor space.
 func sosString(s string) string {
 	plain := func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 	if strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
@@ -280,8 +276,7 @@ func plainStatistics(p *report.Page, list []answer.TypeCount, name func(*answer.
 	}
 }
 
-// typeName returns the name of a type. SOS has words of its own for one that is
-// missing.
+// typeName returns the name of a type. SOS has words of its own for one that is missing.
 func typeName(p *report.Page, name answer.Text, mt target.Addr) string {
 	if name.Err != nil && p.SOS {
 		return fmt.Sprintf("<unknown_type_%x>", uint64(mt))

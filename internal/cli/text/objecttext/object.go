@@ -81,8 +81,7 @@ func referenceTable(p *report.Page, refs []answer.Reference) {
 	p.Fail(t.Flush())
 }
 
-// String is the text of dumpstring: safe for a terminal, with a line feed at the
-// end.
+// String is the text of dumpstring: safe for a terminal, with a line feed at the end.
 func String(p *report.Page, s *answer.String) {
 	if s.File != "" {
 		return

@@ -40,9 +40,8 @@ func RuntimeHeaps(p *report.Page, h *answer.RuntimeHeaps, o RuntimeHeapsOptions)
 
 const loaderHeapDivider = "----------------------------------------"
 
-// loaderHeaps writes the runtime's native heaps, and returns how many bytes of
-// them are there. SOS means to write those of collectible assemblies, and misses
-// them all.
+// loaderHeaps writes the runtime's native heaps, and returns how many bytes of them are there. SOS means to write those of collectible
+// assemblies, and misses them all.
 func loaderHeaps(p *report.Page, l *answer.LoaderHeaps) uint64 {
 	t := loaderText{p}
 	p.Printf("Loader Heap:\n%s\n", loaderHeapDivider)
@@ -275,8 +274,7 @@ func (t *gcHeapText) partialSizes(lists ...[]*answer.Segment) {
 	t.p.Printf("Partial Committed Size:              Size: %s bytes.\n", t.size(committed))
 }
 
-// generationStarts writes where the generations start in the ephemeral segment;
-// regions have no such place.
+// generationStarts writes where the generations start in the ephemeral segment; regions have no such place.
 func (t *gcHeapText) generationStarts(s *answer.GCPart) {
 	if t.h.Regions {
 		return

@@ -8,8 +8,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Soundness is the text of verifyheap. SOS verifies the sync blocks of a part of
-// the heap only.
+// Soundness is the text of verifyheap. SOS verifies the sync blocks of a part of the heap only.
 func Soundness(p *report.Page, s *answer.Soundness) {
 	if len(s.Faults) > 0 {
 		faultTable(p, s)

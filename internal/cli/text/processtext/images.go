@@ -128,8 +128,7 @@ func known(p *report.Page, m answer.Maybe[bool]) string {
 	return yes(m.Value)
 }
 
-// Assemblies is the text of assemblies: a line of each, or with verbose all that
-// is known.
+// Assemblies is the text of assemblies: a line of each, or with verbose all that is known.
 func Assemblies(p *report.Page, list iter.Seq2[answer.LoadedModule, error], verbose bool) {
 	for m := range report.Each(p, list) {
 		name := report.Escape(m.Name.String())

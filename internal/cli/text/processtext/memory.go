@@ -44,8 +44,7 @@ func Memory(p *report.Page, m *answer.Memory, o MemoryOptions) {
 	}
 }
 
-// printable returns the character that an element stands for, a full stop for those
-// outside ASCII.
+// printable returns the character that an element stands for, a full stop for those outside ASCII.
 func printable(e *answer.Hex) byte {
 	switch {
 	case e == nil:
@@ -56,8 +55,7 @@ func printable(e *answer.Hex) byte {
 	return byte(*e)
 }
 
-// MemoryText is the text of da and du. SOS shows characters outside ASCII as
-// full stops.
+// MemoryText is the text of da and du. SOS shows characters outside ASCII as full stops.
 func MemoryText(p *report.Page, t *answer.MemoryText) {
 	text := t.Text
 	if p.SOS {

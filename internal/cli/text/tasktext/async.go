@@ -43,8 +43,7 @@ func counts(p *report.Page, rows []answer.AsyncCount) {
 	}
 }
 
-// merged writes the answer of dumpasync -coalesce. SOS knows no pooled boxes: in its form those that begin a stack come
-// behind all others.
+// merged writes the answer of dumpasync -coalesce. SOS knows no pooled boxes: in its form those that begin a stack come behind all others.
 func merged(p *report.Page, groups []answer.AsyncGroup) {
 	n := 0
 	for i := range groups {

@@ -230,8 +230,7 @@ func threadName(t *answer.Thread) string {
 	return text
 }
 
-// stack is the stack of the thread that died. Of frames that repeat themselves the
-// first round is written.
+// stack is the stack of the thread that died. Of frames that repeat themselves the first round is written.
 func (w *crashWriter) stack(x *answer.Crash) {
 	if len(x.Stack) > 0 {
 		w.p.Print("\nManaged stack of the thread")
@@ -310,9 +309,8 @@ func (w *crashWriter) waiting(x *answer.Waiting) {
 
 const recordRule = "-----------------------------------------------"
 
-// crashRecord writes what a NativeAOT process wrote about its crash. SOS has the
-// exception three times: as the current one, as the thread's, and as a list of
-// all that are nested in it.
+// crashRecord writes what a NativeAOT process wrote about its crash. SOS has the exception three times: as the current one, as the
+// thread's, and as a list of all that are nested in it.
 func crashRecord(p *report.Page, r *answer.CrashRecord) {
 	p.Printf("CrashReason:        %s\n", r.Reason)
 	p.Printf("ThreadId:           %04X\n", r.Thread)

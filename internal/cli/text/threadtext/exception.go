@@ -106,8 +106,7 @@ func textOrNone(t *answer.Text) string {
 	return report.EscapeText(t.String())
 }
 
-// trace writes the stack trace of an exception. SOS adds 1 to the addresses of
-// one that it takes for a fault.
+// trace writes the stack trace of an exception. SOS adds 1 to the addresses of one that it takes for a fault.
 func trace(p *report.Page, x *answer.Exception, lines bool) {
 	if len(x.Frames) == 0 {
 		words := "<none>"

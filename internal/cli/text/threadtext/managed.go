@@ -9,8 +9,7 @@ import (
 	"github.com/sosgo/sosgo/internal/report"
 )
 
-// ManagedThreads is the text of clrthreads: a table of the threads or, where it
-// was asked what they do, one of that.
+// ManagedThreads is the text of clrthreads: a table of the threads or, where it was asked what they do, one of that.
 func ManagedThreads(p *report.Page, l *answer.ManagedThreads) {
 	threadCounts(p, &l.Counts)
 	if len(l.Threads) > 0 && l.Threads[0].Activity != nil {
@@ -31,8 +30,7 @@ func ManagedThreads(p *report.Page, l *answer.ManagedThreads) {
 	}
 }
 
-// managedID returns the managed id of a thread. All threads that run managed code have one; a
-// NativeAOT program does not record it.
+// managedID returns the managed id of a thread. All threads that run managed code have one; a NativeAOT program does not record it.
 func managedID(t *answer.Thread) string {
 	if t.ManagedID == 0 && t.Thread != 0 {
 		return "?"
@@ -72,8 +70,7 @@ func lockCount(t *answer.ManagedThread) string {
 	return strconv.FormatUint(uint64(*t.LockCount), 10)
 }
 
-// notes returns the last column: what the thread is for, and its exception. Outside
-// SOS's form the thread's name ends it.
+// notes returns the last column: what the thread is for, and its exception. Outside SOS's form the thread's name ends it.
 func notes(p *report.Page, t *answer.ManagedThread) string {
 	var b strings.Builder
 	for _, s := range t.Special {

@@ -95,8 +95,7 @@ func AllReturns(p *report.Page, r *answer.Returns) {
 	}
 }
 
-// returnSize is how far below its slot a return address leaves the stack pointer of
-// the callee, as SOS shows it.
+// returnSize is how far below its slot a return address leaves the stack pointer of the callee, as SOS shows it.
 const returnSize = 8
 
 func threadReturns(p *report.Page, t *answer.ThreadReturns) {

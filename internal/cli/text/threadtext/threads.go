@@ -73,8 +73,7 @@ func index(t *answer.Thread) string {
 	return strconv.Itoa(*t.Index)
 }
 
-// Registers is the text of registers. SOS has those of the processor's CONTEXT
-// alone.
+// Registers is the text of registers. SOS has those of the processor's CONTEXT alone.
 func Registers(p *report.Page, r *answer.Registers) {
 	if r.Others && !p.SOS {
 		p.Print("At the exception; registers -now has those of the moment of the dump.\n")
@@ -153,8 +152,7 @@ func syncBlock(p *report.Page, b *answer.SyncBlock) {
 // invalidObject is what SOS prints for an object with an impossible type.
 const invalidObject = "<Invalid Object>"
 
-// objectType returns the name of an object's type. SOS has words of its own for what
-// is no object.
+// objectType returns the name of an object's type. SOS has words of its own for what is no object.
 func objectType(p *report.Page, name answer.Text) string {
 	if p.SOS && errors.Is(name.Err, target.ErrCorrupt) {
 		return invalidObject

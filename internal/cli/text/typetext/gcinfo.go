@@ -94,8 +94,7 @@ type gcLine struct {
 	text   string
 }
 
-// gcLines words the changes as SOS does: last slot first, what ends before what
-// begins.
+// gcLines words the changes as SOS does: last slot first, what ends before what begins.
 func gcLines(g *answer.GCInfo) []gcLine {
 	var out []gcLine
 	for i := range g.Changes {

@@ -59,8 +59,7 @@ func (l *ilListing) line(text string) {
 	l.p.Printf("%s%s\n", strings.Repeat("  ", l.indent), report.Escape(text))
 }
 
-// operand returns an operand's text. SOS does not ask which module IL at an address
-// belongs to.
+// operand returns an operand's text. SOS does not ask which module IL at an address belongs to.
 func (l *ilListing) operand(o *answer.ILOperand) string {
 	if l.p.SOS && o.Kind == answer.ILName && l.il.MethodDesc == 0 && !l.il.Dynamic {
 		return answer.ILOperand{Kind: answer.ILUnnamed, Token: o.Token}.String()
@@ -68,8 +67,7 @@ func (l *ilListing) operand(o *answer.ILOperand) string {
 	return ilOperand(l.p, o)
 }
 
-// ilOperand returns an operand's text. SOS's has names that are cut, strings as they
-// are, and numbers with six decimals.
+// ilOperand returns an operand's text. SOS's has names that are cut, strings as they are, and numbers with six decimals.
 func ilOperand(p *report.Page, o *answer.ILOperand) string {
 	switch {
 	case p.SOS && o.Kind == answer.ILFloat:
@@ -80,16 +78,14 @@ func ilOperand(p *report.Page, o *answer.ILOperand) string {
 	return o.String()
 }
 
-// The lengths that SOS cuts names to: those of definitions, of references to
-// other modules, and of types with a signature.
+// The lengths that SOS cuts names to: those of definitions, of references to other modules, and of types with a signature.
 const (
 	sosNameChars = 48
 	sosRefChars  = 49
 	sosSpecChars = 50
 )
 
-// sosToken returns a name as SOS's buffers cut it; a nested type has its own name
-// only.
+// sosToken returns a name as SOS's buffers cut it; a nested type has its own name only.
 func sosToken(t *answer.ILToken) string {
 	if t.Literal != nil {
 		return `"` + *t.Literal + `"`
@@ -108,9 +104,8 @@ func sosToken(t *answer.ILToken) string {
 
 func cut(s string, limit int) string { return s[:min(len(s), limit)] }
 
-// blocks closes the blocks that end at an offset and opens those that start
-// there. SOS opens a block for each handler, also where several protect the
-// same instructions.
+// blocks closes the blocks that end at an offset and opens those that start there. SOS opens a block for each handler, also where several
+// protect the same instructions.
 func (l *ilListing) blocks(offset int) {
 	at := func(span [2]uint32) (starts, ends bool) {
 		return int(span[0]) == offset, int(span[0])+int(span[1]) == offset
@@ -142,8 +137,7 @@ func (l *ilListing) end(what string) {
 	l.line("} // end " + what)
 }
 
-// blockWord returns what a handler's block is called; SOS calls all but finally and
-// fault a catch.
+// blockWord returns what a handler's block is called; SOS calls all but finally and fault a catch.
 func blockWord(c *answer.ILClause) string {
 	switch c.Kind {
 	case answer.ILFinally:

@@ -46,8 +46,7 @@ func jitted(m *answer.Method) string {
 	return "no"
 }
 
-// ilVersion returns the ILCodeVersionNode of the code: 0 for the IL in the metadata. No layout has the
-// place of a profiler's.
+// ilVersion returns the ILCodeVersionNode of the code: 0 for the IL in the metadata. No layout has the place of a profiler's.
 func ilVersion(m *answer.Method) string {
 	v := answer.Maybe[target.Addr]{Err: m.ReJIT.Err}
 	if v.Err == nil && m.ReJIT.Value != 0 {

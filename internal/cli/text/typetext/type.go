@@ -54,8 +54,7 @@ func MethodTable(p *report.Page, t *answer.Type, details bool) {
 	}
 }
 
-// loader writes what a type was loaded by. Runtimes that don't keep the load
-// context have no line for it.
+// loader writes what a type was loaded by. Runtimes that don't keep the load context have no line for it.
 func loader(row func(label, value string), t *answer.Type) {
 	if t.LoaderAllocator != (answer.Pointer{}) {
 		row("LoaderAllocator:", text.Hex16(t.LoaderAllocator.Maybe))
@@ -69,8 +68,7 @@ func loader(row func(label, value string), t *answer.Type) {
 	}
 }
 
-// methodTable writes the methods of a type. SOS has NONE for code that can't be
-// found.
+// methodTable writes the methods of a type. SOS has NONE for code that can't be found.
 func methodTable(p *report.Page, t *answer.Type) {
 	p.Print("--------------------------------------\nMethodDesc Table\n")
 	table := p.Columns(16, 16, 6, -16, 0)
@@ -188,8 +186,7 @@ func Statics(p *report.Page, fields iter.Seq2[answer.StaticField, error]) {
 	}
 }
 
-// RuntimeTypes is the text of dumpruntimetypes. SOS knows no domain of types
-// that have no MethodTable.
+// RuntimeTypes is the text of dumpruntimetypes. SOS knows no domain of types that have no MethodTable.
 func RuntimeTypes(p *report.Page, types iter.Seq2[answer.RuntimeType, error]) {
 	table := p.Table(report.Column{Name: "Address", Kind: report.Pointer}, report.Column{Name: "Domain", Kind: report.Pointer},
 		report.Column{Name: "MT", Kind: report.Pointer}, report.Column{Name: "Type Name", Kind: report.TypeName})
