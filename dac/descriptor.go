@@ -151,7 +151,12 @@ func (i *Instance) DescriptorError() error {
 	if i.descriptor == 0 {
 		return nil
 	}
-	_, err := i.descriptorInDump()
+	parts, err := i.descriptorInDump()
+	for _, p := range parts {
+		if lies := p.part.Lies(); lies != nil {
+			err = errors.Join(err, lies)
+		}
+	}
 	if err == nil || errors.Is(err, target.ErrNotInDump) || errors.Is(err, errNoSubDescriptor) {
 		return nil
 	}

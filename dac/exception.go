@@ -29,6 +29,9 @@ func (r *Runtime) IsException(mt *MethodTable) (bool, error) {
 	if mt == nil {
 		return false, errNoType
 	}
+	if err := r.layout.Refused("Exception"); err != nil {
+		return false, err
+	}
 	for range limits.ParentChain {
 		if mt.Addr == r.known.Exception {
 			return true, nil

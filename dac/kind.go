@@ -54,6 +54,10 @@ const (
 	features
 )
 
+// contractOf are the contracts that a CLR's features rest on: a CLR whose contract has an unknown version lacks the feature.
+var contractOf = map[Feature]string{FeatureModules: "Loader", FeatureDomains: "Loader", FeatureTypeLists: "Loader", FeatureSyncBlocks: "SyncBlock",
+	FeatureThreadCounters: "Thread", FeatureThreadFacts: "Thread", FeatureCodeReferences: "GCInfo", FeatureVariables: "DebugInfo"}
+
 // of returns the implementation, that of a CLR for a nil or zero Runtime.
 func (r *Runtime) of() kind {
 	if r == nil || r.tgt == nil {

@@ -2,6 +2,7 @@ package dac
 
 import (
 	"github.com/sosgo/sosgo/internal/layout"
+	"github.com/sosgo/sosgo/target"
 )
 
 // offsets holds the offsets of the members of the runtime's structures. They are resolved once when a runtime is
@@ -100,7 +101,7 @@ type offsets struct {
 		RemoteTraceText int `layout:"_remoteStackTraceString"`
 		HResult         int `layout:"_HResult"`
 		XCode           int `layout:"_xcode,optional"`
-	}
+	} `struct:",refusable"`
 	Statics struct {
 		Size        int `layout:"size"`
 		GC          int `layout:"GCStatics"`
@@ -167,7 +168,7 @@ type offsets struct {
 		Index           int `layout:"ModuleIndex,optional"`
 		Constructed     int `layout:"AvailableTypeParams,optional"`
 		ILTable         int `layout:"DynamicILBlobTable,optional"`
-	}
+	} `struct:",refusable"`
 	TypeHash struct {
 		Buckets         int `layout:"Buckets,optional"`     // 8 and later: the length is the first slot
 		WarmBuckets     int `layout:"WarmBuckets,optional"` // before
@@ -181,18 +182,18 @@ type offsets struct {
 		TableData int `layout:"TableData"`
 		Count     int `layout:"Count"`
 		Mask      int `layout:"SupportedFlagsMask"`
-	} `struct:"ModuleLookupMap"`
+	} `struct:"ModuleLookupMap,refusable"`
 	PEAssembly struct {
 		Image  int `layout:"PEImage"`
 		Binder int `layout:"AssemblyBinder,optional"`
-	}
+	} `struct:",refusable"`
 	PEImage struct {
 		Path         int `layout:"Path,optional"`
 		Layout       int `layout:"LoadedImageLayout"`
 		BundleOffset int `layout:"BundleOffset,optional"` // 6 and later
 		Probe        int `layout:"ProbeExtensionResult,optional"`
 		FileName     int `layout:"FileName,optional"`
-	}
+	} `struct:",refusable"`
 	ProbeResult struct {
 		Type int `layout:"Type"`
 	} `struct:"ProbeExtensionResult,optional"`
@@ -200,7 +201,7 @@ type offsets struct {
 		Base  int `layout:"Base"`
 		Size  int `layout:"Size"`
 		Flags int `layout:"Flags"`
-	}
+	} `struct:",refusable"`
 	DynamicMetadata struct {
 		Size int `layout:"Size"`
 		Data int `layout:"Data"`
@@ -210,7 +211,7 @@ type offsets struct {
 		PEAssembly      int `layout:"PEAssembly,optional"` // before 11
 		LoaderAllocator int `layout:"LoaderAllocator,optional"`
 		IsCollectible   int `layout:"IsCollectible,optional"`
-	}
+	} `struct:",refusable"`
 	DomainAssembly struct { // before 11
 		Assembly int `layout:"Assembly,optional"`
 		Module   int `layout:"Module,optional"`
@@ -218,21 +219,21 @@ type offsets struct {
 	ArrayList struct {
 		Count int `layout:"Count"`
 		First int `layout:"FirstBlock"`
-	} `struct:"ArrayListBase"`
+	} `struct:"ArrayListBase,refusable"`
 	ArrayListBlock struct {
 		Next  int `layout:"Next"`
 		Size  int `layout:"Size"`
 		Items int `layout:"ArrayStart"`
-	}
+	} `struct:",refusable"`
 	AppDomain struct {
 		Assemblies   int `layout:"DomainAssemblyList|AssemblyList"`
 		FriendlyName int `layout:"FriendlyName"`
 		RootAssembly int `layout:"RootAssembly,optional"`
-	}
+	} `struct:",refusable"`
 	SystemDomain struct {
 		SystemAssembly  int `layout:"SystemAssembly"`
 		GlobalAllocator int `layout:"GlobalLoaderAllocator,optional"`
-	}
+	} `struct:",refusable"`
 	ThreadStore struct {
 		First      int `layout:"FirstThreadLink"`
 		Count      int `layout:"ThreadCount"`
@@ -240,7 +241,7 @@ type offsets struct {
 		Background int `layout:"BackgroundCount"`
 		Pending    int `layout:"PendingCount"`
 		Dead       int `layout:"DeadCount"`
-	}
+	} `struct:",refusable"`
 	Thread struct {
 		State        int `layout:"State"`
 		GCDisabled   int `layout:"PreemptiveGCDisabled"`
@@ -265,7 +266,7 @@ type offsets struct {
 		GCFrame      int `layout:"GCFrame,optional"`           // 5 and later
 		TailCall     int `layout:"TailCallArgBuffer,optional"` // threads.h, TailCallTls::m_argBuffer; 5 and later
 		Blocking     int `layout:"DebugBlockingInfo,optional"` // threads.h, Thread::DebugBlockingInfo
-	}
+	} `struct:",refusable"`
 	// threaddebugblockinginfo.h.
 	BlockingItem struct {
 		Monitor int `layout:"Monitor"`
@@ -324,7 +325,7 @@ type offsets struct {
 		Size   int `layout:"size"`
 		Block  int `layout:"SyncBlock"`
 		Object int `layout:"Object"`
-	} `struct:"SyncTableEntry"`
+	} `struct:"SyncTableEntry,refusable"`
 	SyncCache struct {
 		Next    int `layout:"FreeSyncTableIndex"`
 		Size    int `layout:"SyncTableSize,optional"`
@@ -339,7 +340,7 @@ type offsets struct {
 		Link          int `layout:"Link|LinkNext,optional"`
 		Lock          int `layout:"Lock,optional"` // a handle to a System.Threading.Lock; since 11
 		ThinLock      int `layout:"ThinLock,optional"`
-	}
+	} `struct:",refusable"`
 	SHash struct {
 		Size          int `layout:"size"`
 		Table         int `layout:"Table"`
@@ -377,6 +378,9 @@ type offsets struct {
 func (o *offsets) bind(l *layout.Layout) error {
 	if err := l.BindAll(o); err != nil {
 		return err
+	}
+	if f := &o.FieldDesc; max(f.MT+8, f.DWord1+4, f.DWord2+4) > f.Size {
+		return target.Corruptf("layout of FieldDesc: it has %d bytes, and members behind them", f.Size)
 	}
 	mt := &o.MethodTable
 	mt.span = 8 + max(mt.Flags, mt.BaseSize, mt.Flags2, mt.Token, mt.NumVirtuals, mt.NumIfaces, mt.Parent, mt.Module,

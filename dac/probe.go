@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/sosgo/sosgo/internal/layout"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -69,6 +70,8 @@ func runProbes(probes ...namedProbe) []Probe {
 		probe := Probe{Name: p.name, Detail: detail}
 		switch {
 		case err == nil:
+		case layout.IsRefused(err):
+			continue // nothing of it is read
 		case errors.Is(err, target.ErrNotInDump):
 			probe.Result, probe.Detail = ProbeNotInDump, err.Error()
 		default:
@@ -185,6 +188,9 @@ func (r *Runtime) probeFields() (string, error) {
 }
 
 func (r *Runtime) probeModule() (string, error) {
+	if err := r.Check(FeatureModules); err != nil {
+		return "", err
+	}
 	mt, err := r.of().readMethodTable(r.known.Object)
 	if err != nil {
 		return "", err

@@ -159,6 +159,9 @@ func newRuntime(inst *Instance, mem target.Memory, l *layout.Layout, files Modul
 	if err := r.off.bind(l); err != nil {
 		return nil, err
 	}
+	for f, contract := range contractOf {
+		r.lacks[f] = l.Refused(contract)
+	}
 	if err := r.readConstants(); err != nil {
 		return nil, err
 	}

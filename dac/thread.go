@@ -154,7 +154,9 @@ func (r *Runtime) readThread(a target.Addr) (Thread, error) {
 	if o.Domain != layout.Absent {
 		t.Domain = rd.Ptr(o.Domain)
 	} else if rd.Err == nil {
-		t.Domain, rd.Err = r.GlobalPointer("AppDomain")
+		if t.Domain, rd.Err = r.GlobalPointer("AppDomain"); layout.IsRefused(rd.Err) {
+			rd.Err = nil
+		}
 	}
 	if rd.Err != nil {
 		return t, fmt.Errorf("Thread %016x: %w", uint64(a), rd.Err)

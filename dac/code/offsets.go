@@ -183,8 +183,23 @@ func (r *Reader) members() (*members, error) {
 		if err := r.Runtime().Layout().BindAll(&c.offsets); err != nil {
 			return nil, err
 		}
-		return c, c.constants(r)
+		return c, cmp.Or(c.constants(r), c.check())
 	})
+}
+
+// check compares the places of members that are read from a copy of their structure with its size.
+func (c *members) check() error {
+	d := &c.MethodDesc
+	for _, s := range []struct {
+		name      string
+		size, end int
+	}{{"MethodDesc", c.baseSizes[MethodIL], max(d.Flags3+2, d.ChunkIndex+1, d.Flags2+1, d.Slot+2, d.Flags+2)},
+		{"RuntimeFunction", c.Function.Size, max(c.Function.Begin, c.Function.End, c.Function.Unwind) + 4}} {
+		if s.size != layout.Absent && s.end > s.size {
+			return target.Corruptf("layout of %s: it has %d bytes, and members behind them", s.name, s.size)
+		}
+	}
+	return nil
 }
 
 // constants reads the constants. Methods need the first ones; those for code lookup are optional here and missed where

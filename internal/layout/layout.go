@@ -16,12 +16,12 @@ import (
 // An Error names a member that no source of the layout has.
 type Error struct {
 	Type, Field string // Field is empty for a type, a global or a constant
-	Reason      string // why a source that names the member has no value for it, or ""
+	Reason      error  // why a source that names the member has no value for it, or nil
 }
 
 func (e *Error) Error() string {
-	if e.Reason != "" {
-		return fmt.Sprintf("%s of this runtime: %s", e.Type, e.Reason)
+	if e.Reason != nil {
+		return fmt.Sprintf("%s of this runtime: %v", e.Type, e.Reason)
 	}
 	if e.Field == "" {
 		return fmt.Sprintf("the layout of this runtime lacks %s", e.Type)
@@ -29,8 +29,13 @@ func (e *Error) Error() string {
 	return fmt.Sprintf("the layout of this runtime lacks %s.%s", e.Type, e.Field)
 }
 
-// Unwrap makes a missing member an unsupported one.
-func (e *Error) Unwrap() error { return target.ErrUnsupported }
+// Unwrap makes a missing member an unsupported one, unless the reason is another.
+func (e *Error) Unwrap() error {
+	if e.Reason != nil && (errors.Is(e.Reason, target.ErrCorrupt) || IsRefused(e.Reason)) {
+		return e.Reason
+	}
+	return target.ErrUnsupported
+}
 
 // A Layout merges the parts for one runtime in one process. A Builder builds it; it is immutable afterwards.
 type Layout struct {
@@ -39,8 +44,8 @@ type Layout struct {
 	vtables   map[string]Global
 	constants map[string]constant
 	contracts map[string]string
-	refused   map[string]string // types, and globals as "global X", of contracts that are not implemented -> why
-	unplaced  map[string]error  // globals in slots without a proved place
+	refused   map[string]error // types, "global X" and "contract X" that are not believed -> why
+	unplaced  map[string]error // globals in slots without a proved place
 	sources   []string
 }
 
@@ -75,7 +80,7 @@ type Builder struct{ l *Layout }
 // NewBuilder returns an empty Builder.
 func NewBuilder() *Builder {
 	return &Builder{&Layout{types: map[string]*mergedType{}, globals: map[string]Global{}, vtables: map[string]Global{},
-		constants: map[string]constant{}, contracts: map[string]string{}, refused: map[string]string{}, unplaced: map[string]error{}}}
+		constants: map[string]constant{}, contracts: map[string]string{}, refused: map[string]error{}, unplaced: map[string]error{}}}
 }
 
 // Addresses resolves the globals of one part. A nil function resolves nothing.
@@ -93,7 +98,7 @@ func (b *Builder) Add(p *Part, at Addresses) {
 	l.refuse(p)
 	renamed := p.renamed()
 	for name, t := range p.types {
-		if l.refused[name] != "" {
+		if l.refused[name] != nil {
 			continue
 		}
 		m := l.types[name]
@@ -115,7 +120,7 @@ func (b *Builder) Add(p *Part, at Addresses) {
 	}
 	for name, g := range p.globals {
 		name = cmp.Or(renamed[name], name)
-		if _, have := l.globals[name]; have || l.refused["global "+name] != "" {
+		if _, have := l.globals[name]; have || l.refused["global "+name] != nil {
 			continue
 		}
 		r, err := g.resolve(at)
@@ -200,7 +205,7 @@ func (l *Layout) Global(name string) (Global, error) {
 func (l *Layout) missing(kind, name string) error {
 	e := &Error{Type: kind + name, Reason: l.refused[kind+name]}
 	if err := l.unplaced[kind+name]; err != nil && err != errUnresolved {
-		e.Reason = err.Error()
+		e.Reason = err
 	}
 	return e
 }
@@ -322,7 +327,7 @@ func (l *Layout) Members() []Member {
 const Absent = -1
 
 // Bind fills the int fields of the structure that dst points to with the offsets of typ's members. The tag names the
-// member, or alternatives in the order of preference; "size" is the structure's size:
+// member, or alternatives in the order of preference; "size" is the structure's size, which is never zero:
 //
 //	Flags int `layout:"MTFlags2|Flags2"`
 //	TEB   int `layout:"TEB,optional"`
@@ -337,6 +342,9 @@ func (l *Layout) Bind(typ string, dst any) error {
 		}
 		names, mode, _ := strings.Cut(tag, ",")
 		off, err := l.first(typ, names)
+		if err == nil && off == 0 && names == "size" {
+			err = &Error{Type: typ, Field: "size", Reason: target.Corruptf("it has a size of 0")}
+		}
 		if err != nil {
 			if mode != "optional" {
 				return err
@@ -368,6 +376,7 @@ func (l *Layout) first(typ, names string) (int, error) {
 //
 //	Chunk struct{ … } `struct:"MethodDescChunk"`
 //	SHash struct{ … } `struct:"SHash,optional"`
+//	Thread struct{ … } `struct:",refusable"` // absent if its contract is refused; else as required as without
 func (l *Layout) BindAll(dst any) error {
 	v := reflect.ValueOf(dst).Elem()
 	for i := range v.NumField() {
@@ -375,7 +384,7 @@ func (l *Layout) BindAll(dst any) error {
 		name, mode, _ := strings.Cut(f.Tag.Get("struct"), ",")
 		name = cmp.Or(name, f.Name)
 		if err := l.Bind(name, v.Field(i).Addr().Interface()); err != nil {
-			if mode != "optional" {
+			if mode != "optional" && (mode != "refusable" || !IsRefused(l.refused[name])) {
 				return err
 			}
 			setAbsent(v.Field(i))

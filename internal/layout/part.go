@@ -8,11 +8,13 @@ package layout
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strconv"
 
+	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -31,9 +33,10 @@ type Part struct {
 	vtables   map[string]int // class -> slot
 	constants map[string]json.RawMessage
 	contracts map[string]string
-	subs      map[string]int // sub-descriptor -> index into the pointer data
-	unknown   []string       // keys that ParseDescriptor passed over
-	version   int            // of the descriptor's form
+	subs      map[string]int   // sub-descriptor -> index into the pointer data
+	unknown   []string         // keys that ParseDescriptor passed over
+	lies      map[string]error // types that cannot be as the descriptor has them -> why
+	version   int              // of the descriptor's form
 	table     *DacTable
 }
 
@@ -105,6 +108,9 @@ func ParseDescriptor(raw []byte, source string) (*Part, error) {
 	if err := json.Unmarshal(raw, &d); err != nil {
 		return nil, target.Corruptf("contract descriptor: %w", err)
 	}
+	if name, twice := repeatedKey(raw); twice {
+		return nil, target.Corruptf("contract descriptor: %s is there twice", name)
+	}
 	if d.Version < 0 || d.Version > descriptorVersions {
 		return nil, target.Unsupportedf("contract descriptor of version %d: sosgo reads versions 0 to %d", d.Version, descriptorVersions)
 	}
@@ -119,6 +125,7 @@ func ParseDescriptor(raw []byte, source string) (*Part, error) {
 	if p.types, err = parseTypes(d.Types); err != nil {
 		return nil, err
 	}
+	p.lies = liesOf(p.types)
 	if p.globals, err = parseGlobals(d.Globals); err != nil {
 		return nil, err
 	}
@@ -145,6 +152,9 @@ func (v *contractVersion) UnmarshalJSON(raw []byte) error {
 
 // parseSubDescriptors decodes the places of sub-descriptors, which are written like globals in the pointer data.
 func parseSubDescriptors(in map[string]json.RawMessage) (map[string]int, error) {
+	if len(in) > limits.SubDescriptors {
+		return nil, target.Corruptf("contract descriptor with %d sub-descriptors", len(in))
+	}
 	out := make(map[string]int, len(in))
 	for name, raw := range in {
 		g, err := parseGlobal(raw)
@@ -189,6 +199,63 @@ func parseTypes(in map[string]map[string]json.RawMessage) (map[string]partType, 
 		out[name] = t
 	}
 	return out, nil
+}
+
+// liesOf returns the types with a member behind their end. A member at the end is possible: the descriptors have the arguments of a
+// TransitionBlock so.
+func liesOf(types map[string]partType) map[string]error {
+	out := map[string]error{}
+	for name, t := range types {
+		for field, f := range t.fields {
+			if t.size >= 0 && f.Offset > t.size {
+				out[name] = target.Corruptf("the contract descriptor has %s at byte %d of a structure of %d bytes", field, f.Offset, t.size)
+			}
+		}
+	}
+	return out
+}
+
+// Lies returns what is wrong with the types of the descriptor, nil if nothing is. Those types are not believed; the others are.
+func (p *Part) Lies() error {
+	var out []error
+	for _, name := range slices.Sorted(maps.Keys(p.lies)) {
+		out = append(out, fmt.Errorf("type %s: %w", name, p.lies[name]))
+	}
+	return errors.Join(out...)
+}
+
+// repeatedKey returns a key that an object of valid JSON has twice.
+func repeatedKey(raw []byte) (string, bool) {
+	var open []map[string]bool // the keys of each open object, nil for an array
+	key := false               // whether a string would be a key
+	for i := 0; i < len(raw); i++ {
+		switch raw[i] {
+		case '{':
+			open, key = append(open, map[string]bool{}), true
+		case '[':
+			open, key = append(open, nil), false
+		case '}', ']':
+			open, key = open[:len(open)-1], false
+		case ',':
+			key = len(open) > 0 && open[len(open)-1] != nil
+		case '"':
+			start := i
+			for i++; raw[i] != '"'; i++ {
+				if raw[i] == '\\' {
+					i++
+				}
+			}
+			if !key {
+				continue
+			}
+			name, keys := string(raw[start:i+1]), open[len(open)-1]
+			if keys[name] {
+				return name, true
+			}
+			keys[name], key = true, false
+		}
+	}
+	return "", false
 }
 
 // maxOffset bounds the size of a structure of the runtime.
@@ -420,6 +487,11 @@ func (p *Part) Conflict(other *Part) error {
 			if m, ok := mine.fields[field]; ok && m.Offset != f.Offset {
 				return target.Corruptf("contract descriptors disagree on %s.%s: %d and %d", name, field, m.Offset, f.Offset)
 			}
+		}
+	}
+	for name, g := range other.globals {
+		if mine, ok := p.globals[name]; ok && (mine.direct != g.direct || mine.value != g.value || g.value == 0 && mine.text != g.text) {
+			return target.Corruptf("contract descriptors disagree on global %s", name)
 		}
 	}
 	for name, v := range other.contracts {

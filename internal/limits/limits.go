@@ -36,7 +36,7 @@ const (
 const (
 	ExportNames        = 1 << 20
 	Sections           = 4096
-	DescriptorJSON     = 16 << 20
+	DescriptorJSON     = 1 << 20   // bytes of a contract descriptor; those of .NET 11 have some 15,000
 	SubDescriptors     = 16        // of one contract descriptor, all levels
 	DebugEntries       = 4096      // members, or variables, that the debug header of a NativeAOT process names
 	NativeSections     = 256       // of the ReadyToRun header of a NativeAOT program
