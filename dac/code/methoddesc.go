@@ -135,11 +135,16 @@ func (r *Reader) readMethodDesc(a target.Addr) (*MethodDesc, error) {
 	return m, err
 }
 
-// find decodes the method at a, which one of the chunk's must be.
+// find decodes the method at a, which one of the chunk's must be. If the dump lacks methods before it, c.hole has the
+// reason, and the method is not known to begin at a.
 func (c *chunk) find(a target.Addr) (*MethodDesc, error) {
 	at := c.addr + target.Addr(c.layout.Chunk.HeaderSize)
 	for range c.count {
 		m, err := c.method(at)
+		if errors.Is(err, target.ErrNotInDump) && at < a {
+			c.hole = err
+			return c.method(a)
+		}
 		if err != nil || at == a {
 			return m, err
 		}
@@ -162,15 +167,16 @@ type chunk struct {
 	exact      bool             // the type is not canonical: it has methods of its own only as instances
 	count      int              // of methods
 	tokenRange uint16
-	b          []byte // the methods
+	size       int    // bytes of all methods
+	b          []byte // the methods, nil if the dump lacks a part of them
+	hole       error  // of find
 }
 
 // readChunk reads the chunk at a and checks its MethodTable.
 func (r *Reader) readChunk(l *members, a target.Addr) (*chunk, error) {
 	rd, o := layout.Reader{Mem: r.mem, Base: a}, &l.Chunk
 	c := &chunk{r: r, layout: l, addr: a, mt: rd.Ptr(o.MethodTable), next: rd.Ptr(o.Next),
-		count: int(rd.U8(o.Count)) + 1, tokenRange: rd.U16(o.TokenRange)}
-	size := mdAlignment * (int(rd.U8(o.Size)) + 1)
+		count: int(rd.U8(o.Count)) + 1, tokenRange: rd.U16(o.TokenRange), size: mdAlignment * (int(rd.U8(o.Size)) + 1)}
 	if rd.Err != nil {
 		return nil, rd.Err
 	}
@@ -181,8 +187,19 @@ func (r *Reader) readChunk(l *members, a target.Addr) (*chunk, error) {
 	}
 	c.exact = err == nil && mt.Canonical != mt.Addr
 	c.typ, c.typErr = mt, err
-	c.b, err = target.Bytes(r.mem, a+target.Addr(o.HeaderSize), size)
+	if c.b, err = target.Bytes(r.mem, a+target.Addr(o.HeaderSize), c.size); errors.Is(err, target.ErrNotInDump) {
+		c.b, err = nil, nil
+	}
 	return c, err
+}
+
+// head returns the structure of the method at offset off, without its optional parts.
+func (c *chunk) head(off int) ([]byte, error) {
+	n := c.layout.baseSizes[MethodIL]
+	if c.b != nil {
+		return c.b[off : off+n], nil
+	}
+	return target.Bytes(c.r.mem, c.addr+target.Addr(c.layout.Chunk.HeaderSize+off), n)
 }
 
 // method decodes the method at a, which must be in the chunk.
@@ -190,10 +207,14 @@ func (c *chunk) method(a target.Addr) (*MethodDesc, error) {
 	o := &c.layout.MethodDesc
 	start := c.addr + target.Addr(c.layout.Chunk.HeaderSize)
 	off := int(a - start)
-	if a < start || off > len(c.b)-c.layout.baseSizes[MethodIL] {
+	if a < start || off > c.size-c.layout.baseSizes[MethodIL] {
 		return nil, target.Corruptf("method %016x outside of chunk %016x", uint64(a), uint64(c.addr))
 	}
-	le, b := binary.LittleEndian, c.b[off:]
+	b, err := c.head(off)
+	if err != nil {
+		return nil, err
+	}
+	le := binary.LittleEndian
 	m := &MethodDesc{
 		Addr: a, Chunk: c.addr, MethodTable: c.mt, r: c.r,
 		Slot: le.Uint16(b[o.Slot:]), Flags: le.Uint16(b[o.Flags:]), flags3: le.Uint16(b[o.Flags3:]),
@@ -204,7 +225,7 @@ func (c *chunk) method(a target.Addr) (*MethodDesc, error) {
 	m.Kind = MethodKind(m.Flags & mdKindMask)
 	m.Token = c.token(m.flags3)
 	m.Size = c.layout.size(m)
-	if c.layout.baseSizes[m.Kind] == 0 || m.Size > len(b) || int(b[o.ChunkIndex])*mdAlignment != off {
+	if c.layout.baseSizes[m.Kind] == 0 || m.Size > c.size-off || int(b[o.ChunkIndex])*mdAlignment != off {
 		return nil, target.Corruptf("method %016x: flags %#x, chunk index %d", uint64(a), m.Flags, b[o.ChunkIndex])
 	}
 	if c.exact && m.Kind != MethodInstantiated { // the methods of shared code are the canonical type's

@@ -24,12 +24,17 @@ func (r *Reader) prove(c *chunk, m *MethodDesc) (dac.Proof, error) {
 		return listedToken, err
 	}
 	if m.Kind == MethodInstantiated || m.Kind == MethodDynamic {
+		if c.hole != nil {
+			return dac.Proof{Missing: c.hole}, nil
+		}
 		// Each is alone in a chunk that no class lists (genmeth.cpp,
 		// InstantiatedMethodDesc::NewInstantiatedMethodDesc; dynamicmethod.cpp).
 		return ofItsType, nil
 	}
 	listed, err := r.chunkIsListed(c)
 	switch {
+	case listed && c.hole != nil:
+		return ofItsType, nil
 	case listed:
 		return listedChunk, nil
 	case err == nil:

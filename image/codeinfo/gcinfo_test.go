@@ -179,7 +179,8 @@ func TestSafePoints(t *testing.T) {
 		{"preserved", Query{Offset: 20}, []string{"rbx", "rbp-8"}},
 		{"last", Query{Offset: 99}, []string{"rbp-8", "rbp-8"}},
 		{"none", Query{Offset: 50}, []string{"rbp-8"}},
-		{"aborted", Query{Offset: 10, State: ExecutionAborted}, []string{}},
+		{"aborted without interruptible code", Query{Offset: 10, State: ExecutionAborted}, []string{"rbp-8"}},
+		{"aborted filter", Query{Offset: 10, State: ExecutionAborted | NoUntracked}, []string{}},
 		{"parent", Query{Offset: 20, State: ParentOfFunclet}, []string{"rbx"}},
 		{"no untracked", Query{Offset: 20, State: NoUntracked}, []string{"rbx"}},
 		{"frame only", Query{Offset: 20, State: FrameSlotsOnly}, []string{"rbp-8"}},
@@ -322,6 +323,10 @@ func TestInterruptible(t *testing.T) {
 		}
 		assert.Equal(t, state, live(offset), "offset %d", offset)
 	}
+
+	aborted, err := d.LiveSlots(nil, Query{Offset: 70, State: ExecutionAborted})
+	require.NoError(t, err)
+	assert.Empty(t, aborted, "between the interruptible ranges")
 
 	parent, err := d.LiveSlots(nil, Query{Offset: 15, State: ParentOfFunclet})
 	require.NoError(t, err)

@@ -15,8 +15,8 @@ const (
 	// ActiveFrame is a frame that runs, or will go on at this very instruction: the leaf, or the frame under a
 	// resumable or redirected one. Only such a frame's scratch registers hold references.
 	ActiveFrame FrameState = 1 << iota
-	// ExecutionAborted is a frame that faulted and won't go on here: it reports what is live if the instruction is in
-	// interruptible code, and nothing elsewhere.
+	// ExecutionAborted is a frame that faulted and won't go on here: in interruptible code it reports what is live, in a
+	// method without such code its untracked slots, and nothing elsewhere (gcinfodecoder.cpp, EnumerateLiveSlots; 3.1 to 11).
 	ExecutionAborted
 	// ParentOfFunclet is a frame of a method of which a funclet was reported before: the funclet reported the untracked
 	// slots, and where ReportLeafOnly all others too.
@@ -57,7 +57,7 @@ func (d *GCDecoder) LiveSlots(dst []Slot, q Query) ([]Slot, error) {
 func (d *GCDecoder) liveSlots(dst []Slot, q Query) ([]Slot, error) {
 	d.r.bad = readOK
 	at, known := d.lookup(q)
-	if !known && q.State&ExecutionAborted != 0 {
+	if !known && q.State&ExecutionAborted != 0 && len(d.ranges) > 0 {
 		return dst, nil
 	}
 	if known && d.tracked > 0 {
