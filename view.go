@@ -416,11 +416,12 @@ func (d *Dump) SeveralRuntimes() bool {
 	return n > 1
 }
 
-// MergedWalk walks the stack of an OS thread through all CLRs of the process that know it; see
-// stackwalk.MergedWalk. A CLR that can't be opened is left out: Runtime and Diagnose return the
+// MergedWalk walks the stack of an OS thread through all CLRs of the process that know it, or of a thread that none knows
+// the native frames, if o wants them; see stackwalk.MergedWalk. A CLR that can't be opened is left out: Runtime and Diagnose return the
 // reason.
 func (d *Dump) MergedWalk(ctx context.Context, osThread uint32, o stackwalk.WalkOptions) iter.Seq[stackwalk.Frame] {
 	var parts []stackwalk.Part
+	var other *stackwalk.Part // a thread that no CLR knows has native frames alone
 	for _, inst := range d.Runtimes() {
 		if inst.Flavor != dac.FlavorCoreCLR {
 			continue
@@ -431,9 +432,17 @@ func (d *Dump) MergedWalk(ctx context.Context, osThread uint32, o stackwalk.Walk
 			continue
 		}
 		list, _ := v.Threads() // as many as there are
-		if t := threads.ByID(list, osThread); t != nil && t.Managed != nil && t.OS != nil {
+		t := threads.ByID(list, osThread)
+		switch {
+		case t == nil || t.OS == nil:
+		case t.Managed != nil:
 			parts = append(parts, stackwalk.Part{Walker: walker, Thread: t.Managed, Registers: t.OS.Registers})
+		case o.Native && other == nil:
+			other = &stackwalk.Part{Walker: walker, Registers: t.OS.Registers}
 		}
+	}
+	if len(parts) == 0 && other != nil {
+		parts = append(parts, *other)
 	}
 	return stackwalk.MergedWalk(ctx, parts, o)
 }

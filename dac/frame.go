@@ -141,6 +141,15 @@ func (t *Thread) SignalStack(sp target.Addr) target.Range {
 	return target.Range{Start: sp, End: sp + signalStack}
 }
 
+// Newer reports whether the stack address a belongs to a newer call than b does. Calls on a stack for signals are newer than all on
+// t's own, wherever it lies.
+func (t *Thread) Newer(a, b target.Addr) bool {
+	if t != nil && t.Stack.Size() > 0 && t.Stack.Contains(a) != t.Stack.Contains(b) {
+		return t.Stack.Contains(b)
+	}
+	return a < b
+}
+
 // signalStackOf returns the SignalStack of t in the dump.
 func (r *Runtime) signalStackOf(t *Thread) target.Range {
 	for _, os := range r.Target().Threads() {
@@ -202,7 +211,7 @@ func (r *Runtime) FrameCaller(f *Frame, regs *target.Registers) (FrameCaller, er
 	if err != nil {
 		return CallerNone, err
 	}
-	out := target.Registers{Arch: r.Target().Platform().Arch}
+	out := target.Registers{Arch: r.Target().Platform().Arch, Signature: regs.Signature}
 	how, err := r.frameCaller(l, f, &out)
 	if err != nil {
 		return CallerNone, fmt.Errorf("%s %016x: %w", f.Class, uint64(f.Addr), err)

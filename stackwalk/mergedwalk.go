@@ -19,7 +19,7 @@ type Part struct {
 }
 
 // MergedWalk walks the stack of one thread through several runtimes. Each runtime walks its own frames. They are merged
-// by stack pointer, a runtime's explicit frames before the frames they stand on. With several CLRs every frame has its
+// by stack pointer, those on a stack for signals first, a runtime's explicit frames before the frames they stand on. With several CLRs every frame has its
 // Runtime. A walk that ends early ends with a frame that has Err; the others continue.
 func MergedWalk(ctx context.Context, parts []Part, o WalkOptions) iter.Seq[Frame] {
 	return func(yield func(Frame) bool) {
@@ -28,7 +28,19 @@ func MergedWalk(ctx context.Context, parts []Part, o WalkOptions) iter.Seq[Frame
 			p := &parts[i]
 			all = slices.AppendSeq(all, p.Walker.Walk(ctx, p.Thread, p.Registers, o))
 		}
-		slices.SortStableFunc(all, func(a, b Frame) int { return cmp.Compare(a.SP, b.SP) })
+		var thread *dac.Thread
+		for i := range parts {
+			thread = cmp.Or(thread, parts[i].Thread)
+		}
+		slices.SortStableFunc(all, func(a, b Frame) int {
+			switch {
+			case thread.Newer(a.SP, b.SP):
+				return -1
+			case thread.Newer(b.SP, a.SP):
+				return 1
+			}
+			return 0
+		})
 		for i := range all {
 			if !seenNative(all[:i], &all[i]) && !yield(all[i]) {
 				return

@@ -13,7 +13,7 @@ import (
 // active or has ended.
 type Return struct {
 	Slot   target.Addr
-	IP     target.Addr // value of the word
+	IP     target.Addr // value of the word, without a signature
 	Callee target.Addr // called code, 0 if the code alone does not show it
 }
 
@@ -32,6 +32,7 @@ func (w *Walker) Returns(ctx context.Context, r target.Range) iter.Seq2[Return, 
 			yield(Return{}, err)
 			return
 		}
+		pointers := target.Registers{Arch: arch, Signature: w.signature()}
 		win := target.NewWindow(mem)
 		for at := (r.Start + 7) &^ 7; at < r.End && r.End-at >= 8; {
 			word, err := win.Uint64(at)
@@ -43,7 +44,7 @@ func (w *Walker) Returns(ctx context.Context, r target.Range) iter.Seq2[Return, 
 				at = (next + 7) &^ 7
 				continue
 			}
-			slot, ip := at, target.Addr(word)
+			slot, ip := at, pointers.Code(word)
 			if at += 8; at%contextBytes == 0 && ctx.Err() != nil {
 				yield(Return{Slot: slot}, ctx.Err())
 				return
@@ -57,6 +58,14 @@ func (w *Walker) Returns(ctx context.Context, r target.Range) iter.Seq2[Return, 
 			}
 		}
 	}
+}
+
+// signature returns the bits of code addresses that hold signatures in the process. All threads have the same.
+func (w *Walker) signature() uint64 {
+	for _, t := range w.target.Threads() {
+		return t.Registers.Signature
+	}
+	return 0
 }
 
 // contextBytes is the number of bytes scanned between two checks of the context.

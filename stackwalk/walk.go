@@ -384,7 +384,7 @@ func (s *walk) unwindNative() (bool, error) {
 		return err == nil || s.hasFrame, err
 	}
 	end, _ := next.Regs.SP()
-	for s.hasFrame && s.frame.Addr < end {
+	for s.hasFrame && s.thread.Newer(s.frame.Addr, end) {
 		if next.Trust < unwind.TrustUnwind && s.frame.Kind != dac.FramePlain {
 			s.blind = true // the frame is better than a guess
 			return true, nil

@@ -23,6 +23,49 @@ func (c *Cursor) inStack(a, sp target.Addr) bool {
 	return a-sp < maxFrame
 }
 
+// nearLink is the distance from which on the link register is not in the function that the thread is in.
+const nearLink = 4 << 10
+
+// link continues at the link register's address if f may be a leaf, which keeps its return address there and has no frame
+// record. In another function the register has the address after its last call, which is near, or the one in its record.
+func (c *Cursor) link(f *Frame) bool {
+	p, err := f.Regs.Arch.Processor()
+	if err != nil || p.Link == target.NoReg || !f.Exact {
+		return false
+	}
+	lr, known := f.Regs.Get(p.Link)
+	at, _ := f.Regs.IP()
+	sp, ok := f.Regs.SP()
+	ip := f.Regs.Code(lr)
+	if !known || !ok || !p.Mappable(ip) || !c.u.codes.InCode(ip-1) {
+		return false
+	}
+	fp, framed := f.Regs.FP()
+	if b, err := c.win.Bytes(fp+8, 8); framed && err == nil && f.Regs.Code(binary.LittleEndian.Uint64(b)) == ip {
+		return false
+	}
+	callee, call, err := CallBefore(c.u.mem, f.Regs.Arch, ip)
+	switch near := max(ip, at)-min(ip, at) < nearLink; {
+	case err == nil && !call:
+		return false
+	case near && (callee == 0 || callee > at || at-callee >= nearLink):
+		return false
+	}
+	c.fallback(f, TrustFP, ip, sp)
+	if framed {
+		f.Regs.SetFP(fp)
+	}
+	return true
+}
+
+// outermost reports whether f, which called, has a frame pointer of 0 on a processor whose every ABI ends the chain of frame
+// records with it (AAPCS64, "The Frame Pointer").
+func (c *Cursor) outermost(f *Frame) bool {
+	p, err := f.Regs.Arch.Processor()
+	fp, known := f.Regs.FP()
+	return err == nil && p.Link != target.NoReg && !f.Exact && known && fp == 0
+}
+
 // framePointer follows the frame pointer: both architectures keep the caller's frame pointer where it points to, and
 // the return address above. It is wrong where code uses the register for something else that looks alike.
 func (c *Cursor) framePointer(f *Frame) bool {
@@ -78,7 +121,7 @@ func (c *Cursor) scan(f *Frame) bool {
 
 // fallback replaces f by a caller with only these registers known.
 func (c *Cursor) fallback(f *Frame, t Trust, ip, sp target.Addr) {
-	f.Regs = target.Registers{Arch: f.Regs.Arch}
+	f.Regs = target.Registers{Arch: f.Regs.Arch, Signature: f.Regs.Signature}
 	f.Regs.SetIP(ip)
 	f.Regs.SetSP(sp)
 	f.Code = Code{}

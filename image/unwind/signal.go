@@ -23,6 +23,7 @@ func (c *Cursor) signal(f *Frame) bool {
 	if !ok {
 		return false
 	}
+	regs.Signature = f.Regs.Signature
 	f.Regs, f.Trust, f.Exact, f.Err = regs, TrustUnwind, true, nil
 	return true
 }

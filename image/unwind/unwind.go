@@ -184,7 +184,10 @@ func (c *Cursor) StepIn(f *Frame, code Code, least Trust) (bool, error) {
 		*f = next
 		return true, nil
 	}
-	if least <= TrustFP && c.framePointer(f) || least <= TrustScan && c.scan(f) {
+	if least <= TrustFP && c.outermost(f) {
+		return false, nil
+	}
+	if least <= TrustFP && (c.link(f) || c.framePointer(f)) || least <= TrustScan && c.scan(f) {
 		return true, nil
 	}
 	return false, err

@@ -166,6 +166,59 @@ func TestFallbacks(t *testing.T) {
 	assert.False(t, known)
 }
 
+// TestFallbacksARM64: the caller of a leaf without unwind data is in the link register, unless that is a place in the same
+// function, no place after a call, or the return address of the frame record too. A frame pointer of 0 ends the stack.
+func TestFallbacksARM64(t *testing.T) {
+	const far, signature, mask = testStart + 0x8000, 0x0040_0080_0000_0000, 0x007f_ff80_0000_0000
+	code := make([]byte, 0x9000)
+	put := func(at target.Addr, ins uint32) { binary.LittleEndian.PutUint32(code[at-testStart:], ins) }
+	put(far-4, 0xd63f0000)                // blr x0
+	put(testRet-4, 0x94000000|(0x400>>2)) // bl testRet+0x3fc
+	put(testRet+0x80-4, 0xd63f0100)       // blr x8
+	stack := words(uint64(testStack)+0x20, uint64(signature|far+0x100), 0, 0, 0, testRet|signature, testRet+0x80, testRet+0x80)
+	codes := testCodes{{Range: target.Range{Start: testStart, End: testStart + 0x9000}}}
+	for _, tc := range []struct {
+		name         string
+		pc, lr       target.Addr
+		readable     bool
+		want, wantSP target.Addr
+	}{
+		{"another function", testRet, far, true, far, testStack},
+		{"no code to read", testRet, far, false, far, testStack},
+		{"not after a call", testRet, far + 0x40, true, far + 0x100, testStack + 16},
+		{"the same function", testRet + 0x100, testRet + 0x80, true, far + 0x100, testStack + 16},
+		{"the same function, no code to read", testRet + 0x100, testRet + 0x80, false, far + 0x100, testStack + 16},
+		{"a leaf near its caller", testRet + 0x480, testRet, true, testRet, testStack},
+		{"before its caller calls it", testRet + 0x200, testRet, true, far + 0x100, testStack + 16},
+		{"also in the record", testRet, far + 0x100, false, far + 0x100, testStack + 16},
+	} {
+		mem := testMemory{testStack: stack}
+		if tc.readable {
+			mem[testStart] = code
+		}
+		c := New(mem, codes).Cursor(target.Range{})
+		f := arm64Frame(tc.pc, testStack, uint64(target.ARM64FP), uint64(testStack), uint64(target.ARM64LR), uint64(tc.lr)|signature)
+		f.Regs.Signature, f.Exact = mask, true
+		more, err := c.Step(&f, TrustScan)
+		require.NoError(t, err, tc.name)
+		require.True(t, more, tc.name)
+		assert.Equal(t, TrustFP, f.Trust, tc.name)
+		assert.EqualValues(t, tc.want, get(t, &f, target.ARM64PC), tc.name)
+		assert.EqualValues(t, tc.wantSP, get(t, &f, target.ARM64SP), tc.name)
+		for range 2 { // to the end of the records, by addresses that are signed
+			if more, err = c.Step(&f, TrustScan); !more {
+				break
+			}
+			assert.Equal(t, TrustFP, f.Trust, tc.name)
+		}
+		require.NoError(t, err, tc.name)
+		assert.Zero(t, get(t, &f, target.ARM64FP), tc.name)
+		more, err = c.Step(&f, TrustScan)
+		assert.False(t, more, "%s: what follows is data", tc.name)
+		assert.NoError(t, err, tc.name)
+	}
+}
+
 func TestAfterCall(t *testing.T) {
 	for _, tc := range []struct {
 		name string

@@ -2,6 +2,7 @@ package ondumps_test
 
 import (
 	"encoding/binary"
+	"iter"
 	"slices"
 	"testing"
 
@@ -267,6 +268,48 @@ func TestSignalFrames(t *testing.T) {
 		got, first = c.walk(t, native(at-0x80, 0), stackwalk.WalkOptions{})
 		assert.Empty(t, got, name)
 		assert.ErrorContains(t, first.Err, "can't be unwound", name)
+	}
+}
+
+// TestHandlerOnOtherStack: native code of a handler that runs on a stack of its own, wherever that lies, comes before all of the
+// thread's own stack, the runtime's frames included.
+func TestHandlerOnOtherStack(t *testing.T) {
+	for _, name := range []string{"net10-zoo", "net8-zoo", "net31-zoo"} {
+		for _, above := range []bool{false, true} {
+			c := openCooperative(t, name)
+			c.other = target.Range{Start: c.thread.Stack.Start - 0x100000, End: c.thread.Stack.Start - 0x80000}
+			if above {
+				c.other = target.Range{Start: c.thread.Stack.End + 0x100000, End: c.thread.Stack.End + 0x180000}
+			}
+			code := c.other.Start + 0x100
+			first := code + 0x1000
+			second := first + 0x1000
+			c.words[code], c.words[code+8] = 0x0f0000000fc0c748, 0x05 // mov $15, %rax; syscall
+			regs := native(first, 0)
+			regs.SetIP(code)
+			handler := stackwalk.Frame{Regs: regs}
+			handler.Regs.SetSP(second)
+			c.signal(first, &handler)
+			c.signal(second, &c.managed[1])
+
+			last := len(c.managed) - 1
+			plain := c.managed[last].SP
+			c.explicit(t, "FaultingExceptionFrame", plain, target.Addr(^uint64(0)), &c.managed[last])
+			c.thread.Frame = plain
+			want := append([]target.Addr{first, second}, c.sps(1)[:last-1]...)
+			want = append(want, plain, c.managed[last].SP)
+			walker := stackwalk.NewWalker(c.rt)
+			o := stackwalk.WalkOptions{Native: true}
+			for _, walk := range []iter.Seq[stackwalk.Frame]{walker.Walk(t.Context(), &c.thread, regs, o),
+				stackwalk.MergedWalk(t.Context(), []stackwalk.Part{{Walker: walker, Thread: &c.thread, Registers: regs}}, o)} {
+				var got []target.Addr
+				for f := range walk {
+					got = append(got, f.SP)
+				}
+				require.GreaterOrEqual(t, len(got), len(want), name)
+				assert.Equal(t, want, got[:len(want)], "%s %v", name, above)
+			}
+		}
 	}
 }
 

@@ -52,8 +52,8 @@ type StackOptions struct {
 	Walk func(ctx context.Context, osThread uint32, o stackwalk.WalkOptions) iter.Seq[stackwalk.Frame]
 }
 
-// Stacks describes the frames of threads. It walks the frames while they are iterated. A thread that the runtime does
-// not know, or that no OS thread runs, has none.
+// Stacks describes the frames of threads. It walks the frames while they are iterated. A thread that no OS thread runs has
+// none, and one that the runtime does not know has those of native code alone.
 func Stacks(ctx context.Context, w *stackwalk.Walker, list []*Thread, o StackOptions) *answer.Stacks {
 	s := &stackLister{ctx: ctx, w: w, o: o}
 	out := answer.NewStacks(func(yield func(*answer.ThreadStack, error) bool) {
@@ -98,7 +98,7 @@ type stackLister struct {
 
 // frames lists the frames of t, nil if there can't be any.
 func (s *stackLister) frames(t *Thread) iter.Seq2[*answer.Frame, error] {
-	if t.OS == nil || t.Managed == nil && s.w.Runtime() != nil {
+	if t.OS == nil || t.Managed == nil && s.w.Runtime() != nil && !s.o.Native {
 		return nil
 	}
 	return func(yield func(*answer.Frame, error) bool) {
@@ -108,7 +108,7 @@ func (s *stackLister) frames(t *Thread) iter.Seq2[*answer.Frame, error] {
 			return
 		}
 		n := 0
-		for f := range between(s.walk(t), refs.chained) {
+		for f := range between(t.Managed, s.walk(t), refs.chained) {
 			if s.o.Limit != nil && n == *s.o.Limit {
 				return
 			}
@@ -135,11 +135,11 @@ func (s *stackLister) frames(t *Thread) iter.Seq2[*answer.Frame, error] {
 	}
 }
 
-// between merges frames into a walk by their place on the stack. Both ascend.
-func between(walk iter.Seq[stackwalk.Frame], frames []stackwalk.Frame) iter.Seq[stackwalk.Frame] {
+// between merges frames into a walk of t by their place on the stack. Both ascend.
+func between(t *dac.Thread, walk iter.Seq[stackwalk.Frame], frames []stackwalk.Frame) iter.Seq[stackwalk.Frame] {
 	return func(yield func(stackwalk.Frame) bool) {
 		for f := range walk {
-			for ; len(frames) > 0 && frames[0].SP < f.SP; frames = frames[1:] {
+			for ; len(frames) > 0 && t.Newer(frames[0].SP, f.SP); frames = frames[1:] {
 				if !yield(frames[0]) {
 					return
 				}

@@ -56,3 +56,36 @@ func TestStacksAgree(t *testing.T) {
 		}
 	})
 }
+
+// TestStackOfUnmanagedThread: a thread that never ran managed code has native frames, and no others.
+func TestStackOfUnmanagedThread(t *testing.T) {
+	d := testdump.Open(t, "net10-zoo")
+	w, err := d.Walker()
+	require.NoError(t, err)
+	list, err := d.Threads()
+	require.NoError(t, err)
+	for i := range list {
+		if list[i].Managed != nil {
+			continue
+		}
+		of := []*threads.Thread{&list[i]}
+		for th := range threads.Stacks(t.Context(), w, of, threads.StackOptions{}).Threads {
+			assert.Nil(t, th.Frames)
+		}
+		n := 0
+		for f, err := range threads.Stacks(t.Context(), w, of, threads.StackOptions{Native: true, References: true}).Frames {
+			require.NoError(t, err)
+			assert.Equal(t, answer.FrameNative, f.Kind)
+			n++
+		}
+		assert.Greater(t, n, 1)
+		merged := 0
+		for f := range d.MergedWalk(t.Context(), list[i].OS.ID, stackwalk.WalkOptions{Native: true}) {
+			assert.Equal(t, stackwalk.FrameNative, f.Kind)
+			merged++
+		}
+		assert.Equal(t, n, merged)
+		return
+	}
+	t.Fatal("all threads are managed")
+}
