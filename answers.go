@@ -410,7 +410,11 @@ func (v *View) ManagedThreads(ctx context.Context, o ...ManagedOptions) (*answer
 				return nil, err
 			}
 		}
-		return threads.DescribeManaged(q.ctx, q.dump.file, rt, list, o.ManagedOptions)
+		out, err := threads.DescribeManaged(q.ctx, q.dump.file, rt, list, o.ManagedOptions)
+		if pool, unread := q.ThreadPoolReader(); err == nil && unread == nil {
+			pool.MarkWorkers(out)
+		}
+		return out, err
 	})
 }
 
@@ -422,7 +426,7 @@ func (v *View) OSThreads(ctx context.Context) (*answer.OSThreads, error) {
 			return nil, err
 		}
 		current := &list[0]
-		if id, ok := crash.ThreadID(q.dump.file); ok {
+		if id, ok := q.CrashedThread(); ok {
 			if t := threads.ByID(list, id); t != nil {
 				current = t
 			}

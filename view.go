@@ -364,6 +364,9 @@ func (v *View) Threads() ([]Thread, error) {
 // error is what could not be read.
 func (v *View) CrashRecord() (*crash.Crash, error) { return crash.Read(v.process()) }
 
+// CrashedThread returns the OS id of the thread that died; see crash.Died.
+func (v *View) CrashedThread() (id uint32, ok bool) { return crash.Died(v.process()) }
+
 // BriefCrash describes the reason and the exception of a crash, and for a process that did not crash
 // the monitors that threads wait for. It returns nil if there are none; see crash.DescribeBriefly.
 func (v *View) BriefCrash() *answer.Crash { return crash.DescribeBriefly(v.process()) }

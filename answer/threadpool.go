@@ -9,7 +9,7 @@ import (
 // A ThreadPool is what the thread pool of a runtime does.
 type ThreadPool struct {
 	Gaps
-	Kind         string             `json:"kind" doc:"portable (the class library's, .NET 6 and later), native (the runtime's own, before), none (not used yet), unknown (not in the dump)"`
+	Kind         string             `json:"kind" doc:"portable (the class library's, .NET 6 and later), native (the runtime's own, before), windows (that of the system, .NET 8 and later), none (not used yet), unknown (not in the dump)"`
 	CPU          Maybe[int64]       `json:"cpu,omitzero" doc:"percent of the processors in use, as the pool measured it last"`
 	Total        Maybe[int64]       `json:"workers,omitzero" doc:"worker threads"`
 	Running      Maybe[int64]       `json:"running,omitzero" doc:"workers that work, or look for work"`
@@ -33,6 +33,7 @@ type ThreadPool struct {
 const (
 	PoolPortable = "portable"
 	PoolNative   = "native"
+	PoolWindows  = "windows"
 	PoolNone     = "none"
 	PoolUnknown  = "unknown"
 )

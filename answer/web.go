@@ -250,7 +250,9 @@ type AsyncWork struct {
 // LibraryMethod reports whether a method, by its name with its namespace and type, is one of the class libraries, servers and
 // drivers that programs are built on: what a list of methods can do without where the program's own are wanted.
 func LibraryMethod(name string) bool {
-	for _, s := range [...]string{"System.", "Microsoft.AspNetCore.", "Microsoft.Extensions.", "Microsoft.Data.", "Microsoft.EntityFrameworkCore.", "Microsoft.Win32.", "Npgsql."} {
+	// The last three are native methods of the class libraries and the runtime's stubs.
+	for _, s := range [...]string{"System.", "Microsoft.AspNetCore.", "Microsoft.Extensions.", "Microsoft.Data.", "Microsoft.EntityFrameworkCore.", "Microsoft.Win32.", "Npgsql.",
+		"Interop+", "Interop.", "ILStubClass."} {
 		if strings.HasPrefix(name, s) {
 			return true
 		}

@@ -28,11 +28,10 @@ type Options struct {
 func (r *Reader) Describe(ctx context.Context, o Options) (*answer.ThreadPool, error) {
 	out := &answer.ThreadPool{Kind: answer.PoolNone}
 	c := &ticks.Clock{}
-	if found, lost := r.portable(out, c); !found {
-		r.native(out, lost)
-	}
-	if out.Kind == answer.PoolNone {
-		noCounters(out, target.Unsupportedf("the process has not used its thread pool"))
+	if !r.windows(out) {
+		if found, lost := r.portable(out, c); !found {
+			r.native(out, lost)
+		}
 	}
 	queues, err := r.Queues(ctx)
 	if err != nil {
@@ -44,6 +43,9 @@ func (r *Reader) Describe(ctx context.Context, o Options) (*answer.ThreadPool, e
 		n += queues.Queues[i].Count
 	}
 	out.Queued = answer.Of(n, queues.Lost)
+	if out.Kind == answer.PoolNone {
+		unused(out)
+	}
 	if o.Items {
 		out.Queues = queues
 	}
@@ -74,6 +76,51 @@ func noCounters(out *answer.ThreadPool, err error) {
 	missing := answer.Maybe[int64]{Err: err}
 	out.CPU, out.Total, out.Running, out.Goal, out.Min, out.Max = missing, missing, missing, missing, missing, missing
 	out.Blocked, out.Requested, out.Dequeued, out.Clock = missing, missing, missing, missing
+}
+
+// unused marks the counters of a pool that was not found. A pool whose queues hold items, or can't be read, may be in use.
+func unused(out *answer.ThreadPool) {
+	err := target.Unsupportedf("the process has not used its thread pool")
+	switch {
+	case out.Queued.Err != nil:
+		out.Kind, err = answer.PoolUnknown, out.Queued.Err
+	case out.Queued.Value > 0:
+		out.Kind, err = answer.PoolUnknown, target.Unsupportedf("items are queued for a thread pool of an unknown kind")
+	}
+	noCounters(out, err)
+}
+
+// windowsPool returns the shape of the pool of Windows and the number of its threads. That is 0 unless the program uses
+// this pool.
+func (r *Reader) windowsPool() (*windowsPool, int64) {
+	for s, err := range shapes.Loaded[windowsPool](r.b) {
+		if err != nil {
+			continue
+		}
+		if n, err := s.Threads.Value().Int(); err == nil && n > 0 {
+			return s, n
+		}
+	}
+	return nil, 0
+}
+
+// windows reads the pool of Windows and reports whether the process uses it. Windows decides how many threads run.
+func (r *Reader) windows(out *answer.ThreadPool) bool {
+	s, threads := r.windowsPool()
+	if s == nil {
+		return false
+	}
+	out.Kind = answer.PoolWindows
+	noCounters(out, target.Unsupportedf("the thread pool of Windows does not record it in the process's managed memory"))
+	out.Total = answer.Known(threads)
+	working, err := s.Working.Value().Struct()
+	if out.Running.Err = err; err == nil {
+		out.Running = answer.Of(working.Field("Count").Int())
+	}
+	out.Max = answer.Of(s.Max.Value().Int())
+	out.Note(out.Running.Err)
+	out.Note(out.Max.Err)
+	return true
 }
 
 // portable reads the pool of .NET 6 and later, and reports whether the process has one. The error is
@@ -327,18 +374,51 @@ func (e *hillClimbingStep) read(x shapes.Instance) (answer.HillClimbingStep, err
 	return answer.HillClimbingStep{Ms: ticks, Transition: transition(why), Threads: n, Samples: samples, Throughput: throughput}, err
 }
 
+// MarkWorkers marks the workers of the pool of Windows in out. The runtime's own state of a thread does not.
+func (r *Reader) MarkWorkers(out *answer.ManagedThreads) {
+	if s, _ := r.windowsPool(); s == nil {
+		return
+	}
+	used, err := r.windowsWorkers()
+	out.Note(err)
+	for i := range out.Threads {
+		if t := &out.Threads[i]; used[t.Thread.Thread] {
+			t.Special = append(t.Special, threads.PurposeWorker)
+		}
+	}
+}
+
+// windowsWorkers returns the threads that have dispatched work of the pool of Windows.
+func (r *Reader) windowsWorkers() (map[target.Addr]bool, error) {
+	owners, err := r.queueOwners()
+	used := make(map[target.Addr]bool, len(owners))
+	for _, t := range owners {
+		used[t.Managed.Addr] = true
+	}
+	return used, err
+}
+
 // workers describes the activities of the worker threads.
 func (r *Reader) workers(ctx context.Context, out *answer.ThreadPool) error {
 	out.Note(r.unread)
+	var used map[target.Addr]bool
+	if out.Kind == answer.PoolWindows {
+		var err error
+		used, err = r.windowsWorkers()
+		out.Note(err)
+	}
 	for i := range r.threads {
 		t := &r.threads[i]
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if t.OS == nil || t.Managed == nil || t.Managed.State&dac.ThreadPoolWorker == 0 {
+		if t.OS == nil || t.Managed == nil || t.Managed.State&dac.ThreadPoolWorker == 0 && !used[t.Managed.Addr] {
 			continue
 		}
 		a := t.Activity(r.walker.Walk(ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}))
+		if used[t.Managed.Addr] && a.Top == nil && a.Err == nil { // between callbacks no managed code is on its stack
+			a.Activity, a.Text = threads.ActivityIdle, "idle (worker of the thread pool)"
+		}
 		if r.aside(&a) {
 			continue
 		}

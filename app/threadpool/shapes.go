@@ -21,6 +21,13 @@ type (
 		Blocked   shapes.Int  `field:"_numBlockedThreads"`
 		Waits     shapes.Ref  `field:"_waitThreadsHead,optional"`
 	}
+	// windowsPool is the pool of Windows, which a program may use in place of the portable one (.NET 8 and later).
+	windowsPool struct {
+		_       shapes.Type   `of:"System.Threading.WindowsThreadPool"`
+		Threads shapes.Static `static:"s_threadCount"`
+		Working shapes.Static `static:"s_workingThreadCounter"`
+		Max     shapes.Static `static:"MaxThreadCount"`
+	}
 	waitNode struct {
 		_      shapes.Type `of:"System.Threading.PortableThreadPool+WaitThreadNode"`
 		Thread shapes.Ref  `field:"<Thread>"`

@@ -48,6 +48,22 @@ func ThreadID(t target.Target) (id uint32, ok bool) {
 	return e.ThreadID, ok && e.ThreadID != 0
 }
 
+// Died returns the OS id of the thread that died: the one of ThreadID or, without a record in the dump, the first with an
+// exception that has no handler.
+func Died(p Process) (id uint32, ok bool) {
+	if id, ok := ThreadID(p.Target); ok {
+		return id, true
+	}
+	c, _ := Read(p) // an unread thread is not known to have died
+	switch {
+	case c == nil:
+		return 0, false
+	case c.Record != nil:
+		return c.Record.Thread, c.Record.Thread != 0
+	}
+	return c.Thread.ID(), c.Thread.ID() != 0
+}
+
 // A carried is an exception of a thread.
 type carried struct {
 	thread *threads.Thread

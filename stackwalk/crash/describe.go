@@ -87,6 +87,12 @@ type describer struct {
 	out   *answer.Crash
 	fatal *stackwalk.Frame // outermost frame of Environment.FailFast on the stack, nil if there is none
 	fault *fault           // of native code, nil if none is known
+	// raised is the record of the fault on the stack of the thread that died, if the dump has none; nil if it was not found.
+	raised *target.Exception
+	// innermost is the stack pointer of the innermost frame of the thread that died, and invoked the native method that it
+	// calls; 0 and empty if unknown.
+	innermost target.Addr
+	invoked   string
 	// hidden reports that the faulting address was reported as 0, which may stand for any address that the processor
 	// rejects.
 	hidden bool
@@ -119,6 +125,7 @@ func (d *describer) describe() {
 		thrown = d.argument(thrown)
 	}
 	d.causes(thrown)
+	d.raise()
 	d.conclude()
 }
 
@@ -266,6 +273,10 @@ func (d *describer) contexts() {
 	t := d.died.Thread
 	if x := d.died.Exception; x != nil && x.Signal == nil && x.Registers.Known() {
 		d.context("the exception", &x.Registers)
+		// A fault of managed code has an exception object.
+		if _, faulted := faultParameters[x.Code]; faulted && (d.died.fatal() || d.died.Thrown == 0) {
+			d.fault = &fault{regs: x.Registers, how: "the dump's exception record", where: d.out.Where}
+		}
 	}
 	if s := d.died.state(); s != nil && d.rt != nil && s.Context != 0 {
 		regs, err := d.readContext(s.Context)
@@ -386,6 +397,7 @@ func (d *describer) stack() {
 				d.out.Note(fmt.Errorf("the stack ends at %#x: %w", uint64(f.SP), f.Err))
 			}
 			began = began || f.AtException
+			d.outside(&f)
 			if f.Kind != stackwalk.FrameManaged {
 				continue
 			}
@@ -411,6 +423,19 @@ func (d *describer) stack() {
 	d.failFast(walker)
 }
 
+// outside notes where the thread's innermost frame is and which native method it calls.
+func (d *describer) outside(f *stackwalk.Frame) {
+	if d.innermost == 0 {
+		d.innermost = f.SP
+	}
+	if d.out.Frames > 0 || d.invoked != "" || f.Kind != stackwalk.FrameExplicit || !f.Explicit.CallsUnmanaged() {
+		return
+	}
+	if md, err := f.Method(); err == nil && md != nil {
+		d.invoked, _ = code.Of(f.Runtime).MethodName(md, code.MethodFull)
+	}
+}
+
 func sameCall(a, b *answer.CrashFrame) bool {
 	return a.Method.Err == nil && b.Method.Err == nil && a.IP == b.IP && a.Method.S == b.Method.S
 }
@@ -430,6 +455,10 @@ func (d *describer) conclude() {
 		d.concludeFailFast()
 	case d.died.fatal() && d.overflowed():
 		d.concludeOverflow()
+	case d.died.fatal() && d.fault != nil:
+		d.concludeFault()
+	case d.died.fatal():
+		d.concludeFatal()
 	case d.blames():
 		d.concludeThrown()
 	case d.out.Alive:
@@ -497,9 +526,6 @@ func (d *describer) concludeThrown() {
 			path[0].Cause = "a null reference was used, or in unsafe code a pointer near 0"
 		}
 	}
-	if len(path) == 1 && d.died.fatal() {
-		path[0].Cause = causes[path[0].Type] // the runtime itself chose the type
-	}
 	if len(path) == 1 && len(path[0].Trace) == 0 {
 		path[0].Trace = d.stoodAt()
 	}
@@ -509,9 +535,7 @@ func (d *describer) concludeThrown() {
 	}
 	strength := answer.StrengthLikely
 	evidence := "the thread that died threw it last"
-	if d.died.fatal() {
-		strength, evidence = answer.StrengthProved, fmt.Sprintf("the runtime set its preallocated exception for fatal errors on thread %s", threadWords(d.died.Thread))
-	} else if d.died.Unhandled {
+	if d.died.Unhandled {
 		strength, evidence = answer.StrengthProved, fmt.Sprintf("the runtime marked it as unhandled on thread %s", threadWords(d.died.Thread))
 	} else if w := d.written; w != nil && w.Exception != nil && w.Exception.Address == d.died.Thrown {
 		strength, evidence = answer.StrengthProved, "the record that the process wrote about itself names it"

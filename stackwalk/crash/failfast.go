@@ -1,8 +1,13 @@
 package crash
 
 import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
 	"errors"
 	"fmt"
+	"strings"
+	"unicode/utf16"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
@@ -42,12 +47,13 @@ func (d *describer) failFast(w *stackwalk.Walker) {
 		Source: "the frames of the call do not refer to the message"}
 	found, err := d.messageOfFrames(w)
 	if err == nil && found == nil {
-		found = d.messageOfStack()
+		found = cmp.Or(d.messageOfStack(), d.messageOfReport())
 	}
 	if found != nil {
 		d.out.FailFast = found
 	}
 	d.out.Note(err)
+	d.out.Reason = codeReasons[codeFailFast]
 }
 
 // messageOfFrames finds the message among the references that the frames of the call hold, as the garbage collector
@@ -96,6 +102,39 @@ func (d *describer) messageOfStack() *answer.FailFast {
 		found = &answer.FailFast{Message: text, Strength: answer.StrengthLikely, Source: "the only string that the stack above the call refers to"}
 	}
 	return found
+}
+
+// messageOfReport finds the message in the text that the runtime composed on the stack for the event log of Windows
+// (eventreporter.cpp): a line "Message: …", before the line "Stack:".
+func (d *describer) messageOfReport() *answer.FailFast {
+	sp, ok := d.died.Thread.OS.Registers.SP()
+	if !ok || d.fatal.SP <= sp || d.fatal.SP-sp > failFastStack {
+		return nil
+	}
+	stack := make([]byte, d.fatal.SP-sp)
+	n, _ := d.p.Memory.ReadMemory(stack, sp)
+	_, rest, ok := bytes.Cut(stack[:n], utf16Bytes("\nMessage: "))
+	if !ok {
+		return nil
+	}
+	var text []uint16
+	for ; len(rest) >= 2 && len(text) < maxMessage; rest = rest[2:] {
+		c := binary.LittleEndian.Uint16(rest)
+		if c == 0 || c == '\n' && bytes.HasPrefix(rest[2:], utf16Bytes("Stack:")) {
+			break
+		}
+		text = append(text, c)
+	}
+	return &answer.FailFast{Message: answer.Text{S: strings.TrimRight(string(utf16.Decode(text)), "\r\n")}, Strength: answer.StrengthLikely,
+		Source: "the text on the stack that the runtime composed for the event log"}
+}
+
+func utf16Bytes(s string) []byte {
+	var b []byte
+	for _, c := range utf16.Encode([]rune(s)) {
+		b = binary.LittleEndian.AppendUint16(b, c)
+	}
+	return b
 }
 
 // failFastStack bounds the native frames of FailFast that are searched.

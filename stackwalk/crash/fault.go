@@ -130,7 +130,7 @@ func (d *describer) unreported(a target.Addr, source string) (target.Addr, strin
 func (d *describer) concludeFault() {
 	f, out := d.fault, d.out
 	ip, _ := f.regs.IP()
-	a, _, touched := touchedBy(d.died.Exception)
+	a, access, touched := touchedBy(d.faultRecord())
 	var b strings.Builder
 	evidence := []string{fmt.Sprintf("%s: instruction %#x", f.how, uint64(ip))}
 	switch {
@@ -138,19 +138,35 @@ func (d *describer) concludeFault() {
 		fmt.Fprintf(&b, "execution jumped to %#x, where there is no code: a call through a bad function pointer", uint64(a))
 	case f.where == "":
 		fmt.Fprintf(&b, "code at %#x, outside of all known modules, faulted", uint64(ip))
+	case out.Touched != nil && access != "":
+		fmt.Fprintf(&b, "%s accessed %#x (%s)", f.where, uint64(out.Touched.Address), access)
 	case out.Touched != nil:
 		fmt.Fprintf(&b, "%s accessed %#x", f.where, uint64(out.Touched.Address))
+	case d.raised != nil:
+		fmt.Fprintf(&b, "%s raised an exception: %s", f.where, out.Reason)
 	default:
 		fmt.Fprintf(&b, "%s faulted", f.where)
 	}
-	if caller := d.caller(); caller != "" && caller != f.where {
-		fmt.Fprintf(&b, ", called from %s", caller)
+	if caller := d.caller(); caller != f.where {
+		b.WriteString(d.calledFrom())
 	}
 	if d.rt != nil && d.rt.Instance().Module.Contains(ip) {
 		evidence = append(evidence, "it is the runtime's own code: objects or the runtime's data may have been overwritten; verifyheap checks the heap")
 	}
 	out.Likely = b.String()
 	d.conclusion(out.Likely, answer.StrengthLikely, evidence...)
+}
+
+// calledFrom describes the call of native code: the method that it is called as and the one that calls it.
+func (d *describer) calledFrom() string {
+	words, caller := "", d.caller()
+	if d.invoked != "" && d.invoked != caller {
+		words = ", called as " + d.invoked
+	}
+	if caller != "" {
+		words += ", called from " + caller
+	}
+	return words
 }
 
 // caller returns the innermost managed method of the thread that died, apart from the runtime's stubs. It is empty if
@@ -185,6 +201,6 @@ func (d *describer) aborted() bool {
 
 // concludeAborted reports who called the native code that aborted.
 func (d *describer) concludeAborted() {
-	d.out.Likely = fmt.Sprintf("native code aborted the process (abort, or an assertion), called from %s", d.caller())
+	d.out.Likely = "native code aborted the process (abort, or an assertion)" + d.calledFrom()
 	d.conclusion(d.out.Likely, answer.StrengthLikely, "the thread sent the signal itself, has no exception and no frame of Environment.FailFast")
 }

@@ -27,7 +27,7 @@ type faulty struct {
 	bytes map[target.Addr]byte
 }
 
-func (p *faulty) Exception() (target.Exception, bool) { return p.x, true }
+func (p *faulty) Exception() (target.Exception, bool) { return p.x, p.x.Words != "" }
 
 func (p *faulty) ReadMemory(b []byte, a target.Addr) (int, error) {
 	n, err := p.Target.ReadMemory(b, a)
@@ -79,7 +79,11 @@ func (p *faulty) interrupt(ip, sp target.Addr, rbx uint64) {
 }
 
 func openFaulty(t *testing.T) (*faulty, *crash.Process, *dac.Runtime, *threads.Thread) {
-	d := testdump.Open(t, "net10-zoo")
+	return openFaultyOf(t, "net10-zoo")
+}
+
+func openFaultyOf(t *testing.T, name string) (*faulty, *crash.Process, *dac.Runtime, *threads.Thread) {
+	d := testdump.Open(t, name)
 	raw, err := dump.Open(d.Case.Path, dump.Options{})
 	require.NoError(t, err)
 	t.Cleanup(func() { raw.Close() })
@@ -208,4 +212,24 @@ func TestUnreported(t *testing.T) {
 	assert.Contains(t, got.What, "or not a canonical address")
 	assert.Contains(t, crash.Unreported(process, 0, 0).What, "or not a canonical address", "without a CONTEXT")
 	assert.Equal(t, target.Addr(0x55), crash.Unreported(process, context, 0x55).Address, "what is reported is believed")
+}
+
+// TestInvoked: native code is named as the method that managed code calls, too.
+func TestInvoked(t *testing.T) {
+	p, process, rt, died := openFaultyOf(t, "net10-stacks")
+	list, err := testdump.Open(t, "net10-stacks").Threads()
+	require.NoError(t, err)
+	for i := range list {
+		if list[i].OS != nil && list[i].OS.ID == 0x1876 {
+			died.Managed = list[i].Managed
+		}
+	}
+	process.Threads = func() ([]threads.Thread, error) { return []threads.Thread{*died}, nil }
+	ip := rt.Instance().Module.Base + 0x1230
+	s := &target.Signal{Number: target.SIGSEGV, Known: true, Code: 1, Address: 0x18}
+	p.x = target.Exception{ThreadID: died.OS.ID, Signal: s, Words: s.String()}
+	p.interrupt(ip, died.Managed.Stack.End-0x4000, 0x10)
+	x, err := crash.Describe(t.Context(), *process)
+	require.NoError(t, err)
+	assert.Regexp(t, `called as Debuggee.Stacks.Scenario.pause_unix\(\), called from Debuggee\.`, x.Likely)
 }

@@ -115,6 +115,9 @@ func describeThrown(g *answer.Gaps, d *answer.ManagedThread, rt *dac.Runtime, m 
 	d.Nested = len(nested) > 0
 }
 
+// PurposeWorker is what answer.ManagedThread.Special has for a worker of the thread pool.
+const PurposeWorker = "Threadpool Worker"
+
 // purposes returns what the runtime uses a thread for.
 func purposes(m *dac.Thread) []string {
 	var out []string
@@ -126,7 +129,7 @@ func purposes(m *dac.Thread) []string {
 	}
 	switch {
 	case m.State&dac.ThreadPoolWorker != 0:
-		out = append(out, "Threadpool Worker")
+		out = append(out, PurposeWorker)
 	case m.State&dac.ThreadPoolIOCompletion != 0:
 		out = append(out, "Threadpool Completion Port")
 	}

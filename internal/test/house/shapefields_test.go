@@ -607,6 +607,7 @@ var absent = map[string]string{
 	"threadpool.waitAsync":          "31: WaitAsync is of .NET 6 and later",
 	"threadpool.waitNode":           "31: the pool is native there",
 	"threadpool.waitThread":         "31: the pool is native there",
+	"threadpool.windowsPool":        "31 6: of .NET 8 and later",
 }
 
 // unseen are the types and fields of shapes that no version of the table has, and where they are from.

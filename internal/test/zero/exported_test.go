@@ -271,6 +271,7 @@ var exportedFuncs = map[string]any{
 	"stackwalk/crash.Culprit":                sosgo_stackwalk_crash.Culprit,
 	"stackwalk/crash.Describe":               sosgo_stackwalk_crash.Describe,
 	"stackwalk/crash.DescribeBriefly":        sosgo_stackwalk_crash.DescribeBriefly,
+	"stackwalk/crash.Died":                   sosgo_stackwalk_crash.Died,
 	"stackwalk/crash.Exceptions":             sosgo_stackwalk_crash.Exceptions,
 	"stackwalk/crash.LikelyCause":            sosgo_stackwalk_crash.LikelyCause,
 	"stackwalk/crash.Read":                   sosgo_stackwalk_crash.Read,

@@ -9,7 +9,6 @@ import (
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/stackwalk"
-	"github.com/sosgo/sosgo/stackwalk/crash"
 	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
 )
@@ -49,7 +48,7 @@ func (by *ThreadIDs) Thread(c *cli.Context, list []threads.Thread, text string) 
 func CurrentThread(c *cli.Context, list []threads.Thread) *threads.Thread {
 	id, ok := c.Session.Thread()
 	if !ok && !FormOf(c).FirstThread {
-		id, ok = crash.ThreadID(Dump(c).Target())
+		id, ok = View(c).CrashedThread()
 	}
 	if ok {
 		if t := threads.ByID(list, id); t != nil {

@@ -1,6 +1,7 @@
 package threadcmd
 
 import (
+	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/internal/cli/commands/ask"
@@ -25,26 +26,21 @@ func clrThreadsCommand() cli.Command {
 }
 
 func askCLRThreads(c *cli.Context, o *managedOptions) (*answer.ManagedThreads, error) {
-	rt, err := ask.Runtime(c)
-	if err != nil {
-		return nil, err
-	}
-	list, err := ask.Threads(c)
-	if err != nil {
-		return nil, err
-	}
 	if o.ManagedException {
+		rt, err := ask.Runtime(c)
+		if err != nil {
+			return nil, err
+		}
+		list, err := ask.Threads(c)
+		if err != nil {
+			return nil, err
+		}
 		t, err := threads.FirstThrower(list, rt)
 		if t != nil {
 			c.Session.SetThread(t.ID())
 		}
 		return nil, err
 	}
-	mo := threads.ManagedOptions{Live: o.Live, Special: o.Special}
-	if o.Stacks {
-		if mo.Walker, err = ask.View(c).Walker(); err != nil {
-			return nil, err
-		}
-	}
-	return threads.DescribeManaged(c.Context(), ask.Dump(c).Target(), rt, list, mo)
+	return ask.View(c).ManagedThreads(c.Context(), sosgo.ManagedOptions{
+		ManagedOptions: threads.ManagedOptions{Live: o.Live, Special: o.Special}, Activities: o.Stacks})
 }

@@ -22,7 +22,7 @@ func threadsCommand() cli.Command {
 		Name: "threads", Aliases: []string{"setthread"},
 		Summary: "list the threads of the OS, or make one the current thread",
 		Help: "Without options the thread is an index of this list; a number that is no index, or is hexadecimal, " +
-			"is an OS thread id as it is printed. The current thread is marked with *: at first it is the one that crashed, if the dump records it.",
+			"is an OS thread id as it is printed. The current thread is marked with *: at first it is the one that crashed.",
 		Examples: []cli.Example{
 			{Line: "setthread 7", Text: "the thread with DBG 7 in clrthreads"},
 			{Line: "setthread -m 1", Text: "the thread with the managed id 1"},

@@ -31,13 +31,19 @@ func ThreadPool(p *report.Page, t *answer.ThreadPool, o ThreadPoolOptions) {
 	case answer.PoolNone:
 		p.Print("The process has not used its thread pool.\n")
 	case answer.PoolUnknown:
-		p.Print("Unknown whether the process has used its thread pool.\n")
+		p.Print("The thread pool can't be read.\n")
+		if t.Queued.Err == nil {
+			p.Printf("Queued items: %s\n", report.Commas(t.Queued.Value))
+		}
 	case answer.PoolNative:
 		p.Print("Thread pool of the runtime itself (before .NET 6)\n\n")
+	case answer.PoolWindows:
+		p.Print("Thread pool of Windows\n\n")
 	default:
 		p.Print("Thread pool of the class library (.NET 6 and later)\n\n")
 	}
-	if t.Kind == answer.PoolNative || t.Kind == answer.PoolPortable {
+	switch t.Kind {
+	case answer.PoolNative, answer.PoolPortable, answer.PoolWindows:
 		counters(p, t)
 	}
 	for i := range t.Verdicts {
@@ -66,17 +72,21 @@ func count(n answer.Maybe[int64]) string {
 func counters(p *report.Page, t *answer.ThreadPool) {
 	idle := answer.Maybe[int64]{Value: t.Total.Value - t.Running.Value, Err: cmp.Or(t.Total.Err, t.Running.Err)}
 	p.Printf("Workers:         %s (%s busy, %s free)\n", count(t.Total), count(t.Running), count(idle))
-	p.Printf("Target:          %s (min %s, max %s)\n", count(t.Goal), count(t.Min), count(t.Max))
+	if t.Kind == answer.PoolWindows {
+		p.Printf("Max:             %s\n", count(t.Max))
+	} else {
+		p.Printf("Target:          %s (min %s, max %s)\n", count(t.Goal), count(t.Min), count(t.Max))
+	}
 	queued := answer.Absent(t.Queued.Err)
 	if t.Queued.Err == nil {
 		queued = report.Commas(t.Queued.Value)
 	}
 	p.Printf("Queued items:    %s\n", queued)
-	utilization := count(t.CPU)
 	if t.CPU.Err == nil {
-		utilization += "%"
+		p.Printf("CPU utilization: %d%%\n", t.CPU.Value)
+	} else if t.Kind != answer.PoolWindows {
+		p.Printf("CPU utilization: %s\n", count(t.CPU))
 	}
-	p.Printf("CPU utilization: %s\n", utilization)
 	if t.Blocked.Err == nil && t.Blocked.Value != 0 {
 		p.Printf("Known blocked:   %s\n", count(t.Blocked))
 	}
@@ -139,7 +149,11 @@ func sosThreadPool(p *report.Page, t *answer.ThreadPool, o ThreadPoolOptions) {
 }
 
 func sosCounters(p *report.Page, t *answer.ThreadPool) {
-	p.Print("Using the Portable thread pool.\n\n")
+	kind := "Portable"
+	if t.Kind == answer.PoolWindows {
+		kind = "Windows"
+	}
+	p.Printf("Using the %s thread pool.\n\n", kind)
 	for _, row := range []struct{ label, value string }{
 		{"CPU utilization:", count(t.CPU) + "%"}, {"Workers Total:", count(t.Total)}, {"Workers Running:", count(t.Running)},
 		{"Workers Idle:", strconv.FormatInt(t.Total.Value-t.Running.Value, 10)}, {"Worker Min Limit:", count(t.Min)}, {"Worker Max Limit:", count(t.Max)},

@@ -1,0 +1,131 @@
+package crash
+
+import (
+	"cmp"
+	"encoding/binary"
+	"fmt"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/target"
+)
+
+// faultParameters has the codes of exceptions that the processor raises, with the number of their parameters (winnt.h).
+var faultParameters = map[uint32]uint32{
+	codeAccess: 2, codeInPage: 3, codeGuardPage: 2,
+	0x80000002: 0, 0x80000003: 1, 0xc000001d: 0, 0xc0000094: 0, 0xc0000095: 0, 0xc0000096: 0,
+}
+
+// contextEx is the size of the CONTEXT_EX between the CONTEXT and the EXCEPTION_RECORD that the system leaves on the stack
+// for KiUserExceptionDispatcher (struct exc_stack_layout of Wine's signal_x86_64.c and signal_arm64.c).
+const contextEx = 0x20
+
+// A stackRecord is an EXCEPTION_RECORD found on a stack.
+type stackRecord struct {
+	*target.Exception
+	at    target.Addr
+	regs  target.Registers // when it was raised
+	exact bool             // regs are the CONTEXT in front of the record
+}
+
+// raise finds the record of a fault for which the runtime ended the process, but which the dump does not record: the runtime
+// writes dumps on Windows without it. The record is on the stack of the thread that died, inside of its innermost frame.
+func (d *describer) raise() {
+	t := d.died.Thread
+	if d.died.Exception != nil || !d.died.fatal() || d.out.FailFast != nil || d.overflowed() || d.p.Target.Platform().FaultsAreSignals() {
+		return
+	}
+	stack, err := t.Stack(d.p.Target)
+	if err != nil {
+		d.out.Note(err)
+		return
+	}
+	r := stack.Ranges[0]
+	if r.Contains(d.innermost) {
+		r.End = d.innermost
+	}
+	best := d.recordIn(r)
+	if best == nil {
+		return
+	}
+	x := best.Exception
+	d.raised = x
+	d.out.Reason, d.out.Code, d.out.Address = Reason(x, 0), x.Words, answer.Known(x.Address)
+	d.out.Records, d.out.Where = append(d.out.Records, describeExceptionRecord(x)), d.where(x.Address)
+	const source = "an exception record on the thread's stack"
+	if a, access, ok := touchedBy(x); ok {
+		d.touch(a, access, source)
+	}
+	d.fault = &fault{regs: best.regs, how: fmt.Sprintf("%s, at %#x: %s", source, uint64(best.at), x.Words), where: d.out.Where}
+	if best.exact {
+		d.fault.how += ", with the registers of the fault beside it"
+		later := d.out.Contexts
+		d.out.Contexts = nil
+		d.context(source, &best.regs)
+		d.out.Contexts = append(d.out.Contexts, later...)
+	}
+}
+
+// recordIn returns the most plausible record of a fault in a part of a stack: one with registers rather than one without,
+// one outside of the runtime rather than one of its own, and the outermost, which was the first.
+func (d *describer) recordIn(r target.Range) *stackRecord {
+	var best *stackRecord
+	rank := func(c *stackRecord) int {
+		n := 0
+		if c.exact {
+			n += 2
+		}
+		if !d.rt.Instance().Module.Contains(c.Address) {
+			n++
+		}
+		return n
+	}
+	stack := make([]byte, r.Size())
+	n, _ := d.p.Memory.ReadMemory(stack, r.Start)
+	for i := 0; i+recordParams <= n; i += 8 {
+		params, ok := faultParameters[binary.LittleEndian.Uint32(stack[i:])]
+		flags := binary.LittleEndian.Uint32(stack[i+recordFlags:])
+		if !ok || flags > 1 || binary.LittleEndian.Uint32(stack[i+recordNumParams:]) != params {
+			continue
+		}
+		if c := d.recordAt(r, r.Start+target.Addr(i)); c != nil && (best == nil || rank(c) >= rank(best)) {
+			best = c
+		}
+	}
+	return best
+}
+
+// recordAt returns the record at a, nil unless what it says is possible.
+func (d *describer) recordAt(stack target.Range, a target.Addr) *stackRecord {
+	x, err := readExceptionRecord(d.p.Memory, a)
+	if err != nil || x.Record != 0 && !stack.Contains(x.Record) {
+		return nil
+	}
+	touched, access, touches := touchedBy(x)
+	if touches && access == "" || d.where(x.Address) == "" && (!touches || touched != x.Address) {
+		return nil
+	}
+	c := &stackRecord{Exception: x, at: a}
+	if p, err := d.p.Target.Platform().Arch.Processor(); err == nil {
+		regs, err := d.readContext(a - target.Addr(p.Context.Size+contextEx))
+		ip, _ := regs.IP()
+		sp, _ := regs.SP()
+		if c.exact = err == nil && ip == x.Address && sp > a; c.exact {
+			c.regs = regs
+			return c
+		}
+	}
+	c.regs = target.Registers{Arch: d.p.Target.Platform().Arch}
+	c.regs.SetIP(x.Address)
+	return c
+}
+
+// faultRecord returns the dump's record, or else the one on the stack.
+func (d *describer) faultRecord() *target.Exception { return cmp.Or(d.died.Exception, d.raised) }
+
+// concludeFatal describes a fatal error whose fault is unknown. The runtime sets the same exception for an error in itself
+// and for a fault in native code.
+func (d *describer) concludeFatal() {
+	const text = "the runtime ended the process because of a fatal error"
+	d.out.Likely = text + ": a fault in native code, or an error in the runtime itself" + d.calledFrom()
+	d.conclusion(text, answer.StrengthProved, fmt.Sprintf("the runtime set its preallocated exception for fatal errors on thread %s", threadWords(d.died.Thread)))
+}
