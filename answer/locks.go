@@ -40,7 +40,7 @@ type Lock struct {
 	Kind      string        `json:"kind" doc:"monitor (with a sync block), thin monitor (in the object's header), or the class"`
 	Type      Text          `json:"type" doc:"type of the object"`
 	Held      bool          `json:"held" doc:"somebody holds it"`
-	OwnerID   uint32        `json:"ownerId,omitempty" doc:"the id by which the lock knows the thread that holds it: of a Lock that of the OS, of others the managed one"`
+	OwnerID   uint32        `json:"ownerId,omitempty" doc:"the id by which the lock knows the thread that holds it: of a Lock before .NET 11 that of the OS, of others the managed one"`
 	Owner     *Thread       `json:"owner,omitempty" doc:"that thread; absent if it is gone"`
 	Readers   []Thread      `json:"readers,omitempty" doc:"of a ReaderWriterLockSlim: the threads that hold it as readers, as far as they are known"`
 	Recursion uint32        `json:"recursion,omitempty" doc:"times that the owner entered again"`

@@ -52,6 +52,7 @@ type Runtime struct {
 	loader    lazy.Value[*loaderOffsets]
 	gcChain   lazy.Value[int] // offset of the chain of GCFrames in Thread
 	syncLocks lazy.Value[syncLocks]
+	managed   sync.Map // places of fields; see bindManaged
 }
 
 // A ModuleFiles finds the files of modules on this machine. Implementations

@@ -66,7 +66,6 @@ type SyncBlock struct {
 	OwnerThread target.Addr // Thread that holds the lock; 0 if the runtime records an id
 	OwnerID     uint32      // managed id of the holder; 0 if the runtime records a Thread
 	// Lock is the System.Threading.Lock that is the monitor, since .NET 11 and only once threads competed for it; else 0.
-	// Its fields have the owner, the recursion and the waiters, so that SyncBlock returns target.ErrUnsupported with it.
 	Lock target.Addr
 }
 
@@ -124,14 +123,21 @@ func (r *Runtime) managedSyncBlock(b SyncBlock) (SyncBlock, error) {
 	if s.Err == nil && handle != 0 {
 		b.Lock, s.Err = target.Pointer(r.mem, handle)
 	}
-	switch l, held := r.ThinLock(ObjectHeader(thin)); {
-	case s.Err != nil:
-	case b.Lock != 0:
-		s.Err = target.Unsupportedf("its monitor is the System.Threading.Lock %016x, whose owner and waiters sosgo does not read yet", uint64(b.Lock))
-	case held:
+	if s.Err != nil {
+		return b, s.Err
+	}
+	if b.Lock != 0 {
+		l, err := r.ManagedLock(b.Lock)
+		b.Held, b.OwnerID, b.Waiters = l.Held, l.OwnerID, l.Waiters
+		if l.Held {
+			b.Recursion = l.Recursion + 1
+		}
+		return b, err
+	}
+	if l, held := r.ThinLock(ObjectHeader(thin)); held {
 		b.Held, b.OwnerID, b.Recursion = true, l.Owner, l.Recursion+1
 	}
-	return b, s.Err
+	return b, nil
 }
 
 // A syncCache holds the runtime's counters of sync blocks (syncblk.h, SyncBlockCache).

@@ -279,7 +279,7 @@ func (v *Verifier) header(s *Segment, o *Object) {
 		f.Value = target.Addr(index)
 		b, err := v.h.Runtime().SyncBlock(index)
 		switch {
-		case errors.Is(err, target.ErrNotInDump):
+		case err != nil && !errors.Is(err, target.ErrCorrupt):
 			v.out.missing(err)
 		case err == nil && b.Object == 0:
 			f.Kind = FaultSyncBlockZero

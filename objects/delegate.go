@@ -1,6 +1,7 @@
 package objects
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"iter"
@@ -38,7 +39,7 @@ func (o Object) Delegate() ([]DelegateCall, error) {
 	if err != nil {
 		return nil, fmt.Errorf("delegate %016x: %w", uint64(o.Addr), err)
 	}
-	list := o.Field("_invocationList")
+	list := o.either("_invocationList", "_helperObject")
 	if err := list.Err(); err != nil {
 		return nil, fmt.Errorf("delegate %016x: %w", uint64(o.Addr), err)
 	}
@@ -50,7 +51,7 @@ func (o Object) Delegate() ([]DelegateCall, error) {
 		return []DelegateCall{call}, err
 	}
 	if !l.Type.MT.IsArray() {
-		return []DelegateCall{call}, nil // the list keeps a collectible or dynamic method alive
+		return []DelegateCall{call}, nil // it keeps a collectible or dynamic method alive, or is the reflection object of the method
 	}
 	return o.invocations(l)
 }
@@ -60,7 +61,7 @@ func (o Object) invocations(list Object) ([]DelegateCall, error) {
 	if err != nil {
 		return nil, err
 	}
-	count, err := o.Field("_invocationCount").Addr()
+	count, err := o.either("_invocationCount", "_extraData").Addr()
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +70,7 @@ func (o Object) invocations(list Object) ([]DelegateCall, error) {
 	}
 	var out []DelegateCall
 	for i := range uint32(count) {
-		d, err := a.At(i).Object()
+		d, err := invoked(a.At(i))
 		if err != nil {
 			return out, err
 		}
@@ -82,8 +83,34 @@ func (o Object) invocations(list Object) ([]DelegateCall, error) {
 	return out, nil
 }
 
-// delegateCall reads the call of one delegate (comdelegate.cpp describes the forms). For a static method, or an instance method without a
-// target, _methodPtrAux has the method and _methodPtr a thunk. For a virtual method without a target, _invocationCount is the MethodDesc.
+// invoked returns the delegate in an element of an invocation list. Since .NET 11 the elements are structs with one field.
+func invoked(v Value) (Object, error) {
+	if v.Kind() == KindStruct {
+		s, err := v.Struct()
+		if err != nil {
+			return Object{}, err
+		}
+		a, err := target.Pointer(s.Type.r.mem, s.Addr)
+		if err != nil {
+			return Object{}, err
+		}
+		return s.Type.r.Object(a)
+	}
+	return v.Object()
+}
+
+// either returns the field with the first name that the type has.
+func (o Object) either(name, since11 string) Value {
+	if v := o.Field(name); !errors.Is(v.Err(), target.ErrUnsupported) {
+		return v
+	}
+	return o.Field(since11)
+}
+
+// delegateCall reads the call of one delegate (comdelegate.cpp describes the forms; dotnet/runtime pull request 99200 those of
+// .NET 11). For a static method, or an instance method without a target, _methodPtrAux has the method and _methodPtr a thunk.
+// For a virtual method without a target, _invocationCount or _extraData is the MethodDesc; since .NET 11 also for others, and
+// _helperObject may be an object of reflection.
 func (o Object) delegateCall() (DelegateCall, error) {
 	if o.Type == nil {
 		return DelegateCall{}, errNoObject
@@ -105,8 +132,9 @@ func (o Object) delegateCall() (DelegateCall, error) {
 		return a
 	}
 	call.Target = read("_target")
-	ptr, aux, count := read("_methodPtr"), read("_methodPtrAux"), read("_invocationCount")
-	if err != nil {
+	ptr, aux := read("_methodPtr"), read("_methodPtrAux")
+	count, countErr := o.either("_invocationCount", "_extraData").Addr()
+	if err = cmp.Or(err, countErr); err != nil {
 		return DelegateCall{}, err
 	}
 	call.Entry = ptr
@@ -114,7 +142,7 @@ func (o Object) delegateCall() (DelegateCall, error) {
 		return call, nil
 	}
 	call.Entry = aux
-	if count != 0 && o.Field("_invocationList").IsNull() {
+	if list := o.Field("_invocationList"); count != 0 && (list.IsNull() || errors.Is(list.Err(), target.ErrUnsupported)) {
 		if _, err := code.Of(call.r.Runtime()).TrustedMethodDesc(count); err == nil {
 			call.Entry, call.MethodDesc = 0, count
 		}

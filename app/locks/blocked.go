@@ -40,8 +40,8 @@ type wait struct {
 // A note is the record of a wait that the class library or the runtime keeps while a thread waits.
 type note struct {
 	pulse   bool
-	monitor *dac.SyncBlock // nil for a managed lock
-	object  target.Addr    // the managed lock, or the condition that waits for a pulse
+	monitor *dac.SyncBlock // nil for a Lock that is no monitor
+	object  target.Addr    // the Lock
 	timeout int32
 }
 
@@ -113,8 +113,8 @@ func (s *survey) managedNotes(k *blockingInfo, t *dac.Thread) ([]note, error) {
 	return out, err
 }
 
-// managedNote reads one note. Up to .NET 10 a monitor's note names the lock in its sync block, and
-// other notes a variable that refers to the object.
+// managedNote reads one note. Up to .NET 10 a monitor's note names the lock in its sync block. Other
+// notes name a variable that refers to a Lock, or to the Condition of one.
 func (s *survey) managedNote(k *blockingInfo, at shapes.Instance) (note, error) {
 	v, err := ints(at, &k.Kind, &k.Timeout)
 	if err != nil {
@@ -136,6 +136,12 @@ func (s *survey) managedNote(k *blockingInfo, at shapes.Instance) (note, error) 
 		if n.object, err = target.Pointer(s.r.rt.Memory(), target.Addr(p)); err != nil {
 			return n, err
 		}
+		if v[0] == kindCondition {
+			if n.object, err = s.r.rt.LockOfCondition(n.object); err != nil {
+				return n, err
+			}
+		}
+		n.monitor = s.blocks[n.object]
 	default:
 		return n, target.Corruptf("a note of kind %d", v[0])
 	}
@@ -147,12 +153,12 @@ func (s *survey) managedNote(k *blockingInfo, at shapes.Instance) (note, error) 
 func (s *survey) noted(t *threads.Thread, n *note) {
 	w := &wait{thread: t, pulse: n.pulse, timeout: n.timeout, how: answer.HowRecorded}
 	switch {
-	case n.monitor == nil:
-		w.lock = s.byObj[n.object]
-	case !n.pulse:
+	case n.pulse:
+		s.pulsed(w, n)
+	case n.monitor != nil:
 		w.lock = s.monitor(n.monitor)
 	default:
-		s.pulsed(w, n.monitor)
+		w.lock = s.byObj[n.object]
 	}
 	if w.lock == nil && w.event == 0 {
 		return
@@ -160,11 +166,17 @@ func (s *survey) noted(t *threads.Thread, n *note) {
 	s.addWait(w)
 }
 
-// pulsed determines what a thread waits for that waits for a pulse of a monitor.
-func (s *survey) pulsed(w *wait, b *dac.SyncBlock) {
-	owner, ok := s.on[b.Object]
+// pulsed determines what a thread waits for that waits for a pulse of a monitor or of a Lock.
+func (s *survey) pulsed(w *wait, n *note) {
+	object := n.object
+	if n.monitor != nil {
+		object = n.monitor.Object
+	}
+	owner, ok := s.on[object]
 	if !ok {
-		w.lock = s.monitor(b)
+		if w.lock = s.byObj[object]; n.monitor != nil {
+			w.lock = s.monitor(n.monitor)
+		}
 		return
 	}
 	w.pulse = false

@@ -48,6 +48,7 @@ type lock struct {
 	owner   *threads.Thread
 	readers []*threads.Thread
 	folded  bool // reported with the lock that it is part of
+	pulse   bool // more threads wait for a pulse than were found
 }
 
 // holders returns the threads that must leave the lock before t may enter. An upgradeable reader that
@@ -73,6 +74,7 @@ type survey struct {
 	locks   []*lock
 	byObj   map[target.Addr]*lock          // by address, without monitors
 	mons    map[target.Addr]*lock          // monitors by object
+	blocks  map[target.Addr]*dac.SyncBlock // by System.Threading.Lock: the sync block whose monitor it is (.NET 11)
 	on      map[target.Addr]target.Addr    // by a monitor's object: the lock built on it
 	inner   map[target.Addr]target.Addr    // by event: the lock built on it
 	tasks   map[target.Addr]bool           // the events that wait for tasks
@@ -100,7 +102,7 @@ func (r *Reader) Describe(ctx context.Context, o Options) (*answer.Locks, error)
 		return nil, err
 	}
 	for _, l := range s.locks {
-		if !o.All && !l.Held && l.Waiters.Value == 0 && len(l.Waiting) == 0 && len(l.Async) == 0 {
+		if !o.All && !l.Held && l.Waiters.Value == 0 && !l.pulse && len(l.Waiting) == 0 && len(l.Async) == 0 {
 			out.Free++
 			continue
 		}
@@ -111,7 +113,7 @@ func (r *Reader) Describe(ctx context.Context, o Options) (*answer.Locks, error)
 
 // survey collects locks and waits.
 func (r *Reader) survey(ctx context.Context, g *answer.Gaps, lose func(error), o heap.ScanOptions) (*survey, error) {
-	s := &survey{r: r, ctx: ctx, lose: lose, gaps: g, byObj: map[target.Addr]*lock{}, mons: map[target.Addr]*lock{},
+	s := &survey{r: r, ctx: ctx, lose: lose, gaps: g, byObj: map[target.Addr]*lock{}, mons: map[target.Addr]*lock{}, blocks: map[target.Addr]*dac.SyncBlock{},
 		on: map[target.Addr]target.Addr{}, nodes: map[target.Addr]*lock{}, inner: map[target.Addr]target.Addr{}, tasks: map[target.Addr]bool{},
 		lazy: map[target.Addr]objects.Object{}, handles: map[target.Addr]objects.Object{}, unread: map[*threads.Thread]bool{}, spins: map[target.Addr]*lock{}}
 	lose(r.unread)
@@ -139,6 +141,7 @@ func (r *Reader) survey(ctx context.Context, g *answer.Gaps, lose func(error), o
 		return nil, err
 	}
 	s.blocked()
+	s.unfound()
 	if err := s.asynchronous(o); err != nil {
 		return nil, err
 	}
@@ -212,10 +215,43 @@ func (s *survey) monitors() {
 			}
 			continue
 		}
-		if b.Object == 0 || !b.Held && b.Waiters == 0 {
+		pulse := false
+		if b.Lock != 0 {
+			s.blocks[b.Lock] = &b
+			pulse = s.awaitsPulse(b.Lock)
+		}
+		if b.Object == 0 || !b.Held && b.Waiters == 0 && !pulse {
 			continue
 		}
 		s.monitor(&b)
+	}
+}
+
+// awaitsPulse reports whether threads wait for a pulse of the lock at a, as far as the lock records them.
+func (s *survey) awaitsPulse(a target.Addr) bool {
+	l, err := s.r.rt.ManagedLock(a)
+	if err == nil && l.PulseErr != nil {
+		s.lose(fmt.Errorf("who waits for a pulse: %w", l.PulseErr))
+	}
+	return l.Pulse > 0
+}
+
+// unfound counts, for each monitor that is a Lock, the threads that wait for a pulse if not all of them were found.
+func (s *survey) unfound() {
+	for a, b := range s.blocks {
+		l := s.mons[b.Object]
+		if l == nil {
+			continue
+		}
+		found := uint32(0)
+		for i := range l.Waiting {
+			if l.Waiting[i].Pulse {
+				found++
+			}
+		}
+		if m, err := s.r.rt.ManagedLock(a); err == nil && m.Pulse > found {
+			l.pulse, l.State = true, fmt.Sprintf("%d waiting for a pulse (its own count)", m.Pulse)
+		}
 	}
 }
 
@@ -231,11 +267,16 @@ func (s *survey) monitor(b *dac.SyncBlock) *lock {
 		if b.Recursion > 0 {
 			l.Recursion-- // the runtime counts the first entry
 		}
-		s.ownedBy(l, s.ownerOf(b))
+		if s.ownedBy(l, s.ownerOf(b)); b.OwnerID == 0 && b.OwnerThread == 0 {
+			l.State = justEntered
+		}
 	}
 	s.add(l)
 	return l
 }
+
+// justEntered is the state of a lock whose owner has not written its id yet.
+const justEntered = "held; its owner is not recorded yet"
 
 func (s *survey) ownerOf(b *dac.SyncBlock) *threads.Thread {
 	for i := range s.r.threads {
@@ -294,22 +335,30 @@ func ints(at shapes.Instance, fields ...*shapes.Int) ([]int64, error) {
 }
 
 func (s *survey) managedLock(l *lock, o objects.Object) (bool, error) {
-	k, at, is, err := shapes.Try[managedLock](s.r.b, o)
+	is, err := shapes.Is[managedLock](s.r.b, o.Type)
 	if !is || err != nil {
 		return is, err
 	}
-	l.Kind = answer.LockLock
-	v, err := ints(at, &k.Owner, &k.Recursion)
-	if err != nil || v[0] == 0 {
-		return true, err
+	if s.blocks[o.Addr] != nil {
+		return true, nil // listed as a monitor
 	}
-	l.Held, l.OwnerID, l.Recursion = true, uint32(v[0]), uint32(v[1])
-	s.ownedBy(l, s.lockOwner(uint32(v[0])))
-	return true, nil
+	l.Kind = answer.LockLock
+	v, err := s.r.rt.ManagedLock(o.Addr)
+	l.Held, l.OwnerID, l.Recursion, l.Waiters.Value = v.Held, v.OwnerID, v.Recursion, int64(v.Waiters)
+	switch {
+	case err != nil || !v.Held:
+	case v.OwnerID == 0:
+		l.State = justEntered
+	case v.ManagedID:
+		s.ownedBy(l, threads.ByManagedID(s.r.threads, v.OwnerID))
+	default:
+		s.ownedBy(l, s.lockOwner(v.OwnerID))
+	}
+	return true, err
 }
 
-// lockOwner returns the thread with the id that locks use. Each thread keeps it in a thread static; in
-// .NET 9 and 10 it is the OS thread id.
+// lockOwner returns the thread with the id that the locks of .NET 9 and 10 use. Each thread keeps it in a thread
+// static.
 func (s *survey) lockOwner(id uint32) *threads.Thread {
 	for k, err := range shapes.Loaded[lockID](s.r.b) {
 		if err != nil {

@@ -12,12 +12,11 @@ type (
 	primitive struct {
 		_ shapes.Type `of:"System.Threading.Lock|System.Threading.SemaphoreSlim|System.Threading.ReaderWriterLockSlim|System.Threading.ManualResetEventSlim|System.Threading.CountdownEvent|System.Threading.Barrier|System.Lazy<>|System.Threading.WaitHandle"`
 	}
+	// managedLock is read by package dac, since it may be the monitor of an object.
 	managedLock struct {
-		_         shapes.Type `of:"System.Threading.Lock"`
-		Owner     shapes.Int  `field:"_owningThreadId"`
-		Recursion shapes.Int  `field:"_recursionCount"`
+		_ shapes.Type `of:"System.Threading.Lock"`
 	}
-	// lockID is the id by which a Lock identifies a thread.
+	// lockID is the id by which a Lock identifies a thread in .NET 9 and 10.
 	lockID struct {
 		_       shapes.Type         `of:"System.Threading.Lock+ThreadId"`
 		Current shapes.ThreadStatic `threadstatic:"t_threadId"`

@@ -257,7 +257,7 @@ func (c *collector) add(a target.Addr, k *kind) {
 			it.flags = Flags(flags)
 			next, err = k.task.Continuation.Addr(x)
 		}
-	} else if it.pooledDone, err = k.source.Completed.Bool(k.pooled.Source.At(x)); err == nil {
+	} else if it.pooledDone, err = c.r.sourceDone(k.source, k.pooled.Source.At(x)); err == nil {
 		next, err = k.source.waiter(k.pooled.Source.At(x))
 	}
 	if err != nil {

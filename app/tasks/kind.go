@@ -20,10 +20,11 @@ type Reader struct {
 	r    *objects.Reader
 	code *code.Reader
 
-	kinds    sync.Map // target.Addr of a MethodTable -> *kind
-	machines sync.Map // *objects.Type -> *machine
-	sentinel lazy.Value[target.Addr]
-	actions  actionNames
+	kinds          sync.Map // target.Addr of a MethodTable -> *kind
+	machines       sync.Map // *objects.Type -> *machine
+	sentinel       lazy.Value[target.Addr]
+	sourceSentinel lazy.Value[target.Addr]
+	actions        actionNames
 }
 
 // New returns a Reader that binds types with b.
@@ -181,6 +182,32 @@ func (r *Reader) completionSentinel() (target.Addr, error) {
 		}
 		return 0, nil // no task has existed
 	})
+}
+
+// sourceDone reports whether a valueTaskSource has completed. Since .NET 11 its continuation is the sentinel then
+// (dotnet/runtime pull request 127256).
+func (r *Reader) sourceDone(s *valueTaskSource, at shapes.Instance) (bool, error) {
+	if s.Completed.Has() {
+		return s.Completed.Bool(at)
+	}
+	next, err := s.Continuation.Addr(at)
+	if err != nil || next == 0 {
+		return false, err
+	}
+	done, err := r.sourceSentinel.Get(func() (target.Addr, error) {
+		for s, err := range shapes.Loaded[sourceSentinels](r.b) {
+			if err != nil {
+				return 0, err
+			}
+			a, err := s.Completed.Value().Addr()
+			if errors.Is(err, objects.ErrNotInitialised) {
+				return 0, nil // none has completed
+			}
+			return a, err
+		}
+		return 0, nil
+	})
+	return next == done, err
 }
 
 // machineOf returns the state machine in a box: where its fields start, and its type.

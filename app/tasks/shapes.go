@@ -67,8 +67,14 @@ type valueTaskSource struct {
 	_            shapes.Type `of:"System.Threading.Tasks.Sources.ManualResetValueTaskSourceCore<>"`
 	Continuation shapes.Ref  `field:"_continuation"`
 	State        shapes.Ref  `field:"_continuationState"`
-	Completed    shapes.Int  `field:"_completed"`
+	Completed    shapes.Int  `field:"_completed,optional"` // until .NET 10; since then, see Reader.sourceDone
 	Error        shapes.Ref  `field:"_error"`
+}
+
+// sourceSentinels holds the delegate that replaces the continuation of a completed valueTaskSource.
+type sourceSentinels struct {
+	_         shapes.Type   `of:"System.Threading.Tasks.Sources.ManualResetValueTaskSourceCoreShared"`
+	Completed shapes.Static `static:"s_sentinel"`
 }
 
 // A machineShape is the state machine of an async method, made by the compiler of C#, Visual Basic, F#

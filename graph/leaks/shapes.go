@@ -10,7 +10,7 @@ import (
 type (
 	multicast struct {
 		_     shapes.Type  `of:"System.MulticastDelegate"`
-		Count shapes.Value `field:"_invocationCount"`
+		Count shapes.Value `field:"_invocationCount|_extraData"`
 	}
 	delegate struct {
 		_      shapes.Type `of:"System.Delegate"`

@@ -2,6 +2,7 @@ package threads
 
 import (
 	"context"
+	"strings"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
@@ -44,7 +45,7 @@ type monitors struct {
 	w      *stackwalk.Walker
 	gaps   *answer.Gaps
 	list   []Thread
-	wanted map[target.Addr]*dac.SyncBlock // by object: owned, and waited for
+	wanted map[target.Addr]*dac.SyncBlock // by object, and by Lock: owned, and waited for
 	order  []*dac.SyncBlock               // order of wanted
 	waits  map[*Thread]*dac.SyncBlock
 }
@@ -63,13 +64,16 @@ func (m *monitors) contested(rt *dac.Runtime) {
 		if b.Held && b.Waiters > 0 && b.Object != 0 {
 			m.order = append(m.order, &b)
 			m.wanted[b.Object] = &b
+			if b.Lock != 0 {
+				m.wanted[b.Lock] = &b
+			}
 		}
 	}
 }
 
 // waitsFor returns the monitor that t waits to enter. It is the one that the runtime recorded. Without a readable
-// record, it is the one whose object is referred to at the top of the stack, by frames of the runtime or of the
-// monitor's methods.
+// record, it is the one whose object or Lock is referred to at the top of the stack, by frames of the runtime or of the
+// class library's waits.
 func (m *monitors) waitsFor(t *Thread) *dac.SyncBlock {
 	if items, err := m.w.Runtime().BlockingItems(t.Managed); err == nil && len(items) > 0 {
 		if items[0].Kind != dac.BlockedEnter {
@@ -82,7 +86,7 @@ func (m *monitors) waitsFor(t *Thread) *dac.SyncBlock {
 			return nil
 		}
 		if r.Explicit == "" && r.Method != nil {
-			if class, _ := methodNames(m.w.Runtime(), r.Method); class != monitorClass {
+			if class, _ := methodNames(m.w.Runtime(), r.Method); !strings.HasPrefix(class, waitingClasses) {
 				return nil
 			}
 		}
@@ -93,7 +97,8 @@ func (m *monitors) waitsFor(t *Thread) *dac.SyncBlock {
 	return nil
 }
 
-const monitorClass = "System.Threading.Monitor"
+// waitingClasses begins the names of the classes whose methods wait for a monitor: Monitor, Lock, WaitHandle.
+const waitingClasses = "System.Threading."
 
 func (m *monitors) describe(running []*Thread) []answer.Monitor {
 	var out []answer.Monitor

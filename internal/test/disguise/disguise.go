@@ -31,10 +31,10 @@ var renamed = map[string]string{
 
 // dropped are types and members that no contract of 11 has.
 var dropped = words(`GcDacVars DomainAssembly ArrayClass StackTraceArray StackTraceElement LCGMethodResolver TailCallArgBuffer ProtectValueClassFrame
-	ValueClassInfo DebugBlockingItem SHash DynamicILBlobEntry GCHandle GCFrame
+	ValueClassInfo SHash DynamicILBlobEntry GCHandle GCFrame
 	MethodTable.InterfaceMap MethodTableAuxiliaryData.ExposedClassObject MethodTableAuxiliaryData.size DynamicStaticsInfo.MethodTable
 	PEImage.Path PEImage.BundleOffset PEImage.FileName DynamicMethodDesc.Resolver Thread.StrongGCHandle Thread.GCFrame Thread.TailCallArgBuffer
-	Thread.DebugBlockingInfo Assembly.PEAssembly Assembly.LoaderAllocator SyncBlock.LockState SyncBlock.Recursion SyncBlock.HoldingThreadId
+	Assembly.PEAssembly Assembly.LoaderAllocator SyncBlock.LockState SyncBlock.Recursion SyncBlock.HoldingThreadId
 	SyncBlock.HoldingOSThreadId SyncBlock.TransientPrecious SyncBlock.SyncIndex SyncBlockCache.SyncTableSize
 	LoaderHeap.AllocPtr HandleTableMap.MaxIndex TableSegment.size TableSegment.BlockType TableSegment.HandleTable
 	LoaderCodeHeap.FirstBlock`)
@@ -95,19 +95,37 @@ func (d *descriptor) variable(a target.Addr) any {
 // An Eleven is a dump of 10 that is being disguised.
 type eleven struct {
 	t      testing.TB
+	view   *sosgo.View
 	rt     *dac.Runtime
 	l      *layout.Layout
 	main   *descriptor
 	gc     *descriptor
 	damage []testcase.Damage
 	free   target.Addr // where the next new memory goes
+
+	changes Changes
 }
 
 // region is where the disguise puts new memory: no process has anything there.
 const region = target.Addr(0x5e0000000000)
 
-// Open opens the dump at path in the words of .NET 11.
+// Open opens the dump at path in the words of .NET 11. What threads wait for is noted as in 10.
 func Open(t testing.TB, path string, o sosgo.Options) *sosgo.Dump {
+	t.Helper()
+	return OpenWith(t, path, o, Changes{})
+}
+
+// Changes are what else differs from a dump of 10.
+type Changes struct {
+	// Monitors makes Locks of the monitors that threads wait for. Some types of the class library are lost: their names become
+	// those of types that 10 lacks.
+	Monitors bool
+	Fields   map[string]map[string]string // by type: other names of fields
+	Damage   []testcase.Damage            // what is overwritten
+}
+
+// OpenWith opens the dump at path in the words of .NET 11, with changes.
+func OpenWith(t testing.TB, path string, o sosgo.Options, c Changes) *sosgo.Dump {
 	t.Helper()
 	plain, err := sosgo.Open(path, o)
 	if err != nil {
@@ -122,10 +140,16 @@ func Open(t testing.TB, path string, o sosgo.Options) *sosgo.Dump {
 	if err != nil {
 		t.Fatal(err)
 	}
-	e := &eleven{t: t, rt: rt, l: rt.Layout().(*layout.Layout), main: newDescriptor(), gc: newDescriptor(), free: region}
+	e := &eleven{t: t, view: v, rt: rt, l: rt.Layout().(*layout.Layout), main: newDescriptor(), gc: newDescriptor(), free: region, changes: c}
 	if err := e.disguise(); err != nil {
 		t.Fatal(err)
 	}
+	for typ, fields := range c.Fields {
+		if _, err := e.rename(typ, "", fields); err != nil {
+			t.Fatal(err)
+		}
+	}
+	e.damage = append(e.damage, c.Damage...)
 	o.WrapMemory = func(m target.Memory) target.Memory {
 		over := &testcase.Overlay{Memory: extended{m, e.damage}}
 		over.Set(e.damage...)
@@ -191,7 +215,7 @@ func (e *eleven) types() {
 	e.gc.Contracts["GC"] = "c1"
 	for _, m := range e.l.Members() {
 		typ, field, ok := strings.Cut(m.Name, ".")
-		if !ok || strings.Contains(typ, " ") || dropped[typ] || dropped[m.Name] {
+		if !ok || strings.Contains(typ, " ") || dropped[typ] || dropped[m.Name] || e.changes.Monitors && strings.Contains(m.Name, "DebugBlocking") {
 			continue
 		}
 		v, err := strconv.Atoi(m.Value)
@@ -459,11 +483,17 @@ func (e *eleven) assemblies() error {
 }
 
 // syncBlocks replaces locks that nobody waits for by thin locks, which 11 keeps in a sync block until threads compete, and the
-// others by handles to lock objects.
+// others by handles to Locks.
 func (e *eleven) syncBlocks() error {
 	owner, err := e.l.Uint("ThinLockThreadIdBits")
 	if err != nil {
 		return err
+	}
+	var locks map[target.Addr]target.Addr
+	if e.changes.Monitors {
+		if locks, err = e.managedMonitors(); err != nil {
+			return err
+		}
 	}
 	for b, err := range e.rt.SyncBlocks() {
 		if err != nil || b.Addr == 0 {
@@ -471,8 +501,8 @@ func (e *eleven) syncBlocks() error {
 		}
 		thin, lock := uint64(0), uint64(0)
 		switch {
-		case b.Waiters > 0: // the object itself stands for the Lock, which has its fields elsewhere
-			lock = uint64(e.add(binary.LittleEndian.AppendUint64(nil, uint64(b.Object))))
+		case locks[b.Addr] != 0:
+			lock = uint64(e.add(binary.LittleEndian.AppendUint64(nil, uint64(locks[b.Addr]))))
 		case b.Held:
 			thin = uint64(b.OwnerID) | uint64(max(b.Recursion, 1)-1)<<owner
 		}

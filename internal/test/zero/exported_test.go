@@ -791,6 +791,7 @@ var exportedTypes = map[string]reflect.Type{
 	"dac.LoaderHeap":                     reflect.TypeFor[sosgo_dac.LoaderHeap](),
 	"dac.LoaderHeapBlock":                reflect.TypeFor[sosgo_dac.LoaderHeapBlock](),
 	"dac.LoaderHeapKind":                 reflect.TypeFor[sosgo_dac.LoaderHeapKind](),
+	"dac.ManagedLock":                    reflect.TypeFor[sosgo_dac.ManagedLock](),
 	"dac.Map":                            reflect.TypeFor[sosgo_dac.Map](),
 	"dac.MapEntry":                       reflect.TypeFor[sosgo_dac.MapEntry](),
 	"dac.Match":                          reflect.TypeFor[sosgo_dac.Match](),
