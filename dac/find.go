@@ -164,6 +164,9 @@ func examine(t target.Target, mem target.Memory, files ModuleFiles, m *target.Mo
 	if errDesc != nil && errTable != nil && !namedRuntime(m.Path) {
 		return nil
 	}
+	if errors.Is(errDesc, target.ErrNotInDump) {
+		inst.descriptor = inst.findDescriptor()
+	}
 	_, _, err := inst.symbol(symSingleFile)
 	inst.SingleFile = err == nil && !namedRuntime(m.Path)
 	return inst

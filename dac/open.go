@@ -92,7 +92,7 @@ func (i *Instance) describe() string {
 }
 
 // candidates returns the tables to try, those of the runtime's own version first. Tables for another processor replace
-// missing ones of that version; those of another version come last.
+// missing ones of that version; if the version is unknown they come last.
 func (i *Instance) candidates() []layout.Candidate {
 	platform, version := i.tgt.Platform(), i.Version()
 	own := layout.Candidates(platform.OS, platform.Arch, version)
@@ -100,9 +100,9 @@ func (i *Instance) candidates() []layout.Candidate {
 	for _, c := range layout.Borrowed(platform.OS, platform.Arch, version) {
 		switch {
 		case slices.ContainsFunc(own, func(o layout.Candidate) bool { return o.Major == c.Major }):
-		case version != "" && i.ofMajor(c.Major):
+		case i.ofMajor(c.Major):
 			first = append(first, c)
-		default:
+		case version == "":
 			last = append(last, c)
 		}
 	}

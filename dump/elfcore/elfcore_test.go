@@ -225,6 +225,7 @@ func TestException(t *testing.T) {
 		{name: "signal without a thread", notes: []synth.ELFNote{synth.ELFSignal(4, 0, 1, 0x10)}, words: "SIGILL/ILL_ILLOPC", addr: 0x10, info: &target.Signal{Code: 1, Address: 0x10}},
 		{name: "unknown", notes: []synth.ELFNote{thread(1, 0), synth.ELFSignal(60, 1, 9, 0)}, words: "SIGRTMIN+26/code 9", thread: 1, info: &target.Signal{Code: 9, Errno: 1}},
 	}
+	final := []string{"kernel", "non-canonical address", "address 0", "unknown"} // the kernel wrote them because code failed
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			f := open(t, &synth.ELFCore{Notes: tt.notes, Segments: []synth.ELFSegment{{Addr: 0x1000, Data: fill(8)}}})
@@ -241,6 +242,7 @@ func TestException(t *testing.T) {
 				}
 				assert.Equal(t, want, *e.Signal)
 				assert.Equal(t, e.Signal.Faulted(), e.HasAddress)
+				assert.Equal(t, slices.Contains(final, tt.name), e.Final)
 			}
 			assert.Equal(t, tt.thread != 0, e.Registers.Known())
 		})

@@ -71,6 +71,7 @@ func (b *builder) findException() {
 	e := &target.Exception{Code: uint32(s.Number), Words: s.String(), Signal: &s.Signal, Address: s.Address, HasAddress: s.Faulted()}
 	if s.thread >= 0 {
 		e.ThreadID, e.Registers = b.threads[s.thread].ID, b.threads[s.thread].Registers
+		e.Final = b.kernelOrder && s.Known && !s.Sent()
 	}
 	b.exception = e
 	b.process.Comment = "signal " + e.Words

@@ -36,6 +36,8 @@ func (d *describer) interruptedContext() {
 		d.context("what the signal interrupted", &f.regs)
 	} else if d.touchesAt(&t.OS.Registers) {
 		d.fault = &fault{regs: t.OS.Registers, how: "the instruction at the thread's registers accesses that address"}
+	} else if x.Final && d.unseen(&t.OS.Registers) {
+		d.fault = &fault{regs: t.OS.Registers, how: "the system wrote the dump when the fault ended the process, and the thread stands there"}
 	}
 	if d.fault == nil {
 		return
@@ -89,6 +91,13 @@ func (d *describer) touchesAt(regs *target.Registers) bool {
 		}
 	}
 	return false
+}
+
+// unseen reports whether the instruction of registers can't show what it accesses: it is not in the dump, or of a processor whose
+// operands are not decoded.
+func (d *describer) unseen(regs *target.Registers) bool {
+	ip, known := regs.IP()
+	return known && (regs.Arch != target.ArchAMD64 || len(d.instruction(ip)) == 0)
 }
 
 // instruction returns the code at ip, as far as it is in the dump.

@@ -165,6 +165,16 @@ func TestFaults(t *testing.T) {
 	assert.Contains(t, describe().Likely, "libcoreclr.so+0x1230 accessed 0x18")
 	signal(target.SIGSEGV, 1, 0x123456)
 	assert.Empty(t, describe().Likely)
+	p.x.Final = true
+	assert.Empty(t, describe().Likely, "the instruction accesses another place")
+
+	// The kernel wrote the dump, and the code is not in it.
+	clear(p.bytes)
+	_, err := target.Bytes(p, ip, 1)
+	require.ErrorIs(t, err, target.ErrNotInDump)
+	assert.Contains(t, describe().Likely, "libcoreclr.so+0x1230 accessed 0x123456, called from ")
+	signal(target.SIGSEGV, 1, 0x123456)
+	assert.Empty(t, describe().Likely, "the process may have written it in a handler")
 }
 
 // TestUnreported checks that the faulting instruction has the address that the runtime's record reports as 0.
