@@ -42,8 +42,10 @@ func ask[T any](ctx context.Context, v *View, compute func(q *question) (T, erro
 	if err != nil && ctx.Err() != nil {
 		return none, ctx.Err() // the dump was closed, or the caller's context ended
 	}
-	if a, ok := any(out).(incomplete); ok && (err == nil || !isNil(out)) {
-		a.NoteFirst(q.notes)
+	if a, ok := any(out).(incomplete); ok && !isNil(out) {
+		if len(q.notes) > 0 {
+			a.NoteFirst(q.notes)
+		}
 		if q.graph != nil {
 			a.NoteAll(q.graph.Notes())
 		}

@@ -7,11 +7,13 @@ import (
 	"fmt"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/export"
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/graph/leaks"
 	"github.com/sosgo/sosgo/graph/roots"
 	"github.com/sosgo/sosgo/graph/waste"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -406,4 +408,123 @@ func (q *question) wasteLocals() ([]waste.Local, error) {
 		q.note(fmt.Errorf("%d stacks, or words of them, can't be read, and are no holders: %w", missing, first))
 	}
 	return list, nil
+}
+
+// Neighbours describes the objects around an address of the heap. An address that is in no segment is an error.
+func (v *View) Neighbours(ctx context.Context, a target.Addr) (*answer.Neighbours, error) {
+	return ask(ctx, v, func(q *question) (*answer.Neighbours, error) {
+		h, err := q.objectHeap()
+		if err != nil {
+			return nil, err
+		}
+		near := h.Around(a)
+		if lost := h.Lost(); near == nil && len(lost) > 0 {
+			return nil, fmt.Errorf("%x is in no segment that can be read: %w", uint64(a), lost[0].Err)
+		}
+		if near == nil {
+			return nil, fmt.Errorf("%x %w", uint64(a), ErrNotInHeap)
+		}
+		return near, nil
+	})
+}
+
+// Where describes where in the heap an address is.
+func (v *View) Where(ctx context.Context, a target.Addr) (*answer.Where, error) {
+	return ask(ctx, v, func(q *question) (*answer.Where, error) {
+		h, err := q.heap()
+		if err != nil {
+			return nil, err
+		}
+		return h.Where(a), nil
+	})
+}
+
+// VerifyObject checks one object for damage.
+func (v *View) VerifyObject(ctx context.Context, object target.Addr) (*answer.ObjectSoundness, error) {
+	return ask(ctx, v, func(q *question) (*answer.ObjectSoundness, error) {
+		h, err := q.heap()
+		if err != nil {
+			return nil, err
+		}
+		return h.ObjectSoundness(object)
+	})
+}
+
+// VerifyHeap checks the objects of the heap for damage.
+func (v *View) VerifyHeap(ctx context.Context, o ...HeapOptions) (*answer.Soundness, error) {
+	return heapAnswer(ctx, v, o, func(q *question, h *heap.Heap, o heap.ListOptions) (*answer.Soundness, error) {
+		return h.Soundness(q.ctx, o.Filter, o.Scan)
+	})
+}
+
+// GenerationStats counts the objects of a generation by type.
+func (v *View) GenerationStats(ctx context.Context, g heap.Generation, o ...HeapOptions) (*answer.GenerationObjects, error) {
+	return heapAnswer(ctx, v, o, func(q *question, h *heap.Heap, o heap.ListOptions) (*answer.GenerationObjects, error) {
+		return h.CountGeneration(q.ctx, g, o)
+	})
+}
+
+// GenerationObjects lists the objects of a generation. They are read while they are ranged over.
+func (v *View) GenerationObjects(ctx context.Context, g heap.Generation, o ...HeapOptions) (*answer.GenerationObjects, error) {
+	return heapAnswer(ctx, v, o, func(q *question, h *heap.Heap, o heap.ListOptions) (*answer.GenerationObjects, error) {
+		return h.ListGeneration(q.ctx, g, o), nil
+	})
+}
+
+// SizeStatistics counts the objects of each generation by their size.
+func (v *View) SizeStatistics(ctx context.Context) (*answer.SizeStatistics, error) {
+	return heapAnswer(ctx, v, nil, func(q *question, h *heap.Heap, o heap.ListOptions) (*answer.SizeStatistics, error) {
+		return h.SizeHistograms(q.ctx, o.Scan)
+	})
+}
+
+// OldReferences lists the objects of older generations that refer to younger ones.
+func (v *View) OldReferences(ctx context.Context) (*answer.OldReferences, error) {
+	return heapAnswer(ctx, v, nil, func(q *question, h *heap.Heap, o heap.ListOptions) (*answer.OldReferences, error) {
+		return h.OldReferences(q.ctx, o.Scan)
+	})
+}
+
+// LargeReferences lists the objects that refer to large objects.
+func (v *View) LargeReferences(ctx context.Context) (*answer.LargeReferences, error) {
+	return heapAnswer(ctx, v, nil, func(q *question, h *heap.Heap, o heap.ListOptions) (*answer.LargeReferences, error) {
+		return h.LargeReferences(q.ctx, o.Scan)
+	})
+}
+
+// Unreachable lists the objects in a range of addresses that nothing keeps alive. With withoutFinalizers, the finalizer queue
+// keeps none alive.
+func (v *View) Unreachable(ctx context.Context, r target.Range, withoutFinalizers bool) (*answer.Unreachable, error) {
+	return ask(ctx, v, func(q *question) (*answer.Unreachable, error) {
+		h, err := q.objectHeap()
+		if err != nil {
+			return nil, err
+		}
+		g, err := q.liveGraph()
+		if err != nil {
+			return nil, err
+		}
+		live := g.LiveStarts
+		if withoutFinalizers {
+			live = func(ctx context.Context) (func(target.Addr) bool, error) {
+				return g.LiveWithout(ctx, graph.SourceFinalizer)
+			}
+		}
+		is, err := live(q.ctx)
+		if err != nil {
+			return nil, err
+		}
+		return h.UnreachableIn(r, is)
+	})
+}
+
+// ExportHeap returns what the packages below export write: the graph of the heap's objects with the names of their types.
+func (v *View) ExportHeap(ctx context.Context) (*export.Heap, error) {
+	return read(ctx, v, func(q *question, r *objects.Reader) (*export.Heap, error) {
+		g, err := q.Graph(q.ctx, graph.Options{})
+		if err != nil {
+			return nil, err
+		}
+		return &export.Heap{Graph: g, Objects: r, Jobs: q.jobs(q.ctx)}, nil
+	})
 }

@@ -154,6 +154,17 @@ type Stored struct {
 	Missing Reason  `json:"missing,omitzero" doc:"why there is no value"`
 }
 
+// Plain returns the value on one line: Text, or else Value; where there is no value, why, as Absent has it.
+func (s *Stored) Plain() string {
+	switch {
+	case s.Missing.Err != nil:
+		return Absent(s.Missing.Err)
+	case len(s.Text) > 0:
+		return s.Text.String()
+	}
+	return s.Value.Plain()
+}
+
 // Members are the fields of a value type where it is stored. They are read when they
 // are listed, because most forms want no more than the value on one line.
 type Members struct {

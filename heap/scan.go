@@ -79,6 +79,14 @@ func Scan[C Collector](ctx context.Context, h *Heap, f *Filter, o ScanOptions, c
 // TypeNumber returns the number of a walked object's type, from 0. It depends on which walk met the type first: no result may show it.
 func (o *Object) TypeNumber() uint32 { return o.typeID }
 
+// TypeName returns the name of a walked object's type in C# syntax.
+func (h *Heap) TypeName(o Object) (string, error) {
+	if o.Type == nil {
+		return "", errNoHeap
+	}
+	return h.Runtime().TypeName(o.Type.Addr, dac.NameManaged)
+}
+
 // TypeByNumber returns the type with a TypeNumber.
 func (h *Heap) TypeByNumber(n uint32) *dac.MethodTable {
 	if t := h.types.get(n); t != nil {

@@ -1,6 +1,8 @@
 package objects
 
 import (
+	"cmp"
+	"fmt"
 	"iter"
 	"strings"
 
@@ -29,6 +31,34 @@ func (r *Reader) TypeByName(name, assembly string) iter.Seq2[*Type, error] {
 			}
 		}
 	}
+}
+
+// NoTypeError is the error for a name that no loaded type has.
+type NoTypeError struct {
+	Name string
+	Err  error // why that is not certain: types that could not be read; nil if all were
+}
+
+func (e *NoTypeError) Error() string {
+	if e.Err != nil {
+		return fmt.Sprintf("no type %s was found among those that can be read: %v", e.Name, e.Err)
+	}
+	return fmt.Sprintf("no loaded type is named %s", e.Name)
+}
+
+// Unwrap returns Err.
+func (e *NoTypeError) Unwrap() error { return e.Err }
+
+// Named returns the first type that TypeByName yields. The error is a *NoTypeError if there is none.
+func (r *Reader) Named(name, assembly string) (*Type, error) {
+	none := &NoTypeError{Name: name}
+	for t, err := range r.TypeByName(name, assembly) {
+		if err == nil {
+			return t, nil
+		}
+		none.Err = cmp.Or(none.Err, err)
+	}
+	return nil, none
 }
 
 func (r *Reader) constructedByName(name, assembly string, yield func(*Type, error) bool) {

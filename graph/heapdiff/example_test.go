@@ -7,7 +7,6 @@ import (
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/graph/heapdiff"
-	"github.com/sosgo/sosgo/heap"
 )
 
 // What has one dump more than another?
@@ -22,7 +21,7 @@ func Example() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		s, err := heapdiff.Summarize(context.Background(), name, h, heap.ScanOptions{})
+		s, err := heapdiff.Summarize(context.Background(), name, h)
 		if err != nil {
 			log.Fatal(err)
 		}

@@ -38,10 +38,14 @@ type Summary struct {
 }
 
 // Summarize scans a heap once and sums up its objects. The answer's Gaps record the unreadable parts.
-func Summarize(ctx context.Context, name string, h *heap.Heap, o heap.ScanOptions) (*Summary, error) {
+func Summarize(ctx context.Context, name string, h *heap.Heap, o ...heap.ScanOptions) (*Summary, error) {
+	var scan heap.ScanOptions
+	if len(o) > 0 {
+		scan = o[0]
+	}
 	s := &Summary{Name: name, Types: map[TypeKey]Count{}}
 	total := newCollector(h)
-	err := heap.Scan(ctx, h, nil, o, func() *collector { return newCollector(h) }, func(c *collector) error {
+	err := heap.Scan(ctx, h, nil, scan, func() *collector { return newCollector(h) }, func(c *collector) error {
 		total.Add(c.Counter)
 		s.Free += c.free
 		for g := range s.Generations {
@@ -53,7 +57,10 @@ func Summarize(ctx context.Context, name string, h *heap.Heap, o heap.ScanOption
 		return nil, err
 	}
 	stats := total.Stats()
-	return s, s.take(h, &stats)
+	if err := s.take(h, &stats); err != nil {
+		return nil, err
+	}
+	return s, nil
 }
 
 // atOnce is the number of dumps that are summarized at the same time. It doubles the use of single-threaded parts, and

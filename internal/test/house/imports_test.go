@@ -39,12 +39,12 @@ var floors = []struct{ name, packages string }{
 	{"stacks", "stackscan stackwalk"},
 	{"graph", "graph"},
 	{"application", "app"},
-	{"questions", "query internal/diagnosis export/summary"},
+	{"questions", "query internal/diagnosis export export/summary"},
 	{"façade", "sosgo"},
 	{"forms", "internal/report"},
-	{"exports", "export"},
+	{"exports", "export/gcdump export/heappprof export/heapsnapshot export/internal export/stackexport export/tables"},
 	{"command line", "internal/webui internal/cli"},
-	{"programs", "cmd ui"},
+	{"programs", "cmd docs/examples ui"},
 }
 
 // only restricts some packages further. The key is a package, or a folder with /... after it; the value lists the packages of this

@@ -15,7 +15,6 @@ import (
 	"github.com/sosgo/sosgo/internal/report"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/objects/collections"
-	"github.com/sosgo/sosgo/objects/disasm"
 )
 
 // Dump returns the open dump of a command that NeedsDump.
@@ -67,19 +66,6 @@ func Code(c *cli.Context) (*code.Reader, error) {
 		return nil, err
 	}
 	return code.Of(rt), nil
-}
-
-// Lister lists the code of that runtime's methods.
-func Lister(c *cli.Context) (*disasm.Lister, error) {
-	rt, err := Runtime(c)
-	if err != nil {
-		return nil, err
-	}
-	r, err := View(c).Objects()
-	if err != nil {
-		return nil, err
-	}
-	return disasm.NewLister(rt, r), nil
 }
 
 // Heap opens the GC heap of that runtime and passes its warnings on.

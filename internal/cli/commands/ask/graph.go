@@ -63,15 +63,6 @@ func Live(c *cli.Context) (func(target.Addr) bool, error) {
 	return g.LiveStarts(c.Context())
 }
 
-// LiveWithoutFinalizers is Live, without the objects that only the finalizer queue keeps alive.
-func LiveWithoutFinalizers(c *cli.Context) (func(target.Addr) bool, error) {
-	g, err := liveGraph(c)
-	if err != nil {
-		return nil, err
-	}
-	return g.LiveWithout(c.Context(), graph.SourceFinalizer)
-}
-
 // liveGraph returns the graph of objects, and warns of what it lacks.
 func liveGraph(c *cli.Context) (*graph.Graph, error) {
 	g, err := View(c).Graph(c.Context(), GraphOptions(c))

@@ -20,11 +20,7 @@ func dumpDelegateCommand() cli.Command {
 }
 
 func askDumpDelegate(c *cli.Context, o *object) (iter.Seq2[answer.DelegateCall, error], error) {
-	r, err := ask.Objects(c)
-	if err != nil {
-		return nil, err
-	}
-	calls, err := r.DelegateCalls(o.Object.Addr)
+	calls, err := ask.View(c).DelegateCalls(ask.Context(c), o.Object.Addr)
 	var not *objects.NotDelegateError
 	switch {
 	case errors.As(err, &not):

@@ -14,11 +14,7 @@ func dumpObjGCRefsCommand() cli.Command {
 		Name:    "dumpobjgcrefs",
 		Summary: "list the objects that an object refers to, as the GC sees them",
 	}, func(c *cli.Context, o *object) (iter.Seq2[answer.Reference, error], error) {
-		r, err := ask.Objects(c)
-		if err != nil {
-			return nil, err
-		}
-		refs, err := r.References(c.Context(), o.Object.Addr)
+		refs, err := ask.View(c).References(ask.Context(c), o.Object.Addr)
 		if err != nil {
 			return nil, invalidObject(err)
 		}

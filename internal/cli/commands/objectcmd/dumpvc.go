@@ -19,11 +19,7 @@ func dumpVCCommand() cli.Command {
 		Summary:  "show a value type in place: its fields and values",
 		Examples: []cli.Example{{Line: "dumpvc 7f07a5b34f68 7efbcd805d40", Text: "show the struct that dumpobj listed with that MT and value"}},
 	}, func(c *cli.Context, o *structOptions) (*answer.Struct, error) {
-		r, err := ask.Objects(c)
-		if err != nil {
-			return nil, err
-		}
-		s, err := r.DescribeStruct(o.MT, o.Address)
+		s, err := ask.View(c).Struct(ask.Context(c), o.MT, o.Address)
 		if err != nil {
 			return nil, cli.WithText(objecttext.InvalidStruct, err)
 		}

@@ -12,10 +12,6 @@ func gcWhereCommand() cli.Command {
 		Name:    "gcwhere",
 		Summary: "show where in the heap an address lies: heap, segment and generation",
 	}, func(c *cli.Context, o *object) (*answer.Where, error) {
-		h, err := ask.Heap(c)
-		if err != nil {
-			return nil, err
-		}
-		return h.Where(o.Object.Addr), nil
+		return ask.View(c).Where(ask.Context(c), o.Object.Addr)
 	}, objecttext.Where)
 }

@@ -1,8 +1,9 @@
 package objectcmd
 
 import (
-	"fmt"
+	"errors"
 
+	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/internal/cli/commands/ask"
@@ -17,16 +18,9 @@ func listNearObjCommand() cli.Command {
 }
 
 func askListNearObj(c *cli.Context, o *object) (*answer.Neighbours, error) {
-	h, err := ask.ScannedHeap(c, false)
-	if err != nil {
-		return nil, err
+	near, err := ask.View(c).Neighbours(ask.Context(c), o.Object.Addr)
+	if errors.Is(err, sosgo.ErrNotInHeap) {
+		return nil, c.Usagef("%w (eeheap -gc lists them)", err)
 	}
-	near := h.Around(o.Object.Addr)
-	if lost := h.Lost(); near == nil && len(lost) > 0 {
-		return nil, fmt.Errorf("%x is in no segment that can be read: %w", uint64(o.Object.Addr), lost[0].Err)
-	}
-	if near == nil {
-		return nil, c.Usagef("%x is not in the objects of a segment (eeheap -gc lists them)", uint64(o.Object.Addr))
-	}
-	return near, nil
+	return near, err
 }

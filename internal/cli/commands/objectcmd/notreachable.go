@@ -30,17 +30,5 @@ func askNotReachable(c *cli.Context, o *unreachableOptions) (*answer.Unreachable
 	if o.End < o.Start {
 		return nil, c.Usagef("the range ends before it starts")
 	}
-	h, err := ask.ScannedHeap(c, false)
-	if err != nil {
-		return nil, err
-	}
-	live := ask.Live
-	if o.NoFinalizer {
-		live = ask.LiveWithoutFinalizers
-	}
-	is, err := live(c)
-	if err != nil {
-		return nil, err
-	}
-	return h.UnreachableIn(target.Range{Start: o.Start, End: o.End}, is)
+	return ask.View(c).Unreachable(ask.Context(c), target.Range{Start: o.Start, End: o.End}, o.NoFinalizer)
 }

@@ -1,7 +1,7 @@
 package objectcmd
 
 import (
-	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/internal/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/cli/text/objecttext"
@@ -12,11 +12,5 @@ func sizeStatsCommand() cli.Command {
 		Name:    "sizestats",
 		Summary: "count objects and free blocks of each generation by size",
 		Help:    "The cumulative columns sum the lines above.",
-	}, func(c *cli.Context, _ *cli.None) (*answer.SizeStatistics, error) {
-		h, err := ask.ScannedHeap(c, false)
-		if err != nil {
-			return nil, err
-		}
-		return h.SizeHistograms(c.Context(), ask.Scan(c, "scanning the heap"))
-	}, objecttext.SizeStatistics)
+	}, ask.Plain((*sosgo.View).SizeStatistics), objecttext.SizeStatistics)
 }

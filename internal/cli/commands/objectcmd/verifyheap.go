@@ -44,10 +44,6 @@ func verifyObjCommand() cli.Command {
 		Name:    "verifyobj",
 		Summary: "check one object for corruption",
 	}, func(c *cli.Context, o *object) (*answer.ObjectSoundness, error) {
-		h, err := ask.Heap(c)
-		if err != nil {
-			return nil, err
-		}
-		return h.ObjectSoundness(o.Object.Addr)
+		return ask.View(c).VerifyObject(ask.Context(c), o.Object.Addr)
 	}, objecttext.ObjectSoundness)
 }

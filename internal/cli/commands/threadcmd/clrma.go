@@ -6,7 +6,6 @@ import (
 	"github.com/sosgo/sosgo/internal/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/cli/text/threadtext"
 	"github.com/sosgo/sosgo/stackwalk"
-	"github.com/sosgo/sosgo/stackwalk/crash"
 	"github.com/sosgo/sosgo/stackwalk/threads"
 )
 
@@ -26,10 +25,6 @@ func clrmaCommand() cli.Command {
 }
 
 func askCLRMA(c *cli.Context, o *threadOptions) (*answer.ThreadAnalysis, error) {
-	walker, err := ask.Walker(c, false)
-	if err != nil {
-		return nil, err
-	}
 	list, err := ask.Threads(c)
 	if err != nil {
 		return nil, err
@@ -39,5 +34,5 @@ func askCLRMA(c *cli.Context, o *threadOptions) (*answer.ThreadAnalysis, error) 
 		return nil, err
 	}
 	so := threads.StackOptions{Now: ask.FormOf(c).Now, Walk: walkOfAll(c), DescribeOptions: stackwalk.DescribeOptions{Source: true, Symbols: ask.Dump(c).Symbols()}}
-	return crash.Analyze(c.Context(), walker, t, so), nil
+	return ask.View(c).Analyze(ask.Context(c), t, so)
 }

@@ -1,6 +1,7 @@
 package threadcmd
 
 import (
+	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/internal/cli/commands/ask"
@@ -64,19 +65,15 @@ func dumpStackCommand() cli.Command {
 }
 
 func askDumpStack(c *cli.Context, o *returnOptions) (*answer.Returns, error) {
-	walker, err := ask.View(c).Walker()
-	if err != nil {
-		return nil, err
-	}
 	t, between, err := o.place.of(c)
 	if err != nil {
 		return nil, err
 	}
-	ro := threads.ReturnOptions{Symbols: ask.Dump(c).Symbols(), ManagedOnly: o.EE}
+	ro := sosgo.ReturnOptions{ManagedOnly: o.EE}
 	if between != nil {
 		ro.Ranges = []target.Range{*between}
 	}
-	return threads.Returns(c.Context(), walker, t, ro), nil
+	return ask.View(c).ReturnAddresses(ask.Context(c), t, ro)
 }
 
 type allReturnOptions struct {

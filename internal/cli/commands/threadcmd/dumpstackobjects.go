@@ -1,11 +1,11 @@
 package threadcmd
 
 import (
+	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/internal/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/cli/text/threadtext"
-	"github.com/sosgo/sosgo/stackwalk/threads"
 )
 
 type stackObjectOptions struct {
@@ -32,27 +32,20 @@ func dumpStackObjectsCommand() cli.Command {
 }
 
 func askDumpStackObjects(c *cli.Context, o *stackObjectOptions) (*answer.StackObjects, error) {
-	scanner, err := ask.View(c).Scanner()
-	if err != nil {
-		return nil, err
-	}
-	oo := threads.ObjectOptions{Verify: o.Verify, Extended: ask.FormOf(c).Extended}
+	oo := sosgo.StackObjectOptions{Verify: o.Verify, Extended: ask.FormOf(c).Extended}
 	if o.Precise {
+		var err error
 		if oo.Precise, err = ask.View(c).Walker(); err != nil {
 			return nil, err
 		}
 	}
 	if o.All {
-		list, err := ask.Threads(c)
-		if err != nil {
-			return nil, err
-		}
-		return threads.AllStackObjects(c.Context(), scanner, list, oo), nil
+		return ask.View(c).AllStackObjects(ask.Context(c), oo)
 	}
 	t, between, err := o.place.of(c)
 	if err != nil {
 		return nil, err
 	}
 	oo.Range = between
-	return threads.StackObjects(c.Context(), scanner, t, oo)
+	return ask.View(c).StackObjects(ask.Context(c), t, oo)
 }

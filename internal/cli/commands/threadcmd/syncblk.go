@@ -1,12 +1,11 @@
 package threadcmd
 
 import (
+	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/internal/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/cli/text/threadtext"
-	"github.com/sosgo/sosgo/stackwalk/threads"
 )
 
 type syncBlockOptions struct {
@@ -24,16 +23,5 @@ func syncBlkCommand() cli.Command {
 }
 
 func askSyncBlk(c *cli.Context, o *syncBlockOptions) (*answer.SyncBlocks, error) {
-	rt, err := ask.Runtime(c)
-	if err != nil {
-		return nil, err
-	}
-	if err := rt.Check(dac.FeatureSyncBlocks); err != nil {
-		return nil, err
-	}
-	list, err := ask.Threads(c)
-	if err != nil {
-		return nil, err
-	}
-	return threads.SyncBlocks(c.Context(), rt, list, threads.SyncBlockOptions{All: o.All, Index: o.Index}), nil
+	return ask.View(c).SyncBlocks(ask.Context(c), sosgo.SyncBlockOptions{All: o.All, Index: o.Index})
 }

@@ -1,12 +1,12 @@
 package typecmd
 
 import (
+	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/internal/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/cli/text/typetext"
 	"github.com/sosgo/sosgo/internal/report"
-	"github.com/sosgo/sosgo/objects/disasm"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -36,9 +36,5 @@ func clruCommand() cli.Command {
 }
 
 func askClru(c *cli.Context, o *codeOptions) (*answer.Disassembly, error) {
-	l, err := ask.Lister(c)
-	if err != nil {
-		return nil, err
-	}
-	return l.Method(c.Context(), o.Address, disasm.MethodOptions{GCInfo: o.GCInfo, Handlers: o.EHInfo, IL: o.IL, Map: o.Map})
+	return ask.View(c).Disassembly(ask.Context(c), o.Address, sosgo.CodeOptions{GCInfo: o.GCInfo, Handlers: o.EHInfo, IL: o.IL, Map: o.Map})
 }

@@ -19,11 +19,7 @@ func dumpALCCommand() cli.Command {
 }
 
 func askDumpALC(c *cli.Context, o *object) (*answer.LoadContext, error) {
-	r, err := ask.Objects(c)
-	if err != nil {
-		return nil, err
-	}
-	alc, err := r.DescribeLoadContext(c.Context(), o.Object.Addr)
+	alc, err := ask.View(c).LoadContext(ask.Context(c), o.Object.Addr)
 	var invalid *objects.InvalidError
 	if errors.As(err, &invalid) {
 		return nil, cli.WithText(func(p *report.Page) { typetext.InvalidObject(p, err) }, err)

@@ -19,14 +19,10 @@ func dumpDomainCommand() cli.Command {
 		Name:    "dumpdomain",
 		Summary: "list the application domain's assemblies and modules",
 	}, func(c *cli.Context, o *domainOptions) (iter.Seq2[answer.Domain, error], error) {
-		rt, err := ask.Runtime(c)
-		if err != nil {
-			return nil, err
-		}
 		if o.Address != nil {
-			return rt.DescribeDomains(*o.Address)
+			return ask.View(c).Domains(ask.Context(c), *o.Address)
 		}
-		return rt.DescribeDomains()
+		return ask.View(c).Domains(ask.Context(c))
 	}, typetext.Domains)
 }
 
@@ -39,11 +35,7 @@ func dumpAssemblyCommand() cli.Command {
 		Name:    "dumpassembly",
 		Summary: "describe an assembly",
 	}, func(c *cli.Context, o *assemblyOptions) (*answer.Assembly, error) {
-		rt, err := ask.Runtime(c)
-		if err != nil {
-			return nil, err
-		}
-		return rt.DescribeAssembly(o.Address)
+		return ask.View(c).Assembly(ask.Context(c), o.Address)
 	}, typetext.Assembly)
 }
 
@@ -53,13 +45,6 @@ func findAppDomainCommand() cli.Command {
 		Summary: "show which application domain an object belongs to",
 		Help:    "Since .NET Core a process has one application domain.",
 	}, func(c *cli.Context, o *object) (*answer.AppDomain, error) {
-		r, err := ask.Objects(c)
-		if err != nil {
-			return nil, err
-		}
-		if _, err := r.Proven(o.Object.Addr); err != nil {
-			return nil, err
-		}
-		return r.Runtime().AppDomainOf(o.Object.Addr)
+		return ask.View(c).AppDomain(ask.Context(c), o.Object.Addr)
 	}, typetext.AppDomain)
 }

@@ -28,17 +28,13 @@ func dumpILCommand() cli.Command {
 }
 
 func askDumpIL(c *cli.Context, o *ilOptions) (*answer.IL, error) {
-	l, err := ask.Lister(c)
-	if err != nil {
-		return nil, err
-	}
 	if o.Address == 0 {
 		return nil, cli.WithText(typetext.NoIL, c.Usagef("0 is not a method"))
 	}
 	if o.Raw {
-		return l.ILAt(o.Address)
+		return ask.View(c).ILAt(ask.Context(c), o.Address)
 	}
-	il, err := l.IL(o.Address)
+	il, err := ask.View(c).IL(ask.Context(c), o.Address)
 	var none *disasm.NoMethodError
 	if errors.As(err, &none) {
 		return nil, notFound(o.Address, err, typetext.NoMethodDesc)

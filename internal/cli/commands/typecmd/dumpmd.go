@@ -19,11 +19,7 @@ func dumpMDCommand() cli.Command {
 		Summary:  "describe a method by its MethodDesc",
 		Examples: []cli.Example{{Line: "dumpmd 7f07a5b47868", Text: "a method, its code and the versions of that"}},
 	}, func(c *cli.Context, o *methodOptions) (*answer.Method, error) {
-		r, err := ask.Code(c)
-		if err != nil {
-			return nil, err
-		}
-		m, err := r.DescribeMethod(o.Address)
+		m, err := ask.View(c).Method(ask.Context(c), o.Address)
 		return m, notFound(o.Address, err, typetext.NoMethodDesc)
 	}, typetext.Method)
 }

@@ -19,10 +19,6 @@ func dumpModuleCommand() cli.Command {
 		Name:    "dumpmodule",
 		Summary: "describe a managed module",
 	}, func(c *cli.Context, o *moduleOptions) (*answer.ModuleDetails, error) {
-		rt, err := ask.Runtime(c)
-		if err != nil {
-			return nil, err
-		}
-		return rt.DescribeModule(o.Address, dac.ModuleOptions{Types: o.MT})
+		return ask.View(c).Module(ask.Context(c), o.Address, dac.ModuleOptions{Types: o.MT})
 	}, typetext.Module)
 }

@@ -22,11 +22,7 @@ func dumpMTCommand() cli.Command {
 		Summary:  "describe a type by its MethodTable",
 		Examples: []cli.Example{{Line: "dumpmt -md 7f07a5b48688", Text: "a type and its methods"}},
 	}, func(c *cli.Context, o *tableOptions) (*answer.Type, error) {
-		r, err := ask.Objects(c)
-		if err != nil {
-			return nil, err
-		}
-		return r.DescribeType(o.Address, objects.TypeOptions{Methods: o.All || o.MD, Fields: o.All})
+		return ask.View(c).Type(ask.Context(c), o.Address, objects.TypeOptions{Methods: o.All || o.MD, Fields: o.All})
 	}, func(p *report.Page, t *answer.Type, o *tableOptions) { typetext.MethodTable(p, t, o.All) })
 }
 

@@ -17,15 +17,7 @@ func dumpRuntimeTypesCommand() cli.Command {
 }
 
 func askDumpRuntimeTypes(c *cli.Context, _ *cli.None) (iter.Seq2[answer.RuntimeType, error], error) {
-	h, err := ask.ScannedHeap(c, true)
-	if err != nil {
-		return nil, err
-	}
-	r, err := ask.Objects(c)
-	if err != nil {
-		return nil, err
-	}
-	types, err := r.RuntimeTypes(c.Context(), h)
+	types, err := ask.View(c).RuntimeTypes(ask.Context(c))
 	if err != nil {
 		return nil, err
 	}

@@ -26,10 +26,6 @@ func ehInfoCommand() cli.Command {
 			"the start of the method. The end of a range is the first byte behind it.",
 		Examples: []cli.Example{{Line: "ehinfo 7f27f4926d78", Text: "the handlers of a method"}},
 	}, func(c *cli.Context, o *method) (*answer.Handlers, error) {
-		r, err := ask.Code(c)
-		if err != nil {
-			return nil, err
-		}
-		return r.DescribeHandlers(o.Address)
+		return ask.View(c).Handlers(ask.Context(c), o.Address)
 	}, typetext.Handlers)
 }

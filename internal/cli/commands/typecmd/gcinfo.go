@@ -16,10 +16,6 @@ func gcInfoCommand() cli.Command {
 			"all slots that live across the call are listed.",
 		Examples: []cli.Example{{Line: "gcinfo 7f27f48618d8", Text: "the references that Thread.Sleep holds"}},
 	}, func(c *cli.Context, o *method) (*answer.GCInfo, error) {
-		r, err := ask.Code(c)
-		if err != nil {
-			return nil, err
-		}
-		return r.DescribeGCInfo(o.Address)
+		return ask.View(c).GCInfo(ask.Context(c), o.Address)
 	}, typetext.GCInfo)
 }

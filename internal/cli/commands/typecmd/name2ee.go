@@ -34,11 +34,7 @@ func askName2EE(c *cli.Context, o *nameOptions) (*answer.NameSearch, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := ask.Code(c)
-	if err != nil {
-		return nil, err
-	}
-	return r.FindName(module, name)
+	return ask.View(c).FindName(ask.Context(c), module, name)
 }
 
 // split splits the arguments: "module!name" or "module name".
@@ -73,9 +69,5 @@ func askToken2EE(c *cli.Context, o *tokenOptions) (*answer.NameSearch, error) {
 	default:
 		return nil, c.Usagef("a token of this table is not supported: TypeDef 02, TypeRef 01, MethodDef 06 and FieldDef 04 are")
 	}
-	r, err := ask.Code(c)
-	if err != nil {
-		return nil, err
-	}
-	return r.FindToken(o.Module, token)
+	return ask.View(c).FindToken(ask.Context(c), o.Module, token)
 }

@@ -1,0 +1,36 @@
+package examples
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log"
+
+	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/export/gcdump"
+)
+
+// Write the heap for PerfView.
+func Example_export() {
+	d, err := sosgo.Open("../../testdata/dumps/net10-zoo/net10-zoo.dmp.zst", sosgo.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer d.Close()
+	v, err := d.View("")
+	if err != nil {
+		log.Fatal(err)
+	}
+	ctx := context.Background()
+	h, err := v.ExportHeap(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	written, err := gcdump.Write(ctx, io.Discard, h, gcdump.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(written.Objects, "objects")
+	// Output:
+	// 2234 objects
+}

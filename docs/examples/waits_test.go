@@ -1,0 +1,31 @@
+package examples
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	"github.com/sosgo/sosgo"
+)
+
+// Who waits for whom? Deadlocks are among the verdicts.
+func Example_waits() {
+	d, err := sosgo.Open("../../testdata/dumps/locks/net10-locks/net10-locks.dmp.zst", sosgo.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer d.Close()
+	v, err := d.View("")
+	if err != nil {
+		log.Fatal(err)
+	}
+	ctx := context.Background()
+	waits, err := v.Waits(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	worst := waits.Verdicts[0]
+	fmt.Println(worst.Strength, worst.Text)
+	// Output:
+	// likely deadlock: thread 11 "only reader" holds System.Threading.ReaderWriterLockSlim 00007f1e63806b20 and waits for System.Object 00007f1e63807940, thread 12 "only writer" holds System.Object 00007f1e63807940 and waits for System.Threading.ReaderWriterLockSlim 00007f1e63806b20
+}
