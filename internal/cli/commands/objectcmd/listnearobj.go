@@ -20,7 +20,7 @@ func listNearObjCommand() cli.Command {
 func askListNearObj(c *cli.Context, o *object) (*answer.Neighbours, error) {
 	near, err := ask.View(c).Neighbours(ask.Context(c), o.Object.Addr)
 	if errors.Is(err, sosgo.ErrNotInHeap) {
-		return nil, c.Usagef("%w (eeheap -gc lists them)", err)
+		return nil, c.Usagef("%v (eeheap -gc lists them)", err)
 	}
 	return near, err
 }
