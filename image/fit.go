@@ -89,8 +89,8 @@ func (im *Image) fitMapping(m *target.Module, p *target.Mapping, l Layout) error
 	}
 	d := uint64(p.Start - m.Base)
 	if l == Flat {
-		// The runtime maps such a file as a whole.
-		if p.Offset == 0 && len(m.Mappings) == 1 && n < im.raw.size {
+		// The runtime maps such a file as a whole. Of a file in a bundle a core may list only the first pages.
+		if p.Offset == 0 && len(m.Mappings) == 1 && n < im.raw.size && m.Bundle == nil {
 			return fmt.Errorf("the process mapped a file of at most %d bytes, this one has %d: %w", n, im.raw.size, ErrMismatch)
 		}
 		if d != p.Offset {

@@ -136,8 +136,12 @@ func TestAdvice(t *testing.T) {
 	} {
 		assert.NotEmpty(t, Advice(fmt.Errorf("wrapped: %w", err)), "%v", err)
 	}
-	nowhere := fmt.Errorf("%w; and no file has it: %w", target.ErrNotInDump, fs.ErrNotExist)
-	assert.Equal(t, Advice(target.ErrNotInDump), Advice(nowhere), "that no file has it is not about the name of the dump")
+	missing := fmt.Errorf("%w; and no file has it: %w", target.ErrNotInDump, fs.ErrNotExist)
+	assert.Contains(t, Advice(missing), "--modules DIR")
+	c := &Context{}
+	c.Warn(missing)
+	assert.Contains(t, c.warningLine(true), "--modules DIR")
+	assert.NotContains(t, c.warningLine(false), "--modules DIR", "the error says it")
 	assert.Empty(t, Advice(nil))
 	assert.Equal(t, "look there", Advice(fmt.Errorf("wrapped: %w", advised{target.ErrUnsupported})), "advice of the error itself")
 	assert.Empty(t, Advice(errors.New("other")))

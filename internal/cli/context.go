@@ -115,13 +115,16 @@ func (c *Context) Page(w io.Writer) *report.Page { return report.NewPage(w, c.SO
 // goes on; one line on stderr sums up at its end, and JSON lists the warnings.
 func (c *Context) Warn(err error) {
 	c.warned++
-	text, kind := err.Error(), kindWord(err)
+	text, kind, advice := err.Error(), kindWord(err), ""
+	if inModuleFile(err) {
+		advice = moduleAdvice
+	}
 	i := slices.IndexFunc(c.warnings, func(p report.Problem) bool { return p.Text == text })
 	switch {
 	case i >= 0:
 		c.warnings[i].Count = max(c.warnings[i].Count, 1) + 1
 	case len(c.warnings) < distinctWarnings:
-		c.warnings = append(c.warnings, report.Problem{Text: text, Kind: kind})
+		c.warnings = append(c.warnings, report.Problem{Text: text, Kind: kind, Advice: advice})
 	}
 }
 
@@ -134,12 +137,18 @@ func (c *Context) Warned() int { return c.warned }
 // AtEnd registers f to be called when the answer is written. f may call Warn about what only the whole answer shows.
 func (c *Context) AtEnd(f func()) { c.atEnd = append(c.atEnd, f) }
 
-// warningLine sums the warnings up; it is empty when there are none.
-func (c *Context) warningLine() string {
+// warningLine sums the warnings up, with advice if that is wanted; it is empty when there are none.
+func (c *Context) warningLine(advice bool) string {
 	if c.warned == 0 {
 		return ""
 	}
 	first := report.Escape(c.warnings[0].Text)
+	for _, w := range c.warnings {
+		if advice && w.Advice != "" {
+			first += "\n  " + w.Advice
+			break
+		}
+	}
 	if c.warned == 1 {
 		return fmt.Sprintf("warning: %s", first)
 	}

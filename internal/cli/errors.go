@@ -155,7 +155,7 @@ func Advice(err error) string {
 		return usage.Hint
 	case errors.As(err, new(*WriteError)), errors.As(err, new(*AddressError)): // the error has the cause
 		return ""
-	case errors.Is(err, fs.ErrNotExist) && !errors.Is(err, target.ErrNotInDump): // ErrNotInDump may wrap the error of a module file
+	case errors.Is(err, fs.ErrNotExist) && !errors.Is(err, target.ErrNotInDump):
 		return "check the file name; --dump FILE, SOSGO_DUMP or the only dump in the current folder name the dump"
 	case errors.Is(err, fs.ErrPermission):
 		return "you may not read this file: copy it, or ask its owner; dumps are often written with mode 600"
@@ -163,6 +163,8 @@ func Advice(err error) string {
 		return openAdvice(err)
 	case errors.As(err, new(*cutError)):
 		return "the dump's file is cut off, and this may be in what is gone: " + copyAgain
+	case inModuleFile(err):
+		return moduleAdvice
 	case errors.Is(err, target.ErrNotInDump):
 		return `the writer of the dump left this memory out; "sosgo doctor" shows the kind of dump, ` +
 			"a dump of kind heap or full has it; --modules DIR adds module files from disk"
@@ -173,6 +175,13 @@ func Advice(err error) string {
 	}
 	return ""
 }
+
+// inModuleFile reports whether err is of bytes that the dump leaves to a module file, which was not found.
+func inModuleFile(err error) bool {
+	return errors.Is(err, target.ErrNotInDump) && errors.Is(err, fs.ErrNotExist)
+}
+
+const moduleAdvice = `it is in a module file: --modules DIR or --symbol-server URL adds the files that "sosgo doctor" lists`
 
 const copyAgain = "compare its size with the original, copy it again"
 

@@ -513,7 +513,7 @@ func (a *app) finish(c *Context, out *sink, err error) error {
 	if e := out.outputError(); e != nil && err == nil {
 		err = e
 	}
-	if line := c.warningLine(); line != "" {
+	if line := c.warningLine(err == nil); line != "" {
 		a.stderr.print("sosgo: " + c.Command.Name + ": " + line + "\n")
 	}
 	if err != nil && err != errExit {

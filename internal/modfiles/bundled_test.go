@@ -231,6 +231,23 @@ func TestBundleProof(t *testing.T) {
 	}
 }
 
+// TestPartlyMapped: a core lists the first pages of an assembly in a bundle alone. The runtime's types prove it all the same; of a file of its
+// own the process would have mapped all.
+func TestPartlyMapped(t *testing.T) {
+	dll := assembly(1, 0x14000, 5)
+	dll[0x86] = 1
+	copy(dll[0x108:], synth.Fields(uint64(0x747865742e), uint32(0x1000), uint32(0x2000), uint32(0x1000), uint32(0x200)))
+	app, _, offsets := (&synth.Bundle{Major: 6, Align: 4096, Files: []synth.BundleFile{{Path: "Part.dll", Data: dll, Kind: 1}}}).Append(appProgram(), appPlace)
+	fits := func(*target.Module, *image.Image) (string, error) { return "4 of 4 types fit", nil }
+	f := filesOf(t, app, app[appPlace:appPlace+8], fits, synth.ELFFile{Start: appBase, End: appBase + 0x1000, Path: appPath})
+	m := &target.Module{Base: flatBase, Size: 0x1b40, Mappings: []target.Mapping{{Start: flatBase, End: flatBase + 0x1b40}},
+		Bundle: &target.InBundle{Offset: offsets[0]}}
+	r := f.Look(t.Context(), m)
+	require.NoError(t, r.Err)
+	assert.Equal(t, Proof("structure: 4 of 4 types fit"), r.Proof)
+	assert.NoError(t, f.Close())
+}
+
 // TestNoBundle: a program without a bundle, and one whose bundle makes no sense,
 // have no assemblies, and say why.
 func TestNoBundle(t *testing.T) {

@@ -89,6 +89,8 @@ func describeExceptionRecord(x *target.Exception) answer.ExceptionRecord {
 			p.Name = names[i]
 		}
 		switch p.Name {
+		case "HRESULT": // 32 bits, extended by the sign
+			p.Value = answer.Hex(uint32(v))
 		case "access":
 			p.Words = accessWords(v)
 		case "fail-fast code":

@@ -14,6 +14,7 @@ import (
 type doctorOptions struct {
 	cli.DumpFile
 	Probe   bool `opt:"probe" help:"list every probe"`
+	Files   bool `opt:"files" help:"list every module file that was refused"`
 	Members bool `opt:"members" help:"list every member of the layout with its source"`
 }
 
@@ -25,7 +26,7 @@ func doctorCommand() cli.Command {
 			"layouts, the probes and the missing parts, but none of the process's data.",
 		Examples: []cli.Example{{Line: "doctor core.1234", Text: "everything about a dump that does not open as it should"}},
 	}, askDoctor, func(p *report.Page, g *answer.Diagnosis, o *doctorOptions) {
-		processtext.Diagnosis(p, g, processtext.DiagnosisOptions{Probes: o.Probe})
+		processtext.Diagnosis(p, g, processtext.DiagnosisOptions{Probes: o.Probe, Refused: o.Files})
 	})
 }
 

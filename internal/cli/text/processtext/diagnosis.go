@@ -12,7 +12,8 @@ import (
 
 // DiagnosisOptions change the text of doctor.
 type DiagnosisOptions struct {
-	Probes bool // all of them, not only those that failed
+	Probes  bool // all of them, not only those that failed
+	Refused bool // every file that was refused, not only the first
 }
 
 // Diagnosis is the text of doctor.
@@ -54,7 +55,7 @@ func Diagnosis(p *report.Page, g *answer.Diagnosis, o DiagnosisOptions) {
 			fact(p, "", "%s", part.Advice)
 		}
 	}
-	usedFiles(p, g.Used)
+	usedFiles(p, g.Used, o.Refused)
 	wantedFiles(p, g.Files)
 	if g.Members != nil {
 		p.Print("\n")
@@ -96,7 +97,7 @@ func times(g *answer.Diagnosis) string {
 	if g.Started != nil {
 		parts = append(parts, "process started "+g.Started.UTC().Format(form))
 	}
-	if g.User != nil && g.Kernel != nil {
+	if g.User != nil && g.Kernel != nil && *g.User+*g.Kernel > 0 {
 		parts = append(parts, fmt.Sprintf("CPU time %g s user, %g s kernel", *g.User, *g.Kernel))
 	}
 	return strings.Join(parts, ", ")
@@ -137,11 +138,18 @@ func prefixed(prefix, s string) string {
 	return prefix + s
 }
 
-func usedFiles(p *report.Page, files []answer.ModuleFile) {
+// usedFiles lists the module files that were found. Of those that were refused it writes the first, unless all are wanted.
+func usedFiles(p *report.Page, files []answer.ModuleFile, all bool) {
 	if len(files) > 0 {
 		p.Print("\nModule files:\n")
 	}
+	refused := 0
 	for _, f := range files {
+		if f.File == "" && len(f.Refused) > 0 {
+			if refused++; refused > 1 && !all {
+				continue
+			}
+		}
 		if f.File != "" {
 			p.Printf("  %s\n      verified by %s\n", report.Escape(f.File), report.Escape(f.Proof))
 		} else {
@@ -150,6 +158,9 @@ func usedFiles(p *report.Page, files []answer.ModuleFile) {
 		for _, r := range f.Refused {
 			p.Printf("      refused: %s\n", report.Escape(r))
 		}
+	}
+	if refused > 1 && !all {
+		p.Printf("  %s; -files lists them\n", text.Count(uint64(refused-1), "more module whose files were refused", "more modules whose files were refused"))
 	}
 }
 

@@ -36,3 +36,27 @@ Missing files; pass their folder with --modules, or a --symbol-server that has t
     e.dll: build id 7
 `, b.String())
 }
+
+// TestRefusedFilesAreFolded: of many refused files the text has the first and a count.
+func TestRefusedFilesAreFolded(t *testing.T) {
+	files := []answer.ModuleFile{{Path: "a.dll", File: "/m/a.dll", Proof: "build id"}}
+	for _, name := range []string{"b.dll", "c.dll", "d.dll"} {
+		files = append(files, answer.ModuleFile{Path: name, Refused: []string{"/m/" + name + ": another file"}})
+	}
+	written := func(all bool) string {
+		var b strings.Builder
+		p := report.NewPage(&b, false, nil, nil)
+		usedFiles(p, files, all)
+		require.NoError(t, p.Err())
+		return b.String()
+	}
+	assert.Equal(t, `
+Module files:
+  /m/a.dll
+      verified by build id
+  not found: b.dll
+      refused: /m/b.dll: another file
+  2 more modules whose files were refused; -files lists them
+`, written(false))
+	assert.Equal(t, 3, strings.Count(written(true), "refused: "))
+}
