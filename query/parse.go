@@ -58,65 +58,73 @@ type parser struct {
 	tok    token
 	depth  int
 	nodes  int
-	naming bool // as gives the column before it a name, and does not cast
+	naming bool  // as gives the column before it a name, and does not cast
+	err    error // the first; the parser is then at the end of its source, where no loop goes on
 }
 
-func newParser(src string) (*parser, error) {
-	if len(src) > limits.ExpressionBytes {
-		return nil, &Error{Text: "more than " + itoa(limits.ExpressionBytes) + " bytes are no question"}
-	}
+func newParser(src string) *parser {
 	p := &parser{lexer: lexer{src: src}}
-	return p, p.advance()
+	if len(src) > limits.ExpressionBytes {
+		p.fail(&Error{Text: "more than " + itoa(limits.ExpressionBytes) + " bytes are no question"})
+	}
+	p.advance()
+	return p
 }
 
 func parseExpression(src string) (*node, error) {
-	p, err := newParser(src)
-	if err != nil {
-		return nil, err
-	}
-	n, err := p.expression()
-	if err != nil {
-		return nil, err
-	}
+	p := newParser(src)
+	n := p.expression()
 	if p.tok.kind != tokenEnd {
-		return nil, p.unexpected("the expression ends before this")
+		p.unexpected("the expression ends before this")
 	}
-	return n, nil
+	return n, p.err
 }
 
 // parseExpressions reads expressions between commas, each perhaps with a name: x as Name.
 func parseExpressions(src string) ([]item, error) {
-	p, err := newParser(src)
-	if err != nil {
-		return nil, err
+	p := newParser(src)
+	list := p.items()
+	if p.tok.kind != tokenEnd {
+		p.unexpected("the list ends before this")
 	}
-	list, err := p.items()
-	if err == nil && p.tok.kind != tokenEnd {
-		err = p.unexpected("the list ends before this")
-	}
-	return list, err
+	return list, p.err
 }
 
-func (p *parser) advance() (err error) {
-	p.tok, err = p.next()
-	return err
+func (p *parser) advance() {
+	if p.err != nil {
+		return
+	}
+	tok, err := p.next()
+	p.tok = tok
+	p.fail(err)
 }
 
 // seek goes on at a place of the source.
-func (p *parser) seek(pos int) error {
-	p.pos = pos
-	return p.advance()
+func (p *parser) seek(pos int) {
+	if p.err == nil {
+		p.pos = pos
+		p.advance()
+	}
 }
 
-func (p *parser) errorf(pos int, format string, args ...any) error {
-	return errorAt(p.src, pos, format, args...)
+// fail keeps the first error, and goes to the end of the source.
+func (p *parser) fail(err error) {
+	if err != nil && p.err == nil {
+		p.err, p.pos, p.tok = err, len(p.src), token{pos: len(p.src), end: len(p.src)}
+	}
 }
 
-func (p *parser) unexpected(what string) error {
-	if p.tok.kind == tokenOperator && p.tok.text == "|" {
+// failf fails at a place of the source. The node that it returns is nobody's: there is an error.
+func (p *parser) failf(pos int, format string, args ...any) *node {
+	p.fail(errorAt(p.src, pos, format, args...))
+	return &node{}
+}
+
+func (p *parser) unexpected(what string) *node {
+	if p.isOp("|") {
 		what = "| separates the steps of a query; of numbers, use bor(a, b)"
 	}
-	return p.errorf(p.tok.pos, "%s", what)
+	return p.failf(p.tok.pos, "%s", what)
 }
 
 func (p *parser) isOp(texts ...string) bool {
@@ -128,98 +136,82 @@ func (p *parser) isWord(words ...string) bool {
 	return p.tok.kind == tokenName && slices.ContainsFunc(words, func(w string) bool { return strings.EqualFold(p.tok.text, w) })
 }
 
-func (p *parser) acceptOp(text string) (bool, error) {
-	if !p.isOp(text) {
-		return false, nil
+func (p *parser) acceptOp(text string) bool {
+	is := p.isOp(text)
+	if is {
+		p.advance()
 	}
-	return true, p.advance()
+	return is
 }
 
-func (p *parser) acceptWord(words ...string) (bool, error) {
-	if !p.isWord(words...) {
-		return false, nil
+func (p *parser) acceptWord(words ...string) bool {
+	is := p.isWord(words...)
+	if is {
+		p.advance()
 	}
-	return true, p.advance()
+	return is
 }
 
-func (p *parser) expect(op string) error {
-	if !p.isOp(op) {
-		return p.unexpected(op + " is missing before this")
+func (p *parser) expect(op string) {
+	if !p.acceptOp(op) {
+		p.unexpected(op + " is missing before this")
 	}
-	return p.advance()
 }
 
 // make returns a node, whose depth and number are bounded.
-func (p *parser) make(n node) (*node, error) {
+func (p *parser) make(n node) *node {
 	n.depth = 1
 	for _, a := range n.args {
 		n.depth = max(n.depth, a.depth+1)
 	}
 	if p.nodes++; p.nodes > limits.ExpressionNodes || n.depth > limits.ExpressionDepth {
-		return nil, p.errorf(n.pos, "the expression is too large: it may have %d parts, %d inside each other", limits.ExpressionNodes, limits.ExpressionDepth)
+		return p.failf(n.pos, "the expression is too large: it may have %d parts, %d inside each other", limits.ExpressionNodes, limits.ExpressionDepth)
 	}
 	n.end = p.tok.pos
-	return &n, nil
+	return &n
 }
 
 // parserLevels is how many functions of the parser that enter stand between a parenthesis and the one in it.
 const parserLevels = 3
 
 // enter counts how deep the parser itself is.
-func (p *parser) enter() error {
+func (p *parser) enter() bool {
 	if p.depth++; p.depth > parserLevels*limits.ExpressionDepth {
-		return p.errorf(p.tok.pos, "more than %d parts stand inside each other", limits.ExpressionDepth)
+		p.failf(p.tok.pos, "more than %d parts stand inside each other", limits.ExpressionDepth)
 	}
-	return nil
+	return p.err == nil
 }
 
 func (p *parser) leave() { p.depth-- }
 
 // expression reads a ?: or what binds closer.
-func (p *parser) expression() (*node, error) {
-	if err := p.enter(); err != nil {
-		return nil, err
-	}
+func (p *parser) expression() *node {
 	defer p.leave()
+	if !p.enter() {
+		return &node{}
+	}
 	pos := p.tok.pos
-	cond, err := p.coalesce()
-	if err != nil || !p.isOp("?") {
-		return cond, err
+	cond := p.coalesce()
+	if !p.acceptOp("?") {
+		return cond
 	}
-	if err := p.advance(); err != nil {
-		return nil, err
-	}
-	yes, err := p.expression()
-	if err != nil {
-		return nil, err
-	}
-	if err := p.expect(":"); err != nil {
-		return nil, err
-	}
-	no, err := p.expression()
-	if err != nil {
-		return nil, err
-	}
+	yes := p.expression()
+	p.expect(":")
+	no := p.expression()
 	return p.make(node{op: opChoose, pos: pos, args: []*node{cond, yes, no}})
 }
 
-func (p *parser) coalesce() (*node, error) {
-	if err := p.enter(); err != nil {
-		return nil, err
-	}
+func (p *parser) coalesce() *node {
 	defer p.leave()
+	if !p.enter() {
+		return &node{}
+	}
 	pos := p.tok.pos
-	left, err := p.binary(0)
-	if err != nil || !p.isOp("??") {
-		return left, err
+	left := p.binary(0)
+	if !p.acceptOp("??") {
+		return left
 	}
-	if err := p.advance(); err != nil {
-		return nil, err
-	}
-	right, err := p.coalesce()
-	if err != nil {
-		return nil, err
-	}
+	right := p.coalesce()
 	return p.make(node{op: opCoalesce, pos: pos, args: []*node{left, right}})
 }
 
@@ -231,48 +223,39 @@ var levels = [][]string{
 const relational = 5 // the level of is, as, in, like and matches
 
 // binary reads operators of a level and of those that bind closer. Operators of one level are taken from the left without recursion.
-func (p *parser) binary(level int) (*node, error) {
+func (p *parser) binary(level int) *node {
 	if level == len(levels) {
 		return p.unary()
 	}
 	pos := p.tok.pos
-	left, err := p.binary(level + 1)
-	for err == nil {
-		op := p.operator(level)
-		if op == "" {
-			if level != relational {
-				break
+	left := p.binary(level + 1)
+	for {
+		op, more := p.operator(level), false
+		switch {
+		case op != "":
+			left = p.operation(left, op, pos, level)
+		case level != relational:
+			return left
+		default:
+			if left, more = p.relation(left); !more {
+				return left
 			}
-			var more bool
-			if left, more, err = p.relation(left); !more {
-				break
-			}
-			continue
 		}
-		left, err = p.operation(left, op, pos, level)
 	}
-	return left, err
 }
 
 // operation reads the right side of an operator.
-func (p *parser) operation(left *node, op string, pos, level int) (*node, error) {
+func (p *parser) operation(left *node, op string, pos, level int) *node {
 	at := p.tok.pos
 	if op == "=~" {
 		p.pos = p.tok.end
 		return p.matches(left)
 	}
-	if err := p.advance(); err != nil {
-		return nil, err
-	}
+	p.advance()
 	if op == ">>" { // two tokens, as List<List<int>> wants it
-		if err := p.advance(); err != nil {
-			return nil, err
-		}
+		p.advance()
 	}
-	right, err := p.binary(level + 1)
-	if err != nil {
-		return nil, err
-	}
+	right := p.binary(level + 1)
 	n := node{op: opBinary, name: op, pos: at, args: []*node{left, right}}
 	switch op {
 	case "&&":
@@ -305,41 +288,33 @@ func (p *parser) operator(level int) string {
 }
 
 // relation reads is, as, in, like, matches and their negations; more is false where none stands.
-func (p *parser) relation(left *node) (n *node, more bool, err error) {
+func (p *parser) relation(left *node) (n *node, more bool) {
 	pos := p.tok.pos
-	negate := false
-	if p.isWord("not") {
-		if err := p.advance(); err != nil {
-			return nil, false, err
-		}
-		if negate = p.isWord("in", "like", "matches", "between"); !negate {
-			return nil, false, p.unexpected("not stands in front of what it negates")
-		}
+	negate := p.acceptWord("not")
+	if negate && !p.isWord("in", "like", "matches", "between") {
+		return p.unexpected("not stands in front of what it negates"), false
 	}
 	switch {
 	case p.isWord("is"):
-		n, err = p.isType(left)
+		n = p.isType(left)
 	case p.isWord("as") && p.asType():
-		var t *typeName
-		if t, err = p.typeBehind(); err == nil {
-			n, err = p.make(node{op: opAs, pos: pos, typ: t, args: []*node{left}})
-		}
+		n = p.make(node{op: opAs, pos: pos, typ: p.typeBehind(), args: []*node{left}})
 	case p.isWord("in"):
-		n, err = p.in(left)
+		n = p.in(left)
 	case p.isWord("between"):
-		n, err = p.between(left)
+		n = p.between(left)
 	case p.isWord("matches"):
 		p.pos = p.tok.end
-		n, err = p.matches(left)
+		n = p.matches(left)
 	case p.isWord("like"):
-		n, err = p.like(left)
+		n = p.like(left)
 	default:
-		return left, false, nil
+		return left, false
 	}
-	if err == nil && negate {
-		n, err = p.make(node{op: opNot, pos: pos, args: []*node{n}})
+	if negate {
+		n = p.make(node{op: opNot, pos: pos, args: []*node{n}})
 	}
-	return n, err == nil, err
+	return n, true
 }
 
 // asType reports whether as casts, and does not name a column: a column's name is one word, with the end, a comma or
@@ -349,102 +324,65 @@ func (p *parser) asType() bool {
 	return t != nil && !p.naming
 }
 
-func (p *parser) typeBehind() (*typeName, error) {
+func (p *parser) typeBehind() *typeName {
 	t, end := scanType(p.src, p.tok.end, false)
 	if t == nil {
-		return nil, p.errorf(p.tok.end, "the name of a type is missing")
+		p.failf(p.tok.end, "the name of a type is missing")
 	}
-	return t, p.seek(end)
+	p.seek(end)
+	return t
 }
 
 // isType reads is T, is not T, is null and is not null.
-func (p *parser) isType(left *node) (*node, error) {
+func (p *parser) isType(left *node) *node {
 	pos := p.tok.pos
 	end := p.tok.end
-	if err := p.advance(); err != nil {
-		return nil, err
-	}
+	p.advance()
 	negate := p.isWord("not")
 	if negate {
 		end = p.tok.end
-		if err := p.advance(); err != nil {
-			return nil, err
-		}
+		p.advance()
 	}
 	var n *node
-	var err error
-	if p.isWord("null") {
-		if err := p.advance(); err != nil {
-			return nil, err
-		}
-		right, err2 := p.make(node{op: opValue, pos: pos, value: null})
-		if err2 != nil {
-			return nil, err2
-		}
-		n, err = p.make(node{op: opBinary, name: "==", pos: pos, args: []*node{left, right}})
+	if p.acceptWord("null") {
+		n = p.make(node{op: opBinary, name: "==", pos: pos, args: []*node{left, p.make(node{op: opValue, pos: pos, value: null})}})
 	} else {
 		t, at := scanType(p.src, end, true)
 		if t == nil {
-			return nil, p.errorf(end, "the name of a type is missing behind is")
+			return p.failf(end, "the name of a type is missing behind is")
 		}
-		if err := p.seek(at); err != nil {
-			return nil, err
-		}
-		n, err = p.make(node{op: opIs, pos: pos, typ: t, args: []*node{left}})
+		p.seek(at)
+		n = p.make(node{op: opIs, pos: pos, typ: t, args: []*node{left}})
 	}
-	if err == nil && negate {
-		n, err = p.make(node{op: opNot, pos: pos, args: []*node{n}})
+	if negate {
+		n = p.make(node{op: opNot, pos: pos, args: []*node{n}})
 	}
-	return n, err
+	return n
 }
 
-func (p *parser) in(left *node) (*node, error) {
+func (p *parser) in(left *node) *node {
 	pos := p.tok.pos
-	if err := p.advance(); err != nil {
-		return nil, err
-	}
-	if err := p.expect("("); err != nil {
-		return nil, err
-	}
-	args, err := p.arguments(")")
-	if err != nil {
-		return nil, err
-	}
+	p.advance()
+	p.expect("(")
+	args := p.arguments(")")
 	return p.make(node{op: opIn, pos: pos, args: append([]*node{left}, args...)})
 }
 
-func (p *parser) between(left *node) (*node, error) {
+func (p *parser) between(left *node) *node {
 	pos := p.tok.pos
-	if err := p.advance(); err != nil {
-		return nil, err
+	p.advance()
+	low := p.binary(relational + 1)
+	if !p.acceptWord("and") {
+		return p.unexpected("and is missing: x between a and b")
 	}
-	low, err := p.binary(relational + 1)
-	if err != nil {
-		return nil, err
-	}
-	if !p.isWord("and") {
-		return nil, p.unexpected("and is missing: x between a and b")
-	}
-	if err := p.advance(); err != nil {
-		return nil, err
-	}
-	high, err := p.binary(relational + 1)
-	if err != nil {
-		return nil, err
-	}
-	from, err := p.make(node{op: opBinary, name: ">=", pos: pos, args: []*node{left, low}})
-	if err != nil {
-		return nil, err
-	}
-	to, err := p.make(node{op: opBinary, name: "<=", pos: pos, args: []*node{left, high}})
-	if err != nil {
-		return nil, err
-	}
+	high := p.binary(relational + 1)
+	from := p.make(node{op: opBinary, name: ">=", pos: pos, args: []*node{left, low}})
+	to := p.make(node{op: opBinary, name: "<=", pos: pos, args: []*node{left, high}})
 	return p.make(node{op: opAnd, pos: pos, args: []*node{from, to}})
 }
 
 // matches reads a regular expression: /…/, perhaps with i behind, or a string.
-func (p *parser) matches(left *node) (*node, error) {
+func (p *parser) matches(left *node) *node {
 	for p.pos < len(p.src) && p.src[p.pos] == ' ' {
 		p.pos++
 	}
@@ -452,20 +390,16 @@ func (p *parser) matches(left *node) (*node, error) {
 	if pos < len(p.src) && p.src[pos] == '/' {
 		return p.slashed(left)
 	}
-	if err := p.advance(); err != nil {
-		return nil, err
-	}
+	p.advance()
 	if p.tok.kind != tokenValue || p.tok.value.kind != KindText {
-		return nil, p.errorf(pos, "a regular expression is missing: /…/")
+		return p.failf(pos, "a regular expression is missing: /…/")
 	}
 	text := p.tok.value.text
-	if err := p.advance(); err != nil {
-		return nil, err
-	}
+	p.advance()
 	return p.pattern(left, text, pos)
 }
 
-func (p *parser) slashed(left *node) (*node, error) {
+func (p *parser) slashed(left *node) *node {
 	pos := p.pos
 	end := pos + 1
 	for end < len(p.src) && p.src[end] != '/' {
@@ -475,38 +409,34 @@ func (p *parser) slashed(left *node) (*node, error) {
 		end++
 	}
 	if end >= len(p.src) {
-		return nil, p.errorf(pos, "this regular expression is not closed: /…/")
+		return p.failf(pos, "this regular expression is not closed: /…/")
 	}
 	text := strings.ReplaceAll(p.src[pos+1:end], `\/`, "/")
 	if end++; end < len(p.src) && p.src[end] == 'i' {
 		text = "(?i)" + text
 		end++
 	}
-	if err := p.seek(end); err != nil {
-		return nil, err
-	}
+	p.seek(end)
 	return p.pattern(left, text, pos)
 }
 
-func (p *parser) pattern(left *node, text string, pos int) (*node, error) {
+func (p *parser) pattern(left *node, text string, pos int) *node {
 	if len(text) > limits.ExpressionPattern {
-		return nil, p.errorf(pos, "the regular expression is too long")
+		return p.failf(pos, "the regular expression is too long")
 	}
 	re, err := regexp.Compile(text)
 	if err != nil {
-		return nil, p.errorf(pos, "%v", err)
+		return p.failf(pos, "%v", err)
 	}
 	return p.make(node{op: opMatches, pos: pos, re: re, args: []*node{left}})
 }
 
 // like reads SQL's pattern, in which % is any text and _ any character.
-func (p *parser) like(left *node) (*node, error) {
-	if err := p.advance(); err != nil {
-		return nil, err
-	}
+func (p *parser) like(left *node) *node {
+	p.advance()
 	pos := p.tok.pos
 	if p.tok.kind != tokenValue || p.tok.value.kind != KindText && p.tok.value.kind != KindChar {
-		return nil, p.errorf(pos, "a pattern is missing: like 'a%%'")
+		return p.failf(pos, "a pattern is missing: like 'a%%'")
 	}
 	var b strings.Builder
 	for _, r := range p.tok.value.plainText() {
@@ -519,17 +449,15 @@ func (p *parser) like(left *node) (*node, error) {
 			b.WriteString(regexp.QuoteMeta(string(r)))
 		}
 	}
-	if err := p.advance(); err != nil {
-		return nil, err
-	}
+	p.advance()
 	return p.pattern(left, "(?s)^"+b.String()+"$", pos)
 }
 
-func (p *parser) unary() (*node, error) {
-	if err := p.enter(); err != nil {
-		return nil, err
-	}
+func (p *parser) unary() *node {
 	defer p.leave()
+	if !p.enter() {
+		return &node{}
+	}
 	pos := p.tok.pos
 	op, is := opcode(0), true
 	switch {
@@ -540,45 +468,38 @@ func (p *parser) unary() (*node, error) {
 	case p.isOp("~"):
 		op = opInvert
 	case p.isOp("+"):
-		if err := p.advance(); err != nil {
-			return nil, err
-		}
+		p.advance()
 		return p.unary()
 	default:
 		is = false
 	}
 	if is {
-		if err := p.advance(); err != nil {
-			return nil, err
-		}
-		of, err := p.unary()
-		if err != nil {
-			return nil, err
-		}
+		p.advance()
+		of := p.unary()
 		return p.make(node{op: op, pos: pos, args: []*node{of}})
 	}
 	if p.isOp("(") {
-		if n, err := p.cast(); n != nil || err != nil {
-			return n, err
+		if n := p.cast(); n != nil {
+			return n
 		}
 	}
 	return p.postfix()
 }
 
 // cast reads (T)x; nil if the parenthesis is none of a cast. As in C# it is one if a name, a literal, a parenthesis, ! or ~ follows.
-func (p *parser) cast() (*node, error) {
+func (p *parser) cast() *node {
 	pos := p.tok.pos
 	t, end := scanType(p.src, p.tok.end, false)
 	if t == nil {
-		return nil, nil
+		return nil
 	}
 	l := lexer{src: p.src, pos: end}
 	if tok, err := l.next(); err != nil || tok.kind != tokenOperator || tok.text != ")" {
-		return nil, nil
+		return nil
 	}
 	tok, err := l.next()
 	if err != nil {
-		return nil, nil
+		return nil
 	}
 	starts := tok.kind == tokenValue || tok.kind == tokenVariable || tok.kind == tokenRegister ||
 		tok.kind == tokenName && !isInfix(tok.text) || tok.kind == tokenOperator && (tok.text == "(" || tok.text == "!" || tok.text == "~")
@@ -586,15 +507,10 @@ func (p *parser) cast() (*node, error) {
 		starts = true // (int)-1
 	}
 	if !starts {
-		return nil, nil
+		return nil
 	}
-	if err := p.seek(tok.pos); err != nil {
-		return nil, err
-	}
-	of, err := p.unary()
-	if err != nil {
-		return nil, err
-	}
+	p.seek(tok.pos)
+	of := p.unary()
 	return p.make(node{op: opCast, pos: pos, typ: t, args: []*node{of}})
 }
 
@@ -618,35 +534,28 @@ func isInfix(word string) bool {
 	return slices.ContainsFunc(infix, func(w string) bool { return strings.EqualFold(w, word) })
 }
 
-func (p *parser) postfix() (*node, error) {
-	n, err := p.primary()
-	for err == nil {
-		pos := p.tok.pos
+func (p *parser) postfix() *node {
+	n := p.primary()
+	for {
+		pos, maybe := p.tok.pos, p.isOp("?.", "?[")
 		switch {
 		case p.isOp(".", "?."):
-			n, err = p.member(n, p.tok.text == "?.")
+			n = p.member(n, maybe)
 		case p.isOp("[", "?["):
-			maybe := p.tok.text == "?["
-			if err := p.advance(); err != nil {
-				return nil, err
-			}
-			args, err2 := p.arguments("]")
-			if err2 != nil {
-				return nil, err2
-			}
+			p.advance()
+			args := p.arguments("]")
 			if len(args) == 0 {
-				return nil, p.errorf(pos, "an index is missing")
+				return p.failf(pos, "an index is missing")
 			}
-			n, err = p.make(node{op: opIndex, pos: pos, maybe: maybe, args: append([]*node{n}, args...)})
+			n = p.make(node{op: opIndex, pos: pos, maybe: maybe, args: append([]*node{n}, args...)})
 		default:
-			return n, nil
+			return n
 		}
 	}
-	return nil, err
 }
 
 // member reads a name behind a point: an identifier, or between back-ticks anything, such as `<Main>b__0`.
-func (p *parser) member(of *node, maybe bool) (*node, error) {
+func (p *parser) member(of *node, maybe bool) *node {
 	start := p.tok.end
 	for start < len(p.src) && (p.src[start] == ' ' || p.src[start] == '\n') {
 		start++
@@ -654,37 +563,26 @@ func (p *parser) member(of *node, maybe bool) (*node, error) {
 	if start < len(p.src) && p.src[start] == '`' {
 		end := strings.IndexByte(p.src[start+1:], '`')
 		if end < 0 {
-			return nil, p.errorf(start, "this ` is not closed")
+			return p.failf(start, "this ` is not closed")
 		}
 		name := p.src[start+1 : start+1+end]
-		if err := p.seek(start + end + 2); err != nil {
-			return nil, err
-		}
+		p.seek(start + end + 2)
 		return p.make(node{op: opMember, pos: start, name: name, maybe: maybe, args: []*node{of}})
 	}
-	if err := p.advance(); err != nil {
-		return nil, err
-	}
+	p.advance()
 	if p.tok.kind != tokenName {
-		return nil, p.unexpected("a name is missing before this")
+		return p.unexpected("a name is missing before this")
 	}
 	pos, name := p.tok.pos, p.tok.text
 	if t := p.genericAt(pos); t != nil {
 		return p.typeMember(of, t, pos)
 	}
-	if err := p.advance(); err != nil {
-		return nil, err
-	}
+	p.advance()
 	if !p.isOp("(") {
 		return p.make(node{op: opMember, pos: pos, name: name, maybe: maybe, args: []*node{of}})
 	}
-	if err := p.advance(); err != nil {
-		return nil, err
-	}
-	args, err := p.arguments(")")
-	if err != nil {
-		return nil, err
-	}
+	p.advance()
+	args := p.arguments(")")
 	return p.make(node{op: opMethod, pos: pos, name: name, maybe: maybe, args: append([]*node{of}, args...)})
 }
 
@@ -713,7 +611,7 @@ func (p *parser) genericAt(pos int) *typeName {
 
 // typeMember joins names before a generic part to the type that they belong to: Ns.Gen<int>.Field, whose last part
 // is a member of it.
-func (p *parser) typeMember(of *node, t *typeName, pos int) (*node, error) {
+func (p *parser) typeMember(of *node, t *typeName, pos int) *node {
 	var front []namePart
 	for n := of; n != nil; {
 		switch n.op {
@@ -724,7 +622,7 @@ func (p *parser) typeMember(of *node, t *typeName, pos int) (*node, error) {
 			front = append([]namePart{{name: n.name}}, front...)
 			n = nil
 		default:
-			return nil, p.errorf(pos, "a type can't be a member of this")
+			return p.failf(pos, "a type can't be a member of this")
 		}
 	}
 	t.parts = append(front, t.parts...)
@@ -732,7 +630,7 @@ func (p *parser) typeMember(of *node, t *typeName, pos int) (*node, error) {
 }
 
 // typeAndMembers takes the parts after the last generic one off t: they are members.
-func (p *parser) typeAndMembers(t *typeName, pos int) (*node, error) {
+func (p *parser) typeAndMembers(t *typeName, pos int) *node {
 	last := 0
 	for i := range t.parts {
 		if t.parts[i].generic {
@@ -742,55 +640,39 @@ func (p *parser) typeAndMembers(t *typeName, pos int) (*node, error) {
 	members := t.parts[last+1:]
 	t.parts = t.parts[:last+1]
 	_, end := scanType(p.src, pos, false)
-	if err := p.seek(end); err != nil {
-		return nil, err
-	}
-	n, err := p.make(node{op: opType, typ: t, pos: pos})
+	p.seek(end)
+	n := p.make(node{op: opType, typ: t, pos: pos})
 	for _, m := range members {
-		if err == nil {
-			n, err = p.make(node{op: opMember, name: m.name, pos: pos, args: []*node{n}})
-		}
+		n = p.make(node{op: opMember, name: m.name, pos: pos, args: []*node{n}})
 	}
-	return n, err
+	return n
 }
 
 // arguments reads expressions up to a closing bracket.
-func (p *parser) arguments(closing string) ([]*node, error) {
+func (p *parser) arguments(closing string) []*node {
 	naming := p.naming
 	p.naming = false
 	defer func() { p.naming = naming }()
 	var args []*node
 	for !p.isOp(closing) {
-		a, err := p.expression()
-		if err != nil {
-			return nil, err
-		}
-		args = append(args, a)
-		if p.isOp(closing) {
-			break
-		}
-		if !p.isOp(",") {
-			return nil, p.unexpected(", or " + closing + " is missing before this")
-		}
-		if err := p.advance(); err != nil {
-			return nil, err
+		args = append(args, p.expression())
+		if !p.isOp(closing) && !p.acceptOp(",") {
+			p.unexpected(", or " + closing + " is missing before this")
+			return args
 		}
 	}
-	return args, p.advance()
+	p.advance()
+	return args
 }
 
-func (p *parser) primary() (*node, error) {
+func (p *parser) primary() *node {
 	t := p.tok
 	switch t.kind {
 	case tokenValue:
-		if err := p.advance(); err != nil {
-			return nil, err
-		}
+		p.advance()
 		return p.make(node{op: opValue, pos: t.pos, value: t.value})
 	case tokenVariable, tokenRegister:
-		if err := p.advance(); err != nil {
-			return nil, err
-		}
+		p.advance()
 		op := opVariable
 		if t.kind == tokenRegister {
 			op = opRegister
@@ -799,26 +681,22 @@ func (p *parser) primary() (*node, error) {
 	case tokenName:
 		return p.named()
 	case tokenEnd:
-		return nil, p.errorf(t.pos, "an expression is missing")
+		return p.failf(t.pos, "an expression is missing")
 	}
 	if t.text != "(" {
-		return nil, p.unexpected("an expression is missing before this")
+		return p.unexpected("an expression is missing before this")
 	}
-	if err := p.advance(); err != nil {
-		return nil, err
-	}
+	p.advance()
 	naming := p.naming
 	p.naming = false
-	n, err := p.expression()
+	n := p.expression()
 	p.naming = naming
-	if err != nil {
-		return nil, err
-	}
-	return n, p.expect(")")
+	p.expect(")")
+	return n
 }
 
 // named reads what starts with a word.
-func (p *parser) named() (*node, error) {
+func (p *parser) named() *node {
 	t := p.tok
 	constant, is := null, true
 	switch t.text {
@@ -834,11 +712,9 @@ func (p *parser) named() (*node, error) {
 		return p.typeAndMembers(g, t.pos)
 	}
 	if isInfix(t.text) && !strings.EqualFold(t.text, "from") {
-		return nil, p.unexpected("an expression is missing before this")
+		return p.unexpected("an expression is missing before this")
 	}
-	if err := p.advance(); err != nil {
-		return nil, err
-	}
+	p.advance()
 	switch {
 	case is:
 		return p.make(node{op: opValue, pos: t.pos, value: constant})
@@ -856,32 +732,16 @@ func (p *parser) named() (*node, error) {
 }
 
 // call reads the arguments of a function: count(*) and count(distinct x) have forms of their own.
-func (p *parser) call(name token) (*node, error) {
-	if err := p.advance(); err != nil {
-		return nil, err
-	}
+func (p *parser) call(name token) *node {
+	p.advance()
 	n := node{op: opCall, pos: name.pos, name: name.text}
 	if p.isOp("*") {
-		star, err := p.make(node{op: opStar, pos: p.tok.pos})
-		if err != nil {
-			return nil, err
-		}
-		if err := p.advance(); err != nil {
-			return nil, err
-		}
-		n.args = []*node{star}
-		if err := p.expect(")"); err != nil {
-			return nil, err
-		}
+		n.args = []*node{p.make(node{op: opStar, pos: p.tok.pos})}
+		p.advance()
+		p.expect(")")
 		return p.make(n)
 	}
-	var err error
-	if n.distinct, err = p.acceptWord("distinct"); err != nil {
-		return nil, err
-	}
-	n.args, err = p.arguments(")")
-	if err != nil {
-		return nil, err
-	}
+	n.distinct = p.acceptWord("distinct")
+	n.args = p.arguments(")")
 	return p.make(n)
 }

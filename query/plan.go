@@ -44,341 +44,239 @@ type plan struct {
 
 // parseQuery reads a query: from … | …, or SELECT … FROM ….
 func parseQuery(src string) (*plan, error) {
-	p, err := newParser(src)
-	if err != nil {
-		return nil, err
-	}
-	q := &plan{src: src, limit: -1}
-	if p.isWord("select") {
-		q.sql = true
-		err = p.sql(q)
+	p, q := newParser(src), &plan{src: src, limit: -1}
+	if q.sql = p.acceptWord("select"); q.sql {
+		p.sql(q)
 	} else {
-		err = p.pipeline(q)
-	}
-	if err != nil {
-		return nil, err
+		p.pipeline(q)
 	}
 	if p.tok.kind != tokenEnd && !(p.isOp(";") && strings.TrimSpace(src[p.tok.end:]) == "") {
-		return nil, p.unexpectedStep()
+		p.failf(p.tok.pos, "the query ends before this; its steps are %s", strings.Join(steps, ", "))
 	}
-	return q, nil
+	return q, p.err
 }
 
 // steps are the words that a step of a query starts with.
 var steps = []string{"where", "group by", "select", "order by", "top", "skip", "distinct", "having"}
 
-func (p *parser) unexpectedStep() error {
-	return p.errorf(p.tok.pos, "the query ends before this; its steps are %s", strings.Join(steps, ", "))
-}
-
 // pipeline reads from SOURCE [of TYPE] | step | ….
-func (p *parser) pipeline(q *plan) error {
-	if _, err := p.acceptWord("from"); err != nil {
-		return err
-	}
-	if err := p.from(q); err != nil {
-		return err
-	}
-	for {
-		ok, err := p.acceptOp("|")
-		if err != nil {
-			return err
-		}
-		if !ok && !p.isWord("where", "group", "select", "order", "top", "limit") {
-			return nil
-		}
-		if err := p.step(q); err != nil {
-			return err
-		}
+func (p *parser) pipeline(q *plan) {
+	p.acceptWord("from")
+	p.from(q)
+	for p.acceptOp("|") || p.isWord("where", "group", "select", "order", "top", "limit") {
+		p.step(q)
 	}
 }
 
 // from reads where the rows come from.
-func (p *parser) from(q *plan) error {
-	if p.tok.kind == tokenValue && p.tok.value.kind == KindText {
-		q.source, q.ofText, q.ofPos = "objects", p.tok.value.text, p.tok.pos
-		return p.advance()
+func (p *parser) from(q *plan) {
+	if p.quotedType(q) {
+		q.source = "objects"
+		return
 	}
 	if p.tok.kind != tokenName {
-		return p.errorf(p.tok.pos, "a source is missing: from objects, threads, frames …")
+		p.failf(p.tok.pos, "a source is missing: from objects, threads, frames …")
+		return
 	}
 	start, word := p.tok.pos, p.tok.text
-	if err := p.advance(); err != nil {
-		return err
-	}
+	p.advance()
 	if p.isOp(".", "<", "[", "+") { // FROM Contoso.Order
 		q.source = "objects"
-		return p.ofType(q, start)
+		p.ofType(q, start)
+		return
 	}
 	q.source, q.ofPos = word, start
-	if (strings.EqualFold(word, "live") || strings.EqualFold(word, "dead")) && p.isWord("objects") {
-		if err := p.advance(); err != nil {
-			return err
-		}
-	}
-	if !p.isWord("of") {
-		return nil
+	if strings.EqualFold(word, "live") || strings.EqualFold(word, "dead") {
+		p.acceptWord("objects")
 	}
 	at := p.tok.end
-	if err := p.advance(); err != nil {
-		return err
+	if !p.acceptWord("of") {
+		return
 	}
-	if p.isWord("exactly") {
-		q.exactly = true
+	if q.exactly = p.isWord("exactly"); q.exactly {
 		at = p.tok.end
-		if err := p.advance(); err != nil {
-			return err
-		}
+		p.advance()
 	}
-	if p.tok.kind == tokenValue && p.tok.value.kind == KindText {
-		q.ofText, q.ofPos = p.tok.value.text, p.tok.pos
-		return p.advance()
+	if !p.quotedType(q) {
+		p.ofType(q, at)
 	}
-	return p.ofType(q, at)
 }
 
-func (p *parser) ofType(q *plan, at int) error {
+// quotedType reads a type's name between quotes, if it stands here.
+func (p *parser) quotedType(q *plan) bool {
+	is := p.tok.kind == tokenValue && p.tok.value.kind == KindText
+	if is {
+		q.ofText, q.ofPos = p.tok.value.text, p.tok.pos
+		p.advance()
+	}
+	return is
+}
+
+func (p *parser) ofType(q *plan, at int) {
 	t, end := scanType(p.src, at, true)
 	if t == nil {
-		return p.errorf(at, "the name of a type is missing: of Contoso.Order, or of \"any name with * in it\"")
+		p.failf(at, "the name of a type is missing: of Contoso.Order, or of \"any name with * in it\"")
+		return
 	}
 	q.of, q.ofPos = t, t.pos
-	return p.seek(end)
+	p.seek(end)
 }
 
-func (p *parser) step(q *plan) error {
+func (p *parser) step(q *plan) {
 	word, pos := strings.ToLower(p.tok.text), p.tok.pos
-	if p.tok.kind != tokenName {
-		return p.errorf(pos, "a step is missing: %s", strings.Join(steps, ", "))
+	switch {
+	case p.tok.kind != tokenName:
+		p.failf(pos, "a step is missing: %s", strings.Join(steps, ", "))
+	case q.limit >= 0 && word != "skip":
+		p.failf(pos, "top is the last step")
 	}
-	if q.limit >= 0 && word != "skip" {
-		return p.errorf(pos, "top is the last step")
-	}
-	if err := p.advance(); err != nil {
-		return err
-	}
+	p.advance()
 	switch word {
 	case "where", "having":
-		e, err := p.expression()
-		if err != nil {
-			return err
-		}
 		if q.grouped || q.chosen && len(q.orders) > 0 {
-			q.having = append(q.having, e)
+			q.having = append(q.having, p.expression())
 		} else {
-			q.where = append(q.where, e)
+			q.where = append(q.where, p.expression())
 		}
-		return nil
 	case "group":
-		return p.groupBy(q)
+		p.groupBy(q)
 	case "select":
 		if q.chosen {
-			return p.errorf(pos, "there is a select already")
+			p.failf(pos, "there is a select already")
 		}
-		return p.selection(q)
+		p.selection(q)
 	case "order", "sort":
-		return p.orderBy(q)
+		p.orderBy(q)
 	case "top", "take", "limit":
-		return p.count(&q.limit)
+		p.count(&q.limit)
 	case "skip":
-		return p.count(&q.offset)
+		p.count(&q.offset)
 	case "distinct":
 		q.unique = true
-		return nil
+	default:
+		e := errorAt(p.src, pos, "%s is no step; the steps are %s", cut(word), strings.Join(steps, ", "))
+		e.Hint = meant(word, steps)
+		p.fail(e)
 	}
-	e := p.errorf(pos, "%s is no step; the steps are %s", cut(word), strings.Join(steps, ", ")).(*Error)
-	e.Hint = meant(word, steps)
-	return e
 }
 
-func (p *parser) sql(q *plan) error {
-	if err := p.advance(); err != nil {
-		return err
+// sql reads what follows SELECT.
+func (p *parser) sql(q *plan) {
+	q.unique = p.acceptWord("distinct")
+	if p.acceptWord("top") {
+		p.count(&q.limit)
 	}
-	var err error
-	if q.unique, err = p.acceptWord("distinct"); err != nil {
-		return err
+	p.selection(q)
+	if !p.acceptWord("from") {
+		p.failf(p.tok.pos, "FROM is missing before this")
 	}
-	if p.isWord("top") {
-		if err := p.advance(); err != nil {
-			return err
-		}
-		if err := p.count(&q.limit); err != nil {
-			return err
-		}
+	p.from(q)
+	if p.acceptWord("where") {
+		q.where = append(q.where, p.expression())
 	}
-	if err := p.selection(q); err != nil {
-		return err
+	if p.acceptWord("group") {
+		p.groupBy(q)
 	}
-	if !p.isWord("from") {
-		return p.errorf(p.tok.pos, "FROM is missing before this")
+	if p.acceptWord("having") {
+		q.having = append(q.having, p.expression())
 	}
-	if err := p.advance(); err != nil {
-		return err
-	}
-	if err := p.from(q); err != nil {
-		return err
-	}
-	return p.clauses(q)
-}
-
-// clauses reads what follows FROM, in SQL's order.
-func (p *parser) clauses(q *plan) error {
-	if ok, err := p.acceptWord("where"); err != nil || ok {
-		if err := p.condition(&q.where, err); err != nil {
-			return err
-		}
-	}
-	if ok, err := p.acceptWord("group"); err != nil || ok {
-		if err == nil {
-			err = p.groupBy(q)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	if ok, err := p.acceptWord("having"); err != nil || ok {
-		if err := p.condition(&q.having, err); err != nil {
-			return err
-		}
-	}
-	if ok, err := p.acceptWord("order"); err != nil || ok {
-		if err == nil {
-			err = p.orderBy(q)
-		}
-		if err != nil {
-			return err
-		}
+	if p.acceptWord("order") {
+		p.orderBy(q)
 	}
 	for p.isWord("limit", "offset") {
 		into := &q.limit
 		if p.isWord("offset") {
 			into = &q.offset
 		}
-		if err := p.advance(); err != nil {
-			return err
-		}
-		if err := p.count(into); err != nil {
-			return err
-		}
+		p.advance()
+		p.count(into)
 	}
-	return nil
 }
 
-func (p *parser) condition(into *[]*node, err error) error {
-	if err != nil {
-		return err
-	}
-	e, err := p.expression()
-	if err == nil {
-		*into = append(*into, e)
-	}
-	return err
+func (p *parser) groupBy(q *plan) {
+	p.acceptWord("by")
+	q.groups, q.grouped = append(q.groups, p.items()...), true
 }
 
-func (p *parser) groupBy(q *plan) error {
-	if _, err := p.acceptWord("by"); err != nil {
-		return err
-	}
-	list, err := p.items()
-	q.groups, q.grouped = append(q.groups, list...), true
-	return err
-}
-
-func (p *parser) selection(q *plan) error {
+func (p *parser) selection(q *plan) {
 	q.chosen = true
-	if p.isOp("*") {
-		q.star = true
-		return p.advance()
+	if q.star = p.acceptOp("*"); !q.star {
+		q.items = p.items()
 	}
-	var err error
-	q.items, err = p.items()
-	return err
 }
 
 // items reads expressions between commas, each perhaps with as and a name.
-func (p *parser) items() ([]item, error) {
-	var list []item
+func (p *parser) items() (list []item) {
 	for {
-		if len(list) == limits.QueryColumns {
-			return nil, p.errorf(p.tok.pos, "more than %d columns", limits.QueryColumns)
-		}
-		start := p.tok.pos
+		p.columns(len(list))
 		p.naming = true
-		e, err := p.expression()
+		it := p.column()
 		p.naming = false
-		if err != nil {
-			return nil, err
-		}
-		it := item{expr: e, name: strings.Join(strings.Fields(p.src[start:e.end]), " ")}
-		if ok, err := p.acceptWord("as"); err != nil {
-			return nil, err
-		} else if ok {
-			if it.name, err = p.columnName(); err != nil {
-				return nil, err
-			}
-			it.as = true
+		if it.as = p.acceptWord("as"); it.as {
+			it.name = p.columnName()
 		}
 		list = append(list, it)
-		if ok, err := p.acceptOp(","); err != nil || !ok {
-			return list, err
+		if !p.acceptOp(",") {
+			return list
 		}
 	}
 }
 
-func (p *parser) columnName() (string, error) {
+// columns fails where n columns are as many as there may be.
+func (p *parser) columns(n int) {
+	if n == limits.QueryColumns {
+		p.failf(p.tok.pos, "more than %d columns", limits.QueryColumns)
+	}
+}
+
+// column reads an expression, whose text is the name of its column.
+func (p *parser) column() item {
+	start := p.tok.pos
+	e := p.expression()
+	return item{expr: e, name: strings.Join(strings.Fields(p.src[start:max(start, e.end)]), " ")}
+}
+
+func (p *parser) columnName() string {
 	name := p.tok.text
 	switch {
 	case p.tok.kind == tokenName:
-		return name, p.advance()
 	case p.tok.kind == tokenValue && p.tok.value.kind == KindText:
 		name = p.tok.value.text
-		return name, p.advance()
+	default:
+		p.failf(p.tok.pos, "the name of a column is missing behind as")
 	}
-	return "", p.errorf(p.tok.pos, "the name of a column is missing behind as")
+	p.advance()
+	return name
 }
 
-func (p *parser) orderBy(q *plan) error {
-	if _, err := p.acceptWord("by"); err != nil {
-		return err
-	}
+func (p *parser) orderBy(q *plan) {
+	p.acceptWord("by")
 	q.orders = nil
 	for {
-		if len(q.orders) == limits.QueryColumns {
-			return p.errorf(p.tok.pos, "more than %d columns", limits.QueryColumns)
-		}
+		p.columns(len(q.orders))
 		start := p.tok.pos
-		e, err := p.expression()
-		if err != nil {
-			return err
-		}
-		o := sorting{item: item{expr: e, name: strings.Join(strings.Fields(p.src[start:e.end]), " ")}}
-		if e.op == opValue && e.value.kind == KindInt {
-			if o.column = int(min(e.value.bits, limits.QueryColumns+1)); o.column < 1 || o.column > limits.QueryColumns {
-				return p.errorf(start, "there is no column %d", e.value.bits)
+		o := sorting{item: p.column()}
+		if v := o.expr.value; o.expr.op == opValue && v.kind == KindInt {
+			if o.column = int(min(v.bits, limits.QueryColumns+1)); o.column < 1 || o.column > limits.QueryColumns {
+				p.failf(start, "there is no column %d", v.bits)
 			}
 		}
-		if o.desc, err = p.acceptWord("desc", "descending"); err != nil {
-			return err
-		}
-		if !o.desc {
-			if _, err := p.acceptWord("asc", "ascending"); err != nil {
-				return err
-			}
+		if o.desc = p.acceptWord("desc", "descending"); !o.desc {
+			p.acceptWord("asc", "ascending")
 		}
 		q.orders = append(q.orders, o)
-		if ok, err := p.acceptOp(","); err != nil || !ok {
-			return err
+		if !p.acceptOp(",") {
+			return
 		}
 	}
 }
 
 // count reads a number of rows.
-func (p *parser) count(into *int) error {
+func (p *parser) count(into *int) {
 	v := p.tok.value
 	if p.tok.kind != tokenValue || v.kind != KindInt || v.bits > limits.QueryRows {
-		return p.errorf(p.tok.pos, "a number of rows is missing, at most %d", limits.QueryRows)
+		p.failf(p.tok.pos, "a number of rows is missing, at most %d", limits.QueryRows)
 	}
 	*into = int(v.bits)
-	return p.advance()
+	p.advance()
 }
