@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 
+	"github.com/sosgo/sosgo/internal/enum"
 	"github.com/sosgo/sosgo/internal/layout"
 	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/target"
@@ -35,12 +36,7 @@ const (
 var loaderHeapNames = [...]string{"LowFrequencyHeap", "HighFrequencyHeap", "StubHeap", "ExecutableHeap", "FixupPrecodeHeap",
 	"NewStubPrecodeHeap", "IndirectionCellHeap", "LookupHeap", "ResolveHeap", "DispatchHeap", "CacheEntryHeap", "StaticsHeap", "LoaderCodeHeap", "HostCodeHeap"}
 
-func (k LoaderHeapKind) String() string {
-	if int(k) < len(loaderHeapNames) {
-		return loaderHeapNames[k]
-	}
-	return fmt.Sprintf("LoaderHeapKind(%d)", uint8(k))
-}
+func (k LoaderHeapKind) String() string { return enum.Name(loaderHeapNames[:], k, "LoaderHeapKind") }
 
 // A LoaderHeapBlock is a reserved range of a native heap. Only the operating system records how much is committed:
 // untouched pages are in no dump.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/sosgo/sosgo/internal/enum"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -22,12 +23,9 @@ const (
 	Listed
 )
 
-func (s Strength) String() string {
-	if s <= Listed {
-		return [...]string{"unproven", "consistent", "listed"}[s]
-	}
-	return fmt.Sprintf("Strength(%d)", uint8(s))
-}
+var strengthNames = [...]string{"unproven", "consistent", "listed"}
+
+func (s Strength) String() string { return enum.Name(strengthNames[:], s, "Strength") }
 
 // A Proof is the reason to accept an address as a structure of the runtime. For an address from any source, one
 // function per structure (Runtime.Module, MethodTableAt, FieldDesc, code.Reader's MethodDesc …) requires a proof.

@@ -84,15 +84,7 @@ func (r *Runtime) resolveToken(t metadata.Token, c SigContext, depth int) (targe
 		if err != nil {
 			return 0, err
 		}
-		row, err := md.TypeSpec(t.Row())
-		if err != nil {
-			return 0, err
-		}
-		blob, err := md.Blob(row.Signature)
-		if err != nil {
-			return 0, err
-		}
-		sig, err := metadata.ParseTypeSpec(blob)
+		sig, err := md.TypeSpecSig(t.Row())
 		if err != nil {
 			return 0, err
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/graph/roots"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/enum"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
 )
@@ -30,12 +31,7 @@ const (
 var edgeNames = [...]string{"field", "static field", "dependent handle", "loader allocator", "root", "group"}
 
 // String returns the kind in words.
-func (k EdgeKind) String() string {
-	if int(k) < len(edgeNames) {
-		return edgeNames[k]
-	}
-	return fmt.Sprintf("EdgeKind(%d)", uint8(k))
-}
+func (k EdgeKind) String() string { return enum.Name(edgeNames[:], k, "EdgeKind") }
 
 // An Edge is one of possibly several references of a node to another.
 type Edge struct {

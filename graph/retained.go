@@ -10,6 +10,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/enum"
 	"github.com/sosgo/sosgo/internal/offheap"
 	"github.com/sosgo/sosgo/target"
 )
@@ -28,12 +29,7 @@ const (
 var classNames = [...]string{"type", "assembly", "namespace", "generation"}
 
 // String returns the class in a word.
-func (c Class) String() string {
-	if int(c) < len(classNames) {
-		return classNames[c]
-	}
-	return fmt.Sprintf("Class(%d)", uint8(c))
-}
+func (c Class) String() string { return enum.Name(classNames[:], c, "Class") }
 
 // RetainedOptions selects rows of the retained sizes of classes.
 type RetainedOptions struct {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/sosgo/sosgo/graph/roots"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/enum"
 	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
 )
@@ -32,12 +33,7 @@ var sourceNames = [...]string{"root", "stacks", "handles", "statics", "thread st
 	"frame", "static field"}
 
 // String returns the kind in words.
-func (k SourceKind) String() string {
-	if int(k) < len(sourceNames) {
-		return sourceNames[k]
-	}
-	return fmt.Sprintf("SourceKind(%d)", uint8(k))
-}
+func (k SourceKind) String() string { return enum.Name(sourceNames[:], k, "SourceKind") }
 
 // Values of Source.Parent that are not the index of another Source.
 const (

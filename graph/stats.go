@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/enum"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -23,12 +24,7 @@ var faultNames = [faults]string{"lead outside of the heap", "lead into the middl
 	"lead to objects that are not in the dump or unreadable"}
 
 // String returns what references with that fault do.
-func (f Fault) String() string {
-	if f < faults {
-		return faultNames[f]
-	}
-	return fmt.Sprintf("Fault(%d)", uint8(f))
-}
+func (f Fault) String() string { return enum.Name(faultNames[:], f, "Fault") }
 
 // Stats counts what Build found. References with a Fault, and everything below them, are missing from the graph.
 type Stats struct {

@@ -1,10 +1,10 @@
 package graph
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/enum"
 )
 
 // A Strength is the strength of a reference in reports about owners. All strengths keep the referent alive; weak
@@ -25,12 +25,7 @@ const (
 var strengthNames = [...]string{"strong", "cached", "attached"}
 
 // String returns the strength in a word.
-func (s Strength) String() string {
-	if int(s) < len(strengthNames) {
-		return strengthNames[s]
-	}
-	return fmt.Sprintf("Strength(%d)", uint8(s))
-}
+func (s Strength) String() string { return enum.Name(strengthNames[:], s, "Strength") }
 
 // caches are the types whose references are Cached: the name before type arguments, and a trailing + for nested types.
 // The names are the same in all versions that have them: System.Runtime.Caching.MemoryCacheEntry (.NET Framework's

@@ -7,6 +7,7 @@ import (
 	"iter"
 
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/enum"
 	"github.com/sosgo/sosgo/internal/layout"
 	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/target"
@@ -35,12 +36,7 @@ var handleTypeNames = [...]string{"WeakShort", "WeakLong", "Strong", "Pinned", "
 	"AsyncPinned", "SizedRef", "WeakWinRT", "WeakInteriorPointer", "CrossReference"}
 
 // String returns the name that gchandles prints.
-func (t HandleType) String() string {
-	if int(t) < len(handleTypeNames) {
-		return handleTypeNames[t]
-	}
-	return fmt.Sprintf("HandleType(%d)", uint8(t))
-}
+func (t HandleType) String() string { return enum.Name(handleTypeNames[:], t, "HandleType") }
 
 var handleWords = [...]string{"weak short", "weak long", "strong", "pinned", "variable", "ref counted", "dependent", "async pinned",
 	"sized ref", "weak WinRT", "weak interior pointer", "cross reference"}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sort"
 
+	"github.com/sosgo/sosgo/internal/enum"
 	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/target"
 )
@@ -51,12 +52,9 @@ const (
 	KindEphemeral
 )
 
-func (k SegmentKind) String() string {
-	if k > KindEphemeral {
-		return fmt.Sprintf("SegmentKind(%d)", uint8(k))
-	}
-	return [...]string{"Generation0", "Generation1", "Generation2", "Large", "Pinned", "Frozen", "Ephemeral"}[k]
-}
+var segmentKindNames = [...]string{"Generation0", "Generation1", "Generation2", "Large", "Pinned", "Frozen", "Ephemeral"}
+
+func (k SegmentKind) String() string { return enum.Name(segmentKindNames[:], k, "SegmentKind") }
 
 // A Segment is a piece of the heap: a segment or a region (gcpriv.h, heap_segment).
 type Segment struct {

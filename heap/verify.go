@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/sosgo/sosgo/internal/enum"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -31,12 +32,7 @@ var faultNames = [...]string{"ObjectNotOnTheHeap", "ObjectNotPointerAligned", "I
 	"SyncBlockMismatch", "SyncBlockZero", "ObjectReferenceNotPointerAligned", "InvalidObjectReference", "FreeObjectReference", "CouldNotReadGCDesc", "InvalidSegment"}
 
 // String returns the name that verifyheap prints.
-func (k FaultKind) String() string {
-	if int(k) < len(faultNames) {
-		return faultNames[k]
-	}
-	return fmt.Sprintf("FaultKind(%d)", uint8(k))
-}
+func (k FaultKind) String() string { return enum.Name(faultNames[:], k, "FaultKind") }
 
 // A Fault is damage of an object of the heap.
 type Fault struct {

@@ -18,6 +18,7 @@ import (
 	"io"
 
 	"github.com/sosgo/sosgo/internal/absent"
+	"github.com/sosgo/sosgo/internal/enum"
 	"github.com/sosgo/sosgo/internal/mmapfile"
 	"github.com/sosgo/sosgo/target"
 )
@@ -35,15 +36,9 @@ const (
 	KindELF
 )
 
-func (k Kind) String() string {
-	switch k {
-	case KindPE:
-		return "PE"
-	case KindELF:
-		return "ELF"
-	}
-	return fmt.Sprintf("Kind(%d)", uint8(k))
-}
+var kindNames = [...]string{KindPE: "PE", KindELF: "ELF"}
+
+func (k Kind) String() string { return enum.Name(kindNames[:], k, "Kind") }
 
 // A Layout is the order of an image's bytes.
 type Layout uint8
@@ -55,15 +50,9 @@ const (
 	Flat
 )
 
-func (l Layout) String() string {
-	switch l {
-	case Loaded:
-		return "loaded"
-	case Flat:
-		return "flat"
-	}
-	return fmt.Sprintf("Layout(%d)", uint8(l))
-}
+var layoutNames = [...]string{Loaded: "loaded", Flat: "flat"}
+
+func (l Layout) String() string { return enum.Name(layoutNames[:], l, "Layout") }
 
 // A Section is a section of a PE image or a PT_LOAD segment of an ELF image.
 type Section struct {

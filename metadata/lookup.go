@@ -333,3 +333,32 @@ func (md *Metadata) LocalScopes(method uint32) (RowRange, error) {
 func (md *Metadata) LocalVariables(scope uint32) (RowRange, error) {
 	return md.list(TableLocalScope, scope, 2)
 }
+
+// TypeSpecSig returns the signature of row rid of the TypeSpec table.
+func (md *Metadata) TypeSpecSig(rid uint32) (TypeSig, error) {
+	row, err := md.TypeSpec(rid)
+	return parsed(md, row.Signature, err, ParseTypeSpec)
+}
+
+// LocalSig returns the types of the local variables in row rid of the StandAloneSig table.
+func (md *Metadata) LocalSig(rid uint32) ([]TypeSig, error) {
+	row, err := md.StandAloneSig(rid)
+	return parsed(md, row.Signature, err, ParseLocalSig)
+}
+
+// MethodSig returns the signature of a method from the blob heap.
+func (md *Metadata) MethodSig(i BlobIndex) (MethodSig, error) {
+	return parsed(md, i, nil, ParseMethodSig)
+}
+
+// parsed parses the signature of a row, unless the row could not be read.
+func parsed[T any](md *Metadata, i BlobIndex, err error, parse func([]byte) (T, error)) (sig T, _ error) {
+	if err != nil {
+		return sig, err
+	}
+	b, err := md.Blob(i)
+	if err != nil {
+		return sig, err
+	}
+	return parse(b)
+}

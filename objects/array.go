@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/cursor"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/target"
 )
@@ -74,7 +75,7 @@ func (a *Array) readBounds() error {
 	}
 	all := make([]int32, 2*a.Rank)
 	for i := range all {
-		all[i] = int32(uintOf(b[4*i : 4*i+4]))
+		all[i] = int32(cursor.Uint(b[4*i : 4*i+4]))
 	}
 	a.Lengths, a.LowerBounds = all[:a.Rank], all[a.Rank:]
 	product := uint64(1)

@@ -46,11 +46,7 @@ func (t *Type) readEnum() (*Enum, error) {
 	if !t.IsEnum() {
 		return nil, target.Unsupportedf("type %016x is not an enum", uint64(t.MT.Addr))
 	}
-	m, err := t.Module()
-	if err != nil {
-		return nil, err
-	}
-	md, err := m.Metadata()
+	md, err := t.metadata()
 	if err != nil {
 		return nil, err
 	}

@@ -21,11 +21,7 @@ func (t *Type) readInlineLength() (int, error) {
 	if !t.MT.IsValueType() {
 		return 0, nil
 	}
-	m, err := t.Module()
-	if err != nil {
-		return 0, err
-	}
-	md, err := m.Metadata()
+	md, err := t.metadata()
 	if err != nil {
 		return 0, err
 	}
@@ -72,11 +68,7 @@ func (t *Type) countElements() (int, error) {
 	if size <= 0 {
 		return 0, nil
 	}
-	m, err := t.Module()
-	if err != nil {
-		return 0, err
-	}
-	md, err := m.Metadata()
+	md, err := t.metadata()
 	if err != nil {
 		return 0, err
 	}

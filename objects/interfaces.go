@@ -206,15 +206,7 @@ func (t *Type) declaredInterface(md *metadata.Metadata, rid uint32, c dac.SigCon
 	if err != nil || row.Interface.Table() != metadata.TableTypeSpec {
 		return key, nil, false, err
 	}
-	spec, err := md.TypeSpec(row.Interface.Row())
-	if err != nil {
-		return key, nil, false, err
-	}
-	blob, err := md.Blob(spec.Signature)
-	if err != nil {
-		return key, nil, false, err
-	}
-	sig, err := metadata.ParseTypeSpec(blob)
+	sig, err := md.TypeSpecSig(row.Interface.Row())
 	if err != nil || sig.Kind != metadata.ElementGenericInst {
 		return key, nil, false, err
 	}

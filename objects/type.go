@@ -6,6 +6,7 @@ import (
 	"iter"
 
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/cursor"
 	"github.com/sosgo/sosgo/internal/lazy"
 	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/metadata"
@@ -67,6 +68,15 @@ func (t *Type) Base() (*Type, error) {
 func (t *Type) Module() (*dac.Module, error) {
 	t = t.orNone()
 	return t.r.Runtime().ModuleOf(t.MT)
+}
+
+// metadata returns the metadata of the type's module.
+func (t *Type) metadata() (*metadata.Metadata, error) {
+	m, err := t.Module()
+	if err != nil {
+		return nil, err
+	}
+	return m.Metadata()
 }
 
 // IsString reports whether the type is System.String.
@@ -262,7 +272,7 @@ func (f *Field) in(b []byte, data target.Addr) Value {
 	if int(f.ElementType) < len(kinds) {
 		size := uint64(kinds[f.ElementType].size)
 		if end := uint64(f.Offset) + size; size > 0 && end <= uint64(len(b)) {
-			return Value{r: f.Declaring.r, at: data + target.Addr(f.Offset), bits: uintOf(b[f.Offset:end]), elem: f.ElementType, field: f}
+			return Value{r: f.Declaring.r, at: data + target.Addr(f.Offset), bits: cursor.Uint(b[f.Offset:end]), elem: f.ElementType, field: f}
 		}
 	}
 	return f.At(data)
@@ -271,11 +281,7 @@ func (f *Field) in(b []byte, data target.Addr) Value {
 // read fills in the facts from metadata.
 func (f *Field) read() {
 	f.err = func() error {
-		m, err := f.Declaring.Module()
-		if err != nil {
-			return err
-		}
-		md, err := m.Metadata()
+		md, err := f.Declaring.metadata()
 		if err != nil {
 			return err
 		}

@@ -1,10 +1,10 @@
 package objects
 
 import (
-	"encoding/binary"
 	"math"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/cursor"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/target"
 )
@@ -85,7 +85,7 @@ func (r *Reader) value(et metadata.ElementType, a target.Addr, f *Field, t *Type
 		return v
 	}
 	if b, ok := r.mem.View(a, int(size)); ok {
-		v.bits = uintOf(b)
+		v.bits = cursor.Uint(b)
 		return v
 	}
 	var buf [8]byte
@@ -93,21 +93,8 @@ func (r *Reader) value(et metadata.ElementType, a target.Addr, f *Field, t *Type
 		v.err = err
 		return v
 	}
-	v.bits = uintOf(buf[:size])
+	v.bits = cursor.Uint(buf[:size])
 	return v
-}
-
-// uintOf returns the little-endian number in b, which has 1, 2, 4 or 8 bytes.
-func uintOf(b []byte) uint64 {
-	switch len(b) {
-	case 1:
-		return uint64(b[0])
-	case 2:
-		return uint64(binary.LittleEndian.Uint16(b))
-	case 4:
-		return uint64(binary.LittleEndian.Uint32(b))
-	}
-	return binary.LittleEndian.Uint64(b)
 }
 
 func (v Value) kind() Kind {

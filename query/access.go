@@ -11,6 +11,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/cursor"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
@@ -259,7 +260,7 @@ func (a *access) decode(b []byte) Value {
 	case formSigned:
 		return Value{kind: KindInt, bits: uint64(signed(b)), typ: a.typ}
 	case formUnsigned:
-		v := Uint(unsigned(b))
+		v := Uint(cursor.Uint(b))
 		v.typ = a.typ
 		return v
 	case formFloat32:
@@ -276,21 +277,9 @@ func (a *access) decode(b []byte) Value {
 	return Failed(errNoValue)
 }
 
-func unsigned(b []byte) uint64 {
-	switch len(b) {
-	case 1:
-		return uint64(b[0])
-	case 2:
-		return uint64(binary.LittleEndian.Uint16(b))
-	case 4:
-		return uint64(binary.LittleEndian.Uint32(b))
-	}
-	return binary.LittleEndian.Uint64(b)
-}
-
 func signed(b []byte) int64 {
 	shift := 64 - 8*len(b)
-	return int64(unsigned(b)<<shift) >> shift
+	return int64(cursor.Uint(b)<<shift) >> shift
 }
 
 // fromValue returns a value as the library has it.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/cursor"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
 )
@@ -299,7 +300,7 @@ func fieldTest(op string, a *access, limit int64) func(*frame) truth {
 		if a.form == formSigned {
 			return signed(b)
 		}
-		return int64(unsigned(b))
+		return int64(cursor.Uint(b))
 	}, limit)
 	return func(f *frame) truth {
 		t := compare(f)

@@ -162,23 +162,11 @@ func (v *variables) locals(args int) ([]Variable, error) {
 }
 
 func (v *variables) localTypes(t metadata.Token) ([]metadata.TypeSig, error) {
-	m, err := v.method.Module()
+	md, err := v.method.Metadata()
 	if err != nil {
 		return nil, err
 	}
-	md, err := m.Metadata()
-	if err != nil {
-		return nil, err
-	}
-	row, err := md.StandAloneSig(t.Row())
-	if err != nil {
-		return nil, err
-	}
-	blob, err := md.Blob(row.Signature)
-	if err != nil {
-		return nil, err
-	}
-	return metadata.ParseLocalSig(blob)
+	return md.LocalSig(t.Row())
 }
 
 // variable returns the variable that the compiler gave a number.

@@ -56,20 +56,11 @@ func (r *Reader) Caches(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (
 	ctx = absent.Context(ctx)
 	out := &answer.MemoryCaches{Caches: []answer.MemoryCache{}}
 	in := shapes.Reading{Gaps: &out.Gaps, Binder: r.b}
-	for f, err := range shapes.On[memoryCache](ctx, r.b, h, nil, o) {
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		if err != nil {
-			out.Note(err)
-			continue
-		}
-		cache, err := r.b.Objects().Of(f.Object)
-		if err != nil {
-			out.Note(err)
-			continue
-		}
+	for cache, f := range shapes.OnObjects[memoryCache](ctx, in, h, o) {
 		out.Caches = append(out.Caches, r.cache(in, cache, f.Shape, f.At()))
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
 	}
 	return out, nil
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/absent"
 	"github.com/sosgo/sosgo/objects"
-	"github.com/sosgo/sosgo/objects/collections"
 	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/target"
 )
@@ -49,24 +48,16 @@ func (r *Reader) DbContexts(ctx context.Context, h *heap.Heap, o heap.ScanOption
 	in := shapes.Reading{Gaps: &out.Gaps, Binder: r.b}
 	at := map[target.Addr]int{}
 	var managers []objects.Object
-	for f, err := range shapes.On[contextPart](ctx, r.b, h, nil, o) {
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		var part objects.Object
-		if err == nil {
-			part, err = r.b.Objects().Of(f.Object)
-		}
-		if err != nil {
-			in.Note(err)
-			continue
-		}
+	for part := range shapes.OnObjects[contextPart](ctx, in, h, o) {
 		if s, x := shapes.As[dbContext](in, part); s != nil {
 			at[part.Addr] = len(out.Contexts)
 			out.Contexts = append(out.Contexts, answer.DbContext{Address: part.Addr, Type: in.TypeText(part), Disposed: in.BoolAt(&s.Disposed, x), Entities: []answer.TrackedEntities{}})
 		} else {
 			managers = append(managers, part)
 		}
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
 	}
 	for _, o := range managers {
 		s, x := shapes.As[stateManager](in, o)
@@ -140,7 +131,7 @@ func (r *Reader) count(t *tally, m *entityMap, mx shapes.Instance, shared bool) 
 	if !shared || !m.Shared.Has() {
 		return bad
 	}
-	for i, err := range r.entries(&m.Shared, mx) {
+	for i, err := range r.items.ItemsAt(&m.Shared, mx) {
 		var inner objects.Object
 		if err == nil {
 			inner, err = i.Value.Object()
@@ -163,35 +154,12 @@ func (r *Reader) count(t *tally, m *entityMap, mx shapes.Instance, shared bool) 
 // none.
 func (r *Reader) keys(f *shapes.Ref, x shapes.Instance) iter.Seq2[objects.Object, error] {
 	return func(yield func(objects.Object, error) bool) {
-		for i, err := range r.entries(f, x) {
+		for i, err := range r.items.ItemsAt(f, x) {
 			var key objects.Object
 			if err == nil {
 				key, err = i.Key.Object()
 			}
 			if !yield(key, err) {
-				return
-			}
-		}
-	}
-}
-
-// entries iterates over the entries of the dictionary that a field refers to. Null has none.
-func (r *Reader) entries(f *shapes.Ref, x shapes.Instance) iter.Seq2[collections.Item, error] {
-	return func(yield func(collections.Item, error) bool) {
-		o, err := f.Object(x)
-		if err == nil && o.Addr == 0 {
-			return
-		}
-		var c *collections.Collection
-		if err == nil {
-			c, err = r.items.Of(o)
-		}
-		if err != nil {
-			yield(collections.Item{}, err)
-			return
-		}
-		for i, err := range c.Items() {
-			if !yield(i, err) {
 				return
 			}
 		}

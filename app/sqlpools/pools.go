@@ -61,24 +61,15 @@ func (r *Reader) Pools(ctx context.Context, p Process, o Options) (*answer.SQLPo
 	out := &answer.SQLPools{Pools: []answer.SQLPool{}}
 	q := &query{Reader: r, Reading: shapes.Reading{Gaps: &out.Gaps, Binder: r.b}, out: out, commands: map[target.Addr]objects.Object{}, made: map[target.Addr]objects.Object{}}
 	var pools []objects.Object
-	for f, err := range shapes.On[anchor](ctx, r.b, p.Heap, nil, p.Scan) {
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		if err != nil {
-			q.Note(err)
-			continue
-		}
-		object, err := r.b.Objects().Of(f.Object)
-		if err != nil {
-			q.Note(err)
-			continue
-		}
+	for object := range shapes.OnObjects[anchor](ctx, q.Reading, p.Heap, p.Scan) {
 		if s, x := shapes.As[clientCommand](q.Reading, object); s != nil {
 			q.running(object, s, x)
 		} else {
 			pools = append(pools, object)
 		}
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
 	}
 	for _, o := range pools {
 		if s, x := shapes.As[clientPool](q.Reading, o); s != nil {

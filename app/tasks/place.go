@@ -105,11 +105,7 @@ func (m *machine) sites(r *Reader) (map[int32]awaitSite, error) {
 		if err != nil {
 			return nil, err
 		}
-		module, err := moveNext.Module()
-		if err != nil {
-			return nil, err
-		}
-		md, err := module.Metadata()
+		md, err := moveNext.Metadata()
 		if err != nil {
 			return nil, err
 		}
@@ -272,15 +268,7 @@ func memberName(md *metadata.Metadata, t metadata.Token) string {
 // shortType returns a type's name without its namespace, or "" if it is unknown.
 func shortType(md *metadata.Metadata, t metadata.Token) string {
 	if t.Table() == metadata.TableTypeSpec {
-		s, err := md.TypeSpec(t.Row())
-		if err != nil {
-			return ""
-		}
-		blob, err := md.Blob(s.Signature)
-		if err != nil {
-			return ""
-		}
-		sig, err := metadata.ParseTypeSpec(blob)
+		sig, err := md.TypeSpecSig(t.Row())
 		if err != nil {
 			return ""
 		}

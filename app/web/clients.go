@@ -90,19 +90,7 @@ func (r *Reader) Clients(ctx context.Context, h *heap.Heap, o heap.ScanOptions) 
 	g := r.reading(&out.Gaps)
 	index := map[target.Addr]int{}
 	var connections []objects.Object
-	for f, err := range shapes.On[clientAnchor](ctx, r.b, h, nil, o) {
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		if err != nil {
-			g.Note(err)
-			continue
-		}
-		object, err := r.b.Objects().Of(f.Object)
-		if err != nil {
-			g.Note(err)
-			continue
-		}
+	for object := range shapes.OnObjects[clientAnchor](ctx, g, h, o) {
 		if is[httpClient](r, object) {
 			out.Clients++
 		} else if is[socketsHandler](r, object) {
@@ -113,6 +101,9 @@ func (r *Reader) Clients(ctx context.Context, h *heap.Heap, o heap.ScanOptions) 
 		} else {
 			connections = append(connections, object)
 		}
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
 	}
 	for _, c := range connections {
 		s, x := shapes.As[pooled](g, c)
@@ -283,22 +274,11 @@ func (r *Reader) running(g shapes.Reading, out *answer.HTTPPool, o objects.Objec
 	if c == nil {
 		return
 	}
-	streams, err := c.Streams.Object(x)
-	if err != nil || streams.Addr == 0 {
-		g.Note(err)
-		return
-	}
-	items, err := r.items.Of(streams)
-	if err != nil {
-		g.Note(err)
-		return
-	}
-	for item, err := range items.Items() {
-		if err != nil {
-			g.Note(err)
-			continue
+	for item, err := range r.items.ItemsAt(&c.Streams, x) {
+		var stream objects.Object
+		if err == nil {
+			stream, err = item.Value.Object()
 		}
-		stream, err := item.Value.Object()
 		if err != nil {
 			g.Note(err)
 			continue

@@ -77,18 +77,7 @@ func (r *Reader) GRPC(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (*a
 	out := &answer.GRPCCalls{Calls: []answer.GRPCCall{}}
 	g := r.reading(&out.Gaps)
 	at := map[target.Addr]int{}
-	for f, err := range shapes.On[grpcAnchor](ctx, r.b, h, nil, o) {
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		var call objects.Object
-		if err == nil {
-			call, err = r.b.Objects().Of(f.Object)
-		}
-		if err != nil {
-			g.Note(err)
-			continue
-		}
+	for call := range shapes.OnObjects[grpcAnchor](ctx, g, h, o) {
 		if s, x := shapes.As[grpcSent](g, call); s != nil {
 			at[call.Addr] = len(out.Calls)
 			out.Calls = append(out.Calls, r.sent(g, call, s, x))
@@ -96,6 +85,9 @@ func (r *Reader) GRPC(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (*a
 			at[call.Addr] = len(out.Calls)
 			out.Calls = append(out.Calls, r.served(g, call, s, x))
 		}
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
 	}
 	err := r.inHand(ctx, g, h, o, at, func(i int, s *answer.AsyncWork) { out.Calls[i].Stack = s })
 	return out, err

@@ -51,17 +51,7 @@ func (q *query) knownHeaders(out *answer.Request, s objects.Struct, all bool) {
 // storedHeaders adds the headers in a dictionary.
 func (q *query) storedHeaders(out *answer.Request, f *shapes.Ref, x shapes.Instance) {
 	g := q.reading()
-	o, err := f.Object(x)
-	if err != nil || o.Addr == 0 {
-		g.Note(err)
-		return
-	}
-	c, err := q.items.Of(o)
-	if err != nil {
-		g.Note(err)
-		return
-	}
-	for item, err := range c.Items() {
+	for item, err := range q.items.ItemsAt(f, x) {
 		if err != nil {
 			g.Note(err)
 			continue

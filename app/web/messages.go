@@ -58,19 +58,7 @@ func (r *Reader) Messages(ctx context.Context, h *heap.Heap, o MessageOptions) (
 	g := r.reading(&out.Gaps)
 	var answered, alone []answer.Message
 	seen := map[target.Addr]bool{}
-	for f, err := range shapes.On[messageAnchor](ctx, r.b, h, nil, o.Scan) {
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		if err != nil {
-			out.Note(err)
-			continue
-		}
-		object, err := r.b.Objects().Of(f.Object)
-		if err != nil {
-			out.Note(err)
-			continue
-		}
+	for object := range shapes.OnObjects[messageAnchor](ctx, g, h, o.Scan) {
 		if s, x := shapes.As[responseMessage](g, object); s != nil {
 			if m := r.response(g, s, x); m != nil && !seen[m.Address] {
 				seen[m.Address] = true
@@ -79,6 +67,9 @@ func (r *Reader) Messages(ctx context.Context, h *heap.Heap, o MessageOptions) (
 		} else if m := r.message(g, object); m != nil {
 			alone = append(alone, *m)
 		}
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
 	}
 	for _, m := range alone {
 		if !seen[m.Address] {

@@ -95,19 +95,7 @@ func (r *Reader) Requests(ctx context.Context, p Process, o RequestOptions) (*an
 func (q *query) collect(ctx context.Context) ([]objects.Object, error) {
 	var contexts []objects.Object
 	g := q.reading()
-	for f, err := range shapes.On[anchor](ctx, q.b, q.p.Heap, nil, q.o.Scan) {
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		if err != nil {
-			g.Note(err)
-			continue
-		}
-		o, err := q.b.Objects().Of(f.Object)
-		if err != nil {
-			g.Note(err)
-			continue
-		}
+	for o := range shapes.OnObjects[anchor](ctx, g, q.p.Heap, q.o.Scan) {
 		if ok, _ := shapes.Is[httpContext](q.b, o.Type); ok {
 			contexts = append(contexts, o)
 		} else if ok, _ := shapes.Is[protocol](q.b, o.Type); ok {
@@ -117,6 +105,9 @@ func (q *query) collect(ctx context.Context) ([]objects.Object, error) {
 		} else if d, x := shapes.As[dateValues](g, o); d != nil {
 			q.dateHeader(d, x)
 		}
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
 	}
 	return contexts, nil
 }
@@ -261,17 +252,7 @@ func (q *query) collection(out *answer.Request, s *featureCollection, x shapes.I
 	if out.Server == "" {
 		out.Server = "features"
 	}
-	store, err := s.Features.Object(x)
-	if err != nil || store.Addr == 0 {
-		g.Note(err)
-		return
-	}
-	c, err := q.items.Of(store)
-	if err != nil {
-		g.Note(err)
-		return
-	}
-	for item, err := range c.Items() {
+	for item, err := range q.items.ItemsAt(&s.Features, x) {
 		if err != nil {
 			g.Note(err)
 			continue

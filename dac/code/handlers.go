@@ -91,11 +91,7 @@ func (r *Reader) caughtType(m *MethodDesc, c *codeinfo.EHClause) (string, error)
 	case c.ClassToken == 0:
 		return "System.Object", nil
 	}
-	mod, err := m.Module()
-	if err != nil {
-		return "", err
-	}
-	md, err := mod.Metadata()
+	md, err := m.Metadata()
 	if err != nil {
 		return "", err
 	}

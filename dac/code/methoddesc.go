@@ -333,16 +333,21 @@ func (m *MethodDesc) Module() (*dac.Module, error) {
 	return m.r.Runtime().ModuleOf(mt)
 }
 
+// Metadata returns the metadata of the module that defines the method.
+func (m *MethodDesc) Metadata() (*metadata.Metadata, error) {
+	mod, err := m.Module()
+	if err != nil {
+		return nil, err
+	}
+	return mod.Metadata()
+}
+
 // def returns the method's row of metadata.
 func (m *MethodDesc) def() (*metadata.Metadata, metadata.MethodDefRow, error) {
 	if m.Token.IsNil() {
 		return nil, metadata.MethodDefRow{}, target.Unsupportedf("method %016x has no metadata", uint64(m.Addr))
 	}
-	mod, err := m.Module()
-	if err != nil {
-		return nil, metadata.MethodDefRow{}, err
-	}
-	md, err := mod.Metadata()
+	md, err := m.Metadata()
 	if err != nil {
 		return nil, metadata.MethodDefRow{}, err
 	}

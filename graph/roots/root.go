@@ -1,11 +1,10 @@
 package roots
 
 import (
-	"fmt"
-
 	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/image/codeinfo"
+	"github.com/sosgo/sosgo/internal/enum"
 	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
 )
@@ -24,12 +23,7 @@ const (
 var kindNames = [...]string{"handle", "finalizer", "stack", "thread statics"}
 
 // String returns the kind in words.
-func (k Kind) String() string {
-	if int(k) < len(kindNames) {
-		return kindNames[k]
-	}
-	return fmt.Sprintf("Kind(%d)", uint8(k))
-}
+func (k Kind) String() string { return enum.Name(kindNames[:], k, "Kind") }
 
 // A Root refers to an object. Most keep it alive: see Strong.
 type Root struct {

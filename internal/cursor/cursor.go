@@ -108,3 +108,16 @@ func (c *Cursor) checkCount(n uint64, size, width int) int {
 	}
 	return int(n)
 }
+
+// Uint returns the little-endian number in b, which has 1, 2, 4 or 8 bytes.
+func Uint(b []byte) uint64 {
+	switch len(b) {
+	case 1:
+		return uint64(b[0])
+	case 2:
+		return uint64(binary.LittleEndian.Uint16(b))
+	case 4:
+		return uint64(binary.LittleEndian.Uint32(b))
+	}
+	return binary.LittleEndian.Uint64(b)
+}

@@ -276,6 +276,17 @@ func (f *reading) addr(o *shapes.Ref) target.Addr {
 	return v
 }
 
+// step binds a shape to an object that f's instance refers to, and goes on with its fields. Where it does not fit, the error is noted.
+func step[T any](r *Reader, f *reading, o objects.Object) *T {
+	s, x, err := shapes.BindObject[T](r.b, o)
+	f.note(err)
+	if err != nil {
+		s = new(T)
+	}
+	f.x = x
+	return s
+}
+
 // wrap returns the content of the object that a view is about.
 func (r *Reader) wrap(o objects.Object) content {
 	if o.Addr == 0 {
@@ -318,6 +329,26 @@ func (r *Reader) Store(t *objects.Type) (Store, error) {
 		return Store{}, ErrNotCollection
 	}
 	return op.kind.store(r, t)
+}
+
+// ItemsAt iterates over the elements of the collection that a field refers to, as Collection.Items does. A null field has none. Why the
+// collection can't be opened is an error.
+func (r *Reader) ItemsAt(f *shapes.Ref, x shapes.Instance) iter.Seq2[Item, error] {
+	return func(yield func(Item, error) bool) {
+		o, err := f.Object(x)
+		if err == nil && o.Addr == 0 {
+			return
+		}
+		var c *Collection
+		if err == nil {
+			c, err = r.Of(o)
+		}
+		if err != nil {
+			yield(Item{}, err)
+			return
+		}
+		c.Items()(yield)
+	}
 }
 
 // Objects iterates over the objects in the collection that a field refers to, as ObjectsIn does. A null field has none.

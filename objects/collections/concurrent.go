@@ -48,11 +48,7 @@ func (r *Reader) concurrentDictionary(s *concurrentDictionary, f *reading) conte
 	if o.Addr == 0 {
 		return failed(target.Corruptf("the dictionary has no tables"))
 	}
-	t, x, err := shapes.BindObject[concurrentTables](r.b, o)
-	if err != nil {
-		return failed(err)
-	}
-	f.x = x
+	t := step[concurrentTables](r, f, o)
 	buckets, counts := f.object(&t.Buckets), f.object(&t.Counts)
 	a, err := r.array(buckets)
 	if err != nil && a.Type == nil {

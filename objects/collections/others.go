@@ -45,11 +45,7 @@ func (r *Reader) weakTable(s *weakTable, f *reading) content {
 	if o.Addr == 0 {
 		return content{count: unknown, each: nothing}
 	}
-	box, x, err := shapes.BindObject[weakContainer](r.b, o)
-	if err != nil {
-		return failed(err)
-	}
-	f.x = x
+	box := step[weakContainer](r, f, o)
 	array, used := f.object(&box.Entries), f.int(&box.Used)
 	c := entries(r, array, used, used, true, func(e *weakEntry, at shapes.Instance) (Item, bool, error) {
 		h, err := e.Handle.Uint(at)

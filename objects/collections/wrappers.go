@@ -156,17 +156,9 @@ type expandoClass struct {
 func (r *Reader) expando(s *expando, f *reading) content {
 	n := f.int(&s.Count)
 	o := f.object(&s.Data)
-	data, dx, err := shapes.BindObject[expandoData](r.b, o)
-	if err != nil {
-		return failed(err)
-	}
-	f.x = dx
+	data := step[expandoData](r, f, o)
 	class, values := f.object(&data.Class), f.object(&data.Array)
-	names, cx, err := shapes.BindObject[expandoClass](r.b, class)
-	if err != nil {
-		return failed(err)
-	}
-	f.x = cx
+	names := step[expandoClass](r, f, class)
 	keys := f.object(&names.Keys)
 	none, err := s.Nothing.Value().Addr()
 	f.note(err)

@@ -95,11 +95,7 @@ func (l *Lister) methodIL(m *code.MethodDesc) (*ilBody, error) {
 	if err != nil {
 		return nil, err
 	}
-	mod, err := m.Module()
-	if err != nil {
-		return nil, err
-	}
-	md, err := mod.Metadata()
+	md, err := m.Metadata()
 	if err != nil {
 		return nil, err
 	}
@@ -181,7 +177,7 @@ func (b *ilBody) clause(c *metadata.Clause, g *answer.Gaps) answer.ILClause {
 
 // locals yields the types of the local variables.
 func (b *ilBody) locals(yield func(string, error) bool) {
-	sig, err := b.localSig()
+	sig, err := b.md.LocalSig(b.LocalSig.Row())
 	if err != nil {
 		yield("", fmt.Errorf("local variables: %w", err))
 		return
@@ -191,16 +187,4 @@ func (b *ilBody) locals(yield func(string, error) bool) {
 			return
 		}
 	}
-}
-
-func (b *ilBody) localSig() ([]metadata.TypeSig, error) {
-	row, err := b.md.StandAloneSig(b.LocalSig.Row())
-	if err != nil {
-		return nil, err
-	}
-	blob, err := b.md.Blob(row.Signature)
-	if err != nil {
-		return nil, err
-	}
-	return metadata.ParseLocalSig(blob)
 }

@@ -58,15 +58,7 @@ func (n tokenNames) typeName(t metadata.Token) (answer.ILType, error) {
 }
 
 func (n tokenNames) spec(rid uint32) (string, error) {
-	row, err := n.md.TypeSpec(rid)
-	if err != nil {
-		return "", err
-	}
-	b, err := n.md.Blob(row.Signature)
-	if err != nil {
-		return "", err
-	}
-	sig, err := metadata.ParseTypeSpec(b)
+	sig, err := n.md.TypeSpecSig(rid)
 	if err != nil {
 		return "", err
 	}
@@ -147,11 +139,7 @@ func (n tokenNames) member(rid uint32, args string) (answer.ILToken, error) {
 }
 
 func (n tokenNames) signed(owner metadata.Token, name metadata.StringIndex, blob metadata.BlobIndex, args string) (answer.ILToken, error) {
-	b, err := n.md.Blob(blob)
-	if err != nil {
-		return answer.ILToken{}, err
-	}
-	sig, err := metadata.ParseMethodSig(b)
+	sig, err := n.md.MethodSig(blob)
 	if err != nil {
 		return answer.ILToken{}, err
 	}
@@ -187,11 +175,7 @@ func (n tokenNames) callSite(rid uint32) (answer.ILToken, error) {
 	if err != nil {
 		return answer.ILToken{}, err
 	}
-	b, err := n.md.Blob(row.Signature)
-	if err != nil {
-		return answer.ILToken{}, err
-	}
-	sig, err := metadata.ParseMethodSig(b)
+	sig, err := n.md.MethodSig(row.Signature)
 	if err != nil {
 		return answer.ILToken{}, err
 	}

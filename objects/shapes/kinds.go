@@ -1,9 +1,8 @@
 package shapes
 
 import (
-	"encoding/binary"
-
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/cursor"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
@@ -68,7 +67,7 @@ func (p *place) value(x Instance) objects.Value {
 // word reads n bytes at a as a little-endian number.
 func word(mem target.Memory, a target.Addr, n int) (uint64, error) {
 	if b, ok := mem.View(a, n); ok {
-		return number(b), nil
+		return cursor.Uint(b), nil
 	}
 	return slowWord(mem, a, n)
 }
@@ -78,19 +77,7 @@ func slowWord(mem target.Memory, a target.Addr, n int) (uint64, error) {
 	if _, err := mem.ReadMemory(buf[:n], a); err != nil {
 		return 0, err
 	}
-	return number(buf[:n]), nil
-}
-
-func number(b []byte) uint64 {
-	switch len(b) {
-	case 1:
-		return uint64(b[0])
-	case 2:
-		return uint64(binary.LittleEndian.Uint16(b))
-	case 4:
-		return uint64(binary.LittleEndian.Uint32(b))
-	}
-	return binary.LittleEndian.Uint64(b)
+	return cursor.Uint(buf[:n]), nil
 }
 
 // A Ref is a field that refers to an object.

@@ -2,10 +2,13 @@ package shapes
 
 import (
 	"cmp"
+	"context"
 	"errors"
+	"iter"
 	"time"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
@@ -154,3 +157,23 @@ func (r Reading) TimeAt(f *Int, x Instance) *time.Time {
 
 // TypeText returns the name of an object's type, as in metadata.
 func (r Reading) TypeText(o objects.Object) answer.Text { return r.Text(o.Type.ManagedName()) }
+
+// OnObjects iterates over the objects of the heap that On finds. What can't be read is noted. It ends early when ctx ends.
+func OnObjects[T any](ctx context.Context, r Reading, h *heap.Heap, o heap.ScanOptions) iter.Seq2[objects.Object, Found[T]] {
+	return func(yield func(objects.Object, Found[T]) bool) {
+		for f, err := range On[T](ctx, r.Binder, h, nil, o) {
+			var object objects.Object
+			if err == nil {
+				object, err = r.Binder.Objects().Of(f.Object)
+			}
+			switch {
+			case ctx.Err() != nil:
+				return
+			case err != nil:
+				r.Note(err)
+			case !yield(object, f):
+				return
+			}
+		}
+	}
+}

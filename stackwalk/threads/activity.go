@@ -3,7 +3,6 @@ package threads
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"iter"
 	"strings"
 
@@ -11,6 +10,7 @@ import (
 	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/internal/absent"
 	"github.com/sosgo/sosgo/internal/compilernames"
+	"github.com/sosgo/sosgo/internal/enum"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
@@ -45,12 +45,7 @@ const (
 var activityNames = [...]string{"unknown", "running", "native", "runtime", "collecting", "suspended", "idle", "sleep", "lock",
 	"monitor", "event", "task", "join", "static constructor", "socket", "file", "console", "process", "queue", "exit"}
 
-func (a Activity) String() string {
-	if int(a) < len(activityNames) {
-		return activityNames[a]
-	}
-	return fmt.Sprintf("Activity(%d)", uint8(a))
-}
+func (a Activity) String() string { return enum.Name(activityNames[:], a, "Activity") }
 
 // A ThreadActivity is the activity of a thread, as concluded from its stack.
 type ThreadActivity struct {

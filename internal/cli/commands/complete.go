@@ -258,15 +258,7 @@ func (n *names) ofSignature(md *metadata.Metadata, sig *metadata.TypeSig) (defin
 // resolve returns the type of a token.
 func (n *names) resolve(md *metadata.Metadata, t metadata.Token) (definition, bool) {
 	if t.Table() == metadata.TableTypeSpec {
-		row, err := md.TypeSpec(t.Row())
-		if err != nil {
-			return definition{}, false
-		}
-		blob, err := md.Blob(row.Signature)
-		if err != nil {
-			return definition{}, false
-		}
-		sig, err := metadata.ParseTypeSpec(blob)
+		sig, err := md.TypeSpecSig(t.Row())
 		if err != nil || sig.Kind != metadata.ElementGenericInst {
 			return definition{}, false
 		}

@@ -233,6 +233,7 @@ var exportedFuncs = map[string]any{
 	"objects/shapes.Of":                      sosgo_objects_shapes.Of,
 	"objects/shapes.OfAddr":                  sosgo_objects_shapes.OfAddr,
 	"objects/shapes.On":                      sosgo_objects_shapes.On[int64],
+	"objects/shapes.OnObjects":               sosgo_objects_shapes.OnObjects[int64],
 	"objects/shapes.Try":                     sosgo_objects_shapes.Try[int64],
 	"query.Address":                          sosgo_query.Address,
 	"query.Bool":                             sosgo_query.Bool,
