@@ -35,7 +35,7 @@ func (r *Runtime) BlockingItems(t *Thread) ([]BlockingItem, error) {
 	}
 	o := &r.off.BlockingItem
 	if r.off.Thread.Blocking == layout.Absent || o.Monitor == layout.Absent {
-		return nil, target.Unsupportedf("the layout of this runtime lacks the list of monitors that threads wait for")
+		return nil, fmt.Errorf("monitors that threads wait for: %w", r.absent("Thread.DebugBlockingInfo"))
 	}
 	at, err := r.ptr(t.Addr, r.off.Thread.Blocking, "Thread.DebugBlockingInfo")
 	if err != nil || at == 0 {

@@ -166,6 +166,9 @@ func (r clr) readTrace(e *Exception) ([]TraceFrame, error) {
 			Method:  rd.Ptr(o.Method),
 			Foreign: rd.U32(o.Flags)&traceForeign != 0,
 		}
+		if rd.Err == nil && f.Method != 0 && !canonical(f.Method) {
+			rd.Err = target.Corruptf("frame %d is of the method %016x, where none can be", i, uint64(f.Method))
+		}
 		if rd.Err != nil {
 			return frames, rd.Err
 		}

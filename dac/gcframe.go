@@ -90,7 +90,7 @@ const chainSearch = 0x40
 func (r *Runtime) findGCChain(l *frameLayout) (int, error) {
 	at := r.off.Thread.GCFrame
 	if at == layout.Absent || l.GC.Thread == layout.Absent || l.GC.Next == layout.Absent {
-		return 0, &layout.Error{Type: "Thread", Field: "GCFrame"}
+		return 0, r.absent("Thread.GCFrame")
 	}
 	threads, err := r.Threads()
 	if len(threads) == 0 {

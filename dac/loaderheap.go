@@ -214,9 +214,14 @@ func (r *Runtime) markCurrent(o *loaderOffsets, h *LoaderHeap) error {
 	if err != nil {
 		return err
 	}
+	found := len(h.Blocks) == 0
 	for i := range h.Blocks {
 		b := &h.Blocks[i]
 		b.Current = at >= b.Range.Start && at <= b.Range.End
+		found = found || b.Current
+	}
+	if !found {
+		return target.Corruptf("it allocates at %016x, which is in none of its blocks", uint64(at))
 	}
 	return nil
 }

@@ -174,16 +174,20 @@ func (m *Module) Path() (string, error) { return m.path.Get(m.readPath) }
 
 func (m *Module) readPath() (string, error) {
 	r := m.runtime()
+	unread := error(&layout.Error{Type: "PEImage", Field: "Path"})
 	if r.off.Module.Path != layout.Absent {
 		p, err := r.ptr(m.Addr, r.off.Module.Path, "Module.Path")
 		if err == nil && p == 0 {
 			return "", nil
 		}
+		var s string
 		if err == nil {
-			if s, err := target.UTF16String(r.mem, p, limits.PathBytes); err == nil {
-				return s, nil
-			}
+			s, err = target.UTF16String(r.mem, p, limits.PathBytes)
 		}
+		if err == nil {
+			return s, nil
+		}
+		unread = err
 	}
 	if m.PEAssembly == 0 {
 		return "", nil
@@ -193,8 +197,10 @@ func (m *Module) readPath() (string, error) {
 		return "", nil // dynamic
 	}
 	var p target.Addr
-	if err == nil {
-		p, err = r.ptr(img, r.off.PEImage.Path, "PEImage.Path")
+	if off := r.off.PEImage.Path; err == nil && off == layout.Absent { // since 11
+		err = unread
+	} else if err == nil {
+		p, err = r.ptr(img, off, "PEImage.Path")
 	}
 	if err == nil {
 		if p == 0 {
@@ -356,6 +362,9 @@ func (m *Module) BundleOffset() (uint64, error) {
 		}
 	}
 	p, err := m.runtime().ptr(img, m.runtime().off.PEImage.BundleOffset, "PEImage.BundleOffset")
+	if err == nil && p > limits.ModuleFile {
+		err = target.Corruptf("module %016x is %d bytes into a file", uint64(m.Addr), uint64(p))
+	}
 	return uint64(p), err
 }
 
@@ -365,18 +374,23 @@ const probedInBundle = 1
 // fileName returns the last part of the path under which the runtime looked for the module. An assembly in a bundle has
 // a file name and no path. It is "" for a module that was loaded from bytes, and if the layout lacks the member.
 func (m *Module) fileName() (string, error) {
-	if m.runtime().off.PEImage.FileName == layout.Absent {
+	r := m.runtime()
+	at, off := m.Addr, r.off.Module.FileName
+	if off == layout.Absent { // before 9
+		var err error
+		if at, err = m.peImage(); err != nil || at == 0 {
+			return "", err
+		}
+		off = r.off.PEImage.FileName
+	}
+	if off == layout.Absent {
 		return "", nil
 	}
-	img, err := m.peImage()
-	if err != nil || img == 0 {
-		return "", err
-	}
-	p, err := m.runtime().ptr(img, m.runtime().off.PEImage.FileName, "PEImage.FileName")
+	p, err := r.ptr(at, off, "Module.FileName")
 	if err != nil || p == 0 {
 		return "", err
 	}
-	return target.UTF16String(m.runtime().mem, p, limits.PathBytes)
+	return target.UTF16String(r.mem, p, limits.PathBytes)
 }
 
 // PEImage opens the module's image in the target, or its file if the dump lacks the headers.

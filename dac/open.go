@@ -263,14 +263,14 @@ func (i *Instance) try(own []ownPart, c layout.Candidate) (*Runtime, error) {
 	if err := c.Load(len(own) == 0); err != nil {
 		return nil, err
 	}
-	var descriptor *layout.Part
-	if len(own) > 0 {
-		descriptor = own[0].part
+	descriptors := make([]*layout.Part, len(own))
+	for n := range own {
+		descriptors[n] = own[n].part
 	}
-	if err := c.Fits(descriptor); err != nil {
+	if err := c.Fits(descriptors...); err != nil {
 		return nil, err
 	}
-	if err := c.Adopt(descriptor); err != nil {
+	if err := c.Adopt(descriptors...); err != nil {
 		return nil, err
 	}
 	table := c.Parts[len(c.Parts)-1]
@@ -290,6 +290,12 @@ func (i *Instance) tryWith(own []ownPart, c layout.Candidate, slots *slotTable) 
 	rt, err := newRuntime(i, i.mem, merge(own, c, places), i.files)
 	if err != nil {
 		return nil, err
+	}
+	if unproved := rt.unproved(c.Parts[len(c.Parts)-1]); len(unproved) > 0 {
+		c.Parts = append(slices.Clone(c.Parts[:len(c.Parts)-1]), c.Parts[len(c.Parts)-1].Without(unproved))
+		if rt, err = newRuntime(i, i.mem, merge(own, c, places), i.files); err != nil {
+			return nil, err
+		}
 	}
 	rt.measuredOn, rt.lender = c.Major, c.Lender
 	rt.probes = rt.runProbes()

@@ -11,7 +11,9 @@
 package dac
 
 import (
+	"cmp"
 	"errors"
+	"strings"
 	"sync"
 
 	"github.com/sosgo/sosgo/image"
@@ -247,10 +249,23 @@ func (r *Runtime) GlobalPointer(name string) (target.Addr, error) {
 
 // ptr reads the pointer member at offset off of the structure at a.
 func (r *Runtime) ptr(a target.Addr, off int, what string) (target.Addr, error) {
+	if off == layout.Absent {
+		return 0, r.absent(what)
+	}
 	return layout.Pointer(r.mem, a, off, what)
 }
 
 // u32 reads the 32-bit member at offset off of the structure at a.
 func (r *Runtime) u32(a target.Addr, off int, what string) (uint32, error) {
+	if off == layout.Absent {
+		return 0, r.absent(what)
+	}
 	return layout.Uint32(r.mem, a, off, what)
+}
+
+// absent returns why the layout lacks a member ("Thread.GCFrame").
+func (r *Runtime) absent(member string) error {
+	typ, field, _ := strings.Cut(member, ".")
+	_, err := r.layout.Offset(typ, field)
+	return cmp.Or(err, error(&layout.Error{Type: member}))
 }

@@ -31,7 +31,7 @@ func (r *Runtime) TailCallArguments(t *Thread) ([]HeldWord, error) {
 		return nil, err
 	}
 	if r.off.Thread.TailCall == layout.Absent || l.TailCallBuffer.GCDesc == layout.Absent {
-		return nil, fmt.Errorf("arguments of a tail call: %w", &layout.Error{Type: "TailCallArgBuffer"})
+		return nil, fmt.Errorf("arguments of a tail call: %w", r.absent("Thread.TailCallArgBuffer"))
 	}
 	buffer, err := target.Pointer(r.mem, t.Addr+target.Addr(r.off.Thread.TailCall))
 	if err != nil || buffer == 0 {

@@ -1,6 +1,7 @@
 package layout
 
 import (
+	"cmp"
 	"maps"
 	"path"
 	"slices"
@@ -32,24 +33,35 @@ func Borrowed(os target.OS, arch target.Arch, prefer string) []Candidate {
 // processorTypes are the structures that hold registers or follow registers. They differ between processors.
 var processorTypes = []string{"CalleeSavedRegisters", "TransitionBlock", "HijackArgs", "HelperMethodFrame", "HelperMethodFrame_1OBJ"}
 
-// adopt converts a borrowed table to the process's processor. The compiler keeps the order of a structure's members on
-// all processors, but a lock or a buffer of another size moves all later members. Comparing the runtime's own
-// descriptor with the descriptor of the table's processor shows how far members moved. Members between two that moved
-// alike moved with them; members between two that did not are dropped. Without descriptors, the table stays unchanged.
-func (p *Part) adopt(own, lender *Part) *Part {
+// adopt converts a table to another processor or version. The compiler keeps the order of a structure's members on all processors, but
+// a lock or a buffer of another size moves all later members. Comparing the runtime's own descriptors with what describes the
+// version that the table is like, its lender, shows how far members moved. Members between two that moved alike moved with them;
+// members between two that did not are dropped, with that reason. Members after the last one are assumed to have moved with it, and so
+// is the place of all in a structure that nobody describes. Without descriptors, the table stays unchanged.
+func (p *Part) adopt(own []*Part, lender *Part) *Part {
 	out := *p
 	out.Verified = nil
 	out.types = maps.Clone(p.types)
-	for _, name := range processorTypes {
-		delete(out.types, name)
-	}
-	if own == nil || lender == nil {
-		return &out
-	}
+	out.doubts, out.assumed = map[string]error{}, map[string]bool{}
 	for name, t := range out.types {
-		if marks := marksOf(own.types[name], lender.types[name]); len(marks) > 0 {
-			out.types[name] = t.moved(marks)
+		var marks []mark
+		for _, o := range own {
+			if lender == nil {
+				break
+			}
+			mine, described := o.types[name]
+			if theirs, both := lender.types[name]; described && both {
+				marks = append(marks, marksOf(mine, theirs, p.names[name])...)
+			}
 		}
+		slices.SortFunc(marks, func(a, b mark) int { return a.at - b.at })
+		out.types[name] = t.moved(marks, func(field string, at int, known bool) {
+			if !known {
+				out.doubts[name+"."+field] = target.Unsupportedf("the members around it moved apart since the version that was measured")
+			} else if len(marks) == 0 || at > marks[len(marks)-1].at {
+				out.assumed[name+"."+field] = true
+			}
+		})
 	}
 	return &out
 }
@@ -57,28 +69,30 @@ func (p *Part) adopt(own, lender *Part) *Part {
 // A mark is a member with known offsets on both processors, and the difference.
 type mark struct{ at, shift int }
 
-func marksOf(own, lender partType) []mark {
+// marksOf returns the members that both descriptions of a structure have. names are the lender's names of own members with other ones.
+func marksOf(own, lender partType, names map[string]string) []mark {
 	var out []mark
-	for name, from := range lender.fields {
-		if to, both := own.fields[name]; both {
+	for name, to := range own.fields {
+		if from, both := lender.fields[cmp.Or(names[name], name)]; both {
 			out = append(out, mark{from.Offset, to.Offset - from.Offset})
 		}
 	}
 	if own.size >= 0 && lender.size >= 0 {
 		out = append(out, mark{lender.size, own.size - lender.size})
 	}
-	slices.SortFunc(out, func(a, b mark) int { return a.at - b.at })
 	return out
 }
 
-// moved is t with its members moved as the marks around them.
-func (t partType) moved(marks []mark) partType {
+// moved is t with its members moved as the marks around them. seen receives each member and whether its place is known.
+func (t partType) moved(marks []mark, seen func(field string, at int, known bool)) partType {
 	out := partType{size: -1, fields: make(map[string]Field, len(t.fields))}
 	if shift, known := shiftAt(marks, t.size); known && t.size >= 0 {
 		out.size = t.size + shift
 	}
 	for name, f := range t.fields {
-		if shift, known := shiftAt(marks, f.Offset); known {
+		shift, known := shiftAt(marks, f.Offset)
+		seen(name, f.Offset, known)
+		if known {
 			f.Offset += shift
 			out.fields[name] = f
 		}
@@ -104,39 +118,89 @@ func shiftAt(marks []mark, at int) (int, bool) {
 }
 
 // Adopt fits the table of a loaded candidate to the process if the table has the offsets of another processor or of another
-// version: own is the runtime's own descriptor, nil without one.
-func (c *Candidate) Adopt(own *Part) error {
+// version: own are the runtime's own descriptors, none without one.
+func (c *Candidate) Adopt(own ...*Part) error {
 	last := len(c.Parts) - 1
-	like := c.Parts[last].Like
-	if c.Lender == "" && like == "" {
+	table := c.Parts[last]
+	if c.Lender == "" && table.Like == "" {
 		return nil
 	}
-	if like == "" {
-		like = c.Major
-	}
 	var lender *Part
-	if own != nil {
+	if len(own) > 0 {
 		var err error
-		if lender, err = newestDescriptor(like, c.os, c.arch); err != nil {
+		if lender, err = c.describes(cmp.Or(table.Like, c.Major), table.Like != ""); err != nil {
 			return err
 		}
 	}
-	p := c.Parts[last].adopt(own, lender)
+	p := table.adopt(own, lender)
 	if c.Lender != "" {
+		for _, name := range processorTypes {
+			delete(p.types, name)
+		}
 		p.Source += ", of another processor"
 	}
 	c.Parts[last] = p
 	return nil
 }
 
+// describes returns what describes a major version: its newest descriptor, and with completed what its own table adds.
+func (c *Candidate) describes(major string, completed bool) (*Part, error) {
+	d, err := newestDescriptor(major, c.os, c.arch)
+	if err != nil || d == nil || !completed {
+		return d, err
+	}
+	number, _, _ := strings.Cut(major, ".")
+	t, err := partShelf.get("tables/supplement"+number+"-"+c.os+"-"+c.arch+".json", readTable)
+	if err != nil {
+		return nil, err
+	}
+	out := &Part{types: maps.Clone(d.types)}
+	for name, added := range t.types {
+		m := partType{size: added.size, fields: maps.Clone(added.fields)}
+		if first, ok := d.types[name]; ok {
+			maps.Copy(m.fields, first.fields)
+			if first.size >= 0 {
+				m.size = first.size
+			}
+		}
+		out.types[name] = m
+	}
+	return out, nil
+}
+
+// Assumed reports whether a member of the table ("Thread.GCFrame") has its place from members on one side alone. It has to be proved.
+func (p *Part) Assumed(member string) bool { return p.assumed[member] }
+
+// Has reports whether p has a member.
+func (p *Part) Has(member string) bool {
+	name, field, _ := strings.Cut(member, ".")
+	_, ok := p.types[name].fields[field]
+	return ok
+}
+
+// Without returns p without some members, for the reasons given.
+func (p *Part) Without(reasons map[string]error) *Part {
+	out := *p
+	out.types, out.doubts = maps.Clone(p.types), maps.Clone(p.doubts)
+	for member, reason := range reasons {
+		name, field, _ := strings.Cut(member, ".")
+		t := out.types[name]
+		t.fields = maps.Clone(t.fields)
+		delete(t.fields, field)
+		out.types[name] = t
+		out.doubts[member] = reason
+	}
+	return &out
+}
+
 // Fits returns an error if the loaded table supplements descriptors of another form: what one form of descriptors lacks, the
 // other has by other names.
-func (c *Candidate) Fits(own *Part) error {
+func (c *Candidate) Fits(own ...*Part) error {
 	t := c.Parts[len(c.Parts)-1]
-	if own == nil || (t.Like != "") == (own.version > 0) {
+	if len(own) == 0 || (t.Like != "") == (own[0].version > 0) {
 		return nil
 	}
-	return target.Unsupportedf("it is no table for descriptors of version %d", own.version)
+	return target.Unsupportedf("it is no table for descriptors of version %d", own[0].version)
 }
 
 // Name returns the name of the candidate's table, without folder and extension.

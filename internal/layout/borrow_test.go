@@ -46,10 +46,11 @@ func TestBorrowedMembers(t *testing.T) {
 	}}
 	lender := &Part{types: map[string]partType{"Thread": fields(map[string]int{"A": 8, "B": 24, "On": 32, "C": 40}, -1)}}
 	own := &Part{types: map[string]partType{"Thread": fields(map[string]int{"A": 8, "B": 32, "On": 40, "C": 48}, -1)}}
-	got := table.adopt(own, lender)
+	got := table.adopt([]*Part{own}, lender)
 	require.Equal(t, fields(map[string]int{"First": 4, "Beside": 38, "On": 40, "Last": 108}, 136), got.types["Thread"])
 	require.Equal(t, table.types["Untold"], got.types["Untold"])
-	require.NotContains(t, got.types, "TransitionBlock")
+	require.ErrorContains(t, got.doubts["Thread.Between"], "moved apart")
+	require.Equal(t, map[string]bool{"Thread.Last": true, "Untold.A": true, "TransitionBlock.ReturnAddress": true}, got.assumed)
 	require.Equal(t, table.types["Thread"], table.adopt(nil, nil).types["Thread"], "without descriptors nothing is known to have moved")
 }
 

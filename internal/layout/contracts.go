@@ -157,7 +157,7 @@ func (l *Layout) refuse(p *Part) {
 			l.refused["global "+g] = reason
 		}
 	}
-	maps.Copy(l.refused, p.lies)
+	maps.Copy(l.refused, p.doubts)
 }
 
 // Refused returns why nothing that rests on a contract is read, nil if it is.

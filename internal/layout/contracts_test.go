@@ -231,3 +231,97 @@ func TestRefusedStructures(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, [2]bool{true, false}, absent)
 }
+
+// TestTablesOverrideNothing holds the supplements to what descriptors lack: none has a member that all descriptors of its version
+// have, and where a process's own descriptor has a member, an address or a number, that counts.
+func TestTablesOverrideNothing(t *testing.T) {
+	for _, name := range tableNames("supplement") {
+		p, err := readTable(name)
+		require.NoError(t, err)
+		number, system, _ := strings.Cut(strings.TrimPrefix(strings.TrimSuffix(name, ".json"), "tables/supplement"), "-")
+		if p.Like == "" {
+			d, err := newestDescriptor(number+".0", strings.Split(system, "-")[0], strings.Split(system, "-")[1])
+			require.NoError(t, err)
+			require.NotNil(t, d, name)
+			for typ, m := range p.types {
+				theirs, both := d.types[typ]
+				assert.False(t, both && m.size >= 0 && theirs.size >= 0, "%s has the size of %s, which the descriptor has", name, typ)
+				for field := range m.fields {
+					assert.NotContains(t, d.types[typ].fields, field, "%s has %s.%s, which the descriptor has", name, typ, field)
+				}
+			}
+		}
+
+		// A descriptor that has all that the table has, each elsewhere.
+		own := &Part{Source: "own", types: map[string]partType{}, globals: map[string]partGlobal{}}
+		for typ, m := range p.types {
+			mine := partType{size: 1 << 16, fields: map[string]Field{}}
+			for field, f := range m.fields {
+				mine.fields[field] = Field{Offset: f.Offset + 8}
+			}
+			own.types[typ] = mine
+		}
+		for g := range p.globals {
+			own.globals[g] = partGlobal{index: 0, slot: -1}
+		}
+		b := NewBuilder()
+		b.Add(own, Addresses{Pointer: addresses(0x1000)})
+		b.Add(p, Addresses{Slot: func(int) (target.Addr, error) { return 0x2000, nil }})
+		for _, m := range b.Layout().Members() {
+			if _, constant := p.constants[strings.TrimPrefix(m.Name, "constant ")]; !constant && !strings.HasPrefix(m.Name, "vtable ") {
+				assert.Equal(t, "own", m.Source, "%s: %s", name, m.Name)
+			}
+		}
+	}
+}
+
+// TestLikeTable fits the table of .NET 11 to descriptors of 11, in whose words the members of 10 moved.
+func TestLikeTable(t *testing.T) {
+	for name, c := range map[string]struct {
+		text string
+		want map[string]int // -1: dropped
+		last bool           // Thread.GCFrame is assumed
+	}{
+		"nothing moved": {`{"version":2,"types":{"MethodTable":{"!":64,"PerInstInfo":48},"Thread":{"ThreadLocalDataPtr":568,"CachedStackBase":120},
+			"TableSegment":{"NextSegment":1998,"RgUserData":1680,"RgValue":4096}}}`,
+			map[string]int{"MethodTable.InterfaceMap": 56, "Thread.GCFrame": 688, "Thread.TailCallArgBuffer": 608, "TableSegment.BlockType": 1560, "TableSegment.HandleTable": 2006}, true},
+		"a member before": {`{"version":2,"types":{"Thread":{"ThreadLocalDataPtr":560}}}`, map[string]int{"Thread.GCFrame": 680}, true},
+		"the newer descriptor has the end of Thread": {`{"version":2,"types":{"Thread":{"ThreadLocalDataPtr":560,"GCFrame":680}}}`,
+			map[string]int{"Thread.GCFrame": 680, "Thread.TailCallArgBuffer": 600}, false},
+		"the end moved apart": {`{"version":2,"types":{"Thread":{"ThreadLocalDataPtr":560,"GCFrame":696}}}`,
+			map[string]int{"Thread.GCFrame": 696, "Thread.TailCallArgBuffer": -1}, false},
+		"interfaces moved apart": {`{"version":2,"types":{"MethodTable":{"!":72,"PerInstInfo":48}}}`, map[string]int{"MethodTable.InterfaceMap": -1}, true},
+		"other segments": {`{"version":2,"types":{"TableSegment":{"NextSegment":2000,"RgUserData":1688,"RgValue":4096}}}`,
+			map[string]int{"TableSegment.BlockType": -1, "TableSegment.HandleTable": -1}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			own, err := ParseDescriptor([]byte(c.text), "own")
+			require.NoError(t, err)
+			cand := Candidates(target.OSLinux, target.ArchAMD64, "11.0.0")[0]
+			require.NoError(t, cand.Load(false))
+			require.NoError(t, cand.Fits(own))
+			require.NoError(t, cand.Adopt(&Part{}, own), "a type may be in any of the descriptors")
+			table := cand.Parts[0]
+			for member, want := range c.want {
+				typ, field, _ := strings.Cut(member, ".")
+				f, ok := table.types[typ].fields[field]
+				if want < 0 {
+					assert.False(t, ok, member)
+					assert.Error(t, table.doubts[member], member)
+				} else if assert.True(t, ok, "%s: %v", member, table.doubts[member]) {
+					assert.Equal(t, want, f.Offset, member)
+				}
+			}
+			assert.Equal(t, c.last, table.Assumed("Thread.GCFrame"))
+			assert.True(t, table.Assumed("StackTraceElement.IP"), "nobody describes it")
+
+			less := table.Without(map[string]error{"Thread.GCFrame": target.Unsupportedf("nothing proves it")})
+			b := NewBuilder()
+			b.Add(less, Addresses{})
+			_, err = b.Layout().Offset("Thread", "GCFrame")
+			require.ErrorIs(t, err, target.ErrUnsupported)
+			require.ErrorContains(t, err, "Thread.GCFrame of this runtime: nothing proves it")
+			assert.True(t, table.Has("Thread.GCFrame"))
+		})
+	}
+}

@@ -44,7 +44,7 @@ type Layout struct {
 	vtables   map[string]Global
 	constants map[string]constant
 	contracts map[string]string
-	refused   map[string]error // types, "global X" and "contract X" that are not believed -> why
+	refused   map[string]error // types, members, "global X" and "contract X" that are not believed -> why
 	unplaced  map[string]error // globals in slots without a proved place
 	sources   []string
 }
@@ -181,6 +181,9 @@ func (l *Layout) Offset(typ, field string) (int, error) {
 		if f, ok := t.fields[field]; ok {
 			return f.Offset, nil
 		}
+	}
+	if err := l.refused[typ+"."+field]; err != nil {
+		return 0, &Error{Type: typ + "." + field, Reason: err}
 	}
 	return 0, &Error{Type: typ, Field: field, Reason: l.refused[typ]}
 }

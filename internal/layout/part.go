@@ -33,10 +33,12 @@ type Part struct {
 	vtables   map[string]int // class -> slot
 	constants map[string]json.RawMessage
 	contracts map[string]string
-	subs      map[string]int   // sub-descriptor -> index into the pointer data
-	unknown   []string         // keys that ParseDescriptor passed over
-	lies      map[string]error // types that cannot be as the descriptor has them -> why
-	version   int              // of the descriptor's form
+	subs      map[string]int               // sub-descriptor -> index into the pointer data
+	unknown   []string                     // keys that ParseDescriptor passed over
+	doubts    map[string]error             // types that can't be as the descriptor has them, and members whose place is unknown -> why
+	assumed   map[string]bool              // members that only their neighbourhood places
+	names     map[string]map[string]string // type -> member of a newer version -> its name in the version that the table is like
+	version   int                          // of the descriptor's form
 	table     *DacTable
 }
 
@@ -125,7 +127,7 @@ func ParseDescriptor(raw []byte, source string) (*Part, error) {
 	if p.types, err = parseTypes(d.Types); err != nil {
 		return nil, err
 	}
-	p.lies = liesOf(p.types)
+	p.doubts = liesOf(p.types)
 	if p.globals, err = parseGlobals(d.Globals); err != nil {
 		return nil, err
 	}
@@ -218,8 +220,8 @@ func liesOf(types map[string]partType) map[string]error {
 // Lies returns what is wrong with the types of the descriptor, nil if nothing is. Those types are not believed; the others are.
 func (p *Part) Lies() error {
 	var out []error
-	for _, name := range slices.Sorted(maps.Keys(p.lies)) {
-		out = append(out, fmt.Errorf("type %s: %w", name, p.lies[name]))
+	for _, name := range slices.Sorted(maps.Keys(p.doubts)) {
+		out = append(out, fmt.Errorf("type %s: %w", name, p.doubts[name]))
 	}
 	return errors.Join(out...)
 }
@@ -357,6 +359,7 @@ type tableFile struct {
 	Runtime   string                                `json:"runtime"`
 	Like      string                                `json:"like"`     // the version whose offsets it has, or empty
 	Verified  []string                              `json:"verified"` // versions that it was held against
+	Names     map[string]map[string]string          `json:"names"`    // of members that have other ones than in that version
 	Types     map[string]map[string]json.RawMessage `json:"types"`
 	Globals   map[string]json.RawMessage            `json:"globals"`
 	VTables   map[string]*struct{ DacSlot int }     `json:"vtables"`
@@ -373,6 +376,7 @@ func (f *tableFile) inherit(base *tableFile) {
 		}
 	}
 	inherit(&f.Globals, base.Globals)
+	inherit(&f.Names, base.Names)
 	inherit(&f.VTables, base.VTables)
 	inherit(&f.Constants, base.Constants)
 	if f.DacTable == nil {
@@ -398,7 +402,7 @@ func parseTable(raw []byte, source string, base func(name string) ([]byte, error
 	if err != nil {
 		return nil, target.Corruptf("layout table %s: %w", source, err)
 	}
-	p := &Part{Source: source, Major: d.Runtime, Like: d.Like, Verified: d.Verified, table: d.DacTable, constants: d.Constants, vtables: map[string]int{}}
+	p := &Part{Source: source, Major: d.Runtime, Like: d.Like, Verified: d.Verified, names: d.Names, table: d.DacTable, constants: d.Constants, vtables: map[string]int{}}
 	for class, v := range d.VTables {
 		if v != nil {
 			p.vtables[class] = v.DacSlot
