@@ -92,17 +92,18 @@ func (i *Instance) describe() string {
 }
 
 // candidates returns the tables to try, those of the runtime's own version first. Tables for another processor replace
-// missing ones of that version; if the version is unknown they come last.
+// missing ones of that version; if there is none of that version at all, or it is unknown, those of others come last.
 func (i *Instance) candidates() []layout.Candidate {
 	platform, version := i.tgt.Platform(), i.Version()
 	own := layout.Candidates(platform.OS, platform.Arch, version)
+	known := slices.ContainsFunc(own, func(o layout.Candidate) bool { return i.ofMajor(o.Major) })
 	var first, last []layout.Candidate
 	for _, c := range layout.Borrowed(platform.OS, platform.Arch, version) {
 		switch {
 		case slices.ContainsFunc(own, func(o layout.Candidate) bool { return o.Major == c.Major }):
 		case i.ofMajor(c.Major):
 			first = append(first, c)
-		case version == "":
+		case !known:
 			last = append(last, c)
 		}
 	}
