@@ -189,6 +189,7 @@ func (s *survey) findRunning() *running {
 				out.tasks[at] = t
 			}
 		}
+		s.dispatched(out, t)
 		for root, err := range s.r.walker.Roots(s.ctx, t.Managed, t.OS.Registers) {
 			if err != nil {
 				break // inferred finds what waits there
@@ -206,6 +207,25 @@ func (s *survey) findRunning() *running {
 		}
 	}
 	return out
+}
+
+// dispatched records the tasks whose suspended methods a thread resumes.
+func (s *survey) dispatched(out *running, t *threads.Thread) {
+	for k, err := range shapes.Loaded[dispatcher](s.r.b) {
+		if err != nil {
+			continue
+		}
+		at, err := k.First.Of(t.Managed).Addr()
+		for last := target.Addr(0); err == nil && at > last && t.Managed.Stack.Contains(at); {
+			if task, err := k.Current.Addr(shapes.Instance(at)); err == nil && task != 0 {
+				out.tasks[task] = t
+			}
+			last = at // outer dispatchers are nearer to the stack's base
+			var next uint64
+			next, err = k.Next.Uint(shapes.Instance(at))
+			at = target.Addr(next)
+		}
+	}
 }
 
 // boxOn records that a thread runs a box if a method of the box's own class refers to it.

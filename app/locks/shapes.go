@@ -99,6 +99,14 @@ type (
 		Continuation shapes.Ref          `field:"m_continuationObject"`
 		Current      shapes.ThreadStatic `threadstatic:"t_currentTask,optional"`
 	}
+	// dispatcher is a struct on the stack of a thread that resumes methods which the runtime suspended
+	// (AsyncHelpers.CoreCLR.cs, .NET 11). Dispatchers can be nested.
+	dispatcher struct {
+		_       shapes.Type         `of:"System.Runtime.CompilerServices.AsyncDispatcherInfo"`
+		First   shapes.ThreadStatic `threadstatic:"t_current"`
+		Next    shapes.Int          `field:"Next"`
+		Current shapes.Ref          `field:"CurrentTask"`
+	}
 	// box is the task of an async method, with its state machine.
 	box struct {
 		_ shapes.Type `of:"System.Runtime.CompilerServices.AsyncTaskMethodBuilder<>+AsyncStateMachineBox<>|System.Runtime.CompilerServices.PoolingAsyncValueTaskMethodBuilder<>+StateMachineBox<>"`

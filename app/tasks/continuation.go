@@ -44,6 +44,8 @@ func (r *Reader) hop(k *kind, a target.Addr) (target.Addr, error) {
 		return k.delegate.Target.Addr(x)
 	case k.wrapper != nil:
 		return k.wrapper.Continuation.Addr(x)
+	case k.awaited != nil && k.awaited.Owner.Has():
+		return k.awaited.Owner.Addr(x)
 	}
 	return 0, nil
 }

@@ -250,6 +250,11 @@ func (r *Reader) ends(w waiter) (next target.Addr, words string, err error) {
 		a, err := s.Task.Addr(x)
 		return a, "a task, its cancellation or a timeout (Task.WaitAsync)", err
 	}
+	if w.kind.runtimeAsync {
+		if a, err := r.awaitedBy(w); a != 0 || err != nil {
+			return a, "", err
+		}
+	}
 	if w.kind.task == nil {
 		words, err := r.sourceWords(w.kind.typ)
 		return 0, words, err

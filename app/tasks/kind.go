@@ -54,6 +54,7 @@ type kind struct {
 	next     *continueWith
 	await    *awaitContinuation
 	list     *objectList
+	awaited  *awaitedContinuation
 
 	name lazy.Value[kindName]
 	said lazy.Value[*answer.AsyncName]
@@ -122,6 +123,8 @@ func (r *Reader) bind(k *kind) error {
 		bindShape(r, k, &k.await)
 	case isOf(r, k.typ, &k.list):
 		bindShape(r, k, &k.list)
+	case isOf(r, k.typ, &k.awaited):
+		bindShape(r, k, &k.awaited)
 	default:
 		_, err := shapes.Is[taskShape](r.b, k.typ)
 		return err

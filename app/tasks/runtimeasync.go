@@ -12,10 +12,10 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Methods that the runtime itself suspends (opt-in in .NET 10, the default in 11) have no state
-// machines. Each suspended method has a Continuation, which refers to its caller's. The names are
-// those of .NET 10's class library and of the sources of 11. They were not tested on a dump of such a
-// program.
+// Methods that the runtime itself suspends (opt-in in .NET 10 and 11) have no state machines. Each
+// suspended method has a Continuation, which refers to its caller's. The names are those of .NET 10's
+// class library and of the sources of 11 (AsyncHelpers.CoreCLR.cs). They were not tested on a dump of
+// such a program.
 type (
 	suspendedTask struct {
 		_     shapes.Type `of:"System.Threading.Tasks.Task"`
@@ -25,13 +25,36 @@ type (
 		_      shapes.Type `of:"System.Runtime.CompilerServices.Continuation"`
 		Next   shapes.Ref  `field:"Next"`
 		Resume shapes.Int  `field:"Resume,optional"`     // .NET 10: the code that resumes the method
-		Info   shapes.Int  `field:"ResumeInfo,optional"` // .NET 11: points to a ResumeInfo
+		Info   shapes.Int  `field:"ResumeInfo,optional"` // .NET 11: points to a CORINFO_AsyncResumeInfo
 	}
-	resumeInfo struct {
-		_  shapes.Type `of:"System.Runtime.CompilerServices.ResumeInfo"`
-		IP shapes.Int  `field:"DiagnosticIP"`
+	// awaitedContinuation is the innermost continuation of methods that await a task or a value task
+	// source directly (AsyncHelpers.TaskContinuation.cs, AsyncHelpers.ValueTaskContinuation.cs; .NET 11).
+	awaitedContinuation struct {
+		_     shapes.Type `of:"System.Runtime.CompilerServices.AsyncHelpers+TaskContinuation|System.Runtime.CompilerServices.AsyncHelpers+ValueTaskContinuation"`
+		On    shapes.Ref  `field:"Task|Source"`
+		Owner shapes.Ref  `field:"RuntimeAsyncTask,optional"` // the task of the methods
 	}
 )
+
+// diagnosticIP is the offset of DiagnosticIP in CORINFO_AsyncResumeInfo, after the pointer Resume (corinfo.h, .NET 11).
+const diagnosticIP = 8
+
+// awaitedBy returns the task or value task source that the methods of a task await, or 0 if they don't record it.
+func (r *Reader) awaitedBy(w waiter) (target.Addr, error) {
+	s, err := shapes.Bind[suspendedTask](r.b, w.kind.typ)
+	if err != nil {
+		return 0, err
+	}
+	at, err := s.State.Addr(shapes.OfAddr(w.addr))
+	if err != nil || at == 0 {
+		return 0, err
+	}
+	k, err := r.kindOf(at)
+	if err != nil || k.awaited == nil {
+		return 0, err
+	}
+	return k.awaited.On.Addr(shapes.OfAddr(at))
+}
 
 // suspended returns the methods of a task that the runtime suspended, the innermost first.
 func (r *Reader) suspended(g *answer.Gaps, k *kind, task target.Addr) []answer.AsyncPlace {
@@ -132,14 +155,12 @@ func (r *Reader) resumes(c *continuation, x shapes.Instance) (target.Addr, error
 	if info == 0 || err != nil {
 		return 0, err
 	}
-	for s, err := range shapes.Loaded[resumeInfo](r.b) {
-		if err != nil {
-			return 0, err
-		}
-		ip, err := s.IP.Uint(shapes.Instance(info))
-		return target.Addr(ip), err
+	rt := r.r.Runtime()
+	offset, err := rt.Layout().Offset("AsyncResumeInfo", "DiagnosticIP")
+	if err != nil {
+		offset = diagnosticIP
 	}
-	return 0, target.Unsupportedf("the type ResumeInfo is not loaded")
+	return target.Pointer(rt.Memory(), target.Addr(info)+target.Addr(offset))
 }
 
 // detail holds what taskstate reports beyond the state: the result, the failure, the id, and whether

@@ -121,6 +121,7 @@ type Changes struct {
 	// those of types that 10 lacks.
 	Monitors bool
 	Fields   map[string]map[string]string // by type: other names of fields
+	Types    map[string]string            // other names of types, without their namespaces
 	Damage   []testcase.Damage            // what is overwritten
 }
 
@@ -146,6 +147,11 @@ func OpenWith(t testing.TB, path string, o sosgo.Options, c Changes) *sosgo.Dump
 	}
 	for typ, fields := range c.Fields {
 		if _, err := e.rename(typ, "", fields); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for typ, name := range c.Types {
+		if _, err := e.rename(typ, name, nil); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -3,10 +3,12 @@ package disguise_test
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -15,9 +17,11 @@ import (
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/test/disguise"
 	"github.com/sosgo/sosgo/internal/test/testdump"
+	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -268,4 +272,82 @@ func TestValueTaskSources(t *testing.T) {
 	b, err := json.Marshal(got)
 	require.NoError(t, err)
 	assert.Equal(t, string(a), string(b))
+}
+
+// TestRuntimeAsync checks that the continuations of a task whose methods the runtime suspended name these methods. The names of types
+// of 11 are given to types of 10.
+func TestRuntimeAsync(t *testing.T) {
+	c := testdump.Open(t, "net10-async")
+	plain, err := c.View("")
+	require.NoError(t, err)
+	rt, err := plain.Runtime()
+	require.NoError(t, err)
+	h, err := plain.Heap()
+	require.NoError(t, err)
+	var task target.Addr
+	for o, err := range h.Objects() {
+		if name, _ := rt.TypeName(o.Type.Addr, dac.NameManaged); err == nil && strings.Contains(name, "+AsyncStateMachineBox<") && strings.Contains(name, "<Inner>") {
+			task = o.Addr
+			break
+		}
+	}
+	require.NotZero(t, task)
+	ip, method := codeAddress(t, c)
+
+	var continuation *dac.MethodTable
+	for at, err := range rt.TypesNamed("System.Runtime.CompilerServices.DynamicStaticsInfo", "") {
+		require.NoError(t, err)
+		continuation, err = rt.TrustedMethodTable(at)
+		require.NoError(t, err)
+	}
+	require.NotNil(t, continuation)
+	fields, err := rt.Fields(continuation)
+	require.NoError(t, err)
+	const place, info, thunk, first, second, state = target.Addr(0x5e1000000000), 0, 0x20, 0x40, 0x80, 16
+	objects := func(next target.Addr, resume uint64) []uint64 { // fields in the order of the type
+		words := []uint64{uint64(continuation.Addr), 0, 0, 0}
+		words[1+fields[0].Offset/8], words[1+fields[1].Offset/8] = resume, uint64(next)
+		return words
+	}
+	changes := disguise.Changes{
+		Fields: map[string]map[string]string{"System.Runtime.CompilerServices.DynamicStaticsInfo": {"_pGCStatics": "ResumeInfo", "_pNonGCStatics": "Next"}},
+		Types:  map[string]string{"System.Runtime.CompilerServices.DynamicStaticsInfo": "Continuation", "System.Runtime.CompilerServices.AsyncTaskMethodBuilder`1": "AsyncHelpers"},
+		Damage: []testdump.Damage{
+			{At: fields[1].Addr + 12, Bytes: binary.LittleEndian.AppendUint32(nil, fields[1].Offset|0x12<<27)}, // a reference
+			testdump.Words(place+info, 0, uint64(ip)),
+			testdump.Words(place+thunk, 0, 0),
+			testdump.Words(place+first, objects(place+second, uint64(place+thunk))...),
+			testdump.Words(place+second, objects(0, uint64(place+info))...),
+			testdump.Words(task+state, uint64(place+first)),
+		},
+	}
+	v, err := disguise.OpenWith(t, c.Path, c.Options(), changes).View("")
+	require.NoError(t, err)
+	got, err := v.TaskState(t.Context(), task)
+	require.NoError(t, err)
+	require.Len(t, got.Suspended, 1, "%v", got.Noted())
+	assert.Equal(t, method, got.Suspended[0].Method.S)
+	assert.NoError(t, got.Suspended[0].Method.Err)
+}
+
+// codeAddress returns an address in the code of some method on a stack, and the method's name.
+func codeAddress(t *testing.T, c *testdump.Dump) (target.Addr, string) {
+	w, err := c.Walker()
+	require.NoError(t, err)
+	list, err := c.Threads()
+	require.NoError(t, err)
+	for i := range list {
+		if list[i].Managed == nil || list[i].OS == nil {
+			continue
+		}
+		for f := range w.Walk(t.Context(), list[i].Managed, list[i].OS.Registers, stackwalk.WalkOptions{}) {
+			if md, err := f.Method(); f.Kind == stackwalk.FrameManaged && err == nil && md != nil {
+				name, err := code.Of(f.Runtime).MethodName(md, code.MethodQualified)
+				require.NoError(t, err)
+				return f.IP, name
+			}
+		}
+	}
+	require.Fail(t, "no managed frame")
+	return 0, ""
 }

@@ -637,8 +637,15 @@ var unseen = map[string]string{
 
 	// Versions without a list.
 	"tasks.continuation ResumeInfo":                                          "of .NET 11, by its source",
-	"System.Runtime.CompilerServices.ResumeInfo":                             "of .NET 11, by its source",
-	"tasks.resumeInfo DiagnosticIP":                                          "of .NET 11, by its source",
+	"System.Runtime.CompilerServices.AsyncHelpers+TaskContinuation":          "of .NET 11, by its source",
+	"System.Runtime.CompilerServices.AsyncHelpers+ValueTaskContinuation":     "of .NET 11, by its source",
+	"tasks.awaitedContinuation Task":                                         "of .NET 11, by its source",
+	"tasks.awaitedContinuation Source":                                       "of .NET 11, by its source",
+	"tasks.awaitedContinuation RuntimeAsyncTask":                             "of .NET 11, by its source",
+	"System.Runtime.CompilerServices.AsyncDispatcherInfo":                    "of .NET 11, by its source",
+	"locks.dispatcher t_current":                                             "of .NET 11, by its source",
+	"locks.dispatcher Next":                                                  "of .NET 11, by its source",
+	"locks.dispatcher CurrentTask":                                           "of .NET 11, by its source",
 	"leaks.multicast _extraData":                                             "of .NET 11, by its source",
 	"Microsoft.Extensions.DependencyInjection.ServiceLookup.ScopePool+State": "of .NET 5, by its source",
 	"Microsoft.Extensions.DependencyInjection.ServiceLookup.ScopeState":      "of .NET 5, by its source",
