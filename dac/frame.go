@@ -24,6 +24,7 @@ const (
 	FrameRedirected                         // the runtime stopped the thread
 	FrameHijack                             // the runtime replaced a return address
 	FrameFuncEval                           // a debugger's call
+	FrameInterpreter                        // interpreted methods; see Interpreted
 )
 
 // frameKinds maps the classes of frames.h to their kinds.
@@ -51,6 +52,7 @@ var frameKinds = map[string]FrameKind{
 	"RedirectedThreadFrame":         FrameRedirected,
 	"HijackFrame":                   FrameHijack,
 	"FuncEvalFrame":                 FrameFuncEval,
+	"InterpreterFrame":              FrameInterpreter,
 	"DebuggerClassInitMarkFrame":    FramePlain,
 	"DebuggerSecurityCodeMarkFrame": FramePlain,
 	"DebuggerExitFrame":             FramePlain,
@@ -72,6 +74,8 @@ type Frame struct {
 	Next  target.Addr // the frame below, 0 for the last
 	Class string      // as SOS prints it
 	Kind  FrameKind
+	// Method is the MethodDesc of the interpreted method that a copy of a FrameInterpreter stands for; else 0.
+	Method target.Addr
 }
 
 // CallsUnmanaged reports whether f marks a call from managed to unmanaged code outside the runtime.
@@ -226,7 +230,7 @@ func (r *Runtime) frameCaller(l *frameLayout, f *Frame, regs *target.Registers) 
 	switch f.Kind {
 	case FrameInlinedCall:
 		return r.inlinedCaller(l, f, regs)
-	case FrameTransition:
+	case FrameTransition, FrameInterpreter: // an InterpreterFrame is a FramedMethodFrame
 		return r.transitionCaller(l, f, regs)
 	case FrameHelper:
 		return r.helperCaller(l, f, regs)
@@ -442,7 +446,7 @@ func (r *Runtime) FrameMethod(f *Frame) (target.Addr, error) {
 	case FrameHelper:
 		return r.helperMethod(l, f)
 	}
-	return 0, nil
+	return f.Method, nil
 }
 
 // inlinedMethod: the datum is the MethodDesc of the P/Invoke, or a tagged or

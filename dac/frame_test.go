@@ -52,12 +52,15 @@ const frameLayoutJSON = `{"types": {
 	"ResumableFrame": {"TargetContextPtr": 16},
 	"HijackFrame": {"ReturnAddress": 16, "HijackArgsPtr": 24},
 	"GCFrame": {"Next": 0, "CurThread": 8, "ObjRefsPtr": 16, "NumObjRefs": 24, "MaybeInterior": 28},
+	"InterpreterFrame": {"TopInterpMethodContextFrame": 32},
+	"InterpMethodContextFrame": {"ParentPtr": 0, "NextPtr": 8, "Ip": 16, "StartIp": 24},
+	"InterpByteCodeStart": {"Method": 0}, "InterpMethod": {"MethodDesc": 8},
 	"HijackArgs": {"!": 56, "CalleeSavedRegisters": 8},
 	"CalleeSavedRegisters": {"R12": 0, "R13": 8, "R14": 16, "R15": 24, "Rbx": 32, "Rbp": 40}},
 	"globals": {"InlinedCallFrameIdentifier": ["0x1", "nuint"], "PrestubMethodFrameIdentifier": ["0x2", "nuint"],
 		"HelperMethodFrameIdentifier": ["0x3", "nuint"], "SoftwareExceptionFrameIdentifier": ["0x4", "nuint"],
 		"FaultingExceptionFrameIdentifier": ["0x5", "nuint"], "ResumableFrameIdentifier": ["0x6", "nuint"],
-		"HijackFrameIdentifier": ["0x7", "nuint"], "DebuggerExitFrameIdentifier": ["0x8", "nuint"]}, "contracts": {}, "version": 0, "baseline": "empty"}`
+		"HijackFrameIdentifier": ["0x7", "nuint"], "DebuggerExitFrameIdentifier": ["0x8", "nuint"], "InterpreterFrameIdentifier": ["0x9", "nuint"]}, "contracts": {}, "version": 0, "baseline": "empty"}`
 
 // linuxTarget is a process of which only the platform is known.
 type linuxTarget struct{ target.Target }
@@ -213,4 +216,42 @@ func FuzzFrames(f *testing.F) {
 			_, _ = r.FrameMethod(&fr)
 		}
 	})
+}
+
+// TestInterpreted checks which methods an InterpreterFrame stands for, whichever of them its hint names.
+func TestInterpreted(t *testing.T) {
+	at := func(n int) uint64 { return uint64(frameBase) + uint64(8*n) }
+	const outer, middle, inner, left, codes = 8, 12, 16, 20, 24
+	stack := func(hint uint64) []byte {
+		b := stackWords(9, frameEnd, 0, 0, hint, 0, 0, 0)
+		b = append(b, stackWords(0, at(middle), 0x10, at(codes))...)
+		b = append(b, stackWords(at(outer), at(inner), 0x20, at(codes+1))...)
+		b = append(b, stackWords(at(middle), at(left), 0x30, at(codes+2))...)
+		b = append(b, stackWords(at(inner), 0, 0, at(codes))...) // has returned
+		b = append(b, stackWords(at(codes+3), at(codes+4), at(codes+5), 0)...)
+		return append(b, stackWords(0xa, 0xb, 0xc)...) // MethodDesc of the InterpMethods at codes+3 and on, which overlap
+	}
+	for _, hint := range []int{outer, middle, inner, left} {
+		r := frameRuntime(t, stack(at(hint)))
+		f, err := r.Frame(frameBase)
+		require.NoError(t, err)
+		got, err := r.Interpreted(&f)
+		require.NoError(t, err)
+		assert.Equal(t, []target.Addr{0xc, 0xb, 0xa}, got, "hint %d", hint)
+	}
+	r := frameRuntime(t, stack(0))
+	f, err := r.Frame(frameBase)
+	require.NoError(t, err)
+	got, err := r.Interpreted(&f)
+	require.NoError(t, err)
+	assert.Empty(t, got)
+	assert.ErrorIs(t, r.UnreadReferences(&f), target.ErrUnsupported, "their variables are not read")
+	r = frameRuntime(t, stack(at(1000)))
+	_, err = r.Interpreted(&f)
+	assert.ErrorIs(t, err, target.ErrNotInDump)
+	circle := stack(at(inner))
+	binary.LittleEndian.PutUint64(circle[8*outer:], at(inner))
+	r = frameRuntime(t, circle)
+	_, err = r.Interpreted(&f)
+	assert.ErrorIs(t, err, target.ErrCorrupt)
 }

@@ -72,6 +72,21 @@ type frameOffsets struct {
 		Count      int `layout:"NumObjRefs"`
 		Interior   int `layout:"MaybeInterior|GCFlags"`
 	} `struct:"GCFrame,optional"`
+	Interpreter struct { // and the next three: .NET 11
+		Top int `layout:"TopInterpMethodContextFrame"`
+	} `struct:"InterpreterFrame,optional"`
+	Interpreted struct {
+		Code   int `layout:"StartIp"`
+		Parent int `layout:"ParentPtr"`
+		IP     int `layout:"Ip"`
+		Next   int `layout:"NextPtr"`
+	} `struct:"InterpMethodContextFrame,optional"`
+	InterpretedCode struct {
+		Method int `layout:"Method"`
+	} `struct:"InterpByteCodeStart,optional"`
+	InterpretedMethod struct {
+		MethodDesc int `layout:"MethodDesc"`
+	} `struct:"InterpMethod,optional"`
 	DynamicHelper struct {
 		Flags int `layout:"Flags|DynamicHelperFrameFlags"`
 	} `struct:"DynamicHelperFrame,optional"`

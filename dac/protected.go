@@ -117,6 +117,7 @@ var unreadReferences = map[string]string{
 	"HijackFrame":       "what the call returned whose return address the runtime replaced",
 	"PInvokeCalliFrame": "the arguments of a call through an unmanaged function pointer",
 	"TailCallFrame":     "the arguments of a tail call",
+	"InterpreterFrame":  "the variables of interpreted methods",
 }
 
 // UnreadReferences returns target.ErrUnsupported for a frame that can keep references which sosgo does not read, nil

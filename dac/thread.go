@@ -162,14 +162,30 @@ func (r *Runtime) readThread(a target.Addr) (Thread, error) {
 		return t, fmt.Errorf("Thread %016x: %w", uint64(a), rd.Err)
 	}
 	t.ExInfo = tracker
-	if thrown != 0 {
-		t.LastThrown, t.LastThrownError = target.Pointer(r.mem, thrown)
-	}
+	r.lastThrown(&t, thrown)
 	var err error
 	if t.AllocContext, err = r.allocContext(a); err != nil {
 		return t, fmt.Errorf("Thread %016x: allocation context: %w", uint64(a), err)
 	}
 	return t, nil
+}
+
+// lastThrown reads the exception of t from a handle. Since 11 the handle may have an older one while t handles an exception
+// (dotnet/runtime pull requests 127300 and 127741).
+func (r *Runtime) lastThrown(t *Thread, handle target.Addr) {
+	if t.ExInfo != 0 && r.off.ExceptionInfo.Object != layout.Absent {
+		states, err := r.ExceptionStates(t)
+		if len(states) == 0 {
+			t.LastThrownError = err
+			return
+		}
+		if t.LastThrown = states[0].Thrown; t.LastThrown != 0 {
+			return
+		}
+	}
+	if handle != 0 {
+		t.LastThrown, t.LastThrownError = target.Pointer(r.mem, handle)
+	}
 }
 
 // allocContext returns the allocation context of the Thread at a, from the Thread itself or from the runtime's thread

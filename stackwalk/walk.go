@@ -422,8 +422,21 @@ func (s *walk) emitManaged(caller *unwind.Frame, known bool) bool {
 	return more
 }
 
-// emitExplicit yields the next explicit frame.
+// emitExplicit yields the next explicit frame, or one for each of the interpreted methods that it stands for.
 func (s *walk) emitExplicit() bool {
+	methods, err := s.w.rt.Interpreted(&s.frame)
+	for _, s.frame.Method = range methods {
+		if !s.emitFrame() {
+			return false
+		}
+	}
+	if s.lost == nil {
+		s.lost = err
+	}
+	return len(methods) > 0 || s.emitFrame()
+}
+
+func (s *walk) emitFrame() bool {
 	ip, _ := s.at.Regs.IP()
 	return s.emit(Frame{Kind: FrameExplicit, IP: ip, SP: s.frame.Addr, Regs: s.at.Regs, Trust: unwind.TrustContext,
 		Runtime: s.w.rt, Explicit: s.frame})

@@ -79,7 +79,7 @@ var contracts = []contract{
 	{name: "Signature"},
 	{name: "StackWalk", implemented: []string{"1", "c1"},
 		types: "Frame InlinedCallFrame SoftwareExceptionFrame FramedMethodFrame TransitionBlock FuncEvalFrame DebuggerEval ResumableFrame HijackFrame HijackArgs " +
-			"FaultingExceptionFrame DynamicHelperFrame CalleeSavedRegisters", gives: "stacks past frames of the runtime"},
+			"FaultingExceptionFrame DynamicHelperFrame CalleeSavedRegisters InterpreterFrame InterpMethodContextFrame InterpByteCodeStart InterpMethod", gives: "stacks past frames of the runtime"},
 	{name: "StressLog"},
 	{name: "SyncBlock", implemented: []string{"1", "c1"}, types: "SyncBlock SyncTableEntry SyncBlockCache",
 		globals: "SyncBlockCache SyncTableEntries", gives: "locks that have a sync block"},

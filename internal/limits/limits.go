@@ -122,6 +122,7 @@ const (
 	QueueSegments       = 1 << 20 // of one queue: they have up to a million items each
 	TokenCallbacks      = 1 << 24 // registered with one CancellationTokenSource
 	HeldReaderLocks     = 100_000 // reader-writer locks that one thread reads, or has read
+	InterpretedMethods  = 100_000 // interpreted methods that one frame stands for
 	BlockingItems       = 1024    // monitors that one thread waits for, one inside the other
 	HillClimbing        = 1 << 16 // entries of the thread pool's log: the runtime has room for 200
 )

@@ -351,3 +351,44 @@ func codeAddress(t *testing.T, c *testdump.Dump) (target.Addr, string) {
 	require.Fail(t, "no managed frame")
 	return 0, ""
 }
+
+// TestStaleException checks that an exception that is being handled is the thread's, although its handle has another object.
+func TestStaleException(t *testing.T) {
+	c := testdump.Open(t, "net10-crash-nested")
+	rt, err := c.Runtime()
+	require.NoError(t, err)
+	threads, err := rt.Threads()
+	require.NoError(t, err)
+	offset, err := rt.Layout().Offset("Thread", "LastThrownObject")
+	require.NoError(t, err)
+	var stale []testdump.Damage
+	want := map[target.Addr]target.Addr{}
+	for i := range threads {
+		if states, err := rt.ExceptionStates(&threads[i]); err == nil && len(states) > 0 {
+			handle, err := target.Pointer(rt.Memory(), threads[i].Addr+target.Addr(offset))
+			require.NoError(t, err)
+			stale = append(stale, testdump.Words(handle, uint64(threads[i].ExposedHandle)))
+			want[threads[i].Addr] = states[0].Thrown
+		}
+	}
+	require.NotEmpty(t, stale)
+	v, err := disguise.OpenWith(t, c.Path, c.Options(), disguise.Changes{Damage: stale}).View("")
+	require.NoError(t, err)
+	other, err := v.Runtime()
+	require.NoError(t, err)
+	threads, err = other.Threads()
+	require.NoError(t, err)
+	for i := range threads {
+		if thrown := want[threads[i].Addr]; thrown != 0 {
+			assert.Equal(t, thrown, threads[i].LastThrown)
+			assert.NoError(t, threads[i].LastThrownError)
+		}
+	}
+	plain, err := c.View("")
+	require.NoError(t, err)
+	before, err := plain.Crash(t.Context())
+	require.NoError(t, err)
+	after, err := v.Crash(t.Context())
+	require.NoError(t, err)
+	assert.Equal(t, before.Exceptions, after.Exceptions)
+}

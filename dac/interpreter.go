@@ -1,0 +1,83 @@
+package dac
+
+import (
+	"fmt"
+
+	"github.com/sosgo/sosgo/internal/layout"
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/target"
+)
+
+// Interpreted lists the MethodDescs of the interpreted methods that an InterpreterFrame stands for, the innermost first
+// (docs/design/datacontracts/StackWalk.md, .NET 11). It returns the methods before an unreadable part together with the error.
+func (r *Runtime) Interpreted(f *Frame) ([]target.Addr, error) {
+	if f == nil {
+		return nil, errNoFrame
+	}
+	l, err := r.frameLayout()
+	if err != nil || f.Kind != FrameInterpreter {
+		return nil, err
+	}
+	methods, err := r.interpreted(l, f)
+	if err != nil {
+		err = fmt.Errorf("%s %016x: %w", f.Class, uint64(f.Addr), err)
+	}
+	return methods, err
+}
+
+func (r *Runtime) interpreted(l *frameLayout, f *Frame) (methods []target.Addr, err error) {
+	if l.Interpreter.Top == layout.Absent || l.Interpreted.IP == layout.Absent || l.InterpretedCode.Method == layout.Absent || l.InterpretedMethod.MethodDesc == layout.Absent {
+		return nil, target.Unsupportedf("the layout of this runtime lacks the interpreter's structures")
+	}
+	at, err := target.Pointer(r.mem, f.Addr+target.Addr(l.Interpreter.Top))
+	if err == nil {
+		at, err = r.innermost(l, at)
+	}
+	for n := 0; err == nil && at != 0; n++ {
+		if n == limits.InterpretedMethods {
+			return methods, target.Corruptf("there are more than %d interpreted methods", n)
+		}
+		rd := layout.Reader{Mem: r.mem, Base: at}
+		code, parent, ip := rd.Ptr(l.Interpreted.Code), rd.Ptr(l.Interpreted.Parent), rd.Ptr(l.Interpreted.IP)
+		if err = rd.Err; err != nil || ip == 0 {
+			break // not in use: neither are its parents
+		}
+		method, err := target.Pointer(r.mem, code+target.Addr(l.InterpretedCode.Method))
+		if err == nil {
+			method, err = target.Pointer(r.mem, method+target.Addr(l.InterpretedMethod.MethodDesc))
+		}
+		if err != nil {
+			return methods, err
+		}
+		methods = append(methods, method)
+		at = parent
+	}
+	return methods, err
+}
+
+// innermost returns the innermost method in use. The frame's own pointer is a hint: it may name an outer method, or one that has
+// returned.
+func (r *Runtime) innermost(l *frameLayout, at target.Addr) (target.Addr, error) {
+	for range limits.InterpretedMethods {
+		if at == 0 {
+			return 0, nil
+		}
+		rd := layout.Reader{Mem: r.mem, Base: at}
+		ip, parent, next := rd.Ptr(l.Interpreted.IP), rd.Ptr(l.Interpreted.Parent), rd.Ptr(l.Interpreted.Next)
+		switch {
+		case rd.Err != nil:
+			return 0, rd.Err
+		case ip == 0:
+			at = parent
+			continue
+		case next == 0:
+			return at, nil
+		}
+		inner, err := target.Pointer(r.mem, next+target.Addr(l.Interpreted.IP))
+		if err != nil || inner == 0 {
+			return at, err
+		}
+		at = next
+	}
+	return 0, target.Corruptf("there are more than %d interpreted methods", limits.InterpretedMethods)
+}
