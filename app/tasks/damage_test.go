@@ -205,3 +205,36 @@ func TestSameForAnyWorkers(t *testing.T) {
 		}
 	}
 }
+
+// TestMissingParts asks each question again and again without one of the places that its answer was read from.
+func TestMissingParts(t *testing.T) {
+	d := testdump.Open(t, "net10-async")
+	tasks := func(v *sosgo.View) (any, []error, error) { return testdump.Asked(v.Tasks(t.Context())) }
+	faulted := func(v *sosgo.View) (any, []error, error) {
+		return testdump.Asked(v.Tasks(t.Context(), sosgo.TaskOptions{Faulted: true}))
+	}
+	stacks := func(v *sosgo.View) (any, []error, error) {
+		a, err := v.AsyncStacks(t.Context())
+		if err != nil {
+			return nil, nil, err
+		}
+		noted := a.Noted()
+		for s, err := range a.Stacks { // what one lacks is noted there
+			if err != nil {
+				noted = append(noted, err)
+				continue
+			}
+			noted = append(noted, s.Noted()...)
+		}
+		return a, noted, nil
+	}
+	merged := func(v *sosgo.View) (any, []error, error) {
+		return testdump.Asked(v.AsyncStacks(t.Context(), sosgo.AsyncOptions{Form: sosgo.AsyncMerged}))
+	}
+	calls := func(v *sosgo.View) (any, []error, error) { return testdump.Asked(v.AsyncCalls(t.Context())) }
+	t.Run("tasks", func(t *testing.T) { d.Sweep(t, 600, false, tasks) })
+	t.Run("faulted", func(t *testing.T) { d.Sweep(t, 150, false, faulted) })
+	t.Run("stacks", func(t *testing.T) { d.Sweep(t, 600, false, stacks) })
+	t.Run("merged", func(t *testing.T) { d.Sweep(t, 400, false, merged) })
+	t.Run("calls", func(t *testing.T) { d.Sweep(t, 400, false, calls) })
+}

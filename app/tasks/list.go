@@ -54,7 +54,7 @@ func (s *Set) List(ctx context.Context, o ListOptions) (*answer.Tasks, error) {
 			return nil, err
 		}
 		out.Count++
-		name := s.called(it)
+		name := s.called(&out.Gaps, it)
 		k := key{it.status(), name.String()}
 		n, ok := known[k]
 		if !ok {
@@ -108,13 +108,13 @@ func (s *Set) Each(ctx context.Context) iter.Seq2[*answer.AsyncFrame, error] {
 }
 
 // called returns the async method of an item, or its other name.
-func (s *Set) called(it *item) answer.Text {
-	return s.r.calledAt(waiter{it.addr, it.kind})
+func (s *Set) called(g *answer.Gaps, it *item) answer.Text {
+	return s.r.calledAt(g, waiter{it.addr, it.kind})
 }
 
 // faulted lists a failed task unless its exceptions have been observed.
 func (s *Set) faulted(out *answer.Tasks, it *item, limit int) {
-	seen, list, err := s.r.faults(it)
+	seen, list, err := s.r.faults(&out.Gaps, it)
 	out.Note(err)
 	switch {
 	case seen:
@@ -122,13 +122,14 @@ func (s *Set) faulted(out *answer.Tasks, it *item, limit int) {
 	case limit > 0 && len(out.Faults) == limit:
 		out.More++
 	default:
-		out.Faults = append(out.Faults, answer.FaultedTask{Task: it.addr, Name: s.called(it), Exceptions: list})
+		out.Faults = append(out.Faults, answer.FaultedTask{Task: it.addr, Name: s.called(&out.Gaps, it), Exceptions: list})
 	}
 }
 
 // faults returns the exceptions of a failed task, and whether they were observed. A task with
 // unobserved exceptions reports them to TaskScheduler.UnobservedTaskException when it is finalized.
-func (r *Reader) faults(it *item) (seen bool, list []answer.TaskException, err error) {
+// Texts that are missing are noted in g.
+func (r *Reader) faults(g *answer.Gaps, it *item) (seen bool, list []answer.TaskException, err error) {
 	list = []answer.TaskException{}
 	detail, err := shapes.Bind[taskDetail](r.b, it.kind.typ)
 	if err != nil {
@@ -163,7 +164,7 @@ func (r *Reader) faults(it *item) (seen bool, list []answer.TaskException, err e
 	for a, lerr := range r.listed(l, faults.Addr) {
 		if lerr == nil && a != 0 && len(list) < maxFaults {
 			var e answer.TaskException
-			if e, lerr = r.exception(a); lerr == nil {
+			if e, lerr = r.exception(g, a); lerr == nil {
 				list = append(list, e)
 			}
 		}
@@ -181,7 +182,7 @@ const maxFaults = 1000
 const messageChars = 1024
 
 // exception describes the exception in an ExceptionDispatchInfo.
-func (r *Reader) exception(info target.Addr) (answer.TaskException, error) {
+func (r *Reader) exception(g *answer.Gaps, info target.Addr) (answer.TaskException, error) {
 	o, err := r.r.Object(info)
 	if err != nil {
 		return answer.TaskException{}, err
@@ -194,11 +195,11 @@ func (r *Reader) exception(info target.Addr) (answer.TaskException, error) {
 		return answer.TaskException{}, err
 	}
 	name, err := o.Type.ManagedName()
-	out := answer.TaskException{Object: o.Addr, Type: answer.Text{S: name, Err: err}}
+	out := answer.TaskException{Object: o.Addr, Type: g.Text(name, err)}
 	e, x, err := shapes.BindObject[exceptionShape](r.b, o)
 	if err == nil {
 		out.Message.S, _, err = e.Message.Text(x, messageChars)
 	}
-	out.Message.Err = err
+	out.Message = g.Text(out.Message.S, err)
 	return out, nil
 }

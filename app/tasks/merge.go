@@ -160,7 +160,7 @@ func (s *Set) Count(o StackOptions) (*answer.Async, error) {
 		if !o.matches(it) || !o.Tasks && !it.kind.async() || !o.Completed && it.completed() {
 			continue
 		}
-		name := s.r.nameOf(it.kind, it.addr)
+		name := s.r.nameOf(&out.Gaps, it.kind, it.addr)
 		n, ok := known[name]
 		if !ok {
 			if n, ok = byText[name.Name.String()]; !ok {

@@ -1,6 +1,7 @@
 package tasks
 
 import (
+	"cmp"
 	"sync"
 
 	"github.com/sosgo/sosgo/answer"
@@ -17,42 +18,53 @@ type actionKey struct {
 
 // actionNames caches the names of tasks that run a delegate.
 type actionNames struct {
-	known sync.Map // actionKey -> *answer.AsyncName
+	known sync.Map // actionKey -> actionName
 }
 
-// actionName returns the name of a task that runs a delegate's method, or nil if it is unknown.
-func (r *Reader) actionName(k *kind, delegate target.Addr) *answer.AsyncName {
-	call, ok := r.call(delegate)
-	if !ok {
-		return nil
+// An actionName is the name of a task with the method that it runs, or with words in the method's place and the reason.
+type actionName struct {
+	name *answer.AsyncName
+	err  error
+}
+
+// actionName returns the name of a task that runs a delegate's method.
+func (r *Reader) actionName(k *kind, delegate target.Addr) actionName {
+	call, err := r.call(delegate)
+	if err != nil {
+		return k.running("", err)
 	}
 	key := actionKey{k, call.Entry | call.MethodDesc}
 	if n, ok := r.actions.known.Load(key); ok {
-		return n.(*answer.AsyncName)
+		return n.(actionName)
 	}
-	var out *answer.AsyncName
-	if name, err := r.methodName(call); err == nil {
-		n := k.answerName()
-		out = &answer.AsyncName{Type: n.Type, Name: n.Name}
-		if out.Name.Err == nil {
-			out.Name.S += " {" + name + "}"
-		}
-	}
+	out := k.running(r.methodName(call))
 	r.actions.known.Store(key, out)
 	return out
 }
 
+// running names a task of the kind that runs a method.
+func (k *kind) running(method string, err error) actionName {
+	if err != nil {
+		method = answer.Absent(err)
+	}
+	n := *k.answerName()
+	if n.Name.Err == nil {
+		n.Name.S += " {" + method + "}"
+	}
+	return actionName{&n, err}
+}
+
 // call returns the call that a delegate makes; for several, the last.
-func (r *Reader) call(delegate target.Addr) (objects.DelegateCall, bool) {
+func (r *Reader) call(delegate target.Addr) (objects.DelegateCall, error) {
 	o, err := r.r.Object(delegate)
 	if err != nil {
-		return objects.DelegateCall{}, false
+		return objects.DelegateCall{}, err
 	}
-	calls, _ := o.Delegate()
+	calls, err := o.Delegate()
 	if len(calls) == 0 {
-		return objects.DelegateCall{}, false
+		return objects.DelegateCall{}, cmp.Or(err, error(target.Corruptf("the delegate %016x calls nothing", uint64(delegate))))
 	}
-	return calls[len(calls)-1], true
+	return calls[len(calls)-1], nil
 }
 
 // methodName returns a delegate's method with its parameters.

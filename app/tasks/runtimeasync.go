@@ -196,7 +196,7 @@ func (r *Reader) describeTask(out *answer.TaskState, k *kind, o objects.Object) 
 	}
 	if out.Status == Faulted {
 		it := item{addr: o.Addr, kind: k}
-		seen, list, err := r.faults(&it)
+		seen, list, err := r.faults(&out.Gaps, &it)
 		out.Note(err)
 		out.Exceptions, out.Observed = list, seen
 	}

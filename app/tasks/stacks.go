@@ -320,7 +320,7 @@ func (b *builder) frame(out *answer.AsyncStack, at step) {
 func (b *builder) describe(g *answer.Gaps, f *answer.AsyncFrame, i int32) {
 	it := &b.items[i]
 	f.MethodTable = it.kind.typ.MT.Addr
-	f.AsyncName = b.r.nameOf(it.kind, it.addr)
+	f.AsyncName = b.r.nameOf(g, it.kind, it.addr)
 	switch {
 	case it.kind.box != nil:
 		f.Kind = answer.AsyncMethod
@@ -365,7 +365,7 @@ func (b *builder) describeOther(g *answer.Gaps, f *answer.AsyncFrame) {
 		return
 	}
 	f.MethodTable = k.typ.MT.Addr
-	f.AsyncName = b.r.nameOf(k, f.Object)
+	f.AsyncName = b.r.nameOf(g, k, f.Object)
 	if name, err := b.r.b.Definition(k.typ); err == nil {
 		f.Meaning = meanings[name]
 	}
@@ -385,20 +385,21 @@ func (b *builder) fields(g *answer.Gaps, f *answer.AsyncFrame, it *item) {
 	f.Fields = b.r.fieldList(g, it)
 }
 
-// nameOf returns the name of an object.
-func (r *Reader) nameOf(k *kind, a target.Addr) *answer.AsyncName {
+// nameOf returns the name of an object, and notes in g what it lacks.
+func (r *Reader) nameOf(g *answer.Gaps, k *kind, a target.Addr) *answer.AsyncName {
 	if k.task != nil && !k.machine() {
-		if action, err := k.task.Action.Addr(shapes.OfAddr(a)); err == nil && action != 0 {
-			if n := r.actionName(k, action); n != nil {
-				return n
-			}
+		action, err := k.task.Action.Addr(shapes.OfAddr(a))
+		g.Note(err)
+		if err == nil && action != 0 {
+			n := r.actionName(k, action)
+			g.Note(n.err)
+			return n.name
 		}
 	}
 	if sentinel, err := r.completionSentinel(); err == nil && sentinel == a {
 		return completedName
 	}
-	n := k.answerName()
-	return n
+	return k.answerName()
 }
 
 // completedName is the name of the object that replaces a continuation that has run.

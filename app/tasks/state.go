@@ -59,7 +59,7 @@ func (r *Reader) DescribeState(a target.Addr) (*answer.TaskState, error) {
 
 // describeWaits adds what a task waits for and what waits for it.
 func (r *Reader) describeWaits(out *answer.TaskState, w waiter) {
-	out.Name = r.calledAt(w)
+	out.Name = r.calledAt(&out.Gaps, w)
 	if k := w.kind; k.machine() && !Flags(out.Flags).Completed() {
 		x, m, err := r.machineOf(k, w.addr)
 		var state int32
@@ -109,7 +109,7 @@ func (r *Reader) link(g *answer.Gaps, a target.Addr) answer.TaskLink {
 		out.Name.Err = err
 		return out
 	}
-	out.Name = r.calledAt(waiter{a, k})
+	out.Name = r.calledAt(g, waiter{a, k})
 	if k.task != nil {
 		flags, err := k.task.Flags.Uint(shapes.OfAddr(a))
 		if g.Note(err); err == nil {
@@ -121,14 +121,17 @@ func (r *Reader) link(g *answer.Gaps, a target.Addr) answer.TaskLink {
 	return out
 }
 
-// calledAt returns the name of an object; for a state machine, its method.
-func (r *Reader) calledAt(w waiter) answer.Text {
+// calledAt returns the name of an object; for a state machine, its method. It notes in g what it lacks.
+func (r *Reader) calledAt(g *answer.Gaps, w waiter) answer.Text {
 	if w.kind.machine() {
-		if _, m, err := r.machineOf(w.kind, w.addr); err == nil {
-			if name, err := m.methodName(); err == nil {
+		_, m, err := r.machineOf(w.kind, w.addr)
+		if err == nil {
+			var name string
+			if name, err = m.methodName(); err == nil {
 				return answer.Text{S: name}
 			}
 		}
+		g.Note(err)
 	}
-	return r.nameOf(w.kind, w.addr).Name
+	return r.nameOf(g, w.kind, w.addr).Name
 }
