@@ -82,7 +82,7 @@ func (v *View) Summary(ctx context.Context, o ...SummaryOptions) (*answer.Summar
 		} else {
 			s.Note(err)
 		}
-		if !option(o).NoHeap {
+		if !option(o).NoHeap && !q.StacksOnly() {
 			s.Note(q.summarizeHeap(s))
 		}
 		s.NoteFirst(q.notes)
@@ -331,11 +331,15 @@ func (v *View) Stacks(ctx context.Context, o ...StackOptions) (*answer.Stacks, e
 	})
 }
 
-// stackWalker returns the walker of stacks. For native frames the runtime is not needed: why it can't be opened is noted.
+// stackWalker returns the walker of stacks. For native frames the runtime is not needed: why it can't be opened is noted. A dump
+// without any of the runtime's data has native frames alone.
 func (q *question) stackWalker(native bool) (*stackwalk.Walker, error) {
 	w, err := q.Walker()
-	if err == nil || !native {
+	switch {
+	case err == nil || !native && !q.StacksOnly():
 		return w, err
+	case q.StacksOnly():
+		return q.NativeWalker(), nil
 	}
 	q.note(err)
 	return q.NativeWalker(), nil

@@ -69,7 +69,11 @@ func (d *Dump) fitStructure(m *target.Module, file *image.Image) (string, error)
 		}
 		return "", fmt.Errorf("too little of it is in the dump: %s", &fit)
 	}
-	return "", errors.New("no runtime that could be read has loaded it")
+	words, err := d.fitReturnAddresses(m, file)
+	if errors.Is(err, errFewReturns) {
+		err = errors.New("no runtime that could be read has loaded it, and " + err.Error())
+	}
+	return words, err
 }
 
 // moduleOf returns the runtime's module that m is the image of, or another mapping of
@@ -186,11 +190,16 @@ func (d *Dump) needsFile(m *target.Module) bool {
 }
 
 // Symbols names native code by what the process's modules export, and the methods of
-// NativeAOT programs by the names that these keep for their stack traces.
+// NativeAOT programs by the names that these keep for their stack traces. In a dump without any of the runtime's data, it
+// names precompiled methods by the files of their modules.
 func (d *Dump) Symbols() *image.Symbols {
 	d = d.orNone()
 	s := image.NewSymbols(d.read, d.file.Modules())
 	for _, inst := range d.Runtimes() {
+		if d.viewOf(inst).StacksOnly() {
+			s.AlsoNamed(d.precompiledNamer())
+			break
+		}
 		if inst.Flavor != dac.FlavorNativeAOT {
 			continue
 		}

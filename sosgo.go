@@ -141,6 +141,8 @@ type Dump struct {
 	users    *inuse.Gate // who builds a graph
 	runtimes lazy.Value[[]*dac.Instance]
 	witness  lazy.Value[[]*dac.Runtime]
+	// stackWords are words on stacks that may be return addresses; see fitReturnAddresses.
+	stackWords lazy.Value[[]target.Addr]
 
 	mu    sync.Mutex
 	views map[*dac.Instance]*View

@@ -155,6 +155,13 @@ func (v *View) Runtime() (*dac.Runtime, error) {
 	return v.runtime.Get(v.inst.Open)
 }
 
+// StacksOnly reports whether the dump has none of the runtime's data; see dac.StacksOnlyError. Threads are those of the operating system then,
+// and NativeWalker walks their stacks.
+func (v *View) StacksOnly() bool {
+	_, err := v.Runtime()
+	return errors.As(err, new(*dac.StacksOnlyError))
+}
+
 // Heap opens the runtime's GC heap.
 func (v *View) Heap() (*heap.Heap, error) {
 	return v.heap.Get(func() (*heap.Heap, error) {
@@ -347,12 +354,15 @@ func (v *View) otherRuntimes() []*dac.Runtime {
 
 // Threads returns all threads of the process, joined with those that the runtime
 // knows; see threads.List. Where the runtime can't be opened they are those of
-// the operating system, with the error.
+// the operating system, with the error; without an error where the dump has none of the runtime's data.
 func (v *View) Threads() ([]Thread, error) {
 	if v.dump == nil {
 		return nil, errNoDump
 	}
 	rt, err := v.Runtime()
+	if v.StacksOnly() {
+		err = nil
+	}
 	list, lerr := threads.List(v.dump.file, rt)
 	if err == nil {
 		err = lerr
@@ -373,7 +383,11 @@ func (v *View) BriefCrash() *answer.Crash { return crash.DescribeBriefly(v.proce
 
 // process returns what package crash looks at.
 func (v *View) process() crash.Process {
-	return crash.Process{Target: v.of().file, Memory: v.of().mem, Threads: v.Threads, Runtime: v.Runtime, Walker: v.Walker, Resolve: v.Resolve}
+	p := crash.Process{Target: v.of().file, Memory: v.of().mem, Threads: v.Threads, Runtime: v.Runtime, Walker: v.Walker, Resolve: v.Resolve}
+	if v.StacksOnly() {
+		p.Symbols, p.Walker = v.of().Symbols(), func() (*stackwalk.Walker, error) { return v.NativeWalker(), nil }
+	}
+	return p
 }
 
 // Diagnose looks at everything that can keep sosgo from an answer, with members

@@ -20,10 +20,12 @@ type Crash struct {
 	Contexts   []CrashContext     `json:"contexts,omitempty" doc:"where the thread stood, the best first"`
 	ExceptionTree
 	Carried []CarriedException `json:"carried,omitempty" doc:"the exceptions of all threads"`
-	Stack   []CrashFrame       `json:"stack,omitempty" doc:"managed frames of the thread, leaf first; circles of calls are folded"`
+	Stack   []CrashFrame       `json:"stack,omitempty" doc:"managed frames of the thread, leaf first; circles of calls are folded. If the dump has stacks alone, all frames"`
 	Frames  int                `json:"frames,omitempty" doc:"number of the stack's frames before folding"`
 	Waiting *Waiting           `json:"waiting,omitempty" doc:"what the threads of a process wait for that had not crashed"`
 
+	// StacksOnly reports that the dump has none of the runtime's data: Stack has the frames of all code.
+	StacksOnly bool `json:"-"`
 	// Alive: nothing says that the process had crashed.
 	Alive bool `json:"-"`
 	// Record is what a NativeAOT process wrote about itself, nil for others.
@@ -107,6 +109,14 @@ type CrashContext struct {
 	SP     Maybe[target.Addr] `json:"sp,omitzero" doc:"stack pointer"`
 	FP     Maybe[target.Addr] `json:"fp,omitzero" doc:"frame pointer"`
 	Where  string             `json:"where,omitempty" doc:"method, or module and offset, of the instruction"`
+	Place  *CodePlace         `json:"place,omitempty" doc:"of the instruction in its module"`
+}
+
+// A CodePlace is an instruction's place in the build of a module. It is the same in every process that runs the build.
+type CodePlace struct {
+	Module string `json:"module" doc:"file name of the module"`
+	Build  string `json:"build,omitempty" doc:"its build id, or time stamp and size; absent if the dump does not record it"`
+	Offset Hex    `json:"offset" doc:"of the instruction from the module's base"`
 }
 
 // The states of a CarriedException.
@@ -131,6 +141,8 @@ type CrashFrame struct {
 	SP          target.Addr `json:"sp" doc:"stack pointer"`
 	IP          target.Addr `json:"ip" doc:"instruction pointer"`
 	Method      Text        `json:"method" doc:"method, or kind of frame"`
+	Place       *CodePlace  `json:"place,omitempty" doc:"of the instruction in its module, if no method is known"`
+	Guess       string      `json:"guess,omitempty" doc:"how the frame was found, if without unwind data: by frame pointer or by scan"`
 	File        string      `json:"file,omitempty" doc:"source file"`
 	Line        int         `json:"line,omitempty" doc:"line in it"`
 	AtException bool        `json:"atException,omitempty" doc:"the walk began here: at the registers of the exception that the dump was written for, and not those that the thread had then"`

@@ -79,10 +79,13 @@ type RuntimeDiagnosis struct {
 	DescriptorError string `json:"descriptorError,omitempty" doc:"why the contract descriptor in the process is refused, with its address"`
 	// Contracts are those of the process's contract descriptor.
 	Contracts []Contract `json:"contracts,omitempty" doc:"contracts of the runtime's descriptor, by name"`
-	Foreign   string     `json:"foreignLayout,omitempty" doc:"version that the layout was measured on, if it or the processor is another (8.0 on x64): the probes alone speak for it"`
-	Globals   string     `json:"globals,omitempty" doc:"how the entries of the runtime's table of globals differ from the known ones"`
-	Probes    []Probe    `json:"probes,omitempty" doc:"checks of the layout against the process"`
-	Error     string     `json:"error,omitempty" doc:"why the runtime could not be opened"`
+	// Known is the catalogue's layout for a runtime that can't be opened because the dump has none of its data.
+	Known     string  `json:"knownLayout,omitempty" doc:"layout that the catalogue has for a runtime of whose data the dump holds nothing"`
+	Candidate bool    `json:"layoutIsCandidate,omitempty" doc:"knownLayout is of another build of the version: nothing else speaks for it"`
+	Foreign   string  `json:"foreignLayout,omitempty" doc:"version that the layout was measured on, if it or the processor is another (8.0 on x64): the probes alone speak for it"`
+	Globals   string  `json:"globals,omitempty" doc:"how the entries of the runtime's table of globals differ from the known ones"`
+	Probes    []Probe `json:"probes,omitempty" doc:"checks of the layout against the process"`
+	Error     string  `json:"error,omitempty" doc:"why the runtime could not be opened"`
 }
 
 // A LayoutSource is a source of what is known about a runtime's structures.

@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"fmt"
 	"iter"
 	"reflect"
 	"slices"
@@ -85,6 +86,7 @@ type Frame struct {
 	Exact        string             `json:"exact,omitempty" doc:"the method with the frame's type arguments, if its code is shared by instances and the method's name has System.__Canon"`
 	Module       string             `json:"module,omitempty" doc:"file name of the module"`
 	Offset       *uint64            `json:"offset,omitempty" doc:"absent where neither is known; of the instruction pointer in the method, or in the module of a native frame"`
+	Generated    bool               `json:"generated,omitempty" doc:"of a native frame: it is in code that a runtime made which can't be read, a compiled method or a stub"`
 	Symbol       string             `json:"symbol,omitempty" doc:"of a native frame: what the module exports there"`
 	SymbolOffset uint64             `json:"symbolOffset,omitempty" doc:"of the instruction pointer from the symbol"`
 	File         string             `json:"file,omitempty" doc:"source file"`
@@ -107,6 +109,19 @@ func (f *Frame) Name() string {
 		return f.Exact
 	}
 	return f.Method.String()
+}
+
+// NativeName names the code of a native frame: by the symbol before it or the module, with the distance from there.
+func (f *Frame) NativeName() string {
+	switch {
+	case f.Generated:
+		return "[code made by the runtime: a compiled method or a stub]"
+	case f.Symbol != "":
+		return fmt.Sprintf("%s!%s+%#x", f.Module, f.Symbol, f.SymbolOffset)
+	case f.Module != "" && f.Offset != nil:
+		return fmt.Sprintf("%s+%#x", f.Module, *f.Offset)
+	}
+	return "[code in no module]"
 }
 
 // FrameRegisters are the registers of a frame, as far as they are known.

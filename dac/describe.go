@@ -19,6 +19,11 @@ func (inst *Instance) Describe() answer.Runtime {
 		Address: inst.Module.Base, Size: inst.Module.Size, Path: inst.Module.Path, SingleFile: inst.SingleFile,
 		Exports: Exports(inst.Image, inst.Module.Base, true),
 	}
+	if inst.headless {
+		for i := range r.Exports {
+			r.Exports[i].Err.Err = target.ErrNotInDump
+		}
+	}
 	if id := inst.Identity; len(id.BuildID) > 0 {
 		r.Identity = hex.EncodeToString(id.BuildID)
 	} else {

@@ -71,12 +71,14 @@ type Instance struct {
 	threadIDs  lazy.Value[map[uint32]bool]
 	stacks     lazy.Value[map[uint32]target.Range]
 	aot        lazy.Value[*nativeImage]
+	headless   bool // known by name and identity alone; see findStacksOnly
 }
 
 // Find returns the CLRs of a process. Every module is examined, whatever its name: in a single-file application the main
 // executable is the runtime. mem is t's memory, or an overlay of it. Modules that the dump alone excludes are not read
 // through mem, nor are those without the sign of a runtime when another module is one. So a module's file is opened only
-// when it can decide something.
+// when it can decide something. Of a minidump with nothing but stacks, a runtime is found by the name of its library, and
+// can't be opened: see StacksOnlyError.
 func Find(t target.Target, mem target.Memory, files ModuleFiles) []*Instance {
 	t, mem = absent.Process(t), absent.Memory(mem)
 	mods := t.Modules()
@@ -103,6 +105,9 @@ func Find(t target.Target, mem target.Memory, files ModuleFiles) []*Instance {
 		if inst := examineHidden(t, mem, files, &mods[i]); inst != nil {
 			out = append(out, inst)
 		}
+	}
+	if len(out) == 0 {
+		out = findStacksOnly(t, mem, files)
 	}
 	for i, inst := range out {
 		inst.others = slices.Delete(slices.Clone(out), i, i+1)

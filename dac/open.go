@@ -46,6 +46,9 @@ func (i *Instance) Open() (*Runtime, error) {
 		return nil, target.Unsupportedf("%s is the CLR of a 32-bit process (%v): its objects, types, heap and managed stacks can't be read; "+
 			"modules, threads, registers and memory can", target.BaseName(i.Module.Path), platform.Arch)
 	}
+	if i.headless {
+		return nil, &StacksOnlyError{i.Module.Path, i.Version()}
+	}
 	own, tried := i.ownParts()
 	candidates := i.candidates()
 	if len(candidates) == 0 {
@@ -76,6 +79,9 @@ func (i *Instance) Open() (*Runtime, error) {
 		if i.ofMajor(c.Major) {
 			break // the runtime's own version and the probes agree
 		}
+	}
+	if best == nil && i.stacksOnly() {
+		return nil, &StacksOnlyError{i.Module.Path, i.Version()}
 	}
 	if best == nil {
 		return nil, &LayoutError{Runtime: i.describe(), Tried: tried}

@@ -1,7 +1,6 @@
 package dac
 
 import (
-	"errors"
 	"strings"
 
 	"github.com/sosgo/sosgo/metadata"
@@ -140,20 +139,5 @@ func (m *Module) MethodDefName(t metadata.Token) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	row, err := md.MethodDef(t.Row())
-	if err != nil {
-		return "", err
-	}
-	owner, err1 := md.MethodOwner(t.Row())
-	full, err2 := md.TypeDefFullName(owner)
-	name, err3 := md.String(row.Name)
-	blob, err4 := md.Blob(row.Signature)
-	if err := errors.Join(err1, err2, err3, err4); err != nil {
-		return "", err
-	}
-	sig, err := metadata.ParseMethodSig(blob)
-	if err != nil {
-		return "", err
-	}
-	return metadata.FormatMethod(full+"."+name, &sig, md.Names()), nil
+	return md.MethodDefName(t.Row())
 }

@@ -2,6 +2,7 @@ package metadata
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"strconv"
 )
@@ -317,4 +318,24 @@ func appendShapeECMA(dst []byte, s *ArrayShape) []byte {
 		dst = strconv.AppendInt(append(dst, ' '), int64(n), 10)
 	}
 	return dst
+}
+
+// MethodDefName returns the name of the method in row rid of MethodDef, with its type and parameters.
+func (md *Metadata) MethodDefName(rid uint32) (string, error) {
+	row, err := md.MethodDef(rid)
+	if err != nil {
+		return "", err
+	}
+	owner, err1 := md.MethodOwner(rid)
+	full, err2 := md.TypeDefFullName(owner)
+	name, err3 := md.String(row.Name)
+	blob, err4 := md.Blob(row.Signature)
+	if err := errors.Join(err1, err2, err3, err4); err != nil {
+		return "", err
+	}
+	sig, err := ParseMethodSig(blob)
+	if err != nil {
+		return "", err
+	}
+	return FormatMethod(full+"."+name, &sig, md.Names()), nil
 }

@@ -53,7 +53,7 @@ func (d *Describer) Frame(f *Frame) *answer.Frame {
 	}
 	_, known := f.Regs.IP()
 	out := &answer.Frame{Kind: f.Kind.String(), IP: f.place(f.IP, known), Trust: f.Trust.String(), Guessed: f.Trust < unwind.TrustUnwind,
-		AtException: f.AtException, Err: answer.Reason{Err: f.Err}}
+		AtException: f.AtException, Generated: f.Generated, Err: answer.Reason{Err: f.Err}}
 	_, known = f.Regs.SP()
 	out.SP = f.place(f.SP, known)
 	if f.Kind == FrameExplicit {
@@ -93,7 +93,7 @@ const sharedArgument = "System.__Canon"
 
 // symbol names native code by the exports of its module.
 func (d *Describer) symbol(f *Frame, out *answer.Frame) {
-	if f.Kind != FrameNative || d.options.Symbols == nil {
+	if f.Kind != FrameNative || f.Generated || d.options.Symbols == nil {
 		return
 	}
 	if s, ok := d.options.Symbols.At(f.IP); ok && s.Name != "" {

@@ -54,7 +54,10 @@ type Frame struct {
 	Code     code.Info     // for FrameManaged
 	Explicit dac.Frame     // for FrameExplicit
 	Module   target.Module // for FrameNative: the module of IP, zero if there is none
-	Count    int           // for FrameOther: the number of frames it stands for
+	// Generated reports for FrameNative that IP is in code that a runtime made which can't be read: a compiled method, or a
+	// stub. Module is zero then.
+	Generated bool
+	Count     int // for FrameOther: the number of frames it stands for
 
 	// Lost is set if managed activations may be missing before the frame. Either the native code of a thread in
 	// cooperative mode could not be unwound to its caller, or the previous explicit frame does not have its caller.

@@ -2,6 +2,8 @@ package stackwalk
 
 import (
 	"errors"
+	"sort"
+	"strings"
 	"sync"
 
 	"github.com/sosgo/sosgo/dac/code"
@@ -32,6 +34,10 @@ func (m *codeMap) InCode(ip target.Addr) bool {
 	if m.native.InCode(ip) {
 		return true
 	}
+	if len(m.runtimes) == 0 && m.native.module(ip) == nil {
+		x := m.native.mapped() // what programs compile at run time is in no module
+		return x.contains(ip)
+	}
 	for _, rt := range m.runtimes {
 		_, err := rt.MethodAt(ip)
 		if err == nil {
@@ -60,6 +66,39 @@ type nativeCode struct {
 	arch    target.Arch
 	modules []target.Module // sorted by Base
 	tables  []moduleCode    // parallel to modules
+	mapped  func() executable
+}
+
+// executable is what the dump records of executable memory.
+type executable struct {
+	known  bool           // the dump records what memory is for
+	ranges []target.Range // executable and not writable, by address
+}
+
+// executableIn lists the executable memory of t, without what is writable, too: pages of data may be so.
+func executableIn(t target.Target) executable {
+	var x executable
+	for r := range t.Regions() {
+		x.known = x.known || r.Prot&target.ProtExec != 0
+		if r.Prot&(target.ProtExec|target.ProtWrite) == target.ProtExec {
+			x.ranges = append(x.ranges, target.Range{Start: r.Start, End: r.Start + target.Addr(r.Size)})
+		}
+	}
+	return x
+}
+
+func (x *executable) contains(a target.Addr) bool {
+	i := sort.Search(len(x.ranges), func(i int) bool { return x.ranges[i].End > a })
+	return i < len(x.ranges) && x.ranges[i].Contains(a)
+}
+
+// generated is the file in which the runtime keeps code that it makes: what it compiles, and its stubs. It maps the file
+// executable in one place and writable in another (minipal/Unix/doublemapping.cpp of .NET 7 and later, memfd_create).
+const generated = "/memfd:doublemapper"
+
+// IsGenerated reports whether m is a part of the file of generated code. The kernel names it as deleted.
+func IsGenerated(m *target.Module) bool {
+	return m != nil && strings.TrimSuffix(m.Path, " (deleted)") == generated
 }
 
 // moduleCode is the code of one module.
@@ -71,7 +110,8 @@ type moduleCode struct {
 func newNativeCode(t target.Target, mem target.Memory) *nativeCode {
 	t = absent.Process(t)
 	mods := t.Modules()
-	return &nativeCode{mem: mem, arch: t.Platform().Arch, modules: mods, tables: make([]moduleCode, len(mods))}
+	return &nativeCode{mem: mem, arch: t.Platform().Arch, modules: mods, tables: make([]moduleCode, len(mods)),
+		mapped: sync.OnceValue(func() executable { return executableIn(t) })}
 }
 
 // module returns the module at a, nil if there is none.
@@ -100,11 +140,15 @@ func (n *nativeCode) FindCode(ip target.Addr) (unwind.Code, bool) {
 	return unwind.Code{}, false
 }
 
-// InCode reports whether ip is in the code of a module.
+// InCode reports whether ip is in the code of a module. For a module without readable headers, the dump's record of
+// executable memory decides, if it has one.
 func (n *nativeCode) InCode(ip target.Addr) bool {
 	m := n.at(ip)
 	if m == nil {
 		return false
+	}
+	if x := n.mapped(); len(m.Code) == 0 && x.known {
+		return x.contains(ip)
 	}
 	for _, r := range m.Code {
 		if r.Contains(ip) {

@@ -379,6 +379,9 @@ func (s *walk) unwindNative() (bool, error) {
 	if !s.emitActivation(FrameNative) {
 		return false, nil
 	}
+	if err == nil && !more && s.at.Trust < unwind.TrustUnwind {
+		err = s.cut()
+	}
 	if err != nil || !more {
 		s.blind = true // the explicit frames may lead on
 		return err == nil || s.hasFrame, err
@@ -400,6 +403,20 @@ func (s *walk) unwindNative() (bool, error) {
 	return true, nil
 }
 
+// cut returns an error if the dump does not hold the stack to its end. Guesses end there, too.
+func (s *walk) cut() error {
+	sp, _ := s.at.Regs.SP()
+	for r := range s.w.target.Regions() {
+		if end := r.Start + target.Addr(r.Stored); r.Start <= sp && sp < end {
+			if r.Stored < r.Size {
+				return fmt.Errorf("the stack from %#x on: %w", uint64(end), target.ErrNotInDump)
+			}
+			break
+		}
+	}
+	return nil
+}
+
 // emitActivation yields the current registers as an activation.
 func (s *walk) emitActivation(k FrameKind) bool {
 	ip, _ := s.at.Regs.IP()
@@ -407,7 +424,9 @@ func (s *walk) emitActivation(k FrameKind) bool {
 	f := Frame{Kind: k, IP: ip, SP: sp, Regs: s.at.Regs, Trust: s.at.Trust, Exact: s.at.Exact}
 	if k == FrameManaged {
 		f.Runtime, f.Code = s.w.rt, s.code
-	} else if m := s.w.codes.native.module(ip); m != nil {
+	} else if m := s.w.codes.native.module(ip); IsGenerated(m) {
+		f.Generated = true
+	} else if m != nil {
 		f.Module = *m
 	}
 	return s.emit(f)

@@ -9,6 +9,7 @@ package summary
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
@@ -47,7 +48,9 @@ func AddCrash(s *answer.Summary, c *answer.Crash) {
 	frames := methods(c)
 	s.Top = top(frames)
 	parts := append([]string{"crash", kind}, frames[:min(len(frames), crashFrames)]...)
-	if len(frames) == 0 && c.Where != "" {
+	if places := places(c); len(frames) == 0 && len(places) > 0 {
+		parts, s.Top = append(parts, places...), c.Contexts[0].Where
+	} else if len(frames) == 0 && c.Where != "" {
 		parts = append(parts, withoutOffset(c.Where))
 	}
 	s.Signature = Signature(parts...)
@@ -71,11 +74,35 @@ func methods(c *answer.Crash) []string {
 		return out
 	}
 	for _, f := range c.Stack {
-		if f.Method.Err == nil && f.Method.S != "" && !strings.HasPrefix(f.Method.S, "[") {
+		if f.Place == nil && !c.StacksOnly && f.Method.Err == nil && f.Method.S != "" && !strings.HasPrefix(f.Method.S, "[") {
 			out = append(out, withoutOffset(f.Method.S))
 		}
 	}
 	return out
+}
+
+// places returns where a process died if no method is known: the place of the instruction in the build of its module. If it is in code that the runtime made, which is elsewhere in each process, the first place of its callers follows.
+func places(c *answer.Crash) []string {
+	if len(c.Contexts) == 0 {
+		return nil
+	}
+	if p := c.Contexts[0].Place; p != nil {
+		return []string{placeName(p)}
+	}
+	for i := range c.Stack {
+		if p := c.Stack[i].Place; p != nil {
+			return []string{placeName(p), "generated code"}
+		}
+	}
+	return nil
+}
+
+// placeName names a place. Without the build of the module the offset means nothing in another process.
+func placeName(p *answer.CodePlace) string {
+	if p.Build == "" {
+		return p.Module
+	}
+	return fmt.Sprintf("%s (%s)+%#x", p.Module, p.Build, uint64(p.Offset))
 }
 
 // top returns the first frame of the program itself, or else the first.

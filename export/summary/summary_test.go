@@ -41,6 +41,15 @@ func TestCrashSignature(t *testing.T) {
 
 	native := &answer.Crash{Reason: "SIGSEGV", Code: "11", Where: "libc.so.6+0x1234"}
 	assert.Equal(t, summed(native).Signature, summed(&answer.Crash{Code: "11", Where: "libc.so.6+0x99"}).Signature)
+	at := func(build string, offset answer.Hex) *answer.Crash {
+		return &answer.Crash{Code: "11", StacksOnly: true, Stack: []answer.CrashFrame{{Method: answer.Text{S: "libcoreclr.so+0x10"}}},
+			Contexts: []answer.CrashContext{{Where: "libcoreclr.so+0x10", Place: &answer.CodePlace{Module: "libcoreclr.so", Build: build, Offset: offset}}}}
+	}
+	assert.Equal(t, "libcoreclr.so+0x10", summed(at("build id 01", 16)).Top)
+	assert.Equal(t, summed(at("build id 01", 16)).Signature, summed(at("build id 01", 16)).Signature)
+	assert.NotEqual(t, summed(at("build id 01", 16)).Signature, summed(at("build id 01", 32)).Signature)
+	assert.NotEqual(t, summed(at("build id 01", 16)).Signature, summed(at("build id 02", 16)).Signature)
+	assert.Equal(t, summed(at("", 16)).Signature, summed(at("", 32)).Signature, "an offset in an unknown build is no place")
 	alive := summed(&answer.Crash{Alive: true, Reason: "nothing"})
 	assert.False(t, alive.Crashed)
 	assert.Equal(t, "nothing", alive.Reason, "it says why it tells of no crash")

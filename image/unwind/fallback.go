@@ -114,9 +114,32 @@ func (c *Cursor) scan(f *Frame) bool {
 		}
 		c.fallback(f, TrustScan, ip, a+8)
 		f.Regs.ForgetFP()
+		c.scanned = true
+		if fp, ok := c.pushed(a, sp); ok {
+			f.Regs.SetFP(fp)
+		}
 		return true
 	}
 	return false
+}
+
+// pushed returns the caller's frame pointer that a function on x64 pushes below the return address at a. It is one if it
+// points to another pair of them, further up. sp is the stack pointer of the function.
+func (c *Cursor) pushed(a, sp target.Addr) (target.Addr, bool) {
+	if a < sp+8 {
+		return 0, false
+	}
+	v, err := c.win.Uint64(a - 8)
+	fp := target.Addr(v)
+	if err != nil || !c.inStack(fp, a+8) {
+		return 0, false
+	}
+	b, err := c.win.Bytes(fp, 16)
+	if err != nil {
+		return 0, false
+	}
+	next, ip := target.Addr(binary.LittleEndian.Uint64(b)), target.Addr(binary.LittleEndian.Uint64(b[8:]))
+	return fp, (next == 0 || c.inStack(next, fp+16)) && ip != 0 && c.u.codes.InCode(ip-1)
 }
 
 // fallback replaces f by a caller with only these registers known.

@@ -29,13 +29,18 @@ func OpenPData(mem target.Memory, arch target.Arch, base target.Addr, table targ
 	return p
 }
 
+// RuntimeFunctionSize returns the number of bytes of a RUNTIME_FUNCTION (winnt.h): on x64 it has the end of the code, too.
+func RuntimeFunctionSize(arch target.Arch) int {
+	if arch == target.ArchARM64 {
+		return 8
+	}
+	return 12
+}
+
 // Find finds the code at ip. Code of the image that the table does not list is a leaf function, by the convention. It
 // reports false where the table can't be read.
 func (p *PData) Find(ip target.Addr) (Code, bool) {
-	size := 12
-	if p.arch == target.ArchARM64 {
-		size = 8
-	}
+	size := RuntimeFunctionSize(p.arch)
 	if ip < p.base || uint64(ip-p.base) > 1<<32-1 {
 		return Code{}, false
 	}

@@ -133,6 +133,7 @@ type Cursor struct {
 	win      *target.Window
 	stack    target.Range
 	switches int
+	scanned  bool // a scan found a frame: those that follow from it must return to where a call ends
 }
 
 // Cursor returns a Cursor for a stack. The range bounds what the fallbacks believe; empty means that it is not known.
@@ -171,6 +172,9 @@ func (c *Cursor) StepIn(f *Frame, code Code, least Trust) (bool, error) {
 	if err == nil {
 		err = c.check(f, &next)
 	}
+	if ip, _ := next.Regs.IP(); err == nil && c.scanned && !next.Exact && !(c.u.codes.InCode(ip-1) && c.afterCall(f.Regs.Arch, ip)) {
+		err = target.Corruptf("the frame that a scan led to at %#x returns to %#x, where no call ends", uint64(f.Lookup()), uint64(ip))
+	}
 	switch {
 	case err == errEnd:
 		return false, nil
@@ -189,6 +193,9 @@ func (c *Cursor) StepIn(f *Frame, code Code, least Trust) (bool, error) {
 	}
 	if least <= TrustFP && (c.link(f) || c.framePointer(f)) || least <= TrustScan && c.scan(f) {
 		return true, nil
+	}
+	if least <= TrustScan && code.Format == FormatNone && (f.Trust == TrustScan || f.Trust == TrustFP) {
+		return false, nil // a guess led here, and there is nothing more to guess
 	}
 	return false, err
 }

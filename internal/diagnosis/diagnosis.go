@@ -4,6 +4,7 @@ package diagnosis
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
@@ -96,10 +97,14 @@ type builder struct {
 // parts diagnoses the parts of the chosen runtime.
 func (g *builder) parts() {
 	rt, err := g.Open(g.Chosen)
-	if err != nil {
+	if errors.As(err, new(*dac.StacksOnlyError)) {
+		g.stacksOnly()
+	} else if err != nil {
 		if g.Chosen.Flavor == dac.FlavorCoreCLR {
 			g.want(&g.Chosen.Module, "the runtime itself: its version and its contract descriptor")
 		}
+	}
+	if err != nil {
 		if g.Source.Members {
 			g.Fail(err)
 		}
@@ -111,6 +116,28 @@ func (g *builder) parts() {
 	}
 	if g.Source.Members {
 		g.Diagnosis.Members = rt.DescribeLayout()
+	}
+}
+
+// stacksOnly diagnoses a dump with stacks alone: module files make the difference between frames by unwind data and guesses.
+func (g *builder) stacksOnly() {
+	stacks := g.stacks()
+	g.Parts = []answer.PartDiagnosis{{Part: answer.PartHeap, State: answer.PartMissing, Detail: "the dump holds stacks alone", Advice: heapAdvice}, stacks}
+	var lacking []*target.Module
+	found := map[string]bool{} // by path: assemblies are mapped twice, and the file stands for one of them
+	modules := g.Source.File.Modules()
+	for i := range modules {
+		m := &modules[i]
+		if f, err := g.ModuleFile(m); err == nil {
+			g.Used, found[m.Path] = append(g.Used, f), true
+		} else if target.BaseName(m.Path) == "System.Private.CoreLib.dll" || m.Base == g.Chosen.Module.Base {
+			lacking = append(lacking, m)
+		}
+	}
+	for _, m := range lacking {
+		if !found[m.Path] {
+			g.want(m, "frames of its code by unwind data instead of guesses, and names")
+		}
 	}
 }
 
@@ -126,6 +153,9 @@ func (d *Source) runtime(inst *dac.Instance) answer.RuntimeDiagnosis {
 		r.DescriptorError = err.Error()
 	}
 	rt, err := d.Open(inst)
+	if errors.As(err, new(*dac.StacksOnlyError)) {
+		r.Known, r.Candidate = inst.KnownLayout()
+	}
 	if err != nil {
 		r.Error = err.Error()
 		return r
@@ -204,7 +234,32 @@ func (d *Source) stacks() answer.PartDiagnosis {
 		}
 	}
 	p.Detail = fmt.Sprintf("%d of %d threads", there, len(threads))
-	return measured(p, there, uint64(len(threads)))
+	p = measured(p, there, uint64(len(threads)))
+	if cut := d.cutStacks(); cut > 0 && p.State == answer.PartWhole {
+		p.State, p.Detail = answer.PartPartly, fmt.Sprintf("%s; of %d only the part near the top", p.Detail, cut)
+	}
+	return p
+}
+
+// cutStacks counts the threads whose stacks the dump holds in part: crash reporters keep some kilobytes of each.
+func (d *Source) cutStacks() int {
+	var tops []target.Addr
+	for _, t := range d.File.Threads() {
+		if sp, ok := t.Registers.SP(); ok {
+			tops = append(tops, sp)
+		}
+	}
+	slices.Sort(tops)
+	cut := 0
+	for r := range d.File.Regions() { // by address, as tops
+		for len(tops) > 0 && tops[0] < r.Start+target.Addr(r.Size) {
+			if r.Stored < r.Size && r.Start <= tops[0] && tops[0] < r.Start+target.Addr(r.Stored) {
+				cut++
+			}
+			tops = tops[1:]
+		}
+	}
+	return cut
 }
 
 // metadata counts the modules whose metadata can be read.

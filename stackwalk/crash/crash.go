@@ -11,6 +11,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/image"
 	"github.com/sosgo/sosgo/internal/absent"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/stackwalk/threads"
@@ -39,6 +40,8 @@ type Process struct {
 	Walker func() (*stackwalk.Walker, error)
 	// Resolve describes an address. It is used by Describe only and may be nil.
 	Resolve func(ctx context.Context, a target.Addr) *answer.Address
+	// Symbols name native code. They are used by Describe only and may be nil.
+	Symbols *image.Symbols
 }
 
 // ThreadID returns the OS id of the thread that the dump of t was written for: the one that raised the exception or

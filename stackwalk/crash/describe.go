@@ -11,6 +11,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/dac/code"
+	"github.com/sosgo/sosgo/image"
 	"github.com/sosgo/sosgo/internal/absent"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/stackwalk/threads"
@@ -105,7 +106,9 @@ func (d *describer) describe() {
 	rt, err := d.p.Runtime()
 	if d.rt = rt; err != nil {
 		d.rt = nil
-		d.out.Note(err)
+		if d.out.StacksOnly = errors.As(err, new(*dac.StacksOnlyError)); !d.out.StacksOnly {
+			d.out.Note(err)
+		}
 	}
 	d.record()
 	if t := d.died.Thread; t != nil {
@@ -113,6 +116,9 @@ func (d *describer) describe() {
 		d.out.ThreadName = d.out.Text(t.Name())
 	}
 	d.contexts()
+	if d.out.StacksOnly {
+		d.nativeStack()
+	}
 	if d.rt == nil {
 		d.conclude()
 		return
@@ -316,7 +322,7 @@ func (d *describer) context(source string, regs *target.Registers) {
 		return
 	}
 	if c.IP.Err == nil {
-		c.Where = d.where(c.IP.Value)
+		c.Where, c.Place = d.where(c.IP.Value), d.place(c.IP.Value)
 	}
 	d.out.Contexts = append(d.out.Contexts, c)
 }
@@ -338,13 +344,50 @@ func (d *describer) where(ip target.Addr) string {
 			}
 		}
 	}
-	modules := d.p.Target.Modules()
-	for i := range modules {
-		if modules[i].Contains(ip) {
-			return fmt.Sprintf("%s+%#x", target.BaseName(modules[i].Path), uint64(ip-modules[i].Base))
-		}
+	if m := target.ModuleAt(d.p.Target.Modules(), ip); m != nil {
+		return fmt.Sprintf("%s+%#x", target.BaseName(m.Path), uint64(ip-m.Base))
 	}
 	return ""
+}
+
+// place returns the place of an instruction in its module, nil if it is in none.
+func (d *describer) place(ip target.Addr) *answer.CodePlace {
+	m := target.ModuleAt(d.p.Target.Modules(), ip)
+	if m == nil || stackwalk.IsGenerated(m) {
+		return nil
+	}
+	out := &answer.CodePlace{Module: target.BaseName(m.Path), Offset: answer.Hex(ip - m.Base)}
+	if id := image.IdentityOf(d.p.Target, m); id.Known() {
+		out.Build = id.String()
+	}
+	return out
+}
+
+// nativeStack adds the frames of the thread that died in a dump with stacks alone: by unwind data of module files, by frame
+// pointers, or by a scan.
+func (d *describer) nativeStack() {
+	t := d.died.Thread
+	if t == nil || t.OS == nil {
+		return
+	}
+	walker, err := d.p.Walker()
+	if err != nil {
+		d.out.Note(err)
+		return
+	}
+	describer := stackwalk.NewDescriber(stackwalk.DescribeOptions{Symbols: d.p.Symbols}, &d.out.Gaps)
+	for f := range walker.Walk(d.ctx, nil, t.OS.Registers, stackwalk.WalkOptions{Native: true}) {
+		if f.Err != nil {
+			d.out.Note(fmt.Errorf("the stack ends at %#x: %w", uint64(f.SP), f.Err))
+		}
+		d.out.Frames++
+		row := describer.Frame(&f)
+		out := answer.CrashFrame{SP: f.SP, IP: f.IP, Method: answer.Text{S: row.NativeName()}, Place: d.place(f.IP), AtException: f.AtException}
+		if row.Guessed {
+			out.Guess = row.Trust
+		}
+		d.out.Stack = append(d.out.Stack, out)
+	}
 }
 
 // carried describes the exceptions of all threads.

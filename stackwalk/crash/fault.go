@@ -182,7 +182,7 @@ func (d *describer) calledFrom() string {
 // there is none.
 func (d *describer) caller() string {
 	for i := range d.out.Stack {
-		if m := d.out.Stack[i].Method; m.Err == nil && !strings.HasPrefix(m.S, "ILStubClass.") {
+		if m := d.out.Stack[i].Method; m.Err == nil && !d.out.StacksOnly && !strings.HasPrefix(m.S, "ILStubClass.") {
 			return m.S
 		}
 	}

@@ -75,7 +75,10 @@ func (x *profiler) thread(ctx context.Context, t *Thread) {
 func (x *profiler) frame(f *stackwalk.Frame) answer.ProfileFrame {
 	d := x.describer.Frame(f)
 	out := answer.ProfileFrame{IP: f.IP, Name: d.Method.String(), Module: d.Module, File: d.File, Line: d.Line}
-	if f.Kind == stackwalk.FrameNative {
+	switch {
+	case f.Generated:
+		out.Name = d.NativeName()
+	case f.Kind == stackwalk.FrameNative:
 		out.Name = fmt.Sprintf("%#x", uint64(f.IP))
 		if x.o.Symbols != nil {
 			if s, ok := x.o.Symbols.At(f.IP); ok {

@@ -163,11 +163,12 @@ export interface CrashAnnotation {
 }
 
 export interface CrashContext {
-  fp?: string | null; ip?: string | null; source: string; sp?: string | null; where?: string;
+  fp?: string | null; ip?: string | null; place?: CodePlace; source: string; sp?: string | null; where?: string;
 }
 
 export interface CrashFrame {
-  atException?: boolean; cycle?: number; file?: string; ip: string; line?: number; method: string | null; repeat?: number; sp: string;
+  atException?: boolean; cycle?: number; file?: string; guess?: string; ip: string; line?: number; method: string | null; place?: CodePlace;
+  repeat?: number; sp: string;
 }
 
 export interface CrashSignal {
@@ -224,9 +225,10 @@ export interface Fragment {
 
 export interface Frame {
   arguments?: Array<Variable> | null; atException?: boolean; count?: number; cycle?: number; error?: string; exact?: string; file?: string;
-  frame?: string; ip?: string | null; kind: string; line?: number; locals?: Array<Variable> | null; method?: string | null;
-  methodDesc?: string; module?: string; offset?: number; osId: number; references?: Array<Root> | null; registers?: Record<string, string>;
-  repeat?: number; runtime?: number; sp?: string | null; symbol?: string; symbolOffset?: number; trust: string;
+  frame?: string; generated?: boolean; ip?: string | null; kind: string; line?: number; locals?: Array<Variable> | null;
+  method?: string | null; methodDesc?: string; module?: string; offset?: number; osId: number; references?: Array<Root> | null;
+  registers?: Record<string, string>; repeat?: number; runtime?: number; sp?: string | null; symbol?: string; symbolOffset?: number;
+  trust: string;
 }
 
 export interface FreeSpace {
@@ -412,8 +414,8 @@ export interface RootPath {
 
 export interface RuntimeDiagnosis {
   base: string; chosen: boolean; contracts?: Array<Contract> | null; descriptorError?: string; error?: string; foreignLayout?: string;
-  globals?: string; identity: string; index: number; kind: string; layout?: Array<LayoutSource> | null; localFile?: string; path: string;
-  probes?: Array<Probe> | null; proof?: string; version?: string;
+  globals?: string; identity: string; index: number; kind: string; knownLayout?: string; layout?: Array<LayoutSource> | null;
+  layoutIsCandidate?: boolean; localFile?: string; path: string; probes?: Array<Probe> | null; proof?: string; version?: string;
 }
 
 export interface SQLPool {
@@ -525,6 +527,10 @@ export interface AsyncWaiter {
 
 export interface AsyncWork {
   frames: Array<AsyncFrame> | null; reason?: string | null;
+}
+
+export interface CodePlace {
+  build?: string; module: string; offset: string;
 }
 
 export interface CollectionItem {

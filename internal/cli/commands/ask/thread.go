@@ -106,12 +106,16 @@ func threadBy(find func([]threads.Thread, uint32) *threads.Thread, list []thread
 }
 
 // Walker walks stacks. Where native frames are wanted it walks those of a process
-// whose runtime can't be opened, too: native frames alone, and the reason is a warning.
+// whose runtime can't be opened, too: native frames alone, and the reason is a warning. A dump without any of the runtime's data
+// has no other frames.
 func Walker(c *cli.Context, native bool) (*stackwalk.Walker, error) {
 	v := View(c)
 	w, err := v.Walker()
-	if err == nil || !native {
+	switch {
+	case err == nil || !native && !v.StacksOnly():
 		return w, err
+	case v.StacksOnly():
+		return v.NativeWalker(), nil
 	}
 	c.Warn(err)
 	return v.NativeWalker(), nil
@@ -145,7 +149,10 @@ func RunningThreads(c *cli.Context, list []threads.Thread, rt *dac.Runtime) []*t
 // Stacks returns the managed threads that an OS thread runs, and their Walker. Where native frames are wanted those of a
 // process without a runtime that can be opened are walked, too; see Walker.
 func Stacks(c *cli.Context, native bool) (*stackwalk.Walker, []*threads.Thread, error) {
-	walker, err := Walker(c, native)
+	walker, err := View(c).Walker()
+	if native {
+		walker, err = Walker(c, true)
+	}
 	if err != nil {
 		return nil, nil, err
 	}

@@ -53,11 +53,12 @@ func askStacks(c *cli.Context, o *exportOptions) (*answer.Profile, error) {
 		return nil, c.Usagef("-export %s makes no JSON result; give it a file with -o", o.Export)
 	}
 	o.title = target.BaseName(c.Session.Path())
-	walker, list, err := ask.Stacks(c, o.Native)
+	native := o.Native || ask.View(c).StacksOnly()
+	walker, list, err := ask.Stacks(c, native)
 	if err != nil {
 		return nil, err
 	}
-	profile, err := threads.Profile(c.Context(), walker, list, threads.ProfileOptions{Native: o.Native, Symbols: ask.Dump(c).Symbols()})
+	profile, err := threads.Profile(c.Context(), walker, list, threads.ProfileOptions{Native: native, Symbols: ask.Dump(c).Symbols()})
 	if err != nil || o.Out == "" {
 		return profile, err
 	}

@@ -226,6 +226,12 @@ func runtimeDiagnosis(p *report.Page, r *answer.RuntimeDiagnosis, o DiagnosisOpt
 	} else {
 		fact(p, "", "file not found: %v", r.FileErr)
 	}
+	switch {
+	case r.Candidate:
+		fact(p, "", "the catalogue does not have this build; its layout for the version is a candidate: %s", r.Known)
+	case r.Known != "":
+		fact(p, "", "the catalogue has this build: %s", r.Known)
+	}
 	if r.DescriptorError != "" {
 		fact(p, "", "refused: %s", r.DescriptorError)
 	}

@@ -233,7 +233,11 @@ func threadName(t *answer.Thread) string {
 // stack is the stack of the thread that died. Of frames that repeat themselves the first round is written.
 func (w *crashWriter) stack(x *answer.Crash) {
 	if len(x.Stack) > 0 {
-		w.p.Print("\nManaged stack of the thread")
+		title := "Managed stack"
+		if x.StacksOnly {
+			title = "Stack"
+		}
+		w.p.Printf("\n%s of the thread", title)
 		if folded := x.Frames; folded > len(x.Stack) {
 			w.p.Printf(" (%s frames)", report.Commas(uint64(folded)))
 		}
@@ -243,6 +247,9 @@ func (w *crashWriter) stack(x *answer.Crash) {
 	for i := range x.Stack {
 		f := &x.Stack[i]
 		where := place(f.File, f.Line)
+		if f.Guess != "" {
+			where += " (found by " + f.Guess + ")"
+		}
 		if f.AtException {
 			where += atException
 		}

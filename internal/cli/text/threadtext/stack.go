@@ -98,7 +98,9 @@ func (w *frameWriter) callSite(f *answer.Frame) string {
 			fmt.Fprintf(&b, "[%d frames of the runtime #%d: use -runtime %d]", f.Count, *f.Runtime, *f.Runtime)
 		}
 	case answer.FrameNative:
-		if f.Symbol != "" {
+		if f.Generated {
+			b.WriteString(f.NativeName())
+		} else if f.Symbol != "" {
 			fmt.Fprintf(&b, "%s!%s + %d", report.Escape(f.Module), report.Escape(f.Symbol), f.SymbolOffset)
 		} else {
 			b.WriteString(report.Escape(f.Module))

@@ -1,0 +1,86 @@
+package dac
+
+import (
+	"fmt"
+
+	"github.com/sosgo/sosgo/image"
+	"github.com/sosgo/sosgo/internal/layout"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A StacksOnlyError reports that the dump has none of a runtime's data: minidumps of crash reporters have the stacks of threads and
+// no other memory. It is a target.ErrNotInDump.
+type StacksOnlyError struct {
+	Module  string // path of the runtime's library
+	Version string // of the runtime, "" if unknown
+}
+
+func (e *StacksOnlyError) Error() string {
+	version := e.Version
+	if version == "" {
+		version = "of unknown version"
+	}
+	return fmt.Sprintf("the dump holds stacks and none of the data of .NET %s (%s): objects, types and managed threads are %v",
+		version, target.BaseName(e.Module), target.ErrNotInDump)
+}
+
+// Unwrap returns target.ErrNotInDump.
+func (e *StacksOnlyError) Unwrap() error { return target.ErrNotInDump }
+
+// Advice returns what answers without the runtime's data, and what kind of dump has them.
+func (e *StacksOnlyError) Advice() string {
+	return "crashinfo, clrstack, threads and modules answer from the stacks; a dump of kind heap or full has the rest " +
+		"(DOTNET_DbgEnableMiniDump=1, dotnet-dump collect)"
+}
+
+// findStacksOnly returns the runtimes that are known by their names and identities alone: the dump has neither their headers nor
+// their data. A module of whose data it has some is left to Headless.
+func findStacksOnly(t target.Target, mem target.Memory, files ModuleFiles) []*Instance {
+	var out []*Instance
+	for _, m := range t.Modules() {
+		if !namedRuntime(m.Path) || target.Available(mem, m.Base, 2) {
+			continue
+		}
+		inst := &Instance{Index: len(out), Module: m, Image: new(image.Image), Identity: image.IdentityOf(mem, &m), tgt: t, mem: mem, files: files, headless: true}
+		if inst.stacksOnly() {
+			out = append(out, inst)
+		}
+	}
+	return out
+}
+
+// fewBytes is less than any dump with data of a runtime has of its library. Crash reporters keep some hundred bytes around
+// the instructions and pointers of threads.
+const fewBytes = 4096
+
+// stacksOnly reports whether the dump has none of the data of the runtime's library.
+func (i *Instance) stacksOnly() bool {
+	stored, end := uint64(0), i.Module.Base+target.Addr(i.Module.Size)
+	for r := range i.tgt.Regions() {
+		if r.Start >= end {
+			break
+		}
+		from, to := max(r.Start, i.Module.Base), min(r.Start+target.Addr(r.Stored), end)
+		if from < to {
+			stored += uint64(to - from)
+		}
+	}
+	return stored < fewBytes
+}
+
+// KnownLayout names the catalogue's layout for the runtime's build, or of a newer build of its version, which is then a
+// candidate: nothing but the version speaks for it. It is empty for a version that the catalogue does not have.
+func (i *Instance) KnownLayout() (name string, candidate bool) {
+	if i == nil || i.tgt == nil || i.Flavor == FlavorNativeAOT {
+		return "", false
+	}
+	if b, err := layout.KnownBuild(i.Identity); err == nil && b != nil {
+		return b.Part.Source, false
+	}
+	for _, c := range i.candidates() {
+		if c.Lender == "" && i.ofMajor(c.Major) && c.Load(true) == nil {
+			return c.Parts[0].Source, true
+		}
+	}
+	return "", false
+}

@@ -1,0 +1,169 @@
+package acceptance_test
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/image/unwind"
+	"github.com/sosgo/sosgo/internal/cli"
+	"github.com/sosgo/sosgo/internal/test/testcase"
+	"github.com/sosgo/sosgo/internal/test/testdump"
+	"github.com/sosgo/sosgo/stackwalk"
+	"github.com/sosgo/sosgo/target"
+)
+
+// openStacksOnly opens a dump without any of the runtime's data.
+func openStacksOnly(t *testing.T, raw []byte, o sosgo.Options) (*sosgo.Dump, *sosgo.View) {
+	t.Helper()
+	o.NoLocalFiles = true
+	d, err := sosgo.OpenReaderAt(target.BytesSource(raw), int64(len(raw)), o)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = d.Close() })
+	v, err := d.View("")
+	require.NoError(t, err)
+	require.True(t, v.StacksOnly())
+	_, err = v.Runtime()
+	require.ErrorIs(t, err, target.ErrNotInDump)
+	require.ErrorAs(t, err, new(*dac.StacksOnlyError))
+	return d, v
+}
+
+// TestGameServers: minidumps of a crash reporter in a process with a CLR have the runtime's version, a stack for each thread and a
+// signature for each place where the process died. What the dump can't have is refused with the reason, and is no warning
+// of what it can.
+func TestGameServers(t *testing.T) {
+	signatures := map[string]string{}
+	for name, top := range map[string]string{"1": "libcoreclr.so+0x372f38", "2": "swiftlys2.so+0x414452", "5": "libcoreclr.so+0x373050"} {
+		raw := testcase.Foreign(t, "game-server__"+name+".dmp")
+		d, v := openStacksOnly(t, raw, sosgo.Options{})
+		require.Len(t, d.Runtimes(), 1)
+		assert.Equal(t, "10.0.0", d.Runtimes()[0].Version())
+		assert.Equal(t, "build id 8a4a22884b211673a2fbc3dd10f4e6a1897d29a9", d.Runtimes()[0].Identity.String())
+		s, err := v.Summary(t.Context())
+		require.NoError(t, err)
+		assert.Empty(t, s.Noted())
+		assert.Equal(t, top, s.Top)
+		assert.NotContains(t, signatures, s.Signature)
+		signatures[s.Signature] = name
+
+		list, err := v.Threads()
+		require.NoError(t, err)
+		assert.Greater(t, len(list), 60)
+		generated := 0
+		for i := range list {
+			frames := 0
+			for f := range v.NativeWalker().Walk(t.Context(), nil, list[i].OS.Registers, stackwalk.WalkOptions{}) {
+				frames++
+				assert.True(t, frames == 1 || f.Trust < unwind.TrustUnwind, "without module files all but the first frame is a guess")
+				if f.Generated {
+					generated++
+				}
+			}
+			assert.Greater(t, frames, 1, "thread %x", list[i].ID())
+		}
+		assert.Greater(t, generated, 10)
+		for line, code := range map[string]int{"info": 0, "crashinfo": 0, "clrstack": 0, "clrstack -all": 0, "threads": 0, "modules": 0,
+			"eeversion": 0, "doctor": 0, "runtimes": 0, "stacks": 0, "dumpheap -stat": cli.ExitNotInDump, "clrthreads": cli.ExitNotInDump,
+			"dumpstack": cli.ExitNotInDump, "parallelstacks": cli.ExitNotInDump, "waits": cli.ExitNotInDump} {
+			got := runLines(t.Context(), raw, 1, line)
+			assert.Equal(t, code, got.code, line)
+			if code != 0 {
+				assert.Contains(t, got.stderr, "the dump holds stacks and none of the data of .NET 10.0.0 (libcoreclr.so)", line)
+				assert.Contains(t, got.stderr, "dump of kind heap or full", line)
+			} else if line != "eeversion" {
+				assert.Empty(t, got.stderr, line)
+			}
+		}
+		doctor := runArgs(t.Context(), raw, "-d", "dump", "doctor")
+		assert.Contains(t, doctor.stdout, "the catalogue does not have this build; its layout for the version is a candidate")
+	}
+}
+
+// TestStacksOnly compares the stacks of a dump with nothing but stacks with those of the whole dump: with module files, each frame that
+// is no scan is a frame, precompiled methods have their names, and few frames are lost; without them each frame is marked.
+func TestStacksOnly(t *testing.T) {
+	testdump.Corpus(t, testcase.Named("net10-stacks-full"), func(t *testing.T, whole *testdump.Dump) int {
+		type place struct{ ip, sp target.Addr }
+		truth := map[place]string{}
+		wv, err := whole.View("")
+		require.NoError(t, err)
+		list, err := wv.Threads()
+		require.NoError(t, err)
+		w, err := wv.Walker()
+		require.NoError(t, err)
+		for i := range list {
+			if list[i].OS == nil {
+				continue
+			}
+			for f := range w.Walk(t.Context(), list[i].Managed, list[i].OS.Registers, stackwalk.WalkOptions{Native: true}) {
+				if f.Kind != stackwalk.FrameExplicit {
+					truth[place{f.IP, f.SP}], _ = f.Name()
+				}
+			}
+		}
+		raw := testdump.StacksOnly(whole.Dump)
+		d, v := openStacksOnly(t, raw, whole.Options())
+		symbols := d.Symbols()
+		frames, generated, named := 0, 0, 0
+		for _, th := range d.Target().Threads() {
+			for f := range v.NativeWalker().Walk(t.Context(), nil, th.Registers, stackwalk.WalkOptions{}) {
+				frames++
+				if f.Trust == unwind.TrustScan {
+					continue
+				}
+				name, ok := truth[place{f.IP, f.SP}]
+				assert.True(t, ok, "thread %x: %v is no frame: ip %v, sp %v", th.ID, f.Trust, f.IP, f.SP)
+				if f.Generated {
+					generated++
+				} else if s, ok := symbols.At(f.IP); ok && strings.HasSuffix(s.Module.Path, ".dll") && s.Name != "" {
+					named++
+					assert.Equal(t, name, s.Name)
+				}
+			}
+		}
+		t.Logf("%d of %d frames, %d generated, %d precompiled by name", frames, len(truth), generated, named)
+		assert.Greater(t, frames, len(truth)*9/10)
+		assert.Greater(t, generated, 200)
+		assert.Greater(t, named, 50)
+
+		_, alone := openStacksOnly(t, raw, sosgo.Options{})
+		for _, th := range d.Target().Threads() {
+			n := 0
+			for f := range alone.NativeWalker().Walk(t.Context(), nil, th.Registers, stackwalk.WalkOptions{}) {
+				n++
+				assert.True(t, n == 1 || f.Trust < unwind.TrustUnwind)
+			}
+			assert.Positive(t, n)
+		}
+		return frames
+	})
+}
+
+// TestReturnAddressProof: return addresses on stacks prove the file of an assembly, and belie that of another build.
+func TestReturnAddressProof(t *testing.T) {
+	testdump.Corpus(t, testcase.Named("net10-stacks-full"), func(t *testing.T, whole *testdump.Dump) int {
+		raw := testdump.StacksOnly(whole.Dump)
+		const name = "System.Private.CoreLib.dll"
+		for folder, proved := range map[string]bool{whole.Case.Modules: true, filepath.Join(filepath.Dir(whole.Case.Modules), "net9-linux"): false} {
+			if _, err := filepath.Glob(folder); err != nil {
+				t.Skip(err)
+			}
+			_, v := openStacksOnly(t, raw, sosgo.Options{Modules: []string{folder}})
+			found := false
+			for _, f := range v.Diagnose(false).Used {
+				if strings.HasSuffix(f.Path, name) {
+					found = true
+					assert.Contains(t, f.Proof, "return addresses on stacks follow a call")
+				}
+			}
+			assert.Equal(t, proved, found, folder)
+		}
+		return 2
+	})
+}

@@ -1,0 +1,131 @@
+package sosgo
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/sosgo/sosgo/dac/code"
+	"github.com/sosgo/sosgo/image"
+	"github.com/sosgo/sosgo/image/unwind"
+	"github.com/sosgo/sosgo/internal/lazy"
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A dump with stacks alone has nothing of an assembly to compare a file with, but the return addresses of its methods: in the
+// file that was loaded, a call ends at each. Of another file's bytes, few addresses in a hundred are like that.
+const (
+	fitReturns = 5 // the fewest addresses that prove a file
+	fitNoCall  = 4 // one in so many may be something else, the start of a method for example
+	fitOther   = 2 // one in so many belies the file
+)
+
+var errFewReturns = errors.New("the stacks have too few return addresses in it")
+
+// fitReturnAddresses compares the file of m with the words on stacks that lie in m's executable memory.
+func (d *Dump) fitReturnAddresses(m *target.Module, file *image.Image) (string, error) {
+	words, err := d.stackWords.Get(d.readStackWords)
+	if err != nil {
+		return "", err
+	}
+	first, _ := slices.BinarySearch(words, m.Base)
+	arch, at := d.file.Platform().Arch, fileAt{file, m.Base}
+	all, calls := 0, 0
+	for _, a := range words[first:] {
+		if !m.Contains(a) {
+			break
+		}
+		all++
+		if _, ok, err := unwind.CallBefore(at, arch, a); ok && err == nil {
+			calls++
+		}
+	}
+	switch {
+	case all < fitReturns:
+		return "", errFewReturns
+	case calls < all/fitOther:
+		return "", fmt.Errorf("only %d of %d return addresses on stacks follow a call: %w", calls, all, image.ErrMismatch)
+	case calls < all-all/fitNoCall:
+		return "", errFewReturns
+	}
+	return fmt.Sprintf("%d of %d return addresses on stacks follow a call", calls, all), nil
+}
+
+// readStackWords collects the words of all stacks that are addresses of executable memory, each once and sorted.
+func (d *Dump) readStackWords() ([]target.Addr, error) {
+	var code, stacks []target.Range
+	for r := range d.file.Regions() {
+		if r.Prot&(target.ProtExec|target.ProtWrite) == target.ProtExec {
+			code = append(code, target.Range{Start: r.Start, End: r.Start + target.Addr(r.Size)})
+		}
+		if r.Stored > 0 {
+			stacks = append(stacks, target.Range{Start: r.Start, End: r.Start + target.Addr(r.Stored)})
+		}
+	}
+	in := func(list []target.Range, a target.Addr) (target.Range, bool) {
+		i, found := slices.BinarySearchFunc(list, a, func(r target.Range, a target.Addr) int { return cmp.Compare(r.Start, a) })
+		if !found {
+			i--
+		}
+		if i < 0 || !list[i].Contains(a) {
+			return target.Range{}, false
+		}
+		return list[i], true
+	}
+	var out []target.Addr
+	for _, t := range d.file.Threads() {
+		sp, _ := t.Registers.SP()
+		stack, ok := in(stacks, sp)
+		if !ok {
+			continue
+		}
+		win := target.NewWindow(d.file)
+		for a := (sp + 7) &^ 7; a+8 <= stack.End && uint64(a-sp) < limits.StackScan; a += 8 {
+			v, err := win.Uint64(a)
+			if err != nil {
+				break
+			}
+			if _, ok := in(code, target.Addr(v)); ok {
+				out = append(out, target.Addr(v))
+			}
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out), nil
+}
+
+// fileAt is the file of an image as memory at the address where the image was loaded.
+type fileAt struct {
+	*image.Image
+	base target.Addr
+}
+
+func (f fileAt) ReadMemory(p []byte, a target.Addr) (int, error) {
+	return f.ReadRVA(p, image.RVA(a-f.base))
+}
+
+func (f fileAt) View(a target.Addr, n int) ([]byte, bool) { return f.ViewRVA(image.RVA(a-f.base), n) }
+
+func (f fileAt) Span(target.Addr) []byte { return nil }
+
+// precompiledNamer names precompiled methods without a runtime.
+func (d *Dump) precompiledNamer() func(target.Addr) (string, target.Addr) {
+	modules := d.file.Modules()
+	images := make([]lazy.Value[*code.Precompiled], len(modules))
+	return func(a target.Addr) (string, target.Addr) {
+		i := target.ModuleIndex(modules, a)
+		if i < 0 {
+			return "", 0
+		}
+		p, _ := images[i].Get(func() (*code.Precompiled, error) {
+			file, err := d.files.Found(&modules[i])
+			if err != nil {
+				return nil, err
+			}
+			return code.OpenPrecompiled(file, modules[i].Base)
+		})
+		return p.At(a) // of what can't be read nothing has a name
+	}
+}
