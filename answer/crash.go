@@ -1,6 +1,10 @@
 package answer
 
-import "github.com/sosgo/sosgo/target"
+import (
+	"slices"
+
+	"github.com/sosgo/sosgo/target"
+)
 
 // A Crash says why a process died, or what it did when it had not.
 type Crash struct {
@@ -46,6 +50,24 @@ const (
 	StrengthLikely   = "likely"   // it follows from names, or from what is usual
 	StrengthUnknown  = "unknown"  // the dump does not record it
 )
+
+// Weakest returns the weakest of strengths. A conclusion is no stronger than what it rests on: recorded, proved, likely, unknown. An empty
+// list, or another word, is unknown.
+func Weakest(strengths ...string) string {
+	order := []string{StrengthRecorded, StrengthProved, StrengthLikely, StrengthUnknown}
+	at := -1
+	for _, s := range strengths {
+		n := slices.Index(order, s)
+		if n < 0 {
+			n = len(order) - 1
+		}
+		at = max(at, n)
+	}
+	if at < 0 {
+		return StrengthUnknown
+	}
+	return order[at]
+}
 
 // A Verdict is a statement about a process with what it is concluded from.
 type Verdict struct {
@@ -163,6 +185,8 @@ type WaitingThread struct {
 	Thread
 	ThreadActivity
 	Monitor target.Addr `json:"monitor,omitempty" doc:"object whose monitor it waits to enter"`
+	How     string      `json:"how,omitempty" doc:"how that is known: recorded (the runtime notes it), inferred (from the frames that wait)"`
+	Timeout *int32      `json:"timeoutMs,omitempty" doc:"how long it waits for that at most; absent for ever, or if it is not recorded"`
 }
 
 // A Monitor is a lock of an object that threads wait for.

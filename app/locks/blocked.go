@@ -32,6 +32,8 @@ type wait struct {
 	timeout int32
 	how     string
 
+	ends   string   // how the wait can end by itself
+	entry  bool     // the program's entry point waits, as an async Main does
 	chain  []string // for a task: the async methods from it to the one that waits for something else
 	until  string   // for a task: what that method waits for
 	proved bool     // runners are recorded by themselves or by the runtime

@@ -2,6 +2,7 @@ package locks_test
 
 import (
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"regexp"
@@ -251,4 +252,101 @@ func fuzzWaits(f *testing.F, d *testdump.Draft, at []target.Addr, words uint8) {
 			assert.True(t, testdump.Typed(err), "%v", err)
 		}
 	})
+}
+
+// limited opens the dump of stacks, in which a thread of the deadlock waits for an hour at most.
+func limited(t *testing.T) *sosgo.View {
+	clean := view(t, testdump.Open(t, "net10-stacks").Dump)
+	rt, err := clean.Runtime()
+	require.NoError(t, err)
+	list, err := clean.Threads()
+	require.NoError(t, err)
+	first, err := rt.Layout().Offset("Thread", "DebugBlockingInfo")
+	require.NoError(t, err)
+	timeout, err := rt.Layout().Offset("DebugBlockingItem", "Timeout")
+	require.NoError(t, err)
+	for i := range list {
+		if name, _ := list[i].Name(); name != "deadlock one" {
+			continue
+		}
+		item, err := target.Pointer(rt.Memory(), list[i].Managed.Addr+target.Addr(first))
+		require.NoError(t, err)
+		hour := binary.LittleEndian.AppendUint32(nil, 3600000)
+		damage := []testdump.Damage{{At: item + target.Addr(timeout), Bytes: hour}}
+		// The class library notes the same (ThreadBlockingInfo): the lock, the kind, the time-out.
+		lock, err := target.Pointer(rt.Memory(), item)
+		require.NoError(t, err)
+		sp, _ := list[i].OS.Registers.SP()
+		for a := sp; a < sp+0x4000; a += 8 {
+			if word, err := target.Pointer(rt.Memory(), a); err == nil && word == lock && a != item {
+				damage = append(damage, testdump.Damage{At: a + 12, Bytes: hour})
+			}
+		}
+		d, _ := testdump.OpenOverlaid(t, "net10-stacks", damage...)
+		return view(t, d)
+	}
+	t.Fatal("no deadlock")
+	return nil
+}
+
+// TestWaitsThatEnd: a circle in which a thread waits for a limited time is no deadlock, and no command calls it a proved one.
+func TestWaitsThatEnd(t *testing.T) {
+	v := limited(t)
+	waits, err := v.Waits(t.Context())
+	require.NoError(t, err)
+	circles := 0
+	for _, v := range waits.Verdicts {
+		assert.NotContains(t, v.Text, "deadlock: ")
+		if strings.HasPrefix(v.Text, "circle of waits that can end by itself: ") {
+			circles++
+			assert.Equal(t, answer.StrengthLikely, v.Strength)
+			assert.Contains(t, v.Text, `"deadlock one" waits for at most 1h0m0s`)
+		}
+	}
+	assert.Equal(t, 1, circles)
+	limits := 0
+	for i := range waits.Threads {
+		if waits.Threads[i].Ends == "waits for at most 1h0m0s" {
+			limits++
+		}
+	}
+	assert.Equal(t, 1, limits)
+	x, err := v.Crash(t.Context())
+	require.NoError(t, err)
+	text := ""
+	for _, v := range x.Verdicts {
+		if strings.Contains(v.Text, "wait for each other's monitors") {
+			text = v.Text
+			assert.Equal(t, answer.StrengthLikely, v.Strength)
+		}
+	}
+	assert.Regexp(t, `^a circle of waits that ends by itself: .* waits for at most 1h0m0s$`, text)
+}
+
+// TestEndedOwner: a thread that has ended can't release what it holds, and is named.
+func TestEndedOwner(t *testing.T) {
+	d := testdump.Open(t, "net10-stacks")
+	v := view(t, d.Dump)
+	b, err := v.Shapes()
+	require.NoError(t, err)
+	h, err := v.Heap()
+	require.NoError(t, err)
+	w, err := v.Walker()
+	require.NoError(t, err)
+	list, err := v.Threads()
+	require.NoError(t, err)
+	list = slices.Clone(list)
+	for i := range list {
+		if name, _ := list[i].Name(); name == "deadlock one" {
+			list[i].OS, list[i].Index = nil, -1
+		}
+	}
+	got, err := locks.New(d.Target(), b, h, w, list, nil).Waits(t.Context(), locks.Options{})
+	require.NoError(t, err)
+	text := ""
+	for _, v := range got.Verdicts {
+		text += v.Text + "\n"
+	}
+	assert.Regexp(t, `thread managed \d+ "deadlock one" has ended and still holds the monitor of a System.Object`, text)
+	assert.NotContains(t, text, "deadlock: ")
 }

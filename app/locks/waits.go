@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
@@ -140,6 +141,7 @@ func article(kind string) string {
 
 // place names the waiting method of the program, with file and line.
 func (g *grapher) place(row *answer.ThreadWait, w *wait) {
+	called := "" // method of the class library that the program called
 	for f := range g.s.r.walker.Walk(g.s.ctx, w.thread.Managed, w.thread.OS.Registers, stackwalk.WalkOptions{}) {
 		if f.Kind != stackwalk.FrameManaged {
 			continue
@@ -149,15 +151,47 @@ func (g *grapher) place(row *answer.ThreadWait, w *wait) {
 			continue
 		}
 		class, err := f.Runtime.TypeName(md.MethodTable, dac.NameNative)
+		if !row.Method.IsZero() {
+			w.entry = false // it has a caller
+			break
+		}
 		if err != nil || strings.HasPrefix(class, "System.") || strings.HasPrefix(class, "Interop") || strings.HasPrefix(class, "Microsoft.Win32.") {
+			called, _ = code.Of(f.Runtime).MethodName(md, code.MethodFull)
 			continue
 		}
 		row.Method = g.s.gaps.Text(code.Of(f.Runtime).MethodName(md, code.MethodQualified))
 		if line, err := f.SourceLine(); err == nil {
 			row.File, row.Line = line.File, line.Line
 		}
-		return
+		name, _ := md.Name()
+		w.entry = slices.Contains(entryPoints, name)
 	}
+	if row.Method.IsZero() {
+		called = ""
+	}
+	w.ends = endsByItself(w, called)
+	row.Ends = w.ends
+}
+
+// entryPoints are the names that compilers give to the method that the host calls.
+var entryPoints = []string{"Main", "<Main>", "<Main>$"}
+
+// endsByItself describes how a wait can end by itself: by the time that is recorded or, by the method of the class library that the program
+// called, by a cancellation or by another task. It is empty if nothing says that it can.
+func endsByItself(w *wait, called string) string {
+	if w.timeout >= 0 && w.how == answer.HowRecorded {
+		return fmt.Sprintf("waits for at most %v", time.Duration(w.timeout)*time.Millisecond)
+	}
+	name, arguments, _ := strings.Cut(called, "(")
+	switch {
+	case strings.Contains(name, ".WaitAny"):
+		return "waits for any of several"
+	case strings.Contains(arguments, "System.Threading.CancellationToken"):
+		return "can be canceled if its token can"
+	case w.how != answer.HowRecorded && (strings.Contains(arguments, "Int32") || strings.Contains(arguments, "System.TimeSpan")):
+		return "may wait for a limited time, which is unknown"
+	}
+	return ""
 }
 
 func frameName(f *answer.AsyncFrame) string {
@@ -207,17 +241,23 @@ func (g *grapher) circles() []answer.Verdict {
 // circle describes who waits for whom in a cycle.
 func (g *grapher) circle(path []*wait) answer.Verdict {
 	v := answer.Verdict{Strength: answer.StrengthProved}
-	var words []string
+	var words, ends []string
 	for i, w := range path {
 		before := path[(i+len(path)-1)%len(path)]
 		words = append(words, fmt.Sprintf("thread %s %s and waits for %s", g.name(w.thread), g.keeps(before), g.what(w)))
-		if w.how != answer.HowRecorded || !w.proved {
-			v.Strength = answer.StrengthLikely
+		if w.how != answer.HowRecorded || !w.proved || w.ends != "" {
+			v.Strength = answer.Weakest(v.Strength, answer.StrengthLikely)
+		}
+		if w.ends != "" {
+			ends = append(ends, fmt.Sprintf("thread %s %s", g.name(w.thread), w.ends))
 		}
 		v.Evidence = append(v.Evidence, g.evidence(w))
 		g.circled[w] = true
 	}
 	v.Text = "deadlock: " + strings.Join(words, ", ")
+	if len(ends) > 0 {
+		v.Text = "circle of waits that can end by itself: " + strings.Join(words, ", ") + "; " + strings.Join(ends, ", ")
+	}
 	return v
 }
 
@@ -243,7 +283,10 @@ func (g *grapher) evidence(w *wait) string {
 	if row.Object != 0 {
 		text += fmt.Sprintf(" %016x", uint64(row.Object))
 	}
-	return text + g.placeOf(w) + " [" + w.how + "]"
+	if text += g.placeOf(w); w.ends != "" {
+		text += ", " + w.ends
+	}
+	return text + " [" + w.how + "]"
 }
 
 // what describes what a thread waits for.
@@ -263,8 +306,11 @@ func (g *grapher) what(w *wait) string {
 func (g *grapher) name(t *threads.Thread) string {
 	d := t.Describe(g.s.gaps)
 	words := fmt.Sprintf("%#x", d.OSID)
-	if d.Index != nil {
+	switch {
+	case d.Index != nil:
 		words = fmt.Sprint(*d.Index)
+	case t.OS == nil && t.Managed != nil:
+		words = fmt.Sprintf("managed %d", d.ManagedID)
 	}
 	if d.Name != "" {
 		words += fmt.Sprintf(" %q", d.Name)
@@ -277,17 +323,26 @@ func (g *grapher) name(t *threads.Thread) string {
 func (g *grapher) chains() []answer.Verdict {
 	var out []answer.Verdict
 	for _, w := range g.s.waits {
-		if (len(w.tasks) > 0 || w.event != 0) && !g.circled[w] {
+		if (len(w.tasks) > 0 || w.event != 0) && !g.circled[w] && !w.entry {
 			out = append(out, g.blocks(w))
 		}
 	}
-	return append(append(out, g.held()...), g.others()...)
+	out = append(append(out, g.held()...), g.others()...)
+	for _, w := range g.s.waits {
+		if (len(w.tasks) > 0 || w.event != 0) && !g.circled[w] && w.entry {
+			out = append(out, g.blocks(w))
+		}
+	}
+	return out
 }
 
 // blocks describes a thread that blocks until a task completes, with the async methods between.
 func (g *grapher) blocks(w *wait) answer.Verdict {
 	row := g.rows[w.thread]
 	text := fmt.Sprintf("sync over async: thread %s blocks%s until ", g.name(w.thread), g.placeOf(w))
+	if w.entry { // as an async Main does
+		text = fmt.Sprintf("the program's entry point, usual in a service: thread %s waits%s until ", g.name(w.thread), g.placeOf(w))
+	}
 	if len(w.tasks) > 1 {
 		text += fmt.Sprintf("%d tasks complete", len(w.tasks))
 	} else {
@@ -345,7 +400,7 @@ func (g *grapher) onward(list []*threads.Thread, from *wait) string {
 		seen[w], g.described[w] = true, true
 		fmt.Fprintf(&text, "; thread %s ", g.name(w.thread))
 		if g.circled[w] {
-			text.WriteString("is in a deadlock described above")
+			text.WriteString("is in a circle described above")
 			break
 		}
 		fmt.Fprintf(&text, "itself %s%s%s", g.waits(w), g.placeOf(w), g.end(w))
@@ -454,6 +509,9 @@ func holdsVerb(l *lock) string {
 // holds describes who holds a lock that a thread waits for.
 func (g *grapher) holds(l *lock, w *wait) string {
 	list := w.runners
+	if len(list) == 1 && list[0].OS == nil {
+		return fmt.Sprintf("thread %s has ended and still %s", g.name(list[0]), holdsVerb(l))
+	}
 	if len(list) == 1 {
 		return fmt.Sprintf("thread %s %s", g.name(list[0]), holdsVerb(l))
 	}

@@ -435,7 +435,13 @@ func (r *Reader) aside(a *threads.ThreadActivity) bool {
 		return false
 	}
 	class, err := r.rt.TypeName(a.By.MethodTable, dac.NameNative)
-	return err == nil && class != "System.Threading.PortableThreadPool+WorkerThread" && a.Activity == threads.ActivityIdle
+	return err == nil && noWorker(class, a.Activity)
+}
+
+// noWorker reports whether a thread that waits in a class of the pool is none of its workers.
+func noWorker(class string, does threads.Activity) bool {
+	return class == "System.Threading.PortableThreadPool+WaitThread" ||
+		class != "System.Threading.PortableThreadPool+WorkerThread" && does == threads.ActivityIdle
 }
 
 // waits reports whether an activity is waiting for something other than work.

@@ -141,7 +141,7 @@ func (q *queueReader) add(to *answer.WorkQueue, item target.Addr, slot int) bool
 	to.Count++
 	if q.items++; q.items > limits.WorkItems {
 		if q.items == limits.WorkItems+1 {
-			q.out.Lose(target.Unsupportedf("more than %d queued items: the rest is only counted", limits.WorkItems))
+			q.out.Note(target.Unsupportedf("more than %d queued items: the rest is only counted", limits.WorkItems))
 		}
 	} else {
 		to.Items = append(to.Items, q.r.item(&q.out.Gaps, item))

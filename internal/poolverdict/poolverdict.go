@@ -41,8 +41,12 @@ func Of(p *answer.ThreadPool, q *answer.WorkQueues) answer.Verdict {
 	v.Evidence = append(append(v.Evidence, fills(p, q)...), doing(p)...)
 	n := len(p.Workers)
 	switch waiting := blocked(p); {
+	case p.Total.Value > p.Running.Value && p.Queued.Value > pile*uint64(p.Total.Value):
+		v.Text = fmt.Sprintf("work piles up: %s, though %s", items(p), free(p))
+	case p.Total.Value > p.Running.Value && p.Queued.Value > uint64(p.Total.Value):
+		v.Text, v.Strength = fmt.Sprintf("%s, though %s; whether the pool keeps up is not known", items(p), free(p)), answer.StrengthUnknown
 	case p.Total.Value > p.Running.Value:
-		v.Text = fmt.Sprintf("the pool keeps up: %s, and %d workers are free", items(p), p.Total.Value-p.Running.Value)
+		v.Text = fmt.Sprintf("the pool keeps up: %s, and %s", items(p), free(p))
 	case n == 0:
 		v.Text, v.Strength = items(p)+" and no worker is free; what the workers do is not known", answer.StrengthUnknown
 	case waiting == n:
@@ -53,6 +57,18 @@ func Of(p *answer.ThreadPool, q *answer.WorkQueues) answer.Verdict {
 		v.Text = fmt.Sprintf("the pool is busy: %s for a worker, and %d of %d workers run", items(p), n-waiting, n)
 	}
 	return v
+}
+
+// pile is how many items for each worker are a queue that grows, whatever the workers did at the moment of the dump.
+const pile = 100
+
+// free counts the workers without work.
+func free(p *answer.ThreadPool) string {
+	n := p.Total.Value - p.Running.Value
+	if n == 1 {
+		return "1 worker is free"
+	}
+	return fmt.Sprintf("%d workers are free", n)
 }
 
 // mostQueued is how many of the queued methods the verdict names.

@@ -31,7 +31,9 @@ func TestVerdict(t *testing.T) {
 		strength string
 	}{
 		{pool(0, 2, 2, true, true), "no work waits for a worker", answer.StrengthProved},
-		{pool(5, 3, 2, true, true, true), "the pool keeps up: 5 items wait, and 1 workers are free", answer.StrengthLikely},
+		{pool(3, 3, 2, true, true, true), "the pool keeps up: 3 items wait, and 1 worker is free", answer.StrengthLikely},
+		{pool(5, 3, 1, true, true, true), "5 items wait, though 2 workers are free; whether the pool keeps up is not known", answer.StrengthUnknown},
+		{pool(468898, 7, 0), "work piles up: 468898 items wait, though 7 workers are free", answer.StrengthLikely},
 		{pool(5, 2, 2, true, true), "the pool is starved: 5 items wait for a worker, and all 2 workers wait for something themselves", answer.StrengthLikely},
 		{pool(1, 3, 3, true, true, false), "the pool is nearly starved: 1 item waits for a worker, and 2 of 3 workers wait for something themselves", answer.StrengthLikely},
 		{pool(1, 3, 3, false, true, false), "the pool is busy: 1 item waits for a worker, and 2 of 3 workers run", answer.StrengthLikely},

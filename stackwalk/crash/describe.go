@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
@@ -719,8 +720,7 @@ func (d *describer) waiting() {
 	d.out.NoteAll(w.Noted())
 	d.out.Waiting = w
 	for _, circle := range w.Deadlocks {
-		d.conclusion(deadlockWords(circle), answer.StrengthProved,
-			"each waits for a monitor whose sync block names the next thread as its owner")
+		d.circle(w, circle)
 	}
 	if !d.exiting(walker, list, w) {
 		d.finalizing(list, w)
@@ -728,6 +728,28 @@ func (d *describer) waiting() {
 	if unread == nil { // with an incomplete list, nobody knows which threads are left
 		d.returned(walker, list)
 	}
+}
+
+// circle describes threads that wait for each other's monitors. It is a deadlock unless a wait ends by itself.
+func (d *describer) circle(w *answer.Waiting, circle []answer.Thread) {
+	strength, ends := answer.StrengthProved, ""
+	for i := range w.Threads {
+		row := &w.Threads[i]
+		if !slices.ContainsFunc(circle, func(t answer.Thread) bool { return t.OSID == row.OSID }) {
+			continue
+		}
+		if row.How != answer.HowRecorded || row.Timeout != nil {
+			strength = answer.Weakest(strength, answer.StrengthLikely)
+		}
+		if row.Timeout != nil {
+			ends += fmt.Sprintf("; thread %s waits for at most %v", answerThread(&row.Thread), time.Duration(*row.Timeout)*time.Millisecond)
+		}
+	}
+	text := "a deadlock: threads "
+	if ends != "" {
+		text = "a circle of waits that ends by itself: threads "
+	}
+	d.conclusion(text+circleWords(circle)+ends, strength, "each waits for a monitor whose sync block names the next thread as its owner")
 }
 
 // finalizing describes what the finalizer thread does while it runs code of the program.
@@ -750,12 +772,12 @@ func (d *describer) finalizing(list []threads.Thread, w *answer.Waiting) {
 	}
 }
 
-func deadlockWords(circle []answer.Thread) string {
+func circleWords(circle []answer.Thread) string {
 	var names []string
 	for i := range circle {
 		names = append(names, answerThread(&circle[i]))
 	}
-	return fmt.Sprintf("a deadlock: threads %s wait for each other's monitors", strings.Join(names, " -> "))
+	return strings.Join(names, " -> ") + " wait for each other's monitors"
 }
 
 func answerThread(t *answer.Thread) string {

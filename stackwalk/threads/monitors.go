@@ -28,8 +28,14 @@ func Waiting(ctx context.Context, w *stackwalk.Walker, list []Thread) (*answer.W
 		a, found := t.activity(ctx, w)
 		row := answer.WaitingThread{Thread: t.Describe(&out.Gaps), ThreadActivity: *t.DescribeActivity(&out.Gaps, found)}
 		if a == ActivityLock && len(m.wanted) > 0 {
-			if b := m.waitsFor(t); b != nil {
-				row.Monitor, m.waits[t] = b.Object, b
+			if b, timeout := m.waitsFor(t); b != nil {
+				row.Monitor, m.waits[t], row.How = b.Object, b, answer.HowInferred
+				if timeout != nil {
+					row.How = answer.HowRecorded
+				}
+				if timeout != nil && *timeout >= 0 {
+					row.Timeout = timeout
+				}
 			}
 		}
 		out.Threads = append(out.Threads, row)
@@ -73,28 +79,28 @@ func (m *monitors) contested(rt *dac.Runtime) {
 
 // waitsFor returns the monitor that t waits to enter. It is the one that the runtime recorded. Without a readable
 // record, it is the one whose object or Lock is referred to at the top of the stack, by frames of the runtime or of the
-// class library's waits.
-func (m *monitors) waitsFor(t *Thread) *dac.SyncBlock {
+// class library's waits. The time-out is nil unless it is recorded, and negative for none.
+func (m *monitors) waitsFor(t *Thread) (b *dac.SyncBlock, timeout *int32) {
 	if items, err := m.w.Runtime().BlockingItems(t.Managed); err == nil && len(items) > 0 {
 		if items[0].Kind != dac.BlockedEnter {
-			return nil
+			return nil, nil
 		}
-		return m.wanted[items[0].Block.Object]
+		return m.wanted[items[0].Block.Object], &items[0].Timeout
 	}
 	for r, err := range m.w.Roots(m.ctx, t.Managed, t.OS.Registers) {
 		if err != nil {
-			return nil
+			return nil, nil
 		}
 		if r.Explicit == "" && r.Method != nil {
 			if class, _ := methodNames(m.w.Runtime(), r.Method); !strings.HasPrefix(class, waitingClasses) {
-				return nil
+				return nil, nil
 			}
 		}
 		if b := m.wanted[r.Object]; b != nil && !r.Interior {
-			return b
+			return b, nil
 		}
 	}
-	return nil
+	return nil, nil
 }
 
 // waitingClasses begins the names of the classes whose methods wait for a monitor: Monitor, Lock, WaitHandle.

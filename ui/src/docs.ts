@@ -466,8 +466,8 @@ export interface ThreadSample {
 }
 
 export interface ThreadWait {
-  chain?: Array<string> | null; file?: string; how: string; kind: string; line?: number; method?: string | null; object?: string;
-  owner?: Thread; text: string; thread: Thread; type?: string | null; until?: string;
+  chain?: Array<string> | null; ends?: string; file?: string; how: string; kind: string; line?: number; method?: string | null;
+  object?: string; owner?: Thread; text: string; thread: Thread; type?: string | null; until?: string;
 }
 
 export interface Touched {
@@ -686,8 +686,8 @@ export interface Variable {
 }
 
 export interface WaitingThread {
-  callerFrame?: string | null; index?: number; kind: string; managedId?: number; monitor?: string; name?: string; osId?: number;
-  text: string; thread?: string; topFrame?: string | null;
+  callerFrame?: string | null; how?: string; index?: number; kind: string; managedId?: number; monitor?: string; name?: string;
+  osId?: number; text: string; thread?: string; timeoutMs?: number; topFrame?: string | null;
 }
 
 export interface WasteHolder {

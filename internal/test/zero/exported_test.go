@@ -79,6 +79,7 @@ var exportedFuncs = map[string]any{
 	"answer.Of":                              sosgo_answer.Of[int64],
 	"answer.Quote":                           sosgo_answer.Quote,
 	"answer.Quoted":                          sosgo_answer.Quoted,
+	"answer.Weakest":                         sosgo_answer.Weakest,
 	"answer.Words":                           sosgo_answer.Words,
 	"app/flows.New":                          sosgo_app_flows.New,
 	"app/hosting.New":                        sosgo_app_hosting.New,

@@ -117,6 +117,9 @@ func Waits(p *report.Page, w *answer.Waits) {
 		if t.File != "" {
 			p.Printf(" (%s:%d)", report.Escape(t.File), t.Line)
 		}
+		if t.Ends != "" {
+			p.Print(", " + report.Escape(t.Ends))
+		}
 		p.Printf(" [%s]\n", t.How)
 	}
 	if len(w.Threads) == 0 {
