@@ -1,6 +1,8 @@
 package objectcmd
 
 import (
+	"io"
+
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/cli"
@@ -9,6 +11,7 @@ import (
 	"github.com/sosgo/sosgo/internal/cli/text/querytext"
 	"github.com/sosgo/sosgo/internal/report"
 	"github.com/sosgo/sosgo/query"
+	"github.com/sosgo/sosgo/target"
 )
 
 type heapOptions struct {
@@ -123,4 +126,106 @@ func (o *heapOptions) question(c *cli.Context, h *heap.Heap, lo heap.ListOptions
 		return h.Count(c.Context(), lo)
 	}
 	return h.List(c.Context(), lo), nil
+}
+
+type generationOptions struct {
+	MT         *target.Addr   `opt:"mt" help:"the objects of this MethodTable, listed"`
+	Type       string         `opt:"type" kind:"type" help:"only types whose name contains this, in upper or lower case"`
+	Generation ask.Generation `arg:"generation" help:"gen0, gen1, gen2, loh, poh or foh"`
+}
+
+func dumpGenCommand() cli.Command {
+	return cli.Ask(cli.Command{
+		Name: "dumpgen", Aliases: []string{"dg"},
+		Summary: "count the objects of one generation by type, or list those of one type",
+	}, askDumpGen, objecttext.Generation)
+}
+
+func askDumpGen(c *cli.Context, o *generationOptions) (*answer.GenerationObjects, error) {
+	h, err := ask.ScannedHeap(c, false)
+	if err != nil {
+		return nil, err
+	}
+	g, list := heap.Generation(o.Generation), heap.ListOptions{Filter: &heap.Filter{}, Scan: ask.Scan(c, "scanning the heap")}
+	if o.MT != nil {
+		if list.Filter.Type, err = (&ask.Types{MT: o.MT, Type: o.Type}).Of(c, h); err != nil {
+			return nil, err
+		}
+		return h.ListGeneration(c.Context(), g, list), nil
+	}
+	if o.Type != "" {
+		list.Filter.Type = h.TypeContainsFold(o.Type)
+	}
+	return h.CountGeneration(c.Context(), g, list)
+}
+
+type exceptionOptions struct {
+	ask.Liveness
+	ask.Filter
+}
+
+func dumpExceptionsCommand() cli.Command {
+	return cli.Ask(cli.Command{
+		Name:     "dumpexceptions",
+		Summary:  "list the exception objects of the heap, with message and innermost frame",
+		Help:     "printexception prints one of them with its whole stack trace.",
+		Examples: []cli.Example{{Line: "dumpexceptions -type Timeout", Text: "exceptions of types whose name contains Timeout"}},
+	}, askDumpExceptions, objecttext.Exceptions)
+}
+
+func askDumpExceptions(c *cli.Context, o *exceptionOptions) (*answer.Exceptions, error) {
+	h, err := ask.ScannedHeap(c, false)
+	if err != nil {
+		return nil, err
+	}
+	f, err := ask.Chosen(c, h, &o.Filter, &o.Liveness)
+	if err != nil {
+		return nil, err
+	}
+	r, err := ask.Objects(c)
+	if err != nil {
+		return nil, err
+	}
+	return r.Exceptions(c.Context(), h, f, ask.Scan(c, "scanning the heap")), nil
+}
+
+type traverseOptions struct {
+	XML  bool   `opt:"xml" help:"XML"`
+	File string `arg:"file" kind:"file" help:"file to write"`
+}
+
+func traverseHeapCommand() cli.Command {
+	return cli.Ask(cli.Command{
+		Name:    "traverseheap",
+		Summary: "write the heap as a graph to a file: types, roots, and objects with what they refer to",
+		Help: "The file has the form of the CLR Profiler, or XML. Roots are handles that keep their object alive, objects that await finalization, " +
+			"and live references of stacks. Free blocks are left out. The file must not exist yet.",
+		Examples: []cli.Example{{Line: "traverseheap -xml heap.xml", Text: "the heap for a program of your own"}},
+	}, askTraverseHeap, objecttext.GraphFile)
+}
+
+func askTraverseHeap(c *cli.Context, o *traverseOptions) (*answer.GraphFile, error) {
+	if _, err := ask.ScannedHeap(c, false); err != nil {
+		return nil, err
+	}
+	g, err := ask.View(c).HeapGraph(c.Context(), ask.Scan(c, "scanning the heap"))
+	if err != nil {
+		return nil, err
+	}
+	write := objecttext.WriteGraph
+	if o.XML {
+		write = objecttext.WriteGraphXML
+	}
+	file := &answer.GraphFile{File: o.File, Types: len(g.Types), Roots: len(g.Roots)}
+	if err := c.WriteFile(o.File, cli.New, func(w io.Writer) (err error) {
+		file.Objects, err = write(w, g)
+		return err
+	}); err != nil {
+		for _, gap := range g.Noted() {
+			c.Warn(gap)
+		}
+		return nil, err
+	}
+	file.Gaps = g.Gaps
+	return file, nil
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/internal/cli/commands/ask"
@@ -71,4 +72,44 @@ func gcHeap(c *cli.Context, o *eeheapOptions, g *answer.Gaps) (*answer.GCHeap, e
 		return nil, err
 	}
 	return h.Overview(keep), nil
+}
+
+type heapStatOptions struct {
+	Unreachable bool `opt:"unreachable,iu,inclunrooted" help:"also the objects that nothing keeps alive"`
+}
+
+func gcHeapStatCommand() cli.Command {
+	return cli.Ask(cli.Command{
+		Name: "gcheapstat", Aliases: []string{"heapstat"},
+		Summary: "show how full the generations of each heap are",
+	}, func(c *cli.Context, o *heapStatOptions) (*answer.GenerationSizes, error) {
+		h, err := ask.ScannedHeap(c, false)
+		if err != nil {
+			return nil, err
+		}
+		var live func(target.Addr) bool
+		if o.Unreachable {
+			if live, err = ask.Live(c); err != nil {
+				return nil, err
+			}
+		}
+		return h.SizesWithDead(c.Context(), live, ask.Scan(c, "scanning the heap"))
+	}, objecttext.GenerationSizes)
+}
+
+func sizeStatsCommand() cli.Command {
+	return cli.Ask(cli.Command{
+		Name:    "sizestats",
+		Summary: "count objects and free blocks of each generation by size",
+		Help:    "The cumulative columns sum the lines above.",
+	}, ask.Plain((*sosgo.View).SizeStatistics), objecttext.SizeStatistics)
+}
+
+func analyzeOOMCommand() cli.Command {
+	return cli.Ask(cli.Command{
+		Name:    "analyzeoom",
+		Summary: "explain the last failed allocations of the garbage collector",
+		Help: "Each heap of the collector records the last allocation that failed in it. It does not record an OutOfMemoryException " +
+			"that other code threw: dumpexceptions -type OutOfMemory finds those. leaks and dumpheap -stat show what fills the heap.",
+	}, func(c *cli.Context, _ *cli.None) (*answer.OutOfMemory, error) { return ask.View(c).OutOfMemory() }, objecttext.OutOfMemory)
 }

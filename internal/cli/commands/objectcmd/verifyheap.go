@@ -1,6 +1,9 @@
 package objectcmd
 
 import (
+	"errors"
+
+	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/cli"
@@ -46,4 +49,19 @@ func verifyObjCommand() cli.Command {
 	}, func(c *cli.Context, o *object) (*answer.ObjectSoundness, error) {
 		return ask.View(c).VerifyObject(ask.Context(c), o.Object.Addr)
 	}, objecttext.ObjectSoundness)
+}
+
+func listNearObjCommand() cli.Command {
+	return cli.Ask(cli.Command{
+		Name: "listnearobj", Aliases: []string{"lno"},
+		Summary: "show the objects around an address, and whether the heap is sound there",
+	}, askListNearObj, objecttext.Neighbours)
+}
+
+func askListNearObj(c *cli.Context, o *object) (*answer.Neighbours, error) {
+	near, err := ask.View(c).Neighbours(ask.Context(c), o.Object.Addr)
+	if errors.Is(err, sosgo.ErrNotInHeap) {
+		return nil, c.Usagef("%v (eeheap -gc lists them)", err)
+	}
+	return near, err
 }

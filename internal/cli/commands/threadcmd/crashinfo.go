@@ -1,12 +1,17 @@
 package threadcmd
 
 import (
+	"fmt"
+
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/internal/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/cli/text/threadtext"
 	"github.com/sosgo/sosgo/internal/report"
+	"github.com/sosgo/sosgo/stackwalk"
+	"github.com/sosgo/sosgo/stackwalk/crash"
+	"github.com/sosgo/sosgo/stackwalk/threads"
 )
 
 type crashOptions struct {
@@ -36,4 +41,44 @@ func Greeting(d cli.Dump, runtime string) []string {
 	}
 	v, _ := opened.View(runtime) // it keeps the error
 	return threadtext.Greeting(v.BriefCrash())
+}
+
+type threadOptions struct {
+	ask.ThreadIDs
+	Thread string `arg:"thread,optional" help:"the thread"`
+}
+
+func clrmaCommand() cli.Command {
+	return cli.Ask(cli.Command{
+		Name:    "clrma",
+		Summary: "analyze a thread: its managed frames, its last exception and the causes",
+		Help: "It is what WinDbg's !analyze requests from a runtime: managed frames, the exception with those that caused it, and those that " +
+			"were being handled besides. crashinfo explains why the process died.",
+		Examples: []cli.Example{{Line: "clrma", Text: "the current thread"}},
+	}, askCLRMA, threadtext.Analysis)
+}
+
+func askCLRMA(c *cli.Context, o *threadOptions) (*answer.ThreadAnalysis, error) {
+	list, err := ask.Threads(c)
+	if err != nil {
+		return nil, err
+	}
+	t, err := o.ThreadIDs.Thread(c, list, o.Thread)
+	if err != nil {
+		return nil, err
+	}
+	so := threads.StackOptions{Now: ask.FormOf(c).Now, Walk: walkOfAll(c), DescribeOptions: stackwalk.DescribeOptions{Source: true, Symbols: ask.Dump(c).Symbols()}}
+	return ask.View(c).Analyze(ask.Context(c), t, so)
+}
+
+func watsonBucketsCommand() cli.Command {
+	return cli.Do(cli.Command{
+		Name:    "watsonbuckets",
+		Summary: "explain why the crash parameters of Windows are not shown (sosgo does not read them)",
+		Help: "Windows Error Reporting sorts crashes into buckets, and .NET on Windows collects their parameters while it handles an exception. " +
+			"Other systems have none. crashinfo explains why a process died.",
+		Examples: []cli.Example{{Line: "watsonbuckets", Text: "why there is no answer"}},
+	}, func(c *cli.Context, _ *cli.None) (report.Answer, error) {
+		return report.Answer{}, fmt.Errorf("%w (see crashinfo)", crash.WatsonBuckets(ask.Dump(c).Target()))
+	})
 }

@@ -3,12 +3,15 @@ package threadcmd
 import (
 	"strings"
 
+	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/internal/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/cli/text/threadtext"
 	"github.com/sosgo/sosgo/internal/report"
 	"github.com/sosgo/sosgo/stackwalk/threads"
+	"github.com/sosgo/sosgo/target"
 )
 
 type osThreadOptions struct {
@@ -112,4 +115,74 @@ func named(all *answer.Registers, names []string) *answer.Registers {
 		}
 	}
 	return out
+}
+
+type managedOptions struct {
+	Live             bool `opt:"live" help:"only threads that an OS thread runs"`
+	Special          bool `opt:"special" help:"also the runtime's own threads"`
+	Stacks           bool `opt:"stacks" help:"what each thread does or waits for, its topmost managed frame, and the topmost outside the framework"`
+	ManagedException bool `opt:"managedexception" help:"no output: the first thread that threw an exception becomes the current one"`
+}
+
+func clrThreadsCommand() cli.Command {
+	return cli.Ask(cli.Command{
+		Name:    "clrthreads",
+		Summary: "list the managed threads: ids, state, GC mode, allocation context, exception",
+		Help: "DBG is the number that setthread and dso take; XXXX marks a thread that is dead or has " +
+			"not started. Lock Count is -00001 where the runtime does not count locks (.NET 8 and later).",
+	}, askCLRThreads, threadtext.ManagedThreads)
+}
+
+func askCLRThreads(c *cli.Context, o *managedOptions) (*answer.ManagedThreads, error) {
+	if o.ManagedException {
+		rt, err := ask.Runtime(c)
+		if err != nil {
+			return nil, err
+		}
+		list, err := ask.Threads(c)
+		if err != nil {
+			return nil, err
+		}
+		t, err := threads.FirstThrower(list, rt)
+		if t != nil {
+			c.Session.SetThread(t.ID())
+		}
+		return nil, err
+	}
+	return ask.View(c).ManagedThreads(c.Context(), sosgo.ManagedOptions{
+		ManagedOptions: threads.ManagedOptions{Live: o.Live, Special: o.Special}, Activities: o.Stacks})
+}
+
+type stateOptions struct {
+	State target.Addr `arg:"state" help:"the bits, hexadecimal"`
+}
+
+func threadStateCommand() cli.Command {
+	return cli.Ask(cli.Command{
+		Name: "threadstate", NoDump: true,
+		Summary: "explain the State column of clrthreads",
+	}, func(c *cli.Context, o *stateOptions) (*answer.ThreadStates, error) {
+		if o.State>>32 != 0 {
+			return nil, c.Usagef("%#x has more than 32 bits", uint64(o.State))
+		}
+		return &answer.ThreadStates{States: dac.ThreadState(o.State).Words()}, nil
+	}, threadtext.States)
+}
+
+type syncBlockOptions struct {
+	All   bool   `opt:"all" help:"also those that are not locked"`
+	Index *int64 `arg:"index,optional" help:"only this sync block, locked or not"`
+}
+
+func syncBlkCommand() cli.Command {
+	return cli.Ask(cli.Command{
+		Name:    "syncblk",
+		Summary: "list the locked sync blocks and their owners",
+		Help: "MonitorHeld is 1 for the owner and 2 for each thread that waits. Locks that nobody has waited for stand in " +
+			"the header of the object (dumpheap -thinlock), those of System.Threading.Lock in its fields.",
+	}, askSyncBlk, threadtext.SyncBlocks)
+}
+
+func askSyncBlk(c *cli.Context, o *syncBlockOptions) (*answer.SyncBlocks, error) {
+	return ask.View(c).SyncBlocks(ask.Context(c), sosgo.SyncBlockOptions{All: o.All, Index: o.Index})
 }

@@ -1,14 +1,32 @@
 package typecmd
 
 import (
+	"errors"
 	"iter"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/internal/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/cli/text/typetext"
+	"github.com/sosgo/sosgo/internal/report"
+	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
 )
+
+type moduleOptions struct {
+	MT      bool        `opt:"mt" help:"the loaded types that it defines and refers to"`
+	Address target.Addr `arg:"address" help:"the Module"`
+}
+
+func dumpModuleCommand() cli.Command {
+	return cli.Ask(cli.Command{
+		Name:    "dumpmodule",
+		Summary: "describe a managed module",
+	}, func(c *cli.Context, o *moduleOptions) (*answer.ModuleDetails, error) {
+		return ask.View(c).Module(ask.Context(c), o.Address, dac.ModuleOptions{Types: o.MT})
+	}, typetext.Module)
+}
 
 type domainOptions struct {
 	Address *target.Addr `arg:"address,optional" help:"the domain; all domains without it"`
@@ -47,4 +65,20 @@ func findAppDomainCommand() cli.Command {
 	}, func(c *cli.Context, o *object) (*answer.AppDomain, error) {
 		return ask.View(c).AppDomain(ask.Context(c), o.Object.Addr)
 	}, typetext.AppDomain)
+}
+
+func dumpALCCommand() cli.Command {
+	return cli.Ask(cli.Command{
+		Name:    "dumpalc",
+		Summary: "print the AssemblyLoadContext that the type of an object was loaded into",
+	}, askDumpALC, typetext.LoadContext)
+}
+
+func askDumpALC(c *cli.Context, o *object) (*answer.LoadContext, error) {
+	alc, err := ask.View(c).LoadContext(ask.Context(c), o.Object.Addr)
+	var invalid *objects.InvalidError
+	if errors.As(err, &invalid) {
+		return nil, cli.WithText(func(p *report.Page) { typetext.InvalidObject(p, err) }, err)
+	}
+	return alc, err
 }
