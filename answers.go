@@ -226,33 +226,21 @@ func (v *View) Items(ctx context.Context, collection target.Addr, o ...ItemOptio
 
 // Array lists the elements of an array. An object that is no array is objects.ErrNotArray.
 func (v *View) Array(ctx context.Context, array target.Addr, o ...ArrayOptions) (*answer.Array, error) {
-	return ask(ctx, v, func(q *question) (*answer.Array, error) {
-		r, err := q.Objects()
-		if err != nil {
-			return nil, err
-		}
+	return read(ctx, v, func(q *question, r *objects.Reader) (*answer.Array, error) {
 		return r.DescribeArray(q.ctx, array, option(o))
 	})
 }
 
 // ReadString reads a string. Its text is read while it is streamed.
 func (v *View) ReadString(ctx context.Context, object target.Addr) (*answer.String, error) {
-	return ask(ctx, v, func(q *question) (*answer.String, error) {
-		r, err := q.Objects()
-		if err != nil {
-			return nil, err
-		}
+	return read(ctx, v, func(q *question, r *objects.Reader) (*answer.String, error) {
 		return r.DescribeString(object)
 	})
 }
 
 // Statics lists static fields with their values.
 func (v *View) Statics(ctx context.Context, o ...StaticsOptions) (iter.Seq2[answer.StaticField, error], error) {
-	return ask(ctx, v, func(q *question) (iter.Seq2[answer.StaticField, error], error) {
-		r, err := q.Objects()
-		if err != nil {
-			return nil, err
-		}
+	return read(ctx, v, func(q *question, r *objects.Reader) (iter.Seq2[answer.StaticField, error], error) {
 		return r.Statics(q.ctx, option(o)), nil
 	})
 }

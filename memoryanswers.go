@@ -195,23 +195,19 @@ func (v *View) HeapMap(ctx context.Context, live bool, o ...heap.MapOptions) (*a
 }
 
 // held computes an answer by what holds objects.
-func held[T any](ctx context.Context, v *View, compute func(ctx context.Context, h *graph.Holders) (T, error)) (T, error) {
+func held[T any](ctx context.Context, v *View, compute func(q *question, h *graph.Holders) (T, error)) (T, error) {
 	return ask(ctx, v, func(q *question) (none T, err error) {
 		h, err := q.holders()
 		if err != nil {
 			return none, err
 		}
-		return compute(q.ctx, h)
+		return compute(q, h)
 	})
 }
 
 // Leaks lists objects that retain much of the heap, and what usually grows without end in .NET.
 func (v *View) Leaks(ctx context.Context, o ...LeakOptions) (*answer.Leaks, error) {
-	return ask(ctx, v, func(q *question) (*answer.Leaks, error) {
-		h, err := q.holders()
-		if err != nil {
-			return nil, err
-		}
+	return held(ctx, v, func(q *question, h *graph.Holders) (*answer.Leaks, error) {
 		r, err := q.Objects()
 		if err != nil {
 			return nil, err
@@ -224,64 +220,64 @@ func (v *View) Leaks(ctx context.Context, o ...LeakOptions) (*answer.Leaks, erro
 
 // GCRoot lists what keeps an object alive: a path to it from each kind of root.
 func (v *View) GCRoot(ctx context.Context, object target.Addr, o ...GCRootOptions) (*answer.RootPaths, error) {
-	return held(ctx, v, func(ctx context.Context, h *graph.Holders) (*answer.RootPaths, error) {
-		return h.RootPaths(ctx, object, option(o))
+	return held(ctx, v, func(q *question, h *graph.Holders) (*answer.RootPaths, error) {
+		return h.RootPaths(q.ctx, object, option(o))
 	})
 }
 
 // PathTo returns a path by which one object keeps another one alive.
 func (v *View) PathTo(ctx context.Context, from, to target.Addr, order graph.PathOrder) (*answer.ObjectPath, error) {
-	return held(ctx, v, func(ctx context.Context, h *graph.Holders) (*answer.ObjectPath, error) {
-		return h.PathTo(ctx, from, to, order)
+	return held(ctx, v, func(q *question, h *graph.Holders) (*answer.ObjectPath, error) {
+		return h.PathTo(q.ctx, from, to, order)
 	})
 }
 
 // Retained counts the bytes that would be free without the objects of each type, assembly, namespace or generation.
 func (v *View) Retained(ctx context.Context, o ...RetainedOptions) (*answer.Retained, error) {
-	return held(ctx, v, func(ctx context.Context, h *graph.Holders) (*answer.Retained, error) {
-		return h.Retained(ctx, option(o))
+	return held(ctx, v, func(q *question, h *graph.Holders) (*answer.Retained, error) {
+		return h.Retained(q.ctx, option(o))
 	})
 }
 
 // RetainedBy counts the bytes that would be free without each of some objects, and at most types of their types; 0 lists all.
 func (v *View) RetainedBy(ctx context.Context, objects []target.Addr, types int) (*answer.Retained, error) {
-	return held(ctx, v, func(ctx context.Context, h *graph.Holders) (*answer.Retained, error) {
-		return h.RetainedBy(ctx, objects, types)
+	return held(ctx, v, func(q *question, h *graph.Holders) (*answer.Retained, error) {
+		return h.RetainedBy(q.ctx, objects, types)
 	})
 }
 
 // Dominators returns the tree of the objects that own most of the heap.
 func (v *View) Dominators(ctx context.Context, o ...DominatorOptions) (*answer.Dominators, error) {
-	return held(ctx, v, func(ctx context.Context, h *graph.Holders) (*answer.Dominators, error) {
-		return h.DominatorTree(ctx, option(o))
+	return held(ctx, v, func(q *question, h *graph.Holders) (*answer.Dominators, error) {
+		return h.DominatorTree(q.ctx, option(o))
 	})
 }
 
 // DominatorsOf lists the owners of an object, and at most top objects that it owns; 0 lists all.
 func (v *View) DominatorsOf(ctx context.Context, object target.Addr, top int) (*answer.Dominators, error) {
-	return held(ctx, v, func(ctx context.Context, h *graph.Holders) (*answer.Dominators, error) {
-		return h.DominatorsOf(ctx, object, top)
+	return held(ctx, v, func(q *question, h *graph.Holders) (*answer.Dominators, error) {
+		return h.DominatorsOf(q.ctx, object, top)
 	})
 }
 
 // Referrers lists what refers to an object.
 func (v *View) Referrers(ctx context.Context, object target.Addr, o ...LinkOptions) (*answer.Links, error) {
-	return held(ctx, v, func(ctx context.Context, h *graph.Holders) (*answer.Links, error) {
-		return h.Referrers(ctx, object, option(o))
+	return held(ctx, v, func(q *question, h *graph.Holders) (*answer.Links, error) {
+		return h.Referrers(q.ctx, object, option(o))
 	})
 }
 
 // Referents lists what an object refers to.
 func (v *View) Referents(ctx context.Context, object target.Addr, o ...LinkOptions) (*answer.Links, error) {
-	return held(ctx, v, func(ctx context.Context, h *graph.Holders) (*answer.Links, error) {
-		return h.Referents(ctx, object, option(o))
+	return held(ctx, v, func(q *question, h *graph.Holders) (*answer.Links, error) {
+		return h.Referents(q.ctx, object, option(o))
 	})
 }
 
 // HandlesHold counts the bytes that would be free without each GC handle.
 func (v *View) HandlesHold(ctx context.Context, o ...HandleOptions) (*answer.Handles, error) {
-	return held(ctx, v, func(ctx context.Context, h *graph.Holders) (*answer.Handles, error) {
-		hold, err := h.HandlesHold(ctx, option(o))
+	return held(ctx, v, func(q *question, h *graph.Holders) (*answer.Handles, error) {
+		hold, err := h.HandlesHold(q.ctx, option(o))
 		if err != nil {
 			return nil, err
 		}
@@ -293,11 +289,7 @@ func (v *View) HandlesHold(ctx context.Context, o ...HandleOptions) (*answer.Han
 
 // Closure lists what an object keeps alive directly or through others.
 func (v *View) Closure(ctx context.Context, object target.Addr, o ...ClosureOptions) (*answer.Closure, error) {
-	return ask(ctx, v, func(q *question) (*answer.Closure, error) {
-		h, err := q.holders()
-		if err != nil {
-			return nil, err
-		}
+	return held(ctx, v, func(q *question, h *graph.Holders) (*answer.Closure, error) {
 		o := option(o)
 		o.Scan = q.scanning("scanning the heap", o.Scan)
 		return h.KeptBy(q.ctx, object, o)
@@ -306,11 +298,7 @@ func (v *View) Closure(ctx context.Context, object target.Addr, o ...ClosureOpti
 
 // ClosureOfType is Closure for all objects of a type together.
 func (v *View) ClosureOfType(ctx context.Context, methodTable target.Addr, o ...ClosureOptions) (*answer.Closure, error) {
-	return ask(ctx, v, func(q *question) (*answer.Closure, error) {
-		h, err := q.holders()
-		if err != nil {
-			return nil, err
-		}
+	return held(ctx, v, func(q *question, h *graph.Holders) (*answer.Closure, error) {
 		o := option(o)
 		o.Scan = q.scanning("scanning the heap", o.Scan)
 		return h.KeptByType(q.ctx, methodTable, o)
@@ -327,7 +315,7 @@ type WasteOptions struct {
 func (v *View) Waste(ctx context.Context, o ...WasteOptions) (*answer.Waste, error) {
 	return ask(ctx, v, func(q *question) (*answer.Waste, error) {
 		o := option(o)
-		o.Scan = q.scanning("looking for waste", o.Scan)
+		o.Scan = q.scanning("searching for waste", o.Scan)
 		h, err := q.objectHeap()
 		if err != nil {
 			return nil, err
@@ -379,7 +367,7 @@ func (q *question) wasteStatics(h *heap.Heap) ([]waste.Static, error) {
 		list = append(list, out)
 	}
 	if missing > 0 {
-		q.note(fmt.Errorf("%d static fields, or their types, can't be read, and are no holders: %w", missing, first))
+		q.note(fmt.Errorf("%d static fields, or their types, can't be read: objects may lack holders: %w", missing, first))
 	}
 	return list, nil
 }
@@ -405,7 +393,7 @@ func (q *question) wasteLocals() ([]waste.Local, error) {
 		}
 	}
 	if missing > 0 {
-		q.note(fmt.Errorf("%d stacks, or words of them, can't be read, and are no holders: %w", missing, first))
+		q.note(fmt.Errorf("%d stacks, or words of them, can't be read: objects may lack holders: %w", missing, first))
 	}
 	return list, nil
 }

@@ -9,10 +9,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// DescribeAssemblies describes the modules that the runtime has loaded, in the
-// order of KnownModules. match, if not nil, chooses them by the last part of
-// File. A list that is incomplete ends with the error; without any module the
-// error is returned instead.
+// DescribeAssemblies describes the modules that the runtime has loaded, in the order of KnownModules. match, if not nil, chooses them by
+// the last part of File. A list that is incomplete ends with the error; without any module the error is returned instead.
 func (r *Runtime) DescribeAssemblies(ctx context.Context, match func(name string) bool) (iter.Seq2[answer.LoadedModule, error], error) {
 	modules, incomplete := r.KnownModules()
 	if incomplete != nil && len(modules) == 0 {

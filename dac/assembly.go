@@ -8,8 +8,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// An Assembly is a loaded assembly (assembly.hpp). Since .NET Core it has one
-// module. Verified on 3.1, 6, 8, 9 and 10.
+// An Assembly is a loaded assembly (assembly.hpp). Since .NET Core it has one module. Verified on 3.1, 6, 8, 9 and 10.
 type Assembly struct {
 	Addr            target.Addr
 	Module          *Module
@@ -63,8 +62,7 @@ func (r *Runtime) readAssembly(a target.Addr) (*Assembly, error) {
 	return as, nil
 }
 
-// MapTable returns the address of the first part of a lookup map's table, 0 while
-// the map is empty. SOS calls it the map.
+// MapTable returns the address of the first part of a lookup map's table, 0 while the map is empty. SOS calls it the map.
 func (m *Module) MapTable(k Map) (target.Addr, error) {
 	at, err := m.MapAddr(k)
 	if err != nil {
@@ -86,8 +84,7 @@ func (m *Module) IsFlat() (bool, error) {
 	return err == nil && flags&peLayoutMapped == 0, err
 }
 
-// Interfaces returns the MethodTables of the interfaces that mt implements
-// (MethodTable::m_pInterfaceMap).
+// Interfaces returns the MethodTables of the interfaces that mt implements (MethodTable::m_pInterfaceMap).
 func (r *Runtime) Interfaces(mt *MethodTable) ([]target.Addr, error) {
 	if mt == nil {
 		return nil, errNoType

@@ -8,8 +8,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A BlockingKind is the way in which a thread waits for a monitor (threaddebugblockinginfo.h, enum
-// DebugBlockingItemType).
+// A BlockingKind is the way in which a thread waits for a monitor (threaddebugblockinginfo.h, enum DebugBlockingItemType).
 type BlockingKind uint32
 
 // The kinds.
@@ -26,9 +25,8 @@ type BlockingItem struct {
 	Timeout int32 // milliseconds, -1 for no timeout
 }
 
-// BlockingItems lists the monitors that t waits for, the innermost wait first. An item is on the thread's stack while
-// the wait lasts, and the sync block that it names proves it. BlockingItems returns target.ErrUnsupported for a runtime
-// whose layout lacks the list.
+// BlockingItems lists the monitors that t waits for, the innermost wait first. An item is on the thread's stack while the wait lasts, and
+// the sync block that it names proves it. BlockingItems returns target.ErrUnsupported for a runtime whose layout lacks the list.
 func (r *Runtime) BlockingItems(t *Thread) ([]BlockingItem, error) {
 	if t == nil {
 		return nil, errNoThread

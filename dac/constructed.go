@@ -10,10 +10,9 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// ConstructedTypes iterates over the TypeHandles of the arrays, pointers and
-// generic instances that the runtime keeps in module m: its EETypeHashTable
-// (typehash.h). A generic instance is kept in the module on which it depends
-// last. A chain that can't be read is an error, and the rest goes on.
+// ConstructedTypes iterates over the TypeHandles of the arrays, pointers and generic instances that the runtime keeps in module m: its
+// EETypeHashTable (typehash.h). A generic instance is kept in the module on which it depends last. A chain that can't be read is an error,
+// and the rest goes on.
 func (m *Module) ConstructedTypes() iter.Seq2[target.Addr, error] {
 	return func(yield func(target.Addr, error) bool) {
 		buckets, n, left, err := m.typeBuckets()
@@ -29,12 +28,10 @@ func (m *Module) ConstructedTypes() iter.Seq2[target.Addr, error] {
 	}
 }
 
-// typeSlack is how many entries a table of constructed types may have beyond the
-// number that it counts: it counts after it links.
+// typeSlack is how many entries a table of constructed types may have beyond the number that it counts: it counts after it links.
 const typeSlack = 64
 
-// typeBuckets finds the buckets of the module's table of constructed types, and
-// how many entries they can have together.
+// typeBuckets finds the buckets of the module's table of constructed types, and how many entries they can have together.
 func (m *Module) typeBuckets() (at target.Addr, n uint64, entries int, err error) {
 	r, o := m.runtime(), &m.runtime().off.TypeHash
 	table, err := r.ptr(m.Addr, r.off.Module.Constructed, "Module.AvailableTypeParams")
@@ -68,8 +65,7 @@ func (m *Module) typeBuckets() (at target.Addr, n uint64, entries int, err error
 	return at, n, entries, nil
 }
 
-// typeChain yields the entries of one bucket. The end of a chain is a zero or,
-// since .NET 8, an odd number.
+// typeChain yields the entries of one bucket. The end of a chain is a zero or, since .NET 8, an odd number.
 func (m *Module) typeChain(bucket target.Addr, left *int, yield func(target.Addr, error) bool) bool {
 	o := &m.runtime().off.TypeHash
 	entry, err := target.Pointer(m.runtime().mem, bucket)
@@ -97,8 +93,7 @@ type constructedIndex struct {
 	missing error // why some types are not in it, nil if all are
 }
 
-// find returns the type with a key, or 0 if it is not loaded. It returns the reason instead of 0 if types are missing
-// from the index.
+// find returns the type with a key, or 0 if it is not loaded. It returns the reason instead of 0 if types are missing from the index.
 func (x *constructedIndex) find(key []byte) (target.Addr, error) {
 	if th := x.types[string(key)]; th != 0 {
 		return th, nil
@@ -188,9 +183,8 @@ func (r *Runtime) typeDescRank(et metadata.ElementType, th target.Addr) (int, er
 	return 0, nil
 }
 
-// TypeHandleMethodTable returns the MethodTable of the type's objects: th itself, or for an array with a TypeDesc
-// (before .NET 5) the MethodTable that it shares. It returns 0 for pointers, type parameters and other types without
-// objects.
+// TypeHandleMethodTable returns the MethodTable of the type's objects: th itself, or for an array with a TypeDesc (before .NET 5) the
+// MethodTable that it shares. It returns 0 for pointers, type parameters and other types without objects.
 func (r *Runtime) TypeHandleMethodTable(th target.Addr) (target.Addr, error) {
 	if th&2 == 0 {
 		return th, nil

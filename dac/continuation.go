@@ -4,14 +4,12 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// continuationType is the base class of objects that hold the locals of a suspended runtime-async method (.NET 11). For
-// each shape of such locals the runtime makes a MethodTable that extends it and has no metadata: its token is nil, and
-// all of them share the EEClass of one (dotnet/runtime, issues 120800 and 121008, pull request 124918). No dump with
-// one was measured.
+// continuationType is the base class of objects that hold the locals of a suspended runtime-async method (.NET 11). For each shape of such
+// locals the runtime makes a MethodTable that extends it and has no metadata: its token is nil, and all of them share the EEClass of one
+// (dotnet/runtime, issues 120800 and 121008, pull request 124918). No dump with one was measured.
 const continuationType = "System.Runtime.CompilerServices.Continuation"
 
-// continuationNote follows the parent's name in the name of a continuation without metadata, which has no name of its
-// own.
+// continuationNote follows the parent's name in the name of a continuation without metadata, which has no name of its own.
 const continuationNote = " (subtype without metadata)"
 
 // isContinuation reports whether mt is a continuation without metadata.

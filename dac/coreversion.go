@@ -9,12 +9,10 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// coreLibName is the file of the core library, which is built with the runtime
-// and has its version.
+// coreLibName is the file of the core library, which is built with the runtime and has its version.
 const coreLibName = "System.Private.CoreLib.dll"
 
-// coreLibVersion returns the version that the core library beside the runtime records ("8.0.0+5535e31a…"), or "" if it
-// is not in the dump.
+// coreLibVersion returns the version that the core library beside the runtime records ("8.0.0+5535e31a…"), or "" if it is not in the dump.
 func (i *Instance) coreLibVersion() string {
 	dir := strings.TrimSuffix(i.Module.Path, target.BaseName(i.Module.Path))
 	mods := absent.Process(i.tgt).Modules()
@@ -51,8 +49,7 @@ func informationalVersion(img *image.Image) string {
 	return strings.TrimSpace(v)
 }
 
-// assemblyAttribute returns the first argument of an assembly attribute that takes a string, or "" without the
-// attribute.
+// assemblyAttribute returns the first argument of an assembly attribute that takes a string, or "" without the attribute.
 func assemblyAttribute(md *metadata.Metadata, namespace, name string) string {
 	rows, err := md.CustomAttributes(metadata.NewToken(metadata.TableAssembly, 1))
 	if err != nil {

@@ -17,15 +17,13 @@ import (
 // maxDacSlots is more than any runtime's table has.
 const maxDacSlots = 512
 
-// A slotTable is the runtime's DAC table in the process: the address in each slot, 0 for an address outside the
-// runtime's module.
+// A slotTable is the runtime's DAC table in the process: the address in each slot, 0 for an address outside the runtime's module.
 type slotTable struct {
 	values []target.Addr
 	whole  bool // values ends with the table; otherwise the table may continue
 }
 
-// readSlots reads the runtime's DAC table, of the form that t describes; nil if
-// the table is not to be found.
+// readSlots reads the runtime's DAC table, of the form that t describes; nil if the table is not to be found.
 func (i *Instance) readSlots(t *layout.DacTable) *slotTable {
 	if t == nil {
 		return nil
@@ -93,8 +91,7 @@ func (i *Instance) rvaTable(t *layout.DacTable) (table []byte, whole bool) {
 // dacResourceHeader precedes the offsets: the numbers of globals and of vtables, and a file version.
 const dacResourceHeader = 24
 
-// resourceTable reads the table from a resource of the runtime's image, in the
-// dump or in its file.
+// resourceTable reads the table from a resource of the runtime's image, in the dump or in its file.
 func (i *Instance) resourceTable(name string) []byte {
 	b, err := i.Image.Resource(image.ResourceRCData, name)
 	if err != nil {

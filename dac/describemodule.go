@@ -58,8 +58,7 @@ func notOne(a target.Addr, what string, err error) error {
 	return fmt.Errorf("%016x can't be proved to be %s: %w", uint64(a), what, err)
 }
 
-// recorded returns err, or nil for a target.ErrUnsupported: a member that the runtime's version does not record is not
-// missing.
+// recorded returns err, or nil for a target.ErrUnsupported: a member that the runtime's version does not record is not missing.
 func recorded(err error) error {
 	if errors.Is(err, target.ErrUnsupported) {
 		return nil

@@ -9,9 +9,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// The exports of a single-file app are in pages of its file, which cores of the kernel lack. The contract descriptor
-// itself, the addresses that it points to, and the runtime's table of globals are data that the loader wrote to. Every
-// core has those.
+// The exports of a single-file app are in pages of its file, which cores of the kernel lack. The contract descriptor itself, the addresses
+// that it points to, and the runtime's table of globals are data that the loader wrote to. Every core has those.
 
 // findInData returns the address of the first word of the module's writable data that accept accepts, or 0.
 func (i *Instance) findInData(accept func(at target.Addr, v uint64) bool) target.Addr {
@@ -144,9 +143,8 @@ func (i *Instance) searchSlots(p *layout.Part, known *layout.Layout) *slotTable 
 	return out
 }
 
-// DescriptorError returns why the contract descriptor in the process, or one of its sub-descriptors, is refused, with the
-// descriptor's address. It returns nil if they are read, and if the runtime or the dump lacks them: then there is nothing to
-// refuse.
+// DescriptorError returns why the contract descriptor in the process, or one of its sub-descriptors, is refused, with the descriptor's
+// address. It returns nil if they are read, and if the runtime or the dump lacks them: then there is nothing to refuse.
 func (i *Instance) DescriptorError() error {
 	if i.descriptor == 0 {
 		return nil

@@ -9,8 +9,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// An AppDomain is the process's application domain (appdomain.hpp); since
-// .NET Core there is one.
+// An AppDomain is the process's application domain (appdomain.hpp); since .NET Core there is one.
 type AppDomain struct {
 	Addr target.Addr
 	Name string // friendly name, "clrhost"
@@ -63,8 +62,7 @@ func (r *Runtime) SystemDomain() (target.Addr, error) {
 	return r.GlobalPointer("SystemDomain")
 }
 
-// Modules returns the modules of the application domain in load order. It returns the modules that it found together
-// with the first error.
+// Modules returns the modules of the application domain in load order. It returns the modules that it found together with the first error.
 func (r *Runtime) Modules() ([]*Module, error) {
 	return r.assembled.Get(r.readModules)
 }
@@ -125,8 +123,7 @@ func (r *Runtime) modulesOf(domain target.Addr) ([]*Module, error) {
 	return out, firstErr
 }
 
-// domainModule returns the module of the DomainAssembly or Assembly that the word at slot points to, nil for an empty
-// slot.
+// domainModule returns the module of the DomainAssembly or Assembly that the word at slot points to, nil for an empty slot.
 func (r *Runtime) domainModule(slot target.Addr) (*Module, error) {
 	da, err := target.Pointer(r.mem, slot)
 	if err != nil || da == 0 {
@@ -162,8 +159,7 @@ func (r *Runtime) CoreLib() (*Module, error) {
 	return r.ModuleOf(mt)
 }
 
-// KnownModules is Modules for dumps without the list of assemblies: it adds CoreLib and the modules of types met so
-// far.
+// KnownModules is Modules for dumps without the list of assemblies: it adds CoreLib and the modules of types met so far.
 func (r *Runtime) KnownModules() ([]*Module, error) {
 	mods, err := r.Modules()
 	if err == nil || !errors.Is(err, target.ErrNotInDump) {

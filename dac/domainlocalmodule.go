@@ -102,10 +102,9 @@ func (m *MethodTable) hasDynamicStatics() bool {
 	return m.Flags&mtfStaticsMask != 0 && !m.HasComponents()
 }
 
-// reachesStatics returns target.ErrUnsupported for types whose statics, before .NET 9, need structures that have never
-// been measured. The dynamic entry of a collectible type has LOADERHANDLEs in place of its statics (appdomain.hpp,
-// CollectibleDynamicEntry). The number of a non-generic type that was made at run time is in its EEClass's optional
-// fields (class.h, m_cbModuleDynamicID).
+// reachesStatics returns target.ErrUnsupported for types whose statics, before .NET 9, need structures that have never been measured. The
+// dynamic entry of a collectible type has LOADERHANDLEs in place of its statics (appdomain.hpp, CollectibleDynamicEntry). The number of a
+// non-generic type that was made at run time is in its EEClass's optional fields (class.h, m_cbModuleDynamicID).
 func (r *Runtime) reachesStatics(mt *MethodTable) error {
 	switch statics := mt.Flags & mtfStaticsMask; {
 	case mt.Flags&r.consts.collectible != 0:

@@ -9,8 +9,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// An EEClass holds the data that all MethodTables of one type definition share (class.h). Verified on 3.1, 6, 8, 9 and
-// 10.
+// An EEClass holds the data that all MethodTables of one type definition share (class.h). Verified on 3.1, 6, 8, 9 and 10.
 type EEClass struct {
 	Addr               target.Addr
 	MethodTable        target.Addr
@@ -107,8 +106,7 @@ func (r *Runtime) readEEClass(mt *MethodTable) (*EEClass, error) {
 // instead of the EEClass: since the MethodTable has its module (9).
 func (r *Runtime) CanonicalForClass() bool { return r.off.MethodTable.Module != layout.Absent }
 
-// MethodTableOfClass returns the MethodTable that owns the EEClass at a: each
-// names the other. Another address is target.ErrCorrupt.
+// MethodTableOfClass returns the MethodTable that owns the EEClass at a: each names the other. Another address is target.ErrCorrupt.
 func (r *Runtime) MethodTableOfClass(a target.Addr) (*MethodTable, error) {
 	if err := r.Check(FeatureFields); err != nil {
 		return nil, err

@@ -47,12 +47,10 @@ func (r *Runtime) IsException(mt *MethodTable) (bool, error) {
 	return false, target.Corruptf("a chain of more than %d base classes", limits.ParentChain)
 }
 
-// IsSystemException reports whether the type is System.Exception itself. A global of the runtime identifies it without
-// metadata.
+// IsSystemException reports whether the type is System.Exception itself. A global of the runtime identifies it without metadata.
 func (r *Runtime) IsSystemException(mt target.Addr) bool { return mt == r.known.Exception && mt != 0 }
 
-// ErrNotException is the error for an object that is not an exception. It is a target.ErrCorrupt: the runtime refers to
-// it as one.
+// ErrNotException is the error for an object that is not an exception. It is a target.ErrCorrupt: the runtime refers to it as one.
 var ErrNotException = target.Corruptf("an object of another type")
 
 // Exception reads the exception object at a. An object of another type is ErrNotException.
@@ -99,16 +97,14 @@ func (r *Runtime) readException(a target.Addr) (Exception, error) {
 	return e, rd.Err
 }
 
-// A TraceFrame is a frame of the stack trace that an exception collects on its
-// way (clrex.h, StackTraceElement).
+// A TraceFrame is a frame of the stack trace that an exception collects on its way (clrex.h, StackTraceElement).
 type TraceFrame struct {
 	// IP is inside the call, one less than the return address, or the address of the faulting instruction. In a
 	// NativeAOT program it is the return address itself, as in its own stack traces.
 	IP     target.Addr
 	SP     target.Addr // 0 in a NativeAOT program, which does not record it
 	Method target.Addr // MethodDesc, 0 of a NativeAOT program
-	// Foreign marks the last frame of a trace that was taken over from another
-	// throw of the exception.
+	// Foreign marks the last frame of a trace that was taken over from another throw of the exception.
 	Foreign bool
 }
 
@@ -134,8 +130,7 @@ func (r clr) readTrace(e *Exception) ([]TraceFrame, error) {
 		return nil, err
 	}
 	if size == 8 && length > 0 {
-		// 9 and later: an array whose first element is the trace; the others keep the methods of collectible code
-		// alive.
+		// 9 and later: an array whose first element is the trace; the others keep the methods of collectible code alive.
 		if array, err = target.Pointer(r.mem, data); err != nil {
 			return nil, err
 		}

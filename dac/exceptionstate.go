@@ -21,8 +21,7 @@ type ExceptionState struct {
 	FlagsKnown bool
 }
 
-// ExceptionFlags are the flags of an ExceptionState (exstatecommon.h, class
-// ExceptionFlags).
+// ExceptionFlags are the flags of an ExceptionState (exstatecommon.h, class ExceptionFlags).
 type ExceptionFlags uint32
 
 // ExceptionUnhandled means that no handler was found.
@@ -44,8 +43,7 @@ func (r *Runtime) stateLayout() stateLayout {
 	return stateLayout{x.Previous, x.Thread, none, x.Thrown, x.Record, x.Context, x.Flags}
 }
 
-// ExceptionStates returns the exceptions that t is handling, the innermost first. It returns those that it found
-// together with an error.
+// ExceptionStates returns the exceptions that t is handling, the innermost first. It returns those that it found together with an error.
 func (r *Runtime) ExceptionStates(t *Thread) ([]ExceptionState, error) {
 	if t == nil {
 		return nil, errNoThread
@@ -123,8 +121,7 @@ func (r *Runtime) CurrentException(t *Thread) (target.Addr, error) {
 	return states[0].Thrown, nil
 }
 
-// NestedExceptions returns the exceptions that t was handling when the current
-// one was thrown, innermost first.
+// NestedExceptions returns the exceptions that t was handling when the current one was thrown, innermost first.
 func (r *Runtime) NestedExceptions(t *Thread) ([]target.Addr, error) {
 	states, err := r.ExceptionStates(t)
 	var out []target.Addr

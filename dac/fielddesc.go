@@ -9,8 +9,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A FieldDesc describes a field at run time (field.h). The layout is the same
-// on 3.1 to 10.
+// A FieldDesc describes a field at run time (field.h). The layout is the same on 3.1 to 10.
 type FieldDesc struct {
 	Addr        target.Addr
 	MethodTable target.Addr // MTOfEnclosingClass

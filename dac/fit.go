@@ -14,9 +14,8 @@ import (
 
 // A FileFit counts how much of a file's metadata agrees with the structures of a loaded module.
 type FileFit struct {
-	// Types is the number of loaded type definitions that could be compared: their
-	// attributes, the tokens and the types of their fields, the numbers of their
-	// methods. Fit is how many of them are as the file has them.
+	// Types is the number of loaded type definitions that could be compared: their attributes, the tokens and the types of their fields,
+	// the numbers of their methods. Fit is how many of them are as the file has them.
 	Types, Fit int
 	// Tables is the number of tables and heaps whose size and place the runtime's metadata reader records, 0 if the
 	// reader is not in the dump. Placed is the number of those that agree with the file.
@@ -152,16 +151,14 @@ func fitFields(md *metadata.Metadata, typeDef uint32, fields []FieldDesc) bool {
 	return true
 }
 
-// isPrimitive reports whether fields of the type keep it at run time. Others are
-// references, or have parts.
+// isPrimitive reports whether fields of the type keep it at run time. Others are references, or have parts.
 func isPrimitive(t metadata.ElementType) bool {
 	return t >= metadata.ElementBoolean && t <= metadata.ElementR8
 }
 
-// The runtime reads metadata through MDInternalRO. It holds a copy of the header of the table stream
-// (CMiniMdSchemaBase, metamodel.h), followed by the number of rows of each table and by pointers to the tables and
-// heaps. No layout has its members' offsets. The object is one that the PEAssembly points to, with a vtable of the
-// runtime at its start and such a header.
+// The runtime reads metadata through MDInternalRO. It holds a copy of the header of the table stream (CMiniMdSchemaBase, metamodel.h),
+// followed by the number of rows of each table and by pointers to the tables and heaps. No layout has its members' offsets. The object is
+// one that the PEAssembly points to, with a vtable of the runtime at its start and such a header.
 const (
 	readerPointers = 128     // bytes of a PEAssembly that are searched for the pointer
 	readerBytes    = 2 << 10 // bytes of an MDInternalRO that are searched for pointers
@@ -171,8 +168,7 @@ const (
 	schemaBytes    = schemaHead + 4*schemaTables
 )
 
-// fitTables compares the tables of the runtime's reader with those of the file. It returns the start of the reader's
-// metadata, or 0.
+// fitTables compares the tables of the runtime's reader with those of the file. It returns the start of the reader's metadata, or 0.
 func (m *Module) fitTables(md *metadata.Metadata, fit *FileFit) (root target.Addr) {
 	reader := m.metadataReader()
 	at, ok := findSchema(reader)
@@ -264,8 +260,7 @@ func (m *Module) metadataReader() []byte {
 	return nil
 }
 
-// findSchema finds the header of a table stream followed by its row counts: exactly the tables marked as present have
-// rows.
+// findSchema finds the header of a table stream followed by its row counts: exactly the tables marked as present have rows.
 func findSchema(b []byte) (at int, ok bool) {
 	le := binary.LittleEndian
 	for at = 0; at < readerHead && at+schemaBytes <= len(b); at += 8 {

@@ -10,10 +10,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A GCFrame protects references of the runtime's own native code from the garbage
-// collector: locals, or an array (frames.h, class GCFrame; GCPROTECT_BEGIN). Since
-// .NET 5 it is no Frame, but a link of a chain that starts in the Thread. Verified
-// on 6, 8, 9 and 10.
+// A GCFrame protects references of the runtime's own native code from the garbage collector: locals, or an array (frames.h, class GCFrame;
+// GCPROTECT_BEGIN). Since .NET 5 it is no Frame, but a link of a chain that starts in the Thread. Verified on 6, 8, 9 and 10.
 type GCFrame struct {
 	Addr       target.Addr
 	References target.Addr // of the first; the others follow
@@ -84,9 +82,8 @@ func (r *Runtime) gcChainOf(l *frameLayout, t *Thread) (target.Addr, error) {
 // version may have a few more or fewer members before it.
 const chainSearch = 0x40
 
-// findGCChain finds the member of Thread at which the chain starts: the layout's, or the nearest one around it at which
-// a Thread has a GCFrame. If no thread protects anything, every thread must have an end of the chain at the layout's
-// offset.
+// findGCChain finds the member of Thread at which the chain starts: the layout's, or the nearest one around it at which a Thread has a
+// GCFrame. If no thread protects anything, every thread must have an end of the chain at the layout's offset.
 func (r *Runtime) findGCChain(l *frameLayout) (int, error) {
 	at := r.off.Thread.GCFrame
 	if at == layout.Absent || l.GC.Thread == layout.Absent || l.GC.Next == layout.Absent {
@@ -113,8 +110,7 @@ func (r *Runtime) findGCChain(l *frameLayout) (int, error) {
 	return at, nil
 }
 
-// chainsAt reports whether one of the threads has a GCFrame at an offset, and whether one has neither a GCFrame nor the
-// end of a chain.
+// chainsAt reports whether one of the threads has a GCFrame at an offset, and whether one has neither a GCFrame nor the end of a chain.
 func (r *Runtime) chainsAt(l *frameLayout, threads []Thread, off int) (proved, refuted bool) {
 	for i := range threads {
 		t := &threads[i]

@@ -13,10 +13,9 @@ import (
 // references. It has neither objects nor statics.
 func (m *MethodTable) IsShared() bool { return m.generics() == mtfGenericShared }
 
-// LoadedTypes iterates over the MethodTables of all types that the process has loaded: by module those of the TypeDef
-// map in the order of their tokens, then arrays and generic instances by address. It yields an error for an unreadable
-// part and continues. For a NativeAOT program it yields the types of the type map by address, which lacks arrays and
-// generic instances.
+// LoadedTypes iterates over the MethodTables of all types that the process has loaded: by module those of the TypeDef map in the order of
+// their tokens, then arrays and generic instances by address. It yields an error for an unreadable part and continues. For a NativeAOT
+// program it yields the types of the type map by address, which lacks arrays and generic instances.
 func (r *Runtime) LoadedTypes() iter.Seq2[*MethodTable, error] {
 	r = OrNone(r)
 	return r.of().loadedTypes()

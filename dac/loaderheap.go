@@ -13,9 +13,8 @@ import (
 // A LoaderHeapKind is the purpose of a native heap.
 type LoaderHeapKind uint8
 
-// The heaps of a LoaderAllocator (loaderallocator.hpp) and of its
-// VirtualCallStubManager, in the order in which SOS lists them, and the code
-// heaps of the JIT manager (codeman.h).
+// The heaps of a LoaderAllocator (loaderallocator.hpp) and of its VirtualCallStubManager, in the order in which SOS lists them, and the
+// code heaps of the JIT manager (codeman.h).
 const (
 	LowFrequencyHeap LoaderHeapKind = iota
 	HighFrequencyHeap
@@ -83,8 +82,7 @@ func (r *Runtime) GlobalLoaderAllocator() (target.Addr, error) {
 	return domain, nil
 }
 
-// checkLoaderAllocator wants a to be an allocator that the system domain or a
-// module names.
+// checkLoaderAllocator wants a to be an allocator that the system domain or a module names.
 func (r *Runtime) checkLoaderAllocator(a target.Addr) error {
 	if global, err := r.GlobalLoaderAllocator(); err != nil || a == global {
 		return err
@@ -248,8 +246,7 @@ func (r *Runtime) loaderBlocks(o *loaderOffsets, a target.Addr) ([]LoaderHeapBlo
 	return out, nil
 }
 
-// A listGuard detects a linked list that leads back into itself, at the latest after visiting twice its nodes (R. P.
-// Brent, 1980).
+// A listGuard detects a linked list that leads back into itself, at the latest after visiting twice its nodes (R. P. Brent, 1980).
 type listGuard struct {
 	mark         target.Addr
 	steps, limit int
@@ -273,12 +270,10 @@ type CodeHeap struct {
 	LoaderHeap
 }
 
-// JitManager returns the address of the manager of JIT-compiled code (EEJitManager,
-// codeman.h).
+// JitManager returns the address of the manager of JIT-compiled code (EEJitManager, codeman.h).
 func (r *Runtime) JitManager() (target.Addr, error) { return r.GlobalPointer("EEJitManager") }
 
-// CodeHeaps returns the code heaps of the JIT manager, the newest first. It returns those that it found together with
-// the first error.
+// CodeHeaps returns the code heaps of the JIT manager, the newest first. It returns those that it found together with the first error.
 func (r *Runtime) CodeHeaps() ([]CodeHeap, error) {
 	o, err := r.loaderLayout()
 	if err != nil {
@@ -304,9 +299,8 @@ func (r *Runtime) CodeHeaps() ([]CodeHeap, error) {
 	return out, err
 }
 
-// codeHeap reads the heap of a HeapList node. A HostCodeHeap, which holds the code of dynamic methods, keeps its start
-// where a LoaderCodeHeap keeps the end of its committed part. The node's MapBase distinguishes them, so that no vtable
-// is needed.
+// codeHeap reads the heap of a HeapList node. A HostCodeHeap, which holds the code of dynamic methods, keeps its start where a
+// LoaderCodeHeap keeps the end of its committed part. The node's MapBase distinguishes them, so that no vtable is needed.
 func (r *Runtime) codeHeap(o *loaderOffsets, node target.Addr) CodeHeap {
 	n := layout.Reader{Mem: r.mem, Base: node}
 	heap, base := n.Ptr(o.CodeHeapNode.Heap), n.Ptr(o.CodeHeapNode.Base)

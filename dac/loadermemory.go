@@ -13,9 +13,8 @@ import (
 // storedPage is the unit in which LoaderHeaps counts memory in the dump.
 const storedPage = 4096
 
-// LoaderHeaps lists the native heaps of the runtime: those of all assemblies that are not collectible, those of code by
-// address, and those of collectible assemblies. It notes unreadable parts. Without the system domain it returns only
-// the error.
+// LoaderHeaps lists the native heaps of the runtime: those of all assemblies that are not collectible, those of code by address, and those
+// of collectible assemblies. It notes unreadable parts. Without the system domain it returns only the error.
 func (r *Runtime) LoaderHeaps() (*answer.LoaderHeaps, error) {
 	m := loaderMemory{r: r, out: &answer.LoaderHeaps{Heaps: []answer.LoaderHeap{}}, reserved: reservedRanges(r.tgt)}
 	var err error
@@ -41,9 +40,8 @@ type loaderMemory struct {
 	reserved []target.Range // by address
 }
 
-// reservedRanges returns the ranges of mapped files that the process may neither write nor execute. A runtime that maps
-// its memory twice through a file in memory reserves uncommitted parts of heaps that way. The kernel and gdb write such
-// pages to a core, too.
+// reservedRanges returns the ranges of mapped files that the process may neither write nor execute. A runtime that maps its memory twice
+// through a file in memory reserves uncommitted parts of heaps that way. The kernel and gdb write such pages to a core, too.
 func reservedRanges(t target.Target) []target.Range {
 	var out []target.Range
 	for r := range absent.Process(t).Regions() {

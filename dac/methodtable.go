@@ -44,8 +44,7 @@ const (
 	CategoryInterface     Category = 0xc
 )
 
-// A MethodTable describes a type at run time (methodtable.h). Verified on 3.1,
-// 6, 8, 9 and 10.
+// A MethodTable describes a type at run time (methodtable.h). Verified on 3.1, 6, 8, 9 and 10.
 type MethodTable struct {
 	Addr          target.Addr
 	Flags         uint32
@@ -117,16 +116,14 @@ func (m *MethodTable) Size(n uint32) uint64 {
 	return max(minObjectSize, uint64(m.BaseSize)+uint64(m.ComponentSize)*uint64(n))
 }
 
-// minObjectSize is the size of the smallest object on a 64-bit target: header,
-// MethodTable and one pointer (MIN_OBJECT_SIZE, gc.h).
+// minObjectSize is the size of the smallest object on a 64-bit target: header, MethodTable and one pointer (MIN_OBJECT_SIZE, gc.h).
 const minObjectSize = 24
 
 // An mtCache keeps proved MethodTables apart from those that are only trusted, because the dump lacks their EEClass.
 // The result of MethodTable must not depend on what was trusted before.
 type mtCache struct{ proven, trusted mtSet }
 
-// An mtSet maps addresses to decoded MethodTables. Readers take no lock, since every walk looks a type up once per
-// object.
+// An mtSet maps addresses to decoded MethodTables. Readers take no lock, since every walk looks a type up once per object.
 type mtSet struct {
 	mu    sync.Mutex
 	table atomic.Pointer[mtTable]
@@ -335,16 +332,14 @@ func notMethodTable(a target.Addr) error {
 	return target.Corruptf("%016x is not a MethodTable", uint64(a))
 }
 
-// The multipurpose slots of a MethodTable before .NET 9 (methodtable.h,
-// WFLAGS2_ENUM): which of them a type has is in its second flags.
+// The multipurpose slots of a MethodTable before .NET 9 (methodtable.h, WFLAGS2_ENUM): which of them a type has is in its second flags.
 const (
 	mtf2ModuleOverride = 0x10
 	mtf2SlotsMask      = 0x1f
 	mtf2NonVirtual     = 0x08
 )
 
-// moduleBefore9 finds the defining module of a type in runtimes whose MethodTable has a loader module and, for some
-// types, an override.
+// moduleBefore9 finds the defining module of a type in runtimes whose MethodTable has a loader module and, for some types, an override.
 func (r *Runtime) moduleBefore9(mt *MethodTable, loader target.Addr) (target.Addr, error) {
 	if !mt.IsGeneric() || mt.IsArray() {
 		return r.overriddenModule(mt, loader)
@@ -391,10 +386,8 @@ func (r *Runtime) overriddenModule(mt *MethodTable, loader target.Addr) (target.
 	return target.Pointer(r.mem, r.multipurposeSlot(mt, mtf2ModuleOverride))
 }
 
-// multipurposeSlot returns the address of the slot of flag (methodtable.h,
-// MethodTable::GetMultipurposeSlotPtr): the slots of the flags that are set, in
-// order, fill PerInstInfo, InterfaceMap and then the words after the virtual
-// methods' chunk pointers.
+// multipurposeSlot returns the address of the slot of flag (methodtable.h, MethodTable::GetMultipurposeSlotPtr): the slots of the flags
+// that are set, in order, fill PerInstInfo, InterfaceMap and then the words after the virtual methods' chunk pointers.
 func (r *Runtime) multipurposeSlot(mt *MethodTable, flag uint32) target.Addr {
 	lower := mt.Flags2 & mtf2SlotsMask & (flag - 1)
 	index := bits.OnesCount32(lower)

@@ -43,10 +43,9 @@ type MetadataSource struct {
 	Path string // of the file that completed the dump, or ""
 }
 
-// Module returns the module at a, proved by the runtime's list of loaded modules or by its vtable. If the dump lacks
-// parts of the list, an image of the process at the module's place is proof enough. Otherwise the error is
-// target.ErrNotInDump; it is target.ErrCorrupt if something contradicts, such as a vtable outside the runtime, and a
-// *ForeignError for a module of another CLR.
+// Module returns the module at a, proved by the runtime's list of loaded modules or by its vtable. If the dump lacks parts of the list, an
+// image of the process at the module's place is proof enough. Otherwise the error is target.ErrNotInDump; it is target.ErrCorrupt if
+// something contradicts, such as a vtable outside the runtime, and a *ForeignError for a module of another CLR.
 func (r *Runtime) Module(a target.Addr) (*Module, error) {
 	if canonical(a) {
 		if other := r.owner(a); other != nil {
@@ -69,8 +68,7 @@ func (m *Module) runtime() *Runtime { return OrNone(m.r) }
 // Proof returns the proof of the module, or the reason why there is none.
 func (m *Module) Proof() (Proof, error) { return m.proof.Get(m.prove) }
 
-// TrustedModule returns the module at an address that the runtime's structures refer to as one. It does not fail for
-// lack of proof.
+// TrustedModule returns the module at an address that the runtime's structures refer to as one. It does not fail for lack of proof.
 func (r *Runtime) TrustedModule(a target.Addr) (*Module, error) {
 	if err := r.Check(FeatureModules); err != nil {
 		return nil, err
@@ -246,8 +244,7 @@ func (m *Module) SimpleName() (string, error) {
 	return strings.TrimSuffix(base, path.Ext(base)), nil
 }
 
-// Image returns the range of the module's image in the target. Start is 0 for a dynamic module. End is Start if the
-// length is unknown.
+// Image returns the range of the module's image in the target. Start is 0 for a dynamic module. End is Start if the length is unknown.
 func (m *Module) Image() (target.Range, error) { return m.base.Get(m.readImage) }
 
 func (m *Module) readImage() (target.Range, error) {
@@ -404,8 +401,7 @@ func (m *Module) PEImage() (*image.Image, error) {
 	})
 }
 
-// Metadata returns the module's metadata from the target's memory, or from the module's file if the dump lacks parts of
-// it.
+// Metadata returns the module's metadata from the target's memory, or from the module's file if the dump lacks parts of it.
 func (m *Module) Metadata() (*metadata.Metadata, error) {
 	return m.meta.Get(func() (*metadata.Metadata, error) {
 		md, err := m.readMetadata()
@@ -424,8 +420,7 @@ func (m *Module) MetadataSource() MetadataSource {
 	return m.where
 }
 
-// Label names the module in messages: by the last part of its path, or by its
-// address.
+// Label names the module in messages: by the last part of its path, or by its address.
 func (m *Module) Label() string {
 	if p, err := m.Path(); err == nil && p != "" {
 		return target.BaseName(p)
@@ -433,8 +428,7 @@ func (m *Module) Label() string {
 	return fmt.Sprintf("module %016x", uint64(m.Addr))
 }
 
-// metadataAddr returns the address of metadata in the target, or 0 if it is unknown: in a flat image it is not at its
-// RVA.
+// metadataAddr returns the address of metadata in the target, or 0 if it is unknown: in a flat image it is not at its RVA.
 func metadataAddr(img *image.Image, blob image.Metadata) target.Addr {
 	a, err := img.Address(blob.RVA)
 	if err != nil {
@@ -624,9 +618,8 @@ func (r *Runtime) lookupPart(at target.Addr) (lookupPart, error) {
 	return p, rd.Err
 }
 
-// Entries iterates over the filled entries of a lookup map: row and value. A
-// part of the map that can't be read is an error, and the rest goes on. Rows
-// that the module's metadata has not are target.ErrCorrupt, and end it.
+// Entries iterates over the filled entries of a lookup map: row and value. A part of the map that can't be read is an error, and the rest
+// goes on. Rows that the module's metadata has not are target.ErrCorrupt, and end it.
 func (m *Module) Entries(k Map) iter.Seq2[MapEntry, error] {
 	return func(yield func(MapEntry, error) bool) {
 		rows := m.rows(k)

@@ -295,8 +295,7 @@ func (r *nativeAOT) elementType(mt *MethodTable) (metadata.ElementType, error) {
 	return 0, target.Unsupportedf("%016x is of element type %#x", uint64(mt.Addr), mt.Flags2)
 }
 
-// methodTableAt proves a MethodTable: by the program's map of types, which has all with a name of their own, or
-// by its base classes.
+// methodTableAt proves a MethodTable: by the program's map of types, which has all with a name of their own, or by its base classes.
 func (r *nativeAOT) methodTableAt(a target.Addr) (*MethodTable, Proof, error) {
 	mt, err := r.MethodTable(a)
 	if err != nil {

@@ -143,8 +143,7 @@ func sanitize(s string) string {
 	return string(b)
 }
 
-// typeName returns the type for a mangled name: metadata's name, or the name with a known namespace, or the mangled
-// name itself.
+// typeName returns the type for a mangled name: metadata's name, or the name with a known namespace, or the mangled name itself.
 func (m *mangledNames) typeName(mangled string) string {
 	if name, ok := m.types[mangled]; ok {
 		return cmp.Or(name, mangled)

@@ -383,9 +383,8 @@ func (r *nativeAOT) invokableName(at target.Addr) (string, error) {
 	return d.meta.MethodOf(d.handle, m.at)
 }
 
-// MethodOfFunclet returns the start of the method to which the NativeAOT code beginning at start belongs, by the
-// language-specific data of that code (UnixNativeCodeManager.cpp). Unless the code is a funclet, such as a catch block,
-// that is start itself.
+// MethodOfFunclet returns the start of the method to which the NativeAOT code beginning at start belongs, by the language-specific data of
+// that code (UnixNativeCodeManager.cpp). Unless the code is a funclet, such as a catch block, that is start itself.
 func (r *Runtime) MethodOfFunclet(start, data target.Addr) (target.Addr, error) {
 	return r.of().methodOfFunclet(start, data)
 }
@@ -405,8 +404,7 @@ func (r *nativeAOT) methodOfFunclet(start, data target.Addr) (target.Addr, error
 	return start - target.Addr(int32(distance)), nil
 }
 
-// readThreads reads the threads of the thread store: their numbers, allocation contexts, and the exception that each
-// handles.
+// readThreads reads the threads of the thread store: their numbers, allocation contexts, and the exception that each handles.
 func (r *nativeAOT) readThreads() (threadList, error) {
 	instance, err := r.GlobalPointer("RuntimeInstance")
 	var at target.Addr
@@ -437,9 +435,8 @@ func (r *nativeAOT) readThreads() (threadList, error) {
 	return l, err
 }
 
-// osID returns the system's id of the thread whose structure is at a and has the given id. Before .NET 9 on Unix
-// that id is a pointer of the C library. The result is then the thread to which all of the structure's pointers into
-// stacks point, or 0.
+// osID returns the system's id of the thread whose structure is at a and has the given id. Before .NET 9 on Unix that id is a pointer of
+// the C library. The result is then the thread to which all of the structure's pointers into stacks point, or 0.
 func (r *nativeAOT) osID(a target.Addr, id uint64) uint32 {
 	switch {
 	case id>>32 == 0:
@@ -481,8 +478,7 @@ func (r *nativeAOT) readThrown(t *Thread) {
 // nativeThrowsAgain separates the frames of two throws in the stack trace of an exception (StackTraceHelper.SpecialIP).
 const nativeThrowsAgain = ^uint64(0)
 
-// readTrace reads the stack trace of an exception: an array of return addresses whose first n are written
-// (Exception.NativeAot.cs).
+// readTrace reads the stack trace of an exception: an array of return addresses whose first n are written (Exception.NativeAot.cs).
 func (r *nativeAOT) readTrace(e *Exception) ([]TraceFrame, error) {
 	data, length, size, err := r.arrayData(e.stackTrace)
 	if err != nil {

@@ -40,8 +40,7 @@ func (i *Instance) nativeVersion() string {
 	return ""
 }
 
-// versionConstant returns the only zero-delimited text in the program's constants that is a release of the version v,
-// or "".
+// versionConstant returns the only zero-delimited text in the program's constants that is a release of the version v, or "".
 func (i *Instance) versionConstant(v string) string {
 	constant := regexp.MustCompile(`\x00(` + regexp.QuoteMeta(v) + `\.\d{1,3})\x00`)
 	found := ""

@@ -37,8 +37,7 @@ func (r *Runtime) StringOfChars(chars target.Addr) target.Addr {
 	return chars - target.Addr(r.off.String.FirstChar)
 }
 
-// ObjectHeaderBytes is the number of bytes of an object before its fields: the
-// MethodTable pointer.
+// ObjectHeaderBytes is the number of bytes of an object before its fields: the MethodTable pointer.
 const ObjectHeaderBytes = 8
 
 // ObjectTypeName returns the name of the type of the object at a, as the runtime

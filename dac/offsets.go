@@ -5,9 +5,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// offsets holds the offsets of the members of the runtime's structures. They are resolved once when a runtime is
-// opened. The names are the descriptor's. A member that not every runtime has is optional; layout.Absent marks a
-// missing one.
+// offsets holds the offsets of the members of the runtime's structures. They are resolved once when a runtime is opened. The names are the
+// descriptor's. A member that not every runtime has is optional; layout.Absent marks a missing one.
 //
 // The span of a structure is the number of bytes of one read.
 type offsets struct {

@@ -10,8 +10,7 @@ import (
 
 // A PDBFiles finds portable PDBs on this machine. A ModuleFiles can be one too.
 type PDBFiles interface {
-	// PDB returns the content of the first PDB of m that check accepts, and the path of its file. id is the identity in
-	// the module's image.
+	// PDB returns the content of the first PDB of m that check accepts, and the path of its file. id is the identity in the module's image.
 	PDB(m *target.Module, id target.PDBID, check func([]byte) error) ([]byte, string, error)
 }
 
@@ -21,8 +20,7 @@ type PDB struct {
 	Path     string // of its file, or of the image that contains it
 }
 
-// PDB finds the module's portable PDB, in the image or in a file with the identity that the image has. It refuses other
-// files.
+// PDB finds the module's portable PDB, in the image or in a file with the identity that the image has. It refuses other files.
 func (m *Module) PDB() (*PDB, error) {
 	return m.pdb.Get(func() (*PDB, error) {
 		p, err := m.findPDB()

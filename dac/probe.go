@@ -22,8 +22,7 @@ func (p ProbeResult) String() string {
 	return [...]string{"passed", "failed", "not in the dump"}[p]
 }
 
-// A Probe is one check that the layout fits the process: an invariant between structures that a wrong table does not
-// satisfy.
+// A Probe is one check that the layout fits the process: an invariant between structures that a wrong table does not satisfy.
 type Probe struct {
 	Name   string
 	Result ProbeResult
@@ -42,8 +41,7 @@ func tally(probes []Probe) (passed int, failed []Probe) {
 	return passed, failed
 }
 
-// runProbes checks the layout against the process. Each probe reads a handful
-// of structures.
+// runProbes checks the layout against the process. Each probe reads a handful of structures.
 func (r *Runtime) runProbes() []Probe {
 	return runProbes(
 		namedProbe{"System.Object", r.probeObject},
@@ -93,14 +91,12 @@ func (r *Runtime) probeObject() (string, error) {
 	return fmt.Sprintf("at %016x", uint64(mt.Addr)), nil
 }
 
-// isSystemObject reports whether mt has the shape that only System.Object and
-// interfaces have.
+// isSystemObject reports whether mt has the shape that only System.Object and interfaces have.
 func isSystemObject(mt *MethodTable) bool {
 	return mt.Parent == 0 && mt.BaseSize == minObjectSize && !mt.HasComponents() && mt.Canonical == mt.Addr
 }
 
-// stringBaseSize is a string's size without characters: header, MethodTable,
-// length and the terminating zero.
+// stringBaseSize is a string's size without characters: header, MethodTable, length and the terminating zero.
 const stringBaseSize = 22
 
 func (r *Runtime) probeString() (string, error) {
@@ -214,8 +210,7 @@ func (r *Runtime) probeThreads() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	// A dump of a process that was not stopped can have fewer: a thread that
-	// comes or goes is counted before it is linked.
+	// A dump of a process that was not stopped can have fewer: a thread that comes or goes is counted before it is linked.
 	if len(l.threads) == 0 && l.counts.Threads != 0 {
 		return "", target.Corruptf("no thread in the list of %d", l.counts.Threads)
 	}

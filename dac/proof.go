@@ -8,8 +8,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Strength is the certainty that a structure of the runtime is at an address. A contradicted structure has none: it
-// is target.ErrCorrupt.
+// A Strength is the certainty that a structure of the runtime is at an address. A contradicted structure has none: it is target.ErrCorrupt.
 type Strength uint8
 
 // The strengths.
@@ -27,10 +26,9 @@ var strengthNames = [...]string{"unproven", "consistent", "listed"}
 
 func (s Strength) String() string { return enum.Name(strengthNames[:], s, "Strength") }
 
-// A Proof is the reason to accept an address as a structure of the runtime. For an address from any source, one
-// function per structure (Runtime.Module, MethodTableAt, FieldDesc, code.Reader's MethodDesc …) requires a proof.
-// Functions with Trusted in their name are for addresses that the runtime's structures refer to, and require only that
-// nothing contradicts.
+// A Proof is the reason to accept an address as a structure of the runtime. For an address from any source, one function per structure
+// (Runtime.Module, MethodTableAt, FieldDesc, code.Reader's MethodDesc …) requires a proof. Functions with Trusted in their name are for
+// addresses that the runtime's structures refer to, and require only that nothing contradicts.
 type Proof struct {
 	Strength Strength
 	By       string // the proof in words: "the list of assemblies"
@@ -159,9 +157,8 @@ func (r *Runtime) partialMethodTable(a target.Addr) (*MethodTable, error) {
 	return mt, nil
 }
 
-// listedType reports whether the module of mt has it by its token. An instance or
-// an array is in no such list. With an error that is target.ErrCorrupt the list
-// has something else.
+// listedType reports whether the module of mt has it by its token. An instance or an array is in no such list. With an error that is
+// target.ErrCorrupt the list has something else.
 func (r *Runtime) listedType(mt *MethodTable) (bool, error) {
 	if mt.IsArray() {
 		return false, nil

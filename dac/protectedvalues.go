@@ -9,17 +9,15 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A ProtectedValue is stack memory that an explicit frame keeps for the collector: a struct with references, or a
-// reference.
+// A ProtectedValue is stack memory that an explicit frame keeps for the collector: a struct with references, or a reference.
 type ProtectedValue struct {
 	Type target.Addr // MethodTable of the struct, 0 for a reference
 	Data target.Addr
 }
 
-// ProtectedValues returns the structs and references that f keeps: copies of arguments and results that the runtime's
-// own code made (frames.h, ProtectValueClassFrame, ProtectByRefsFrame). Frames of other classes keep none. Each is
-// proved: the memory is in the stack of t, and its type is a MethodTable. It returns the values that it found together
-// with an error.
+// ProtectedValues returns the structs and references that f keeps: copies of arguments and results that the runtime's own code made
+// (frames.h, ProtectValueClassFrame, ProtectByRefsFrame). Frames of other classes keep none. Each is proved: the memory is in the stack of
+// t, and its type is a MethodTable. It returns the values that it found together with an error.
 func (r *Runtime) ProtectedValues(f *Frame, t *Thread) ([]ProtectedValue, error) {
 	if f == nil {
 		return nil, errNoFrame
@@ -76,8 +74,7 @@ func (r *Runtime) byRefs(l *frameLayout, f *Frame, t *Thread) ([]ProtectedValue,
 	})
 }
 
-// protectedList follows a list that begins with the pointer at first. Its items and their memory must be in the stack
-// of t.
+// protectedList follows a list that begins with the pointer at first. Its items and their memory must be in the stack of t.
 func (r *Runtime) protectedList(t *Thread, first target.Addr, next int, read func(target.Addr) (ProtectedValue, bool, error)) ([]ProtectedValue, error) {
 	var out []ProtectedValue
 	var round cycle

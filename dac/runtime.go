@@ -57,11 +57,9 @@ type Runtime struct {
 	managed   sync.Map // places of fields; see bindManaged
 }
 
-// A ModuleFiles finds the files of modules on this machine. Implementations
-// verify a file before they return it.
+// A ModuleFiles finds the files of modules on this machine. Implementations verify a file before they return it.
 type ModuleFiles interface {
-	// File opens the file of m, or returns an error that lists what was tried. img is the image of m in the target, or
-	// nil.
+	// File opens the file of m, or returns an error that lists what was tried. img is the image of m in the target, or nil.
 	File(m *target.Module, img *image.Image) (*image.Image, error)
 }
 

@@ -56,9 +56,8 @@ func (s *sigNames) TypeHandle(th uint64) string {
 	return string(b)
 }
 
-// appendSigType appends a loaded type in the style of signatures (sigformat.cpp,
-// SigFormat::AddType): primitive types without namespace, nested ones by their
-// own name, generic arguments in angle brackets.
+// appendSigType appends a loaded type in the style of signatures (sigformat.cpp, SigFormat::AddType): primitive types without namespace,
+// nested ones by their own name, generic arguments in angle brackets.
 func (r *Runtime) appendSigType(dst []byte, th target.Addr, depth int) ([]byte, error) {
 	if depth > limits.TypeNameDepth || len(dst) > maxTypeName {
 		return nil, target.Corruptf("type %016x is nested too deeply", uint64(th))

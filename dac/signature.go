@@ -8,8 +8,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// signatureProbe is the number of bytes that are read of a signature in memory, since its length is unknown before it
-// is parsed.
+// signatureProbe is the number of bytes that are read of a signature in memory, since its length is unknown before it is parsed.
 const signatureProbe = 1024
 
 // DescribeSignature words the signature of a method or field at a (ECMA-335
@@ -18,8 +17,7 @@ func (r *Runtime) DescribeSignature(a, module target.Addr) (*answer.Signature, e
 	return r.describeSignature(a, module, formatSignature)
 }
 
-// DescribeTypeSignature words one type of a signature, at a. The Module, if not
-// 0, names the tokens that it has.
+// DescribeTypeSignature words one type of a signature, at a. The Module, if not 0, names the tokens that it has.
 func (r *Runtime) DescribeTypeSignature(a, module target.Addr) (*answer.Signature, error) {
 	return r.describeSignature(a, module, formatTypeSignature)
 }

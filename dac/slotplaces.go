@@ -14,12 +14,10 @@ import (
 // that a proof finds (slotProofs) is an anchor. Entries between two anchors that moved alike moved with them. An entry
 // between anchors that moved differently has no known place, and is not read.
 
-// maxSlotShift is how far an entry is looked for from its index. The builds of a
-// major that were measured differ by two.
+// maxSlotShift is how far an entry is looked for from its index. The builds of a major that were measured differ by two.
 const maxSlotShift = 8
 
-// The weights in a chain of anchors. One proof outweighs a shift, and a chain with fewer shifts outweighs one with
-// more.
+// The weights in a chain of anchors. One proof outweighs a shift, and a chain with fewer shifts outweighs one with more.
 const (
 	weightProof = 10 // a structure of the kind that the entry should name
 	weightHint  = 1  // a shape that others may have by chance
@@ -153,8 +151,7 @@ type chainEnd struct {
 	ways  float64
 }
 
-// chains returns for each sight the best chain from the start of the table up to
-// it, or, down, the best one from it on.
+// chains returns for each sight the best chain from the start of the table up to it, or, down, the best one from it on.
 func chains(all []slotSight, down bool) []chainEnd {
 	out := make([]chainEnd, len(all))
 	for k := range all {

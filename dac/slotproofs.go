@@ -167,9 +167,8 @@ func (v *slotProver) gcVars(at target.Addr) bool {
 	return true
 }
 
-// globalContext: the two entries before it are the lowest and the highest address of the GC's memory, and its pointers
-// are between them. An empty one, as in runtimes with contexts per thread, proves nothing: its place follows from the
-// proved ones around it.
+// globalContext: the two entries before it are the lowest and the highest address of the GC's memory, and its pointers are between them. An
+// empty one, as in runtimes with contexts per thread, proves nothing: its place follows from the proved ones around it.
 func (v *slotProver) globalContext(at target.Addr) bool {
 	const page = 1 << 12
 	place := slices.Index(v.places.table.values, at)
@@ -268,8 +267,7 @@ func (v *slotProver) freeType(at target.Addr) bool {
 	return err == nil && mt.ComponentSize == 1 && mt.BaseSize == minObjectSize && mt.Parent == 0 // byte[] has one
 }
 
-// fcalls: in each chain of the table are functions of the runtime that belong
-// into that chain.
+// fcalls: in each chain of the table are functions of the runtime that belong into that chain.
 func (v *slotProver) fcalls(at target.Addr) bool {
 	const wanted = 2
 	good := 0
@@ -392,8 +390,7 @@ func (w *rangeProof) level(at target.Addr, depth int) {
 	}
 }
 
-// nextStoredWord returns the index, at least n, of the first word with a byte in the dump, or count. It skips the words
-// of a hole.
+// nextStoredWord returns the index, at least n, of the first word with a byte in the dump, or count. It skips the words of a hole.
 func nextStoredWord(mem target.Memory, at target.Addr, n, count int) int {
 	next, ok := target.NextStored(mem, at+target.Addr(8*n))
 	if !ok || next >= at+target.Addr(8*count) {
@@ -523,8 +520,7 @@ func (v *slotProver) codeHeaps(words map[string]target.Addr) {
 	}
 }
 
-// hintFrames examines the explicit frames of the threads. A frame's content suggests its class, though other data can
-// look alike.
+// hintFrames examines the explicit frames of the threads. A frame's content suggests its class, though other data can look alike.
 func (v *slotProver) hintFrames() {
 	const threads, frames = 256, 64
 	l, err := v.frameMembers()
@@ -581,8 +577,7 @@ func (v *slotProver) hintFrame(l *frameOffsets, t *Thread, frame target.Addr) {
 	}
 }
 
-// looksInlined: the call returns to code that is not the runtime's, with a stack
-// pointer below the frame and a frame pointer above.
+// looksInlined: the call returns to code that is not the runtime's, with a stack pointer below the frame and a frame pointer above.
 func (v *slotProver) looksInlined(l *frameOffsets, t *Thread, frame target.Addr) bool {
 	rd := layout.Reader{Mem: v.r.mem, Base: frame}
 	ip, sp, fp := rd.Ptr(l.Inlined.ReturnAddress), rd.Ptr(l.Inlined.CallSiteSP), rd.Ptr(l.Inlined.FP)

@@ -78,8 +78,7 @@ func (r *Runtime) StaticField(mt *MethodTable, fd *FieldDesc) (StaticAddr, error
 	return s, nil
 }
 
-// ThreadStaticField locates the thread static fd of mt in thread t. It returns target.ErrUnsupported for the same types as
-// StaticField.
+// ThreadStaticField locates the thread static fd of mt in thread t. It returns target.ErrUnsupported for the same types as StaticField.
 func (r *Runtime) ThreadStaticField(mt *MethodTable, fd *FieldDesc, t *Thread) (StaticAddr, error) {
 	if mt == nil || fd == nil || t == nil {
 		return StaticAddr{}, errNoType
@@ -145,8 +144,7 @@ func (m *Module) rvaAddr(rva uint32) (target.Addr, error) {
 // DynamicStaticsInfo's bases have bit 0 set until the class constructor has finished (methodtable.h, 9 and later).
 const staticsNotInitialized = 1
 
-// dynamicStatics returns a base from DynamicStaticsInfo, which precedes the auxiliary data (9 and later); field is the
-// member that has it.
+// dynamicStatics returns a base from DynamicStaticsInfo, which precedes the auxiliary data (9 and later); field is the member that has it.
 func (r *Runtime) dynamicStatics(mt *MethodTable, field int) (StaticAddr, error) {
 	if mt == nil {
 		return StaticAddr{}, errNoType

@@ -54,8 +54,7 @@ func (r *Runtime) ThinLock(h ObjectHeader) (ThinLock, bool) {
 	return l, l.Owner != 0
 }
 
-// A SyncBlock holds a lock, a hash code or interop data of an object
-// (syncblk.h).
+// A SyncBlock holds a lock, a hash code or interop data of an object (syncblk.h).
 type SyncBlock struct {
 	Index       uint32
 	Addr        target.Addr
@@ -146,8 +145,7 @@ type syncCache struct {
 	size uint32 // entries of the table
 }
 
-// syncTableInitial is the number of entries that the table begins with
-// (syncblk.cpp, SYNC_TABLE_INITIAL_SIZE).
+// syncTableInitial is the number of entries that the table begins with (syncblk.cpp, SYNC_TABLE_INITIAL_SIZE).
 const syncTableInitial = 250
 
 // syncCacheAt reads the counters of the SyncBlockCache at an address.
@@ -167,8 +165,7 @@ func (r *Runtime) syncCacheAt(a target.Addr) (syncCache, error) {
 	return c, nil
 }
 
-// HashCode returns the hash code in the header, or false. A hash code that made room for a lock is in the object's sync
-// block.
+// HashCode returns the hash code in the header, or false. A hash code that made room for a lock is in the object's sync block.
 func (h ObjectHeader) HashCode() (uint32, bool) {
 	const mask = headerHashOrSyncBlock | headerIsHashCode
 	return uint32(h & headerSyncIndexMask), h&mask == mask

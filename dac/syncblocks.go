@@ -9,10 +9,9 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// SyncBlocks iterates over the table of sync blocks, by index from 1 on; a free entry has no Object. It yields an error
-// with the index of an unreadable block, one error for each missing part of the table, and continues. The length of the
-// table is the runtime's (syncblk.h, SyncBlockCache::m_FreeSyncTableIndex). If the dump or the layout lacks it, the
-// table ends before the first entry that was never used.
+// SyncBlocks iterates over the table of sync blocks, by index from 1 on; a free entry has no Object. It yields an error with the index of
+// an unreadable block, one error for each missing part of the table, and continues. The length of the table is the runtime's (syncblk.h,
+// SyncBlockCache::m_FreeSyncTableIndex). If the dump or the layout lacks it, the table ends before the first entry that was never used.
 func (r *Runtime) SyncBlocks() iter.Seq2[SyncBlock, error] {
 	return func(yield func(SyncBlock, error) bool) {
 		err := r.Check(FeatureSyncBlocks)
@@ -147,6 +146,5 @@ func (r *Runtime) lastMissingEntry(table target.Addr, index uint32) uint32 {
 	return max(index, uint32(min((next-table)/size-1, limits.SyncBlocks)))
 }
 
-// syncIndexMask are the bits of SyncBlock.m_dwSyncIndex that hold the index;
-// the highest is a mark.
+// syncIndexMask are the bits of SyncBlock.m_dwSyncIndex that hold the index; the highest is a mark.
 const syncIndexMask = 0x7fffffff

@@ -21,10 +21,9 @@ const (
 	tailCallAbandoned
 )
 
-// TailCallArguments returns the references among the arguments of a tail call that t is about to make. The caller has
-// stored them in a buffer of the thread, and left (tailcallhelp.h, TailCallArgBuffer; .NET 5 and later). A buffer whose
-// call has begun has none. It returns target.ErrUnsupported if the layout lacks the buffer's offset. That matters to
-// few threads: the buffer is in use for a few instructions.
+// TailCallArguments returns the references among the arguments of a tail call that t is about to make. The caller has stored them in a
+// buffer of the thread, and left (tailcallhelp.h, TailCallArgBuffer; .NET 5 and later). A buffer whose call has begun has none. It returns
+// target.ErrUnsupported if the layout lacks the buffer's offset. That matters to few threads: the buffer is in use for a few instructions.
 func (r *Runtime) TailCallArguments(t *Thread) ([]HeldWord, error) {
 	l, err := r.frameLayout()
 	if err != nil {
@@ -119,8 +118,7 @@ func (d *refMapDecoder) bits(n int) (v int) {
 	return v
 }
 
-// int reads a number in groups of three bits, each followed by a bit that marks another group. A number of more than 30
-// bits is an error.
+// int reads a number in groups of three bits, each followed by a bit that marks another group. A number of more than 30 bits is an error.
 func (d *refMapDecoder) int() (v int) {
 	for shift := 0; d.err == nil; shift += 3 {
 		if shift > 27 {

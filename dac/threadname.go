@@ -85,8 +85,7 @@ func (r *Runtime) instanceField(mt *MethodTable, names ...string) (FieldDesc, er
 	return FieldDesc{}, target.Unsupportedf("the type has no field %s", names[0])
 }
 
-// StringAt returns the text of the System.String at a, at most limit UTF-16 code units. Invalid surrogates become
-// U+FFFD.
+// StringAt returns the text of the System.String at a, at most limit UTF-16 code units. Invalid surrogates become U+FFFD.
 func (r *Runtime) StringAt(a target.Addr, limit int) (string, error) {
 	n, err := target.Uint32(r.mem, a+target.Addr(r.off.String.Length))
 	if err != nil {

@@ -1,7 +1,6 @@
 package dac
 
-// threadStateWords are the bits of Thread::m_State (threads.h, enum ThreadState) in
-// SOS's words, from the lowest on.
+// threadStateWords are the bits of Thread::m_State (threads.h, enum ThreadState) in SOS's words, from the lowest on.
 var threadStateWords = [32]string{
 	"Thread Abort Requested",
 	"GC Suspend Pending",

@@ -29,8 +29,7 @@ func (d *DomainLocalModule) GCThreadStaticsBase(mt *MethodTable, t *Thread) (Sta
 	return StaticAddr{Addr: obj + target.Addr(d.runtime().off.Array.Size)}, nil
 }
 
-// NonGCThreadStaticsBase returns the base of the thread statics of mt in thread t that hold primitives, enums and
-// pointers.
+// NonGCThreadStaticsBase returns the base of the thread statics of mt in thread t that hold primitives, enums and pointers.
 func (d *DomainLocalModule) NonGCThreadStaticsBase(mt *MethodTable, t *Thread) (StaticAddr, error) {
 	if !d.runtime().hasDomainLocalModules() {
 		return d.runtime().tlsBase(mt, d.runtime().off.ThreadStatics.NonGC, t)
@@ -77,8 +76,7 @@ const (
 	tlsDirect         = 2
 )
 
-// tlsBase follows a TLSIndex of ThreadStaticsInfo into the thread's ThreadLocalData (9 and later); field is the member
-// that has the index.
+// tlsBase follows a TLSIndex of ThreadStaticsInfo into the thread's ThreadLocalData (9 and later); field is the member that has the index.
 func (r *Runtime) tlsBase(mt *MethodTable, field int, t *Thread) (StaticAddr, error) {
 	if mt == nil || t == nil {
 		return StaticAddr{}, errNoType
@@ -221,8 +219,7 @@ func (r *Runtime) threadDynamicStatics(mt *MethodTable, tlm target.Addr) (thread
 	return threadLocalStatics{c.Entry, r.off.DynamicEntry.GC}, err
 }
 
-// threadClassReady reports whether a thread has set up its statics of mt. The class's flags in the ThreadLocalModule
-// record it.
+// threadClassReady reports whether a thread has set up its statics of mt. The class's flags in the ThreadLocalModule record it.
 func (r *Runtime) threadClassReady(tlm target.Addr, mt *MethodTable) (bool, error) {
 	off := r.off.ThreadLocalModule.DataBlob
 	if off == layout.Absent {

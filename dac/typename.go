@@ -19,8 +19,7 @@ const (
 	// NameNative is the runtime's own: Dictionary`2[[System.Int32, System.Private.CoreLib],[Zoo.Dog, Zoo]].
 	// dumpobj, dumpmt and the other commands of native SOS print it.
 	NameNative NameStyle = iota
-	// NameManaged is ClrMD's: Dictionary<System.Int32, Zoo.Dog>. dumpheap, dso
-	// and the other managed commands print it.
+	// NameManaged is ClrMD's: Dictionary<System.Int32, Zoo.Dog>. dumpheap, dso and the other managed commands print it.
 	NameManaged
 )
 
@@ -63,8 +62,7 @@ func (r *Runtime) TypeName(th target.Addr, style NameStyle) (string, error) {
 	return s, nil
 }
 
-// maxTypeName bounds a name: type arguments that name each other could
-// otherwise grow it without end.
+// maxTypeName bounds a name: type arguments that name each other could otherwise grow it without end.
 const maxTypeName = 64 << 10
 
 type nameFormatter struct {
@@ -275,8 +273,7 @@ func (r *Runtime) TypeArgumentNames(args []target.Addr) (string, error) {
 	return f.b.String(), err
 }
 
-// open writes the name of a generic definition. ClrMD numbers the parameters
-// of the last part only.
+// open writes the name of a generic definition. ClrMD numbers the parameters of the last part only.
 func (f *nameFormatter) open(name string) {
 	head, n := cutArity(name)
 	if f.style != NameManaged || n == 0 {

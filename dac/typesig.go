@@ -10,8 +10,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A SigContext resolves the references of a signature: the module of its tokens, and the TypeHandles for its type
-// parameters.
+// A SigContext resolves the references of a signature: the module of its tokens, and the TypeHandles for its type parameters.
 type SigContext struct {
 	Module     *Module
 	TypeArgs   []target.Addr
@@ -67,8 +66,7 @@ func typeArgument(args []target.Addr, n uint32) (target.Addr, error) {
 	return args[n], nil
 }
 
-// resolveToken finds the type of a TypeDef, TypeRef or TypeSpec token in the
-// module's lookup maps.
+// resolveToken finds the type of a TypeDef, TypeRef or TypeSpec token in the module's lookup maps.
 func (r *Runtime) resolveToken(t metadata.Token, c SigContext, depth int) (target.Addr, error) {
 	switch t.Table() {
 	case metadata.TableTypeDef:
@@ -93,9 +91,8 @@ func (r *Runtime) resolveToken(t metadata.Token, c SigContext, depth int) (targe
 	return 0, target.Corruptf("token %v is not a type", t)
 }
 
-// resolveTypeRef finds a type that the module refers to but has not used: by its name, in the assembly that defines it.
-// If the assembly is not loaded, neither is the type. If the assembly has no metadata in the dump, the type may be
-// loaded.
+// resolveTypeRef finds a type that the module refers to but has not used: by its name, in the assembly that defines it. If the assembly is
+// not loaded, neither is the type. If the assembly has no metadata in the dump, the type may be loaded.
 func (r *Runtime) resolveTypeRef(m *Module, rid uint32) (target.Addr, error) {
 	md, err := m.Metadata()
 	if err != nil {
@@ -197,8 +194,7 @@ func (r *Runtime) resolveInstance(sig *metadata.TypeSig, c SigContext, depth int
 	return r.GenericInstance(mt, args)
 }
 
-// GenericInstance returns the loaded instance of a generic type with the given arguments, or 0. The error means that
-// the dump can't decide.
+// GenericInstance returns the loaded instance of a generic type with the given arguments, or 0. The error means that the dump can't decide.
 func (r *Runtime) GenericInstance(def *MethodTable, args []target.Addr) (target.Addr, error) {
 	if def == nil {
 		return 0, errNoType
@@ -228,8 +224,7 @@ var corTypeNames = map[metadata.ElementType]string{
 	metadata.ElementObject:     "System.Object",
 }
 
-// CorTypeName returns the name of a type that signatures have a byte for, empty for
-// other element types.
+// CorTypeName returns the name of a type that signatures have a byte for, empty for other element types.
 func CorTypeName(et metadata.ElementType) string { return corTypeNames[et] }
 
 // CorTypeWord returns SOS's word for an element type: the type's name without namespace, or the specification's name in
@@ -243,8 +238,7 @@ func CorTypeWord(et metadata.ElementType) string {
 	return strings.TrimPrefix(CorTypeName(et), "System.")
 }
 
-// CorType returns the MethodTable of a type that signatures have a byte for, 0
-// if it is not loaded.
+// CorType returns the MethodTable of a type that signatures have a byte for, 0 if it is not loaded.
 func (r *Runtime) CorType(et metadata.ElementType) (target.Addr, error) {
 	switch et {
 	case metadata.ElementString:
@@ -261,8 +255,7 @@ func (r *Runtime) CorType(et metadata.ElementType) (target.Addr, error) {
 	return types[et].addr, types[et].err
 }
 
-// A corType is the MethodTable of a type with an element type of its own, 0 if it is not loaded, or the reason why it
-// is unknown.
+// A corType is the MethodTable of a type with an element type of its own, 0 if it is not loaded, or the reason why it is unknown.
 type corType struct {
 	addr target.Addr
 	err  error
@@ -291,8 +284,7 @@ func (r *Runtime) readCorTypes() (map[metadata.ElementType]corType, error) {
 	return types, nil
 }
 
-// SigTypeName returns the name of the type that sig describes: the loaded type's, or metadata's for a type that is not
-// loaded.
+// SigTypeName returns the name of the type that sig describes: the loaded type's, or metadata's for a type that is not loaded.
 func (r *Runtime) SigTypeName(sig *metadata.TypeSig, c SigContext, style NameStyle) (string, error) {
 	var b strings.Builder
 	err := r.sigName(&b, sig, c, style, 0)

@@ -19,8 +19,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A cache keeps compressed dumps unpacked, so that many commands cost one unpacking.
-// The folder is the user's alone. An entry is two files:
+// A cache keeps compressed dumps unpacked, so that many commands cost one unpacking. The folder is the user's alone. An entry is two files:
 //
 //	KEY.dump   the unpacked dump
 //	KEY.json   an entryRecord
@@ -29,8 +28,7 @@ import (
 // long as its file is what was written: of the same size and time, with the same bytes where samples were taken, and
 // writable by no one else. Entries unused for days go, and then those unused for longest, until the rest fits.
 //
-// Several processes may share a cache: files are written beside, and a
-// file that another process has open stays until it is closed.
+// Several processes may share a cache: files are written beside, and a file that another process has open stays until it is closed.
 type cache struct {
 	dir  string
 	size int64 // that all entries may have together

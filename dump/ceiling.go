@@ -15,8 +15,7 @@ type ceiling struct {
 	err   func() error
 }
 
-// ceiling returns the lowest of the bounds for a dump that is unpacked from size bytes
-// into f. A limit that the user set is used unchanged.
+// ceiling returns the lowest of the bounds for a dump that is unpacked from size bytes into f. A limit that the user set is used unchanged.
 func (o *Options) ceiling(size int64, f *os.File) ceiling {
 	c := ceiling{limits.DecompressedSize, nil}
 	if o.MaxDecompressed > 0 {

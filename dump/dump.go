@@ -353,8 +353,7 @@ func openContainer(src target.Source, head []byte, o *Options) (*File, error) {
 	return f, nil
 }
 
-// headSize is how much of a file is read to identify it: as far as
-// the mark of a tar archive, and enough text to distinguish it from data.
+// headSize is how much of a file is read to identify it: as far as the mark of a tar archive, and enough text to distinguish it from data.
 const headSize = 512
 
 func readHead(r interface {

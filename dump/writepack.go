@@ -73,8 +73,7 @@ func (f *File) Pack(ctx context.Context, w io.Writer, find PackFinder,
 	return result, nil
 }
 
-// PackFile writes a pack, see Pack, to a new file of that name, which is seen when
-// it is whole. One that is there already is fs.ErrExist.
+// PackFile writes a pack, see Pack, to a new file of that name, which is seen when it is whole. One that is there already is fs.ErrExist.
 func (f *File) PackFile(ctx context.Context, name string, find PackFinder,
 	progress func(done, total int64)) (*answer.Pack, error) {
 	var packed *Packed

@@ -13,9 +13,8 @@ import (
 // A SourceKind is the kind of a node that is not an object.
 type SourceKind uint8
 
-// The kinds. Those up to SourceRuntime group others and depend on the root of the graph. RootsOf makes no
-// SourceRuntime: the runtime holds its own objects (preallocated exceptions, thread objects, LoaderAllocators) by
-// handles, which roots.Reader.Holder describes.
+// The kinds. Those up to SourceRuntime group others and depend on the root of the graph. RootsOf makes no SourceRuntime: the runtime holds
+// its own objects (preallocated exceptions, thread objects, LoaderAllocators) by handles, which roots.Reader.Holder describes.
 const (
 	SourceRoot          SourceKind = iota // the root of the graph, from which all live nodes can be reached
 	SourceStacks                          // of all threads
@@ -43,9 +42,8 @@ const (
 	InTable = -2
 )
 
-// A Source is a node that is not an object: something that keeps objects alive, or a group of these. Each frame and
-// each static field has a node. All handles of a type share one: nodes with one edge each would add nothing, since each
-// edge has its slot, the handle.
+// A Source is a node that is not an object: something that keeps objects alive, or a group of these. Each frame and each static field has a
+// node. All handles of a type share one: nodes with one edge each would add nothing, since each edge has its slot, the handle.
 type Source struct {
 	Kind   SourceKind
 	Parent int // index of an earlier Source, or UnderRoot or InTable

@@ -10,10 +10,9 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// RootsOf returns the roots of a heap for Build, grouped. Static fields stand before the runtime's object[]s that
-// contain them. If a root or a thread holds such a table, the field depends on SourceStatics or the thread, and the
-// table's edge is omitted. If something else holds it, such as the LoaderAllocator of a collectible type, the field is
-// between the table and its value.
+// RootsOf returns the roots of a heap for Build, grouped. Static fields stand before the runtime's object[]s that contain them. If a root
+// or a thread holds such a table, the field depends on SourceStatics or the thread, and the table's edge is omitted. If something else
+// holds it, such as the LoaderAllocator of a collectible type, the field is between the table and its value.
 //
 // The error is the context's. Unreadable parts are in Roots.Errors.
 func RootsOf(ctx context.Context, h *heap.Heap, r *roots.Reader) (*Roots, error) {

@@ -2,6 +2,7 @@ package heap
 
 import (
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -42,4 +43,59 @@ func (s *SubHeap) part() answer.GCPart {
 		p.Generations = append(p.Generations, answer.GCGeneration{Start: g.AllocationStart, AllocContext: *rangeOf(context)})
 	}
 	return p
+}
+
+// A Fragment is a free block and the live object that follows it.
+type Fragment struct{ Free, Next Object }
+
+// FragmentSize is the minimum size in bytes of a reported free block.
+const FragmentSize = 512 << 10
+
+// fragment returns the fragment of the free block o, if it is one. The block must be large, be followed directly by a live object, and lie
+// where the GC compacts. Large and pinned objects are not moved, and frozen ones not freed, so holes between them mean nothing.
+func (h *Heap) fragment(s *Segment, o *Object) (Fragment, bool) {
+	if !o.Free || o.Size < FragmentSize || s.Kind == KindLarge || s.Kind == KindPinned || s.Kind == KindFrozen {
+		return Fragment{}, false
+	}
+	next := o.Next()
+	if !s.Objects.Contains(next) || h.isGap(next) {
+		return Fragment{}, false
+	}
+	n, err := h.ObjectAt(next)
+	return Fragment{Free: *o, Next: n}, err == nil && !n.Free
+}
+
+// Where describes the heap, segment and generation of a. Memory that a segment has reserved after its objects counts.
+func (h *Heap) Where(a target.Addr) *answer.Where {
+	w := &answer.Where{Address: a}
+	s := h.SegmentAround(a)
+	if s == nil {
+		w.Lost = len(h.lost)
+		return w
+	}
+	w.Found, w.Heap, w.Segment = true, s.SubHeap, s.Addr
+	w.Generation = s.Generation(a).String()
+	if s.Reserved.Contains(a) {
+		w.Generation = "reserve"
+	}
+	w.Allocated, w.Committed, w.Reserved = rangeOf(s.Objects), rangeOf(s.Committed), rangeOf(s.Reserved)
+	return w
+}
+
+func rangeOf(r target.Range) *answer.Range { return &answer.Range{Start: r.Start, End: r.End} }
+
+// Version describes the version of a runtime and the kind of its GC. h may be nil if the heap is not in the dump; err is then the reason.
+func Version(inst *dac.Instance, h *Heap, err error) *answer.EEVersion {
+	v := &answer.EEVersion{Version: inst.Version(), Text: inst.VersionText(), Core3: inst.IsCore3()}
+	if h == nil {
+		v.Note(err)
+		v.NoGC.Err = err
+		return v
+	}
+	server := h.Server()
+	v.Server, v.Heaps, v.InGC = &server, len(h.SubHeaps()), h.InGC()
+	if mode, ok := h.DATAS(); ok && server {
+		v.DATAS = &mode
+	}
+	return v
 }

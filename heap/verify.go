@@ -119,8 +119,7 @@ type Verifier struct {
 	out     Verification
 }
 
-// NewVerifier returns a Verifier. It checks thin locks against the threads' ids; if these are not in
-// the dump, locks are not verified.
+// NewVerifier returns a Verifier. It checks thin locks against the threads' ids; if these are not in the dump, locks are not verified.
 func NewVerifier(h *Heap) *Verifier {
 	v := &Verifier{h: h, edges: h.Edges(EdgeOptions{})}
 	if threads, err := h.Runtime().Threads(); err == nil {

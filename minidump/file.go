@@ -78,9 +78,8 @@ type header struct {
 	flags        uint64
 }
 
-// Open reads the directory and the memory lists of the minidump in src. It fails with a *FormatError if there is no
-// usable directory. Lesser faults are warnings, also a dump without memory. The File reads src as long as it is used
-// and does not close it.
+// Open reads the directory and the memory lists of the minidump in src. It fails with a *FormatError if there is no usable directory.
+// Lesser faults are warnings, also a dump without memory. The File reads src as long as it is used and does not close it.
 func Open(src target.Source) (*File, error) { return OpenLimited(src, target.Limits{}) }
 
 // OpenLimited is Open with ceilings of the caller's. What lists have beyond them is left out, with a warning.

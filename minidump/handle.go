@@ -23,8 +23,7 @@ type Handle struct {
 	PointerCount  uint32
 }
 
-// Handles lists the handles in the dump's order; it is empty where the dump
-// was written without them. The caller must not change the slice.
+// Handles lists the handles in the dump's order; it is empty where the dump was written without them. The caller must not change the slice.
 func (f *File) Handles() []Handle { return f.handles.get(f.loadHandles) }
 
 func (f *File) loadHandles(n *notes) []Handle {

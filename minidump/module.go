@@ -41,9 +41,8 @@ func (l *moduleList) program() string {
 	return l.listed[0]
 }
 
-// Modules implements target.Target. A module's Size and SizeOfImage are those
-// of the module list. Mappings is empty for a process of Windows, whose loader maps
-// an image as a whole, and if the dump has no /proc/PID/maps. The caller must not change the slice.
+// Modules implements target.Target. A module's Size and SizeOfImage are those of the module list. Mappings is empty for a process of
+// Windows, whose loader maps an image as a whole, and if the dump has no /proc/PID/maps. The caller must not change the slice.
 func (f *File) Modules() []target.Module { return f.modules.get(f.loadModules).sorted }
 
 func (f *File) loadModules(n *notes) moduleList {
@@ -94,8 +93,7 @@ func (f *File) module(e []byte, r *nameReader, n *notes) target.Module {
 	if err = f.codeView(&m, r, locationAt(e[76:])); err != nil {
 		n.add(fmt.Errorf("module at %#x: CodeView record: %w", uint64(m.Base), err))
 	}
-	// An ELF or Mach-O image has no SizeOfImage that would identify it. Modules of
-	// Wine or of .NET have the stamp of their PE image.
+	// An ELF or Mach-O image has no SizeOfImage that would identify it. Modules of Wine or of .NET have the stamp of their PE image.
 	if f.foreign() && m.TimeDateStamp == 0 {
 		m.SizeOfImage = 0
 	}
@@ -134,9 +132,8 @@ func (f *File) codeView(m *target.Module, r *nameReader, loc location) error {
 	return nil
 }
 
-// buildID converts the GUID of an RSDS record to the image's identity: on macOS
-// its UUID, elsewhere the beginning of its build id. Breakpad copied the bytes of a
-// build id as they are; a writer that reads a UUID, such as Crashpad, stores it as a GUID.
+// buildID converts the GUID of an RSDS record to the image's identity: on macOS its UUID, elsewhere the beginning of its build id. Breakpad
+// copied the bytes of a build id as they are; a writer that reads a UUID, such as Crashpad, stores it as a GUID.
 func (f *File) buildID(g target.GUID) (id []byte, cut bool) {
 	if isZero(g[:]) {
 		return nil, false

@@ -47,9 +47,8 @@ func (f *File) signal(e *target.Exception) {
 	e.Signal = &s
 }
 
-// sender returns who sent a signal, and whether that is known. Breakpad writes the bytes
-// of pid and uid as an address, of a 32-bit process the pid alone; Crashpad writes
-// them as parameters, unless the signal is one of those that have an address.
+// sender returns who sent a signal, and whether that is known. Breakpad writes the bytes of pid and uid as an address, of a 32-bit process
+// the pid alone; Crashpad writes them as parameters, unless the signal is one of those that have an address.
 func (f *File) sender(e *target.Exception, at uint64) (pid, uid uint32, known bool) {
 	_, crashpad := f.stream(CrashpadInfoStream)
 	switch {

@@ -82,8 +82,7 @@ func processorArch(v uint16) target.Arch {
 	return target.ArchUnknown
 }
 
-// platformOS maps VER_PLATFORM_xxx of winnt.h, and the values that Breakpad
-// and Crashpad add for other systems (minidump_format.h).
+// platformOS maps VER_PLATFORM_xxx of winnt.h, and the values that Breakpad and Crashpad add for other systems (minidump_format.h).
 func platformOS(v uint32) target.OS {
 	switch v {
 	case 0, 1, 2, 3:

@@ -9,8 +9,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Sizes of MINIDUMP_THREAD, MINIDUMP_THREAD_EX, MINIDUMP_THREAD_INFO_LIST,
-// MINIDUMP_THREAD_INFO and MINIDUMP_THREAD_NAME.
+// Sizes of MINIDUMP_THREAD, MINIDUMP_THREAD_EX, MINIDUMP_THREAD_INFO_LIST, MINIDUMP_THREAD_INFO and MINIDUMP_THREAD_NAME.
 const (
 	threadSize         = 48
 	threadExSize       = 64
@@ -157,8 +156,7 @@ func (f *File) thread(s *section, e []byte, info ThreadInfo, listed bool, n *not
 	return t
 }
 
-// stackDescriptor returns the address range of the MINIDUMP_THREAD's stack. Its
-// file offset is not to be used: createdump writes zero.
+// stackDescriptor returns the address range of the MINIDUMP_THREAD's stack. Its file offset is not to be used: createdump writes zero.
 func (f *File) stackDescriptor(e []byte) target.Range {
 	start, size := f.addr(le.Uint64(e[24:])), target.Addr(le.Uint32(e[32:]))
 	if start+size < start {

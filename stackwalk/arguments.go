@@ -11,9 +11,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// This file finds the arguments that an explicit frame of a stub keeps. They belong to a call whose method has not
-// started, because it is being compiled or looked up. Nothing else refers to them then (callingconvention.h,
-// ArgIterator).
+// This file finds the arguments that an explicit frame of a stub keeps. They belong to a call whose method has not started, because it is
+// being compiled or looked up. Nothing else refers to them then (callingconvention.h, ArgIterator).
 
 // A heldSlot is a word that holds a reference.
 type heldSlot struct {
@@ -347,9 +346,8 @@ func (a *arguments) references(v *structValue, at target.Addr, from, to uint64) 
 	}
 }
 
-// registers returns the kind of register for each eightbyte of a struct under the System V convention, true for
-// floating-point. ok is false if the struct is passed on the stack (System V ABI 3.2.3; methodtable.cpp,
-// ClassifyEightBytes).
+// registers returns the kind of register for each eightbyte of a struct under the System V convention, true for floating-point. ok is false
+// if the struct is passed on the stack (System V ABI 3.2.3; methodtable.cpp, ClassifyEightBytes).
 func (v *structValue) registers() ([]bool, bool, error) {
 	if v.size > 16 {
 		return nil, false, nil

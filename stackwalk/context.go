@@ -8,9 +8,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// frameContext returns the meaning of the type parameters in the signatures of f's method. Shared code receives its
-// exact type arguments. If the frame no longer has them, the shared ones are used. places are the places of the
-// method's variables.
+// frameContext returns the meaning of the type parameters in the signatures of f's method. Shared code receives its exact type arguments.
+// If the frame no longer has them, the shared ones are used. places are the places of the method's variables.
 func frameContext(f *Frame, places []codeinfo.Variable, this bool) dac.SigContext {
 	rt, m := f.Runtime, f.Code.Method
 	var c dac.SigContext
@@ -107,8 +106,7 @@ func genericContext(f *Frame) (codeinfo.GenericContext, target.Addr, error) {
 	return d.Context, a, err
 }
 
-// argumentsOf returns the type arguments of exact, or of its base class, that shares the code of mt. If there is none
-// it returns otherwise.
+// argumentsOf returns the type arguments of exact, or of its base class, that shares the code of mt. If there is none it returns otherwise.
 func argumentsOf(rt *dac.Runtime, exact target.Addr, mt *dac.MethodTable, otherwise []target.Addr) []target.Addr {
 	for range limits.ParentChain {
 		t, err := rt.MethodTable(exact)

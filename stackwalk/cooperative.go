@@ -8,10 +8,9 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A thread in cooperative mode may run native code without an explicit frame. Managed code calls some functions of the
-// runtime and the system without one: FCalls, helpers of the compiler, and P/Invokes marked SuppressGCTransition. A
-// signal interrupts managed code, and its handler has no frame at first. Only native unwinding leads back to the
-// managed code then.
+// A thread in cooperative mode may run native code without an explicit frame. Managed code calls some functions of the runtime and the
+// system without one: FCalls, helpers of the compiler, and P/Invokes marked SuppressGCTransition. A signal interrupts managed code, and its
+// handler has no frame at first. Only native unwinding leads back to the managed code then.
 
 // maxSignalSearch is the number of bytes above the stack pointer that are searched for a signal's frame.
 const maxSignalSearch = 64 << 10
@@ -106,9 +105,8 @@ func (s *walk) framed() bool {
 	return err != nil || how != dac.CallerNone
 }
 
-// interruptedCode returns the managed code that a signal interrupted, if its handler can't be unwound. It searches
-// above the stack pointer for data in the shape of the kernel's signal frame. The managed code must have run on the
-// thread's own stack, above any explicit frame.
+// interruptedCode returns the managed code that a signal interrupted, if its handler can't be unwound. It searches above the stack pointer
+// for data in the shape of the kernel's signal frame. The managed code must have run on the thread's own stack, above any explicit frame.
 func (s *walk) interruptedCode() (unwind.Frame, bool) {
 	sp, ok := s.at.Regs.SP()
 	if !ok {

@@ -7,8 +7,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// raised is the exception that a dump was written for, if its thread has continued since: it runs the handler, which
-// writes the dump.
+// raised is the exception that a dump was written for, if its thread has continued since: it runs the handler, which writes the dump.
 type raised struct {
 	thread  uint32
 	at, now target.Registers // when it was raised, and when the dump was written

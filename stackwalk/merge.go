@@ -10,8 +10,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A StackTree merges the stacks of threads, starting at their outermost callers. Threads share the nodes of common
-// calls.
+// A StackTree merges the stacks of threads, starting at their outermost callers. Threads share the nodes of common calls.
 type StackTree struct {
 	Roots   []*StackNode // in order of appearance
 	Threads []uint32     // OS ids of all threads with a stack

@@ -49,8 +49,7 @@ func MergedWalk(ctx context.Context, parts []Part, o WalkOptions) iter.Seq[Frame
 	}
 }
 
-// seenNative reports whether an earlier walk has yielded f, which is native code: each runtime sees it. The frames are
-// sorted by SP.
+// seenNative reports whether an earlier walk has yielded f, which is native code: each runtime sees it. The frames are sorted by SP.
 func seenNative(before []Frame, f *Frame) bool {
 	if f.Kind != FrameNative {
 		return false

@@ -52,9 +52,8 @@ func (f *Frame) SourceLine() (code.SourceLine, error) {
 	return code.Of(f.Runtime).SourceLine(f.CallSite())
 }
 
-// GenericContext returns the meaning of the type parameters in the signature and code of the frame's method. Shared
-// code receives its exact type arguments. If the frame no longer has them, the result has the shared ones
-// (System.__Canon).
+// GenericContext returns the meaning of the type parameters in the signature and code of the frame's method. Shared code receives its exact
+// type arguments. If the frame no longer has them, the result has the shared ones (System.__Canon).
 func (f *Frame) GenericContext() (dac.SigContext, error) {
 	if f.Kind != FrameManaged || f.Runtime == nil || f.Code.Method == nil {
 		return dac.SigContext{}, target.Unsupportedf("a frame of kind %v has no generic context", f.Kind)
@@ -90,8 +89,7 @@ func ShortName(rt *dac.Runtime, md *code.MethodDesc) (string, error) {
 // dynamicClass is the class name of methods without a class.
 const dynamicClass = "(dynamicClass)"
 
-// parameters returns the parameter list in a method's full name: from the first parenthesis outside of type arguments
-// on.
+// parameters returns the parameter list in a method's full name: from the first parenthesis outside of type arguments on.
 func parameters(full string) string {
 	depth := 0
 	for i := range len(full) {

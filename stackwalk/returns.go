@@ -9,17 +9,15 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Return is a word of a stack that is the address after a call instruction. It remains from a call that is still
-// active or has ended.
+// A Return is a word of a stack that is the address after a call instruction. It remains from a call that is still active or has ended.
 type Return struct {
 	Slot   target.Addr
 	IP     target.Addr // value of the word, without a signature
 	Callee target.Addr // called code, 0 if the code alone does not show it
 }
 
-// Returns iterates over the return addresses among the words of a range. It needs no unwind data, so it works on
-// damaged stacks. A part that is not in the dump is an error in the sequence, and the scan continues after it; an error
-// of ctx ends it.
+// Returns iterates over the return addresses among the words of a range. It needs no unwind data, so it works on damaged stacks. A part
+// that is not in the dump is an error in the sequence, and the scan continues after it; an error of ctx ends it.
 func (w *Walker) Returns(ctx context.Context, r target.Range) iter.Seq2[Return, error] {
 	return func(yield func(Return, error) bool) {
 		if w.unwinder == nil {

@@ -9,10 +9,9 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// VariableOf returns the name of the argument or local in a slot of a managed activation's GC info. Examples are
-// "items", "pair.Key" for a part and, without a name, "local 2" or "argument 0". It is empty if the slot is not in a
-// variable, such as a temporary of the compiler. address is the address of the slot, 0 for a register. An error means
-// that not all variables are known.
+// VariableOf returns the name of the argument or local in a slot of a managed activation's GC info. Examples are "items", "pair.Key" for a
+// part and, without a name, "local 2" or "argument 0". It is empty if the slot is not in a variable, such as a temporary of the compiler.
+// address is the address of the slot, 0 for a register. An error means that not all variables are known.
 func VariableOf(f *Frame, slot codeinfo.Slot, address target.Addr, r *objects.Reader) (string, error) {
 	args, locals, err := Variables(f, r)
 	for i := range args {

@@ -19,8 +19,7 @@ import (
 
 // A Root is a register or a stack word that holds a reference, as the garbage collector sees it.
 type Root struct {
-	// Frame is the index of the frame in Walk, without native activations; 0 is the leaf. It is -1 for roots outside of
-	// frames.
+	// Frame is the index of the frame in Walk, without native activations; 0 is the leaf. It is -1 for roots outside of frames.
 	Frame int
 	// FrameIP and FrameSP are those of the frame that holds the reference.
 	FrameIP, FrameSP target.Addr
@@ -34,8 +33,7 @@ type Root struct {
 
 	Slot codeinfo.Slot
 	Addr target.Addr // of the word, 0 for a register
-	// Object is the content of the word or register: null, the address of an object, or any address for an Interior
-	// reference.
+	// Object is the content of the word or register: null, the address of an object, or any address for an Interior reference.
 	Object   target.Addr
 	Interior bool // may point into an object, or to none
 	Pinned   bool // keeps the object where it is
@@ -44,11 +42,10 @@ type Root struct {
 	Undecoded bool
 }
 
-// Roots iterates over the references that the frames of t hold at the thread's current position, starting at the leaf,
-// and then over the ones that the runtime's own code protects (dac.Runtime.GCFrames). Explicit frames count if they
-// keep references for native code, or the arguments of a call that passes through a stub. Frames that an exception has
-// abandoned hold none. A method with a running funclet is reported through the funclet. The arguments of a tail call
-// that the thread is about to make come last.
+// Roots iterates over the references that the frames of t hold at the thread's current position, starting at the leaf, and then over the
+// ones that the runtime's own code protects (dac.Runtime.GCFrames). Explicit frames count if they keep references for native code, or the
+// arguments of a call that passes through a stub. Frames that an exception has abandoned hold none. A method with a running funclet is
+// reported through the funclet. The arguments of a tail call that the thread is about to make come last.
 //
 // References that only a conservative collection sees (DOTNET_gcConservative) are not included: see package roots.
 //
@@ -168,8 +165,7 @@ type rootScan struct {
 	dispatching bool
 }
 
-// parent is the activation that a funclet belongs to. Frames before it were abandoned by the exception. A filter runs
-// before that.
+// parent is the activation that a funclet belongs to. Frames before it were abandoned by the exception. A filter runs before that.
 type parent struct {
 	start  target.Addr // of the method, 0 for none
 	fp     target.Addr

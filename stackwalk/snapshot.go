@@ -54,8 +54,7 @@ type SnapshotFrame struct {
 	Native []Frame
 }
 
-// A Snapshot walks one thread's stack under the contract of the profiling API's DoStackSnapshot (ICorProfilerInfo2),
-// over a dump:
+// A Snapshot walks one thread's stack under the contract of the profiling API's DoStackSnapshot (ICorProfilerInfo2), over a dump:
 //
 //   - Entries come leaf first, and the outermost caller last.
 //   - Each managed frame is one entry. Each run of unmanaged frames is one entry without a Function. The caller walks the

@@ -42,9 +42,8 @@ var errNoPlace = target.Unsupportedf("the variable has no place here")
 
 // Variables returns the arguments and locals of a managed activation. r reads their values.
 //
-// Names of arguments come from metadata. Names of locals come from the module's portable PDB, if their scopes contain
-// the frame's instruction. A method without its IL or local signature has no locals; the error comes with its
-// arguments.
+// Names of arguments come from metadata. Names of locals come from the module's portable PDB, if their scopes contain the frame's
+// instruction. A method without its IL or local signature has no locals; the error comes with its arguments.
 func Variables(f *Frame, r *objects.Reader) (args, locals []Variable, err error) {
 	if f == nil {
 		return nil, nil, target.Unsupportedf("no frame")
@@ -307,9 +306,8 @@ func (a *Variable) register() (uint64, error) {
 	return 0, target.Unsupportedf("the variable is in a register that the frame does not know")
 }
 
-// Word returns the number in the variable's place: as many bytes as its type has if that is a number, a Boolean or a
-// character, and eight otherwise. Debuggers that ignore types print it; for enums and structs it may have more or fewer
-// bytes than the value.
+// Word returns the number in the variable's place: as many bytes as its type has if that is a number, a Boolean or a character, and eight
+// otherwise. Debuggers that ignore types print it; for enums and structs it may have more or fewer bytes than the value.
 func (a *Variable) Word() (uint64, error) {
 	if !a.Located {
 		if a.Err != nil {

@@ -315,8 +315,7 @@ type Exception struct {
 	Registers Registers // at the time of the exception, if recorded
 	Words     string    // "SIGSEGV/SEGV_MAPERR", "0xe0434352"
 	Signal    *Signal   // nil for an exception record
-	// Final: the system wrote the dump when the exception ended the process, so that Registers are those at the instruction
-	// that raised it.
+	// Final: the system wrote the dump when the exception ended the process, so that Registers are those at the instruction that raised it.
 	Final bool
 	// Requested: the process, or its crash reporter, asked for the dump; nothing else had happened.
 	Requested bool

@@ -51,8 +51,7 @@ type boxShape struct {
 	Context shapes.Ref   `field:"Context|m_stateObject"`
 }
 
-// A Reader reads what code holds, for one answer. It records what it can't read in the answer's gaps.
-// It is for one goroutine.
+// A Reader reads what code holds, for one answer. It records what it can't read in the answer's gaps. It is for one goroutine.
 type Reader struct {
 	shapes.Reading
 	items    *collections.Reader

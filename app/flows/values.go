@@ -78,8 +78,7 @@ func (r *Reader) IsScope(o objects.Object) bool {
 	return s != nil
 }
 
-// Scopes returns what each line logged inside a logging scope carries, beginning with the outermost
-// scope.
+// Scopes returns what each line logged inside a logging scope carries, beginning with the outermost scope.
 func (r *Reader) Scopes(o objects.Object) []string {
 	var out []string
 	for range limits.RequestScopes {
@@ -96,8 +95,7 @@ func (r *Reader) Scopes(o objects.Object) []string {
 	return out
 }
 
-// scope returns what one scope adds: the text of a string, the pairs of a dictionary, or the string
-// fields of an object.
+// scope returns what one scope adds: the text of a string, the pairs of a dictionary, or the string fields of an object.
 func (r *Reader) scope(o objects.Object) string {
 	if o.IsString() {
 		s, err := o.Text(limits.RequestText)

@@ -52,9 +52,8 @@ func (r *Reader) program(frames iter.Seq[stackwalk.Frame]) answer.Text {
 	return answer.Text{}
 }
 
-// Stacks finds the suspended async code that works on each of n objects. of returns the objects that a
-// method holds, given its box. The result for an object is the longest path from the awaited end
-// outwards to a method that holds the object, or nil. The error is ctx's.
+// Stacks finds the suspended async code that works on each of n objects. of returns the objects that a method holds, given its box. The
+// result for an object is the longest path from the awaited end outwards to a method that holds the object, or nil. The error is ctx's.
 func (r *Reader) Stacks(ctx context.Context, set *tasks.Set, n int, of func(box objects.Object) []int) ([]*answer.AsyncWork, error) {
 	ctx = absent.Context(ctx)
 	if set == nil || r.Gaps == nil {

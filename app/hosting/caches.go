@@ -43,8 +43,7 @@ type (
 	}
 )
 
-// notSet is the size of an entry or the limit of a cache that was not set. These fields are numbers,
-// not Nullables.
+// notSet is the size of an entry or the limit of a cache that was not set. These fields are numbers, not Nullables.
 const notSet = -1
 
 // expiredFlag marks an expired entry in .NET 6.

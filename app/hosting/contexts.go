@@ -99,9 +99,8 @@ type tallyKey struct {
 	state string
 }
 
-// count counts the entities of a map. With shared it also counts those of nested maps: owned types and
-// types that share a table have a map each. It records what could not be read and returns the first
-// error.
+// count counts the entities of a map. With shared it also counts those of nested maps: owned types and types that share a table have a map
+// each. It records what could not be read and returns the first error.
 func (r *Reader) count(t *tally, m *entityMap, mx shapes.Instance, shared bool) error {
 	var bad error
 	fail := func(err error) {
@@ -150,8 +149,7 @@ func (r *Reader) count(t *tally, m *entityMap, mx shapes.Instance, shared bool) 
 	return bad
 }
 
-// keys iterates over the keys of the dictionary that a field refers to. The keys are objects; null has
-// none.
+// keys iterates over the keys of the dictionary that a field refers to. The keys are objects; null has none.
 func (r *Reader) keys(f *shapes.Ref, x shapes.Instance) iter.Seq2[objects.Object, error] {
 	return func(yield func(objects.Object, error) bool) {
 		for i, err := range r.items.ItemsAt(f, x) {

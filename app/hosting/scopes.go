@@ -23,8 +23,7 @@ type Reader struct {
 // New returns a Reader that binds types with b.
 func New(b *shapes.Binder, c *collections.Reader) *Reader { return &Reader{b, c} }
 
-// A serviceScope is a scope of dependency injection. Up to .NET 5 it refers to its engine instead of
-// its provider.
+// A serviceScope is a scope of dependency injection. Up to .NET 5 it refers to its engine instead of its provider.
 type serviceScope struct {
 	_           shapes.Type `of:"Microsoft.Extensions.DependencyInjection.ServiceLookup.ServiceProviderEngineScope"`
 	Disposed    shapes.Int  `field:"_disposed"`

@@ -7,8 +7,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// asynchronous finds, for tasks that wait for semaphores, the async methods that continue when they
-// complete.
+// asynchronous finds, for tasks that wait for semaphores, the async methods that continue when they complete.
 func (s *survey) asynchronous(o heap.ScanOptions) error {
 	waiting := map[target.Addr]*answer.AsyncWaiter{}
 	for _, l := range s.locks {
@@ -38,8 +37,7 @@ func (s *survey) asynchronous(o heap.ScanOptions) error {
 // semaphoreTask is the class of the tasks that SemaphoreSlim.WaitAsync returns.
 const semaphoreTask = "System.Threading.SemaphoreSlim+TaskNode"
 
-// continues records the innermost async method that continues a task, and the thread that blocks on
-// it. If several do, the first counts.
+// continues records the innermost async method that continues a task, and the thread that blocks on it. If several do, the first counts.
 func continues(w *answer.AsyncWaiter, frames []answer.AsyncFrame) {
 	for i := range frames {
 		f := &frames[i]
@@ -54,8 +52,7 @@ func continues(w *answer.AsyncWaiter, frames []answer.AsyncFrame) {
 	}
 }
 
-// taskSet returns the tasks of the heap, collected once. It returns nil and records the reason if they
-// can't be read.
+// taskSet returns the tasks of the heap, collected once. It returns nil and records the reason if they can't be read.
 func (s *survey) taskSet(o heap.ScanOptions) (*tasks.Set, error) {
 	if s.set != nil || s.setLost {
 		return s.set, nil

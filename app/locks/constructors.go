@@ -9,8 +9,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// waitingStack is how much of a stack is searched for the class that a thread waits for. The waiting
-// code is at its top.
+// waitingStack is how much of a stack is searched for the class that a thread waits for. The waiting code is at its top.
 const waitingStack = 16 << 10
 
 // constructor returns the class whose static constructor t waits for, and the thread that runs it, or

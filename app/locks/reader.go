@@ -92,8 +92,7 @@ type survey struct {
 	ctors   map[target.Addr]*threads.Thread // the classes whose static constructors run
 }
 
-// Describe lists the locks that somebody holds or waits for, and records what could not be read. The
-// error is ctx's.
+// Describe lists the locks that somebody holds or waits for, and records what could not be read. The error is ctx's.
 func (r *Reader) Describe(ctx context.Context, o Options) (*answer.Locks, error) {
 	ctx = absent.Context(ctx)
 	out := &answer.Locks{Locks: []answer.Lock{}}
@@ -357,8 +356,7 @@ func (s *survey) managedLock(l *lock, o objects.Object) (bool, error) {
 	return true, err
 }
 
-// lockOwner returns the thread with the id that the locks of .NET 9 and 10 use. Each thread keeps it in a thread
-// static.
+// lockOwner returns the thread with the id that the locks of .NET 9 and 10 use. Each thread keeps it in a thread static.
 func (s *survey) lockOwner(id uint32) *threads.Thread {
 	for k, err := range shapes.Loaded[lockID](s.r.b) {
 		if err != nil {
@@ -560,8 +558,7 @@ func (s *survey) waitHandle(_ *lock, o objects.Object) (bool, error) {
 	return true, err
 }
 
-// readersMask selects the bits of ReaderWriterLockSlim._owners that count readers (READER_MASK, a
-// constant of the class in all versions).
+// readersMask selects the bits of ReaderWriterLockSlim._owners that count readers (READER_MASK, a constant of the class in all versions).
 const readersMask = 0x0fffffff
 
 func (s *survey) countdown(l *lock, o objects.Object) (bool, error) {

@@ -29,8 +29,7 @@ type spinFinder struct {
 	lost  workers.Lowest              // the first type that could not be examined
 }
 
-// places returns the SpinLocks in a type's objects. It does not look into fields that are other
-// structs.
+// places returns the SpinLocks in a type's objects. It does not look into fields that are other structs.
 func (f *spinFinder) places(mt *dac.MethodTable) []spinPlace {
 	f.mu.Lock()
 	list, ok := f.known[mt.Addr]

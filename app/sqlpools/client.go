@@ -34,8 +34,7 @@ func (q *query) client(o objects.Object, s *clientPool, x shapes.Instance) {
 		err = cmp.Or(err, ierr)
 	}
 	q.clientConnections(&out, all, idle, err)
-	// A call that blocks a thread counts itself. An asynchronous call is in the queue until a thread
-	// waits for it.
+	// A call that blocks a thread counts itself. An asynchronous call is in the queue until a thread waits for it.
 	out.Waiting = q.IntAt(&s.Waits, x)
 	pending, err := q.list(q.items.Objects(&s.Pending, x))
 	if err != nil {
@@ -93,8 +92,7 @@ func (q *query) clientPool(o objects.Object, state *shapes.Int, group, options *
 	return out
 }
 
-// clientConnections describes the busy connections: all that are not idle. err reports that some of
-// either could not be read.
+// clientConnections describes the busy connections: all that are not idle. err reports that some of either could not be read.
 func (q *query) clientConnections(out *answer.SQLPool, all, idle []objects.Object, err error) {
 	free := map[target.Addr]bool{}
 	for _, c := range idle {
@@ -189,8 +187,7 @@ func (q *query) ownerOf(p *clientParser, x shapes.Instance) (objects.Object, err
 	return o, nil
 }
 
-// clientCommand describes a command. It returns nil for other objects. state is the field with the
-// connection's state.
+// clientCommand describes a command. It returns nil for other objects. state is the field with the connection's state.
 func (q *query) clientCommand(o objects.Object, running bool, state *shapes.Ref, at shapes.Instance) *answer.SQLCommand {
 	s, x := shapes.As[clientCommand](q.Reading, o)
 	if s == nil {
@@ -232,9 +229,8 @@ func (q *query) clientValues(f *shapes.Ref, x shapes.Instance) []answer.SQLParam
 // filetimeToTicks is the number of 100 ns ticks from year 1 to 1601, the epoch of file times.
 const filetimeToTicks = 504911232000000000
 
-// waits adds until when and since when the client has waited for the server. The client sets the
-// deadline when it has sent a command and when it wants more results. A command that is being canceled
-// has another deadline.
+// waits adds until when and since when the client has waited for the server. The client sets the deadline when it has sent a command and
+// when it wants more results. A command that is being canceled has another deadline.
 func (q *query) waits(out *answer.SQLCommand, s *clientState, x shapes.Instance) {
 	breaking, deadline := q.BoolAt(&s.Breaking, x), q.IntAt(&s.Deadline, x)
 	switch {

@@ -43,8 +43,7 @@ func commandOf(c *answer.SQLConnection) target.Addr {
 	return c.Command.Value.Address
 }
 
-// holders finds the code that holds busy connections: suspended async code and threads. The error is
-// ctx's.
+// holders finds the code that holds busy connections: suspended async code and threads. The error is ctx's.
 func (q *query) holders(ctx context.Context, p *Process) error {
 	h := q.busy()
 	if len(h.connections) == 0 {

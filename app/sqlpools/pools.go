@@ -150,8 +150,7 @@ func (q *query) plain(f *shapes.Ref, x shapes.Instance) string {
 // masked replaces a secret.
 const masked = "***"
 
-// Masked returns a connection string with its secrets masked. The names of the values identify
-// secrets.
+// Masked returns a connection string with its secrets masked. The names of the values identify secrets.
 func Masked(s string) string {
 	var out strings.Builder
 	for s != "" {
@@ -171,8 +170,7 @@ func Masked(s string) string {
 	return out.String()
 }
 
-// end returns where the first part of a connection string ends: after the first semicolon outside
-// quotes.
+// end returns where the first part of a connection string ends: after the first semicolon outside quotes.
 func end(s string) int {
 	quote := byte(0)
 	for i := range len(s) {

@@ -90,8 +90,7 @@ type (
 	}
 )
 
-// Npgsql. Since version 7 the data source is the pool. The pool of version 4 keeps its connections in
-// another way and is an unknown layout.
+// Npgsql. Since version 7 the data source is the pool. The pool of version 4 keeps its connections in another way and is an unknown layout.
 type (
 	sourcePool struct {
 		_          shapes.Type `of:"Npgsql.PoolingDataSource|Npgsql.ConnectorPool"`

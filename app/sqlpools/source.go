@@ -95,8 +95,7 @@ func (q *query) sourceCommand(f *shapes.Ref, x shapes.Instance) *answer.SQLComma
 	return out
 }
 
-// blocked returns how many calls wait for a connection: the readers waiting at the channel of idle
-// connections.
+// blocked returns how many calls wait for a connection: the readers waiting at the channel of idle connections.
 func (q *query) blocked(s *sourcePool, x shapes.Instance) answer.Maybe[int64] {
 	r, at := shapes.At[channelReader](q.Reading, &s.Channel, x)
 	if r == nil {

@@ -11,9 +11,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Calls merges the selected stacks, beginning with their outermost calls: async methods and tasks that
-// nothing awaits. Below each call come the calls that it awaits. Calls with the same name at the same
-// await are merged into one.
+// Calls merges the selected stacks, beginning with their outermost calls: async methods and tasks that nothing awaits. Below each call come
+// the calls that it awaits. Calls with the same name at the same await are merged into one.
 func (s *Set) Calls(ctx context.Context, o StackOptions) (*answer.AsyncCalls, error) {
 	ctx = absent.Context(ctx)
 	out := &answer.AsyncCalls{Calls: []answer.AsyncCall{}}
@@ -27,8 +26,7 @@ func (s *Set) Calls(ctx context.Context, o StackOptions) (*answer.AsyncCalls, er
 	return out, ctx.Err()
 }
 
-// outermost returns the selected items that nothing awaits. A ring of items that only await each other
-// contributes its first item.
+// outermost returns the selected items that nothing awaits. A ring of items that only await each other contributes its first item.
 func (c *caller) outermost() (first []call) {
 	wanted := c.reached(func(i int32) bool { return c.o.matches(&c.items[i]) })
 	if !c.o.Tasks {
@@ -110,8 +108,7 @@ type mergedCall struct {
 	calls []call
 }
 
-// merge groups calls by name, the largest group first. Groups of equal size keep the order of their
-// first objects.
+// merge groups calls by name, the largest group first. Groups of equal size keep the order of their first objects.
 func (c *caller) merge(list []call) []*mergedCall {
 	type key struct {
 		name  string
@@ -156,8 +153,7 @@ func (c *caller) blocked(g *mergedCall) (n uint64) {
 	return n
 }
 
-// awaited returns the calls that g awaits. For calls that await nothing, ends describes what they wait
-// for.
+// awaited returns the calls that g awaits. For calls that await nothing, ends describes what they wait for.
 func (c *caller) awaited(g *mergedCall) (list []call, ends []answer.AsyncEnd) {
 	reasons := map[string]int{}
 	for _, x := range g.calls {

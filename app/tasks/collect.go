@@ -16,8 +16,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Set holds the tasks and async method boxes of a heap, and what continues when each of them
-// completes.
+// A Set holds the tasks and async method boxes of a heap, and what continues when each of them completes.
 type Set struct {
 	r     *Reader
 	items []item // by address
@@ -56,8 +55,7 @@ type edge struct {
 	value bool
 }
 
-// Collect walks the heap with several workers and gathers tasks and boxes. Set.Note returns what could
-// not be read.
+// Collect walks the heap with several workers and gathers tasks and boxes. Set.Note returns what could not be read.
 func (r *Reader) Collect(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (*Set, error) {
 	s := &Set{r: r}
 	var stats heap.Stats

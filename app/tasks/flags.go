@@ -29,8 +29,7 @@ const (
 	FlagTaskScheduledWasFired     Flags = 0x40000000
 )
 
-// flagNames names the bits: those of Task.CreationOptions, the internal options in the same half, and
-// the states.
+// flagNames names the bits: those of Task.CreationOptions, the internal options in the same half, and the states.
 var flagNames = [32]string{
 	0: "PreferFairness", 1: "LongRunning", 2: "AttachedToParent", 3: "DenyChildAttach", 4: "HideScheduler", 6: "RunContinuationsAsynchronously",
 	9: "ContinuationTask", 10: "PromiseTask", 11: "HiddenState", 12: "LazyCancellation", 13: "QueuedByRuntime", 14: "DoNotDispose",

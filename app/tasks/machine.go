@@ -14,8 +14,7 @@ type machine struct {
 	typ   *objects.Type
 	shape *machineShape
 	err   error // why shape is nil
-	// promise is the source with which callers wait for an async iterator's next element; nil for
-	// other methods.
+	// promise is the source with which callers wait for an async iterator's next element; nil for other methods.
 	promise *shapes.Struct
 	source  *valueTaskSource
 	pooled  *pooledMachine // nil if the builder of pooled boxes is unknown
@@ -54,9 +53,8 @@ func newMachine(r *Reader, t *objects.Type) *machine {
 	return m
 }
 
-// state returns the number of the await at which the method is suspended, counted from 0. It is -1
-// before the first await and while the method runs, and -2 at its end. Iterators use values below -2
-// for their yields.
+// state returns the number of the await at which the method is suspended, counted from 0. It is -1 before the first await and while the
+// method runs, and -2 at its end. Iterators use values below -2 for their yields.
 func (m *machine) state(x shapes.Instance) (int32, error) {
 	if m.err != nil {
 		return 0, m.err

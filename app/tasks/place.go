@@ -66,8 +66,7 @@ func (m *machine) locate(r *Reader, state int32, p *answer.AsyncPlace) {
 	}
 }
 
-// methodName returns the async method. For state machines made by C# or Visual Basic it is taken from
-// the type's name.
+// methodName returns the async method. For state machines made by C# or Visual Basic it is taken from the type's name.
 func (m *machine) methodName() (string, error) {
 	return m.name.Get(func() (string, error) {
 		full, err := m.typ.ManagedName()

@@ -47,9 +47,8 @@ type exceptionShape struct {
 	Message shapes.Ref  `field:"_message"`
 }
 
-// A boxShape is the task of an async method: the box into which its state machine moves when it is
-// first suspended. Since .NET 8 the ExecutionContext is in the task's m_stateObject and the delegate
-// in its m_action; earlier versions have a field for each.
+// A boxShape is the task of an async method: the box into which its state machine moves when it is first suspended. Since .NET 8 the
+// ExecutionContext is in the task's m_stateObject and the delegate in its m_action; earlier versions have a field for each.
 type boxShape struct {
 	_       shapes.Type  `of:"System.Runtime.CompilerServices.AsyncTaskMethodBuilder<>+AsyncStateMachineBox<>"`
 	Machine shapes.Value `field:"StateMachine"`
@@ -77,8 +76,7 @@ type sourceSentinels struct {
 	Completed shapes.Static `static:"s_sentinel"`
 }
 
-// A machineShape is the state machine of an async method, made by the compiler of C#, Visual Basic, F#
-// or Mono.
+// A machineShape is the state machine of an async method, made by the compiler of C#, Visual Basic, F# or Mono.
 type machineShape struct {
 	State shapes.Int `field:"<>1__state|$State|ResumptionPoint,optional"`
 	Mono  shapes.Int `field:"$PC,optional"` // Mono: 0 before the start, awaits count from 1
@@ -94,14 +92,12 @@ type pooledMachine struct {
 	Box shapes.Ref `field:"<>t__builder.m_task"`
 }
 
-// An iteratorShape is the state machine of an async iterator, which is the value task source of its
-// next element.
+// An iteratorShape is the state machine of an async iterator, which is the value task source of its next element.
 type iteratorShape struct {
 	Promise shapes.Struct `field:"<>v__promiseOfValueOrEnd"`
 }
 
-// Awaiters, with the field that holds what they wait for. Other awaiters belong to the program or to
-// libraries.
+// Awaiters, with the field that holds what they wait for. Other awaiters belong to the program or to libraries.
 type (
 	taskAwaiter struct {
 		_    shapes.Type `of:"System.Runtime.CompilerServices.TaskAwaiter|System.Runtime.CompilerServices.TaskAwaiter<>|System.Runtime.CompilerServices.ConfiguredTaskAwaitable+ConfiguredTaskAwaiter|System.Runtime.CompilerServices.ConfiguredTaskAwaitable<>+ConfiguredTaskAwaiter|System.Threading.SemaphoreSlim+ConfiguredNoThrowAwaiter<>"`
@@ -144,8 +140,7 @@ type (
 	}
 )
 
-// Objects other than boxes and tasks that occur in m_continuationObject. StandardTaskContinuation is
-// the one of .NET Core 3.1.
+// Objects other than boxes and tasks that occur in m_continuationObject. StandardTaskContinuation is the one of .NET Core 3.1.
 type (
 	delegate struct {
 		_      shapes.Type `of:"System.MulticastDelegate"`

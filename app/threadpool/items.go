@@ -82,8 +82,7 @@ func (r *Reader) describeItem(g *answer.Gaps, out *answer.WorkItem, o objects.Ob
 	return nil
 }
 
-// setMethod sets the name of the method that the delegate in a field calls. A null delegate has no
-// name.
+// setMethod sets the name of the method that the delegate in a field calls. A null delegate has no name.
 func (r *Reader) setMethod(g *answer.Gaps, to *answer.Text, f *shapes.Ref, at shapes.Instance) error {
 	d, err := f.Object(at)
 	if err == nil && d.Addr != 0 {
@@ -197,8 +196,7 @@ const (
 	simpleFieldChars  = 60
 )
 
-// simpleFields shows the strings and numbers of an object without a text of its own, which suffices to
-// distinguish two items.
+// simpleFields shows the strings and numbers of an object without a text of its own, which suffices to distinguish two items.
 func simpleFields(g *answer.Gaps, o objects.Object) answer.Line {
 	var out answer.Line
 	n := 0

@@ -2,8 +2,7 @@ package threadpool
 
 import "github.com/sosgo/sosgo/objects/shapes"
 
-// Shapes of the pool's types. Versions differ by alternates; fields that only some versions have are
-// optional.
+// Shapes of the pool's types. Versions differ by alternates; fields that only some versions have are optional.
 type (
 	// portable is the pool of .NET 6 and later.
 	portable struct {

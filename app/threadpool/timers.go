@@ -19,8 +19,7 @@ import (
 // neverAgain is the period of a timer that fires once (Timeout.UnsignedInfinite).
 const neverAgain = math.MaxUint32
 
-// Timers lists the scheduled timers. Stopped timers are in no queue. It records what could not be
-// read. The error is ctx's.
+// Timers lists the scheduled timers. Stopped timers are in no queue. It records what could not be read. The error is ctx's.
 func (r *Reader) Timers(ctx context.Context) (*answer.Timers, error) {
 	out := &answer.Timers{Timers: []answer.Timer{}}
 	c := &ticks.Clock{}

@@ -47,8 +47,7 @@ type (
 		Host shapes.Ref  `field:"<IdnHost>"`
 		Port shapes.Int  `field:"<Port>"`
 	}
-	// A requestQueue is a class in some versions and a value type in others. In .NET 6 it contains a
-	// Queue, which is also a ring.
+	// A requestQueue is a class in some versions and a value type in others. In .NET 6 it contains a Queue, which is also a ring.
 	requestQueue struct {
 		_    shapes.Type `of:"System.Net.Http.RequestQueue<>|System.Net.Http.HttpConnectionPool+RequestQueue<>"`
 		Ring *queueRing
@@ -82,8 +81,7 @@ type (
 	}
 )
 
-// Clients lists HttpClient's connection pools, with the requests that wait for a connection and those
-// that have one.
+// Clients lists HttpClient's connection pools, with the requests that wait for a connection and those that have one.
 func (r *Reader) Clients(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (*answer.HTTPClients, error) {
 	ctx = absent.Context(ctx)
 	out := &answer.HTTPClients{Pools: []answer.HTTPPool{}}
@@ -140,8 +138,7 @@ func (r *Reader) pool(g shapes.Reading, o objects.Object, s *httpPool, x shapes.
 	if s.Queue.Has() {
 		r.waiters(g, &out, &s.Queue, x)
 	}
-	// The queues of all HTTP versions have the same fields, but the types of unused ones are not
-	// loaded.
+	// The queues of all HTTP versions have the same fields, but the types of unused ones are not loaded.
 	var layout *requestQueue
 	for _, q := range []*shapes.Value{&s.Queue11Ref, &s.Queue2Ref, &s.Queue3Ref} {
 		if !q.Has() {

@@ -62,8 +62,7 @@ type (
 		_    shapes.Type `of:"Grpc.AspNetCore.Server.Internal.ServerCallDeadlineManager"`
 		Time shapes.Int  `field:"<Deadline>._dateData"`
 	}
-	// An extraFeatures is Kestrel's object for a request, with the features that were set in addition
-	// to its own.
+	// An extraFeatures is Kestrel's object for a request, with the features that were set in addition to its own.
 	extraFeatures struct {
 		_     shapes.Type `of:"Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Http.HttpProtocol"`
 		Extra shapes.Ref  `field:"MaybeExtra"`

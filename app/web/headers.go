@@ -36,8 +36,7 @@ func (q *query) headers(out *answer.Request, f *shapes.Ref, x shapes.Instance) {
 	}
 }
 
-// knownHeaders adds the headers for which Kestrel has fields. Content-Type, for example, is in
-// _ContentType.
+// knownHeaders adds the headers for which Kestrel has fields. Content-Type, for example, is in _ContentType.
 func (q *query) knownHeaders(out *answer.Request, s objects.Struct, all bool) {
 	for f, v := range s.Fields() {
 		name := httpnames.Header(f.Name)
@@ -86,8 +85,7 @@ func (q *query) header(out *answer.Request, name string, v objects.Value) {
 	}
 }
 
-// stringValues returns the content of a StringValues (no string, one or several) and whether it holds
-// any.
+// stringValues returns the content of a StringValues (no string, one or several) and whether it holds any.
 func (q *query) stringValues(v objects.Value) (string, bool, error) {
 	st, err := v.Struct()
 	if err != nil {

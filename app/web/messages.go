@@ -49,9 +49,8 @@ type MessageOptions struct {
 	Scan heap.ScanOptions
 }
 
-// Messages lists the requests sent by HttpClient: first those with a response, then the others, each
-// by address. A request does not refer to its response. It counts as pending if the program has
-// dropped the response.
+// Messages lists the requests sent by HttpClient: first those with a response, then the others, each by address. A request does not refer
+// to its response. It counts as pending if the program has dropped the response.
 func (r *Reader) Messages(ctx context.Context, h *heap.Heap, o MessageOptions) (*answer.Messages, error) {
 	ctx = absent.Context(ctx)
 	out := &answer.Messages{}

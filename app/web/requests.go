@@ -21,8 +21,7 @@ import (
 // A Process is the process whose requests are read.
 type Process struct {
 	Heap *heap.Heap
-	// Threads are searched for those that work on requests, and Walk walks their stacks. Without
-	// Threads no thread is named.
+	// Threads are searched for those that work on requests, and Walk walks their stacks. Without Threads no thread is named.
 	Threads []threads.Thread
 	Walk    flows.Walk
 	// DumpTime is when the dump was taken; zero if unknown.
@@ -65,8 +64,7 @@ type host struct {
 	activity objects.Object
 }
 
-// Requests lists the requests that the process's web servers work on. It records what could not be
-// read in the answer.
+// Requests lists the requests that the process's web servers work on. It records what could not be read in the answer.
 func (r *Reader) Requests(ctx context.Context, p Process, o RequestOptions) (*answer.Requests, error) {
 	ctx = absent.Context(ctx)
 	q := &query{Reader: r, p: p, o: o, out: &answer.Requests{Requests: []answer.Request{}}, hosts: map[target.Addr]host{},
@@ -245,8 +243,7 @@ func (q *query) features(out *answer.Request, o objects.Object) {
 	}
 }
 
-// collection adds the features of a FeatureCollection. A fact found earlier wins, as it does in the
-// program.
+// collection adds the features of a FeatureCollection. A fact found earlier wins, as it does in the program.
 func (q *query) collection(out *answer.Request, s *featureCollection, x shapes.Instance) {
 	g := q.reading()
 	if out.Server == "" {

@@ -47,8 +47,7 @@ func (q *query) flowOf(o objects.Object) flow {
 	return out
 }
 
-// value records an AsyncLocal's value: the accessor of the HttpContext, an activity or a logging
-// scope.
+// value records an AsyncLocal's value: the accessor of the HttpContext, an activity or a logging scope.
 func (q *query) value(out *flow, o objects.Object) {
 	g := q.reading()
 	if h, x := shapes.As[contextHolder](g, o); h != nil {

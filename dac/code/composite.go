@@ -11,11 +11,10 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A composite image holds the code of many assemblies. Each assembly, a component, has a file without code; its
-// ReadyToRun header names the composite's file. The range of code starts with the composite, and all RVAs of functions
-// and of the data beside them count from it (readytorun-format.md, "Composite images"). The code follows the format's
-// description, since no composite image was measured. Where the description is silent, it returns
-// target.ErrUnsupported.
+// A composite image holds the code of many assemblies. Each assembly, a component, has a file without code; its ReadyToRun header names the
+// composite's file. The range of code starts with the composite, and all RVAs of functions and of the data beside them count from it
+// (readytorun-format.md, "Composite images"). The code follows the format's description, since no composite image was measured. Where the
+// description is silent, it returns target.ErrUnsupported.
 
 // imageMemory returns the memory of the image with the code at the range. The runtime assigns that code to module m
 // with the ReadyToRunInfo info.
@@ -53,8 +52,7 @@ func (r *Reader) openComposite(m *dac.Module, owner string, at target.Addr) (*im
 	return m.OpenFileOf(tm)
 }
 
-// ownerName returns the file name of the composite image from a component's header, or "" if the dump or the header
-// lacks it.
+// ownerName returns the file name of the composite image from a component's header, or "" if the dump or the header lacks it.
 func (r *Reader) ownerName(c *members, info, base target.Addr) string {
 	at, err := r.ptr(info, c.ReadyToRun.Header, "ReadyToRunInfo.ReadyToRunHeader")
 	if err != nil || at == 0 {

@@ -23,8 +23,7 @@ func (r *Reader) ILMap(info Info) ([]codeinfo.ILMapping, error) {
 	return list, err
 }
 
-// ILOffset returns the offset in the method's IL of the instruction that the code at
-// info.Offset belongs to, and whether there is one.
+// ILOffset returns the offset in the method's IL of the instruction that the code at info.Offset belongs to, and whether there is one.
 func (r *Reader) ILOffset(info Info) (int, bool, error) {
 	list, err := r.ILMap(info)
 	if err != nil {
@@ -55,8 +54,7 @@ var errNoDebugInfo = target.Unsupportedf("the code has no map to IL")
 // NoDebugInfo reports whether err means that the compiler recorded no map of the code.
 func NoDebugInfo(err error) bool { return errors.Is(err, errNoDebugInfo) }
 
-// debugInfo finds the compiler's debug information of a body, and whether its
-// bounds are packed.
+// debugInfo finds the compiler's debug information of a body, and whether its bounds are packed.
 func (r *Reader) debugInfo(info Info) (codeinfo.DebugInfo, bool, error) {
 	var none codeinfo.DebugInfo
 	c, err := r.members()

@@ -19,9 +19,8 @@ func (r *Reader) DescribeMethod(a target.Addr) (*answer.Method, error) {
 	return r.describeMethod(m, 0), nil
 }
 
-// DescribeMethodAt describes the method that the address ip in code belongs to,
-// with the place of ip. For an address outside of the code of methods the error
-// is ErrNoCode.
+// DescribeMethodAt describes the method that the address ip in code belongs to, with the place of ip. For an address outside of the code of
+// methods the error is ErrNoCode.
 func (r *Reader) DescribeMethodAt(ip target.Addr) (*answer.Method, error) {
 	if ip == 0 {
 		return nil, fmt.Errorf("%016x is not an instruction pointer: %w", uint64(ip), ErrNoCode)
@@ -41,8 +40,7 @@ func (r *Reader) DescribeMethodAt(ip target.Addr) (*answer.Method, error) {
 	return out, nil
 }
 
-// describeMethod describes m; running is the body that counts, 0 for the one
-// that calls run now.
+// describeMethod describes m; running is the body that counts, 0 for the one that calls run now.
 func (r *Reader) describeMethod(m *MethodDesc, running target.Addr) *answer.Method {
 	out := &answer.Method{MethodDesc: m.Addr, Kind: m.Kind.String(), MethodTable: m.MethodTable, Token: answer.Hex(m.Token),
 		Slot: int(m.Slot), Versions: []answer.CodeVersion{}, MetadataInDump: r.metadataInDump(m)}

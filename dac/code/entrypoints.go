@@ -9,9 +9,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// entryPoints is the HashMap from the entry points of ahead-of-time code to
-// MethodDescs (hash.h, class HashMap). A bucket has four keys and four values;
-// the first bucket holds only their number.
+// entryPoints is the HashMap from the entry points of ahead-of-time code to MethodDescs (hash.h, class HashMap). A bucket has four keys and
+// four values; the first bucket holds only their number.
 type entryPoints struct {
 	mem     target.Memory
 	buckets target.Addr // the first that has keys
@@ -50,9 +49,8 @@ func bucketSize(o *offsets) int {
 	return 8*hashSlots + max(o.Bucket.Keys, o.Bucket.Values)
 }
 
-// lookup returns the MethodDesc with the given entry point, 0 if the runtime never
-// prepared that method. Keys are spread by double hashing in 32 bits; as the
-// number of buckets is a prime, that many steps see all of them.
+// lookup returns the MethodDesc with the given entry point, 0 if the runtime never prepared that method. Keys are spread by double hashing
+// in 32 bits; as the number of buckets is a prime, that many steps see all of them.
 func (e *entryPoints) lookup(entry target.Addr) (target.Addr, error) {
 	if e.count < 2 {
 		return 0, nil

@@ -129,8 +129,7 @@ func (r *Reader) traceFunction(g *answer.Gaps, md *MethodDesc, method answer.Tex
 	return answer.Text{S: target.BaseName(path) + "!" + method.S}
 }
 
-// codeManaged is the code of exceptions that managed code threw
-// (EXCEPTION_COMPLUS, corexcep.h).
+// codeManaged is the code of exceptions that managed code threw (EXCEPTION_COMPLUS, corexcep.h).
 const codeManaged = 0xe0434352
 
 // faultResults are the HRESULTs of exceptions that report hardware faults (corerror.h).
@@ -143,8 +142,7 @@ var faultResults = [...]uint32{
 	0x80131541, // COR_E_DATAMISALIGNED
 }
 
-// looksLikeFault is SOS's guess that the processor raised an exception: then it
-// adds 1 to the addresses of the trace.
+// looksLikeFault is SOS's guess that the processor raised an exception: then it adds 1 to the addresses of the trace.
 func looksLikeFault(e *dac.Exception) bool {
 	return e.XCode != codeManaged || slices.Contains(faultResults[:], e.HResult)
 }

@@ -10,9 +10,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// CodeOf returns the code at an address inside a method, or the code of the MethodDesc at the address that a call runs
-// now. For a method that was never compiled it sets only Method. It returns target.ErrUnsupported for a method that is
-// a function of the runtime (FCALL).
+// CodeOf returns the code at an address inside a method, or the code of the MethodDesc at the address that a call runs now. For a method
+// that was never compiled it sets only Method. It returns target.ErrUnsupported for a method that is a function of the runtime (FCALL).
 func (r *Reader) CodeOf(a target.Addr) (Info, error) {
 	info, err := r.MethodAt(a)
 	if err == nil && info.Method != nil {
@@ -39,8 +38,7 @@ func (r *Reader) CodeOf(a target.Addr) (Info, error) {
 	return info, err
 }
 
-// DescribeHandlers lists the exception handlers of the code that CodeOf finds at a. A method that was never compiled
-// has no handlers.
+// DescribeHandlers lists the exception handlers of the code that CodeOf finds at a. A method that was never compiled has no handlers.
 func (r *Reader) DescribeHandlers(a target.Addr) (*answer.Handlers, error) {
 	info, err := r.CodeOf(a)
 	if err != nil {

@@ -12,8 +12,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// ErrNoIL is the error for a method without an IL body: native, provided by the runtime, or abstract. It is a
-// target.ErrUnsupported.
+// ErrNoIL is the error for a method without an IL body: native, provided by the runtime, or abstract. It is a target.ErrUnsupported.
 var ErrNoIL = target.Unsupportedf("the method has no IL body")
 
 // ILAddress returns the address of the header of m's IL body. It does not need the bytes of the body.
@@ -51,8 +50,7 @@ func rejitted(v *Version) error {
 	return target.Unsupportedf("a profiler has replaced the method's IL (ReJIT %d): the metadata's IL is not what runs", v.ReJIT)
 }
 
-// An ilPlace is the place of a method's IL: in the image of its module, or at an address for a method of
-// Reflection.Emit.
+// An ilPlace is the place of a method's IL: in the image of its module, or at an address for a method of Reflection.Emit.
 type ilPlace struct {
 	image *image.Image // or nil
 	rva   image.RVA

@@ -26,8 +26,7 @@ func (k Kind) String() string {
 	return [...]string{"JIT", "ReadyToRun", "stub"}[k]
 }
 
-// ErrNoCode is the error for an address outside managed code. It is a target.ErrCorrupt: the source of the address took
-// it for code.
+// ErrNoCode is the error for an address outside managed code. It is a target.ErrCorrupt: the source of the address took it for code.
 var ErrNoCode = target.Corruptf("not in managed code")
 
 // A RuntimeFunction locates the unwind information of a range of code (RUNTIME_FUNCTION). Managed code uses the format
@@ -129,8 +128,7 @@ func (r *Reader) jitCode(c *members, s *RangeSection, ip target.Addr) (Info, err
 	return info, nil
 }
 
-// function returns the RUNTIME_FUNCTION that covers ip, and whether it is not the
-// first.
+// function returns the RUNTIME_FUNCTION that covers ip, and whether it is not the first.
 func (b *body) function(ip target.Addr) (RuntimeFunction, bool) {
 	for i := len(b.functions) - 1; i > 0; i-- {
 		if ip >= b.functions[i].Begin {
@@ -140,8 +138,7 @@ func (b *body) function(ip target.Addr) (RuntimeFunction, bool) {
 	return b.functions[0], false
 }
 
-// jitBody reads the word before the code at start: a pointer to its RealCodeHeader, or a small number for a stub
-// (codeman.h, CodeHeader).
+// jitBody reads the word before the code at start: a pointer to its RealCodeHeader, or a small number for a stub (codeman.h, CodeHeader).
 func (r *Reader) jitBody(c *members, s *RangeSection, start target.Addr) (*body, error) {
 	if b, ok := r.bodies.Load(start); ok {
 		return b.(*body), nil
@@ -193,8 +190,7 @@ func (r *Reader) readCodeHeader(c *members, b *body, header target.Addr) error {
 	return nil
 }
 
-// functions decodes n RUNTIME_FUNCTIONs in ascending order. The last one may be reserved for a cold part that the
-// method lacks.
+// functions decodes n RUNTIME_FUNCTIONs in ascending order. The last one may be reserved for a cold part that the method lacks.
 func (r *Reader) functions(c *members, at target.Addr, n int, base target.Addr) ([]RuntimeFunction, error) {
 	if c.Function.Size == layout.Absent {
 		return nil, &layout.Error{Type: "RuntimeFunction"}

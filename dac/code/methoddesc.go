@@ -13,8 +13,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A MethodKind is the kind of method that a MethodDesc describes (method.hpp, MethodClassification). The numbers are
-// the runtime's.
+// A MethodKind is the kind of method that a MethodDesc describes (method.hpp, MethodClassification). The numbers are the runtime's.
 type MethodKind uint8
 
 // The kinds.
@@ -49,8 +48,7 @@ const (
 	mdMethodImplSize = 16
 )
 
-// A MethodDesc describes a method at run time (method.hpp). Verified on 3.1,
-// 6, 8, 9 and 10.
+// A MethodDesc describes a method at run time (method.hpp). Verified on 3.1, 6, 8, 9 and 10.
 type MethodDesc struct {
 	Addr        target.Addr
 	Chunk       target.Addr // MethodDescChunk that holds it

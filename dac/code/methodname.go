@@ -21,15 +21,13 @@ const (
 	MethodQualified
 )
 
-// The classes that the runtime names for methods without metadata
-// (typestring.cpp, TypeString::AppendMethodInternal).
+// The classes that the runtime names for methods without metadata (typestring.cpp, TypeString::AppendMethodInternal).
 const (
 	dynamicClass = "DynamicClass"
 	stubClass    = "ILStubClass"
 )
 
-// extendedLCG marks a System.Reflection.Emit.DynamicMethod, as against an IL
-// stub, in StoredSigMethodDesc's extended flags.
+// extendedLCG marks a System.Reflection.Emit.DynamicMethod, as against an IL stub, in StoredSigMethodDesc's extended flags.
 const dynamicLCG = "DynamicMethodLCGFlag"
 
 type methodNameKey struct {
@@ -37,8 +35,7 @@ type methodNameKey struct {
 	style MethodStyle
 }
 
-// MethodName returns the name of m. It is kept. The code of a stub belongs to no
-// method: for nil it is target.ErrUnsupported.
+// MethodName returns the name of m. It is kept. The code of a stub belongs to no method: for nil it is target.ErrUnsupported.
 func (r *Reader) MethodName(m *MethodDesc, style MethodStyle) (string, error) {
 	if m == nil {
 		return "", errNoMethod
@@ -128,8 +125,7 @@ func (m *MethodDesc) className() (string, error) {
 	return stubClass, nil
 }
 
-// IsLCG reports whether the method is a System.Reflection.Emit.DynamicMethod. Other methods without metadata are stubs
-// of the runtime.
+// IsLCG reports whether the method is a System.Reflection.Emit.DynamicMethod. Other methods without metadata are stubs of the runtime.
 func (m *MethodDesc) IsLCG() (bool, error) {
 	if m == nil {
 		return false, errNoMethod
@@ -187,8 +183,7 @@ func (m *MethodDesc) arrayName() (string, error) {
 	return arrayMethods[min(int(m.Slot-mt.NumVirtuals), len(arrayMethods)-1)], nil
 }
 
-// Signature decodes the method's signature and returns the metadata that its
-// tokens belong to, nil for the methods of arrays.
+// Signature decodes the method's signature and returns the metadata that its tokens belong to, nil for the methods of arrays.
 func (m *MethodDesc) Signature() (metadata.MethodSig, *metadata.Metadata, error) {
 	b, md, err := m.SignatureBlob()
 	if err != nil {
@@ -204,8 +199,7 @@ func (m *MethodDesc) Signature() (metadata.MethodSig, *metadata.Metadata, error)
 	return sig, md, err
 }
 
-// SignatureBlob returns the method's stored signature: from metadata, or from memory for methods that the runtime
-// generated.
+// SignatureBlob returns the method's stored signature: from metadata, or from memory for methods that the runtime generated.
 func (m *MethodDesc) SignatureBlob() ([]byte, *metadata.Metadata, error) {
 	if m.Kind == MethodArray || m.Kind == MethodDynamic {
 		return m.storedSignature()
@@ -245,8 +239,7 @@ func (m *MethodDesc) storedSignature() ([]byte, *metadata.Metadata, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	// The signature of a dynamic method names types by their handles, so that it needs no metadata. Its module may have
-	// none.
+	// The signature of a dynamic method names types by their handles, so that it needs no metadata. Its module may have none.
 	md, err := mod.Metadata()
 	if err != nil {
 		return b, nil, nil

@@ -18,10 +18,9 @@ import (
 // AllModules selects all modules.
 const AllModules = "*"
 
-// FindName looks for a type, "Ns.Outer+Inner`1", loaded or not, or for the members of a type, "Ns.Type.Member". The
-// argument module selects modules by file name with or without extension, by path, or is AllModules. If nothing has the
-// name, the answer lists the loaded types whose name contains it, in any case. FindName returns target.ErrUnsupported
-// if no module has the name.
+// FindName looks for a type, "Ns.Outer+Inner`1", loaded or not, or for the members of a type, "Ns.Type.Member". The argument module selects
+// modules by file name with or without extension, by path, or is AllModules. If nothing has the name, the answer lists the loaded types
+// whose name contains it, in any case. FindName returns target.ErrUnsupported if no module has the name.
 func (r *Reader) FindName(module, name string) (*answer.NameSearch, error) {
 	s, mods, err := r.newSearch(module)
 	if err != nil {
@@ -46,9 +45,8 @@ func (r *Reader) FindName(module, name string) (*answer.NameSearch, error) {
 	return s.done(), nil
 }
 
-// FindToken looks a TypeDef, TypeRef, MethodDef or FieldDef up in the modules
-// that module names, as FindName does. Of AllModules only those count in which
-// the token means something that is loaded.
+// FindToken looks a TypeDef, TypeRef, MethodDef or FieldDef up in the modules that module names, as FindName does. Of AllModules only those
+// count in which the token means something that is loaded.
 func (r *Reader) FindToken(module string, token metadata.Token) (*answer.NameSearch, error) {
 	s, mods, err := r.newSearch(module)
 	if err != nil {

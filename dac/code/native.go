@@ -20,12 +20,10 @@ type Native struct {
 	entry target.Range // the code at which the system starts the program
 }
 
-// entryBytes bounds the code at which the system starts a program (_start of C libraries: 38 bytes on x64, 60 on
-// ARM64).
+// entryBytes bounds the code at which the system starts a program (_start of C libraries: 38 bytes on x64, 60 on ARM64).
 const entryBytes = 64
 
-// OpenNative locates the code and unwind data of a module. It leaves out unreadable parts; an unwinder then has to
-// guess.
+// OpenNative locates the code and unwind data of a module. It leaves out unreadable parts; an unwinder then has to guess.
 func OpenNative(mem target.Memory, arch target.Arch, mod *target.Module) Native {
 	var n Native
 	img, err := image.OpenMemory(mem, mod)

@@ -142,8 +142,7 @@ type debugInfoFormat struct {
 	Chunks             int `json:"Chunks"` // 1: a header with the sizes of chunks comes first (contract DebugInfo, since 11)
 }
 
-// A flagBit is a bit of a MethodDesc that the layout's constants name as
-// "Flags:0x20".
+// A flagBit is a bit of a MethodDesc that the layout's constants name as "Flags:0x20".
 type flagBit struct {
 	member string // Flags, Flags2 or Flags3
 	mask   uint16
@@ -202,8 +201,7 @@ func (c *members) check() error {
 	return nil
 }
 
-// constants reads the constants. Methods need the first ones; those for code lookup are optional here and missed where
-// they are used.
+// constants reads the constants. Methods need the first ones; those for code lookup are optional here and missed where they are used.
 func (c *members) constants(r *Reader) error {
 	if err := c.methodDescSizes(r.Runtime().Layout()); err != nil {
 		return err
@@ -250,8 +248,7 @@ func (c *members) constants(r *Reader) error {
 var methodDescKinds = [8]string{"MethodDesc", "FCallMethodDesc", "PInvokeMethodDesc", "EEImplMethodDesc", "ArrayMethodDesc", "InstantiatedMethodDesc", "CLRToCOMCallMethodDesc",
 	"DynamicMethodDesc"}
 
-// methodDescSizes takes the sizes of the kinds from the table, or since 11 from the structures. A kind that the system lacks has
-// no size.
+// methodDescSizes takes the sizes of the kinds from the table, or since 11 from the structures. A kind that the system lacks has no size.
 func (c *members) methodDescSizes(l dac.Layout) error {
 	err := l.Constant("MethodDescBaseSizes", &c.baseSizes)
 	if err == nil {

@@ -8,9 +8,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// MethodOfEntry returns the method that a call to address a reaches, by its code or by its precode. A precode is the
-// small stub that represents a method before, and often after, its compilation (precode.h). Any other address returns
-// ErrNoCode.
+// MethodOfEntry returns the method that a call to address a reaches, by its code or by its precode. A precode is the small stub that
+// represents a method before, and often after, its compilation (precode.h). Any other address returns ErrNoCode.
 func (r *Reader) MethodOfEntry(a target.Addr) (*MethodDesc, error) {
 	info, err := r.MethodAt(a)
 	if err == nil && info.Method != nil {
@@ -29,10 +28,9 @@ func (r *Reader) MethodOfEntry(a target.Addr) (*MethodDesc, error) {
 // precodeBytes is the number of bytes that identify the kind of a precode.
 const precodeBytes = 24
 
-// precodeMethod decodes the precode at a. Its instructions load the MethodDesc into a register, R10 or X12, from a word
-// of the data page after the code (.NET 7 and later) or as a constant (StubPrecode before). The FixupPrecode before 7
-// on AMD64 loads nothing: it ends with its index in a chunk of precodes and that of its MethodDesc in a
-// MethodDescChunk.
+// precodeMethod decodes the precode at a. Its instructions load the MethodDesc into a register, R10 or X12, from a word of the data page
+// after the code (.NET 7 and later) or as a constant (StubPrecode before). The FixupPrecode before 7 on AMD64 loads nothing: it ends with
+// its index in a chunk of precodes and that of its MethodDesc in a MethodDescChunk.
 func (r *Reader) precodeMethod(a target.Addr) (*MethodDesc, error) {
 	arch := r.Runtime().Target().Platform().Arch
 	if arch != target.ArchAMD64 && arch != target.ArchARM64 {
@@ -56,9 +54,8 @@ func (r *Reader) precodeMethod(a target.Addr) (*MethodDesc, error) {
 	return r.chunkedPrecode(a, b)
 }
 
-// precodeARM64 decodes the precode at a with the bytes b (arm64/thunktemplates.S). It loads the jump's destination into
-// X10 (StubPrecode) or X11 (FixupPrecode), and the MethodDesc into X12. Before 7, a StubPrecode loaded both from the
-// words after it, by X9.
+// precodeARM64 decodes the precode at a with the bytes b (arm64/thunktemplates.S). It loads the jump's destination into X10 (StubPrecode)
+// or X11 (FixupPrecode), and the MethodDesc into X12. Before 7, a StubPrecode loaded both from the words after it, by X9.
 func (r *Reader) precodeARM64(a target.Addr, b []byte) (*MethodDesc, error) {
 	const (
 		mask, load         = 0xff000000, 0x58000000 // ldr register, place
@@ -150,9 +147,8 @@ func (r *Reader) MethodOfChunkedPrecode(a target.Addr) (*MethodDesc, error) {
 // precodeReach exceeds the distance of a precode from its data: they are on adjacent pages of at most 64 KiB.
 const precodeReach = 65 << 10
 
-// MethodOfPrecodeSlot returns the method whose precode jumps through the word at slot (.NET 7 and later). The
-// MethodDesc is beside that word (precode.h, FixupPrecodeData, StubPrecodeData), and an entry point close by proves it.
-// Any other word returns ErrNoCode.
+// MethodOfPrecodeSlot returns the method whose precode jumps through the word at slot (.NET 7 and later). The MethodDesc is beside that
+// word (precode.h, FixupPrecodeData, StubPrecodeData), and an entry point close by proves it. Any other word returns ErrNoCode.
 func (r *Reader) MethodOfPrecodeSlot(slot target.Addr) (*MethodDesc, error) {
 	for _, at := range []target.Addr{slot + 8, slot - 8} {
 		p, err := target.Pointer(r.mem, at)

@@ -27,8 +27,7 @@ func (r *Reader) prove(c *chunk, m *MethodDesc) (dac.Proof, error) {
 		if c.hole != nil {
 			return dac.Proof{Missing: c.hole}, nil
 		}
-		// Each is alone in a chunk that no class lists (genmeth.cpp,
-		// InstantiatedMethodDesc::NewInstantiatedMethodDesc; dynamicmethod.cpp).
+		// Each is alone in a chunk that no class lists (genmeth.cpp, InstantiatedMethodDesc::NewInstantiatedMethodDesc; dynamicmethod.cpp).
 		return ofItsType, nil
 	}
 	listed, err := r.chunkIsListed(c)

@@ -15,9 +15,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// An r2rImage is the ReadyToRun code of an image as the runtime loaded it
-// (readytoruninfo.h, ReadyToRunInfo). A composite image has one for each of its
-// components, with the same tables.
+// An r2rImage is the ReadyToRun code of an image as the runtime loaded it (readytoruninfo.h, ReadyToRunInfo). A composite image has one for
+// each of its components, with the same tables.
 type r2rImage struct {
 	module    *dac.Module
 	mem       target.Memory // completed by the image's file
@@ -189,8 +188,7 @@ func (r *Reader) completeEntry(c *members, im *r2rImage, i int, f *RuntimeFuncti
 	return err
 }
 
-// hotPart returns the index of the function whose cold part function i is, or i itself (readytorun-format.md, "Hot/cold
-// map").
+// hotPart returns the index of the function whose cold part function i is, or i itself (readytorun-format.md, "Hot/cold map").
 func (im *r2rImage) hotPart(i int) (int, bool) {
 	pairs := len(im.hotCold) / 8
 	le := binary.LittleEndian
@@ -205,8 +203,7 @@ func (im *r2rImage) hotPart(i int) (int, bool) {
 	return int(hot), true
 }
 
-// body goes back from function i, which may be a funclet, to the entry point
-// of a method.
+// body goes back from function i, which may be a funclet, to the entry point of a method.
 func (im *r2rImage) body(r *Reader, c *members, i int) (*body, error) {
 	for first := i; i >= 0 && first-i < limits.Funclets; i-- {
 		f, err := im.function(c, i)
@@ -254,8 +251,7 @@ func (r *Reader) imageOf(c *members, info Info) (*r2rImage, error) {
 	return s.r2r.Get(func() (*r2rImage, error) { return r.readR2R(c, s) })
 }
 
-// codeMemory returns the memory for reading data that belongs to code. For code of an image, the image's file completes
-// constant data.
+// codeMemory returns the memory for reading data that belongs to code. For code of an image, the image's file completes constant data.
 func (r *Reader) codeMemory(info Info) (target.Memory, error) {
 	if info.Kind != ReadyToRun {
 		return r.mem, nil
@@ -294,9 +290,8 @@ func (r *Reader) imageFunctions(c *members, info Info) ([]RuntimeFunction, error
 	return out, nil
 }
 
-// An imageMemory is the memory of an image whose constant parts come from its file. The ReadyToRun tables are in a
-// section that is writable as a whole, so that the runtime's memory is not completed there; but nothing ever writes to
-// them.
+// An imageMemory is the memory of an image whose constant parts come from its file. The ReadyToRun tables are in a section that is writable
+// as a whole, so that the runtime's memory is not completed there; but nothing ever writes to them.
 type imageMemory struct {
 	target.Memory
 	image target.Range

@@ -11,8 +11,7 @@ const (
 	r2rPackedBounds     = 16  // the first major version with packed bounds
 )
 
-// An r2rDebug is the section of an image with the debug information of its
-// methods.
+// An r2rDebug is the section of an image with the debug information of its methods.
 type r2rDebug struct {
 	section []byte
 	at      target.Addr // of the section
@@ -20,8 +19,7 @@ type r2rDebug struct {
 	packed  bool
 }
 
-// imageDebugInfo finds the debug information of a method that was compiled
-// ahead of time: by the number of its RUNTIME_FUNCTION.
+// imageDebugInfo finds the debug information of a method that was compiled ahead of time: by the number of its RUNTIME_FUNCTION.
 func (r *Reader) imageDebugInfo(c *members, info Info) (codeinfo.DebugInfo, bool, error) {
 	var none codeinfo.DebugInfo
 	im, err := r.imageOf(c, info)
@@ -119,9 +117,8 @@ func (r *nativeReader) uint() uint32 {
 	return 0
 }
 
-// A nativeArray is a sparse array of NativeFormat (nativeformatreader.h,
-// NativeArray): a table with an entry for each sixteen elements, which is the
-// root of a binary tree.
+// A nativeArray is a sparse array of NativeFormat (nativeformatreader.h, NativeArray): a table with an entry for each sixteen elements,
+// which is the root of a binary tree.
 type nativeArray struct {
 	b         []byte
 	count     uint32

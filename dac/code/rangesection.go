@@ -29,9 +29,8 @@ type RangeSection struct {
 	err  error // why the rest could not be read
 }
 
-// The map from addresses to sections of .NET 8 and later (codeman.h,
-// RangeSectionMap): a radix tree over 57 address bits with eight bits a level.
-// The lowest bit of a pointer marks parts that can be unloaded.
+// The map from addresses to sections of .NET 8 and later (codeman.h, RangeSectionMap): a radix tree over 57 address bits with eight bits a
+// level. The lowest bit of a pointer marks parts that can be unloaded.
 const (
 	radixLevels   = 5
 	radixBits     = 8
@@ -208,8 +207,7 @@ func (r *Reader) mappedSections(c *members) ([]*RangeSection, error) {
 	return ordered(out), err
 }
 
-// A radixWalk visits the whole map. A node that is met twice is corrupt: the
-// tree of a hostile dump would otherwise have 2^40 leaves.
+// A radixWalk visits the whole map. A node that is met twice is corrupt: the tree of a hostile dump would otherwise have 2^40 leaves.
 type radixWalk struct {
 	r     *Reader
 	c     *members
@@ -244,8 +242,7 @@ func (w *radixWalk) level(at target.Addr, level int) error {
 	return nil
 }
 
-// leaf collects the sections of a list of fragments. A section has a fragment
-// in each leaf that it reaches into, so that they repeat.
+// leaf collects the sections of a list of fragments. A section has a fragment in each leaf that it reaches into, so that they repeat.
 func (w *radixWalk) leaf(at target.Addr) error {
 	for n := 0; at != 0; n++ {
 		if n == limits.FragmentsPerLeaf {
@@ -280,8 +277,7 @@ func (w *radixWalk) keep(err error) {
 	}
 }
 
-// A codeHeap is a CodeHeapListNode: memory that the JIT compiler puts code in,
-// with a nibble map that has the starts.
+// A codeHeap is a CodeHeapListNode: memory that the JIT compiler puts code in, with a nibble map that has the starts.
 type codeHeap struct {
 	code target.Range
 	base target.Addr // that the nibble map counts from

@@ -171,8 +171,7 @@ func (h *r2rHeader) find(kind uint32) target.Range {
 	return target.Range{}
 }
 
-// Code returns the machine code of the body that info describes, its funclets
-// included and its cold part not.
+// Code returns the machine code of the body that info describes, its funclets included and its cold part not.
 func (r *Reader) Code(info Info) ([]byte, error) {
 	switch {
 	case info.Size == 0:

@@ -13,9 +13,8 @@ type SourceLine struct {
 	EndColumn    int
 }
 
-// SourceLine returns the place in the source of the instruction at info.Offset. For a return address the caller
-// subtracts one, since the call is before it. SourceLine returns target.ErrUnsupported for code without a place: hidden
-// by the compiler, or without a map to IL.
+// SourceLine returns the place in the source of the instruction at info.Offset. For a return address the caller subtracts one, since the
+// call is before it. SourceLine returns target.ErrUnsupported for code without a place: hidden by the compiler, or without a map to IL.
 func (r *Reader) SourceLine(info Info) (SourceLine, error) {
 	if info.Method == nil {
 		return SourceLine{}, target.Unsupportedf("a stub has no source")
@@ -33,8 +32,7 @@ func (r *Reader) SourceLine(info Info) (SourceLine, error) {
 	return r.SourceLineOfIL(info.Method, il)
 }
 
-// SourceLineOfIL returns the place in the source of the instruction of m at an
-// offset in its IL.
+// SourceLineOfIL returns the place in the source of the instruction of m at an offset in its IL.
 func (r *Reader) SourceLineOfIL(m *MethodDesc, il int) (SourceLine, error) {
 	mod, err := m.Module()
 	if err != nil {

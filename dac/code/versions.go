@@ -13,8 +13,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Tier is the degree of optimization of a compiled body (codeversion.h, NativeCodeVersion::OptimizationTier, and the
-// DAC's additions).
+// A Tier is the degree of optimization of a compiled body (codeversion.h, NativeCodeVersion::OptimizationTier, and the DAC's additions).
 type Tier uint8
 
 // The tiers.
@@ -37,8 +36,7 @@ func (t Tier) String() string {
 	return names[min(int(t), len(names)-1)]
 }
 
-// nodeTiers translates the runtime's numbers (OptimizationTier0, 1, 1OSR,
-// Optimized, 0Instrumented, 1Instrumented).
+// nodeTiers translates the runtime's numbers (OptimizationTier0, 1, 1OSR, Optimized, 0Instrumented, 1Instrumented).
 var nodeTiers = [...]Tier{TierQuickJitted, TierOptimizedTier1, TierOptimizedTier1OSR, TierOptimized,
 	TierQuickJittedInstrumented, TierOptimizedTier1Instrumented}
 
@@ -52,9 +50,8 @@ type Version struct {
 	// TierErr is the reason why the tier is unknown. Tier is TierUnknown then.
 	TierErr error
 
-	// ReJIT is the ReJITID of the IL that the body was compiled from: 0 is the IL
-	// of the metadata, which the default version always has; a profiler's ReJIT
-	// counts from 1 (NativeCodeVersionNode::m_parentId).
+	// ReJIT is the ReJITID of the IL that the body was compiled from: 0 is the IL of the metadata, which the default version always has; a
+	// profiler's ReJIT counts from 1 (NativeCodeVersionNode::m_parentId).
 	ReJIT    uint64
 	ReJITErr error // nil unless the layout or the dump lacks it
 }
@@ -195,10 +192,9 @@ func (r *Reader) defaultTier(c *members, m *MethodDesc, code target.Addr) (Tier,
 	return TierOptimized, nil
 }
 
-// firstTier returns the first tier of a method with several. Some are compiled with optimizations at once
-// (tieredcompilation.cpp, GetInitialOptimizationTier; the compiler's compCanSwitchToOptimized): methods that native
-// code calls, methods with explicit tail calls, and, if the runtime does not replace the code of a running loop,
-// methods with loops.
+// firstTier returns the first tier of a method with several. Some are compiled with optimizations at once (tieredcompilation.cpp,
+// GetInitialOptimizationTier; the compiler's compCanSwitchToOptimized): methods that native code calls, methods with explicit tail calls,
+// and, if the runtime does not replace the code of a running loop, methods with loops.
 func (r *Reader) firstTier(m *MethodDesc) (Tier, error) {
 	mod, err := m.Module()
 	if err != nil {
@@ -265,8 +261,7 @@ func hasLoop(code []byte) bool {
 // disableOptimizations is the bit of DebuggableAttribute.DebuggingModes.
 const disableOptimizations = 0x100
 
-// optimizationsDisabled reports whether the module's assembly was built for
-// debugging (System.Diagnostics.DebuggableAttribute).
+// optimizationsDisabled reports whether the module's assembly was built for debugging (System.Diagnostics.DebuggableAttribute).
 func optimizationsDisabled(m *dac.Module) (bool, error) {
 	return hasAttribute(m, metadata.NewToken(metadata.TableAssembly, 1), "System.Diagnostics.DebuggableAttribute", func(b []byte) bool {
 		// A prolog of two bytes, then the modes, or two booleans in the old form:
@@ -304,8 +299,7 @@ func hasAttribute(m *dac.Module, t metadata.Token, name string, value func([]byt
 	return false, missing
 }
 
-// attributeOf reports whether a row is of an attribute of that name, with its
-// value.
+// attributeOf reports whether a row is of an attribute of that name, with its value.
 func attributeOf(md *metadata.Metadata, rid uint32, name string) (bool, []byte, error) {
 	row, err := md.CustomAttribute(rid)
 	if err != nil {
@@ -322,8 +316,7 @@ func attributeOf(md *metadata.Metadata, rid uint32, name string) (bool, []byte, 
 	return true, b, err
 }
 
-// versioningState returns the address of the method's MethodDescVersioningState, 0
-// if it never had a second version.
+// versioningState returns the address of the method's MethodDescVersioningState, 0 if it never had a second version.
 func (r *Reader) versioningState(c *members, m *MethodDesc) (target.Addr, error) {
 	if c.MethodDesc.CodeData != layout.Absent {
 		data, err := r.ptr(m.Addr, c.MethodDesc.CodeData, "MethodDesc.CodeData")
@@ -339,8 +332,7 @@ func (r *Reader) versioningState(c *members, m *MethodDesc) (target.Addr, error)
 	return states[m.Addr], err
 }
 
-// readVersioningStates reads the hash table of runtimes before 9, from methods
-// to their states.
+// readVersioningStates reads the hash table of runtimes before 9, from methods to their states.
 func (r *Reader) readVersioningStates(c *members) (map[target.Addr]target.Addr, error) {
 	domain, err := r.Runtime().GlobalPointer("AppDomain")
 	if err != nil {
@@ -439,8 +431,7 @@ func (r *Reader) MethodSlots(mt *dac.MethodTable) ([]MethodSlot, error) {
 	return out, failed
 }
 
-// virtualMethods returns the method of each virtual slot: that of the most derived type in the chain of base classes
-// that fills the slot.
+// virtualMethods returns the method of each virtual slot: that of the most derived type in the chain of base classes that fills the slot.
 func (r *Reader) virtualMethods(mt *dac.MethodTable) ([]*MethodDesc, error) {
 	if mt == nil {
 		return nil, target.Unsupportedf("no type")
@@ -474,8 +465,7 @@ func (r *Reader) virtualMethods(mt *dac.MethodTable) ([]*MethodDesc, error) {
 	return out, target.Corruptf("the base classes of %016x have no end", uint64(mt.Addr))
 }
 
-// slotsOf lists the slots that m fills: its own and those of the methods that it implements (methodimpl.h: their
-// number, then the slots).
+// slotsOf lists the slots that m fills: its own and those of the methods that it implements (methodimpl.h: their number, then the slots).
 func (r *Reader) slotsOf(m *MethodDesc) []int {
 	out := []int{int(m.Slot)}
 	if m.Flags&mdMethodImpl == 0 {
@@ -503,8 +493,7 @@ func (r *Reader) slotsOf(m *MethodDesc) []int {
 	return out
 }
 
-// MethodEntry returns the entry point of a method through the slot of the type that declares it, 0 if the runtime has
-// not made one.
+// MethodEntry returns the entry point of a method through the slot of the type that declares it, 0 if the runtime has not made one.
 func (r *Reader) MethodEntry(m *MethodDesc) (target.Addr, error) {
 	if m == nil {
 		return 0, errNoMethod
@@ -516,8 +505,7 @@ func (r *Reader) MethodEntry(m *MethodDesc) (target.Addr, error) {
 	return r.slotEntry(mt, m, int(m.Slot))
 }
 
-// slotEntry reads the slot of m in mt: the MethodDesc's own, outside the vtable (method.hpp, mdfHasNonVtableSlot), or
-// one of the type.
+// slotEntry reads the slot of m in mt: the MethodDesc's own, outside the vtable (method.hpp, mdfHasNonVtableSlot), or one of the type.
 func (r *Reader) slotEntry(mt *dac.MethodTable, m *MethodDesc, slot int) (target.Addr, error) {
 	if slot >= int(mt.NumVirtuals) && m.Flags&mdNonVtableSlot != 0 {
 		c, err := r.members()

@@ -215,8 +215,7 @@ func (b *builder) findBSDException() {
 	b.process.Comment = "signal " + b.exception.Words
 }
 
-// bsdSignalName returns the name of a signal of the BSDs (sys/signal.h). Up to SIGTERM
-// the numbers equal Linux's, with three exceptions.
+// bsdSignalName returns the name of a signal of the BSDs (sys/signal.h). Up to SIGTERM the numbers equal Linux's, with three exceptions.
 func bsdSignalName(n int32) string {
 	switch n {
 	case 7:

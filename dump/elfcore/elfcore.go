@@ -42,8 +42,7 @@ const (
 	machineAMD64 = 62
 	machineARM64 = 183
 
-	// progCountInSection0 is PN_XNUM: the number of program headers does not
-	// fit into the header and is in sh_info of section 0.
+	// progCountInSection0 is PN_XNUM: the number of program headers does not fit into the header and is in sh_info of section 0.
 	progCountInSection0 = 0xffff
 
 	progLoad    = 1

@@ -88,9 +88,8 @@ func elfHeader(segments []segment, base target.Addr) imageHeader {
 	return h
 }
 
-// headerInLaterSegment returns the header of the ELF image at base that is seen in m, a later mapping of the start of
-// its file, and whether it is: segments of a small program share the first page of the file, and the core may hold the
-// writable one alone.
+// headerInLaterSegment returns the header of the ELF image at base that is seen in m, a later mapping of the start of its file, and whether
+// it is: segments of a small program share the first page of the file, and the core may hold the writable one alone.
 func (f *File) headerInLaterSegment(base target.Addr, m target.Mapping) (imageHeader, bool) {
 	var first *segment
 	segments := f.imageSegments(m.Start)
@@ -183,8 +182,7 @@ func (f *File) peSections(base target.Addr) []segment {
 // holds reports whether m, a mapping of the same file after the image's first
 // one, belongs to the image at base, and whether the header decides that.
 //
-// What lies inside the loaded image belongs to it. If the first mapping shows the file
-// as it is on disk, that mapping is the whole image.
+// What lies inside the loaded image belongs to it. If the first mapping shows the file as it is on disk, that mapping is the whole image.
 func (h *imageHeader) holds(base target.Addr, first, m target.Mapping, page uint64) (in, known bool) {
 	if h.size == 0 {
 		return false, false

@@ -80,10 +80,9 @@ const smallAlign = 64 << 10
 
 // add adds m, the mapping with that index, unless it begins another image.
 //
-// If the header of the image is in the dump, it decides what lies where. Elsewhere the mappings must follow each other
-// in the address space and in the file, going back by no more than the page in which one segment ends and the next
-// begins. The start of the file may be repeated at once: a linker lets two segments share a page of the file, and the
-// first section of an assembly begins in the page of its headers.
+// If the header of the image is in the dump, it decides what lies where. Elsewhere the mappings must follow each other in the address space
+// and in the file, going back by no more than the page in which one segment ends and the next begins. The start of the file may be repeated
+// at once: a linker lets two segments share a page of the file, and the first section of an assembly begins in the page of its headers.
 func (r *imageRun) add(m target.Mapping, index int, page uint64) bool {
 	in, known := r.head.holds(r.base, r.maps[0], m, page)
 	if !known {

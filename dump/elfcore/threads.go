@@ -26,8 +26,7 @@ type prRegister struct {
 
 func reg(r target.Reg) prRegister { return prRegister{r, true} }
 
-// registerOrder returns the order of pr_reg: user_regs_struct of x86-64
-// (arch/x86/include/asm/user_64.h) and user_pt_regs of arm64.
+// registerOrder returns the order of pr_reg: user_regs_struct of x86-64 (arch/x86/include/asm/user_64.h) and user_pt_regs of arm64.
 func registerOrder(a target.Arch) []prRegister {
 	if a == target.ArchARM64 {
 		order := make([]prRegister, target.ARM64CPSR+1)

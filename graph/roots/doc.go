@@ -27,10 +27,9 @@
 // show the field instead of the array. A sync block refers to its object weakly and is not a root. Objects of frozen
 // segments are never collected, whatever refers to them.
 //
-// Roots of stacks are exact, as the compiler recorded them. Explicit frames hold references for the runtime's own code,
-// and the arguments of calls that a stub has not passed on yet. Unreadable GC info of a frame is an error. The words of the
-// frame that look like references are then roots with Conservative set. The same applies to all stacks of a process whose
-// environment makes its collector conservative.
+// Roots of stacks are exact, as the compiler recorded them. Explicit frames hold references for the runtime's own code, and the arguments
+// of calls that a stub has not passed on yet. Unreadable GC info of a frame is an error. The words of the frame that look like references
+// are then roots with Conservative set. The same applies to all stacks of a process whose environment makes its collector conservative.
 //
 // Two kinds of edges are in no object and are not roots. Those of Dependents count once their primary object is reached.
 // Those from an object of a collectible type to its LoaderAllocator are added by heap.EdgeOptions.

@@ -9,9 +9,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Holder returns the runtime structure that owns a handle: "the managed object of thread 3", "the exception that thread
-// 3 is handling", "the preallocated System.OutOfMemoryException". It is empty for all other handles, such
-// as those that programs allocate.
+// Holder returns the runtime structure that owns a handle: "the managed object of thread 3", "the exception that thread 3 is handling",
+// "the preallocated System.OutOfMemoryException". It is empty for all other handles, such as those that programs allocate.
 func (r *Reader) Holder(handle target.Addr) string {
 	m, _ := r.names.holders.Get(func() (map[target.Addr]string, error) { return r.readHolders(), nil })
 	return m[handle]
@@ -32,9 +31,8 @@ func (r *Reader) readHolders() map[target.Addr]string {
 // maxGlobals is the number of bytes of the runtime's module that are searched for handles. Its data has one or two MB.
 const maxGlobals = 256 << 20
 
-// addGlobals adds the handles in global variables of the runtime. Its data contains their addresses, and nothing else
-// there equals them. They hold the exceptions that could not be allocated when needed (appdomain.cpp,
-// SystemDomain::CreatePreallocatedExceptions).
+// addGlobals adds the handles in global variables of the runtime. Its data contains their addresses, and nothing else there equals them.
+// They hold the exceptions that could not be allocated when needed (appdomain.cpp, SystemDomain::CreatePreallocatedExceptions).
 func (r *Reader) addGlobals(out map[target.Addr]string) {
 	objects := map[target.Addr]target.Addr{}
 	first, last := ^target.Addr(0), target.Addr(0)

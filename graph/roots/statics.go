@@ -17,8 +17,7 @@ type Static struct {
 	Field        *objects.Field  // Field.Declaring is its class
 	Thread       *threads.Thread // the thread that the value belongs to, nil for a field that all share
 	Slot, Object target.Addr     // the place of the reference, and its target, which is not null
-	// Table is the object that contains the slot: an object[] that a root leads to. It is 0 if the slot is not in an
-	// object of the heap.
+	// Table is the object that contains the slot: an object[] that a root leads to. It is 0 if the slot is not in an object of the heap.
 	Table target.Addr
 	Ready bool // false before the class constructor has finished
 }

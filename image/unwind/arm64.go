@@ -8,9 +8,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// ARM64 unwind data of Windows ("ARM64 exception handling"): each unwind code stands for one instruction of the
-// prologue, in reverse order, so that a function that is inside it, or of an epilogue, needs those codes only whose
-// instructions have run.
+// ARM64 unwind data of Windows ("ARM64 exception handling"): each unwind code stands for one instruction of the prologue, in reverse order,
+// so that a function that is inside it, or of an epilogue, needs those codes only whose instructions have run.
 
 type arm64Kind uint8
 
@@ -122,8 +121,7 @@ func (u *Unwinder) readXData(code Code, info *arm64Info) error {
 		return err
 	}
 	if single {
-		// One epilogue, at the end; its codes begin at the index that the count
-		// holds. Its length is that of its codes and the return.
+		// One epilogue, at the end; its codes begin at the index that the count holds. Its length is that of its codes and the return.
 		ops, err := epilogCodes(codes, epilogs)
 		if err != nil {
 			return err

@@ -163,9 +163,8 @@ func vectorFromDWARF(arch target.Arch, n uint64) (int, bool) {
 	return int(n) - first, arch == target.ArchARM64 && n >= first && n < first+32
 }
 
-// volatileDWARF returns the registers that a call destroys, as far as code with call
-// frame information preserves no more than every convention requires. The link
-// register is left: without a rule of its own it still holds the return address.
+// volatileDWARF returns the registers that a call destroys, as far as code with call frame information preserves no more than every
+// convention requires. The link register is left: without a rule of its own it still holds the return address.
 func volatileDWARF(arch target.Arch) target.RegSet {
 	p, err := arch.Processor()
 	if err != nil {
@@ -226,8 +225,7 @@ func (c *Cursor) stepDWARF(f *Frame, exact bool) error {
 			case known:
 				out.Set(r, v)
 			case volatile.Has(r):
-				// A register that calls preserve and that has no value is one
-				// whose rule DW_CFA_restore reset: delve calls it undefined.
+				// A register that calls preserve and that has no value is one whose rule DW_CFA_restore reset: delve calls it undefined.
 				out.Forget(r)
 			}
 		} else if n, ok := vectorFromDWARF(f.Regs.Arch, rule.reg); ok && rule.kind != ruleSame {

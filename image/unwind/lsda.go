@@ -14,8 +14,7 @@ const (
 	ehRelative32 = 0x1b // 32 bits with a sign, from where they stand
 )
 
-// Where the augmentation of a CIE begins, and the code's address in an FDE: after
-// length and link, of a CIE also the version.
+// Where the augmentation of a CIE begins, and the code's address in an FDE: after length and link, of a CIE also the version.
 const (
 	cieAugmentation = 9
 	fdeCode         = 8

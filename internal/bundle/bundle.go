@@ -1,5 +1,4 @@
-// Package bundle reads the bundle of a single-file app: the files appended to the program, and the
-// manifest that lists them.
+// Package bundle reads the bundle of a single-file app: the files appended to the program, and the manifest that lists them.
 //
 // The format is that of dotnet/runtime: docs/design/features/single-file of dotnet/designs (bundler.md) and
 // src/native/corehost/bundle. Version 1 belongs to .NET Core 3, whose programs first extract all files to a folder,
@@ -16,8 +15,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// mark follows the placeholder in which the bundler stores the manifest's offset: the SHA-256 of ".net
-// core bundle\n" (bundle_marker.cpp).
+// mark follows the placeholder in which the bundler stores the manifest's offset: the SHA-256 of ".net core bundle\n" (bundle_marker.cpp).
 var mark = [32]byte{
 	0x8b, 0x12, 0x02, 0xb9, 0x6a, 0x61, 0x20, 0x38, 0x72, 0x7b, 0x93, 0x02, 0x14, 0xd7, 0xa0, 0x32,
 	0x13, 0xf5, 0xb9, 0xe6, 0xef, 0xae, 0x33, 0x18, 0xee, 0x3b, 0x2d, 0xce, 0x24, 0xb3, 0x6a, 0xae,
@@ -172,16 +170,14 @@ func (m *Manifest) At(offset uint64) *File {
 	return nil
 }
 
-// Extent returns how many bytes of the file a process maps, in whole pages, from an offset of the
-// program's file at or before its start.
+// Extent returns how many bytes of the file a process maps, in whole pages, from an offset of the program's file at or before its start.
 func (f *File) Extent(offset, page uint64) uint64 {
 	return (uint64(f.Offset) + uint64(f.Stored()) - offset + page - 1) &^ (page - 1)
 }
 
-// Starting returns the file with which a mapping of length bytes of the program's file begins, given
-// that its first byte is in the mapping's first page. A page may hold several small files, or the end
-// of one and the start of the next. The file is then the one at whose end the mapping ends. Otherwise
-// it is the only file that begins there, if less of it is mapped or the mapping continues after it.
+// Starting returns the file with which a mapping of length bytes of the program's file begins, given that its first byte is in the
+// mapping's first page. A page may hold several small files, or the end of one and the start of the next. The file is then the one at whose
+// end the mapping ends. Otherwise it is the only file that begins there, if less of it is mapped or the mapping continues after it.
 // Starting returns nil if no file begins there or the choice is ambiguous.
 func (m *Manifest) Starting(offset, length, page uint64) *File {
 	var fits, only *File

@@ -10,9 +10,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Borrowed returns the tables of other processors for an OS, in the order of Candidates, as a replacement for a
-// processor without a table. It returns nothing for a processor whose stacks can't be unwound, or whose pointers have
-// another size than the tables'.
+// Borrowed returns the tables of other processors for an OS, in the order of Candidates, as a replacement for a processor without a table.
+// It returns nothing for a processor whose stacks can't be unwound, or whose pointers have another size than the tables'.
 func Borrowed(os target.OS, arch target.Arch, prefer string) []Candidate {
 	if _, err := arch.Processor(); err != nil {
 		return nil
@@ -100,8 +99,7 @@ func (t partType) moved(marks []mark, seen func(field string, at int, known bool
 	return out
 }
 
-// shiftAt returns how far a member at an offset moved. The start of a structure stays, and members after the last mark
-// move with it.
+// shiftAt returns how far a member at an offset moved. The start of a structure stays, and members after the last mark move with it.
 func shiftAt(marks []mark, at int) (int, bool) {
 	n, exact := slices.BinarySearchFunc(marks, at, func(m mark, at int) int { return m.at - at })
 	before := mark{}

@@ -31,9 +31,8 @@ const (
 	debugNumbers = "Globals"
 )
 
-// DebugHeaderPart returns the part for the entries of a debug header. The header has the value of each variable, in the
-// order of globals; Addresses.Pointer returns the address of that value. A member beyond the size of any structure is
-// target.ErrCorrupt.
+// DebugHeaderPart returns the part for the entries of a debug header. The header has the value of each variable, in the order of globals;
+// Addresses.Pointer returns the address of that value. A member beyond the size of any structure is target.ErrCorrupt.
 func DebugHeaderPart(entries []DebugEntry, globals []string, source string) (*Part, error) {
 	p := &Part{Source: source, types: map[string]partType{}, globals: map[string]partGlobal{}, constants: map[string]json.RawMessage{}}
 	for _, e := range entries {
@@ -65,8 +64,7 @@ func DebugHeaderPart(entries []DebugEntry, globals []string, source string) (*Pa
 	return p, nil
 }
 
-// debugName returns a name as descriptors and tables write it: heap_segment is
-// HeapSegment. Members of C++ classes keep theirs, m_pNext.
+// debugName returns a name as descriptors and tables write it: heap_segment is HeapSegment. Members of C++ classes keep theirs, m_pNext.
 func debugName(s string) string {
 	if known := debugNames[s]; known != "" {
 		return known

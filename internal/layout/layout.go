@@ -73,8 +73,7 @@ type Global struct {
 	source int
 }
 
-// A Builder merges parts. Add them in the order of precedence: the first part with a member counts, later ones only add
-// missing members.
+// A Builder merges parts. Add them in the order of precedence: the first part with a member counts, later ones only add missing members.
 type Builder struct{ l *Layout }
 
 // NewBuilder returns an empty Builder.
@@ -396,8 +395,7 @@ func (l *Layout) BindAll(dst any) error {
 	return nil
 }
 
-// SetAllAbsent sets all members of the structures in the structure that dst points to to Absent, as BindAll does for
-// missing structures.
+// SetAllAbsent sets all members of the structures in the structure that dst points to to Absent, as BindAll does for missing structures.
 func SetAllAbsent(dst any) {
 	v := reflect.ValueOf(dst).Elem()
 	for i := range v.NumField() {

@@ -1,6 +1,5 @@
-// Package layout describes the structures of a runtime: offsets of fields, sizes, addresses of global variables, constants.
-// It merges the runtime's own contract descriptor with measured tables, member by member, and records the source of each
-// member.
+// Package layout describes the structures of a runtime: offsets of fields, sizes, addresses of global variables, constants. It merges the
+// runtime's own contract descriptor with measured tables, member by member, and records the source of each member.
 //
 // Package dac decides which part fits a process, by probing the process with it.
 package layout
@@ -25,8 +24,7 @@ type Part struct {
 	// Like is the version whose offsets a table has, if that is not its own: Adopt moves them by what distinguishes the
 	// runtime's own descriptor from that version's.
 	Like string
-	// Verified are the versions with which a table was compared. A table that was derived for a processor without a
-	// dump has none.
+	// Verified are the versions with which a table was compared. A table that was derived for a processor without a dump has none.
 	Verified  []string
 	types     map[string]partType
 	globals   map[string]partGlobal
@@ -292,8 +290,7 @@ func parseGlobals(in map[string]json.RawMessage) (map[string]partGlobal, error) 
 	return out, nil
 }
 
-// parseGlobal decodes the descriptor's forms (value, [value, "type"], [index],
-// [[index], "type"]) and the tables' {"dacSlot": n}.
+// parseGlobal decodes the descriptor's forms (value, [value, "type"], [index], [[index], "type"]) and the tables' {"dacSlot": n}.
 func parseGlobal(raw json.RawMessage) (partGlobal, error) {
 	g := partGlobal{index: -1, slot: -1}
 	if len(raw) == 0 {

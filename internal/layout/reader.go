@@ -6,9 +6,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Reader reads the members of the structure at Base, at the offsets that Bind found. The first failure sticks in Err,
-// and later reads return zero, so that a caller reads all members and checks Err once. A member that the layout lacks
-// (Absent) fails with an *Error.
+// A Reader reads the members of the structure at Base, at the offsets that Bind found. The first failure sticks in Err, and later reads
+// return zero, so that a caller reads all members and checks Err once. A member that the layout lacks (Absent) fails with an *Error.
 type Reader struct {
 	Mem  target.Memory
 	Base target.Addr
@@ -68,8 +67,7 @@ func Pointer(mem target.Memory, a target.Addr, off int, member string) (target.A
 	return target.Pointer(mem, a+target.Addr(off))
 }
 
-// Uint32 reads the number of four bytes at offset off of the structure at a. member is its name for the error if the
-// layout lacks it.
+// Uint32 reads the number of four bytes at offset off of the structure at a. member is its name for the error if the layout lacks it.
 func Uint32(mem target.Memory, a target.Addr, off int, member string) (uint32, error) {
 	if off == Absent {
 		return 0, &Error{Type: member}

@@ -16,8 +16,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// The class and the methods that end a process with a message. Other methods of the class have names that begin with
-// this one.
+// The class and the methods that end a process with a message. Other methods of the class have names that begin with this one.
 const (
 	environmentClass = "System.Environment"
 	failFastMethod   = "FailFast"
@@ -37,8 +36,7 @@ func isFailFast(f *stackwalk.Frame) bool {
 	return err == nil && class == environmentClass
 }
 
-// failFast describes the call of Environment.FailFast at the top of the stack. The frames of that call refer to the
-// message.
+// failFast describes the call of Environment.FailFast at the top of the stack. The frames of that call refer to the message.
 func (d *describer) failFast(w *stackwalk.Walker) {
 	if d.fatal == nil {
 		return
@@ -56,9 +54,8 @@ func (d *describer) failFast(w *stackwalk.Walker) {
 	d.out.Reason = codeReasons[codeFailFast]
 }
 
-// messageOfFrames finds the message among the references that the frames of the call hold, as the garbage collector
-// sees them: a string, or a pinned pointer to its characters. The first one is the message, which is the first
-// argument.
+// messageOfFrames finds the message among the references that the frames of the call hold, as the garbage collector sees them: a string, or
+// a pinned pointer to its characters. The first one is the message, which is the first argument.
 func (d *describer) messageOfFrames(w *stackwalk.Walker) (*answer.FailFast, error) {
 	t := d.died.Thread
 	reader := objects.New(d.rt)

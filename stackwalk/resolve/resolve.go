@@ -1,9 +1,8 @@
 // Package resolve describes an address: an object of the GC heap, a structure of the runtime, code, a stack, an image,
 // other memory, or nothing at all.
 //
-// The surroundings of the address prove every answer. A heap walk reaches an object, a MethodTable and its EEClass
-// refer to each other, the runtime's code map contains code, a chain of frames leads to a frame. A number that merely
-// looks like one of these does not count.
+// The surroundings of the address prove every answer. A heap walk reaches an object, a MethodTable and its EEClass refer to each other, the
+// runtime's code map contains code, a chain of frames leads to a frame. A number that merely looks like one of these does not count.
 //
 // Stability: unstable.
 package resolve
@@ -158,8 +157,7 @@ func (r *resolver) code(rt *dac.Runtime) bool {
 	return true
 }
 
-// structure tests whether the address is that of a structure of the runtime. One that merely lacks its proof does not
-// count.
+// structure tests whether the address is that of a structure of the runtime. One that merely lacks its proof does not count.
 func (r *resolver) structure(rt *dac.Runtime) bool {
 	if rt == nil {
 		return false

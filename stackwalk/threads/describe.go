@@ -25,8 +25,7 @@ func (t *Thread) Describe(g *answer.Gaps) answer.Thread {
 	return d
 }
 
-// DescribeOS describes the OS threads of a List. It marks current, which may be nil, and the thread that crashed
-// according to p.
+// DescribeOS describes the OS threads of a List. It marks current, which may be nil, and the thread that crashed according to p.
 func DescribeOS(p target.Target, list []Thread, current *Thread) *answer.OSThreads {
 	out := &answer.OSThreads{}
 	crash, _ := absent.Process(p).Exception()

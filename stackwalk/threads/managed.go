@@ -46,8 +46,7 @@ func DescribeManaged(ctx context.Context, p target.Target, rt *dac.Runtime, list
 	return out, nil
 }
 
-// FirstThrower returns the first thread, in the order of rt's thread store, that threw an exception and still runs, nil
-// if there is none.
+// FirstThrower returns the first thread, in the order of rt's thread store, that threw an exception and still runs, nil if there is none.
 func FirstThrower(list []Thread, rt *dac.Runtime) (*Thread, error) {
 	stored, err := InRuntimeOrder(list, rt)
 	for _, t := range stored {

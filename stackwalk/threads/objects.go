@@ -21,13 +21,11 @@ type ObjectOptions struct {
 	Precise *stackwalk.Walker
 	// Range, if not nil, is scanned instead of the stack.
 	Range *target.Range
-	// Extended uses SOS's idea of a stack's extent, which may be too long. Rows from the memory after the stack belong
-	// to something else.
+	// Extended uses SOS's idea of a stack's extent, which may be too long. Rows from the memory after the stack belong to something else.
 	Extended bool
 }
 
-// StackObjects lists the objects that t's registers and stack refer to. The error reports that the stack is not in the
-// dump.
+// StackObjects lists the objects that t's registers and stack refer to. The error reports that the stack is not in the dump.
 func StackObjects(ctx context.Context, s *stackscan.Scanner, t *Thread, o ObjectOptions) (*answer.StackObjects, error) {
 	l := &objectLister{ctx: ctx, scanner: s, o: o, gaps: new(answer.Gaps)}
 	row, err := l.thread(t)

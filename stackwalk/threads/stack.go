@@ -46,8 +46,7 @@ func (t *Thread) Stack(p target.Target) (Stack, error) {
 	return s, nil
 }
 
-// managedStack returns the stack as the runtime recorded it when the thread first ran managed code, empty if it never
-// did.
+// managedStack returns the stack as the runtime recorded it when the thread first ran managed code, empty if it never did.
 func managedStack(t *Thread) target.Range {
 	if t.Managed == nil || t.Managed.Stack.End <= t.Managed.Stack.Start {
 		return target.Range{}

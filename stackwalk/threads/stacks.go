@@ -173,8 +173,7 @@ type heldReferences struct {
 	chained []stackwalk.Frame // GCFrames, which no walk yields, by address
 }
 
-// references collects the references that t's frames hold, by frame. It records frames with unknown references; the
-// error is the context's.
+// references collects the references that t's frames hold, by frame. It records frames with unknown references; the error is the context's.
 func (s *stackLister) references(t *Thread) (heldReferences, error) {
 	out := heldReferences{of: map[frameKey][]stackwalk.Root{}}
 	if !s.o.References || t.Managed == nil {

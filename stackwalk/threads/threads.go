@@ -26,9 +26,8 @@ type Thread struct {
 	rt *dac.Runtime // owner of Managed
 }
 
-// List returns all threads: those of the OS in the order of the dump, then the managed threads that no OS thread runs
-// (dead, or not started yet). Without a runtime it returns those of the OS. If the runtime's threads can't be read, it
-// returns the others with the error.
+// List returns all threads: those of the OS in the order of the dump, then the managed threads that no OS thread runs (dead, or not started
+// yet). Without a runtime it returns those of the OS. If the runtime's threads can't be read, it returns the others with the error.
 func List(t target.Target, rt *dac.Runtime) ([]Thread, error) {
 	native := absent.Process(t).Threads()
 	out := make([]Thread, len(native))

@@ -1,7 +1,6 @@
-// Package commands is the table of sosgo's commands, which stand in packages by
-// the groups that help shows: objectcmd, memorycmd, threadcmd, taskcmd, appcmd, querycmd, typecmd, processcmd, exportcmd, webcmd. A
-// command turns its options into one question to the library and names the
-// renderer of the answer; it computes nothing and prints nothing.
+// Package commands is the table of sosgo's commands, which stand in packages by the groups that help shows: objectcmd, memorycmd,
+// threadcmd, taskcmd, appcmd, querycmd, typecmd, processcmd, exportcmd, webcmd. A command turns its options into one question to the
+// library and names the renderer of the answer; it computes nothing and prints nothing.
 package commands
 
 import (
@@ -45,8 +44,7 @@ func All() []cli.Command {
 	))
 }
 
-// Open opens a dump for the command line. Which of its runtimes is looked at is
-// the session's to remember.
+// Open opens a dump for the command line. Which of its runtimes is looked at is the session's to remember.
 func Open(_ context.Context, path string, o cli.OpenOptions) (cli.Dump, error) {
 	options := opening{Options: sosgo.Options{Modules: o.Modules,
 		Offline: o.Offline, NoMmap: o.NoMmap, GraphDir: o.GraphDir, Jobs: o.Jobs, Context: o.Context}}

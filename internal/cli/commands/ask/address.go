@@ -153,8 +153,7 @@ func withInstead(err error, is string, a target.Addr) error {
 	return fmt.Errorf("%w; %v %s", err, a, is)
 }
 
-// What to do with addresses of each kind: the first of the commands is advised, and
-// the others take them, too.
+// What to do with addresses of each kind: the first of the commands is advised, and the others take them, too.
 var takers = map[answer.AddressKind][]string{
 	answer.AddressObject: {"dumpobj", "dumparray", "dumpdelegate", "dumpobjgcrefs", "dumpstring", "dumpalc", "findappdomain",
 		"printexception", "verifyobj", "listnearobj", "gcwhere", "gcroot", "pathto", "objsize", "retained", "dominators", "referrers", "referents"},

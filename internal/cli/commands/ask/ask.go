@@ -1,6 +1,5 @@
-// Package ask has what the commands share when they put a question to the
-// library: the dump and its runtime, the thread or the objects that options
-// choose.
+// Package ask has what the commands share when they put a question to the library: the dump and its runtime, the thread or the objects that
+// options choose.
 package ask
 
 import (
@@ -15,14 +14,12 @@ import (
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/internal/report"
 	"github.com/sosgo/sosgo/objects"
-	"github.com/sosgo/sosgo/objects/collections"
 )
 
 // Dump returns the open dump of a command that NeedsDump.
 func Dump(c *cli.Context) *sosgo.Dump { return c.Dump().(*sosgo.Dump) }
 
-// View returns the view of the runtime that the session looks at. Where there is
-// none, the view's methods return why.
+// View returns the view of the runtime that the session looks at. Where there is none, the view's methods return why.
 func View(c *cli.Context) *sosgo.View {
 	v, _ := Dump(c).View(c.Session.Runtime())
 	return v
@@ -91,11 +88,6 @@ func Say[T any](v T, err error, text func(*report.Page, T)) (report.Answer, erro
 
 // Objects opens the objects of that runtime.
 func Objects(c *cli.Context) (*objects.Reader, error) { return View(c).Objects() }
-
-// Collections reads the collections of that runtime.
-func Collections(c *cli.Context) (*collections.Reader, error) {
-	return View(c).Collections()
-}
 
 // A Form holds what SOS's form asks of the library differently from sosgo's own. Each field is an option of some call.
 type Form struct {

@@ -31,8 +31,7 @@ func ScannedHeap(c *cli.Context, ignoreGCState bool) (*heap.Heap, error) {
 	return Heap(c)
 }
 
-// Scan returns the options of a scan of the heap. Each scan that is made with them
-// has a progress display, which ends with it.
+// Scan returns the options of a scan of the heap. Each scan that is made with them has a progress display, which ends with it.
 func Scan(c *cli.Context, label string) heap.ScanOptions {
 	var p *cli.Progress
 	return heap.ScanOptions{Jobs: c.Jobs, Progress: func(done, total uint64) {
@@ -143,16 +142,14 @@ func (t *Types) Of(c *cli.Context, h *heap.Heap) (func(*dac.MethodTable) bool, e
 	return func(mt *dac.MethodTable) bool { return is(mt) && named(mt) }, nil
 }
 
-// NothingFound warns that no object was found. It does not where a warning gives the reason, and in SOS's form, which
-// has no such line.
+// NothingFound warns that no object was found. It does not where a warning gives the reason, and in SOS's form, which has no such line.
 func NothingFound(c *cli.Context) {
 	if c.Warned() == 0 && !FormOf(c).NoAdvice {
 		c.Warn(errors.New("no object was found where the options look for it"))
 	}
 }
 
-// nearMisses is h.TypeContains(part). Where no type is one of those, the command warns
-// and names one that may have been meant.
+// nearMisses is h.TypeContains(part). Where no type is one of those, the command warns and names one that may have been meant.
 func nearMisses(c *cli.Context, h *heap.Heap, part string) func(*dac.MethodTable) bool {
 	named := h.TypeContains(part)
 	if part == "" || FormOf(c).NoAdvice {

@@ -31,18 +31,8 @@ func heapMapCommand() cli.Command {
 }
 
 func askHeapMap(c *cli.Context, o *heapMapOptions) (*answer.HeapMap, error) {
-	h, err := ask.ScannedHeap(c, false)
-	if err != nil {
-		return nil, err
-	}
-	mo := heap.MapOptions{Scan: ask.Scan(c, "scanning the heap"), CellSize: uint64(o.Cell)}
-	if o.Live {
-		if mo.Live, err = ask.Live(c); err != nil {
-			return nil, err
-		}
-	}
 	o.Blocks = !o.ASCII && (o.Blocks || c.Terminal())
-	return h.Map(c.Context(), mo)
+	return ask.View(c).HeapMap(ask.Context(c), o.Live, heap.MapOptions{CellSize: uint64(o.Cell)})
 }
 
 func ephRefsCommand() cli.Command {

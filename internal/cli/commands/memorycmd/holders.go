@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/internal/cli"
@@ -43,17 +44,17 @@ func retainedCommand() cli.Command {
 }
 
 func askRetained(c *cli.Context, o *retainedOptions) (*answer.Retained, error) {
-	h, err := ask.Holders(c)
-	if err != nil {
-		return nil, err
-	}
 	switch object := o.Object.Given && o.Object.Type == ""; {
 	case o.Object.Type != "" && o.More != nil || object && (o.Garbage || o.Min != nil):
 		return nil, c.Usagef("-garbage and -min are for types, and more addresses for objects")
 	case object:
-		return h.RetainedBy(c.Context(), append([]target.Addr{o.Object.Addr}, o.More...), or(o.Top, 10))
+		return ask.View(c).RetainedBy(ask.Context(c), append([]target.Addr{o.Object.Addr}, o.More...), or(o.Top, 10))
 	}
-	types, err := (&ask.Types{Type: o.Object.Type}).Of(c, h.Graph().Heap())
+	h, err := ask.View(c).Heap()
+	if err != nil {
+		return nil, err
+	}
+	types, err := (&ask.Types{Type: o.Object.Type}).Of(c, h)
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +67,7 @@ func askRetained(c *cli.Context, o *retainedOptions) (*answer.Retained, error) {
 	case o.Gen:
 		ro.By = graph.ByGeneration
 	}
-	return h.Retained(c.Context(), ro)
+	return ask.View(c).Retained(ask.Context(c), ro)
 }
 
 // or returns what an option was given, and otherwise its default.
@@ -120,27 +121,23 @@ func dominatorsCommand() cli.Command {
 }
 
 func askDominators(c *cli.Context, o *dominatorOptions) (*answer.Dominators, error) {
-	h, err := ask.Holders(c)
-	if err != nil {
-		return nil, err
-	}
 	if o.Object.Given {
-		return h.DominatorsOf(c.Context(), o.Object.Addr, o.Top)
+		return ask.View(c).DominatorsOf(ask.Context(c), o.Object.Addr, o.Top)
 	}
 	least := or(o.Min, share{percent: 1})
-	return h.DominatorTree(c.Context(), graph.TreeOptions{Percent: float64(least.percent), Least: least.size, Depth: or(o.Depth, 12)})
+	return ask.View(c).Dominators(ask.Context(c), graph.TreeOptions{Percent: float64(least.percent), Least: least.size, Depth: or(o.Depth, 12)})
 }
 
 func referrersCommand() cli.Command {
 	return linksCommand("referrers", "list what refers to an object, by which field, and what it retains",
 		"Everything that refers to the object is listed, whether something keeps it alive or not, roots last.",
-		"what refers to this object?", (*graph.Holders).Referrers)
+		"what refers to this object?", (*sosgo.View).Referrers)
 }
 
 func referentsCommand() cli.Command {
 	return linksCommand("referents", "list what an object refers to, by which field, and what it retains",
 		"What a ConditionalWeakTable attached to the object is among them, and the LoaderAllocator of a type that can be unloaded.",
-		"what does this object refer to?", (*graph.Holders).Referents)
+		"what does this object refer to?", (*sosgo.View).Referents)
 }
 
 type linkOptions struct {
@@ -150,7 +147,7 @@ type linkOptions struct {
 }
 
 func linksCommand(name, summary, help, example string,
-	links func(*graph.Holders, context.Context, target.Addr, graph.LinkOptions) (*answer.Links, error)) cli.Command {
+	links func(*sosgo.View, context.Context, target.Addr, ...graph.LinkOptions) (*answer.Links, error)) cli.Command {
 	return cli.Ask(cli.Command{
 		Name:    name,
 		Summary: summary,
@@ -158,11 +155,7 @@ func linksCommand(name, summary, help, example string,
 			"Weak references are left out: they keep nothing alive.",
 		Examples: []cli.Example{{Line: name + " 7f10a4632890", Text: example}},
 	}, func(c *cli.Context, o *linkOptions) (*answer.Links, error) {
-		h, err := ask.Holders(c)
-		if err != nil {
-			return nil, err
-		}
-		return links(h, c.Context(), o.Object.Addr, graph.LinkOptions{Limit: o.Limit, Types: o.Stat})
+		return links(ask.View(c), ask.Context(c), o.Object.Addr, graph.LinkOptions{Limit: o.Limit, Types: o.Stat})
 	}, memorytext.Links)
 }
 
@@ -192,11 +185,7 @@ func gcRootCommand() cli.Command {
 }
 
 func askGCRoot(c *cli.Context, o *gcRootOptions) (*answer.RootPaths, error) {
-	h, err := ask.Holders(c)
-	if err != nil {
-		return nil, err
-	}
-	return h.RootPaths(c.Context(), o.Object.Addr, graph.HoldOptions{All: o.All, NoStacks: o.NoStacks, Condemned: o.Gen, Limit: o.Limit,
+	return ask.View(c).GCRoot(ask.Context(c), o.Object.Addr, graph.HoldOptions{All: o.All, NoStacks: o.NoStacks, Condemned: o.Gen, Limit: o.Limit,
 		Retained: o.Retained, Disjoint: o.Paths, Order: ask.FormOf(c).Paths})
 }
 
@@ -212,10 +201,6 @@ func pathToCommand() cli.Command {
 		Help:     "The shortest path is shown, in SOS's form the one that SOS would find.",
 		Examples: []cli.Example{{Line: "pathto 7f10a4632890 7f10a4640018", Text: "how does the first object refer to the second?"}},
 	}, func(c *cli.Context, o *pathToOptions) (*answer.ObjectPath, error) {
-		h, err := ask.Holders(c)
-		if err != nil {
-			return nil, err
-		}
-		return h.PathTo(c.Context(), o.From.Addr, o.To.Addr, ask.FormOf(c).Paths)
+		return ask.View(c).PathTo(ask.Context(c), o.From.Addr, o.To.Addr, ask.FormOf(c).Paths)
 	}, memorytext.ObjectPath)
 }

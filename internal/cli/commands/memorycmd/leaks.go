@@ -1,14 +1,9 @@
 package memorycmd
 
 import (
-	"cmp"
-	"fmt"
-
+	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/graph/leaks"
-	"github.com/sosgo/sosgo/graph/roots"
 	"github.com/sosgo/sosgo/graph/waste"
-	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/internal/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/cli/text/memorytext"
@@ -38,16 +33,7 @@ func leaksCommand() cli.Command {
 }
 
 func askLeaks(c *cli.Context, o *leakOptions) (*answer.Leaks, error) {
-	h, err := ask.Holders(c)
-	if err != nil {
-		return nil, err
-	}
-	r, err := ask.Objects(c)
-	if err != nil {
-		return nil, err
-	}
-	return leaks.Find(c.Context(), h, r, leaks.Options{Share: float64(o.Share), Least: float64(o.Min), Bytes: uint64(o.Size), Count: o.Count,
-		Top: o.Top, Jobs: c.Jobs})
+	return ask.View(c).Leaks(ask.Context(c), sosgo.LeakOptions{Share: float64(o.Share), Least: float64(o.Min), Bytes: uint64(o.Size), Count: o.Count, Top: o.Top})
 }
 
 type wasteOptions struct {
@@ -77,83 +63,9 @@ func wasteCommand() cli.Command {
 }
 
 func askWaste(c *cli.Context, o *wasteOptions) (*answer.Waste, error) {
-	wo := waste.Options{Top: o.Top, Min: uint64(o.Min), Scan: ask.Scan(c, "searching for waste")}
+	wo := sosgo.WasteOptions{Options: waste.Options{Top: o.Top, Min: uint64(o.Min)}, OnlyLive: o.Live}
 	for _, k := range o.Kind {
 		wo.Kinds = append(wo.Kinds, string(k))
 	}
-	h, err := ask.ScannedHeap(c, false)
-	if err != nil {
-		return nil, err
-	}
-	r, err := ask.Objects(c)
-	if err != nil {
-		return nil, err
-	}
-	if o.Live {
-		if wo.Live, err = ask.Live(c); err != nil {
-			return nil, err
-		}
-	}
-	if wo.Statics, err = statics(c, h); err != nil {
-		return nil, err
-	}
-	if wo.Locals, err = locals(c); err != nil {
-		return nil, err
-	}
-	return waste.Find(c.Context(), h, r, wo)
-}
-
-// statics lists the static fields that refer to objects. One that can't be read is a warning: its object lacks a holder.
-func statics(c *cli.Context, h *heap.Heap) ([]waste.Static, error) {
-	reader, err := ask.View(c).RootReader()
-	if err != nil {
-		return nil, err
-	}
-	var list []waste.Static
-	missing, first := 0, error(nil)
-	for s, err := range reader.Statics(c.Context()) {
-		if c.Context().Err() != nil {
-			return nil, c.Context().Err()
-		}
-		if err != nil {
-			missing, first = missing+1, cmp.Or(first, err)
-			continue
-		}
-		out := waste.Static{Slot: s.Slot, Object: s.Object, Table: s.Table}
-		out.Name.S, out.Name.Err = s.Name()
-		if out.Name.Err != nil {
-			out.Name.Instead = "a field of " + h.Runtime().NamelessType(s.Field.Declaring.MT.Addr)
-		}
-		list = append(list, out)
-	}
-	if missing > 0 {
-		c.Warn(fmt.Errorf("%d static fields, or their types, can't be read: objects may lack holders: %w", missing, first))
-	}
-	return list, nil
-}
-
-// locals lists what the stacks of threads refer to. A stack that can't be read is a warning: its objects lack a holder.
-func locals(c *cli.Context) ([]waste.Local, error) {
-	reader, err := ask.View(c).RootReader()
-	if err != nil {
-		return nil, err
-	}
-	var list []waste.Local
-	missing, first := 0, error(nil)
-	for root, err := range reader.All(c.Context(), roots.Options{}) {
-		switch {
-		case c.Context().Err() != nil:
-			return nil, c.Context().Err()
-		case root.Kind != roots.KindStack:
-		case err != nil:
-			missing, first = missing+1, cmp.Or(first, err)
-		default:
-			name := func() answer.Text { return answer.Text{S: reader.Describe(c.Context(), &root).Name} }
-			list = append(list, waste.Local{Object: root.Object, Name: name})
-		}
-	}
-	if missing > 0 {
-		c.Warn(fmt.Errorf("%d stacks, or words of them, can't be read: objects may lack holders: %w", missing, first))
-	}
-	return list, nil
+	return ask.View(c).Waste(ask.Context(c), wo)
 }

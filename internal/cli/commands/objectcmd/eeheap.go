@@ -83,17 +83,7 @@ func gcHeapStatCommand() cli.Command {
 		Name: "gcheapstat", Aliases: []string{"heapstat"},
 		Summary: "show how full the generations of each heap are",
 	}, func(c *cli.Context, o *heapStatOptions) (*answer.GenerationSizes, error) {
-		h, err := ask.ScannedHeap(c, false)
-		if err != nil {
-			return nil, err
-		}
-		var live func(target.Addr) bool
-		if o.Unreachable {
-			if live, err = ask.Live(c); err != nil {
-				return nil, err
-			}
-		}
-		return h.SizesWithDead(c.Context(), live, ask.Scan(c, "scanning the heap"))
+		return ask.View(c).Generations(ask.Context(c), o.Unreachable)
 	}, objecttext.GenerationSizes)
 }
 

@@ -63,11 +63,7 @@ func askGCHandles(c *cli.Context, o *handleOptions) (*answer.Handles, error) {
 	if o.Retained || o.Holds || o.Path {
 		return askHandlesHold(c, o, only)
 	}
-	h, err := ask.Heap(c)
-	if err != nil {
-		return nil, err
-	}
-	return h.ListHandles(c.Context(), only...)
+	return ask.View(c).Handles(ask.Context(c), only...)
 }
 
 // holdsTypes is how many types -holds shows for each handle.
@@ -86,17 +82,7 @@ func askHandlesHold(c *cli.Context, o *handleOptions, only []heap.HandleType) (*
 	if o.Top != nil {
 		ho.Top = *o.Top
 	}
-	h, err := ask.Holders(c)
-	if err != nil {
-		return nil, err
-	}
-	hold, err := h.HandlesHold(c.Context(), ho)
-	if err != nil {
-		return nil, err
-	}
-	out := &answer.Handles{Hold: hold, Count: answer.Known(uint64(len(hold.Rows) + hold.More))}
-	out.NoteAll(hold.Noted())
-	return out, nil
+	return ask.View(c).HandlesHold(ask.Context(c), ho)
 }
 
 type finalizerOptions struct {

@@ -48,20 +48,11 @@ func dumpDictionaryCommand() cli.Command {
 }
 
 func askItems(c *cli.Context, o *itemOptions, keyed bool) (*answer.Collection, error) {
-	l, err := describeCollection(c, o.Object.Addr, collections.Options{Keyed: keyed, NoValues: o.Keys, NoKeys: o.Values, Find: o.Find, Offset: o.Offset, Limit: o.Limit})
+	l, err := ask.View(c).Items(ask.Context(c), o.Object.Addr, collections.Options{Keyed: keyed, NoValues: o.Keys, NoKeys: o.Values, Find: o.Find, Offset: o.Offset, Limit: o.Limit})
 	if err != nil {
 		return nil, invalidObject(err)
 	}
 	return l, nil
-}
-
-func describeCollection(c *cli.Context, a target.Addr, o collections.Options) (*answer.Collection, error) {
-	r, err := ask.Collections(c)
-	if err != nil {
-		return nil, err
-	}
-	o.Jobs = c.Jobs
-	return r.Describe(c.Context(), a, o)
 }
 
 func dumpConcurrentDictionaryCommand() cli.Command {
@@ -84,7 +75,7 @@ func concurrentCommand(name, alias, class string, text func(*report.Page, *answe
 }
 
 func askConcurrent(c *cli.Context, a target.Addr, class string) (*answer.Collection, error) {
-	l, err := describeCollection(c, a, collections.Options{Only: class, SOS: ask.FormOf(c).Slots})
+	l, err := ask.View(c).Items(ask.Context(c), a, collections.Options{Only: class, SOS: ask.FormOf(c).Slots})
 	var other *collections.KindError
 	var invalid *objects.InvalidError
 	switch {

@@ -124,11 +124,7 @@ func dumpArrayCommand() cli.Command {
 }
 
 func askDumpArray(c *cli.Context, o *arrayOptions) (*answer.Array, error) {
-	r, err := ask.Objects(c)
-	if err != nil {
-		return nil, err
-	}
-	a, err := r.DescribeArray(c.Context(), o.Object.Addr, objects.ArrayOptions{Details: o.Details, NoFields: o.NoFields, Start: o.Start, Length: o.Length})
+	a, err := ask.View(c).Array(ask.Context(c), o.Object.Addr, objects.ArrayOptions{Details: o.Details, NoFields: o.NoFields, Start: o.Start, Length: o.Length})
 	if err != nil {
 		return nil, noArray(c, err)
 	}
@@ -206,11 +202,7 @@ func dumpStringCommand() cli.Command {
 }
 
 func askDumpString(c *cli.Context, o *stringOptions) (*answer.String, error) {
-	r, err := ask.Objects(c)
-	if err != nil {
-		return nil, err
-	}
-	s, err := r.DescribeString(o.Object.Addr)
+	s, err := ask.View(c).ReadString(ask.Context(c), o.Object.Addr)
 	if err != nil || o.Out == "" {
 		return s, err
 	}

@@ -36,15 +36,11 @@ func askObjSize(c *cli.Context, o *sizeOptions) (*answer.Closure, error) {
 	if !o.Object.Given && o.MT == nil {
 		return nil, c.Usagef("objsize needs the address of an object, or -mt and a type")
 	}
-	h, err := ask.Holders(c)
-	if err != nil {
-		return nil, err
-	}
-	ko := graph.KeepOptions{OnlyStatistics: o.Stat, Strings: o.Strings, Retained: o.Retained, Scan: ask.Scan(c, "scanning the heap")}
+	ko := graph.KeepOptions{OnlyStatistics: o.Stat, Strings: o.Strings, Retained: o.Retained}
 	if o.MT != nil {
-		return h.KeptByType(c.Context(), *o.MT, ko)
+		return ask.View(c).ClosureOfType(ask.Context(c), *o.MT, ko)
 	}
-	return h.KeptBy(c.Context(), o.Object.Addr, ko)
+	return ask.View(c).Closure(ask.Context(c), o.Object.Addr, ko)
 }
 
 type unreachableOptions struct {

@@ -38,8 +38,7 @@ func askDoctor(c *cli.Context, o *doctorOptions) (*answer.Diagnosis, error) {
 	return g, nil
 }
 
-// costs returns the commands that can't answer, or only in part, where a part of the
-// process is missing.
+// costs returns the commands that can't answer, or only in part, where a part of the process is missing.
 func costs(p *answer.PartDiagnosis) []string {
 	if p.State == answer.PartWhole {
 		return nil

@@ -23,8 +23,7 @@ type memoryFormat struct {
 	text          bool // characters beside a row
 }
 
-// The commands and their formats are dotnet-dump's; a row has 32 bytes unless
-// the format says otherwise.
+// The commands and their formats are dotnet-dump's; a row has 32 bytes unless the format says otherwise.
 var (
 	memoryFormats = []memoryFormat{
 		{name: "d", aliases: []string{"readmemory"}, summary: "show memory", shape: hexdump.Shape{Length: 4, Count: 32}},

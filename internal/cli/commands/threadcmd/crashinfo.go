@@ -32,8 +32,7 @@ func crashInfoCommand() cli.Command {
 		})
 }
 
-// Greeting returns what the prompt prints for a dump at first: why the process died, if it did. What can't be read is
-// left to crashinfo.
+// Greeting returns what the prompt prints for a dump at first: why the process died, if it did. What can't be read is left to crashinfo.
 func Greeting(d cli.Dump, runtime string) []string {
 	opened, ok := d.(*sosgo.Dump)
 	if !ok {

@@ -203,8 +203,7 @@ type itemCount struct {
 	n, size uint64
 }
 
-// itemCounts counts the items by type, as dumpheap -stat counts objects. Types of one size stand in the order in which
-// they were met.
+// itemCounts counts the items by type, as dumpheap -stat counts objects. Types of one size stand in the order in which they were met.
 func itemCounts(p *report.Page, t *answer.ThreadPool) {
 	var total itemCount
 	var list []*itemCount
