@@ -24,7 +24,7 @@ type stackOptions struct {
 	Full      bool   `opt:"f" help:"modules and offsets"`
 	Registers bool   `opt:"r" help:"the registers of each frame"`
 	NoSource  bool   `opt:"n" help:"no source files and lines"`
-	Native    bool   `opt:"native" help:"native frames too"`
+	Native    bool   `opt:"native" help:"native frames too, also of a thread that never ran managed code"`
 	Pretty    bool   `opt:"pretty" help:"lambdas, local functions and async methods by the names in the source"`
 	Fold      bool   `opt:"fold" help:"one round of repeated calls, and their number (a stack overflow)"`
 	Now       bool   `opt:"now" help:"the stack at the time of the dump, also for the thread that raised its exception"`
