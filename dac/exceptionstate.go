@@ -71,6 +71,23 @@ func (r *Runtime) ExceptionStates(t *Thread) ([]ExceptionState, error) {
 	return out, nil
 }
 
+// ExceptionSlots returns the places of the references to the exceptions that t is handling, the innermost first. Since .NET 11 they
+// are roots of their own (dotnet/runtime pull request 127300, ScanStackRoots); before, handles hold the exceptions, and it returns none.
+func (r *Runtime) ExceptionSlots(t *Thread) ([]target.Addr, error) {
+	if t == nil {
+		return nil, errNoThread
+	}
+	if r.off.ExceptionInfo.Object == layout.Absent {
+		return nil, nil
+	}
+	states, err := r.ExceptionStates(t)
+	slots := make([]target.Addr, len(states))
+	for i := range states {
+		slots[i] = states[i].Addr + target.Addr(r.off.ExceptionInfo.Object)
+	}
+	return slots, err
+}
+
 // proveState proves that the structure at a belongs to t. Before 9 it names its thread; since then it is on t's stack,
 // above those that began later.
 func (r *Runtime) proveState(o *stateLayout, t *Thread, a target.Addr, inner []ExceptionState) error {

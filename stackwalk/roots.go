@@ -79,7 +79,7 @@ func (w *Walker) Roots(ctx context.Context, t *dac.Thread, regs target.Registers
 				return
 			}
 		}
-		if w.protected(t, yield) {
+		if w.protected(t, yield) && w.handled(t, yield) {
 			w.tailCall(t, s.tailCall, yield)
 		}
 	}
@@ -141,6 +141,24 @@ func (w *Walker) protected(t *dac.Thread, yield func(Root, error) bool) bool {
 			if !yield(r, err) {
 				return false
 			}
+		}
+	}
+	return true
+}
+
+// handled yields the exceptions that t is handling, and reports whether the caller wants more.
+func (w *Walker) handled(t *dac.Thread, yield func(Root, error) bool) bool {
+	slots, err := w.rt.ExceptionSlots(t)
+	r := Root{Frame: -1, Explicit: "ExInfo"}
+	if err != nil && !yield(r, fmt.Errorf("exceptions that thread %d is handling: %w", t.ManagedID, err)) {
+		return false
+	}
+	for _, r.Addr = range slots {
+		if r.Object, err = target.Pointer(w.rt.Memory(), r.Addr); err != nil {
+			err = fmt.Errorf("exceptions that thread %d is handling: %w", t.ManagedID, err)
+		}
+		if (r.Object != 0 || err != nil) && !yield(r, err) {
+			return false
 		}
 	}
 	return true

@@ -384,6 +384,24 @@ func TestStaleException(t *testing.T) {
 			assert.NoError(t, threads[i].LastThrownError)
 		}
 	}
+	w, err := v.Walker()
+	require.NoError(t, err)
+	list, err := v.Threads()
+	require.NoError(t, err)
+	held := map[target.Addr]bool{}
+	for i := range list {
+		if list[i].Managed == nil || list[i].OS == nil {
+			continue
+		}
+		for root := range w.Roots(t.Context(), list[i].Managed, list[i].OS.Registers) {
+			if root.Explicit == "ExInfo" {
+				held[root.Object] = true
+			}
+		}
+	}
+	for _, thrown := range want {
+		assert.True(t, held[thrown], "%v is a root", thrown)
+	}
 	plain, err := c.View("")
 	require.NoError(t, err)
 	before, err := plain.Crash(t.Context())
