@@ -51,6 +51,9 @@ func (r *Runtime) ExceptionStates(t *Thread) ([]ExceptionState, error) {
 	if t.unknownStates != nil {
 		return nil, t.unknownStates
 	}
+	if err := r.layout.Refused("Exception"); err != nil {
+		return nil, err
+	}
 	var out []ExceptionState
 	o := r.stateLayout()
 	seen := map[target.Addr]bool{}

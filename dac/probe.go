@@ -68,7 +68,7 @@ func runProbes(probes ...namedProbe) []Probe {
 		probe := Probe{Name: p.name, Detail: detail}
 		switch {
 		case err == nil:
-		case layout.IsRefused(err):
+		case layout.IsRefused(err), errors.Is(err, errNoSubDescriptor):
 			continue // nothing of it is read
 		case errors.Is(err, target.ErrNotInDump):
 			probe.Result, probe.Detail = ProbeNotInDump, err.Error()
@@ -281,8 +281,14 @@ func (r *Runtime) probeGC() (string, error) {
 		}
 		return fmt.Sprintf("%d generations", n), err
 	}
+	if err := r.layout.Refused("GC"); err != nil {
+		return "", err
+	}
 	at, err := r.GlobalPointer("GcDacVars")
 	if err != nil {
+		if _, typ := r.layout.Offset("GcDacVars", "GenerationSize"); typ != nil { // since 11 the GC describes itself, later than the rest
+			err = errNoSubDescriptor
+		}
 		return "", err
 	}
 	n, err := r.checkGCVars(at)

@@ -92,6 +92,8 @@ func (h *Heap) readVars() (*vars, error) {
 	v := &vars{r: h.mem, l: h.Runtime().Layout(), generations: defaultGenerationCount}
 	if kinds, err := v.l.Text("GCIdentifiers"); err == nil {
 		return v, v.readContract(kinds)
+	} else if layout.IsRefused(err) {
+		return v, err
 	}
 	return v, h.readPublished(v)
 }

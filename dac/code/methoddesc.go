@@ -97,6 +97,9 @@ func (r *Reader) TrustedMethodDesc(a target.Addr) (*MethodDesc, error) {
 	case errors.As(err, &foreign):
 		return nil, &dac.ForeignError{Addr: a, What: "MethodDesc", Owner: foreign.Owner}
 	case errors.Is(err, target.ErrCorrupt):
+		if _, lerr := r.members(); lerr != nil {
+			return nil, lerr // the layout is wrong, not the address
+		}
 		return nil, target.Corruptf("%016x is not a MethodDesc", uint64(a))
 	case err != nil:
 		return nil, fmt.Errorf("MethodDesc %016x: %w", uint64(a), err)

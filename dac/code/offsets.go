@@ -272,6 +272,9 @@ func (c *members) globals(r *Reader) {
 		}
 	}
 	c.rangeList, c.rangeListErr = r.global("CodeRangeList")
+	if _, err := r.Runtime().Layout().Variable("ExecutionManagerCodeRangeMapAddress"); layout.IsRefused(err) {
+		c.rangeListErr = err
+	}
 	var jitErr, r2rErr error
 	c.jitManager, jitErr = r.global("EEJitManager")
 	c.r2rManager, r2rErr = r.global("ReadyToRunJitManager")

@@ -134,7 +134,7 @@ func (r *Reader) readSection(c *members, s *RangeSection) error {
 
 // readSections follows the list. It returns what it found together with an error.
 func (r *Reader) readSections(c *members) ([]*RangeSection, error) {
-	if errors.Is(c.rangeListErr, target.ErrNotInDump) {
+	if errors.Is(c.rangeListErr, target.ErrNotInDump) || layout.IsRefused(c.rangeListErr) {
 		return nil, c.rangeListErr
 	}
 	if c.rangeList == 0 || c.RangeSection.Next == layout.Absent {

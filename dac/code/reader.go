@@ -8,6 +8,7 @@
 package code
 
 import (
+	"strings"
 	"sync"
 
 	"github.com/sosgo/sosgo/dac"
@@ -46,6 +47,11 @@ func (r *Reader) Runtime() *dac.Runtime {
 
 // ptr reads the pointer member at offset off of the structure at a.
 func (r *Reader) ptr(a target.Addr, off int, what string) (target.Addr, error) {
+	if typ, field, _ := strings.Cut(what, "."); off == layout.Absent {
+		if _, err := r.Runtime().Layout().Offset(typ, field); err != nil {
+			return 0, err // with the reason
+		}
+	}
 	return layout.Pointer(r.mem, a, off, what)
 }
 

@@ -1,0 +1,435 @@
+package contracts_test
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/dac/code"
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/layout"
+	"github.com/sosgo/sosgo/internal/test/synth"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A reading is what a contract gives, as text.
+type reading struct {
+	contract, name string
+	read           func(p *tiny, rt *dac.Runtime, d target.Target) (string, error)
+	want           string // with {symbols} of the process
+	types          string // that it needs, each
+	opens          bool   // whether the runtime opens without it
+	from11         bool   // the contract is none of 10
+	needs          string // another contract
+}
+
+var readings = []reading{
+	{contract: "Thread", name: "threads", opens: true, types: "ThreadStore", want: "1 42 {thread} finalizer",
+		read: func(p *tiny, rt *dac.Runtime, _ target.Target) (string, error) {
+			list, err := rt.Threads()
+			if len(list) != 1 {
+				return "", err
+			}
+			t := &list[0]
+			if !t.Finalizer || t.Stack != (target.Range{Start: synth.CLRStack, End: synth.CLRStack + 0x4000}) {
+				return fmt.Sprintf("%+v", *t), err
+			}
+			return fmt.Sprintf("%d %d %x finalizer", t.ManagedID, t.OSID, uint64(t.Addr)), err
+		}},
+	{contract: "Exception", name: "object", opens: true, types: "Exception", want: "{hello} 80131500",
+		read: func(p *tiny, rt *dac.Runtime, _ target.Target) (string, error) {
+			e, err := rt.Exception(target.Addr(p.thrown))
+			return fmt.Sprintf("%x %x", uint64(e.Message), e.HResult), err
+		}},
+	{contract: "Exception", name: "state: the object since 11, a handle before", opens: true, types: "ExceptionInfo", needs: "Thread", want: "{thrown} true",
+		read: func(p *tiny, rt *dac.Runtime, _ target.Target) (string, error) {
+			list, err := rt.Threads()
+			if err != nil || len(list) == 0 {
+				return "", err
+			}
+			states, err := rt.ExceptionStates(&list[0])
+			if len(states) != 1 {
+				return "", err
+			}
+			return fmt.Sprintf("%x %v", uint64(states[0].Thrown), states[0].Flags&dac.ExceptionUnhandled != 0), err
+		}},
+	{contract: "Object", name: "text", types: "String", want: "hi",
+		read: func(p *tiny, rt *dac.Runtime, _ target.Target) (string, error) {
+			return rt.StringAt(target.Addr(p.hello), 10)
+		}},
+	{contract: "SyncBlock", name: "sync blocks", opens: true, types: "SyncTableEntry", want: "1 {hello} owner 1, 2 times",
+		read: func(p *tiny, rt *dac.Runtime, _ target.Target) (string, error) {
+			b, err := first(rt.SyncBlocks())
+			return fmt.Sprintf("%d %x owner %d, %d times", b.Index, uint64(b.Object), b.OwnerID, b.Recursion), err
+		}},
+	{contract: "Loader", name: "modules", opens: true, types: "Assembly", want: "/app/Tiny.dll {module}",
+		read: func(p *tiny, rt *dac.Runtime, _ target.Target) (string, error) {
+			list, err := rt.Modules()
+			if len(list) != 1 || err != nil {
+				return "", err
+			}
+			path, err := list[0].Path()
+			return fmt.Sprintf("%s %x", path, uint64(list[0].Addr)), err
+		}},
+	{contract: "RuntimeTypeSystem", name: "fields", types: "FieldDesc", want: "6 fields, the last at 40",
+		read: func(p *tiny, rt *dac.Runtime, _ target.Target) (string, error) {
+			mt, err := rt.MethodTable(target.Addr(p.exception))
+			if err != nil {
+				return "", err
+			}
+			fields, err := rt.Fields(mt)
+			if len(fields) == 0 {
+				return "", err
+			}
+			return fmt.Sprintf("%d fields, the last at %d", len(fields), fields[len(fields)-1].Offset), err
+		}},
+	{contract: "RuntimeTypeSystem", name: "method", types: "MethodDescChunk", want: "06000005 of {object}", opens: true,
+		read: func(p *tiny, rt *dac.Runtime, _ target.Target) (string, error) {
+			m, err := code.Of(rt).MethodDesc(target.Addr(p.method))
+			if err != nil {
+				return "", err
+			}
+			return fmt.Sprintf("%08x of %x", uint32(m.Token), uint64(m.MethodTable)), nil
+		}},
+	{contract: "ExecutionManager", name: "nibble map", opens: true, types: "RangeSection", want: "{method} from {code}, 32 bytes",
+		read: func(p *tiny, rt *dac.Runtime, _ target.Target) (string, error) {
+			i, err := code.Of(rt).MethodAt(target.Addr(p.code + 4))
+			if err != nil {
+				return "", err
+			}
+			return fmt.Sprintf("%x from %x, %d bytes", uint64(i.Method.Addr), uint64(i.Start), i.Size), nil
+		}},
+	{contract: "CodeVersions", name: "versions", opens: true, types: "NativeCodeVersionNode", want: "2 versions, ReJIT 7 active at 1000",
+		read: func(p *tiny, rt *dac.Runtime, _ target.Target) (string, error) {
+			m, err := code.Of(rt).MethodDesc(target.Addr(p.method))
+			if err != nil {
+				return "", err
+			}
+			list, err := code.Of(rt).CodeVersions(m)
+			if len(list) < 2 {
+				return fmt.Sprintf("%d versions", len(list)), err
+			}
+			return fmt.Sprintf("%d versions, ReJIT %d active at %x", len(list), list[1].ReJIT, uint64(list[1].Code)), err
+		}},
+	{contract: "EcmaMetadata", name: "metadata of an emitted module", opens: true, types: "DynamicMetadata", needs: "Loader", want: "68 bytes",
+		read: func(p *tiny, rt *dac.Runtime, _ target.Target) (string, error) {
+			m, err := rt.TrustedModule(target.Addr(p.emitted))
+			if err == nil {
+				_, err = m.Metadata()
+			}
+			if err != nil {
+				return "", err
+			}
+			return fmt.Sprintf("%d bytes", m.MetadataSource().Size), nil
+		}},
+	{contract: "StackWalk", name: "frames", opens: true, types: "InlinedCallFrame", want: "InlinedCallFrame {frame}",
+		read: func(p *tiny, rt *dac.Runtime, _ target.Target) (string, error) {
+			f, err := rt.Frame(target.Addr(p.frame))
+			return fmt.Sprintf("%s %x", f.Class, uint64(f.Addr)), err
+		}},
+	{contract: "GC", name: "heap", opens: true, types: "HeapSegment Generation", want: "3 objects, thrown last; 1 finalizable; strong handle of {hello}", from11: true,
+		read: func(p *tiny, rt *dac.Runtime, d target.Target) (string, error) {
+			h, err := heap.Open(rt, d)
+			if err != nil {
+				return "", err
+			}
+			return describe(p, h)
+		}},
+}
+
+// describe walks a heap, its finalizer queue and its handles.
+func describe(p *tiny, h *heap.Heap) (string, error) {
+	n, last := 0, target.Addr(0)
+	var errs []error
+	for o, err := range h.Objects() {
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		n, last = n+1, o.Addr
+	}
+	errs = append(errs, h.Unread())
+	q, err := h.FinalizerQueue(0)
+	errs = append(errs, err)
+	e, err := first(h.Handles())
+	errs = append(errs, err)
+	tail := "thrown last"
+	if uint64(last) != p.thrown {
+		tail = fmt.Sprintf("%x last", uint64(last))
+	}
+	return fmt.Sprintf("%d objects, %s; %d finalizable; %s of %x", n, tail, q.Finalizable().Size()/8, e.Type.Words(), uint64(e.Object)), errors.Join(errs...)
+}
+
+func first[T any](seq iter.Seq2[T, error]) (T, error) {
+	for v, err := range seq {
+		return v, err
+	}
+	var none T
+	return none, nil
+}
+
+// symbols replaces the names in a text by addresses of the process.
+func (p *tiny) symbols(s string) string {
+	for name, v := range map[string]uint64{"thread": p.thread, "hello": p.hello, "thrown": p.thrown, "module": p.module, "object": p.object, "method": p.method, "code": p.code, "frame": p.frame} {
+		s = strings.ReplaceAll(s, "{"+name+"}", fmt.Sprintf("%x", v))
+	}
+	return s
+}
+
+// each runs f for each reading in the words of .NET 11 and of .NET 10.
+func each(t *testing.T, f func(t *testing.T, p *tiny, r *reading)) {
+	for _, numbered := range []bool{false, true} {
+		for i := range readings {
+			r := &readings[i]
+			if numbered && r.from11 {
+				continue
+			}
+			t.Run(fmt.Sprintf("%s, %s, numbered %v", r.contract, r.name, numbered), func(t *testing.T) { f(t, newTiny(numbered), r) })
+		}
+	}
+}
+
+// TestContracts reads what each contract gives.
+func TestContracts(t *testing.T) {
+	each(t, func(t *testing.T, p *tiny, r *reading) {
+		rt, d, err := p.open(t)
+		require.NoError(t, err)
+		got, err := r.read(p, rt, d)
+		require.NoError(t, err)
+		assert.Equal(t, p.symbols(r.want), got)
+	})
+}
+
+// TestUnknownVersion gives each contract a version that is not implemented. What rests on it is refused with its name, and each other
+// reading is as before.
+func TestUnknownVersion(t *testing.T) {
+	each(t, func(t *testing.T, p *tiny, r *reading) {
+		contracts := p.Main.Contracts
+		if r.contract == "GC" {
+			contracts = p.GC.Contracts
+		}
+		contracts[r.contract] = p.version("c99", 99)
+		words := fmt.Sprintf("contract %s has version %v", r.contract, contracts[r.contract])
+		rt, d, err := p.open(t)
+		if r.contract == "RuntimeTypeSystem" || r.contract == "Object" {
+			require.ErrorIs(t, err, target.ErrUnsupported)
+			require.ErrorContains(t, err, words)
+			return
+		}
+		require.NoError(t, err)
+		for i := range readings {
+			other := &readings[i]
+			if p.Numbered && other.from11 {
+				continue
+			}
+			got, err := other.read(p, rt, d)
+			switch {
+			case other.contract == r.contract, other.needs == r.contract:
+				require.True(t, layout.IsRefused(err), "%s: %v", other.name, err)
+				require.ErrorIs(t, err, target.ErrUnsupported)
+				require.ErrorContains(t, err, words)
+			default:
+				assert.NoError(t, err, "%s without %s", other.name, r.contract)
+				assert.Equal(t, p.symbols(other.want), got, "%s without %s", other.name, r.contract)
+			}
+		}
+	})
+}
+
+// TestMissingType takes the types of a contract out of the descriptor of .NET 11, which no table replaces.
+func TestMissingType(t *testing.T) {
+	each(t, func(t *testing.T, p *tiny, r *reading) {
+		if p.Numbered {
+			return // the tables of 10 have many of them
+		}
+		for typ := range strings.FieldsSeq(r.types) {
+			delete(p.Main.Types, typ)
+			delete(p.GC.Types, typ)
+		}
+		rt, d, err := p.open(t)
+		if err == nil {
+			_, err = r.read(p, rt, d)
+		}
+		require.ErrorIs(t, err, target.ErrUnsupported)
+	})
+}
+
+// TestLyingOffsets puts each member of each type where it is not: nothing panics, and the answer is one error or another, or a value.
+func TestLyingOffsets(t *testing.T) {
+	for _, at := range []int{0, 4, 1 << 19} {
+		for typ := range newTiny(false).Main.Types {
+			p := newTiny(false)
+			for field := range p.Main.Types[typ] {
+				if field != "!" {
+					p.Main.Types[typ][field] = at
+				}
+			}
+			rt, d, err := p.open(t)
+			if err != nil {
+				require.True(t, errors.Is(err, target.ErrUnsupported) || errors.Is(err, target.ErrCorrupt) || errors.Is(err, target.ErrNotInDump), "%s at %d: %v", typ, at, err)
+				continue
+			}
+			for i := range readings {
+				_, _ = readings[i].read(p, rt, d)
+			}
+		}
+	}
+}
+
+// TestLieIsNamed checks that a type that the descriptor lies about is corrupt, with the place, and that the rest is read.
+func TestLieIsNamed(t *testing.T) {
+	p := newTiny(false)
+	p.Main.Types["MethodDescChunk"]["Next"] = 4096
+	rt, d, err := p.open(t)
+	require.NoError(t, err)
+	require.ErrorContains(t, rt.Instance().DescriptorError(), "type MethodDescChunk: the contract descriptor has Next at byte 4096 of a structure of 24 bytes")
+	for i := range readings {
+		r := &readings[i]
+		got, err := r.read(p, rt, d)
+		if r.name == "method" || r.name == "nibble map" || r.name == "versions" {
+			require.ErrorIs(t, err, target.ErrCorrupt, r.name)
+			continue
+		}
+		require.NoError(t, err, r.name)
+		assert.Equal(t, p.symbols(r.want), got)
+	}
+}
+
+// TestCollectors reads heaps of each form that GCIdentifiers names.
+func TestCollectors(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		change  func(p *tiny)
+		heaps   int
+		regions bool
+		objects int
+	}{
+		{"workstation, regions", func(*tiny) {}, 1, true, 3},
+		{"workstation, segments", (*tiny).segments, 1, false, 3},
+		{"server, regions", (*tiny).server, 2, true, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			p := newTiny(false)
+			if c.name == "workstation, segments" {
+				p.Set(p.generations, "Generation", members{"StartSegment": 0})
+				p.Set(p.generations+2*p.Size("Generation"), "Generation", members{"StartSegment": p.segment})
+			}
+			c.change(p)
+			rt, d, err := p.open(t)
+			require.NoError(t, err)
+			h, err := heap.Open(rt, d)
+			require.NoError(t, err)
+			require.Empty(t, h.Warnings())
+			assert.Equal(t, c.heaps, len(h.SubHeaps()))
+			assert.Equal(t, c.regions, h.Regions())
+			assert.Equal(t, c.heaps > 1, h.Server())
+			n := 0
+			for _, err := range h.Objects() {
+				require.NoError(t, err)
+				n++
+			}
+			assert.Equal(t, c.objects, n)
+		})
+	}
+}
+
+// TestGCUnpublished reads a process that has not published the GC's descriptor yet: all but the heap is there.
+func TestGCUnpublished(t *testing.T) {
+	p := newTiny(false)
+	p.GCUnpublished = true
+	rt, d, err := p.open(t)
+	require.NoError(t, err)
+	require.NoError(t, rt.Instance().DescriptorError(), "that is no error of the descriptor")
+	for i := range readings {
+		r := &readings[i]
+		_, err := r.read(p, rt, d)
+		if r.contract == "GC" {
+			require.ErrorIs(t, err, target.ErrUnsupported)
+			continue
+		}
+		assert.NoError(t, err, r.name)
+	}
+}
+
+// TestNames checks that the process describes itself by names that the descriptors of .NET 11 have.
+func TestNames(t *testing.T) {
+	text, err := os.ReadFile("../../layout/testdata/names11.txt")
+	require.NoError(t, err)
+	known := map[string]bool{}
+	for line := range strings.Lines(string(text)) {
+		words := strings.Fields(line)
+		for i, w := range words {
+			if words[0] == "type" && i > 1 {
+				known[words[1]+"."+w] = true
+			} else if words[0] == "global" {
+				known[w] = true
+			}
+		}
+	}
+	p := newTiny(false)
+	for _, d := range []*synth.CLRDescriptor{p.Main, p.GC} {
+		for typ, list := range d.Types {
+			for field := range list {
+				assert.True(t, known[typ+"."+field], "%s.%s", typ, field)
+			}
+		}
+		for g := range d.Globals {
+			assert.True(t, known[g] || strings.HasSuffix(g, "Identifier"), g)
+		}
+	}
+}
+
+// TestThinLock decodes the header of an object by the masks of the descriptor, or by the bits of the table.
+func TestThinLock(t *testing.T) {
+	for _, numbered := range []bool{false, true} {
+		p := newTiny(numbered)
+		if numbered {
+			for _, g := range []string{"SyncBlockMaskLockThreadId", "SyncBlockMaskLockRecursionLevel", "SyncBlockRecursionLevelShift"} {
+				delete(p.Main.Globals, g)
+			}
+		}
+		rt, _, err := p.open(t)
+		require.NoError(t, err)
+		header, err := rt.ObjectHeader(target.Addr(p.plain))
+		require.NoError(t, err)
+		lock, held := rt.ThinLock(header)
+		assert.True(t, held)
+		assert.Equal(t, dac.ThinLock{Owner: 1, Recursion: 2}, lock)
+		header, err = rt.ObjectHeader(target.Addr(p.hello))
+		require.NoError(t, err)
+		_, held = rt.ThinLock(header)
+		assert.False(t, held)
+		assert.EqualValues(t, 1, header.SyncBlockIndex())
+	}
+}
+
+// TestDescriptorBeforeTables checks that no member of a table replaces one that the process's own descriptor has: each of those that the
+// process has elsewhere is where the process has it.
+func TestDescriptorBeforeTables(t *testing.T) {
+	for _, numbered := range []bool{false, true} {
+		p := newTiny(numbered)
+		rt, _, err := p.open(t)
+		require.NoError(t, err)
+		for typ, list := range p.Main.Types {
+			for field, at := range list {
+				if field == "!" {
+					continue
+				}
+				name := field
+				if typ+"."+field == "ExceptionInfo.ThrownObject" && !numbered {
+					name = "Object" // as readers call it
+				}
+				got, err := rt.Layout().Offset(typ, name)
+				require.NoError(t, err)
+				assert.Equal(t, at, got, "%s.%s", typ, field)
+			}
+		}
+	}
+}
