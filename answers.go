@@ -73,8 +73,13 @@ func (v *View) Summary(ctx context.Context, o ...SummaryOptions) (*answer.Summar
 		}
 		list, err := q.Threads()
 		s.Note(err)
-		if len(list) > 0 {
-			n := len(list)
+		n := 0
+		for i := range list {
+			if list[i].OS != nil { // the runtime also lists threads that have ended or not started
+				n++
+			}
+		}
+		if n > 0 {
 			s.Threads = &n
 		}
 		if x, err := crash.Describe(q.ctx, q.process()); err == nil {

@@ -135,3 +135,17 @@ func TestNotesOfFailedAnswers(t *testing.T) {
 	assert.Empty(t, notes, "the answer has them itself")
 	assert.NotEmpty(t, out.Noted())
 }
+
+// TestSummaryThreads: a summary counts the threads that the OS runs, not those that have ended or not started.
+func TestSummaryThreads(t *testing.T) {
+	d := testdump.Open(t, "net10-stacks")
+	v, err := d.View("")
+	require.NoError(t, err)
+	list, err := v.Threads()
+	require.NoError(t, err)
+	require.Greater(t, len(list), len(d.Target().Threads()), "some have ended")
+	s, err := v.Summary(t.Context(), sosgo.SummaryOptions{NoHeap: true})
+	require.NoError(t, err)
+	require.NotNil(t, s.Threads)
+	assert.Equal(t, len(d.Target().Threads()), *s.Threads)
+}

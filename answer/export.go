@@ -47,7 +47,7 @@ type Summary struct {
 	Objects   *uint64          `json:"objects,omitempty" doc:"number of objects that live; absent if the dump has no heap"`
 	Size      *uint64          `json:"size,omitempty" doc:"their bytes"`
 	Garbage   *uint64          `json:"garbage,omitempty" doc:"bytes of the objects that nothing keeps alive"`
-	Threads   *int             `json:"threads,omitempty" doc:"number of threads"`
+	Threads   *int             `json:"threads,omitempty" doc:"number of threads that the OS runs"`
 	Suspects  []SuspectSummary `json:"suspects,omitempty" doc:"the largest holders, the one that retains most first"`
 	Missing   int              `json:"missing,omitempty" doc:"how many parts of this are missing or doubtful"`
 }

@@ -30,7 +30,7 @@ func process(t testing.TB, d *sosgo.Dump) *query.Process {
 	return p
 }
 
-// evaluate returns what an expression is worth, as text, or its error.
+// evaluate returns what an expression is, as text, or its error.
 func evaluate(p *query.Process, expression string) string {
 	e, err := query.Evaluate(context.Background(), p, expression)
 	if err != nil {

@@ -110,13 +110,16 @@ func memoryKind(op x86asm.Op) RefKind {
 	return RefMemory
 }
 
+// ShowsAccess reports whether Touches decodes the instructions of a processor.
+func ShowsAccess(a target.Arch) bool { return a == target.ArchAMD64 }
+
 // Touches returns the memory addresses that the instruction at code[0] reads or writes, given the registers. It omits operands with unknown
 // registers. It is empty for instructions without memory operands, for unknown ones, and for processors other than AMD64.
 func Touches(regs *target.Registers, code []byte) []target.Addr {
 	if regs == nil {
 		return nil
 	}
-	if regs.Arch != target.ArchAMD64 {
+	if !ShowsAccess(regs.Arch) {
 		return nil
 	}
 	inst, ok := decodeX86(code[:min(len(code), longest)])

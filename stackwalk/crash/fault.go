@@ -97,7 +97,7 @@ func (d *describer) touchesAt(regs *target.Registers) bool {
 // operands are not decoded.
 func (d *describer) unseen(regs *target.Registers) bool {
 	ip, known := regs.IP()
-	return known && (regs.Arch != target.ArchAMD64 || len(d.instruction(ip)) == 0)
+	return known && (!disasm.ShowsAccess(regs.Arch) || len(d.instruction(ip)) == 0)
 }
 
 // instruction returns the code at ip, as far as it is in the dump.

@@ -221,6 +221,7 @@ var exportedFuncs = map[string]any{
 	"objects/disasm.Known":                   sosgo_objects_disasm.Known,
 	"objects/disasm.NewLister":               sosgo_objects_disasm.NewLister,
 	"objects/disasm.NewNames":                sosgo_objects_disasm.NewNames,
+	"objects/disasm.ShowsAccess":             sosgo_objects_disasm.ShowsAccess,
 	"objects/disasm.Touches":                 sosgo_objects_disasm.Touches,
 	"objects/shapes.ArrayOf":                 sosgo_objects_shapes.ArrayOf,
 	"objects/shapes.As":                      sosgo_objects_shapes.As[int64],
