@@ -110,6 +110,9 @@ func (d *Dump) choose(want string) (*dac.Instance, error) {
 			return nil, fmt.Errorf("nothing tells whether %s is a .NET runtime: what it exports is %w, and of files: %v",
 				target.BaseName(m.Path), target.ErrNotInDump, err)
 		}
+		if what := dac.ForeignRuntime(d.file); what != "" {
+			return nil, target.Unsupportedf("%s", what)
+		}
 		return nil, target.Unsupportedf("no .NET runtime found among %d modules of the process", len(d.file.Modules()))
 	}
 	if want == "" {

@@ -225,6 +225,34 @@ func Headless(t target.Target, mem target.Memory) []target.Module {
 	return out
 }
 
+// foreignRuntimes are the libraries of .NET runtimes that are not read, by their names.
+var foreignRuntimes = map[string]string{
+	"clr.dll":               "the .NET Framework 4",
+	"mscorwks.dll":          "the .NET Framework 2.0 to 3.5",
+	"mono-2.0-sgen.dll":     "Mono",
+	"mono-2.0-bdwgc.dll":    "Unity's Mono",
+	"libmonosgen-2.0.so":    "Mono",
+	"libmonobdwgc-2.0.so":   "Unity's Mono",
+	"libmonosgen-2.0.dylib": "Mono",
+}
+
+// ForeignRuntime describes a .NET runtime of another family in the process, and what reads it. It returns "" if there is none.
+func ForeignRuntime(t target.Target) string {
+	for _, m := range absent.Process(t).Modules() {
+		name := strings.ToLower(target.BaseName(m.Path))
+		what := foreignRuntimes[name]
+		switch {
+		case what == "":
+			continue
+		case strings.HasSuffix(name, ".dll") && !strings.HasPrefix(name, "mono"):
+			return fmt.Sprintf("the process runs %s (%s), whose structures sosgo has no layout for: WinDbg with the SOS of the Framework reads them; "+
+				"modules, threads, native stacks and memory can be read", what, target.BaseName(m.Path))
+		}
+		return fmt.Sprintf("the process runs %s (%s), which sosgo does not read: modules, threads, native stacks and memory can be read", what, target.BaseName(m.Path))
+	}
+	return ""
+}
+
 // exportsMissing reports whether the image has exports that are not in mem.
 func exportsMissing(mem target.Memory, m *target.Module) bool {
 	img, err := image.OpenMemory(mem, m)

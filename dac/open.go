@@ -43,8 +43,8 @@ func (i *Instance) Open() (*Runtime, error) {
 	}
 	platform := i.tgt.Platform()
 	if platform.Arch.PointerSize() == 4 {
-		return nil, target.Unsupportedf("%s is the CLR of a 32-bit process (%v): its objects, types, heap and managed stacks can't be read; "+
-			"modules, threads, registers and memory can", target.BaseName(i.Module.Path), platform.Arch)
+		return nil, target.Unsupportedf("%s is the CLR of a 32-bit process (%v), for which sosgo has no layout: its objects, types, heap and managed "+
+			"stacks can't be read (dotnet-dump analyze of the same bitness reads them); modules, threads, registers and memory can", target.BaseName(i.Module.Path), platform.Arch)
 	}
 	if i.headless {
 		return nil, &StacksOnlyError{i.Module.Path, i.Version()}

@@ -25,6 +25,20 @@ type CrashpadInfo struct {
 	Annotations    []target.Annotation
 }
 
+// identifiers returns the ids of the report and of the client as annotations. Crashpad writes none as zeros.
+func (c *CrashpadInfo) identifiers() []target.Annotation {
+	var out []target.Annotation
+	for _, id := range []struct {
+		key   string
+		value target.GUID
+	}{{"Crashpad report id", c.Report}, {"Crashpad client id", c.Client}} {
+		if id.value != (target.GUID{}) {
+			out = append(out, target.Annotation{Key: id.key, Value: id.value.String()})
+		}
+	}
+	return out
+}
+
 // Crashpad returns what Crashpad added, and whether it wrote the dump.
 func (f *File) Crashpad() (CrashpadInfo, bool) {
 	c := f.crashpad.get(f.loadCrashpad)

@@ -183,6 +183,10 @@ func TestCrashpad(t *testing.T) {
 	assert.Equal(t, target.GUID{1}, c.Report)
 	assert.Equal(t, []target.Annotation{{Key: "prod", Value: "Äpp"}, {Module: "/lib/libc.so.6", Value: "abort called"},
 		{Module: "/lib/libc.so.6", Key: "k", Value: "v"}, {Module: "/lib/libc.so.6", Key: "object", Value: "text"}}, c.Annotations)
+	ids := f.Process().Annotations[:2]
+	assert.Equal(t, []target.Annotation{{Key: "Crashpad report id", Value: "00000001-0000-0000-0000-000000000000"},
+		{Key: "Crashpad client id", Value: "00000002-0000-0000-0000-000000000000"}}, ids)
+	assert.Equal(t, c.Annotations, f.Process().Annotations[2:])
 	assert.Equal(t, "minidump of a Linux process (Crashpad)", f.Container())
 	assert.Equal(t, "04030201060508070000000000000000", fmt.Sprintf("%x", f.Modules()[1].BuildID), "Crashpad writes a UUID")
 }

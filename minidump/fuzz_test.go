@@ -18,6 +18,10 @@ func isKnown(err error) bool {
 func FuzzOpen(f *testing.F) {
 	f.Add(sample())
 	f.Add(everything().Bytes())
+	reporter := breakpad()
+	reporter.Crashpad([]synth.MinidumpNote{{Key: "k", Value: "v"}}, 1, []string{"line"}, []synth.MinidumpNote{{Key: "k", Value: "v"}},
+		[]synth.MinidumpNote{{Key: "object", Value: "text"}})
+	f.Add(reporter.Bytes())
 	for _, arch := range []uint16{synth.MinidumpX86, synth.MinidumpARM64} {
 		m := synth.NewMinidump()
 		m.SystemInfo(arch)

@@ -241,7 +241,7 @@ func (f *File) loadProcess(n *notes) target.Process {
 		Comment:   f.comment(n),
 	}
 	if c, ok := f.Crashpad(); ok {
-		p.Annotations = c.Annotations
+		p.Annotations = append(c.identifiers(), c.Annotations...)
 	}
 	if misc.HasTimes {
 		p.Times = &target.Times{User: misc.User, Kernel: misc.Kernel}

@@ -12,6 +12,7 @@ import (
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/image/unwind"
 	"github.com/sosgo/sosgo/internal/cli"
+	"github.com/sosgo/sosgo/internal/test/synth"
 	"github.com/sosgo/sosgo/internal/test/testcase"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/stackwalk"
@@ -166,4 +167,34 @@ func TestReturnAddressProof(t *testing.T) {
 		}
 		return 2
 	})
+}
+
+// TestForeignRuntimes: a process with a runtime of another family is said to have it, and what of it can be read.
+func TestForeignRuntimes(t *testing.T) {
+	for path, want := range map[string]string{
+		`C:\Windows\Microsoft.NET\Framework64\v4.0.30319\clr.dll`: "the process runs the .NET Framework 4 (clr.dll)",
+		`C:\game\MonoBleedingEdge\mono-2.0-bdwgc.dll`:             "the process runs Unity's Mono",
+		`C:\Windows\System32\ntdll.dll`:                           "no .NET runtime found among 1 modules",
+	} {
+		m := synth.NewMinidump()
+		m.SystemInfo(9)
+		m.Modules(synth.MinidumpModule{Base: 0x7ff600000000, Size: 0x1000, Path: path})
+		got := runLines(t.Context(), m.Bytes(), 1, "dumpheap -stat")
+		assert.Equal(t, cli.ExitUnsupported, got.code, path)
+		assert.Contains(t, got.stderr, want)
+	}
+}
+
+// TestModulesGrouped: a file that is mapped hundreds of times is one line.
+func TestModulesGrouped(t *testing.T) {
+	m := synth.NewMinidump()
+	m.SystemInfo(9)
+	list := []synth.MinidumpModule{{Base: 0x10000, Size: 0x1000, Path: "/lib/one.so"}}
+	for i := range uint64(300) {
+		list = append(list, synth.MinidumpModule{Base: 0x7000_0000 + i<<16, Size: 0x1000, Path: "/memfd:doublemapper (deleted)"})
+	}
+	m.Modules(list...)
+	got := runLines(t.Context(), m.Bytes(), 1, "modules")
+	assert.Equal(t, 3, strings.Count(got.stdout, "\n"), got.stdout)
+	assert.Contains(t, got.stdout, "0000000070000000 0012c000 /memfd:doublemapper (deleted) (300 mappings up to 00000000712b0000, with their total size)")
 }

@@ -96,6 +96,7 @@ var exportedFuncs = map[string]any{
 	"dac.ExportedSymbols":                    sosgo_dac.ExportedSymbols,
 	"dac.Exports":                            sosgo_dac.Exports,
 	"dac.Find":                               sosgo_dac.Find,
+	"dac.ForeignRuntime":                     sosgo_dac.ForeignRuntime,
 	"dac.Headless":                           sosgo_dac.Headless,
 	"dac.OrNone":                             sosgo_dac.OrNone,
 	"dac.PerRuntime":                         sosgo_dac.PerRuntime[int64],

@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"fmt"
 	"iter"
+	"maps"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/cli/text"
 	"github.com/sosgo/sosgo/internal/report"
+	"github.com/sosgo/sosgo/target"
 )
 
 // ImagesOptions change the text of modules.
@@ -27,11 +29,18 @@ func Images(p *report.Page, a *answer.Images, o ImagesOptions) {
 			image(p, &im, o)
 		}
 	} else {
+		groups := repeatedImages(p, a.List)
 		for i := range a.List {
-			if p.SOS && a.List[i].Headless {
-				continue
+			m := &a.List[i]
+			g := groups[m.Path]
+			switch {
+			case p.SOS && m.Headless, g != nil && g.shown:
+			case g == nil:
+				imageLine(p, m)
+			default:
+				g.shown = true
+				p.Printf("%s %08x %s (%d mappings up to %s, with their total size)\n", report.Hex16(m.Address), g.size, report.Escape(m.Path), g.count, report.Hex16(g.last))
 			}
-			imageLine(p, &a.List[i])
 		}
 	}
 	switch {
@@ -40,6 +49,33 @@ func Images(p *report.Page, a *answer.Images, o ImagesOptions) {
 	case o.Total:
 		p.Printf("Total image size: %d\n", a.Total)
 	}
+}
+
+// fewMappings is how often a file is listed mapping by mapping: an assembly is mapped twice, the code that a runtime makes hundreds
+// of times.
+const fewMappings = 8
+
+// An imageGroup is a file with more mappings than fewMappings.
+type imageGroup struct {
+	count int
+	size  uint64
+	last  target.Addr
+	shown bool
+}
+
+// repeatedImages groups the images of files that are mapped often. SOS lists each.
+func repeatedImages(p *report.Page, list []answer.MappedImage) map[string]*imageGroup {
+	groups := map[string]*imageGroup{}
+	for i := range list {
+		g := groups[list[i].Path]
+		if g == nil {
+			g = &imageGroup{}
+			groups[list[i].Path] = g
+		}
+		g.count, g.size, g.last = g.count+1, g.size+uint64(list[i].Size), max(g.last, list[i].Address)
+	}
+	maps.DeleteFunc(groups, func(path string, g *imageGroup) bool { return p.SOS || path == "" || g.count <= fewMappings })
+	return groups
 }
 
 func imageLine(p *report.Page, m *answer.MappedImage) {
