@@ -85,6 +85,7 @@ func (d *describer) stored(v Value) answer.Stored {
 	s := answer.Stored{Value: v.answer()}
 	if s.Value.Kind != KindBool { // the text of a Boolean adds nothing
 		s.Text = d.line(&v, 0)
+		d.missing(s.Text.Err())
 	}
 	if v.Kind() == KindStruct {
 		s.Members = d.members(&v, 0)

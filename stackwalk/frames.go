@@ -67,6 +67,18 @@ type Frame struct {
 	Err error
 }
 
+// Missing returns why frames of the stack are missing at f: before it, or behind it where the walk did not reach the end. It is
+// nil if none are.
+func (f *Frame) Missing() error {
+	switch {
+	case f.Err != nil:
+		return fmt.Errorf("the stack ends at %#x: %w", uint64(f.SP), f.Err)
+	case f.Lost != nil:
+		return fmt.Errorf("frames before %#x may be missing: %w", uint64(f.SP), f.Lost)
+	}
+	return nil
+}
+
 // Method returns the method that the frame runs or stands for, nil if there is none.
 func (f *Frame) Method() (*code.MethodDesc, error) {
 	switch f.Kind {

@@ -73,17 +73,20 @@ func (s *survey) constructors() map[target.Addr]*threads.Thread {
 			continue
 		}
 		for f := range s.r.walker.Walk(s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}) {
-			if f.Err != nil {
-				s.lose(fmt.Errorf("the static constructors that thread %#x runs: %w", t.ID(), f.Err))
+			if err := f.Missing(); err != nil {
+				s.lose(fmt.Errorf("the static constructors that thread %#x runs: %w", t.ID(), err))
 			}
 			if f.Kind != stackwalk.FrameManaged {
 				continue
 			}
 			md, err := f.Method()
-			if err != nil || md == nil {
-				continue
+			var name string
+			if err == nil && md != nil {
+				name, err = md.Name()
 			}
-			if name, err := md.Name(); err == nil && name == ".cctor" {
+			if err != nil {
+				s.lose(fmt.Errorf("the static constructors that thread %#x runs: %w", t.ID(), err))
+			} else if name == ".cctor" {
 				s.ctors[md.MethodTable] = t
 			}
 		}

@@ -143,6 +143,7 @@ func article(kind string) string {
 func (g *grapher) place(row *answer.ThreadWait, w *wait) {
 	called := "" // method of the class library that the program called
 	for f := range g.s.r.walker.Walk(g.s.ctx, w.thread.Managed, w.thread.OS.Registers, stackwalk.WalkOptions{}) {
+		g.s.gaps.Note(f.Missing())
 		if f.Kind != stackwalk.FrameManaged {
 			continue
 		}

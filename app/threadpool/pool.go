@@ -275,10 +275,12 @@ func (r *Reader) sinceSix() bool {
 	return false
 }
 
-// poolTicks adds the pool's time stamps to the clock.
-func (r *Reader) poolTicks(c *ticks.Clock) {
-	var ignored answer.ThreadPool
-	r.portable(&ignored, c)
+// poolTicks adds the pool's time stamps to the clock, and notes in g those that can't be read.
+func (r *Reader) poolTicks(g *answer.Gaps, c *ticks.Clock) {
+	var pool answer.ThreadPool
+	if _, err := r.portable(&pool, c); err != nil {
+		g.Note(fmt.Errorf("time stamps of the thread pool: %w", err))
+	}
 }
 
 // transitions are the names of HillClimbing.StateOrTransition. The runtime's own pool uses the same

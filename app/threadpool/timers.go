@@ -31,7 +31,7 @@ func (r *Reader) Timers(ctx context.Context) (*answer.Timers, error) {
 		}
 		out.Timers = append(out.Timers, t)
 	}, c)
-	r.poolTicks(c)
+	r.poolTicks(&out.Gaps, c)
 	out.Clock = c.Now()
 	for i := range out.Timers {
 		t := &out.Timers[i]

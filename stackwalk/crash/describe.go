@@ -437,9 +437,7 @@ func (d *describer) stack() {
 	rows := func(yield func(answer.CrashFrame) bool) {
 		leading, began := true, false
 		for f := range walker.Walk(d.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}) {
-			if f.Err != nil {
-				d.out.Note(fmt.Errorf("the stack ends at %#x: %w", uint64(f.SP), f.Err))
-			}
+			d.out.Note(f.Missing())
 			began = began || f.AtException
 			d.outside(&f)
 			if f.Kind != stackwalk.FrameManaged {

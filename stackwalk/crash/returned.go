@@ -83,7 +83,7 @@ const unknownFrame = "?"
 // outermost returns the name of the method of a thread's outermost managed frame. It is empty if there is none.
 func (d *describer) outermost(walker *stackwalk.Walker, t *threads.Thread) (name string) {
 	for f := range walker.Walk(d.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}) {
-		if f.Err != nil {
+		if f.Missing() != nil {
 			return unknownFrame
 		}
 		if f.Kind != stackwalk.FrameManaged {

@@ -45,8 +45,8 @@ func ParallelStacks(ctx context.Context, w *stackwalk.Walker, list []*Thread, ex
 func wholeStack(gaps *answer.Gaps, osID uint32, frames iter.Seq[stackwalk.Frame]) iter.Seq[stackwalk.Frame] {
 	return func(yield func(stackwalk.Frame) bool) {
 		for f := range frames {
-			if f.Err != nil {
-				gaps.Note(fmt.Errorf("stack of thread %#x ends at %#x: %w", osID, uint64(f.SP), f.Err))
+			if err := f.Missing(); err != nil {
+				gaps.Note(fmt.Errorf("stack of thread %#x: %w", osID, err))
 			}
 			if !yield(f) {
 				return

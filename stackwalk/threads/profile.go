@@ -55,8 +55,8 @@ func (x *profiler) thread(ctx context.Context, t *Thread) {
 	}
 	native := x.o.Native || x.w.AllNative()
 	for f := range x.w.Walk(ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{Native: x.o.Native}) {
-		if f.Err != nil {
-			x.out.Note(fmt.Errorf("stack of thread %#x ends at %#x: %w", t.OS.ID, uint64(f.SP), f.Err))
+		if err := f.Missing(); err != nil {
+			x.out.Note(fmt.Errorf("stack of thread %#x: %w", t.OS.ID, err))
 		}
 		if f.Kind == stackwalk.FrameExplicit || f.Kind == stackwalk.FrameNative && !native {
 			continue
