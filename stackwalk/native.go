@@ -71,7 +71,7 @@ type nativeCode struct {
 
 // executable is what the dump records of executable memory.
 type executable struct {
-	known  bool           // the dump records what memory is for
+	known  bool           // the dump records what memory is for, also of memory that it lacks
 	ranges []target.Range // executable and not writable, by address
 }
 
@@ -79,7 +79,7 @@ type executable struct {
 func executableIn(t target.Target) executable {
 	var x executable
 	for r := range t.Regions() {
-		x.known = x.known || r.Prot&target.ProtExec != 0
+		x.known = x.known || r.Prot&target.ProtExec != 0 && r.Stored < r.Size
 		if r.Prot&(target.ProtExec|target.ProtWrite) == target.ProtExec {
 			x.ranges = append(x.ranges, target.Range{Start: r.Start, End: r.Start + target.Addr(r.Size)})
 		}

@@ -2,6 +2,7 @@ package threads_test
 
 import (
 	"context"
+	"iter"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -12,6 +13,7 @@ import (
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/stackwalk/threads"
+	"github.com/sosgo/sosgo/target"
 )
 
 // TestStacksAgree: the profile of a process, and the stacks of its threads, have
@@ -88,4 +90,33 @@ func TestStackOfUnmanagedThread(t *testing.T) {
 		return
 	}
 	t.Fatal("all threads are managed")
+}
+
+// TestReferencesOfHandler: the GCFrames, which no walk yields, come after the frames of a handler with a stack of its own.
+func TestReferencesOfHandler(t *testing.T) {
+	d := testdump.Open(t, "net10-crash-null-triage")
+	w, err := d.Walker()
+	require.NoError(t, err)
+	list, err := d.Threads()
+	require.NoError(t, err)
+	th := &list[0]
+	require.NotNil(t, th.Managed)
+	for _, signal := range []target.Addr{th.Managed.Stack.Start - 0x10000, th.Managed.Stack.End + 0x10000} {
+		o := threads.StackOptions{References: true, Walk: func(ctx context.Context, _ uint32, wo stackwalk.WalkOptions) iter.Seq[stackwalk.Frame] {
+			return func(yield func(stackwalk.Frame) bool) {
+				if !yield(stackwalk.Frame{Kind: stackwalk.FrameNative, SP: signal}) {
+					return
+				}
+				w.Walk(ctx, th.Managed, th.OS.Registers, wo)(yield)
+			}
+		}}
+		var got []*answer.Frame
+		for f, err := range threads.Stacks(t.Context(), w, []*threads.Thread{th}, o).Frames {
+			require.NoError(t, err)
+			got = append(got, f)
+		}
+		require.Greater(t, len(got), 5)
+		assert.Equal(t, answer.Known(signal), got[0].SP)
+		assert.Equal(t, "GCFrame", got[len(got)-1].Class)
+	}
 }
