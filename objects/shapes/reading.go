@@ -9,6 +9,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/absent"
 	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
@@ -160,6 +161,7 @@ func (r Reading) TypeText(o objects.Object) answer.Text { return r.Text(o.Type.M
 
 // OnObjects iterates over the objects of the heap that On finds. What can't be read is noted. It ends early when ctx ends.
 func OnObjects[T any](ctx context.Context, r Reading, h *heap.Heap, o heap.ScanOptions) iter.Seq2[objects.Object, Found[T]] {
+	ctx = absent.Context(ctx)
 	return func(yield func(objects.Object, Found[T]) bool) {
 		for f, err := range On[T](ctx, r.Binder, h, nil, o) {
 			var object objects.Object

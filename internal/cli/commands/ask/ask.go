@@ -19,7 +19,7 @@ import (
 // Dump returns the open dump of a command that NeedsDump.
 func Dump(c *cli.Context) *sosgo.Dump { return c.Dump().(*sosgo.Dump) }
 
-// View returns the view of the runtime that the session looks at. Where there is none, the view's methods return why.
+// View returns the view of the runtime that the session looks at. If there is none, the view's methods return why.
 func View(c *cli.Context) *sosgo.View {
 	v, _ := Dump(c).View(c.Session.Runtime())
 	return v
