@@ -90,13 +90,16 @@ func fromOutside(x *target.Exception, pid uint32) bool {
 	return x.Signal != nil && x.Signal.Sent() && (pid == 0 || x.Signal.PID != pid)
 }
 
-const nullReference = "System.NullReferenceException"
+const (
+	nullReference = "System.NullReferenceException"
+	outOfMemory   = "System.OutOfMemoryException"
+)
 
 // causes has the usual meaning of exceptions whose name does not say enough. The type alone proves nothing: a program may
 // throw any of them.
 var causes = map[string]string{
 	nullReference:                           "a null reference was used, or in unsafe code a pointer near 0",
-	"System.OutOfMemoryException":           "out of memory: the GC heap, native memory, or the limit of the container",
+	outOfMemory:                             "out of memory: the GC heap, native memory, or the limit of the container",
 	"System.StackOverflowException":         "endless recursion: the stack shows which method",
 	"System.AccessViolationException":       "native or unsafe code accessed memory that is not its own",
 	"System.IndexOutOfRangeException":       "an array was used with an index outside its bounds",
@@ -115,6 +118,7 @@ type Fault struct {
 	Message string // empty if there is none
 	Trace   []Place
 	Cause   string // what it means here, if that is proved; empty if only its usual meaning is known
+	Unusual bool   // the usual meaning of Type does not apply, for instance because the program's own code throws it
 }
 
 // A Place is a frame of an exception's stack trace, as printed.
@@ -146,7 +150,7 @@ func causeWords(chain []Fault, usual bool) string {
 	}
 	if root.Cause != "" {
 		fmt.Fprintf(&b, " (%s)", root.Cause)
-	} else if c := causes[root.Type]; usual && c != "" {
+	} else if c := causes[root.Type]; usual && !root.Unusual && c != "" {
 		fmt.Fprintf(&b, " (usually: %s)", c)
 	}
 	if p := Culprit(root.Trace); p != nil {
@@ -163,7 +167,7 @@ func causeWords(chain []Fault, usual bool) string {
 // takes a program with names in System or Microsoft for the framework.
 func Culprit(trace []Place) *Place {
 	for i := range trace {
-		if f := trace[i].Function; !strings.HasPrefix(f, "System.") && !strings.HasPrefix(f, "Microsoft.") {
+		if !ofFramework(trace[i].Function) {
 			return &trace[i]
 		}
 	}
@@ -171,4 +175,9 @@ func Culprit(trace []Place) *Place {
 		return nil
 	}
 	return &trace[0]
+}
+
+// ofFramework reports whether a function, as printed with or without its module, is the framework's.
+func ofFramework(function string) bool {
+	return strings.HasPrefix(function, "System.") || strings.HasPrefix(function, "Microsoft.")
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/dac/code"
+	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/image"
 	"github.com/sosgo/sosgo/internal/absent"
 	"github.com/sosgo/sosgo/stackwalk"
@@ -571,6 +572,10 @@ func (d *describer) concludeThrown() {
 	if len(path) == 1 && len(path[0].Trace) == 0 {
 		path[0].Trace = d.stoodAt()
 	}
+	var unusual string
+	if len(path) > 0 {
+		unusual = d.unusual(&path[len(path)-1], &out.Exceptions[chain[len(chain)-1]])
+	}
 	out.Likely = cmp.Or(LikelyCause(path), out.Likely)
 	if out.Likely == "" {
 		return
@@ -585,6 +590,9 @@ func (d *describer) concludeThrown() {
 		evidence = "the thread that died was handling it, and the dump was written for it"
 	}
 	all := []string{evidence}
+	if unusual != "" {
+		all = append(all, unusual)
+	}
 	if n := d.died.later(); n > 0 {
 		all = append(all, counted(n, "further exception")+" of the thread found no handler in code that ran because of it, such as a finally block; the runtime reports the first")
 	}
@@ -595,6 +603,27 @@ func (d *describer) concludeThrown() {
 		all = append(all, fmt.Sprintf("%d exceptions are causes; the tree lists all", n-1))
 	}
 	d.conclusion(cmp.Or(provedCause(path), out.Likely), strength, all...)
+}
+
+// unusual returns the evidence that the usual meaning of root's type does not apply to x, and marks root so. The text is
+// empty if there is none.
+func (d *describer) unusual(root *Fault, x *answer.Exception) string {
+	if d.rt == nil || root.Cause != "" || causes[root.Type] == "" {
+		return ""
+	}
+	if len(x.Frames) > 0 && !ofFramework(x.Frames[0].Function.S) {
+		if root.Unusual, _ = code.Of(d.rt).Throws(x.Frames[0].IP); root.Unusual {
+			return "the program's own code throws it: " + x.Frames[0].Function.S + " stands at a throw statement"
+		}
+	}
+	if root.Type != outOfMemory {
+		return ""
+	}
+	if oom, err := heap.OutOfMemory(d.rt, d.p.Target); err != nil || oom.Unread > 0 || len(oom.Failures) > 0 {
+		return "" // unknown, or a failure
+	}
+	root.Unusual = true
+	return "the GC records no failed allocation: an array or string beyond the supported size, native memory, or code that throws it"
 }
 
 // overflowed reports whether the runtime reported a stack overflow.

@@ -49,3 +49,9 @@ func ExitHandlers(rt *dac.Runtime) []target.Addr { return (&describer{rt: rt}).e
 func ExitFrame(rt *dac.Runtime, w *stackwalk.Walker, t *threads.Thread, handlers []target.Addr) string {
 	return (&describer{ctx: context.Background(), rt: rt}).exitFrame(w, t, handlers)
 }
+
+// Unusual reports whether the usual meaning of root's type does not apply to x, and the evidence.
+func Unusual(p *Process, rt *dac.Runtime, root Fault, x *answer.Exception) (bool, string) {
+	evidence := (&describer{p: p, rt: rt}).unusual(&root, x)
+	return root.Unusual, evidence
+}
