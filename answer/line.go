@@ -4,9 +4,11 @@ import (
 	"iter"
 	"strconv"
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/sosgo/sosgo/internal/jsonenc"
+	"github.com/sosgo/sosgo/internal/utf16text"
 )
 
 // A Line is a value on one line, as a person wants to read it: a string in quotes, the name of an enum's value, the
@@ -125,9 +127,12 @@ func (p *LinePiece) appendQuoted(b []byte, limit int) []byte {
 
 // CutText returns the start of s with at most limit UTF-16 code units, all if limit is negative, and how many it has.
 func CutText(s string, limit int) (start string, units uint64) {
-	for i, r := range s {
+	for i := range len(s) {
 		n := uint64(1)
-		if r >= 0x10000 {
+		switch c := s[i]; {
+		case c&0xc0 == 0x80: // inside a character
+			continue
+		case c >= 0xf0:
 			n = 2
 		}
 		if limit >= 0 && units+n > uint64(limit) {
@@ -138,7 +143,7 @@ func CutText(s string, limit int) (start string, units uint64) {
 	return s, units
 }
 
-// Quote is s in double quotes, with control characters, invisible ones and quotes escaped.
+// Quote is s in double quotes, with control characters, invisible ones, lone surrogates and quotes escaped.
 func Quote(s string) string { return string(AppendQuote(make([]byte, 0, len(s)+2), s)) }
 
 // AppendQuote appends what Quote returns.
@@ -154,8 +159,12 @@ func AppendQuote(b []byte, s string) []byte {
 			i++
 			continue
 		}
-		r, n := utf8.DecodeRuneInString(s[i:])
+		r, n := utf16text.DecodeRune(s[i:])
 		i += n
+		if utf16.IsSurrogate(r) {
+			b = utf16text.AppendEscape(b, r)
+			continue
+		}
 		if r == utf8.RuneError || strconv.IsPrint(r) {
 			b = utf8.AppendRune(b, r)
 			continue

@@ -85,7 +85,7 @@ func (r *Runtime) instanceField(mt *MethodTable, names ...string) (FieldDesc, er
 	return FieldDesc{}, target.Unsupportedf("the type has no field %s", names[0])
 }
 
-// StringAt returns the text of the System.String at a, at most limit UTF-16 code units. Invalid surrogates become U+FFFD.
+// StringAt returns the text of the System.String at a, at most limit UTF-16 code units.
 func (r *Runtime) StringAt(a target.Addr, limit int) (string, error) {
 	n, err := target.Uint32(r.mem, a+target.Addr(r.off.String.Length))
 	if err != nil {
@@ -97,6 +97,9 @@ func (r *Runtime) StringAt(a target.Addr, limit int) (string, error) {
 	b, err := target.Bytes(r.mem, a+target.Addr(r.off.String.FirstChar), 2*min(int(n), limit))
 	if err != nil {
 		return "", fmt.Errorf("string %016x: %w", uint64(a), err)
+	}
+	if uint32(limit) < n {
+		b = utf16text.WholeEnd(b)
 	}
 	return utf16text.String(b), nil
 }

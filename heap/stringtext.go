@@ -31,6 +31,9 @@ func (r *textReader) append(buf []byte, a target.Addr, n uint32, limit int) (_ [
 	if err != nil {
 		return buf, false, err
 	}
+	if chars < n {
+		b = utf16text.WholeEnd(b)
+	}
 	return appendText(buf, b), chars == n, nil
 }
 
@@ -41,13 +44,13 @@ func appendText(buf, b []byte) []byte {
 	for ; len(b) >= 8; b = b[8:] {
 		v := binary.LittleEndian.Uint64(b)
 		if v&noASCII != 0 {
-			return append(buf[:start], utf16text.String(all)...)
+			return utf16text.Append(buf[:start], all)
 		}
 		buf = append(buf, byte(v), byte(v>>16), byte(v>>32), byte(v>>48))
 	}
 	for ; len(b) >= 2; b = b[2:] {
 		if b[0] >= utf8.RuneSelf || b[1] != 0 {
-			return append(buf[:start], utf16text.String(all)...)
+			return utf16text.Append(buf[:start], all)
 		}
 		buf = append(buf, b[0])
 	}

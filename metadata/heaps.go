@@ -94,7 +94,8 @@ func (md *Metadata) GUID(i GUIDIndex) (GUID, error) {
 	return GUID(md.b[off : off+16]), nil
 }
 
-// UserString returns the literal that an ldstr token (0x70 in the high byte) names (ECMA-335 II.24.2.4). Unpaired surrogates become U+FFFD.
+// UserString returns the literal that an ldstr token (0x70 in the high byte) names (ECMA-335 II.24.2.4). Lone surrogates
+// stand as in texts of objects.
 func (md *Metadata) UserString(t Token) (string, error) {
 	if t.Table() != UserStringHeap {
 		return "", corruptf(0, "token %s is no user string", t)

@@ -7,10 +7,10 @@ import (
 	"io"
 	"math"
 	"strings"
-	"unicode/utf16"
 
 	"github.com/sosgo/sosgo/internal/cursor"
 	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/internal/utf16text"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -220,7 +220,7 @@ func decodeUTF16(b []byte) string {
 		}
 		u = append(u, c)
 	}
-	return string(utf16.Decode(u))
+	return utf16text.FromUnits(u)
 }
 
 // decodeBytes returns b up to its first NUL.

@@ -14,7 +14,8 @@ import (
 // stringChunk is the number of UTF-16 code units read at once.
 const stringChunk = 16 << 10
 
-// Text returns the first limit UTF-16 code units of a string, all if it is negative. Unpaired surrogates become U+FFFD.
+// Text returns the first limit UTF-16 code units of a string, all if it is negative. Lone surrogates stand
+// as their three bytes (ED A0 80 to ED BF BF), which are not UTF-8, so that texts that differ stay different.
 func (o Object) Text(limit int) (string, error) {
 	if s, ok := o.plainText(limit); ok {
 		return s, nil
@@ -62,7 +63,7 @@ func (o Object) plainText(limit int) (string, bool) {
 	return string(chars[:n]), true
 }
 
-// WriteText writes the text of a string as UTF-8. It uses a buffer of fixed size. Before it returns an error, it writes
+// WriteText writes the text of a string as Text has it. It uses a buffer of fixed size. Before it returns an error, it writes
 // everything that precedes the missing part.
 func (o Object) WriteText(w io.Writer) error {
 	return o.text(-1, func(part []byte) error {

@@ -5,10 +5,13 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/internal/ticks"
+	"github.com/sosgo/sosgo/internal/utf16text"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
@@ -473,8 +476,8 @@ func init() {
 		"EndsWith":    {1, 1, textTest(strings.HasSuffix)},
 		"IndexOf":     {1, 1, indexOf},
 		"Substring":   {1, 2, substring},
-		"ToLower":     {0, 0, textChange(strings.ToLower)},
-		"ToUpper":     {0, 0, textChange(strings.ToUpper)},
+		"ToLower":     {0, 0, textChange(letters(strings.ToLower, unicode.ToLower))},
+		"ToUpper":     {0, 0, textChange(letters(strings.ToUpper, unicode.ToUpper))},
 		"Trim":        {0, 0, textChange(strings.TrimSpace)},
 		"Equals":      {1, 1, func(f *frame, v Value, a []Value) Value { return f.truthValue(f.compare("==", v, a[0])) }},
 		"HasFlag":     {1, 1, hasFlag},
@@ -530,6 +533,20 @@ func textChange(change func(string) string) func(*frame, Value, []Value) Value {
 	}
 }
 
+// letters returns a change of letters: whole does it for UTF-8, and each for text with lone surrogates.
+func letters(whole func(string) string, each func(rune) rune) func(string) string {
+	return func(s string) string {
+		if utf8.ValidString(s) {
+			return whole(s)
+		}
+		var b []byte
+		for _, r := range utf16text.Runes(s) {
+			b = utf16text.AppendRune(b, each(r))
+		}
+		return string(b)
+	}
+}
+
 // contains returns the method Contains of strings and collections.
 func contains(f *frame, v Value, args []Value) Value {
 	if f.isText(v) || v.kind == KindType {
@@ -580,7 +597,8 @@ func substring(f *frame, v Value, args []Value) Value {
 	case !ok:
 		return f.kindError("Substring", v)
 	}
-	total := uint64(utf16Length(s))
+	units := utf16text.Units(s)
+	total := uint64(len(units))
 	count := total
 	for _, a := range args {
 		if !a.isInteger() {
@@ -597,15 +615,7 @@ func substring(f *frame, v Value, args []Value) Value {
 	if start > total || count > total-start {
 		return Failed(noAnswer("the string has only %d characters", total))
 	}
-	var b strings.Builder
-	at := uint64(0)
-	for _, r := range s {
-		if at >= start && at < start+count {
-			b.WriteRune(r)
-		}
-		at += uint64(utf16Length(string(r)))
-	}
-	return Text(b.String())
+	return Text(utf16text.FromUnits(units[start : start+count]))
 }
 
 func hasFlag(f *frame, v Value, args []Value) Value {

@@ -1,6 +1,12 @@
 package query
 
-import "github.com/sosgo/sosgo/objects"
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/sosgo/sosgo/internal/utf16text"
+	"github.com/sosgo/sosgo/objects"
+)
 
 // cast compiles (T)x and x as T.
 func (s *scope) cast(n *node, of code) (code, error) {
@@ -177,10 +183,22 @@ func matchCode(n *node, of code) (code, error) {
 			return undecided
 		}
 		if !any || s != last {
-			last, was, any = s, re.MatchString(s), true
+			last, was, any = s, re.MatchString(matchable(s)), true
 		}
 		return truthOf(was)
 	})
+}
+
+// matchable returns s for a regular expression, to which a lone surrogate is the character U+FFFD.
+func matchable(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	var b strings.Builder
+	for _, r := range utf16text.Runes(s) {
+		b.WriteRune(r)
+	}
+	return b.String()
 }
 
 // index compiles x[i, …].
@@ -274,22 +292,11 @@ func (f *frame) indexText(v, key Value) Value {
 	if err != nil {
 		return Failed(err)
 	}
-	if key.isInteger() {
-		at := uint64(0)
-		for _, r := range s {
-			units := []rune{r}
-			if r >= 0x10000 {
-				units = []rune{0xd800 + (r-0x10000)>>10, 0xdc00 + (r-0x10000)&0x3ff}
-			}
-			for _, u := range units {
-				if at == key.bits {
-					return Value{kind: KindChar, bits: uint64(u)}
-				}
-				at++
-			}
-		}
+	units := utf16text.Units(s)
+	if key.isInteger() && key.bits < uint64(len(units)) {
+		return Value{kind: KindChar, bits: uint64(units[key.bits])}
 	}
-	return Failed(noAnswer("the string has no character [%s]: its length is %d", f.short(key), utf16Length(s)))
+	return Failed(noAnswer("the string has no character [%s]: its length is %d", f.short(key), len(units)))
 }
 
 func (f *frame) indexList(v, key Value) Value {

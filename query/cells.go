@@ -21,7 +21,7 @@ func (f *frame) cell(v Value) answer.Cell {
 	case KindBool:
 		return answer.Cell{Kind: answer.CellBool, Bits: v.bits}
 	case KindChar:
-		return answer.Cell{Kind: answer.CellText, Text: string(rune(v.bits))}
+		return answer.Cell{Kind: answer.CellText, Text: v.plainText()}
 	case KindFloat:
 		return answer.Cell{Kind: answer.CellFloat, Bits: math.Float64bits(v.shortest())}
 	case KindDecimal:

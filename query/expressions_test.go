@@ -38,6 +38,12 @@ var expressions = [][2]string{
 	{`S.String.ToUpper(), "ABC".ToLower(), " a ".Trim(), S.String == "static string", "b" > "a"`, "STATIC STRING, abc, a, true, true"},
 	{`S.String like '%ring', S.String like 'ring', S.String matches /^st.*g$/, S.String in ("a", "static string")`, "true, false, true, true"},
 	{`text(S.Int), text(S.When), text(true), text(S.String)`, "1234567, 2026-11-20T00:00:00Z, true, static string"},
+	// Lone surrogates.
+	{`"a\ud800", '\udc00', len("a\ud800"), "\ud800" == "\ud801", "\ud800" == "\ufffd", "\ud834\udd1e" == "𝄞", "\ud834" + "\udd1e" == "𝄞"`,
+		"a\xed\xa0\x80, \xed\xb0\x80, 2, false, false, true, true"},
+	{`"a𝄞b".Substring(2) == "\udd1eb", "a𝄞".Substring(0, 2) + "𝄞"[1] == "a𝄞", "a\ud800b".ToUpper() == "A\ud800B", "a\ud800b".IndexOf("b")`,
+		"true, true, true, 2"},
+	{`"\ud800" matches /^.$/, "\ud800" like '_', "\ud800" like '\ud800', "\ud800" > "a", "\ud800"[0] == '\ud800'`, "true, true, true, true, true"},
 	// Fields, structs and arrays.
 	{"S.Bool, S.Int, S.Long, S.Double, S.Null, isnull(S.Null), S.Null?.x", "true, 1234567, 1234605616436508552, 2.5, null, true, null"},
 	{"S.Struct.X, S.Struct.Y, S.Struct == S.Struct, S.StructWithReference.Label, S.StructWithReference.Length", `11, 22, true, "static segment", 1.5`},

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/internal/utf16text"
 )
 
 type tokenKind uint8
@@ -184,7 +185,7 @@ func (l *lexer) quoted() (token, error) {
 	}
 	quote := l.src[l.pos]
 	l.pos++
-	var b strings.Builder
+	var b []byte
 	for {
 		if l.pos >= len(l.src) {
 			return token{}, errorAt(l.src, start, "this %c is not closed", quote)
@@ -193,30 +194,30 @@ func (l *lexer) quoted() (token, error) {
 		l.pos++
 		switch {
 		case c == quote && (verbatim || quote == '\'') && l.pos < len(l.src) && l.src[l.pos] == quote && !(quote == '\'' && l.pos == start+2):
-			b.WriteByte(quote)
+			b = append(b, quote)
 			l.pos++
 		case c == quote:
-			return l.literal(start, quote, b.String()), nil
+			return l.literal(start, quote, string(b)), nil
 		case c == '\\' && !verbatim:
 			if err := l.escape(&b); err != nil {
 				return token{}, err
 			}
 		default:
-			b.WriteByte(c)
+			b = append(b, c)
 		}
 	}
 }
 
 func (l *lexer) literal(start int, quote byte, text string) token {
 	t := token{kind: tokenValue, pos: start, end: l.pos, value: Text(text)}
-	if r, n := utf8.DecodeRuneInString(text); quote == '\'' && n > 0 && n == len(text) && r < 0x10000 && r != utf8.RuneError {
+	if r, n := utf16text.DecodeRune(text); quote == '\'' && n > 0 && n == len(text) && r < 0x10000 && r != utf8.RuneError {
 		t.value = Value{kind: KindChar, bits: uint64(r)}
 	}
 	return t
 }
 
 // escape reads what follows a back-slash.
-func (l *lexer) escape(b *strings.Builder) error {
+func (l *lexer) escape(b *[]byte) error {
 	at := l.pos - 1
 	if l.pos >= len(l.src) {
 		return errorAt(l.src, at, "this string is not closed")
@@ -224,7 +225,7 @@ func (l *lexer) escape(b *strings.Builder) error {
 	c := l.src[l.pos]
 	l.pos++
 	if i := strings.IndexByte(`0abfnrtv\"'`, c); i >= 0 {
-		b.WriteByte("\x00\a\b\f\n\r\t\v\\\"'"[i])
+		*b = append(*b, "\x00\a\b\f\n\r\t\v\\\"'"[i])
 		return nil
 	}
 	digits := map[byte]int{'x': 4, 'u': 4, 'U': 8}[c]
@@ -233,7 +234,7 @@ func (l *lexer) escape(b *strings.Builder) error {
 		n++
 	}
 	if r, err := strconv.ParseUint(l.src[l.pos:l.pos+n], 16, 32); err == nil && (c == 'x' || n == digits) {
-		b.WriteRune(rune(r))
+		*b = utf16text.AppendRune(*b, rune(r))
 		l.pos += n
 		return nil
 	}

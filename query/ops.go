@@ -11,9 +11,11 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/internal/ticks"
+	"github.com/sosgo/sosgo/internal/utf16text"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
 )
@@ -263,7 +265,7 @@ func (f *frame) isText(v Value) bool { return v.kind == KindText || f.isString(v
 // plainText returns a literal as text.
 func (v Value) plainText() string {
 	if v.kind == KindChar {
-		return string(rune(v.bits))
+		return utf16text.FromUnits([]uint16{uint16(v.bits)})
 	}
 	return v.text
 }
@@ -274,7 +276,7 @@ func (f *frame) textOf(v Value) (s string, ok bool, err error) {
 	case v.kind == KindText:
 		return v.text, true, nil
 	case v.kind == KindChar:
-		return string(rune(v.bits)), true, nil
+		return v.plainText(), true, nil
 	case v.kind == KindType:
 		s, err := v.typ.ManagedName()
 		return s, true, err
@@ -307,7 +309,7 @@ func (f *frame) concat(a, b Value) Value {
 	if len(x)+len(y) > limits.ExpressionText {
 		return Failed(target.Unsupportedf("the text is too long"))
 	}
-	return Text(x + y)
+	return Text(utf16text.Concat(x, y))
 }
 
 type truth uint8
@@ -475,14 +477,8 @@ func (f *frame) stringLength(v Value) (uint32, error) {
 
 // utf16Length returns how many UTF-16 code units a text has.
 func utf16Length(s string) int {
-	n := 0
-	for _, r := range s {
-		n++
-		if r >= 0x10000 {
-			n++
-		}
-	}
-	return n
+	_, n := answer.CutText(s, -1)
+	return int(n)
 }
 
 func (f *frame) equalStructs(a, b Value) (bool, error) {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/internal/utf16text"
 )
 
 // An opcode says what a node of an expression does.
@@ -439,7 +440,7 @@ func (p *parser) like(left *node) *node {
 		return p.failf(pos, "a pattern is missing: like 'a%%'")
 	}
 	var b strings.Builder
-	for _, r := range p.tok.value.plainText() {
+	for _, r := range utf16text.Runes(p.tok.value.plainText()) {
 		switch r {
 		case '%':
 			b.WriteString(".*")

@@ -160,7 +160,7 @@ func (v Value) Plain() (string, bool) {
 	case KindText:
 		return v.text, true
 	case KindChar:
-		return string(rune(v.bits)), true
+		return v.plainText(), true
 	case KindObject:
 		return "0x" + strconv.FormatUint(v.bits, 16), true
 	case KindUint:

@@ -104,9 +104,9 @@ func (l *lister) message(a target.Addr) string {
 // cutEnd shortens s to n characters, the last three of which are dots.
 func cutEnd(s string, n int) string {
 	const dots = "..."
-	runes := []rune(s)
-	if len(runes) <= n {
+	if start, _ := answer.CutText(s, n); start == s {
 		return s
 	}
-	return string(runes[:n-len(dots)]) + dots
+	start, _ := answer.CutText(s, n-len(dots))
+	return start + dots
 }

@@ -3,7 +3,8 @@ package target
 import (
 	"bytes"
 	"encoding/binary"
-	"unicode/utf16"
+
+	"github.com/sosgo/sosgo/internal/utf16text"
 )
 
 // Bytes returns the n bytes at a: a view where the target lends one, else a copy. The caller must not write to them.
@@ -125,7 +126,7 @@ func UTF16String(m Memory, a Addr, limit int) (string, error) {
 		for i := 0; i+1 < n; i += 2 {
 			u := binary.LittleEndian.Uint16(chunk[i:])
 			if u == 0 {
-				return string(utf16.Decode(out)), nil
+				return utf16text.FromUnits(out), nil
 			}
 			out = append(out, u)
 		}

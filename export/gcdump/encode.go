@@ -5,11 +5,11 @@ import (
 	"context"
 	"encoding/binary"
 	"math"
-	"unicode/utf16"
 
 	"github.com/sosgo/sosgo/export"
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/utf16text"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -393,7 +393,7 @@ func cintLength(v int32) int {
 
 // appendString appends a string: the number of its UTF-16 units, and each of these in UTF-8, halves of surrogates too.
 func appendString(dst []byte, s string) []byte {
-	units := utf16.Encode([]rune(s))
+	units := utf16text.Units(s)
 	dst = le.AppendUint32(dst, uint32(len(units)))
 	for _, u := range units {
 		switch {

@@ -6,9 +6,11 @@ import (
 	"io"
 	"math"
 	"strconv"
+	"unicode/utf8"
 
 	"github.com/sosgo/sosgo/export/internal/parquetfile"
 	"github.com/sosgo/sosgo/internal/jsonenc"
+	"github.com/sosgo/sosgo/internal/utf16text"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -89,8 +91,11 @@ func appendCSV(dst []byte, b *Batch, r int) []byte {
 	return dst
 }
 
-// appendQuoted appends text with quotes around it where it needs them: where it is empty, too, for that is not null.
+// appendQuoted appends text as UTF-8, with quotes around it where it needs them: where it is empty, too, for that is not null.
 func appendQuoted(dst, text []byte) []byte {
+	if !utf8.Valid(text) {
+		text = []byte(utf16text.Valid(string(text)))
+	}
 	if len(text) > 0 && !bytes.ContainsAny(text, "\",\r\n") && text[0] != ' ' && text[len(text)-1] != ' ' {
 		return append(dst, text...)
 	}

@@ -27,7 +27,7 @@ type Kind uint8
 const (
 	Uint  Kind = iota // 64 bits without sign
 	Int               // 64 bits with sign
-	Text              // UTF-8
+	Text              // UTF-8; in CSV and Parquet, lone surrogates are escapes such as \ud800
 	Bool              // true or false
 	Float             // 64 bits
 )

@@ -4,10 +4,10 @@ package hexdump
 import (
 	"context"
 	"encoding/binary"
-	"unicode/utf16"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/internal/utf16text"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -72,7 +72,7 @@ func Text(mem target.Memory, a target.Addr, length int) (*answer.MemoryText, err
 		return nil, err
 	}
 	t.Note(err)
-	t.Units, t.Text = units, string(utf16.Decode(units))
+	t.Units, t.Text = units, utf16text.FromUnits(units)
 	return t, nil
 }
 

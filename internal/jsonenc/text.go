@@ -4,9 +4,12 @@ import (
 	"unicode"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"github.com/sosgo/sosgo/internal/utf16text"
 )
 
-// AppendString appends s as a JSON string. Hidden characters are escaped; bytes that are not UTF-8 become U+FFFD.
+// AppendString appends s as a JSON string. Hidden characters and lone surrogates (see utf16text) are escaped; other bytes that are
+// not UTF-8 become U+FFFD.
 func AppendString(b []byte, s string) []byte { return append(appendContent(append(b, '"'), s), '"') }
 
 // EndString makes the text that stands in b from an index on, behind a quotation mark, a JSON string.
@@ -37,7 +40,7 @@ func appendContent[S string | []byte](b []byte, s S) []byte {
 			done = i
 			continue
 		}
-		r, n := utf8.DecodeRuneInString(string(s[i:min(i+utf8.UTFMax, len(s))]))
+		r, n := utf16text.DecodeRune(string(s[i:min(i+utf8.UTFMax, len(s))]))
 		switch {
 		case r == utf8.RuneError && n == 1:
 			b = append(append(b, s[done:i]...), `\ufffd`...)
@@ -111,7 +114,7 @@ func appendDigits(b []byte, n uint64) []byte {
 	return append(b, text[i&15:]...)
 }
 
-// Hidden reports whether r moves the cursor, ends a line, reorders the text around it or is not seen. Many terminals
+// Hidden reports whether r moves the cursor, ends a line, reorders the text around it, is not seen, or is half a character (a surrogate). Many terminals
 // act on C1 controls as on escape sequences. Control characters of ASCII are not its business.
 func Hidden(r rune) bool {
 	const fillerHangul, fillerHalfwidth, blankBraille = 0x3164, 0xffa0, 0x2800
@@ -124,6 +127,8 @@ func Hidden(r rune) bool {
 		return r == 0xad // soft hyphen
 	case r >= 0x3000 && r < 0xd800: // most East Asian scripts
 		return r == fillerHangul
+	case r >= 0xd800 && r < 0xe000:
+		return true
 	case r == 0x2028 || r == 0x2029 || r == blankBraille || r == fillerHalfwidth:
 		return true
 	case r >= 0xe0000 && r <= 0xe0fff: // tags, selectors and the block reserved for them

@@ -4,10 +4,11 @@ import (
 	"unicode/utf8"
 
 	"github.com/sosgo/sosgo/internal/jsonenc"
+	"github.com/sosgo/sosgo/internal/utf16text"
 )
 
 // Escape returns s in a form that is safe on one line of a terminal, and in which different texts look different:
-// control characters (C0, DEL, C1), line and paragraph separators, bytes that are not UTF-8, and what is not seen
+// control characters (C0, DEL, C1), line and paragraph separators, lone surrogates, bytes that are not UTF-8, and what is not seen
 // become visible escapes such as \n, \x1b, \u202e and \U000e0041. Not seen are characters of direction, joiners and
 // spaces without width, tags, fillers and variation selectors: names that differ by one of them alone would look the
 // same, and text can be hidden in them. It returns s itself when nothing has to change.
@@ -43,7 +44,7 @@ func firstUnsafe(s string, lines bool) int {
 			i++
 			continue
 		}
-		r, n := utf8.DecodeRuneInString(s[i:])
+		r, n := utf16text.DecodeRune(s[i:])
 		if r == utf8.RuneError && n == 1 || jsonenc.Hidden(r) {
 			return i
 		}
@@ -54,7 +55,7 @@ func firstUnsafe(s string, lines bool) int {
 
 func appendEscaped(b []byte, s string, lines bool) []byte {
 	for i := 0; i < len(s); {
-		r, n := utf8.DecodeRuneInString(s[i:])
+		r, n := utf16text.DecodeRune(s[i:])
 		switch {
 		case r == utf8.RuneError && n == 1:
 			b = appendByteEscape(b, s[i])

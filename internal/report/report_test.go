@@ -11,12 +11,14 @@ import (
 	"strings"
 	"testing"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo/internal/jsonenc"
+	"github.com/sosgo/sosgo/internal/utf16text"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -52,6 +54,7 @@ func TestEscape(t *testing.T) {
 		"line\u2028sep":         `line\u2028sep`,
 		"bad \xff\xc3":          `bad \xff\xc3`,
 		"\ufffd":                "\ufffd",
+		"half \xed\xa0\x80b":    `half \ud800b`,
 	} {
 		assert.Equal(t, want, Escape(in), "%q", in)
 	}
@@ -335,6 +338,7 @@ func TestFields(t *testing.T) {
 func FuzzEscape(f *testing.F) {
 	f.Add("a\x1b[0m\u202e\xff")
 	f.Add("Dog\u200b\ufe0f\U000e0041")
+	f.Add("\xed\xb0\x80\xed\xa0\x80\xed\xa0")
 	f.Fuzz(func(t *testing.T, s string) {
 		e := Escape(s)
 		assert.True(t, utf8.ValidString(e))
@@ -346,6 +350,6 @@ func FuzzEscape(f *testing.F) {
 		q := jsonenc.AppendString(nil, s)
 		var back string
 		require.NoError(t, json.Unmarshal(q, &back))
-		assert.Equal(t, string([]rune(s)), back, "each bad byte becomes U+FFFD")
+		assert.Equal(t, string(utf16.Decode(utf16text.Units(s))), back, "each bad byte and lone surrogate becomes U+FFFD in Go")
 	})
 }

@@ -8,6 +8,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/olekukonko/tablewriter"
+
+	"github.com/sosgo/sosgo/internal/utf16text"
 )
 
 // A Kind says how the cells of a column look. Widths, alignments and number formats are those of SOS.
@@ -261,7 +263,7 @@ func cut(s string, c Column) string {
 
 // CutStart shortens s to n characters as SOS shortens type names: its start gives way to "...", as the end says most.
 func CutStart(s string, n int) string {
-	over := utf8.RuneCountInString(s) - n
+	over := characters(s) - n
 	if over <= 0 {
 		return s
 	}
@@ -273,7 +275,7 @@ func CutStart(s string, n int) string {
 
 // CutEnd shortens s to n characters that end in "...".
 func CutEnd(s string, n int) string {
-	if utf8.RuneCountInString(s) <= n {
+	if len(s) <= n || characters(s) <= n {
 		return s
 	}
 	if n <= 3 {
@@ -282,9 +284,18 @@ func CutEnd(s string, n int) string {
 	return s[:runeOffset(s, n-3)] + "..."
 }
 
+// characters returns how many characters s has. A lone surrogate counts as one.
+func characters(s string) int {
+	n := 0
+	for range utf16text.Runes(s) {
+		n++
+	}
+	return n
+}
+
 // runeOffset returns the byte offset of the n-th character of s.
 func runeOffset(s string, n int) int {
-	for i := range s {
+	for i := range utf16text.Runes(s) {
 		if n == 0 {
 			return i
 		}

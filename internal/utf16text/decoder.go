@@ -1,19 +1,154 @@
 // Package utf16text turns UTF-16 into UTF-8, whole or piece by piece.
+//
+// A surrogate that stands alone has no UTF-8. It becomes the three bytes that UTF-8's scheme has for its number (ED A0 80 to
+// ED BF BF; the form is known as WTF-8), so that different UTF-16 stays different. Text in this form never has both halves of
+// a pair one behind the other. Who writes it shows such a surrogate as an escape: \ud800.
 package utf16text
 
 import (
 	"encoding/binary"
+	"iter"
+	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
 )
 
-// String decodes little-endian code units. Surrogates that stand alone become U+FFFD, and an odd last byte is ignored.
-func String(b []byte) string {
-	u := make([]uint16, len(b)/2)
-	for i := range u {
-		u[i] = binary.LittleEndian.Uint16(b[2*i:])
+// String decodes little-endian code units. An odd last byte is ignored.
+func String(b []byte) string { return string(Append(make([]byte, 0, len(b)), b)) }
+
+// Append appends what String returns.
+func Append(dst, b []byte) []byte {
+	dst, high := appendUnits(dst, b, 0)
+	if high != 0 {
+		dst = appendHalf(dst, high)
 	}
-	return string(utf16.Decode(u))
+	return dst
+}
+
+// WholeEnd returns code units without a high surrogate at their end, for text that was cut there.
+func WholeEnd(b []byte) []byte {
+	if n := len(b) &^ 1; n > 0 && b[n-1]&0xfc == 0xd8 {
+		return b[:n-2]
+	}
+	return b
+}
+
+// appendUnits appends code units behind a pending high surrogate, if it is not 0. It returns the one that is pending at the end.
+func appendUnits(dst, b []byte, high rune) ([]byte, rune) {
+	for ; len(b) >= 2; b = b[2:] {
+		c := rune(binary.LittleEndian.Uint16(b))
+		if high != 0 {
+			if isLow(c) {
+				dst, high = utf8.AppendRune(dst, utf16.DecodeRune(high, c)), 0
+				continue
+			}
+			dst, high = appendHalf(dst, high), 0
+		}
+		switch {
+		case c < utf8.RuneSelf:
+			dst = append(dst, byte(c))
+		case !utf16.IsSurrogate(c):
+			dst = utf8.AppendRune(dst, c)
+		case isLow(c):
+			dst = appendHalf(dst, c)
+		default:
+			high = c
+		}
+	}
+	return dst, high
+}
+
+func isLow(r rune) bool { return r >= 0xdc00 && r < 0xe000 }
+
+// appendHalf appends a surrogate.
+func appendHalf(b []byte, r rune) []byte {
+	return append(b, 0xe0|byte(r>>12), 0x80|byte(r>>6&0x3f), 0x80|byte(r&0x3f))
+}
+
+// AppendRune appends r, which may be a surrogate. A low one makes a pair with a high one at the end of b.
+func AppendRune(b []byte, r rune) []byte {
+	if !utf16.IsSurrogate(r) {
+		return utf8.AppendRune(b, r)
+	}
+	if n := len(b) - 3; isLow(r) && n >= 0 {
+		if high, _ := DecodeRune(string(b[n:])); utf16.DecodeRune(high, r) != utf8.RuneError {
+			return utf8.AppendRune(b[:n], utf16.DecodeRune(high, r))
+		}
+	}
+	return appendHalf(b, r)
+}
+
+// DecodeRune returns the first character of s and its length as utf8.DecodeRuneInString does, surrogates too.
+func DecodeRune(s string) (r rune, size int) {
+	r, size = utf8.DecodeRuneInString(s)
+	if size == 1 && s[0] == 0xed && len(s) >= 3 && s[1]&0xe0 == 0xa0 && s[2]&0xc0 == 0x80 {
+		return 0xd000 | rune(s[1]&0x3f)<<6 | rune(s[2]&0x3f), 3
+	}
+	return r, size
+}
+
+// Runes iterates over the characters of s and their offsets as range does, surrogates too.
+func Runes(s string) iter.Seq2[int, rune] {
+	return func(yield func(int, rune) bool) {
+		for i := 0; i < len(s); {
+			r, n := DecodeRune(s[i:])
+			if !yield(i, r) {
+				return
+			}
+			i += n
+		}
+	}
+}
+
+// Units returns the code units of s.
+func Units(s string) []uint16 {
+	u := make([]uint16, 0, len(s))
+	for _, r := range Runes(s) {
+		if utf16.IsSurrogate(r) {
+			u = append(u, uint16(r))
+			continue
+		}
+		u = utf16.AppendRune(u, r)
+	}
+	return u
+}
+
+// FromUnits decodes code units.
+func FromUnits(u []uint16) string {
+	b := make([]byte, 0, len(u))
+	for _, c := range u {
+		b = AppendRune(b, rune(c))
+	}
+	return string(b)
+}
+
+// Concat returns a and b as one text: halves of a pair that meet become a character.
+func Concat(a, b string) string {
+	if r, n := DecodeRune(b); isLow(r) {
+		return string(AppendRune([]byte(a), r)) + b[n:]
+	}
+	return a + b
+}
+
+// Valid returns s as UTF-8: surrogates become escapes such as \ud800, other bytes that are not UTF-8 become U+FFFD.
+func Valid(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	var b []byte
+	for _, r := range Runes(s) {
+		if utf16.IsSurrogate(r) {
+			b = AppendEscape(b, r)
+			continue
+		}
+		b = utf8.AppendRune(b, r)
+	}
+	return string(b)
+}
+
+// AppendEscape appends a surrogate as an escape.
+func AppendEscape(b []byte, r rune) []byte {
+	return strconv.AppendUint(append(b, '\\', 'u'), uint64(r), 16)
 }
 
 // A Decoder passes decoded text to Emit piece by piece. The slice is valid until Emit returns. Emit's error ends it.
@@ -23,32 +158,16 @@ type Decoder struct {
 	high rune // pending high surrogate of the last piece
 }
 
-// Piece decodes the next code units, little-endian ones. Surrogates that stand alone become U+FFFD.
+// Piece decodes the next code units, little-endian ones.
 func (d *Decoder) Piece(b []byte) error {
-	d.out = d.out[:0]
-	for ; len(b) >= 2; b = b[2:] {
-		c := rune(binary.LittleEndian.Uint16(b))
-		if d.high != 0 {
-			r := utf16.DecodeRune(d.high, c)
-			d.high = 0
-			d.out = utf8.AppendRune(d.out, r)
-			if r != utf8.RuneError {
-				continue
-			}
-		}
-		if c >= 0xd800 && c < 0xdc00 {
-			d.high = c
-			continue
-		}
-		d.out = utf8.AppendRune(d.out, c) // a lone low surrogate becomes U+FFFD
-	}
+	d.out, d.high = appendUnits(d.out[:0], b, d.high)
 	return d.Emit(d.out)
 }
 
-// Finish ends the text. A pending high surrogate is dropped if the text was cut there, else it becomes U+FFFD.
+// Finish ends the text. A pending high surrogate is dropped if the text was cut there.
 func (d *Decoder) Finish(cut bool) error {
 	if d.high == 0 || cut {
 		return nil
 	}
-	return d.Emit(utf8.AppendRune(nil, utf8.RuneError))
+	return d.Emit(appendHalf(nil, d.high))
 }

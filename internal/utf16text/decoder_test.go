@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf16"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -39,10 +40,12 @@ func TestPieces(t *testing.T) {
 	}{
 		{"plain", encode("abc"), "abc"},
 		{"wide", encode("aß你𝄞z"), "aß你𝄞z"},
-		{"lone high", []byte{0x34, 0xd8, 'a', 0}, "\ufffda"},
-		{"lone low", []byte{0x1e, 0xdd, 'a', 0}, "\ufffda"},
-		{"two high", []byte{0x34, 0xd8, 0x34, 0xd8, 0x1e, 0xdd}, "\ufffd𝄞"},
-		{"high at the end", []byte{'a', 0, 0x34, 0xd8}, "a\ufffd"},
+		{"lone high", []byte{0x34, 0xd8, 'a', 0}, "\xed\xa0\xb4a"},
+		{"lone low", []byte{0x1e, 0xdd, 'a', 0}, "\xed\xb4\x9ea"},
+		{"wrong order", []byte{0x1e, 0xdd, 0x34, 0xd8}, "\xed\xb4\x9e\xed\xa0\xb4"},
+		{"replacement", []byte{0xfd, 0xff}, "\ufffd"},
+		{"two high", []byte{0x34, 0xd8, 0x34, 0xd8, 0x1e, 0xdd}, "\xed\xa0\xb4𝄞"},
+		{"high at the end", []byte{'a', 0, 0x34, 0xd8}, "a\xed\xa0\xb4"},
 		{"empty", nil, ""},
 	} {
 		for cut := 0; cut <= len(c.raw); cut += 2 {
@@ -65,10 +68,12 @@ func TestCut(t *testing.T) {
 	assert.Equal(t, "a", out.String())
 }
 
-// FuzzPieces: a text in two pieces is what it is in one, as the standard library decodes it.
+// FuzzPieces: a text in two pieces is what it is in one, gives the same code units again, and is what the standard library decodes but
+// for lone surrogates.
 func FuzzPieces(f *testing.F) {
 	f.Add(encode("aß你𝄞z"), 5)
 	f.Add([]byte{0x34, 0xd8, 0x34, 0xd8, 0x1e, 0xdd, 0x34, 0xd8}, 2)
+	f.Add([]byte{0x1e, 0xdd, 0xfd, 0xff, 0x34, 0xd8}, 2)
 	f.Fuzz(func(t *testing.T, raw []byte, cut int) {
 		raw = raw[:len(raw)&^1]
 		cut = max(0, min(len(raw), cut)) &^ 1
@@ -78,11 +83,50 @@ func FuzzPieces(f *testing.F) {
 		}
 		var out strings.Builder
 		d := utf16text.Decoder{Emit: func(b []byte) error { out.Write(b); return nil }}
-		if err := errors.Join(d.Piece(raw[:cut]), d.Piece(raw[cut:]), d.Finish(false)); err != nil {
-			t.Fatal(err)
+		require.NoError(t, errors.Join(d.Piece(raw[:cut]), d.Piece(raw[cut:]), d.Finish(false)))
+		text := utf16text.String(raw)
+		require.Equal(t, text, out.String(), "in pieces")
+		require.Equal(t, text, utf16text.FromUnits(units))
+		require.Equal(t, text, utf16text.Concat(utf16text.String(raw[:cut]), utf16text.String(raw[cut:])))
+		require.Equal(t, units, utf16text.Units(text))
+		var replaced []rune
+		for _, r := range utf16text.Runes(text) {
+			replaced = append(replaced, r)
 		}
-		if want := string(utf16.Decode(units)); out.String() != want {
-			t.Fatalf("%q, and not %q", out.String(), want)
+		require.Equal(t, string(utf16.Decode(units)), string(replaced))
+		require.True(t, utf8.ValidString(utf16text.Valid(text)))
+		if utf8.ValidString(text) {
+			require.Equal(t, text, utf16text.Valid(text))
 		}
 	})
+}
+
+// TestHalves: halves that meet are a character, others stay; a text that is cut ends before half a character.
+func TestHalves(t *testing.T) {
+	high, low := utf16text.FromUnits([]uint16{0xd834}), utf16text.FromUnits([]uint16{0xdd1e})
+	assert.Equal(t, "a𝄞b", utf16text.Concat("a"+high, low+"b"))
+	assert.Equal(t, low+high, utf16text.Concat(low, high))
+	assert.Equal(t, `x\udd1e\ud834\ufffd`, strings.ReplaceAll(utf16text.Valid("x"+low+high+"\xff"), "\ufffd", `\ufffd`))
+	assert.Equal(t, []byte{'a', 0}, utf16text.WholeEnd([]byte{'a', 0, 0x34, 0xd8}))
+	assert.Equal(t, []byte{0x1e, 0xdd}, utf16text.WholeEnd([]byte{0x1e, 0xdd}))
+	assert.Empty(t, utf16text.WholeEnd(nil))
+	for _, s := range []string{"", "\xed", "\xed\xa0", "\xed\x9f\xbf", "\xed\xa0a", "\xff\x80\x80"} {
+		r, n := utf16text.DecodeRune(s)
+		wantRune, wantSize := utf8.DecodeRuneInString(s)
+		assert.Equal(t, wantRune, r, "%q", s)
+		assert.Equal(t, wantSize, n, "%q", s)
+	}
+}
+
+// BenchmarkString decodes texts outside of ASCII.
+func BenchmarkString(b *testing.B) {
+	for name, s := range map[string]string{"latin": "aß", "cjk": "你好", "pairs": "𝄞a"} {
+		b.Run(name, func(b *testing.B) {
+			raw := encode(strings.Repeat(s, 40))
+			b.ReportAllocs()
+			for b.Loop() {
+				_ = utf16text.String(raw)
+			}
+		})
+	}
 }

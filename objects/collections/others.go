@@ -3,7 +3,7 @@ package collections
 import (
 	"cmp"
 	"iter"
-	"strings"
+	"slices"
 
 	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/internal/utf16text"
@@ -201,7 +201,7 @@ func (r *Reader) builder(s *builder, f *reading) content {
 
 // builderText joins the chunks. If one can't be read, the text starts after it, and the error says so.
 func (r *Reader) builderText(last target.Addr) (string, error) {
-	var parts []string
+	var parts [][]byte
 	total := int64(0)
 	var failure error
 	chain(&nodes[builder]{r: r}, last, 0, func(_ Item, err error) bool {
@@ -220,26 +220,23 @@ func (r *Reader) builderText(last target.Addr) (string, error) {
 		if total += n; n < 0 || n > int64(a.len) || total > limits.StringBuilderChars {
 			return Item{}, false, target.Corruptf("a chunk of %d characters of %d, %d in all", n, a.len, total)
 		}
-		text, err := r.chars(a.addr(0), n)
-		parts = append(parts, text)
+		units, err := r.units(a.addr(0), n)
+		parts = append(parts, units)
 		return Item{}, false, err
 	})
-	for i, j := 0, len(parts)-1; i < j; i, j = i+1, j-1 {
-		parts[i], parts[j] = parts[j], parts[i]
-	}
-	return strings.Join(parts, ""), failure
+	slices.Reverse(parts)
+	return utf16text.String(slices.Concat(parts...)), failure
 }
 
-// chars reads n UTF-16 code units.
-func (r *Reader) chars(at target.Addr, n int64) (string, error) {
+// units reads n UTF-16 code units.
+func (r *Reader) units(at target.Addr, n int64) ([]byte, error) {
 	if n <= 0 {
-		return "", nil
+		return nil, nil
 	}
 	if n > limits.StringBuilderChars {
-		return "", target.Corruptf("%d characters", n)
+		return nil, target.Corruptf("%d characters", n)
 	}
-	b, err := target.Bytes(r.b.Objects().Runtime().Memory(), at, int(2*n))
-	return utf16text.String(b), err
+	return target.Bytes(r.b.Objects().Runtime().Memory(), at, int(2*n))
 }
 
 // A stream is a MemoryStream. Its bytes are a part of an array.

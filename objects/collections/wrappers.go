@@ -1,6 +1,7 @@
 package collections
 
 import (
+	"github.com/sosgo/sosgo/internal/utf16text"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/target"
@@ -86,7 +87,8 @@ func (r *Reader) memory(s *memory, f *reading) content {
 		if n < 0 || int64(from)+n > int64(length) {
 			return "", target.Corruptf("%d characters from %d on of a string that has %d", n, from, length)
 		}
-		return r.chars(at+target.Addr(2*from), n)
+		b, err := r.units(at+target.Addr(2*from), n)
+		return utf16text.String(b), err
 	}}
 }
 

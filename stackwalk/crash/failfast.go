@@ -11,6 +11,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/utf16text"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
@@ -122,7 +123,7 @@ func (d *describer) messageOfReport() *answer.FailFast {
 		}
 		text = append(text, c)
 	}
-	return &answer.FailFast{Message: answer.Text{S: strings.TrimRight(string(utf16.Decode(text)), "\r\n")}, Strength: answer.StrengthLikely,
+	return &answer.FailFast{Message: answer.Text{S: strings.TrimRight(utf16text.FromUnits(text), "\r\n")}, Strength: answer.StrengthLikely,
 		Source: "the text on the stack that the runtime composed for the event log"}
 }
 

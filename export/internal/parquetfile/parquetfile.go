@@ -6,7 +6,6 @@
 package parquetfile
 
 import (
-	"bytes"
 	"encoding/binary"
 	"io"
 	"math/bits"
@@ -294,10 +293,7 @@ func (e *encoder) values(c *chunk, v *Values, encoding Encoding, from, to int, s
 			continue
 		}
 		if c.column.Type == Text {
-			text := v.At(r)
-			if s.addText(text) {
-				text = bytes.ToValidUTF8(text, replacement)
-			}
+			text := s.addText(v.At(r))
 			e.raw = append(binary.LittleEndian.AppendUint32(e.raw, uint32(len(text))), text...)
 			continue
 		}

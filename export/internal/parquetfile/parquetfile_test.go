@@ -119,6 +119,8 @@ func TestInvalidText(t *testing.T) {
 	got := write(t, []parquetfile.Column{{Name: "a", Type: parquetfile.Text}}, []parquetfile.Values{{Numbers: []uint64{3}, Text: []byte("a\xffb")}})
 	assert.Equal(t, "a\ufffdb", got.Rows[0]["a"])
 	assert.Equal(t, "a\ufffdb", string(got.Columns[0].Least[0]))
+	got = write(t, []parquetfile.Column{{Name: "a", Type: parquetfile.Text}}, []parquetfile.Values{{Numbers: []uint64{4}, Text: []byte("a\xed\xa0\x80")}})
+	assert.Equal(t, `a\ud800`, got.Rows[0]["a"], "half a character")
 }
 
 type full struct{ left int }

@@ -5,10 +5,9 @@ import (
 	"encoding/binary"
 	"math"
 	"unicode/utf8"
-)
 
-// replacement stands for bytes that are not UTF-8.
-var replacement = []byte("\ufffd")
+	"github.com/sosgo/sosgo/internal/utf16text"
+)
 
 // statistics are the least and the greatest value of a page or chunk in the order of the column's logical type, and the number of nulls.
 type statistics struct {
@@ -19,13 +18,13 @@ type statistics struct {
 	nulls                   int64
 }
 
-// addText adds a value. It reports whether the value is not UTF-8.
-func (s *statistics) addText(v []byte) (invalid bool) {
+// addText adds a value. It returns the value as UTF-8.
+func (s *statistics) addText(v []byte) []byte {
 	if !utf8.Valid(v) {
-		v, invalid = bytes.ToValidUTF8(v, replacement), true
+		v = []byte(utf16text.Valid(string(v)))
 	}
 	s.addRange(v, v)
-	return invalid
+	return v
 }
 
 func (s *statistics) addRange(least, greatest []byte) {

@@ -6,6 +6,8 @@ import (
 	"compress/gzip"
 	"encoding/binary"
 	"io"
+
+	"github.com/sosgo/sosgo/internal/utf16text"
 )
 
 // A ValueType describes the values of samples.
@@ -65,7 +67,7 @@ func (p *Profile) string(s string) uint64 {
 	if !ok {
 		i = uint64(len(p.table))
 		p.strings[s] = i
-		p.table = append(p.table, s)
+		p.table = append(p.table, utf16text.Valid(s))
 	}
 	return i
 }

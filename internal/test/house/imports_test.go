@@ -26,11 +26,11 @@ var drawImports = flag.String("draw", "", "write a Mermaid drawing of the import
 // floor and of the floors below it. A folder stands for all packages below it that have no entry of their own. The root package is
 // called sosgo.
 var floors = []struct{ name, packages string }{
-	{"vocabulary", "target internal/jsonenc"},
+	{"vocabulary", "target internal/jsonenc internal/utf16text"},
 	{"answers", "answer"},
 	{"plumbing", "internal/absent internal/addrindex internal/addrmap internal/arrayfile internal/compilernames internal/cursor internal/digraph internal/hexdump internal/httpnames " +
 		"internal/enum internal/inuse internal/lazy internal/limits internal/memmap internal/mmapfile internal/offheap internal/outfile internal/pagecache internal/poolverdict internal/sandbox " +
-		"internal/teb internal/ticks internal/utf16text internal/wordscan internal/workers"},
+		"internal/teb internal/ticks internal/wordscan internal/workers"},
 	{"containers", "minidump dump"},
 	{"files", "image metadata internal/bundle internal/layout internal/modfiles internal/nativeformat internal/symstore"},
 	{"runtime", "dac"},
@@ -51,10 +51,10 @@ var floors = []struct{ name, packages string }{
 // module that it may import.
 var only = map[string]string{
 	// Answers are plain values.
-	"answer": "target internal/jsonenc",
+	"answer": "target internal/jsonenc internal/utf16text",
 	// Renderers receive answers and cannot read a dump.
-	"internal/cli/text/...": "answer target internal/report export/stackexport internal/cli/text",
-	"internal/report":       "answer target internal/jsonenc",
+	"internal/cli/text/...": "answer target internal/report internal/utf16text export/stackexport internal/cli/text",
+	"internal/report":       "answer target internal/jsonenc internal/utf16text",
 	// The engine of the command line knows no command, and the page asks commands and reads nothing itself.
 	"internal/cli":   "target internal/outfile internal/report internal/workers",
 	"internal/webui": "internal/report",

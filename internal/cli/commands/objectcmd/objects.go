@@ -14,6 +14,7 @@ import (
 	"github.com/sosgo/sosgo/internal/cli/text/objecttext"
 	"github.com/sosgo/sosgo/internal/cli/text/querytext"
 	"github.com/sosgo/sosgo/internal/report"
+	"github.com/sosgo/sosgo/internal/utf16text"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/query"
 	"github.com/sosgo/sosgo/target"
@@ -190,7 +191,8 @@ func dumpStringCommand() cli.Command {
 		Name: "dumpstring", Aliases: []string{"ds"},
 		Summary: "print the whole text of a string",
 		Help: "The text is printed with control characters made visible, except line feeds and tabs; -out writes it to\n" +
-			"the file as it is, in UTF-8. Strings of any length are streamed. Unpaired surrogates become U+FFFD.",
+			"the file as it is, in UTF-8. Strings of any length are streamed. Surrogates that stand alone\n" +
+			"have no UTF-8 and are written as escapes, \\ud800.",
 		Examples: []cli.Example{{Line: "dumpstring -out body.json 7efbcd805f00", Text: "write the string to a file"}},
 	}, askDumpString, func(p *report.Page, s *answer.String, o *stringOptions) {
 		if o.Raw {
@@ -213,12 +215,12 @@ func askDumpString(c *cli.Context, o *stringOptions) (*answer.String, error) {
 	return s, nil
 }
 
-// writeTextFile writes a text to a file as it is.
+// writeTextFile writes a text to a file as it is, in UTF-8.
 func writeTextFile(c *cli.Context, path string, text answer.LongText) error {
 	return c.WriteFile(path, cli.Replace, func(w io.Writer) error {
 		buf := bufio.NewWriter(w)
 		err := text.StreamText(func(part string) error {
-			_, err := buf.WriteString(part)
+			_, err := buf.WriteString(utf16text.Valid(part))
 			return err
 		})
 		return cmp.Or(err, buf.Flush())

@@ -94,9 +94,8 @@ func quoted(t answer.Text) string {
 	if t.Err != nil {
 		return t.String()
 	}
-	r := []rune(t.S)
-	if len(r) > wasteChars {
-		return answer.Quote(string(r[:wasteChars])) + "..."
+	if start, _ := answer.CutText(t.S, wasteChars); start != t.S {
+		return answer.Quote(start) + "..."
 	}
 	return answer.Quote(t.S)
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/cli/text"
 	"github.com/sosgo/sosgo/internal/report"
+	"github.com/sosgo/sosgo/internal/utf16text"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -149,7 +150,7 @@ func sosNumber(v answer.Value) string {
 		}
 		return "False"
 	case answer.KindChar:
-		return "'" + report.Escape(string(rune(v.Bits))) + "'"
+		return "'" + report.Escape(utf16text.FromUnits([]uint16{uint16(v.Bits)})) + "'"
 	case answer.KindFloat:
 		return text.SOSFloat(v.Float())
 	case answer.KindPointer:

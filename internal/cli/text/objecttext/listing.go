@@ -9,6 +9,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/report"
+	"github.com/sosgo/sosgo/internal/utf16text"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -239,7 +240,10 @@ func sosString(s string) string {
 	if strings.IndexFunc(s, func(r rune) bool { return !plain(r) }) < 0 {
 		return s
 	}
-	r := []rune(s)
+	var r []rune
+	for _, c := range utf16text.Runes(s) {
+		r = append(r, c)
+	}
 	r = r[:min(len(r), sosStringWidth)]
 	for i, c := range r {
 		if !plain(c) && !unicode.IsPunct(c) && !unicode.Is(unicode.Zs, c) {

@@ -38,6 +38,7 @@ func TestSOSStrings(t *testing.T) {
 		string(long):       string(long),
 		string(long) + "-": string(long[:sosStringWidth]),
 		"a\tb=c":           "a.b.c",
+		"a\xed\xa0\x80b":   "a.b",
 	} {
 		assert.Equal(t, want, sosString(in))
 	}
@@ -48,4 +49,11 @@ func TestUnknownTypes(t *testing.T) {
 	s := &answer.Statistics{Count: 1, Size: 24, Types: []answer.TypeCount{{MethodTable: 0xabc, Count: 1, Size: 24, Type: answer.Text{Err: target.ErrCorrupt}}}}
 	assert.Contains(t, page(true, func(p *report.Page) { statistics(p, s, false) }), "<unknown_type_abc>")
 	assert.Contains(t, page(false, func(p *report.Page) { statistics(p, s, true) }), "<corrupt>")
+}
+
+// TestLoneSurrogates: dumpstring shows half a character as an escape, and -raw writes UTF-8.
+func TestLoneSurrogates(t *testing.T) {
+	s := &answer.String{Length: 2, Text: answer.LongText{Parts: func(yield func(string, error) bool) { yield("a\xed\xa0\x80\x01", nil) }}}
+	assert.Equal(t, "a\\ud800\\x01\n", page(false, func(p *report.Page) { String(p, s) }))
+	assert.Equal(t, "a\\ud800\x01", page(false, func(p *report.Page) { RawString(p, s) }))
 }

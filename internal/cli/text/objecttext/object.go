@@ -7,6 +7,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/cli/text"
 	"github.com/sosgo/sosgo/internal/report"
+	"github.com/sosgo/sosgo/internal/utf16text"
 )
 
 // Object is the text of dumpobj.
@@ -94,10 +95,10 @@ func String(p *report.Page, s *answer.String) {
 	p.Fail(err)
 }
 
-// RawString is the text of dumpstring -raw: as it is.
+// RawString is the text of dumpstring -raw: as it is, in UTF-8.
 func RawString(p *report.Page, s *answer.String) {
 	p.Fail(s.Text.StreamText(func(part string) error {
-		p.Print(part)
+		p.Print(utf16text.Valid(part))
 		return p.Err()
 	}))
 }
