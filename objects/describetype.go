@@ -52,8 +52,11 @@ func (r *Reader) DescribeClass(a target.Addr, o TypeOptions) (*answer.Type, erro
 // methodTable returns the type at a. It ignores the low bits of a TypeHandle.
 func (r *Reader) methodTable(a target.Addr) (*dac.MethodTable, error) {
 	mt, _, err := r.Runtime().MethodTableAt(a &^ 3)
-	if errors.Is(err, target.ErrNotInDump) {
+	switch {
+	case errors.Is(err, target.ErrNotInDump):
 		err = fmt.Errorf("%016x may not be a MethodTable: %w", uint64(a), err)
+	case errors.Is(err, target.ErrCorrupt) && a&3 != 0:
+		err = target.Corruptf("%016x is not a MethodTable", uint64(a))
 	}
 	return mt, err
 }

@@ -65,6 +65,9 @@ func TestDescribeFreeType(t *testing.T) {
 	require.ErrorIs(t, err, target.ErrCorrupt)
 	_, err = r.DescribeClass(rt.WellKnown().Object+8, objects.TypeOptions{})
 	require.Error(t, err)
+	_, err = r.DescribeType(1, objects.TypeOptions{})
+	require.ErrorIs(t, err, target.ErrCorrupt)
+	require.ErrorContains(t, err, "0000000000000001 is not", "the address as it was given, with the bits of a TypeHandle")
 }
 
 // TestFieldTypesOfDeclarations: a field's declaration names its type where the dump lacks the type itself.
