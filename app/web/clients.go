@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/tasks"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/absent"
 	"github.com/sosgo/sosgo/objects"
@@ -63,6 +64,16 @@ type (
 	}
 	queueItem struct {
 		Request shapes.Ref `field:"Request"`
+		Waiter  shapes.Ref `field:"Waiter,optional"`
+	}
+	// A queueWaiter is the promise of a connection (TaskCompletionSource). A request that got one elsewhere, or was canceled,
+	// stays in the queue with a completed promise until a connection of the pool meets it.
+	queueWaiter struct {
+		Task shapes.Ref `field:"_task"`
+	}
+	waiterTask struct {
+		_     shapes.Type `of:"System.Threading.Tasks.Task<>"`
+		Flags shapes.Int  `field:"m_stateFlags"`
 	}
 	pooled struct {
 		_    shapes.Type `of:"System.Net.Http.HttpConnectionBase|System.Net.Http.HttpConnection|System.Net.Http.Http2Connection|System.Net.Http.Http3Connection"`
@@ -239,10 +250,16 @@ func (r *Reader) ring(g shapes.Reading, out *answer.HTTPPool, s *queueRing, x sh
 		return target.Corruptf("a queue of requests has %d from %d on, in an array of %d", size, head, a.Len)
 	}
 	for i := range size {
-		request, err := item.Request.Object(a.Instance(uint32((head + i) % int64(a.Len))))
+		at := a.Instance(uint32((head + i) % int64(a.Len)))
+		request, err := item.Request.Object(at)
 		if err != nil {
 			g.Note(err)
 			continue
+		}
+		if w, x := shapes.At[queueWaiter](g, &item.Waiter, at); w != nil {
+			if t, x := shapes.At[waiterTask](g, &w.Task, x); t != nil && tasks.Flags(g.IntAt(&t.Flags, x).Value).Completed() {
+				continue
+			}
 		}
 		out.Waiting = append(out.Waiting, r.wait(g, request, 0))
 	}

@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/app/web"
+	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/target"
@@ -78,4 +80,37 @@ func TestQueueOfNet6(t *testing.T) {
 	assert.Equal(t, []string{"http://shop.example/first", "http://shop.example/second"}, uris)
 	require.Len(t, p.Running, 1)
 	assert.Equal(t, "http://shop.example/running", p.Running[0].URI.S)
+}
+
+// TestServedWaiter: a request whose promise of a connection is completed waits no more, though the queue still has it.
+func TestServedWaiter(t *testing.T) {
+	d, over := testdump.Libraries(t)
+	v, err := d.View("")
+	require.NoError(t, err)
+	r, err := v.WebReader()
+	require.NoError(t, err)
+	h, err := v.Heap()
+	require.NoError(t, err)
+	rt, err := v.Runtime()
+	require.NoError(t, err)
+	var items, outcome target.Addr
+	for o, err := range h.Objects() {
+		require.NoError(t, err)
+		name, err := rt.TypeName(o.Type.Addr, dac.NameNative)
+		require.NoError(t, err)
+		switch {
+		case strings.Contains(name, "QueueItem") && o.Length > 0:
+			items = o.Addr
+		case strings.HasPrefix(name, "System.Threading.Tasks.TaskCompletionSource"):
+			outcome = o.Addr // the last call has ended
+		}
+	}
+	require.NotZero(t, items)
+	require.NotZero(t, outcome)
+	over.Set(testdump.Words(items+24, uint64(outcome)))
+	out, err := r.Clients(t.Context(), h, heap.ScanOptions{})
+	require.NoError(t, err)
+	assert.Empty(t, out.Noted())
+	require.Len(t, out.Pools[0].Waiting, 1)
+	assert.Equal(t, "http://shop.example/second", out.Pools[0].Waiting[0].URI.S)
 }
