@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -219,4 +220,26 @@ func FuzzCollections(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestPairAcrossChunks: halves of a pair that end one chunk of a StringBuilder and begin the next are one character.
+func TestPairAcrossChunks(t *testing.T) {
+	r, _, over, fact := damageable(t, "net10-zoo")
+	o := fact("Builder")
+	last, err := o.Field("m_ChunkChars").Object()
+	require.NoError(t, err)
+	before, err := o.Field("m_ChunkPrevious").Object()
+	require.NoError(t, err)
+	first, err := before.Field("m_ChunkChars").Object()
+	require.NoError(t, err)
+	n, err := before.Field("m_ChunkLength").Int()
+	require.NoError(t, err)
+	const chars = 16 // behind the MethodTable and the length
+	over.Set(testdump.Damage{At: first.Addr + chars + 2*target.Addr(n-1), Bytes: []byte{0x34, 0xd8}}, testdump.Damage{At: last.Addr + chars, Bytes: []byte{0x1e, 0xdd}})
+	c, err := r.Of(o)
+	require.NoError(t, err)
+	text, _, err := c.Text()
+	require.NoError(t, err)
+	assert.Contains(t, text, "𝄞")
+	assert.True(t, utf8.ValidString(text))
 }
