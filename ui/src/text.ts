@@ -1,6 +1,6 @@
 // Words and numbers as people read them, and texts of the dump as they can be shown.
 
-const control = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]/g;
+const control = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff\ufff9-\ufffb]/gu;
 const code = (c: string): string => "\\u" + c.charCodeAt(0).toString(16).padStart(4, "0");
 
 /** Makes characters that hide, or that change the direction of text, visible: in JSON, before it is parsed, or in plain text. */

@@ -9,6 +9,8 @@ test("characters that hide or turn text are shown, and JSON stays what it was", 
   assert.deepEqual(JSON.parse(visible(text)), { a: "x\\u202ey", b: "\\u202e", c: "a\nb", d: "<script>", e: "\\u0007" });
   assert.deepEqual(JSON.parse(visible('{"a":"x\u202ey\u200bz"}\n')), { a: "x\\u202ey\\u200bz" });
   assert.equal(visible("a\u202eb\n\u001b[2J", false), "a\\u202eb\n\\u001b[2J");
+  assert.deepEqual(JSON.parse(visible(`{"a":"\\ud800b\\\\ud800"}`)), { a: "\\ud800b\\ud800" });
+  assert.equal(visible("𝄞\ud800", false), "𝄞\\ud800");
 });
 
 test("addresses in texts become links", () => {
