@@ -186,11 +186,14 @@ var viewCalls = map[string]call{
 		s, err := v.ThreadPoolReader()
 		return said(s != nil, err)
 	},
-	"WebReader":     func(_ *sosgo.Dump, v *sosgo.View, _ string) any { s, err := v.WebReader(); return said(s != nil, err) },
-	"Scanner":       func(_ *sosgo.Dump, v *sosgo.View, _ string) any { s, err := v.Scanner(); return said(s != nil, err) },
-	"CrashedThread": func(_ *sosgo.Dump, v *sosgo.View, _ string) any { id, ok := v.CrashedThread(); return fmt.Sprint(id, ok) },
-	"StacksOnly":    func(_ *sosgo.Dump, v *sosgo.View, _ string) any { return v.StacksOnly() },
-	"Threads":       func(_ *sosgo.Dump, v *sosgo.View, _ string) any { t, err := v.Threads(); return said(len(t), err) },
+	"WebReader": func(_ *sosgo.Dump, v *sosgo.View, _ string) any { s, err := v.WebReader(); return said(s != nil, err) },
+	"Scanner":   func(_ *sosgo.Dump, v *sosgo.View, _ string) any { s, err := v.Scanner(); return said(s != nil, err) },
+	"CrashedThread": func(_ *sosgo.Dump, v *sosgo.View, _ string) any {
+		id, ok := v.CrashedThread()
+		return fmt.Sprint(id, ok)
+	},
+	"StacksOnly": func(_ *sosgo.Dump, v *sosgo.View, _ string) any { return v.StacksOnly() },
+	"Threads":    func(_ *sosgo.Dump, v *sosgo.View, _ string) any { t, err := v.Threads(); return said(len(t), err) },
 	"Walk": func(_ *sosgo.Dump, v *sosgo.View, _ string) any {
 		t, err := v.Threads()
 		if err != nil {
