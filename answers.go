@@ -8,6 +8,7 @@ import (
 	"iter"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dump/crashreport"
 	"github.com/sosgo/sosgo/export/summary"
 	"github.com/sosgo/sosgo/graph/leaks"
 	"github.com/sosgo/sosgo/heap"
@@ -15,7 +16,6 @@ import (
 	"github.com/sosgo/sosgo/objects/collections"
 	"github.com/sosgo/sosgo/query"
 	"github.com/sosgo/sosgo/stackwalk"
-	"github.com/sosgo/sosgo/stackwalk/crash"
 	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
 )
@@ -82,7 +82,7 @@ func (v *View) Summary(ctx context.Context, o ...SummaryOptions) (*answer.Summar
 		if n > 0 {
 			s.Threads = &n
 		}
-		if x, err := crash.Describe(q.ctx, q.process()); err == nil {
+		if x, err := q.describeCrash(q.ctx); err == nil {
 			summary.AddCrash(s, x)
 		} else {
 			s.Note(err)
@@ -274,7 +274,7 @@ func (v *View) Types(ctx context.Context, o ...TypesOptions) (iter.Seq2[answer.L
 
 // Crash describes why the process died on one page. For a process that did not crash it lists the threads that wait.
 func (v *View) Crash(ctx context.Context) (*answer.Crash, error) {
-	return ask(ctx, v, func(q *question) (*answer.Crash, error) { return crash.Describe(q.ctx, q.process()) })
+	return ask(ctx, v, func(q *question) (*answer.Crash, error) { return q.describeCrash(q.ctx) })
 }
 
 // Runtimes that a stack shows the frames of, in a process with several.
@@ -309,6 +309,9 @@ func (v *View) Stacks(ctx context.Context, o ...StackOptions) (*answer.Stacks, e
 				return nil, err
 			}
 		}
+		if r := q.dump.file.Report(); r != nil {
+			return r.Stacks(q.ctx, reportOptions(&so, list)), nil
+		}
 		if so.Symbols == nil {
 			so.Symbols = q.dump.Symbols()
 		}
@@ -322,6 +325,15 @@ func (v *View) Stacks(ctx context.Context, o ...StackOptions) (*answer.Stacks, e
 		}
 		return threads.Stacks(q.ctx, walker, list, so.StackOptions), nil
 	})
+}
+
+// reportOptions returns the options as far as a crash report has what they ask for.
+func reportOptions(o *StackOptions, list []*Thread) crashreport.StackOptions {
+	out := crashreport.StackOptions{Native: o.Native, Limit: o.Limit, Lacking: o.Arguments || o.Locals || o.References || o.Registers}
+	for _, t := range list {
+		out.Threads = append(out.Threads, t.ID())
+	}
+	return out
 }
 
 // stackWalker returns the walker of stacks. For native frames the runtime is not needed: why it can't be opened is noted. A dump

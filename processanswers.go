@@ -20,7 +20,11 @@ func (v *View) Images(ctx context.Context, o ...ImageOptions) (*answer.Images, e
 		if o.Exports == nil {
 			o.Exports = dac.ExportedSymbols()
 		}
-		return image.List(q.ctx, q.dump.file, q.dump.read, o)
+		out, err := image.List(q.ctx, q.dump.file, q.dump.read, o)
+		if r := q.dump.file.Report(); r != nil && err == nil {
+			out.Note(r.ModulesNote())
+		}
+		return out, err
 	})
 }
 

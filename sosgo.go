@@ -310,6 +310,9 @@ func (d *Dump) Jobs() int { return d.orNone().options.Jobs }
 func (d *Dump) Runtimes() []*dac.Instance {
 	d = d.orNone()
 	list, _ := d.runtimes.Get(func() ([]*dac.Instance, error) {
+		if d.file.Report() != nil {
+			return nil, nil // known by their names alone, and View has the reason
+		}
 		found := dac.Find(d.file, d.read, d.files)
 		sort.SliceStable(found, func(i, j int) bool { return dac.CompareVersions(found[i].Version(), found[j].Version()) < 0 })
 		for i := range found {

@@ -16,6 +16,7 @@ import (
 	"github.com/sosgo/sosgo/app/threadpool"
 	"github.com/sosgo/sosgo/app/web"
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/dump/crashreport"
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/graph/roots"
 	"github.com/sosgo/sosgo/heap"
@@ -98,6 +99,9 @@ func (d *Dump) viewOf(inst *dac.Instance) *View {
 }
 
 func (d *Dump) choose(want string) (*dac.Instance, error) {
+	if d.file.Report() != nil {
+		return nil, &crashreport.NoMemoryError{}
+	}
 	if want == "" {
 		want = d.options.Runtime
 	}
@@ -158,11 +162,11 @@ func (v *View) Runtime() (*dac.Runtime, error) {
 	return v.runtime.Get(v.inst.Open)
 }
 
-// StacksOnly reports whether the dump has none of the runtime's data; see dac.StacksOnlyError. Threads are those of the operating system then,
-// and NativeWalker walks their stacks.
+// StacksOnly reports whether the dump has none of the runtime's data: see dac.StacksOnlyError, and dump.File.Report. Threads are those of the
+// operating system then, and NativeWalker walks their stacks; those of a crash report are what it lists.
 func (v *View) StacksOnly() bool {
 	_, err := v.Runtime()
-	return errors.As(err, new(*dac.StacksOnlyError))
+	return errors.As(err, new(*dac.StacksOnlyError)) || v.of().file.Report() != nil
 }
 
 // Heap opens the runtime's GC heap.
@@ -382,7 +386,20 @@ func (v *View) CrashedThread() (id uint32, ok bool) { return crash.Died(v.proces
 
 // BriefCrash describes the reason and the exception of a crash, and for a process that did not crash
 // the monitors that threads wait for. It returns nil if there are none; see crash.DescribeBriefly.
-func (v *View) BriefCrash() *answer.Crash { return crash.DescribeBriefly(v.process()) }
+func (v *View) BriefCrash() *answer.Crash {
+	if r := v.of().file.Report(); r != nil {
+		return r.Crash()
+	}
+	return crash.DescribeBriefly(v.process())
+}
+
+// describeCrash describes the crash at length.
+func (v *View) describeCrash(ctx context.Context) (*answer.Crash, error) {
+	if r := v.of().file.Report(); r != nil {
+		return r.Crash(), nil
+	}
+	return crash.Describe(ctx, v.process())
+}
 
 // process returns what package crash looks at.
 func (v *View) process() crash.Process {

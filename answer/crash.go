@@ -147,13 +147,14 @@ const (
 	CarriedHandling  = "handling"  // it is being handled, or a handler is looked for
 	CarriedLast      = "last"      // the thread threw it last; it is not being handled any more
 	CarriedFatal     = "fatal"     // the runtime's own, never thrown: it set it for a fatal error
+	CarriedReported  = "reported"  // a crash report names it: the thread handles it, or threw it last
 )
 
 // A CarriedException is an exception that a thread has.
 type CarriedException struct {
 	Thread    Thread      `json:"thread" doc:"the thread"`
-	State     string      `json:"state" doc:"unhandled (the runtime found no handler), handling (it is being handled), last (thrown last, and handled no more), fatal (set by the runtime for a fatal error)"`
-	Exception target.Addr `json:"exception" doc:"the exception object"`
+	State     string      `json:"state" doc:"unhandled (the runtime found no handler), handling (it is being handled), last (thrown last, and handled no more), fatal (set by the runtime for a fatal error), reported (by a crash report: handled, or thrown last)"`
+	Exception target.Addr `json:"exception,omitempty" doc:"the exception object; absent if a crash report has no address"`
 	Type      Text        `json:"type" doc:"its type"`
 	Message   *Text       `json:"message,omitempty" doc:"its message"`
 }

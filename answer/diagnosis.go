@@ -33,6 +33,7 @@ type Diagnosis struct {
 	Modules  int                `json:"modules" doc:"images that were mapped"`
 	Stored   uint64             `json:"stored" doc:"bytes of the process's memory in the dump"`
 	Runtimes []RuntimeDiagnosis `json:"runtimes" doc:"the .NET runtimes in the process"`
+	NoMemory string             `json:"noMemory,omitempty" doc:"of a crash report: why no runtime is looked for"`
 	Parts    []PartDiagnosis    `json:"parts,omitempty" doc:"what is there of the process"`
 	Used     []ModuleFile       `json:"moduleFiles,omitempty" doc:"files that were found for the runtimes' modules, and what proves or belies them"`
 	Files    []WantedFile       `json:"files,omitempty" doc:"module files that would help"`

@@ -9,12 +9,12 @@ import (
 // An Exception is an exception object with its stack trace.
 type Exception struct {
 	Gaps
-	Address    target.Addr  `json:"address" doc:"the exception object"`
+	Address    target.Addr  `json:"address,omitempty" doc:"the exception object; absent if a crash report has no address"`
 	Type       Text         `json:"type" doc:"its type"`
 	Message    *Text        `json:"message,omitempty" doc:"its message; absent if it has none of its own"`
 	Inner      target.Addr  `json:"inner,omitempty" doc:"the exception that caused it"`
 	InnerType  Text         `json:"innerType,omitzero" doc:"its type"`
-	HResult    Hex          `json:"hresult" doc:"HRESULT"`
+	HResult    Hex          `json:"hresult,omitempty" doc:"HRESULT; absent if a crash report has none"`
 	Frames     []TraceFrame `json:"frames,omitempty" doc:"stack trace, the innermost frame first"`
 	StackTrace *Text        `json:"stackTraceString,omitempty" doc:"stack trace as text, if managed code asked for it"`
 

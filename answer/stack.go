@@ -71,13 +71,16 @@ const (
 	FrameOther    = "other" // a run of frames of another runtime
 )
 
+// TrustReport is the Trust of a frame that a crash report lists.
+const TrustReport = "report"
+
 // A Frame is one entry of a stack. What was not asked for, or the kind of frame does not have, is zero.
 type Frame struct {
 	OSID         uint32             `json:"osId" doc:"OS id of the thread"`
 	Kind         string             `json:"kind" doc:"managed, explicit (the runtime's own frame), native, or other: a run of frames of another runtime of the process"`
 	SP           Maybe[target.Addr] `json:"sp,omitzero" doc:"stack pointer; of an explicit frame its address; absent if it is not known"`
 	IP           Maybe[target.Addr] `json:"ip,omitzero" doc:"instruction pointer; absent if it is not known"`
-	Trust        string             `json:"trust" doc:"how the frame was found: context, unwind, frame pointer, scan"`
+	Trust        string             `json:"trust" doc:"how the frame was found: context, unwind, frame pointer, scan, report (a crash report lists it)"`
 	AtException  bool               `json:"atException,omitempty" doc:"the walk began here: at the registers of the exception that the dump was written for, and not those that the thread had then"`
 	Guessed      bool               `json:"-"` // found without unwind data
 	Class        string             `json:"frame,omitempty" doc:"class of an explicit frame"`

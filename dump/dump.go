@@ -15,6 +15,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/sosgo/sosgo/dump/crashreport"
 	"github.com/sosgo/sosgo/dump/elfcore"
 	"github.com/sosgo/sosgo/internal/mmapfile"
 	"github.com/sosgo/sosgo/internal/pagecache"
@@ -27,6 +28,7 @@ import (
 const (
 	FormatELFCore  = "ELF core"
 	FormatMinidump = "Windows minidump"
+	FormatReport   = "crash report of .NET"
 )
 
 // Options describes how to open a dump. The zero value is the usual way.
@@ -89,6 +91,12 @@ func (f *File) Contents() []target.Content {
 		return c.Contents()
 	}
 	return nil
+}
+
+// Report returns the crash report that the file is, nil if it is a dump.
+func (f *File) Report() *crashreport.Report {
+	r, _ := f.Target.(*crashreport.Report)
+	return r
 }
 
 // Truncated returns an error if the file is shorter than the dump's headers promise, and by how many bytes:
@@ -347,6 +355,12 @@ func openContainer(src target.Source, head []byte, o *Options) (*File, error) {
 			return nil, err
 		}
 		f.Target, f.Format = t, t.Container()
+	case crashreport.Sniff(head):
+		t, err := crashreport.Open(src, o.Limits)
+		if err != nil {
+			return nil, err
+		}
+		f.Target, f.Format = t, FormatReport
 	default:
 		return nil, notADump(head, src.Size())
 	}

@@ -235,7 +235,7 @@ func TestNotADump(t *testing.T) {
 		"zeros":               {make([]byte, 4096), target.ErrCorrupt, "zero bytes"},
 		"ELF library":         {elf, target.ErrUnsupported, "an ELF program or library, not a core"},
 		"Mach-O core":         {machO(4), target.ErrUnsupported, "Mach-O core"},
-		"crash report":        {[]byte("{\n  \"payload\" : {\n    \"protocol_version\" : \"1.0.0\",\n"), target.ErrUnsupported, "a crash report of .NET"},
+		"crash report":        {[]byte("{\n  \"payload\" : {\n    \"protocol_version\" : \"1.0.0\",\n"), target.ErrCorrupt, "the crash report is cut at byte"},
 		"other JSON":          {[]byte("{\"payload\": 1}"), target.ErrUnsupported, "text file"},
 		"Mach-O program":      {machO(2), target.ErrUnsupported, "Mach-O program"},
 		"kernel dump":         {pad("PAGEDU64"), target.ErrUnsupported, "kernel dump"},

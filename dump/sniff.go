@@ -59,27 +59,10 @@ func notADump(head []byte, size int64) error {
 			return target.Unsupportedf("not a dump that sosgo reads: %s", s.what)
 		}
 	}
-	switch {
-	case isCrashReport(head):
-		return target.Unsupportedf("a crash report of .NET (.crashreport.json), not a dump: it lists threads and frames and holds no memory; " +
-			"the dump that was written with it has the same name without that ending")
-	case isText(head):
+	if isText(head) {
 		return target.Unsupportedf("not a dump: a text file that begins with %q", firstLine(head))
 	}
 	return target.Unsupportedf("not a dump: neither an ELF core nor a Windows minidump (it begins with % x)", head[:min(8, len(head))])
-}
-
-// isCrashReport reports whether head begins a crash report that createdump or the runtime wrote (createdump/crashreportwriter.cpp of
-// .NET 6 to 11): JSON with an object "payload" that has a version of the protocol.
-func isCrashReport(head []byte) bool {
-	rest := head
-	for _, part := range []string{"{", `"payload"`, ":", "{", `"protocol_version"`} {
-		var found bool
-		if rest, found = bytes.CutPrefix(bytes.TrimLeft(rest, " \r\n\t"), []byte(part)); !found {
-			return false
-		}
-	}
-	return true
 }
 
 // machO distinguishes a core of macOS from its programs (mach-o/loader.h: filetype, MH_CORE).

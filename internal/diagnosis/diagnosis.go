@@ -9,6 +9,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/dump"
+	"github.com/sosgo/sosgo/dump/crashreport"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/image"
 	"github.com/sosgo/sosgo/internal/symstore"
@@ -49,7 +50,9 @@ func Of(s Source) *answer.Diagnosis {
 	for _, inst := range s.Runtimes {
 		g.Diagnosis.Runtimes = append(g.Diagnosis.Runtimes, s.runtime(inst))
 	}
-	if len(s.Runtimes) == 0 {
+	if s.File.Report() != nil {
+		g.NoMemory = new(crashreport.NoMemoryError).Error()
+	} else if len(s.Runtimes) == 0 {
 		g.headless()
 	}
 	if s.Chosen != nil {

@@ -20,6 +20,10 @@ const (
 	Annotations     = 100_000  // of Crashpad
 	FunctionTables  = 1_000_000
 
+	CrashReportBytes    = 256 << 20 // of a crash report in JSON; createdump writes 400 bytes a frame
+	CrashReportFrames   = 1 << 20   // of all its threads
+	CrashReportWarnings = 100
+
 	// Of a dump that is compressed. All have an option to raise them.
 	DecompressedSize  = 1 << 40 // bytes, unpacked
 	DecompressedRatio = 1000    // unpacked bytes for each byte of the file, beyond DecompressedFree

@@ -33,9 +33,10 @@ export interface DoctorResult {
   annotations?: Array<CrashAnnotation> | null; arch?: string; command?: string; comment?: string; compressed?: string;
   contents?: Array<DumpContent> | null; distribution?: string; dumpWarnings?: Array<string> | null; file?: string;
   files?: Array<WantedFile> | null; format?: string; kernelTime?: number; members?: Array<LayoutMember> | null;
-  memory?: Array<MemoryCounter> | null; moduleFiles?: Array<ModuleFile> | null; modules?: number; os?: string; osVersion?: string;
-  parts?: Array<PartDiagnosis> | null; pid?: number; processor?: string; processors?: number; runtimes?: Array<RuntimeDiagnosis> | null;
-  size?: number; started?: string; stored?: number; taken?: string; threads?: number; userTime?: number;
+  memory?: Array<MemoryCounter> | null; moduleFiles?: Array<ModuleFile> | null; modules?: number; noMemory?: string; os?: string;
+  osVersion?: string; parts?: Array<PartDiagnosis> | null; pid?: number; processor?: string; processors?: number;
+  runtimes?: Array<RuntimeDiagnosis> | null; size?: number; started?: string; stored?: number; taken?: string; threads?: number;
+  userTime?: number;
 }
 
 export interface DominatorsResult {
@@ -143,7 +144,7 @@ export interface AsyncCall {
 }
 
 export interface CarriedException {
-  exception: string; message?: string; state: string; thread: Thread; type: string | null;
+  exception?: string; message?: string; state: string; thread: Thread; type: string | null;
 }
 
 export interface Change {
@@ -193,7 +194,7 @@ export interface Evaluation {
 }
 
 export interface Exception {
-  address: string; frames?: Array<TraceFrame> | null; hresult: string; inner?: string; innerType?: string | null; message?: string;
+  address?: string; frames?: Array<TraceFrame> | null; hresult?: string; inner?: string; innerType?: string | null; message?: string;
   stackTraceString?: string; type: string | null;
 }
 

@@ -63,9 +63,10 @@ var only = map[string]string{
 
 // importers restricts who may import some packages: everybody else sees only target.
 var importers = map[string]string{
-	"minidump":     "dump internal/cli/commands",
-	"dump/elfcore": "dump sosgo internal/cli/commands",
-	"dump":         "internal/diagnosis sosgo internal/cli/commands/ask internal/cli/commands/processcmd internal/cli/commands/objectcmd internal/cli/commands",
+	"minidump":         "dump internal/cli/commands",
+	"dump/elfcore":     "dump sosgo internal/cli/commands",
+	"dump/crashreport": "dump sosgo internal/diagnosis internal/cli/commands/ask",
+	"dump":             "internal/diagnosis sosgo internal/cli/commands/ask internal/cli/commands/processcmd internal/cli/commands/objectcmd internal/cli/commands",
 }
 
 // thirdParty lists who may import packages of other modules.

@@ -17,6 +17,7 @@ import (
 	sosgo_dac "github.com/sosgo/sosgo/dac"
 	sosgo_dac_code "github.com/sosgo/sosgo/dac/code"
 	sosgo_dump "github.com/sosgo/sosgo/dump"
+	sosgo_dump_crashreport "github.com/sosgo/sosgo/dump/crashreport"
 	sosgo_dump_elfcore "github.com/sosgo/sosgo/dump/elfcore"
 	sosgo_export "github.com/sosgo/sosgo/export"
 	sosgo_export_gcdump "github.com/sosgo/sosgo/export/gcdump"
@@ -109,6 +110,8 @@ var exportedFuncs = map[string]any{
 	"dump.Open":                              sosgo_dump.Open,
 	"dump.OpenReaderAt":                      sosgo_dump.OpenReaderAt,
 	"dump.OpenStream":                        sosgo_dump.OpenStream,
+	"dump/crashreport.Open":                  sosgo_dump_crashreport.Open,
+	"dump/crashreport.Sniff":                 sosgo_dump_crashreport.Sniff,
 	"dump/elfcore.Open":                      sosgo_dump_elfcore.Open,
 	"dump/elfcore.OpenLimited":               sosgo_dump_elfcore.OpenLimited,
 	"dump/elfcore.Sniff":                     sosgo_dump_elfcore.Sniff,
@@ -859,6 +862,9 @@ var exportedTypes = map[string]reflect.Type{
 	"dump.PackFinder":                    reflect.TypeFor[sosgo_dump.PackFinder](),
 	"dump.Packed":                        reflect.TypeFor[sosgo_dump.Packed](),
 	"dump.PackedFile":                    reflect.TypeFor[sosgo_dump.PackedFile](),
+	"dump/crashreport.NoMemoryError":     reflect.TypeFor[sosgo_dump_crashreport.NoMemoryError](),
+	"dump/crashreport.Report":            reflect.TypeFor[sosgo_dump_crashreport.Report](),
+	"dump/crashreport.StackOptions":      reflect.TypeFor[sosgo_dump_crashreport.StackOptions](),
 	"dump/elfcore.AuxEntry":              reflect.TypeFor[sosgo_dump_elfcore.AuxEntry](),
 	"dump/elfcore.DiagInfo":              reflect.TypeFor[sosgo_dump_elfcore.DiagInfo](),
 	"dump/elfcore.File":                  reflect.TypeFor[sosgo_dump_elfcore.File](),

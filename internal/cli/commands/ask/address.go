@@ -104,6 +104,9 @@ func addressIn(c *cli.Context, text string, v answer.Cell) (target.Addr, error) 
 
 // explained runs a command, and adds to its error what the addresses are that it was given.
 func explained(c *cli.Context, run func() (report.Answer, error)) (report.Answer, error) {
+	if err := noReport(c); err != nil {
+		return report.Answer{}, err
+	}
 	if err := c.FindObjects(func(text string, arg *cli.Arg) (cli.Object, error) { return objectOf(c, text, arg) }); err != nil {
 		return report.Answer{}, err
 	}

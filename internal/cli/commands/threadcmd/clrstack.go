@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 
+	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/internal/cli/commands/ask"
@@ -52,23 +53,14 @@ func clrStackCommand() cli.Command {
 }
 
 func askCLRStack(c *cli.Context, o *stackOptions) (*answer.Stacks, error) {
-	walker, err := ask.Walker(c, o.Native)
-	if err != nil {
-		return nil, err
-	}
-	list, err := o.threads(c, walker)
-	if err != nil {
-		return nil, err
-	}
 	form := ask.FormOf(c)
-	return threads.Stacks(c.Context(), walker, list, threads.StackOptions{
+	so := sosgo.StackOptions{StackOptions: threads.StackOptions{
 		DescribeOptions: stackwalk.DescribeOptions{
 			Source:    !o.NoSource,
 			Pretty:    o.Pretty,
 			Registers: o.Registers,
 			Arguments: o.Variables || o.Arguments,
 			Locals:    o.Variables || o.Locals,
-			Symbols:   ask.Dump(c).Symbols(),
 		},
 		Native:     o.Native,
 		Now:        form.Now || o.Now,
@@ -77,21 +69,25 @@ func askCLRStack(c *cli.Context, o *stackOptions) (*answer.Stacks, error) {
 		Fold:       o.Fold,
 		Debug:      o.Debug && !o.All,
 		Limit:      o.Limit,
-		Walk:       walkOfAll(c),
-	}), nil
-}
-
-// threads returns the threads that -all or the argument choose.
-func (o *stackOptions) threads(c *cli.Context, w *stackwalk.Walker) ([]*threads.Thread, error) {
-	all, err := ask.Threads(c)
-	if err != nil {
-		return nil, err
+	}}
+	switch {
+	case form.OneRuntime:
+		so.Runtimes = sosgo.ViewRuntimeOnly
+	case c.Session.Runtime() != "":
+		so.Runtimes = sosgo.FoldedRuntimes
 	}
-	if o.All {
-		return ask.RunningThreads(c, all, w.Runtime()), nil
+	if !o.All {
+		all, err := ask.Threads(c)
+		if err != nil {
+			return nil, err
+		}
+		t, err := o.ThreadIDs.Thread(c, all, o.Thread)
+		if err != nil {
+			return nil, err
+		}
+		so.Threads = []*threads.Thread{t}
 	}
-	t, err := o.ThreadIDs.Thread(c, all, o.Thread)
-	return []*threads.Thread{t}, err
+	return ask.View(c).Stacks(ask.Context(c), so)
 }
 
 // walkOfAll returns the walk for a process with several CLRs, nil for others. It merges the frames of all, or where one

@@ -37,7 +37,9 @@ func Diagnosis(p *report.Page, g *answer.Diagnosis, o DiagnosisOptions) {
 	for _, w := range g.Warnings {
 		fact(p, "Warning:", "%s", w)
 	}
-	if len(g.Runtimes) == 0 {
+	if g.NoMemory != "" {
+		fact(p, "Runtime:", "not looked for: %s", g.NoMemory)
+	} else if len(g.Runtimes) == 0 {
 		fact(p, "Runtime:", "none found: no readable module exports what a .NET runtime does")
 	}
 	for i := range g.Runtimes {

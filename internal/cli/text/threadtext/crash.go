@@ -144,6 +144,14 @@ func pointer(a answer.Maybe[target.Addr]) string {
 	return report.Hex16(a.Value)
 }
 
+// object returns the address of an exception. A crash report may have none.
+func object(a target.Addr) string {
+	if a == 0 {
+		return answer.Absent(target.ErrNotInDump)
+	}
+	return report.Hex16(a)
+}
+
 // exceptions are the exception and its causes, as a tree where there are branches.
 func (w *crashWriter) exceptions(x *answer.Crash) {
 	number := make([]string, len(x.Exceptions))
@@ -153,7 +161,7 @@ func (w *crashWriter) exceptions(x *answer.Crash) {
 		if i == 0 {
 			label = "Exception:"
 		}
-		w.p.Printf("\n%s %s%s %s\n", label, number[i], report.Hex16(e.Address), report.Escape(e.Type.String()))
+		w.p.Printf("\n%s %s%s %s\n", label, number[i], object(e.Address), report.Escape(e.Type.String()))
 		if e.Message != nil {
 			w.p.Printf("    %s\n", report.EscapeText(e.Message.String()))
 		}
@@ -200,6 +208,7 @@ var carriedWords = map[string]string{
 	answer.CarriedHandling:  "being handled",
 	answer.CarriedLast:      "last thrown, no longer handled",
 	answer.CarriedFatal:     "preallocated by the runtime, set for a fatal error",
+	answer.CarriedReported:  "handled, or thrown last",
 }
 
 // carried are the exceptions of all threads.
@@ -218,7 +227,7 @@ func carried(p *report.Page, c *answer.CarriedException) {
 	if c.Message != nil {
 		text = ": " + report.EscapeText(c.Message.String())
 	}
-	p.Printf("    %s %s %s%s (%s)\n", threadName(&c.Thread), report.Hex16(c.Exception), report.Escape(c.Type.String()), text, carriedWords[c.State])
+	p.Printf("    %s %s %s%s (%s)\n", threadName(&c.Thread), object(c.Exception), report.Escape(c.Type.String()), text, carriedWords[c.State])
 }
 
 // threadName returns a thread by its numbers and its name.

@@ -127,7 +127,7 @@ func writeOffset(b *strings.Builder, f *answer.Frame) {
 	switch {
 	case f.Offset != nil:
 		fmt.Fprintf(b, " + %d", *f.Offset)
-	case f.Kind == answer.FrameNative:
+	case f.Kind == answer.FrameNative && f.Module == "":
 		b.WriteString("<unknown module>")
 	}
 }
