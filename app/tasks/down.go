@@ -314,12 +314,18 @@ var promises = map[string]string{
 	"System.Threading.Tasks.TaskFactory+CompleteOnInvokePromise`1": "the first of several tasks (Task.WhenAny)",
 }
 
-// sources describes what value task sources of a class wait for.
+// sources describes what value task sources of a class wait for. Channels of .NET 10 and later have a class for each kind of wait;
+// before, only a write that is blocked has its own (Channels/AsyncOperation.cs, .NET 6 to 11).
 var sources = map[string]string{
 	"System.Net.Sockets.Socket+AwaitableSocketAsyncEventArgs":                                 "an operation of a socket",
 	"System.IO.Pipelines.Pipe+DefaultPipeReader":                                              "data in a pipe",
 	"System.IO.Pipelines.Pipe+DefaultPipeWriter":                                              "room in a pipe",
 	"System.Threading.PeriodicTimer+State":                                                    "the next tick of a PeriodicTimer",
+	"System.Threading.Channels.BlockedReadAsyncOperation`1":                                   "an item in a channel",
+	"System.Threading.Channels.WaitingReadAsyncOperation":                                     "an item in a channel",
+	"System.Threading.Channels.BlockedWriteAsyncOperation`1":                                  "room in a channel",
+	"System.Threading.Channels.WaitingWriteAsyncOperation":                                    "room in a channel",
+	"System.Threading.Channels.VoidAsyncOperationWithData`1":                                  "room in a channel",
 	"System.Threading.Channels.AsyncOperation":                                                "an item, or room, in a channel",
 	"System.Threading.Channels.AsyncOperation`1":                                              "an item, or room, in a channel",
 	"Microsoft.AspNetCore.Server.Kestrel.Transport.Sockets.Internal.SocketAwaitableEventArgs": "an operation of a socket",
