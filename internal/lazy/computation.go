@@ -134,8 +134,7 @@ func (l *computation) leave(c *run, first bool) {
 		c.wanted.firstLeft.Store(true)
 	}
 	last := c.users.Add(-1) == 0 && c.wanted != nil
-	if last {
-		c.wanted.ended.Store(true)
+	if last && !c.wanted.ended.Swap(true) { // who joined a run that was stopped already leaves it, too
 		close(c.wanted.done)
 	}
 	l.mu.Unlock()

@@ -176,3 +176,33 @@ func TestPanicOfOthers(t *testing.T) {
 		assert.Panics(t, func() { _, _ = l.GetContext(t.Context(), func(context.Context) (int, error) { panic("broken") }) })
 	}
 }
+
+// TestLeaveTwice: who joins a computation that is being stopped, and leaves as well, does not stop it again.
+func TestLeaveTwice(t *testing.T) {
+	var l lazy.Long[int]
+	begun, end := make(chan struct{}), make(chan struct{})
+	ctx, cancel := context.WithCancel(t.Context())
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		_, err := l.GetContext(ctx, func(ctx context.Context) (int, error) {
+			close(begun)
+			<-ctx.Done()
+			<-end // it takes a while to stop
+			return 0, ctx.Err()
+		})
+		assert.ErrorIs(t, err, context.Canceled)
+	})
+	<-begun
+	cancel()
+	for range 8 {
+		wg.Go(func() {
+			short, stop := context.WithTimeout(t.Context(), 20*time.Millisecond)
+			defer stop()
+			_, err := l.GetContext(short, func(context.Context) (int, error) { return 7, nil })
+			assert.ErrorIs(t, err, context.DeadlineExceeded)
+		})
+	}
+	time.Sleep(60 * time.Millisecond)
+	close(end)
+	wg.Wait()
+}
