@@ -54,7 +54,7 @@ func read[T any](ctx context.Context, v *View, compute func(q *question, r *obje
 	})
 }
 
-// methodsOf computes an answer with what lists the code of methods.
+// methodsOf computes an answer with the Lister of methods and their code.
 func methodsOf[T any](ctx context.Context, v *View, compute func(q *question, l *disasm.Lister) (T, error)) (T, error) {
 	return read(ctx, v, func(q *question, r *objects.Reader) (T, error) { return compute(q, disasm.NewLister(r.Runtime(), r)) })
 }

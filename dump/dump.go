@@ -95,6 +95,9 @@ func (f *File) Contents() []target.Content {
 
 // Report returns the crash report that the file is, nil if it is a dump.
 func (f *File) Report() *crashreport.Report {
+	if f == nil {
+		return nil
+	}
 	r, _ := f.Target.(*crashreport.Report)
 	return r
 }
