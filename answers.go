@@ -152,12 +152,8 @@ const firstElements = 5
 // Describe describes an object: its type, size and fields, the first elements of a collection, and the state of a task.
 // Where there is no object, the error is an *objects.InvalidError.
 func (v *View) Describe(ctx context.Context, object target.Addr, o ...DescribeOptions) (*answer.Object, error) {
-	return ask(ctx, v, func(q *question) (*answer.Object, error) {
+	return read(ctx, v, func(q *question, r *objects.Reader) (*answer.Object, error) {
 		o := option(o)
-		r, err := q.Objects()
-		if err != nil {
-			return nil, err
-		}
 		out, err := r.Describe(q.ctx, object, o.DescribeOptions)
 		if err != nil {
 			return nil, err
