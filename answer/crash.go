@@ -1,10 +1,6 @@
 package answer
 
-import (
-	"slices"
-
-	"github.com/sosgo/sosgo/target"
-)
+import "github.com/sosgo/sosgo/target"
 
 // A Crash says why a process died, or what it did when it had not.
 type Crash struct {
@@ -41,39 +37,6 @@ type ExceptionTree struct {
 	Exceptions []Exception     `json:"exceptions,omitempty" doc:"the managed exception and its causes, outermost first; causes says how they belong together"`
 	Causes     [][]int         `json:"causes,omitempty" doc:"for each of exceptions the numbers of those that caused it"`
 	Omitted    []OmittedCauses `json:"omittedCauses,omitempty" doc:"exceptions with more causes than causes lists, and why"`
-}
-
-// How strong a Verdict is.
-const (
-	StrengthRecorded = "recorded" // the dump says it
-	StrengthProved   = "proved"   // it follows from what the dump says
-	StrengthLikely   = "likely"   // it follows from names, or from what is usual
-	StrengthUnknown  = "unknown"  // the dump does not record it
-)
-
-// Weakest returns the weakest of strengths. A conclusion is no stronger than what it rests on: recorded, proved, likely, unknown. An empty
-// list, or another word, is unknown.
-func Weakest(strengths ...string) string {
-	order := []string{StrengthRecorded, StrengthProved, StrengthLikely, StrengthUnknown}
-	at := -1
-	for _, s := range strengths {
-		n := slices.Index(order, s)
-		if n < 0 {
-			n = len(order) - 1
-		}
-		at = max(at, n)
-	}
-	if at < 0 {
-		return StrengthUnknown
-	}
-	return order[at]
-}
-
-// A Verdict is a statement about a process with what it is concluded from.
-type Verdict struct {
-	Text     string   `json:"text" doc:"the statement"`
-	Strength string   `json:"strength" doc:"recorded (in the dump), proved (it follows), likely (from names or custom), unknown (not in the dump)"`
-	Evidence []string `json:"evidence,omitempty" doc:"what it is concluded from"`
 }
 
 // A CrashSignal is the signal that a process got.

@@ -484,7 +484,7 @@ export interface UnknownCollection {
 }
 
 export interface Verdict {
-  evidence?: Array<string> | null; strength: string; text: string;
+  evidence?: Array<string> | null; kind?: string; show?: Array<string> | null; strength: string; text: string;
 }
 
 export interface Waiting {

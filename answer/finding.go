@@ -1,0 +1,108 @@
+package answer
+
+import "slices"
+
+// How strong a Verdict is.
+const (
+	StrengthRecorded = "recorded" // the dump says it
+	StrengthProved   = "proved"   // it follows from what the dump says
+	StrengthLikely   = "likely"   // it follows from names, or from what is usual
+	StrengthPossible = "possible" // nothing speaks against it, and little for it
+	StrengthUnknown  = "unknown"  // the dump does not record it
+)
+
+// strengths are those of verdicts, the strongest first.
+var strengths = []string{StrengthRecorded, StrengthProved, StrengthLikely, StrengthPossible, StrengthUnknown}
+
+// Weakest returns the weakest of several strengths. A conclusion is no stronger than what it rests on. No strength at all, or a word that is
+// none, is StrengthUnknown.
+func Weakest(list ...string) string {
+	at := -1
+	for _, s := range list {
+		n := slices.Index(strengths, s)
+		if n < 0 {
+			n = len(strengths) - 1
+		}
+		at = max(at, n)
+	}
+	if at < 0 {
+		return StrengthUnknown
+	}
+	return strengths[at]
+}
+
+// A Verdict is a statement about a process with what it is concluded from.
+type Verdict struct {
+	Kind     string   `json:"kind,omitempty" doc:"what it is about, a kind of finding; absent for a statement that is no finding"`
+	Text     string   `json:"text" doc:"the statement"`
+	Strength string   `json:"strength" doc:"recorded (in the dump), proved (it follows), likely (from names or custom), possible (little speaks for it), unknown (not in the dump)"`
+	Evidence []string `json:"evidence,omitempty" doc:"what it is concluded from"`
+	Show     []string `json:"show,omitempty" doc:"commands that show the evidence"`
+}
+
+// The kinds of findings. docs/triage.md has the rank of each with its reason.
+const (
+	FindingCrash       = "crash"                     // the process died, or an exception that nothing catches is under way
+	FindingHeap        = "damaged heap"              // objects of the heap are damaged
+	FindingMemory      = "out of memory"             // the GC could not get memory
+	FindingDeadlock    = "deadlock"                  // threads or suspended code wait for each other without an end
+	FindingStarved     = "starved thread pool"       // work waits, and no worker is free because they wait themselves
+	FindingPile        = "growing queue"             // far more work waits than the pool's workers can take
+	FindingHost        = "failed host"               // a hosted service failed, or the host is stopping
+	FindingAbandoned   = "abandoned lock"            // the owner of a lock has ended
+	FindingExhausted   = "exhausted pool"            // all connections of a pool are in use, and code waits for one
+	FindingHeld        = "held lock"                 // threads wait for a lock that another thread holds
+	FindingPermits     = "no permits"                // suspended code waits for a semaphore, a channel or a rate limiter
+	FindingCircle      = "circle of waits"           // threads wait for each other, and a wait can end by itself
+	FindingBlocked     = "sync over async"           // a thread blocks until a task completes
+	FindingWait        = "wait"                      // a thread waits for another thread or a static constructor
+	FindingFinalizers  = "blocked finalizer"         // the finalizer thread waits while objects wait for it
+	FindingHolder      = "large holder"              // an object holds much of the heap
+	FindingWaste       = "wasted memory"             // much of the heap holds nothing that the program needs
+	FindingTasks       = "failed tasks"              // tasks failed, and nothing has looked at their exceptions
+	FindingInitializer = "failed type initializer"   // a static constructor threw
+	FindingUnload      = "load context that stays"   // an AssemblyLoadContext was told to unload and is alive
+	FindingEntryPoint  = "entry point that waits"    // an async Main; no finding of a triage
+	FindingPoolKeepsUp = "thread pool that keeps up" // no finding of a triage
+)
+
+// The severities of findings, the most severe first.
+const (
+	SeverityFatal   = "fatal"   // the process died, or can't go on
+	SeverityHigh    = "high"    // a part of it can't go on, or nearly no memory is left
+	SeverityWarning = "warning" // something is slower or larger than it need be, or failed without harm
+)
+
+// A Finding is something about a process that a person should know: what is wrong, who is concerned, how that is known, and how to go on.
+type Finding struct {
+	Kind     string `json:"kind" doc:"what is wrong: a kind of docs/triage.md"`
+	Severity string `json:"severity" doc:"fatal (the process died or can't go on), high (a part of it can't), warning"`
+	Text     string `json:"text" doc:"what is wrong, and who is concerned, in a line"`
+	Strength string `json:"strength" doc:"of text: that of the weakest clause that it rests on"`
+	// Clauses are statements of different strengths: what happened, why, and what follows.
+	Clauses   []Verdict `json:"clauses,omitempty" doc:"the statements that it consists of, each with its own strength and evidence"`
+	Thread    *Thread   `json:"thread,omitempty" doc:"the thread concerned"`
+	Count     int       `json:"count,omitempty" doc:"how many threads, tasks or objects are concerned alike, if more than one"`
+	Next      []string  `json:"next,omitempty" doc:"commands that show more, the best first"`
+	Settles   []string  `json:"settles,omitempty" doc:"what would make it certain"`
+	Signature string    `json:"signature,omitempty" doc:"equal for the same finding in other dumps of the program"`
+}
+
+// A Triage lists what is wrong with a process, the most severe first.
+type Triage struct {
+	Gaps
+	Findings []Finding      `json:"findings" doc:"what is wrong, the most severe and surest first"`
+	Quiet    []string       `json:"quiet" doc:"what was looked at whole without a finding"`
+	Unknown  []TriageAbsent `json:"unknown" doc:"what could not be looked at, or not whole"`
+}
+
+// A TriageAbsent is a subject that a triage could not look at, or not whole.
+type TriageAbsent struct {
+	Subject string `json:"subject" doc:"what was to be looked at"`
+	Partly  bool   `json:"partly,omitempty" doc:"a part of it was looked at: what is missing may be a finding"`
+	Reason  string `json:"reason" doc:"why it could not"`
+	Settles string `json:"settles,omitempty" doc:"what would settle it: another file or another kind of dump"`
+
+	// Err is the reason as an error.
+	Err error `json:"-"`
+}
