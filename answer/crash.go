@@ -28,6 +28,8 @@ type Crash struct {
 	StacksOnly bool `json:"-"`
 	// Alive: nothing says that the process had crashed.
 	Alive bool `json:"-"`
+	// Undecided: the process is Alive only because what would show a crash can't be read.
+	Undecided bool `json:"-"`
 	// Record is what a NativeAOT process wrote about itself, nil for others.
 	Record *CrashRecord `json:"-"`
 }

@@ -241,7 +241,7 @@ func (g *grapher) circles() []answer.Verdict {
 
 // circle describes who waits for whom in a cycle.
 func (g *grapher) circle(path []*wait) answer.Verdict {
-	v := answer.Verdict{Strength: answer.StrengthProved}
+	v := answer.Verdict{Kind: answer.FindingDeadlock, Strength: answer.StrengthProved}
 	var words, ends []string
 	for i, w := range path {
 		before := path[(i+len(path)-1)%len(path)]
@@ -257,6 +257,7 @@ func (g *grapher) circle(path []*wait) answer.Verdict {
 	}
 	v.Text = "deadlock: " + strings.Join(words, ", ")
 	if len(ends) > 0 {
+		v.Kind = answer.FindingCircle
 		v.Text = "circle of waits that can end by itself: " + strings.Join(words, ", ") + "; " + strings.Join(ends, ", ")
 	}
 	return v
@@ -352,7 +353,10 @@ func (g *grapher) blocks(w *wait) answer.Verdict {
 	if len(w.chain) > 0 {
 		text += ": " + strings.Join(w.chain, " awaits ")
 	}
-	v := answer.Verdict{Strength: answer.StrengthProved, Evidence: []string{g.evidence(w)}}
+	v := answer.Verdict{Kind: answer.FindingBlocked, Strength: answer.StrengthProved, Evidence: []string{g.evidence(w)}}
+	if w.entry {
+		v.Kind = answer.FindingEntryPoint
+	}
 	switch {
 	case len(w.runners) > 0:
 		text += ", which thread " + g.name(w.runners[0]) + " runs"
@@ -460,7 +464,7 @@ func (g *grapher) others() []answer.Verdict {
 			continue
 		}
 		text := fmt.Sprintf("thread %s %s%s%s%s", g.name(w.thread), g.rows[w.thread].Text, g.placeOf(w), g.end(w), g.onward(w.runners, w))
-		out = append(out, answer.Verdict{Text: text, Strength: answer.StrengthLikely, Evidence: []string{g.evidence(w)}})
+		out = append(out, answer.Verdict{Kind: answer.FindingWait, Text: text, Strength: answer.StrengthLikely, Evidence: []string{g.evidence(w)}})
 	}
 	return out
 }
@@ -494,7 +498,11 @@ func (g *grapher) held() []answer.Verdict {
 			text += fmt.Sprintf("%d threads wait: %s", len(names), strings.Join(names, ", "))
 		}
 		text += g.onward(first.runners, first)
-		out = append(out, answer.Verdict{Text: text, Strength: strength, Evidence: evidence})
+		kind := answer.FindingHeld
+		if len(first.runners) == 1 && first.runners[0].OS == nil {
+			kind = answer.FindingAbandoned
+		}
+		out = append(out, answer.Verdict{Kind: kind, Text: text, Strength: strength, Evidence: evidence})
 	}
 	return out
 }

@@ -42,16 +42,20 @@ func Of(p *answer.ThreadPool, q *answer.WorkQueues) answer.Verdict {
 	n := len(p.Workers)
 	switch waiting := blocked(p); {
 	case p.Total.Value > p.Running.Value && p.Queued.Value > pile*uint64(p.Total.Value):
+		v.Kind = answer.FindingPile
 		v.Text = fmt.Sprintf("work piles up: %s, though %s", items(p), free(p))
 	case p.Total.Value > p.Running.Value && p.Queued.Value > uint64(p.Total.Value):
 		v.Text, v.Strength = fmt.Sprintf("%s, though %s; whether the pool keeps up is not known", items(p), free(p)), answer.StrengthUnknown
 	case p.Total.Value > p.Running.Value:
+		v.Kind = answer.FindingPoolKeepsUp
 		v.Text = fmt.Sprintf("the pool keeps up: %s, and %s", items(p), free(p))
 	case n == 0:
 		v.Text, v.Strength = items(p)+" and no worker is free; what the workers do is not known", answer.StrengthUnknown
 	case waiting == n:
+		v.Kind = answer.FindingStarved
 		v.Text = fmt.Sprintf("the pool is starved: %s for a worker, and all %d workers wait for something themselves", items(p), n)
 	case 2*waiting >= n:
+		v.Kind = answer.FindingStarved
 		v.Text = fmt.Sprintf("the pool is nearly starved: %s for a worker, and %d of %d workers wait for something themselves", items(p), waiting, n)
 	default:
 		v.Text = fmt.Sprintf("the pool is busy: %s for a worker, and %d of %d workers run", items(p), n-waiting, n)

@@ -223,8 +223,17 @@ func describeSignal(s *target.Signal, pid uint32) *answer.CrashSignal {
 	return d
 }
 
+// conclusion adds a statement: about the crash, or about nothing wrong if the process had not crashed.
 func (d *describer) conclusion(text, strength string, evidence ...string) {
-	d.out.Verdicts = append(d.out.Verdicts, answer.Verdict{Text: text, Strength: strength, Evidence: evidence})
+	kind := answer.FindingCrash
+	if d.out.Alive {
+		kind = ""
+	}
+	d.finding(kind, text, strength, evidence...)
+}
+
+func (d *describer) finding(kind, text, strength string, evidence ...string) {
+	d.out.Verdicts = append(d.out.Verdicts, answer.Verdict{Kind: kind, Text: text, Strength: strength, Evidence: evidence})
 }
 
 // nullRange is the distance from 0 within which .NET reports an access as a null reference (NULL_AREA_SIZE, frames.h).
@@ -708,10 +717,12 @@ func (d *describer) concludeAlive() {
 	const nothing = "the dump records no crash"
 	switch {
 	case d.rt == nil:
+		d.out.Undecided = true
 		d.conclusion("unknown whether the process had crashed", answer.StrengthUnknown,
 			"no signal and no exception record", "the runtime's threads can't be read")
 		return
 	case d.out.Failure() != nil || d.unreadThreads():
+		d.out.Undecided = true
 		d.conclusion("unknown whether the process had crashed", answer.StrengthUnknown,
 			"no signal and no exception record", "not all threads' exceptions can be read")
 	default:
@@ -772,11 +783,12 @@ func (d *describer) circle(w *answer.Waiting, circle []answer.Thread) {
 			ends += fmt.Sprintf("; thread %s waits for at most %v", answerThread(&row.Thread), time.Duration(*row.Timeout)*time.Millisecond)
 		}
 	}
-	text := "a deadlock: threads "
+	kind, text := answer.FindingDeadlock, "a deadlock: threads "
 	if ends != "" {
+		kind = answer.FindingCircle
 		text = "a circle of waits that ends by itself: threads "
 	}
-	d.conclusion(text+circleWords(circle)+ends, strength, "each waits for a monitor whose sync block names the next thread as its owner")
+	d.finding(kind, text+circleWords(circle)+ends, strength, "each waits for a monitor whose sync block names the next thread as its owner")
 }
 
 // finalizing describes what the finalizer thread does while it runs code of the program.
@@ -792,7 +804,7 @@ func (d *describer) finalizing(list []threads.Thread, w *answer.Waiting) {
 				if row.Caller.S != "" {
 					where = row.Caller.S
 				}
-				d.conclusion(fmt.Sprintf("the finalizer thread %s in %s", row.Text, where), answer.StrengthRecorded,
+				d.finding(answer.FindingFinalizers, fmt.Sprintf("the finalizer thread %s in %s", row.Text, where), answer.StrengthRecorded,
 					"its frames; no other finalizer runs until this one returns: finalizequeue counts the waiting objects")
 			}
 		}
