@@ -98,7 +98,7 @@ type LayoutSource struct {
 // A Contract is a part of a runtime's description with a version of its own.
 type Contract struct {
 	Name        string `json:"name" doc:"of the contract"`
-	Version     string `json:"version" doc:"in the process"`
+	Version     string `json:"version" doc:"in the process; empty if the descriptor describes structures of the contract without naming it"`
 	Implemented bool   `json:"implemented" doc:"sosgo reads this version"`
 	Gives       string `json:"gives,omitempty" doc:"what rests on it; absent if sosgo does not use it"`
 }

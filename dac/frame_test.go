@@ -60,7 +60,7 @@ const frameLayoutJSON = `{"types": {
 	"globals": {"InlinedCallFrameIdentifier": ["0x1", "nuint"], "PrestubMethodFrameIdentifier": ["0x2", "nuint"],
 		"HelperMethodFrameIdentifier": ["0x3", "nuint"], "SoftwareExceptionFrameIdentifier": ["0x4", "nuint"],
 		"FaultingExceptionFrameIdentifier": ["0x5", "nuint"], "ResumableFrameIdentifier": ["0x6", "nuint"],
-		"HijackFrameIdentifier": ["0x7", "nuint"], "DebuggerExitFrameIdentifier": ["0x8", "nuint"], "InterpreterFrameIdentifier": ["0x9", "nuint"]}, "contracts": {}, "version": 0, "baseline": "empty"}`
+		"HijackFrameIdentifier": ["0x7", "nuint"], "DebuggerExitFrameIdentifier": ["0x8", "nuint"], "InterpreterFrameIdentifier": ["0x9", "nuint"]}, "contracts": {"StackWalk": 1, "Thread": 1}, "version": 0, "baseline": "empty"}`
 
 // linuxTarget is a process of which only the platform is known.
 type linuxTarget struct{ target.Target }

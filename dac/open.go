@@ -226,7 +226,13 @@ func (i *Instance) descriptorInDump() ([]ownPart, error) {
 		return nil, err
 	}
 	p.at.Pointer = func(n int) (target.Addr, bool) { return i.descriptorPointer(h, n) }
-	return i.withSubDescriptors(p, h)
+	parts, err := i.withSubDescriptors(p, h)
+	descriptors := make([]*layout.Part, len(parts))
+	for n := range parts {
+		descriptors[n] = parts[n].part
+	}
+	layout.Join(descriptors)
+	return parts, err
 }
 
 // descriptorInFile reads the descriptor from the file of the same build. Its

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/sosgo/sosgo/image/codeinfo"
-	"github.com/sosgo/sosgo/internal/layout"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -62,8 +61,8 @@ func (r *Reader) debugInfo(info Info) (codeinfo.DebugInfo, bool, error) {
 		return none, false, err
 	}
 	f := &c.debugInfo
-	if f.FlagByte == layout.Absent {
-		return none, false, &layout.Error{Type: "constant DebugInfo"}
+	if c.debugInfoErr != nil {
+		return none, false, c.debugInfoErr
 	}
 	switch info.Kind {
 	case JIT:

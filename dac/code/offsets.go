@@ -124,6 +124,7 @@ type members struct {
 	nibbleMap      int     // version; 0 unknown
 	stubKindLast   uint64
 	debugInfo      debugInfoFormat
+	debugInfoErr   error
 	jitManager     target.Addr // RangeSection.JitManager of compiled code
 	r2rManager     target.Addr // and for images
 	rangeMap       target.Addr // 8 and later
@@ -237,9 +238,7 @@ func (c *members) constants(r *Reader) error {
 	if v, err := r.Runtime().Layout().Uint("StubCodeBlockLast"); err == nil {
 		c.stubKindLast = v
 	}
-	if err := r.Runtime().Layout().Constant("DebugInfo", &c.debugInfo); err != nil {
-		c.debugInfo.FlagByte = layout.Absent
-	}
+	c.debugInfoErr = r.Runtime().Layout().Constant("DebugInfo", &c.debugInfo)
 	c.globals(r)
 	return nil
 }

@@ -19,7 +19,11 @@ type contract struct {
 	implemented []string
 	// types and globals rest on the contract: a descriptor with another version of it describes something else by them.
 	types, globals string
-	gives          string // what is lost without it; empty if sosgo reads nothing by it
+	// sign is a member ("Type.Field") of another contract's that shows that the runtime has this one, which has no types of its own.
+	sign string
+	// unnamed is set for a contract that descriptors with numbers as versions do not name: tables describe its meaning.
+	unnamed bool
+	gives   string // what is lost without it; empty if sosgo reads nothing by it
 	// renamed are the members ("Type.Field") and globals that mean something else since versions are strings, or have another
 	// name there, with the name that readers use.
 	renamed map[string]string
@@ -37,8 +41,8 @@ var contracts = []contract{
 	{name: "ComWrappers"},
 	{name: "ConditionalWeakTable"},
 	{name: "DacStreams"},
-	{name: "DebugInfo", implemented: []string{"1", "c1", "c2"}, gives: "IL offsets and places of variables in compiled code",
-		constants: map[string]map[string]string{
+	{name: "DebugInfo", implemented: []string{"1", "c1", "c2"}, sign: "RealCodeHeader.DebugInfo", unnamed: true,
+		gives: "IL offsets and places of variables in compiled code", constants: map[string]map[string]string{
 			"1":  {"DebugInfo": `{"JitDebugInfoFlagByte": 1, "PatchpointInfoSize": 40, "PatchpointInfoNumLocals": 16, "BoundsPacked": 1}`},
 			"c1": {"DebugInfo": `{"Chunks": 1, "BoundsPacked": 1}`},
 			"c2": {"DebugInfo": `{"Chunks": 1, "BoundsPacked": 1}`},
@@ -52,12 +56,12 @@ var contracts = []contract{
 			"RuntimeFunction HashMap Bucket",
 		globals: "ExecutionManagerCodeRangeMapAddress EEJitManager StubCodeBlockLast", gives: "methods of code addresses, and so managed stacks",
 		renamed: map[string]string{"EEJitManagerAddress": "EEJitManager"}},
-	{name: "GC", implemented: []string{"c1"},
+	{name: "GC", implemented: []string{"c1"}, unnamed: true,
 		types: "GCHeap Generation CFinalize HeapSegment OomHistory OOMHistory HandleTableMap HandleTableBucket HandleTable TableSegment",
 		globals: "GCIdentifiers TotalGenerationCount GCHeapGenerationTable GCHeapAllocAllocated GCHeapEphemeralHeapSegment GCHeapFinalizeQueue GCHeapOomData GCHeapOOMData " +
 			"Heaps NumHeaps MaxGeneration StructureInvalidCount DynamicAdaptationMode HandleTableMap InitialHandleTableArraySize",
 		gives: "the GC heap, its handles and its finalizer queue"},
-	{name: "GCInfo", implemented: []string{"c1"}, globals: "GCInfoVersion", gives: "references on managed stacks"},
+	{name: "GCInfo", implemented: []string{"c1"}, unnamed: true, globals: "GCInfoVersion", gives: "references on managed stacks"},
 	{name: "Loader", implemented: []string{"1", "c1"},
 		types: "Module ModuleLookupMap Assembly DomainAssembly PEAssembly AssemblyBinder PEImage PEImageLayout ProbeExtensionResult AppDomain SystemDomain ArrayListBase " +
 			"ArrayListBlock LoaderAllocator LoaderHeap LoaderHeapBlock VirtualCallStubManager EETypeHashTable",
@@ -81,7 +85,7 @@ var contracts = []contract{
 		types: "Frame InlinedCallFrame SoftwareExceptionFrame FramedMethodFrame TransitionBlock FuncEvalFrame DebuggerEval ResumableFrame HijackFrame HijackArgs " +
 			"FaultingExceptionFrame DynamicHelperFrame CalleeSavedRegisters InterpreterFrame InterpMethodContextFrame InterpByteCodeStart InterpMethod", gives: "stacks past frames of the runtime"},
 	{name: "StressLog"},
-	{name: "SyncBlock", implemented: []string{"1", "c1"}, types: "SyncBlock SyncTableEntry SyncBlockCache",
+	{name: "SyncBlock", implemented: []string{"1", "c1"}, unnamed: true, types: "SyncBlock SyncTableEntry SyncBlockCache",
 		globals: "SyncBlockCache SyncTableEntries", gives: "locks that have a sync block"},
 	{name: "Thread", implemented: []string{"1", "c1"},
 		types:   "Thread ThreadStore RuntimeThreadLocals EEAllocContext ThreadLocalData InFlightTLSData GCFrame",
@@ -92,12 +96,12 @@ var contracts = []contract{
 // A ContractState describes a contract of a descriptor.
 type ContractState struct {
 	Name        string
-	Version     string // in the process
+	Version     string // in the process; empty if the descriptor describes what rests on the contract without naming it
 	Implemented bool   // whether sosgo reads this version of it
 	Gives       string // what rests on the contract; empty if sosgo reads nothing by it
 }
 
-// Contracts lists the contracts of the merged descriptors, by name.
+// Contracts lists the contracts of the merged descriptors and those that a descriptor fails to name, by name.
 func (l *Layout) Contracts() []ContractState {
 	out := make([]ContractState, 0, len(l.contracts))
 	for _, name := range slices.Sorted(maps.Keys(l.contracts)) {
@@ -141,35 +145,103 @@ func (p *Part) formats() map[string]json.RawMessage {
 	return out
 }
 
-// refuse records the types and globals of p's contracts whose version is not implemented. No part supplies them then.
+// Join makes the contracts of each part those of all: a descriptor and its sub-descriptors are one. Call it before the parts are used.
+func Join(parts []*Part) {
+	listed := map[string]bool{}
+	for _, p := range parts {
+		for name := range p.contracts {
+			listed[name] = true
+		}
+	}
+	for _, p := range parts {
+		p.listed = listed
+	}
+}
+
+// lists reports whether p, or a descriptor that belongs to it, has a contract's version.
+func (p *Part) lists(contract string) bool {
+	_, own := p.contracts[contract]
+	return own || p.listed[contract]
+}
+
+// numbered reports whether versions of contracts are numbers, as in .NET 9, 10 and the first previews of 11.
+func (p *Part) numbered() bool {
+	if p.version == descriptorVersions {
+		return false
+	}
+	for _, v := range p.contracts {
+		if strings.HasPrefix(v, "c") {
+			return false
+		}
+	}
+	return true
+}
+
+// describes reports whether p has a type or global that rests on c.
+func (p *Part) describes(c *contract) bool {
+	for t := range strings.FieldsSeq(c.types) {
+		if _, ok := p.types[t]; ok {
+			return true
+		}
+	}
+	for g := range strings.FieldsSeq(c.globals) {
+		if _, ok := p.globals[g]; ok {
+			return true
+		}
+	}
+	typ, field, _ := strings.Cut(c.sign, ".")
+	_, ok := p.types[typ].fields[field]
+	return ok
+}
+
+// refuse records what rests on contracts of p whose version is not implemented, or that p describes without naming them. No part
+// supplies it then.
 func (l *Layout) refuse(p *Part) {
-	for name, version := range p.contracts {
-		c := contractNamed(name)
-		if c == nil || slices.Contains(c.implemented, version) {
-			continue
-		}
-		reason := &RefusedError{Contract: name, Version: version, Implemented: c.implemented}
-		l.refused["contract "+name] = reason
-		for t := range strings.FieldsSeq(c.types) {
-			l.refused[t] = reason
-		}
-		for g := range strings.FieldsSeq(c.globals) {
-			l.refused["global "+g] = reason
+	for i := range contracts {
+		c := &contracts[i]
+		version, listed := p.contracts[c.name]
+		switch {
+		case listed && slices.Contains(c.implemented, version):
+		case listed, p.contracts != nil && !p.lists(c.name) && p.describes(c) && !(c.unnamed && p.numbered()):
+			l.refuseContract(c, version)
 		}
 	}
 	maps.Copy(l.refused, p.doubts)
 }
 
+func (l *Layout) refuseContract(c *contract, version string) {
+	reason := &RefusedError{Contract: c.name, Version: version, Implemented: c.implemented}
+	if version == "" {
+		l.contracts[c.name] = ""
+	}
+	l.refused["contract "+c.name] = reason
+	for t := range strings.FieldsSeq(c.types) {
+		l.refused[t] = reason
+	}
+	for g := range strings.FieldsSeq(c.globals) {
+		l.refused["global "+g] = reason
+	}
+	for _, version := range c.constants {
+		for constant := range version {
+			l.refused["constant "+constant] = reason
+		}
+	}
+}
+
 // Refused returns why nothing that rests on a contract is read, nil if it is.
 func (l *Layout) Refused(contract string) error { return l.refused["contract "+contract] }
 
-// A RefusedError is about a contract whose version sosgo does not read.
+// A RefusedError is about a contract whose version sosgo does not read, or does not know.
 type RefusedError struct {
-	Contract, Version string
-	Implemented       []string
+	Contract    string
+	Version     string // empty if the descriptor does not name the contract
+	Implemented []string
 }
 
 func (e *RefusedError) Error() string {
+	if e.Version == "" {
+		return fmt.Sprintf("the contract descriptor describes structures of contract %s and does not have its version", e.Contract)
+	}
 	return fmt.Sprintf("contract %s has version %s, and sosgo reads %s", e.Contract, e.Version, strings.Join(e.Implemented, ", "))
 }
 

@@ -44,7 +44,7 @@ type Layout struct {
 	vtables   map[string]Global
 	constants map[string]constant
 	contracts map[string]string
-	refused   map[string]error // types, members, "global X" and "contract X" that are not believed -> why
+	refused   map[string]error // types, members, "global X", "constant X" and "contract X" that are not believed -> why
 	unplaced  map[string]error // globals in slots without a proved place
 	sources   []string
 }
@@ -142,7 +142,7 @@ func (b *Builder) Add(p *Part, at Addresses) {
 	}
 	for _, constants := range [...]map[string]json.RawMessage{p.formats(), p.constants} {
 		for name, raw := range constants {
-			if _, have := l.constants[name]; !have {
+			if _, have := l.constants[name]; !have && l.refused["constant "+name] == nil {
 				l.constants[name] = constant{raw, src}
 			}
 		}
@@ -272,7 +272,7 @@ func (l *Layout) Text(name string) (string, error) {
 func (l *Layout) Constant(name string, v any) error {
 	c, ok := l.constants[name]
 	if !ok {
-		return &Error{Type: "constant " + name}
+		return &Error{Type: "constant " + name, Reason: l.refused["constant "+name]}
 	}
 	if err := json.Unmarshal(c.raw, v); err != nil {
 		return target.Corruptf("layout constant %s: %w", name, err)

@@ -30,7 +30,8 @@ type Part struct {
 	globals   map[string]partGlobal
 	vtables   map[string]int // class -> slot
 	constants map[string]json.RawMessage
-	contracts map[string]string
+	contracts map[string]string            // nil for a table
+	listed    map[string]bool              // the contracts of all descriptors that belong together
 	subs      map[string]int               // sub-descriptor -> index into the pointer data
 	unknown   []string                     // keys that ParseDescriptor passed over
 	doubts    map[string]error             // types that can't be as the descriptor has them, and members whose place is unknown -> why

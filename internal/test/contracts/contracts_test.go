@@ -211,36 +211,96 @@ func TestContracts(t *testing.T) {
 // reading is as before.
 func TestUnknownVersion(t *testing.T) {
 	each(t, func(t *testing.T, p *tiny, r *reading) {
-		contracts := p.Main.Contracts
-		if r.contract == "GC" {
-			contracts = p.GC.Contracts
-		}
+		contracts := p.contractsWith(r.contract)
 		contracts[r.contract] = p.version("c99", 99)
-		words := fmt.Sprintf("contract %s has version %v", r.contract, contracts[r.contract])
-		rt, d, err := p.open(t)
-		if r.contract == "RuntimeTypeSystem" || r.contract == "Object" {
-			require.ErrorIs(t, err, target.ErrUnsupported)
-			require.ErrorContains(t, err, words)
+		p.lacks(t, r, fmt.Sprintf("contract %s has version %v", r.contract, contracts[r.contract]))
+	})
+}
+
+// TestUnnamedContract takes a contract out of the descriptor's list and leaves its types there. That is as an unknown version, but for
+// a contract that descriptors with numbers do not name.
+func TestUnnamedContract(t *testing.T) {
+	each(t, func(t *testing.T, p *tiny, r *reading) {
+		delete(p.contractsWith(r.contract), r.contract)
+		if p.Numbered && r.contract == "SyncBlock" {
+			rt, d, err := p.open(t)
+			require.NoError(t, err)
+			got, err := r.read(p, rt, d)
+			require.NoError(t, err)
+			assert.Equal(t, p.symbols(r.want), got)
 			return
 		}
+		p.lacks(t, r, fmt.Sprintf("the contract descriptor describes structures of contract %s and does not have its version", r.contract))
+	})
+}
+
+// TestUnnamedFormats takes contracts that have no types out of the list: the formats that they are about.
+func TestUnnamedFormats(t *testing.T) {
+	for contract, f := range map[string]dac.Feature{"DebugInfo": dac.FeatureVariables, "GCInfo": dac.FeatureCodeReferences} {
+		p := newTiny(false)
+		delete(p.Main.Contracts, contract)
+		rt, _, err := p.open(t)
 		require.NoError(t, err)
-		for i := range readings {
-			other := &readings[i]
-			if p.Numbered && other.from11 {
-				continue
-			}
-			got, err := other.read(p, rt, d)
-			switch {
-			case other.contract == r.contract, other.needs == r.contract:
-				require.True(t, layout.IsRefused(err), "%s: %v", other.name, err)
-				require.ErrorIs(t, err, target.ErrUnsupported)
-				require.ErrorContains(t, err, words)
-			default:
-				assert.NoError(t, err, "%s without %s", other.name, r.contract)
-				assert.Equal(t, p.symbols(other.want), got, "%s without %s", other.name, r.contract)
+		require.True(t, layout.IsRefused(rt.Check(f)), contract)
+		require.ErrorContains(t, rt.Check(f), "contract "+contract)
+		unnamed := 0
+		for _, c := range rt.Contracts() {
+			if c.Name == contract {
+				unnamed++
+				assert.Equal(t, "", c.Version)
+				assert.False(t, c.Implemented)
 			}
 		}
-	})
+		assert.Equal(t, 1, unnamed, "%s is in the list of contracts", contract)
+		if contract == "DebugInfo" {
+			info, err := code.Of(rt).MethodAt(target.Addr(p.code + 4))
+			require.NoError(t, err)
+			_, err = code.Of(rt).ILMap(info)
+			require.True(t, layout.IsRefused(err), "%v", err)
+			require.ErrorContains(t, err, "contract DebugInfo")
+		}
+
+		p = newTiny(true)
+		delete(p.Main.Contracts, contract)
+		rt, _, err = p.open(t)
+		require.NoError(t, err)
+		assert.NoError(t, rt.Check(f), "10 does not name %s", contract)
+	}
+}
+
+// contractsWith returns the list of the descriptor that has a contract.
+func (p *tiny) contractsWith(contract string) map[string]any {
+	if contract == "GC" {
+		return p.GC.Contracts
+	}
+	return p.Main.Contracts
+}
+
+// lacks checks that a process lacks a contract: what rests on it is refused with words, and each other reading is as before.
+func (p *tiny) lacks(t *testing.T, r *reading, words string) {
+	rt, d, err := p.open(t)
+	if r.contract == "RuntimeTypeSystem" || r.contract == "Object" {
+		require.ErrorIs(t, err, target.ErrUnsupported)
+		require.ErrorContains(t, err, words)
+		return
+	}
+	require.NoError(t, err)
+	for i := range readings {
+		other := &readings[i]
+		if p.Numbered && other.from11 {
+			continue
+		}
+		got, err := other.read(p, rt, d)
+		switch {
+		case other.contract == r.contract, other.needs == r.contract:
+			require.True(t, layout.IsRefused(err), "%s: %v", other.name, err)
+			require.ErrorIs(t, err, target.ErrUnsupported)
+			require.ErrorContains(t, err, words)
+		default:
+			assert.NoError(t, err, "%s without %s", other.name, r.contract)
+			assert.Equal(t, p.symbols(other.want), got, "%s without %s", other.name, r.contract)
+		}
+	}
 }
 
 // TestMissingType takes the types of a contract out of the descriptor of .NET 11, which no table replaces.

@@ -198,6 +198,9 @@ func contracts(p *report.Page, list []answer.Contract, all bool) {
 	read, refused := 0, 0
 	for _, c := range list {
 		switch {
+		case c.Gives != "" && !c.Implemented && c.Version == "":
+			refused++
+			fact(p, "", "contract %s: the descriptor does not have its version; unavailable: %s", c.Name, c.Gives)
 		case c.Gives != "" && !c.Implemented:
 			refused++
 			fact(p, "", "contract %s: version %s is not implemented; unavailable: %s", c.Name, c.Version, c.Gives)
