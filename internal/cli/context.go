@@ -178,6 +178,17 @@ func (c *Context) Addresses() (out []target.Addr) {
 	return out
 }
 
+// ChangeAddresses replaces each address that was given as an argument or option by what to returns for it.
+func (c *Context) ChangeAddresses(to func(target.Addr) target.Addr) {
+	options, args := c.Command.Declares()
+	for i := range args {
+		c.own.change(&args[i].param, to)
+	}
+	for i := range options {
+		c.own.change(&options[i].param, to)
+	}
+}
+
 // FindObjects replaces each expression, register or name that stands for an address by what find returns.
 func (c *Context) FindObjects(find func(text string, arg *Arg) (Object, error)) error {
 	for i := range c.own.args {

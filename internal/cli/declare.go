@@ -381,6 +381,29 @@ func addresses(values []any) (out []target.Addr) {
 	return out
 }
 
+// change replaces each address of a parameter by what to returns for it.
+func (b *binding) change(p *param, to func(target.Addr) target.Addr) {
+	field := reflect.Indirect(b.into.FieldByIndex(p.index))
+	switch {
+	case !b.given[p.Name] || b.words[p.Name] != "":
+	case p.Many:
+		for i := range field.Len() {
+			changeAddress(field.Index(i), to)
+		}
+	default:
+		changeAddress(field, to)
+	}
+}
+
+func changeAddress(field reflect.Value, to func(target.Addr) target.Addr) {
+	switch v := field.Addr().Interface().(type) {
+	case *target.Addr:
+		*v = to(*v)
+	case *Object:
+		v.Addr = to(v.Addr)
+	}
+}
+
 // registers are the names that stand for addresses, where they are no hexadecimal numbers.
 var registers = regexp.MustCompile(`^(?i:@\w+|[re]?(?:ip|sp|bp)|[re](?:ax|bx|cx|dx|si|di)|r[89]|r1[0-5]|x\d{1,2}|pc|lr|fp)$`)
 

@@ -110,6 +110,9 @@ func explained(c *cli.Context, run func() (report.Answer, error)) (report.Answer
 	if err := c.FindObjects(func(text string, arg *cli.Arg) (cli.Object, error) { return objectOf(c, text, arg) }); err != nil {
 		return report.Answer{}, err
 	}
+	if c.Dump() != nil {
+		c.ChangeAddresses(func(a target.Addr) target.Addr { return unsigned(c, a) })
+	}
 	given := c.Addresses()
 	out, err := run()
 	if err == nil || len(given) == 0 {
@@ -130,6 +133,25 @@ func explained(c *cli.Context, run func() (report.Answer, error)) (report.Answer
 		}
 	}
 	return out, err
+}
+
+// unsigned returns the address that a means: without the signature of a code pointer (pointer authentication), by the bits that hold
+// signatures in the process. An address that has memory means itself.
+func unsigned(c *cli.Context, a target.Addr) target.Addr {
+	t := Dump(c).Target()
+	pointers := target.Registers{Arch: t.Platform().Arch}
+	if p, err := pointers.Arch.Processor(); err != nil || p.CodeBits == 0 {
+		return a
+	}
+	if threads := t.Threads(); len(threads) > 0 {
+		pointers.Signature = threads[0].Registers.Signature // the same in all threads
+	}
+	to := pointers.Code(uint64(a))
+	if to == a || target.Available(t, a, 1) {
+		return a
+	}
+	c.Warn(fmt.Errorf("%v has the signature of a code pointer (pointer authentication): the answer is about %v", a, to))
+	return to
 }
 
 // askOwner asks the runtime that the address belongs to, and warns of that: an address means one thing in a process,
