@@ -23,7 +23,7 @@ func TestVectorVariable(t *testing.T) {
 			Location: codeinfo.Location{Kind: codeinfo.LocRegisterFloat, Reg: codeinfo.XMM0 + 8}}
 		bits, err := v.vector()
 		require.NoError(t, err)
-		assert.EqualValues(t, 0x400c000000000000, bits)
+		assert.EqualValues(t, uint64(0x400c000000000000), bits)
 		v.elem = metadata.ElementValueType
 		_, err = v.vector()
 		assert.ErrorIs(t, err, target.ErrUnsupported)

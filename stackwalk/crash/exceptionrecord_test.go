@@ -111,7 +111,7 @@ func TestNestedRecords(t *testing.T) {
 	require.Len(t, list, 2)
 	assert.Equal(t, []uint64{1, 0x10}, list[0].Parameters)
 	assert.EqualValues(t, 0x401000, list[0].Address)
-	assert.EqualValues(t, codeCPP, list[1].Code)
+	assert.EqualValues(t, uint32(codeCPP), list[1].Code)
 
 	m.b = recordBytes(codeAccess, 0, 0x5000)
 	list, err = nestedRecords(m, &target.Exception{Record: 0x5000})

@@ -16,5 +16,5 @@ func TestRecordNumbers(t *testing.T) {
 	}
 	r, err := parseRecord([]byte(`{"thread":"0xffffffff","reason":"2"}`))
 	assert.NoError(t, err)
-	assert.EqualValues(t, 0xffffffff, r.Thread)
+	assert.EqualValues(t, uint32(0xffffffff), r.Thread)
 }

@@ -6,6 +6,7 @@ package testdump
 
 import (
 	"slices"
+	"strconv"
 	"sync"
 	"testing"
 
@@ -30,7 +31,8 @@ func Address(v any) target.Addr { return testcase.Address(v) }
 func (d *Dump) Options() sosgo.Options { return options(d.Case) }
 
 func options(c *testcase.Case) sosgo.Options {
-	o := sosgo.Options{NoLocalFiles: true}
+	// All dumps of the corpus stay open. Their mappings do not fit into 32 bits.
+	o := sosgo.Options{NoLocalFiles: true, NoMmap: strconv.IntSize == 32 && !testing.Short()}
 	if c.Modules != "" {
 		o.Modules = []string{c.Modules}
 	}
