@@ -5,8 +5,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/settings"
+	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/export"
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/graph/leaks"
@@ -174,6 +177,94 @@ func (v *View) Finalizers(ctx context.Context, o ...heap.FinalizerOptions) (*ans
 		}
 		return h.ListFinalizers(option(o))
 	})
+}
+
+// GC describes the garbage collector: its settings, what it was doing, what it counted, the sizes of the generations, and what each thread has
+// allocated. What could not be read is in the answer's list Absent, so that an answer without a heap has the rest.
+func (v *View) GC(ctx context.Context) (*answer.GC, error) {
+	return ask(ctx, v, func(q *question) (*answer.GC, error) {
+		rt, err := q.Runtime()
+		if err != nil {
+			return nil, err
+		}
+		out, err := heap.DescribeGC(rt, q.dump.file)
+		if err != nil {
+			return nil, err
+		}
+		if s, err := q.SettingsReader(); err != nil {
+			out.Lacks("settings in runtimeconfig.json", err)
+		} else {
+			properties, err := s.Properties(&out.Gaps)
+			out.Lacks("settings in runtimeconfig.json", err)
+			environment, err := q.dump.environment()
+			out.Lacks("settings in the environment", err)
+			out.Settings = settings.GCSettings(environment, properties)
+		}
+		q.allocated(rt, out)
+		return out, q.collections(out)
+	})
+}
+
+// collections adds what the heap knows about the collector. The error is the context's.
+func (q *question) collections(out *answer.GC) error {
+	h, err := q.objectHeap()
+	if err != nil {
+		out.Lacks("sizes of the generations", err)
+		return nil
+	}
+	if err := h.DescribeSizes(q.ctx, out, q.scanning("measuring the generations", heap.ScanOptions{})); err != nil {
+		if q.ctx.Err() != nil {
+			return q.ctx.Err()
+		}
+		out.Lacks("sizes of the generations", err)
+	}
+	s, err := q.SettingsReader()
+	if err == nil {
+		err = s.Collections(q.ctx, h, q.scanning("looking for figures of collections", heap.ScanOptions{}), out)
+	}
+	if q.ctx.Err() != nil {
+		return q.ctx.Err()
+	}
+	out.Lacks("figures of collections", err)
+	return nil
+}
+
+// allocated adds what the threads allocated, and which of them was stopping the others.
+func (q *question) allocated(rt *dac.Runtime, out *answer.GC) {
+	list, err := q.Threads()
+	out.Lacks("threads", err)
+	var lost error
+	for i := range list {
+		t := &list[i]
+		if t.Managed == nil || t.Managed.State&dac.ThreadDead != 0 {
+			continue
+		}
+		row := answer.ThreadAllocated{Thread: t.Describe(&out.Gaps)}
+		if t.Managed.GC {
+			suspender := row.Thread
+			out.State.Suspender = &suspender
+		}
+		n, err := rt.AllocatedBytes(t.Managed)
+		row.Allocated = answer.Of(n, err)
+		lost = cmp.Or(lost, err)
+		if c := t.Managed.AllocContext; c.Limit >= c.Pointer {
+			row.Left = uint64(c.Limit - c.Pointer)
+		}
+		out.Left.Value += row.Left
+		out.Threads = append(out.Threads, row)
+	}
+	if out.Lacks("bytes that threads allocated", lost); err != nil {
+		out.Left.Err = err
+	}
+	slices.SortStableFunc(out.Threads, func(a, b answer.ThreadAllocated) int { return cmp.Compare(b.Allocated.Value, a.Allocated.Value) })
+	if out.State.Suspender == nil {
+		return
+	}
+	for i := range list {
+		if t := &list[i]; t.Managed != nil && t.Managed.Cooperative && !t.Managed.GC {
+			out.State.Waited = append(out.State.Waited, t.Describe(&out.Gaps))
+		}
+	}
 }
 
 // HeapMap draws the heap in cells. With live it marks what is unreachable.

@@ -169,6 +169,10 @@ var viewCalls = map[string]call{
 		s, err := v.HostingReader()
 		return said(s != nil, err)
 	},
+	"SettingsReader": func(_ *sosgo.Dump, v *sosgo.View, _ string) any {
+		s, err := v.SettingsReader()
+		return said(s != nil, err)
+	},
 	"SQLPoolReader": func(_ *sosgo.Dump, v *sosgo.View, _ string) any {
 		s, err := v.SQLPoolReader()
 		return said(s != nil, err)

@@ -2,12 +2,14 @@ package sosgo
 
 import (
 	"context"
+	"fmt"
 	"iter"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/image"
+	"github.com/sosgo/sosgo/target"
 )
 
 // ImageOptions choose images of the process.
@@ -64,4 +66,12 @@ func (v *View) EEVersion(ctx context.Context) (*answer.EEVersion, error) {
 		h, err := q.heap()
 		return heap.Version(q.inst, h, err), nil
 	})
+}
+
+// environment lists the environment variables of the process as NAME=VALUE.
+func (d *Dump) environment() ([]string, error) {
+	if list := d.orNone().file.Environment(); len(list) > 0 {
+		return list, nil
+	}
+	return nil, fmt.Errorf("environment of the process: %w", target.ErrNotInDump)
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/app/hosting"
 	"github.com/sosgo/sosgo/app/locks"
+	"github.com/sosgo/sosgo/app/settings"
 	"github.com/sosgo/sosgo/app/sqlpools"
 	"github.com/sosgo/sosgo/app/tasks"
 	"github.com/sosgo/sosgo/app/threadpool"
@@ -57,6 +58,7 @@ type View struct {
 	web     lazy.Value[*web.Reader]
 	sql     lazy.Value[*sqlpools.Reader]
 	hosting lazy.Value[*hosting.Reader]
+	setting lazy.Value[*settings.Reader]
 }
 
 // View returns the view of a runtime of the process: its number in Runtimes, or
@@ -253,6 +255,14 @@ func (v *View) HostingReader() (*hosting.Reader, error) {
 	return shaped(v, &v.hosting, func(b *shapes.Binder) (*hosting.Reader, error) {
 		c, err := v.Collections()
 		return hosting.New(b, c), err
+	})
+}
+
+// SettingsReader reads how the process was configured.
+func (v *View) SettingsReader() (*settings.Reader, error) {
+	return shaped(v, &v.setting, func(b *shapes.Binder) (*settings.Reader, error) {
+		c, err := v.Collections()
+		return settings.New(b, c), err
 	})
 }
 

@@ -423,7 +423,8 @@ func (r *nativeAOT) readThreads() (threadList, error) {
 		t := Thread{Addr: at, OSID: r.osID(at, rd.U64(r.thread.ID)), LockCount: ^uint32(0), Unknown: r.Check(FeatureThreadFacts)}
 		next := rd.Ptr(r.thread.Next)
 		if err = rd.Err; err == nil {
-			t.AllocContext, err = r.allocContextAt(at + target.Addr(r.thread.Alloc))
+			t.allocAt = at + target.Addr(r.thread.Alloc)
+			t.AllocContext, err = r.allocContextAt(t.allocAt)
 			r.readThrown(&t)
 			l.threads = append(l.threads, t)
 		}

@@ -296,8 +296,10 @@ type offsets struct {
 		GC int `layout:"GCAllocationContext"`
 	} `struct:"EEAllocContext,optional"`
 	GCAlloc struct {
-		Pointer int `layout:"Pointer"`
-		Limit   int `layout:"Limit"`
+		Pointer  int `layout:"Pointer"`
+		Limit    int `layout:"Limit"`
+		Bytes    int `layout:"AllocBytes,optional"`
+		BytesLoh int `layout:"AllocBytesLoh,optional"`
 	} `struct:"GCAllocContext"`
 	ExceptionInfo struct {
 		Previous int `layout:"PreviousNestedInfo"`

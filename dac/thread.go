@@ -2,6 +2,7 @@ package dac
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/sosgo/sosgo/internal/layout"
 	"github.com/sosgo/sosgo/internal/limits"
@@ -33,6 +34,7 @@ type Thread struct {
 	Domain          target.Addr
 	LockCount       uint32 // 0xffffffff if the runtime no longer counts
 	AllocContext    AllocContext
+	allocAt         target.Addr  // where it is, 0 if there is none
 	Stack           target.Range // the runtime's bounds; empty before the thread ran
 	Frame           target.Addr  // first explicit frame
 	TEB             target.Addr  // Windows
@@ -164,7 +166,10 @@ func (r *Runtime) readThread(a target.Addr) (Thread, error) {
 	t.ExInfo = tracker
 	r.lastThrown(&t, thrown)
 	var err error
-	if t.AllocContext, err = r.allocContext(a); err != nil {
+	if t.allocAt, err = r.allocContextOf(a); err == nil && t.allocAt != 0 {
+		t.AllocContext, err = r.allocContextAt(t.allocAt)
+	}
+	if err != nil {
 		return t, fmt.Errorf("Thread %016x: allocation context: %w", uint64(a), err)
 	}
 	return t, nil
@@ -188,21 +193,21 @@ func (r *Runtime) lastThrown(t *Thread, handle target.Addr) {
 	}
 }
 
-// allocContext returns the allocation context of the Thread at a, from the Thread itself or from the runtime's thread
-// locals that it points to.
-func (r *Runtime) allocContext(a target.Addr) (AllocContext, error) {
-	at := a + target.Addr(max(r.off.Thread.Alloc, 0))
-	if r.off.Thread.Alloc == layout.Absent {
-		locals, err := r.ptr(a, r.off.Thread.Locals, "Thread.RuntimeThreadLocals")
-		if err != nil || locals == 0 {
-			return AllocContext{}, err // a dead thread has no thread locals
-		}
-		at = locals + target.Addr(r.off.ThreadLocals.Alloc)
-		if r.off.EEAlloc.GC != layout.Absent {
-			at += target.Addr(r.off.EEAlloc.GC)
-		}
+// allocContextOf returns the address of the allocation context of the Thread at a: in the Thread itself, or in the runtime's thread
+// locals that it points to. It is 0 for a dead thread, which has no thread locals.
+func (r *Runtime) allocContextOf(a target.Addr) (target.Addr, error) {
+	if r.off.Thread.Alloc != layout.Absent {
+		return a + target.Addr(r.off.Thread.Alloc), nil
 	}
-	return r.allocContextAt(at)
+	locals, err := r.ptr(a, r.off.Thread.Locals, "Thread.RuntimeThreadLocals")
+	if err != nil || locals == 0 {
+		return 0, err
+	}
+	at := locals + target.Addr(r.off.ThreadLocals.Alloc)
+	if r.off.EEAlloc.GC != layout.Absent {
+		at += target.Addr(r.off.EEAlloc.GC)
+	}
+	return at, nil
 }
 
 // AllocContexts returns the readable allocation contexts of all threads, and the first error.
@@ -230,4 +235,30 @@ func (r *Runtime) allocContextAt(at target.Addr) (AllocContext, error) {
 	rd := layout.Reader{Mem: r.mem, Base: at}
 	c := AllocContext{Pointer: rd.Ptr(r.off.GCAlloc.Pointer), Limit: rd.Ptr(r.off.GCAlloc.Limit)}
 	return c, rd.Err
+}
+
+// AllocatedBytes returns how many bytes a thread has allocated since it began, as GC.GetAllocatedBytesForCurrentThread counts
+// them: what it got for allocation contexts without what is left of the current one, and what it got for large and pinned
+// objects (gcinterface.h, gc_alloc_context). A dead thread has no count: the error is then target.ErrNotInDump.
+func (r *Runtime) AllocatedBytes(t *Thread) (uint64, error) {
+	r = OrNone(r)
+	if t == nil {
+		return 0, errNoThread
+	}
+	o := &r.off.GCAlloc
+	if o.Bytes == layout.Absent || o.BytesLoh == layout.Absent {
+		return 0, &layout.Error{Type: "GCAllocContext", Field: "AllocBytes"}
+	}
+	if t.allocAt == 0 {
+		return 0, fmt.Errorf("bytes that Thread %016x allocated: a thread that ended has no count: %w", uint64(t.Addr), target.ErrNotInDump)
+	}
+	rd := layout.Reader{Mem: r.mem, Base: t.allocAt}
+	small, large, next, limit := rd.U64(o.Bytes), rd.U64(o.BytesLoh), rd.Ptr(o.Pointer), rd.Ptr(o.Limit)
+	if rd.Err != nil {
+		return 0, fmt.Errorf("bytes that Thread %016x allocated: %w", uint64(t.Addr), rd.Err)
+	}
+	if left := uint64(limit - next); limit < next || left > small || small+large-left > math.MaxInt64 {
+		return 0, target.Corruptf("allocation context of Thread %016x: %#x-%#x of %d bytes", uint64(t.Addr), uint64(next), uint64(limit), small)
+	}
+	return small + large - uint64(limit-next), nil
 }

@@ -217,6 +217,14 @@ func (s *Static) Value() objects.Value {
 	return s.field.StaticValue().Value
 }
 
+// Stored returns the value in the field's memory, also where the class constructor has not run: the runtime itself sets some fields.
+func (s *Static) Stored() objects.Value {
+	if s.field == nil {
+		return (*objects.Field)(nil).At(0)
+	}
+	return s.field.StaticValue().Stored
+}
+
 // A ThreadStatic is a static field with a value for each thread, tagged `threadstatic:"t_x"`.
 type ThreadStatic struct{ field *objects.Field }
 

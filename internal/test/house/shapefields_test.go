@@ -579,6 +579,8 @@ var nameless = map[string][]string{
 
 // absent are the shapes for whose types some versions of their library have none, and why.
 var absent = map[string]string{
+	"settings.gcMemoryInfo":         "31: nothing keeps the figures of a collection",
+	"settings.gcGenerationInfo":     "31: nothing keeps the figures of a collection",
 	"collections.frozenCodes":       "31 6: frozen collections are of .NET 8 and later",
 	"collections.frozenDictionary":  "31 6: frozen collections are of .NET 8 and later",
 	"collections.frozenHashed":      "31 6: frozen collections are of .NET 8 and later",

@@ -19,5 +19,6 @@ func Commands() []cli.Command {
 		heapMapCommand(),
 		wasteCommand(),
 		diffCommand(),
+		gcCommand(),
 	)
 }

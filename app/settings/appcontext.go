@@ -1,0 +1,141 @@
+package settings
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/objects/collections"
+	"github.com/sosgo/sosgo/objects/shapes"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A Reader reads how a process was configured. It is safe for concurrent use.
+type Reader struct {
+	b     *shapes.Binder
+	items *collections.Reader
+}
+
+// New returns a Reader that binds types with b.
+func New(b *shapes.Binder, c *collections.Reader) *Reader { return &Reader{b, c} }
+
+// appContext has the properties that the host gave the runtime, with those of runtimeconfig.json, and the switches that the program asked for.
+type appContext struct {
+	_        shapes.Type   `of:"System.AppContext"`
+	Data     shapes.Static `static:"s_dataStore"`
+	Switches shapes.Static `static:"s_switches,optional"`
+}
+
+// Properties lists the properties of AppContext by name: what runtimeconfig.json has under configProperties, and what the host added. A
+// property that can't be read is noted in g. The error is why there are none.
+func (r *Reader) Properties(g *answer.Gaps) ([]answer.NamedValue, error) {
+	return r.appContext(g, "properties of AppContext", func(a *appContext) *shapes.Static { return &a.Data })
+}
+
+// Switches lists the switches of AppContext that the program set or asked for, by name.
+func (r *Reader) Switches(g *answer.Gaps) ([]answer.NamedValue, error) {
+	return r.appContext(g, "switches of AppContext", func(a *appContext) *shapes.Static { return &a.Switches })
+}
+
+func (r *Reader) appContext(g *answer.Gaps, what string, field func(*appContext) *shapes.Static) ([]answer.NamedValue, error) {
+	list := []answer.NamedValue{}
+	for a, err := range shapes.Loaded[appContext](r.b) {
+		var o objects.Object
+		if err == nil && !field(a).Has() {
+			return list, nil
+		}
+		if err == nil {
+			o, err = valueOf(field(a)).Object()
+		}
+		if errors.Is(err, objects.ErrNotInitialised) || err == nil && o.Addr == 0 {
+			return list, nil // nothing was set, or asked for
+		}
+		var c *collections.Collection
+		if err == nil {
+			c, err = r.items.Of(o)
+		}
+		if err != nil {
+			return list, fmt.Errorf("%s: %w", what, err)
+		}
+		for i, err := range c.Items() {
+			if err != nil {
+				g.Note(fmt.Errorf("%s: %w", what, err))
+				continue
+			}
+			list = append(list, r.pair(g, i))
+			if len(list) == limits.Settings {
+				g.Note(target.Corruptf("%s: more than %d", what, limits.Settings))
+				break
+			}
+		}
+		slices.SortStableFunc(list, func(a, b answer.NamedValue) int { return cmp.Compare(a.Name, b.Name) })
+		return list, nil
+	}
+	return nil, fmt.Errorf("%s: System.AppContext is not loaded: %w", what, target.ErrNotInDump)
+}
+
+// valueOf returns the value of a static field that the runtime may have set before the class constructor ran, as AppContext.Setup does.
+func valueOf(s *shapes.Static) objects.Value {
+	v := s.Value()
+	if stored := s.Stored(); errors.Is(v.Err(), objects.ErrNotInitialised) && stored.Err() == nil && !stored.IsNull() {
+		return stored
+	}
+	return v
+}
+
+// pair returns an entry of a dictionary from names to values. A string is its text, anything else what a line of it shows.
+func (r *Reader) pair(g *answer.Gaps, i collections.Item) answer.NamedValue {
+	name, err := i.Key.Text(limits.RequestText)
+	if err != nil {
+		g.Note(err)
+		name = answer.Absent(err)
+	}
+	return answer.NamedValue{Name: name, Value: r.text(g, i.Value)}
+}
+
+// text returns a value as text.
+func (r *Reader) text(g *answer.Gaps, v objects.Value) answer.Text {
+	o, err := v.Object()
+	if err == nil && o.Addr == 0 {
+		return answer.Text{}
+	}
+	if err == nil && o.Type.IsString() {
+		return g.Text(o.Text(limits.SettingText))
+	}
+	if err := v.Err(); err != nil {
+		return g.Text("", err)
+	}
+	return answer.Text{S: v.Plain(limits.RequestText)}
+}
+
+// A variable is an environment variable of the process.
+type variable struct{ name, value string }
+
+// variables splits NAME=VALUE. On Windows hidden variables begin with an equals sign.
+func variables(list []string) []variable {
+	out := make([]variable, 0, len(list))
+	for _, v := range list {
+		if at := strings.IndexByte(v[min(1, len(v)):], '='); at >= 0 {
+			out = append(out, variable{v[:at+1], v[at+2:]}) // at is counted from the second byte
+		}
+	}
+	return out
+}
+
+// runtimePrefixes begin the names of environment variables that configure the runtime, the one that counts first (clrconfignative.h).
+var runtimePrefixes = [...]string{"DOTNET_", "COMPlus_"}
+
+// runtimeSetting returns the name of a variable without its prefix, and the rank of that.
+func runtimeSetting(name string) (rest string, rank int, ok bool) {
+	for i, p := range runtimePrefixes {
+		if len(name) > len(p) && strings.EqualFold(name[:len(p)], p) {
+			return name[len(p):], i, true
+		}
+	}
+	return "", 0, false
+}

@@ -1,0 +1,155 @@
+package settings
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/absent"
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/internal/ticks"
+	"github.com/sosgo/sosgo/objects/shapes"
+)
+
+// gcNames are the settings of the collector by the name of their variable and that of their property, where they differ (gcconfig.h).
+// Others have the same name in both, after gc or GC and System.GC.
+var gcNames = []struct{ variable, property string }{
+	{"gcServer", "System.GC.Server"}, {"gcConcurrent", "System.GC.Concurrent"}, {"GCHighMemPercent", "System.GC.HighMemoryPercent"},
+	{"GCgen0size", "System.GC.Gen0Size"}, {"GCgen1size", "System.GC.Gen1Size"},
+}
+
+// propertyPrefix begins the properties of the collector.
+const propertyPrefix = "System.GC."
+
+// settingOfVariable returns the name of a setting of the collector by that of its variable without the prefix. ok is false for others.
+func settingOfVariable(name string) (setting string, ok bool) {
+	for _, n := range gcNames {
+		if strings.EqualFold(n.variable, name) {
+			return strings.TrimPrefix(n.property, propertyPrefix), true
+		}
+	}
+	if len(name) > 2 && strings.EqualFold(name[:2], "gc") {
+		return name[2:], true
+	}
+	return "", false
+}
+
+// GCSettings lists the settings of the collector in environment variables, each NAME=VALUE, and in properties of AppContext, by name.
+func GCSettings(environment []string, properties []answer.NamedValue) []answer.GCSetting {
+	out := []answer.GCSetting{}
+	rank := map[string]int{} // by setting, lower-case: what counts
+	ranks := []int{}
+	add := func(s answer.GCSetting, r int) {
+		key := strings.ToLower(s.Name)
+		if best, ok := rank[key]; !ok || r < best {
+			rank[key] = r
+		}
+		out, ranks = append(out, s), append(ranks, r)
+	}
+	for _, v := range variables(environment) {
+		if rest, r, ok := runtimeSetting(v.name); ok {
+			if name, ok := settingOfVariable(rest); ok {
+				add(answer.GCSetting{Name: name, Value: v.value, Source: answer.SettingOfEnvironment, Key: v.name}, r)
+			}
+		}
+	}
+	for _, p := range properties {
+		if name, ok := strings.CutPrefix(p.Name, propertyPrefix); ok && name != "" {
+			add(answer.GCSetting{Name: name, Value: p.Value.String(), Source: answer.SettingOfRuntimeConfig, Key: p.Name}, len(runtimePrefixes))
+		}
+	}
+	for i := range out {
+		out[i].Unused = ranks[i] > rank[strings.ToLower(out[i].Name)]
+	}
+	slices.SortStableFunc(out, func(a, b answer.GCSetting) int {
+		return cmp.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name))
+	})
+	return out
+}
+
+// gcMemoryInfo has the figures of one collection. Up to .NET Core 3.1 nothing keeps them.
+type gcMemoryInfo struct {
+	_              shapes.Type `of:"System.GCMemoryInfoData"`
+	Index          shapes.Int  `field:"_index"`
+	Generation     shapes.Int  `field:"_generation"`
+	Compacted      shapes.Int  `field:"_compacted"`
+	Concurrent     shapes.Int  `field:"_concurrent"`
+	Pause          shapes.Int  `field:"_pauseDuration0._ticks,optional"`
+	SecondPause    shapes.Int  `field:"_pauseDuration1._ticks,optional"`
+	PauseShare     shapes.Int  `field:"_pauseTimePercentage"`
+	HeapSize       shapes.Int  `field:"_heapSizeBytes"`
+	Fragmented     shapes.Int  `field:"_fragmentedBytes"`
+	Committed      shapes.Int  `field:"_totalCommittedBytes"`
+	Promoted       shapes.Int  `field:"_promotedBytes"`
+	Pinned         shapes.Int  `field:"_pinnedObjectsCount"`
+	Finalizing     shapes.Int  `field:"_finalizationPendingCount"`
+	MemoryLoad     shapes.Int  `field:"_memoryLoadBytes"`
+	HighMemoryLoad shapes.Int  `field:"_highMemoryLoadThresholdBytes"`
+	Available      shapes.Int  `field:"_totalAvailableMemoryBytes"`
+
+	Generation0 shapes.Struct `field:"_generationInfo0,optional"`
+	Generation1 shapes.Struct `field:"_generationInfo1,optional"`
+	Generation2 shapes.Struct `field:"_generationInfo2,optional"`
+	Large       shapes.Struct `field:"_generationInfo3,optional"`
+	PinnedHeap  shapes.Struct `field:"_generationInfo4,optional"`
+}
+
+// gcGenerationInfo has what a collection did to a generation.
+type gcGenerationInfo struct {
+	_                shapes.Type `of:"System.GCGenerationInfo"`
+	Before           shapes.Int  `field:"<SizeBeforeBytes>"`
+	After            shapes.Int  `field:"<SizeAfterBytes>"`
+	FragmentedBefore shapes.Int  `field:"<FragmentationBeforeBytes>"`
+	FragmentedAfter  shapes.Int  `field:"<FragmentationAfterBytes>"`
+}
+
+// Collections adds the collections whose figures the program had asked for, also where nothing keeps them alive any more, the newest first.
+// It records what could not be read. The error is ctx's.
+func (r *Reader) Collections(ctx context.Context, h *heap.Heap, o heap.ScanOptions, out *answer.GC) error {
+	ctx = absent.Context(ctx)
+	if out == nil {
+		out = &answer.GC{}
+	}
+	in := shapes.Reading{Gaps: &out.Gaps, Binder: r.b}
+	for object, f := range shapes.OnObjects[gcMemoryInfo](ctx, in, h, o) {
+		s, x := f.Shape, f.At()
+		c := answer.GCRecord{Address: object.Addr, Index: in.IntAt(&s.Index, x), Generation: in.IntAt(&s.Generation, x), Compacted: in.BoolAt(&s.Compacted, x),
+			Concurrent: in.BoolAt(&s.Concurrent, x), PauseShare: in.IntAt(&s.PauseShare, x), HeapSize: in.IntAt(&s.HeapSize, x), Fragmented: in.IntAt(&s.Fragmented, x),
+			Committed: in.IntAt(&s.Committed, x), Promoted: in.IntAt(&s.Promoted, x), Pinned: in.IntAt(&s.Pinned, x), Finalizing: in.IntAt(&s.Finalizing, x),
+			MemoryLoad: in.IntAt(&s.MemoryLoad, x), HighMemoryLoad: in.IntAt(&s.HighMemoryLoad, x), AvailableMemory: in.IntAt(&s.Available, x)}
+		if c.Index.Err == nil && c.Index.Value <= 0 {
+			continue // no collection of that kind had happened
+		}
+		pause, second := in.IntAt(&s.Pause, x), in.IntAt(&s.SecondPause, x)
+		c.Pause = answer.Of(answer.Seconds(float64(pause.Value+second.Value)/ticks.PerSecond), cmp.Or(pause.Err, second.Err))
+		for i, g := range []*shapes.Struct{&s.Generation0, &s.Generation1, &s.Generation2, &s.Large, &s.PinnedHeap} {
+			if !g.Has() { // since .NET 11 the generations, and the pauses, are inline arrays
+				break
+			}
+			part, err := shapes.Bind[gcGenerationInfo](r.b, g.Type())
+			if err != nil {
+				in.Note(err)
+				continue
+			}
+			at := g.At(x)
+			c.Sizes = append(c.Sizes, answer.GCRecordSize{Generation: heap.Generation(i).String(), Before: in.IntAt(&part.Before, at), After: in.IntAt(&part.After, at),
+				FragmentedBefore: in.IntAt(&part.FragmentedBefore, at), FragmentedAfter: in.IntAt(&part.FragmentedAfter, at)})
+		}
+		out.Saw(uint64(max(0, c.Index.Value)))
+		if out.Recorded = append(out.Recorded, c); len(out.Recorded) >= 2*limits.CollectionRecords {
+			out.Recorded = newest(out.Recorded)
+		}
+	}
+	out.Recorded = newest(out.Recorded)
+	return ctx.Err()
+}
+
+// newest returns the newest records, one for each collection, the newest first.
+func newest(list []answer.GCRecord) []answer.GCRecord {
+	slices.SortStableFunc(list, func(a, b answer.GCRecord) int { return cmp.Compare(b.Index.Value, a.Index.Value) })
+	list = slices.CompactFunc(list, func(a, b answer.GCRecord) bool { return a.Index.Err == nil && a.Index == b.Index })
+	return list[:min(len(list), limits.CollectionRecords)]
+}
