@@ -25,6 +25,7 @@ type Reader struct {
 	sentinel       lazy.Value[target.Addr]
 	sourceSentinel lazy.Value[target.Addr]
 	actions        actionNames
+	statics        sync.Map // class and field -> *objects.Field, nil for none
 }
 
 // New returns a Reader that binds types with b.

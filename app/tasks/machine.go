@@ -22,6 +22,7 @@ type machine struct {
 	fields lazy.Value[machineFields]
 	name   lazy.Value[string]
 	awaits lazy.Value[map[int32]awaitSite]
+	called machineCalls
 	places sync.Map // state -> *answer.AsyncPlace
 }
 

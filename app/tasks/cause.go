@@ -1,0 +1,178 @@
+package tasks
+
+import (
+	"errors"
+
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/objects/shapes"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A Cause is what the object at the end of a chain of awaits waits for.
+type Cause uint8
+
+// The causes.
+const (
+	CauseUnknown      Cause = iota
+	CauseNone               // nothing: it has completed, or runs
+	CauseSemaphore          // a SemaphoreSlim
+	CauseChannelRead        // an item in a channel
+	CauseChannelWrite       // room in a channel
+	CauseChannel            // a channel; whether it reads or writes is not known by the type
+	CauseDelay              // a Task.Delay
+	CauseForever            // an infinite Task.Delay
+	CauseTick               // a PeriodicTimer
+	CausePromise            // a TaskCompletionSource
+	CauseStream             // a socket or a pipe
+	CausePool               // a worker of the thread pool, or its start
+	CauseRunning            // the end of a method that a thread runs
+	CauseTasks              // one or all of several tasks
+)
+
+// causes are those of objects by their classes, or base classes. Operations of channels before .NET 10: see sources.
+var causes = map[string]Cause{
+	"System.Threading.SemaphoreSlim+TaskNode":                                                 CauseSemaphore,
+	"System.Threading.Tasks.UnwrapPromise`1":                                                  CauseTasks,
+	"System.Threading.Tasks.Task+WhenAllPromise":                                              CauseTasks,
+	"System.Threading.Tasks.Task+WhenAllPromise`1":                                            CauseTasks,
+	"System.Threading.Tasks.Task+TwoTaskWhenAnyPromise`1":                                     CauseTasks,
+	"System.Threading.Tasks.TaskFactory+CompleteOnInvokePromise":                              CauseTasks,
+	"System.Threading.Tasks.TaskFactory+CompleteOnInvokePromise`1":                            CauseTasks,
+	"System.Net.Sockets.Socket+AwaitableSocketAsyncEventArgs":                                 CauseStream,
+	"System.IO.Pipelines.Pipe+DefaultPipeReader":                                              CauseStream,
+	"System.IO.Pipelines.Pipe+DefaultPipeWriter":                                              CauseStream,
+	"Microsoft.AspNetCore.Server.Kestrel.Transport.Sockets.Internal.SocketAwaitableEventArgs": CauseStream,
+	"System.Threading.PeriodicTimer+State":                                                    CauseTick,
+	"System.Threading.Channels.BlockedReadAsyncOperation`1":                                   CauseChannelRead,
+	"System.Threading.Channels.WaitingReadAsyncOperation":                                     CauseChannelRead,
+	"System.Threading.Channels.BlockedWriteAsyncOperation`1":                                  CauseChannelWrite,
+	"System.Threading.Channels.WaitingWriteAsyncOperation":                                    CauseChannelWrite,
+	"System.Threading.Channels.VoidAsyncOperationWithData`1":                                  CauseChannelWrite,
+	"System.Threading.Channels.AsyncOperation":                                                CauseChannel,
+	"System.Threading.Channels.AsyncOperation`1":                                              CauseChannel,
+}
+
+// CauseOf returns what the object at the end of a chain of awaits waits for.
+func (r *Reader) CauseOf(a target.Addr) (Cause, error) {
+	k, err := r.kindOf(a)
+	if err != nil {
+		return CauseUnknown, err
+	}
+	w := waiter{a, k}
+	x, m, err := r.machineIn(k, a)
+	if err != nil {
+		return CauseUnknown, err
+	}
+	if m != nil {
+		return r.causeOfMachine(m, x)
+	}
+	if c, err := r.causeOfType(k.typ); c != CauseUnknown || err != nil {
+		return c, err
+	}
+	if k.task == nil {
+		return CauseUnknown, nil
+	}
+	return r.causeOfTask(w)
+}
+
+// causeOfMachine returns the cause of a method that awaits no object.
+func (r *Reader) causeOfMachine(m *machine, x shapes.Instance) (Cause, error) {
+	state, err := m.state(x)
+	if err != nil || state < 0 {
+		return CauseNone, err
+	}
+	f, v, _, err := m.awaiter(r, x, state)
+	if err != nil || f == nil {
+		return CauseUnknown, err
+	}
+	var t *objects.Type
+	if s, structErr := v.Struct(); structErr == nil {
+		t = s.Type
+	}
+	if t == nil {
+		return CauseUnknown, nil
+	}
+	if is, err := shapes.Is[yieldAwaiter](r.b, t); is || err != nil {
+		return CausePool, err
+	}
+	return CauseUnknown, nil
+}
+
+// causeOfType looks a class and its base classes up.
+func (r *Reader) causeOfType(t *objects.Type) (Cause, error) {
+	for range limits.ParentChain {
+		name, err := r.b.Definition(t)
+		if err != nil {
+			return CauseUnknown, err
+		}
+		if c := causes[name]; c != CauseUnknown {
+			return c, nil
+		}
+		if t, err = t.Base(); t == nil || err != nil {
+			return CauseUnknown, err
+		}
+	}
+	return CauseUnknown, nil
+}
+
+// causeOfTask returns the cause of a task by its flags.
+func (r *Reader) causeOfTask(w waiter) (Cause, error) {
+	x := shapes.OfAddr(w.addr)
+	bits, err := w.kind.task.Flags.Uint(x)
+	if err != nil {
+		return CauseUnknown, err
+	}
+	flags := Flags(bits)
+	if flags.Completed() {
+		return CauseNone, nil
+	}
+	if w.kind.runtimeAsync {
+		s, err := shapes.Bind[suspendedTask](r.b, w.kind.typ)
+		if err != nil {
+			return CauseUnknown, err
+		}
+		if at, err := s.State.Addr(x); err != nil || at == 0 {
+			return CauseNone, err
+		}
+		return CauseUnknown, nil
+	}
+	if s, err := shapes.Bind[delayPromise](r.b, w.kind.typ); err == nil {
+		return r.causeOfDelay(s, x)
+	} else if !errors.Is(err, shapes.ErrOtherType) {
+		return CauseUnknown, err
+	}
+	action, err := w.kind.task.Action.Addr(x)
+	switch {
+	case err != nil:
+		return CauseUnknown, err
+	case action != 0 && flags&FlagDelegateInvoked != 0:
+		return CauseRunning, nil
+	case action != 0 && flags&FlagWaitingForActivation == 0:
+		return CausePool, nil
+	}
+	return CausePromise, nil
+}
+
+// causeOfDelay distinguishes a Task.Delay that ends from an infinite one.
+func (r *Reader) causeOfDelay(s *delayPromise, x shapes.Instance) (Cause, error) {
+	timer, err := s.Timer.Object(x)
+	if err != nil {
+		return CauseUnknown, err
+	}
+	if timer.Addr == 0 {
+		return CauseForever, nil
+	}
+	t, err := shapes.Bind[queueTimer](r.b, timer.Type)
+	if err != nil {
+		return CauseDelay, nil // of the program's TimeProvider
+	}
+	due, err := t.Due.Uint(shapes.Of(timer))
+	if err != nil {
+		return CauseUnknown, err
+	}
+	if due == 1<<32-1 {
+		return CauseForever, nil
+	}
+	return CauseDelay, nil
+}

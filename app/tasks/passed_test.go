@@ -1,0 +1,51 @@
+package tasks
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/sosgo/sosgo/metadata"
+)
+
+// TestEvaluatorStack: what the evaluator does not understand leaves nothing behind that would be taken for the receiver of a call.
+func TestEvaluatorStack(t *testing.T) {
+	e := evaluator{md: &metadata.Metadata{}, locals: map[int64]*path{}}
+	assert.NoError(t, e.run([]byte{0x02, 0x0a, 0x06, 0x25})) // ldarg.0, stloc.0, ldloc.0, dup
+	if assert.Len(t, e.stack, 2) {
+		assert.NotNil(t, e.stack[0])
+		assert.Same(t, e.stack[0], e.stack[1])
+	}
+	assert.NoError(t, e.run([]byte{0x58})) // add
+	if assert.Len(t, e.stack, 1) {
+		assert.Nil(t, e.stack[0], "a sum is no reference")
+	}
+	assert.NoError(t, e.run([]byte{0x02, 0x2b, 0x00})) // ldarg.0, br.s
+	assert.Empty(t, e.stack, "other code may follow a branch")
+	assert.NoError(t, e.run([]byte{0x26, 0x26, 0x58})) // pop an empty stack
+	assert.Error(t, e.run([]byte{0x28, 0x01}), "IL ends in an operand")
+}
+
+// TestPaths: a path has a limit, and no field makes none.
+func TestPaths(t *testing.T) {
+	p := &path{}
+	for range maxPathFields {
+		p = p.then("next")
+		assert.NotNil(t, p)
+	}
+	assert.Nil(t, p.then("next"))
+	assert.Nil(t, (&path{}).then(""))
+	assert.Nil(t, (*path)(nil).then("x"))
+}
+
+// FuzzEvaluator: IL of any kind ends, and keeps the stack within its bound.
+func FuzzEvaluator(f *testing.F) {
+	f.Add([]byte{0x02, 0x7b, 1, 0, 0, 4, 0x6f, 1, 0, 0, 10})
+	f.Add([]byte{0x7e, 1, 0, 0, 4, 0x0a, 0x06, 0x28, 1, 0, 0, 6, 0x26})
+	f.Add([]byte{0xfe, 0x0c, 0xff, 0xff, 0x45, 0, 0, 0, 0})
+	f.Fuzz(func(t *testing.T, il []byte) {
+		e := evaluator{md: &metadata.Metadata{}, locals: map[int64]*path{}}
+		_ = e.run(il)
+		assert.LessOrEqual(t, len(e.stack), maxILStack)
+	})
+}
