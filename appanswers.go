@@ -31,7 +31,8 @@ type (
 	MessageOptions = web.MessageOptions
 )
 
-// Waits lists what threads wait for and where that leads: deadlocks, held locks, tasks that block threads. Where no wait was
+// Waits lists what threads and suspended async methods wait for and where that leads: deadlocks, held locks, semaphores without
+// permits, tasks that block threads. Where no wait was
 // found because something could not be read, the answer comes with that error.
 func (v *View) Waits(ctx context.Context, o ...LockOptions) (*answer.Waits, error) {
 	return ask(ctx, v, func(q *question) (*answer.Waits, error) {
@@ -45,7 +46,7 @@ func (v *View) Waits(ctx context.Context, o ...LockOptions) (*answer.Waits, erro
 		if err != nil {
 			return nil, err
 		}
-		return unlessEmpty(out, len(out.Threads) == 0, out.Lost)
+		return unlessEmpty(out, len(out.Threads)+len(out.Operations) == 0, out.Lost)
 	})
 }
 

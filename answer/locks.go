@@ -39,6 +39,7 @@ type Lock struct {
 	Address   target.Addr   `json:"address" doc:"the object; of a monitor the object that is locked"`
 	Kind      string        `json:"kind" doc:"monitor (with a sync block), thin monitor (in the object's header), or the class"`
 	Type      Text          `json:"type" doc:"type of the object"`
+	Name      string        `json:"name,omitempty" doc:"the field that holds the object: of a static field with its class, of another with the type that declares it"`
 	Held      bool          `json:"held" doc:"somebody holds it"`
 	OwnerID   uint32        `json:"ownerId,omitempty" doc:"the id by which the lock knows the thread that holds it: of a Lock before .NET 11 that of the OS, of others the managed one"`
 	Owner     *Thread       `json:"owner,omitempty" doc:"that thread; absent if it is gone"`
@@ -73,11 +74,13 @@ type LockWaiter struct {
 	How     string `json:"how" doc:"recorded (the runtime notes it), inferred (from the frames that wait)"`
 }
 
-// Waits say what the threads of a process wait for, and where that leads to.
+// Waits say what the threads and the suspended async methods of a process wait for, and where that leads to.
 type Waits struct {
 	Gaps
-	Verdicts []Verdict    `json:"verdicts" doc:"circles, and chains of waits, each in a sentence"`
-	Threads  []ThreadWait `json:"threads" doc:"the threads that wait for something that is known"`
+	Verdicts   []Verdict       `json:"verdicts" doc:"circles, and chains of waits, each in a sentence; deadlocks first, the strongest first"`
+	Threads    []ThreadWait    `json:"threads" doc:"the threads that wait for something that is known"`
+	Operations []OperationWait `json:"operations,omitempty" doc:"the suspended async methods that wait, equal ones counted, the most first"`
+	Idle       []IdleWaits     `json:"idle,omitempty" doc:"suspended methods and threads whose wait is normal, by reason"`
 
 	// Lost is why waits may be missing, nil if all are there.
 	Lost error `json:"-"`
@@ -90,6 +93,7 @@ type ThreadWait struct {
 	Kind   string      `json:"kind" doc:"what it waits for: a kind of lock, task, static constructor, thread, wait handle"`
 	Object target.Addr `json:"object,omitempty" doc:"the lock, the task, the Thread, the WaitHandle, or the MethodTable of the class"`
 	Type   Text        `json:"type,omitzero" doc:"its type"`
+	Name   string      `json:"name,omitempty" doc:"the field that holds the object"`
 	Owner  *Thread     `json:"owner,omitempty" doc:"the thread that it waits for: the owner of the lock or its first reader, who runs the task or the constructor, whose end is waited for"`
 	How    string      `json:"how" doc:"recorded (the runtime notes it), inferred (from the frames that wait)"`
 	Method Text        `json:"method,omitzero" doc:"method of the program that waits"`
@@ -98,4 +102,51 @@ type ThreadWait struct {
 	Chain  []string    `json:"chain,omitempty" doc:"of a task: the async methods from the one that it is to the one that waits"`
 	Ends   string      `json:"ends,omitempty" doc:"how the wait can end by itself: after a time, by a cancellation, by any of several tasks; absent if nothing says that it can"`
 	Until  string      `json:"until,omitempty" doc:"of a task: what that one waits for"`
+}
+
+// The values of OperationWait.Kind, beside those of Lock.Kind.
+const (
+	WaitChannel = "channel"
+	WaitLimiter = "rate limiter"
+	WaitPromise = "promise" // a TaskCompletionSource
+	WaitStream  = "stream"  // a socket or a pipe
+	WaitTimer   = "timer"
+	WaitPool    = "thread pool"
+	WaitTask    = "task"
+	WaitOther   = "other"
+)
+
+// An OperationWait is suspended async code that waits at one place for one thing. Equal ones are counted.
+type OperationWait struct {
+	Count   int               `json:"count" doc:"how many wait alike"`
+	Method  Text              `json:"method" doc:"the innermost async method of the program, or of a library if the program has none there"`
+	File    string            `json:"file,omitempty" doc:"source file of the await"`
+	Line    int               `json:"line,omitempty" doc:"line in it"`
+	From    string            `json:"from,omitempty" doc:"the outermost async method that awaits it, if it is another"`
+	Kind    string            `json:"kind" doc:"what it waits for: a kind of lock, channel, rate limiter, promise (TaskCompletionSource), stream, timer, thread pool, task, other"`
+	Object  target.Addr       `json:"object,omitempty" doc:"the object that it waits for; of several promises what holds them"`
+	Type    Text              `json:"type,omitzero" doc:"its type"`
+	Name    string            `json:"name,omitempty" doc:"the field that holds the object: of a static field with its class, of another with the type that declares it"`
+	State   string            `json:"state,omitempty" doc:"counts of the object, in words"`
+	Text    string            `json:"text" doc:"what it waits for, in words"`
+	Holders []OperationHolder `json:"holders,omitempty" doc:"who has to go on first, as far as that is known"`
+	First   []target.Addr     `json:"first" doc:"tasks or boxes of the first of them"`
+}
+
+// An OperationHolder is a suspended async method that holds, or may hold, what others wait for.
+type OperationHolder struct {
+	Object   target.Addr `json:"object" doc:"its task or box"`
+	Method   Text        `json:"method" doc:"the method"`
+	File     string      `json:"file,omitempty" doc:"source file of the await at which it stands"`
+	Line     int         `json:"line,omitempty" doc:"line in it"`
+	Strength string      `json:"strength" doc:"likely (it is past its own wait for the object), possible (a release of the object lies between, or its code is not in the dump)"`
+	Waits    string      `json:"waits,omitempty" doc:"what it waits for itself, in words"`
+}
+
+// IdleWaits are waits that are normal.
+type IdleWaits struct {
+	Count  int         `json:"count" doc:"how many there are"`
+	Reason string      `json:"reason" doc:"why it is normal"`
+	Method Text        `json:"method,omitzero" doc:"method of the first of them"`
+	First  target.Addr `json:"first,omitempty" doc:"task or box of the first of them"`
 }

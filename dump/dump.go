@@ -1,5 +1,5 @@
 // Package dump opens a dump of a process, whatever its container: it looks at the content of the file, never at its
-// name, unpacks it if it is compressed, and leaves the rest to packages elfcore, machocore and minidump.
+// name, unpacks it if it is compressed, and leaves the rest to packages elfcore and minidump.
 //
 // Stability: unstable.
 package dump
@@ -17,7 +17,6 @@ import (
 
 	"github.com/sosgo/sosgo/dump/crashreport"
 	"github.com/sosgo/sosgo/dump/elfcore"
-	"github.com/sosgo/sosgo/dump/machocore"
 	"github.com/sosgo/sosgo/internal/mmapfile"
 	"github.com/sosgo/sosgo/internal/pagecache"
 	"github.com/sosgo/sosgo/minidump"
@@ -27,10 +26,9 @@ import (
 // The formats that a File can have. The format of a minidump that a crash reporter wrote
 // on another system names the system: "minidump of a Linux process (Breakpad)".
 const (
-	FormatELFCore   = "ELF core"
-	FormatMachOCore = "Mach-O core"
-	FormatMinidump  = "Windows minidump"
-	FormatReport    = "crash report of .NET"
+	FormatELFCore  = "ELF core"
+	FormatMinidump = "Windows minidump"
+	FormatReport   = "crash report of .NET"
 )
 
 // Options describes how to open a dump. The zero value is the usual way.
@@ -62,7 +60,7 @@ type File struct {
 	target.Target
 
 	Path       string // empty if the dump was opened from an io.ReaderAt
-	Format     string // FormatELFCore, FormatMachOCore, FormatMinidump, or what a foreign minidump is
+	Format     string // FormatELFCore, FormatMinidump, or what a foreign minidump is
 	Compressed string // "gzip" or "zstd"; empty if the dump is not compressed
 	Size       int64  // of the dump in bytes, unpacked
 
@@ -77,33 +75,6 @@ type File struct {
 func (f *File) Environment() []string {
 	if t, ok := f.Target.(interface{ Environment() []string }); ok {
 		return t.Environment()
-	}
-	return nil
-}
-
-// An AuxEntry is an entry of the auxiliary vector that the kernel of Linux handed to the process (linux/auxvec.h).
-type AuxEntry struct{ Tag, Value uint64 }
-
-// Auxv returns the auxiliary vector of a process of Linux or a BSD without its terminator, empty where the dump does not have it.
-func (f *File) Auxv() []AuxEntry {
-	var out []AuxEntry
-	switch t := f.Target.(type) {
-	case interface{ Auxv() []elfcore.AuxEntry }:
-		for _, e := range t.Auxv() {
-			out = append(out, AuxEntry(e))
-		}
-	case interface{ Auxv() []minidump.AuxEntry }:
-		for _, e := range t.Auxv() {
-			out = append(out, AuxEntry(e))
-		}
-	}
-	return out
-}
-
-// UnloadedModules lists the images that had been unloaded before the dump was written, where the dump has such a list.
-func (f *File) UnloadedModules() []minidump.UnloadedModule {
-	if m, ok := f.Target.(*minidump.File); ok {
-		return m.UnloadedModules()
 	}
 	return nil
 }
@@ -381,12 +352,6 @@ func openContainer(src target.Source, head []byte, o *Options) (*File, error) {
 			return nil, err
 		}
 		f.Target, f.Format = t, FormatELFCore
-	case machocore.Sniff(head):
-		t, err := machocore.OpenLimited(src, o.Limits)
-		if err != nil {
-			return nil, err
-		}
-		f.Target, f.Format = t, FormatMachOCore
 	case minidump.Sniff(head):
 		t, err := minidump.OpenLimited(src, o.Limits)
 		if err != nil {

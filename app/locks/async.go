@@ -57,9 +57,12 @@ func (s *survey) taskSet(o heap.ScanOptions) (*tasks.Set, error) {
 	if s.set != nil || s.setLost {
 		return s.set, nil
 	}
-	set, err := tasks.New(s.r.b).Collect(s.ctx, s.r.heap, o)
+	set, err := s.found.tasks.Collect(s.ctx, s.r.heap, o)
 	if err == nil {
-		err = set.Note(s.gaps)
+		var g answer.Gaps
+		err = set.Note(&g)
+		s.partial = len(g.Noted()) > 0
+		s.gaps.NoteAll(g.Noted())
 	}
 	if s.ctx.Err() != nil {
 		return nil, s.ctx.Err()

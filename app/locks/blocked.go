@@ -32,6 +32,12 @@ type wait struct {
 	timeout int32
 	how     string
 
+	library bool // a thread of a library waits: no method of the program is on its stack
+
+	op     *operation // the suspended code that waits, if it is no thread
+	behind []*wait    // the waits of suspended code that must proceed first
+	leaves []leafOf   // for a task: what the methods between wait for
+
 	ends   string   // how the wait can end by itself
 	entry  bool     // the program's entry point waits, as an async Main does
 	chain  []string // for a task: the async methods from it to the one that waits for something else

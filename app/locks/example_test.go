@@ -30,5 +30,5 @@ func Example() {
 	}
 	fmt.Println(waits.Verdicts[0].Strength, waits.Verdicts[0].Text)
 	// Output:
-	// proved deadlock: thread 33 "deadlock one" holds System.Object 00007f1c19805c88 and waits for System.Object 00007f1c19805ca0, thread 34 "deadlock two" holds System.Object 00007f1c19805ca0 and waits for System.Object 00007f1c19805c88
+	// proved deadlock: thread 33 "deadlock one" holds System.Object 00007f1c19805c88 (Debuggee.Stacks.Scenario.s_first) and waits for System.Object 00007f1c19805ca0 (Debuggee.Stacks.Scenario.s_second), thread 34 "deadlock two" holds System.Object 00007f1c19805ca0 (Debuggee.Stacks.Scenario.s_second) and waits for System.Object 00007f1c19805c88 (Debuggee.Stacks.Scenario.s_first)
 }

@@ -110,6 +110,9 @@ func (s *survey) through(w *wait, a target.Addr, stack *answer.AsyncStack) {
 	if n := len(stack.Waits); n > 0 {
 		leaf = stack.Waits[n-1].Object
 	}
+	cause, err := s.found.tasks.CauseOf(leaf)
+	s.gaps.Note(err)
+	w.leaves = append(w.leaves, leafOf{leaf, cause, s.nodes[leaf] != nil})
 	if t := s.runs(leaf); t != nil {
 		if leaf != a {
 			w.proved = false // concluded from the awaited objects

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/tasks"
 	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
 )
@@ -29,17 +30,85 @@ func TestEndsByItself(t *testing.T) {
 	}
 }
 
-// TestEntryPoint: a program whose Main waits for its end is described last, and not as blocking.
+// TestEntryPoint: a program whose Main waits for what somebody may hold is described last, and not as blocking. One whose Main waits for
+// its end is not described.
 func TestEntryPoint(t *testing.T) {
 	of := func(id uint32, entry bool) *wait {
 		return &wait{thread: &threads.Thread{OS: &target.Thread{ID: id}}, how: answer.HowRecorded, tasks: []target.Addr{1}, entry: entry}
 	}
-	first, second := of(1, true), of(2, false)
-	g := &grapher{s: &survey{gaps: &answer.Gaps{}, waits: []*wait{first, second}}, of: map[*threads.Thread]*wait{}, circled: map[*wait]bool{},
-		described: map[*wait]bool{}, rows: map[*threads.Thread]*answer.ThreadWait{first.thread: {}, second.thread: {}}}
+	first, second, third := of(1, true), of(2, false), of(3, true)
+	first.leaves = []leafOf{{1, tasks.CauseSemaphore, true}}
+	third.leaves = []leafOf{{1, tasks.CauseForever, false}}
+	g := &grapher{s: &survey{gaps: &answer.Gaps{}, waits: []*wait{first, second, third}}, of: map[*threads.Thread]*wait{}, circled: map[*wait]bool{},
+		described: map[*wait]bool{}, rows: map[*threads.Thread]*answer.ThreadWait{first.thread: {}, second.thread: {}, third.thread: {}}}
 	list := g.chains()
 	assert.Len(t, list, 2)
 	assert.Contains(t, list[0].Text, "sync over async: thread 0 ")
 	assert.Contains(t, list[1].Text, "the program's entry point")
 	assert.NotContains(t, list[1].Text, "blocks")
+}
+
+// TestNobody: that nobody holds a semaphore is concluded only where all that could hold one was looked at.
+func TestNobody(t *testing.T) {
+	for _, c := range []struct {
+		use  semaphoreUse
+		lost bool
+		want string
+		text string
+	}{
+		{semaphoreUse{gives: true}, false, answer.StrengthLikely, "nobody was found who can give a permit back"},
+		{semaphoreUse{gives: true, unread: 2}, false, answer.StrengthUnknown, "not all could be read: 2 suspended methods"},
+		{semaphoreUse{gives: true, blind: 1}, false, answer.StrengthUnknown, "methods of 1 threads"},
+		{semaphoreUse{gives: true, partial: true}, false, answer.StrengthUnknown, "parts of the heap"},
+		{semaphoreUse{blindWaiters: true}, false, answer.StrengthUnknown, "the code that waits"},
+		{semaphoreUse{gives: true}, true, answer.StrengthUnknown, "parts of the heap or of the threads"},
+		{semaphoreUse{gives: true, inside: 1}, false, answer.StrengthPossible, "1 thread is in a method that uses a semaphore"},
+		{semaphoreUse{gives: true, holders: []holder{{strength: answer.StrengthPossible}}}, false, answer.StrengthPossible, "may have entered it"},
+		{semaphoreUse{}, false, "", ""}, // a signal
+	} {
+		l := &lock{most: 1}
+		g := newGrapher(&survey{gaps: &answer.Gaps{}, lost: c.lost, uses: map[*lock]*semaphoreUse{l: &c.use}})
+		var v answer.Verdict
+		assert.Equal(t, c.want != "", g.permits(&v, "1 waits", l))
+		assert.Equal(t, c.want, v.Strength)
+		assert.Contains(t, v.Text, c.text)
+	}
+	l := &lock{count: 1, most: 1}
+	g := newGrapher(&survey{gaps: &answer.Gaps{}, uses: map[*lock]*semaphoreUse{l: {gives: true}}})
+	assert.False(t, g.permits(&answer.Verdict{}, "", l), "a permit is free")
+}
+
+// TestSeveralHolders: of several holders of a semaphore one is enough to go on, so a circle needs all of them, and as many as there are
+// permits.
+func TestSeveralHolders(t *testing.T) {
+	for _, c := range []struct {
+		most    int64
+		blocked int // of two holders, how many wait for the semaphore that the waiter holds
+		want    int
+	}{{2, 2, 1}, {2, 1, 0}, {3, 2, 0}, {1<<31 - 1, 2, 1}} {
+		pool, mine := &lock{Lock: answer.Lock{Address: 1, Kind: answer.LockSemaphore}, most: c.most}, &lock{Lock: answer.Lock{Address: 2, Kind: answer.LockSemaphore}, most: 1}
+		first := &operation{box: 10, thing: &thing{addr: 1, lock: pool}}
+		ops := []*operation{first}
+		use := &semaphoreUse{}
+		for i := range 2 {
+			op := &operation{box: target.Addr(20 + i), leaf: target.Addr(30 + i), thing: &thing{}}
+			if i < c.blocked {
+				op.thing = &thing{addr: 2, lock: mine}
+			}
+			ops = append(ops, op)
+			use.holders = append(use.holders, holder{box: op.box, strength: answer.StrengthLikely})
+		}
+		s := &survey{gaps: &answer.Gaps{}, ops: ops, byBox: map[target.Addr]*operation{}, uses: map[*lock]*semaphoreUse{
+			pool: use, mine: {holders: []holder{{box: 10, strength: answer.StrengthLikely}}}}}
+		for _, op := range ops {
+			s.byBox[op.box] = op
+		}
+		g := newGrapher(s)
+		g.nodes()
+		found := g.circles()
+		assert.Equal(t, c.want, min(len(found), 1), "%+v", c)
+		for _, v := range found {
+			assert.Equal(t, answer.StrengthLikely, v.Strength)
+		}
+	}
 }

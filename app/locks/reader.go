@@ -49,6 +49,8 @@ type lock struct {
 	readers []*threads.Thread
 	folded  bool // reported with the lock that it is part of
 	pulse   bool // more threads wait for a pulse than were found
+
+	count, most int64 // of a semaphore: how many may enter, and the most that ever may
 }
 
 // holders returns the threads that must leave the lock before t may enter. An upgradeable reader that
@@ -83,6 +85,15 @@ type survey struct {
 	lazy    map[target.Addr]objects.Object // by a monitor's object: the Lazy built on it
 	handles map[target.Addr]objects.Object // by SafeWaitHandle: its WaitHandle
 	spins   map[target.Addr]*lock          // by address
+	found   *finds                         // set by find
+	ops     []*operation                   // set by operations
+	byBox   map[target.Addr]*operation     // the operations by task or box; set by operations
+	roles   map[target.Addr]channelRole    // by operation of a channel; set by readChannels
+	outer   map[target.Addr]*lock          // by task or box: the semaphore that it waits for, also by way of others
+	uses    map[*lock]*semaphoreUse        // set by semaphores
+	names   map[target.Addr]string         // set by nameObjects
+	lost    bool                           // parts of the heap or of the threads could not be read
+	partial bool                           // not all async methods of the heap could be read
 	set     *tasks.Set                     // set by taskSet
 	setLost bool
 	unread  map[*threads.Thread]bool // threads already recorded as having an unreadable stack
@@ -112,14 +123,19 @@ func (r *Reader) Describe(ctx context.Context, o Options) (*answer.Locks, error)
 
 // survey collects locks and waits.
 func (r *Reader) survey(ctx context.Context, g *answer.Gaps, lose func(error), o heap.ScanOptions) (*survey, error) {
-	s := &survey{r: r, ctx: ctx, lose: lose, gaps: g, byObj: map[target.Addr]*lock{}, mons: map[target.Addr]*lock{}, blocks: map[target.Addr]*dac.SyncBlock{},
+	s := &survey{r: r, ctx: ctx, gaps: g, byObj: map[target.Addr]*lock{}, mons: map[target.Addr]*lock{}, blocks: map[target.Addr]*dac.SyncBlock{},
 		on: map[target.Addr]target.Addr{}, nodes: map[target.Addr]*lock{}, inner: map[target.Addr]target.Addr{}, tasks: map[target.Addr]bool{},
 		lazy: map[target.Addr]objects.Object{}, handles: map[target.Addr]objects.Object{}, unread: map[*threads.Thread]bool{}, spins: map[target.Addr]*lock{}}
-	lose(r.unread)
+	s.lose = func(err error) {
+		s.lost = s.lost || err != nil
+		lose(err)
+	}
+	s.lose(r.unread)
 	s.monitors()
-	if err := s.thin(o); err != nil {
+	if err := s.find(o); err != nil {
 		return nil, err
 	}
+	s.thin()
 	for found, err := range shapes.On[primitive](ctx, r.b, r.heap, nil, o) {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -133,12 +149,10 @@ func (r *Reader) survey(ctx context.Context, g *answer.Gaps, lose func(error), o
 				err = fmt.Errorf("lock %016x: %w", uint64(found.Object.Addr), err)
 			}
 		}
-		lose(err)
+		s.lose(err)
 	}
 	s.fold()
-	if err := s.spinLocks(o); err != nil {
-		return nil, err
-	}
+	s.spinLocks()
 	s.blocked()
 	s.unfound()
 	if err := s.asynchronous(o); err != nil {
@@ -288,19 +302,13 @@ func (s *survey) ownerOf(b *dac.SyncBlock) *threads.Thread {
 }
 
 // thin adds the monitors that are kept in object headers. Nobody has waited for them.
-func (s *survey) thin(o heap.ScanOptions) error {
-	found, _, err := s.r.heap.ThinLocks(s.ctx, nil, o)
-	if s.ctx.Err() != nil {
-		return s.ctx.Err()
-	}
-	s.lose(err)
-	for _, f := range found {
+func (s *survey) thin() {
+	for _, f := range s.found.thin {
 		l := &lock{Lock: answer.Lock{Address: f.Object.Addr, Kind: answer.LockThin, Type: s.typeOf(f.Object.Addr),
 			Recursion: f.Lock.Recursion, Waiters: answer.Known[int64](0)}}
 		s.own(l, f.Lock.Owner)
 		s.add(l)
 	}
-	return nil
 }
 
 // primitive adds a lock of the class library.
@@ -390,7 +398,7 @@ func (s *survey) semaphore(l *lock, o objects.Object) (bool, error) {
 	if v[1] != 1<<31-1 {
 		l.State = fmt.Sprintf("%d of %d may enter", v[0], v[1])
 	}
-	l.Waiters.Value = v[2]
+	l.Waiters.Value, l.count, l.most = v[2], v[0], v[1]
 	monitor, err := k.Monitor.Addr(at)
 	if err != nil {
 		return true, err

@@ -149,3 +149,62 @@ const (
 	eventSet     = 1 << 31
 	eventWaiters = 1<<19 - 1
 )
+
+// Shapes of what async methods wait for.
+type (
+	// channel is a channel of System.Threading.Channels. The lists of who waits are rings since .NET 10; before, blocked operations are
+	// in a Deque, and waiting ones in a ring (BoundedChannel.cs, UnboundedChannel.cs, SingleConsumerUnboundedChannel.cs).
+	channel struct {
+		_              shapes.Type `of:"System.Threading.Channels.UnboundedChannel<>|System.Threading.Channels.BoundedChannel<>|System.Threading.Channels.SingleConsumerUnboundedChannel<>|System.Threading.Channels.UnboundedPrioritizedChannel<>|System.Threading.Channels.RendezvousChannel<>"`
+		Items          shapes.Ref  `field:"_items,optional"`
+		Capacity       shapes.Int  `field:"_bufferedCapacity,optional"`
+		BlockedReaders shapes.Ref  `field:"_blockedReadersHead|_blockedReaders|_blockedReader,optional"`
+		WaitingReaders shapes.Ref  `field:"_waitingReadersHead|_waitingReadersTail|_waitingReader,optional"`
+		BlockedWriters shapes.Ref  `field:"_blockedWritersHead|_blockedWriters,optional"`
+		WaitingWriters shapes.Ref  `field:"_waitingWritersHead|_waitingWritersTail,optional"`
+	}
+	channelOperation struct {
+		_    shapes.Type `of:"System.Threading.Channels.AsyncOperation<>"`
+		Next shapes.Ref  `field:"<Next>,optional"`
+	}
+	channelReader struct {
+		_      shapes.Type `of:"System.Threading.Channels.ChannelReader<>" fields:"derived"`
+		Parent shapes.Ref  `field:"_parent,optional"`
+	}
+	// deque is the queue of the class library that keeps its elements in a ring.
+	deque struct {
+		_     shapes.Type `of:"System.Collections.Generic.Deque<>"`
+		Array shapes.Ref  `field:"_array"`
+		Size  shapes.Int  `field:"_size"`
+	}
+	delegate struct {
+		_ shapes.Type `of:"System.MulticastDelegate"`
+	}
+	// completionSource is a promise: its task completes when a program says so.
+	completionSource struct {
+		_    shapes.Type `of:"System.Threading.Tasks.TaskCompletionSource|System.Threading.Tasks.TaskCompletionSource<>"`
+		Task shapes.Ref  `field:"_task"`
+	}
+	taskState struct {
+		_     shapes.Type `of:"System.Threading.Tasks.Task"`
+		State shapes.Ref  `field:"m_stateObject"`
+	}
+	// limiter is a rate limiter, which is the state object of the promises in its queue (ConcurrencyLimiter.cs,
+	// FixedWindowRateLimiter.cs, SlidingWindowRateLimiter.cs; System.Threading.RateLimiting 8 and later).
+	limiter struct {
+		_       shapes.Type `of:"System.Threading.RateLimiting.ConcurrencyLimiter|System.Threading.RateLimiting.FixedWindowRateLimiter|System.Threading.RateLimiting.SlidingWindowRateLimiter"`
+		Permits shapes.Int  `field:"_permitCount"`
+		Queued  shapes.Int  `field:"_queueCount"`
+		Options shapes.Ref  `field:"_options"`
+	}
+	limiterOptions struct {
+		_     shapes.Type `of:"System.Threading.RateLimiting.ConcurrencyLimiterOptions|System.Threading.RateLimiting.FixedWindowRateLimiterOptions|System.Threading.RateLimiting.SlidingWindowRateLimiterOptions"`
+		Limit shapes.Int  `field:"<PermitLimit>"`
+		Queue shapes.Int  `field:"<QueueLimit>"`
+	}
+	// bucket is a rate limiter whose permits are a number with a fraction (TokenBucketRateLimiter.cs).
+	bucket struct {
+		_      shapes.Type `of:"System.Threading.RateLimiting.TokenBucketRateLimiter"`
+		Queued shapes.Int  `field:"_queueCount"`
+	}
+)

@@ -97,61 +97,20 @@ func (f *spinFinder) lockIn(x *objects.Field) (*spinLock, error) {
 	return shapes.Bind[spinLock](f.r.b, t)
 }
 
-// A spinCollector gathers the objects with SpinLocks that one worker sees.
-type spinCollector struct {
-	f       *spinFinder
-	byType  [][]spinPlace // by type number
-	looked  []bool
-	objects []heap.Object
-}
-
-// Objects gathers a batch.
-func (c *spinCollector) Objects(_ *heap.Segment, batch []heap.Object) {
-	for i := range batch {
-		o := &batch[i]
-		if o.Free {
-			continue
-		}
-		n := int(o.TypeNumber())
-		for len(c.looked) <= n {
-			c.looked, c.byType = append(c.looked, false), append(c.byType, nil)
-		}
-		if !c.looked[n] {
-			c.looked[n], c.byType[n] = true, c.f.places(o.Type)
-		}
-		if c.byType[n] != nil {
-			c.objects = append(c.objects, *o)
-		}
-	}
-}
-
-// Corrupt does nothing: the search for other locks has reported it.
-func (c *spinCollector) Corrupt(*heap.Corruption) {}
-
-// Reset forgets the objects.
-func (c *spinCollector) Reset() { c.objects = c.objects[:0] }
-
-// spinLocks adds the SpinLocks that are held: in fields of objects, or boxed in static fields.
-func (s *survey) spinLocks(o heap.ScanOptions) error {
-	f := &spinFinder{r: s.r, known: map[target.Addr][]spinPlace{}}
-	err := heap.Scan(s.ctx, s.r.heap, nil, o, func() *spinCollector { return &spinCollector{f: f} }, func(c *spinCollector) error {
-		for i := range c.objects {
-			for _, p := range f.places(c.objects[i].Type) {
-				if err := s.spin(&c.objects[i], &p); err != nil {
-					s.lose(fmt.Errorf("lock %v: %w", c.objects[i].Addr, err))
-				}
+// spinLocks adds the SpinLocks that were found: in fields of objects, or boxed in static fields.
+func (s *survey) spinLocks() {
+	for i := range s.found.spins {
+		o := &s.found.spins[i]
+		for _, p := range s.found.finder.places(o.Type) {
+			if err := s.spin(o, &p); err != nil {
+				s.lose(fmt.Errorf("lock %v: %w", o.Addr, err))
 			}
 		}
-		return nil
-	})
-	if s.ctx.Err() != nil {
-		return s.ctx.Err()
 	}
-	s.lose(err)
-	if err := f.lost.Err(); err != nil {
+	if err := s.found.finder.lost.Err(); err != nil {
 		s.lose(fmt.Errorf("SpinLocks of objects whose types can't be read: %w", err))
 	}
-	return nil
+	s.found.spins = nil
 }
 
 // spin adds a SpinLock.

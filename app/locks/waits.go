@@ -15,6 +15,7 @@ import (
 	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/stackwalk/threads"
+	"github.com/sosgo/sosgo/target"
 )
 
 // Waits describes what each thread waits for and where that leads: to cycles of threads, and to
@@ -35,14 +36,92 @@ func (r *Reader) Waits(ctx context.Context, o Options) (*answer.Waits, error) {
 	if err := s.follow(o.Scan); err != nil {
 		return nil, err
 	}
-	g := &grapher{s: s, rows: map[*threads.Thread]*answer.ThreadWait{}, of: map[*threads.Thread]*wait{}, circled: map[*wait]bool{}, described: map[*wait]bool{}}
+	if err := s.operations(o.Scan); err != nil {
+		return nil, err
+	}
+	if err := s.semaphores(); err != nil {
+		return nil, err
+	}
+	s.promiseOwners()
+	if err := s.nameObjects(s.waitedFor(), o.Scan); err != nil {
+		return nil, err
+	}
+	g := newGrapher(s)
+	g.nodes()
 	g.describe()
+	var idle idleCount
 	for _, w := range s.waits {
+		if w.entryIdles() {
+			idle.add(entryWaits, g.rows[w.thread].Method, 0)
+			for _, l := range w.leaves {
+				g.counted[l.addr] = true
+			}
+			continue
+		}
+		if w.libraryIdles() {
+			idle.add("a library's own thread waits for work", g.rows[w.thread].Method, 0)
+			continue
+		}
 		out.Threads = append(out.Threads, *g.rows[w.thread])
 	}
+	groups := g.grouped(&idle)
+	for _, w := range groups {
+		out.Operations = append(out.Operations, w.OperationWait)
+	}
+	out.Idle = idle.sorted()
 	out.Verdicts = g.circles()
-	out.Verdicts = append(out.Verdicts, g.chains()...)
+	rest := append(g.chains(), g.suspended(groups)...)
+	slices.SortStableFunc(rest, byStrength)
+	out.Verdicts = append(out.Verdicts, rest...)
 	return out, ctx.Err()
+}
+
+// byStrength orders verdicts, the strongest first.
+func byStrength(a, b answer.Verdict) int {
+	if a.Strength == b.Strength {
+		return 0
+	}
+	if answer.Weakest(a.Strength, b.Strength) == b.Strength {
+		return -1
+	}
+	return 1
+}
+
+// waitedFor returns the objects that threads and suspended code wait for.
+func (s *survey) waitedFor() map[target.Addr]bool {
+	out := map[target.Addr]bool{}
+	for _, w := range s.waits {
+		if w.lock != nil {
+			out[w.lock.Address] = true
+		} else if !w.join {
+			out[w.object.Addr] = true
+		}
+	}
+	named := map[string]bool{}
+	for _, op := range s.ops {
+		if op.idle() != "" {
+			continue
+		}
+		t := op.thing
+		switch {
+		case t.addr != 0:
+			out[t.addr] = true
+		case t.source != 0 && !named[op.method.S]: // the promises of a method have one kind of holder
+			out[t.source], named[op.method.S] = true, true
+		}
+	}
+	for l := range s.uses {
+		out[l.Address] = true
+	}
+	return out
+}
+
+// incomplete reports whether parts of the heap or of the threads could not be read.
+func (s *survey) incomplete() bool { return s.lost }
+
+func newGrapher(s *survey) *grapher {
+	return &grapher{s: s, rows: map[*threads.Thread]*answer.ThreadWait{}, of: map[*threads.Thread]*wait{}, circled: map[*wait]bool{}, described: map[*wait]bool{},
+		entered: map[*lock][]*wait{}, holding: map[target.Addr]bool{}, counted: map[target.Addr]bool{}}
 }
 
 // A grapher describes waits and where they lead.
@@ -52,6 +131,10 @@ type grapher struct {
 	of        map[*threads.Thread]*wait // what each thread waits for
 	circled   map[*wait]bool            // the waits in cycles
 	described map[*wait]bool            // the waits already described where they block another thread
+	ops       []*wait                   // the waits of suspended code
+	entered   map[*lock][]*wait         // the waits of those who have entered a semaphore; nil for one who does not wait
+	counted   map[target.Addr]bool      // what the entry point waits for where that is normal
+	holding   map[target.Addr]bool      // the suspended methods that hold, or may hold, a semaphore
 }
 
 // describe adds a row for each wait.
@@ -66,7 +149,7 @@ func (g *grapher) describe() {
 		}
 		switch {
 		case w.lock != nil:
-			row.Kind, row.Object, row.Type = w.lock.Kind, w.lock.Address, w.lock.Type
+			row.Kind, row.Object, row.Type, row.Name = w.lock.Kind, w.lock.Address, w.lock.Type, g.s.names[w.lock.Address]
 			row.Text = "waits for " + kindOf(w.lock)
 			if w.pulse {
 				row.Text = "waits for a pulse of " + w.lock.Type.String()
@@ -77,7 +160,7 @@ func (g *grapher) describe() {
 				row.Object, row.Type = w.object.Addr, g.s.gaps.Text(w.object.Type.ManagedName())
 			}
 		case w.object.Addr != 0:
-			row.Object, row.Type = w.object.Addr, g.s.gaps.Text(w.object.Type.ManagedName())
+			row.Object, row.Type, row.Name = w.object.Addr, g.s.gaps.Text(w.object.Type.ManagedName()), g.s.names[w.object.Addr]
 			row.Kind, row.Text = "wait handle", "waits for "+article(row.Type.String())
 			if ok, err := shapes.Is[mutex](g.s.r.b, w.object.Type); ok && err == nil && w.more == 0 {
 				row.Text += ", whose owner is not in managed memory"
@@ -142,6 +225,7 @@ func article(kind string) string {
 // place names the waiting method of the program, with file and line.
 func (g *grapher) place(row *answer.ThreadWait, w *wait) {
 	called := "" // method of the class library that the program called
+	next := false
 	for f := range g.s.r.walker.Walk(g.s.ctx, w.thread.Managed, w.thread.OS.Registers, stackwalk.WalkOptions{}) {
 		g.s.gaps.Note(f.Missing())
 		if f.Kind != stackwalk.FrameManaged {
@@ -153,8 +237,13 @@ func (g *grapher) place(row *answer.ThreadWait, w *wait) {
 		}
 		class, err := f.Runtime.TypeName(md.MethodTable, dac.NameNative)
 		if !row.Method.IsZero() {
-			w.entry = false // it has a caller
-			break
+			if !next {
+				next, w.entry = true, false // it has a caller
+			}
+			if w.library = w.library && err == nil && answer.LibraryMethod(class); !w.library {
+				break
+			}
+			continue
 		}
 		if err != nil || strings.HasPrefix(class, "System.") || strings.HasPrefix(class, "Interop") || strings.HasPrefix(class, "Microsoft.Win32.") {
 			called, _ = code.Of(f.Runtime).MethodName(md, code.MethodFull)
@@ -165,7 +254,7 @@ func (g *grapher) place(row *answer.ThreadWait, w *wait) {
 			row.File, row.Line = line.File, line.Line
 		}
 		name, _ := md.Name()
-		w.entry = slices.Contains(entryPoints, name)
+		w.entry, w.library = slices.Contains(entryPoints, name), answer.LibraryMethod(class)
 	}
 	if row.Method.IsZero() {
 		called = ""
@@ -225,18 +314,28 @@ func (g *grapher) circles() []answer.Verdict {
 			return
 		}
 		path = append(path, w)
-		for _, t := range w.runners {
-			if next := g.of[t]; next != nil {
-				visit(next)
-			}
+		for _, next := range g.next(w) {
+			visit(next)
 		}
 		path = path[:len(path)-1]
 		done[w] = true
 	}
-	for _, w := range g.s.waits {
+	for _, w := range slices.Concat(g.s.waits, g.ops) {
 		visit(w)
 	}
+	slices.SortStableFunc(out, func(a, b answer.Verdict) int { return cmp.Or(byKind(a, b), byStrength(a, b)) })
 	return out
+}
+
+// byKind orders circles: deadlocks before those that can end.
+func byKind(a, b answer.Verdict) int {
+	if a.Kind == b.Kind {
+		return 0
+	}
+	if a.Kind == answer.FindingDeadlock {
+		return -1
+	}
+	return 1
 }
 
 // circle describes who waits for whom in a cycle.
@@ -245,17 +344,23 @@ func (g *grapher) circle(path []*wait) answer.Verdict {
 	var words, ends []string
 	for i, w := range path {
 		before := path[(i+len(path)-1)%len(path)]
-		words = append(words, fmt.Sprintf("thread %s %s and waits for %s", g.name(w.thread), g.keeps(before), g.what(w)))
+		words = append(words, fmt.Sprintf("%s %s and waits for %s", g.who(w), g.keeps(before, w), g.what(w)))
+		if w.op != nil && before.lock != nil {
+			v.Strength = answer.Weakest(v.Strength, answer.StrengthLikely) // a semaphore does not record who has entered
+			v.Evidence = append(v.Evidence, g.keepsEvidence(before.lock, w.op))
+		}
 		if w.how != answer.HowRecorded || !w.proved || w.ends != "" {
 			v.Strength = answer.Weakest(v.Strength, answer.StrengthLikely)
 		}
 		if w.ends != "" {
-			ends = append(ends, fmt.Sprintf("thread %s %s", g.name(w.thread), w.ends))
+			ends = append(ends, fmt.Sprintf("%s %s", g.who(w), w.ends))
 		}
 		v.Evidence = append(v.Evidence, g.evidence(w))
+		v.Show = append(v.Show, g.show(w)...)
 		g.circled[w] = true
 	}
 	v.Text = "deadlock: " + strings.Join(words, ", ")
+	v.Text += g.alsoWait(path)
 	if len(ends) > 0 {
 		v.Kind = answer.FindingCircle
 		v.Text = "circle of waits that can end by itself: " + strings.Join(words, ", ") + "; " + strings.Join(ends, ", ")
@@ -263,9 +368,63 @@ func (g *grapher) circle(path []*wait) answer.Verdict {
 	return v
 }
 
-// keeps describes what a thread does that makes another one wait.
-func (g *grapher) keeps(w *wait) string {
+// alsoWait counts the suspended code outside a circle that waits for what is held in it.
+func (g *grapher) alsoWait(path []*wait) string {
+	var text strings.Builder
+	var seen []*lock
+	for _, w := range path {
+		if w.lock == nil || slices.Contains(seen, w.lock) {
+			continue
+		}
+		seen = append(seen, w.lock)
+		n := 0
+		for _, other := range g.ops {
+			if other.lock == w.lock && !slices.Contains(path, other) {
+				g.circled[other] = true
+				n++
+			}
+		}
+		if n > 0 {
+			fmt.Fprintf(&text, "; %d more %s for %s", n, verb(n, "waits", "wait"), g.lockText(w.lock))
+		}
+	}
+	return text.String()
+}
+
+// who names who waits.
+func (g *grapher) who(w *wait) string {
+	if w.op != nil {
+		return fmt.Sprintf("%s %s", w.op.method, addressText(w.op.box))
+	}
+	return "thread " + g.name(w.thread)
+}
+
+// show returns the commands that show a wait.
+func (g *grapher) show(w *wait) []string {
+	if w.op != nil {
+		return []string{"dumpasync -address " + addressText(w.op.box)}
+	}
+	return showThread(w.thread.Describe(g.s.gaps))
+}
+
+// keepsEvidence states why suspended code holds a semaphore.
+func (g *grapher) keepsEvidence(l *lock, op *operation) string {
+	u := g.s.uses[l]
+	for i := range u.holders {
+		if u.holders[i].box == op.box {
+			return g.holderEvidence(&u.holders[i], l)
+		}
+	}
+	return ""
+}
+
+// keeps describes what by does that makes w wait.
+func (g *grapher) keeps(w, by *wait) string {
 	switch {
+	case by.op != nil && w.lock != nil:
+		return "has likely entered " + g.lockText(w.lock)
+	case w.op != nil && w.lock == nil:
+		return "runs what " + g.who(w) + " waits for"
 	case w.join:
 		return "has not ended"
 	case w.class != 0:
@@ -280,10 +439,17 @@ func (g *grapher) keeps(w *wait) string {
 
 // evidence states where a thread waits, and how that is known.
 func (g *grapher) evidence(w *wait) string {
+	if w.op != nil {
+		text := g.who(w)
+		if w.op.file != "" {
+			text += fmt.Sprintf(" (%s:%d)", w.op.file, w.op.line)
+		}
+		return text + " waits for " + g.thingText(w.op.thing) + " [recorded]"
+	}
 	row := g.rows[w.thread]
 	text := fmt.Sprintf("thread %s %s", g.name(w.thread), row.Text)
 	if row.Object != 0 {
-		text += fmt.Sprintf(" %016x", uint64(row.Object))
+		text += " " + g.addressName(row.Object)
 	}
 	if text += g.placeOf(w); w.ends != "" {
 		text += ", " + w.ends
@@ -291,8 +457,56 @@ func (g *grapher) evidence(w *wait) string {
 	return text + " [" + w.how + "]"
 }
 
+// evidences states where threads wait, equal waits together.
+func (g *grapher) evidences(list []*wait) []string {
+	var order []string
+	by := map[string][]*wait{}
+	for _, w := range list {
+		row := g.rows[w.thread]
+		key := fmt.Sprint(row.Text, row.Object, g.placeOf(w), w.ends, w.how)
+		if by[key] == nil {
+			order = append(order, key)
+		}
+		by[key] = append(by[key], w)
+	}
+	var out []string
+	for _, key := range order {
+		alike := by[key]
+		if len(alike) == 1 {
+			out = append(out, g.evidence(alike[0]))
+			continue
+		}
+		w, row := alike[0], g.rows[alike[0].thread]
+		text := fmt.Sprintf("%d threads, the first %s, alike: each %s %s%s", len(alike), g.name(w.thread), row.Text, g.addressName(row.Object), g.placeOf(w))
+		if w.ends != "" {
+			text += ", " + w.ends
+		}
+		out = append(out, text+" ["+w.how+"]")
+	}
+	return out
+}
+
+// showRunner returns the commands that show the thread for which w waits.
+func (g *grapher) showRunner(w *wait) []string {
+	if len(w.runners) == 0 {
+		return nil
+	}
+	return showThread(w.runners[0].Describe(g.s.gaps))
+}
+
+// showThread returns the commands that show a thread.
+func showThread(d answer.Thread) []string {
+	if d.Index == nil {
+		return nil
+	}
+	return []string{fmt.Sprintf("clrstack %d", *d.Index)}
+}
+
 // what describes what a thread waits for.
 func (g *grapher) what(w *wait) string {
+	if w.op != nil {
+		return g.thingText(w.op.thing)
+	}
 	row := g.rows[w.thread]
 	switch {
 	case w.class != 0:
@@ -302,7 +516,15 @@ func (g *grapher) what(w *wait) string {
 	case w.lock == nil && w.object.Addr == 0:
 		return fmt.Sprintf("task %016x", uint64(row.Object))
 	}
-	return fmt.Sprintf("%s %016x", row.Type, uint64(row.Object))
+	return fmt.Sprintf("%s %s", row.Type, g.addressName(row.Object))
+}
+
+// addressName returns an address with the field that holds the object.
+func (g *grapher) addressName(a target.Addr) string {
+	if name := g.s.names[a]; name != "" {
+		return addressText(a) + " (" + name + ")"
+	}
+	return addressText(a)
 }
 
 func (g *grapher) name(t *threads.Thread) string {
@@ -331,7 +553,7 @@ func (g *grapher) chains() []answer.Verdict {
 	}
 	out = append(append(out, g.held()...), g.others()...)
 	for _, w := range g.s.waits {
-		if (len(w.tasks) > 0 || w.event != 0) && !g.circled[w] && w.entry {
+		if (len(w.tasks) > 0 || w.event != 0) && !g.circled[w] && w.entry && !w.entryIdles() {
 			out = append(out, g.blocks(w))
 		}
 	}
@@ -353,7 +575,7 @@ func (g *grapher) blocks(w *wait) answer.Verdict {
 	if len(w.chain) > 0 {
 		text += ": " + strings.Join(w.chain, " awaits ")
 	}
-	v := answer.Verdict{Kind: answer.FindingBlocked, Strength: answer.StrengthProved, Evidence: []string{g.evidence(w)}}
+	v := answer.Verdict{Kind: answer.FindingBlocked, Strength: answer.StrengthProved, Evidence: []string{g.evidence(w)}, Show: g.show(w)}
 	if w.entry {
 		v.Kind = answer.FindingEntryPoint
 	}
@@ -423,7 +645,7 @@ func (g *grapher) waits(w *wait) string {
 	case w.join:
 		return row.Text
 	}
-	return fmt.Sprintf("%s %016x", row.Text, uint64(row.Object))
+	return row.Text + " " + g.addressName(row.Object)
 }
 
 // end describes what must happen before a thread can proceed, as far as it is known.
@@ -438,6 +660,9 @@ func (g *grapher) end(w *wait) string {
 	case w.until != "":
 		return ", which waits for " + w.until
 	case w.lock != nil && w.lock.Kind == answer.LockSemaphore:
+		if u := g.s.uses[w.lock]; u != nil && len(u.holders) > 0 {
+			return fmt.Sprintf(" (%s; %s %s %s)", w.lock.State, u.holders[0].method, addressText(u.holders[0].box), entered(u.holders[0].strength))
+		}
 		return fmt.Sprintf(" (%s; it does not record who has entered)", w.lock.State)
 	}
 	return ""
@@ -464,7 +689,7 @@ func (g *grapher) others() []answer.Verdict {
 			continue
 		}
 		text := fmt.Sprintf("thread %s %s%s%s%s", g.name(w.thread), g.rows[w.thread].Text, g.placeOf(w), g.end(w), g.onward(w.runners, w))
-		out = append(out, answer.Verdict{Kind: answer.FindingWait, Text: text, Strength: answer.StrengthLikely, Evidence: []string{g.evidence(w)}})
+		out = append(out, answer.Verdict{Kind: answer.FindingWait, Text: text, Strength: answer.StrengthLikely, Evidence: []string{g.evidence(w)}, Show: g.show(w)})
 	}
 	return out
 }
@@ -475,7 +700,7 @@ func (g *grapher) held() []answer.Verdict {
 	for _, l := range g.s.locks {
 		var names []string
 		strength := answer.StrengthProved
-		var evidence []string
+		var alike []*wait
 		var first *wait
 		for _, w := range g.s.waits {
 			if w.lock != l || w.pulse || len(w.runners) == 0 || g.circled[w] {
@@ -483,7 +708,7 @@ func (g *grapher) held() []answer.Verdict {
 			}
 			first = cmp.Or(first, w)
 			names = append(names, g.name(w.thread))
-			evidence = append(evidence, g.evidence(w))
+			alike = append(alike, w)
 			if w.how != answer.HowRecorded {
 				strength = answer.StrengthLikely
 			}
@@ -491,7 +716,7 @@ func (g *grapher) held() []answer.Verdict {
 		if len(names) == 0 {
 			continue
 		}
-		text := fmt.Sprintf("%s %s %016x, for which ", g.holds(l, first), kindOf(l), uint64(l.Address))
+		text := fmt.Sprintf("%s %s %s, for which ", g.holds(l, first), kindOf(l), g.addressName(l.Address))
 		if len(names) == 1 {
 			text += fmt.Sprintf("thread %s waits", names[0])
 		} else {
@@ -502,7 +727,7 @@ func (g *grapher) held() []answer.Verdict {
 		if len(first.runners) == 1 && first.runners[0].OS == nil {
 			kind = answer.FindingAbandoned
 		}
-		out = append(out, answer.Verdict{Kind: kind, Text: text, Strength: strength, Evidence: evidence})
+		out = append(out, answer.Verdict{Kind: kind, Text: text, Strength: strength, Evidence: g.evidences(alike), Show: append([]string{"dumpobj " + addressText(l.Address)}, g.showRunner(first)...)})
 	}
 	return out
 }

@@ -27,5 +27,5 @@ func Example_waits() {
 	worst := waits.Verdicts[0]
 	fmt.Println(worst.Strength, worst.Text)
 	// Output:
-	// likely deadlock: thread 11 "only reader" holds System.Threading.ReaderWriterLockSlim 00007f1e63806b20 and waits for System.Object 00007f1e63807940, thread 12 "only writer" holds System.Object 00007f1e63807940 and waits for System.Threading.ReaderWriterLockSlim 00007f1e63806b20
+	// likely deadlock: thread 11 "only reader" holds System.Threading.ReaderWriterLockSlim 00007f1e63806b20 (Locks.rwOne) and waits for System.Object 00007f1e63807940 (Locks.joined), thread 12 "only writer" holds System.Object 00007f1e63807940 (Locks.joined) and waits for System.Threading.ReaderWriterLockSlim 00007f1e63806b20 (Locks.rwOne)
 }

@@ -32,7 +32,7 @@ export interface DiffResult {
 export interface DoctorResult {
   annotations?: Array<CrashAnnotation> | null; arch?: string; command?: string; comment?: string; compressed?: string;
   contents?: Array<DumpContent> | null; distribution?: string; dumpWarnings?: Array<string> | null; file?: string;
-  files?: Array<WantedFile> | null; format?: string; held?: DumpContents; kernelTime?: number; members?: Array<LayoutMember> | null;
+  files?: Array<WantedFile> | null; format?: string; kernelTime?: number; members?: Array<LayoutMember> | null;
   memory?: Array<MemoryCounter> | null; moduleFiles?: Array<ModuleFile> | null; modules?: number; noMemory?: string; os?: string;
   osVersion?: string; parts?: Array<PartDiagnosis> | null; pid?: number; processor?: string; processors?: number;
   runtimes?: Array<RuntimeDiagnosis> | null; size?: number; started?: string; stored?: number; taken?: string; threads?: number;
@@ -129,7 +129,8 @@ export interface ThreadpoolResult {
 }
 
 export interface WaitsResult {
-  threads?: Array<ThreadWait> | null; verdicts?: Array<Verdict> | null;
+  idle?: Array<IdleWaits> | null; operations?: Array<OperationWait> | null; threads?: Array<ThreadWait> | null;
+  verdicts?: Array<Verdict> | null;
 }
 
 export interface WasteResult {
@@ -187,11 +188,6 @@ export interface DominatorRow {
 
 export interface DumpContent {
   count: number; name: string;
-}
-
-export interface DumpContents {
-  auxv?: Array<AuxEntry> | null; environment?: Array<EnvVariable> | null; regions?: Array<MemoryRegion> | null;
-  unloadedModules?: Array<OldModule> | null;
 }
 
 export interface Evaluation {
@@ -278,6 +274,10 @@ export interface HillClimbingStep {
   ms: number; samples: number; threads: number; throughput: number; transition: string;
 }
 
+export interface IdleWaits {
+  count: number; first?: string; method?: string | null; reason: string;
+}
+
 export interface Image {
   address: string; buildId?: string; buildIdCut?: boolean; exports?: Array<Export> | null; flat?: boolean; headless?: boolean; index: number;
   managed?: boolean | null; path: string; pdb?: PDB; pe?: boolean | null; sections?: Array<ImageSection> | null; size: number;
@@ -309,7 +309,7 @@ export interface LoaderHeap {
 }
 
 export interface Lock {
-  address: string; asyncWaiters?: Array<AsyncWaiter> | null; held: boolean; kind: string; owner?: Thread; ownerId?: number;
+  address: string; asyncWaiters?: Array<AsyncWaiter> | null; held: boolean; kind: string; name?: string; owner?: Thread; ownerId?: number;
   readers?: Array<Thread> | null; recursion?: number; state?: string; type: string | null; waiters?: number | null;
   waiting?: Array<LockWaiter> | null;
 }
@@ -358,6 +358,11 @@ export interface ObjectLock {
 
 export interface OmittedCauses {
   exception: number; reason: string;
+}
+
+export interface OperationWait {
+  count: number; file?: string; first: Array<string> | null; from?: string; holders?: Array<OperationHolder> | null; kind: string;
+  line?: number; method: string | null; name?: string; object?: string; state?: string; text: string; type?: string | null;
 }
 
 export interface Owned {
@@ -473,7 +478,7 @@ export interface ThreadSample {
 
 export interface ThreadWait {
   chain?: Array<string> | null; ends?: string; file?: string; how: string; kind: string; line?: number; method?: string | null;
-  object?: string; owner?: Thread; text: string; thread: Thread; type?: string | null; until?: string;
+  name?: string; object?: string; owner?: Thread; text: string; thread: Thread; type?: string | null; until?: string;
 }
 
 export interface Touched {
@@ -535,10 +540,6 @@ export interface AsyncWork {
   frames: Array<AsyncFrame> | null; reason?: string | null;
 }
 
-export interface AuxEntry {
-  name?: string; tag: number; value: string;
-}
-
 export interface CodePlace {
   build?: string; module: string; offset: string;
 }
@@ -549,10 +550,6 @@ export interface CollectionItem {
 
 export interface Contract {
   gives?: string; implemented: boolean; name: string; version: string;
-}
-
-export interface EnvVariable {
-  name: string; value?: string;
 }
 
 export interface ExceptionParameter {
@@ -614,16 +611,12 @@ export interface Member {
   missing?: string; name: string | null; struct?: Array<Member>; text?: Json; value?: Json;
 }
 
-export interface MemoryRegion {
-  access: string; kind?: string; offset?: number; path?: string; size: number; start: string; stored: number;
-}
-
 export interface Monitor {
   object: string; owner?: Thread; type: string | null; waiters: number; waiting?: Array<Thread> | null;
 }
 
-export interface OldModule {
-  base: string; path: string; size: number;
+export interface OperationHolder {
+  file?: string; line?: number; method: string | null; object: string; strength: string; waits?: string;
 }
 
 export interface PDB {

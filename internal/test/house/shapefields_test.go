@@ -617,6 +617,20 @@ var absent = map[string]string{
 
 // unseen are the types and fields of shapes that no version of the table has, and where they are from.
 var unseen = map[string]string{
+	// Types of System.Threading.RateLimiting 8 and later.
+	"System.Threading.RateLimiting.ConcurrencyLimiter":              "of the library's source",
+	"System.Threading.RateLimiting.FixedWindowRateLimiter":          "of the library's source",
+	"System.Threading.RateLimiting.SlidingWindowRateLimiter":        "of the library's source",
+	"System.Threading.RateLimiting.TokenBucketRateLimiter":          "of the library's source",
+	"System.Threading.RateLimiting.ConcurrencyLimiterOptions":       "of the library's source",
+	"System.Threading.RateLimiting.FixedWindowRateLimiterOptions":   "of the library's source",
+	"System.Threading.RateLimiting.SlidingWindowRateLimiterOptions": "of the library's source",
+	"locks.bucket _queueCount":                                      "of the library's source",
+	"locks.limiter _permitCount":                                    "of the library's source",
+	"locks.limiter _queueCount":                                     "of the library's source",
+	"locks.limiter _options":                                        "of the library's source",
+	"locks.limiterOptions <PermitLimit>":                            "of the library's source",
+	"locks.limiterOptions <QueueLimit>":                             "of the library's source",
 	// Types of which no field is read, which the table therefore does not list.
 	"System.Collections.Frozen.EmptyFrozenDictionary`2":           "no field is read",
 	"System.Collections.Frozen.EmptyFrozenSet`1":                  "no field is read",

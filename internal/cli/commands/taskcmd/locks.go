@@ -29,9 +29,11 @@ func locksCommand() cli.Command {
 func waitsCommand() cli.Command {
 	return cli.Ask(cli.Command{
 		Name:    "waits",
-		Summary: "explain why threads hang: deadlocks, held locks, and threads that block until a task completes",
-		Help: "Each thread is followed from what it waits for to who holds it, runs it, or has to complete it. A circle is a deadlock. A " +
-			"statement has its evidence, and how strong it is: proved if the runtime recorded each wait.",
+		Summary: "explain why threads and async methods hang: deadlocks, held locks, semaphores, and threads that block until a task completes",
+		Help: "Each thread is followed from what it waits for to who holds it, runs it, or has to complete it. A circle is a deadlock. Suspended async " +
+			"methods are counted by the object that they wait for and the method that waits: semaphores, channels, rate limiters, promises. Who has " +
+			"entered a semaphore is not recorded; it is likely a method that is past its own wait for it. Waits that a process has without work, such as " +
+			"accept loops and idle readers, are counted apart. A statement has its evidence, and how strong it is: proved if the runtime recorded each wait.",
 		Examples: []cli.Example{{Line: "waits", Text: "why does the process hang?"}},
 	}, func(c *cli.Context, _ *cli.None) (*answer.Waits, error) {
 		out, err := ask.View(c).Waits(ask.Context(c))

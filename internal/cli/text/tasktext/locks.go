@@ -7,6 +7,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/cli/text"
 	"github.com/sosgo/sosgo/internal/report"
+	"github.com/sosgo/sosgo/target"
 )
 
 // Locks is the text of locks.
@@ -32,6 +33,9 @@ func lock(p *report.Page, l *answer.Lock) {
 		p.Print(" of " + report.Escape(l.Type.String()))
 	case answer.LockLazy, answer.LockSpin:
 		p.Print(" " + report.Escape(l.Type.String()))
+	}
+	if l.Name != "" {
+		p.Print(" (" + report.Escape(l.Name) + ")")
 	}
 	if words := holds(l); words != "" {
 		p.Print(": " + words)
@@ -105,28 +109,122 @@ func Waits(p *report.Page, w *answer.Waits) {
 	for i := range w.Verdicts {
 		verdict(p, &w.Verdicts[i])
 	}
-	if len(w.Verdicts) > 0 && len(w.Threads) > 0 {
+	if len(w.Verdicts) > 0 && len(w.Threads)+len(w.Operations)+len(w.Idle) > 0 {
 		p.Print("\n")
 	}
-	for i := range w.Threads {
-		t := &w.Threads[i]
-		p.Printf("thread %s %s %s", threadName(&t.Thread), report.Escape(t.Text), report.Hex12(t.Object))
-		if !t.Method.IsZero() {
-			p.Print(" in " + report.Escape(t.Method.String()))
-		}
-		if t.File != "" {
-			p.Printf(" (%s:%d)", report.Escape(t.File), t.Line)
-		}
-		if t.Ends != "" {
-			p.Print(", " + report.Escape(t.Ends))
-		}
-		p.Printf(" [%s]\n", t.How)
+	for _, t := range equalThreads(w.Threads) {
+		threadWait(p, t)
 	}
-	if len(w.Threads) == 0 {
-		if w.Lost != nil {
-			p.Print("Waits can't be read.\n")
-			return
-		}
-		p.Print("No thread found waiting for a lock, an event, a task or a static constructor.\n")
+	for i := range w.Operations {
+		operation(p, &w.Operations[i])
 	}
+	idle(p, w.Idle)
+	switch {
+	case len(w.Threads)+len(w.Operations) > 0:
+	case w.Lost != nil:
+		p.Print("Waits can't be read.\n")
+	default:
+		p.Print("No thread or suspended async method found waiting for a lock, an event, a task or a static constructor.\n")
+	}
+}
+
+// equalThreads puts threads together that wait alike, in the order of the first of each.
+func equalThreads(list []answer.ThreadWait) [][]*answer.ThreadWait {
+	type key struct {
+		text, method, file, ends, how string
+		object                        target.Addr
+		line                          int
+	}
+	var out [][]*answer.ThreadWait
+	at := map[key]int{}
+	for i := range list {
+		t := &list[i]
+		k := key{t.Text, t.Method.String(), t.File, t.Ends, t.How, t.Object, t.Line}
+		n, ok := at[k]
+		if !ok {
+			n = len(out)
+			at[k] = n
+			out = append(out, nil)
+		}
+		out[n] = append(out[n], t)
+	}
+	return out
+}
+
+// threadWait writes threads that wait alike on one line.
+func threadWait(p *report.Page, list []*answer.ThreadWait) {
+	t := list[0]
+	if len(list) == 1 {
+		p.Printf("thread %s %s", threadName(&t.Thread), report.Escape(t.Text))
+	} else {
+		names := make([]string, min(len(list), namedThreads))
+		for i := range names {
+			names[i] = threadName(&list[i].Thread)
+		}
+		more := ""
+		if len(list) > len(names) {
+			more = ", …"
+		}
+		p.Printf("%d threads (%s%s): each %s", len(list), strings.Join(names, ", "), more, report.Escape(t.Text))
+	}
+	p.Print(" " + report.Hex12(t.Object))
+	if t.Name != "" {
+		p.Print(" (" + report.Escape(t.Name) + ")")
+	}
+	if !t.Method.IsZero() {
+		p.Print(" in " + report.Escape(t.Method.String()))
+	}
+	if t.File != "" {
+		p.Printf(" (%s:%d)", report.Escape(t.File), t.Line)
+	}
+	if t.Ends != "" {
+		p.Print(", " + report.Escape(t.Ends))
+	}
+	p.Printf(" [%s]\n", t.How)
+}
+
+// namedThreads is how many of several equal threads a line names.
+const namedThreads = 4
+
+// operation writes suspended code that waits alike on one line, and who holds what it waits for.
+func operation(p *report.Page, o *answer.OperationWait) {
+	p.Printf("%d × ", o.Count)
+	if o.From != "" {
+		p.Print(report.Escape(o.From) + ": ")
+	}
+	p.Print(report.Escape(o.Method.String()))
+	if o.File != "" {
+		p.Printf(" (%s:%d)", report.Escape(o.File), o.Line)
+	}
+	p.Print(" " + report.Escape(o.Text))
+	if o.State != "" {
+		p.Print(", " + report.Escape(o.State))
+	}
+	p.Printf(" [first %s]\n", report.Hex12(o.First[0]))
+	for i := range o.Holders {
+		h := &o.Holders[i]
+		p.Printf("    %s %s", report.Escape(h.Method.String()), report.Hex12(h.Object))
+		if h.File != "" {
+			p.Printf(" (%s:%d)", report.Escape(h.File), h.Line)
+		}
+		p.Print(" has entered it")
+		if h.Waits != "" {
+			p.Print(" and waits for " + report.Escape(h.Waits))
+		}
+		p.Printf(" [%s]\n", h.Strength)
+	}
+}
+
+// idle counts the waits that are normal.
+func idle(p *report.Page, list []answer.IdleWaits) {
+	if len(list) == 0 {
+		return
+	}
+	total := 0
+	words := make([]string, len(list))
+	for i := range list {
+		total += list[i].Count
+		words[i] = fmt.Sprintf("%s (%d)", list[i].Reason, list[i].Count)
+	}
+	p.Printf("%s normal: %s\n", text.Count(uint64(total), "wait is", "waits are"), strings.Join(words, "; "))
 }

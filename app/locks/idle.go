@@ -1,0 +1,107 @@
+package locks
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/tasks"
+	"github.com/sosgo/sosgo/target"
+)
+
+// idleShapes are the waits that are normal: a process without work has them. The first that fits counts.
+var idleShapes = []struct {
+	reason string
+	is     func(*operation) bool
+}{
+	{"accepts connections", func(op *operation) bool {
+		return op.thing.cause == tasks.CauseStream && op.through(".AcceptAsync", "SocketConnectionListener.", "ConnectionDispatcher`1.", "TransportManager.")
+	}},
+	{"waits until the host stops", func(op *operation) bool {
+		return op.waits(tasks.CausePromise, tasks.CauseForever) && (op.through("Microsoft.Extensions.Hosting.") || !op.own && strings.HasPrefix(op.from, "Microsoft.Extensions.Hosting."))
+	}},
+	{entryWaits, func(op *operation) bool {
+		return op.entry && op.from == "" && op.waits(tasks.CausePromise, tasks.CauseForever, tasks.CauseUnknown)
+	}},
+	{"waits for an item in an empty channel", func(op *operation) bool {
+		c := op.thing.channel
+		return op.thing.cause == tasks.CauseChannelRead && (c == nil || c.items.Err != nil || c.items.Value == 0)
+	}},
+	{"waits for the next tick of a PeriodicTimer", func(op *operation) bool { return op.waits(tasks.CauseTick) }},
+	{"sleeps (Task.Delay)", func(op *operation) bool { return op.waits(tasks.CauseDelay) }},
+	{"waits until it is canceled (infinite Task.Delay)", func(op *operation) bool { return op.waits(tasks.CauseForever) }},
+	{"waits for data or connections in library code", func(op *operation) bool {
+		return !op.own && op.waits(tasks.CauseStream, tasks.CausePromise, tasks.CauseTasks, tasks.CauseUnknown)
+	}},
+}
+
+// entryWaits is why an async Main is no finding.
+const entryWaits = "the program's entry point waits"
+
+// waits reports whether an operation waits for one of several causes, and for no object that others can wait for.
+func (op *operation) waits(causes ...tasks.Cause) bool {
+	return op.thing.addr == 0 && slices.Contains(causes, op.thing.cause)
+}
+
+// through reports whether a library's method in front of the program's own has one of several parts in its name.
+func (op *operation) through(parts ...string) bool {
+	return slices.ContainsFunc(op.library, func(name string) bool {
+		return slices.ContainsFunc(parts, func(part string) bool { return strings.Contains(name, part) })
+	})
+}
+
+// idle returns why the wait of an operation is normal, or "".
+func (op *operation) idle() string {
+	for i := range idleShapes {
+		if idleShapes[i].is(op) {
+			return idleShapes[i].reason
+		}
+	}
+	return ""
+}
+
+// An idleCount counts normal waits by reason.
+type idleCount struct{ list []answer.IdleWaits }
+
+func (c *idleCount) add(reason string, method answer.Text, first target.Addr) {
+	for i := range c.list {
+		if c.list[i].Reason == reason {
+			c.list[i].Count++
+			return
+		}
+	}
+	c.list = append(c.list, answer.IdleWaits{Count: 1, Reason: reason, Method: method, First: first})
+}
+
+// sorted returns the counts, the most frequent first.
+func (c *idleCount) sorted() []answer.IdleWaits {
+	slices.SortStableFunc(c.list, func(a, b answer.IdleWaits) int { return cmp.Compare(b.Count, a.Count) })
+	return c.list
+}
+
+// entryIdles reports whether the program's entry point waits as it does in every service: for nothing that somebody holds or runs.
+func (w *wait) entryIdles() bool {
+	return w.entry && len(w.runners) == 0 && len(w.behind) == 0 && !slices.ContainsFunc(w.leaves, func(l leafOf) bool {
+		switch l.cause {
+		case tasks.CausePromise, tasks.CauseForever, tasks.CauseDelay, tasks.CauseTick, tasks.CauseUnknown:
+			return l.held
+		}
+		return true
+	})
+}
+
+// libraryIdles reports whether a library's own thread waits for an event, a pulse or a handle, as a loop does that has nothing to do.
+func (w *wait) libraryIdles() bool {
+	if !w.library || len(w.runners) > 0 || len(w.behind) > 0 || w.class != 0 || w.join || len(w.tasks) > 0 {
+		return false
+	}
+	return w.pulse || w.lock == nil || w.lock.Kind == answer.LockEvent || w.lock.Kind == answer.LockSemaphore
+}
+
+// A leafOf is what the methods between a thread and an awaited task wait for.
+type leafOf struct {
+	addr  target.Addr
+	cause tasks.Cause
+	held  bool // an object that others can hold
+}

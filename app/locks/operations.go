@@ -1,0 +1,409 @@
+package locks
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/tasks"
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/objects/shapes"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A thing is what suspended code waits for.
+type thing struct {
+	kind    string
+	addr    target.Addr // 0 if the code waits for no object that others can wait for
+	typ     answer.Text
+	state   string
+	words   string // what it is, where it is no object
+	cause   tasks.Cause
+	lock    *lock        // of a SemaphoreSlim
+	channel *channelWait // of a channel
+	writes  bool         // waits for room in the channel
+	queued  int64        // of a rate limiter
+	source  target.Addr  // of a promise: its TaskCompletionSource
+}
+
+// An operation is an async method that is suspended, with what it waits for.
+type operation struct {
+	box     target.Addr
+	method  answer.Text // the innermost method of the program, or of a library if there is none
+	own     bool        // method is the program's
+	file    string
+	line    int
+	from    string // the outermost method, if it is another
+	entry   bool   // the outermost method is the program's entry point
+	library []string
+	leaf    target.Addr // the object at the end of the chain of awaits
+	thing   *thing
+	wait    *wait // its node in the graph of waits
+}
+
+// A channelWait is a channel with those who wait for it.
+type channelWait struct {
+	object   objects.Object
+	capacity answer.Maybe[int64]
+	items    answer.Maybe[int64]
+	readers  int
+	writers  int
+}
+
+// A channelRole is what an operation of a channel waits for.
+type channelRole struct {
+	channel *channelWait
+	writes  bool
+}
+
+// operations finds the suspended async methods and what they wait for. It does nothing if the heap has none.
+func (s *survey) operations(o heap.ScanOptions) error {
+	if !s.found.suspended {
+		return nil
+	}
+	set, err := s.taskSet(o)
+	if err != nil || set == nil {
+		return err
+	}
+	s.readChannels()
+	s.outer, s.byBox = map[target.Addr]*lock{}, map[target.Addr]*operation{}
+	known := map[target.Addr]*thing{}
+	for stack, err := range set.Stacks(s.ctx, tasks.StackOptions{}) {
+		if err != nil {
+			return err
+		}
+		if stack.Part {
+			continue // another stack has its frames
+		}
+		s.gaps.NoteAll(stack.Noted())
+		s.stack(stack, known)
+	}
+	return s.ctx.Err()
+}
+
+// stack adds the operations of a stack: one for each path from its first frame outwards.
+func (s *survey) stack(stack *answer.AsyncStack, known map[target.Addr]*thing) {
+	leaf := stack.Frames[0].Object
+	if n := len(stack.Waits); n > 0 {
+		leaf = stack.Waits[n-1].Object
+	}
+	var t *thing
+	var path []*answer.AsyncFrame
+	seen := map[target.Addr]bool{}
+	for i := range stack.Frames {
+		f := &stack.Frames[i]
+		path = append(path[:min(f.Depth, len(path))], f)
+		if i+1 < len(stack.Frames) && stack.Frames[i+1].Depth > f.Depth {
+			continue
+		}
+		op := s.operation(path)
+		if op == nil || seen[op.box] {
+			continue
+		}
+		seen[op.box] = true
+		if t == nil {
+			if t = s.thingOf(leaf, stack, known); t.cause == tasks.CauseNone {
+				return // it goes on
+			}
+		}
+		op.leaf, op.thing = leaf, t
+		s.ops = append(s.ops, op)
+		s.byBox[op.box] = op
+		if t.lock != nil {
+			for _, f := range path {
+				s.outer[f.Object] = t.lock
+			}
+		}
+	}
+}
+
+// operation describes the code on a path outwards, or returns nil if no async method waits there.
+func (s *survey) operation(path []*answer.AsyncFrame) *operation {
+	var inner, first, outer, last *answer.AsyncFrame
+	out := &operation{}
+	for _, f := range path {
+		if f.Kind == answer.AsyncTask && len(f.Suspended) == 0 || f.Kind == answer.AsyncOther || f.State != nil && *f.State < 0 {
+			continue
+		}
+		first, last = cmp.Or(first, f), f
+		if name, _ := methodOf(f); answer.LibraryMethod(name.S) {
+			if inner == nil {
+				out.library = append(out.library, name.S)
+			}
+			continue
+		}
+		inner, outer = cmp.Or(inner, f), f
+	}
+	if first == nil {
+		return nil
+	}
+	out.own = inner != nil
+	inner, outer = cmp.Or(inner, first), cmp.Or(outer, last)
+	var place *answer.AsyncPlace
+	out.method, place = methodOf(inner)
+	if place != nil {
+		out.file, out.line = place.File, place.Line
+	}
+	out.box = inner.Object
+	name, _ := outerOf(outer)
+	out.entry = isEntryPoint(name)
+	if outer != inner || len(inner.Suspended) > 1 {
+		if out.from = name; out.from == out.method.S {
+			out.from = ""
+		}
+	}
+	return out
+}
+
+// methodOf returns the innermost method of a frame, with its place if that is known.
+func methodOf(f *answer.AsyncFrame) (answer.Text, *answer.AsyncPlace) {
+	if len(f.Suspended) > 0 {
+		for i := range f.Suspended {
+			if at := &f.Suspended[i]; at.Method.Err == nil && !answer.LibraryMethod(at.Method.S) {
+				return at.Method, at
+			}
+		}
+		return f.Suspended[0].Method, &f.Suspended[0]
+	}
+	if f.AsyncPlace != nil {
+		return f.Method, f.AsyncPlace
+	}
+	if f.AsyncName != nil {
+		return f.Name, nil
+	}
+	return answer.Text{S: f.Kind}, nil
+}
+
+// outerOf returns the outermost method of a frame.
+func outerOf(f *answer.AsyncFrame) (string, *answer.AsyncPlace) {
+	if n := len(f.Suspended); n > 0 {
+		return f.Suspended[n-1].Method.String(), &f.Suspended[n-1]
+	}
+	name, at := methodOf(f)
+	return name.String(), at
+}
+
+// isEntryPoint reports whether a method has the name of the one that the host calls.
+func isEntryPoint(method string) bool {
+	return slices.Contains(entryPoints, method[strings.LastIndexByte(method, '.')+1:])
+}
+
+// thingOf determines what the code of a stack waits for.
+func (s *survey) thingOf(leaf target.Addr, stack *answer.AsyncStack, known map[target.Addr]*thing) *thing {
+	cause, err := s.found.tasks.CauseOf(leaf)
+	s.gaps.Note(err)
+	l, role := s.nodes[leaf], s.roles[leaf]
+	object := target.Addr(0)
+	var limits *thing
+	switch {
+	case l != nil:
+		object = l.Address
+	case role.channel != nil:
+		object = role.channel.object.Addr
+	case cause == tasks.CausePromise:
+		if limits = s.limiterOf(leaf); limits != nil {
+			object = limits.addr
+		}
+	}
+	if t := known[object]; t != nil && t.writes == role.writes {
+		return t
+	}
+	t := &thing{cause: cause, addr: object, words: stack.Reason.String()}
+	switch {
+	case l != nil:
+		t.kind, t.typ, t.state, t.lock, t.cause = l.Kind, l.Type, l.State, l, tasks.CauseSemaphore
+	case role.channel != nil:
+		s.channelThing(t, role)
+	case limits != nil:
+		t = limits
+		t.cause = cause
+	default:
+		t.kind = kindsOfCauses[cause]
+	}
+	if object != 0 {
+		known[object] = t
+	}
+	return t
+}
+
+// kindsOfCauses are the kinds of waits for what is no lock.
+var kindsOfCauses = map[tasks.Cause]string{
+	tasks.CauseUnknown: answer.WaitOther, tasks.CauseSemaphore: answer.LockSemaphore, tasks.CauseChannelRead: answer.WaitChannel, tasks.CauseChannelWrite: answer.WaitChannel,
+	tasks.CauseChannel: answer.WaitChannel, tasks.CauseDelay: answer.WaitTimer, tasks.CauseForever: answer.WaitTimer, tasks.CauseTick: answer.WaitTimer,
+	tasks.CausePromise: answer.WaitPromise, tasks.CauseStream: answer.WaitStream, tasks.CausePool: answer.WaitPool, tasks.CauseRunning: answer.WaitTask,
+	tasks.CauseTasks: answer.WaitTask,
+}
+
+// readChannels reads who waits for the channels of the heap.
+func (s *survey) readChannels() {
+	s.roles = map[target.Addr]channelRole{}
+	for _, a := range s.found.channels {
+		o, err := s.r.b.Objects().Object(a)
+		var k *channel
+		var x shapes.Instance
+		if err == nil {
+			k, x, err = shapes.BindObject[channel](s.r.b, o)
+		}
+		if err != nil {
+			s.lose(fmt.Errorf("channel %v: %w", a, err))
+			continue
+		}
+		c := &channelWait{object: o, capacity: answer.Of[int64](0, errUnbounded), items: answer.Of[int64](0, errUnbounded)}
+		for _, list := range []struct {
+			f      *shapes.Ref
+			writes bool
+		}{{&k.BlockedReaders, false}, {&k.WaitingReaders, false}, {&k.BlockedWriters, true}, {&k.WaitingWriters, true}} {
+			if list.f.Has() {
+				if err := s.channelList(c, list.f, x, list.writes); err != nil {
+					s.lose(fmt.Errorf("who waits for channel %v: %w", a, err))
+				}
+			}
+		}
+		if k.Capacity.Has() && c.readers+c.writers > 0 {
+			s.channelCounts(c, k, x)
+		}
+	}
+}
+
+var errUnbounded = target.Unsupportedf("the channel has no limit")
+
+// channelCounts reads the capacity of a bounded channel and the number of its items.
+func (s *survey) channelCounts(c *channelWait, k *channel, x shapes.Instance) {
+	c.capacity = answer.Of(k.Capacity.Int(x))
+	s.gaps.Note(c.capacity.Err)
+	items, err := k.Items.Object(x)
+	if err == nil && items.Addr != 0 {
+		var d *deque
+		var at shapes.Instance
+		if d, at, err = shapes.BindObject[deque](s.r.b, items); err == nil {
+			c.items = answer.Of(d.Size.Int(at))
+			err = c.items.Err
+		}
+	}
+	if err != nil {
+		c.items = answer.Of[int64](0, err)
+	}
+	s.gaps.Note(err)
+}
+
+// channelList records the operations of one list of a channel: a ring, or a Deque.
+func (s *survey) channelList(c *channelWait, f *shapes.Ref, x shapes.Instance, writes bool) error {
+	o, err := f.Object(x)
+	if err != nil || o.Addr == 0 {
+		return err
+	}
+	add := func(a target.Addr) {
+		s.roles[a] = channelRole{c, writes}
+		if writes {
+			c.writers++
+		} else {
+			c.readers++
+		}
+	}
+	if d, at, is, err := shapes.Try[deque](s.r.b, o); is {
+		if err != nil {
+			return err
+		}
+		items, err := d.Array.Object(at)
+		if err != nil || items.Addr == 0 {
+			return err
+		}
+		for _, a := range s.elements(items) {
+			if a != 0 {
+				add(a)
+			}
+		}
+		return nil
+	}
+	seen := map[target.Addr]bool{}
+	for o.Addr != 0 && !seen[o.Addr] {
+		if len(seen) == limits.WorkItems {
+			return target.Unsupportedf("more than %d operations", limits.WorkItems)
+		}
+		seen[o.Addr] = true
+		add(o.Addr)
+		k, at, err := shapes.BindObject[channelOperation](s.r.b, o)
+		if err != nil || !k.Next.Has() {
+			return err
+		}
+		if o, err = k.Next.Object(at); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// channelThing describes a channel that code waits for.
+func (s *survey) channelThing(t *thing, role channelRole) {
+	c := role.channel
+	t.kind, t.channel, t.writes, t.typ = answer.WaitChannel, c, role.writes, s.gaps.Text(c.object.Type.ManagedName())
+	t.cause = tasks.CauseChannelRead
+	t.words = "an item in a channel"
+	if role.writes {
+		t.cause, t.words = tasks.CauseChannelWrite, "room in a channel"
+	}
+	if c.capacity.Err == nil && c.items.Err == nil {
+		t.state = fmt.Sprintf("%d of %d items", c.items.Value, c.capacity.Value)
+	}
+}
+
+// limiterOf returns the rate limiter that a promise belongs to, or nil.
+func (s *survey) limiterOf(promise target.Addr) *thing {
+	o, err := s.r.b.Objects().Object(promise)
+	if err != nil {
+		return nil
+	}
+	k, x, is, err := shapes.Try[taskState](s.r.b, o)
+	if !is || err != nil {
+		return nil
+	}
+	if o, err = k.State.Object(x); err != nil || o.Addr == 0 {
+		return nil
+	}
+	t := &thing{kind: answer.WaitLimiter, addr: o.Addr, words: "a rate limiter"}
+	if b, x, is, err := shapes.Try[bucket](s.r.b, o); is {
+		if err == nil {
+			t.queued, err = b.Queued.Int(x)
+		}
+		s.gaps.Note(err)
+		t.typ, t.state = s.gaps.Text(o.Type.ManagedName()), fmt.Sprintf("%d permits queued", t.queued)
+		return t
+	}
+	l, x, is, err := shapes.Try[limiter](s.r.b, o)
+	if !is {
+		return nil
+	}
+	t.typ = s.gaps.Text(o.Type.ManagedName())
+	if err == nil {
+		err = s.limiterState(t, l, x)
+	}
+	s.gaps.Note(err)
+	return t
+}
+
+// limiterState reads the counts of a rate limiter.
+func (s *survey) limiterState(t *thing, l *limiter, x shapes.Instance) error {
+	v, err := ints(x, &l.Permits, &l.Queued)
+	if err != nil {
+		return err
+	}
+	t.queued = v[1]
+	o, err := l.Options.Object(x)
+	if err != nil || o.Addr == 0 {
+		return err
+	}
+	k, x, err := shapes.BindObject[limiterOptions](s.r.b, o)
+	if err != nil {
+		return err
+	}
+	limit, err := ints(x, &k.Limit, &k.Queue)
+	if err != nil {
+		return err
+	}
+	t.state = fmt.Sprintf("%d of %d permits leased, %d of %d queued", limit[0]-v[0], limit[0], v[1], limit[1])
+	return nil
+}
