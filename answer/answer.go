@@ -27,7 +27,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Gaps are what an answer lacks. Answers embed them. The zero value lacks nothing. Gaps are for one goroutine.
+// Gaps are what an answer lacks. Answers embed them. The zero value lacks nothing. A nil *Gaps takes notes for nobody and
+// discards them; it has no list to return. Gaps are for one goroutine.
 type Gaps struct {
 	noted   []error
 	failure error

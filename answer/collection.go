@@ -38,15 +38,16 @@ type CollectionItem struct {
 	Key   Stored `json:"key,omitzero" doc:"of a dictionary: its key; of a priority queue: its priority"`
 	Item  Stored `json:"value,omitzero" doc:"the element; absent with -keys"`
 
-	HasKey   bool     `json:"-"`
-	HasValue bool     `json:"-"`
-	SOS      *SOSItem `json:"-"` // for commands of SOS
+	HasKey   bool `json:"-"`
+	HasValue bool `json:"-"`
+	// Referred describes what the key and the value are or refer to. It is nil unless it was asked for.
+	Referred *ReferredItem `json:"-"`
 }
 
-// A SOSItem is what SOS's commands print of an element's key and value.
-type SOSItem struct{ Key, Value Referred }
+// A ReferredItem describes what an element's key and value are or refer to.
+type ReferredItem struct{ Key, Value Referred }
 
-// A Referred is what has to be known of an element beside its value, for commands that name the command that shows it.
+// A Referred describes a value, or the object that a reference refers to. It is enough to choose the command that shows it.
 type Referred struct {
 	MethodTable target.Addr // of a value type; of the object that a reference refers to
 	At          target.Addr // where the fields of a value type are; the object

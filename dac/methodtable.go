@@ -108,7 +108,8 @@ func (m *MethodTable) IsOpen() bool { return m.generics() == mtfGenericTypical }
 func (m *MethodTable) ContainsPointers() bool { return m != nil && m.Flags&mtfContainsPtrs != 0 }
 
 // Size returns the size in bytes of an instance with n components, as SOS and the
-// GC count it: not rounded up, at least the smallest object.
+// GC count it: not rounded up, at least the smallest object, which is also the size for a zero MethodTable. It is 0
+// for nil.
 func (m *MethodTable) Size(n uint32) uint64 {
 	if m == nil {
 		return 0

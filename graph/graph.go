@@ -174,10 +174,10 @@ func (g *Graph) Type(n Node) *dac.MethodTable {
 	return g.types[g.TypeIndex(n)]
 }
 
-// TypeIndex returns the index in Types of an object's type.
+// TypeIndex returns the index in Types of an object's type, -1 for a Source and for a node of another graph.
 func (g *Graph) TypeIndex(n Node) int {
 	if int(n) >= len(g.typ) {
-		return 0
+		return -1
 	}
 	if len(g.rare) > 0 {
 		return int(g.typ[n]) | int(g.rare[n])<<16

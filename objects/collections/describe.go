@@ -23,10 +23,10 @@ type Options struct {
 	Find string
 	// Offset is the number of selected elements to skip, and Limit the maximum to return, 0 for all.
 	Offset, Limit uint64
-	// SOS adds facts that SOS's commands print about elements. It passes the elements of a ConcurrentQueue in the order
-	// of their slots, which SOS uses. That order may start in the middle of the queue.
-	SOS  bool
-	Jobs int // the number of goroutines that format long lists, 0 for one per processor
+	// SlotOrder lists a ConcurrentQueue in the order of its slots. That order may start in the middle of the queue.
+	SlotOrder bool
+	Referred  bool // describes what each key and value is or refers to; see answer.CollectionItem
+	Jobs      int  // the number of goroutines that format long lists, 0 for one per processor
 }
 
 // A KindError reports that an object is not the required kind of collection.
@@ -58,7 +58,7 @@ func (r *Reader) Describe(ctx context.Context, a target.Addr, options Options) (
 		}
 	}
 	mode := *r
-	mode.slotOrder = options.SOS
+	mode.slotOrder = options.SlotOrder
 	c, err := mode.Of(o)
 	if err != nil {
 		return nil, fmt.Errorf("object %016x of type %s: %w", uint64(a), res.Type, err)

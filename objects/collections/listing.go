@@ -62,10 +62,10 @@ func (t *rower) item(i *Item) *answer.CollectionItem {
 	if t.row.HasValue {
 		t.row.Item = t.stored(i.Value)
 	}
-	if t.o.SOS {
-		t.row.SOS = &answer.SOSItem{Value: referred(i.Value)}
+	if t.o.Referred {
+		t.row.Referred = &answer.ReferredItem{Value: referred(i.Value)}
 		if t.c.HasKeys {
-			t.row.SOS.Key = referred(i.Key)
+			t.row.Referred.Key = referred(i.Key)
 		}
 	}
 	return &t.row

@@ -93,7 +93,8 @@ func Objects(c *cli.Context) (*objects.Reader, error) { return View(c).Objects()
 type Form struct {
 	Paths       graph.PathOrder // which path shows what keeps an object alive
 	Plain       bool            // objects without the elements of a collection and the state of a task
-	Slots       bool            // elements as SOS lists them; see collections.Options
+	SlotOrder   bool            // concurrent queues in the order of their slots
+	Referred    bool            // what elements of collections refer to
 	FirstThread bool            // the first thread is the current one, and not the thread of the crash
 	Now         bool            // the registers at the time of the dump, also of the thread that raised its exception
 	Carried     bool            // registers that explicit frames do not know; see stackwalk.WalkOptions
@@ -107,6 +108,6 @@ func FormOf(c *cli.Context) Form {
 	if !c.SOS {
 		return Form{}
 	}
-	return Form{Paths: graph.OrderSOS, Plain: true, Slots: true, FirstThread: true, Now: true, Carried: true, Extended: true,
+	return Form{Paths: graph.OrderSOS, Plain: true, SlotOrder: true, Referred: true, FirstThread: true, Now: true, Carried: true, Extended: true,
 		OneRuntime: true, NoAdvice: true}
 }

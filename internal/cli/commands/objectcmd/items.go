@@ -75,7 +75,8 @@ func concurrentCommand(name, alias, class string, text func(*report.Page, *answe
 }
 
 func askConcurrent(c *cli.Context, a target.Addr, class string) (*answer.Collection, error) {
-	l, err := ask.View(c).Items(ask.Context(c), a, collections.Options{Only: class, SOS: ask.FormOf(c).Slots})
+	form := ask.FormOf(c)
+	l, err := ask.View(c).Items(ask.Context(c), a, collections.Options{Only: class, SlotOrder: form.SlotOrder, Referred: form.Referred})
 	var other *collections.KindError
 	var invalid *objects.InvalidError
 	switch {

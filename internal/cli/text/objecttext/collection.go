@@ -93,7 +93,7 @@ func ConcurrentDictionary(p *report.Page, c *answer.Collection) {
 	n := 0
 	for i := range report.Each(p, c.Items.All()) {
 		n++
-		p.Printf("    -----\n      Key: %s\n    Value: %s\n", sosItem(&i.Key, &i.SOS.Key, ""), sosItem(&i.Item, &i.SOS.Value, ""))
+		p.Printf("    -----\n      Key: %s\n    Value: %s\n", sosItem(&i.Key, &i.Referred.Key, ""), sosItem(&i.Item, &i.Referred.Value, ""))
 	}
 	p.Print(sosLine)
 	p.Printf("%d items\n\n", n)
@@ -109,7 +109,7 @@ func ConcurrentQueue(p *report.Page, c *answer.Collection) {
 	n := 0
 	for i := range report.Each(p, c.Items.All()) {
 		n++
-		p.Printf("%4d - %s\n", n, sosItem(&i.Item, &i.SOS.Value, "0x"))
+		p.Printf("%4d - %s\n", n, sosItem(&i.Item, &i.Referred.Value, "0x"))
 	}
 	p.Print(sosLine)
 	p.Printf("%d items\n\n", n)
