@@ -163,7 +163,7 @@ func TestTruncation(t *testing.T) {
 	}
 }
 
-// TestBitFlips flips 200 single bits of real dumps, in headers, in the heap,
+// TestBitFlips flips 100 single bits of real dumps, in headers, in the heap,
 // and anywhere. internal/test/tools/damage does more of it, and aims.
 func TestBitFlips(t *testing.T) {
 	for i, name := range damagedDumps {
@@ -171,7 +171,7 @@ func TestBitFlips(t *testing.T) {
 			p := newPatient(t, name)
 			places := flipPlaces(t, name, p.raw)
 			random := rand.New(rand.NewPCG(uint64(i), 20))
-			for i := range steps(200) {
+			for i := range steps(100) {
 				r := places[i%len(places)]
 				at, bit := r.start+random.Int64N(r.size), byte(1)<<random.UintN(8)
 				damage := fmt.Sprintf("bit %#02x of byte %#x flipped", bit, at)
