@@ -9,7 +9,6 @@ import (
 func nongeneric() []kind {
 	return []kind{
 		stored((*Reader).hashtable, func(s *hashtable) Store { return store(&s.Count, nil, &s.Buckets) }),
-		of((*Reader).syncHashtable),
 		of((*Reader).listDictionary),
 		of((*Reader).hybridDictionary),
 		of((*Reader).orderedObjects),
@@ -51,13 +50,17 @@ func (r *Reader) hashtable(s *hashtable, f *reading) content {
 	}}.counted()
 }
 
-type syncHashtable struct {
-	_     shapes.Type `of:"System.Collections.Hashtable+SyncHashtable"`
-	Table shapes.Ref  `field:"_table"`
+// derivedWrappers has the classes around a collection that derive from its class. They come first, because the fields of the
+// base class are there and empty.
+func derivedWrappers() []kind { return []kind{of((*Reader).derivedWrapper)} }
+
+type derivedWrapper struct {
+	_    shapes.Type `of:"System.Collections.Hashtable+SyncHashtable|System.Collections.ArrayList+SyncArrayList|System.Collections.ArrayList+ReadOnlyArrayList|System.Collections.ArrayList+FixedSizeArrayList|System.Collections.ArrayList+IListWrapper|System.Collections.Queue+SynchronizedQueue|System.Collections.Stack+SyncStack|System.Collections.SortedList+SyncSortedList"`
+	Base shapes.Ref  `field:"_table|_list|_q|_s"`
 }
 
-func (r *Reader) syncHashtable(s *syncHashtable, f *reading) content {
-	return r.wrap(f.object(&s.Table))
+func (r *Reader) derivedWrapper(s *derivedWrapper, f *reading) content {
+	return r.wrap(f.object(&s.Base))
 }
 
 type listDictionary struct {
@@ -146,7 +149,7 @@ func (r *Reader) nameValues(s *nameValues, f *reading) content {
 
 // A wrappedList is a class around a list, or one of its views.
 type wrappedList struct {
-	_    shapes.Type `of:"System.Collections.Specialized.StringCollection|System.Collections.Specialized.StringDictionary|System.Collections.CollectionBase|System.Collections.DictionaryBase|System.Collections.ArrayList+SyncArrayList|System.Collections.ArrayList+ReadOnlyArrayList|System.Collections.ArrayList+FixedSizeArrayList|System.Collections.Specialized.ReadOnlyList|System.Collections.Specialized.DictionaryWrapper|System.Collections.Specialized.StringDictionaryWrapper"`
+	_    shapes.Type `of:"System.Collections.Specialized.StringCollection|System.Collections.Specialized.StringDictionary|System.Collections.CollectionBase|System.Collections.DictionaryBase|System.Collections.Specialized.ReadOnlyList|System.Collections.Specialized.DictionaryWrapper|System.Collections.Specialized.StringDictionaryWrapper"`
 	List shapes.Ref  `field:"data|contents|_list|_hashtable|_contents"`
 }
 
