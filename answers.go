@@ -398,10 +398,13 @@ type ManagedOptions struct {
 	Activities bool // what each thread does, which its stack is walked for
 }
 
-// ManagedThreads lists the runtime's threads.
+// ManagedThreads lists the runtime's threads. Of a crash report they have their OS ids and exceptions alone.
 func (v *View) ManagedThreads(ctx context.Context, o ...ManagedOptions) (*answer.ManagedThreads, error) {
 	return ask(ctx, v, func(q *question) (*answer.ManagedThreads, error) {
 		o := option(o)
+		if r := q.dump.file.Report(); r != nil {
+			return r.ManagedThreads(), nil
+		}
 		rt, err := q.Runtime()
 		if err != nil {
 			return nil, err

@@ -149,6 +149,27 @@ func address(a *uint64) answer.Maybe[target.Addr] {
 	return answer.Known(target.Addr(*a))
 }
 
+// ManagedThreads lists the threads that the report marks as the runtime's, with the exception of each. What else a runtime knows of a
+// thread is a *NoMemoryError.
+func (r *Report) ManagedThreads() *answer.ManagedThreads {
+	absent := &NoMemoryError{}
+	out := &answer.ManagedThreads{Counts: answer.Maybe[answer.ThreadCounts]{Err: absent}, Threads: []answer.ManagedThread{}}
+	out.Note(fmt.Errorf("managed ids, states, GC modes, allocation contexts and domains of threads: %w", absent))
+	for i := range r.threads {
+		t := &r.threads[i]
+		if !t.managed {
+			continue
+		}
+		m := answer.ManagedThread{Thread: answer.Thread{Index: &i, OSID: t.ID}, State: answer.Maybe[answer.Hex]{Err: absent}, GCMode: answer.Text{Err: absent},
+			Domain: answer.Maybe[target.Addr]{Err: absent}, Apartment: answer.Text{Err: absent}}
+		if t.exception.known() {
+			m.Exception = &answer.ThrownObject{Address: t.exception.object, Type: t.exception.name()}
+		}
+		out.Threads = append(out.Threads, m)
+	}
+	return out
+}
+
 // Crash describes the crash as the report has it.
 func (r *Report) Crash() *answer.Crash {
 	out := &answer.Crash{Address: answer.Maybe[target.Addr]{Err: target.ErrNotInDump}}

@@ -30,7 +30,7 @@ func (*NoMemoryError) Unwrap() error { return target.ErrUnsupported }
 
 // Advice returns what answers from a report, and where the rest is.
 func (*NoMemoryError) Advice() string {
-	return "crashinfo, clrstack, threads, modules, info and summarize answer from a crash report; " +
+	return "crashinfo, clrstack, clrthreads, threads, modules, info and summarize answer from a crash report; " +
 		"the dump that was written with it has the same name without .crashreport.json"
 }
 
@@ -51,6 +51,7 @@ var _ target.Target = (*Report)(nil)
 type thread struct {
 	target.Thread
 	at        position
+	managed   bool // it is a thread of the runtime
 	exception exception
 	frames    []frame
 }

@@ -266,7 +266,7 @@ func (r *reader) thread() error {
 	t.ID = uint32(r.or0(&id, "native_thread_id", math.MaxUint32))
 	t.exception.object = target.Addr(r.or0(&object, "managed_exception_object", math.MaxUint64))
 	t.exception.hresult = uint32(r.or0(&hresult, "managed_exception_hresult", math.MaxUint32))
-	t.at = at
+	t.at, t.managed = at, bool(managed)
 	r.out.threads = append(r.out.threads, t)
 	if bool(crashed) && r.out.crash == nil {
 		r.out.crash = &target.Exception{ThreadID: t.ID}

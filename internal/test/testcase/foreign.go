@@ -12,23 +12,41 @@ import (
 // folder corpus-foreign beside the corpus. The test is skipped if there is none.
 func Foreign(t testing.TB, name string) []byte {
 	t.Helper()
-	dir, err := corpusDir()
-	if err != nil {
-		t.Fatal(err)
-	}
-	file := filepath.Join(filepath.Dir(dir), "corpus-foreign", name+".zst")
-	if _, err := os.Stat(file); dir == "" || errors.Is(err, os.ErrNotExist) {
+	b, err := ReadForeign(name)
+	if errors.Is(err, os.ErrNotExist) {
 		t.Attr(AttrNoCorpus, "true")
 		t.Skip("no foreign dumps: there is no corpus-foreign beside the corpus")
 	}
-	r, err := openZstd(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer r.Close()
-	b, err := io.ReadAll(r)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return b
+}
+
+// ReadForeign is Foreign for programs. The error is os.ErrNotExist if there is no such file.
+func ReadForeign(name string) ([]byte, error) {
+	file, err := ForeignFile(name)
+	if err != nil {
+		return nil, err
+	}
+	r, err := openZstd(file)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	return io.ReadAll(r)
+}
+
+// ForeignFile returns the path of the compressed file of a dump that this project did not make. The error is os.ErrNotExist if there is none.
+func ForeignFile(name string) (string, error) {
+	dir, err := corpusDir()
+	if err != nil {
+		return "", err
+	}
+	if dir == "" {
+		return "", os.ErrNotExist
+	}
+	file := filepath.Join(filepath.Dir(dir), "corpus-foreign", name+".zst")
+	_, err = os.Stat(file)
+	return file, err
 }

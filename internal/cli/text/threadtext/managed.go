@@ -21,8 +21,12 @@ func ManagedThreads(p *report.Page, l *answer.ManagedThreads) {
 	_ = t.Row("DBG", "ID", "OSID", "ThreadOBJ", "State", "GC Mode", "GC Alloc Context", "Domain", "Count", "Apt", "Exception")
 	for i := range l.Threads {
 		th := &l.Threads[i]
-		_ = t.Row(index(&th.Thread), managedID(&th.Thread), fmt.Sprintf("%x", th.OSID), report.Hex16(th.Thread.Thread),
-			absentOr(th.State.Err, fmt.Sprintf("%x", uint64(th.State.Value))), orAbsent(&th.GCMode), report.Hex16(th.AllocPointer)+":"+report.Hex16(th.AllocLimit),
+		id, object, context := managedID(&th.Thread), report.Hex16(th.Thread.Thread), report.Hex16(th.AllocPointer)+":"+report.Hex16(th.AllocLimit)
+		if th.Thread.Thread == 0 { // the dump does not have it
+			id, object, context = "?", "?", "?"
+		}
+		_ = t.Row(index(&th.Thread), id, fmt.Sprintf("%x", th.OSID), object,
+			absentOr(th.State.Err, fmt.Sprintf("%x", uint64(th.State.Value))), orAbsent(&th.GCMode), context,
 			absentOr(th.Domain.Err, report.Hex16(th.Domain.Value)), lockCount(th), orAbsent(&th.Apartment), notes(p, th))
 	}
 	if l.Special != nil {
@@ -96,6 +100,9 @@ func notes(p *report.Page, t *answer.ManagedThread) string {
 
 func thrown(p *report.Page, x *answer.ThrownObject) string {
 	name, at := objectType(p, x.Type), report.Hex16(x.Address)
+	if x.Address == 0 { // a crash report has the type alone
+		return name
+	}
 	if name == invalidObject {
 		at = "(" + at + ")"
 	}

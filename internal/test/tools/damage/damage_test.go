@@ -1,18 +1,20 @@
 package main
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo/internal/cli/commands"
+	"github.com/sosgo/sosgo/internal/test/testcase"
 )
 
 // tested are the subjects of TestDamage: one of each container, system and GC,
-// with and without a heap.
-var tested = []string{"net10-zoo", "win-net10-zoo-triage", "net8-zoo", "net10-crash-null-triage.zst"}
+// with and without a heap, and without memory.
+var tested = []string{"net10-zoo", "win-net10-zoo-triage", "net8-zoo", "net10-crash-null-triage.zst", "crash report", "stacks alone"}
 
-// TestDamage examines four dumps with each kind of damage; CI examines 500
+// TestDamage examines six dumps with each kind of damage; CI examines 500
 // damaged ones, and docs/robustness.md tells of 5,000.
 func TestDamage(t *testing.T) {
 	all, err := sources()
@@ -22,6 +24,10 @@ func TestDamage(t *testing.T) {
 	}
 	for _, name := range tested {
 		t.Run(name, func(t *testing.T) {
+			if !slices.ContainsFunc(all, func(s source) bool { return s.name == name }) && name == "stacks alone" {
+				t.Attr(testcase.AttrNoCorpus, "true")
+				t.Skip("there are no dumps of other programs")
+			}
 			e := newExaminer(t, all, name)
 			for n := range kinds {
 				require.NoError(t, e.examine(uint64(n)))

@@ -25,6 +25,8 @@ const (
 	miniDump   container = "minidump"
 	compressed container = "compressed dump"
 	packed     container = "pack"
+	report     container = "crash report"
+	stacksOnly container = "minidump with stacks alone"
 	moduleFile container = "module file"
 	pdbFile    container = "PDB"
 )
@@ -53,8 +55,9 @@ type subject struct {
 type source struct {
 	name string
 	kind container
-	c    *testcase.Case
+	c    *testcase.Case // nil for a file alone
 	tar  bool
+	read func() ([]byte, error) // reads the file, where there is no case
 }
 
 // smallDump is the size in bytes of the unpacked dumps of the corpus that are
@@ -70,13 +73,18 @@ func sources() ([]source, error) {
 		return nil, err
 	}
 	for _, c := range cases {
-		out = append(out, source{c.Name, containerOf(c), c, false})
+		out = append(out, source{name: c.Name, kind: containerOf(c), c: c})
 	}
 	for _, c := range cases {
 		if slices.Contains([]string{"net10-crash-null-triage", "win-net10-zoo-triage"}, c.Name) {
-			out = append(out, source{c.Name + ".zst", compressed, c, false})
+			out = append(out, source{name: c.Name + ".zst", kind: compressed, c: c})
 		}
 	}
+	files, err := lone()
+	if err != nil {
+		return nil, err
+	}
+	out = append(out, files...)
 	corpus, err := testcase.CorpusCases()
 	if err != nil {
 		return nil, err
@@ -86,13 +94,28 @@ func sources() ([]source, error) {
 		if c.Modules == "" || m.Kind != "normal" && m.Kind != "triage" {
 			continue
 		}
-		out = append(out, source{"corpus/" + c.Name, containerOf(c), c, false})
+		out = append(out, source{name: "corpus/" + c.Name, kind: containerOf(c), c: c})
 		if strings.Contains(c.Name, "zoo-normal") || strings.Contains(c.Name, "net8-stacks-triage") {
-			out = append(out, source{c.Name + " modules", moduleFile, c, false}, source{c.Name + " PDBs", pdbFile, c, false})
+			out = append(out, source{name: c.Name + " modules", kind: moduleFile, c: c}, source{name: c.Name + " PDBs", kind: pdbFile, c: c})
 		}
 		if strings.Contains(c.Name, "zoo-triage") {
-			out = append(out, source{c.Name + " pack", packed, c, false}, source{c.Name + " archive", packed, c, true})
+			out = append(out, source{name: c.Name + " pack", kind: packed, c: c}, source{name: c.Name + " archive", kind: packed, c: c, tar: true})
 		}
+	}
+	return out, nil
+}
+
+// lone lists the files that are no cases: a crash report, and where there are dumps of other programs, a minidump with stacks alone.
+func lone() ([]source, error) {
+	root, err := testcase.ModuleRoot()
+	if err != nil {
+		return nil, err
+	}
+	name := filepath.Join(root, "dump", "crashreport", "testdata", "net8-x64.crashreport.json")
+	out := []source{{name: "crash report", kind: report, read: func() ([]byte, error) { return os.ReadFile(name) }}}
+	const foreign = "game-server__1.dmp"
+	if _, err := testcase.ForeignFile(foreign); err == nil {
+		out = append(out, source{name: "stacks alone", kind: stacksOnly, read: func() ([]byte, error) { return testcase.ReadForeign(foreign) }})
 	}
 	return out, nil
 }
@@ -107,10 +130,13 @@ func containerOf(c *testcase.Case) container {
 // load reads a subject, finds what its lines may be about, and what they read.
 // tmp is a folder for files; it should be in memory.
 func (s *source) load(tmp string, e *examiner) (*subject, error) {
-	if err := s.c.Unpack(); err != nil {
-		return nil, err
+	if s.c != nil {
+		if err := s.c.Unpack(); err != nil {
+			return nil, err
+		}
+		s.read = s.c.Raw
 	}
-	raw, err := s.c.Raw()
+	raw, err := s.read()
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +144,7 @@ func (s *source) load(tmp string, e *examiner) (*subject, error) {
 		return nil, fmt.Errorf("%s: %d bytes are too many", s.name, len(raw))
 	}
 	out := &subject{name: s.name, kind: s.kind, raw: raw, dump: raw, tar: s.tar}
-	if s.c.Modules != "" {
+	if s.c != nil && s.c.Modules != "" {
 		if out.modules, err = copyModules(s.c.Modules, tmp); err != nil {
 			return nil, err
 		}
