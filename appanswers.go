@@ -10,6 +10,7 @@ import (
 	"github.com/sosgo/sosgo/app/sqlpools"
 	"github.com/sosgo/sosgo/app/tasks"
 	"github.com/sosgo/sosgo/app/threadpool"
+	"github.com/sosgo/sosgo/app/triage"
 	"github.com/sosgo/sosgo/app/web"
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/heap"
@@ -47,6 +48,31 @@ func (v *View) Waits(ctx context.Context, o ...LockOptions) (*answer.Waits, erro
 			return nil, err
 		}
 		return unlessEmpty(out, len(out.Threads)+len(out.Operations) == 0, out.Lost)
+	})
+}
+
+// TriageOptions choose what a triage looks at.
+type TriageOptions = triage.Options
+
+// Triage ranks what is wrong with the process: its crash, deadlocks, starved pools, failed tasks, damage and large holders of memory. It
+// names what it looked at without a finding, and what it could not look at. It fails if it could look at nothing.
+func (v *View) Triage(ctx context.Context, o ...TriageOptions) (*answer.Triage, error) {
+	return ask(ctx, v, func(q *question) (*answer.Triage, error) {
+		o := option(o)
+		if o.Jobs == 0 {
+			o.Jobs = q.jobs(q.ctx)
+		}
+		ctx := context.WithValue(q.ctx, notesKey{}, nil) // the triage itself names what could not be read
+		return triage.Of(ctx, triage.Questions{
+			Crash:       v.Crash,
+			Waits:       func(ctx context.Context) (*answer.Waits, error) { return v.Waits(ctx) },
+			ThreadPool:  func(ctx context.Context) (*answer.ThreadPool, error) { return v.ThreadPool(ctx) },
+			SQLPools:    func(ctx context.Context) (*answer.SQLPools, error) { return v.SQLPools(ctx) },
+			Tasks:       func(ctx context.Context) (*answer.Tasks, error) { return v.Tasks(ctx, TaskOptions{Faulted: true}) },
+			OutOfMemory: func(context.Context) (*answer.OutOfMemory, error) { return v.OutOfMemory() },
+			Leaks:       func(ctx context.Context) (*answer.Leaks, error) { return v.Leaks(ctx) },
+			VerifyHeap:  func(ctx context.Context) (*answer.Soundness, error) { return v.VerifyHeap(ctx) },
+		}, o)
 	})
 }
 

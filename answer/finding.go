@@ -1,6 +1,10 @@
 package answer
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/sosgo/sosgo/target"
+)
 
 // How strong a Verdict is.
 const (
@@ -31,12 +35,18 @@ func Weakest(list ...string) string {
 	return strengths[at]
 }
 
+// CompareStrength returns a negative number if a is stronger than b, 0 if they are equally strong, and a positive number otherwise.
+func CompareStrength(a, b string) int {
+	return slices.Index(strengths, Weakest(a)) - slices.Index(strengths, Weakest(b))
+}
+
 // A Verdict is a statement about a process with what it is concluded from.
 type Verdict struct {
 	Kind     string   `json:"kind,omitempty" doc:"what it is about, a kind of finding; absent for a statement that is no finding"`
 	Text     string   `json:"text" doc:"the statement"`
 	Strength string   `json:"strength" doc:"recorded (in the dump), proved (it follows), likely (from names or custom), possible (little speaks for it), unknown (not in the dump)"`
 	Evidence []string `json:"evidence,omitempty" doc:"what it is concluded from"`
+	Count    int      `json:"count,omitempty" doc:"how many threads or operations it is about alike, if more than one"`
 	Show     []string `json:"show,omitempty" doc:"commands that show the evidence"`
 }
 
@@ -61,7 +71,7 @@ const (
 	FindingWaste       = "wasted memory"             // much of the heap holds nothing that the program needs
 	FindingTasks       = "failed tasks"              // tasks failed, and nothing has looked at their exceptions
 	FindingInitializer = "failed type initializer"   // a static constructor threw
-	FindingUnload      = "load context that stays"   // an AssemblyLoadContext was told to unload and is alive
+	FindingUnload      = "load context that stays"   // an AssemblyLoadContext is unloading and stays alive
 	FindingEntryPoint  = "entry point that waits"    // an async Main; no finding of a triage
 	FindingPoolKeepsUp = "thread pool that keeps up" // no finding of a triage
 )
@@ -80,12 +90,13 @@ type Finding struct {
 	Text     string `json:"text" doc:"what is wrong, and who is concerned, in a line"`
 	Strength string `json:"strength" doc:"of text: that of the weakest clause that it rests on"`
 	// Clauses are statements of different strengths: what happened, why, and what follows.
-	Clauses   []Verdict `json:"clauses,omitempty" doc:"the statements that it consists of, each with its own strength and evidence"`
-	Thread    *Thread   `json:"thread,omitempty" doc:"the thread concerned"`
-	Count     int       `json:"count,omitempty" doc:"how many threads, tasks or objects are concerned alike, if more than one"`
-	Next      []string  `json:"next,omitempty" doc:"commands that show more, the best first"`
-	Settles   []string  `json:"settles,omitempty" doc:"what would make it certain"`
-	Signature string    `json:"signature,omitempty" doc:"equal for the same finding in other dumps of the program"`
+	Clauses   []Verdict   `json:"clauses,omitempty" doc:"the statements that it consists of, each with its own strength and evidence"`
+	Thread    uint32      `json:"osThreadId,omitempty" doc:"the thread concerned"`
+	Object    target.Addr `json:"object,omitempty" doc:"the object concerned"`
+	Count     int         `json:"count,omitempty" doc:"how many threads, tasks or objects are concerned alike, if more than one"`
+	Next      []string    `json:"next,omitempty" doc:"commands that show more, the best first"`
+	Settles   []string    `json:"settles,omitempty" doc:"what would make it certain"`
+	Signature string      `json:"signature,omitempty" doc:"equal for the same finding in other dumps of the program"`
 }
 
 // A Triage lists what is wrong with a process, the most severe first.

@@ -67,6 +67,7 @@ var goldenLines = map[string][]string{
 	"clrstack":         {"clrstack", "clrstack -a", "clrstack -all", "clrstack -f -r", "clrstack -gc", "clrstack -i", "clrstack -native -c 5"},
 	"clrthreads":       {"clrthreads", "clrthreads -special", "clrthreads -stacks"},
 	"crashinfo":        {"crashinfo"},
+	"triage":           {"triage", "triage -noheap"},
 	"clrma":            {"clrma"},
 	"dumpstack":        {"dumpstack", "dumpstack -EE"},
 	"dumpstackobjects": {"dumpstackobjects", "dumpstackobjects -all"},

@@ -80,7 +80,9 @@ func TestSuspects(t *testing.T) {
 	assert.Equal(t, s.Suspects[0].Signature, again.Suspects[0].Signature)
 }
 
-func ExampleSignature() {
-	fmt.Println(summary.Signature("crash", "System.NullReferenceException", "Contoso.Orders.Load()"))
-	// Output: 75e8ed7bc7f18cdf
+func ExampleAddCrash() {
+	s := &answer.Summary{}
+	summary.AddCrash(s, &answer.Crash{Reason: "the process aborted itself", Code: "SIGABRT", Stack: []answer.CrashFrame{{Method: answer.Text{S: "Contoso.Orders.Load()"}}}})
+	fmt.Println(s.Crashed, s.Top)
+	// Output: true Contoso.Orders.Load()
 }

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/export/summary"
+	"github.com/sosgo/sosgo/internal/signature"
 	"github.com/sosgo/sosgo/query"
 )
 
@@ -224,7 +224,7 @@ func (p *Process) stackRows(ctx context.Context, w *writer, add func(stackRow) e
 	slices.Sort(order)
 	for _, key := range order {
 		top, _, _ := strings.Cut(key, ";")
-		err := add(stackRow{Signature: summary.Signature("stack", key), Threads: stacks[key], Top: textOrNull(top), Frames: key})
+		err := add(stackRow{Signature: signature.Of("stack", key), Threads: stacks[key], Top: textOrNull(top), Frames: key})
 		if err != nil {
 			return err
 		}

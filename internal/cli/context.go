@@ -243,8 +243,11 @@ func (t *jsonText) close() error {
 	return t.flush()
 }
 
-// errorLine is err as it stands on stderr.
+// errorLine is err as it stands on stderr: nothing if the answer states it.
 func errorLine(command string, err error) string {
+	if errors.As(err, new(*statedError)) {
+		return ""
+	}
 	var b strings.Builder
 	b.WriteString("sosgo: ")
 	if command != "" {

@@ -42,6 +42,22 @@ type GateError struct{ Text string }
 
 func (e *GateError) Error() string { return e.Text }
 
+// Stated marks err, which may be nil: the answer beside it already states it. The command writes the answer, and ends with the exit code of
+// err without another word.
+func Stated(err error) error {
+	if err == nil {
+		return nil
+	}
+	return WithAnswer(&statedError{err})
+}
+
+// A statedError is an error that the answer states.
+type statedError struct{ err error }
+
+func (e *statedError) Error() string { return e.err.Error() }
+
+func (e *statedError) Unwrap() error { return e.err }
+
 // A WriteError says that an answer, or a file, can't be written.
 type WriteError struct{ Err error }
 

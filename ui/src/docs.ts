@@ -494,7 +494,7 @@ export interface UnknownCollection {
 }
 
 export interface Verdict {
-  evidence?: Array<string> | null; kind?: string; show?: Array<string> | null; strength: string; text: string;
+  count?: number; evidence?: Array<string> | null; kind?: string; show?: Array<string> | null; strength: string; text: string;
 }
 
 export interface Waiting {

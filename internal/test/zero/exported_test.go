@@ -14,6 +14,7 @@ import (
 	sosgo_app_sqlpools "github.com/sosgo/sosgo/app/sqlpools"
 	sosgo_app_tasks "github.com/sosgo/sosgo/app/tasks"
 	sosgo_app_threadpool "github.com/sosgo/sosgo/app/threadpool"
+	sosgo_app_triage "github.com/sosgo/sosgo/app/triage"
 	sosgo_app_web "github.com/sosgo/sosgo/app/web"
 	sosgo_dac "github.com/sosgo/sosgo/dac"
 	sosgo_dac_code "github.com/sosgo/sosgo/dac/code"
@@ -63,6 +64,7 @@ var exportedFuncs = map[string]any{
 	"..WithProgress":                         sosgo.WithProgress,
 	"answer.Absent":                          sosgo_answer.Absent,
 	"answer.AppendQuote":                     sosgo_answer.AppendQuote,
+	"answer.CompareStrength":                 sosgo_answer.CompareStrength,
 	"answer.CutText":                         sosgo_answer.CutText,
 	"answer.Known":                           sosgo_answer.Known[int64],
 	"answer.Lacking":                         sosgo_answer.Lacking,
@@ -93,6 +95,7 @@ var exportedFuncs = map[string]any{
 	"app/tasks.DescribeFlags":                sosgo_app_tasks.DescribeFlags,
 	"app/tasks.New":                          sosgo_app_tasks.New,
 	"app/threadpool.New":                     sosgo_app_threadpool.New,
+	"app/triage.Of":                          sosgo_app_triage.Of,
 	"app/web.New":                            sosgo_app_web.New,
 	"dac.CompareVersions":                    sosgo_dac.CompareVersions,
 	"dac.CorTypeName":                        sosgo_dac.CorTypeName,
@@ -128,7 +131,6 @@ var exportedFuncs = map[string]any{
 	"export/stackexport.Speedscope":          sosgo_export_stackexport.Speedscope,
 	"export/summary.AddCrash":                sosgo_export_summary.AddCrash,
 	"export/summary.AddLeaks":                sosgo_export_summary.AddLeaks,
-	"export/summary.Signature":               sosgo_export_summary.Signature,
 	"export/tables.Write":                    sosgo_export_tables.Write,
 	"graph.Build":                            sosgo_graph.Build,
 	"graph.Common":                           sosgo_graph.Common[int64],
@@ -382,6 +384,7 @@ var exportedTypes = map[string]reflect.Type{
 	"..TaskOptions":                      reflect.TypeFor[sosgo.TaskOptions](),
 	"..Thread":                           reflect.TypeFor[sosgo.Thread](),
 	"..ThreadPoolOptions":                reflect.TypeFor[sosgo.ThreadPoolOptions](),
+	"..TriageOptions":                    reflect.TypeFor[sosgo.TriageOptions](),
 	"..TypeOptions":                      reflect.TypeFor[sosgo.TypeOptions](),
 	"..TypesOptions":                     reflect.TypeFor[sosgo.TypesOptions](),
 	"..View":                             reflect.TypeFor[sosgo.View](),
@@ -793,6 +796,8 @@ var exportedTypes = map[string]reflect.Type{
 	"app/tasks.Suspended":                reflect.TypeFor[sosgo_app_tasks.Suspended](),
 	"app/threadpool.Options":             reflect.TypeFor[sosgo_app_threadpool.Options](),
 	"app/threadpool.Reader":              reflect.TypeFor[sosgo_app_threadpool.Reader](),
+	"app/triage.Options":                 reflect.TypeFor[sosgo_app_triage.Options](),
+	"app/triage.Questions":               reflect.TypeFor[sosgo_app_triage.Questions](),
 	"app/web.MessageOptions":             reflect.TypeFor[sosgo_app_web.MessageOptions](),
 	"app/web.Process":                    reflect.TypeFor[sosgo_app_web.Process](),
 	"app/web.Reader":                     reflect.TypeFor[sosgo_app_web.Reader](),

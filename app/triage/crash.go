@@ -1,0 +1,90 @@
+package triage
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/signature"
+	"github.com/sosgo/sosgo/target"
+)
+
+// crash looks at how the process died.
+func crash(ctx context.Context, q *Questions) (view, error) {
+	c, err := ask(ctx, q.Crash)
+	if err != nil {
+		return view{}, err
+	}
+	switch {
+	case c.Undecided:
+		return view{}, firstOf(c.Noted(), target.ErrNotInDump)
+	case c.Alive:
+		return view{}, nil
+	}
+	clauses := c.Verdicts
+	f := finding(answer.FindingCrash, clauses...)
+	f.Text, f.Thread = c.Reason, c.ThreadID
+	if c.Likely != "" {
+		f.Text = c.Likely
+		for i := range clauses {
+			if clauses[i].Text == c.Likely {
+				f.Strength = clauses[i].Strength
+			}
+		}
+	}
+	sig, frame := signature.Crash(c)
+	f.Signature = sig
+	f.Text += crashPlace(c, f.Text, frame)
+	if len(c.Exceptions) > 0 && c.Exceptions[0].Address != 0 {
+		f.Object = c.Exceptions[0].Address
+		f.Next = append(f.Next, fmt.Sprintf("pe %x", uint64(f.Object)))
+	}
+	return view{found: []answer.Finding{f}}, nil
+}
+
+// finalizer looks at the thread that runs finalizers. Of a process that died nothing is said: all of its threads stopped.
+func finalizer(ctx context.Context, q *Questions) (view, error) {
+	c, err := ask(ctx, q.Crash)
+	if err != nil || !c.Alive {
+		return view{}, err
+	}
+	v := view{partly: firstOf(c.Noted(), nil)}
+	for i := range c.Verdicts {
+		if c.Verdicts[i].Kind == answer.FindingFinalizers {
+			v.found = append(v.found, finding(answer.FindingFinalizers, c.Verdicts[i]))
+		}
+	}
+	return v, nil
+}
+
+// crashPlace returns where the process died, as far as the text does not say so: the method with its line, and the thread.
+func crashPlace(c *answer.Crash, said, frame string) string {
+	var out string
+	name, _, _ := strings.Cut(frame, "(")
+	raised := len(c.Exceptions) > 0 && strings.Contains(frame, "+0x") // the native code that raises managed exceptions
+	if name != "" && !raised && !strings.Contains(said, name) {
+		out = ", died in " + frame
+	}
+	for i := range c.Stack {
+		if f := &c.Stack[i]; f.File != "" && f.Method.S == frame {
+			out += fmt.Sprintf(" (%s:%d)", target.BaseName(f.File), f.Line)
+			break
+		}
+	}
+	if c.ThreadID != 0 {
+		out += fmt.Sprintf(", thread %#x", c.ThreadID)
+		if c.ThreadName.Err == nil && c.ThreadName.S != "" {
+			out += fmt.Sprintf(" %q", c.ThreadName.S)
+		}
+	}
+	return out
+}
+
+// firstOf returns the first of errs, or otherwise.
+func firstOf(errs []error, otherwise error) error {
+	if len(errs) > 0 {
+		return errs[0]
+	}
+	return otherwise
+}

@@ -1,0 +1,28 @@
+package triage_test
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/triage"
+)
+
+func ExampleOf() {
+	out, err := triage.Of(context.Background(), triage.Questions{
+		Waits: func(context.Context) (*answer.Waits, error) {
+			return &answer.Waits{Verdicts: []answer.Verdict{{Kind: answer.FindingDeadlock, Text: "deadlock: thread 3 waits for thread 4, and 4 for 3", Strength: answer.StrengthProved}}}, nil
+		},
+	}, triage.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for _, f := range out.Findings {
+		fmt.Printf("%s (%s): %s [%s]\n", f.Kind, f.Severity, f.Text, f.Strength)
+	}
+	fmt.Println(len(out.Unknown), "subjects could not be looked at")
+	// Output:
+	// deadlock (fatal): thread 3 waits for thread 4, and 4 for 3 [proved]
+	// 8 subjects could not be looked at
+}

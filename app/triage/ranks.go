@@ -1,0 +1,65 @@
+package triage
+
+import (
+	"slices"
+
+	"github.com/sosgo/sosgo/answer"
+)
+
+// severities are those of findings, the most severe first.
+var severities = []string{answer.SeverityFatal, answer.SeverityHigh, answer.SeverityWarning}
+
+// A ranked kind of findings has a severity, and commands that show more. docs/triage.md gives the reasons for the order.
+type ranked struct {
+	kind, severity string
+	next           []string
+}
+
+// ranks are the kinds of findings. Of one severity the kind that is first here comes first.
+var ranks = []ranked{
+	{answer.FindingCrash, answer.SeverityFatal, []string{"crashinfo"}},
+	{answer.FindingDeadlock, answer.SeverityFatal, []string{"waits", "locks"}},
+	{answer.FindingHeap, answer.SeverityFatal, []string{"verifyheap"}},
+	{answer.FindingHost, answer.SeverityHigh, []string{"host"}},
+	{answer.FindingStarved, answer.SeverityHigh, []string{"threadpool -wi", "waits"}},
+	{answer.FindingExhausted, answer.SeverityHigh, []string{"sqlpools"}},
+	{answer.FindingPermits, answer.SeverityHigh, []string{"waits"}},
+	{answer.FindingAbandoned, answer.SeverityHigh, []string{"locks"}},
+	{answer.FindingMemory, answer.SeverityHigh, []string{"analyzeoom", "leaks"}},
+	{answer.FindingPile, answer.SeverityHigh, []string{"threadpool -wi"}},
+	{answer.FindingHeld, answer.SeverityHigh, []string{"waits", "locks"}},
+	{answer.FindingCircle, answer.SeverityHigh, []string{"waits"}},
+	{answer.FindingFinalizers, answer.SeverityHigh, []string{"finalizequeue", "clrstack -all"}},
+	{answer.FindingInitializer, answer.SeverityHigh, []string{"statics"}},
+	{answer.FindingBlocked, answer.SeverityWarning, []string{"waits", "dumpasync"}},
+	{answer.FindingWait, answer.SeverityWarning, []string{"waits"}},
+	{answer.FindingHolder, answer.SeverityWarning, []string{"leaks"}},
+	{answer.FindingUnload, answer.SeverityWarning, []string{"contexts"}},
+	{answer.FindingTasks, answer.SeverityWarning, []string{"tasks -faulted"}},
+	{answer.FindingWaste, answer.SeverityWarning, []string{"waste"}},
+}
+
+// normal are kinds of verdicts that are no findings.
+var normal = []string{"", answer.FindingEntryPoint, answer.FindingPoolKeepsUp}
+
+// place returns the place of a kind in the order. A kind without a place comes last.
+func place(kind string) int {
+	if i := slices.IndexFunc(ranks, func(r ranked) bool { return r.kind == kind }); i >= 0 {
+		return i
+	}
+	return len(ranks)
+}
+
+func severityOf(kind string) string {
+	if i := place(kind); i < len(ranks) {
+		return ranks[i].severity
+	}
+	return answer.SeverityWarning
+}
+
+func next(kind string) []string {
+	if i := place(kind); i < len(ranks) {
+		return slices.Clone(ranks[i].next)
+	}
+	return nil
+}

@@ -1,0 +1,57 @@
+package triage
+
+import (
+	"context"
+	"slices"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/target"
+)
+
+// waits looks at deadlocks, held locks, and threads that block.
+func waits(ctx context.Context, q *Questions) (view, error) {
+	w, err := ask(ctx, q.Waits)
+	if err != nil {
+		return view{}, err
+	}
+	v := view{partly: w.Lost}
+	for i := range w.Verdicts {
+		x := w.Verdicts[i]
+		if slices.Contains(normal, x.Kind) {
+			continue
+		}
+		f := finding(x.Kind, x)
+		if x.Kind == answer.FindingHeld && max(x.Count, len(x.Evidence)) < manyWaiters {
+			f.Severity = answer.SeverityWarning // a lock is often held when a dump is written
+		}
+		if len(x.Show) > 0 {
+			f.Next = append(slices.Clone(x.Show), f.Next...)
+		}
+		v.found = append(v.found, f)
+	}
+	return v, nil
+}
+
+// manyWaiters is how many threads wait for a lock that is more than contended at the moment of the dump.
+const manyWaiters = 3
+
+// pool looks at whether the thread pool keeps up.
+func pool(ctx context.Context, q *Questions) (view, error) {
+	p, err := ask(ctx, q.ThreadPool)
+	if err != nil {
+		return view{}, err
+	}
+	var v view
+	switch {
+	case p.Kind == answer.PoolUnknown:
+		return v, firstOf(p.Noted(), target.ErrNotInDump)
+	case p.Queued.Err != nil:
+		v.partly = p.Queued.Err
+	}
+	for i := range p.Verdicts {
+		if x := p.Verdicts[i]; !slices.Contains(normal, x.Kind) {
+			v.found = append(v.found, finding(x.Kind, x))
+		}
+	}
+	return v, nil
+}

@@ -1,0 +1,148 @@
+package triage
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/absent"
+	"github.com/sosgo/sosgo/internal/workers"
+	"github.com/sosgo/sosgo/target"
+)
+
+// Questions are what a triage asks. Each is called once. A nil question is a subject that can't be looked at.
+type Questions struct {
+	Crash       func(context.Context) (*answer.Crash, error)
+	Waits       func(context.Context) (*answer.Waits, error)
+	ThreadPool  func(context.Context) (*answer.ThreadPool, error)
+	SQLPools    func(context.Context) (*answer.SQLPools, error)
+	Tasks       func(context.Context) (*answer.Tasks, error) // with those that failed
+	OutOfMemory func(context.Context) (*answer.OutOfMemory, error)
+	Leaks       func(context.Context) (*answer.Leaks, error)
+	VerifyHeap  func(context.Context) (*answer.Soundness, error)
+}
+
+// Options choose what is looked at. The zero value chooses everything.
+type Options struct {
+	NoHeap bool // leaves out what takes long on a large heap: holders of memory, and whether the heap is sound
+	Jobs   int  // subjects that are looked at together, at least 1
+}
+
+// A view is what looking at one subject showed.
+type view struct {
+	found  []answer.Finding
+	partly error // why a part of the subject could not be looked at; nil if all of it was
+}
+
+// A subject is one thing to look at.
+type subject struct {
+	name string // what is quiet if nothing is found
+	heap bool   // it takes long on a large heap
+	look func(context.Context, *Questions) (view, error)
+}
+
+// subjects are all that a triage looks at, in the order in which its answer names them.
+var subjects = []subject{
+	{name: "crash", look: crash},
+	{name: "finalizer thread", look: finalizer},
+	{name: "locks and blocked threads", look: waits},
+	{name: "thread pool", look: pool},
+	{name: "database connections", look: sqlPools},
+	{name: "failed tasks", look: failedTasks},
+	{name: "failed allocations", look: outOfMemory},
+	{name: "holders of memory", heap: true, look: holders},
+	{name: "soundness of the heap", heap: true, look: soundness},
+}
+
+// Of ranks what is wrong with a process. The error is the context's, or the first subject's if no subject at all could be looked at.
+func Of(ctx context.Context, q Questions, o Options) (*answer.Triage, error) {
+	ctx = absent.Context(ctx)
+	if q.Crash != nil {
+		q.Crash = once(q.Crash)
+	}
+	views, errs := make([]view, len(subjects)), make([]error, len(subjects))
+	err := workers.Each(ctx, max(o.Jobs, 1), len(subjects), func(i int) {
+		if s := &subjects[i]; !s.heap || !o.NoHeap {
+			views[i], errs[i] = s.look(ctx, &q)
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	out := &answer.Triage{Findings: []answer.Finding{}, Quiet: []string{}, Unknown: []answer.TriageAbsent{}}
+	seen := false
+	for i := range subjects {
+		s, v := &subjects[i], &views[i]
+		out.Findings = append(out.Findings, v.found...)
+		switch err := errs[i]; {
+		case s.heap && o.NoHeap:
+			out.Unknown = append(out.Unknown, answer.TriageAbsent{Subject: s.name, Reason: "not asked for"})
+		case err != nil:
+			out.Unknown = append(out.Unknown, unknown(s.name, err))
+		case v.partly != nil:
+			seen = true
+			u := unknown(s.name, v.partly)
+			u.Partly = true
+			out.Unknown = append(out.Unknown, u)
+		case len(v.found) == 0:
+			seen = true
+			out.Quiet = append(out.Quiet, s.name)
+		default:
+			seen = true
+		}
+	}
+	rank(out.Findings)
+	if !seen {
+		return out, cmp.Or(errs...)
+	}
+	return out, ctx.Err()
+}
+
+// ask asks a question.
+func ask[T any](ctx context.Context, question func(context.Context) (*T, error)) (*T, error) {
+	if question == nil {
+		return nil, fmt.Errorf("no such question: %w", target.ErrUnsupported)
+	}
+	return question(ctx)
+}
+
+// once returns a question whose answer is computed once, for several subjects.
+func once[T any](ask func(context.Context) (T, error)) func(context.Context) (T, error) {
+	var answered sync.Once
+	var out T
+	var err error
+	return func(ctx context.Context) (T, error) {
+		answered.Do(func() { out, err = ask(ctx) })
+		return out, err
+	}
+}
+
+// unknown describes a subject that could not be looked at.
+func unknown(subject string, err error) answer.TriageAbsent {
+	return answer.TriageAbsent{Subject: subject, Reason: err.Error(), Err: err}
+}
+
+// rank orders findings: the most severe first, then by kind, then the surest, then those that concern most.
+func rank(list []answer.Finding) {
+	slices.SortStableFunc(list, func(a, b answer.Finding) int {
+		return cmp.Or(
+			cmp.Compare(slices.Index(severities, a.Severity), slices.Index(severities, b.Severity)),
+			cmp.Compare(place(a.Kind), place(b.Kind)),
+			answer.CompareStrength(a.Strength, b.Strength),
+			cmp.Compare(b.Count, a.Count),
+		)
+	})
+}
+
+// finding makes a finding of clauses. Its text and strength are those of the first.
+func finding(kind string, clauses ...answer.Verdict) answer.Finding {
+	f := answer.Finding{Kind: kind, Severity: severityOf(kind), Clauses: clauses, Next: next(kind)}
+	if len(clauses) > 0 {
+		f.Text, f.Strength, f.Count = strings.TrimPrefix(clauses[0].Text, kind+": "), clauses[0].Strength, clauses[0].Count
+	}
+	return f
+}

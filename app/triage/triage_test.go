@@ -1,0 +1,173 @@
+package triage
+
+import (
+	"context"
+	"errors"
+	"os"
+	"regexp"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/target"
+)
+
+// constant returns a question with one answer.
+func constant[T any](v T, err error) func(context.Context) (T, error) {
+	return func(context.Context) (T, error) { return v, err }
+}
+
+// healthy answers all questions for a process with nothing wrong.
+func healthy() Questions {
+	return Questions{
+		Crash:       constant(&answer.Crash{Alive: true}, nil),
+		Waits:       constant(&answer.Waits{}, nil),
+		ThreadPool:  constant(&answer.ThreadPool{Kind: answer.PoolPortable}, nil),
+		SQLPools:    constant(&answer.SQLPools{}, nil),
+		Tasks:       constant(&answer.Tasks{}, nil),
+		OutOfMemory: constant(&answer.OutOfMemory{}, nil),
+		Leaks:       constant(&answer.Leaks{}, nil),
+		VerifyHeap:  constant(&answer.Soundness{}, nil),
+	}
+}
+
+func TestNothingWrong(t *testing.T) {
+	out, err := Of(context.Background(), healthy(), Options{Jobs: 2})
+	require.NoError(t, err)
+	assert.Empty(t, out.Findings)
+	assert.Empty(t, out.Unknown)
+	assert.Len(t, out.Quiet, len(subjects))
+}
+
+// TestNotLookedAt checks that a subject without an answer is never quiet.
+func TestNotLookedAt(t *testing.T) {
+	q := healthy()
+	q.Waits = constant[*answer.Waits](nil, target.ErrNotInDump)
+	q.Leaks = constant(&answer.Leaks{Incomplete: true}, nil)
+	q.ThreadPool = constant(&answer.ThreadPool{Kind: answer.PoolUnknown}, nil)
+	q.Crash = constant(&answer.Crash{Alive: true, Undecided: true}, nil)
+	out, err := Of(context.Background(), q, Options{})
+	require.NoError(t, err)
+	names := map[string]bool{}
+	for _, u := range out.Unknown {
+		names[u.Subject] = u.Partly
+		require.Error(t, u.Err)
+		assert.NotContains(t, out.Quiet, u.Subject)
+	}
+	assert.Equal(t, map[string]bool{"crash": false, "locks and blocked threads": false, "thread pool": false, "holders of memory": true}, names)
+
+	out, err = Of(context.Background(), healthy(), Options{NoHeap: true})
+	require.NoError(t, err)
+	assert.Len(t, out.Unknown, 2)
+}
+
+// TestNothingAtAll checks that a triage which could look at nothing is an error and no clean bill.
+func TestNothingAtAll(t *testing.T) {
+	q := Questions{
+		Crash: constant[*answer.Crash](nil, target.ErrUnsupported), Waits: constant[*answer.Waits](nil, target.ErrNotInDump),
+		ThreadPool: constant[*answer.ThreadPool](nil, target.ErrNotInDump), SQLPools: constant[*answer.SQLPools](nil, target.ErrNotInDump),
+		Tasks: constant[*answer.Tasks](nil, target.ErrNotInDump), OutOfMemory: constant[*answer.OutOfMemory](nil, target.ErrNotInDump),
+		Leaks: constant[*answer.Leaks](nil, target.ErrNotInDump), VerifyHeap: constant[*answer.Soundness](nil, target.ErrNotInDump),
+	}
+	out, err := Of(context.Background(), q, Options{Jobs: 1})
+	require.ErrorIs(t, err, target.ErrUnsupported)
+	assert.Empty(t, out.Quiet)
+
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	_, err = Of(ctx, healthy(), Options{})
+	require.ErrorIs(t, err, context.Canceled)
+}
+
+// TestOrder checks that findings stand in the order of severity, kind, strength and number.
+func TestOrder(t *testing.T) {
+	q := healthy()
+	q.Waits = constant(&answer.Waits{Verdicts: []answer.Verdict{
+		{Kind: answer.FindingEntryPoint, Text: "usual", Strength: answer.StrengthProved},
+		{Kind: answer.FindingBlocked, Text: "blocked", Strength: answer.StrengthLikely},
+		{Kind: answer.FindingHeld, Text: "two wait", Strength: answer.StrengthProved, Count: 2},
+		{Kind: answer.FindingHeld, Text: "five wait", Strength: answer.StrengthLikely, Count: 5},
+		{Kind: answer.FindingHeld, Text: "nine wait", Strength: answer.StrengthLikely, Count: 9},
+		{Kind: answer.FindingHeld, Text: "four wait", Strength: answer.StrengthProved, Count: 4},
+		{Kind: answer.FindingDeadlock, Text: "deadlock: a waits for b", Strength: answer.StrengthProved},
+		{Text: "no finding", Strength: answer.StrengthProved},
+	}}, nil)
+	q.Crash = constant(&answer.Crash{Reason: "SIGSEGV", ThreadID: 7, Likely: "a null reference", Verdicts: []answer.Verdict{
+		{Text: "SIGSEGV", Strength: answer.StrengthRecorded}, {Text: "a null reference", Strength: answer.StrengthLikely}}}, nil)
+	out, err := Of(context.Background(), q, Options{})
+	require.NoError(t, err)
+	var texts []string
+	for _, f := range out.Findings {
+		texts = append(texts, f.Text)
+	}
+	assert.Equal(t, []string{"a null reference, thread 0x7", "a waits for b", "four wait", "nine wait", "five wait", "two wait", "blocked"}, texts)
+	assert.Equal(t, answer.StrengthLikely, out.Findings[0].Strength, "the cause is likely, though the signal is recorded")
+	assert.Equal(t, answer.SeverityWarning, out.Findings[5].Severity, "few waiters are usual")
+}
+
+func TestPools(t *testing.T) {
+	full := answer.SQLPool{Address: 0x10, Connection: answer.Text{S: "Host=db"}, Max: answer.Known[int64](4), Busy: answer.Known[int64](4), Idle: answer.Known[int64](0), Waiting: answer.Known[int64](3)}
+	full.Connections = []answer.SQLConnection{{Threads: []answer.Worker{{Method: answer.Text{S: "Shop.Load"}}}}, {Threads: []answer.Worker{{Method: answer.Text{S: "Shop.Load"}}}}, {}}
+	idle := full
+	idle.Idle = answer.Known[int64](1)
+	unknown := full
+	unknown.Waiting = answer.Maybe[int64]{Err: target.ErrNotInDump}
+	q := healthy()
+	q.SQLPools = constant(&answer.SQLPools{Pools: []answer.SQLPool{idle, full, unknown}}, nil)
+	out, err := Of(context.Background(), q, Options{})
+	require.NoError(t, err)
+	require.Len(t, out.Findings, 1)
+	f := out.Findings[0]
+	assert.Equal(t, "3 calls wait for a connection of the pool Host=db, all 4 of at most 4 are in use", f.Text)
+	require.Len(t, f.Clauses, 2)
+	assert.Equal(t, 2, f.Clauses[1].Count)
+	assert.Equal(t, answer.StrengthLikely, f.Clauses[1].Strength)
+}
+
+func TestMemory(t *testing.T) {
+	q := healthy()
+	s := answer.Suspect{Kind: answer.SuspectAccumulation, Verdict: answer.VerdictSuspect, Retained: 3 << 30, Share: 61.5,
+		Point:   &answer.PathObject{Address: 0x20, Type: answer.Text{S: "Order[]"}},
+		Members: &answer.TypeCount{Count: 5, Type: answer.Text{S: "Order"}},
+		Path:    &answer.RootPath{Root: answer.GCRoot{Kind: "stack", Conservative: true}}}
+	q.Leaks = constant(&answer.Leaks{Suspects: []answer.Suspect{s, {Verdict: answer.VerdictNotable}}}, nil)
+	q.OutOfMemory = constant(&answer.OutOfMemory{Failures: []answer.FailedAllocation{{Reason: answer.OOMBudget, AllocationSize: 100}}}, nil)
+	q.VerifyHeap = constant(&answer.Soundness{Errors: 1, Objects: 10, Faults: []answer.Fault{{Object: 0x30, Reason: "object 30 has no type"}}}, nil)
+	out, err := Of(context.Background(), q, Options{})
+	require.NoError(t, err)
+	require.Len(t, out.Findings, 3)
+	assert.Equal(t, answer.FindingHeap, out.Findings[0].Kind)
+	assert.Contains(t, out.Findings[0].Clauses[0].Show, "listnearobj 30")
+	assert.Equal(t, "the garbage collector could not allocate 100 B: budget", out.Findings[1].Text)
+	assert.Contains(t, out.Findings[2].Text, "Order[] 20 holds 3.0 GB, 62% of what lives, most of it by 5 Order")
+	assert.Equal(t, answer.StrengthPossible, out.Findings[2].Strength, "a word that only looks like a reference proves nothing")
+}
+
+func TestFailedTasks(t *testing.T) {
+	lost := errors.Join(target.ErrNotInDump)
+	list := &answer.Tasks{More: 4, Faults: []answer.FaultedTask{
+		{Name: answer.Text{S: "Shop.Bill"}, Exceptions: []answer.TaskException{{Type: answer.Text{S: "E"}, Message: answer.Text{S: "no price"}}}}}}
+	list.Note(lost)
+	q := healthy()
+	q.Tasks = constant(list, nil)
+	out, err := Of(context.Background(), q, Options{})
+	require.NoError(t, err)
+	require.Len(t, out.Findings, 1)
+	assert.Equal(t, "5 tasks failed, and nobody has looked at their exceptions: most often Shop.Bill: E: no price", out.Findings[0].Text)
+	require.Len(t, out.Unknown, 1)
+	assert.True(t, out.Unknown[0].Partly)
+}
+
+// TestRanksAreDocumented holds docs/triage.md to the table of ranks.
+func TestRanksAreDocumented(t *testing.T) {
+	text, err := os.ReadFile("../../docs/triage.md")
+	require.NoError(t, err)
+	rows := regexp.MustCompile(`(?m)^\| ([a-z ]+) \| (fatal|high|warning) \| .+ \| .+ \|$`).FindAllStringSubmatch(string(text), -1)
+	require.Len(t, rows, len(ranks))
+	for i, r := range ranks {
+		assert.Equal(t, []string{r.kind, r.severity}, rows[i][1:])
+		assert.NotEmpty(t, r.next)
+	}
+}

@@ -1,0 +1,56 @@
+package acceptance_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/test/testdump"
+)
+
+// wrong is what is wrong with the programs that were dumped, by their scenarios, and the subject of a triage that finds it. A program that
+// is not listed is healthy.
+var wrong = map[string]struct{ kind, subject string }{
+	"crash":                      {answer.FindingCrash, "crash"},
+	"stacks":                     {answer.FindingDeadlock, "locks and blocked threads"},
+	"heap":                       {answer.FindingFinalizers, "finalizer thread"},
+	"async":                      {answer.FindingStarved, "thread pool"},
+	"web server, clients, pools": {answer.FindingStarved, "thread pool"},
+	"pocket":                     {answer.FindingCrash, "crash"}, // a signal ended it
+	"single-file":                {answer.FindingCrash, "crash"},
+}
+
+// healthy are the scenarios of programs with which nothing is wrong.
+var healthy = []string{"zoo", "loaders", "two CLRs in one process"}
+
+// TestTriageFindsTheCause checks that the first finding of a triage is what is wrong with the program, or that the triage says that it could
+// not look. With a healthy program nothing is found.
+func TestTriageFindsTheCause(t *testing.T) {
+	testdump.Each(t, func(t *testing.T, d *testdump.Dump) {
+		v, err := d.View("")
+		require.NoError(t, err)
+		out, err := v.Triage(t.Context())
+		require.NoError(t, err)
+		scenario := d.Case.Manifest.Scenario
+		if strings.HasPrefix(scenario, "crash") {
+			scenario = "crash"
+		}
+		cause, sick := wrong[scenario]
+		if !sick {
+			require.Contains(t, healthy, scenario, "the table lacks this scenario")
+			assert.Empty(t, out.Findings)
+			return
+		}
+		if len(out.Findings) > 0 {
+			assert.Equal(t, cause.kind, out.Findings[0].Kind, out.Findings[0].Text)
+			assert.NotEmpty(t, out.Findings[0].Next)
+			return
+		}
+		assert.NotContains(t, out.Quiet, cause.subject)
+		assert.True(t, slices.ContainsFunc(out.Unknown, func(u answer.TriageAbsent) bool { return u.Subject == cause.subject }), "%v", out.Unknown)
+	})
+}
