@@ -9,11 +9,7 @@ import (
 )
 
 // ofReports are the commands that answer from a crash report.
-<<<<<<< HEAD
-var ofReports = []string{"crashinfo", "clrstack", "clrthreads", "threads", "modules", "doctor", "summarize"}
-=======
-var ofReports = []string{"crashinfo", "clrstack", "threads", "modules", "doctor", "summarize", "triage"}
->>>>>>> ad38ec59 (triage: what is wrong with a process, the most severe first)
+var ofReports = []string{"crashinfo", "clrstack", "clrthreads", "threads", "modules", "doctor", "summarize", "triage"}
 
 // noReport returns why the command can't answer where the dump is a crash report, nil if it can.
 func noReport(c *cli.Context) error {
