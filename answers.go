@@ -234,7 +234,7 @@ func (v *View) Array(ctx context.Context, array target.Addr, o ...ArrayOptions) 
 
 // ReadString reads a string. Its text is read while it is streamed.
 func (v *View) ReadString(ctx context.Context, object target.Addr) (*answer.String, error) {
-	return read(ctx, v, func(q *question, r *objects.Reader) (*answer.String, error) {
+	return read(ctx, v, func(_ *question, r *objects.Reader) (*answer.String, error) {
 		return r.DescribeString(object)
 	})
 }

@@ -140,7 +140,7 @@ func TestAfterClose(t *testing.T) {
 			break
 		}
 	}
-	d, v, h, rt, modules, listed, holders = nil, nil, nil, nil, nil, nil, nil
+	d, v, h, rt, modules, listed, holders = nil, nil, nil, nil, nil, nil, nil //nolint:ineffassign // the collector must not find them here
 	for range 4 {
 		runtime.GC()
 	}

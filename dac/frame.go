@@ -197,13 +197,13 @@ func (r *Runtime) Frames(t *Thread) iter.Seq2[Frame, error] {
 type FrameCaller uint8
 
 const (
-	// CallerNone: the frame has no caller; the next one may.
+	// CallerNone means that the frame has no caller; the next one may.
 	CallerNone FrameCaller = iota
-	// CallerReturn: the registers are those of the managed caller at its return address.
+	// CallerReturn means that the registers are those of the managed caller at its return address.
 	CallerReturn
-	// CallerInterrupted: the registers are those of managed code at the instruction where it was stopped.
+	// CallerInterrupted means that the registers are those of managed code at the instruction where it was stopped.
 	CallerInterrupted
-	// CallerNative: the registers are those of the runtime's own code. Unwinding it leads to the managed caller
+	// CallerNative means that the registers are those of the runtime's own code. Unwinding it leads to the managed caller
 	// (LazyMachState).
 	CallerNative
 )

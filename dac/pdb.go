@@ -85,7 +85,7 @@ func checkPDB(b []byte, id target.PDBID, owner *Module) (*metadata.Metadata, err
 		return nil, target.Corruptf("no portable PDB")
 	}
 	if got := [16]byte(info.ID[:16]); got != id.GUID {
-		return nil, target.Corruptf("the PDB has the id %v, the module names %v", metadata.GUID(got), metadata.GUID(id.GUID))
+		return nil, target.Corruptf("the PDB has the id %v, the module names %v", metadata.GUID(got), id.GUID)
 	}
 	return md, nil
 }

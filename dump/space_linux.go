@@ -26,7 +26,7 @@ func freeSpace(f *os.File) (int64, bool) {
 	}
 	free := int64(math.MaxInt64)
 	if s.Bavail < math.MaxInt64/uint64(s.Bsize) {
-		free = int64(s.Bavail) * int64(s.Bsize)
+		free = int64(s.Bavail) * int64(s.Bsize) //nolint:unconvert // Bsize has 32 bits on some processors
 	}
 	if uint32(s.Type) == tmpfsMagic || uint32(s.Type) == ramfsMagic {
 		if available, ok := availableMemory(); ok {

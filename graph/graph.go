@@ -127,7 +127,7 @@ func (g *Graph) Node(a target.Addr) (Node, bool) {
 		return NoNode, false
 	}
 	n, ok := g.index.find(a)
-	return Node(n), ok
+	return n, ok
 }
 
 // Containing returns the object that contains address a.
@@ -136,10 +136,10 @@ func (g *Graph) Containing(a target.Addr) (Node, bool) {
 		return NoNode, false
 	}
 	n, ok := g.index.last(a)
-	if !ok || uint64(a-g.Address(Node(n))) >= (g.Size(Node(n))+7)&^7 {
+	if !ok || uint64(a-g.Address(n)) >= (g.Size(n)+7)&^7 {
 		return NoNode, false
 	}
-	return Node(n), true
+	return n, true
 }
 
 // Address returns the start of an object, 0 for a Source.
@@ -147,7 +147,7 @@ func (g *Graph) Address(n Node) target.Addr {
 	if !g.IsObject(n) {
 		return 0
 	}
-	return g.index.address(g.index.selected(uint32(n)))
+	return g.index.address(g.index.selected(n))
 }
 
 // Addresses appends to dst the starts of the objects from from up to to. It takes a tenth of the time of Address.

@@ -288,7 +288,7 @@ func (g *Graph) starts(ctx context.Context, in func(Node) bool) (*offheap.Array[
 	out := array.Sparse().Slice()
 	none := func() struct{} { return struct{}{} }
 	err = parallel(ctx, g.lazy.options.Workers, len(x.before)-1, numberPiece/512, none, func(_ struct{}, from, to int) {
-		n := Node(x.before[from])
+		n := x.before[from]
 		for w := from * blockWords; w < to*blockWords; w++ {
 			word := uint64(0)
 			for rest := x.words[w]; rest != 0; rest &= rest - 1 {

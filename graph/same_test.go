@@ -39,7 +39,7 @@ func print(t testing.TB, g *graph.Graph) string {
 			b = binary.LittleEndian.AppendUint64(b, v)
 		}
 		for _, to := range g.Referents(n) {
-			b = binary.LittleEndian.AppendUint32(b, uint32(to))
+			b = binary.LittleEndian.AppendUint32(b, to)
 		}
 		h.Write(binary.LittleEndian.AppendUint32(b, ^uint32(0)))
 	}

@@ -47,7 +47,7 @@ type completion struct {
 func Complete(t target.Target, find func(*target.Module) (*Image, error), more func() []target.Module) *Completed {
 	t = absent.Process(t)
 	if find == nil {
-		find = func(m *target.Module) (*Image, error) { return nil, os.ErrNotExist }
+		find = func(*target.Module) (*Image, error) { return nil, os.ErrNotExist }
 	}
 	return &Completed{base: t, overlay: NewOverlay(t), find: find, listed: completionsOf(t.Modules()), more: more}
 }

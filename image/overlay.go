@@ -14,7 +14,8 @@ import (
 )
 
 const (
-	SourceDump = "dump" // what Overlay.Source calls the dump itself
+	// SourceDump is what Overlay.Source calls the dump itself.
+	SourceDump = "dump"
 
 	// overlaySpan bounds what Span lends from a file: to find its end each page is looked up in the dump.
 	overlaySpan      = 256 << 10

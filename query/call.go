@@ -676,7 +676,7 @@ func tickMember(unit int64) func(*frame, Value) (Value, bool) {
 	}
 }
 
-func typeName1(f *frame, v Value) (Value, bool) {
+func typeName1(_ *frame, v Value) (Value, bool) {
 	if v.kind != KindType {
 		return Value{}, false
 	}

@@ -529,7 +529,8 @@ func isKeyword(t *typeName) bool {
 }
 
 // infix are the words that stand between expressions.
-var infix = []string{"and", "or", "is", "as", "in", "like", "matches", "between", "not", "asc", "desc", "from", "where", "group", "order", "limit", "having", "select", "top", "take", "skip", "offset", "union"}
+var infix = []string{"and", "or", "is", "as", "in", "like", "matches", "between", "not", "asc", "desc", "from", "where", "group", "order", "limit", "having",
+	"select", "top", "take", "skip", "offset", "union"}
 
 func isInfix(word string) bool {
 	return slices.ContainsFunc(infix, func(w string) bool { return strings.EqualFold(w, word) })

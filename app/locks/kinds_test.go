@@ -175,7 +175,7 @@ func TestJoinUnknown(t *testing.T) {
 		}
 		sp, ok := list[i].OS.Registers.SP()
 		require.True(t, ok)
-		for a := target.Addr(sp); len(damage) < 100; a += 8 {
+		for a := sp; len(damage) < 100; a += 8 {
 			word, err := target.Pointer(clean.Target(), a)
 			if err != nil {
 				break

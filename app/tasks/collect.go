@@ -95,7 +95,8 @@ func (r *Reader) Collect(ctx context.Context, h *heap.Heap, o heap.ScanOptions) 
 	s.errs = append(s.errs, g.Noted()...)
 	s.errs = append(s.errs, unknownTypes(unknown)...)
 	if runtimeAsync > 0 {
-		s.errs = append(s.errs, target.Unsupportedf("%d tasks belong to methods that the runtime itself suspends (runtime async): their positions are read by field names that were not tested on such a dump", runtimeAsync))
+		s.errs = append(s.errs, target.Unsupportedf("%d tasks belong to methods that the runtime itself suspends (runtime async): "+
+			"their positions are read by field names that were not tested on such a dump", runtimeAsync))
 	}
 	for _, l := range order {
 		err := l.err

@@ -66,7 +66,8 @@ func Find(ctx context.Context, x *graph.Holders, r *objects.Reader, o Options) (
 	}
 	defer done()
 	b := shapes.New(r, func() (*heap.Heap, error) { return x.Graph().Heap(), nil })
-	f := &finder{x: x, g: x.Graph(), r: r, b: b, collections: collections.New(b), o: o.withDefaults(), a: &answer.Leaks{Suspects: []answer.Suspect{}}, part: map[graph.Node]bool{}, unknown: map[string]*answer.UnknownCollection{}}
+	f := &finder{x: x, g: x.Graph(), r: r, b: b, collections: collections.New(b), o: o.withDefaults(), a: &answer.Leaks{Suspects: []answer.Suspect{}},
+		part: map[graph.Node]bool{}, unknown: map[string]*answer.UnknownCollection{}}
 	for _, step := range []func(context.Context) error{f.prepare, f.events, f.timers, f.cancellations, f.scopes, f.weakReferences, f.accumulations, f.groups, f.single,
 		f.report, f.finalization} {
 		if err := step(ctx); err != nil {

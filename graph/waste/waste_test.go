@@ -256,7 +256,7 @@ func TestLive(t *testing.T) {
 		require.NoError(t, err)
 		objects, size := l.Count()
 		assert.True(t, w.Live)
-		assert.Equal(t, uint64(objects), w.Objects)
+		assert.Equal(t, objects, w.Objects)
 		assert.Equal(t, size, w.Size)
 		assert.Less(t, w.Wasted, all.Wasted+1)
 	})

@@ -246,7 +246,7 @@ func (c *Cursor) stepDWARF(f *Frame, exact bool) error {
 	if ip, _ := out.IP(); processor.Link != target.NoReg && !d.signal {
 		out.Set(processor.Link, uint64(ip)) // as the return leaves it
 	}
-	if sp, _ := f.Regs.SP(); !d.signal && target.Addr(cfa) > target.Addr(sp) {
+	if sp, _ := f.Regs.SP(); !d.signal && target.Addr(cfa) > sp {
 		// The return address of a call lies right below. Rules that do not read the stack would never end.
 		if _, err := c.win.Uint64(target.Addr(cfa - 8)); err != nil {
 			return err

@@ -119,7 +119,8 @@ func (a *app) writeMan(p *report.Page) {
 		fmt.Fprintf(&b, ".TP\n%d\n%s\n", e.code, roff(e.text))
 	}
 	b.WriteString(".SH ENVIRONMENT\n.TP\nSOSGO_DUMP\nThe dump, where no option names it.\n" +
-		".TP\nSOSGO_SOS\nSet to 1: as \\-sos.\n.TP\nSOSGO_PAGER, PAGER\nThe pager for long output on a terminal; without both it is less. An empty SOSGO_PAGER is as \\-no\\-pager.\n.TP\nSOSGO_PANIC\nSet to 1: a bug of sosgo ends the program and shows where it happened.\n.TP\nXDG_STATE_HOME\nThe prompt's history is kept in sosgo/history there.\n")
+		".TP\nSOSGO_SOS\nSet to 1: as \\-sos.\n.TP\nSOSGO_PAGER, PAGER\nThe pager for long output on a terminal; without both it is less. An empty SOSGO_PAGER is as \\-no\\-pager.\n" +
+		".TP\nSOSGO_PANIC\nSet to 1: a bug of sosgo ends the program and shows where it happened.\n.TP\nXDG_STATE_HOME\nThe prompt's history is kept in sosgo/history there.\n")
 	p.Print(b.String())
 }
 

@@ -9,7 +9,8 @@ import (
 )
 
 const (
-	PerSecond = 10_000_000                // the number of ticks in a second
+	// PerSecond is the number of ticks in a second.
+	PerSecond = 10_000_000
 	PerDay    = 86_400 * PerSecond        // the number of ticks in a day
 	UnixEpoch = 621_355_968_000_000_000   // 1970-01-01 (DateTime.cs, UnixEpochTicks)
 	Max       = 3_155_378_975_999_999_999 // the last tick of the year 9999 (DateTime.cs, MaxTicks)

@@ -15,7 +15,8 @@ import (
 )
 
 const (
-	MaxReport   = 5 << 20  // how many bytes a report has at most, whatever the dump has
+	// MaxReport is how many bytes a report has at most, whatever the dump has.
+	MaxReport   = 5 << 20
 	maxDocument = 1 << 20  // how many bytes of a report one document has at most
 	maxAnswer   = 16 << 20 // how many bytes of a document are looked at; a longer one is left out
 )

@@ -75,7 +75,7 @@ func (t *Thread) DescribeRegisters(o RegisterOptions) (*answer.Registers, error)
 		}
 	}
 	if !regs.Known() {
-		err := error(target.ErrNotInDump)
+		err := target.ErrNotInDump
 		if t.OS != nil {
 			if _, unread := regs.Arch.RegisterFile(); unread != nil {
 				err = unread

@@ -72,7 +72,7 @@ func repeatedImages(p *report.Page, list []answer.MappedImage) map[string]*image
 			g = &imageGroup{}
 			groups[list[i].Path] = g
 		}
-		g.count, g.size, g.last = g.count+1, g.size+uint64(list[i].Size), max(g.last, list[i].Address)
+		g.count, g.size, g.last = g.count+1, g.size+list[i].Size, max(g.last, list[i].Address)
 	}
 	maps.DeleteFunc(groups, func(path string, g *imageGroup) bool { return p.SOS || path == "" || g.count <= fewMappings })
 	return groups

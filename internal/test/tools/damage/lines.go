@@ -39,7 +39,8 @@ var about = map[string][][]string{
 // words are the texts that arguments and options may be, by command and by the
 // argument's name; the last resort is a type's name.
 var words = map[string][]string{
-	"gen": {"gen0", "gen1", "gen2", "loh", "poh", "foh"}, "heap": {"0", "0", "1"}, "generation": {"gen0", "gen1", "gen2", "loh", "poh", "foh", "0"}, "id": {"0", "1", "9", "8"}, "state": {"1021220", "ffffffff"},
+	"gen": {"gen0", "gen1", "gen2", "loh", "poh", "foh"}, "heap": {"0", "0", "1"},
+	"generation": {"gen0", "gen1", "gen2", "loh", "poh", "foh", "0"}, "id": {"0", "1", "9", "8"}, "state": {"1021220", "ffffffff"},
 	"token": {"02000002", "06000001", "04000001", "06ffffff", "70000001"}, "export": {"speedscope", "pprof", "folded"},
 }
 
