@@ -17,6 +17,7 @@ import (
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/objects/shapes"
+	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -221,5 +222,54 @@ func TestCanceled(t *testing.T) {
 		"flows": func() error { _, err := v.Flows(ctx); return err },
 	} {
 		assert.ErrorIs(t, ask(), context.Canceled, name)
+	}
+}
+
+// TestOtherObjects asks about objects of other kinds, and about nothing: nothing flows with them, and that is no gap.
+func TestOtherObjects(t *testing.T) {
+	d := testdump.OpenWeb(t, "web-net10")
+	out := listed(t, d.Dump)
+	r, gaps, v := reader(t, d.Dump)
+	b, err := v.Shapes()
+	require.NoError(t, err)
+	contexts, texts := 0, 0
+	for i := range out.Flows {
+		f := &out.Flows[i]
+		o, err := b.Objects().Object(f.Context)
+		require.NoError(t, err)
+		assert.Zero(t, r.OfMethod(o).Addr, "a context is no method")
+		assert.Empty(t, slices.Collect(r.Variables(o)))
+		assert.Nil(t, r.Activity(o))
+		assert.Empty(t, r.Scopes(o))
+		for value := range r.Values(o) { // a caller may stop at the first
+			assert.Equal(t, f.Values[0].Address, value.Addr)
+			assert.Empty(t, slices.Collect(r.Values(value)), "a value is no context")
+			if value.IsString() {
+				texts++
+			}
+			break
+		}
+		contexts++
+	}
+	assert.Positive(t, contexts)
+	assert.Positive(t, texts, "the program's AsyncLocal")
+
+	assert.Zero(t, r.OfThread(nil).Addr)
+	assert.Zero(t, r.OfThread(&threads.Thread{}).Addr, "a thread without a managed one")
+	list, err := v.Threads()
+	require.NoError(t, err)
+	named := 0
+	for _, thread := range list {
+		w := r.Worker(t.Context(), nil, &thread)
+		assert.Equal(t, thread.Describe(nil), w.Thread)
+		assert.Empty(t, w.Does, "no stack was walked")
+		assert.Empty(t, w.Method.S)
+		named++
+	}
+	assert.Positive(t, named)
+	_, err = r.Stacks(t.Context(), nil, 1, nil)
+	assert.ErrorIs(t, err, target.ErrUnsupported, "no tasks are collected")
+	for _, err := range gaps.Noted() {
+		assert.ErrorIs(t, err, target.ErrNotInDump)
 	}
 }
