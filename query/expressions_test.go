@@ -19,6 +19,20 @@ import (
 
 // expressions have values that C# or the source of Zoo.cs fixes. S is Debuggee.Zoo.Statics and R its root.
 var expressions = [][2]string{
+	// Collections.
+	{`R.Collections.ByName["key4"], R.Collections.ByName["key3"], R.Collections.ByName.Count, len(R.Collections.ByName)`, "16, <not supported>, 9, 9"},
+	{`R.Collections.List[0], R.Collections.List[2], R.Collections.List.Count, len(R.Collections.List)`, "1, 3, 3, 3"},
+	{`R.Collections.Linked[3], R.Collections.Stack[0], R.Collections.Plain[9], R.Collections.Bag[1]`, `"l3", "s9", 9, "b8"`},
+	{`R.Collections.Hashtable["h3"], R.Collections.Concurrent["c4"], R.Collections.Concurrent["c5"]`, `3, 4, "odd5"`},
+	{`len(R.Collections.Builder), len(R.Collections.Linked), len(R.Collections.HashSet), len("abc"), len(R.Collections)`, "106, 10, 2, 3, <not supported>"},
+	// Numbers of more than 64 bits, and times.
+	{"18446744073709551615 - 18446744073709551614, 18446744073709551615 / 5, 18446744073709551615 % 10", "1, 3689348814741910323, 5"},
+	{"S.When - S.When, S.When - R.Primitives.TimeSpan, S.When == S.Int, S.Struct < S.Struct", "0, <not supported>, <not supported>, <not supported>"},
+	// What has no answer.
+	{`S.String["x"], S.Array[7], R.Collections.List[-1], R.Collections.ByName[1], S.Int[0]`, "<not supported>, <not supported>, <not supported>, <not supported>, <not supported>"},
+	{`"abc".Substring(9), !S.String, -S.String, S.Array + 1, S.Bool + 1`, "<not supported>, <not supported>, <not supported>, <not supported>, <not supported>"},
+	{"S.Struct == S.StructWithReference, S.Struct == 1, S.Array == S.FromData, S.When == 'no date', S.When.Nonesuch", "false, <not supported>, false, <not supported>, <not supported>"},
+	{"(int)S.String, (byte)S.Struct, (System.String)S.Array, S.Struct is int, (long)S.When", "<not supported>, <not supported>, <not supported>, false, <not supported>"},
 	// Numbers.
 	{"7 / 2, 7.0 / 2, -7 % 3, 7 - 10", "3, 3.5, -1, -3"},
 	{"0x10 + 1, 0b101, 2kb, 1.5k, 10 << 2, 0xf0 >> 4, 6 & 3, 6 ^ 3, bor(6, 3), ~0", "0x11, 5, 2048, 1536, 40, 0xf, 2, 5, 0x7, -1"},
