@@ -283,7 +283,7 @@ func (c *Cursor) expression(f *Frame, program []byte, cfa uint64, withCFA bool) 
 		return 0, missing
 	}
 	if err != nil {
-		return 0, fmt.Errorf("call frame expression: %v: %w", err, target.ErrCorrupt) //nolint:errorlint // delve's errors are words
+		return 0, fmt.Errorf("call frame expression: %v: %w", err, target.ErrCorrupt)
 	}
 	return uint64(v), nil
 }

@@ -11,9 +11,12 @@ import (
 const (
 	// PerSecond is the number of ticks in a second.
 	PerSecond = 10_000_000
-	PerDay    = 86_400 * PerSecond        // the number of ticks in a day
-	UnixEpoch = 621_355_968_000_000_000   // 1970-01-01 (DateTime.cs, UnixEpochTicks)
-	Max       = 3_155_378_975_999_999_999 // the last tick of the year 9999 (DateTime.cs, MaxTicks)
+	// PerDay is the number of ticks in a day.
+	PerDay = 86_400 * PerSecond
+	// UnixEpoch is 1970-01-01 (DateTime.cs, UnixEpochTicks).
+	UnixEpoch = 621_355_968_000_000_000
+	// Max is the last tick of the year 9999 (DateTime.cs, MaxTicks).
+	Max = 3_155_378_975_999_999_999
 )
 
 // Time converts ticks since the year 1 to a time in UTC.
