@@ -2,6 +2,7 @@ package query
 
 import (
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"github.com/sosgo/sosgo/internal/utf16text"
@@ -189,17 +190,23 @@ func matchCode(n *node, of code) (code, error) {
 	})
 }
 
-// matchable returns s for a regular expression, to which a lone surrogate is the character U+FFFD.
+// matchable returns s for a regular expression, which knows no lone surrogate: one is a character of a private area, each another.
 func matchable(s string) string {
 	if utf8.ValidString(s) {
 		return s
 	}
 	var b strings.Builder
 	for _, r := range utf16text.Runes(s) {
+		if utf16.IsSurrogate(r) {
+			r += surrogateArea
+		}
 		b.WriteRune(r)
 	}
 	return b.String()
 }
+
+// surrogateArea makes a surrogate a character of plane 16, which is for private use (U+10D800 to U+10DFFF).
+const surrogateArea = 0x100000
 
 // index compiles x[i, …].
 func (s *scope) index(n *node) (code, error) {

@@ -425,7 +425,7 @@ func (p *parser) pattern(left *node, text string, pos int) *node {
 	if len(text) > limits.ExpressionPattern {
 		return p.failf(pos, "the regular expression is too long")
 	}
-	re, err := regexp.Compile(text)
+	re, err := regexp.Compile(matchable(text))
 	if err != nil {
 		return p.failf(pos, "%v", err)
 	}
@@ -447,7 +447,7 @@ func (p *parser) like(left *node) *node {
 		case '_':
 			b.WriteByte('.')
 		default:
-			b.WriteString(regexp.QuoteMeta(string(r)))
+			b.WriteString(regexp.QuoteMeta(matchable(string(utf16text.AppendRune(nil, r)))))
 		}
 	}
 	p.advance()
