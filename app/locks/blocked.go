@@ -306,6 +306,8 @@ func (s *survey) inferred(t *threads.Thread) {
 	}
 	if w.lock != nil || w.class != 0 || w.object.Addr != 0 || w.join {
 		s.addWait(w)
+	} else if a.Err != nil && !errors.Is(a.Err, target.ErrUnsupported) { // a frame that is missing may be the one that waits
+		s.lose(fmt.Errorf("what thread %#x waits for: %w", t.ID(), a.Err))
 	}
 }
 

@@ -35,6 +35,7 @@ func TestNothingVanishes(t *testing.T) {
 		{"crash", "net10-crash-nested", func(v *sosgo.View) (any, []error, error) { return asked(v.Crash(ctx)) }},
 		{"crash of Windows", "win-net10-zoo", func(v *sosgo.View) (any, []error, error) { return asked(v.Crash(ctx)) }},
 		{"locks", "net10-stacks", func(v *sosgo.View) (any, []error, error) { return asked(v.Locks(ctx)) }},
+		{"waits", "net10-stacks", func(v *sosgo.View) (any, []error, error) { return asked(v.Waits(ctx)) }},
 		{"managed threads", "net10-zoo", func(v *sosgo.View) (any, []error, error) { return asked(v.ManagedThreads(ctx)) }},
 		{"threads", "net10-zoo", func(v *sosgo.View) (any, []error, error) { return asked(v.OSThreads(ctx)) }},
 		{"sync blocks", "net10-zoo", func(v *sosgo.View) (any, []error, error) {
