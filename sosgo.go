@@ -39,7 +39,7 @@
 //     that the command asks, such as [objects.Reader.Describe] for dumpobj or
 //     [heap.Heap.Where] for gcwhere
 //
-// The packages below can be used by themselves: target (the process), minidump, elfcore and dump (the containers), image and metadata (what
+// The packages below can be used by themselves: target (the process), minidump, elfcore, machocore and dump (the containers), image and metadata (what
 // modules contain), dac and dac/code (the runtime's structures; methods and code), heap (the GC heap), graph (what holds its objects, and
 // what would be free without them), objects (values), stackwalk (stacks and their frames), stackscan (the objects that stacks may refer
 // to), threads, crash, resolve (what is this address), diagnosis, disasm, hexdump; answer has the plain values that they answer with.
@@ -148,7 +148,7 @@ type Dump struct {
 	views map[*dac.Instance]*View
 }
 
-// Open opens the dump in a file: an ELF core or a Windows minidump, also compressed by gzip or zstd. The content decides, not the name.
+// Open opens the dump in a file: an ELF core, a Mach-O core or a Windows minidump, also compressed by gzip or zstd. The content decides, not the name.
 func Open(path string, o Options) (*Dump, error) {
 	if err := o.check(); err != nil {
 		return nil, err

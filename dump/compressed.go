@@ -12,6 +12,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/sosgo/sosgo/dump/elfcore"
+	"github.com/sosgo/sosgo/dump/machocore"
 	"github.com/sosgo/sosgo/minidump"
 	"github.com/sosgo/sosgo/target"
 )
@@ -93,7 +94,7 @@ func (c *compression) unpack(src target.Source, o Options, cached *cache) (*os.F
 		return nil, unpackError(err)
 	}
 	// The content is identified before a terabyte is written.
-	if head = head[:n]; !elfcore.Sniff(head) && !minidump.Sniff(head) && !isTar(head) {
+	if head = head[:n]; !elfcore.Sniff(head) && !machocore.Sniff(head) && !minidump.Sniff(head) && !isTar(head) {
 		return nil, notADump(head, int64(n))
 	}
 	create := temporary

@@ -1,5 +1,5 @@
 // Package dump opens a dump of a process, whatever its container: it looks at the content of the file, never at its
-// name, unpacks it if it is compressed, and leaves the rest to packages elfcore and minidump.
+// name, unpacks it if it is compressed, and leaves the rest to packages elfcore, machocore and minidump.
 //
 // Stability: unstable.
 package dump
@@ -17,6 +17,7 @@ import (
 
 	"github.com/sosgo/sosgo/dump/crashreport"
 	"github.com/sosgo/sosgo/dump/elfcore"
+	"github.com/sosgo/sosgo/dump/machocore"
 	"github.com/sosgo/sosgo/internal/mmapfile"
 	"github.com/sosgo/sosgo/internal/pagecache"
 	"github.com/sosgo/sosgo/minidump"
@@ -26,9 +27,10 @@ import (
 // The formats that a File can have. The format of a minidump that a crash reporter wrote
 // on another system names the system: "minidump of a Linux process (Breakpad)".
 const (
-	FormatELFCore  = "ELF core"
-	FormatMinidump = "Windows minidump"
-	FormatReport   = "crash report of .NET"
+	FormatELFCore   = "ELF core"
+	FormatMachOCore = "Mach-O core"
+	FormatMinidump  = "Windows minidump"
+	FormatReport    = "crash report of .NET"
 )
 
 // Options describes how to open a dump. The zero value is the usual way.
@@ -60,7 +62,7 @@ type File struct {
 	target.Target
 
 	Path       string // empty if the dump was opened from an io.ReaderAt
-	Format     string // FormatELFCore, FormatMinidump, or what a foreign minidump is
+	Format     string // FormatELFCore, FormatMachOCore, FormatMinidump, or what a foreign minidump is
 	Compressed string // "gzip" or "zstd"; empty if the dump is not compressed
 	Size       int64  // of the dump in bytes, unpacked
 
@@ -352,6 +354,12 @@ func openContainer(src target.Source, head []byte, o *Options) (*File, error) {
 			return nil, err
 		}
 		f.Target, f.Format = t, FormatELFCore
+	case machocore.Sniff(head):
+		t, err := machocore.OpenLimited(src, o.Limits)
+		if err != nil {
+			return nil, err
+		}
+		f.Target, f.Format = t, FormatMachOCore
 	case minidump.Sniff(head):
 		t, err := minidump.OpenLimited(src, o.Limits)
 		if err != nil {

@@ -217,6 +217,27 @@ func TestLargeWindow(t *testing.T) {
 	}
 }
 
+// TestMachOCore opens a core of macOS, compressed and not.
+func TestMachOCore(t *testing.T) {
+	b := (&synth.MachOCore{Segments: []synth.MachOSegment{{Addr: 0x100000000, Data: bytes.Repeat([]byte{7}, 4096), Prot: 3}}}).Bytes()
+	for compressed, file := range map[string][]byte{"": b, "gzip": gz(t, b), "zstd": zst(t, b)} {
+		f, err := dump.Open(write(t, file), dump.Options{})
+		require.NoError(t, err)
+		assert.Equal(t, dump.FormatMachOCore, f.Format)
+		assert.Equal(t, compressed, f.Compressed)
+		assert.Equal(t, target.OSDarwin, f.Platform().OS)
+		got, err := target.Bytes(f, 0x100000010, 2)
+		require.NoError(t, err)
+		assert.Equal(t, []byte{7, 7}, got)
+		require.NoError(t, f.Truncated())
+		require.NoError(t, f.Close())
+	}
+	f, err := dump.Open(write(t, b[:len(b)-100]), dump.Options{})
+	require.NoError(t, err)
+	defer f.Close()
+	require.ErrorContains(t, f.Truncated(), "100 bytes")
+}
+
 func TestNotADump(t *testing.T) {
 	pad := func(s string) []byte { return append([]byte(s), bytes.Repeat([]byte{0, 1, 2, 3}, 200)...) }
 	tar := make([]byte, 512)
@@ -234,7 +255,7 @@ func TestNotADump(t *testing.T) {
 		"empty":               {nil, target.ErrCorrupt, "empty"},
 		"zeros":               {make([]byte, 4096), target.ErrCorrupt, "zero bytes"},
 		"ELF library":         {elf, target.ErrUnsupported, "an ELF program or library, not a core"},
-		"Mach-O core":         {machO(4), target.ErrUnsupported, "Mach-O core"},
+		"Mach-O core, cut":    {machO(4)[:16], target.ErrCorrupt, "ends inside the header"},
 		"crash report":        {[]byte("{\n  \"payload\" : {\n    \"protocol_version\" : \"1.0.0\",\n"), target.ErrCorrupt, "the crash report is cut at byte"},
 		"other JSON":          {[]byte("{\"payload\": 1}"), target.ErrUnsupported, "text file"},
 		"Mach-O program":      {machO(2), target.ErrUnsupported, "Mach-O program"},

@@ -2,7 +2,6 @@ package dump
 
 import (
 	"bytes"
-	"encoding/binary"
 	"fmt"
 	"unicode/utf8"
 
@@ -50,7 +49,7 @@ func notADump(head []byte, size int64) error {
 	case bytes.HasPrefix(head, []byte("\x7fELF")):
 		return target.Unsupportedf("an ELF program or library, not a core")
 	case bytes.HasPrefix(head, []byte("\xcf\xfa\xed\xfe")):
-		return machO(head)
+		return target.Unsupportedf("a Mach-O program or library, not a core")
 	case len(bytes.Trim(head, "\x00")) == 0:
 		return target.Corruptf("the file begins with %d zero bytes: the dump was not written, or not copied, completely", len(head))
 	}
@@ -62,16 +61,7 @@ func notADump(head []byte, size int64) error {
 	if isText(head) {
 		return target.Unsupportedf("not a dump: a text file that begins with %q", firstLine(head))
 	}
-	return target.Unsupportedf("not a dump: neither an ELF core nor a Windows minidump (it begins with % x)", head[:min(8, len(head))])
-}
-
-// machO distinguishes a core of macOS from its programs (mach-o/loader.h: filetype, MH_CORE).
-func machO(head []byte) error {
-	const fileTypeOffset, coreType = 12, 4
-	if len(head) >= fileTypeOffset+4 && binary.LittleEndian.Uint32(head[fileTypeOffset:]) == coreType {
-		return target.Unsupportedf("a Mach-O core of a macOS process, which sosgo does not read: lldb with SOS reads it on macOS")
-	}
-	return target.Unsupportedf("a Mach-O program or library, not a dump")
+	return target.Unsupportedf("not a dump: neither an ELF core, a Mach-O core nor a Windows minidump (it begins with % x)", head[:min(8, len(head))])
 }
 
 // isText reports whether head looks like UTF-8 text without controls.

@@ -1,5 +1,5 @@
 // Package target describes a dumped process as the rest of sosgo sees it: an address space with holes, modules, threads
-// and regions. It knows neither the file formats (packages minidump and elfcore) nor the CLR (package dac).
+// and regions. It knows neither the file formats (packages minidump, elfcore and machocore) nor the CLR (package dac).
 //
 // Everything here is immutable after construction and safe for concurrent use, unless a comment says otherwise.
 //
@@ -40,7 +40,7 @@ type Memory interface {
 	Span(a Addr) []byte
 }
 
-// A Target is one dumped process. Packages minidump and elfcore provide it.
+// A Target is one dumped process. Packages minidump, elfcore and machocore provide it.
 type Target interface {
 	Memory
 

@@ -191,6 +191,8 @@ func TestLooksLikeDump(t *testing.T) {
 		"core":      {coreHeader, true},
 		"minidump":  {"MDMP\x93\xa7\x00\x00" + strings.Repeat("\x00", 24), true},
 		"program":   {strings.Replace(coreHeader, "\x04\x00\x3e", "\x02\x00\x3e", 1), false},
+		"of macOS":  {"\xcf\xfa\xed\xfe\x07\x00\x00\x01\x03\x00\x00\x00\x04" + strings.Repeat("\x00", 24), true},
+		"library":   {"\xcf\xfa\xed\xfe\x07\x00\x00\x01\x03\x00\x00\x00\x06" + strings.Repeat("\x00", 24), false},
 		"short":     {"MDMP", false},
 		"empty":     {"", false},
 		"bad gzip":  {"\x1f\x8b nothing of the kind", false},

@@ -222,7 +222,7 @@ func openAdvice(err error) string {
 	case errors.Is(err, target.ErrCorrupt):
 		return "the file is cut off or damaged: " + copyAgain
 	case errors.Is(err, target.ErrUnsupported):
-		return "sosgo reads ELF cores and Windows minidumps, also as .gz or .zst"
+		return "sosgo reads ELF cores, Mach-O cores and Windows minidumps, also as .gz or .zst"
 	}
 	return ""
 }

@@ -17,7 +17,7 @@ import (
 // sniffBytes is how much of a file identifies a dump: the ELF header's type field ends at byte 18.
 const sniffBytes = 18
 
-// LooksLikeDump reports whether r starts as an ELF core or a minidump does, also inside gzip or zstd.
+// LooksLikeDump reports whether r starts as an ELF core, a Mach-O core or a minidump does, also inside gzip or zstd.
 func LooksLikeDump(r io.Reader) bool {
 	br := bufio.NewReader(r)
 	magic, _ := br.Peek(4)
@@ -41,8 +41,9 @@ func isDumpHeader(r io.Reader) bool {
 	if _, err := io.ReadFull(r, h[:]); err != nil {
 		return false
 	}
-	const etCore = 4
+	const etCore, mhCore = 4, 4
 	return bytes.HasPrefix(h[:], []byte("MDMP")) ||
+		bytes.HasPrefix(h[:], []byte("\xcf\xfa\xed\xfe")) && h[12] == mhCore ||
 		bytes.HasPrefix(h[:], []byte("\x7fELF")) && (h[16] == etCore || h[17] == etCore)
 }
 

@@ -16,7 +16,7 @@ var processorNames = regexp.MustCompile(`\b(target\.)?(Arch(AMD64|ARM64)|ARM64[A
 
 // processorRooms are the packages, and the file, that know processors apart: the table of registers and conventions,
 // what formats and compilers make of them, and the containers, which name them.
-var processorRooms = []string{"target", "image", "objects/disasm", "dac/code/precode.go", "dump/elfcore", "dump/crashreport", "minidump", "internal/test/synth"}
+var processorRooms = []string{"target", "image", "objects/disasm", "dac/code/precode.go", "dump/elfcore", "dump/machocore", "internal/macho", "dump/crashreport", "minidump", "internal/test/synth", "internal/test/disguise/darwin.go"}
 
 // TestProcessorsHaveRooms: nobody else asks which processor it is.
 func TestProcessorsHaveRooms(t *testing.T) {

@@ -21,6 +21,7 @@ import (
 	sosgo_dump "github.com/sosgo/sosgo/dump"
 	sosgo_dump_crashreport "github.com/sosgo/sosgo/dump/crashreport"
 	sosgo_dump_elfcore "github.com/sosgo/sosgo/dump/elfcore"
+	sosgo_dump_machocore "github.com/sosgo/sosgo/dump/machocore"
 	sosgo_export "github.com/sosgo/sosgo/export"
 	sosgo_export_gcdump "github.com/sosgo/sosgo/export/gcdump"
 	sosgo_export_heappprof "github.com/sosgo/sosgo/export/heappprof"
@@ -121,6 +122,9 @@ var exportedFuncs = map[string]any{
 	"dump/elfcore.Open":                      sosgo_dump_elfcore.Open,
 	"dump/elfcore.OpenLimited":               sosgo_dump_elfcore.OpenLimited,
 	"dump/elfcore.Sniff":                     sosgo_dump_elfcore.Sniff,
+	"dump/machocore.Open":                    sosgo_dump_machocore.Open,
+	"dump/machocore.OpenLimited":             sosgo_dump_machocore.OpenLimited,
+	"dump/machocore.Sniff":                   sosgo_dump_machocore.Sniff,
 	"export.None":                            sosgo_export.None,
 	"export.Pieces":                          sosgo_export.Pieces[int64, int64],
 	"export/gcdump.Write":                    sosgo_export_gcdump.Write,
@@ -900,6 +904,11 @@ var exportedTypes = map[string]reflect.Type{
 	"dump/elfcore.FormatError":           reflect.TypeFor[sosgo_dump_elfcore.FormatError](),
 	"dump/elfcore.Note":                  reflect.TypeFor[sosgo_dump_elfcore.Note](),
 	"dump/elfcore.NoteType":              reflect.TypeFor[sosgo_dump_elfcore.NoteType](),
+	"dump/machocore.DiagInfo":            reflect.TypeFor[sosgo_dump_machocore.DiagInfo](),
+	"dump/machocore.Fault":               reflect.TypeFor[sosgo_dump_machocore.Fault](),
+	"dump/machocore.File":                reflect.TypeFor[sosgo_dump_machocore.File](),
+	"dump/machocore.FormatError":         reflect.TypeFor[sosgo_dump_machocore.FormatError](),
+	"dump/machocore.Note":                reflect.TypeFor[sosgo_dump_machocore.Note](),
 	"export.Heap":                        reflect.TypeFor[sosgo_export.Heap](),
 	"export.Piece":                       reflect.TypeFor[sosgo_export.Piece](),
 	"export.Type":                        reflect.TypeFor[sosgo_export.Type](),

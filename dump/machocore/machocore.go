@@ -1,0 +1,320 @@
+// Package machocore reads the Mach-O cores of macOS processes: those of .NET's createdump, those of the kernel and those of lldb. It does not
+// depend on the CLR.
+//
+// Opening reads the load commands, the notes and the headers of the images. Everything else is read when it is requested.
+//
+// The format is that of xnu (EXTERNAL_HEADERS/mach-o/loader.h; thread states: osfmk/mach/i386 and osfmk/mach/arm, _structs.h and
+// thread_status.h); the notes are lldb's (source/Plugins/ObjectFile/Mach-O/ObjectFileMachO.cpp), and createdump's pages are those of the
+// runtime's src/coreclr/debug/createdump.
+//
+// Stability: unstable.
+package machocore
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/internal/macho"
+	"github.com/sosgo/sosgo/internal/memmap"
+	"github.com/sosgo/sosgo/target"
+)
+
+// typeOffset is where the header has the kind of file, 4 bytes.
+const typeOffset = 12
+
+// A FormatError reports what makes a file unusable as a Mach-O core. It is target.ErrCorrupt.
+type FormatError struct {
+	Off int64  // where in the file, in bytes
+	Msg string // what is wrong
+	Err error  // the cause, or nil
+}
+
+func (e *FormatError) Error() string {
+	s := fmt.Sprintf("Mach-O core: %s (at offset %#x)", e.Msg, e.Off)
+	if e.Err != nil {
+		s += ": " + e.Err.Error()
+	}
+	return s
+}
+
+// Unwrap returns target.ErrCorrupt and the cause.
+func (e *FormatError) Unwrap() []error {
+	if e.Err == nil {
+		return []error{target.ErrCorrupt}
+	}
+	return []error{target.ErrCorrupt, e.Err}
+}
+
+// A File is a Mach-O core. It implements target.Target, is immutable, and is safe for concurrent use.
+type File struct {
+	mem      memmap.Map
+	platform target.Platform
+	process  target.Process
+	modules  []target.Module
+	threads  []target.Thread
+	faults   []Fault // beside threads
+	regions  []target.Region
+	claims   *target.Claims // nil while the core is opened
+	notes    []Note
+	diag     *DiagInfo
+	warnings []error
+	cutNotes uint64
+}
+
+var _ target.Target = (*File)(nil)
+
+// Sniff reports whether head, the first 16 bytes or more of a file, begins the core of a 64-bit little-endian process.
+func Sniff(head []byte) bool {
+	return len(head) >= typeOffset+4 && string(head[:len(macho.Magic)]) == macho.Magic &&
+		string(head[typeOffset:typeOffset+4]) == string([]byte{macho.TypeCore, 0, 0, 0})
+}
+
+// Open reads the core in src, which must stay open as long as the File is used. The error is a *FormatError if the load commands make no
+// sense or the core holds no memory, and target.ErrUnsupported if the file is a Mach-O file but not the core of a 64-bit process on a known
+// processor. What else is wrong in the file becomes a warning.
+func Open(src target.Source) (*File, error) { return OpenLimited(src, target.Limits{}) }
+
+// OpenLimited is Open with ceilings of the caller's. A core with more segments is target.ErrUnsupported; of notes and
+// threads those that are more are left out, with a warning.
+func OpenLimited(src target.Source, l target.Limits) (*File, error) {
+	l = l.Or(target.Limits{Ranges: limits.MemoryRanges, Threads: limits.Threads, Notes: limits.Notes})
+	h, err := readHeader(src)
+	if err != nil {
+		return nil, err
+	}
+	f := &File{platform: target.Platform{OS: target.OSDarwin, Arch: h.Arch()}}
+	f.process.Container = "Mach-O core"
+	b := &builder{File: f, src: src, limits: l}
+	if err := b.readCommands(&h); err != nil {
+		return nil, err
+	}
+	if err := b.mapMemory(); err != nil {
+		return nil, err
+	}
+	b.readSignatures()
+	b.readThreadIDs()
+	b.readDiagInfo()
+	b.findModules()
+	b.buildRegions()
+	b.findStacks()
+	f.claims = f.makeClaims()
+	return f, nil
+}
+
+// A builder is a File while it is opened, with what only opening needs.
+type builder struct {
+	*File
+	src      target.Source
+	limits   target.Limits
+	segments []macho.Segment // in the file's order
+	loads    []macho.Segment // those of the process, sorted by address
+}
+
+// maxWarnings is how many warnings one core gives: a core with a million broken commands gets a few lines.
+const maxWarnings = 64
+
+func (b *builder) warn(err error) {
+	switch len(b.warnings) {
+	case maxWarnings:
+	case maxWarnings - 1:
+		b.warnings = append(b.warnings, target.Corruptf("Mach-O core: more warnings of this kind"))
+	default:
+		b.warnings = append(b.warnings, err)
+	}
+}
+
+// readAt returns n bytes at off of the file, lent or copied.
+func readAt(src target.Source, off, n uint64) ([]byte, error) {
+	size := uint64(src.Size())
+	if off > size || n > size-off {
+		return nil, fmt.Errorf("%d bytes wanted at offset %#x of a file of %d: %w", n, off, size, io.ErrUnexpectedEOF)
+	}
+	if b := src.Bytes(int64(off), int(n)); b != nil || n == 0 {
+		return b, nil
+	}
+	b := make([]byte, n)
+	if got, err := src.ReadAt(b, int64(off)); got < len(b) {
+		if err == nil || errors.Is(err, io.EOF) {
+			err = io.ErrUnexpectedEOF
+		}
+		return nil, fmt.Errorf("read %d bytes at offset %#x: %w", n, off, err)
+	}
+	return b, nil
+}
+
+func readHeader(src target.Source) (macho.Header, error) {
+	if src == nil {
+		return macho.Header{}, &FormatError{Msg: "no file"}
+	}
+	b, err := readAt(src, 0, uint64(min(src.Size(), macho.HeaderSize)))
+	if err != nil {
+		return macho.Header{}, &FormatError{Msg: "the header can't be read", Err: err}
+	}
+	if len(b) >= len(macho.Magic) && string(b[:len(macho.Magic)]) == macho.Magic && len(b) < macho.HeaderSize {
+		return macho.Header{}, &FormatError{Msg: "the file ends inside the header", Err: io.ErrUnexpectedEOF}
+	}
+	h, err := macho.DecodeHeader(b)
+	switch {
+	case len(b) >= macho.HeaderSize && string(b[:len(macho.Magic)]) == macho.Magic && h.Type != macho.TypeCore:
+		return h, target.Unsupportedf("a Mach-O program or library, not a core")
+	case err != nil:
+		return h, &FormatError{Msg: "the header makes no sense", Err: err}
+	case h.Arch() == target.ArchUnknown:
+		return h, target.Unsupportedf("Mach-O core of processor %#x: sosgo reads those of x86-64 and ARM64", h.CPU)
+	}
+	return h, nil
+}
+
+// readCommands decodes the load commands. Those past the end of the file, or after one that makes no sense, are missing.
+func (b *builder) readCommands(h *macho.Header) error {
+	size := uint64(b.src.Size())
+	have := min(uint64(h.Size), size-macho.HeaderSize)
+	if fit := have / macho.CommandSize; uint64(h.Count) > fit && have == uint64(h.Size) {
+		return &FormatError{Off: 16, Msg: fmt.Sprintf("%d load commands, the file has room for %d", h.Count, fit)}
+	}
+	data, err := readAt(b.src, macho.HeaderSize, have)
+	if err != nil {
+		return &FormatError{Off: macho.HeaderSize, Msg: "the load commands can't be read", Err: err}
+	}
+	moreThreads, moreNotes := false, false
+	for c, err := range h.Commands(data) {
+		if err != nil {
+			b.warn(&FormatError{Off: c.Off, Msg: "the load commands from here on are missing", Err: err})
+			break
+		}
+		switch c.Kind {
+		case macho.CmdSegment:
+			if int64(len(b.segments)) >= b.limits.Ranges {
+				return target.Unsupportedf("a Mach-O core of more than %d segments: the limit (ranges)", b.limits.Ranges)
+			}
+			s, err := c.Segment()
+			if err != nil {
+				b.warn(&FormatError{Off: c.Off, Msg: "a segment is not used", Err: err})
+				continue
+			}
+			s.Sections = nil
+			b.segments = append(b.segments, s)
+		case macho.CmdThread:
+			if int64(len(b.threads)) >= b.limits.Threads {
+				moreThreads = true
+				continue
+			}
+			b.addThread(&c)
+		case macho.CmdNote:
+			if int64(len(b.notes)) >= b.limits.Notes {
+				moreNotes = true
+				continue
+			}
+			b.addNote(&c)
+		}
+	}
+	if moreThreads {
+		b.warn(target.Corruptf("more than %d threads: the others are left out (limit threads)", b.limits.Threads))
+	}
+	if moreNotes {
+		b.warn(target.Corruptf("more than %d notes: the others are left out (limit notes)", b.limits.Notes))
+	}
+	return nil
+}
+
+// mapMemory builds the address space. Only filesize bytes of a segment are in the core; the rest of vmsize existed in the
+// process, was left out, and is missing, not zero.
+func (b *builder) mapMemory() error {
+	ranges := make([]memmap.Range, 0, len(b.segments))
+	contradictory := 0
+	for i := range b.segments {
+		s := &b.segments[i]
+		if s.FileSize > s.Size {
+			contradictory++
+		}
+		ranges = append(ranges, memmap.Range{Addr: target.Addr(s.Addr), Size: min(s.FileSize, s.Size), Offset: int64(s.Offset)})
+		if s.Size > 0 && s.Addr+s.Size > s.Addr {
+			b.loads = append(b.loads, *s)
+		}
+	}
+	if contradictory > 0 {
+		b.warn(target.Corruptf("%d segments are larger in the file than in memory: the excess is ignored", contradictory))
+	}
+	slices.SortStableFunc(b.loads, func(x, y macho.Segment) int { return cmp.Compare(x.Addr, y.Addr) })
+	mem, warnings := memmap.New(b.src, ranges)
+	b.mem = *mem
+	for _, w := range warnings {
+		b.warn(w)
+	}
+	if len(b.mem.Ranges()) == 0 {
+		return &FormatError{Off: macho.HeaderSize, Msg: fmt.Sprintf("no memory is in the file (%d segments, %d bytes): the core is truncated or empty",
+			len(b.segments), b.src.Size())}
+	}
+	return nil
+}
+
+// Cut returns the number of bytes, of memory and of notes, that the load commands name past the end of the file.
+func (f *File) Cut() uint64 { return f.mem.Cut() + f.cutNotes }
+
+// ReadMemory implements target.Memory.
+func (f *File) ReadMemory(p []byte, a target.Addr) (int, error) {
+	n, err := f.mem.ReadMemory(p, a)
+	if err != nil && f.claims != nil {
+		err = f.claims.Explain(err)
+	}
+	return n, err
+}
+
+// View implements target.Memory.
+func (f *File) View(a target.Addr, n int) ([]byte, bool) { return f.mem.View(a, n) }
+
+// Span implements target.Memory.
+func (f *File) Span(a target.Addr) []byte { return f.mem.Span(a) }
+
+// NextStored implements target.SparseMemory.
+func (f *File) NextStored(a target.Addr) (target.Addr, bool) { return f.mem.NextStored(a) }
+
+// Platform implements target.Target. A core records neither the system's version nor the number of processors.
+func (f *File) Platform() target.Platform { return f.platform }
+
+// Process implements target.Target.
+func (f *File) Process() target.Process { return f.process }
+
+// Modules implements target.Target. See findModules for what counts as one.
+func (f *File) Modules() []target.Module { return slices.Clone(f.modules) }
+
+// Threads implements target.Target. Cores hold no names of threads.
+func (f *File) Threads() []target.Thread { return slices.Clone(f.threads) }
+
+// Regions implements target.Target. A region is a segment of the core.
+func (f *File) Regions() iter.Seq[target.Region] { return slices.Values(f.regions) }
+
+// Exception implements target.Target. A core does not record why it was written: the state of a thread's last trap, see Faults, is there for
+// threads that went on after it, too.
+func (f *File) Exception() (target.Exception, bool) { return target.Exception{}, false }
+
+// Warnings implements target.Target.
+func (f *File) Warnings() []error { return slices.Clone(f.warnings) }
+
+// Claims returns the memory that the process had, stored or not. The kernel lists all; so do those who take whole
+// regions, which the dead part of a stack shows (HasDeadStacks).
+func (f *File) Claims() *target.Claims { return f.claims }
+
+func (f *File) makeClaims() *target.Claims {
+	listed := make([]target.Range, 0, len(f.regions)+len(f.modules))
+	for i := range f.regions {
+		if r := &f.regions[i]; r.Kind != "" {
+			listed = append(listed, target.Range{Start: r.Start, End: r.Start + target.Addr(r.Size)})
+		}
+	}
+	for i := range f.modules {
+		if m := &f.modules[i]; m.Base+target.Addr(m.Size) > m.Base {
+			listed = append(listed, target.Range{Start: m.Base, End: m.Base + target.Addr(m.Size)})
+		}
+	}
+	c := target.NewClaims(f.platform.Arch, listed, false)
+	if c.HasDeadStacks(f.threads) {
+		c = c.AsWhole()
+	}
+	return c
+}
