@@ -192,10 +192,13 @@ func elfProt(flags uint32) (p target.Protection) {
 	return p
 }
 
-// BuildID returns the GNU build id of an ELF image, or target.ErrUnsupported if its notes have none or it is no ELF.
+// BuildID returns the GNU build id of an ELF image or the UUID of a Mach-O image. It is target.ErrUnsupported if the image has none.
 func (im *Image) BuildID() ([]byte, error) {
+	if im.macho != nil && len(im.macho.uuid) > 0 {
+		return im.macho.uuid, nil
+	}
 	if im.elf == nil {
-		return nil, target.Unsupportedf("%s image: only ELF images have a build id", im.kind)
+		return nil, target.Unsupportedf("%s image: no build id", im.kind)
 	}
 	for _, d := range im.elf.notes {
 		b, err := im.directory(d, elfNotesSize)

@@ -11,7 +11,7 @@ import (
 type Export struct {
 	Name    string
 	RVA     RVA
-	Size    uint64 // 0 for PE images, which don't record it
+	Size    uint64 // 0 for PE and Mach-O images, which don't record it
 	Forward string // PE: the export of another module that it stands for
 }
 
@@ -21,7 +21,7 @@ var ErrNoSymbol = fmt.Errorf("no such symbol: %w", target.ErrUnsupported)
 func noSymbol(name string) error { return fmt.Errorf("%s: %w", name, ErrNoSymbol) }
 
 // Symbol finds an exported name: through DT_GNU_HASH or DT_HASH in ELF images (and .symtab in ELF files), by a binary
-// search of the export directory in PE images. The size is 0 for PE. The error is ErrNoSymbol if the tables do not have
+// search of the export directory in PE images, through the trie of exports or the table of symbols in Mach-O images. The size is 0 but for ELF. The error is ErrNoSymbol if the tables do not have
 // the name, target.ErrNotInDump if the tables are not in the dump.
 func (im *Image) Symbol(name string) (rva RVA, size uint64, err error) {
 	if im == nil {
@@ -29,6 +29,10 @@ func (im *Image) Symbol(name string) (rva RVA, size uint64, err error) {
 	}
 	if im.elf != nil {
 		return im.elfSymbol(name)
+	}
+	if im.macho != nil {
+		rva, err = im.machoSymbol(name)
+		return rva, 0, err
 	}
 	rva, err = im.peSymbol(name)
 	return rva, 0, err
@@ -45,6 +49,9 @@ const (
 func (im *Image) Exports() iter.Seq2[Export, error] {
 	if im.elf != nil {
 		return im.elfExports()
+	}
+	if im.macho != nil {
+		return im.machoExports()
 	}
 	return im.peExports()
 }

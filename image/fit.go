@@ -68,7 +68,7 @@ func (im *Image) FitFile(mem target.Memory, m *target.Module) (Fit, error) {
 	switch {
 	case im.kind == KindELF:
 		err = im.fitELF(&fit, mem, m)
-	case l == Loaded && im.pe.plus:
+	case l == Loaded && im.pe != nil && im.pe.plus:
 		err = im.fitPE(&fit, mem, m)
 	}
 	switch {

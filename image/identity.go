@@ -18,7 +18,7 @@ var ErrMismatch = errors.New("not the file that was loaded")
 // An Identity distinguishes one build of a file from another, as far as the dump records it for a module. The zero
 // value has no information; each part that is not zero must agree.
 type Identity struct {
-	BuildID       []byte   // ELF
+	BuildID       []byte   // ELF; the UUID of Mach-O
 	TimeDateStamp uint32   // PE, with SizeOfImage
 	SizeOfImage   uint32   // PE
 	MVID          [16]byte // managed images, as stored

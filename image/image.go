@@ -1,4 +1,4 @@
-// Package image reads PE and ELF images: as the loader laid them out in the memory of a dump, as a flat copy of the file in that memory, or
+// Package image reads PE, ELF and Mach-O images: as the loader laid them out in the memory of a dump, as a flat copy of the file in that memory, or
 // as files on disk. It finds exports, build identities, version strings, resources and the parts of managed images (CLR header, metadata,
 // ReadyToRun header), and it supplies a dump with the read-only bytes that its writer left to the files (Overlay).
 //
@@ -6,7 +6,7 @@
 // concurrent use. Bytes that a dump does not hold are target.ErrNotInDump, never zeros.
 //
 // Formats: the PE/COFF specification (learn.microsoft.com/windows/win32/debug/pe-format), the System V ABI with its GNU extensions
-// (refspecs.linuxbase.org), ECMA-335 partition II.25 and the runtime's docs/design/coreclr/botr/readytorun-format.md.
+// (refspecs.linuxbase.org), xnu's mach-o/loader.h, ECMA-335 partition II.25 and the runtime's docs/design/coreclr/botr/readytorun-format.md.
 //
 // Stability: unstable.
 package image
@@ -19,11 +19,13 @@ import (
 
 	"github.com/sosgo/sosgo/internal/absent"
 	"github.com/sosgo/sosgo/internal/enum"
+	"github.com/sosgo/sosgo/internal/macho"
 	"github.com/sosgo/sosgo/internal/mmapfile"
 	"github.com/sosgo/sosgo/target"
 )
 
-// An RVA is a distance in bytes from a loaded image's base. For ELF it counts from the page of the lowest PT_LOAD.
+// An RVA is a distance in bytes from a loaded image's base. For ELF it counts from the page of the lowest PT_LOAD, for Mach-O from the
+// segment that begins the file.
 type RVA uint64
 
 // A Kind is the format of an image.
@@ -34,9 +36,10 @@ const (
 	KindUnknown Kind = iota
 	KindPE
 	KindELF
+	KindMachO
 )
 
-var kindNames = [...]string{KindPE: "PE", KindELF: "ELF"}
+var kindNames = [...]string{KindPE: "PE", KindELF: "ELF", KindMachO: "Mach-O"}
 
 func (k Kind) String() string { return enum.Name(kindNames[:], k, "Kind") }
 
@@ -54,7 +57,7 @@ var layoutNames = [...]string{Loaded: "loaded", Flat: "flat"}
 
 func (l Layout) String() string { return enum.Name(layoutNames[:], l, "Layout") }
 
-// A Section is a section of a PE image or a PT_LOAD segment of an ELF image.
+// A Section is a section of a PE image, a PT_LOAD segment of an ELF image or a segment of a Mach-O image.
 type Section struct {
 	Name     string // empty for ELF segments
 	RVA      RVA
@@ -70,7 +73,7 @@ type Directory struct {
 	Size uint64
 }
 
-// An Image is one PE or ELF image.
+// An Image is one PE, ELF or Mach-O image.
 type Image struct {
 	kind     Kind
 	layout   Layout
@@ -85,8 +88,9 @@ type Image struct {
 	extents  []extent
 	closer   io.Closer
 
-	pe  *peImage
-	elf *elfImage
+	pe    *peImage
+	elf   *elfImage
+	macho *machoImage
 }
 
 // Kind returns the image's format.
@@ -120,14 +124,16 @@ func (im *Image) Base() target.Addr { return im.base }
 // Size returns the number of bytes that the image takes once it is loaded.
 func (im *Image) Size() uint64 { return im.size }
 
-// Sections returns the sections (PE) or PT_LOAD segments (ELF) in the headers' order. Don't change them. A PE image
+// Sections returns the sections (PE), PT_LOAD segments (ELF) or segments (Mach-O) in the headers' order. Don't change them. A PE image
 // whose section headers are not in the dump has none.
 func (im *Image) Sections() []Section { return im.sections }
 
 // HasHeaders reports whether the image's headers could be read. Minidumps can lack those of a module in their list:
 // such an image has the list's identity, exports if the dump holds the export directory, and all else is
 // target.ErrNotInDump.
-func (im *Image) HasHeaders() bool { return im.elf != nil || im.pe != nil && im.pe.hasHeaders }
+func (im *Image) HasHeaders() bool {
+	return im.elf != nil || im.macho != nil || im.pe != nil && im.pe.hasHeaders
+}
 
 // Close releases the file of an image from OpenFile. Views of it die with it.
 func (im *Image) Close() error {
@@ -139,7 +145,7 @@ func (im *Image) Close() error {
 
 // OpenMemory opens the image of m in the memory of a target. m needs Base; the other fields help where headers are
 // missing or don't distinguish loaded from flat. Missing headers are target.ErrNotInDump, unless m has SizeOfImage:
-// then the image is one without headers (HasHeaders). Bytes that are neither PE nor ELF are target.ErrCorrupt.
+// then the image is one without headers (HasHeaders). Bytes that are none of the formats are target.ErrCorrupt.
 func OpenMemory(mem target.Memory, m *target.Module) (*Image, error) {
 	return OpenMemoryLayout(mem, m, LayoutUnknown)
 }
@@ -227,8 +233,10 @@ func (im *Image) open(l Layout, m *target.Module) error {
 		return im.openPE(l, m)
 	case string(magic) == elfMagic:
 		return im.openELF(l)
+	case string(magic) == macho.Magic:
+		return im.openMachO(l)
 	}
-	return target.Corruptf("neither a PE nor an ELF image: it begins with % x", magic)
+	return target.Corruptf("neither a PE, an ELF nor a Mach-O image: it begins with % x", magic)
 }
 
 // setLayout fixes how RVAs map to bytes. The extents must be known.

@@ -123,6 +123,9 @@ func (f *overlayFile) parts(mem target.Memory, m *target.Module) ([]part, error)
 		}
 		return f.cut(im.extents, nil), nil
 	}
+	if im.kind == KindMachO {
+		return f.cut(im.extents, nil), nil
+	}
 	// The layout is that of the dump: its bytes, under the file's headers.
 	probe := *im
 	probe.base, probe.raw = m.Base, area{mem, m.Base, ^uint64(m.Base)}

@@ -30,6 +30,9 @@ func (im *Image) PointerRVA(rva RVA) (RVA, error) {
 		}
 		return RVA(v - im.pe.imageBase), nil
 	}
+	if im.elf == nil {
+		return 0, target.Unsupportedf("%s image: its relocations are not read", im.kind)
+	}
 	rela, err := im.elfRelocations()
 	if err != nil {
 		return 0, err

@@ -77,7 +77,7 @@ func versionValue(b []byte, key string) string {
 }
 
 // VersionString returns the version that the image gives itself, in the form "10.0.1426.52326 @Commit: 0427b9ab…": the
-// FileVersion of the version resource of a PE image, the @(#)Version constant of an ELF image of the runtime. The error
+// FileVersion of the version resource of a PE image, the @(#)Version constant of another image of the runtime. The error
 // is target.ErrUnsupported where the image has none, and target.ErrNotInDump where what is missing may have held it.
 func (im *Image) VersionString() (string, error) {
 	if im == nil {
