@@ -184,7 +184,7 @@ func newInstance(t target.Target, mem target.Memory, files ModuleFiles, m *targe
 		return nil
 	}
 	inst := &Instance{Module: *m, Image: img, tgt: t, mem: mem, files: files}
-	if img.Kind() == image.KindELF && img.Layout() == image.Loaded {
+	if img.Kind() != image.KindPE && img.Layout() == image.Loaded {
 		// A core without the image's headers has no end of its .bss.
 		inst.Module.Size = max(m.Size, img.Size())
 	}
@@ -282,7 +282,7 @@ func (i *Instance) symbol(name string) (target.Addr, uint64, error) {
 }
 
 func identityOf(img *image.Image, m *target.Module) image.Identity {
-	if img.Kind() == image.KindELF {
+	if img.Kind() != image.KindPE {
 		id, err := img.BuildID()
 		if err != nil {
 			return image.Identity{}

@@ -97,7 +97,7 @@ func (i *Instance) describe() string {
 	return fmt.Sprintf("%s (%s, %s)", i.Module.Path, v, i.Identity)
 }
 
-// candidates returns the tables to try, those of the runtime's own version first. Tables for another processor replace
+// candidates returns the tables to try, those of the runtime's own version first. Tables for another processor or system replace
 // missing ones of that version; if there is none of that version at all, or it is unknown, those of others come last.
 func (i *Instance) candidates() []layout.Candidate {
 	platform, version := i.tgt.Platform(), i.Version()

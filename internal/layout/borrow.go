@@ -10,23 +10,42 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Borrowed returns the tables of other processors for an OS, in the order of Candidates, as a replacement for a processor without a table.
-// It returns nothing for a processor whose stacks can't be unwound, or whose pointers have another size than the tables'.
+// Borrowed returns the tables of other processors for an OS, in the order of Candidates, as a replacement for a processor without a table, after
+// those of the system whose runtime is built from the same sources (see kin). It returns nothing for a processor whose stacks can't be
+// unwound, or whose pointers have another size than the tables'.
 func Borrowed(os target.OS, arch target.Arch, prefer string) []Candidate {
 	if _, err := arch.Processor(); err != nil {
 		return nil
 	}
 	var out []Candidate
+	if system := kin(os); system != os {
+		for _, c := range Candidates(system, arch, prefer) {
+			c.Lender = c.os
+			out = append(out, c)
+		}
+	}
 	for _, lender := range target.Followed() {
 		if lender == arch || lender.PointerSize() != arch.PointerSize() {
 			continue
 		}
-		for _, c := range Candidates(os, lender, prefer) {
-			c.Lender = lender.String()
+		for _, c := range Candidates(kin(os), lender, prefer) {
+			c.Lender, c.otherProcessor = lender.String(), true
+			if kin(os) != os {
+				c.Lender = c.os + "-" + c.Lender
+			}
 			out = append(out, c)
 		}
 	}
 	return out
+}
+
+// kin returns the system whose tables serve for one without tables of its own: the runtime for macOS is that for Linux, with locks of
+// other sizes (the runtime's src/coreclr/pal).
+func kin(os target.OS) target.OS {
+	if os == target.OSDarwin {
+		return target.OSLinux
+	}
+	return os
 }
 
 // processorTypes are the structures that hold registers or follow registers. They differ between processors.
@@ -115,7 +134,7 @@ func shiftAt(marks []mark, at int) (int, bool) {
 	return before.shift, before.shift == marks[n].shift
 }
 
-// Adopt fits the table of a loaded candidate to the process if the table has the offsets of another processor or of another
+// Adopt fits the table of a loaded candidate to the process if the table has the offsets of another processor, system or
 // version: own are the runtime's own descriptors, none without one.
 func (c *Candidate) Adopt(own ...*Part) error {
 	last := len(c.Parts) - 1
@@ -131,11 +150,14 @@ func (c *Candidate) Adopt(own ...*Part) error {
 		}
 	}
 	p := table.adopt(own, lender)
-	if c.Lender != "" {
+	switch {
+	case c.otherProcessor:
 		for _, name := range processorTypes {
 			delete(p.types, name)
 		}
 		p.Source += ", of another processor"
+	case c.Lender != "":
+		p.Source += ", of another system"
 	}
 	c.Parts[last] = p
 	return nil

@@ -148,11 +148,12 @@ type Candidate struct {
 	// Parts are the parts that Load loaded, in the order of precedence: a descriptor of the same major version, if
 	// there is one, and the table.
 	Parts []*Part
-	// Lender is the processor of the table if that is not the process's ("x64"). The process must then prove the table,
-	// and Adopt fits it to the process's own descriptor.
+	// Lender is the processor of the table if that is not the process's ("x64"), or its system ("linux"), or both. The process must then
+	// prove the table, and Adopt fits it to the process's own descriptor.
 	Lender string
 
 	table, os, arch string
+	otherProcessor  bool // the table is of another processor than the process
 }
 
 // Load parses the parts. Without descriptor it parses the table alone, which is all that a runtime needs that has a

@@ -1,0 +1,204 @@
+package disguise_test
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/dac/code"
+	"github.com/sosgo/sosgo/internal/test/disguise"
+	"github.com/sosgo/sosgo/internal/test/synth"
+	"github.com/sosgo/sosgo/internal/test/testdump"
+	"github.com/sosgo/sosgo/stackwalk"
+	"github.com/sosgo/sosgo/target"
+)
+
+// darwinDumps are the dumps that are rewritten: with regions and segments of the heap, a crash, waiting threads, and a single-file app on ARM64.
+var darwinDumps = []string{"net10-zoo", "net10-arm64", "net10-crash-nested", "net10-stacks"}
+
+// onDarwin are answers that differ over a core of macOS, and why.
+var onDarwin = map[string]string{
+	"DescribeRuntimes": "the names of the files",
+	"Images":           "the names of the files, and the assemblies, which no list has",
+	"Summary":          "the file, the system and the name of the process",
+}
+
+// TestDarwinAnswers compares the answers over processes of macOS with those over the dumps of Linux that they are made of.
+func TestDarwinAnswers(t *testing.T) {
+	for _, name := range darwinDumps {
+		t.Run(name, func(t *testing.T) {
+			c := testdump.Open(t, name)
+			d := disguise.OpenDarwin(t, c.Path, c.Options(), nil)
+			require.Equal(t, "Mach-O core", d.Target().Process().Container)
+			require.Equal(t, target.OSDarwin, d.Target().Platform().OS)
+			require.Empty(t, d.Target().Warnings())
+			but := maps.Clone(onDarwin)
+			if _, ok := c.Target().Exception(); ok {
+				but["Crash"], but["OSThreads"] = "no signal is recorded", "no signal is recorded"
+			}
+			compare(t, c.Dump, d, but)
+		})
+	}
+}
+
+// TestDarwinRuntime finds the runtime by the symbols of its Mach-O image, and describes it by its own contract descriptor.
+func TestDarwinRuntime(t *testing.T) {
+	for _, name := range darwinDumps {
+		c := testdump.Open(t, name)
+		d := disguise.OpenDarwin(t, c.Path, c.Options(), nil)
+		rt, err := d.Runtime()
+		require.NoError(t, err)
+		require.Contains(t, rt.LayoutSources()[0], "contract descriptor in the dump", name)
+		require.Contains(t, strings.Join(rt.LayoutSources(), "\n"), "of another system", name)
+		want, err := c.Runtime()
+		require.NoError(t, err)
+		assert.Equal(t, want.Instance().Version(), rt.Instance().Version())
+		assert.Equal(t, want.Instance().SingleFile, rt.Instance().SingleFile)
+		for _, p := range rt.Probes() {
+			assert.Equal(t, dac.ProbePassed, p.Result, "%s: %s", p.Name, p.Detail)
+		}
+	}
+}
+
+// TestDarwinFacts holds the heap to what the dumped programs said of their objects.
+func TestDarwinFacts(t *testing.T) {
+	compared := 0
+	for _, name := range darwinDumps {
+		c := testdump.Open(t, name)
+		d := disguise.OpenDarwin(t, c.Path, c.Options(), nil)
+		h, err := d.Heap()
+		require.NoError(t, err)
+		for _, f := range c.Manifest.Objects() {
+			o, err := h.ObjectAt(f.Addr)
+			require.NoError(t, err, f.Name)
+			got, err := h.Runtime().TypeName(o.Type.Addr, dac.NameManaged)
+			require.NoError(t, err)
+			assert.Equal(t, testdump.ManagedName(f.Type), got, f.Name)
+			compared++
+		}
+		for _, f := range c.Manifest.Types() {
+			got, err := h.Runtime().TypeName(f.Addr, dac.NameManaged)
+			require.NoError(t, err)
+			assert.Equal(t, testdump.ManagedName(f.Name), got)
+			compared++
+		}
+	}
+	assert.Greater(t, compared, 100)
+}
+
+// TestDarwinStacks compares the managed frames of all threads. Native frames in between are not compared: they have no unwind data in a Mach-O
+// image, and libraries of Linux have no frame pointers, which the ABI of macOS demands.
+func TestDarwinStacks(t *testing.T) {
+	frames := 0
+	for _, name := range darwinDumps {
+		c := testdump.Open(t, name)
+		want := managedFrames(t, c.Dump)
+		got := managedFrames(t, disguise.OpenDarwin(t, c.Path, c.Options(), nil))
+		assert.Equal(t, want, got, name)
+		frames += len(want)
+	}
+	assert.Greater(t, frames, 100)
+}
+
+// managedFrames lists the managed frames of all threads.
+func managedFrames(t *testing.T, d *sosgo.Dump) []string {
+	threads, err := d.Threads()
+	require.NoError(t, err)
+	var out []string
+	for i := range threads {
+		if threads[i].Managed == nil {
+			continue
+		}
+		for f := range d.Walk(t.Context(), &threads[i], stackwalk.WalkOptions{}) {
+			if f.Kind != stackwalk.FrameManaged {
+				continue
+			}
+			md, err := f.Method()
+			require.NoError(t, err)
+			method, err := code.Of(f.Runtime).MethodName(md, code.MethodQualified)
+			require.NoError(t, err)
+			out = append(out, fmt.Sprintf("%x %v %v %s", threads[i].ID(), f.IP, f.SP, method))
+		}
+	}
+	return out
+}
+
+// without returns a change that takes segments away.
+func without(taken func(addr uint64) bool) func(*synth.MachOCore) {
+	return func(core *synth.MachOCore) {
+		core.Segments = slices.DeleteFunc(core.Segments, func(s synth.MachOSegment) bool { return taken(s.Addr) })
+	}
+}
+
+// TestDarwinWithoutList opens the process without the dynamic linker: the images are found by their headers.
+func TestDarwinWithoutList(t *testing.T) {
+	c := testdump.Open(t, "net10-zoo")
+	d := disguise.OpenDarwin(t, c.Path, c.Options(), without(func(a uint64) bool { return a>>40 == 0x5f || a == 0x7fffffff10000000 }))
+	rt, err := d.Runtime()
+	require.NoError(t, err)
+	require.Equal(t, "10.0.1426.52326", rt.Instance().Version())
+	threads, err := rt.Threads()
+	require.NoError(t, err)
+	assert.Len(t, threads, 5)
+}
+
+// TestDarwinWithoutIDs opens a core of the kernel, which has no ids of threads: what the runtime knows of its threads can't be proved.
+func TestDarwinWithoutIDs(t *testing.T) {
+	c := testdump.Open(t, "net10-zoo")
+	d := disguise.OpenDarwin(t, c.Path, c.Options(), without(func(a uint64) bool { return a == 0x7fffffff00000000 }))
+	require.Len(t, d.Target().Warnings(), 1)
+	require.ErrorContains(t, d.Target().Warnings()[0], "does not record the ids of threads")
+	require.Len(t, d.Target().Threads(), 10)
+	_, err := d.Runtime()
+	require.ErrorIs(t, err, target.ErrUnsupported)
+	require.ErrorContains(t, err, "none of 5 managed threads is a thread of the dump")
+}
+
+// TestDarwinDamage cuts the core, and changes its load commands: it opens or says why not, and no answer panics.
+func TestDarwinDamage(t *testing.T) {
+	c := testdump.Open(t, "net10-zoo")
+	raw := disguise.DarwinCore(t, c.Path).Bytes()
+	file := filepath.Join(t.TempDir(), "core")
+	refused, answered := 0, 0
+	try := func(b []byte) {
+		require.NoError(t, os.WriteFile(file, b, 0o600))
+		d, err := sosgo.Open(file, c.Options())
+		if err != nil {
+			refused++
+			return
+		}
+		defer d.Close()
+		v, err := d.View("")
+		if err != nil {
+			return
+		}
+		if _, err := v.Crash(t.Context()); err == nil {
+			answered++
+		}
+		_, _ = v.OSThreads(t.Context())
+		_, _ = v.Locks(t.Context())
+	}
+	n := 16
+	if testing.Short() {
+		n = 6
+	}
+	for i := range n {
+		try(raw[:len(raw)*i/n])
+		at := 32 + i*29147/n
+		old := raw[at]
+		raw[at] ^= 0x10
+		try(raw)
+		raw[at] = old
+	}
+	assert.Positive(t, refused)
+	assert.Positive(t, answered)
+}
