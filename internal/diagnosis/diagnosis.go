@@ -319,7 +319,7 @@ func (g *builder) wantMetadata(rt *dac.Runtime, m *dac.Module) {
 		return
 	}
 	if at, err := m.Image(); err == nil && at.Start != 0 {
-		g.wantAt(at.Start, why)
+		g.wantAt(at.Start, m, why)
 	}
 }
 
@@ -364,7 +364,7 @@ func (g *builder) code(rt *dac.Runtime) answer.PartDiagnosis {
 		}
 		there += n
 		if n < dir.Size {
-			g.wantAt(img.Base(), "unwind data of its precompiled code")
+			g.wantAt(img.Base(), m, "unwind data of its precompiled code")
 		}
 	}
 	p.Detail = fmt.Sprintf("%d of %d bytes of the unwind tables of %d images", there, all, images)
@@ -395,10 +395,15 @@ func failed(p answer.PartDiagnosis, err error) answer.PartDiagnosis {
 	return p
 }
 
-// wantAt asks for the file of the dump's module at a.
-func (g *builder) wantAt(a target.Addr, why string) {
+// wantAt asks for the file of the dump's module at a, which is the image of a runtime's module. Cores without names of files
+// leave its name to the runtime.
+func (g *builder) wantAt(a target.Addr, of *dac.Module, why string) {
 	if m := target.ModuleAt(g.Source.File.Modules(), a); m != nil {
-		g.want(m, why)
+		named := *m
+		if named.Path == "" {
+			named.Path, _ = of.Path()
+		}
+		g.want(&named, why)
 	}
 }
 

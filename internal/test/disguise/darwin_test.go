@@ -202,3 +202,18 @@ func TestDarwinDamage(t *testing.T) {
 	assert.Positive(t, refused)
 	assert.Positive(t, answered)
 }
+
+// TestDarwinWanted checks that the assemblies, which no list of the core names, are named by the runtime where their files would help.
+func TestDarwinWanted(t *testing.T) {
+	c := testdump.Open(t, "net10-zoo")
+	v, err := disguise.OpenDarwin(t, c.Path, c.Options(), nil).View("")
+	require.NoError(t, err)
+	named := 0
+	for _, f := range v.Diagnose(false).Files {
+		assert.NotEmpty(t, f.Path, f.Why)
+		if strings.HasSuffix(f.Path, ".dll") {
+			named++
+		}
+	}
+	assert.Positive(t, named)
+}
