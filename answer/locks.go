@@ -39,7 +39,6 @@ type Lock struct {
 	Address   target.Addr   `json:"address" doc:"the object; of a monitor the object that is locked"`
 	Kind      string        `json:"kind" doc:"monitor (with a sync block), thin monitor (in the object's header), or the class"`
 	Type      Text          `json:"type" doc:"type of the object"`
-	Name      string        `json:"name,omitempty" doc:"the field that holds the object: of a static field with its class, of another with the type that declares it"`
 	Held      bool          `json:"held" doc:"somebody holds it"`
 	OwnerID   uint32        `json:"ownerId,omitempty" doc:"the id by which the lock knows the thread that holds it: of a Lock before .NET 11 that of the OS, of others the managed one"`
 	Owner     *Thread       `json:"owner,omitempty" doc:"that thread; absent if it is gone"`
@@ -93,7 +92,7 @@ type ThreadWait struct {
 	Kind   string      `json:"kind" doc:"what it waits for: a kind of lock, task, static constructor, thread, wait handle"`
 	Object target.Addr `json:"object,omitempty" doc:"the lock, the task, the Thread, the WaitHandle, or the MethodTable of the class"`
 	Type   Text        `json:"type,omitzero" doc:"its type"`
-	Name   string      `json:"name,omitempty" doc:"the field that holds the object"`
+	Name   string      `json:"name,omitempty" doc:"the field that holds the object, if one was found"`
 	Owner  *Thread     `json:"owner,omitempty" doc:"the thread that it waits for: the owner of the lock or its first reader, who runs the task or the constructor, whose end is waited for"`
 	How    string      `json:"how" doc:"recorded (the runtime notes it), inferred (from the frames that wait)"`
 	Method Text        `json:"method,omitzero" doc:"method of the program that waits"`
@@ -126,7 +125,7 @@ type OperationWait struct {
 	Kind    string            `json:"kind" doc:"what it waits for: a kind of lock, channel, rate limiter, promise (TaskCompletionSource), stream, timer, thread pool, task, other"`
 	Object  target.Addr       `json:"object,omitempty" doc:"the object that it waits for; of several promises what holds them"`
 	Type    Text              `json:"type,omitzero" doc:"its type"`
-	Name    string            `json:"name,omitempty" doc:"the field that holds the object: of a static field with its class, of another with the type that declares it"`
+	Name    string            `json:"name,omitempty" doc:"the field that holds the object, if one was found: behind its class for a static field, behind the type or the static field of its object for another"`
 	State   string            `json:"state,omitempty" doc:"counts of the object, in words"`
 	Text    string            `json:"text" doc:"what it waits for, in words"`
 	Holders []OperationHolder `json:"holders,omitempty" doc:"who has to go on first, as far as that is known"`

@@ -371,15 +371,21 @@ func (s *survey) lockOwner(id uint32) *threads.Thread {
 			s.lose(err)
 			continue
 		}
+		var unread error
 		for i := range s.r.threads {
 			t := &s.r.threads[i]
 			if t.Managed == nil {
 				continue
 			}
-			if own, err := k.Current.Of(t.Managed).Uint(); err == nil && own != 0 && uint32(own) == id {
+			own, err := k.Current.Of(t.Managed).Uint()
+			if err == nil && own != 0 && uint32(own) == id {
 				return t
 			}
+			if err != nil && unread == nil && !errors.Is(err, objects.ErrNotInitialised) {
+				unread = fmt.Errorf("by which id locks identify thread %#x: %w", t.ID(), err)
+			}
 		}
+		s.lose(unread)
 	}
 	return nil
 }

@@ -309,7 +309,7 @@ export interface LoaderHeap {
 }
 
 export interface Lock {
-  address: string; asyncWaiters?: Array<AsyncWaiter> | null; held: boolean; kind: string; name?: string; owner?: Thread; ownerId?: number;
+  address: string; asyncWaiters?: Array<AsyncWaiter> | null; held: boolean; kind: string; owner?: Thread; ownerId?: number;
   readers?: Array<Thread> | null; recursion?: number; state?: string; type: string | null; waiters?: number | null;
   waiting?: Array<LockWaiter> | null;
 }

@@ -34,9 +34,6 @@ func lock(p *report.Page, l *answer.Lock) {
 	case answer.LockLazy, answer.LockSpin:
 		p.Print(" " + report.Escape(l.Type.String()))
 	}
-	if l.Name != "" {
-		p.Print(" (" + report.Escape(l.Name) + ")")
-	}
 	if words := holds(l); words != "" {
 		p.Print(": " + words)
 	}
