@@ -6,8 +6,10 @@ import (
 	"iter"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/contexts"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/dac/code"
+	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/objects/disasm"
@@ -287,3 +289,26 @@ var (
 
 	errNoThread = errors.New("no thread was given")
 )
+
+// LoadContexts lists the AssemblyLoadContexts with their assemblies, and what keeps those that were told to unload.
+func (v *View) LoadContexts(ctx context.Context) (*answer.LoadContexts, error) {
+	return ask(ctx, v, func(q *question) (*answer.LoadContexts, error) {
+		rt, err := q.Runtime()
+		if err != nil {
+			return nil, err
+		}
+		if err := rt.Check(dac.FeatureModules); err != nil {
+			return nil, err
+		}
+		b, err := q.Shapes()
+		if err != nil {
+			return nil, err
+		}
+		p := contexts.Process{Runtime: rt, Shapes: b, Scan: q.scanning("looking for load contexts", heap.ScanOptions{}), Walk: q.Walk, Holders: q.holders}
+		p.Heap, err = q.objectHeap()
+		q.note(err)
+		p.Threads, err = q.Threads()
+		q.note(err)
+		return contexts.List(q.ctx, p)
+	})
+}

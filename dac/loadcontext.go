@@ -84,15 +84,22 @@ func (r *Runtime) LoaderAllocatorObject(mt *MethodTable) (target.Addr, error) {
 }
 
 func (r *Runtime) loaderAllocatorObject(mt *MethodTable) (target.Addr, error) {
-	o, err := r.loaderLayout()
-	if err != nil {
-		return 0, err
-	}
 	loader, err := r.LoaderModule(mt)
 	if err != nil {
 		return 0, err
 	}
 	m, err := r.TrustedModule(loader)
+	if err != nil {
+		return 0, err
+	}
+	return m.LoaderAllocatorObject()
+}
+
+// LoaderAllocatorObject returns the managed LoaderAllocator object that keeps m loaded. It returns 0 for a module that can't be unloaded or
+// whose allocator object is gone.
+func (m *Module) LoaderAllocatorObject() (target.Addr, error) {
+	r := m.runtime()
+	o, err := r.loaderLayout()
 	if err != nil {
 		return 0, err
 	}

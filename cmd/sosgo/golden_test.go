@@ -107,6 +107,7 @@ var goldenLines = map[string][]string{
 		"query SELECT Id, Next.Id AS next FROM Debuggee.Zoo.Node WHERE Id >= 2 ORDER BY Id DESC LIMIT 2", "query from threads | select osid, managed, name",
 		"query from objects of Debuggee.Zoo.Dog | where Nam == 1", "query from frames | group by thread | select count()", "query from objects | wher size > 1"},
 	"clru":             {"clru {md}", "clru -gcinfo -ehinfo {ip}"},
+	"contexts":         {"contexts"},
 	"dumpalc":          {"dumpalc {root.Dog}"},
 	"dumpassembly":     {"dumpassembly {assembly}"},
 	"dumpclass":        {"dumpclass {type Debuggee.Zoo.Dog}"},

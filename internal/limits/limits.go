@@ -128,6 +128,7 @@ const (
 	HeldReaderLocks     = 100_000 // reader-writer locks that one thread reads, or has read
 	InterpretedMethods  = 100_000 // interpreted methods that one frame stands for
 	BlockingItems       = 1024    // monitors that one thread waits for, one inside the other
+	UnloadPaths         = 20      // paths that are listed of what keeps a load context
 	CollectionRecords   = 20      // collections whose figures are listed: a program may ask for those of each
 	Settings            = 100_000 // properties of AppContext, or keys of a configuration
 	SettingText         = 1 << 20 // UTF-16 code units of one: TRUSTED_PLATFORM_ASSEMBLIES has paths of some hundred files

@@ -7,6 +7,7 @@ import (
 
 	sosgo "github.com/sosgo/sosgo"
 	sosgo_answer "github.com/sosgo/sosgo/answer"
+	sosgo_app_contexts "github.com/sosgo/sosgo/app/contexts"
 	sosgo_app_flows "github.com/sosgo/sosgo/app/flows"
 	sosgo_app_hosting "github.com/sosgo/sosgo/app/hosting"
 	sosgo_app_locks "github.com/sosgo/sosgo/app/locks"
@@ -86,6 +87,7 @@ var exportedFuncs = map[string]any{
 	"answer.Quoted":                          sosgo_answer.Quoted,
 	"answer.Weakest":                         sosgo_answer.Weakest,
 	"answer.Words":                           sosgo_answer.Words,
+	"app/contexts.List":                      sosgo_app_contexts.List,
 	"app/flows.New":                          sosgo_app_flows.New,
 	"app/hosting.New":                        sosgo_app_hosting.New,
 	"app/locks.New":                          sosgo_app_locks.New,
@@ -403,6 +405,7 @@ var exportedTypes = map[string]reflect.Type{
 	"answer.AppendStringCount":           reflect.TypeFor[sosgo_answer.AppendStringCount](),
 	"answer.Array":                       reflect.TypeFor[sosgo_answer.Array](),
 	"answer.Assembly":                    reflect.TypeFor[sosgo_answer.Assembly](),
+	"answer.AssemblyContext":             reflect.TypeFor[sosgo_answer.AssemblyContext](),
 	"answer.Async":                       reflect.TypeFor[sosgo_answer.Async](),
 	"answer.AsyncArray":                  reflect.TypeFor[sosgo_answer.AsyncArray](),
 	"answer.AsyncAwaiter":                reflect.TypeFor[sosgo_answer.AsyncAwaiter](),
@@ -439,6 +442,7 @@ var exportedTypes = map[string]reflect.Type{
 	"answer.CollectionSummary":           reflect.TypeFor[sosgo_answer.CollectionSummary](),
 	"answer.CollectorState":              reflect.TypeFor[sosgo_answer.CollectorState](),
 	"answer.CompletionPorts":             reflect.TypeFor[sosgo_answer.CompletionPorts](),
+	"answer.ContextAssembly":             reflect.TypeFor[sosgo_answer.ContextAssembly](),
 	"answer.Contract":                    reflect.TypeFor[sosgo_answer.Contract](),
 	"answer.Crash":                       reflect.TypeFor[sosgo_answer.Crash](),
 	"answer.CrashAnnotation":             reflect.TypeFor[sosgo_answer.CrashAnnotation](),
@@ -569,6 +573,7 @@ var exportedTypes = map[string]reflect.Type{
 	"answer.Links":                       reflect.TypeFor[sosgo_answer.Links](),
 	"answer.Listing":                     reflect.TypeFor[sosgo_answer.Listing](),
 	"answer.LoadContext":                 reflect.TypeFor[sosgo_answer.LoadContext](),
+	"answer.LoadContexts":                reflect.TypeFor[sosgo_answer.LoadContexts](),
 	"answer.LoadedModule":                reflect.TypeFor[sosgo_answer.LoadedModule](),
 	"answer.LoadedType":                  reflect.TypeFor[sosgo_answer.LoadedType](),
 	"answer.LoaderBlock":                 reflect.TypeFor[sosgo_answer.LoaderBlock](),
@@ -755,6 +760,7 @@ var exportedTypes = map[string]reflect.Type{
 	"answer.TypeCount":                   reflect.TypeFor[sosgo_answer.TypeCount](),
 	"answer.TypeName":                    reflect.TypeFor[sosgo_answer.TypeName](),
 	"answer.UnknownCollection":           reflect.TypeFor[sosgo_answer.UnknownCollection](),
+	"answer.UnloadBlocker":               reflect.TypeFor[sosgo_answer.UnloadBlocker](),
 	"answer.Unreachable":                 reflect.TypeFor[sosgo_answer.Unreachable](),
 	"answer.Value":                       reflect.TypeFor[sosgo_answer.Value](),
 	"answer.ValueKind":                   reflect.TypeFor[sosgo_answer.ValueKind](),
@@ -778,6 +784,7 @@ var exportedTypes = map[string]reflect.Type{
 	"answer.WorkQueue":                   reflect.TypeFor[sosgo_answer.WorkQueue](),
 	"answer.WorkQueues":                  reflect.TypeFor[sosgo_answer.WorkQueues](),
 	"answer.Worker":                      reflect.TypeFor[sosgo_answer.Worker](),
+	"app/contexts.Process":               reflect.TypeFor[sosgo_app_contexts.Process](),
 	"app/flows.Process":                  reflect.TypeFor[sosgo_app_flows.Process](),
 	"app/flows.Reader":                   reflect.TypeFor[sosgo_app_flows.Reader](),
 	"app/flows.Walk":                     reflect.TypeFor[sosgo_app_flows.Walk](),

@@ -24,6 +24,7 @@ func Commands() []cli.Command {
 		dumpDomainCommand(),
 		findAppDomainCommand(),
 		dumpALCCommand(),
+		contextsCommand(),
 		dumpRuntimeTypesCommand(),
 		staticsCommand(),
 		typesCommand(),

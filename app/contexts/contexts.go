@@ -1,0 +1,293 @@
+package contexts
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/dac/code"
+	"github.com/sosgo/sosgo/graph"
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/absent"
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/objects/shapes"
+	"github.com/sosgo/sosgo/stackwalk"
+	"github.com/sosgo/sosgo/stackwalk/threads"
+	"github.com/sosgo/sosgo/target"
+)
+
+// loadContext is an AssemblyLoadContext, or an object of a derived class.
+type loadContext struct {
+	_           shapes.Type `of:"System.Runtime.Loader.AssemblyLoadContext"`
+	Name        shapes.Ref  `field:"_name"`
+	ID          shapes.Int  `field:"_id"`
+	State       shapes.Int  `field:"_state"`
+	Collectible shapes.Int  `field:"_isCollectible"`
+}
+
+// unloading is the value of AssemblyLoadContext.InternalState for a context that was told to unload.
+const unloading = 1
+
+// defaultType is the class of the default context.
+const defaultType = "System.Runtime.Loader.DefaultAssemblyLoadContext"
+
+// A Process is what is looked at.
+type Process struct {
+	Runtime *dac.Runtime
+	Shapes  *shapes.Binder
+	Heap    *heap.Heap
+	Scan    heap.ScanOptions
+	Threads []threads.Thread
+	Walk    func(context.Context, *threads.Thread, stackwalk.WalkOptions) iter.Seq[stackwalk.Frame]
+	// Holders returns what keeps objects alive. It is called if a context is unloading.
+	Holders func() (*graph.Holders, error)
+}
+
+// List lists the contexts. It records what could not be read. The error is ctx's, or why there are no modules.
+func List(ctx context.Context, p Process) (*answer.LoadContexts, error) {
+	l := &lister{Process: p, ctx: absent.Context(ctx), out: &answer.LoadContexts{Contexts: []answer.AssemblyContext{}}, at: map[target.Addr]int{}}
+	modules, err := dac.OrNone(p.Runtime).KnownModules()
+	if len(modules) == 0 {
+		if err == nil {
+			err = fmt.Errorf("assemblies: %w", target.ErrNotInDump)
+		}
+		return nil, err
+	}
+	l.out.Note(err)
+	if err := l.find(); err != nil {
+		return nil, err
+	}
+	l.assign(modules)
+	if noted := l.out.Noted(); len(l.out.Contexts) == 0 && len(noted) > 0 {
+		return nil, fmt.Errorf("no load context can be read: %w", noted[0])
+	}
+	l.out.Contexts = slices.DeleteFunc(l.out.Contexts, func(c answer.AssemblyContext) bool {
+		return c.State.S == answer.ContextUnloading && len(c.Assemblies) == 0 // it is unloaded, and its object is garbage
+	})
+	slices.SortStableFunc(l.out.Contexts, func(a, b answer.AssemblyContext) int {
+		if a.Default != b.Default {
+			return map[bool]int{true: -1, false: 1}[a.Default]
+		}
+		return cmp.Compare(a.ID.Value, b.ID.Value)
+	})
+	return l.out, l.blockers()
+}
+
+type lister struct {
+	Process
+	ctx context.Context
+	out *answer.LoadContexts
+	at  map[target.Addr]int // by the managed object; 0 for the default context
+}
+
+// find lists the managed objects of contexts.
+func (l *lister) find() error {
+	in := shapes.Reading{Gaps: &l.out.Gaps, Binder: l.Shapes}
+	if l.Heap == nil {
+		return nil
+	}
+	for o, f := range shapes.OnObjects[loadContext](l.ctx, in, l.Heap, l.Scan) {
+		s, x := f.Shape, f.At()
+		c := answer.AssemblyContext{Address: o.Addr, Name: in.TextAt(&s.Name, x), Type: in.TypeText(o), ID: in.IntAt(&s.ID, x), Collectible: in.BoolAt(&s.Collectible, x),
+			Assemblies: []answer.ContextAssembly{}}
+		state := in.IntAt(&s.State, x)
+		c.State.Err = state.Err
+		if c.State.S = answer.ContextAlive; state.Value == unloading {
+			c.State.S = answer.ContextUnloading
+		}
+		l.at[o.Addr] = len(l.out.Contexts)
+		if c.Type.S == defaultType {
+			c.Default = true
+			if _, ok := l.at[0]; !ok {
+				l.at[0] = len(l.out.Contexts)
+			}
+		}
+		l.out.Contexts = append(l.out.Contexts, c)
+	}
+	return l.ctx.Err()
+}
+
+// assign adds the modules to their contexts. One whose managed object is not in the dump, or was never made, has a row without it.
+func (l *lister) assign(modules []*dac.Module) {
+	for _, m := range modules {
+		object, err := m.LoadContext()
+		allocator, aerr := m.LoaderAllocator()
+		var keeper target.Addr
+		if aerr == nil {
+			keeper, aerr = m.LoaderAllocatorObject()
+		}
+		l.out.Note(err)
+		if !errors.Is(aerr, target.ErrUnsupported) {
+			l.out.Note(aerr)
+		}
+		if err != nil {
+			continue
+		}
+		i, ok := l.at[object]
+		if !ok {
+			c := answer.AssemblyContext{Address: object, Default: object == 0, Assemblies: []answer.ContextAssembly{}, ID: answer.Maybe[int64]{Err: errNoObject}, Collectible: answer.Maybe[bool]{Err: errNoObject}}
+			if object == 0 {
+				c.Name.S, c.State.S, c.Collectible = "Default", answer.ContextAlive, answer.Known(false)
+			} else {
+				c.Name.Err, c.Type.Err, c.State.Err = errNoObject, errNoObject, errNoObject
+			}
+			i = len(l.out.Contexts)
+			l.at[object] = i
+			l.out.Contexts = append(l.out.Contexts, c)
+		}
+		c := &l.out.Contexts[i]
+		row := answer.ContextAssembly{Module: m.Addr, Name: l.out.Text(m.File())}
+		c.Assemblies = append(c.Assemblies, row)
+		if keeper != 0 && !c.Default { // emitted assemblies may be collectible alone
+			c.Allocator, c.Keeper = allocator, keeper
+		}
+	}
+}
+
+var errNoObject = fmt.Errorf("the AssemblyLoadContext: %w", target.ErrNotInDump)
+
+// blockers looks for what keeps the contexts that are unloading.
+func (l *lister) blockers() error {
+	var holders *graph.Holders
+	var running map[target.Addr][]answer.UnloadBlocker
+	for i := range l.out.Contexts {
+		c := &l.out.Contexts[i]
+		if c.State.S != answer.ContextUnloading {
+			continue
+		}
+		if running == nil {
+			running = l.running()
+			if l.Holders != nil {
+				var err error
+				holders, err = l.Holders()
+				l.out.Note(err)
+			}
+		}
+		c.Verdict = answer.NotKnown
+		if err := l.paths(c, holders); err != nil {
+			return err
+		}
+		for _, b := range running[c.Allocator] {
+			c.Blockers, c.Verdict = append(c.Blockers, b), answer.Held
+		}
+		if l.ctx.Err() != nil {
+			return l.ctx.Err()
+		}
+	}
+	return nil
+}
+
+// paths adds the paths from roots to the managed LoaderAllocator of a context.
+func (l *lister) paths(c *answer.AssemblyContext, holders *graph.Holders) error {
+	if holders == nil || c.Keeper == 0 {
+		return nil
+	}
+	r, err := holders.RootPaths(l.ctx, c.Keeper, graph.HoldOptions{All: true, Limit: limits.UnloadPaths})
+	if l.ctx.Err() != nil {
+		return l.ctx.Err()
+	}
+	if err != nil {
+		l.out.Note(fmt.Errorf("what keeps LoaderAllocator %016x: %w", uint64(c.Keeper), err))
+		return nil
+	}
+	l.out.NoteAll(r.Noted())
+	c.Verdict, c.More = r.Verdict, r.Limited
+	for i := range r.Paths {
+		b := blocker(&r.Paths[i])
+		if same := slices.IndexFunc(c.Blockers, func(a answer.UnloadBlocker) bool { return sameFrame(&a, &b) }); same >= 0 {
+			c.Blockers[same].Times++
+			continue
+		}
+		c.Blockers = append(c.Blockers, b)
+	}
+	return nil
+}
+
+// sameFrame reports whether two paths begin in the same frame and keep the same object: code often has copies of a reference.
+func sameFrame(a, b *answer.UnloadBlocker) bool {
+	if a.Kind != answer.BlockedByStack || b.Kind != answer.BlockedByStack || a.Path == nil || a.Path.Root.Frame == nil || b.Path.Root.Frame == nil {
+		return false
+	}
+	last := func(b *answer.UnloadBlocker) target.Addr {
+		return b.Path.Objects[max(0, len(b.Path.Objects)-2)].Address
+	}
+	return a.Path.Root.Frame.SP == b.Path.Root.Frame.SP && last(a) == last(b) && a.Strength == b.Strength
+}
+
+// blocker says in words how a path keeps a context.
+func blocker(p *answer.RootPath) answer.UnloadBlocker {
+	b := answer.UnloadBlocker{Kind: answer.BlockedByOther, Strength: answer.StrengthProved, Path: p, Times: 1}
+	from := p.Root.Name
+	switch p.Root.Kind {
+	case "handle":
+		b.Kind = answer.BlockedByHandle
+		from = fmt.Sprintf("%s %x", p.Root.Name, uint64(p.Root.Address))
+	case "stack":
+		b.Kind = answer.BlockedByStack
+	case "static field", "thread static", "thread statics":
+		b.Kind = answer.BlockedByStatic
+	}
+	for _, s := range p.Objects {
+		if s.Edge != nil && s.Edge.Kind == graph.EdgeStatic.String() {
+			b.Kind, from = answer.BlockedByStatic, "static "+s.Edge.Name.String()
+		}
+	}
+	if p.Root.Conservative {
+		b.Strength = answer.StrengthPossible
+	}
+	switch n := len(p.Objects); {
+	case n < 2:
+		b.Text = from + " refers to its LoaderAllocator"
+	case p.Objects[n-1].Edge != nil && p.Objects[n-1].Edge.Kind == graph.EdgeLoaderAllocator.String():
+		b.Text = fmt.Sprintf("%s keeps %s %x, whose type is of the context", from, p.Objects[n-2].Type, uint64(p.Objects[n-2].Address))
+	default:
+		b.Text = fmt.Sprintf("%s keeps %s %x, which refers to the LoaderAllocator", from, p.Objects[n-2].Type, uint64(p.Objects[n-2].Address))
+	}
+	return b
+}
+
+// running lists the threads that have methods of collectible contexts on their stacks, by the LoaderAllocator of the method's module.
+func (l *lister) running() map[target.Addr][]answer.UnloadBlocker {
+	out := map[target.Addr][]answer.UnloadBlocker{}
+	if l.Walk == nil {
+		return out
+	}
+	wanted := map[target.Addr]bool{}
+	for i := range l.out.Contexts {
+		if c := &l.out.Contexts[i]; c.Allocator != 0 {
+			wanted[c.Allocator] = true
+		}
+	}
+	for i := range l.Threads {
+		t := &l.Threads[i]
+		if t.Managed == nil || l.ctx.Err() != nil {
+			continue
+		}
+		seen := map[target.Addr]bool{}
+		for f := range l.Walk(l.ctx, t, stackwalk.WalkOptions{}) {
+			l.out.Note(f.Missing())
+			if f.Kind != stackwalk.FrameManaged || f.Code.Method == nil {
+				continue
+			}
+			m, err := f.Code.Method.Module()
+			var allocator target.Addr
+			if err == nil {
+				allocator, err = m.LoaderAllocator()
+			}
+			if err != nil || !wanted[allocator] || seen[allocator] {
+				continue
+			}
+			seen[allocator] = true
+			who := t.Describe(&l.out.Gaps)
+			b := answer.UnloadBlocker{Kind: answer.BlockedByCode, Strength: answer.StrengthProved, Times: 1, Thread: &who, Frame: l.out.Text(code.Of(f.Runtime).MethodName(f.Code.Method, code.MethodQualified))}
+			b.Text = fmt.Sprintf("thread %#x runs %s", who.OSID, b.Frame)
+			out[allocator] = append(out[allocator], b)
+		}
+	}
+	return out
+}
