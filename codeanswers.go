@@ -290,7 +290,7 @@ var (
 	errNoThread = errors.New("no thread was given")
 )
 
-// LoadContexts lists the AssemblyLoadContexts with their assemblies, and what keeps those that were told to unload.
+// LoadContexts lists the AssemblyLoadContexts with their assemblies, and what keeps those that were asked to unload.
 func (v *View) LoadContexts(ctx context.Context) (*answer.LoadContexts, error) {
 	return ask(ctx, v, func(q *question) (*answer.LoadContexts, error) {
 		rt, err := q.Runtime()

@@ -6,6 +6,7 @@ import (
 	"iter"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/settings"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/image"
@@ -67,6 +68,83 @@ func (v *View) EEVersion(ctx context.Context) (*answer.EEVersion, error) {
 		return heap.Version(q.inst, h, err), nil
 	})
 }
+
+// ProcessOptions choose what is shown of a process. The zero value is the default.
+type ProcessOptions struct {
+	Full bool // shows values that look like secrets, or whose names do
+}
+
+// Process describes how the process was started and configured: command line, environment, properties and switches of AppContext, and the
+// host's configuration with the provider of each key. Values that look like secrets are replaced unless they are asked for.
+func (v *View) Process(ctx context.Context, o ...ProcessOptions) (*answer.Process, error) {
+	return ask(ctx, v, func(q *question) (*answer.Process, error) {
+		if q.dump == nil {
+			return nil, errNoDump
+		}
+		process := q.dump.file.Process()
+		out := &answer.Process{PID: process.ID, Command: process.Command, Environment: []answer.NamedValue{}, Properties: []answer.NamedValue{}, Switches: []answer.NamedValue{},
+			Configurations: []answer.Configuration{}, Absent: []answer.AbsentFact{}}
+		q.processTimes(out)
+		environment, err := q.dump.environment()
+		out.Lacks("environment", err)
+		out.Environment = settings.Environment(environment)
+		if s, err := q.SettingsReader(); err != nil {
+			out.Lacks("command line, AppContext and configuration", err)
+		} else if err := q.configured(s, out); err != nil {
+			return nil, err
+		}
+		if !option(o).Full {
+			settings.Hide(out)
+		}
+		return out, nil
+	})
+}
+
+// configured adds what managed objects tell. The error is the context's.
+func (q *question) configured(s *settings.Reader, out *answer.Process) (err error) {
+	out.Arguments, err = s.Arguments(&out.Gaps)
+	out.Lacks("command line", err)
+	if list, err := s.Properties(&out.Gaps); err != nil {
+		out.Lacks("properties of AppContext", err)
+	} else {
+		out.Properties = list
+	}
+	if list, err := s.Switches(&out.Gaps); err != nil {
+		out.Lacks("switches of AppContext", err)
+	} else {
+		out.Switches = list
+	}
+	h, err := q.objectHeap()
+	if err != nil {
+		out.Lacks("configuration of the host", err)
+		return nil
+	}
+	list, err := s.Configurations(q.ctx, h, q.scanning("looking for configurations", heap.ScanOptions{}), &out.Gaps)
+	if err == nil {
+		out.Configurations = list
+	}
+	return err
+}
+
+// processTimes adds the times that the container records.
+func (q *question) processTimes(out *answer.Process) {
+	process := q.dump.file.Process()
+	if t := process.DumpTime; !t.IsZero() {
+		out.Taken = &t
+	} else {
+		out.Lacks("time of the dump", target.Unsupportedf("the container does not record it"))
+	}
+	if t := process.Created; !t.IsZero() {
+		out.Started = &t
+	} else {
+		out.Lacks("start of the process", target.Unsupportedf("the container does not record it"))
+	}
+	if out.Uptime.Err = errNoTimes; out.Taken != nil && out.Started != nil && !out.Taken.Before(*out.Started) {
+		out.Uptime = answer.Known(answer.Seconds(out.Taken.Sub(*out.Started).Seconds()))
+	}
+}
+
+var errNoTimes = target.Unsupportedf("the container does not record when the process began, or when the dump was written")
 
 // environment lists the environment variables of the process as NAME=VALUE.
 func (d *Dump) environment() ([]string, error) {

@@ -22,7 +22,7 @@ type AssemblyContext struct {
 	ID          Maybe[int64]      `json:"id,omitzero" doc:"its number, in the order in which contexts were made"`
 	Default     bool              `json:"default,omitempty" doc:"the context of the program itself"`
 	Collectible Maybe[bool]       `json:"collectible,omitzero" doc:"it can be unloaded"`
-	State       Text              `json:"state,omitzero" doc:"\"alive\", or \"unloading\" if it was told to unload and has assemblies still"`
+	State       Text              `json:"state,omitzero" doc:"\"alive\", or \"unloading\" if it was asked to unload and has assemblies still"`
 	Assemblies  []ContextAssembly `json:"assemblies" doc:"its assemblies in the order of loading"`
 	Allocator   target.Addr       `json:"loaderAllocator,omitempty" doc:"the runtime's LoaderAllocator of a collectible context"`
 	Keeper      target.Addr       `json:"loaderAllocatorObject,omitempty" doc:"the managed LoaderAllocator, which keeps the assemblies loaded while it is alive"`

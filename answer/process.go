@@ -1,7 +1,59 @@
 package answer
 
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/sosgo/sosgo/target"
+)
+
 // A NamedValue is a setting: a name and its value.
 type NamedValue struct {
-	Name  string `json:"name" doc:"its name"`
-	Value Text   `json:"value" doc:"its value as text"`
+	Name   string `json:"name" doc:"its name"`
+	Value  Text   `json:"value" doc:"its value as text"`
+	Hidden bool   `json:"hidden,omitempty" doc:"the value looks like a secret, or the name like that of one, and is not shown"`
+}
+
+// Process describes how a process was started and configured.
+type Process struct {
+	Gaps
+	PID       uint32         `json:"pid,omitempty" doc:"process id"`
+	Command   string         `json:"command,omitempty" doc:"executable or command line, as the dump has it"`
+	Arguments []NamedValue   `json:"arguments,omitempty" doc:"the command line as the program got it: args[0] is the program"`
+	Taken     *time.Time     `json:"taken,omitempty" doc:"when the dump was written"`
+	Started   *time.Time     `json:"started,omitempty" doc:"when the process began"`
+	Uptime    Maybe[Seconds] `json:"uptime,omitzero" doc:"seconds from the one to the other"`
+
+	Environment    []NamedValue    `json:"environment" doc:"environment variables, those of the runtime first"`
+	Properties     []NamedValue    `json:"properties" doc:"properties of AppContext: what the host and runtimeconfig.json set"`
+	Switches       []NamedValue    `json:"switches" doc:"switches of AppContext that the program set or asked for"`
+	Configurations []Configuration `json:"configurations" doc:"configurations of the host (IConfiguration)"`
+	Absent         []AbsentFact    `json:"absent" doc:"what is not answered, and why"`
+}
+
+// A Configuration is a root of Microsoft.Extensions.Configuration.
+type Configuration struct {
+	Address   target.Addr        `json:"address" doc:"the ConfigurationRoot or ConfigurationManager"`
+	Type      Text               `json:"type" doc:"its type"`
+	Providers []string           `json:"providers" doc:"its providers; later ones override earlier ones"`
+	Keys      []ConfigurationKey `json:"keys" doc:"its keys by name"`
+}
+
+// A ConfigurationKey is a key of a configuration with the value that counts.
+type ConfigurationKey struct {
+	NamedValue
+	Provider   string `json:"provider" doc:"the provider whose value counts"`
+	Overridden int    `json:"overridden,omitempty" doc:"how many earlier providers have another value for it"`
+}
+
+// Lacks records that something is not answered, and why; nil is ignored. What the container or the runtime can't record is not noted.
+func (a *Process) Lacks(what string, err error) {
+	if a == nil || err == nil {
+		return
+	}
+	a.Absent = append(a.Absent, AbsentFact{What: what, Reason: err.Error(), Err: err})
+	if !errors.Is(err, target.ErrUnsupported) {
+		a.Note(fmt.Errorf("%s: %w", what, err))
+	}
 }

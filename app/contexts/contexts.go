@@ -30,7 +30,7 @@ type loadContext struct {
 	Collectible shapes.Int  `field:"_isCollectible"`
 }
 
-// unloading is the value of AssemblyLoadContext.InternalState for a context that was told to unload.
+// unloading is the value of AssemblyLoadContext.InternalState for a context that was asked to unload.
 const unloading = 1
 
 // defaultType is the class of the default context.

@@ -32,7 +32,7 @@ func openSetup(t *testing.T) *sosgo.View {
 	return v
 }
 
-// TestBlockers finds for each context that was told to unload what the program made to keep it. The one that nothing kept is gone.
+// TestBlockers finds for each context that was asked to unload what the program made to keep it. The one that nothing kept is gone.
 func TestBlockers(t *testing.T) {
 	out, err := openSetup(t).LoadContexts(t.Context())
 	require.NoError(t, err)
@@ -45,7 +45,7 @@ func TestBlockers(t *testing.T) {
 	assert.True(t, out.Contexts[0].Default)
 	assert.Greater(t, len(out.Contexts[0].Assemblies), 5)
 	assert.Equal(t, answer.ContextAlive, got["alive"].State.S)
-	assert.Empty(t, got["alive"].Blockers, "it was not told to unload")
+	assert.Empty(t, got["alive"].Blockers, "it was not asked to unload")
 	assert.NotContains(t, got, "gone")
 	for name, want := range map[string][2]string{
 		"in a list":   {answer.BlockedByStatic, "static Setup.Registry.Plugins keeps Setup.Plugin"},
@@ -76,7 +76,7 @@ func TestBlockers(t *testing.T) {
 	}
 }
 
-// TestLoaders asks about the corpus's program with two contexts, and one that was told to unload while a static list keeps a Dog of it.
+// TestLoaders asks about the corpus's program with two contexts, and one that was asked to unload while a static list keeps a Dog of it.
 func TestLoaders(t *testing.T) {
 	testdump.Corpus(t, testcase.Named("net10-loaders-*"), func(t *testing.T, d *testdump.Dump) int {
 		v, err := d.View("")
@@ -136,7 +136,7 @@ func TestCanceled(t *testing.T) {
 	assert.ErrorIs(t, err, context.Canceled)
 }
 
-// Show what keeps plugins that were told to unload.
+// Show what keeps plugins that were asked to unload.
 func Example() {
 	d, err := sosgo.Open(setup, sosgo.Options{})
 	if err != nil {

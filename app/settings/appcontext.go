@@ -49,8 +49,13 @@ func (r *Reader) appContext(g *answer.Gaps, what string, field func(*appContext)
 		if err == nil && !field(a).Has() {
 			return list, nil
 		}
+		var v objects.Value
 		if err == nil {
-			o, err = valueOf(field(a)).Object()
+			v = valueOf(field(a))
+			err = v.Err()
+		}
+		if err == nil && !v.IsNull() {
+			o, err = v.Object()
 		}
 		if errors.Is(err, objects.ErrNotInitialised) || err == nil && o.Addr == 0 {
 			return list, nil // nothing was set, or asked for
@@ -100,15 +105,17 @@ func (r *Reader) pair(g *answer.Gaps, i collections.Item) answer.NamedValue {
 
 // text returns a value as text.
 func (r *Reader) text(g *answer.Gaps, v objects.Value) answer.Text {
-	o, err := v.Object()
-	if err == nil && o.Addr == 0 {
-		return answer.Text{}
-	}
-	if err == nil && o.Type.IsString() {
-		return g.Text(o.Text(limits.SettingText))
-	}
 	if err := v.Err(); err != nil {
 		return g.Text("", err)
+	}
+	if a, err := v.Addr(); err == nil && a != 0 {
+		o, err := v.Object()
+		if err != nil {
+			return g.Text("", err)
+		}
+		if o.Type.IsString() {
+			return g.Text(o.Text(limits.SettingText))
+		}
 	}
 	return answer.Text{S: v.Plain(limits.RequestText)}
 }

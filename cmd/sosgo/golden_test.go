@@ -138,6 +138,7 @@ var goldenLines = map[string][]string{
 	"du":               {"du {root.Primitives.String}"},
 	"dw":               {"dw {root.Dog}"},
 	"doctor":           {"doctor"},
+	"process":          {"process"},
 	"eeversion":        {"eeversion"},
 	"modules":          {"modules", "modules -v"},
 	"runtimes":         {"runtimes"},

@@ -15,6 +15,7 @@ func Commands() []cli.Command {
 		packCommand(),
 		doctorCommand(),
 		triageCommand(),
+		processCommand(),
 		lnCommand(),
 	)...)
 }

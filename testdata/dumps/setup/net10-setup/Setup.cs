@@ -7,7 +7,7 @@ using System.Runtime.InteropServices;
 using System.Threading;
 using System.Threading.Tasks;
 namespace System.Private.CoreLib { internal static class Anchor { } }
-// How a process was set up: collections with their figures, what threads allocated, and load contexts that were told to unload.
+// How a process was set up: collections with their figures, what threads allocated, and load contexts that were asked to unload.
 namespace Setup
 {
     public class Plugin

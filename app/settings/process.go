@@ -1,0 +1,125 @@
+package settings
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/internal/secrets"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/objects/shapes"
+	"github.com/sosgo/sosgo/target"
+)
+
+// environmentClass has the command line.
+type environmentClass struct {
+	_         shapes.Type   `of:"System.Environment"`
+	Arguments shapes.Static `static:"s_commandLineArgs"`
+}
+
+// Arguments lists the command line as the runtime passed it to the program, the program first. What can't be read is noted in g. The
+// error is why there is none.
+func (r *Reader) Arguments(g *answer.Gaps) ([]answer.NamedValue, error) {
+	for e, err := range shapes.Loaded[environmentClass](r.b) {
+		var o objects.Object
+		var v objects.Value
+		if err == nil {
+			v = valueOf(&e.Arguments)
+			err = v.Err()
+		}
+		if err == nil && !v.IsNull() {
+			o, err = v.Object()
+		}
+		if err != nil {
+			return nil, fmt.Errorf("command line: %w", err)
+		}
+		if o.Addr == 0 {
+			break
+		}
+		c, err := r.items.Of(o)
+		if err != nil {
+			return nil, fmt.Errorf("command line: %w", err)
+		}
+		var out []answer.NamedValue
+		for i, err := range c.Items() {
+			if len(out) == limits.Settings {
+				g.Note(target.Corruptf("command line: more than %d arguments", limits.Settings))
+				break
+			}
+			v := answer.NamedValue{Name: fmt.Sprintf("args[%d]", len(out))}
+			if err != nil {
+				v.Value = g.Text("", err)
+			} else {
+				v.Value = r.text(g, i.Value)
+			}
+			out = append(out, v)
+		}
+		return out, nil
+	}
+	return nil, fmt.Errorf("command line: the runtime has passed none to the program: %w", target.ErrNotInDump)
+}
+
+// Environment splits environment variables and sorts them: those of the runtime first, then by name.
+func Environment(list []string) []answer.NamedValue {
+	out := []answer.NamedValue{}
+	for _, v := range variables(list) {
+		out = append(out, answer.NamedValue{Name: v.name, Value: answer.Text{S: v.value}})
+	}
+	rank := func(name string) int {
+		if _, r, ok := runtimeSetting(name); ok {
+			return r
+		}
+		return len(runtimePrefixes)
+	}
+	slices.SortStableFunc(out, func(a, b answer.NamedValue) int {
+		return cmp.Or(cmp.Compare(rank(a.Name), rank(b.Name)), cmp.Compare(a.Name, b.Name))
+	})
+	return out
+}
+
+// Hide replaces the values of what package secrets hides.
+func Hide(p *answer.Process) {
+	if p == nil {
+		return
+	}
+	// An option and its value may be one argument or two: --password=X, --password X.
+	next := false
+	for i := range p.Arguments {
+		v := &p.Arguments[i]
+		name, value, given := strings.Cut(v.Value.S, "=")
+		if next || given && secrets.Hides(name, value) {
+			v.Hidden, v.Value.S = true, secrets.Mask
+		}
+		next = !v.Hidden && !given && optionOfSecret(name)
+	}
+	for _, list := range [][]answer.NamedValue{p.Arguments, p.Environment, p.Properties, p.Switches} {
+		for i := range list {
+			hide(&list[i])
+		}
+	}
+	for i := range p.Configurations {
+		keys := p.Configurations[i].Keys
+		for k := range keys {
+			hide(&keys[k].NamedValue)
+		}
+	}
+	words := strings.Fields(p.Command)
+	for i, w := range words {
+		if name, value, given := strings.Cut(w, "="); secrets.Looks(w) || given && secrets.Hides(name, value) || !given && i+1 < len(words) && optionOfSecret(w) {
+			p.Command = secrets.Mask
+			return
+		}
+	}
+}
+
+// optionOfSecret reports whether an argument is an option whose value, the next argument, is a secret.
+func optionOfSecret(s string) bool { return len(s) > 1 && s[0] == '-' && secrets.Named(s) }
+
+func hide(v *answer.NamedValue) {
+	if v.Value.Err == nil && secrets.Hides(v.Name, v.Value.S) {
+		v.Hidden, v.Value.S = true, secrets.Mask
+	}
+}
