@@ -100,7 +100,7 @@ func (v *View) Process(ctx context.Context, o ...ProcessOptions) (*answer.Proces
 	})
 }
 
-// configured adds what managed objects tell. The error is the context's.
+// configured adds what managed objects have. The error is the context's.
 func (q *question) configured(s *settings.Reader, out *answer.Process) (err error) {
 	out.Arguments, err = s.Arguments(&out.Gaps)
 	out.Lacks("command line", err)
