@@ -546,10 +546,8 @@ func (g *grapher) name(t *threads.Thread) string {
 // and the threads that wait for others in other ways.
 func (g *grapher) chains() []answer.Verdict {
 	var out []answer.Verdict
-	for _, w := range g.s.waits {
-		if (len(w.tasks) > 0 || w.event != 0) && !g.circled[w] && !w.entry {
-			out = append(out, g.blocks(w))
-		}
+	for _, alike := range g.blocked() {
+		out = append(out, g.blocks(alike...))
 	}
 	out = append(append(out, g.held()...), g.others()...)
 	for _, w := range g.s.waits {
@@ -560,10 +558,37 @@ func (g *grapher) chains() []answer.Verdict {
 	return out
 }
 
-// blocks describes a thread that blocks until a task completes, with the async methods between.
-func (g *grapher) blocks(w *wait) answer.Verdict {
+// blocked groups the threads that block until a task completes: those that do so at one place, for the same async methods, where no thread is
+// known to run them.
+func (g *grapher) blocked() [][]*wait {
+	var out [][]*wait
+	at := map[string]int{}
+	for _, w := range g.s.waits {
+		if len(w.tasks) == 0 && w.event == 0 || g.circled[w] || w.entry {
+			continue
+		}
+		row := g.rows[w.thread]
+		key := fmt.Sprintf("%s|%q|%s|%s|%t|%s|%d", g.placeOf(w), w.chain, row.Until, w.ends, w.proved, w.how, len(w.tasks))
+		if i, ok := at[key]; ok && len(w.runners) == 0 && !row.Method.IsZero() {
+			out[i] = append(out[i], w)
+			continue
+		}
+		if len(w.runners) == 0 {
+			at[key] = len(out)
+		}
+		out = append(out, []*wait{w})
+	}
+	return out
+}
+
+// blocks describes a thread that blocks until a task completes, with the async methods between, or several that do alike.
+func (g *grapher) blocks(alike ...*wait) answer.Verdict {
+	w := alike[0]
 	row := g.rows[w.thread]
 	text := fmt.Sprintf("sync over async: thread %s blocks%s until ", g.name(w.thread), g.placeOf(w))
+	if len(alike) > 1 {
+		text = fmt.Sprintf("sync over async: %d threads, the first %s, block%s, each until ", len(alike), g.name(w.thread), g.placeOf(w))
+	}
 	if w.entry { // as an async Main does
 		text = fmt.Sprintf("the program's entry point, usual in a service: thread %s waits%s until ", g.name(w.thread), g.placeOf(w))
 	}
@@ -575,7 +600,10 @@ func (g *grapher) blocks(w *wait) answer.Verdict {
 	if len(w.chain) > 0 {
 		text += ": " + strings.Join(w.chain, " awaits ")
 	}
-	v := answer.Verdict{Kind: answer.FindingBlocked, Strength: answer.StrengthProved, Evidence: []string{g.evidence(w)}, Show: g.show(w)}
+	v := answer.Verdict{Kind: answer.FindingBlocked, Strength: answer.StrengthProved, Evidence: g.evidences(alike), Show: g.show(w)}
+	if len(alike) > 1 {
+		v.Count = len(alike)
+	}
 	if w.entry {
 		v.Kind = answer.FindingEntryPoint
 	}
@@ -727,7 +755,7 @@ func (g *grapher) held() []answer.Verdict {
 		if len(first.runners) == 1 && first.runners[0].OS == nil {
 			kind = answer.FindingAbandoned
 		}
-		out = append(out, answer.Verdict{Kind: kind, Text: text, Strength: strength, Evidence: g.evidences(alike), Show: append([]string{"dumpobj " + addressText(l.Address)}, g.showRunner(first)...)})
+		out = append(out, answer.Verdict{Kind: kind, Text: text, Strength: strength, Count: len(names), Evidence: g.evidences(alike), Show: append([]string{"dumpobj " + addressText(l.Address)}, g.showRunner(first)...)})
 	}
 	return out
 }

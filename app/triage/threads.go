@@ -21,7 +21,7 @@ func waits(ctx context.Context, q *Questions) (view, error) {
 			continue
 		}
 		f := finding(x.Kind, x)
-		if x.Kind == answer.FindingHeld && max(x.Count, len(x.Evidence)) < manyWaiters {
+		if x.Kind == answer.FindingHeld && x.Count < manyWaiters {
 			f.Severity = answer.SeverityWarning // a lock is often held when a dump is written
 		}
 		if len(x.Show) > 0 {
