@@ -84,6 +84,7 @@ var dumpCalls = map[string]call{
 
 // viewCalls are the public methods of a View.
 var viewCalls = map[string]call{
+	"DumpContents": func(_ *sosgo.Dump, v *sosgo.View, _ string) any { return len(v.DumpContents().Regions) },
 	"CrashRecord": func(_ *sosgo.Dump, v *sosgo.View, _ string) any {
 		c, err := v.CrashRecord()
 		return said(c != nil, err)

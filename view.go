@@ -431,6 +431,9 @@ func (v *View) Diagnose(members bool) *answer.Diagnosis {
 	})
 }
 
+// DumpContents lists what the dump holds beside memory, threads and modules, as far as its container has such lists.
+func (v *View) DumpContents() *answer.DumpContents { return diagnosis.Contents(v.of().file) }
+
 // Walk walks the stack of a thread, see stackwalk.Walker.Walk: of one that the
 // runtime doesn't know, too, whose activations are native. Where the walk can't
 // begin it yields one frame whose Err says why.

@@ -38,6 +38,7 @@ type Diagnosis struct {
 	Used     []ModuleFile       `json:"moduleFiles,omitempty" doc:"files that were found for the runtimes' modules, and what proves or belies them"`
 	Files    []WantedFile       `json:"files,omitempty" doc:"module files that would help"`
 	Warnings []string           `json:"dumpWarnings,omitempty" doc:"what reading the container had to skip or to decide"`
+	Held     *DumpContents      `json:"held,omitempty" doc:"with -contents: what the dump holds beside memory, threads and modules"`
 	Members  []LayoutMember     `json:"members,omitempty" doc:"the layout of the chosen runtime, if it was asked for"`
 }
 
@@ -61,6 +62,46 @@ type CrashAnnotation struct {
 type DumpContent struct {
 	Name  string `json:"name" doc:"of the kind"`
 	Count int    `json:"count" doc:"how many there are"`
+}
+
+// DumpContents lists what a dump holds beside memory, threads and modules. Environment variables have names and no values, but for
+// those of the runtime: others may hold secrets.
+type DumpContents struct {
+	Auxv        []AuxEntry     `json:"auxv,omitempty" doc:"the auxiliary vector that the kernel of Linux handed to the process"`
+	Environment []EnvVariable  `json:"environment,omitempty" doc:"environment variables, in the process's order"`
+	Unloaded    []OldModule    `json:"unloadedModules,omitempty" doc:"images that had been unloaded before the dump was written, in the dump's order"`
+	Regions     []MemoryRegion `json:"regions,omitempty" doc:"regions of memory, by address"`
+}
+
+// An AuxEntry is an entry of the auxiliary vector (linux/auxvec.h).
+type AuxEntry struct {
+	Tag   uint64      `json:"tag" doc:"number of what it is about"`
+	Name  string      `json:"name,omitempty" doc:"of the tag; absent if it is unknown"`
+	Value target.Addr `json:"value" doc:"a number or an address"`
+}
+
+// An EnvVariable is an environment variable.
+type EnvVariable struct {
+	Name  string `json:"name" doc:"of the variable"`
+	Value string `json:"value,omitempty" doc:"of a variable that configures the runtime (DOTNET_, COMPlus_); absent for others"`
+}
+
+// An OldModule is an image that was unloaded before the dump was written.
+type OldModule struct {
+	Base target.Addr `json:"base" doc:"where it was; something else may be there since"`
+	Size uint64      `json:"size" doc:"bytes"`
+	Path string      `json:"path" doc:"of its file, or the file's name alone"`
+}
+
+// A MemoryRegion is a range of addresses with one set of properties.
+type MemoryRegion struct {
+	Start  target.Addr `json:"start" doc:"first address"`
+	Size   uint64      `json:"size" doc:"bytes"`
+	Stored uint64      `json:"stored" doc:"bytes that the dump holds, from the start"`
+	Access string      `json:"access" doc:"r, w, x, or - in place of each"`
+	Kind   string      `json:"kind,omitempty" doc:"image, mapped, private, stack, free; absent if it is unknown"`
+	Path   string      `json:"path,omitempty" doc:"of the mapped file"`
+	Offset uint64      `json:"offset,omitempty" doc:"of the start in that file, in bytes; absent where the dump or its reader has none"`
 }
 
 // A RuntimeDiagnosis says how one runtime is read.

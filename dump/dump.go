@@ -81,6 +81,33 @@ func (f *File) Environment() []string {
 	return nil
 }
 
+// An AuxEntry is an entry of the auxiliary vector that the kernel of Linux handed to the process (linux/auxvec.h).
+type AuxEntry struct{ Tag, Value uint64 }
+
+// Auxv returns the auxiliary vector of a process of Linux or a BSD without its terminator, empty where the dump does not have it.
+func (f *File) Auxv() []AuxEntry {
+	var out []AuxEntry
+	switch t := f.Target.(type) {
+	case interface{ Auxv() []elfcore.AuxEntry }:
+		for _, e := range t.Auxv() {
+			out = append(out, AuxEntry(e))
+		}
+	case interface{ Auxv() []minidump.AuxEntry }:
+		for _, e := range t.Auxv() {
+			out = append(out, AuxEntry(e))
+		}
+	}
+	return out
+}
+
+// UnloadedModules lists the images that had been unloaded before the dump was written, where the dump has such a list.
+func (f *File) UnloadedModules() []minidump.UnloadedModule {
+	if m, ok := f.Target.(*minidump.File); ok {
+		return m.UnloadedModules()
+	}
+	return nil
+}
+
 // Claims returns the memory that the process had, stored or not.
 func (f *File) Claims() *target.Claims { return target.ClaimsOf(f.Target) }
 

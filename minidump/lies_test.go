@@ -2,6 +2,7 @@ package minidump_test
 
 import (
 	"bytes"
+	"errors"
 	"math"
 	"strings"
 	"testing"
@@ -233,6 +234,41 @@ func TestListLimit(t *testing.T) {
 		}
 		return false
 	})
+}
+
+// TestUnloadedModules has a list in which few entries make sense. The others are left out, and counted once.
+func TestUnloadedModules(t *testing.T) {
+	entry := func(base uint64, size, name uint32) []byte {
+		return synth.Fields(base, size, uint32(0), uint32(0), name)
+	}
+	for arch, kept := range map[uint16][]target.Addr{synth.MinidumpAMD64: {0x6000, 0x7ff0_0001_0000}, synth.MinidumpX86: {0x6000, 0x8000_1000}} {
+		m := synth.NewMinidump()
+		m.SystemInfo(arch)
+		name, empty := m.PlaceString("gone.dll"), m.PlaceString("")
+		body := synth.Fields(uint32(12), uint32(24), uint32(10))
+		for _, e := range [][]byte{
+			entry(0x6000, 0x2000, name), entry(0x7ff0_0001_0000, 0x1000, name), entry(0xffff_ffff_8000_1000, 0x1000, name),
+			entry(0, 0x1000, name), entry(0x7000, 0, name), entry(0x7008, 0x1000, name), entry(0x8000, 0x1000, empty),
+			entry(0x9000, 0x1000, 0xfff_ffff), entry(0xffff_ffff_ffff_f000, 0x2000, name), entry(0x6d00_6c00_6b00_6000, 0x1000, name),
+		} {
+			body = append(body, e...)
+		}
+		m.Stream(14, body)
+		m.Memory(memory()...)
+		f := open(t, m.Bytes())
+		var got []target.Addr
+		for _, u := range f.UnloadedModules() {
+			got = append(got, u.Base)
+			assert.Equal(t, "gone.dll", u.Path)
+		}
+		assert.Equal(t, kept, got)
+		assert.ErrorContains(t, errors.Join(f.Warnings()...), "8 of 10 entries can't be images")
+		for _, c := range f.Contents() {
+			if c.Name == "unloaded modules" {
+				assert.Equal(t, 2, c.Count)
+			}
+		}
+	}
 }
 
 // TestWarningsAreFew has a thousand broken threads.

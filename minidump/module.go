@@ -177,27 +177,39 @@ func (f *File) loadUnloaded(n *notes) []UnloadedModule {
 	}
 	t := s.headed(unloadedModuleListSize, unloadedModuleSize, false, limits.Modules, n)
 	r := f.names(s.name)
-	out := make([]UnloadedModule, t.len())
-	valid := 0
-	for i := range out {
+	var out []UnloadedModule
+	for i := range t.len() {
 		e := t.at(i)
-		path, err := r.string(le.Uint32(e[20:]))
-		if err != nil {
-			n.add(fmt.Errorf("unloaded module at %#x: name: %w", le.Uint64(e), err))
-		} else if path != "" && le.Uint64(e) != 0 {
-			valid++
-		}
-		out[i] = UnloadedModule{
+		m := UnloadedModule{
 			Base:          f.addr(le.Uint64(e)),
 			Size:          le.Uint32(e[8:]),
 			CheckSum:      le.Uint32(e[12:]),
 			TimeDateStamp: le.Uint32(e[16:]),
-			Path:          path,
+		}
+		if !f.isImage(&m) {
+			continue
+		}
+		var err error
+		if m.Path, err = r.string(le.Uint32(e[20:])); err == nil && m.Path != "" {
+			out = append(out, m)
 		}
 	}
-	if valid == 0 && len(out) > 0 {
-		n.add(target.Corruptf("%d unloaded modules without a name and an address: the list is ignored", len(out)))
-		return nil
+	if refused := t.len() - len(out); refused > 0 {
+		n.add(target.Corruptf("minidump %s: %d of %d entries can't be images (no possible address, size or name) and are left out", s.name, refused, t.len()))
 	}
 	return out
+}
+
+// isImage reports whether an image can have been where an entry has it: on a page of the process's memory, with a size.
+func (f *File) isImage(m *UnloadedModule) bool {
+	const page = 4096
+	end := uint64(m.Base) + uint64(m.Size)
+	if m.Base == 0 || m.Size == 0 || m.Base%page != 0 || end < uint64(m.Base) {
+		return false
+	}
+	if f.platform.Arch.PointerSize() == 4 {
+		return end <= 1<<32
+	}
+	p, err := f.platform.Arch.Processor()
+	return err != nil || p.Mappable(target.Addr(end-1))
 }

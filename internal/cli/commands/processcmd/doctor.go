@@ -15,6 +15,7 @@ type doctorOptions struct {
 	cli.DumpFile
 	Probe   bool `opt:"probe" help:"list every probe"`
 	Files   bool `opt:"files" help:"list every module file that was refused"`
+	Content bool `opt:"contents" help:"list what the dump holds beside memory: auxiliary vector, environment variables, unloaded modules, regions"`
 	Members bool `opt:"members" help:"list every member of the layout with its source"`
 }
 
@@ -23,7 +24,7 @@ func doctorCommand() cli.Command {
 		Name: "doctor", Aliases: []string{"info"}, DumpArg: true,
 		Summary: "describe the dump: what it contains, how it is read, what is missing and what would help",
 		Help: "Attach this output to a report of a problem: it has the container, the system, the builds of the runtimes, the sources of their " +
-			"layouts, the probes and the missing parts, but none of the process's data.",
+			"layouts, the probes and the missing parts, but none of the process's data. Environment variables have names alone, but for the runtime's.",
 		Examples: []cli.Example{{Line: "doctor core.1234", Text: "everything about a dump that does not open as it should"}},
 	}, askDoctor, func(p *report.Page, g *answer.Diagnosis, o *doctorOptions) {
 		processtext.Diagnosis(p, g, processtext.DiagnosisOptions{Probes: o.Probe, Refused: o.Files})
@@ -32,6 +33,9 @@ func doctorCommand() cli.Command {
 
 func askDoctor(c *cli.Context, o *doctorOptions) (*answer.Diagnosis, error) {
 	g := ask.View(c).Diagnose(o.Members)
+	if o.Content {
+		g.Held = ask.View(c).DumpContents()
+	}
 	for i := range g.Parts {
 		g.Parts[i].Costs = costs(&g.Parts[i])
 	}
