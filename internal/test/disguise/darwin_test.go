@@ -30,6 +30,7 @@ var onDarwin = map[string]string{
 	"DescribeRuntimes": "the names of the files",
 	"Images":           "the names of the files, and the assemblies, which no list has",
 	"Summary":          "the file, the system and the name of the process",
+	"GC":               "the name of the library",
 }
 
 // TestDarwinAnswers compares the answers over processes of macOS with those over the dumps of Linux that they are made of.
