@@ -44,7 +44,9 @@ func TestDarwinAnswers(t *testing.T) {
 			require.Empty(t, d.Target().Warnings())
 			but := maps.Clone(onDarwin)
 			if _, ok := c.Target().Exception(); ok {
-				but["Crash"], but["OSThreads"] = "no signal is recorded", "no signal is recorded"
+				for _, name := range []string{"Crash", "OSThreads", "Triage"} {
+					but[name] = "no signal is recorded"
+				}
 			}
 			compare(t, c.Dump, d, but)
 		})
