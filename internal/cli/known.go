@@ -81,7 +81,6 @@ var notThere = map[string]string{
 	"t":           "it needs a live process",
 	"bp":          "it needs a live process",
 	"heap":        "eeheap -gc lists the managed heap",
-	"process":     "doctor describes the process and the dump",
 	"target":      "doctor describes the process and the dump",
 	"up":          "clrstack -a shows each frame with its variables",
 	"down":        "clrstack -a shows each frame with its variables",
