@@ -32,7 +32,7 @@ export interface DiffResult {
 export interface DoctorResult {
   annotations?: Array<CrashAnnotation> | null; arch?: string; command?: string; comment?: string; compressed?: string;
   contents?: Array<DumpContent> | null; distribution?: string; dumpWarnings?: Array<string> | null; file?: string;
-  files?: Array<WantedFile> | null; format?: string; kernelTime?: number; members?: Array<LayoutMember> | null;
+  files?: Array<WantedFile> | null; format?: string; held?: DumpContents; kernelTime?: number; members?: Array<LayoutMember> | null;
   memory?: Array<MemoryCounter> | null; moduleFiles?: Array<ModuleFile> | null; modules?: number; noMemory?: string; os?: string;
   osVersion?: string; parts?: Array<PartDiagnosis> | null; pid?: number; processor?: string; processors?: number;
   runtimes?: Array<RuntimeDiagnosis> | null; size?: number; started?: string; stored?: number; taken?: string; threads?: number;
@@ -188,6 +188,11 @@ export interface DominatorRow {
 
 export interface DumpContent {
   count: number; name: string;
+}
+
+export interface DumpContents {
+  auxv?: Array<AuxEntry> | null; environment?: Array<EnvVariable> | null; regions?: Array<MemoryRegion> | null;
+  unloadedModules?: Array<OldModule> | null;
 }
 
 export interface Evaluation {
@@ -540,6 +545,10 @@ export interface AsyncWork {
   frames: Array<AsyncFrame> | null; reason?: string | null;
 }
 
+export interface AuxEntry {
+  name?: string; tag: number; value: string;
+}
+
 export interface CodePlace {
   build?: string; module: string; offset: string;
 }
@@ -550,6 +559,10 @@ export interface CollectionItem {
 
 export interface Contract {
   gives?: string; implemented: boolean; name: string; version: string;
+}
+
+export interface EnvVariable {
+  name: string; value?: string;
 }
 
 export interface ExceptionParameter {
@@ -611,8 +624,16 @@ export interface Member {
   missing?: string; name: string | null; struct?: Array<Member>; text?: Json; value?: Json;
 }
 
+export interface MemoryRegion {
+  access: string; kind?: string; offset?: number; path?: string; size: number; start: string; stored: number;
+}
+
 export interface Monitor {
   object: string; owner?: Thread; type: string | null; waiters: number; waiting?: Array<Thread> | null;
+}
+
+export interface OldModule {
+  base: string; path: string; size: number;
 }
 
 export interface OperationHolder {

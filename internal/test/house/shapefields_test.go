@@ -683,6 +683,7 @@ var unfit = map[string]string{
 	"sqlpools.clientChannels Microsoft.Data.SqlClient.ConnectionPool.ChannelDbConnectionPool mds6.1": "in this version nothing of it is written yet: it has no fields, and can't be used",
 	"sqlpools.sourcePool Npgsql.ConnectorPool npgsql4.1":                                             "its connections are in two arrays, and it does not count them in fields of their own",
 	"leaks.multicast System.MulticastDelegate net11":                                                 "delegates of Mono",
+	"settings.environmentClass System.Environment net11":                                             "the class of Mono",
 	"locks.threadObject System.Threading.Thread net11":                                               "threads of Mono",
 	"web.pooled System.Net.Http.HttpConnectionBase fx3.1":                                            "the connections themselves have the field, and are asked first",
 	"threadpool.modernQueue System.Threading.ThreadPool 31":                                          "its queue is a static of ThreadPoolGlobals, which has a shape of its own",
