@@ -17,6 +17,7 @@ import (
 	"github.com/sosgo/sosgo/graph/waste"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/stackwalk/memorymap"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -34,6 +35,8 @@ type (
 	LinkOptions = graph.LinkOptions
 	// HandleOptions choose GC handles.
 	HandleOptions = graph.HandleOptions
+	// MemoryOptions choose what Memory lists beside the sums.
+	MemoryOptions = memorymap.Options
 	// ClosureOptions choose the form of what an object keeps alive.
 	ClosureOptions = graph.KeepOptions
 )
@@ -154,6 +157,37 @@ func (v *View) RuntimeHeaps(ctx context.Context) (*answer.RuntimeHeaps, error) {
 		out.NoteAll(h.Warnings())
 		out.GC = h.Overview(nil)
 		return out, nil
+	})
+}
+
+// Memory shows what the memory of the process is for: the GC heap, the runtime's native heaps, images, stacks, malloc and the rest. It needs
+// no runtime, but shows less without one.
+func (v *View) Memory(ctx context.Context, o ...MemoryOptions) (*answer.MemoryMap, error) {
+	return ask(ctx, v, func(q *question) (*answer.MemoryMap, error) {
+		if r := q.dump.file.Report(); r != nil {
+			return nil, q.err
+		}
+		m, err := q.memoryMap()
+		if err != nil {
+			return nil, err
+		}
+		o := option(o)
+		o.Symbols = cmp.Or(o.Symbols, q.dump.Symbols())
+		o.Scan = q.scanning("scanning the heap", o.Scan)
+		return m.Describe(q.ctx, o)
+	})
+}
+
+// memoryMap makes the map of the process's memory, with all runtimes.
+func (v *View) memoryMap() (*memorymap.Map, error) {
+	d := v.of()
+	return d.memory.Get(func() (*memorymap.Map, error) {
+		p := memorymap.Process{Target: d.file, Memory: d.read, Threads: v.Threads}
+		for _, inst := range d.Runtimes() {
+			of := d.viewOf(inst)
+			p.Runtimes = append(p.Runtimes, memorymap.Runtime{Runtime: of.Runtime, Heap: of.Heap})
+		}
+		return memorymap.New(p), nil
 	})
 }
 

@@ -68,6 +68,7 @@ import (
 	"github.com/sosgo/sosgo/internal/lazy"
 	"github.com/sosgo/sosgo/internal/modfiles"
 	"github.com/sosgo/sosgo/internal/workers"
+	"github.com/sosgo/sosgo/stackwalk/memorymap"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -143,6 +144,7 @@ type Dump struct {
 	witness  lazy.Value[[]*dac.Runtime]
 	// stackWords are words on stacks that may be return addresses; see fitReturnAddresses.
 	stackWords lazy.Value[[]target.Addr]
+	memory     lazy.Value[*memorymap.Map]
 
 	mu    sync.Mutex
 	views map[*dac.Instance]*View

@@ -525,7 +525,7 @@ func (v *View) Resolve(ctx context.Context, a target.Addr) *answer.Address {
 }
 
 func (v *View) resolve(ctx context.Context, a target.Addr) *answer.Address {
-	return resolve.Address(ctx, resolve.Process{Target: v.of().file, Runtime: v.Runtime, Heap: v.Heap, Threads: v.Threads}, a)
+	return resolve.Address(ctx, resolve.Process{Target: v.of().file, Runtime: v.Runtime, Heap: v.Heap, Threads: v.Threads, Map: v.memoryMap}, a)
 }
 
 // Resolve returns the Resolve of the default View.

@@ -60,15 +60,30 @@ const (
 // An Address says what an address is. Why no more is known is in the Gaps.
 type Address struct {
 	Gaps
-	Address     target.Addr `json:"address" doc:"that was asked about"`
-	Kind        AddressKind `json:"kind" doc:"what it is known to be"`
-	Start       target.Addr `json:"start,omitempty" doc:"of what it lies in: an object, code, a stack, an image, a region"`
-	Size        uint64      `json:"size,omitempty" doc:"bytes of what it lies in; absent where unknown"`
-	MethodTable target.Addr `json:"methodTable,omitempty" doc:"type of the object"`
-	MethodDesc  target.Addr `json:"methodDesc,omitempty" doc:"method of the code"`
-	Name        Text        `json:"name,omitzero" doc:"of the type, the method or the frame's class; path of the image or the mapped file"`
-	Thread      *Thread     `json:"thread,omitempty" doc:"whose stack it is, or that it is"`
-	Runtime     *int        `json:"runtime,omitempty" doc:"number of the runtime that it belongs to, where that is another one than was asked"`
+	Address     target.Addr    `json:"address" doc:"that was asked about"`
+	Kind        AddressKind    `json:"kind" doc:"what it is known to be"`
+	Start       target.Addr    `json:"start,omitempty" doc:"of what it lies in: an object, code, a stack, an image, a region"`
+	Size        uint64         `json:"size,omitempty" doc:"bytes of what it lies in; absent where unknown"`
+	MethodTable target.Addr    `json:"methodTable,omitempty" doc:"type of the object"`
+	MethodDesc  target.Addr    `json:"methodDesc,omitempty" doc:"method of the code"`
+	Name        Text           `json:"name,omitzero" doc:"of the type, the method or the frame's class; path of the image or the mapped file"`
+	Thread      *Thread        `json:"thread,omitempty" doc:"whose stack it is, or that it is"`
+	Runtime     *int           `json:"runtime,omitempty" doc:"number of the runtime that it belongs to, where that is another one than was asked"`
+	Memory      *AddressMemory `json:"memory,omitempty" doc:"what the memory is for, if nothing more specific is known"`
+}
+
+// AddressMemory is what the memory at an address is for; see MemoryMap.
+type AddressMemory struct {
+	Kind   MemoryKind   `json:"kind" doc:"as the command memory has it"`
+	Detail string       `json:"detail,omitempty" doc:"the kind of loader heap or code heap"`
+	Block  *NativeBlock `json:"block,omitempty" doc:"the block of malloc that holds the address"`
+}
+
+// A NativeBlock is a block of malloc.
+type NativeBlock struct {
+	Address target.Addr `json:"address" doc:"as malloc returned it"`
+	Size    uint64      `json:"size" doc:"bytes, with malloc's header of 16 bytes before the address"`
+	State   string      `json:"state" doc:"\"in use\", \"free\", \"cached\" for a free block that is kept for a thread or a size, \"top\" for the unused end of an arena"`
 }
 
 // Nameless reports whether nothing of a runtime's was found at the address: it is memory, or an image, or nothing.

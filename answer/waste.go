@@ -79,11 +79,24 @@ type WasteHolder struct {
 
 // FreeSpace are the free blocks of a generation.
 type FreeSpace struct {
-	Generation string `json:"generation" doc:"\"0\", \"1\", \"2\", \"large\", \"pinned\" or \"frozen\""`
-	Objects    uint64 `json:"objects" doc:"bytes of objects"`
-	Free       uint64 `json:"free" doc:"bytes of free blocks"`
-	Blocks     uint64 `json:"blocks" doc:"number of free blocks"`
-	Largest    uint64 `json:"largest" doc:"bytes of the largest one"`
+	Generation string    `json:"generation" doc:"\"0\", \"1\", \"2\", \"large\", \"pinned\" or \"frozen\""`
+	Objects    uint64    `json:"objects" doc:"bytes of objects"`
+	Free       uint64    `json:"free" doc:"bytes of free blocks"`
+	Share      float64   `json:"share" doc:"percent of both that are free"`
+	Blocks     uint64    `json:"blocks" doc:"number of free blocks"`
+	Largest    uint64    `json:"largest" doc:"bytes of the largest one"`
+	Pins       []FreePin `json:"pins,omitempty" doc:"objects that handles pin directly before or behind free blocks, those with the most bytes first"`
+	MorePins   int       `json:"morePins,omitempty" doc:"rows of pins that are not listed"`
+}
+
+// FreePin are objects beside free blocks that handles pin.
+type FreePin struct {
+	Handle  string      `json:"handle" doc:"type of the handles, \"Pinned\" or \"AsyncPinned\""`
+	Type    Text        `json:"type" doc:"type of the objects"`
+	Handles uint64      `json:"handles" doc:"number of handles"`
+	Objects uint64      `json:"objects" doc:"number of objects"`
+	Size    uint64      `json:"size" doc:"bytes of the objects"`
+	Example target.Addr `json:"example" doc:"one of the objects"`
 }
 
 // An UnknownCollection is a type whose name says that it is a collection, and whose fields are not known.

@@ -55,6 +55,7 @@ var goldenLines = map[string][]string{
 	"ephtoloh":         {"ephtoloh"},
 	"gc":               {"gc"},
 	"heapmap":          {"heapmap", "heapmap -blocks -live -cell 16k"},
+	"memory":           {"memory", "memory -malloc -top 5"},
 	"waste":            {"waste -top 3", "waste -kind strings -min 100"},
 	"diff":             {"diff -top 5 testdata/dumps/net8-zoo/net8-zoo.dmp.zst", "diff -paths -growing -top 2 testdata/dumps/net8-zoo/net8-zoo.dmp.zst testdata/dumps/net9-zoo/net9-zoo.dmp.zst"},
 	"listnearobj":      {"listnearobj {root.Dog}"},

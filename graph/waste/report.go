@@ -78,7 +78,9 @@ func (f *finder) report(ctx context.Context) error {
 	}
 	slices.SortStableFunc(a.Kinds, func(x, y answer.WasteKind) int { return cmp.Compare(y.Wasted, x.Wasted) })
 	a.Share = share(a.Wasted, a.Size)
-	f.reportFree()
+	if err := f.reportFree(ctx); err != nil {
+		return err
+	}
 	f.reportUnknown()
 	return nil
 }
@@ -268,14 +270,6 @@ func (f *finder) holderName(at *place) answer.Text {
 		field = fmt.Sprintf("+%#x", at.offset)
 	}
 	return answer.Text{S: name + "." + field}
-}
-
-func (f *finder) reportFree() {
-	for g := range f.counts.free {
-		if t := &f.counts.free[g]; t.blocks > 0 {
-			f.a.Free = append(f.a.Free, answer.FreeSpace{Generation: heap.Generation(g).String(), Objects: t.objects, Free: t.free, Blocks: t.blocks, Largest: t.largest})
-		}
-	}
 }
 
 // unknownCollections reports whether there are objects that may be collections: their types have no readable name or an unknown layout.

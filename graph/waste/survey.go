@@ -84,6 +84,7 @@ type survey struct {
 	win           *target.Window
 	marked        marker // possibly wasteful objects with holders to find
 	owned         marker // arrays of collections
+	freeEnds      marker // where free blocks end
 	strings       *heap.ContentHasher
 	boxes         *heap.ContentHasher
 	found         []finding // by address
@@ -92,7 +93,7 @@ type survey struct {
 
 func newSurvey(f *finder) *survey {
 	return &survey{Counter: heap.NewCounter(f.h, nil), f: f, planner: planner{plans: f.plans}, win: target.NewWindow(f.h.Runtime().Memory()),
-		marked: marker{m: f.marked}, owned: marker{m: f.owned}, strings: f.h.NewContentHasher(), boxes: f.h.NewContentHasher()}
+		marked: marker{m: f.marked}, owned: marker{m: f.owned}, freeEnds: marker{m: f.freeEnds}, strings: f.h.NewContentHasher(), boxes: f.h.NewContentHasher()}
 }
 
 // Reset discards everything except marks, which only select objects for another look.
@@ -117,6 +118,7 @@ func (s *survey) Objects(seg *heap.Segment, batch []heap.Object) {
 		t := &s.free[g]
 		if o.Free {
 			t.blocks, t.free, t.largest = t.blocks+1, t.free+o.Size, max(t.largest, o.Size)
+			s.freeEnds.set(o.Next())
 			continue
 		}
 		t.objects += o.Size

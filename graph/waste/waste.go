@@ -47,7 +47,7 @@ type Local struct {
 // Find looks for waste among all objects of h; r describes their types. It scans the heap twice. The answer records the
 // parts that could not be examined.
 func Find(ctx context.Context, h *heap.Heap, r *objects.Reader, o Options) (*answer.Waste, error) {
-	f := &finder{h: h, o: o, want: wanted(o.Kinds), plans: newPlans(r), marked: newMarks(), owned: newMarks()}
+	f := &finder{h: h, o: o, want: wanted(o.Kinds), plans: newPlans(r), marked: newMarks(), owned: newMarks(), freeEnds: newMarks()}
 	defer f.free()
 	if err := f.survey(ctx); err != nil {
 		return nil, err
@@ -70,6 +70,7 @@ type finder struct {
 	plans *plans
 
 	marked, owned  *marks
+	freeEnds       *marks // the addresses behind free blocks
 	strings, boxes *heap.Contents
 	found          []finding // by address
 	beyond         uint64    // findings without room

@@ -90,21 +90,22 @@ var spellings = []spelling{
 	{"!threads ARGS...", "clrthreads ARGS..."}, {".threads ARGS...", "threads ARGS..."}, {".thread", "threads"}, {".thread ID", "setthread ID"},
 	{".frame REST...", "clrstack -a"}, {"dv REST...", "clrstack -a"},
 	{"lm m NAME", "modules -name NAME"}, {"lm v m NAME", "modules -v -name NAME"}, {"lmvm NAME", "modules -v -name NAME"}, {"lmv", "modules -v"},
-	{"lmf", "modules"}, {"lmm NAME", "modules -name NAME"}, {"maddress ARGS...", "modules ARGS..."}, {"vertarget", "eeversion"},
+	{"lmf", "modules"}, {"lmm NAME", "modules -name NAME"}, {"maddress REST...", "memory -list"}, {"vertarget", "eeversion"},
 	{"x NAME", "name2ee NAME"}, {"dx ARGS...", "eval ARGS..."}, {"?? ARGS...", "eval ARGS..."},
 	{"dt TYPE ADDRESS", "dumpobj ADDRESS"}, {"dt NAME", "name2ee *!NAME"}, {"dps ARGS...", "dp ARGS..."}, {"dpp ARGS...", "dp ARGS..."}, {"dqs ARGS...", "dp ARGS..."},
-	{"uf ADDRESS", "clru ADDRESS"}, {"!u ARGS...", "clru ARGS..."}, {"!address ADDRESS", "ln ADDRESS"}, {"address ADDRESS", "ln ADDRESS"},
+	{"uf ADDRESS", "clru ADDRESS"}, {"!u ARGS...", "clru ARGS..."}, {"!address -summary REST...", "memory"}, {"address -summary REST...", "memory"}, {"!address", "memory -list"}, {"address", "memory -list"},
+	{"!address ADDRESS", "ln ADDRESS"}, {"address ADDRESS", "ln ADDRESS"},
 	{"!peb", "doctor"}, {"!teb", "threads -v"}, {"!handle REST...", "gchandles -stat"}, {".cls", "cls"},
 	{"!dlk", "locks"}, {"dlk", "locks"}, {"!runaway", "clrthreads -stacks"},
 	// gdb.
 	{"bt full REST...", "clrstack -a -f"}, {"bt all", "clrstack -f -all"}, {"bt COUNT", "clrstack -f -c COUNT"}, {"bt", "clrstack -f"}, {"where", "clrstack -f"}, {"backtrace", "clrstack -f"},
 	{"info threads", "threads"}, {"info registers ARGS...", "registers ARGS..."}, {"info reg ARGS...", "registers ARGS..."}, {"info sharedlibrary REST...", "modules"},
-	{"info proc REST...", "doctor"}, {"info symbol ADDRESS", "ln ADDRESS"}, {"info locals", "clrstack -a"}, {"info args", "clrstack -p"},
+	{"info proc mappings REST...", "memory -list"}, {"info proc REST...", "doctor"}, {"info symbol ADDRESS", "ln ADDRESS"}, {"info locals", "clrstack -a"}, {"info args", "clrstack -p"},
 	{"thread apply all bt REST...", "clrstack -f -all"}, {"thread apply all where", "clrstack -f -all"}, {"p ARGS...", "eval ARGS..."}, {"print ARGS...", "eval ARGS..."},
 	// LLDB.
 	{"thread list", "threads"}, {"thread backtrace all", "clrstack -f -all"}, {"thread backtrace", "clrstack -f"}, {"thread select ID", "setthread ID"},
 	{"thread", "threads"}, {"thread ID", "setthread ID"}, {"image list REST...", "modules"}, {"image lookup -a ADDRESS", "ln ADDRESS"},
-	{"register read ARGS...", "registers ARGS..."}, {"memory read ADDRESS ARGS...", "d ADDRESS ARGS..."}, {"frame variable REST...", "clrstack -a"}, {"po ADDRESS", "dumpobj ADDRESS"},
+	{"register read ARGS...", "registers ARGS..."}, {"memory read ADDRESS ARGS...", "d ADDRESS ARGS..."}, {"memory region --all", "memory -list"}, {"memory region ADDRESS", "ln ADDRESS"}, {"frame variable REST...", "clrstack -a"}, {"po ADDRESS", "dumpobj ADDRESS"},
 	// The shell.
 	{"clear", "cls"},
 }

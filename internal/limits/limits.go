@@ -141,6 +141,7 @@ const (
 	GCHeaps          = 1024
 	Generations      = 16
 	Segments         = 1_000_000
+	CardTables       = 64   // of one heap: the one in use, and those that collections still use
 	BadSegments      = 64   // of one list that are none
 	GenerationSize   = 4096 // bytes of one entry of the generation table
 	ArrayRank        = 32
@@ -169,6 +170,16 @@ const (
 	MissingElements = 4096 // of an array, one behind the other, that are shown as missing each
 
 	FinalizerQueueBytes = 8 << 30
+)
+
+// The native heaps of malloc.
+const (
+	MallocArenas    = 1 << 16
+	MallocHeaps     = 1 << 16 // of one arena, 64 MB each
+	MallocMapped    = 1 << 20 // chunks with mappings of their own
+	MallocCached    = 1 << 24 // free chunks in caches
+	MallocCacheList = 1 << 16 // free chunks of one size in the cache of a thread
+	MallocOwners    = 1 << 20 // different first words of chunks
 )
 
 // Stacks.

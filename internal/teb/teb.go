@@ -11,6 +11,7 @@ import (
 // Offsets in the block. NT_TIB begins with three pointers: ExceptionList, StackBase and StackLimit. Those after it are of 64-bit processes.
 const (
 	processEnvironmentBlock = 0x60   // TEB.ProcessEnvironmentBlock
+	deallocationStack       = 0x1478 // TEB.DeallocationStack
 	reservedForOle          = 0x1758 // TEB.ReservedForOle
 	oleFlags                = 0x14   // SOleTlsData.dwFlags: two pointers and the apartment id come first
 )
@@ -38,6 +39,15 @@ func Stack(mem target.Memory, a target.Addr, arch target.Arch) (target.Range, er
 		return target.Range{Start: target.Addr(le.Uint32(b[8:])), End: target.Addr(le.Uint32(b[4:]))}, nil
 	}
 	return target.Range{Start: target.Addr(le.Uint64(b[16:])), End: target.Addr(le.Uint64(b[8:]))}, nil
+}
+
+// Reserved returns where the addresses begin that are reserved for the stack of a thread of a 64-bit process. StackLimit is where the
+// committed ones begin.
+func Reserved(mem target.Memory, a target.Addr, arch target.Arch) (target.Addr, error) {
+	if a == 0 || arch.PointerSize() == 4 {
+		return 0, target.ErrNotInDump
+	}
+	return target.Pointer(mem, a+deallocationStack)
 }
 
 // PEB returns the address of the process environment block of a 64-bit process.

@@ -16,6 +16,7 @@ import (
 	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/absent"
+	"github.com/sosgo/sosgo/stackwalk/memorymap"
 	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
 )
@@ -26,13 +27,14 @@ type Process struct {
 	Runtime func() (*dac.Runtime, error)
 	Heap    func() (*heap.Heap, error)
 	Threads func() ([]threads.Thread, error)
+	Map     func() (*memorymap.Map, error) // what memory is for that nothing else is known about; may be nil
 }
 
 // Address describes a. It walks the objects of one heap segment from the last known place before a, and the explicit
 // frames of one thread. If ctx ends, its error is the answer's Failure.
 func Address(ctx context.Context, p Process, a target.Addr) *answer.Address {
 	ctx, p.Target = absent.Context(ctx), absent.Process(p.Target)
-	p.Runtime, p.Heap, p.Threads = absent.Func(p.Runtime), absent.Func(p.Heap), absent.Func(p.Threads)
+	p.Runtime, p.Heap, p.Threads, p.Map = absent.Func(p.Runtime), absent.Func(p.Heap), absent.Func(p.Threads), absent.Func(p.Map)
 	r := &resolver{Address: &answer.Address{Address: a, Kind: answer.AddressUnknown}, p: &p}
 	rt, err := p.Runtime()
 	r.Note(err)
@@ -45,7 +47,7 @@ func Address(ctx context.Context, p Process, a target.Addr) *answer.Address {
 			return r.Address
 		}
 	}
-	r.memory()
+	r.memory(ctx)
 	return r.Address
 }
 
@@ -264,7 +266,7 @@ func (r *resolver) fieldDesc(rt *dac.Runtime) bool {
 }
 
 // memory searches for the image or the region that contains the address.
-func (r *resolver) memory() {
+func (r *resolver) memory(ctx context.Context) {
 	if m := target.ModuleAt(r.p.Target.Modules(), r.at()); m != nil {
 		r.Kind, r.Start, r.Size, r.Name = answer.AddressModule, m.Base, m.Size, answer.Text{S: m.Path}
 		return
@@ -280,6 +282,12 @@ func (r *resolver) memory() {
 		r.Kind = answer.AddressMapped
 		if region.Kind == "free" {
 			r.Kind = answer.AddressUnmapped
+			return
+		}
+		if m, err := r.p.Map(); err == nil {
+			if is, ok := m.At(ctx, r.at()); ok {
+				r.Memory = &is
+			}
 		}
 		return
 	}

@@ -239,7 +239,8 @@ export interface Frame {
 }
 
 export interface FreeSpace {
-  blocks: number; free: number; generation: string; largest: number; objects: number;
+  blocks: number; free: number; generation: string; largest: number; morePins?: number; objects: number; pins?: Array<FreePin> | null;
+  share: number;
 }
 
 export interface GCHeap {
@@ -571,6 +572,10 @@ export interface ExceptionParameter {
 
 export interface Export {
   address?: string; error?: string; name: string;
+}
+
+export interface FreePin {
+  example: string; handle: string; handles: number; objects: number; size: number; type: string | null;
 }
 
 export interface GCRoot {

@@ -224,13 +224,26 @@ func Describe(a *answer.Address) string {
 	case words != "":
 		return words
 	case a.Kind == answer.AddressMapped && a.Name.S != "":
-		return "is in a mapping of " + a.Name.S
+		return "is in a mapping of " + a.Name.S + memoryWords(a.Memory)
 	case a.Kind == answer.AddressMapped:
-		return "is in memory of the process"
+		return "is in memory of the process" + memoryWords(a.Memory)
 	case a.Kind == answer.AddressUnmapped:
 		return "is not mapped"
 	}
 	return "is unknown"
+}
+
+// memoryWords returns what memory is for, empty where no more is known than that it is mapped.
+func memoryWords(m *answer.AddressMemory) string {
+	switch {
+	case m == nil || m.Kind == answer.MemoryUnknown || m.Kind == answer.MemoryFile:
+		return ""
+	case m.Block != nil:
+		return fmt.Sprintf(": %s, in the block of %d bytes at %x (%s)", m.Kind, m.Block.Size, uint64(m.Block.Address), m.Block.State)
+	case m.Detail != "":
+		return fmt.Sprintf(": %s (%s)", m.Kind, m.Detail)
+	}
+	return ": " + string(m.Kind)
 }
 
 // kindWords returns what an address is, empty where nothing is known.

@@ -16,6 +16,7 @@ func Commands() []cli.Command {
 		pathToCommand(),
 		ephRefsCommand(),
 		ephToLOHCommand(),
+		memoryCommand(),
 		heapMapCommand(),
 		wasteCommand(),
 		diffCommand(),

@@ -130,14 +130,24 @@ func wasteTypes(p *report.Page, k *answer.WasteKind) {
 }
 
 func freeSpaces(p *report.Page, list []answer.FreeSpace) {
-	var rows [][]string
+	var rows, pins [][]string
+	more := uint64(0)
 	for i := range list {
 		f := &list[i]
 		rows = append(rows, []string{f.Generation, report.Size(f.Free), share(f.Free, f.Free+f.Objects), report.Commas(f.Blocks), report.Size(f.Largest)})
+		for j := range f.Pins {
+			n := &f.Pins[j]
+			pins = append(pins, []string{f.Generation, report.Commas(n.Objects), report.Size(n.Size), report.Commas(n.Handles) + " " + n.Handle, report.Hex12(n.Example), n.Type.String()})
+		}
+		more += uint64(f.MorePins)
 	}
 	if len(rows) > 0 {
 		p.Print("\nFree blocks between objects, by generation:\n\n")
 		p.Fail(report.Summary(p, []string{"Gen", "Free", "Share", "Blocks", "Largest"}, rows))
+	}
+	if len(pins) > 0 {
+		p.Print("\nObjects beside free blocks that handles pin:\n")
+		wasteRows(p, []string{"Gen", "Objects", "Size", "Handles", "Example", "Type"}, pins, more)
 	}
 }
 

@@ -1,0 +1,483 @@
+package malloc
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sosgo/sosgo/internal/absent"
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/target"
+)
+
+// An Allocator is glibc's malloc in a process. It is immutable and safe for concurrent use.
+type Allocator struct {
+	Library string   // path of the C library
+	Others  []string // paths of other allocators in the process, whose memory is not read
+	Arenas  []Arena  // the main arena first, then those of threads by address
+	// Mapped is what malloc itself counts of the chunks with mappings of their own. It is nil if its counters are not in the dump.
+	Mapped *Mapped
+	// Missing are the reasons for which arenas, or lists of free chunks, are left out.
+	Missing []error
+
+	t      target.Target
+	mem    target.Memory
+	l      *layout
+	caches caches
+}
+
+// Mapped counts chunks that have mappings of their own.
+type Mapped struct {
+	Chunks uint64
+	Bytes  uint64 // of their mappings
+}
+
+// An Arena is a heap of malloc that threads share.
+type Arena struct {
+	Addr    target.Addr // of the malloc_state; 0 where it is not in the dump, and the arena is known by its chunks
+	Main    bool
+	Heaps   []Heap // by address
+	Threads uint64 // threads that allocate from the arena, if Addr is not 0
+	System  uint64 // bytes that the arena has from the operating system, if Addr is not 0
+
+	state stateForm
+	top   target.Addr
+	flags uint32
+}
+
+// A Heap is a contiguous part of an arena.
+type Heap struct {
+	Range  target.Range
+	Space  target.Range // the addresses that the heap may grow into, Range included
+	Chunks target.Addr  // where the first chunk is
+	Top    target.Addr  // the chunk behind all others that are in use or free, 0 if the heap has none
+}
+
+// Open finds the arenas of glibc's malloc in a process with the memory mem. The error is target.ErrUnsupported for a process without glibc, and target.ErrNotInDump if no
+// arena is in the dump.
+func Open(t target.Target, mem target.Memory) (*Allocator, error) {
+	t, mem = absent.Process(t), absent.Memory(mem)
+	if t.Platform().Arch.PointerSize() != word {
+		return nil, target.Unsupportedf("malloc of a process of 32 bits")
+	}
+	a := &Allocator{t: t, mem: mem, l: glibc()}
+	library, err := a.findLibrary()
+	if err != nil {
+		return nil, err
+	}
+	a.Library = library.Path
+	f := finder{Allocator: a, win: target.NewWindow(mem), library: library}
+	f.readRegions()
+	f.find()
+	if len(a.Arenas) == 0 {
+		return nil, fmt.Errorf("arenas of %s: %w", target.BaseName(a.Library), target.ErrNotInDump)
+	}
+	return a, nil
+}
+
+// findLibrary returns glibc among the modules.
+func (a *Allocator) findLibrary() (*target.Module, error) {
+	var library *target.Module
+	modules := a.t.Modules()
+	for i := range modules {
+		m := &modules[i]
+		name := target.BaseName(m.Path)
+		switch {
+		case name == "libc.so.6" || strings.HasPrefix(name, "libc-2.") && strings.HasSuffix(name, ".so"):
+			if library == nil {
+				library = m
+			}
+		case strings.HasPrefix(name, "ld-musl") || strings.HasPrefix(name, "libc.musl"):
+			return nil, target.Unsupportedf("the C library is %s, whose malloc is not read", name)
+		case strings.HasPrefix(name, "libjemalloc") || strings.HasPrefix(name, "libtcmalloc") || strings.HasPrefix(name, "libmimalloc"):
+			a.Others = append(a.Others, m.Path)
+		}
+	}
+	if library == nil {
+		return nil, target.Unsupportedf("no glibc among the modules of the process; other allocators, such as the heaps of Windows, are not read")
+	}
+	return library, nil
+}
+
+// A finder finds arenas.
+type finder struct {
+	*Allocator
+	win     *target.Window
+	library *target.Module
+	private []target.Range // writable memory of no file, by address, neighbors joined
+	data    []target.Range // writable memory of the library
+}
+
+func (f *finder) readRegions() {
+	for r := range f.t.Regions() {
+		of := target.Range{Start: r.Start, End: r.Start + target.Addr(r.Size)}
+		switch {
+		case r.Prot&target.ProtWrite == 0 && r.Kind != "":
+		case r.Path == "" && r.Kind != "image" && r.Kind != "free":
+			if n := len(f.private); n > 0 && f.private[n-1].End == of.Start {
+				f.private[n-1].End = of.End
+			} else {
+				f.private = append(f.private, of)
+			}
+		case r.Path == f.library.Path:
+			f.data = append(f.data, of)
+		}
+	}
+}
+
+// region returns the writable private range that holds a, empty for none.
+func (f *finder) region(a target.Addr) target.Range {
+	i, found := slices.BinarySearchFunc(f.private, a, func(r target.Range, a target.Addr) int {
+		switch {
+		case r.End <= a:
+			return -1
+		case r.Start > a:
+			return 1
+		}
+		return 0
+	})
+	if !found {
+		return target.Range{}
+	}
+	return f.private[i]
+}
+
+func (f *finder) miss(format string, args ...any) {
+	f.Missing = append(f.Missing, fmt.Errorf(format, args...))
+}
+
+// find reads the ring of arenas that begins with the main one. Where the dump lacks that, it looks for arenas at the places that threads'
+// heaps have.
+func (f *finder) find() {
+	at, form, ok := f.mainArena()
+	if !ok {
+		f.scanHeaps()
+		known := ""
+		if f.breakHeap() {
+			known = "; the arena is known by its chunks"
+		}
+		f.miss("variables of malloc in %s: %w%s", target.BaseName(f.Library), target.ErrNotInDump, known)
+		return
+	}
+	seen := map[target.Addr]bool{}
+	for next := at; ; {
+		if seen[next] || len(seen) >= limits.MallocArenas {
+			f.miss("malloc's list of arenas: %w", target.Corruptf("it does not come back to the main arena"))
+			break
+		}
+		seen[next] = true
+		arena, err := f.readArena(next, form, next == at)
+		if err != nil {
+			f.miss("malloc arena %v: %w", next, err)
+		} else {
+			f.Arenas = append(f.Arenas, *arena)
+		}
+		if next, err = target.Pointer(f.mem, next+form.Next); err != nil {
+			f.miss("malloc's list of arenas: %w", err)
+			break
+		}
+		if next == at {
+			break
+		}
+	}
+	f.sort()
+}
+
+func (f *finder) sort() {
+	slices.SortStableFunc(f.Arenas, func(a, b Arena) int {
+		switch {
+		case a.Main != b.Main && a.Main, a.Main == b.Main && a.Addr < b.Addr:
+			return -1
+		case a.Main == b.Main && a.Addr == b.Addr:
+			return 0
+		}
+		return 1
+	})
+}
+
+// mainArena finds the main arena in the library's data: its symbol is in no file that is installed. The forms of versions have the bins at the
+// same distance from the link to the next arena, so that bins alone prove none: the ring of arenas has to lead back.
+func (f *finder) mainArena() (at target.Addr, form stateForm, ok bool) {
+	best := 0
+	for _, r := range f.data {
+		for i := range f.l.States {
+			s := &f.l.States[i]
+			for a := r.Start; a+s.Bytes <= r.End; a += word {
+				if !f.isArena(a, s) {
+					continue
+				}
+				if proof := f.ring(a, s); proof > best {
+					at, form, best = a, *s, proof
+				}
+				if best == ringClosed {
+					return at, form, true
+				}
+			}
+		}
+	}
+	return at, form, best > 0
+}
+
+// How far a ring of arenas is known.
+const (
+	ringUnread = 1 + iota
+	ringBegun  // the next arena has the form, too
+	ringClosed // it leads back
+)
+
+// ring follows the ring of arenas from the main arena at a.
+func (f *finder) ring(a target.Addr, form *stateForm) int {
+	proof := ringUnread
+	at := a
+	for range limits.MallocArenas {
+		next, err := target.Pointer(f.mem, at+form.Next)
+		switch {
+		case err != nil:
+			return proof
+		case next == a:
+			return ringClosed
+		case !f.isArena(next, form):
+			return proof
+		}
+		at, proof = next, ringBegun
+	}
+	return proof
+}
+
+// isArena reports whether the bins of a malloc_state are at a: at least one is empty, which refers to itself, and the first and last chunk
+// of each full one refer back to it.
+func (f *finder) isArena(a target.Addr, form *stateForm) bool {
+	// The unsorted bin and its neighbor decide nearly always.
+	b, err := f.win.Bytes(a+form.Bins, 2*word*f.l.Bins)
+	if err != nil {
+		return false
+	}
+	empty := 0
+	type link struct{ bin, first, last target.Addr }
+	var full []link
+	for i := range f.l.Bins {
+		bin := a + form.Bins + target.Addr(2*word*i) - headerSize // as if it were a chunk
+		first, last := pointer(b[2*word*i:]), pointer(b[2*word*i+word:])
+		switch {
+		case first == bin && last == bin:
+			empty++
+		case first == bin || last == bin || first == 0 || last == 0 || (first|last)%alignment != 0:
+			return false
+		default:
+			full = append(full, link{bin, first, last})
+		}
+	}
+	if empty == 0 {
+		return false
+	}
+	for _, l := range full {
+		back, err := target.Pointer(f.mem, l.first+headerSize+word)
+		forward, lastErr := target.Pointer(f.mem, l.last+headerSize)
+		if err != nil || lastErr != nil || back != l.bin || forward != l.bin {
+			return false
+		}
+	}
+	return true
+}
+
+func pointer(b []byte) target.Addr { return target.Addr(binary.LittleEndian.Uint64(b)) }
+
+// readArena reads the arena at a, which the list of arenas names.
+func (f *finder) readArena(a target.Addr, form stateForm, isMain bool) (*Arena, error) {
+	if !f.isArena(a, &form) {
+		if !target.Available(f.mem, a, int(form.Bytes)) {
+			return nil, target.ErrNotInDump
+		}
+		return nil, target.Corruptf("its bins are not those of an arena")
+	}
+	b, err := target.Bytes(f.mem, a, int(form.Bytes))
+	if err != nil {
+		return nil, err
+	}
+	arena := &Arena{Addr: a, Main: isMain, state: form, top: pointer(b[form.Top:]), flags: binary.LittleEndian.Uint32(b[form.Flags:]),
+		Threads: binary.LittleEndian.Uint64(b[form.Threads:]), System: binary.LittleEndian.Uint64(b[form.SystemMemory:])}
+	if isMain {
+		return arena, f.mainHeaps(arena)
+	}
+	return arena, f.threadHeaps(arena)
+}
+
+// mainHeaps finds the memory of the main arena: up to the chunk top, from the program break as it was at first.
+func (f *finder) mainHeaps(a *Arena) error {
+	if a.top == a.Addr+a.state.Bins-headerSize {
+		return nil // the unsorted bin: nothing was allocated yet
+	}
+	size, err := target.Uint64(f.mem, a.top+word)
+	if err != nil {
+		return fmt.Errorf("chunk at the top: %w", err)
+	}
+	end := a.top + target.Addr(size&^chunkFlags)
+	region := f.region(a.top)
+	if end <= a.top || end > region.End {
+		return target.Corruptf("the chunk at the top has %d bytes at %v", size&^chunkFlags, a.top)
+	}
+	start, proved := f.parameters(a, end)
+	if !proved {
+		start = region.Start
+	}
+	r := target.Range{Start: start, End: end}
+	a.Heaps = []Heap{{Range: r, Space: r, Chunks: alignUp(start), Top: a.top}}
+	if got := uint64(end - start); got < a.System {
+		f.miss("malloc's main arena has %d bytes outside of %v-%v: %w", a.System-got, start, end, target.Unsupportedf("its further mappings are not listed"))
+	}
+	return nil
+}
+
+// parameters finds malloc's parameters in the library's data, with the first program break: the main arena ends as many bytes behind it as
+// it has from the system. A main arena that is not contiguous proves none.
+func (f *finder) parameters(a *Arena, end target.Addr) (start target.Addr, ok bool) {
+	if a.System > uint64(end) || a.flags&stateNotContiguous != 0 {
+		return 0, false
+	}
+	base := end - target.Addr(a.System)
+	try := func(at target.Addr, form *parameterForm) bool {
+		b, err := f.win.Bytes(at, int(form.Bytes))
+		if err != nil {
+			return false
+		}
+		n, most := binary.LittleEndian.Uint32(b[form.Mappings:]), binary.LittleEndian.Uint32(b[form.MappingsMax:])
+		bytes := binary.LittleEndian.Uint64(b[form.MappedMemory:])
+		if pointer(b[form.BreakBase:]) != base || n > most || bytes%pageSize != 0 || (n == 0) != (bytes == 0) || uint64(n)*pageSize > bytes {
+			return false
+		}
+		f.Mapped = &Mapped{Chunks: uint64(n), Bytes: bytes}
+		return true
+	}
+	for _, r := range f.data {
+		for _, form := range f.l.Parameters {
+			for at := r.Start; at+form.Bytes <= r.End; at += word {
+				if try(at, &form) {
+					return base, true
+				}
+			}
+		}
+	}
+	return 0, false
+}
+
+// threadHeaps reads the heaps of a thread's arena, from the one with its top back to the one with the arena itself.
+func (f *finder) threadHeaps(a *Arena) error {
+	align := target.Addr(f.l.HeapAlignment)
+	for _, form := range f.l.Heaps {
+		first := a.Addr &^ (align - 1)
+		if first+form.Bytes != a.Addr {
+			continue // heap_info has another size in this version
+		}
+		for at := a.top &^ (align - 1); ; {
+			if len(a.Heaps) >= limits.MallocHeaps {
+				return target.Corruptf("list of its heaps has no end")
+			}
+			b, err := target.Bytes(f.mem, at, int(form.Bytes))
+			if err != nil {
+				return fmt.Errorf("heap %v: %w", at, err)
+			}
+			of, previous, size := pointer(b[form.Arena:]), pointer(b[form.Previous:]), binary.LittleEndian.Uint64(b[form.Size:])
+			if of != a.Addr || size > f.l.HeapAlignment || size < uint64(form.Bytes) {
+				return target.Corruptf("heap %v of arena %v has %d bytes", at, of, size)
+			}
+			h := Heap{Range: target.Range{Start: at, End: at + target.Addr(size)}, Chunks: alignUp(at + form.Bytes)}
+			h.Space = target.Range{Start: at, End: at + align}
+			if at == first {
+				h.Chunks = alignUp(a.Addr + a.state.Bytes)
+			}
+			if h.Range.Contains(a.top) {
+				h.Top = a.top
+			}
+			if slices.ContainsFunc(a.Heaps, func(o Heap) bool { return o.Range.Start == at }) {
+				return target.Corruptf("list of its heaps leads back to %v", at)
+			}
+			a.Heaps = append(a.Heaps, h)
+			if at == first {
+				break
+			}
+			at = previous
+		}
+		if a.Heaps[0].Top == 0 {
+			return target.Corruptf("the chunk at the top, %v, is in none of its heaps", a.top)
+		}
+		slices.SortFunc(a.Heaps, func(x, y Heap) int {
+			if x.Range.Start < y.Range.Start {
+				return -1
+			}
+			return 1
+		})
+		return nil
+	}
+	return target.Corruptf("it is not at the start of a heap")
+}
+
+// scanHeaps looks for the arenas of threads where their first heaps may be.
+func (f *finder) scanHeaps() {
+	align := target.Addr(f.l.HeapAlignment)
+	for _, r := range f.private {
+		for at := (r.Start + align - 1) &^ (align - 1); at < r.End && at >= r.Start; at += align {
+			if !target.Available(f.mem, at, pageSize) {
+				continue
+			}
+			for _, form := range f.l.Heaps {
+				a, err := target.Pointer(f.mem, at+form.Arena)
+				if err != nil || a != at+form.Bytes || len(f.Arenas) >= limits.MallocArenas {
+					continue
+				}
+				for _, state := range f.l.States {
+					if arena, err := f.readArena(a, state, false); err == nil {
+						f.Arenas = append(f.Arenas, *arena)
+						break
+					} else if f.isArena(a, &state) {
+						f.miss("malloc arena %v: %w", a, err)
+						break
+					}
+				}
+			}
+		}
+	}
+}
+
+// breakHeap looks for the memory of the main arena without its malloc_state: the first chunk is the cache of the first thread, and the
+// chunks fill the only such range exactly. It reports whether it found it.
+func (f *finder) breakHeap() bool {
+	var found []Heap
+	for _, r := range f.private {
+		size, err := target.Uint64(f.mem, r.Start+word)
+		if err != nil || size&chunkFlags != flagPreviousInUse {
+			continue
+		}
+		isCache := slices.ContainsFunc(f.l.Caches, func(c cacheForm) bool { return chunkOf(c.Bytes) == size&^chunkFlags })
+		if !isCache {
+			continue
+		}
+		h := Heap{Range: r, Space: r, Chunks: r.Start}
+		if top, ok := f.endsExactly(&h); ok {
+			h.Top = top
+			found = append(found, h)
+		}
+	}
+	if len(found) != 1 {
+		return false
+	}
+	f.Arenas = append(f.Arenas, Arena{Main: true, Heaps: found, top: found[0].Top})
+	f.sort()
+	return true
+}
+
+// endsExactly reports whether the last of the chunks in a range ends where the range does, and returns it.
+func (f *finder) endsExactly(h *Heap) (last target.Addr, ok bool) {
+	for at := h.Chunks; at < h.Range.End; {
+		b, err := f.win.Bytes(at, headerSize)
+		if err != nil {
+			return 0, false
+		}
+		size := binary.LittleEndian.Uint64(b[word:])
+		if size&(flagMapped|flagThreadArena) != 0 || size&^chunkFlags < alignment || size%alignment&^chunkFlags != 0 || size&^chunkFlags > uint64(h.Range.End-at) {
+			return 0, false
+		}
+		last, at = at, at+target.Addr(size&^chunkFlags)
+	}
+	return last, last != h.Chunks
+}

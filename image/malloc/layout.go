@@ -1,0 +1,80 @@
+package malloc
+
+import (
+	_ "embed"
+	"encoding/json"
+	"sync"
+
+	"github.com/sosgo/sosgo/target"
+)
+
+// glibcTable holds the forms of glibc's structures. Nothing chooses one by a version: the structures of the process prove it.
+//
+//go:embed glibc.json
+var glibcTable []byte
+
+// A layout lists the forms that glibc's structures have had, the newest first.
+type layout struct {
+	HeapAlignment uint64 // HEAP_MAX_SIZE: thread arenas have heaps at multiples of it
+	FastBins      int    // NFASTBINS
+	Bins          int    // NBINS without bin 0, which does not exist
+	States        []stateForm
+	Heaps         []heapForm
+	Parameters    []parameterForm
+	Caches        []cacheForm
+}
+
+// A stateForm has the offsets of a malloc_state.
+type stateForm struct {
+	Flags, FastBins, Top, Bins, Next, Threads, SystemMemory, Bytes target.Addr
+}
+
+// A heapForm has the offsets of a heap_info.
+type heapForm struct{ Arena, Previous, Size, Bytes target.Addr }
+
+// A parameterForm has the offsets of a malloc_par.
+type parameterForm struct {
+	Mappings, MappingsMax, MappedMemory, BreakBase, Bytes target.Addr
+}
+
+// A cacheForm has the offsets of a tcache_perthread_struct.
+type cacheForm struct {
+	Bins, SmallBins int
+	CountBytes      int
+	Entries, Bytes  target.Addr
+	Remaining       bool // counts are of the room that is left
+	Protected       bool // links are mangled with their addresses (PROTECT_PTR)
+}
+
+// glibc returns the forms of glibc's structures.
+var glibc = sync.OnceValue(func() *layout {
+	var l layout
+	if err := json.Unmarshal(glibcTable, &l); err != nil {
+		panic(err) // the file is a part of the program
+	}
+	return &l
+})
+
+// Facts of all forms (malloc.c): a chunk begins with two words, the size of the one before if that is free, and its own size with
+// three flags. Sizes are multiples of 16.
+const (
+	word       = 8
+	headerSize = 2 * word
+	alignment  = 16
+	leastChunk = 32
+	pageSize   = 4096
+
+	flagPreviousInUse = 1
+	flagMapped        = 2 // the chunk has a mapping of its own
+	flagThreadArena   = 4
+	chunkFlags        = 7
+
+	stateNotContiguous = 2 // NONCONTIGUOUS_BIT of a malloc_state's flags
+)
+
+// chunkOf returns the size of the chunk for a request of n bytes (request2size).
+func chunkOf(n target.Addr) uint64 {
+	return max(leastChunk, (uint64(n)+word+alignment-1)&^(alignment-1))
+}
+
+func alignUp(a target.Addr) target.Addr { return (a + alignment - 1) &^ (alignment - 1) }
