@@ -38,6 +38,7 @@ import (
 	sosgo_heap "github.com/sosgo/sosgo/heap"
 	sosgo_image "github.com/sosgo/sosgo/image"
 	sosgo_image_codeinfo "github.com/sosgo/sosgo/image/codeinfo"
+	sosgo_image_malloc "github.com/sosgo/sosgo/image/malloc"
 	sosgo_image_symbolserver "github.com/sosgo/sosgo/image/symbolserver"
 	sosgo_image_unwind "github.com/sosgo/sosgo/image/unwind"
 	sosgo_metadata "github.com/sosgo/sosgo/metadata"
@@ -50,6 +51,7 @@ import (
 	sosgo_stackscan "github.com/sosgo/sosgo/stackscan"
 	sosgo_stackwalk "github.com/sosgo/sosgo/stackwalk"
 	sosgo_stackwalk_crash "github.com/sosgo/sosgo/stackwalk/crash"
+	sosgo_stackwalk_memorymap "github.com/sosgo/sosgo/stackwalk/memorymap"
 	sosgo_stackwalk_resolve "github.com/sosgo/sosgo/stackwalk/resolve"
 	sosgo_stackwalk_threads "github.com/sosgo/sosgo/stackwalk/threads"
 	sosgo_target "github.com/sosgo/sosgo/target"
@@ -198,6 +200,7 @@ var exportedFuncs = map[string]any{
 	"image/codeinfo.UnwindInfoEnd":           sosgo_image_codeinfo.UnwindInfoEnd,
 	"image/codeinfo.UnwindInfoSize":          sosgo_image_codeinfo.UnwindInfoSize,
 	"image/codeinfo.Variables":               sosgo_image_codeinfo.Variables,
+	"image/malloc.Open":                      sosgo_image_malloc.Open,
 	"image/unwind.CallBefore":                sosgo_image_unwind.CallBefore,
 	"image/unwind.New":                       sosgo_image_unwind.New,
 	"image/unwind.OpenEHFrame":               sosgo_image_unwind.OpenEHFrame,
@@ -302,6 +305,7 @@ var exportedFuncs = map[string]any{
 	"stackwalk/crash.Reason":                 sosgo_stackwalk_crash.Reason,
 	"stackwalk/crash.ThreadID":               sosgo_stackwalk_crash.ThreadID,
 	"stackwalk/crash.WatsonBuckets":          sosgo_stackwalk_crash.WatsonBuckets,
+	"stackwalk/memorymap.New":                sosgo_stackwalk_memorymap.New,
 	"stackwalk/resolve.Address":              sosgo_stackwalk_resolve.Address,
 	"stackwalk/threads.AllReturns":           sosgo_stackwalk_threads.AllReturns,
 	"stackwalk/threads.AllStackObjects":      sosgo_stackwalk_threads.AllStackObjects,
@@ -374,6 +378,7 @@ var exportedTypes = map[string]reflect.Type{
 	"..LinkOptions":                      reflect.TypeFor[sosgo.LinkOptions](),
 	"..LockOptions":                      reflect.TypeFor[sosgo.LockOptions](),
 	"..ManagedOptions":                   reflect.TypeFor[sosgo.ManagedOptions](),
+	"..MemoryOptions":                    reflect.TypeFor[sosgo.MemoryOptions](),
 	"..MessageOptions":                   reflect.TypeFor[sosgo.MessageOptions](),
 	"..ModuleOptions":                    reflect.TypeFor[sosgo.ModuleOptions](),
 	"..Options":                          reflect.TypeFor[sosgo.Options](),
@@ -402,6 +407,7 @@ var exportedTypes = map[string]reflect.Type{
 	"answer.Activity":                    reflect.TypeFor[sosgo_answer.Activity](),
 	"answer.Address":                     reflect.TypeFor[sosgo_answer.Address](),
 	"answer.AddressKind":                 reflect.TypeFor[sosgo_answer.AddressKind](),
+	"answer.AddressMemory":               reflect.TypeFor[sosgo_answer.AddressMemory](),
 	"answer.AppDomain":                   reflect.TypeFor[sosgo_answer.AppDomain](),
 	"answer.AppendItem":                  reflect.TypeFor[sosgo_answer.AppendItem](),
 	"answer.AppendObject":                reflect.TypeFor[sosgo_answer.AppendObject](),
@@ -503,6 +509,7 @@ var exportedTypes = map[string]reflect.Type{
 	"answer.Fragment":                    reflect.TypeFor[sosgo_answer.Fragment](),
 	"answer.Frame":                       reflect.TypeFor[sosgo_answer.Frame](),
 	"answer.FrameRegisters":              reflect.TypeFor[sosgo_answer.FrameRegisters](),
+	"answer.FreePin":                     reflect.TypeFor[sosgo_answer.FreePin](),
 	"answer.FreeSpace":                   reflect.TypeFor[sosgo_answer.FreeSpace](),
 	"answer.GC":                          reflect.TypeFor[sosgo_answer.GC](),
 	"answer.GCChange":                    reflect.TypeFor[sosgo_answer.GCChange](),
@@ -607,8 +614,12 @@ var exportedTypes = map[string]reflect.Type{
 	"answer.MemoryCache":                 reflect.TypeFor[sosgo_answer.MemoryCache](),
 	"answer.MemoryCaches":                reflect.TypeFor[sosgo_answer.MemoryCaches](),
 	"answer.MemoryCounter":               reflect.TypeFor[sosgo_answer.MemoryCounter](),
+	"answer.MemoryKind":                  reflect.TypeFor[sosgo_answer.MemoryKind](),
+	"answer.MemoryMap":                   reflect.TypeFor[sosgo_answer.MemoryMap](),
+	"answer.MemoryRange":                 reflect.TypeFor[sosgo_answer.MemoryRange](),
 	"answer.MemoryRegion":                reflect.TypeFor[sosgo_answer.MemoryRegion](),
 	"answer.MemoryRow":                   reflect.TypeFor[sosgo_answer.MemoryRow](),
+	"answer.MemorySum":                   reflect.TypeFor[sosgo_answer.MemorySum](),
 	"answer.MemoryText":                  reflect.TypeFor[sosgo_answer.MemoryText](),
 	"answer.MergedStack":                 reflect.TypeFor[sosgo_answer.MergedStack](),
 	"answer.Message":                     reflect.TypeFor[sosgo_answer.Message](),
@@ -624,6 +635,12 @@ var exportedTypes = map[string]reflect.Type{
 	"answer.NameMatch":                   reflect.TypeFor[sosgo_answer.NameMatch](),
 	"answer.NameSearch":                  reflect.TypeFor[sosgo_answer.NameSearch](),
 	"answer.NamedValue":                  reflect.TypeFor[sosgo_answer.NamedValue](),
+	"answer.NativeArena":                 reflect.TypeFor[sosgo_answer.NativeArena](),
+	"answer.NativeBlock":                 reflect.TypeFor[sosgo_answer.NativeBlock](),
+	"answer.NativeHeap":                  reflect.TypeFor[sosgo_answer.NativeHeap](),
+	"answer.NativeOwner":                 reflect.TypeFor[sosgo_answer.NativeOwner](),
+	"answer.NativeSizes":                 reflect.TypeFor[sosgo_answer.NativeSizes](),
+	"answer.NativeSum":                   reflect.TypeFor[sosgo_answer.NativeSum](),
 	"answer.Neighbour":                   reflect.TypeFor[sosgo_answer.Neighbour](),
 	"answer.Neighbours":                  reflect.TypeFor[sosgo_answer.Neighbours](),
 	"answer.NestedTree":                  reflect.TypeFor[sosgo_answer.NestedTree](),
@@ -1000,6 +1017,7 @@ var exportedTypes = map[string]reflect.Type{
 	"graph/waste.Local":                  reflect.TypeFor[sosgo_graph_waste.Local](),
 	"graph/waste.Options":                reflect.TypeFor[sosgo_graph_waste.Options](),
 	"graph/waste.Static":                 reflect.TypeFor[sosgo_graph_waste.Static](),
+	"heap.Bookkeeping":                   reflect.TypeFor[sosgo_heap.Bookkeeping](),
 	"heap.Collector":                     reflect.TypeFor[sosgo_heap.Collector](),
 	"heap.ContentHasher":                 reflect.TypeFor[sosgo_heap.ContentHasher](),
 	"heap.Contents":                      reflect.TypeFor[sosgo_heap.Contents](),
@@ -1085,6 +1103,12 @@ var exportedTypes = map[string]reflect.Type{
 	"image/codeinfo.SlotFlags":           reflect.TypeFor[sosgo_image_codeinfo.SlotFlags](),
 	"image/codeinfo.StackOffset":         reflect.TypeFor[sosgo_image_codeinfo.StackOffset](),
 	"image/codeinfo.Variable":            reflect.TypeFor[sosgo_image_codeinfo.Variable](),
+	"image/malloc.Allocator":             reflect.TypeFor[sosgo_image_malloc.Allocator](),
+	"image/malloc.Arena":                 reflect.TypeFor[sosgo_image_malloc.Arena](),
+	"image/malloc.Chunk":                 reflect.TypeFor[sosgo_image_malloc.Chunk](),
+	"image/malloc.ChunkState":            reflect.TypeFor[sosgo_image_malloc.ChunkState](),
+	"image/malloc.Heap":                  reflect.TypeFor[sosgo_image_malloc.Heap](),
+	"image/malloc.Mapped":                reflect.TypeFor[sosgo_image_malloc.Mapped](),
 	"image/symbolserver.Budget":          reflect.TypeFor[sosgo_image_symbolserver.Budget](),
 	"image/symbolserver.Server":          reflect.TypeFor[sosgo_image_symbolserver.Server](),
 	"image/unwind.Code":                  reflect.TypeFor[sosgo_image_unwind.Code](),
@@ -1253,6 +1277,10 @@ var exportedTypes = map[string]reflect.Type{
 	"stackwalk/crash.Record":             reflect.TypeFor[sosgo_stackwalk_crash.Record](),
 	"stackwalk/crash.RecordedException":  reflect.TypeFor[sosgo_stackwalk_crash.RecordedException](),
 	"stackwalk/crash.RecordedFrame":      reflect.TypeFor[sosgo_stackwalk_crash.RecordedFrame](),
+	"stackwalk/memorymap.Map":            reflect.TypeFor[sosgo_stackwalk_memorymap.Map](),
+	"stackwalk/memorymap.Options":        reflect.TypeFor[sosgo_stackwalk_memorymap.Options](),
+	"stackwalk/memorymap.Process":        reflect.TypeFor[sosgo_stackwalk_memorymap.Process](),
+	"stackwalk/memorymap.Runtime":        reflect.TypeFor[sosgo_stackwalk_memorymap.Runtime](),
 	"stackwalk/resolve.Process":          reflect.TypeFor[sosgo_stackwalk_resolve.Process](),
 	"stackwalk/threads.Activity":         reflect.TypeFor[sosgo_stackwalk_threads.Activity](),
 	"stackwalk/threads.Apartment":        reflect.TypeFor[sosgo_stackwalk_threads.Apartment](),
