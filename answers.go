@@ -82,14 +82,21 @@ func (v *View) Summary(ctx context.Context, o ...SummaryOptions) (*answer.Summar
 		if n > 0 {
 			s.Threads = &n
 		}
-		if x, err := q.describeCrash(q.ctx); err == nil {
+		questions := q.triageQuestions()
+		x, err := q.describeCrash(q.ctx)
+		if err == nil {
 			summary.AddCrash(s, x)
-		} else {
-			s.Note(err)
 		}
+		questions.Crash = func(context.Context) (*answer.Crash, error) { return x, err }
 		if !option(o).NoHeap && !q.StacksOnly() {
-			s.Note(q.summarizeHeap(s))
+			found, err := q.summarizeHeap(s)
+			questions.Leaks = func(context.Context) (*answer.Leaks, error) { return found, err }
 		}
+		t, err := q.triage(questions, TriageOptions{Jobs: q.jobs(q.ctx)})
+		if t == nil {
+			return nil, err
+		}
+		summary.AddTriage(s, t) // it notes what could not be looked at
 		s.NoteFirst(q.notes)
 		q.notes = nil
 		s.Missing = len(s.Noted())
@@ -97,22 +104,22 @@ func (v *View) Summary(ctx context.Context, o ...SummaryOptions) (*answer.Summar
 	})
 }
 
-// summarizeHeap adds what the heap holds to a summary.
-func (q *question) summarizeHeap(s *answer.Summary) error {
+// summarizeHeap adds what the heap holds to a summary, and returns its holders.
+func (q *question) summarizeHeap(s *answer.Summary) (*answer.Leaks, error) {
 	h, err := q.holders()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	r, err := q.Objects()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	found, err := leaks.Find(q.ctx, h, r, leaks.Options{Jobs: q.jobs(q.ctx)})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	summary.AddLeaks(s, found)
-	return nil
+	return found, nil
 }
 
 // Query answers a question in sosgo's query language: "from objects of Order | where Total > 100 | select count()", or in SQL.

@@ -62,18 +62,30 @@ func (v *View) Triage(ctx context.Context, o ...TriageOptions) (*answer.Triage, 
 		if o.Jobs == 0 {
 			o.Jobs = q.jobs(q.ctx)
 		}
-		ctx := context.WithValue(q.ctx, notesKey{}, nil) // the triage itself names what could not be read
-		return triage.Of(ctx, triage.Questions{
-			Crash:       v.Crash,
-			Waits:       func(ctx context.Context) (*answer.Waits, error) { return v.Waits(ctx) },
-			ThreadPool:  func(ctx context.Context) (*answer.ThreadPool, error) { return v.ThreadPool(ctx) },
-			SQLPools:    func(ctx context.Context) (*answer.SQLPools, error) { return v.SQLPools(ctx) },
-			Tasks:       func(ctx context.Context) (*answer.Tasks, error) { return v.Tasks(ctx, TaskOptions{Faulted: true}) },
-			OutOfMemory: func(context.Context) (*answer.OutOfMemory, error) { return v.OutOfMemory() },
-			Leaks:       func(ctx context.Context) (*answer.Leaks, error) { return v.Leaks(ctx) },
-			VerifyHeap:  func(ctx context.Context) (*answer.Soundness, error) { return v.VerifyHeap(ctx) },
-		}, o)
+		questions := q.triageQuestions()
+		questions.Leaks = func(ctx context.Context) (*answer.Leaks, error) { return v.Leaks(ctx) }
+		questions.VerifyHeap = func(ctx context.Context) (*answer.Soundness, error) { return v.VerifyHeap(ctx) }
+		questions.Contexts = func(ctx context.Context) (*answer.LoadContexts, error) { return v.LoadContexts(ctx) }
+		return q.triage(questions, o)
 	})
+}
+
+// triageQuestions returns the questions of a triage but those about all of the heap.
+func (q *question) triageQuestions() triage.Questions {
+	v := q.View
+	return triage.Questions{
+		Crash:       v.Crash,
+		Waits:       func(ctx context.Context) (*answer.Waits, error) { return v.Waits(ctx) },
+		ThreadPool:  func(ctx context.Context) (*answer.ThreadPool, error) { return v.ThreadPool(ctx) },
+		SQLPools:    func(ctx context.Context) (*answer.SQLPools, error) { return v.SQLPools(ctx) },
+		Tasks:       func(ctx context.Context) (*answer.Tasks, error) { return v.Tasks(ctx, TaskOptions{Faulted: true}) },
+		OutOfMemory: func(context.Context) (*answer.OutOfMemory, error) { return v.OutOfMemory() },
+	}
+}
+
+// triage ranks what is wrong. The answer itself names what could not be read.
+func (q *question) triage(questions triage.Questions, o TriageOptions) (*answer.Triage, error) {
+	return triage.Of(context.WithValue(q.ctx, notesKey{}, nil), questions, o)
 }
 
 // Locks lists the locks that a thread or async method holds or waits for. Where none was found because something could not be

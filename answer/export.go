@@ -49,7 +49,17 @@ type Summary struct {
 	Garbage   *uint64          `json:"garbage,omitempty" doc:"bytes of the objects that nothing keeps alive"`
 	Threads   *int             `json:"threads,omitempty" doc:"number of threads that the OS runs"`
 	Suspects  []SuspectSummary `json:"suspects,omitempty" doc:"the largest holders, the one that retains most first"`
+	Findings  []FindingSummary `json:"findings,omitempty" doc:"the first findings of triage, the most severe first; absent: nothing wrong was found in what could be looked at"`
 	Missing   int              `json:"missing,omitempty" doc:"how many parts of this are missing or doubtful"`
+}
+
+// A FindingSummary is a Finding in few words.
+type FindingSummary struct {
+	Kind      string `json:"kind" doc:"what is wrong, as triage has it"`
+	Severity  string `json:"severity" doc:"fatal, high or warning"`
+	Text      string `json:"text" doc:"what is wrong, and who is concerned"`
+	Strength  string `json:"strength" doc:"how sure that is"`
+	Signature string `json:"signature,omitempty" doc:"equal for the same finding in other dumps; of crashes and holders of memory"`
 }
 
 // A SuspectSummary is a Suspect in few words.

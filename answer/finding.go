@@ -58,7 +58,6 @@ const (
 	FindingDeadlock    = "deadlock"                  // threads or suspended code wait for each other without an end
 	FindingStarved     = "starved thread pool"       // work waits, and no worker is free because they wait themselves
 	FindingPile        = "growing queue"             // far more work waits than the pool's workers can take
-	FindingHost        = "failed host"               // a hosted service failed, or the host is stopping
 	FindingAbandoned   = "abandoned lock"            // the owner of a lock has ended
 	FindingExhausted   = "exhausted pool"            // all connections of a pool are in use, and code waits for one
 	FindingHeld        = "held lock"                 // threads wait for a lock that another thread holds
@@ -68,9 +67,7 @@ const (
 	FindingWait        = "wait"                      // a thread waits for another thread or a static constructor
 	FindingFinalizers  = "blocked finalizer"         // the finalizer thread waits while objects wait for it
 	FindingHolder      = "large holder"              // an object holds much of the heap
-	FindingWaste       = "wasted memory"             // much of the heap holds nothing that the program needs
 	FindingTasks       = "failed tasks"              // tasks failed, and nothing has looked at their exceptions
-	FindingInitializer = "failed type initializer"   // a static constructor threw
 	FindingUnload      = "load context that stays"   // an AssemblyLoadContext is unloading and stays alive
 	FindingEntryPoint  = "entry point that waits"    // an async Main; no finding of a triage
 	FindingPoolKeepsUp = "thread pool that keeps up" // no finding of a triage
@@ -95,7 +92,6 @@ type Finding struct {
 	Object    target.Addr `json:"object,omitempty" doc:"the object concerned"`
 	Count     int         `json:"count,omitempty" doc:"how many threads, tasks or objects are concerned alike, if more than one"`
 	Next      []string    `json:"next,omitempty" doc:"commands that show more, the best first"`
-	Settles   []string    `json:"settles,omitempty" doc:"what would make it certain"`
 	Signature string      `json:"signature,omitempty" doc:"equal for the same finding in other dumps of the program"`
 }
 

@@ -43,11 +43,7 @@ func buildMachO(table, trie bool, flags uint32) blob {
 		copy(links, append(syms, names...))
 	}
 	if trie {
-		exported := []synth.MachOSymbol{}
-		for _, s := range machoSymbols[:3] {
-			exported = append(exported, s)
-		}
-		b := synth.MachOTrie(exported...)
+		b := synth.MachOTrie(machoSymbols[:3]...)
 		m.Trie, m.TrieSize = 3*machoPage+0x800, uint32(len(b))
 		copy(links[0x800:], b)
 	}

@@ -21,8 +21,8 @@ func ExampleOf() {
 	for _, f := range out.Findings {
 		fmt.Printf("%s (%s): %s [%s]\n", f.Kind, f.Severity, f.Text, f.Strength)
 	}
-	fmt.Println(len(out.Unknown), "subjects could not be looked at")
+	fmt.Println(len(out.Unknown), "subjects were not looked at")
 	// Output:
 	// deadlock (fatal): thread 3 waits for thread 4, and 4 for 3 [proved]
-	// 8 subjects could not be looked at
+	// 9 subjects were not looked at
 }

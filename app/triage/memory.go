@@ -94,6 +94,33 @@ func holder(s *answer.Suspect, l *answer.Leaks) answer.Finding {
 	return f
 }
 
+// loadContexts looks at load contexts that were asked to unload and stay.
+func loadContexts(ctx context.Context, q *Questions) (view, error) {
+	list, err := ask(ctx, q.Contexts)
+	if err != nil {
+		return view{}, err
+	}
+	v := view{partly: firstOf(list.Noted(), nil)}
+	for i := range list.Contexts {
+		c := &list.Contexts[i]
+		if c.State.S != answer.ContextUnloading || c.Verdict != answer.Held {
+			continue // one that is garbage goes with the next collection
+		}
+		x := answer.Verdict{Kind: answer.FindingUnload, Strength: answer.StrengthProved, Show: []string{"contexts"},
+			Text:     fmt.Sprintf("the load context %s was asked to unload and stays, with %s", c.Name, counted(len(c.Assemblies), "assembly", "assemblies")),
+			Evidence: []string{fmt.Sprintf("AssemblyLoadContext %x", uint64(c.Address))}}
+		clauses := []answer.Verdict{x}
+		for j := range c.Blockers[:min(len(c.Blockers), mostClauses)] {
+			b := &c.Blockers[j]
+			clauses = append(clauses, answer.Verdict{Text: "it is kept: " + b.Text, Strength: b.Strength})
+		}
+		f := finding(answer.FindingUnload, clauses...)
+		f.Object = c.Address
+		v.found = append(v.found, f)
+	}
+	return v, nil
+}
+
 // soundness looks at whether the objects of the heap are sound.
 func soundness(ctx context.Context, q *Questions) (view, error) {
 	s, err := ask(ctx, q.VerifyHeap)
@@ -108,10 +135,7 @@ func soundness(ctx context.Context, q *Questions) (view, error) {
 		return v, nil
 	}
 	x := answer.Verdict{Kind: answer.FindingHeap, Strength: answer.StrengthProved, Count: s.Errors, Show: []string{"verifyheap"},
-		Text: fmt.Sprintf("the heap is damaged: %d faults in %d objects", s.Errors, s.Objects)}
-	if s.Errors == 1 {
-		x.Text = fmt.Sprintf("the heap is damaged: 1 fault in %d objects", s.Objects)
-	}
+		Text: fmt.Sprintf("the heap is damaged: %s in %d objects", counted(s.Errors, "fault", "faults"), s.Objects)}
 	for i := range s.Faults[:min(len(s.Faults), mostClauses)] {
 		fault := &s.Faults[i]
 		x.Evidence = append(x.Evidence, fault.Reason)
@@ -119,6 +143,14 @@ func soundness(ctx context.Context, q *Questions) (view, error) {
 	}
 	v.found = append(v.found, finding(answer.FindingHeap, x))
 	return v, nil
+}
+
+// counted returns a number of things in words.
+func counted(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
 }
 
 // size returns a number of bytes for people, as reports do.

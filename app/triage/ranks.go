@@ -20,7 +20,6 @@ var ranks = []ranked{
 	{answer.FindingCrash, answer.SeverityFatal, []string{"crashinfo"}},
 	{answer.FindingDeadlock, answer.SeverityFatal, []string{"waits", "locks"}},
 	{answer.FindingHeap, answer.SeverityFatal, []string{"verifyheap"}},
-	{answer.FindingHost, answer.SeverityHigh, []string{"host"}},
 	{answer.FindingStarved, answer.SeverityHigh, []string{"threadpool -wi", "waits"}},
 	{answer.FindingExhausted, answer.SeverityHigh, []string{"sqlpools"}},
 	{answer.FindingPermits, answer.SeverityHigh, []string{"waits"}},
@@ -30,13 +29,11 @@ var ranks = []ranked{
 	{answer.FindingHeld, answer.SeverityHigh, []string{"waits", "locks"}},
 	{answer.FindingCircle, answer.SeverityHigh, []string{"waits"}},
 	{answer.FindingFinalizers, answer.SeverityHigh, []string{"finalizequeue", "clrstack -all"}},
-	{answer.FindingInitializer, answer.SeverityHigh, []string{"statics"}},
 	{answer.FindingBlocked, answer.SeverityWarning, []string{"waits", "dumpasync"}},
 	{answer.FindingWait, answer.SeverityWarning, []string{"waits"}},
 	{answer.FindingHolder, answer.SeverityWarning, []string{"leaks"}},
 	{answer.FindingUnload, answer.SeverityWarning, []string{"contexts"}},
 	{answer.FindingTasks, answer.SeverityWarning, []string{"tasks -faulted"}},
-	{answer.FindingWaste, answer.SeverityWarning, []string{"waste"}},
 }
 
 // normal are kinds of verdicts that are no findings.

@@ -14,7 +14,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Questions are what a triage asks. Each is called once. A nil question is a subject that can't be looked at.
+// Questions are what a triage asks. Each is called once. A nil question is not asked.
 type Questions struct {
 	Crash       func(context.Context) (*answer.Crash, error)
 	Waits       func(context.Context) (*answer.Waits, error)
@@ -24,11 +24,12 @@ type Questions struct {
 	OutOfMemory func(context.Context) (*answer.OutOfMemory, error)
 	Leaks       func(context.Context) (*answer.Leaks, error)
 	VerifyHeap  func(context.Context) (*answer.Soundness, error)
+	Contexts    func(context.Context) (*answer.LoadContexts, error)
 }
 
 // Options choose what is looked at. The zero value chooses everything.
 type Options struct {
-	NoHeap bool // leaves out what takes long on a large heap: holders of memory, and whether the heap is sound
+	NoHeap bool // leaves out what takes long on a large heap: holders of memory, load contexts, and whether the heap is sound
 	Jobs   int  // subjects that are looked at together, at least 1
 }
 
@@ -56,6 +57,7 @@ var subjects = []subject{
 	{name: "failed allocations", look: outOfMemory},
 	{name: "holders of memory", heap: true, look: holders},
 	{name: "soundness of the heap", heap: true, look: soundness},
+	{name: "load contexts", heap: true, look: loadContexts},
 }
 
 // Of ranks what is wrong with a process. The error is the context's, or the first subject's if no subject at all could be looked at.
@@ -79,7 +81,7 @@ func Of(ctx context.Context, q Questions, o Options) (*answer.Triage, error) {
 		s, v := &subjects[i], &views[i]
 		out.Findings = append(out.Findings, v.found...)
 		switch err := errs[i]; {
-		case s.heap && o.NoHeap:
+		case s.heap && o.NoHeap, err == errNotAsked:
 			out.Unknown = append(out.Unknown, answer.TriageAbsent{Subject: s.name, Reason: "not asked for"})
 		case err != nil:
 			out.Unknown = append(out.Unknown, unknown(s.name, err))
@@ -102,10 +104,13 @@ func Of(ctx context.Context, q Questions, o Options) (*answer.Triage, error) {
 	return out, ctx.Err()
 }
 
+// errNotAsked is the error of a question that is nil.
+var errNotAsked = fmt.Errorf("not asked for: %w", target.ErrUnsupported)
+
 // ask asks a question.
 func ask[T any](ctx context.Context, question func(context.Context) (*T, error)) (*T, error) {
 	if question == nil {
-		return nil, fmt.Errorf("no such question: %w", target.ErrUnsupported)
+		return nil, errNotAsked
 	}
 	return question(ctx)
 }

@@ -30,6 +30,7 @@ func healthy() Questions {
 		OutOfMemory: constant(&answer.OutOfMemory{}, nil),
 		Leaks:       constant(&answer.Leaks{}, nil),
 		VerifyHeap:  constant(&answer.Soundness{}, nil),
+		Contexts:    constant(&answer.LoadContexts{}, nil),
 	}
 }
 
@@ -60,7 +61,7 @@ func TestNotLookedAt(t *testing.T) {
 
 	out, err = Of(context.Background(), healthy(), Options{NoHeap: true})
 	require.NoError(t, err)
-	assert.Len(t, out.Unknown, 2)
+	assert.Len(t, out.Unknown, 3)
 }
 
 // TestNothingAtAll checks that a triage which could look at nothing is an error and no clean bill.
@@ -70,6 +71,7 @@ func TestNothingAtAll(t *testing.T) {
 		ThreadPool: constant[*answer.ThreadPool](nil, target.ErrNotInDump), SQLPools: constant[*answer.SQLPools](nil, target.ErrNotInDump),
 		Tasks: constant[*answer.Tasks](nil, target.ErrNotInDump), OutOfMemory: constant[*answer.OutOfMemory](nil, target.ErrNotInDump),
 		Leaks: constant[*answer.Leaks](nil, target.ErrNotInDump), VerifyHeap: constant[*answer.Soundness](nil, target.ErrNotInDump),
+		Contexts: constant[*answer.LoadContexts](nil, target.ErrNotInDump),
 	}
 	out, err := Of(context.Background(), q, Options{Jobs: 1})
 	require.ErrorIs(t, err, target.ErrUnsupported)
@@ -158,6 +160,23 @@ func TestFailedTasks(t *testing.T) {
 	assert.Equal(t, "5 tasks failed, and nobody has looked at their exceptions: most often Shop.Bill: E: no price", out.Findings[0].Text)
 	require.Len(t, out.Unknown, 1)
 	assert.True(t, out.Unknown[0].Partly)
+}
+
+func TestLoadContexts(t *testing.T) {
+	unloading := answer.AssemblyContext{Address: 0x40, Name: answer.Text{S: "plugin"}, State: answer.Text{S: answer.ContextUnloading}, Verdict: answer.Held,
+		Assemblies: make([]answer.ContextAssembly, 2), Blockers: []answer.UnloadBlocker{{Text: "a word of a stack", Strength: answer.StrengthPossible}}}
+	garbage := unloading
+	garbage.Verdict = answer.Garbage
+	alive := unloading
+	alive.State.S = answer.ContextAlive
+	q := healthy()
+	q.Contexts = constant(&answer.LoadContexts{Contexts: []answer.AssemblyContext{garbage, alive, unloading}}, nil)
+	out, err := Of(context.Background(), q, Options{})
+	require.NoError(t, err)
+	require.Len(t, out.Findings, 1)
+	assert.Equal(t, "the load context plugin was asked to unload and stays, with 2 assemblies", out.Findings[0].Text)
+	require.Len(t, out.Findings[0].Clauses, 2)
+	assert.Equal(t, answer.StrengthPossible, out.Findings[0].Clauses[1].Strength)
 }
 
 // TestRanksAreDocumented holds docs/triage.md to the table of ranks.

@@ -23,7 +23,7 @@ func sqlPools(ctx context.Context, q *Questions) (view, error) {
 		}
 		x := answer.Verdict{Kind: answer.FindingExhausted, Strength: answer.StrengthProved, Count: int(p.Waiting.Value),
 			Show: []string{"sqlpools", fmt.Sprintf("dumpobj %x", uint64(p.Address))}}
-		x.Text = fmt.Sprintf("%s for a connection of the pool %s", calls(p.Waiting.Value), p.Connection)
+		x.Text = fmt.Sprintf("%s for a connection of the pool %s", counted(int(p.Waiting.Value), "call waits", "calls wait"), p.Connection)
 		if p.Busy.Err == nil && p.Max.Err == nil {
 			x.Text += fmt.Sprintf(", all %d of at most %d are in use", p.Busy.Value, p.Max.Value)
 		}
@@ -33,13 +33,6 @@ func sqlPools(ctx context.Context, q *Questions) (view, error) {
 		v.found = append(v.found, f)
 	}
 	return v, nil
-}
-
-func calls(n int64) string {
-	if n == 1 {
-		return "1 call waits"
-	}
-	return fmt.Sprintf("%d calls wait", n)
 }
 
 // mostClauses is how many groups of equal things a finding names.

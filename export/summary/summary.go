@@ -47,6 +47,23 @@ func AddLeaks(s *answer.Summary, l *answer.Leaks) {
 	}
 }
 
+// mostFindings is how many findings a summary has.
+const mostFindings = 3
+
+// AddTriage adds the first findings of a triage, and notes what it could not look at.
+func AddTriage(s *answer.Summary, t *answer.Triage) {
+	if s == nil || t == nil {
+		return
+	}
+	for i := range t.Unknown {
+		s.Note(t.Unknown[i].Err)
+	}
+	for i := range t.Findings[:min(len(t.Findings), mostFindings)] {
+		f := &t.Findings[i]
+		s.Findings = append(s.Findings, answer.FindingSummary{Kind: f.Kind, Severity: f.Severity, Text: f.Text, Strength: f.Strength, Signature: f.Signature})
+	}
+}
+
 // suspect returns a Suspect in few words. Its signature is of its kind, what it is and what keeps it alive.
 func suspect(x *answer.Suspect) answer.SuspectSummary {
 	out := answer.SuspectSummary{Kind: x.Kind, Verdict: x.Verdict, Retained: x.Retained, Share: x.Share}

@@ -86,3 +86,18 @@ func ExampleAddCrash() {
 	fmt.Println(s.Crashed, s.Top)
 	// Output: true Contoso.Orders.Load()
 }
+
+// TestTriage checks that a summary has the first findings alone, and notes what was not looked at.
+func TestTriage(t *testing.T) {
+	s := &answer.Summary{}
+	tr := &answer.Triage{Unknown: []answer.TriageAbsent{{Subject: "a", Err: target.ErrNotInDump}, {Subject: "b", Reason: "not asked for"}}}
+	for _, kind := range []string{answer.FindingCrash, answer.FindingDeadlock, answer.FindingHeld, answer.FindingTasks} {
+		tr.Findings = append(tr.Findings, answer.Finding{Kind: kind, Severity: answer.SeverityHigh, Text: kind + "!", Strength: answer.StrengthProved})
+	}
+	summary.AddTriage(s, tr)
+	require.Len(t, s.Findings, 3)
+	assert.Equal(t, answer.FindingSummary{Kind: "deadlock", Severity: "high", Text: "deadlock!", Strength: "proved"}, s.Findings[1])
+	assert.Equal(t, []error{target.ErrNotInDump}, s.Noted())
+	summary.AddTriage(nil, tr)
+	summary.AddTriage(s, nil)
+}

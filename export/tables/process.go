@@ -66,10 +66,10 @@ func known(n *uint64) query.Opt[uint64] {
 func textOrNull(s string) query.Opt[string] { return query.SomeIf(s, s != "") }
 
 type findingRow struct {
-	Kind      string             `row:"kind" doc:"crash, or the kind of a suspect of the command leaks"`
+	Kind      string             `row:"kind" doc:"crash, the kind of a suspect of the command leaks, or the kind of one of the first findings of the command triage"`
 	Verdict   query.Opt[string]  `row:"verdict" doc:"suspect or notable"`
-	Signature string             `row:"signature" doc:"the same across dumps"`
-	What      query.Opt[string]  `row:"what" doc:"the exception, or the type of what holds the memory"`
+	Signature string             `row:"signature" doc:"the same across dumps; empty for findings that have none"`
+	What      query.Opt[string]  `row:"what" doc:"the exception, the type of what holds the memory, or the finding in words"`
 	Members   query.Opt[string]  `row:"members" doc:"type of the objects of which there are many"`
 	Root      query.Opt[string]  `row:"root" doc:"what keeps it alive, or the frame of a crash"`
 	Retained  query.Opt[uint64]  `row:"retained" doc:"bytes that would be freed with it"`
@@ -78,7 +78,7 @@ type findingRow struct {
 
 // suspectTable returns the table of findings: the crash, and the largest holders of the heap.
 func (p *Process) suspectTable() *Table {
-	return rowTable("findings", "what was found: the crash, and the largest holders of the heap", p.findingRows)
+	return rowTable("findings", "what was found: the crash, the largest holders of the heap, and the first findings of triage", p.findingRows)
 }
 
 func (p *Process) findingRows(_ context.Context, _ *writer, add func(findingRow) error) error {
@@ -94,6 +94,14 @@ func (p *Process) findingRows(_ context.Context, _ *writer, add func(findingRow)
 			Root: textOrNull(x.Root), Retained: query.Some(x.Retained), Share: query.Some(x.Share),
 		})
 		if err != nil {
+			return err
+		}
+	}
+	for _, f := range p.Summary.Findings {
+		if f.Kind == answer.FindingCrash || f.Kind == answer.FindingHolder {
+			continue // the rows above have it
+		}
+		if err := add(findingRow{Kind: f.Kind, Signature: f.Signature, What: textOrNull(f.Text)}); err != nil {
 			return err
 		}
 	}

@@ -128,6 +128,10 @@ export interface ThreadpoolResult {
   waitThreads?: Array<PoolWaitThread> | null; workerThreads?: Array<PoolWorker> | null; workers?: number | null;
 }
 
+export interface TriageResult {
+  findings?: Array<Finding> | null; quiet?: Array<string> | null; unknown?: Array<TriageAbsent> | null;
+}
+
 export interface WaitsResult {
   idle?: Array<IdleWaits> | null; operations?: Array<OperationWait> | null; threads?: Array<ThreadWait> | null;
   verdicts?: Array<Verdict> | null;
@@ -224,6 +228,11 @@ export interface Field {
 export interface Finalization {
   dead: number; deadTypes?: Array<TypeCount> | null; known?: boolean | null; ready: number; readyTypes?: Array<TypeCount> | null;
   running?: Array<string | null> | null;
+}
+
+export interface Finding {
+  clauses?: Array<Verdict> | null; count?: number; kind: string; next?: Array<string> | null; object?: string; osThreadId?: number;
+  severity: string; signature?: string; strength: string; text: string;
 }
 
 export interface Fragment {
@@ -489,6 +498,10 @@ export interface ThreadWait {
 
 export interface Touched {
   access?: string; address: string; source: string; what: string;
+}
+
+export interface TriageAbsent {
+  partly?: boolean; reason: string; settles?: string; subject: string;
 }
 
 export interface TypeCount {

@@ -20,12 +20,13 @@ var wrong = map[string]struct{ kind, subject string }{
 	"heap":                       {answer.FindingFinalizers, "finalizer thread"},
 	"async":                      {answer.FindingStarved, "thread pool"},
 	"web server, clients, pools": {answer.FindingStarved, "thread pool"},
+	"loaders":                    {answer.FindingUnload, "load contexts"},
 	"pocket":                     {answer.FindingCrash, "crash"}, // a signal ended it
 	"single-file":                {answer.FindingCrash, "crash"},
 }
 
 // healthy are the scenarios of programs with which nothing is wrong.
-var healthy = []string{"zoo", "loaders", "two CLRs in one process"}
+var healthy = []string{"zoo", "two CLRs in one process"}
 
 // TestTriageFindsTheCause checks that the first finding of a triage is what is wrong with the program, or that the triage says that it could
 // not look. With a healthy program nothing is found.

@@ -30,6 +30,8 @@ var different = map[string]string{
 	"DescribeRuntimes": "the build id is another one",
 	"Images":           "the build id is another one",
 	"HandlesHold":      "a thread of 11 has one handle, and an exception that is handled has none",
+	"GC":               "tables have the collector's counters and records of 10; the descriptor of 11 has none of them",
+	"Memory":           "tables have the card tables of 10; the descriptor of 11 has none of them",
 }
 
 // TestAnswers compares the answers over disguised dumps with those over the dumps.

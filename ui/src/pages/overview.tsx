@@ -1,13 +1,38 @@
 import type { JSX } from "preact";
 import { question } from "../api";
-import type { CrashinfoResult as Crash, DoctorResult as Doctor, DumpheapResult as Heap, LeaksResult as Leaks, ThreadpoolResult as Pool, RequestsResult as Requests, Suspect, SqlpoolsResult as Databases, WaitsResult as Waits } from "../docs";
+import type { CrashinfoResult as Crash, DoctorResult as Doctor, DumpheapResult as Heap, LeaksResult as Leaks, ThreadpoolResult as Pool, RequestsResult as Requests, Suspect, SqlpoolsResult as Databases, TriageResult as Triage, WaitsResult as Waits } from "../docs";
 import { Addr, Facts, Method, Notes, Place, RootName, Section, Show, Text, total, TypeName, Verdicts, Waiting } from "../parts";
 import { link, useDoc } from "../state";
 import { bytes, count, percent, plural } from "../text";
 
-/** What killed the process, what fills it, who waits for whom: the answers to the questions that people come with. */
+/** What is wrong, what killed the process, what fills it, who waits for whom: the answers to the questions that people come with. */
 export function Overview(): JSX.Element {
-  return <><Head /><Killed /><Fills /><WaitsFor /></>;
+  return <><Head /><Wrong /><Killed /><Fills /><WaitsFor /></>;
+}
+
+/** The findings of triage, the most severe first. It needs all that the sections below ask for, and asks last. */
+function Wrong(): JSX.Element {
+  const types = useDoc<Heap>(question("types"));
+  const leaks = useDoc<Leaks>(types ? question("leaks") : undefined);
+  const doc = useDoc<Triage>(leaks ? question("triage") : undefined);
+  const t = doc?.result;
+  return (
+    <Section title="What is wrong" id="wrong">
+      {!doc && <Waiting what="looking for what is wrong" />}
+      {doc && !t && <Notes doc={doc} cuts={false} />}
+      {t && <>
+        {t.findings?.length ? <ol class="verdicts">{t.findings.map((f) => (
+          <li><span class={`tag ${f.severity}`}>{f.kind}</span> <Text s={f.text} /> <span class={`tag ${f.strength}`}>{f.strength}</span>
+            {f.osThreadId !== undefined && <> <a href={link("threads", String(f.osThreadId))}>thread</a></>}
+            {f.object !== undefined && <> <Addr a={f.object} /></>}
+            {f.clauses?.length ? <details><summary>evidence</summary><Verdicts list={f.clauses} /></details> : null}
+            {f.next?.length ? <small> next: {f.next.map((c, i) => <>{i > 0 && "; "}<code>{c}</code></>)}</small> : null}</li>
+        ))}</ol> : <p>Nothing wrong was found{t.unknown?.length ? " in what could be looked at" : ""}.</p>}
+        {t.quiet?.length ? <p class="dim">Nothing found: {t.quiet.join(", ")}.</p> : null}
+        {t.unknown?.map((u) => <p class="note">{u.partly ? "Partly read" : "Not looked at"}: {u.subject}: <Text s={u.reason} /></p>)}
+      </>}
+    </Section>
+  );
 }
 
 function Head(): JSX.Element {

@@ -123,7 +123,7 @@ func (t *tally) add(o *tally) {
 
 // outcomes are the names of the exit codes that damage may lead to.
 var outcomes = map[int]string{cli.ExitOK: "answered", cli.ExitNotInDump: "not in the dump", cli.ExitCorrupt: "corrupt",
-	cli.ExitUnsupported: "not supported", cli.ExitOpen: "not opened", cli.ExitUsage: "refused"}
+	cli.ExitUnsupported: "not supported", cli.ExitOpen: "not opened", cli.ExitUsage: "refused", cli.ExitGate: "something is wrong"}
 
 // An examiner runs cases over a subject.
 type examiner struct {
@@ -301,7 +301,7 @@ func (e *examiner) judge(text string, jobs int, r *result) {
 		e.found(text, "panic", r.stderr[:min(len(r.stderr), 4000)])
 	case !known:
 		e.found(text, "exit code", fmt.Sprintf("%d: %s", r.code, r.stderr[:min(len(r.stderr), 4000)]))
-	case r.code != cli.ExitOK && r.stderr == "":
+	case r.code != cli.ExitOK && r.stderr == "" && r.size == 0: // the answer of triage states the reason
 		e.found(text, "exit code", fmt.Sprintf("%d without a word", r.code))
 	}
 	if r.size > outputLimit {

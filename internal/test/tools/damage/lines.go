@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"path/filepath"
 	"strconv"
@@ -26,7 +27,7 @@ const linesPerCommand = 5
 // arguments: kinds of pools, the best first. What is not listed here is asked
 // about any address.
 var about = map[string][][]string{
-	"dumparray": {{"dumpheap.address"}}, "dumpdelegate": {{"dumpheap.address"}}, "dumpobj": {{"dumpheap.address", "object"}},
+	"eval": {{"dumpheap.address"}}, "dumparray": {{"dumpheap.address"}}, "dumpdelegate": {{"dumpheap.address"}}, "dumpobj": {{"dumpheap.address", "object"}},
 	"dumpobjgcrefs": {{"dumpheap.address", "object"}}, "dumpstring": {{"dumpheap.address"}}, "dumpvc": {{"methodTable"}, {"dumpheap.address"}},
 	"gcwhere": {{"dumpheap.address"}}, "listnearobj": {{"dumpheap.address"}}, "verifyobj": {{"dumpheap.address"}}, "dumpalc": {{"dumpheap.address"}},
 	"findappdomain": {{"dumpheap.address"}}, "printexception": {{"dumpexceptions.address", "dumpheap.address"}},
@@ -152,6 +153,9 @@ func (s *subject) value(random *rand.Rand, c *cli.Command, name string, kind cli
 		return "7fffffffffff"
 	case "pattern":
 		return "System"
+	case "expression":
+		form := []string{"type(0x%s)", "size(0x%s)", "gen(0x%s)", "refs(0x%s)", "0x%s + 8"}
+		return quote(fmt.Sprintf(form[random.IntN(len(form))], s.address(random, c, name, nth)))
 	}
 	v, _ := s.pools.pick(random, "=name", "=type")
 	return quote(v)
