@@ -32,7 +32,7 @@ var onDarwin = map[string]string{
 	"Summary":          "the file, the system and the name of the process",
 	"GC":               "the name of the library",
 	"Memory":           "a Mach-O core lists what it stores, and an ELF core also the memory that it leaves out",
-	"Process":          "the path of the program, of which an ELF core has the name",
+	"Process":          "the path of the program; an ELF core has its name alone",
 }
 
 // TestDarwinAnswers compares the answers over processes of macOS with those over the dumps of Linux that they are made of.
