@@ -29,7 +29,8 @@ function Wrong(): JSX.Element {
             {f.next?.length ? <small> next: {f.next.map((c, i) => <>{i > 0 && "; "}<code>{c}</code></>)}</small> : null}</li>
         ))}</ol> : <p>Nothing wrong was found{t.unknown?.length ? " in what could be looked at" : ""}.</p>}
         {t.quiet?.length ? <p class="dim">Nothing found: {t.quiet.join(", ")}.</p> : null}
-        {t.unknown?.map((u) => <p class="note">{u.partly ? "Partly read" : "Not looked at"}: {u.subject}: <Text s={u.reason} /></p>)}
+        {t.unknown?.length ? <details class="note"><summary>{plural(t.unknown.length, "subject")} could not be looked at, or not whole</summary>
+          <ul>{t.unknown.map((u) => <li>{u.partly ? "Partly read" : "Not looked at"}: {u.subject}: <Text s={u.reason} /></li>)}</ul></details> : null}
       </>}
     </Section>
   );
