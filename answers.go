@@ -8,6 +8,7 @@ import (
 	"iter"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/triage"
 	"github.com/sosgo/sosgo/dump/crashreport"
 	"github.com/sosgo/sosgo/export/summary"
 	"github.com/sosgo/sosgo/graph/leaks"
@@ -82,7 +83,11 @@ func (v *View) Summary(ctx context.Context, o ...SummaryOptions) (*answer.Summar
 		if n > 0 {
 			s.Threads = &n
 		}
-		questions := q.triageQuestions()
+		var questions triage.Questions // of a dump without the runtime's data, about the crash alone
+		_, none := q.Instance()
+		if none == nil && !q.StacksOnly() {
+			questions = q.triageQuestions()
+		}
 		x, err := q.describeCrash(q.ctx)
 		if err == nil {
 			summary.AddCrash(s, x)
