@@ -11,6 +11,7 @@ package secrets
 import (
 	"regexp"
 	"strings"
+	"sync"
 	"unicode"
 )
 
@@ -27,14 +28,16 @@ var words = map[string]bool{
 // joined are parts of names without borders between words: DBPASSWORD, mysecret.
 var joined = []string{"password", "passwd", "secret", "apikey", "accesskey", "privatekey", "connectionstring", "credential", "token"}
 
-// values are forms of secrets.
-var values = []*regexp.Regexp{
-	regexp.MustCompile(`(?i)(password|pwd|accountkey|sharedaccesskey|sharedaccesssignature|secret|access_token|api_?key|sig)\s*=\s*[^;&\s]`),
-	regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9+.-]*://[^/@\s:]*:[^/@\s]+@`),
-	regexp.MustCompile(`\beyJ[\w-]{8,}\.[\w-]+\.[\w-]*`),
-	regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE KEY`),
-	regexp.MustCompile(`(?i)^(bearer|basic)\s+\S{8,}$`),
-}
+// values returns the forms of secrets. They are compiled when they are first needed: not every process of sosgo does.
+var values = sync.OnceValue(func() []*regexp.Regexp {
+	return []*regexp.Regexp{
+		regexp.MustCompile(`(?i)(password|pwd|accountkey|sharedaccesskey|sharedaccesssignature|secret|access_token|api_?key|sig)\s*=\s*[^;&\s]`),
+		regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9+.-]*://[^/@\s:]*:[^/@\s]+@`),
+		regexp.MustCompile(`\beyJ[\w-]{8,}\.[\w-]+\.[\w-]*`),
+		regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE KEY`),
+		regexp.MustCompile(`(?i)^(bearer|basic)\s+\S{8,}$`),
+	}
+})
 
 // Named reports whether the name of a setting is that of a secret.
 func Named(name string) bool {
@@ -85,7 +88,7 @@ const (
 
 // Looks reports whether a value has the form of a secret, whatever its name is.
 func Looks(value string) bool {
-	for _, v := range values {
+	for _, v := range values() {
 		if v.MatchString(value) {
 			return true
 		}
