@@ -26,7 +26,7 @@ func crash(ctx context.Context, q *Questions) (view, error) {
 	f := finding(answer.FindingCrash, clauses...)
 	f.Text, f.Thread = c.Reason, c.ThreadID
 	if c.Likely != "" {
-		f.Text = c.Likely
+		f.Text, f.Strength = c.Likely, answer.StrengthLikely // unless a clause concludes just this
 		for i := range clauses {
 			if clauses[i].Text == c.Likely {
 				f.Strength = clauses[i].Strength
@@ -43,11 +43,16 @@ func crash(ctx context.Context, q *Questions) (view, error) {
 	return view{found: []answer.Finding{f}}, nil
 }
 
-// finalizer looks at the thread that runs finalizers. Of a process that died nothing is said: all of its threads stopped.
+// finalizer looks at the thread that runs finalizers. If the process died, all of its threads stopped, and where this one stood means nothing.
 func finalizer(ctx context.Context, q *Questions) (view, error) {
 	c, err := ask(ctx, q.Crash)
-	if err != nil || !c.Alive {
+	switch {
+	case err != nil:
 		return view{}, err
+	case c.Undecided:
+		return view{}, firstOf(c.Noted(), target.ErrNotInDump)
+	case !c.Alive:
+		return view{beside: true}, nil
 	}
 	v := view{partly: firstOf(c.Noted(), nil)}
 	for i := range c.Verdicts {

@@ -1,7 +1,9 @@
 package triage
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/sosgo/sosgo/answer"
@@ -14,7 +16,7 @@ func waits(ctx context.Context, q *Questions) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
-	v := view{partly: w.Lost}
+	v := view{partly: cmp.Or(w.Lost, firstOf(w.Noted(), nil))}
 	for i := range w.Verdicts {
 		x := w.Verdicts[i]
 		if slices.Contains(normal, x.Kind) {
@@ -49,8 +51,12 @@ func pool(ctx context.Context, q *Questions) (view, error) {
 		v.partly = p.Queued.Err
 	}
 	for i := range p.Verdicts {
-		if x := p.Verdicts[i]; !slices.Contains(normal, x.Kind) {
+		x := p.Verdicts[i]
+		switch {
+		case !slices.Contains(normal, x.Kind):
 			v.found = append(v.found, finding(x.Kind, x))
+		case x.Strength == answer.StrengthUnknown:
+			v.partly = cmp.Or(v.partly, p.Total.Err, p.Running.Err, fmt.Errorf("%s: %w", x.Text, target.ErrNotInDump))
 		}
 	}
 	return v, nil

@@ -37,6 +37,7 @@ type Options struct {
 type view struct {
 	found  []answer.Finding
 	partly error // why a part of the subject could not be looked at; nil if all of it was
+	beside bool  // the subject means nothing for this process, and is neither quiet nor unknown
 }
 
 // A subject is one thing to look at.
@@ -90,7 +91,7 @@ func Of(ctx context.Context, q Questions, o Options) (*answer.Triage, error) {
 			u := unknown(s.name, v.partly)
 			u.Partly = true
 			out.Unknown = append(out.Unknown, u)
-		case len(v.found) == 0:
+		case len(v.found) == 0 && !v.beside:
 			seen = true
 			out.Quiet = append(out.Quiet, s.name)
 		default:

@@ -57,7 +57,7 @@ func TestNotLookedAt(t *testing.T) {
 		require.Error(t, u.Err)
 		assert.NotContains(t, out.Quiet, u.Subject)
 	}
-	assert.Equal(t, map[string]bool{"crash": false, "locks and blocked threads": false, "thread pool": false, "holders of memory": true}, names)
+	assert.Equal(t, map[string]bool{"crash": false, "finalizer thread": false, "locks and blocked threads": false, "thread pool": false, "holders of memory": true}, names)
 
 	out, err = Of(context.Background(), healthy(), Options{NoHeap: true})
 	require.NoError(t, err)
@@ -109,6 +109,27 @@ func TestOrder(t *testing.T) {
 	assert.Equal(t, answer.SeverityWarning, out.Findings[5].Severity, "few waiters are usual")
 }
 
+// TestWhatIsNotKnown checks that a subject is not quiet where a verdict says that something is not known, or where a stack has gaps.
+func TestWhatIsNotKnown(t *testing.T) {
+	q := healthy()
+	q.ThreadPool = constant(&answer.ThreadPool{Kind: answer.PoolPortable, Verdicts: []answer.Verdict{{Text: "whether it keeps up is not known", Strength: answer.StrengthUnknown}}}, nil)
+	w := &answer.Waits{}
+	w.Note(target.ErrCorrupt)
+	q.Waits = constant(w, nil)
+	q.Crash = constant(&answer.Crash{Reason: "SIGSEGV", Likely: "a guess", Verdicts: []answer.Verdict{{Text: "SIGSEGV", Strength: answer.StrengthRecorded}}}, nil)
+	q.SQLPools = constant(&answer.SQLPools{Pools: []answer.SQLPool{{Waiting: answer.Known[int64](2), Idle: answer.Maybe[int64]{Err: target.ErrNotInDump}}}}, nil)
+	out, err := Of(context.Background(), q, Options{})
+	require.NoError(t, err)
+	for _, name := range []string{"thread pool", "locks and blocked threads", "finalizer thread", "crash"} {
+		assert.NotContains(t, out.Quiet, name)
+	}
+	require.Len(t, out.Unknown, 2, "where the finalizer thread of a dead process stood means nothing")
+	assert.ErrorIs(t, out.Unknown[0].Err, target.ErrCorrupt)
+	require.Len(t, out.Findings, 2)
+	assert.Equal(t, answer.StrengthLikely, out.Findings[0].Strength, "no clause concludes the cause")
+	assert.Equal(t, answer.StrengthLikely, out.Findings[1].Strength, "whether a connection is idle was not read")
+}
+
 func TestPools(t *testing.T) {
 	full := answer.SQLPool{Address: 0x10, Connection: answer.Text{S: "Host=db"}, Max: answer.Known[int64](4), Busy: answer.Known[int64](4), Idle: answer.Known[int64](0), Waiting: answer.Known[int64](3)}
 	full.Connections = []answer.SQLConnection{{Threads: []answer.Worker{{Method: answer.Text{S: "Shop.Load"}}}}, {Threads: []answer.Worker{{Method: answer.Text{S: "Shop.Load"}}}}, {}}
@@ -122,7 +143,7 @@ func TestPools(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, out.Findings, 1)
 	f := out.Findings[0]
-	assert.Equal(t, "3 calls wait for a connection of the pool Host=db, all 4 of at most 4 are in use", f.Text)
+	assert.Equal(t, "3 calls wait for a connection of the pool Host=db, 4 of at most 4 are in use", f.Text)
 	require.Len(t, f.Clauses, 2)
 	assert.Equal(t, 2, f.Clauses[1].Count)
 	assert.Equal(t, answer.StrengthLikely, f.Clauses[1].Strength)

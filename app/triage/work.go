@@ -18,6 +18,7 @@ func sqlPools(ctx context.Context, q *Questions) (view, error) {
 	v := view{partly: firstOf(list.Noted(), nil)}
 	for i := range list.Pools {
 		p := &list.Pools[i]
+		v.partly = cmp.Or(v.partly, p.Waiting.Err)
 		if p.Waiting.Err != nil || p.Waiting.Value == 0 || p.Idle.Err == nil && p.Idle.Value > 0 {
 			continue
 		}
@@ -25,7 +26,10 @@ func sqlPools(ctx context.Context, q *Questions) (view, error) {
 			Show: []string{"sqlpools", fmt.Sprintf("dumpobj %x", uint64(p.Address))}}
 		x.Text = fmt.Sprintf("%s for a connection of the pool %s", counted(int(p.Waiting.Value), "call waits", "calls wait"), p.Connection)
 		if p.Busy.Err == nil && p.Max.Err == nil {
-			x.Text += fmt.Sprintf(", all %d of at most %d are in use", p.Busy.Value, p.Max.Value)
+			x.Text += fmt.Sprintf(", %d of at most %d are in use", p.Busy.Value, p.Max.Value)
+		}
+		if p.Idle.Err != nil || p.Busy.Err != nil || p.Max.Err != nil || p.Busy.Value < p.Max.Value {
+			x.Strength = answer.StrengthLikely // that none is left: one may be on its way
 		}
 		x.Evidence = append(x.Evidence, fmt.Sprintf("the counts of %s %x", p.Type, uint64(p.Address)))
 		f := finding(answer.FindingExhausted, append([]answer.Verdict{x}, borrowers(p)...)...)
