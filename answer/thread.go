@@ -115,8 +115,8 @@ type ManagedThread struct {
 	Thread
 	State        Maybe[Hex]         `json:"state" doc:"the runtime's thread state bits, see threadstate"`
 	GCMode       Text               `json:"gcMode" doc:"\"Preemptive\" or \"Cooperative\""`
-	AllocPointer target.Addr        `json:"allocPointer" doc:"where the thread allocates next"`
-	AllocLimit   target.Addr        `json:"allocLimit" doc:"end of its allocation context"`
+	AllocPointer Maybe[target.Addr] `json:"allocPointer" doc:"where the thread allocates next"`
+	AllocLimit   Maybe[target.Addr] `json:"allocLimit" doc:"end of its allocation context"`
 	Domain       Maybe[target.Addr] `json:"domain" doc:"AppDomain"`
 	LockCount    *uint32            `json:"lockCount,omitempty" doc:"locks held; absent where the runtime does not count"`
 	Apartment    Text               `json:"apartment" doc:"COM apartment: \"STA\", \"MTA\", \"NTA\" or \"Ukn\""`

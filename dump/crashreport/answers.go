@@ -161,6 +161,7 @@ func (r *Report) ManagedThreads() *answer.ManagedThreads {
 			continue
 		}
 		m := answer.ManagedThread{Thread: answer.Thread{Index: &i, OSID: t.ID}, State: answer.Maybe[answer.Hex]{Err: absent}, GCMode: answer.Text{Err: absent},
+			AllocPointer: answer.Maybe[target.Addr]{Err: absent}, AllocLimit: answer.Maybe[target.Addr]{Err: absent},
 			Domain: answer.Maybe[target.Addr]{Err: absent}, Apartment: answer.Text{Err: absent}}
 		if t.exception.known() {
 			m.Exception = &answer.ThrownObject{Address: t.exception.object, Type: t.exception.name()}

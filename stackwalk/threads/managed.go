@@ -67,8 +67,8 @@ func (t *Thread) describeManaged(g *answer.Gaps, p target.Target, rt *dac.Runtim
 	m := t.Managed
 	d := answer.ManagedThread{
 		Thread:       t.Describe(g),
-		AllocPointer: m.AllocContext.Pointer,
-		AllocLimit:   m.AllocContext.Limit,
+		AllocPointer: answer.Known(m.AllocContext.Pointer),
+		AllocLimit:   answer.Known(m.AllocContext.Limit),
 		Special:      purposes(m),
 	}
 	if err := m.Unknown; err != nil {

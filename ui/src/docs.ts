@@ -334,7 +334,7 @@ export interface LostSegment {
 }
 
 export interface ManagedThread {
-  activity?: ThreadActivity; allocLimit: string; allocPointer: string; apartment: string | null; domain: string | null;
+  activity?: ThreadActivity; allocLimit: string | null; allocPointer: string | null; apartment: string | null; domain: string | null;
   exception?: ThrownObject; gcMode: string | null; index?: number; lockCount?: number; managedId?: number; name?: string;
   nestedExceptions?: boolean; osId?: number; special?: Array<string> | null; stackHigh?: string; stackLow?: string; state: string | null;
   thread?: string;

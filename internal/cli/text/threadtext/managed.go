@@ -21,9 +21,12 @@ func ManagedThreads(p *report.Page, l *answer.ManagedThreads) {
 	_ = t.Row("DBG", "ID", "OSID", "ThreadOBJ", "State", "GC Mode", "GC Alloc Context", "Domain", "Count", "Apt", "Exception")
 	for i := range l.Threads {
 		th := &l.Threads[i]
-		id, object, context := managedID(&th.Thread), report.Hex16(th.Thread.Thread), report.Hex16(th.AllocPointer)+":"+report.Hex16(th.AllocLimit)
+		id, object, context := managedID(&th.Thread), report.Hex16(th.Thread.Thread), report.Hex16(th.AllocPointer.Value)+":"+report.Hex16(th.AllocLimit.Value)
 		if th.Thread.Thread == 0 { // the dump does not have it
-			id, object, context = "?", "?", "?"
+			id, object = "?", "?"
+		}
+		if th.AllocPointer.Err != nil || th.AllocLimit.Err != nil || th.Thread.Thread == 0 {
+			context = "?"
 		}
 		_ = t.Row(index(&th.Thread), id, fmt.Sprintf("%x", th.OSID), object,
 			absentOr(th.State.Err, fmt.Sprintf("%x", uint64(th.State.Value))), orAbsent(&th.GCMode), context,
