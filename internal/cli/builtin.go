@@ -118,6 +118,7 @@ func (a *app) builtinCommands() []Command {
 			}),
 		Do(Command{Name: "exit", Aliases: []string{"quit", "q"}, Group: GroupShell, Summary: "leave the prompt"},
 			func(*Context, *None) (report.Answer, error) { return report.Answer{}, errExit }),
+		moduleFilesCommand(),
 		a.promptCommand(),
 		a.completionCommand(),
 		a.docsCommand(),
@@ -187,6 +188,7 @@ func (a *app) printHelp(p *report.Page, _ []helpResult, o *helpOptions) {
 
 // starts are the commands that help shows first, with what each is for.
 var starts = []struct{ line, text string }{
+	{"triage", "what is wrong with the process?"},
 	{"crashinfo", "why did the process die?"},
 	{"waits", "why does it hang? deadlocks, held locks, threads that block"},
 	{"summarize", "one line of JSON: crash, suspects, sizes"},

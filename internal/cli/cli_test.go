@@ -600,3 +600,35 @@ func TestInterruptedDownload(t *testing.T) {
 	a.interact(t.Context(), &typed{[]string{"fetch", "obj 1"}})
 	assert.Equal(t, []int{1, 1}, []int{opened, closed})
 }
+
+func TestModuleFilesOfASession(t *testing.T) {
+	dir := dumpFolder(t, "core.1")
+	core, modules := filepath.Join(dir, "core.1"), t.TempDir()
+	o := runMain(t, dir, "", nil, "-d", core, "-c", "do 5f0", "-c", "setsymbolserver", "-c", "AddModules "+modules, "-c", "do 5f0",
+		"-c", "setsymbolserver -ms", "-c", "setsymbolserver -disable http://localhost:1/x -cache "+modules)
+	assert.Equal(t, ExitOK, o.code, o.stderr)
+	assert.Len(t, o.opened, 2, "the command behind addmodules opens the dump anew, one that only lists does not")
+	want := "No folder of module files and no symbol server is set.\n"
+	assert.Equal(t, 1, strings.Count(o.stdout, want))
+	assert.Contains(t, o.stdout, "Directory: "+modules+"\nServer:    "+microsoftServer+"\n")
+	assert.True(t, strings.HasSuffix(o.stdout, "\nServer:    http://localhost:1/x\nCache:     "+modules+"\n"), o.stdout)
+
+	refused := func(args ...string) {
+		t.Helper()
+		o := runMain(t, dir, "", nil, append([]string{"-d", core}, args...)...)
+		assert.Equal(t, ExitUsage, o.code)
+		assert.Len(t, o.opened, 1, "the dump stays open")
+	}
+	refused("-c", "do 5f0", "-c", "addmodules "+filepath.Join(dir, "nowhere"), "-c", "do 5f0")
+	refused("-c", "do 5f0", "-c", "addmodules -cache "+core, "-c", "do 5f0")
+	refused("--offline", "-c", "do 5f0", "-c", "addmodules -ms", "-c", "do 5f0")
+	o = runMain(t, dir, "", nil, "--json", "-d", core, "-c", "setsymbolserver -directory "+modules)
+	assert.Contains(t, o.stdout, `"modules":["`+modules+`"],"symbolServers":[]`)
+}
+
+func TestModuleFilesOfADumpThatStays(t *testing.T) {
+	closed := 0
+	s := &Session{dump: fakeDump{&closed}, opened: true, lent: true}
+	assert.ErrorIs(t, s.reopenWith(OpenOptions{}), errStays)
+	assert.Zero(t, closed)
+}

@@ -95,7 +95,7 @@ var spellings = []spelling{
 	{"dt TYPE ADDRESS", "dumpobj ADDRESS"}, {"dt NAME", "name2ee *!NAME"}, {"dps ARGS...", "dp ARGS..."}, {"dpp ARGS...", "dp ARGS..."}, {"dqs ARGS...", "dp ARGS..."},
 	{"uf ADDRESS", "clru ADDRESS"}, {"!u ARGS...", "clru ARGS..."}, {"!address -summary REST...", "memory"}, {"address -summary REST...", "memory"}, {"!address", "memory -list"}, {"address", "memory -list"},
 	{"!address ADDRESS", "ln ADDRESS"}, {"address ADDRESS", "ln ADDRESS"},
-	{"!peb", "doctor"}, {"!teb", "threads -v"}, {"!handle REST...", "gchandles -stat"}, {".cls", "cls"},
+	{"!peb", "process"}, {".time", "process"}, {"procinfo", "process"}, {"processinfo", "process"}, {"vmstat", "memory"}, {"vmmap", "memory -list"}, {"!teb", "threads -v"}, {"!handle REST...", "gchandles -stat"}, {".cls", "cls"},
 	{"!dlk", "locks"}, {"dlk", "locks"}, {"!runaway", "clrthreads -stacks"},
 	// gdb.
 	{"bt full REST...", "clrstack -a -f"}, {"bt all", "clrstack -f -all"}, {"bt COUNT", "clrstack -f -c COUNT"}, {"bt", "clrstack -f"}, {"where", "clrstack -f"}, {"backtrace", "clrstack -f"},

@@ -381,7 +381,7 @@ func (a *app) isLine(words []word) bool {
 
 // configure hands the global options to the session before the dump is open.
 func (a *app) configure(cmd *Command, p *parser) error {
-	if err := a.nameDump(cmd, p); err != nil || a.session.opened {
+	if err := a.nameDump(cmd, p); err != nil || a.session.opened || a.session.changed {
 		return err
 	}
 	a.session.runtime = a.globals.Runtime

@@ -55,7 +55,8 @@ type Session struct {
 	runtime string                          // that commands look at, empty for the first
 	running atomic.Pointer[context.Context] // of the command that runs
 
-	lent bool // the dump is another session's, and not to be closed
+	changed bool // a command has changed the options: those of the command line count no more
+	lent    bool // the dump is another session's, and not to be closed
 
 	reported map[string]bool // problems with files that have been reported: each is reported once
 
@@ -140,11 +141,16 @@ func (s *Session) Close() error {
 // forget closes the dump; who wants it next opens it again. In a sandbox, of
 // standard input, or with another's dump, that can't be done: the dump stays.
 func (s *Session) forget() {
-	if (s.lent || s.options.Sandbox || s.path == "-") && s.dump != nil {
+	if s.stays() {
 		return
 	}
 	_ = s.Close() // of a dump that is not trusted any more
 	s.opened, s.err = false, nil
+}
+
+// stays reports whether the dump is open and can't be opened a second time.
+func (s *Session) stays() bool {
+	return (s.lent || s.options.Sandbox || s.path == "-") && s.dump != nil
 }
 
 // SetRuntime makes another runtime of the process the one that commands look
