@@ -32,28 +32,28 @@ const (
 // its own. What has none is Linux's, or its createdump's.
 func (b *builder) findSystem(abi byte) {
 	if abi == abiSolaris {
-		b.platform.OS = target.OSSolaris
+		b.Platform.OS = target.OSSolaris
 	}
 	for i := range b.notes {
 		switch owner := b.notes[i].Owner; {
 		case owner == ownerFreeBSD:
-			b.platform.OS = target.OSFreeBSD
+			b.Platform.OS = target.OSFreeBSD
 			return
 		case strings.HasPrefix(owner, ownerNetBSD):
-			b.platform.OS = target.OSNetBSD
+			b.Platform.OS = target.OSNetBSD
 			return
 		case strings.HasPrefix(owner, ownerOpenBSD):
-			b.platform.OS = target.OSOpenBSD
+			b.Platform.OS = target.OSOpenBSD
 		}
 	}
-	if os := b.platform.OS; os != target.OSLinux {
-		b.warn(target.Unsupportedf("the notes of a core of %v: its threads and its signal are unknown", os))
+	if os := b.Platform.OS; os != target.OSLinux {
+		b.Warn(target.Unsupportedf("the notes of a core of %v: its threads and its signal are unknown", os))
 	}
 }
 
 // decodeBSD decodes the supported notes of FreeBSD and NetBSD.
 func (b *builder) decodeBSD(n *Note) error {
-	if b.platform.OS == target.OSNetBSD {
+	if b.Platform.OS == target.OSNetBSD {
 		return b.decodeNetBSD(n)
 	}
 	c := cursor.New(n.Data, n.Offset)
@@ -74,16 +74,16 @@ func (b *builder) decodeBSD(n *Note) error {
 		if c.Err() != nil {
 			return c.Err()
 		}
-		b.process.Command = name
+		b.Process.Command = name
 		if args = strings.TrimSpace(args); args != "" {
-			b.process.Command = args
+			b.Process.Command = args
 		}
 		if c.Skip(2); c.Len() >= 4 { // newer versions
-			b.process.ID = c.Uint32()
+			b.Process.ID = c.Uint32()
 		}
 	case freeBSDThreadName:
-		if k := len(b.threads); k > 0 {
-			b.threads[k-1].Name = cstring(n.Data[:min(len(n.Data), 20)])
+		if k := len(b.Threads); k > 0 {
+			b.Threads[k-1].Name = cstring(n.Data[:min(len(n.Data), 20)])
 		}
 	case freeBSDAuxv:
 		if len(n.Data) > 4 { // the size of an entry
@@ -125,9 +125,9 @@ func (b *builder) decodeNetBSD(n *Note) error {
 		c.Seek(8)
 		number := int32(c.Uint32())
 		c.Seek(80)
-		b.process.ID = c.Uint32()
+		b.Process.ID = c.Uint32()
 		c.Seek(124)
-		b.process.Command = cstring(c.Take(32))
+		b.Process.Command = cstring(c.Take(32))
 		if c.Err() != nil {
 			return c.Err()
 		}
@@ -143,8 +143,8 @@ func (b *builder) decodeNetBSD(n *Note) error {
 }
 
 func (b *builder) appendThread(t target.Thread) {
-	if int64(len(b.threads)) < b.limits.Threads {
-		b.threads = append(b.threads, t)
+	if int64(len(b.Threads)) < b.limits.Threads {
+		b.Threads = append(b.Threads, t)
 	}
 }
 
@@ -170,9 +170,9 @@ var netBSDAMD64 = []bsdRegister{
 
 // bsdRegisters reads a struct reg. That of arm64 is the same on both: X0 to X28, FP, LR, SP, PC, CPSR in four bytes.
 func (b *builder) bsdRegisters(c *cursor.Cursor, amd64 []bsdRegister) target.Registers {
-	regs := target.Registers{Arch: b.platform.Arch}
+	regs := target.Registers{Arch: b.Platform.Arch}
 	order := amd64
-	if b.platform.Arch == target.ArchARM64 {
+	if b.Platform.Arch == target.ArchARM64 {
 		order = nil
 		for r := target.ARM64X0; r <= target.ARM64PC; r++ {
 			order = append(order, bsdRegister{r, 8})
@@ -199,20 +199,20 @@ func (b *builder) bsdRegisters(c *cursor.Cursor, amd64 []bsdRegister) target.Reg
 // findBSDException finds the signal that ended the process. On FreeBSD the first thread received it.
 func (b *builder) findBSDException() {
 	number, thread := b.bsdSignal, b.bsdThread
-	if b.platform.OS == target.OSFreeBSD && len(b.threads) > 0 {
-		number, thread = int32(b.threads[0].Signal), b.threads[0].ID
+	if b.Platform.OS == target.OSFreeBSD && len(b.Threads) > 0 {
+		number, thread = int32(b.Threads[0].Signal), b.Threads[0].ID
 	}
 	const sigSTOP, sigTTOU = 17, 22
 	if number == 0 || number >= sigSTOP && number <= sigTTOU {
 		return
 	}
-	b.exception = &target.Exception{ThreadID: thread, Code: uint32(number), Words: bsdSignalName(number)}
-	for i := range b.threads {
-		if b.threads[i].ID == thread {
-			b.exception.Registers = b.threads[i].Registers
+	b.Exception = &target.Exception{ThreadID: thread, Code: uint32(number), Words: bsdSignalName(number)}
+	for i := range b.Threads {
+		if b.Threads[i].ID == thread {
+			b.Exception.Registers = b.Threads[i].Registers
 		}
 	}
-	b.process.Comment = "signal " + b.exception.Words
+	b.Process.Comment = "signal " + b.Exception.Words
 }
 
 // bsdSignalName returns the name of a signal of the BSDs (sys/signal.h). Up to SIGTERM the numbers equal Linux's, with three exceptions.

@@ -11,12 +11,10 @@ package elfcore
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
-	"iter"
-	"slices"
 
+	"github.com/sosgo/sosgo/internal/corefile"
 	"github.com/sosgo/sosgo/internal/cursor"
 	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/internal/memmap"
@@ -79,23 +77,20 @@ func (e *FormatError) Unwrap() []error {
 
 // A File is an ELF core. It implements target.Target, is immutable, and is safe for concurrent use.
 type File struct {
-	mem       memmap.Map
-	platform  target.Platform
-	process   target.Process
-	modules   []target.Module
-	threads   []target.Thread
-	regions   []target.Region
-	claims    *target.Claims // nil while the core is opened
-	exception *target.Exception
-	notes     []Note
-	auxv      []AuxEntry
-	diag      *DiagInfo
-	page      uint64 // bytes of the machine's pages
-	warnings  []error
-	cutNotes  uint64
+	core
+	notes []Note
+	auxv  []AuxEntry
 }
 
+type core = corefile.File
+
 var _ target.Target = (*File)(nil)
+
+// createdump's description of the process is a page that no process has.
+const (
+	diagAddr = 0x7ffffff10000
+	diagPage = 0x1000
+)
 
 // Sniff reports whether head, the first 18 bytes or more of a file, begins an ELF core of either byte order.
 func Sniff(head []byte) bool {
@@ -126,30 +121,34 @@ func OpenLimited(src target.Source, l target.Limits) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &File{platform: target.Platform{OS: target.OSLinux, Arch: hdr.arch}}
-	f.process.Container = "ELF core"
-	if err := f.mapMemory(src, segments); err != nil {
+	b := &builder{limits: l, segments: segments, loads: sortedLoads(segments)}
+	b.Platform = target.Platform{OS: target.OSLinux, Arch: hdr.arch}
+	b.Process.Container = "ELF core"
+	if err := b.mapMemory(src); err != nil {
 		return nil, err
 	}
-	b := &builder{File: f, limits: l, segments: segments, loads: sortedLoads(segments)}
 	b.readNotes(src)
 	b.findSystem(hdr.abi)
 	b.decodeNotes()
 	b.page = b.machinePage()
 	b.findModules()
 	b.buildRegions()
-	b.findStacks()
+	b.FindStacks()
 	b.findException()
-	b.readDiagInfo()
-	f.claims = f.makeClaims()
-	return f, nil
+	if _, ok := b.ReadDiagInfo(diagAddr); ok {
+		b.MadeUp(diagAddr, diagPage)
+	}
+	return &File{b.File(), b.notes, b.auxv}, nil
 }
 
-// A builder is a File while it is opened, with what only opening needs.
+// A builder is the core while it is opened.
 type builder struct {
-	*File
+	corefile.Core
 	limits      target.Limits
-	moreThreads bool // than the limit allows
+	notes       []Note
+	auxv        []AuxEntry
+	page        uint64 // bytes of the machine's pages
+	moreThreads bool   // than the limit allows
 	segments    []segment
 	loads       []segment     // those that describe memory, sorted by address
 	files       []fileMapping // of NT_FILE, sorted by address
@@ -160,19 +159,6 @@ type builder struct {
 	bsdThread   uint32 // that got it
 }
 
-// maxWarnings is how many warnings one core gives: a core with a million broken notes gets a few lines.
-const maxWarnings = 64
-
-func (b *builder) warn(err error) {
-	switch len(b.warnings) {
-	case maxWarnings:
-	case maxWarnings - 1:
-		b.warnings = append(b.warnings, target.Corruptf("ELF core: more warnings of this kind"))
-	default:
-		b.warnings = append(b.warnings, err)
-	}
-}
-
 // header is what is needed of the ELF header.
 type header struct {
 	arch      target.Arch
@@ -181,30 +167,11 @@ type header struct {
 	progCount uint64
 }
 
-// readAt returns n bytes at off of the file, lent or copied.
-func readAt(src target.Source, off uint64, n uint64) ([]byte, error) {
-	size := uint64(src.Size())
-	if off > size || n > size-off {
-		return nil, fmt.Errorf("%d bytes wanted at offset %#x of a file of %d: %w", n, off, size, io.ErrUnexpectedEOF)
-	}
-	if b := src.Bytes(int64(off), int(n)); b != nil || n == 0 {
-		return b, nil
-	}
-	b := make([]byte, n)
-	if got, err := src.ReadAt(b, int64(off)); got < len(b) {
-		if err == nil || errors.Is(err, io.EOF) {
-			err = io.ErrUnexpectedEOF
-		}
-		return nil, fmt.Errorf("read %d bytes at offset %#x: %w", n, off, err)
-	}
-	return b, nil
-}
-
 func readHeader(src target.Source) (header, error) {
 	if src == nil {
 		return header{}, &FormatError{Msg: "no file"}
 	}
-	b, err := readAt(src, 0, uint64(min(src.Size(), headerSize)))
+	b, err := corefile.ReadAt(src, 0, uint64(min(src.Size(), headerSize)))
 	if err != nil {
 		return header{}, &FormatError{Msg: "the header can't be read", Err: err}
 	}
@@ -253,7 +220,7 @@ func decodeHeader(src target.Source, b []byte) (header, error) {
 		return h, &FormatError{Off: 54, Msg: fmt.Sprintf("program headers of %d bytes, %d expected", entrySize, progSize)}
 	}
 	if h.progCount == progCountInSection0 {
-		s, err := readAt(src, sectionOff, sectionSize)
+		s, err := corefile.ReadAt(src, sectionOff, sectionSize)
 		if err != nil {
 			return h, &FormatError{Off: 40, Msg: "section 0, which counts the program headers, can't be read", Err: err}
 		}
@@ -303,7 +270,7 @@ func readSegments(src target.Source, h header, limit int64) ([]segment, error) {
 	if h.progCount > uint64(limit) {
 		return nil, target.Unsupportedf("an ELF core of %d segments: the limit (ranges) is %d", h.progCount, limit)
 	}
-	b, err := readAt(src, h.progOff, h.progCount*progSize)
+	b, err := corefile.ReadAt(src, h.progOff, h.progCount*progSize)
 	if err != nil {
 		return nil, &FormatError{Off: 32, Msg: "the program headers can't be read", Err: err}
 	}
@@ -325,13 +292,12 @@ func decodeSegments(b []byte) []segment {
 	return segments
 }
 
-// mapMemory builds the address space. Only p_filesz bytes of a segment are in the core; the rest of p_memsz existed in
-// the process, was left out, and is missing, not zero.
-func (f *File) mapMemory(src target.Source, segments []segment) error {
-	ranges := make([]memmap.Range, 0, len(segments))
+// mapMemory builds the address space. Only p_filesz bytes of a segment are in the core; the rest of p_memsz was left out.
+func (b *builder) mapMemory(src target.Source) error {
+	ranges := make([]memmap.Range, 0, len(b.segments))
 	contradictory := 0
-	for i := range segments {
-		s := &segments[i]
+	for i := range b.segments {
+		s := &b.segments[i]
 		if s.typ != progLoad {
 			continue
 		}
@@ -340,63 +306,9 @@ func (f *File) mapMemory(src target.Source, segments []segment) error {
 		}
 		ranges = append(ranges, memmap.Range{Addr: s.addr, Size: min(s.fileSize, s.memSize), Offset: int64(s.off)})
 	}
-	if contradictory > 0 {
-		f.warnings = append(f.warnings, target.Corruptf("%d segments are larger in the file than in memory: the excess is ignored", contradictory))
-	}
-	mem, warnings := memmap.New(src, ranges)
-	f.mem = *mem
-	f.warnings = append(f.warnings, warnings...)
-	if len(f.mem.Ranges()) == 0 {
+	if !b.MapMemory(src, ranges, contradictory) {
 		return &FormatError{Off: headerSize, Msg: fmt.Sprintf("no memory is in the file (%d segments, %d bytes): the core is truncated or empty",
-			len(segments), src.Size())}
+			len(b.segments), src.Size())}
 	}
 	return nil
 }
-
-// Cut returns the number of bytes, of memory and of notes, that the program headers name past the end of the file.
-func (f *File) Cut() uint64 { return f.mem.Cut() + f.cutNotes }
-
-// ReadMemory implements target.Memory.
-func (f *File) ReadMemory(p []byte, a target.Addr) (int, error) {
-	n, err := f.mem.ReadMemory(p, a)
-	if err != nil && f.claims != nil {
-		err = f.claims.Explain(err)
-	}
-	return n, err
-}
-
-// View implements target.Memory.
-func (f *File) View(a target.Addr, n int) ([]byte, bool) { return f.mem.View(a, n) }
-
-// Span implements target.Memory.
-func (f *File) Span(a target.Addr) []byte { return f.mem.Span(a) }
-
-// NextStored implements target.SparseMemory.
-func (f *File) NextStored(a target.Addr) (target.Addr, bool) { return f.mem.NextStored(a) }
-
-// Platform implements target.Target. A core records neither the system's version nor the number of processors.
-func (f *File) Platform() target.Platform { return f.platform }
-
-// Process implements target.Target.
-func (f *File) Process() target.Process { return f.process }
-
-// Modules implements target.Target. See findModules for what counts as one.
-func (f *File) Modules() []target.Module { return slices.Clone(f.modules) }
-
-// Threads implements target.Target. Cores hold no names of threads.
-func (f *File) Threads() []target.Thread { return slices.Clone(f.threads) }
-
-// Regions implements target.Target. A region is a segment, or the part of one that lies in one mapped file. Parts of
-// mapped files that no segment describes follow in their place with nothing stored and an unknown, zero protection.
-func (f *File) Regions() iter.Seq[target.Region] { return slices.Values(f.regions) }
-
-// Exception implements target.Target: the signal that ended the process.
-func (f *File) Exception() (target.Exception, bool) {
-	if f.exception == nil {
-		return target.Exception{}, false
-	}
-	return *f.exception, true
-}
-
-// Warnings implements target.Target.
-func (f *File) Warnings() []error { return slices.Clone(f.warnings) }

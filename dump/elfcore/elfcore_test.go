@@ -85,8 +85,6 @@ func TestProcess(t *testing.T) {
 	assert.Equal(t, "NT_X86_XSTATE", n.Type.String())
 	assert.Equal(t, []byte{1, 2, 3}, n.Data)
 	assert.Equal(t, "NoteType(0x1234)", elfcore.NoteType(0x1234).String())
-	_, ok := f.DiagInfo()
-	assert.False(t, ok)
 }
 
 func TestThreads(t *testing.T) {
@@ -256,14 +254,9 @@ func TestDiagInfo(t *testing.T) {
 		b := synth.Fields(sig, version, uint32(0x7ffd), uint64(0x1111), uint64(0x2222))
 		return append(b, make([]byte, page-len(b))...)
 	}
-	for version, want := range map[int32]elfcore.DiagInfo{
-		1: {Version: 1, ExceptionRecord: 0x1111},
-		2: {Version: 2, ExceptionRecord: 0x1111, RuntimeBase: 0x2222},
-	} {
+	for _, version := range []int32{1, 2} {
 		f := open(t, &synth.ELFCore{Segments: []synth.ELFSegment{{Addr: 0x7ffffff10000, Data: data(version), Flags: 4}}})
-		d, ok := f.DiagInfo()
-		assert.True(t, ok)
-		assert.Equal(t, want, d)
+		assert.Equal(t, target.Addr(0x1111), f.Process().ExceptionRecord)
 		for r := range f.Regions() {
 			assert.Empty(t, r.Kind, "the page is not the process's")
 		}
@@ -388,7 +381,6 @@ func touch(f *elfcore.File) {
 	f.Exception()
 	f.Auxv()
 	f.Notes()
-	f.DiagInfo()
 	for _, w := range f.Warnings() {
 		_ = w.Error()
 	}

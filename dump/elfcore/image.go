@@ -48,21 +48,21 @@ type imageHeader struct {
 }
 
 // readImageHeader reads the header of the image at base, as far as it is in the dump.
-func (f *File) readImageHeader(base target.Addr) imageHeader {
-	magic, err := target.Bytes(f, base, 4)
+func (b *builder) readImageHeader(base target.Addr) imageHeader {
+	magic, err := target.Bytes(b, base, 4)
 	switch {
 	case err != nil:
 		return imageHeader{}
 	case string(magic) == elfMagic:
-		return f.readELFHeader(base)
+		return b.readELFHeader(base)
 	case string(magic[:2]) == "MZ":
-		return f.readPEHeader(base)
+		return b.readPEHeader(base)
 	}
 	return imageHeader{kind: imageNone}
 }
 
-func (f *File) readELFHeader(base target.Addr) imageHeader {
-	return elfHeader(f.imageSegments(base), base)
+func (b *builder) readELFHeader(base target.Addr) imageHeader {
+	return elfHeader(b.imageSegments(base), base)
 }
 
 // elfHeader reads the program headers of the ELF image at base.
@@ -90,16 +90,16 @@ func elfHeader(segments []segment, base target.Addr) imageHeader {
 
 // headerInLaterSegment returns the header of the ELF image at base that is seen in m, a later mapping of the start of its file, and whether
 // it is: segments of a small program share the first page of the file, and the core may hold the writable one alone.
-func (f *File) headerInLaterSegment(base target.Addr, m target.Mapping) (imageHeader, bool) {
+func (b *builder) headerInLaterSegment(base target.Addr, m target.Mapping) (imageHeader, bool) {
 	var first *segment
-	segments := f.imageSegments(m.Start)
+	segments := b.imageSegments(m.Start)
 	for i := range segments {
 		s := &segments[i]
 		switch {
 		case s.typ != progLoad || s.memSize == 0:
 		case first == nil:
 			first = s
-		case s.off < f.page && first.off < f.page && m.Start-(s.addr&^target.Addr(f.page-1)-first.addr&^target.Addr(f.page-1)) == base:
+		case s.off < b.page && first.off < b.page && m.Start-(s.addr&^target.Addr(b.page-1)-first.addr&^target.Addr(b.page-1)) == base:
 			return elfHeader(segments, base), true
 		}
 	}
@@ -110,12 +110,12 @@ func (f *File) headerInLaterSegment(base target.Addr, m target.Mapping) (imageHe
 const maxImageSize = 1 << 40
 
 // imageSegments reads the program headers of the ELF image at base, nil if they are not in the dump or make no sense.
-func (f *File) imageSegments(base target.Addr) []segment {
-	b, err := target.Bytes(f, base, headerSize)
-	if err != nil || b[classOffset] != class64 || b[dataOffset] != dataLSB {
+func (b *builder) imageSegments(base target.Addr) []segment {
+	head, err := target.Bytes(b, base, headerSize)
+	if err != nil || head[classOffset] != class64 || head[dataOffset] != dataLSB {
 		return nil
 	}
-	c := cursor.New(b, 0)
+	c := cursor.New(head, 0)
 	c.Seek(32)
 	off := c.Uint64()
 	c.Seek(54)
@@ -123,50 +123,50 @@ func (f *File) imageSegments(base target.Addr) []segment {
 	if size != progSize || count > maxImageSegments || off > maxImageSize {
 		return nil
 	}
-	table, err := target.Bytes(f, base+target.Addr(off), count*progSize)
+	table, err := target.Bytes(b, base+target.Addr(off), count*progSize)
 	if err != nil {
 		return nil
 	}
 	return decodeSegments(table)
 }
 
-func (f *File) readPEHeader(base target.Addr) imageHeader {
+func (b *builder) readPEHeader(base target.Addr) imageHeader {
 	h := imageHeader{kind: imagePE}
-	off, err := target.Uint32(f, base+peOffsetOffset)
+	off, err := target.Uint32(b, base+peOffsetOffset)
 	if err != nil {
 		return h
 	}
-	b, err := target.Bytes(f, base+target.Addr(off), peCheckSum+4)
+	head, err := target.Bytes(b, base+target.Addr(off), peCheckSum+4)
 	if err != nil {
 		return h
 	}
-	if string(b[:len(peSignature)]) != peSignature {
+	if string(head[:len(peSignature)]) != peSignature {
 		return imageHeader{kind: imageNone}
 	}
-	h.size = uint64(binary.LittleEndian.Uint32(b[peSizeOfImage:]))
-	h.first = uint64(binary.LittleEndian.Uint32(b[peSizeOfHeaders:]))
-	h.stamp = binary.LittleEndian.Uint32(b[peTimeDateStamp:])
-	h.checkSum = binary.LittleEndian.Uint32(b[peCheckSum:])
+	h.size = uint64(binary.LittleEndian.Uint32(head[peSizeOfImage:]))
+	h.first = uint64(binary.LittleEndian.Uint32(head[peSizeOfHeaders:]))
+	h.stamp = binary.LittleEndian.Uint32(head[peTimeDateStamp:])
+	h.checkSum = binary.LittleEndian.Uint32(head[peCheckSum:])
 	return h
 }
 
 // peSections returns the sections of the PE image whose headers are at base, by their distances from its base (addr); nil
 // if they are not in the dump.
-func (f *File) peSections(base target.Addr) []segment {
-	off, err := target.Uint32(f, base+peOffsetOffset)
+func (b *builder) peSections(base target.Addr) []segment {
+	off, err := target.Uint32(b, base+peOffsetOffset)
 	if err != nil {
 		return nil
 	}
 	at := base + target.Addr(off)
-	b, err := target.Bytes(f, at, peOptional)
+	head, err := target.Bytes(b, at, peOptional)
 	if err != nil {
 		return nil
 	}
-	count, optional := binary.LittleEndian.Uint16(b[peSectionCount:]), binary.LittleEndian.Uint16(b[peSizeOfOptional:])
+	count, optional := binary.LittleEndian.Uint16(head[peSectionCount:]), binary.LittleEndian.Uint16(head[peSizeOfOptional:])
 	if count > maxImageSegments {
 		return nil
 	}
-	table, err := target.Bytes(f, at+peOptional+target.Addr(optional), int(count)*peSectionSize)
+	table, err := target.Bytes(b, at+peOptional+target.Addr(optional), int(count)*peSectionSize)
 	if err != nil {
 		return nil
 	}

@@ -35,7 +35,7 @@ func (b *builder) modulesWithoutFiles() {
 	b.modulesOfLinker(found)
 	var last scannedPE
 	for _, s := range b.loads {
-		if found[s.addr] || len(b.modules) >= limits.Modules {
+		if found[s.addr] || len(b.Modules) >= limits.Modules {
 			continue
 		}
 		head := b.readImageHeader(s.addr)
@@ -54,7 +54,7 @@ func (b *builder) modulesWithoutFiles() {
 			last = scannedPE{s, head}
 			m.TimeDateStamp, m.SizeOfImage, m.CheckSum = head.stamp, uint32(head.size), head.checkSum
 		}
-		b.modules = append(b.modules, m)
+		b.Modules = append(b.Modules, m)
 	}
 }
 
@@ -101,7 +101,7 @@ func (b *builder) modulesOfLinker(found map[target.Addr]bool) {
 	link, ok := b.firstLink()
 	for ; ok && link != 0; link, ok = b.pointer(link + linkNext) {
 		if seen[link] || len(seen) == limits.LinkMap {
-			b.warn(target.Corruptf("the dynamic linker's list of objects has no end: the first %d were looked at", len(seen)))
+			b.Warn(target.Corruptf("the dynamic linker's list of objects has no end: the first %d were looked at", len(seen)))
 			return
 		}
 		seen[link] = true
@@ -157,12 +157,12 @@ func (b *builder) dynamicEntry(a target.Addr, tag uint64) (uint64, bool) {
 // but a program that is linked to a fixed address, whose base is found through AT_PHDR.
 func (b *builder) addLink(link target.Addr, found map[target.Addr]bool) {
 	base, ok := b.pointer(link + linkAddr)
-	if !ok || len(b.modules) >= limits.Modules {
+	if !ok || len(b.Modules) >= limits.Modules {
 		return
 	}
 	if base == 0 {
 		headers, _ := b.aux(auxProgHeaders)
-		base = target.Addr(headers) &^ (stackPage - 1)
+		base = target.Addr(headers) &^ (smallestPage - 1)
 	}
 	if found[base] {
 		return
@@ -184,12 +184,12 @@ func (b *builder) addLink(link target.Addr, found map[target.Addr]bool) {
 		m.Size = b.sizeUpTo(base, dynamic)
 	}
 	found[base] = true
-	b.modules = append(b.modules, m)
+	b.Modules = append(b.Modules, m)
 }
 
 func (b *builder) containsProgram(base target.Addr, size uint64) bool {
 	headers, ok := b.aux(auxProgHeaders)
-	return ok && headers-uint64(base) < max(size, stackPage)
+	return ok && headers-uint64(base) < max(size, smallestPage)
 }
 
 // execName returns the name that the program was started by.
@@ -211,7 +211,7 @@ func (b *builder) sizeUpTo(base, a target.Addr) uint64 {
 	if i >= 0 && a >= base && b.loads[i].addr >= base && uint64(a-b.loads[i].addr) < b.loads[i].memSize {
 		return min(uint64(b.loads[i].addr-base)+b.loads[i].memSize, maxImageSize)
 	}
-	return stackPage
+	return smallestPage
 }
 
 // soName returns the name that an ELF image has for itself, if it is in the dump.

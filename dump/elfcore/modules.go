@@ -30,20 +30,20 @@ func (b *builder) findModules() {
 	} else {
 		b.modulesWithoutFiles()
 	}
-	slices.SortStableFunc(b.modules, func(x, y target.Module) int { return cmp.Compare(x.Base, y.Base) })
-	before := len(b.modules)
-	b.modules = slices.CompactFunc(b.modules, func(x, y target.Module) bool { return x.Base == y.Base })
-	if n := before - len(b.modules); n > 0 {
-		b.warn(target.Corruptf("%d modules overlap others: the first of each counts", n))
+	slices.SortStableFunc(b.Modules, func(x, y target.Module) int { return cmp.Compare(x.Base, y.Base) })
+	before := len(b.Modules)
+	b.Modules = slices.CompactFunc(b.Modules, func(x, y target.Module) bool { return x.Base == y.Base })
+	if n := before - len(b.Modules); n > 0 {
+		b.Warn(target.Corruptf("%d modules overlap others: the first of each counts", n))
 	}
-	if len(b.modules) > limits.Modules {
-		b.warn(target.Corruptf("%d modules: the first %d are listed", len(b.modules), limits.Modules))
-		b.modules = b.modules[:limits.Modules:limits.Modules]
+	if len(b.Modules) > limits.Modules {
+		b.Warn(target.Corruptf("%d modules: the first %d are listed", len(b.Modules), limits.Modules))
+		b.Modules = b.Modules[:limits.Modules:limits.Modules]
 	}
 	// A header promises more than there is where the file lies flat in memory. Modules don't overlap.
-	for i := range b.modules[:max(0, len(b.modules)-1)] {
-		m := &b.modules[i]
-		m.Size = min(m.Size, uint64(b.modules[i+1].Base-m.Base))
+	for i := range b.Modules[:max(0, len(b.Modules)-1)] {
+		m := &b.Modules[i]
+		m.Size = min(m.Size, uint64(b.Modules[i+1].Base-m.Base))
 	}
 	b.leaveOutVDSO()
 }
@@ -53,7 +53,7 @@ func (b *builder) findModules() {
 func (b *builder) leaveOutVDSO() {
 	v, ok := b.aux(auxVDSO)
 	at := target.Addr(v)
-	m := target.ModuleAt(b.modules, at)
+	m := target.ModuleAt(b.Modules, at)
 	if !ok || m == nil || m.Base == at || slices.ContainsFunc(m.Mappings, func(p target.Mapping) bool { return p.Start <= at && at < p.End }) {
 		return
 	}
@@ -92,7 +92,7 @@ func (r *imageRun) add(m target.Mapping, index int, page uint64) bool {
 		case m.Offset == 0:
 			// Where a page holds a small library whole, its segments are mapped alike, one after another.
 			alike := m.End-m.Start == prev.End-prev.Start
-			in = uint64(m.Start-prev.Start) <= smallAlign && (!alike || page > stackPage && uint64(m.End-m.Start) == page && !namedLikePE(r.path))
+			in = uint64(m.Start-prev.Start) <= smallAlign && (!alike || page > smallestPage && uint64(m.End-m.Start) == page && !namedLikePE(r.path))
 		default:
 			in = true
 		}
@@ -124,7 +124,7 @@ func (b *builder) modulesOfFiles() {
 	}
 	for _, r := range runs {
 		if b.isModule(r) {
-			b.modules = append(b.modules, r.module(b.page))
+			b.Modules = append(b.Modules, r.module(b.page))
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sosgo/sosgo/internal/corefile"
 	"github.com/sosgo/sosgo/internal/cursor"
 	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/target"
@@ -84,30 +85,30 @@ func (b *builder) readNotes(src target.Source) {
 func (b *builder) readNoteSegment(src target.Source, s *segment) {
 	size := uint64(src.Size())
 	if end := min(s.fileSize, math.MaxInt64); end > size-min(s.off, size) {
-		b.cutNotes += min(end-(size-min(s.off, size)), math.MaxInt64-min(b.cutNotes, math.MaxInt64))
+		b.CutNotes += min(end-(size-min(s.off, size)), math.MaxInt64-min(b.CutNotes, math.MaxInt64))
 	}
 	if s.off >= size {
-		b.warn(target.Corruptf("the notes lie past the end of the file: threads and modules are missing"))
+		b.Warn(target.Corruptf("the notes lie past the end of the file: threads and modules are missing"))
 		return
 	}
 	n := min(s.fileSize, size-s.off, limits.NoteBytes)
 	if n < s.fileSize {
-		b.warn(target.Corruptf("%d of %d bytes of notes are in the file", n, s.fileSize))
+		b.Warn(target.Corruptf("%d of %d bytes of notes are in the file", n, s.fileSize))
 	}
-	data, err := readAt(src, s.off, n)
+	data, err := corefile.ReadAt(src, s.off, n)
 	if err != nil {
-		b.warn(fmt.Errorf("the notes can't be read: %w", err))
+		b.Warn(fmt.Errorf("the notes can't be read: %w", err))
 		return
 	}
 	c := cursor.New(data, int64(s.off))
 	for c.Len() > 0 {
 		if int64(len(b.notes)) >= b.limits.Notes {
-			b.warn(target.Corruptf("more than %d notes: the rest is left out (limit notes)", b.limits.Notes))
+			b.Warn(target.Corruptf("more than %d notes: the rest is left out (limit notes)", b.limits.Notes))
 			return
 		}
 		n := nextNote(c, int64(s.off))
 		if c.Err() != nil {
-			b.warn(&FormatError{Off: int64(s.off) + int64(c.Offset()), Msg: "the notes end inside a note", Err: c.Err()})
+			b.Warn(&FormatError{Off: int64(s.off) + int64(c.Offset()), Msg: "the notes end inside a note", Err: c.Err()})
 			return
 		}
 		if n.Owner != "" || n.Type != 0 || len(n.Data) > 0 {
@@ -146,13 +147,13 @@ func (b *builder) decodeNotes() {
 	b.kernelOrder = len(b.notes) > 0 && b.notes[0].Type == NotePRStatus
 	for i := range b.notes {
 		n := &b.notes[i]
-		if os := b.platform.OS; os == target.OSFreeBSD && n.Owner == ownerFreeBSD || os == target.OSNetBSD {
+		if os := b.Platform.OS; os == target.OSFreeBSD && n.Owner == ownerFreeBSD || os == target.OSNetBSD {
 			if err := b.decodeBSD(n); err != nil {
-				b.warn(&FormatError{Off: n.Offset, Msg: fmt.Sprintf("note %d of %s is not used", uint32(n.Type), n.Owner), Err: err})
+				b.Warn(&FormatError{Off: n.Offset, Msg: fmt.Sprintf("note %d of %s is not used", uint32(n.Type), n.Owner), Err: err})
 			}
 			continue
 		}
-		if b.platform.OS != target.OSLinux || n.Owner != ownerCore && (n.Owner != ownerLinux || n.Type != NoteSignatures) {
+		if b.Platform.OS != target.OSLinux || n.Owner != ownerCore && (n.Owner != ownerLinux || n.Type != NoteSignatures) {
 			continue
 		}
 		var err error
@@ -173,7 +174,7 @@ func (b *builder) decodeNotes() {
 			err = b.decodeSignal(n)
 		}
 		if err != nil {
-			b.warn(&FormatError{Off: n.Offset, Msg: n.Type.String() + " is not used", Err: err})
+			b.Warn(&FormatError{Off: n.Offset, Msg: n.Type.String() + " is not used", Err: err})
 		}
 	}
 }
@@ -189,9 +190,9 @@ func (b *builder) decodeProcess(n *Note) error {
 	if c.Err() != nil {
 		return c.Err()
 	}
-	b.process.ID, b.process.Command = pid, name
+	b.Process.ID, b.Process.Command = pid, name
 	if args = strings.TrimSpace(args); args != "" {
-		b.process.Command = args
+		b.Process.Command = args
 	}
 	return nil
 }
@@ -224,7 +225,7 @@ func (f *File) Auxv() []AuxEntry { return slices.Clone(f.auxv) }
 // not have them. The kernel put them on the first stack, right before the name of the program that AT_EXECFN leads to.
 // A process may have written over them since. They may hold secrets.
 func (f *File) Environment() []string {
-	name, ok := f.aux(auxExecName)
+	name, ok := auxValue(f.auxv, auxExecName)
 	if !ok || name == 0 {
 		return nil
 	}
@@ -271,8 +272,10 @@ func (b *builder) decodeAuxv(n *Note) {
 	}
 }
 
-func (f *File) aux(tag uint64) (uint64, bool) {
-	for _, e := range f.auxv {
+func (b *builder) aux(tag uint64) (uint64, bool) { return auxValue(b.auxv, tag) }
+
+func auxValue(vector []AuxEntry, tag uint64) (uint64, bool) {
+	for _, e := range vector {
 		if e.Tag == tag {
 			return e.Value, true
 		}
@@ -332,7 +335,7 @@ func (b *builder) decodeFiles(n *Note) error {
 		kept = append(kept, m)
 	}
 	if bad > 0 || unnamed > 0 {
-		b.warn(target.Corruptf("NT_FILE: %d mappings are impossible, %d have no name", bad, unnamed))
+		b.Warn(target.Corruptf("NT_FILE: %d mappings are impossible, %d have no name", bad, unnamed))
 	}
 	b.setFiles(kept)
 	b.unit = unit

@@ -4,27 +4,20 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/sosgo/sosgo/internal/corefile"
 	"github.com/sosgo/sosgo/target"
-)
-
-// The kinds of regions of a core.
-const (
-	kindImage   = "image"
-	kindMapped  = "mapped"
-	kindPrivate = "private"
-	kindStack   = "stack"
 )
 
 // buildRegions lays the segments and the mapped files over each other.
 func (b *builder) buildRegions() {
 	images := map[target.Addr]bool{}
-	for i := range b.modules {
-		for _, m := range b.modules[i].Mappings {
+	for i := range b.Modules {
+		for _, m := range b.Modules[i].Mappings {
 			images[m.Start] = true
 		}
 	}
 	files := b.files
-	b.regions = make([]target.Region, 0, len(b.loads)+len(files))
+	b.Regions = make([]target.Region, 0, len(b.loads)+len(files))
 	var at target.Addr // everything below is done
 	for _, s := range b.loads {
 		start, end := max(s.addr, at), s.addr+target.Addr(s.memSize)
@@ -33,7 +26,7 @@ func (b *builder) buildRegions() {
 				b.fileRegion(files[0], at, files[0].End, images)
 				at, files = max(at, files[0].End), files[1:]
 			}
-			r := target.Region{Start: start, Prot: s.prot(), Kind: kindPrivate}
+			r := target.Region{Start: start, Prot: s.prot(), Kind: corefile.KindPrivate}
 			stop := end
 			switch {
 			case len(files) == 0 || files[0].Start >= end:
@@ -46,8 +39,8 @@ func (b *builder) buildRegions() {
 				r.Offset = files[0].Offset + uint64(start-files[0].Start)
 			}
 			r.Size = uint64(stop - start)
-			r.Stored = b.mem.Stored(start, r.Size)
-			b.regions = append(b.regions, r)
+			r.Stored = b.Stored(start, r.Size)
+			b.Regions = append(b.Regions, r)
 			start, at = stop, stop
 		}
 	}
@@ -60,7 +53,7 @@ func (b *builder) buildRegions() {
 // fileRegion adds the part of m between from and to, which no segment covers.
 func (b *builder) fileRegion(m fileMapping, from, to target.Addr, images map[target.Addr]bool) {
 	if from = max(from, m.Start); from < to {
-		b.regions = append(b.regions, target.Region{
+		b.Regions = append(b.Regions, target.Region{
 			Start: from, Size: uint64(to - from), Kind: kindOfFile(images[m.Start]), Path: m.path, Offset: m.Offset + uint64(from-m.Start),
 		})
 	}
@@ -68,9 +61,9 @@ func (b *builder) fileRegion(m fileMapping, from, to target.Addr, images map[tar
 
 func kindOfFile(image bool) string {
 	if image {
-		return kindImage
+		return corefile.KindImage
 	}
-	return kindMapped
+	return corefile.KindMapped
 }
 
 // sortedLoads returns the segments that describe memory, by address. Those that wrap around the address space don't.

@@ -16,7 +16,7 @@ type signalInfo struct {
 // that does more than stop the process counts.
 func (b *builder) decodeSignal(n *Note) error {
 	c := cursor.New(n.Data, n.Offset)
-	s := &signalInfo{thread: len(b.threads) - 1}
+	s := &signalInfo{thread: len(b.Threads) - 1}
 	s.Number, s.Errno, s.Code = int32(c.Uint32()), int32(c.Uint32()), int32(c.Uint32())
 	c.Skip(4)
 	fields := c.Offset()
@@ -37,8 +37,8 @@ func (b *builder) decodeSignal(n *Note) error {
 	if s.Number == 0 {
 		return nil
 	}
-	if s.thread >= 0 && b.threads[s.thread].SignalInfo == nil {
-		b.threads[s.thread].SignalInfo = &s.Signal
+	if s.thread >= 0 && b.Threads[s.thread].SignalInfo == nil {
+		b.Threads[s.thread].SignalInfo = &s.Signal
 	}
 	if b.signalInfo == nil || b.signalInfo.Stops() && !s.Stops() {
 		b.signalInfo = s
@@ -57,7 +57,7 @@ func (b *builder) decodeSignal(n *Note) error {
 //
 // A signal that stops a process ends none: gdb stops the process for gcore.
 func (b *builder) findException() {
-	if b.platform.OS != target.OSLinux {
+	if b.Platform.OS != target.OSLinux {
 		b.findBSDException()
 		return
 	}
@@ -70,31 +70,31 @@ func (b *builder) findException() {
 	}
 	e := &target.Exception{Code: uint32(s.Number), Words: s.String(), Signal: &s.Signal, Address: s.Address, HasAddress: s.Faulted()}
 	if s.thread >= 0 {
-		e.ThreadID, e.Registers = b.threads[s.thread].ID, b.threads[s.thread].Registers
+		e.ThreadID, e.Registers = b.Threads[s.thread].ID, b.Threads[s.thread].Registers
 		e.Final = b.kernelOrder && s.Known && !s.Sent()
 	}
-	b.exception = e
-	b.process.Comment = "signal " + e.Words
+	b.Exception = e
+	b.Process.Comment = "signal " + e.Words
 }
 
 // signalOfStatus returns the signal that the NT_PRSTATUS notes record.
 func (b *builder) signalOfStatus() *signalInfo {
 	s := &signalInfo{thread: -1}
-	if b.kernelOrder && len(b.threads) > 0 {
+	if b.kernelOrder && len(b.Threads) > 0 {
 		s.thread = 0
 	} else {
 		s.thread = b.onlySignalled()
 	}
 	if s.thread >= 0 {
-		s.Number = int32(b.threads[s.thread].Signal)
+		s.Number = int32(b.Threads[s.thread].Signal)
 	}
 	return s
 }
 
 func (b *builder) onlySignalled() int {
 	found := -1
-	for i := range b.threads {
-		if b.threads[i].Signal == 0 {
+	for i := range b.Threads {
+		if b.Threads[i].Signal == 0 {
 			continue
 		}
 		if found >= 0 {

@@ -1,8 +1,6 @@
 package elfcore
 
 import (
-	"cmp"
-	"slices"
 	"time"
 
 	"github.com/sosgo/sosgo/internal/cursor"
@@ -46,15 +44,15 @@ func registerOrder(a target.Arch) []prRegister {
 
 // addThread decodes an elf_prstatus.
 func (b *builder) addThread(n *Note) error {
-	if int64(len(b.threads)) >= b.limits.Threads {
+	if int64(len(b.Threads)) >= b.limits.Threads {
 		if !b.moreThreads {
 			b.moreThreads = true
-			b.warn(target.Corruptf("more than %d threads: the others are left out (limit threads)", b.limits.Threads))
+			b.Warn(target.Corruptf("more than %d threads: the others are left out (limit threads)", b.limits.Threads))
 		}
 		return nil
 	}
 	c := cursor.New(n.Data, n.Offset)
-	t := target.Thread{Registers: target.Registers{Arch: b.platform.Arch}}
+	t := target.Thread{Registers: target.Registers{Arch: b.Platform.Arch}}
 	c.Seek(prSignal)
 	t.Signal = int(int16(c.Uint16()))
 	c.Seek(prID)
@@ -64,7 +62,7 @@ func (b *builder) addThread(n *Note) error {
 	c.Seek(prKernel)
 	t.Kernel = timeval(c)
 	c.Seek(prRegs)
-	for _, r := range registerOrder(b.platform.Arch) {
+	for _, r := range registerOrder(b.Platform.Arch) {
 		if v := c.Uint64(); r.known && c.Err() == nil {
 			t.Registers.Set(r.reg, v)
 		}
@@ -73,9 +71,9 @@ func (b *builder) addThread(n *Note) error {
 		return c.Err()
 	}
 	if c.Err() != nil {
-		b.warn(&FormatError{Off: n.Offset, Msg: "NT_PRSTATUS ends among the registers", Err: c.Err()})
+		b.Warn(&FormatError{Off: n.Offset, Msg: "NT_PRSTATUS ends among the registers", Err: c.Err()})
 	}
-	b.threads = append(b.threads, t)
+	b.Threads = append(b.Threads, t)
 	return nil
 }
 
@@ -91,11 +89,11 @@ func timeval(c *cursor.Cursor) time.Duration {
 
 // addFloat gives the floating-point registers to the thread before them.
 func (b *builder) addFloat(n *Note) {
-	p, err := b.platform.Arch.RegisterFile()
-	if err != nil || p.Vectors.Count == 0 || len(b.threads) == 0 || len(n.Data) < p.Vectors.Size {
+	p, err := b.Platform.Arch.RegisterFile()
+	if err != nil || p.Vectors.Count == 0 || len(b.Threads) == 0 || len(n.Data) < p.Vectors.Size {
 		return
 	}
-	b.threads[len(b.threads)-1].Registers.Float = n.Data[:p.Vectors.Size:p.Vectors.Size]
+	b.Threads[len(b.Threads)-1].Registers.Float = n.Data[:p.Vectors.Size:p.Vectors.Size]
 }
 
 // addSignature sets the mask of signatures in code addresses (struct user_pac_mask: the data mask, then the
@@ -104,14 +102,14 @@ func (b *builder) addSignature(n *Note) error {
 	c := cursor.New(n.Data, n.Offset)
 	c.Skip(8)
 	mask := c.Uint64()
-	if c.Err() == nil && len(b.threads) > 0 {
-		b.threads[len(b.threads)-1].Registers.Signature = mask
+	if c.Err() == nil && len(b.Threads) > 0 {
+		b.Threads[len(b.Threads)-1].Registers.Signature = mask
 	}
 	return c.Err()
 }
 
-// The smallest and the largest page of the machines, in bytes. The smallest is the granularity of a stack's lower end.
-const stackPage, largestPage = 4096, 64 << 10
+// The smallest and the largest page of the machines, in bytes.
+const smallestPage, largestPage = 4096, 64 << 10
 
 // machinePage returns the size of the pages that files were mapped in: the kernel's AT_PAGESZ, or the unit of
 // NT_FILE, or the largest size that all mappings keep to.
@@ -122,65 +120,9 @@ func (b *builder) machinePage() uint64 {
 	}
 	recorded, _ := b.aux(auxPage)
 	for _, n := range []uint64{recorded, b.unit, all & -all} {
-		if n >= stackPage && n <= largestPage && n&(n-1) == 0 {
+		if n >= smallestPage && n <= largestPage && n&(n-1) == 0 {
 			return n
 		}
 	}
-	return stackPage
-}
-
-// findStacks gives each thread the memory from the page of its stack pointer to the end of the mapping that contains
-// it. A core has no more about the stack's limits; the end can be higher than the stack's where the loader put
-// something else above it, as it does with a thread's static TLS.
-func (b *builder) findStacks() {
-	ends := b.mappingEnds()
-	for i := range b.threads {
-		t := &b.threads[i]
-		sp, ok := t.Registers.SP()
-		if !ok {
-			continue
-		}
-		if r := b.regionAt(sp); r >= 0 {
-			t.Stack = target.Range{Start: max(b.regions[r].Start, sp&^(stackPage-1)), End: ends[r]}
-			if b.regions[r].Kind == kindPrivate {
-				b.regions[r].Kind = kindStack
-			}
-		}
-	}
-	for i := range b.regions {
-		if i > 0 && b.regions[i-1].Kind == kindStack && b.sameMapping(i-1, i) {
-			b.regions[i].Kind = kindStack
-		}
-	}
-}
-
-// mappingEnds returns for each region where the mapping ends that it is part
-// of: createdump writes the pages that it wants of a mapping as segments.
-func (b *builder) mappingEnds() []target.Addr {
-	ends := make([]target.Addr, len(b.regions))
-	for i, r := range slices.Backward(b.regions) {
-		ends[i] = r.Start + target.Addr(r.Size)
-		if i+1 < len(ends) && b.sameMapping(i, i+1) {
-			ends[i] = ends[i+1]
-		}
-	}
-	return ends
-}
-
-// regionAt returns the index of the region that contains a, or -1.
-func (b *builder) regionAt(a target.Addr) int {
-	i, found := slices.BinarySearchFunc(b.regions, a, func(r target.Region, a target.Addr) int { return cmp.Compare(r.Start, a) })
-	if !found {
-		i--
-	}
-	if i < 0 || uint64(a-b.regions[i].Start) >= b.regions[i].Size {
-		return -1
-	}
-	return i
-}
-
-// sameMapping reports whether region j, the one after i, continues i.
-func (b *builder) sameMapping(i, j int) bool {
-	x, y := &b.regions[i], &b.regions[j]
-	return x.Start+target.Addr(x.Size) == y.Start && x.Prot == y.Prot && x.Path == "" && y.Path == ""
+	return smallestPage
 }

@@ -12,12 +12,11 @@ package machocore
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"io"
-	"iter"
 	"slices"
 
+	"github.com/sosgo/sosgo/internal/corefile"
 	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/internal/macho"
 	"github.com/sosgo/sosgo/internal/memmap"
@@ -50,21 +49,15 @@ func (e *FormatError) Unwrap() []error {
 	return []error{target.ErrCorrupt, e.Err}
 }
 
-// A File is a Mach-O core. It implements target.Target, is immutable, and is safe for concurrent use.
+// A File is a Mach-O core. It implements target.Target, is immutable, and is safe for concurrent use. It has no Exception: a core does not record
+// why it was written, and the state of a thread's last trap, see Faults, is there for threads that went on after it, too.
 type File struct {
-	mem      memmap.Map
-	platform target.Platform
-	process  target.Process
-	modules  []target.Module
-	threads  []target.Thread
-	faults   []Fault // beside threads
-	regions  []target.Region
-	claims   *target.Claims // nil while the core is opened
-	notes    []Note
-	diag     *DiagInfo
-	warnings []error
-	cutNotes uint64
+	core
+	faults []Fault // beside threads
+	notes  []Note
 }
+
+type core = corefile.File
 
 var _ target.Target = (*File)(nil)
 
@@ -87,9 +80,9 @@ func OpenLimited(src target.Source, l target.Limits) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &File{platform: target.Platform{OS: target.OSDarwin, Arch: h.Arch()}}
-	f.process.Container = "Mach-O core"
-	b := &builder{File: f, src: src, limits: l}
+	b := &builder{src: src, limits: l}
+	b.Platform = target.Platform{OS: target.OSDarwin, Arch: h.Arch()}
+	b.Process.Container = "Mach-O core"
 	if err := b.readCommands(&h); err != nil {
 		return nil, err
 	}
@@ -98,60 +91,29 @@ func OpenLimited(src target.Source, l target.Limits) (*File, error) {
 	}
 	b.readSignatures()
 	b.readThreadIDs()
-	b.readDiagInfo()
-	b.findModules()
+	runtime, _ := b.ReadDiagInfo(diagAddr)
+	b.findModules(runtime)
 	b.buildRegions()
-	b.findStacks()
-	f.claims = f.makeClaims()
-	return f, nil
+	b.FindStacks()
+	return &File{b.File(), b.faults, b.notes}, nil
 }
 
-// A builder is a File while it is opened, with what only opening needs.
+// A builder is the core while it is opened.
 type builder struct {
-	*File
+	corefile.Core
+	faults   []Fault
+	notes    []Note
 	src      target.Source
 	limits   target.Limits
 	segments []macho.Segment // in the file's order
 	loads    []macho.Segment // those of the process, sorted by address
 }
 
-// maxWarnings is how many warnings one core gives: a core with a million broken commands gets a few lines.
-const maxWarnings = 64
-
-func (b *builder) warn(err error) {
-	switch len(b.warnings) {
-	case maxWarnings:
-	case maxWarnings - 1:
-		b.warnings = append(b.warnings, target.Corruptf("Mach-O core: more warnings of this kind"))
-	default:
-		b.warnings = append(b.warnings, err)
-	}
-}
-
-// readAt returns n bytes at off of the file, lent or copied.
-func readAt(src target.Source, off, n uint64) ([]byte, error) {
-	size := uint64(src.Size())
-	if off > size || n > size-off {
-		return nil, fmt.Errorf("%d bytes wanted at offset %#x of a file of %d: %w", n, off, size, io.ErrUnexpectedEOF)
-	}
-	if b := src.Bytes(int64(off), int(n)); b != nil || n == 0 {
-		return b, nil
-	}
-	b := make([]byte, n)
-	if got, err := src.ReadAt(b, int64(off)); got < len(b) {
-		if err == nil || errors.Is(err, io.EOF) {
-			err = io.ErrUnexpectedEOF
-		}
-		return nil, fmt.Errorf("read %d bytes at offset %#x: %w", n, off, err)
-	}
-	return b, nil
-}
-
 func readHeader(src target.Source) (macho.Header, error) {
 	if src == nil {
 		return macho.Header{}, &FormatError{Msg: "no file"}
 	}
-	b, err := readAt(src, 0, uint64(min(src.Size(), macho.HeaderSize)))
+	b, err := corefile.ReadAt(src, 0, uint64(min(src.Size(), macho.HeaderSize)))
 	if err != nil {
 		return macho.Header{}, &FormatError{Msg: "the header can't be read", Err: err}
 	}
@@ -177,14 +139,14 @@ func (b *builder) readCommands(h *macho.Header) error {
 	if fit := have / macho.CommandSize; uint64(h.Count) > fit && have == uint64(h.Size) {
 		return &FormatError{Off: 16, Msg: fmt.Sprintf("%d load commands, the file has room for %d", h.Count, fit)}
 	}
-	data, err := readAt(b.src, macho.HeaderSize, have)
+	data, err := corefile.ReadAt(b.src, macho.HeaderSize, have)
 	if err != nil {
 		return &FormatError{Off: macho.HeaderSize, Msg: "the load commands can't be read", Err: err}
 	}
 	moreThreads, moreNotes := false, false
 	for c, err := range h.Commands(data) {
 		if err != nil {
-			b.warn(&FormatError{Off: c.Off, Msg: "the load commands from here on are missing", Err: err})
+			b.Warn(&FormatError{Off: c.Off, Msg: "the load commands from here on are missing", Err: err})
 			break
 		}
 		switch c.Kind {
@@ -194,13 +156,13 @@ func (b *builder) readCommands(h *macho.Header) error {
 			}
 			s, err := c.Segment()
 			if err != nil {
-				b.warn(&FormatError{Off: c.Off, Msg: "a segment is not used", Err: err})
+				b.Warn(&FormatError{Off: c.Off, Msg: "a segment is not used", Err: err})
 				continue
 			}
 			s.Sections = nil
 			b.segments = append(b.segments, s)
 		case macho.CmdThread:
-			if int64(len(b.threads)) >= b.limits.Threads {
+			if int64(len(b.Threads)) >= b.limits.Threads {
 				moreThreads = true
 				continue
 			}
@@ -214,16 +176,15 @@ func (b *builder) readCommands(h *macho.Header) error {
 		}
 	}
 	if moreThreads {
-		b.warn(target.Corruptf("more than %d threads: the others are left out (limit threads)", b.limits.Threads))
+		b.Warn(target.Corruptf("more than %d threads: the others are left out (limit threads)", b.limits.Threads))
 	}
 	if moreNotes {
-		b.warn(target.Corruptf("more than %d notes: the others are left out (limit notes)", b.limits.Notes))
+		b.Warn(target.Corruptf("more than %d notes: the others are left out (limit notes)", b.limits.Notes))
 	}
 	return nil
 }
 
-// mapMemory builds the address space. Only filesize bytes of a segment are in the core; the rest of vmsize existed in the
-// process, was left out, and is missing, not zero.
+// mapMemory builds the address space. Only filesize bytes of a segment are in the core; the rest of vmsize was left out.
 func (b *builder) mapMemory() error {
 	ranges := make([]memmap.Range, 0, len(b.segments))
 	contradictory := 0
@@ -237,84 +198,10 @@ func (b *builder) mapMemory() error {
 			b.loads = append(b.loads, *s)
 		}
 	}
-	if contradictory > 0 {
-		b.warn(target.Corruptf("%d segments are larger in the file than in memory: the excess is ignored", contradictory))
-	}
 	slices.SortStableFunc(b.loads, func(x, y macho.Segment) int { return cmp.Compare(x.Addr, y.Addr) })
-	mem, warnings := memmap.New(b.src, ranges)
-	b.mem = *mem
-	for _, w := range warnings {
-		b.warn(w)
-	}
-	if len(b.mem.Ranges()) == 0 {
+	if !b.MapMemory(b.src, ranges, contradictory) {
 		return &FormatError{Off: macho.HeaderSize, Msg: fmt.Sprintf("no memory is in the file (%d segments, %d bytes): the core is truncated or empty",
 			len(b.segments), b.src.Size())}
 	}
 	return nil
-}
-
-// Cut returns the number of bytes, of memory and of notes, that the load commands name past the end of the file.
-func (f *File) Cut() uint64 { return f.mem.Cut() + f.cutNotes }
-
-// ReadMemory implements target.Memory.
-func (f *File) ReadMemory(p []byte, a target.Addr) (int, error) {
-	n, err := f.mem.ReadMemory(p, a)
-	if err != nil && f.claims != nil {
-		err = f.claims.Explain(err)
-	}
-	return n, err
-}
-
-// View implements target.Memory.
-func (f *File) View(a target.Addr, n int) ([]byte, bool) { return f.mem.View(a, n) }
-
-// Span implements target.Memory.
-func (f *File) Span(a target.Addr) []byte { return f.mem.Span(a) }
-
-// NextStored implements target.SparseMemory.
-func (f *File) NextStored(a target.Addr) (target.Addr, bool) { return f.mem.NextStored(a) }
-
-// Platform implements target.Target. A core records neither the system's version nor the number of processors.
-func (f *File) Platform() target.Platform { return f.platform }
-
-// Process implements target.Target.
-func (f *File) Process() target.Process { return f.process }
-
-// Modules implements target.Target. See findModules for what counts as one.
-func (f *File) Modules() []target.Module { return slices.Clone(f.modules) }
-
-// Threads implements target.Target. Cores hold no names of threads.
-func (f *File) Threads() []target.Thread { return slices.Clone(f.threads) }
-
-// Regions implements target.Target. A region is a segment of the core.
-func (f *File) Regions() iter.Seq[target.Region] { return slices.Values(f.regions) }
-
-// Exception implements target.Target. A core does not record why it was written: the state of a thread's last trap, see Faults, is there for
-// threads that went on after it, too.
-func (f *File) Exception() (target.Exception, bool) { return target.Exception{}, false }
-
-// Warnings implements target.Target.
-func (f *File) Warnings() []error { return slices.Clone(f.warnings) }
-
-// Claims returns the memory that the process had, stored or not. The kernel lists all; so do those who take whole
-// regions, which the dead part of a stack shows (HasDeadStacks).
-func (f *File) Claims() *target.Claims { return f.claims }
-
-func (f *File) makeClaims() *target.Claims {
-	listed := make([]target.Range, 0, len(f.regions)+len(f.modules))
-	for i := range f.regions {
-		if r := &f.regions[i]; r.Kind != "" {
-			listed = append(listed, target.Range{Start: r.Start, End: r.Start + target.Addr(r.Size)})
-		}
-	}
-	for i := range f.modules {
-		if m := &f.modules[i]; m.Base+target.Addr(m.Size) > m.Base {
-			listed = append(listed, target.Range{Start: m.Base, End: m.Base + target.Addr(m.Size)})
-		}
-	}
-	c := target.NewClaims(f.platform.Arch, listed, false)
-	if c.HasDeadStacks(f.threads) {
-		c = c.AsWhole()
-	}
-	return c
 }

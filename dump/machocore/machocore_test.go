@@ -138,11 +138,8 @@ func TestOpen(t *testing.T) {
 	assert.Empty(t, f.Warnings())
 	assert.Equal(t, target.Platform{OS: target.OSDarwin, Arch: target.ArchAMD64}, f.Platform())
 	assert.Equal(t, target.Process{ID: 99, Command: "/app/Program", Container: "Mach-O core", ExceptionRecord: 0xabc0}, f.Process())
-	diag, ok := f.DiagInfo()
-	assert.True(t, ok)
-	assert.Equal(t, machocore.DiagInfo{Version: 2, ExceptionRecord: 0xabc0, RuntimeBase: library}, diag)
 	assert.Zero(t, f.Cut())
-	_, ok = f.Exception()
+	_, ok := f.Exception()
 	assert.False(t, ok)
 
 	threads := f.Threads()
@@ -375,7 +372,6 @@ func touch(f *machocore.File) {
 	f.Process()
 	f.Exception()
 	f.Notes()
-	f.DiagInfo()
 	f.Faults()
 	for _, w := range f.Warnings() {
 		_ = w.Error()

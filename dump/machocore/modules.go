@@ -47,9 +47,9 @@ type loaded struct {
 //   - else those of the dynamic linker's list, which a section of its image holds, and the dynamic linker itself;
 //   - else those whose headers begin a segment of the core, and the program that a note names.
 //
-// The runtime is one of them, wherever createdump found it. PE images, which the runtime maps by itself, are those whose headers begin a
+// The image at runtime, where createdump found the runtime, is one of them. PE images, which the runtime maps by itself, are those whose headers begin a
 // segment. Modules don't overlap.
-func (b *builder) findModules() {
+func (b *builder) findModules(runtime target.Addr) {
 	images := b.notedImages()
 	if images == nil {
 		images = b.linkedImages()
@@ -60,20 +60,20 @@ func (b *builder) findModules() {
 			images = append(images, loaded{base: a})
 		}
 	}
-	if b.diag != nil && b.diag.RuntimeBase != 0 {
-		images = append(images, loaded{base: b.diag.RuntimeBase})
+	if runtime != 0 {
+		images = append(images, loaded{base: runtime})
 	}
 	found := map[target.Addr]bool{}
 	for _, im := range images {
-		if !found[im.base] && len(b.modules) < limits.Modules {
+		if !found[im.base] && len(b.Modules) < limits.Modules {
 			found[im.base] = b.addImage(im)
 		}
 	}
 	b.addPEImages(found)
-	slices.SortStableFunc(b.modules, func(x, y target.Module) int { return cmp.Compare(x.Base, y.Base) })
-	for i := range b.modules[:max(0, len(b.modules)-1)] {
-		m := &b.modules[i]
-		m.Size = min(m.Size, uint64(b.modules[i+1].Base-m.Base))
+	slices.SortStableFunc(b.Modules, func(x, y target.Module) int { return cmp.Compare(x.Base, y.Base) })
+	for i := range b.Modules[:max(0, len(b.Modules)-1)] {
+		m := &b.Modules[i]
+		m.Size = min(m.Size, uint64(b.Modules[i+1].Base-m.Base))
 	}
 }
 
@@ -95,11 +95,11 @@ func (b *builder) addImage(im loaded) bool {
 			m.Size = n
 		}
 		m.Mappings = mappings(head, im.base)
-		if head.Header.Type == macho.TypeExecute && b.process.Command == "" {
-			b.process.Command = m.Path
+		if head.Header.Type == macho.TypeExecute && b.Process.Command == "" {
+			b.Process.Command = m.Path
 		}
 	}
-	b.modules = append(b.modules, m)
+	b.Modules = append(b.Modules, m)
 	return true
 }
 
@@ -191,14 +191,14 @@ func (b *builder) listedImages(dyld, at target.Addr) []loaded {
 		return nil
 	}
 	if count > limits.Modules {
-		b.warn(target.Corruptf("the dynamic linker lists %d images: the first %d are looked at", count, limits.Modules))
+		b.Warn(target.Corruptf("the dynamic linker lists %d images: the first %d are looked at", count, limits.Modules))
 		count = limits.Modules
 	}
 	var out []loaded
 	for i := range count {
 		entry, err := target.Bytes(b, array+infoSize*target.Addr(i), infoSize)
 		if err != nil {
-			b.warn(target.Corruptf("the dynamic linker's list of %d images ends after %d: %w", count, i, err))
+			b.Warn(target.Corruptf("the dynamic linker's list of %d images ends after %d: %w", count, i, err))
 			break
 		}
 		c := cursor.New(entry, 0)
@@ -253,14 +253,14 @@ func (b *builder) addPEImages(found map[target.Addr]bool) {
 	for i := range b.loads {
 		base := target.Addr(b.loads[i].Addr)
 		m, ok := b.peImage(base)
-		if !ok || found[base] || len(b.modules) >= limits.Modules {
+		if !ok || found[base] || len(b.Modules) >= limits.Modules {
 			continue
 		}
 		if last.Contains(base) && m.TimeDateStamp == last.TimeDateStamp && m.SizeOfImage == last.SizeOfImage && m.CheckSum == last.CheckSum {
 			continue
 		}
 		last = m
-		b.modules = append(b.modules, m)
+		b.Modules = append(b.Modules, m)
 	}
 }
 

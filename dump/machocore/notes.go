@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/sosgo/sosgo/internal/corefile"
 	"github.com/sosgo/sosgo/internal/cursor"
 	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/internal/macho"
@@ -40,20 +41,20 @@ func (b *builder) addNote(cmd *macho.Command) {
 	n := Note{Owner: macho.Text(c.Take(16))}
 	off, size := c.Uint64(), c.Uint64()
 	if c.Err() != nil {
-		b.warn(&FormatError{Off: cmd.Off, Msg: "a note is not used", Err: c.Err()})
+		b.Warn(&FormatError{Off: cmd.Off, Msg: "a note is not used", Err: c.Err()})
 		return
 	}
 	file := uint64(b.src.Size())
 	have := min(size, file-min(off, file))
 	if have < size {
-		b.cutNotes += min(size-have, math.MaxInt64-min(b.cutNotes, math.MaxInt64))
-		b.warn(target.Corruptf("%d of %d bytes of the note %q are in the file", have, size, n.Owner))
+		b.CutNotes += min(size-have, math.MaxInt64-min(b.CutNotes, math.MaxInt64))
+		b.Warn(target.Corruptf("%d of %d bytes of the note %q are in the file", have, size, n.Owner))
 	}
 	if off < file {
 		n.Offset = int64(off)
 		var err error
-		if n.Data, err = readAt(b.src, off, min(have, limits.NoteBytes)); err != nil {
-			b.warn(&FormatError{Off: int64(off), Msg: "a note can't be read", Err: err})
+		if n.Data, err = corefile.ReadAt(b.src, off, min(have, limits.NoteBytes)); err != nil {
+			b.Warn(&FormatError{Off: int64(off), Msg: "a note can't be read", Err: err})
 		}
 	}
 	b.notes = append(b.notes, n)
@@ -75,7 +76,7 @@ const addressBits = 47
 // readSignatures sets the bits of code addresses that hold signatures. The system's libraries sign return addresses in every process on
 // ARM64; the note gives the width of an address, since version 4 of those of processes first.
 func (b *builder) readSignatures() {
-	if b.platform.Arch != target.ArchARM64 {
+	if b.Platform.Arch != target.ArchARM64 {
 		return
 	}
 	bits := uint32(addressBits)
@@ -86,8 +87,8 @@ func (b *builder) readSignatures() {
 			bits = n
 		}
 	}
-	for i := range b.threads {
-		b.threads[i].Registers.Signature = ^uint64(0) << bits
+	for i := range b.Threads {
+		b.Threads[i].Registers.Signature = ^uint64(0) << bits
 	}
 }
 
@@ -103,7 +104,7 @@ func (b *builder) metadataIDs() []uint32 {
 		} `json:"threads"`
 	}
 	if err := json.Unmarshal(bytes.TrimRight(data, "\x00"), &d); err != nil {
-		b.warn(target.Corruptf("the note %q is not used: %w", noteMetadata, err))
+		b.Warn(target.Corruptf("the note %q is not used: %w", noteMetadata, err))
 		return nil
 	}
 	var out []uint32
@@ -142,14 +143,14 @@ func (b *builder) notedImages() []loaded {
 		return nil
 	}
 	if size < imageEntrySize || uint64(count) > uint64(b.src.Size())/uint64(size) || count > limits.Modules {
-		b.warn(target.Corruptf("the note %q is not used: %d entries of %d bytes", noteImages, count, size))
+		b.Warn(target.Corruptf("the note %q is not used: %d entries of %d bytes", noteImages, count, size))
 		return nil
 	}
 	var out []loaded
 	for i := range uint64(count) {
-		data, err := readAt(b.src, entries+i*uint64(size), imageEntrySize)
+		data, err := corefile.ReadAt(b.src, entries+i*uint64(size), imageEntrySize)
 		if err != nil {
-			b.warn(target.Corruptf("the note %q ends after %d of %d images: %w", noteImages, i, count, err))
+			b.Warn(target.Corruptf("the note %q ends after %d of %d images: %w", noteImages, i, count, err))
 			break
 		}
 		c := cursor.New(data, 0)
@@ -175,7 +176,7 @@ func (b *builder) textAt(off uint64) string {
 	if off >= size {
 		return ""
 	}
-	data, err := readAt(b.src, off, min(size-off, limits.PathBytes))
+	data, err := corefile.ReadAt(b.src, off, min(size-off, limits.PathBytes))
 	if err != nil || bytes.IndexByte(data, 0) < 0 {
 		return ""
 	}

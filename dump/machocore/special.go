@@ -1,8 +1,7 @@
 package machocore
 
 import (
-	"strings"
-
+	"github.com/sosgo/sosgo/internal/corefile"
 	"github.com/sosgo/sosgo/internal/cursor"
 	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/target"
@@ -16,26 +15,11 @@ const (
 	threadInfoHeader    = 24 // signature, process, number of threads
 	threadInfoEntry     = 16 // id, padding, stack pointer
 
-	diagAddr        = 0x7fffffff10000000
-	diagSignature   = "DIAGINFOHEADER"
-	diagSize        = 40
-	diagHasRuntime  = 2 // first version with a runtime base
-	diagExceptionAt = 24
-
-	signatureSize = 16
+	diagAddr = 0x7fffffff10000000
 )
 
 // special reports whether createdump made the memory at an address up.
 func special(a uint64) bool { return a == threadInfoAddr || a == diagAddr }
-
-// signed returns n bytes at a that begin with a signature, nil if they are not there.
-func (b *builder) signed(a target.Addr, signature string, n int) []byte {
-	data, err := target.Bytes(b, a, n)
-	if err != nil || strings.TrimRight(string(data[:signatureSize]), "\x00") != signature {
-		return nil
-	}
-	return data
-}
 
 // A threadID is the id that the thread with a stack pointer has.
 type threadID struct {
@@ -45,36 +29,36 @@ type threadID struct {
 
 // readThreadIDs gives the threads their ids: createdump's, or those of a note of lldb. Without either the threads are numbered.
 func (b *builder) readThreadIDs() {
-	if b.numberThreads(b.recordedIDs()) || len(b.threads) == 0 {
+	if b.numberThreads(b.recordedIDs()) || len(b.Threads) == 0 {
 		return
 	}
-	if ids := b.metadataIDs(); len(ids) == len(b.threads) {
-		for i := range b.threads {
-			b.threads[i].ID = ids[i]
+	if ids := b.metadataIDs(); len(ids) == len(b.Threads) {
+		for i := range b.Threads {
+			b.Threads[i].ID = ids[i]
 		}
 		return
 	}
-	b.warn(target.Unsupportedf("the core does not record the ids of threads: they are numbered in its order"))
-	for i := range b.threads {
-		b.threads[i].ID = uint32(i + 1)
+	b.Warn(target.Unsupportedf("the core does not record the ids of threads: they are numbered in its order"))
+	for i := range b.Threads {
+		b.Threads[i].ID = uint32(i + 1)
 	}
 }
 
 // recordedIDs returns what createdump recorded of the threads, in its order.
 func (b *builder) recordedIDs() []threadID {
-	head := b.signed(threadInfoAddr, threadInfoSignature, threadInfoHeader)
+	head := b.Signed(threadInfoAddr, threadInfoSignature, threadInfoHeader)
 	if head == nil {
 		return nil
 	}
 	c := cursor.New(head, 0)
-	c.Skip(signatureSize)
-	b.process.ID = c.Uint32()
+	c.Skip(corefile.SignatureSize)
+	b.Process.ID = c.Uint32()
 	count := int64(c.Uint32())
 	var out []threadID
 	for i := range min(count, b.limits.Threads, limits.Threads) {
 		data, err := target.Bytes(b, threadInfoAddr+threadInfoHeader+threadInfoEntry*target.Addr(i), threadInfoEntry)
 		if err != nil {
-			b.warn(target.Corruptf("createdump's list of %d threads ends after %d", count, i))
+			b.Warn(target.Corruptf("createdump's list of %d threads ends after %d", count, i))
 			break
 		}
 		c := cursor.New(data, 0)
@@ -94,8 +78,8 @@ func (b *builder) numberThreads(ids []threadID) bool {
 		used[e.id] = true
 	}
 	var rest []int
-	for i := range b.threads {
-		t := &b.threads[i]
+	for i := range b.Threads {
+		t := &b.Threads[i]
 		sp, known := t.Registers.SP()
 		switch {
 		case known && i < len(ids) && ids[i].sp == sp:
@@ -106,7 +90,7 @@ func (b *builder) numberThreads(ids []threadID) bool {
 			rest = append(rest, i)
 		}
 	}
-	if len(rest) == len(b.threads) {
+	if len(rest) == len(b.Threads) {
 		return false
 	}
 	next := uint32(1)
@@ -114,43 +98,10 @@ func (b *builder) numberThreads(ids []threadID) bool {
 		for used[next] {
 			next++
 		}
-		b.threads[i].ID, used[next] = next, true
+		b.Threads[i].ID, used[next] = next, true
 	}
 	if len(rest) > 0 {
-		b.warn(target.Corruptf("the ids of %d of %d threads are not recorded: they are made up", len(rest), len(b.threads)))
+		b.Warn(target.Corruptf("the ids of %d of %d threads are not recorded: they are made up", len(rest), len(b.Threads)))
 	}
 	return true
-}
-
-// A DiagInfo is the description of the process that createdump of .NET 8 and later writes.
-type DiagInfo struct {
-	Version int32
-	// ExceptionRecord is where a NativeAOT process keeps the EXCEPTION_RECORD of its crash, 0 if there is none.
-	ExceptionRecord target.Addr
-	// RuntimeBase is the base of the module that holds the runtime, 0 if the version does not record it.
-	RuntimeBase target.Addr
-}
-
-// DiagInfo returns what createdump recorded, and whether it did.
-func (f *File) DiagInfo() (DiagInfo, bool) {
-	if f.diag == nil {
-		return DiagInfo{}, false
-	}
-	return *f.diag, true
-}
-
-func (b *builder) readDiagInfo() {
-	data := b.signed(diagAddr, diagSignature, diagSize)
-	if data == nil {
-		return
-	}
-	c := cursor.New(data, 0)
-	c.Skip(signatureSize)
-	d := DiagInfo{Version: int32(c.Uint32())}
-	c.Seek(diagExceptionAt)
-	d.ExceptionRecord = target.Addr(c.Uint64())
-	if d.Version >= diagHasRuntime {
-		d.RuntimeBase = target.Addr(c.Uint64())
-	}
-	b.diag, b.process.ExceptionRecord = &d, d.ExceptionRecord
 }

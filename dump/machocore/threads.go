@@ -34,7 +34,7 @@ var registersAMD64 = []target.Reg{target.RAX, target.RBX, target.RCX, target.RDX
 
 // addThread decodes an LC_THREAD: states of one thread, each with its kind and its size in words of four bytes.
 func (b *builder) addThread(cmd *macho.Command) {
-	t := target.Thread{Registers: target.Registers{Arch: b.platform.Arch}}
+	t := target.Thread{Registers: target.Registers{Arch: b.Platform.Arch}}
 	var fault Fault
 	c := cursor.New(cmd.Data, cmd.Off)
 	c.Skip(macho.CommandSize)
@@ -42,7 +42,7 @@ func (b *builder) addThread(cmd *macho.Command) {
 		kind, words := c.Uint32(), c.Uint32()
 		at := c.Offset()
 		if c.Err() == nil && uint64(words)*4 > uint64(c.Len()) {
-			b.warn(&FormatError{Off: cmd.Off + int64(at), Msg: "the state of a thread is cut", Err: target.Corruptf("%d words in %d bytes", words, c.Len())})
+			b.Warn(&FormatError{Off: cmd.Off + int64(at), Msg: "the state of a thread is cut", Err: target.Corruptf("%d words in %d bytes", words, c.Len())})
 			words = uint32(c.Len() / 4)
 			addState(&t.Registers, &fault, kind, c.Take(int(words)*4))
 			break
@@ -50,9 +50,9 @@ func (b *builder) addThread(cmd *macho.Command) {
 		addState(&t.Registers, &fault, kind, c.Take(int(words)*4))
 	}
 	if err := c.Err(); err != nil {
-		b.warn(&FormatError{Off: cmd.Off, Msg: "the states of a thread end early", Err: err})
+		b.Warn(&FormatError{Off: cmd.Off, Msg: "the states of a thread end early", Err: err})
 	}
-	b.threads, b.faults = append(b.threads, t), append(b.faults, fault)
+	b.Threads, b.faults = append(b.Threads, t), append(b.faults, fault)
 }
 
 // addState decodes one state of a thread, as far as it is there.

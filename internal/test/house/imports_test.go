@@ -28,7 +28,7 @@ var drawImports = flag.String("draw", "", "write a Mermaid drawing of the import
 var floors = []struct{ name, packages string }{
 	{"vocabulary", "target internal/jsonenc internal/utf16text"},
 	{"answers", "answer"},
-	{"plumbing", "internal/absent internal/addrindex internal/addrmap internal/arrayfile internal/compilernames internal/cursor internal/digraph internal/hexdump internal/httpnames " +
+	{"plumbing", "internal/absent internal/addrindex internal/addrmap internal/arrayfile internal/compilernames internal/corefile internal/cursor internal/digraph internal/hexdump internal/httpnames " +
 		"internal/enum internal/inuse internal/lazy internal/limits internal/macho internal/memmap internal/mmapfile internal/offheap internal/outfile internal/pagecache internal/poolverdict internal/sandbox internal/secrets internal/signature " +
 		"internal/teb internal/ticks internal/wordscan internal/workers"},
 	{"containers", "minidump dump"},
