@@ -1,6 +1,7 @@
 package sosgo
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -254,8 +255,35 @@ func (v *View) ReadString(ctx context.Context, object target.Addr) (*answer.Stri
 // Statics lists static fields with their values.
 func (v *View) Statics(ctx context.Context, o ...StaticsOptions) (iter.Seq2[answer.StaticField, error], error) {
 	return read(ctx, v, func(q *question, r *objects.Reader) (iter.Seq2[answer.StaticField, error], error) {
-		return r.Statics(q.ctx, option(o)), nil
+		list, _ := q.Threads() // Statics, too, reads the runtime's threads, and notes what it lacks
+		return named(r.Statics(q.ctx, option(o)), list), nil
 	})
+}
+
+// named completes the threads of thread statics from a list of threads.
+func named(fields iter.Seq2[answer.StaticField, error], list []Thread) iter.Seq2[answer.StaticField, error] {
+	return func(yield func(answer.StaticField, error) bool) {
+		owners := map[uint32]*answer.Thread{} // by managed id
+		for f, err := range fields {
+			if f.Thread != nil {
+				id := f.Thread.ManagedID
+				if t := threads.ByManagedID(list, id); owners[id] == nil && t != nil {
+					var gaps answer.Gaps
+					d := t.Describe(&gaps)
+					owners[id] = &d
+					for _, gap := range gaps.Noted() {
+						if !yield(answer.StaticField{}, gap) {
+							return
+						}
+					}
+				}
+				f.Thread = cmp.Or(owners[id], f.Thread)
+			}
+			if !yield(f, err) {
+				return
+			}
+		}
+	}
 }
 
 // Types lists the types that the runtime has loaded, with the numbers of their objects.

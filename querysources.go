@@ -377,7 +377,10 @@ func (v *View) staticRows(ctx context.Context) iter.Seq2[staticRow, error] {
 }
 
 func newStaticRow(s answer.StaticField) staticRow {
-	row := staticRow{Type: textOf(s.DeclaringType), Field: textOf(s.Name), Value: storedValue(&s.Stored), Kind: s.Kind, Thread: addressOrNull(target.Addr(s.Thread))}
+	row := staticRow{Type: textOf(s.DeclaringType), Field: textOf(s.Name), Value: storedValue(&s.Stored), Kind: s.Kind}
+	if s.Thread != nil {
+		row.Thread = query.Some(target.Addr(s.Thread.OSID))
+	}
 	if s.Address != nil {
 		row.Address = query.Some(*s.Address)
 	}

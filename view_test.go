@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
@@ -148,4 +149,29 @@ func TestSummaryThreads(t *testing.T) {
 	require.NoError(t, err)
 	require.NotNil(t, s.Threads)
 	assert.Equal(t, len(d.Target().Threads()), *s.Threads)
+}
+
+// TestStaticsNameTheirThreads: the values of a thread static belong to the threads that the program set them in, which have the same number
+// and name in every other answer.
+func TestStaticsNameTheirThreads(t *testing.T) {
+	for _, name := range []string{"net8-zoo", "net10-zoo"} {
+		v, err := testdump.Open(t, name).View("")
+		require.NoError(t, err)
+		threads, err := v.Threads()
+		require.NoError(t, err)
+		fields, err := v.Statics(t.Context(), sosgo.StaticsOptions{Type: "Debuggee.Zoo.Statics"})
+		require.NoError(t, err)
+		names := map[string]string{}
+		for f, err := range fields {
+			require.NoError(t, err)
+			if f.Name.String() != "PerThreadString" {
+				assert.Equal(t, f.Kind == answer.FieldThreadStatic, f.Thread != nil, f.Name)
+				continue
+			}
+			require.NotNil(t, f.Thread.Index)
+			assert.Equal(t, threads[*f.Thread.Index].ID(), f.Thread.OSID)
+			names[f.Text.String()] = f.Thread.Name
+		}
+		assert.Equal(t, map[string]string{`"main thread"`: "", `"worker thread"`: "zoo worker"}, names)
+	}
 }

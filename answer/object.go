@@ -192,7 +192,7 @@ type StaticField struct {
 	Name          Text        `json:"name" doc:"name of the field"`
 	Type          Text        `json:"type" doc:"its declared type"`
 	Kind          string      `json:"kind" doc:"\"static\", \"threadStatic\" or \"rva\": stored in the module's image"`
-	Thread        uint32      `json:"osThread,omitempty" doc:"OS id of the thread of a thread static"`
+	Thread        *Thread     `json:"thread,omitempty" doc:"the thread that this value of a thread static belongs to"`
 	Place
 }
 

@@ -16,7 +16,8 @@ type StaticsOptions struct {
 	References bool   // only fields that refer to objects
 }
 
-// Statics lists the static fields of the loaded types. A thread static has one row for each thread that has used it.
+// Statics lists the static fields of the loaded types. A thread static has one row for each thread that has used it, which
+// names the thread by its ids alone.
 // Missing parts of a field are errors yielded before it.
 func (r *Reader) Statics(ctx context.Context, o StaticsOptions) iter.Seq2[answer.StaticField, error] {
 	return func(yield func(answer.StaticField, error) bool) {
@@ -82,7 +83,7 @@ func (l *staticsLister) types(mt *dac.MethodTable) {
 
 func (l *staticsLister) field(declaring answer.Text, f *Field) {
 	if !f.Thread {
-		l.one(declaring, f, f.StaticValue(), 0)
+		l.one(declaring, f, f.StaticValue(), nil)
 		return
 	}
 	threads := l.managedThreads()
@@ -94,16 +95,19 @@ func (l *staticsLister) field(declaring answer.Text, f *Field) {
 		if s.Err == nil && s.State == dac.StaticNotInitialized {
 			continue // the thread never used it
 		}
-		l.one(declaring, f, s, threads[i].OSID)
+		l.one(declaring, f, s, &threads[i])
 	}
 }
 
-func (l *staticsLister) one(declaring answer.Text, f *Field, s Static, thread uint32) {
+func (l *staticsLister) one(declaring answer.Text, f *Field, s Static, thread *dac.Thread) {
 	if l.refs && (s.Err != nil || s.Slot == 0 || s.Stored.Kind() != KindReference || s.Stored.IsNull()) {
 		return
 	}
 	row := answer.StaticField{DeclaringType: declaring, MethodTable: f.Declaring.MT.Addr, Name: f.name(),
-		Kind: answer.FieldStatic, Thread: thread}
+		Kind: answer.FieldStatic}
+	if thread != nil {
+		row.Thread = &answer.Thread{OSID: thread.OSID, ManagedID: thread.ManagedID, Thread: thread.Addr}
+	}
 	row.Type = l.text(f.TypeName(dac.NameManaged))
 	switch {
 	case f.Thread:

@@ -117,13 +117,13 @@ func staticsCommand() cli.Command {
 }
 
 func askStatics(c *cli.Context, o *staticOptions) (iter.Seq2[answer.StaticField, error], error) {
-	r, err := ask.Objects(c)
-	if err != nil {
-		return nil, err
-	}
 	name := cmp.Or(o.Type, o.Pattern)
 	if name == "" && !o.All {
 		return nil, c.Usagef("name a type, or give -all")
 	}
-	return ask.FoundNamed(c, r.Statics(c.Context(), objects.StaticsOptions{Type: name, References: o.Refs}), "static field", name)
+	fields, err := ask.View(c).Statics(ask.Context(c), objects.StaticsOptions{Type: name, References: o.Refs})
+	if err != nil {
+		return nil, err
+	}
+	return ask.FoundNamed(c, fields, "static field", name)
 }

@@ -2,7 +2,6 @@ package typetext
 
 import (
 	"errors"
-	"fmt"
 	"iter"
 	"strconv"
 
@@ -174,8 +173,8 @@ func Statics(p *report.Page, fields iter.Seq2[answer.StaticField, error]) {
 			note = " = " + report.Escape(note)
 		}
 		thread := ""
-		if f.Thread != 0 {
-			thread = fmt.Sprintf(" (thread %x)", f.Thread)
+		if f.Thread != nil {
+			thread = " [" + report.Escape(text.Thread(f.Thread)) + "]"
 		}
 		slot := ""
 		if f.Slot != 0 { // a field that was never initialised has none, and that of another may not be known
