@@ -89,7 +89,7 @@ type Waits struct {
 type ThreadWait struct {
 	Thread Thread      `json:"thread" doc:"the thread"`
 	Text   string      `json:"text" doc:"what it does, in words"`
-	Kind   string      `json:"kind" doc:"what it waits for: a kind of lock, task, static constructor, thread, wait handle"`
+	Kind   string      `json:"kind" doc:"what it waits for: a kind of lock, task, static constructor, thread, wait handle, connection (to a server: to be free or opened), server (its answer)"`
 	Object target.Addr `json:"object,omitempty" doc:"the lock, the task, the Thread, the WaitHandle, or the MethodTable of the class"`
 	Type   Text        `json:"type,omitzero" doc:"its type"`
 	Name   string      `json:"name,omitempty" doc:"the field that holds the object, if one was found"`
@@ -113,6 +113,9 @@ const (
 	WaitPool    = "thread pool"
 	WaitTask    = "task"
 	WaitOther   = "other"
+
+	WaitConnection = "connection" // to a server: to be free, or to be opened
+	WaitServer     = "server"     // its answer
 )
 
 // An OperationWait is suspended async code that waits at one place for one thing. Equal ones are counted.
@@ -122,7 +125,7 @@ type OperationWait struct {
 	File    string            `json:"file,omitempty" doc:"source file of the await"`
 	Line    int               `json:"line,omitempty" doc:"line in it"`
 	From    string            `json:"from,omitempty" doc:"the outermost async method that awaits it, if it is another"`
-	Kind    string            `json:"kind" doc:"what it waits for: a kind of lock, channel, rate limiter, promise (TaskCompletionSource), stream, timer, thread pool, task, other"`
+	Kind    string            `json:"kind" doc:"what it waits for: a kind of lock, channel, rate limiter, promise (TaskCompletionSource), connection (to a server: to be free or opened), server (its answer), stream, timer, thread pool, task, other"`
 	Object  target.Addr       `json:"object,omitempty" doc:"the object that it waits for; of several promises what holds them"`
 	Type    Text              `json:"type,omitzero" doc:"its type"`
 	Name    string            `json:"name,omitempty" doc:"the field that holds the object, if one was found: behind its class for a static field, behind the type or the static field of its object for another"`

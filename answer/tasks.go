@@ -64,6 +64,8 @@ type AsyncStack struct {
 	Waits []AsyncFrame `json:"waits,omitempty" doc:"what the first frame awaits, what that awaits, and so on"`
 	// Reason is what the whole stack waits for, in words.
 	Reason Text `json:"reason,omitzero" doc:"what all of it waits for, in words"`
+	// Remote is WaitConnection or WaitServer if a client library waits for a server.
+	Remote string `json:"remote,omitempty" doc:"of code that waits by way of a client library of databases, HTTP or Redis: connection (for one to be free or opened), server (for its answer)"`
 	// Frames lead upwards, depth first: whoever continues follows what it waits for, one deeper.
 	Frames []AsyncFrame `json:"frames" doc:"the frames, depth first: what continues when a frame completes follows it with a depth of one more"`
 	// Roots are what keeps the stack alive, nil where nobody asked.

@@ -151,6 +151,17 @@ type SQLPool struct {
 	Busy        Maybe[int64]    `json:"busy,omitzero" doc:"of these, those that somebody has"`
 	Waiting     Maybe[int64]    `json:"waiting,omitzero" doc:"calls that wait for a connection"`
 	Connections []SQLConnection `json:"connections" doc:"the connections that somebody has"`
+	Opening     []SQLOpening    `json:"opening,omitempty" doc:"the connections that the program is opening: the calls that wait for one of the pool's connections and, if these are fewer, calls for which the driver opens one"`
+}
+
+// A SQLOpening is a connection that the program is opening.
+type SQLOpening struct {
+	Owner    target.Addr      `json:"owner" doc:"the SqlConnection or NpgsqlConnection"`
+	Since    Maybe[time.Time] `json:"since,omitzero" doc:"of an OpenAsync of SqlClient: since when it waits, the deadline less the pool's timeout; none where the driver does not keep it"`
+	Deadline Maybe[time.Time] `json:"deadline,omitzero" doc:"of an OpenAsync of SqlClient: until when it waits"`
+	// Threads and Stack are who waits.
+	Threads []Worker   `json:"threads,omitempty" doc:"threads with a variable that refers to it"`
+	Stack   *AsyncWork `json:"stack,omitempty" doc:"the suspended async code that awaits it, or has such a variable"`
 }
 
 // A SQLConnection is a connection that somebody has.
@@ -244,6 +255,7 @@ type Worker struct {
 // An AsyncWork is suspended async code that holds an object. Only its innermost method waits for something outside.
 type AsyncWork struct {
 	Reason Text         `json:"reason,omitzero" doc:"what all of it waits for, in words"`
+	Remote string       `json:"remote,omitempty" doc:"of code that waits by way of a client library: connection (for one to be free or opened), server (for its answer)"`
 	Frames []AsyncFrame `json:"frames" doc:"the frames, the innermost first, up to the outermost that has it; as those of dumpasync"`
 }
 
@@ -252,7 +264,7 @@ type AsyncWork struct {
 func LibraryMethod(name string) bool {
 	// The last three are native methods of the class libraries and the runtime's stubs.
 	for _, s := range [...]string{"System.", "Microsoft.AspNetCore.", "Microsoft.Extensions.", "Microsoft.Data.", "Microsoft.EntityFrameworkCore.", "Microsoft.Win32.", "Npgsql.",
-		"Interop+", "Interop.", "ILStubClass."} {
+		"StackExchange.Redis.", "Grpc.Net.", "Grpc.Core.", "Grpc.AspNetCore.", "MySqlConnector.", "MongoDB.Driver.", "Interop+", "Interop.", "ILStubClass."} {
 		if strings.HasPrefix(name, s) {
 			return true
 		}

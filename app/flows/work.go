@@ -52,8 +52,9 @@ func (r *Reader) program(frames iter.Seq[stackwalk.Frame]) answer.Text {
 	return answer.Text{}
 }
 
-// Stacks finds the suspended async code that works on each of n objects. of returns the objects that a method holds, given its box. The
-// result for an object is the longest path from the awaited end outwards to a method that holds the object, or nil. The error is ctx's.
+// Stacks finds the suspended async code that works on each of n objects. of returns the objects that a method holds, given its box, or that
+// a task at the awaited end is about. The result for an object is the longest path from the awaited end outwards to a method that holds the
+// object, or nil. The error is ctx's.
 func (r *Reader) Stacks(ctx context.Context, set *tasks.Set, n int, of func(box objects.Object) []int) ([]*answer.AsyncWork, error) {
 	ctx = absent.Context(ctx)
 	if set == nil || r.Gaps == nil {
@@ -75,10 +76,11 @@ func (r *Reader) Stacks(ctx context.Context, set *tasks.Set, n int, of func(box 
 // stack searches one stack for the objects.
 func (r *Reader) stack(s *answer.AsyncStack, out []*answer.AsyncWork, of func(objects.Object) []int) {
 	var path []int
+	var all []int // what the awaited end is about
 	for i := range s.Frames {
 		f := &s.Frames[i]
 		path = append(path[:f.Depth], i)
-		if f.State == nil || f.Again {
+		if f.State == nil && i > 0 || f.Again {
 			continue
 		}
 		box, err := r.Binder.Objects().Object(f.Object)
@@ -86,11 +88,16 @@ func (r *Reader) stack(s *answer.AsyncStack, out []*answer.AsyncWork, of func(ob
 			r.Note(err)
 			continue
 		}
-		for _, n := range of(box) {
+		list := of(box)
+		if f.State == nil {
+			all = list
+			continue
+		}
+		for _, n := range append(list, all...) {
 			if running(s) || out[n] != nil && len(path) <= len(out[n].Frames) {
 				continue
 			}
-			work := &answer.AsyncWork{Reason: s.Reason}
+			work := &answer.AsyncWork{Reason: s.Reason, Remote: s.Remote}
 			for _, at := range path {
 				work.Frames = append(work.Frames, s.Frames[at])
 			}

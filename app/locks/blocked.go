@@ -32,6 +32,8 @@ type wait struct {
 	timeout int32
 	how     string
 
+	remote string // answer.WaitConnection or answer.WaitServer, if a client library waits for a server
+
 	library bool // a thread of a library waits: no method of the program is on its stack
 
 	op     *operation // the suspended code that waits, if it is no thread

@@ -196,6 +196,9 @@ func isEntryPoint(method string) bool {
 func (s *survey) thingOf(leaf target.Addr, stack *answer.AsyncStack, known map[target.Addr]*thing) *thing {
 	cause, err := s.found.tasks.CauseOf(leaf)
 	s.gaps.Note(err)
+	if stack.Remote != "" && cause != tasks.CauseNone {
+		return &thing{kind: stack.Remote, cause: tasks.CauseStream, words: stack.Reason.String()}
+	}
 	l, role := s.nodes[leaf], s.roles[leaf]
 	object := target.Addr(0)
 	var limits *thing

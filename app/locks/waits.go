@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/tasks"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/internal/absent"
@@ -184,6 +185,9 @@ func (g *grapher) describe() {
 			}
 			row.Chain, row.Until = w.chain, w.until
 		}
+		if w.remote != "" {
+			row.Kind, row.Text = w.remote, remoteTexts[w.remote]+", with "+strings.TrimPrefix(row.Text, "waits for ")
+		}
 	}
 }
 
@@ -226,6 +230,8 @@ func article(kind string) string {
 func (g *grapher) place(row *answer.ThreadWait, w *wait) {
 	called := "" // method of the class library that the program called
 	next := false
+	remote := w.waitsForSignal() // until the program's own method is met
+	var own stackwalk.Frame
 	for f := range g.s.r.walker.Walk(g.s.ctx, w.thread.Managed, w.thread.OS.Registers, stackwalk.WalkOptions{}) {
 		g.s.gaps.Note(f.Missing())
 		if f.Kind != stackwalk.FrameManaged {
@@ -236,11 +242,18 @@ func (g *grapher) place(row *answer.ThreadWait, w *wait) {
 			continue
 		}
 		class, err := f.Runtime.TypeName(md.MethodTable, dac.NameNative)
+		if remote && err == nil {
+			if remote = answer.LibraryMethod(class); !remote {
+				own = f
+			} else if kind := tasks.Remote(class + "."); kind != "" && w.remote != answer.WaitConnection {
+				w.remote = kind
+			}
+		}
 		if !row.Method.IsZero() {
 			if !next {
 				next, w.entry = true, false // it has a caller
 			}
-			if w.library = w.library && err == nil && answer.LibraryMethod(class); !w.library {
+			if w.library = w.library && err == nil && answer.LibraryMethod(class); !w.library && !remote {
 				break
 			}
 			continue
@@ -249,19 +262,43 @@ func (g *grapher) place(row *answer.ThreadWait, w *wait) {
 			called, _ = code.Of(f.Runtime).MethodName(md, code.MethodFull)
 			continue
 		}
-		row.Method = g.s.gaps.Text(code.Of(f.Runtime).MethodName(md, code.MethodQualified))
-		if line, err := f.SourceLine(); err == nil {
-			row.File, row.Line = line.File, line.Line
-		}
+		g.program(row, &f)
 		name, _ := md.Name()
 		w.entry, w.library = slices.Contains(entryPoints, name), answer.LibraryMethod(class)
 	}
 	if row.Method.IsZero() {
 		called = ""
 	}
+	if w.remote != "" && own.Runtime != nil {
+		g.program(row, &own)
+	}
 	w.ends = endsByItself(w, called)
 	row.Ends = w.ends
 }
+
+// program sets the method of a row to that of a frame, with file and line.
+func (g *grapher) program(row *answer.ThreadWait, f *stackwalk.Frame) {
+	md, err := f.Method()
+	if err != nil || md == nil {
+		return
+	}
+	row.Method = g.s.gaps.Text(code.Of(f.Runtime).MethodName(md, code.MethodQualified))
+	row.File, row.Line = "", 0
+	if line, err := f.SourceLine(); err == nil {
+		row.File, row.Line = line.File, line.Line
+	}
+}
+
+// waitsForSignal reports whether a wait is for an event or a handle, by which a client library waits for what a server sends.
+func (w *wait) waitsForSignal() bool {
+	if w.lock != nil {
+		return w.lock.Kind == answer.LockEvent || w.lock.Kind == answer.LockSemaphore
+	}
+	return w.object.Addr != 0 && !w.join
+}
+
+// remoteTexts describe what client libraries wait for.
+var remoteTexts = map[string]string{answer.WaitConnection: "waits for a connection", answer.WaitServer: "waits for the server's answer"}
 
 // entryPoints are the names that compilers give to the method that the host calls.
 var entryPoints = []string{"Main", "<Main>", "<Main>$"}

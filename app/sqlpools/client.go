@@ -86,9 +86,11 @@ func (q *query) clientPool(o objects.Object, state *shapes.Int, group, options *
 			out.Connection = q.TextAt(&k.String, at)
 		}
 	}
+	timeout := none
 	if g, at := shapes.At[clientOptions](q.Reading, options, x); g != nil {
-		out.Min, out.Max = q.IntAt(&g.Min, at), q.IntAt(&g.Max, at)
+		out.Min, out.Max, timeout = q.IntAt(&g.Min, at), q.IntAt(&g.Max, at), q.IntAt(&g.Timeout, at)
 	}
+	q.opened(&out, q.PointerAt(group, x).Value, timeout)
 	return out
 }
 
@@ -237,12 +239,12 @@ func (q *query) waits(out *answer.SQLCommand, s *clientState, x shapes.Instance)
 	case deadline.Err != nil:
 		out.Deadline.Err, out.Since.Err = deadline.Err, deadline.Err
 		return
-	case breaking.Value || deadline.Value <= 0 || deadline.Value > 1<<62-1-filetimeToTicks:
-		return // no timeout, or not yet sent
-	}
-	t, err := objects.DateTime(uint64(deadline.Value + filetimeToTicks))
-	if err != nil {
+	case breaking.Value:
 		return
+	}
+	t, ok := fileTime(deadline.Value)
+	if !ok {
+		return // no timeout, or not yet sent
 	}
 	out.Deadline = answer.Known(t)
 	if limit := out.Timeout.Value; out.Timeout.Err == nil && limit != nil && *limit > 0 {

@@ -11,24 +11,47 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A holding maps objects to the busy connections that code holds through them.
-type holding struct {
-	connections []*answer.SQLConnection
-	by          map[target.Addr][]int // by the address of the connection, its owner and its command
+// A held is what code holds: a busy connection, or one that is being opened.
+type held struct {
+	stack   **answer.AsyncWork
+	threads *[]answer.Worker
+	opening bool
 }
 
-// busy returns the connections in use.
-func (q *query) busy() *holding {
+// A holding maps objects to what code holds through them.
+type holding struct {
+	list []held
+	by   map[target.Addr][]int // by the address of the connection, its owner and its command, and of the task of an OpenAsync
+}
+
+// add adds what code holds through objects.
+func (h *holding) add(what held, through ...target.Addr) {
+	for _, a := range through {
+		if a != 0 {
+			h.by[a] = append(h.by[a], len(h.list))
+		}
+	}
+	h.list = append(h.list, what)
+}
+
+// held returns the connections in use, and those that are being opened.
+func (q *query) held() *holding {
 	h := &holding{by: map[target.Addr][]int{}}
 	for i := range q.out.Pools {
-		for n := range q.out.Pools[i].Connections {
-			c := &q.out.Pools[i].Connections[n]
-			at := len(h.connections)
-			h.connections = append(h.connections, c)
-			for _, a := range []target.Addr{c.Address, c.Owner.Value, commandOf(c)} {
-				if a != 0 {
-					h.by[a] = append(h.by[a], at)
-				}
+		p := &q.out.Pools[i]
+		for n := range p.Connections {
+			c := &p.Connections[n]
+			h.add(held{&c.Stack, &c.Threads, false}, c.Address, c.Owner.Value, commandOf(c))
+		}
+		for n := range p.Opening {
+			o := &p.Opening[n]
+			h.add(held{&o.Stack, &o.Threads, true}, o.Owner)
+		}
+	}
+	for task, owner := range q.results {
+		for _, n := range h.by[owner] {
+			if h.list[n].opening && task != 0 {
+				h.by[task] = append(h.by[task], n)
 			}
 		}
 	}
@@ -43,10 +66,10 @@ func commandOf(c *answer.SQLConnection) target.Addr {
 	return c.Command.Value.Address
 }
 
-// holders finds the code that holds busy connections: suspended async code and threads. The error is ctx's.
+// holders finds the code that holds busy connections or opens one: suspended async code and threads. The error is ctx's.
 func (q *query) holders(ctx context.Context, p *Process) error {
-	h := q.busy()
-	if len(h.connections) == 0 {
+	h := q.held()
+	if len(h.list) == 0 {
 		return nil
 	}
 	f := flows.New(q.Reading, q.items)
@@ -55,20 +78,20 @@ func (q *query) holders(ctx context.Context, p *Process) error {
 		if err != nil {
 			return err
 		}
-		stacks, err := f.Stacks(ctx, set, len(h.connections), func(box objects.Object) []int { return h.of(f, box) })
+		stacks, err := f.Stacks(ctx, set, len(h.list), func(box objects.Object) []int { return h.of(f, box) })
 		if err != nil {
 			return err
 		}
 		for i, s := range stacks {
-			h.connections[i].Stack = s
+			*h.list[i].stack = s
 		}
 	}
 	return q.threads(ctx, p, f, h)
 }
 
-// of returns the connections that an async method's variables refer to.
+// of returns the connections that an async method's variables refer to, or that a task is about.
 func (h *holding) of(f *flows.Reader, box objects.Object) []int {
-	var out []int
+	out := slices.Clone(h.by[box.Addr])
 	for a := range f.Variables(box) {
 		for _, n := range h.by[a] {
 			if !slices.Contains(out, n) {
@@ -81,7 +104,7 @@ func (h *holding) of(f *flows.Reader, box objects.Object) []int {
 
 // threads finds the threads whose stacks refer to connections that no async code holds.
 func (q *query) threads(ctx context.Context, p *Process, f *flows.Reader, h *holding) error {
-	if p.Roots == nil || !slices.ContainsFunc(h.connections, func(c *answer.SQLConnection) bool { return c.Stack == nil }) {
+	if p.Roots == nil || !slices.ContainsFunc(h.list, func(c held) bool { return *c.stack == nil }) {
 		return nil
 	}
 	workers := map[*threads.Thread]answer.Worker{}
@@ -96,7 +119,8 @@ func (q *query) threads(ctx context.Context, p *Process, f *flows.Reader, h *hol
 		}
 		q.Note(err)
 		for _, n := range h.by[root.Object] {
-			if err != nil || seen[pair{root.Thread, n}] {
+			c := &h.list[n]
+			if err != nil || seen[pair{root.Thread, n}] || c.opening && *c.stack != nil { // the driver's thread waits for async code
 				continue
 			}
 			seen[pair{root.Thread, n}] = true
@@ -105,7 +129,7 @@ func (q *query) threads(ctx context.Context, p *Process, f *flows.Reader, h *hol
 				w = f.Worker(ctx, p.Walk, root.Thread)
 				workers[root.Thread] = w
 			}
-			h.connections[n].Threads = append(h.connections[n].Threads, w)
+			*c.threads = append(*c.threads, w)
 		}
 	}
 	return nil

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"iter"
-	"strings"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/app/flows"
@@ -53,18 +52,22 @@ type query struct {
 	out      *answer.SQLPools
 	commands map[target.Addr]objects.Object // by parser: the SqlClient command that runs on it
 	made     map[target.Addr]objects.Object // by SqlConnection: its last command
+	openings []opening
+	due      map[target.Addr]int64       // by SqlConnection: until when an asynchronous call waits for a connection, a file time
+	results  map[target.Addr]target.Addr // by the task of an OpenAsync: the SqlConnection
 }
 
 // Pools lists the pools of database connections. It records what could not be read in the answer.
 func (r *Reader) Pools(ctx context.Context, p Process, o Options) (*answer.SQLPools, error) {
 	ctx = absent.Context(ctx)
 	out := &answer.SQLPools{Pools: []answer.SQLPool{}}
-	q := &query{Reader: r, Reading: shapes.Reading{Gaps: &out.Gaps, Binder: r.b}, out: out, commands: map[target.Addr]objects.Object{}, made: map[target.Addr]objects.Object{}}
+	q := &query{Reader: r, Reading: shapes.Reading{Gaps: &out.Gaps, Binder: r.b}, out: out, commands: map[target.Addr]objects.Object{}, made: map[target.Addr]objects.Object{},
+		due: map[target.Addr]int64{}, results: map[target.Addr]target.Addr{}}
 	var pools []objects.Object
 	for object := range shapes.OnObjects[anchor](ctx, q.Reading, p.Heap, p.Scan) {
 		if s, x := shapes.As[clientCommand](q.Reading, object); s != nil {
 			q.running(object, s, x)
-		} else {
+		} else if !q.opening(object) {
 			pools = append(pools, object)
 		}
 	}
@@ -82,7 +85,7 @@ func (r *Reader) Pools(ctx context.Context, p Process, o Options) (*answer.SQLPo
 	}
 	if !o.Secrets {
 		for i := range q.out.Pools {
-			q.out.Pools[i].Connection.S = Masked(q.out.Pools[i].Connection.S)
+			mask(&q.out.Pools[i])
 		}
 	}
 	if err := q.holders(ctx, &p); err != nil {
@@ -145,55 +148,4 @@ func (q *query) plain(f *shapes.Ref, x shapes.Instance) string {
 	line := o.Line(limits.RequestText)
 	q.Note(line.Err())
 	return line.String()
-}
-
-// masked replaces a secret.
-const masked = "***"
-
-// Masked returns a connection string with its secrets masked. The names of the values identify secrets.
-func Masked(s string) string {
-	var out strings.Builder
-	for s != "" {
-		part := s[:end(s)]
-		s = s[len(part):]
-		name, value, ok := strings.Cut(part, "=")
-		tail := ""
-		if strings.HasSuffix(part, ";") {
-			tail = ";"
-		}
-		if ok && secret(name) && strings.Trim(value, "; ") != "" {
-			out.WriteString(name + "=" + masked + tail)
-		} else {
-			out.WriteString(part)
-		}
-	}
-	return out.String()
-}
-
-// end returns where the first part of a connection string ends: after the first semicolon outside quotes.
-func end(s string) int {
-	quote := byte(0)
-	for i := range len(s) {
-		switch c := s[i]; {
-		case quote != 0:
-			if c == quote {
-				quote = 0
-			}
-		case c == '\'' || c == '"':
-			quote = c
-		case c == ';':
-			return i + 1
-		}
-	}
-	return len(s)
-}
-
-func secret(name string) bool {
-	name = strings.ToLower(strings.ReplaceAll(name, " ", ""))
-	for _, part := range []string{"password", "passwd", "pwd", "secret", "token", "passphrase", "accesskey", "accountkey", "apikey"} {
-		if strings.Contains(name, part) {
-			return true
-		}
-	}
-	return false
 }

@@ -2,9 +2,9 @@ package sqlpools
 
 import "github.com/sosgo/sosgo/objects/shapes"
 
-// An anchor is a pool, or a SqlClient command.
+// An anchor is a pool, a SqlClient command, or part of an attempt to open a connection.
 type anchor struct {
-	_ shapes.Type `of:"Microsoft.Data.SqlClient.ConnectionPool.WaitHandleDbConnectionPool|Microsoft.Data.SqlClient.ConnectionPool.ChannelDbConnectionPool|Microsoft.Data.ProviderBase.DbConnectionPool|System.Data.ProviderBase.DbConnectionPool|Microsoft.Data.SqlClient.SqlCommand|System.Data.SqlClient.SqlCommand|Npgsql.PoolingDataSource|Npgsql.ConnectorPool"`
+	_ shapes.Type `of:"Microsoft.Data.SqlClient.ConnectionPool.WaitHandleDbConnectionPool|Microsoft.Data.SqlClient.ConnectionPool.ChannelDbConnectionPool|Microsoft.Data.ProviderBase.DbConnectionPool|System.Data.ProviderBase.DbConnectionPool|Microsoft.Data.SqlClient.SqlCommand|System.Data.SqlClient.SqlCommand|Npgsql.PoolingDataSource|Npgsql.ConnectorPool|Microsoft.Data.SqlClient.SqlConnection|System.Data.SqlClient.SqlConnection|Microsoft.Data.SqlClient.ConnectionPool.WaitHandleDbConnectionPool+PendingGetConnection|Microsoft.Data.ProviderBase.DbConnectionPool+PendingGetConnection|System.Data.ProviderBase.DbConnectionPool+PendingGetConnection|Microsoft.Data.SqlClient.SqlConnection+OpenAsyncRetry|System.Data.SqlClient.SqlConnection+OpenAsyncRetry|Npgsql.NpgsqlConnection"`
 }
 
 // SqlClient. Its pool was renamed in 6.1 and kept its fields. The newest versions'
@@ -51,6 +51,8 @@ type (
 	clientOptions struct {
 		Min shapes.Int `field:"_minPoolSize"`
 		Max shapes.Int `field:"_maxPoolSize"`
+		// Timeout is how long a call may wait for a connection, in milliseconds.
+		Timeout shapes.Int `field:"_creationTimeout,optional"`
 	}
 	clientConnection struct {
 		Created  shapes.Int `field:"_createTime._dateData|<CreateTime>._dateData,optional"`

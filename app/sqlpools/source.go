@@ -36,6 +36,7 @@ func (q *query) source(o objects.Object, s *sourcePool, x shapes.Instance) {
 			out.Connections = append(out.Connections, q.connector(c, s, x))
 		}
 	}
+	q.opened(&out, o.Addr, answer.Maybe[int64]{Err: shapes.ErrNoField})
 	q.out.Pools = append(q.out.Pools, out)
 }
 

@@ -251,7 +251,7 @@ func TestMissingParts(t *testing.T) {
 	}
 	d := testdump.OpenWeb(t, "web-net10")
 	d.Sweep(t, 200, false, ask)
-	d.Sweep(t, 8, true, ask)
+	d.Sweep(t, 11, true, ask)
 	testdump.SweepLibraries(t, 400, false, ask)
 }
 
@@ -266,4 +266,50 @@ func TestCanceled(t *testing.T) {
 	} {
 		assert.ErrorIs(t, ask(), context.Canceled, name)
 	}
+}
+
+// TestMaskedSQL masks the literals of commands that are secrets.
+func TestMaskedSQL(t *testing.T) {
+	for s, want := range map[string]string{
+		"SELECT 1": "SELECT 1",
+		"ALTER LOGIN app WITH PASSWORD = N'ab''c', CHECK_POLICY = OFF": "ALTER LOGIN app WITH PASSWORD = N'***', CHECK_POLICY = OFF",
+		"CREATE USER app IDENTIFIED BY 'x'":                            "CREATE USER app IDENTIFIED BY '***'",
+		"SELECT * FROM t WHERE name = 'O''Brien' AND api_key='k1'":     "SELECT * FROM t WHERE name = 'O''Brien' AND api_key='***'",
+		"SELECT 'Server=a;Password=x', 'open":                          "SELECT '***', 'open",
+		"ORDER BY 'a'":                                                 "ORDER BY 'a'",
+		"PASSWORD ''":                                                  "PASSWORD ''",
+	} {
+		assert.Equal(t, want, sqlpools.MaskedSQL(s))
+	}
+}
+
+// TestWaiters names who waits for a connection of the exhausted pool: an OpenAsync, whose time SqlClient keeps, and a thread.
+func TestWaiters(t *testing.T) {
+	testdump.Web(t, func(t *testing.T, d *testdump.Dump) int {
+		found := 0
+		for _, p := range pools(t, d, sqlpools.Options{}).Pools {
+			if !strings.Contains(p.Connection.S, "Initial Catalog=shop") {
+				assert.Empty(t, p.Opening)
+				continue
+			}
+			require.Len(t, p.Opening, int(p.Waiting.Value))
+			for _, o := range p.Opening {
+				found++
+				if o.Stack == nil {
+					require.Len(t, o.Threads, 1)
+					assert.Equal(t, "sql open waiter", o.Threads[0].Name)
+					assert.ErrorIs(t, o.Since.Err, target.ErrUnsupported)
+					continue
+				}
+				assert.Empty(t, o.Threads)
+				assert.Equal(t, answer.WaitConnection, o.Stack.Remote)
+				assert.Equal(t, "WebDebuggee.SqlPools.OpenLater", o.Stack.Frames[len(o.Stack.Frames)-1].Method.S)
+				require.NoError(t, o.Since.Err)
+				assert.WithinDuration(t, *p.Connections[0].Opened, o.Since.Value, 10*time.Second)
+				assert.Equal(t, time.Hour, o.Deadline.Value.Sub(o.Since.Value), "Connect Timeout=3600")
+			}
+		}
+		assert.Equal(t, 2, found)
+		return found
+	})
 }

@@ -193,8 +193,7 @@ func (c *caller) awaited(g *mergedCall) (list []call, ends []answer.AsyncEnd) {
 func (c *caller) end(i int32) string {
 	words, ok := c.ends[i]
 	if !ok {
-		s := &answer.AsyncStack{}
-		c.down(s, i)
+		s := c.stack(i, false) // with its frames: they show what a client library waits for
 		c.out.NoteAll(s.Noted())
 		words = s.Reason.String()
 		c.ends[i] = words

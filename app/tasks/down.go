@@ -31,6 +31,7 @@ func (b *builder) down(out *answer.AsyncStack, i int32) {
 		}
 		if next == 0 {
 			out.Reason.S = words
+			b.remote(out)
 			return
 		}
 		if seen == nil {

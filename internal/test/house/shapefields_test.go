@@ -617,6 +617,11 @@ var absent = map[string]string{
 
 // unseen are the types and fields of shapes that no version of the table has, and where they are from.
 var unseen = map[string]string{
+	"System.Data.SqlClient.SqlConnection":                               "as the class of Microsoft.Data.SqlClient of that name, by its source",
+	"System.Data.SqlClient.SqlConnection+OpenAsyncRetry":                "as the class of Microsoft.Data.SqlClient of that name, by its source",
+	"System.Data.ProviderBase.DbConnectionClosedConnecting":             "as the class of Microsoft.Data.SqlClient of that name, by its source",
+	"System.Data.ProviderBase.DbConnectionPool+PendingGetConnection":    "as the class of Microsoft.Data.SqlClient of that name, by its source",
+	"Microsoft.Data.ProviderBase.DbConnectionPool+PendingGetConnection": "as the class of Microsoft.Data.SqlClient of that name, by its source",
 	// Types of System.Threading.RateLimiting 8 and later.
 	"System.Threading.RateLimiting.ConcurrencyLimiter":              "of the library's source",
 	"System.Threading.RateLimiting.FixedWindowRateLimiter":          "of the library's source",

@@ -45,6 +45,31 @@ func sqlPool(p *report.Page, a *answer.SQLPool, stacks bool) {
 	for i := range a.Connections {
 		sqlConnection(p, &a.Connections[i], stacks)
 	}
+	for i := range a.Opening {
+		sqlOpening(p, a, &a.Opening[i], stacks)
+	}
+}
+
+// sqlOpening describes a connection that the program opens.
+func sqlOpening(p *report.Page, a *answer.SQLPool, o *answer.SQLOpening, stacks bool) {
+	what := "waits for a connection"
+	switch {
+	case a.Waiting.Err != nil || a.Waiting.Value > 0 && a.Waiting.Value < int64(len(a.Opening)):
+		what = "waits for a connection, or opens one"
+	case a.Waiting.Value == 0:
+		what = "opens a connection"
+	}
+	if o.Since.Err == nil {
+		what += ", since " + o.Since.Value.Format(sqlTime)
+	}
+	if o.Deadline.Err == nil {
+		what += ", until " + o.Deadline.Value.Format(sqlTime)
+	}
+	if missing(o.Since.Err) {
+		what += ", since " + answer.Absent(o.Since.Err)
+	}
+	p.Printf("    %s %s\n", report.Hex12(o.Owner), what)
+	sqlHolders(p, o.Threads, o.Stack, stacks)
 }
 
 // sqlTime is how times are written.
@@ -87,7 +112,7 @@ func sqlConnection(p *report.Page, c *answer.SQLConnection, stacks bool) {
 	default:
 		sqlCommand(p, c.Command.Value)
 	}
-	sqlHolders(p, c, stacks)
+	sqlHolders(p, c.Threads, c.Stack, stacks)
 }
 
 // missing reports whether a value is missing that the driver keeps.
@@ -136,15 +161,15 @@ func timing(c *answer.SQLCommand) string {
 	return strings.Join(parts, ", ")
 }
 
-// sqlHolders reports who has a connection in hand.
-func sqlHolders(p *report.Page, c *answer.SQLConnection, stacks bool) {
+// sqlHolders reports who has a connection in hand, or waits for one.
+func sqlHolders(p *report.Page, threads []answer.Worker, work *answer.AsyncWork, stacks bool) {
 	line := func(name, format string, args ...any) {
 		p.Printf("      %-9s %s\n", name, report.Escape(fmt.Sprintf(format, args...)))
 	}
-	for i := range c.Threads {
-		line("thread", "%s", thread(&c.Threads[i]))
+	for i := range threads {
+		line("thread", "%s", thread(&threads[i]))
 	}
-	if c.Stack != nil {
-		stack(line, c.Stack, stacks)
+	if work != nil {
+		stack(line, work, stacks)
 	}
 }
