@@ -69,6 +69,7 @@ type Instance struct {
 	file       *image.Image
 	fileErr    error
 	threadIDs  lazy.Value[map[uint32]bool]
+	numbered   lazy.Value[map[uint32]target.Addr] // the stack pointers of threads without an OS id
 	stacks     lazy.Value[map[uint32]target.Range]
 	aot        lazy.Value[*nativeImage]
 	headless   bool // known by name and identity alone; see findStacksOnly
@@ -359,6 +360,40 @@ func (i *Instance) osThreads() map[uint32]bool {
 		return ids, nil
 	})
 	return ids
+}
+
+// idInDump returns the id that the dump has for a thread with an OS id and a stack, 0 for none, and whether it is known by the stack alone: a
+// thread whose OS id the dump does not record is the only one whose stack pointer is on the stack.
+func (i *Instance) idInDump(os uint32, stack target.Range) (id uint32, byStack bool) {
+	numbered, _ := i.numbered.Get(func() (map[uint32]target.Addr, error) {
+		out := map[uint32]target.Addr{}
+		for _, t := range i.tgt.Threads() {
+			if t.Numbered {
+				out[t.ID], _ = t.Registers.SP()
+			}
+		}
+		return out, nil
+	})
+	if len(numbered) == 0 || os == 0 {
+		return os, false
+	}
+	_, taken := numbered[os]
+	if i.osThreads()[os] && !taken {
+		return os, false
+	}
+	for n, sp := range numbered {
+		if !stack.Contains(sp) {
+			continue
+		}
+		if id != 0 {
+			return 0, false
+		}
+		id = n
+	}
+	if id == 0 && !taken {
+		return os, false
+	}
+	return id, id != 0
 }
 
 // threadOfStack returns the id of the thread whose stack contains an address or ends there, or 0. A stack reaches from

@@ -215,9 +215,12 @@ func (r *Runtime) probeThreads() (string, error) {
 		return "", target.Corruptf("no thread in the list of %d", l.counts.Threads)
 	}
 	os := r.inst.osThreads()
-	known := 0
+	known, how := 0, ""
 	for i := range l.threads {
 		t := &l.threads[i]
+		if t.ByStack {
+			how = ", recognized by their stacks"
+		}
 		if t.Stack.End < t.Stack.Start {
 			return "", target.Corruptf("Thread %#x has the stack %#x-%#x", uint64(t.Addr), uint64(t.Stack.Start), uint64(t.Stack.End))
 		}
@@ -228,7 +231,7 @@ func (r *Runtime) probeThreads() (string, error) {
 	if len(l.threads) > 0 && known == 0 {
 		return "", target.Corruptf("none of %d managed threads is a thread of the dump", len(l.threads))
 	}
-	return fmt.Sprintf("%d threads, %d of them in the dump", len(l.threads), known), nil
+	return fmt.Sprintf("%d threads, %d of them in the dump%s", len(l.threads), known, how), nil
 }
 
 // probeStacks compares the bounds of stacks with the stack pointers, for tables with few other proofs. A thread can be

@@ -135,9 +135,11 @@ func (v *slotProver) threadStore(at target.Addr) bool {
 	link := v.pointer(store + target.Addr(v.r.off.ThreadStore.First))
 	for n := uint32(0); link != 0 && link%8 == 0 && n < count; n, link = n+1, v.pointer(link) {
 		t := link - target.Addr(v.r.off.Thread.Link)
-		id, err := target.Uint32(v.r.mem, t+target.Addr(v.r.off.Thread.OSID))
+		o := &v.r.off.Thread
+		rd := layout.Reader{Mem: v.r.mem, Base: t}
+		id, _ := v.r.inst.idInDump(rd.U32(o.OSID), target.Range{Start: rd.Ptr(o.StackLimit), End: rd.Ptr(o.StackBase)})
 		found[t] = true
-		known = known || err == nil && os[id]
+		known = known || rd.Err == nil && os[id]
 	}
 	if known {
 		maps.Copy(v.threads, found)

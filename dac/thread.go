@@ -29,6 +29,7 @@ type Thread struct {
 	Addr            target.Addr
 	ManagedID       uint32
 	OSID            uint32 // 0 when no OS thread runs it (dead, unstarted)
+	ByStack         bool   // OSID is that of the dump's thread on this stack: the dump does not record OS ids (target.Thread, Numbered)
 	State           ThreadState
 	Cooperative     bool // PreemptiveGCDisabled
 	Domain          target.Addr
@@ -163,6 +164,7 @@ func (r *Runtime) readThread(a target.Addr) (Thread, error) {
 	if rd.Err != nil {
 		return t, fmt.Errorf("Thread %016x: %w", uint64(a), rd.Err)
 	}
+	t.OSID, t.ByStack = r.inst.idInDump(t.OSID, t.Stack)
 	t.ExInfo = tracker
 	r.lastThrown(&t, thrown)
 	var err error

@@ -256,6 +256,7 @@ func (r Range) Size() uint64 {
 // A Thread is an operating-system thread of the target.
 type Thread struct {
 	ID         uint32 // the OS thread id
+	Numbered   bool   // the dump does not record the OS thread id: ID is a number that no other thread of it has
 	Name       string // empty if the dump does not record it
 	Registers  Registers
 	TEB        Addr    // Windows: thread environment block, 0 if unknown

@@ -38,9 +38,9 @@ func (b *builder) readThreadIDs() {
 		}
 		return
 	}
-	b.Warn(target.Unsupportedf("the core does not record the ids of threads: they are numbered in its order"))
+	b.Warn(target.Unsupportedf("the core does not record the ids of threads: they are numbered in its order, and managed threads are recognized by their stacks"))
 	for i := range b.Threads {
-		b.Threads[i].ID = uint32(i + 1)
+		b.Threads[i].ID, b.Threads[i].Numbered = uint32(i+1), true
 	}
 }
 
@@ -98,7 +98,7 @@ func (b *builder) numberThreads(ids []threadID) bool {
 		for used[next] {
 			next++
 		}
-		b.Threads[i].ID, used[next] = next, true
+		b.Threads[i].ID, b.Threads[i].Numbered, used[next] = next, true, true
 	}
 	if len(rest) > 0 {
 		b.Warn(target.Corruptf("the ids of %d of %d threads are not recorded: they are made up", len(rest), len(b.Threads)))

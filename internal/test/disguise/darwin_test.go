@@ -156,16 +156,55 @@ func TestDarwinWithoutList(t *testing.T) {
 	assert.Len(t, threads, 5)
 }
 
-// TestDarwinWithoutIDs opens a core of the kernel, which has no ids of threads: what the runtime knows of its threads can't be proved.
+// TestDarwinWithoutIDs opens cores of the kernel, which have no ids of threads: each managed thread is the one whose stack pointer is on its
+// stack, so that its frames are the same.
 func TestDarwinWithoutIDs(t *testing.T) {
-	c := testdump.Open(t, "net10-zoo")
-	d := disguise.OpenDarwin(t, c.Path, c.Options(), without(func(a uint64) bool { return a == 0x7fffffff00000000 }))
-	require.Len(t, d.Target().Warnings(), 1)
-	require.ErrorContains(t, d.Target().Warnings()[0], "does not record the ids of threads")
-	require.Len(t, d.Target().Threads(), 10)
-	_, err := d.Runtime()
-	require.ErrorIs(t, err, target.ErrUnsupported)
-	require.ErrorContains(t, err, "none of 5 managed threads is a thread of the dump")
+	for _, name := range darwinDumps {
+		c := testdump.Open(t, name)
+		whole := disguise.OpenDarwin(t, c.Path, c.Options(), nil)
+		d := disguise.OpenDarwin(t, c.Path, c.Options(), without(func(a uint64) bool { return a == 0x7fffffff00000000 }))
+		require.Len(t, d.Target().Warnings(), 1)
+		require.ErrorContains(t, d.Target().Warnings()[0], "does not record the ids of threads")
+		ids := map[uint32]uint32{0: 0} // by the numbers that stand for them
+		for i, th := range d.Target().Threads() {
+			require.True(t, th.Numbered)
+			require.Equal(t, uint32(i+1), th.ID)
+			ids[th.ID] = whole.Target().Threads()[i].ID
+		}
+		rt, err := d.Runtime()
+		require.NoError(t, err, name)
+		threads, err := rt.Threads()
+		require.NoError(t, err)
+		plain, err := whole.Runtime()
+		require.NoError(t, err)
+		want, err := plain.Threads()
+		require.NoError(t, err)
+		require.Len(t, threads, len(want))
+		matched := 0
+		for i := range threads {
+			if threads[i].ByStack {
+				assert.Equal(t, want[i].OSID, ids[threads[i].OSID], "%s: thread %d", name, threads[i].ManagedID)
+				matched++
+			}
+		}
+		assert.Positive(t, matched, name)
+		for _, p := range rt.Probes() {
+			assert.Equal(t, dac.ProbePassed, p.Result, "%s: %s", p.Name, p.Detail)
+			if p.Name == "ThreadStore" {
+				assert.Contains(t, p.Detail, "by their stacks")
+			}
+		}
+		// The lines of a thread begin with its id.
+		frames := func(d *sosgo.Dump) []string {
+			out := managedFrames(t, d)
+			for i := range out {
+				_, out[i], _ = strings.Cut(out[i], " ")
+			}
+			slices.Sort(out)
+			return out
+		}
+		assert.Equal(t, frames(whole), frames(d), name)
+	}
 }
 
 // TestDarwinDamage cuts the core, and changes its load commands: it opens or says why not, and no answer panics.
