@@ -55,6 +55,31 @@ func TestDarwinAnswers(t *testing.T) {
 	}
 }
 
+// TestDarwinEleven compares the answers over processes of macOS whose runtime describes itself in the words of .NET 11 with those over the dumps of
+// Linux and .NET 10 that they are made of.
+func TestDarwinEleven(t *testing.T) {
+	for _, name := range []string{"net10-zoo", "net10-crash-nested"} {
+		t.Run(name, func(t *testing.T) {
+			c := testdump.Open(t, name)
+			file := filepath.Join(t.TempDir(), "core")
+			require.NoError(t, os.WriteFile(file, disguise.DarwinCore(t, c.Path).Bytes(), 0o600))
+			d := disguise.Open(t, file, c.Options())
+			require.Equal(t, target.OSDarwin, d.Target().Platform().OS)
+			rt, err := d.Runtime()
+			require.NoError(t, err)
+			require.Contains(t, strings.Join(rt.LayoutSources(), "\n"), "supplement11")
+			but := maps.Clone(onDarwin)
+			maps.Copy(but, different)
+			if _, ok := c.Target().Exception(); ok {
+				for _, name := range []string{"Crash", "OSThreads", "Triage"} {
+					but[name] = "no signal is recorded"
+				}
+			}
+			compare(t, c.Dump, d, but)
+		})
+	}
+}
+
 // TestDarwinRuntime finds the runtime by the symbols of its Mach-O image, and describes it by its own contract descriptor.
 func TestDarwinRuntime(t *testing.T) {
 	for _, name := range darwinDumps {
