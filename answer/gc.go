@@ -19,7 +19,7 @@ type GC struct {
 	Settings    []GCSetting       `json:"settings" doc:"settings of the collector that the environment or runtimeconfig.json has, as written there"`
 	State       CollectorState    `json:"state" doc:"what the collector was doing"`
 	Mechanisms  []GCCount         `json:"mechanisms,omitempty" doc:"how many collections used each mechanism, as the collector counts them"`
-	Compactions []GCCount         `json:"compactions,omitempty" doc:"how many collections compacted, by the collector's reason; of all heaps"`
+	Compactions []GCCount         `json:"compactions,omitempty" doc:"how many collections compacted, by the collector's reason; of a server GC in the heap that counts most"`
 	AtLeast     Maybe[uint64]     `json:"atLeast,omitzero" doc:"collections so far, at least: the highest number in what the collector counts and the program recorded"`
 	Recorded    []GCRecord        `json:"recorded" doc:"collections whose figures the program, or a library, had asked for (GC.GetGCMemoryInfo), the newest first"`
 	Generations []GenerationSize  `json:"generations" doc:"sizes of the generations, of all heaps together"`

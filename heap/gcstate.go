@@ -3,12 +3,14 @@ package heap
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/absent"
+	"github.com/sosgo/sosgo/internal/layout"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -59,7 +61,7 @@ func DescribeGC(rt *dac.Runtime, t target.Target) (*answer.GC, error) {
 		out.Failures = oom.Failures
 		out.NoteAll(oom.Noted())
 	}
-	v.counters(out)
+	v.counters(out, places)
 	for _, what := range unpublished {
 		out.Lacks(what, target.Unsupportedf("no layout has its place"))
 	}
@@ -116,42 +118,63 @@ func (v *vars) background() (string, error) {
 	return backgroundStates[state], nil
 }
 
-// counters adds what the collector counted. A server GC keeps counters in each heap, at places that it does not publish.
-func (v *vars) counters(out *answer.GC) {
-	for _, c := range []struct {
-		what, field string
-		names       []string
-		into        *[]answer.GCCount
-	}{{"collections by mechanism", "GlobalMechanisms", gcMechanisms, &out.Mechanisms}, {"compactions by reason", "CompactReasons", gcCompaction, &out.Compactions}} {
-		list, err := v.counts(c.field, c.names)
-		*c.into = list
-		out.Lacks(c.what, err)
-		for _, n := range list {
-			out.Saw(n.Count)
+// errUnpublished reports counters that a collector keeps for itself, or that it was built without.
+var errUnpublished = target.Unsupportedf("this collector does not publish them")
+
+// counters adds what the collector counted: its mechanisms once, its compactions in each heap of a server GC, which all count the same collections.
+func (v *vars) counters(out *answer.GC, places []subHeapPlace) {
+	mechanisms, err := v.addr("GlobalMechanisms")
+	if err == nil {
+		out.Mechanisms, err = v.counts("GlobalMechanismsLength", gcMechanisms, mechanisms)
+	}
+	out.Lacks("collections by mechanism", v.published(err))
+	reasons := make([]target.Addr, len(places))
+	err = out.Heaps.Err
+	for i := range places {
+		if err == nil {
+			reasons[i], err = places[i].address("CompactReasons")
 		}
+	}
+	if err == nil {
+		out.Compactions, err = v.counts("CompactReasonsLength", gcCompaction, reasons...)
+	}
+	out.Lacks("compactions by reason", v.published(err))
+	for _, n := range slices.Concat(out.Mechanisms, out.Compactions) {
+		out.Saw(n.Count)
 	}
 }
 
-// counts reads an array of words that a variable of GcDacVars leads to.
-func (v *vars) counts(field string, names []string) ([]answer.GCCount, error) {
-	if v.at == 0 {
-		return nil, target.Unsupportedf("the contract of the collector does not have them")
+// published returns err, or that a contract does not have the counters.
+func (v *vars) published(err error) error {
+	if _, lacks := errors.AsType[*layout.Error](err); lacks && v.at == 0 {
+		return errUnpublished
 	}
-	at, err := v.addr(field)
-	if err == nil && at == 0 {
-		err = target.Unsupportedf("this collector does not publish them")
-	}
-	if err != nil {
-		return nil, err
-	}
-	b, err := target.Bytes(v.r, at, 8*len(names))
-	if err != nil {
+	return err
+}
+
+// counts reads arrays of counters, one for each name, and takes the largest of each. A contract has their length under a name of its own.
+func (v *vars) counts(length string, names []string, arrays ...target.Addr) ([]answer.GCCount, error) {
+	if n, err := v.l.Uint(length); v.at == 0 && (err != nil || n != uint64(len(names))) {
+		if err == nil {
+			err = target.Unsupportedf("the collector counts %d kinds, of which sosgo knows %d", n, len(names))
+		}
 		return nil, err
 	}
 	list := make([]answer.GCCount, len(names))
-	for i, name := range names {
-		if list[i] = (answer.GCCount{Name: name, Count: le64(b[8*i:])}); list[i].Count > maxCollections {
-			return nil, target.Corruptf("%d collections of kind %q at %#x", list[i].Count, name, uint64(at))
+	for _, at := range arrays {
+		if at == 0 {
+			return nil, errUnpublished
+		}
+		b, err := target.Bytes(v.r, at, 8*len(names))
+		if err != nil {
+			return nil, err
+		}
+		for i, name := range names {
+			n := le64(b[8*i:])
+			if n > maxCollections {
+				return nil, target.Corruptf("%d collections of kind %q at %#x", n, name, uint64(at))
+			}
+			list[i] = answer.GCCount{Name: name, Count: max(n, list[i].Count)}
 		}
 	}
 	return list, nil

@@ -32,7 +32,8 @@ const (
 )
 
 // gcHeapFields are the entries of GCHeapFieldOffsets that are used here (dac_gcheap_fields.h, by the order of its DEFINE_* lines).
-var gcHeapFields = map[string]int{"AllocAllocated": 0, "EphemeralHeapSegment": 1, "FinalizeQueue": 2, "OomInfo": 3, "GenerationTable": heapGenerationTable}
+var gcHeapFields = map[string]int{"AllocAllocated": 0, "EphemeralHeapSegment": 1, "FinalizeQueue": 2, "OomInfo": 3, "CompactReasons": 5,
+	"GenerationTable": heapGenerationTable}
 
 const (
 	heapGenerationTable    = 18
@@ -41,7 +42,8 @@ const (
 )
 
 // contractVariables are the contract's names of variables. A workstation GC has those of its heap with the prefix GCHeap.
-var contractVariables = map[string]string{"StructuresInvalidCount": "StructureInvalidCount", "NHeaps": "NumHeaps", "GHeaps": "Heaps", "OomInfo": "OomData|OOMData"}
+var contractVariables = map[string]string{"StructuresInvalidCount": "StructureInvalidCount", "NHeaps": "NumHeaps", "GHeaps": "Heaps", "OomInfo": "OomData|OOMData",
+	"GlobalMechanisms": "GCGlobalMechanisms"}
 
 // contractNames returns the names of a variable or member in the contract, in the order of preference.
 func contractNames(field string) []string {
@@ -338,6 +340,10 @@ func (h *Heap) gcHeapFields(v *vars) (func(target.Addr, string) (target.Addr, er
 		if !ok {
 			return 0, &layout.Error{Type: "gc_heap", Field: name}
 		}
-		return gcHeap + target.Addr(int32(le32(offsets[4*k:]))), nil
+		off := int32(le32(offsets[4*k:]))
+		if off < 0 { // a missing field
+			return 0, &layout.Error{Type: "gc_heap", Field: name}
+		}
+		return gcHeap + target.Addr(off), nil
 	}, nil
 }

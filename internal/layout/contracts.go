@@ -59,7 +59,8 @@ var contracts = []contract{
 	{name: "GC", implemented: []string{"c1"}, unnamed: true,
 		types: "GCHeap Generation CFinalize HeapSegment OomHistory OOMHistory HandleTableMap HandleTableBucket HandleTable TableSegment",
 		globals: "GCIdentifiers TotalGenerationCount GCHeapGenerationTable GCHeapAllocAllocated GCHeapEphemeralHeapSegment GCHeapFinalizeQueue GCHeapOomData GCHeapOOMData " +
-			"Heaps NumHeaps MaxGeneration StructureInvalidCount DynamicAdaptationMode HandleTableMap InitialHandleTableArraySize",
+			"Heaps NumHeaps MaxGeneration StructureInvalidCount DynamicAdaptationMode HandleTableMap InitialHandleTableArraySize " +
+			"CurrentGCState GCGlobalMechanisms GlobalMechanismsLength GCHeapCompactReasons CompactReasonsLength",
 		gives: "the GC heap, its handles and its finalizer queue"},
 	{name: "GCInfo", implemented: []string{"c1"}, unnamed: true, globals: "GCInfoVersion", gives: "references on managed stacks"},
 	{name: "Loader", implemented: []string{"1", "c1"},

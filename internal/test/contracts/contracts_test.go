@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/heap"
@@ -396,6 +397,67 @@ func TestCollectors(t *testing.T) {
 				n++
 			}
 			assert.Equal(t, c.objects, n)
+		})
+	}
+}
+
+// TestCollectorCounters reads what the collector counts from the GC's descriptor: a workstation GC has it in variables, a server GC in each heap.
+// Counters of another number, or none, are unsupported.
+func TestCollectorCounters(t *testing.T) {
+	counted := func(list []answer.GCCount) (out []uint64) {
+		for _, c := range list {
+			out = append(out, c.Count)
+		}
+		return out
+	}
+	mechanisms, reasons := []uint64{1, 2, 3, 0, 5, 6}, []uint64{10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20}
+	for name, tt := range map[string]struct {
+		change              func(p *tiny)
+		mechanisms, reasons []uint64
+		lacks               string
+	}{
+		"workstation": {func(*tiny) {}, mechanisms, reasons, ""},
+		"server": {func(p *tiny) {
+			p.server()
+			delete(p.gc.Globals, "GCHeapCompactReasons")
+			p.Words(p.heap+p.Offset("GCHeap.CompactReasons"), 1, 0, 3, 4, 5, 6, 7, 8, 9, 10, 11)
+			p.Words(p.second+p.Offset("GCHeap.CompactReasons"), 0, 2, 0, 9)
+		}, mechanisms, []uint64{1, 2, 3, 9, 5, 6, 7, 8, 9, 10, 11}, ""},
+		"another number": {func(p *tiny) { p.gc.Globals["GlobalMechanismsLength"] = 7 }, nil, reasons, "the collector counts 7 kinds, of which sosgo knows 6"},
+		"no mechanisms":  {func(p *tiny) { delete(p.gc.Globals, "GCGlobalMechanisms") }, nil, reasons, "does not publish"},
+		"no reasons":     {func(p *tiny) { delete(p.gc.Globals, "GCHeapCompactReasons") }, mechanisms, nil, "does not publish"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newTiny(false)
+			at := p.Alloc(256)
+			p.Words(at, mechanisms...)
+			p.gc.Variable("GCGlobalMechanisms", at)
+			p.Words(at+128, reasons...)
+			p.gc.Variable("GCHeapCompactReasons", at+128)
+			p.Pointer(p.gc, "CurrentGCState", 1)
+			p.gc.Globals["GlobalMechanismsLength"], p.gc.Globals["CompactReasonsLength"] = 6, 11
+			tt.change(p)
+			rt, d, err := p.open(t)
+			require.NoError(t, err)
+			gc, err := heap.DescribeGC(rt, d)
+			require.NoError(t, err)
+			assert.Equal(t, tt.mechanisms, counted(gc.Mechanisms))
+			assert.Equal(t, tt.reasons, counted(gc.Compactions))
+			assert.Equal(t, "planning", gc.State.Background.S)
+			assert.False(t, gc.State.InCollection.Value)
+			var lacks []string
+			for _, a := range gc.Absent {
+				if a.What == "collections by mechanism" || a.What == "compactions by reason" {
+					assert.ErrorIs(t, a.Err, target.ErrUnsupported)
+					lacks = append(lacks, a.Reason)
+				}
+			}
+			if tt.lacks == "" {
+				assert.Empty(t, lacks)
+				return
+			}
+			require.Len(t, lacks, 1)
+			assert.Contains(t, lacks[0], tt.lacks)
 		})
 	}
 }

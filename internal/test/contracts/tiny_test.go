@@ -22,6 +22,7 @@ type tiny struct {
 	plain, hello, thrown                  uint64 // objects
 	syncBlock                             uint64
 	segment, generations                  uint64
+	heap, second                          uint64            // of a server GC
 	emitted                               uint64            // a Module that was made at run time
 	classes                               map[uint64]uint64 // of MethodTables
 }
@@ -220,10 +221,10 @@ func (p *tiny) objects() {
 func (p *tiny) server() {
 	g := p.gc
 	g.Globals["GCIdentifiers"] = []any{"server, regions,, dynamic_heap", "string"}
-	heap := p.New("GCHeap", members{"EphemeralHeapSegment": p.segment, "AllocAllocated": p.plain + 24})
-	p.Set(heap+p.Offset("GCHeap.GenerationTable"), "Generation", members{"StartSegment": p.segment})
+	p.heap, p.second = p.New("GCHeap", members{"EphemeralHeapSegment": p.segment, "AllocAllocated": p.plain + 24}), p.New("GCHeap", nil)
+	p.Set(p.heap+p.Offset("GCHeap.GenerationTable"), "Generation", members{"StartSegment": p.segment})
 	list := p.Alloc(16)
-	p.Words(list, heap, p.New("GCHeap", nil))
+	p.Words(list, p.heap, p.second)
 	p.Pointer(g, "Heaps", list)
 	p.Pointer(g, "NumHeaps", 2)
 	for _, name := range []string{"GCHeapGenerationTable", "GCHeapAllocAllocated", "GCHeapEphemeralHeapSegment", "GCHeapFinalizeQueue"} {

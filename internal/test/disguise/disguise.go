@@ -284,10 +284,11 @@ var gcVariables = map[string]string{
 	"AllocAllocated": "GCHeapAllocAllocated", "EphemeralHeapSegment": "GCHeapEphemeralHeapSegment", "FinalizeQueue": "GCHeapFinalizeQueue",
 	"GenerationTable": "GCHeapGenerationTable", "OomInfo": "GCHeapOomData", "StructuresInvalidCount": "StructureInvalidCount", "MaxGen": "MaxGeneration",
 	"DynamicAdaptationMode": "DynamicAdaptationMode", "NHeaps": "NumHeaps", "GHeaps": "Heaps",
+	"CurrentGCState": "CurrentGCState", "GlobalMechanisms": "GCGlobalMechanisms", "CompactReasons": "GCHeapCompactReasons",
 }
 
 // gcHeapFields are the entries of GCHeapFieldOffsets (dac_gcheap_fields.h).
-var gcHeapFields = map[string]int{"AllocAllocated": 0, "EphemeralHeapSegment": 1, "FinalizeQueue": 2, "OomData": 3, "GenerationTable": 18}
+var gcHeapFields = map[string]int{"AllocAllocated": 0, "EphemeralHeapSegment": 1, "FinalizeQueue": 2, "OomData": 3, "CompactReasons": 5, "GenerationTable": 18}
 
 // collector moves what GcDacVars publishes into the GC's descriptor.
 func (e *eleven) collector() error {
@@ -329,6 +330,7 @@ func (e *eleven) collector() error {
 		}
 	}
 	e.gc.Globals["GCIdentifiers"] = []any{kinds, "string"}
+	e.gc.Globals["GlobalMechanismsLength"], e.gc.Globals["CompactReasonsLength"] = []any{6, "uint32"}, []any{11, "uint32"}
 	return e.handles(field)
 }
 

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -30,7 +31,6 @@ var different = map[string]string{
 	"DescribeRuntimes": "the build id is another one",
 	"Images":           "the build id is another one",
 	"HandlesHold":      "a thread of 11 has one handle, and an exception that is handled has none",
-	"GC":               "tables have the collector's counters and records of 10; the descriptor of 11 has none of them",
 	"Memory":           "tables have the card tables of 10; the descriptor of 11 has none of them",
 }
 
@@ -39,10 +39,18 @@ func TestAnswers(t *testing.T) {
 	for _, name := range []string{"net10-zoo", "net10-zoo-servergc", "net10-zoo-noregions", "net10-async", "net10-crash-nested", "win-net10-zoo"} {
 		t.Run(name, func(t *testing.T) {
 			c := testdump.Open(t, name)
-			v := disguise.Open(t, c.Path, c.Options())
-			compare(t, c.Dump, v, different)
+			compare(t, c.Dump, disguise.Open(t, c.Path, c.Options()), differentOver(name))
 		})
 	}
+}
+
+// differentOver returns what differs over a dump.
+func differentOver(name string) map[string]string {
+	but := maps.Clone(different)
+	if name == "net10-crash-nested" || name == "net10-zoo-servergc" {
+		but["GC"] = "the tables of handles are not in the dump, and what is read first of them is shorter"
+	}
+	return but
 }
 
 func compare(t *testing.T, plain, disguised *sosgo.Dump, different map[string]string) {

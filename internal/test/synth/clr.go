@@ -83,7 +83,7 @@ InlinedCallFrame! Datum@16 CallSiteSP CallerReturnAddress CalleeSavedFP
 GC.Generation! StartSegment AllocationStart AllocationContext:16@48
 GC.CFinalize FillPointers@8
 GC.HeapSegment Mem Allocated Committed Reserved Used Flags Next BackgroundAllocated
-GC.GCHeap AllocAllocated EphemeralHeapSegment FinalizeQueue GenerationTable:480 OomData:80
+GC.GCHeap AllocAllocated EphemeralHeapSegment FinalizeQueue GenerationTable:480 OomData:80 CompactReasons:88
 GC.HandleTableMap BucketsPtr|Buckets Next -|MaxIndex:4
 GC.HandleTableBucket Table
 GC.HandleTable SegmentList@8
