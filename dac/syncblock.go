@@ -18,12 +18,15 @@ const (
 // An ObjectHeader is the word before an object.
 type ObjectHeader uint32
 
+// ObjectHeaderSize is the number of bytes of an ObjectHeader.
+const ObjectHeaderSize = 4
+
 // ObjectHeader reads the header of the object at a.
 func (r *Runtime) ObjectHeader(a target.Addr) (ObjectHeader, error) {
 	if err := r.Check(FeatureObjectHeaders); err != nil {
 		return 0, err
 	}
-	v, err := target.Uint32(r.mem, a-4)
+	v, err := target.Uint32(r.mem, a-ObjectHeaderSize)
 	return ObjectHeader(v), err
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/absent"
+	"github.com/sosgo/sosgo/internal/lazy"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -42,6 +43,8 @@ type Heap struct {
 	// contextUnknown reports that the process may have a global allocation context that can't be read.
 	contextUnknown bool
 	datas          *uint64
+
+	census lazy.Long[*Census]
 }
 
 // A SubHeap is one of a server GC's heaps, or the only heap of a workstation GC.

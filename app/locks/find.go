@@ -2,6 +2,7 @@ package locks
 
 import (
 	"strings"
+	"sync"
 
 	"github.com/sosgo/sosgo/app/tasks"
 	"github.com/sosgo/sosgo/dac"
@@ -10,7 +11,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// finds are what one walk of the heap looks for by the types and the headers of objects.
+// finds are what is looked for by the types and the headers of objects.
 type finds struct {
 	finder    *spinFinder
 	tasks     *tasks.Reader
@@ -26,7 +27,7 @@ type finds struct {
 // maxCarriers bounds the channels, promises and carriers that are kept.
 const maxCarriers = 1 << 20
 
-// What a walk looks for in objects of a type.
+// What is looked for in objects of a type.
 const (
 	probeSpin = 1 << iota
 	probeAsync
@@ -37,54 +38,43 @@ const (
 
 // A probe gathers what one worker sees.
 type probe struct {
-	s       *survey
-	headers bool
-	looked  []bool // by type number
-	what    []uint8
-	async   []*tasks.AsyncType
+	types *probeTypes
 	finds
+}
+
+// probeTypes are the types whose objects are looked at. Several goroutines ask for them.
+type probeTypes struct {
+	s     *survey
+	known sync.Map // of *probeType by MethodTable
+}
+
+type probeType struct {
+	what  uint8
+	async *tasks.AsyncType
 }
 
 // Objects gathers a batch.
 func (c *probe) Objects(_ *heap.Segment, batch []heap.Object) {
-	rt := c.s.r.rt
 	for i := range batch {
-		o := &batch[i]
-		if o.Free {
-			continue
-		}
-		if c.headers {
-			// The header of a segment's first object may not be stored; it holds no lock.
-			if header, err := rt.ObjectHeader(o.Addr); err == nil {
-				if lock, ok := rt.ThinLock(header); ok {
-					c.thin = append(c.thin, heap.LockedObject{Object: *o, Lock: lock})
-				}
-			}
-		}
-		n := int(o.TypeNumber())
-		if n >= len(c.looked) || !c.looked[n] {
-			c.look(n, o.Type)
-		}
-		if c.what[n] != 0 {
-			c.keep(n, o)
+		if o := &batch[i]; !o.Free {
+			c.keep(c.types.of(o.Type), o)
 		}
 	}
 }
 
 // keep gathers an object whose type is looked for.
-func (c *probe) keep(n int, o *heap.Object) {
-	what := c.what[n]
-	if what&probeSpin != 0 {
+func (c *probe) keep(t *probeType, o *heap.Object) {
+	if t.what&probeSpin != 0 {
 		c.spins = append(c.spins, *o)
 	}
-	if what&probeAsync != 0 && !c.suspended {
-		c.suspended = c.async[n].Suspended(o.Addr)
+	if t.what&probeAsync != 0 && !c.suspended {
+		c.suspended = t.async.Suspended(o.Addr)
 	}
 	for _, k := range [...]struct {
 		what uint8
 		list *[]target.Addr
 	}{{probeChannel, &c.channels}, {probePromise, &c.promises}, {probeCarrier, &c.carriers}} {
-		if what&k.what == 0 {
+		if t.what&k.what == 0 {
 			continue
 		}
 		if len(*k.list) == maxCarriers {
@@ -95,31 +85,38 @@ func (c *probe) keep(n int, o *heap.Object) {
 	}
 }
 
+// of returns what is looked for in objects of a type.
+func (p *probeTypes) of(mt *dac.MethodTable) *probeType {
+	if t, ok := p.known.Load(mt); ok {
+		return t.(*probeType)
+	}
+	t, _ := p.known.LoadOrStore(mt, p.look(mt))
+	return t.(*probeType)
+}
+
 // look determines what is looked for in objects of a type. Who needs the objects of a type that can't be read records that.
-func (c *probe) look(n int, mt *dac.MethodTable) {
-	for len(c.looked) <= n {
-		c.looked, c.what, c.async = append(c.looked, false), append(c.what, 0), append(c.async, nil)
+func (p *probeTypes) look(mt *dac.MethodTable) *probeType {
+	found, b := p.s.found, p.s.r.b
+	out := &probeType{async: found.tasks.AsyncType(mt)}
+	if found.finder.places(mt) != nil {
+		out.what |= probeSpin
 	}
-	c.looked[n] = true
-	if c.finder.places(mt) != nil {
-		c.what[n] |= probeSpin
+	if out.async != nil {
+		out.what |= probeAsync
 	}
-	if c.async[n] = c.tasks.AsyncType(mt); c.async[n] != nil {
-		c.what[n] |= probeAsync
-	}
-	b := c.s.r.b
 	t, err := b.Objects().Type(mt.Addr)
 	if err != nil {
-		return
+		return out
 	}
 	if is, err := shapes.Is[channel](b, t); is && err == nil {
-		c.what[n] |= probeChannel
+		out.what |= probeChannel
 	}
 	if is, err := shapes.Is[completionSource](b, t); is && err == nil {
-		c.what[n] |= probePromise
+		out.what |= probePromise
 	} else if name, err := t.ManagedName(); err == nil && strings.Contains(name, "TaskCompletionSource") && !strings.Contains(name, "AsyncStateMachineBox") {
-		c.what[n] |= probeCarrier
+		out.what |= probeCarrier
 	}
+	return out
 }
 
 // Corrupt does nothing: the search for other locks reports it.
@@ -127,27 +124,32 @@ func (c *probe) Corrupt(*heap.Corruption) {}
 
 // Reset forgets the objects.
 func (c *probe) Reset() {
-	c.thin, c.spins, c.suspended, c.more = c.thin[:0], c.spins[:0], false, false
+	c.spins, c.suspended, c.more = c.spins[:0], false, false
 	c.channels, c.promises, c.carriers = c.channels[:0], c.promises[:0], c.carriers[:0]
 }
 
-// find walks the heap once for what has no record of its own in the runtime: thin locks, SpinLocks, and what async methods wait for.
+// find looks in the heap for what has no record of its own in the runtime: thin locks, SpinLocks, and what async methods wait for.
 func (s *survey) find(o heap.ScanOptions) error {
 	out := finds{finder: &spinFinder{r: s.r, known: map[target.Addr][]spinPlace{}}, tasks: tasks.New(s.r.b)}
 	s.found = &out
-	headers := s.r.rt.Check(dac.FeatureObjectHeaders)
-	s.lose(headers)
-	err := heap.Scan(s.ctx, s.r.heap, nil, o, func() *probe {
-		return &probe{s: s, headers: headers == nil, finds: finds{finder: out.finder, tasks: out.tasks}}
-	}, func(c *probe) error {
-		out.thin, out.spins = append(out.thin, c.thin...), append(out.spins, c.spins...)
-		out.suspended, out.more = out.suspended || c.suspended, out.more || c.more
-		out.channels, out.promises, out.carriers = append(out.channels, c.channels...), append(out.promises, c.promises...), append(out.carriers, c.carriers...)
-		return nil
-	})
+	s.lose(s.r.rt.Check(dac.FeatureObjectHeaders))
+	census, err := s.r.heap.Census(s.ctx, o)
+	if err == nil {
+		out.thin = census.Thin
+		types := &probeTypes{s: s}
+		err = heap.Select(s.ctx, s.r.heap, func(mt *dac.MethodTable) bool { return types.of(mt).what != 0 }, o, func() *probe { return &probe{types: types} }, out.add)
+	}
 	if s.ctx.Err() != nil {
 		return s.ctx.Err()
 	}
 	s.lose(err)
+	return nil
+}
+
+// add adds what a worker gathered.
+func (f *finds) add(c *probe) error {
+	f.spins = append(f.spins, c.spins...)
+	f.suspended, f.more = f.suspended || c.suspended, f.more || c.more
+	f.channels, f.promises, f.carriers = append(f.channels, c.channels...), append(f.promises, c.promises...), append(f.carriers, c.carriers...)
 	return nil
 }

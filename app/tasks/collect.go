@@ -63,14 +63,22 @@ func (r *Reader) Collect(ctx context.Context, h *heap.Heap, o heap.ScanOptions) 
 	unknown := map[*kind]bool{}
 	runtimeAsync := 0
 	var order []*lostItems
-	err := heap.Scan(ctx, h, nil, o, func() *collector { return &collector{r: r, unknown: map[*kind]bool{}} }, func(c *collector) error {
+	census, err := h.Census(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	stats.Count = census.Objects
+	items := func(mt *dac.MethodTable) bool {
+		k := r.kindAt(mt.Addr)
+		return k.err != nil || k.item()
+	}
+	err = heap.Select(ctx, h, items, o, func() *collector { return &collector{r: r, unknown: map[*kind]bool{}} }, func(c *collector) error {
 		base := uint32(len(s.edges))
 		s.items = append(s.items, c.items...)
 		s.edges = append(s.edges, c.edges...)
 		for _, n := range c.start {
 			s.start = append(s.start, base+n)
 		}
-		stats.Count += c.seen
 		stats.Corrupt += len(c.corrupt)
 		stats.Corruptions = append(stats.Corruptions, c.corrupt...)
 		runtimeAsync += c.runtimeAsync
@@ -186,7 +194,6 @@ type collector struct {
 	corrupt []*heap.Corruption
 	lost    []lostItems
 	unknown map[*kind]bool // types of which objects exist and whose kind is unknown
-	seen    uint64
 
 	runtimeAsync int // tasks of methods that the runtime itself suspends
 }
@@ -199,7 +206,6 @@ type lostItems struct {
 
 // Objects gathers the tasks and boxes of a batch.
 func (c *collector) Objects(_ *heap.Segment, batch []heap.Object) {
-	c.seen += uint64(len(batch))
 	for i := range batch {
 		o := &batch[i]
 		if o.Free {
@@ -320,6 +326,6 @@ func (c *collector) Corrupt(e *heap.Corruption) { c.corrupt = append(c.corrupt, 
 
 // Reset drops the items but keeps the kinds of types.
 func (c *collector) Reset() {
-	c.items, c.start, c.edges, c.corrupt, c.lost, c.seen, c.runtimeAsync = c.items[:0], c.start[:0], c.edges[:0], nil, nil, 0, 0
+	c.items, c.start, c.edges, c.corrupt, c.lost, c.runtimeAsync = c.items[:0], c.start[:0], c.edges[:0], nil, nil, 0
 	clear(c.unknown)
 }

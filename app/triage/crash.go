@@ -3,6 +3,7 @@ package triage
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
@@ -35,7 +36,7 @@ func crash(ctx context.Context, q *Questions) (view, error) {
 	}
 	sig, frame := signature.Crash(c)
 	f.Signature = sig
-	f.Text += crashPlace(c, f.Text, frame)
+	f.Text += crashPlace(c, frame)
 	if len(c.Exceptions) > 0 && c.Exceptions[0].Address != 0 {
 		f.Object = c.Exceptions[0].Address
 		f.Next = append(f.Next, fmt.Sprintf("pe %x", uint64(f.Object)))
@@ -63,19 +64,18 @@ func finalizer(ctx context.Context, q *Questions) (view, error) {
 	return v, nil
 }
 
-// crashPlace returns where the process died, as far as the text does not say so: the method with its line, and the thread.
-func crashPlace(c *answer.Crash, said, frame string) string {
+// crashPlace returns where the process died, as far as its conclusions do not say so: the program's innermost method on the stack with its line,
+// or else frame, and the thread. A method in the trace of an exception is named by the conclusion about it.
+func crashPlace(c *answer.Crash, frame string) string {
 	var out string
-	name, _, _ := strings.Cut(frame, "(")
-	raised := len(c.Exceptions) > 0 && strings.Contains(frame, "+0x") // the native code that raises managed exceptions
-	if name != "" && !raised && !strings.Contains(said, name) {
-		out = ", died in " + frame
-	}
-	for i := range c.Stack {
-		if f := &c.Stack[i]; f.File != "" && f.Method.S == frame {
+	switch i := slices.IndexFunc(c.Stack, ownMethod); {
+	case i >= 0 && (c.Likely == "" || len(c.Exceptions) == 0 && c.FailFast == nil) && !strings.Contains(c.Likely, c.Stack[i].Method.S):
+		out = ", the program's innermost method " + c.Stack[i].Method.S
+		if f := &c.Stack[i]; f.File != "" {
 			out += fmt.Sprintf(" (%s:%d)", target.BaseName(f.File), f.Line)
-			break
 		}
+	case i < 0 && c.Likely == "" && frame != "":
+		out = ", died in " + frame
 	}
 	if c.ThreadID != 0 {
 		out += fmt.Sprintf(", thread %#x", c.ThreadID)
@@ -84,6 +84,11 @@ func crashPlace(c *answer.Crash, said, frame string) string {
 		}
 	}
 	return out
+}
+
+// ownMethod reports whether a frame is of a managed method of the program itself.
+func ownMethod(f answer.CrashFrame) bool {
+	return f.Place == nil && f.Method.Err == nil && f.Method.S != "" && !strings.HasPrefix(f.Method.S, "[") && !answer.LibraryMethod(f.Method.S)
 }
 
 // firstOf returns the first of errs, or otherwise.

@@ -31,6 +31,9 @@ func Crash(c *answer.Crash) (sig, frame string) {
 	}
 	frames := methods(c)
 	frame = top(frames)
+	if c.FailFast != nil { // the exception that was passed to it may be from elsewhere
+		frame = top(onStack(c))
+	}
 	parts := append([]string{"crash", kind}, frames[:min(len(frames), crashFrames)]...)
 	if places := places(c); len(frames) == 0 && len(places) > 0 {
 		parts, frame = append(parts, places...), c.Contexts[0].Where
@@ -79,6 +82,11 @@ func methods(c *answer.Crash) []string {
 	if len(out) > 0 {
 		return out
 	}
+	return onStack(c)
+}
+
+// onStack returns the managed methods on the stack of the thread that died, the innermost first.
+func onStack(c *answer.Crash) (out []string) {
 	for _, f := range c.Stack {
 		if f.Place == nil && !c.StacksOnly && f.Method.Err == nil && f.Method.S != "" && !strings.HasPrefix(f.Method.S, "[") {
 			out = append(out, withoutOffset(f.Method.S))

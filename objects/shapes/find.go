@@ -40,9 +40,14 @@ func On[T any](ctx context.Context, b *Binder, h *heap.Heap, f *heap.Filter, o h
 		only.Type = func(mt *dac.MethodTable) bool { return (also == nil || also(mt)) && k.choose(mt) }
 		ctx, cancel := context.WithCancel(absent.Context(ctx))
 		defer cancel()
-		err := heap.Scan(ctx, h, &only, o, func() *gatherer { return &gatherer{sieve: heap.NewSieve(&only)} }, func(g *gatherer) error {
-			return k.pass(g, yield)
-		})
+		create := func() *gatherer { return &gatherer{sieve: heap.NewSieve(&only)} }
+		pass := func(g *gatherer) error { return k.pass(g, yield) }
+		var err error
+		if f == nil {
+			err = heap.Select(ctx, h, only.Type, o, create, pass)
+		} else {
+			err = heap.Scan(ctx, h, &only, o, create, pass)
+		}
 		if err == nil {
 			err = k.rest(yield)
 		}

@@ -102,7 +102,7 @@ var causes = map[string]string{
 	outOfMemory:                             "out of memory: the GC heap, native memory, or the limit of the container",
 	"System.StackOverflowException":         "endless recursion: the stack shows which method",
 	"System.AccessViolationException":       "native or unsafe code accessed memory that is not its own",
-	"System.IndexOutOfRangeException":       "an array was used with an index outside its bounds",
+	"System.IndexOutOfRangeException":       "an index was outside the bounds of an array, a span or a string",
 	"System.InvalidCastException":           "an object was cast to a type that it does not have",
 	"System.DllNotFoundException":           "a native library was not found",
 	"System.TypeInitializationException":    "a static constructor threw the inner exception",
@@ -110,6 +110,13 @@ var causes = map[string]string{
 	"System.ObjectDisposedException":        "an object was used after it was disposed",
 	"System.ExecutionEngineException":       "the runtime found an error in itself",
 	"System.Threading.ThreadAbortException": "the thread was aborted",
+}
+
+// helpers are parts of the names of the runtime's methods that throw an exception for compiled code, by its type. Before .NET 9 they are native
+// and in no stack trace.
+var helpers = map[string]string{
+	"System.IndexOutOfRangeException": "ThrowIndexOutOfRangeException",
+	"System.InvalidCastException":     "CastHelpers.",
 }
 
 // A Fault is the part of a managed exception that LikelyCause uses.

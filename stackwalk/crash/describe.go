@@ -581,9 +581,9 @@ func (d *describer) concludeThrown() {
 	if len(path) == 1 && len(path[0].Trace) == 0 {
 		path[0].Trace = d.stoodAt()
 	}
-	var unusual string
+	var meaning string
 	if len(path) > 0 {
-		unusual = d.unusual(&path[len(path)-1], &out.Exceptions[chain[len(chain)-1]])
+		meaning = d.meaning(&path[len(path)-1], &out.Exceptions[chain[len(chain)-1]])
 	}
 	out.Likely = cmp.Or(LikelyCause(path), out.Likely)
 	if out.Likely == "" {
@@ -599,8 +599,8 @@ func (d *describer) concludeThrown() {
 		evidence = "the thread that died was handling it, and the dump was written for it"
 	}
 	all := []string{evidence}
-	if unusual != "" {
-		all = append(all, unusual)
+	if meaning != "" {
+		all = append(all, meaning)
 	}
 	if n := d.died.later(); n > 0 {
 		all = append(all, counted(n, "further exception")+" of the thread found no handler in code that ran because of it, such as a finally block; the runtime reports the first")
@@ -614,22 +614,41 @@ func (d *describer) concludeThrown() {
 	d.conclusion(cmp.Or(provedCause(path), out.Likely), strength, all...)
 }
 
-// unusual returns the evidence that the usual meaning of root's type does not apply to x, and marks root so. The text is
-// empty if there is none.
-func (d *describer) unusual(root *Fault, x *answer.Exception) string {
+// meaning returns the evidence of what root's type means in x. It is the usual meaning if the runtime itself threw x, and none, which it
+// marks in root, if the program's own code did. The text is empty if nothing shows it.
+func (d *describer) meaning(root *Fault, x *answer.Exception) string {
 	if d.rt == nil || root.Cause != "" || causes[root.Type] == "" {
 		return ""
 	}
-	if len(x.Frames) > 0 && !ofFramework(x.Frames[0].Function.S) {
-		if root.Unusual, _ = code.Of(d.rt).Throws(x.Frames[0].IP); root.Unusual {
-			return "the program's own code throws it: " + x.Frames[0].Function.S + " stands at a throw statement"
+	if len(x.Frames) > 0 {
+		f := &x.Frames[0]
+		if helper := helpers[root.Type]; helper != "" && strings.Contains(f.Function.S, helper) {
+			root.Cause = causes[root.Type]
+			return "the runtime throws it: " + f.Function.S
+		}
+		if !ofFramework(f.Function.S) {
+			throws, err := code.Of(d.rt).Throws(f.IP)
+			if throws {
+				root.Unusual = true
+				return "the program's own code throws it: " + f.Function.S + " stands at a throw statement"
+			}
+			if err == nil && helpers[root.Type] != "" {
+				root.Cause = causes[root.Type]
+				return "the runtime throws it: " + f.Function.S + " stands at no throw statement"
+			}
 		}
 	}
 	if root.Type != outOfMemory {
 		return ""
 	}
-	if oom, err := heap.OutOfMemory(d.rt, d.p.Target); err != nil || oom.Unread > 0 || len(oom.Failures) > 0 {
-		return "" // unknown, or a failure
+	oom, err := heap.OutOfMemory(d.rt, d.p.Target)
+	switch {
+	case err != nil || oom.Unread > 0:
+		return ""
+	case len(oom.Failures) > 0:
+		f := &oom.Failures[0]
+		root.Cause = fmt.Sprintf("the garbage collector's last failed allocation is of %d bytes: %s", f.AllocationSize, f.Reason)
+		return fmt.Sprintf("the garbage collector's record of heap %d, after collection %d", f.Heap, f.Collection)
 	}
 	root.Unusual = true
 	return "the GC records no failed allocation: an array or string beyond the supported size, native memory, or code that throws it"

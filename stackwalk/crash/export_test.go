@@ -50,8 +50,8 @@ func ExitFrame(rt *dac.Runtime, w *stackwalk.Walker, t *threads.Thread, handlers
 	return (&describer{ctx: context.Background(), rt: rt}).exitFrame(w, t, handlers)
 }
 
-// Unusual reports whether the usual meaning of root's type does not apply to x, and the evidence.
-func Unusual(p *Process, rt *dac.Runtime, root Fault, x *answer.Exception) (bool, string) {
-	evidence := (&describer{p: p, rt: rt}).unusual(&root, x)
-	return root.Unusual, evidence
+// Meaning is meaning. It returns root as well.
+func Meaning(p *Process, rt *dac.Runtime, root Fault, x *answer.Exception) (Fault, string) {
+	evidence := (&describer{p: p, rt: rt}).meaning(&root, x)
+	return root, evidence
 }

@@ -34,7 +34,7 @@ func (d *describer) interruptedContext() {
 	if f := d.interrupted(); f != nil {
 		d.fault = f
 		d.context("what the signal interrupted", &f.regs)
-	} else if d.touchesAt(&t.OS.Registers) {
+	} else if d.touchesAt(&t.OS.Registers) || !s.Faulted() && len(d.unreportable(&t.OS.Registers)) > 0 {
 		d.fault = &fault{regs: t.OS.Registers, how: "the instruction at the thread's registers accesses that address"}
 	} else if x.Final && d.unseen(&t.OS.Registers) {
 		d.fault = &fault{regs: t.OS.Registers, how: "the system wrote the dump when the fault ended the process, and the thread stands there"}
@@ -45,12 +45,19 @@ func (d *describer) interruptedContext() {
 	ip, _ := d.fault.regs.IP()
 	d.fault.where = d.where(ip)
 	if !s.Faulted() { // the record of a non-canonical address has no information
-		for _, a := range disasm.Touches(&d.fault.regs, d.instruction(ip)) {
-			if reportedAsZero(a) {
-				d.touch(a, "", faultingInstruction)
-			}
+		for _, a := range d.unreportable(&d.fault.regs) {
+			d.touch(a, "", faultingInstruction)
 		}
 	}
+}
+
+// unreportable returns the addresses that the instruction of registers accesses and that a processor does not report.
+func (d *describer) unreportable(regs *target.Registers) []target.Addr {
+	ip, known := regs.IP()
+	if !known {
+		return nil
+	}
+	return slices.DeleteFunc(disasm.Touches(regs, d.instruction(ip)), func(a target.Addr) bool { return !reportedAsZero(a) })
 }
 
 // faultingInstruction is the source of an address that was derived from the code.

@@ -2,6 +2,7 @@ package crash_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -26,7 +27,8 @@ func TestUnusual(t *testing.T) {
 	frames := x.Exceptions[0].Frames
 	p := &crash.Process{Target: d.Target()}
 	ask := func(name string, frame answer.TraceFrame) (bool, string) {
-		return crash.Unusual(p, rt, crash.Fault{Type: name}, &answer.Exception{Frames: []answer.TraceFrame{frame}})
+		root, evidence := crash.Meaning(p, rt, crash.Fault{Type: name}, &answer.Exception{Frames: []answer.TraceFrame{frame}})
+		return root.Unusual, evidence
 	}
 	const null, memory = "System.NullReferenceException", "System.OutOfMemoryException"
 	unusual, evidence := ask(null, frames[0])
@@ -42,11 +44,30 @@ func TestUnusual(t *testing.T) {
 	zoo := testdump.Open(t, "net10-zoo")
 	all, err := zoo.Runtime()
 	require.NoError(t, err)
-	unusual, evidence = crash.Unusual(&crash.Process{Target: zoo.Target()}, all, crash.Fault{Type: memory}, &answer.Exception{})
-	assert.True(t, unusual)
+	fault, evidence := crash.Meaning(&crash.Process{Target: zoo.Target()}, all, crash.Fault{Type: memory}, &answer.Exception{})
+	assert.True(t, fault.Unusual)
 	assert.Contains(t, evidence, "the GC records no failed allocation")
 	unusual, _ = ask("Shop.OrderException", frames[0])
 	assert.False(t, unusual, "there is none")
+
+	// A method that stands at no throw statement did not throw: the runtime did, for its code.
+	const index, cast = "System.IndexOutOfRangeException", "System.InvalidCastException"
+	helper := answer.TraceFrame{Function: answer.Text{S: "System.Private.CoreLib.dll!Internal.Runtime.CompilerHelpers.ThrowHelpers.ThrowIndexOutOfRangeException()"}}
+	for _, c := range []struct {
+		name  string
+		frame answer.TraceFrame
+		cause string
+	}{
+		{index, helper, "an index was outside the bounds of an array, a span or a string"},
+		{index, frames[1], "an index was outside the bounds of an array, a span or a string"},
+		{cast, frames[1], "an object was cast to a type that it does not have"},
+		{cast, helper, ""},
+		{index, frames[0], ""},
+	} {
+		fault, evidence := crash.Meaning(p, rt, crash.Fault{Type: c.name}, &answer.Exception{Frames: []answer.TraceFrame{c.frame}})
+		assert.Equal(t, c.cause, fault.Cause, c)
+		assert.Equal(t, c.cause != "", strings.HasPrefix(evidence, "the runtime throws it"), evidence)
+	}
 
 	root := crash.Fault{Type: memory, Message: "thrown by hand", Unusual: true}
 	assert.Equal(t, "System.OutOfMemoryException was not caught: thrown by hand", crash.LikelyCause([]crash.Fault{root}))

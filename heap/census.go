@@ -1,0 +1,293 @@
+package heap
+
+import (
+	"context"
+	"encoding/binary"
+	"slices"
+
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/absent"
+	"github.com/sosgo/sosgo/internal/workers"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A Census is what one walk of all objects records for later questions about few of them: where the objects of each type are, as long as these
+// are not too many, which headers have thin locks, and the free space between objects.
+type Census struct {
+	Objects uint64 // without free blocks
+	Free    [GenerationUnknown + 1]FreeSpace
+	Thin    []LockedObject // by address
+	corrupt []*Corruption  // by address
+	types   []typeObjects  // by type number
+	kept    int            // addresses in types
+	most    int            // of a type
+}
+
+// FreeSpace counts the free blocks between the objects of a generation.
+type FreeSpace struct {
+	Objects, Free uint64 // bytes, with those between an object and the next
+	Blocks        uint64
+	Largest       uint64 // bytes of a block
+}
+
+// typeObjects are the objects of a type: all of them, or none if there are too many.
+type typeObjects struct {
+	count uint64
+	at    []target.Addr
+}
+
+// Bounds of what a Census keeps.
+const (
+	censusType = 1 << 16 // objects of one type
+	censusAll  = 1 << 21 // objects of all types
+)
+
+// Census returns the census of the heap. The first caller takes it, with the progress in o; others wait.
+func (h *Heap) Census(ctx context.Context, o ScanOptions) (*Census, error) {
+	if h == nil {
+		return nil, errNoHeap
+	}
+	return h.census.GetContext(ctx, func(ctx context.Context) (*Census, error) {
+		c := &Census{most: censusType}
+		err := Scan(ctx, h, nil, o, func() *counting { return newCounting(h) }, c.merge)
+		if err != nil {
+			return nil, err
+		}
+		return c, nil
+	})
+}
+
+// A counting is the part of a Census that a run of the heap adds.
+type counting struct {
+	Census
+	h       *Heap
+	rt      *dac.Runtime
+	headers bool
+	met     []uint32 // numbers of types in the run
+	base    target.Addr
+	bytes   []byte // of memory from base on
+}
+
+func newCounting(h *Heap) *counting {
+	rt := h.Runtime()
+	return &counting{h: h, rt: rt, headers: rt.Check(dac.FeatureObjectHeaders) == nil}
+}
+
+// Objects counts a batch.
+func (c *counting) Objects(s *Segment, batch []Object) {
+	for i := range batch {
+		o := &batch[i]
+		if o.Free {
+			c.free(s, o)
+			continue
+		}
+		c.Census.Objects++
+		if c.headers {
+			c.header(o)
+		}
+		if int(o.typeID) >= len(c.types) {
+			c.types = append(c.types, make([]typeObjects, int(o.typeID)+1-len(c.types))...)
+		}
+		t := &c.types[o.typeID]
+		if t.count == 0 {
+			c.met = append(c.met, o.typeID)
+		}
+		if t.count++; t.count <= censusType {
+			t.at = append(t.at, o.Addr)
+		}
+	}
+	c.measure(s, batch)
+}
+
+// measure adds the sizes of a batch, which has no gaps, with those of free blocks.
+func (c *counting) measure(s *Segment, batch []Object) {
+	if len(batch) == 0 {
+		return
+	}
+	first, last := &batch[0], &batch[len(batch)-1]
+	if g := s.Generation(first.Addr); g == s.Generation(last.Addr) {
+		c.Free[g].Objects += uint64(last.Next() - first.Addr)
+		return
+	}
+	for i := range batch {
+		c.Free[s.Generation(batch[i].Addr)].Objects += uint64(batch[i].Next() - batch[i].Addr)
+	}
+}
+
+func (c *counting) free(s *Segment, o *Object) {
+	f := &c.Free[s.Generation(o.Addr)]
+	f.Blocks++
+	f.Free += uint64(o.Next() - o.Addr)
+	f.Largest = max(f.Largest, o.Size)
+}
+
+// header looks for a thin lock. The header of a segment's first object may not be stored; it holds no lock.
+func (c *counting) header(o *Object) {
+	at := o.Addr - dac.ObjectHeaderSize
+	if at < c.base || at+dac.ObjectHeaderSize > c.base+target.Addr(len(c.bytes)) {
+		c.base, c.bytes = at, c.h.mem.Span(at)
+	}
+	var header dac.ObjectHeader
+	if b := c.bytes[min(int(at-c.base), len(c.bytes)):]; len(b) >= dac.ObjectHeaderSize {
+		header = dac.ObjectHeader(binary.LittleEndian.Uint32(b))
+	} else if h, err := c.rt.ObjectHeader(o.Addr); err == nil {
+		header = h
+	}
+	if header == 0 {
+		return
+	}
+	if lock, ok := c.rt.ThinLock(header); ok {
+		c.Thin = append(c.Thin, LockedObject{Object: *o, Lock: lock})
+	}
+}
+
+// Corrupt records a place where the walk had to skip memory.
+func (c *counting) Corrupt(e *Corruption) { c.corrupt = append(c.corrupt, e) }
+
+// Reset drops what was counted.
+func (c *counting) Reset() {
+	for _, n := range c.met {
+		c.types[n].count, c.types[n].at = 0, c.types[n].at[:0]
+	}
+	c.met, c.Thin, c.corrupt, c.Free, c.Census.Objects = c.met[:0], c.Thin[:0], c.corrupt[:0], [GenerationUnknown + 1]FreeSpace{}, 0
+}
+
+// merge adds a run.
+func (c *Census) merge(run *counting) error {
+	c.Objects += run.Census.Objects
+	c.Thin = append(c.Thin, run.Thin...)
+	c.corrupt = append(c.corrupt, run.corrupt...)
+	for g := range c.Free {
+		f, more := &c.Free[g], &run.Free[g]
+		f.Objects, f.Free, f.Blocks, f.Largest = f.Objects+more.Objects-more.Free, f.Free+more.Free, f.Blocks+more.Blocks, max(f.Largest, more.Largest)
+	}
+	if n := len(run.types) - len(c.types); n > 0 {
+		c.types = append(c.types, make([]typeObjects, n)...)
+	}
+	for _, n := range run.met {
+		t, more := &c.types[n], &run.types[n]
+		whole := uint64(len(t.at)) == t.count
+		t.count += more.count
+		if whole && t.count <= uint64(c.most) {
+			t.at = append(t.at, more.at...)
+			c.kept += len(more.at)
+		} else {
+			c.drop(t)
+		}
+	}
+	for c.kept > censusAll {
+		c.most /= 2
+		for n := range c.types {
+			if t := &c.types[n]; t.count > uint64(c.most) {
+				c.drop(t)
+			}
+		}
+	}
+	return nil
+}
+
+func (c *Census) drop(t *typeObjects) {
+	c.kept -= len(t.at)
+	t.at = nil
+}
+
+// of returns the objects of the types that want selects, by address. It reports false if there are too many.
+func (c *Census) of(h *Heap, want func(*dac.MethodTable) bool) ([]target.Addr, bool) {
+	var out []target.Addr
+	for n := range c.types {
+		t := &c.types[n]
+		if t.count == 0 || !want(h.TypeByNumber(uint32(n))) {
+			continue
+		}
+		if uint64(len(t.at)) < t.count {
+			return nil, false
+		}
+		out = append(out, t.at...)
+	}
+	slices.Sort(out)
+	return out, true
+}
+
+// Select is Scan for a Filter of types alone. It reads only the objects of these types, and passes only them on, if the census of the heap
+// knows where they are.
+func Select[C Collector](ctx context.Context, h *Heap, want func(*dac.MethodTable) bool, o ScanOptions, create func() C, merge func(C) error) error {
+	ctx = absent.Context(ctx)
+	census, err := h.Census(ctx, o)
+	if err != nil {
+		return err
+	}
+	list, ok := census.of(h, want)
+	if !ok {
+		return Scan(ctx, h, &Filter{Type: want}, o, create, merge)
+	}
+	if len(list)+len(census.corrupt) == 0 {
+		return ctx.Err()
+	}
+	// Places that could not be read are passed on between the objects around them.
+	pieces := max(1, (len(list)+selectPiece-1)/selectPiece)
+	type piece struct {
+		into C
+		made bool
+	}
+	produce := func(_ struct{}, n int, p *piece) (*piece, error) {
+		if p == nil {
+			p = &piece{into: create()}
+		}
+		p.into.Reset()
+		from, to := n*selectPiece, min(len(list), (n+1)*selectPiece)
+		corrupt := census.corrupt
+		if n > 0 {
+			corrupt = after(corrupt, list[from])
+		}
+		if n+1 < pieces {
+			corrupt = corrupt[:len(corrupt)-len(after(corrupt, list[to]))]
+		}
+		pass(h, list[from:to], corrupt, p.into)
+		return p, ctx.Err()
+	}
+	return workers.Ordered(ctx, o.jobs(), pieces, func() struct{} { return struct{}{} }, produce, func(p *piece) error { return merge(p.into) })
+}
+
+// selectPiece is how many objects a worker reads at a time.
+const selectPiece = 1 << 12
+
+// after returns the places at or after a.
+func after(list []*Corruption, a target.Addr) []*Corruption {
+	n, _ := slices.BinarySearchFunc(list, a, func(c *Corruption, a target.Addr) int {
+		if c.Addr < a {
+			return -1
+		}
+		return 1
+	})
+	return list[n:]
+}
+
+// pass passes objects and places that could not be read to a Collector, in the order of addresses.
+func pass(h *Heap, list []target.Addr, corrupt []*Corruption, into Collector) {
+	batch := make([]Object, 0, batchSize)
+	var s *Segment
+	flush := func() {
+		if len(batch) > 0 {
+			into.Objects(s, batch)
+			batch = batch[:0]
+		}
+	}
+	for _, a := range list {
+		for len(corrupt) > 0 && corrupt[0].Addr < a {
+			flush()
+			into.Corrupt(corrupt[0])
+			corrupt = corrupt[1:]
+		}
+		if s == nil || !s.Objects.Contains(a) || len(batch) == batchSize {
+			flush()
+			s = h.Segment(a)
+		}
+		if o, err := h.ObjectAt(a); err == nil && s != nil { // the census has read it
+			batch = append(batch, o)
+		}
+	}
+	flush()
+	for _, c := range corrupt {
+		into.Corrupt(c)
+	}
+}

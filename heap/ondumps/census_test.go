@@ -1,0 +1,44 @@
+package ondumps_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/test/testdump"
+)
+
+// TestCensusOfDumps compares the census of each dump with the walks that look for the same things alone.
+func TestCensusOfDumps(t *testing.T) {
+	testdump.Each(t, func(t *testing.T, d *testdump.Dump) {
+		h, err := d.Heap()
+		if err != nil {
+			t.Skip(err)
+		}
+		census, err := h.Census(t.Context(), heap.ScanOptions{})
+		stats, serr := h.Stats(t.Context(), nil, heap.ScanOptions{})
+		if serr != nil {
+			require.Zero(t, stats.Count)
+			return
+		}
+		require.NoError(t, err)
+		locked, _, err := h.ThinLocks(t.Context(), nil, heap.ScanOptions{})
+		if err == nil {
+			assert.Equal(t, locked, census.Thin)
+		}
+		objects, free := stats.Count, uint64(0)
+		for _, s := range stats.Types {
+			if s.Type.Addr == h.Runtime().WellKnown().Free {
+				objects, free = objects-s.Count, s.Count
+			}
+		}
+		blocks := uint64(0)
+		for _, f := range census.Free {
+			blocks += f.Blocks
+		}
+		assert.Equal(t, objects, census.Objects)
+		assert.Equal(t, free, blocks)
+	})
+}
