@@ -79,6 +79,7 @@ func (q *question) triageQuestions() triage.Questions {
 		ThreadPool:  func(ctx context.Context) (*answer.ThreadPool, error) { return v.ThreadPool(ctx) },
 		SQLPools:    func(ctx context.Context) (*answer.SQLPools, error) { return v.SQLPools(ctx) },
 		Tasks:       func(ctx context.Context) (*answer.Tasks, error) { return v.Tasks(ctx, TaskOptions{Faulted: true}) },
+		Hosts:       v.Hosts,
 		OutOfMemory: func(context.Context) (*answer.OutOfMemory, error) { return v.OutOfMemory() },
 	}
 }
@@ -113,7 +114,24 @@ func (v *View) Tasks(ctx context.Context, o ...TaskOptions) (*answer.Tasks, erro
 		if err != nil {
 			return nil, err
 		}
-		return s.List(q.ctx, option(o))
+		out, err := s.List(q.ctx, option(o))
+		if err != nil || !option(o).Faulted || out.Seen == 0 {
+			return out, err
+		}
+		hosts, err := v.Hosts(q.ctx) // a host observes the exceptions of its services
+		if err != nil {
+			out.Note(err)
+			return out, q.ctx.Err()
+		}
+		out.NoteAll(hosts.Noted())
+		for i := range hosts.Hosts {
+			for _, service := range hosts.Hosts[i].Services {
+				if service.State.S == answer.ServiceFailed {
+					out.Services = append(out.Services, service)
+				}
+			}
+		}
+		return out, nil
 	})
 }
 
@@ -336,6 +354,17 @@ func (v *View) ServiceScopes(ctx context.Context) (*answer.ServiceScopes, error)
 // Caches lists the memory caches of the program.
 func (v *View) Caches(ctx context.Context) (*answer.MemoryCaches, error) {
 	return hosted(ctx, v, "looking for caches", (*hosting.Reader).Caches)
+}
+
+// Hosts lists the generic hosts of the program, with the states of their services.
+func (v *View) Hosts(ctx context.Context) (*answer.Hosts, error) {
+	return hosted(ctx, v, "looking for hosts", func(r *hosting.Reader, ctx context.Context, h *heap.Heap, o heap.ScanOptions) (*answer.Hosts, error) {
+		t, err := v.TaskReader()
+		if err != nil {
+			return nil, err
+		}
+		return r.Hosts(ctx, h, t, o)
+	})
 }
 
 // DbContexts lists the contexts of Entity Framework Core.

@@ -149,6 +149,14 @@ func (h Hex) MarshalText() ([]byte, error) {
 	return strconv.AppendUint([]byte("0x"), uint64(h), 16), nil
 }
 
+// Count returns a number of things in words: "1 object", "2 objects".
+func Count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.Itoa(n) + " " + many
+}
+
 // Absent returns the word that stands in the place of what is missing for err.
 func Absent(err error) string {
 	switch {

@@ -56,6 +56,8 @@ const (
 	FindingHeap        = "damaged heap"              // objects of the heap are damaged
 	FindingMemory      = "out of memory"             // the GC could not get memory
 	FindingDeadlock    = "deadlock"                  // threads or suspended code wait for each other without an end
+	FindingService     = "failed hosted service"     // the ExecuteAsync of a BackgroundService failed
+	FindingStopping    = "host that is stopping"     // a host has begun to stop, and has not stopped
 	FindingStarved     = "starved thread pool"       // work waits, and no worker is free because they wait themselves
 	FindingPile        = "growing queue"             // far more work waits than the pool's workers can take
 	FindingAbandoned   = "abandoned lock"            // the owner of a lock has ended

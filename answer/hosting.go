@@ -83,3 +83,50 @@ type TrackedEntities struct {
 	Count int64       `json:"count" doc:"how many there are"`
 	First target.Addr `json:"first" doc:"one of them"`
 }
+
+// Hosts are the generic hosts of a process.
+type Hosts struct {
+	Gaps
+	Hosts    []Host    `json:"hosts" doc:"the hosts, by their addresses"`
+	Verdicts []Verdict `json:"verdicts" doc:"hosted services that failed, and hosts that are stopping"`
+}
+
+// The states of a Host.
+const (
+	HostNotStarted = "not started"
+	HostStarting   = "starting"
+	HostRunning    = "running"
+	HostStopping   = "stopping"
+	HostStopped    = "stopped"
+)
+
+// A Host is a generic host, which runs hosted services.
+type Host struct {
+	Address         target.Addr     `json:"address" doc:"the Host"`
+	Application     Text            `json:"application,omitzero" doc:"the name of the application"`
+	Environment     Text            `json:"environment,omitzero" doc:"the name of the environment, such as Production"`
+	State           Text            `json:"state" doc:"not started, starting, running, stopping or stopped, by the tokens of IHostApplicationLifetime"`
+	OnException     Text            `json:"onException,omitzero" doc:"what it does when a BackgroundService fails (BackgroundServiceExceptionBehavior): StopHost or Ignore; absent before .NET 6, which ignores it"`
+	ShutdownTimeout Text            `json:"shutdownTimeout,omitzero" doc:"how long its services may take to stop"`
+	Services        []HostedService `json:"services" doc:"its hosted services, in the order in which they start; the last one stops first"`
+}
+
+// The states of a HostedService.
+const (
+	ServiceNotStarted = "not started"
+	ServiceRunning    = "running"
+	ServiceCompleted  = "completed"
+	ServiceCanceled   = "canceled"
+	ServiceFailed     = "failed"
+)
+
+// A HostedService is a service of a Host.
+type HostedService struct {
+	Address    target.Addr     `json:"address" doc:"the service"`
+	Type       Text            `json:"type" doc:"its type"`
+	Background bool            `json:"background" doc:"it is a BackgroundService: its state is that of the task that ExecuteAsync returned"`
+	State      Text            `json:"state,omitzero" doc:"not started, running, completed, canceled or failed; empty for a service that is no BackgroundService, which records none"`
+	Task       target.Addr     `json:"task,omitempty" doc:"the task that ExecuteAsync returned"`
+	Exceptions []TaskException `json:"exceptions,omitempty" doc:"what it failed with"`
+	Stopping   *AsyncWork      `json:"stopping,omitempty" doc:"the host waits for its StopAsync: the suspended methods, and what they wait for"`
+}

@@ -45,3 +45,8 @@ func TestMembers(t *testing.T) {
 	assert.JSONEq(t, `{"value":7}`, string(b))
 	assert.Nil(t, answer.Members{}.List())
 }
+
+func TestCount(t *testing.T) {
+	assert.Equal(t, []string{"0 objects", "1 object", "2 objects"},
+		[]string{answer.Count(0, "object", "objects"), answer.Count(1, "object", "objects"), answer.Count(2, "object", "objects")})
+}

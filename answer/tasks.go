@@ -237,6 +237,8 @@ type Tasks struct {
 	// Seen are those whose exceptions somebody has looked at.
 	Seen uint64 `json:"seen,omitempty" doc:"with -faulted: tasks that failed and whose exceptions somebody has looked at: they are not listed"`
 	More uint64 `json:"more,omitempty" doc:"with -faulted: tasks that are not listed"`
+	// Services are hosted services whose exceptions the host has observed.
+	Services []HostedService `json:"services,omitempty" doc:"with -faulted: hosted services that failed; the host has observed their exceptions, so their tasks are not listed"`
 }
 
 // A TaskCount counts the tasks of one state and name.

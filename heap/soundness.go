@@ -57,7 +57,7 @@ func (v *Verification) segments(h *Heap) {
 
 func (v *Verification) noteMissing(g *answer.Gaps) {
 	if v.Missing > 0 {
-		g.Note(fmt.Errorf("%d objects could not be verified, the first: %w", v.Missing, v.MissingErr))
+		g.Note(fmt.Errorf("%s could not be verified, the first: %w", answer.Count(v.Missing, "object", "objects"), v.MissingErr))
 	}
 }
 

@@ -278,7 +278,7 @@ func (g *grapher) suspended(groups []*waiters) []answer.Verdict {
 func isQueue(collection string) bool { return !strings.Contains(collection, "Dictionary") }
 
 func operations(n int) string {
-	return fmt.Sprintf("%d suspended %s", n, verb(n, "operation", "operations"))
+	return answer.Count(n, "suspended operation", "suspended operations")
 }
 
 func verb(n int, one, more string) string {

@@ -114,52 +114,71 @@ func (s *Set) called(g *answer.Gaps, it *item) answer.Text {
 
 // faulted lists a failed task unless its exceptions have been observed.
 func (s *Set) faulted(out *answer.Tasks, it *item, limit int) {
-	seen, list, err := s.r.faults(&out.Gaps, it)
-	out.Note(err)
+	h, x, err := s.r.faultHolder(it.kind, it.addr)
+	seen := false
+	if err == nil && h != nil {
+		seen, err = h.Handled.Bool(x)
+	}
 	switch {
 	case seen:
 		out.Seen++
 	case limit > 0 && len(out.Faults) == limit:
 		out.More++
 	default:
+		list := []answer.TaskException{}
+		if err == nil && h != nil {
+			list, err = s.r.exceptions(&out.Gaps, h, x)
+		}
 		out.Faults = append(out.Faults, answer.FaultedTask{Task: it.addr, Name: s.called(&out.Gaps, it), Exceptions: list})
 	}
+	out.Note(err)
 }
 
-// faults returns the exceptions of a failed task, and whether they were observed. A task with
-// unobserved exceptions reports them to TaskScheduler.UnobservedTaskException when it is finalized.
-// Texts that are missing are noted in g.
-func (r *Reader) faults(g *answer.Gaps, it *item) (seen bool, list []answer.TaskException, err error) {
-	list = []answer.TaskException{}
-	detail, err := shapes.Bind[taskDetail](r.b, it.kind.typ)
+// Exceptions returns the exceptions of the task at a, whether or not they were observed. A task that has not failed has none. Texts that are
+// missing are noted in g.
+func (r *Reader) Exceptions(g *answer.Gaps, a target.Addr) ([]answer.TaskException, error) {
+	k, err := r.kindOf(a)
 	if err != nil {
-		return false, list, err
+		return nil, err
 	}
-	o, err := detail.Contingent.Object(shapes.OfAddr(it.addr))
+	h, x, err := r.faultHolder(k, a)
+	if err != nil || h == nil {
+		return nil, err
+	}
+	return r.exceptions(g, h, x)
+}
+
+// faultHolder returns the object that holds the exceptions of a task, or nil if there is none.
+func (r *Reader) faultHolder(k *kind, a target.Addr) (*faultHolder, shapes.Instance, error) {
+	detail, err := shapes.Bind[taskDetail](r.b, k.typ)
+	if err != nil {
+		return nil, 0, err
+	}
+	o, err := detail.Contingent.Object(shapes.OfAddr(a))
 	if err != nil || o.Addr == 0 {
-		return false, list, err
+		return nil, 0, err
 	}
 	c, x, err := shapes.BindObject[contingent](r.b, o)
 	if err != nil {
-		return false, list, err
+		return nil, 0, err
 	}
 	if o, err = c.Exceptions.Object(x); err != nil || o.Addr == 0 {
-		return false, list, err
+		return nil, 0, err
 	}
-	h, x, err := shapes.BindObject[faultHolder](r.b, o)
-	if err != nil {
-		return false, list, err
-	}
-	if seen, err = h.Handled.Bool(x); err != nil || seen {
-		return seen, list, err
-	}
+	return shapes.BindObject[faultHolder](r.b, o)
+}
+
+// exceptions returns the exceptions that a holder holds. A task with unobserved exceptions reports them to
+// TaskScheduler.UnobservedTaskException when it is finalized. Texts that are missing are noted in g.
+func (r *Reader) exceptions(g *answer.Gaps, h *faultHolder, x shapes.Instance) (list []answer.TaskException, err error) {
+	list = []answer.TaskException{}
 	faults, err := h.Faults.Object(x)
 	if err != nil || faults.Addr == 0 {
-		return false, list, err
+		return list, err
 	}
 	l, err := shapes.Bind[objectList](r.b, faults.Type)
 	if err != nil {
-		return false, list, err
+		return list, err
 	}
 	for a, lerr := range r.listed(l, faults.Addr) {
 		if lerr == nil && a != 0 && len(list) < maxFaults {
@@ -172,7 +191,7 @@ func (r *Reader) faults(g *answer.Gaps, it *item) (seen bool, list []answer.Task
 			err = lerr
 		}
 	}
-	return false, list, err
+	return list, err
 }
 
 // maxFaults bounds the exceptions read of one task.

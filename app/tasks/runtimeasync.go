@@ -195,10 +195,15 @@ func (r *Reader) describeTask(out *answer.TaskState, k *kind, o objects.Object) 
 		out.Result = v.Plain(variableChars)
 	}
 	if out.Status == Faulted {
-		it := item{addr: o.Addr, kind: k}
-		seen, list, err := r.faults(&out.Gaps, &it)
+		h, hx, err := r.faultHolder(k, o.Addr)
+		out.Exceptions = []answer.TaskException{}
+		if err == nil && h != nil {
+			var seenErr error
+			out.Observed, seenErr = h.Handled.Bool(hx)
+			out.Note(seenErr)
+			out.Exceptions, err = r.exceptions(&out.Gaps, h, hx)
+		}
 		out.Note(err)
-		out.Exceptions, out.Observed = list, seen
 	}
 	c, err := d.Contingent.Object(x)
 	if err != nil || c.Addr == 0 {

@@ -20,6 +20,8 @@ var ranks = []ranked{
 	{answer.FindingCrash, answer.SeverityFatal, []string{"crashinfo"}},
 	{answer.FindingDeadlock, answer.SeverityFatal, []string{"waits", "locks"}},
 	{answer.FindingHeap, answer.SeverityFatal, []string{"verifyheap"}},
+	{answer.FindingService, answer.SeverityHigh, []string{"host"}},
+	{answer.FindingStopping, answer.SeverityHigh, []string{"host"}},
 	{answer.FindingStarved, answer.SeverityHigh, []string{"threadpool -wi", "waits"}},
 	{answer.FindingExhausted, answer.SeverityHigh, []string{"sqlpools"}},
 	{answer.FindingPermits, answer.SeverityHigh, []string{"waits"}},

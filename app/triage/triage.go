@@ -21,6 +21,7 @@ type Questions struct {
 	ThreadPool  func(context.Context) (*answer.ThreadPool, error)
 	SQLPools    func(context.Context) (*answer.SQLPools, error)
 	Tasks       func(context.Context) (*answer.Tasks, error) // with those that failed
+	Hosts       func(context.Context) (*answer.Hosts, error)
 	OutOfMemory func(context.Context) (*answer.OutOfMemory, error)
 	Leaks       func(context.Context) (*answer.Leaks, error)
 	VerifyHeap  func(context.Context) (*answer.Soundness, error)
@@ -55,6 +56,7 @@ var subjects = []subject{
 	{name: "thread pool", look: pool},
 	{name: "database connections", look: sqlPools},
 	{name: "failed tasks", look: failedTasks},
+	{name: "hosted services", look: hosts},
 	{name: "failed allocations", look: outOfMemory},
 	{name: "holders of memory", heap: true, look: holders},
 	{name: "soundness of the heap", heap: true, look: soundness},

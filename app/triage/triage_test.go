@@ -27,6 +27,7 @@ func healthy() Questions {
 		ThreadPool:  constant(&answer.ThreadPool{Kind: answer.PoolPortable}, nil),
 		SQLPools:    constant(&answer.SQLPools{}, nil),
 		Tasks:       constant(&answer.Tasks{}, nil),
+		Hosts:       constant(&answer.Hosts{}, nil),
 		OutOfMemory: constant(&answer.OutOfMemory{}, nil),
 		Leaks:       constant(&answer.Leaks{}, nil),
 		VerifyHeap:  constant(&answer.Soundness{}, nil),
@@ -181,6 +182,20 @@ func TestFailedTasks(t *testing.T) {
 	assert.Equal(t, "5 tasks failed, and nobody has looked at their exceptions: most often Shop.Bill: E: no price", out.Findings[0].Text)
 	require.Len(t, out.Unknown, 1)
 	assert.True(t, out.Unknown[0].Partly)
+}
+
+// TestHosts checks that each conclusion about a host is a finding.
+func TestHosts(t *testing.T) {
+	q := healthy()
+	q.Hosts = constant(&answer.Hosts{Verdicts: []answer.Verdict{
+		{Kind: answer.FindingStopping, Text: "the host is stopping", Strength: answer.StrengthRecorded},
+		{Kind: answer.FindingService, Text: "the hosted service Importer failed", Strength: answer.StrengthRecorded}}}, nil)
+	out, err := Of(context.Background(), q, Options{})
+	require.NoError(t, err)
+	require.Len(t, out.Findings, 2)
+	assert.Equal(t, "the hosted service Importer failed", out.Findings[0].Text, "why it stops comes first")
+	assert.Equal(t, []string{"host"}, out.Findings[1].Next)
+	assert.NotContains(t, out.Quiet, "hosted services")
 }
 
 func TestLoadContexts(t *testing.T) {

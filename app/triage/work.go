@@ -126,3 +126,17 @@ func failedTasks(ctx context.Context, q *Questions) (view, error) {
 	v.found = append(v.found, f)
 	return v, nil
 }
+
+// hosts looks at hosted services that failed, and at hosts that are stopping.
+func hosts(ctx context.Context, q *Questions) (view, error) {
+	list, err := ask(ctx, q.Hosts)
+	if err != nil {
+		return view{}, err
+	}
+	v := view{partly: firstOf(list.Noted(), nil)}
+	for i := range list.Verdicts {
+		x := list.Verdicts[i]
+		v.found = append(v.found, finding(x.Kind, x))
+	}
+	return v, nil
+}

@@ -46,7 +46,7 @@ func (f *finder) report(ctx context.Context) error {
 	a := f.a
 	a.Objects, a.Size, a.Unread = f.counts.objects, f.counts.size, f.counts.unread
 	if a.Unread > 0 {
-		a.Note(lacking("%d objects could not be examined: %w", a.Unread, f.counts.firstUnread))
+		a.Note(lacking("%s could not be examined: %w", answer.Count(int(a.Unread), "object", "objects"), f.counts.firstUnread))
 	}
 	if f.beyond > 0 {
 		a.Note(target.Unsupportedf("more than %d objects waste memory: %d are not counted", limits.WasteObjects, f.beyond))

@@ -1,5 +1,5 @@
-// Package appcmd has the commands about what the application of a process was doing: web requests, pools of connections, scopes of
-// services, caches, and what flows with code. Each turns its options into a question to the library and names the renderer of the answer.
+// Package appcmd has the commands about what the application of a process was doing: web requests, pools of connections, hosts,
+// scopes of services, caches, and what flows with code. Each turns its options into a question to the library and names the renderer of the answer.
 package appcmd
 
 import "github.com/sosgo/sosgo/internal/cli"
@@ -15,6 +15,7 @@ func Commands() []cli.Command {
 		webSocketsCommand(),
 		grpcCommand(),
 		sqlPoolsCommand(),
+		hostCommand(),
 		servicesCommand(),
 		cachesCommand(),
 		dbContextsCommand(),

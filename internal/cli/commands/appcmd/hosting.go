@@ -7,6 +7,16 @@ import (
 	"github.com/sosgo/sosgo/internal/cli/text/apptext"
 )
 
+func hostCommand() cli.Command {
+	return cli.Ask(cli.Command{
+		Name: "host", Aliases: []string{"hosts"},
+		Summary: "show the state of the generic host: running or stopping, its hosted services, those that failed, and what a stop waits for",
+		Help: "The state is that of the tokens of IHostApplicationLifetime. The state of a BackgroundService is that of the task which its ExecuteAsync returned; other hosted services " +
+			"record none. The host observes the exception of a service that fails, so `tasks -faulted` does not list it among the unobserved ones.",
+		Examples: []cli.Example{{Line: "host", Text: "did a background service fail, and why does the program not stop?"}},
+	}, ask.Plain((*sosgo.View).Hosts), apptext.Hosts)
+}
+
 func servicesCommand() cli.Command {
 	return cli.Ask(cli.Command{
 		Name: "services", Aliases: []string{"scopes"},

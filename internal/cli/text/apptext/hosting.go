@@ -9,6 +9,57 @@ import (
 	"github.com/sosgo/sosgo/internal/report"
 )
 
+// Hosts is the text of host.
+func Hosts(p *report.Page, a *answer.Hosts) {
+	if len(a.Hosts) == 0 {
+		none(p, len(a.Noted()), "generic hosts")
+		return
+	}
+	for i := range a.Verdicts {
+		text.Verdict(p, &a.Verdicts[i])
+	}
+	for i := range a.Hosts {
+		h := &a.Hosts[i]
+		if i > 0 || len(a.Verdicts) > 0 {
+			p.Print("\n")
+		}
+		p.Printf("Host %s: %s\n", report.Hex12(h.Address), report.Escape(h.State.String()))
+		line := func(name, format string, args ...any) {
+			p.Printf("    %-18s %s\n", name, report.Escape(fmt.Sprintf(format, args...)))
+		}
+		for _, f := range []struct {
+			name string
+			text answer.Text
+		}{{"application", h.Application}, {"environment", h.Environment}, {"on exception", h.OnException}, {"shutdown timeout", h.ShutdownTimeout}} {
+			if !f.text.IsZero() {
+				line(f.name, "%s", f.text)
+			}
+		}
+		for n := range h.Services {
+			service(p, &h.Services[n])
+		}
+	}
+}
+
+// service writes a hosted service.
+func service(p *report.Page, s *answer.HostedService) {
+	state := s.State.String()
+	if !s.Background {
+		state = "-"
+	}
+	p.Printf("  %s %-11s %s\n", report.Hex12(s.Address), state, report.Escape(s.Type.String()))
+	line := func(name, format string, args ...any) {
+		p.Printf("      %-12s %s\n", name, report.Escape(fmt.Sprintf(format, args...)))
+	}
+	for _, e := range s.Exceptions {
+		line("exception", "%s %s: %s", report.Hex12(e.Object), e.Type, e.Message)
+	}
+	if s.Stopping != nil {
+		line("stopping", "the host waits for its StopAsync")
+		stack(line, s.Stopping, false)
+	}
+}
+
 // ServiceScopes is the text of services.
 func ServiceScopes(p *report.Page, a *answer.ServiceScopes) {
 	if len(a.Scopes) == 0 && a.Disposed == 0 {

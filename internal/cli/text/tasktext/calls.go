@@ -64,9 +64,7 @@ func faults(p *report.Page, t *answer.Tasks) {
 	for i := range t.Faults {
 		f := &t.Faults[i]
 		p.Printf("%s %s\n", report.Hex12(f.Task), report.Escape(f.Name.String()))
-		for _, e := range f.Exceptions {
-			p.Printf("    %s %s: %s\n", report.Hex12(e.Object), report.Escape(e.Type.String()), report.Escape(e.Message.String()))
-		}
+		exceptions(p, f.Exceptions)
 	}
 	if t.More > 0 {
 		p.Printf("... and %s more\n", report.Commas(t.More))
@@ -76,4 +74,15 @@ func faults(p *report.Page, t *answer.Tasks) {
 		end = " (incomplete)."
 	}
 	p.Printf("%s failed unobserved; exceptions of %s were observed%s\n", text.Count(uint64(len(t.Faults))+t.More, "task", "tasks"), text.Count(t.Seen, "other failed task", "other failed tasks"), end)
+	for i := range t.Services {
+		v := &t.Services[i]
+		p.Printf("The hosted service %s %s failed; its host has observed this:\n", report.Hex12(v.Address), report.Escape(v.Type.String()))
+		exceptions(p, v.Exceptions)
+	}
+}
+
+func exceptions(p *report.Page, list []answer.TaskException) {
+	for _, e := range list {
+		p.Printf("    %s %s: %s\n", report.Hex12(e.Object), report.Escape(e.Type.String()), report.Escape(e.Message.String()))
+	}
 }

@@ -104,7 +104,7 @@ func holds(l *answer.Lock) string {
 // Waits is the text of waits.
 func Waits(p *report.Page, w *answer.Waits) {
 	for i := range w.Verdicts {
-		verdict(p, &w.Verdicts[i])
+		text.Verdict(p, &w.Verdicts[i])
 	}
 	if len(w.Verdicts) > 0 && len(w.Threads)+len(w.Operations)+len(w.Idle) > 0 {
 		p.Print("\n")

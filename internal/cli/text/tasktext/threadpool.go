@@ -47,7 +47,7 @@ func ThreadPool(p *report.Page, t *answer.ThreadPool, o ThreadPoolOptions) {
 		counters(p, t)
 	}
 	for i := range t.Verdicts {
-		verdict(p, &t.Verdicts[i])
+		text.Verdict(p, &t.Verdicts[i])
 	}
 	if o.Log {
 		hillClimbing(p, t)
@@ -97,14 +97,6 @@ func counters(p *report.Page, t *answer.ThreadPool) {
 		p.Printf("A thread waits on %s registered handles\n", count(t.WaitThreads[i].Waits))
 	}
 	p.Print("\n")
-}
-
-// verdict writes a statement with its strength and its evidence.
-func verdict(p *report.Page, v *answer.Verdict) {
-	p.Printf("%s [%s]\n", report.Escape(v.Text), v.Strength)
-	for _, e := range v.Evidence {
-		p.Printf("  - %s\n", report.Escape(e))
-	}
 }
 
 // hillClimbing writes the log. Times are seconds before its last entry.
