@@ -128,9 +128,10 @@ var totalLine = regexp.MustCompile(`(?m)^Total ([\d,]+) objects, ([\d,]+) bytes`
 // TestObjectSizesOfSOS: what can be reached from an object is as much as SOS says.
 func TestObjectSizesOfSOS(t *testing.T) {
 	withGraph(t, always, func(t *testing.T, d *testdump.Dump, g *graph.Graph) int {
-		c, err := g.NewClosure()
+		v, err := d.View("")
 		require.NoError(t, err)
-		defer c.Close()
+		x, err := v.Holders(t.Context(), graph.Options{})
+		require.NoError(t, err)
 		good := 0
 		for i := range 3 {
 			text := d.Case.SOS(t, "objsize-0"+strconv.Itoa(i)+".txt")
@@ -139,13 +140,10 @@ func TestObjectSizesOfSOS(t *testing.T) {
 				continue
 			}
 			a, _ := strconv.ParseUint(m[1], 16, 64)
-			n, ok := g.Node(target.Addr(a))
-			require.True(t, ok)
-			c.Reset()
-			objects, size, err := c.Add(t.Context(), n)
+			out, err := x.KeptBy(t.Context(), target.Addr(a), graph.KeepOptions{OnlyStatistics: true})
 			require.NoError(t, err)
-			if uint64(objects) != number(total[1]) || size != number(total[2]) {
-				t.Errorf("%s: %d objects, %d bytes, want %s", m[0], objects, size, total[0])
+			if got := out.Statistics; uint64(got.Count) != number(total[1]) || got.Size != number(total[2]) {
+				t.Errorf("%s: %d objects, %d bytes, want %s", m[0], got.Count, got.Size, total[0])
 			}
 			good++
 		}

@@ -193,9 +193,6 @@ func (g *Graph) Types() []*dac.MethodTable {
 	return g.types
 }
 
-// Segment returns the segment of an object, nil for a Source.
-func (g *Graph) Segment(n Node) *heap.Segment { return g.h.Segment(g.Address(n)) }
-
 // Generation returns the generation of an object.
 func (g *Graph) Generation(n Node) heap.Generation {
 	a := g.Address(n)

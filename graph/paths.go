@@ -5,7 +5,6 @@ import (
 	"iter"
 	"slices"
 
-	"github.com/sosgo/sosgo/internal/digraph"
 	"github.com/sosgo/sosgo/internal/offheap"
 )
 
@@ -155,23 +154,4 @@ func (g *Graph) SourceChain(n Node) []Node {
 	}
 	slices.Reverse(chain)
 	return chain
-}
-
-// Disjoint returns at most count paths to n, the shortest first, that have in common neither an object except n nor a
-// Source that refers to objects. Two such paths show that nothing owns n alone. Each is a shortest one after the
-// removal of the previous ones; there may be more. Sources of other Sources, such as threads, may be in several paths.
-func (g *Graph) Disjoint(ctx context.Context, n Node, count int) ([]Path, error) {
-	return using(ctx, g, func(ctx context.Context) ([]Path, error) {
-		reverse, err := g.Referrers(ctx)
-		if err != nil {
-			return nil, err
-		}
-		root := func(u uint32) bool { return !g.IsObject(u) && !g.inTable(u) }
-		chains, err := digraph.Chains(ctx, reverse.rows, n, count, root, nil, g.lazy.options)
-		paths := make([]Path, len(chains))
-		for i, c := range chains {
-			paths[i].Nodes = append(g.SourceChain(c[0]), c[1:]...)
-		}
-		return paths, err
-	})
 }

@@ -216,10 +216,7 @@ func (r *Referrers) Of(n Node) []Node {
 }
 
 // A Set is a set of nodes, with a bit for each.
-type Set struct {
-	words []uint64
-	n     int
-}
+type Set struct{ words []uint64 }
 
 // NewSet returns an empty set for the nodes of g.
 func (g *Graph) NewSet() *Set { return &Set{words: make([]uint64, (g.Nodes()+63)/64)} }
@@ -242,12 +239,8 @@ func (s *Set) Add(n Node) bool {
 		return false
 	}
 	*w |= bit
-	s.n++
 	return true
 }
-
-// Len returns the number of nodes in the set.
-func (s *Set) Len() int { return s.n }
 
 // All calls yield with the nodes of the set, in order, until it returns false.
 func (s *Set) All(yield func(Node) bool) {

@@ -63,7 +63,9 @@ func TestStringTable(t *testing.T) {
 	for _, e := range naive {
 		want = append(want, *e)
 	}
-	slices.SortFunc(want, func(a, b StringStats) int { return compareStrings(&a, &b) })
+	slices.SortFunc(want, func(a, b StringStats) int {
+		return cmp.Or(cmp.Compare(a.TotalSize(), b.TotalSize()), cmp.Compare(a.First, b.First))
+	})
 	for _, jobs := range []int{1, 2, 8, 20} {
 		for _, batch := range []int{1000, len(list)} {
 			t.Run(fmt.Sprint(jobs, batch), func(t *testing.T) {

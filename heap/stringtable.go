@@ -212,7 +212,3 @@ func (t *stringTable) gap() error {
 	}
 	return target.Unsupportedf("more than %d different strings: %d strings are not counted", stringParts*t.most, n)
 }
-
-func compareStrings(a, b *StringStats) int {
-	return cmp.Or(cmp.Compare(a.TotalSize(), b.TotalSize()), cmp.Compare(a.First, b.First))
-}

@@ -78,9 +78,6 @@ func (c *Claims) Lists(a Addr) bool {
 	return i < len(c.listed) && c.listed[i].Contains(a)
 }
 
-// Whole reports whether the process had no memory but what the dump lists.
-func (c *Claims) Whole() bool { return c.whole }
-
 // Hole returns the first address of r that the process can't have had memory at, and whether there is one.
 func (c *Claims) Hole(r Range) (Addr, bool) {
 	switch {

@@ -130,7 +130,8 @@ func (l *lister) assign(modules []*dac.Module) {
 		}
 		i, ok := l.at[object]
 		if !ok {
-			c := answer.AssemblyContext{Address: object, Default: object == 0, Assemblies: []answer.ContextAssembly{}, ID: answer.Maybe[int64]{Err: errNoObject}, Collectible: answer.Maybe[bool]{Err: errNoObject}}
+			c := answer.AssemblyContext{Address: object, Default: object == 0, Assemblies: []answer.ContextAssembly{},
+				ID: answer.Maybe[int64]{Err: errNoObject}, Collectible: answer.Maybe[bool]{Err: errNoObject}}
 			if object == 0 {
 				c.Name.S, c.State.S, c.Collectible = "Default", answer.ContextAlive, answer.Known(false)
 			} else {
@@ -284,7 +285,8 @@ func (l *lister) running() map[target.Addr][]answer.UnloadBlocker {
 			}
 			seen[allocator] = true
 			who := t.Describe(&l.out.Gaps)
-			b := answer.UnloadBlocker{Kind: answer.BlockedByCode, Strength: answer.StrengthProved, Times: 1, Thread: &who, Frame: l.out.Text(code.Of(f.Runtime).MethodName(f.Code.Method, code.MethodQualified))}
+			b := answer.UnloadBlocker{Kind: answer.BlockedByCode, Strength: answer.StrengthProved, Times: 1, Thread: &who,
+				Frame: l.out.Text(code.Of(f.Runtime).MethodName(f.Code.Method, code.MethodQualified))}
 			b.Text = fmt.Sprintf("thread %#x runs %s", who.OSID, b.Frame)
 			out[allocator] = append(out[allocator], b)
 		}

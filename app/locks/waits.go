@@ -792,7 +792,8 @@ func (g *grapher) held() []answer.Verdict {
 		if len(first.runners) == 1 && first.runners[0].OS == nil {
 			kind = answer.FindingAbandoned
 		}
-		out = append(out, answer.Verdict{Kind: kind, Text: text, Strength: strength, Count: len(names), Evidence: g.evidences(alike), Show: append([]string{"dumpobj " + addressText(l.Address)}, g.showRunner(first)...)})
+		out = append(out, answer.Verdict{Kind: kind, Text: text, Strength: strength, Count: len(names), Evidence: g.evidences(alike),
+			Show: append([]string{"dumpobj " + addressText(l.Address)}, g.showRunner(first)...)})
 	}
 	return out
 }

@@ -158,9 +158,6 @@ func (s *Set) addrOf(i int) target.Addr { return s.items[i].addr }
 // at returns the index of the item at a, or -1.
 func (s *Set) at(a target.Addr) int32 { return int32(s.index.Find(a, s.addrOf)) }
 
-// Len returns the number of tasks and boxes.
-func (s *Set) Len() int { return len(s.items) }
-
 // Note records what could not be read in g. It returns an error if no object could be read.
 func (s *Set) Note(g *answer.Gaps) error {
 	if s == nil {

@@ -109,7 +109,7 @@ func (c *Context) WantsJSON() bool { return c.json != nil }
 func (c *Context) Terminal() bool { return c.terminal }
 
 // Page returns a page that writes text to w, such as a file, in the form that the user wants.
-func (c *Context) Page(w io.Writer) *report.Page { return report.NewPage(w, c.SOS, c.Warn, nil) }
+func (c *Context) Page(w io.Writer) *report.Page { return report.NewPage(w, c.SOS, c.Warn) }
 
 // Warn records that a part of the answer is missing or doubtful. The command
 // goes on; one line on stderr sums up at its end, and JSON lists the warnings.

@@ -93,9 +93,11 @@ var spellings = []spelling{
 	{"lmf", "modules"}, {"lmm NAME", "modules -name NAME"}, {"maddress REST...", "memory -list"}, {"vertarget", "eeversion"},
 	{"x NAME", "name2ee NAME"}, {"dx ARGS...", "eval ARGS..."}, {"?? ARGS...", "eval ARGS..."},
 	{"dt TYPE ADDRESS", "dumpobj ADDRESS"}, {"dt NAME", "name2ee *!NAME"}, {"dps ARGS...", "dp ARGS..."}, {"dpp ARGS...", "dp ARGS..."}, {"dqs ARGS...", "dp ARGS..."},
-	{"uf ADDRESS", "clru ADDRESS"}, {"!u ARGS...", "clru ARGS..."}, {"!address -summary REST...", "memory"}, {"address -summary REST...", "memory"}, {"!address", "memory -list"}, {"address", "memory -list"},
+	{"uf ADDRESS", "clru ADDRESS"}, {"!u ARGS...", "clru ARGS..."}, {"!address -summary REST...", "memory"},
+	{"address -summary REST...", "memory"}, {"!address", "memory -list"}, {"address", "memory -list"},
 	{"!address ADDRESS", "ln ADDRESS"}, {"address ADDRESS", "ln ADDRESS"},
-	{"!peb", "process"}, {".time", "process"}, {"procinfo", "process"}, {"processinfo", "process"}, {"vmstat", "memory"}, {"vmmap", "memory -list"}, {"!teb", "threads -v"}, {"!handle REST...", "gchandles -stat"}, {".cls", "cls"},
+	{"!peb", "process"}, {".time", "process"}, {"procinfo", "process"}, {"processinfo", "process"}, {"vmstat", "memory"},
+	{"vmmap", "memory -list"}, {"!teb", "threads -v"}, {"!handle REST...", "gchandles -stat"}, {".cls", "cls"},
 	{"!dlk", "locks"}, {"dlk", "locks"}, {"!runaway", "clrthreads -stacks"},
 	// gdb.
 	{"bt full REST...", "clrstack -a -f"}, {"bt all", "clrstack -f -all"}, {"bt COUNT", "clrstack -f -c COUNT"}, {"bt", "clrstack -f"}, {"where", "clrstack -f"}, {"backtrace", "clrstack -f"},
@@ -105,7 +107,8 @@ var spellings = []spelling{
 	// LLDB.
 	{"thread list", "threads"}, {"thread backtrace all", "clrstack -f -all"}, {"thread backtrace", "clrstack -f"}, {"thread select ID", "setthread ID"},
 	{"thread", "threads"}, {"thread ID", "setthread ID"}, {"image list REST...", "modules"}, {"image lookup -a ADDRESS", "ln ADDRESS"},
-	{"register read ARGS...", "registers ARGS..."}, {"memory read ADDRESS ARGS...", "d ADDRESS ARGS..."}, {"memory region --all", "memory -list"}, {"memory region ADDRESS", "ln ADDRESS"}, {"frame variable REST...", "clrstack -a"}, {"po ADDRESS", "dumpobj ADDRESS"},
+	{"register read ARGS...", "registers ARGS..."}, {"memory read ADDRESS ARGS...", "d ADDRESS ARGS..."}, {"memory region --all", "memory -list"},
+	{"memory region ADDRESS", "ln ADDRESS"}, {"frame variable REST...", "clrstack -a"}, {"po ADDRESS", "dumpobj ADDRESS"},
 	// The shell.
 	{"clear", "cls"},
 }

@@ -47,17 +47,6 @@ func NewDesk(env Env, d Dump, path, runtime string) *Desk {
 	return &Desk{app: a}
 }
 
-// Commands returns the names of all commands that are listed.
-func (d *Desk) Commands() []string {
-	var names []string
-	for _, c := range d.app.table.list {
-		if !c.Hidden && c.session == nil {
-			names = append(names, c.Name)
-		}
-	}
-	return names
-}
-
 // Answer runs a command line in a session of its own, and returns its exit code. The end of ctx stops it.
 func (d *Desk) Answer(ctx context.Context, q Question, stdout, stderr io.Writer) int {
 	return d.Seat().Answer(ctx, q, stdout, stderr)

@@ -474,7 +474,7 @@ func (c *Context) write(a *report.Answer, failed bool) error {
 		}
 		err = c.json.Answer(a.Value, c.Warn)
 	case a.Text != nil && (c.json == nil || !failed):
-		page := report.NewPage(c.out, c.SOS, c.Warn, c.buf.Flush)
+		page := report.NewPage(c.out, c.SOS, c.Warn)
 		a.Text(page)
 		err = page.Err()
 	}

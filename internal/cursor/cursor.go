@@ -93,15 +93,10 @@ func (c *Cursor) Uint64() uint64 {
 
 // Count reads a uint32 element count. It fails unless that many elements of size bytes fit in the
 // remaining data, so that a wrong count can't cause a large allocation.
-func (c *Cursor) Count(size int) int { return c.checkCount(uint64(c.Uint32()), size, 4) }
-
-// Count64 is Count for a uint64 count.
-func (c *Cursor) Count64(size int) int { return c.checkCount(c.Uint64(), size, 8) }
-
-func (c *Cursor) checkCount(n uint64, size, width int) int {
-	if c.err == nil && n > uint64(c.Len()/size) {
-		c.err = fmt.Errorf("count %d of %d-byte elements at offset %#x: %w",
-			n, size, c.base+int64(c.off-width), io.ErrUnexpectedEOF)
+func (c *Cursor) Count(size int) int {
+	n := c.Uint32()
+	if c.err == nil && uint64(n) > uint64(c.Len()/size) {
+		c.err = fmt.Errorf("count %d of %d-byte elements at offset %#x: %w", n, size, c.base+int64(c.off-4), io.ErrUnexpectedEOF)
 	}
 	if c.err != nil {
 		return 0

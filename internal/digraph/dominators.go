@@ -35,12 +35,6 @@ func (d *Dominators) Free() {
 	}
 }
 
-// FreeOrder releases Order, 4 bytes per node, once Retained and SumByClass are no longer needed.
-func (d *Dominators) FreeOrder() {
-	d.order.Free()
-	d.Order = nil
-}
-
 // FreeReached releases Reached.
 func (d *Dominators) FreeReached() {
 	d.reached.Free()

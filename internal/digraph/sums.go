@@ -2,7 +2,6 @@ package digraph
 
 import (
 	"context"
-	"errors"
 
 	"github.com/sosgo/sosgo/internal/offheap"
 )
@@ -11,9 +10,6 @@ import (
 // freed with it. It is 0 for unreached nodes. There are n+1 elements; the last is the pseudo root's. sizes are by node,
 // in any unit; nodes past its end have none. The result takes 8n bytes, which the caller frees.
 func (d *Dominators) Retained(ctx context.Context, sizes []uint32, opt Options) (*offheap.Array[uint64], error) {
-	if len(d.Order) < d.Live {
-		return nil, errors.New("retained sizes need the order of dominators, which was freed")
-	}
 	if err := opt.Budget.Need("the retained sizes", 8*int64(len(d.Idom))); err != nil {
 		return nil, err
 	}

@@ -67,14 +67,6 @@ func (g *Gate) leave() {
 	}
 }
 
-// Closed returns the gate's error if it is closed, or nil.
-func (g *Gate) Closed() error {
-	if g.life.Err() != nil {
-		return g.err
-	}
-	return nil
-}
-
 // Close admits nobody any more, ends the contexts of all users, and waits until they have left. It reports whether it is the
 // first call; later calls do not wait. A user must not call it.
 func (g *Gate) Close() (first bool) {

@@ -3,7 +3,6 @@ package layout
 import (
 	"cmp"
 	"maps"
-	"path"
 	"slices"
 	"strings"
 
@@ -222,6 +221,3 @@ func (c *Candidate) Fits(own ...*Part) error {
 	}
 	return target.Unsupportedf("it is no table for descriptors of version %d", own[0].version)
 }
-
-// Name returns the name of the candidate's table, without folder and extension.
-func (c *Candidate) Name() string { return strings.TrimSuffix(path.Base(c.table), ".json") }

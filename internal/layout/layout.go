@@ -280,9 +280,6 @@ func (l *Layout) Constant(name string, v any) error {
 	return nil
 }
 
-// Contract returns the version of a contract, or "".
-func (l *Layout) Contract(name string) string { return l.contracts[name] }
-
 // Sources lists the merged parts in the order of belief.
 func (l *Layout) Sources() []string { return l.sources }
 

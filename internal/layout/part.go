@@ -452,27 +452,12 @@ func decodeTable(raw []byte, base func(name string) ([]byte, error)) (*tableFile
 // DacTable returns how to find the runtime's table of globals, or nil.
 func (p *Part) DacTable() *DacTable { return p.table }
 
-// PointerCount returns one more than the highest index into the pointer data.
-func (p *Part) PointerCount() int {
-	n := 0
-	for _, g := range p.globals {
-		n = max(n, g.index+1)
-	}
-	for _, index := range p.subs {
-		n = max(n, index+1)
-	}
-	return n
-}
-
 // SubDescriptors returns the descriptor's sub-descriptors: by name, the index into the pointer data of the address of a
 // pointer to the header.
 func (p *Part) SubDescriptors() map[string]int { return p.subs }
 
 // Unknown lists the keys of the descriptor that are not read, sorted.
 func (p *Part) Unknown() []string { return p.unknown }
-
-// Version returns the version of the descriptor's form.
-func (p *Part) Version() int { return p.version }
 
 // Conflict returns an error if p and other describe the same member differently. Parts of one descriptor must agree.
 func (p *Part) Conflict(other *Part) error {

@@ -32,15 +32,14 @@ func SayText(text func(*Page)) Answer { return Answer{Text: text} }
 type Page struct {
 	SOS bool // asks for SOS's exact form, without what sosgo adds
 
-	w     io.Writer
-	flush func() error
-	warn  func(error)
-	err   error
+	w    io.Writer
+	warn func(error)
+	err  error
 }
 
-// NewPage returns a page on w. It calls warn with what is missing, and flush, if not nil, to send what w buffers.
-func NewPage(w io.Writer, sos bool, warn func(error), flush func() error) *Page {
-	return &Page{SOS: sos, w: w, warn: warn, flush: flush}
+// NewPage returns a page on w. It calls warn with what is missing.
+func NewPage(w io.Writer, sos bool, warn func(error)) *Page {
+	return &Page{SOS: sos, w: w, warn: warn}
 }
 
 // Write is for those who write bytes or lines of their own.
@@ -67,13 +66,6 @@ func (p *Page) Table(cols ...Column) *Table { return NewTable(p, cols...) }
 
 // Columns returns a table in the form of SOS's native commands: see ColumnTable.
 func (p *Page) Columns(widths ...int) *ColumnTable { return NewColumnTable(p, widths...) }
-
-// Flush sends on what was written so far, for answers that come slowly.
-func (p *Page) Flush() {
-	if p.flush != nil {
-		p.Fail(p.flush())
-	}
-}
 
 // Warn records that a part of the answer is missing; nil is ignored.
 func (p *Page) Warn(err error) {

@@ -99,7 +99,7 @@ func TestAnswerEnds(t *testing.T) {
 
 	var b bytes.Buffer
 	var warned []error
-	p := NewPage(&b, false, func(err error) { warned = append(warned, err) }, nil)
+	p := NewPage(&b, false, func(err error) { warned = append(warned, err) })
 	n := 0
 	for range Each(p, rows(&n, target.Addr(1), target.ErrNotInDump, target.Addr(2), context.Canceled, target.Addr(3))) {
 	}
@@ -113,7 +113,7 @@ type failingWriter struct{}
 func (failingWriter) Write([]byte) (int, error) { return 0, errors.New("full") }
 
 func TestPageKeepsTheFirstError(t *testing.T) {
-	p := NewPage(failingWriter{}, false, nil, nil)
+	p := NewPage(failingWriter{}, false, nil)
 	p.Printf("%d", 1)
 	p.Fail(errors.New("later"))
 	require.EqualError(t, p.Err(), "full")

@@ -10,7 +10,7 @@ import (
 
 // Write a table on a page, as the commands do.
 func ExamplePage_Table() {
-	p := report.NewPage(os.Stdout, false, func(err error) { log.Print(err) }, nil)
+	p := report.NewPage(os.Stdout, false, func(err error) { log.Print(err) })
 	t := p.Table(
 		report.Column{Name: "MT", Kind: report.Pointer, Fit: true},
 		report.Column{Name: "Count", Kind: report.Integer, Fit: true},

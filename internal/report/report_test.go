@@ -145,12 +145,12 @@ func TestTableKinds(t *testing.T) {
 		assert.Equal(t, strings.Replace(tt.want, "|", " |", 1)+"\n", b.String())
 	}
 	var b bytes.Buffer
-	tab := NewTable(&b, Column{Kind: AddressRange})
+	tab := NewTable(&b, Column{})
 	tab.Indent = "  "
-	tab.Range(0x1000, 0x2000)
+	tab.Uint(0x1000)
 	tab.Text("more cells than columns")
 	require.NoError(t, tab.End())
-	assert.Equal(t, "  "+"1000-2000"+strings.Repeat(" ", 24)+" more cells than columns\n", b.String())
+	assert.Equal(t, "      000000001000 more cells than columns\n", b.String())
 }
 
 func TestTableAllocatesNothing(t *testing.T) {

@@ -25,7 +25,6 @@ const (
 	HumanReadable             // 12 wide, right: 1.23mb
 	TypeName                  // unlimited, left; loses its start when cut
 	Text                      // unlimited, left; loses its end when cut
-	AddressRange              // 33 wide, left: start-end
 )
 
 // unlimited is the width of a column that is neither padded nor cut.
@@ -33,7 +32,7 @@ const unlimited = -1
 
 var kindWidths = [...]int{
 	Pointer: 16, Integer: 14, PlainInteger: 10, HexValue: 18, HexOffset: 10, HumanReadable: 12,
-	TypeName: unlimited, Text: unlimited, AddressRange: 33,
+	TypeName: unlimited, Text: unlimited,
 }
 
 // A Column is one column of a Table.
@@ -137,13 +136,6 @@ func (t *Table) Uint(v uint64) {
 // Int adds a cell in the form of its column's kind.
 func (t *Table) Int(v int64) {
 	t.num = appendSigned(t.num[:0], v, t.kind())
-	t.number()
-}
-
-// Range adds a cell start-end in hexadecimal.
-func (t *Table) Range(start, end uint64) {
-	t.num = append(AppendHex(t.num[:0], start, 1), '-')
-	t.num = AppendHex(t.num, end, 1)
 	t.number()
 }
 

@@ -95,7 +95,8 @@ func onStack(c *answer.Crash) (out []string) {
 	return out
 }
 
-// places returns where a process died if no method is known: the place of the instruction in the build of its module. If it is in code that the runtime made, which is elsewhere in each process, the first place of its callers follows.
+// places returns where a process died if no method is known: the place of the instruction in the build of its module. If it is in code that
+// the runtime made, which is elsewhere in each process, the first place of its callers follows.
 func places(c *answer.Crash) []string {
 	if len(c.Contexts) == 0 {
 		return nil

@@ -56,7 +56,7 @@ func BenchmarkItems(b *testing.B) {
 		for b.Loop() {
 			l, err := r.Describe(b.Context(), target.Addr(a), collections.Options{})
 			require.NoError(b, err)
-			objecttext.Collection(report.NewPage(io.Discard, false, warn, nil), l)
+			objecttext.Collection(report.NewPage(io.Discard, false, warn), l)
 		}
 		rate(b)
 	})

@@ -91,16 +91,6 @@ type nullable struct {
 	Value    Value `field:"value"`
 }
 
-// ImmutableArray returns the array in an ImmutableArray<T>, with an Addr of 0 for the default one. The error is
-// ErrOtherType for other types.
-func (b *Binder) ImmutableArray(s objects.Struct) (objects.Object, error) {
-	a, err := Bind[immutableArray](b, s.Type)
-	if err != nil {
-		return objects.Object{}, err
-	}
-	return a.Array.Object(In(s))
-}
-
 type immutableArray struct {
 	_     Type `of:"System.Collections.Immutable.ImmutableArray<>"`
 	Array Ref  `field:"array"`

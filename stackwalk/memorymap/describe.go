@@ -194,7 +194,8 @@ func (d *describer) native() error {
 		c.owner(&d.mapped[i])
 	}
 	if n.Counted != nil && n.Mapped != *n.Counted {
-		d.a.Note(target.Corruptf("malloc counts %d blocks of %d bytes with mappings of their own, and %d of %d bytes look like one", n.Counted.Blocks, n.Counted.Bytes, n.Mapped.Blocks, n.Mapped.Bytes))
+		d.a.Note(target.Corruptf("malloc counts %d blocks of %d bytes with mappings of their own, and %d of %d bytes look like one",
+			n.Counted.Blocks, n.Counted.Bytes, n.Mapped.Blocks, n.Mapped.Bytes))
 	}
 	for class := range 64 {
 		if s := c.sizes[class]; s != nil {

@@ -14,7 +14,7 @@ import (
 
 func written(sos bool, f func(*report.Page)) string {
 	var b bytes.Buffer
-	f(report.NewPage(&b, sos, func(error) {}, nil))
+	f(report.NewPage(&b, sos, func(error) {}))
 	return b.String()
 }
 

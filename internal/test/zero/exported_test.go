@@ -970,7 +970,6 @@ var exportedTypes = map[string]reflect.Type{
 	"export/tables.Table":                reflect.TypeFor[sosgo_export_tables.Table](),
 	"export/tables.Written":              reflect.TypeFor[sosgo_export_tables.Written](),
 	"graph.Class":                        reflect.TypeFor[sosgo_graph.Class](),
-	"graph.Closure":                      reflect.TypeFor[sosgo_graph.Closure](),
 	"graph.Dependent":                    reflect.TypeFor[sosgo_graph.Dependent](),
 	"graph.Dominators":                   reflect.TypeFor[sosgo_graph.Dominators](),
 	"graph.Edge":                         reflect.TypeFor[sosgo_graph.Edge](),

@@ -20,7 +20,8 @@ func triageCommand() cli.Command {
 	return cli.Ask(cli.Command{
 		Name: "triage", DumpArg: true,
 		Summary: "list what is wrong with the process, the most severe first",
-		Help: "The crash, deadlocks and held locks, a starved thread pool, exhausted connection pools, failed tasks, failed allocations, large holders of memory, load contexts that stay and a damaged heap, " +
+		Help: "The crash, deadlocks and held locks, a starved thread pool, exhausted connection pools, failed tasks, failed allocations, " +
+			"large holders of memory, load contexts that stay and a damaged heap, " +
 			"each in a line with its evidence and the command that shows more. What was looked at without a finding, and what could not be looked at, follows. " +
 			"The exit code is 0 if nothing wrong was found, 7 if something was, and 3, 4 or 5 if nothing was found but not everything could be looked at. " +
 			"docs/triage.md lists the kinds of findings with their order.",

@@ -16,7 +16,7 @@ import (
 
 func text(t *testing.T, write func(*report.Page)) string {
 	var b bytes.Buffer
-	p := report.NewPage(&b, false, func(error) {}, nil)
+	p := report.NewPage(&b, false, func(error) {})
 	write(p)
 	require.NoError(t, p.Err())
 	return b.String()

@@ -18,7 +18,7 @@ func TestLeaksSmall(t *testing.T) {
 		var b strings.Builder
 		l.Thresholds = answer.LeakThresholds{Share: 10, Least: 2, Bytes: 1 << 16, Small: 16 << 20}
 		l.Small = l.Live.Size < l.Thresholds.Small
-		Leaks(report.NewPage(&b, false, func(error) {}, func() error { return nil }), &l)
+		Leaks(report.NewPage(&b, false, func(error) {}), &l)
 		return b.String()
 	}
 	few := answer.HeapPart{Objects: 10, Size: 1000}
@@ -44,7 +44,7 @@ func TestFoldedSteps(t *testing.T) {
 	}
 	list = append(list, step(0x5000, "Value", "_value"))
 	var b strings.Builder
-	p := report.NewPage(&b, false, func(error) {}, func() error { return nil })
+	p := report.NewPage(&b, false, func(error) {})
 	steps(p, list)
 	text := b.String()
 	assert.Equal(t, 5, strings.Count(text, "\n"), text)
@@ -61,7 +61,7 @@ func TestFoldedSteps(t *testing.T) {
 func TestLeaksRemedies(t *testing.T) {
 	text := func(s answer.Suspect) string {
 		var b strings.Builder
-		suspect(report.NewPage(&b, false, func(error) {}, func() error { return nil }), &s)
+		suspect(report.NewPage(&b, false, func(error) {}), &s)
 		return b.String()
 	}
 	name := func(s string) answer.Text { return answer.Text{S: s} }

@@ -15,7 +15,7 @@ import (
 func TestNoLinks(t *testing.T) {
 	text := func(l *answer.Links) string {
 		var b strings.Builder
-		Links(report.NewPage(&b, false, func(error) {}, func() error { return nil }), l)
+		Links(report.NewPage(&b, false, func(error) {}), l)
 		return b.String()
 	}
 	for _, referrers := range []bool{true, false} {

@@ -33,7 +33,7 @@ func TestWithoutARoot(t *testing.T) {
 			},
 		} {
 			var b strings.Builder
-			write(report.NewPage(&b, false, func(error) {}, func() error { return nil }))
+			write(report.NewPage(&b, false, func(error) {}))
 			assert.Contains(t, b.String(), c.want, name)
 			assert.Equal(t, c.garbage, strings.Contains(b.String(), "It is garbage"), name)
 		}

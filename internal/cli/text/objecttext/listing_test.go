@@ -14,7 +14,7 @@ import (
 // page writes an answer in one of the two forms.
 func page(sos bool, write func(*report.Page)) string {
 	var b bytes.Buffer
-	write(report.NewPage(&b, sos, func(error) {}, nil))
+	write(report.NewPage(&b, sos, func(error) {}))
 	return b.String()
 }
 

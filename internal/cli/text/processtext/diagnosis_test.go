@@ -14,7 +14,7 @@ import (
 // TestMissingFilesAreGrouped: files of one folder that are missing for one reason share a heading.
 func TestMissingFilesAreGrouped(t *testing.T) {
 	var b strings.Builder
-	p := report.NewPage(&b, false, nil, nil)
+	p := report.NewPage(&b, false, nil)
 	wantedFiles(p, []answer.WantedFile{
 		{Path: "/app/a.dll", Identity: "time stamp 1, size 2", Key: "a.dll/12/a.dll", Why: "code"},
 		{Path: `C:\app\b.dll`, Identity: "known by its structure", Why: "code"},
@@ -45,7 +45,7 @@ func TestRefusedFilesAreFolded(t *testing.T) {
 	}
 	written := func(all bool) string {
 		var b strings.Builder
-		p := report.NewPage(&b, false, nil, nil)
+		p := report.NewPage(&b, false, nil)
 		usedFiles(p, files, all)
 		require.NoError(t, p.Err())
 		return b.String()

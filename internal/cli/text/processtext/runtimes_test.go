@@ -26,7 +26,7 @@ func TestExports(t *testing.T) {
 	}}}
 	text := func(sos bool) []string {
 		var b bytes.Buffer
-		p := report.NewPage(&b, false, func(error) {}, func() error { return nil })
+		p := report.NewPage(&b, false, func(error) {})
 		p.SOS = sos
 		Runtimes(p, list)
 		assert.NoError(t, p.Err())
@@ -54,7 +54,7 @@ func TestExports(t *testing.T) {
 func TestModeOfGC(t *testing.T) {
 	mode := func(why error) string {
 		var b bytes.Buffer
-		p := report.NewPage(&b, false, func(error) {}, func() error { return nil })
+		p := report.NewPage(&b, false, func(error) {})
 		EEVersion(p, &answer.EEVersion{Version: "10.0.0", NoGC: answer.Reason{Err: why}})
 		assert.NoError(t, p.Err())
 		return b.String()

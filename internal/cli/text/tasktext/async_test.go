@@ -26,7 +26,7 @@ func TestAsyncAllocatesNothingPerFrame(t *testing.T) {
 		}
 	}}
 	for _, sos := range []bool{false, true} {
-		n := testing.AllocsPerRun(5, func() { Async(report.NewPage(io.Discard, sos, nil, nil), a) })
+		n := testing.AllocsPerRun(5, func() { Async(report.NewPage(io.Discard, sos, nil), a) })
 		if n > frames*stacks/4 {
 			t.Errorf("SOS's form %v: %v allocations for %d stacks of %d frames", sos, n, stacks, frames)
 		}

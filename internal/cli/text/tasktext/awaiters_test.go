@@ -19,7 +19,7 @@ func TestAwaitersHaveLines(t *testing.T) {
 		"    task 7f15b04d1380 waits; a thread blocks on it\n":                                                  {Task: 0x7f15b04d1380, Blocked: true, Stack: []string{"A", "B"}},
 	} {
 		var b strings.Builder
-		asyncWaiter(report.NewPage(&b, false, nil, nil), &w)
+		asyncWaiter(report.NewPage(&b, false, nil), &w)
 		assert.Equal(t, strings.ReplaceAll(want, "\x1b", `\x1b`), b.String())
 	}
 }

@@ -15,7 +15,7 @@ import (
 func TestFileLayout(t *testing.T) {
 	write := func(sos bool, flat answer.Maybe[bool]) string {
 		var b bytes.Buffer
-		moduleAttributes(report.NewPage(&b, sos, func(error) {}, nil), &answer.Module{Flat: flat})
+		moduleAttributes(report.NewPage(&b, sos, func(error) {}), &answer.Module{Flat: flat})
 		return b.String()
 	}
 	const head = "Attributes:              PEFile "

@@ -14,7 +14,7 @@ import (
 
 func written[T any](sos bool, v T, text func(*report.Page, T)) string {
 	var b strings.Builder
-	text(report.NewPage(&b, sos, func(error) {}, nil), v)
+	text(report.NewPage(&b, sos, func(error) {}), v)
 	return b.String()
 }
 
