@@ -10,14 +10,17 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/app/settings"
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/export"
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/graph/leaks"
 	"github.com/sosgo/sosgo/graph/roots"
 	"github.com/sosgo/sosgo/graph/waste"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/image"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/stackwalk/memorymap"
+	"github.com/sosgo/sosgo/stackwalk/stresslog"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -640,4 +643,39 @@ func (v *View) ExportHeap(ctx context.Context) (*export.Heap, error) {
 		}
 		return &export.Heap{Graph: g, Objects: r, Jobs: q.jobs(q.ctx)}, nil
 	})
+}
+
+// StressLog describes the runtime's stress log, with the messages of all threads or of the one with an OS id that is not 0.
+func (v *View) StressLog(ctx context.Context, thread uint32) (*answer.StressLog, error) {
+	return managed(ctx, v, func(q *question, rt *dac.Runtime) (*answer.StressLog, error) {
+		l, err := stresslog.Open(rt, stressNames{code.Of(rt), v.dump.Symbols()})
+		if err != nil {
+			return nil, err
+		}
+		return l.Describe(q.ctx, uint64(thread)), nil
+	})
+}
+
+// stressNames names methods and code in messages of the stress log.
+type stressNames struct {
+	code    *code.Reader
+	symbols *image.Symbols
+}
+
+func (n stressNames) Method(a target.Addr) (string, error) {
+	m, err := n.code.MethodDesc(a)
+	if err != nil {
+		return "", err
+	}
+	return n.code.MethodName(m, code.MethodQualified)
+}
+
+func (n stressNames) Code(a target.Addr) (string, error) {
+	if info, err := n.code.MethodAt(a); err == nil && info.Method != nil {
+		return n.code.MethodName(info.Method, code.MethodQualified)
+	}
+	if s, ok := n.symbols.At(a); ok {
+		return s.String(), nil
+	}
+	return "", target.Unsupportedf("nothing is known at %016x", uint64(a))
 }

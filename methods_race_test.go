@@ -147,6 +147,13 @@ var viewCalls = map[string]call{
 	"Instance":     func(_ *sosgo.Dump, v *sosgo.View, _ string) any { i, err := v.Instance(); return said(i.Index, err) },
 	"NativeWalker": func(_ *sosgo.Dump, v *sosgo.View, _ string) any { return v.NativeWalker() != nil },
 	"Objects":      func(_ *sosgo.Dump, v *sosgo.View, _ string) any { o, err := v.Objects(); return said(o != nil, err) },
+	"StressLog": func(_ *sosgo.Dump, v *sosgo.View, _ string) any {
+		l, err := v.StressLog(context.Background(), 0)
+		if err != nil {
+			return err.Error()
+		}
+		return l.Enabled
+	},
 	"OutOfMemory": func(_ *sosgo.Dump, v *sosgo.View, _ string) any {
 		o, err := v.OutOfMemory()
 		return said(o != nil, err)

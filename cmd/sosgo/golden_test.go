@@ -30,6 +30,8 @@ var goldenLines = map[string][]string{
 	"dumpconcurrentqueue":      {"dumpconcurrentqueue {root.Collections.Queue}", "dcq 10"},
 
 	"analyzeoom":       {"analyzeoom"},
+	"dumplog":          {"dumplog"},
+	"setsymbolserver":  {"setsymbolserver"},
 	"dumparray":        {"dumparray {root.Arrays.Ints}", "dumparray -details {root.Arrays.Points}", "dumparray {root.Arrays.Cube}", "dumparray -start 1 -length 2 {root.Arrays.Strings}", "dumparray {root.Dog}"},
 	"dumpdelegate":     {"dumpdelegate {root.Delegates.Multicast}", "dumpdelegate {root.Delegates.Closure}"},
 	"dumpexceptions":   {"dumpexceptions", "dumpexceptions -live", "dumpexceptions -dead"},

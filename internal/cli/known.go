@@ -20,8 +20,6 @@ var notThere = map[string]string{
 	"histroot":                 "",
 	"histstats":                "",
 	"histclear":                "",
-	"dumplog":                  "",
-	"stresslog":                "",
 	"enummem":                  "doctor says what the dump holds",
 	"simulategcheapcorruption": "verifyheap looks for corruption",
 	"dumprcw":                  "syncblk -all shows which objects have COM data",

@@ -85,7 +85,8 @@ var contracts = []contract{
 	{name: "StackWalk", implemented: []string{"1", "c1"},
 		types: "Frame InlinedCallFrame SoftwareExceptionFrame FramedMethodFrame TransitionBlock FuncEvalFrame DebuggerEval ResumableFrame HijackFrame HijackArgs " +
 			"FaultingExceptionFrame DynamicHelperFrame CalleeSavedRegisters InterpreterFrame InterpMethodContextFrame InterpByteCodeStart InterpMethod", gives: "stacks past frames of the runtime"},
-	{name: "StressLog"},
+	{name: "StressLog", implemented: []string{"2", "c1", "c2"}, types: "StressLog StressLogModuleDesc ThreadStressLog StressLogChunk StressMsgHeader",
+		globals: "StressLog", gives: "the runtime's stress log"},
 	{name: "SyncBlock", implemented: []string{"1", "c1"}, unnamed: true, types: "SyncBlock SyncTableEntry SyncBlockCache",
 		globals: "SyncBlockCache SyncTableEntries", gives: "locks that have a sync block"},
 	{name: "Thread", implemented: []string{"1", "c1"},

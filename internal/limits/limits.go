@@ -38,29 +38,34 @@ const (
 
 // Images and metadata.
 const (
-	ExportNames        = 1 << 20
-	Sections           = 4096
-	DescriptorJSON     = 1 << 20   // bytes of a contract descriptor; those of .NET 11 have some 15,000
-	SubDescriptors     = 16        // of one contract descriptor, all levels
-	DebugEntries       = 4096      // members, or variables, that the debug header of a NativeAOT process names
-	NativeSections     = 256       // of the ReadyToRun header of a NativeAOT program
-	NativeBlob         = 256 << 20 // bytes of metadata, or of a map to it, of a NativeAOT program
-	NativeHeaders      = 16        // ReadyToRun headers of a NativeAOT program
-	NativeStrings      = 1 << 16   // places of a NativeAOT program's image that look like the type of strings
-	CrashRecord        = 16 << 20  // bytes of JSON of a NativeAOT crash
-	MetadataSize       = 1 << 31
-	SignatureDepth     = 64
-	NestedTypeDepth    = 64
-	TypeNameDepth      = 64
-	TypeForwarders     = 16 // assemblies that pass a type on to the next
-	GenericArguments   = 65_536
-	BuildIDBytes       = 256
-	InlineArray        = 1 << 20 // elements: the runtime allows a value of 1 MB
-	StringBuilderChars = 1 << 28 // of all its chunks, UTF-16 code units
-	StructLeaves       = 1 << 16 // numbers and references in one struct
-	ResourceBytes      = 64 << 20
-	IdentifierBytes    = 64 << 10
-	FitWords           = 1 << 20 // relocated words that are compared to prove a file
+	ExportNames         = 1 << 20
+	Sections            = 4096
+	DescriptorJSON      = 1 << 20   // bytes of a contract descriptor; those of .NET 11 have some 15,000
+	SubDescriptors      = 16        // of one contract descriptor, all levels
+	DebugEntries        = 4096      // members, or variables, that the debug header of a NativeAOT process names
+	NativeSections      = 256       // of the ReadyToRun header of a NativeAOT program
+	NativeBlob          = 256 << 20 // bytes of metadata, or of a map to it, of a NativeAOT program
+	NativeHeaders       = 16        // ReadyToRun headers of a NativeAOT program
+	NativeStrings       = 1 << 16   // places of a NativeAOT program's image that look like the type of strings
+	CrashRecord         = 16 << 20  // bytes of JSON of a NativeAOT crash
+	MetadataSize        = 1 << 31
+	SignatureDepth      = 64
+	NestedTypeDepth     = 64
+	TypeNameDepth       = 64
+	TypeForwarders      = 16 // assemblies that pass a type on to the next
+	GenericArguments    = 65_536
+	BuildIDBytes        = 256
+	InlineArray         = 1 << 20 // elements: the runtime allows a value of 1 MB
+	StringBuilderChars  = 1 << 28 // of all its chunks, UTF-16 code units
+	StressLogModules    = 256     // images with format strings of the stress log; the runtime has room for 5
+	StressLogChunkBytes = 1 << 20 // the runtime's are of 32 KB
+	StressLogChunks     = 1 << 17 // of one thread: 4 GB, what a setting of 32 bits allows
+	StressLogText       = 4096    // bytes of a format string, or of a text in a message
+	StressLogStrings    = 1 << 16 // texts that are kept
+	StructLeaves        = 1 << 16 // numbers and references in one struct
+	ResourceBytes       = 64 << 20
+	IdentifierBytes     = 64 << 10
+	FitWords            = 1 << 20 // relocated words that are compared to prove a file
 )
 
 // Files that are not the dump: those of modules, on this machine and on servers.

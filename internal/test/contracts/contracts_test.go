@@ -135,6 +135,9 @@ var readings = []reading{
 			f, err := rt.Frame(target.Addr(p.frame))
 			return fmt.Sprintf("%s %x", f.Class, uint64(f.Addr)), err
 		}},
+	{contract: "StressLog", name: "messages", opens: true, types: "StressLog ThreadStressLog StressLogChunk StressMsgHeader",
+		want: "2a 1.500 GC LOADER method {0method} (M) of type {0marked} (System.String); 2a 0.500 GC word -2  |00cd 1099511627776%; 2a 0.000 ALWAYS word 7   |00ab 5%; ",
+		read: func(p *tiny, rt *dac.Runtime, _ target.Target) (string, error) { return stressMessages(rt) }},
 	{contract: "GC", name: "heap", opens: true, types: "HeapSegment Generation", want: "3 objects, thrown last; 1 finalizable; strong handle of {hello}", from11: true,
 		read: func(p *tiny, rt *dac.Runtime, d target.Target) (string, error) {
 			h, err := heap.Open(rt, d)
@@ -178,8 +181,9 @@ func first[T any](seq iter.Seq2[T, error]) (T, error) {
 
 // symbols replaces the names in a text by addresses of the process.
 func (p *tiny) symbols(s string) string {
-	for name, v := range map[string]uint64{"thread": p.thread, "hello": p.hello, "thrown": p.thrown, "module": p.module, "object": p.object, "method": p.method, "code": p.code, "frame": p.frame} {
+	for name, v := range map[string]uint64{"thread": p.thread, "hello": p.hello, "marked": p.text | 1, "thrown": p.thrown, "module": p.module, "object": p.object, "method": p.method, "code": p.code, "frame": p.frame} {
 		s = strings.ReplaceAll(s, "{"+name+"}", fmt.Sprintf("%x", v))
+		s = strings.ReplaceAll(s, "{0"+name+"}", fmt.Sprintf("%016x", v))
 	}
 	return s
 }

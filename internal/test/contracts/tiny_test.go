@@ -1,6 +1,7 @@
 package contracts_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -22,8 +23,11 @@ type tiny struct {
 	plain, hello, thrown                  uint64 // objects
 	syncBlock                             uint64
 	segment, generations                  uint64
-	heap, second                          uint64            // of a server GC
-	emitted                               uint64            // a Module that was made at run time
+	heap, second                          uint64    // of a server GC
+	emitted                               uint64    // a Module that was made at run time
+	chunks                                [2]uint64 // of the thread's stress log
+	threadLog                             uint64
+	typed, counted, word                  uint64            // format strings: offsets into all images, and the address of a text
 	classes                               map[uint64]uint64 // of MethodTables
 }
 
@@ -51,6 +55,7 @@ func newTiny(numbered bool) *tiny {
 	} else {
 		p.GC.Contracts["GC"] = "c1"
 	}
+	p.Main.Contracts["StressLog"] = p.version("c1", 2)
 	p.Main.Contracts["DebugInfo"], p.Main.Contracts["ExecutionManager"] = p.version("c2", 1), p.version("c2", 2)
 	for name, v := range map[string]uint64{"ObjectToMethodTableUnmask": 7, "MethodDescTokenRemainderBitCount": 12, "StubCodeBlockLast": 15, "GCInfoVersion": 4,
 		"SyncBlockMaskLockThreadId": 0xffff, "SyncBlockMaskLockRecursionLevel": 0x3f0000, "SyncBlockRecursionLevelShift": 16, "InlinedCallFrameIdentifier": 3} {
@@ -62,6 +67,7 @@ func newTiny(numbered bool) *tiny {
 	p.objects()
 	p.locks()
 	p.threads()
+	p.stressLog()
 	return p
 }
 
@@ -299,4 +305,51 @@ func (p *tiny) open(t *testing.T) (*dac.Runtime, target.Target, error) {
 	require.Len(t, all, 1)
 	rt, err := all[0].Open()
 	return rt, d, err
+}
+
+// The format strings of the stress log, and the size of a chunk's buffer.
+const (
+	stressFormats = "method %pM of type %pT\n\x00%s %-4d|%04x %I64u%%\x00word\x00"
+	stressChunk   = 128
+	stressStart   = 1000 // tick
+)
+
+// stressLog adds the log of one thread: a full chunk with two messages, and a newer one with one.
+func (p *tiny) stressLog() {
+	for name, v := range (members{"StressLogEnabled": 1, "StressLogHasModuleTable": 1, "StressLogMaxModules": 2, "StressLogChunkSize": stressChunk,
+		"StressLogValidChunkSig": 0xcfcfcfcf, "StressLogMaxMessageSize": 64}) {
+		p.Main.Globals[name] = v
+	}
+	const before = 0x1_0000_0000 // bytes of an image that comes first: the offset takes all 39 bits
+	formats := p.Alloc(uint64(len(stressFormats)))
+	p.Write(formats, []byte(stressFormats))
+	p.typed, p.counted = before, before+uint64(strings.IndexByte(stressFormats, 0)+1)
+	p.word = formats + uint64(strings.Index(stressFormats, "word"))
+	for i := range p.chunks {
+		p.chunks[i] = p.New("StressLogChunk", members{"Sig1": 0xcfcfcfcf, "Sig2": 0xcfcfcfcf})
+	}
+	for i, c := range p.chunks {
+		p.Set(c, "StressLogChunk", members{"Next": p.chunks[1-i]})
+	}
+	older, newer := p.buffer(0), p.buffer(1)
+	p.message(older+stressChunk-48, 0x80000000, stressStart, p.counted, p.word, 7, 0xab, 5)
+	p.message(older+stressChunk-96, 1, stressStart+500, p.counted, p.word, ^uint64(0)-1, 0x1_0000_00cd, 1<<40)
+	p.message(newer+stressChunk-32, 0x11, stressStart+1500, p.typed, p.method, p.text|1)
+
+	p.threadLog = p.New("ThreadStressLog", members{"ThreadId": 42, "CurrentPtr": newer + stressChunk - 32, "ChunkListHead": p.chunks[1], "ChunkListTail": p.chunks[0],
+		"CurrentWriteChunk": p.chunks[1]})
+	silent := p.New("ThreadStressLog", members{"ThreadId": 43, "Next": p.threadLog})
+	log := p.New("StressLog", members{"LoggedFacilities": 0xffffffff, "Level": 6, "MaxSizePerThread": 256, "MaxSizeTotal": 512, "TotalChunks": 2, "Logs": silent,
+		"TickFrequency": 1000, "StartTimestamp": stressStart})
+	p.Alloc(2 * p.Size("StressLogModuleDesc"))
+	p.Words(log+p.Offset("StressLog.Modules"), 0x1000, before, formats, uint64(len(stressFormats)))
+	p.Pointer(p.Main, "StressLog", log)
+}
+
+// buffer returns the address of the messages of a chunk.
+func (p *tiny) buffer(chunk int) uint64 { return p.chunks[chunk] + p.Offset("StressLogChunk.Buf") }
+
+// message writes a message: 16 bytes and 8 for each argument.
+func (p *tiny) message(at, facility, ticks, format uint64, args ...uint64) {
+	p.Words(at, append([]uint64{facility | uint64(len(args))<<32 | format<<38, format>>26 | ticks<<13}, args...)...)
 }

@@ -80,6 +80,11 @@ RuntimeFunction! BeginAddress:4 EndAddress:4 UnwindData:4
 EEJitManager StoreRichDebugInfo:1 AllCodeHeaps
 Frame Next@8
 InlinedCallFrame! Datum@16 CallSiteSP CallerReturnAddress CalleeSavedFP
+StressLog LoggedFacilities:4 Level:4 MaxSizePerThread:4 MaxSizeTotal:4 TotalChunks:4 Logs TickFrequency StartTimestamp ModuleOffset Modules
+StressLogModuleDesc! BaseAddress Size
+ThreadStressLog Next ThreadId WriteHasWrapped:8 CurrentPtr ChunkListHead ChunkListTail CurrentWriteChunk
+StressLogChunk Next Buf:128@16 Sig1:4@144 Sig2:4@148 -
+StressMsgHeader! -:16
 GC.Generation! StartSegment AllocationStart AllocationContext:16@48
 GC.CFinalize FillPointers@8
 GC.HeapSegment Mem Allocated Committed Reserved Used Flags Next BackgroundAllocated

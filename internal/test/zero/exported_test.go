@@ -53,6 +53,7 @@ import (
 	sosgo_stackwalk_crash "github.com/sosgo/sosgo/stackwalk/crash"
 	sosgo_stackwalk_memorymap "github.com/sosgo/sosgo/stackwalk/memorymap"
 	sosgo_stackwalk_resolve "github.com/sosgo/sosgo/stackwalk/resolve"
+	sosgo_stackwalk_stresslog "github.com/sosgo/sosgo/stackwalk/stresslog"
 	sosgo_stackwalk_threads "github.com/sosgo/sosgo/stackwalk/threads"
 	sosgo_target "github.com/sosgo/sosgo/target"
 )
@@ -312,6 +313,8 @@ var exportedFuncs = map[string]any{
 	"stackwalk/crash.WatsonBuckets":          sosgo_stackwalk_crash.WatsonBuckets,
 	"stackwalk/memorymap.New":                sosgo_stackwalk_memorymap.New,
 	"stackwalk/resolve.Address":              sosgo_stackwalk_resolve.Address,
+	"stackwalk/stresslog.Facilities":         sosgo_stackwalk_stresslog.Facilities,
+	"stackwalk/stresslog.Open":               sosgo_stackwalk_stresslog.Open,
 	"stackwalk/threads.AllReturns":           sosgo_stackwalk_threads.AllReturns,
 	"stackwalk/threads.AllStackObjects":      sosgo_stackwalk_threads.AllStackObjects,
 	"stackwalk/threads.ByID":                 sosgo_stackwalk_threads.ByID,
@@ -751,6 +754,8 @@ var exportedTypes = map[string]reflect.Type{
 	"answer.StaticField":                 reflect.TypeFor[sosgo_answer.StaticField](),
 	"answer.Statistics":                  reflect.TypeFor[sosgo_answer.Statistics](),
 	"answer.Stored":                      reflect.TypeFor[sosgo_answer.Stored](),
+	"answer.StressLog":                   reflect.TypeFor[sosgo_answer.StressLog](),
+	"answer.StressMessage":               reflect.TypeFor[sosgo_answer.StressMessage](),
 	"answer.String":                      reflect.TypeFor[sosgo_answer.String](),
 	"answer.StringCount":                 reflect.TypeFor[sosgo_answer.StringCount](),
 	"answer.StringCounts":                reflect.TypeFor[sosgo_answer.StringCounts](),
@@ -1291,6 +1296,8 @@ var exportedTypes = map[string]reflect.Type{
 	"stackwalk/memorymap.Process":        reflect.TypeFor[sosgo_stackwalk_memorymap.Process](),
 	"stackwalk/memorymap.Runtime":        reflect.TypeFor[sosgo_stackwalk_memorymap.Runtime](),
 	"stackwalk/resolve.Process":          reflect.TypeFor[sosgo_stackwalk_resolve.Process](),
+	"stackwalk/stresslog.Log":            reflect.TypeFor[sosgo_stackwalk_stresslog.Log](),
+	"stackwalk/stresslog.Names":          reflect.TypeFor[sosgo_stackwalk_stresslog.Names](),
 	"stackwalk/threads.Activity":         reflect.TypeFor[sosgo_stackwalk_threads.Activity](),
 	"stackwalk/threads.Apartment":        reflect.TypeFor[sosgo_stackwalk_threads.Apartment](),
 	"stackwalk/threads.Folded":           reflect.TypeFor[sosgo_stackwalk_threads.Folded[int64]](),

@@ -14,6 +14,7 @@ func Commands() []cli.Command {
 		saveModuleCommand(),
 		packCommand(),
 		doctorCommand(),
+		dumpLogCommand(),
 		triageCommand(),
 		processCommand(),
 		lnCommand(),
