@@ -74,10 +74,13 @@ func (v *View) Triage(ctx context.Context, o ...TriageOptions) (*answer.Triage, 
 func (q *question) triageQuestions() triage.Questions {
 	v := q.View
 	return triage.Questions{
-		Crash:       v.Crash,
-		Waits:       func(ctx context.Context) (*answer.Waits, error) { return v.Waits(ctx) },
-		ThreadPool:  func(ctx context.Context) (*answer.ThreadPool, error) { return v.ThreadPool(ctx) },
-		SQLPools:    func(ctx context.Context) (*answer.SQLPools, error) { return v.SQLPools(ctx) },
+		Crash:      v.Crash,
+		Waits:      func(ctx context.Context) (*answer.Waits, error) { return v.Waits(ctx) },
+		ThreadPool: func(ctx context.Context) (*answer.ThreadPool, error) { return v.ThreadPool(ctx) },
+		SQLPools:   func(ctx context.Context) (*answer.SQLPools, error) { return v.SQLPools(ctx) },
+		HTTPClients: func(ctx context.Context) (*answer.HTTPClients, error) {
+			return v.HTTPClients(ctx, HTTPClientOptions{Brief: true})
+		},
 		Tasks:       func(ctx context.Context) (*answer.Tasks, error) { return v.Tasks(ctx, TaskOptions{Faulted: true}) },
 		Hosts:       v.Hosts,
 		OutOfMemory: func(context.Context) (*answer.OutOfMemory, error) { return v.OutOfMemory() },
@@ -278,10 +281,27 @@ func (v *View) Messages(ctx context.Context, o ...MessageOptions) (*answer.Messa
 	})
 }
 
-// HTTPClients lists the pools of connections of HttpClient.
-func (v *View) HTTPClients(ctx context.Context) (*answer.HTTPClients, error) {
+// HTTPClientOptions select what is listed of HttpClients.
+type HTTPClientOptions struct {
+	Brief bool // leaves out who awaits each request, since when, and which fields hold the clients
+}
+
+// HTTPClients lists the HttpClients with their pools of connections, and the requests in them.
+func (v *View) HTTPClients(ctx context.Context, o ...HTTPClientOptions) (*answer.HTTPClients, error) {
 	return webbed(ctx, v, func(q *question, r *web.Reader, h *heap.Heap) (*answer.HTTPClients, error) {
-		return r.Clients(q.ctx, h, q.scanning("looking for connections", heap.ScanOptions{}))
+		p := web.ClientOptions{Scan: q.scanning("looking for connections", heap.ScanOptions{}), Brief: option(o).Brief}
+		if !p.Brief {
+			pool, err := q.ThreadPoolReader()
+			if err != nil {
+				return nil, err
+			}
+			timers, err := pool.Timers(q.ctx)
+			if err != nil {
+				return nil, err
+			}
+			p.Clock = timers.Clock
+		}
+		return r.Clients(q.ctx, h, p)
 	})
 }
 

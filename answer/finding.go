@@ -69,6 +69,7 @@ const (
 	FindingWait        = "wait"                      // a thread waits for another thread or a static constructor
 	FindingFinalizers  = "blocked finalizer"         // the finalizer thread waits while objects wait for it
 	FindingHolder      = "large holder"              // an object holds much of the heap
+	FindingClients     = "unshared clients"          // HttpClients with connections of their own are made for each use
 	FindingTasks       = "failed tasks"              // tasks failed, and nothing has looked at their exceptions
 	FindingUnload      = "load context that stays"   // an AssemblyLoadContext is unloading and stays alive
 	FindingEntryPoint  = "entry point that waits"    // an async Main; no finding of a triage

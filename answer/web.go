@@ -101,9 +101,26 @@ type MessageCount struct {
 // HTTPClients are the connections that HttpClient keeps.
 type HTTPClients struct {
 	Gaps
-	Clients  int        `json:"clients" doc:"HttpClient objects of the heap"`
-	Handlers int        `json:"handlers" doc:"SocketsHttpHandler objects of the heap, each with pools of its own"`
-	Pools    []HTTPPool `json:"pools" doc:"the pools, by their addresses"`
+	Clients  int          `json:"clients" doc:"HttpClient objects of the heap"`
+	Handlers int          `json:"handlers" doc:"SocketsHttpHandler objects of the heap, each with pools of its own"`
+	List     []HTTPClient `json:"list,omitempty" doc:"the HttpClients, by their addresses"`
+	More     int          `json:"more,omitempty" doc:"HttpClients that are not listed"`
+	Pools    []HTTPPool   `json:"pools" doc:"the pools, by their addresses"`
+	Verdicts []Verdict    `json:"verdicts,omitempty" doc:"what is wrong with the use of clients"`
+	// Clock is the reference of the ages of requests.
+	Clock Maybe[int64] `json:"clock,omitzero" doc:"the newest time that the process recorded, in milliseconds since the machine's start: the reference of the ages"`
+}
+
+// A HTTPClient is an HttpClient.
+type HTTPClient struct {
+	Address  target.Addr  `json:"address" doc:"the HttpClient"`
+	Handler  Pointer      `json:"handler,omitzero" doc:"the SocketsHttpHandler that it sends by; absent if that is of another class"`
+	Factory  bool         `json:"factory,omitempty" doc:"its handler belongs to IHttpClientFactory, which shares and disposes it"`
+	Disposed Maybe[bool]  `json:"disposed,omitzero" doc:"it is disposed"`
+	Used     Maybe[bool]  `json:"used,omitzero" doc:"it has sent a request"`
+	Timeout  Maybe[int64] `json:"timeoutMs,omitzero" doc:"how long a request may take, -1 for any time"`
+	Base     Text         `json:"baseAddress,omitzero" doc:"its BaseAddress"`
+	Name     string       `json:"name,omitempty" doc:"the field that holds it, if one was found: behind its class for a static field, behind the type or the static field of its object for another"`
 }
 
 // A HTTPPool is the connections to one server.
@@ -129,6 +146,10 @@ type HTTPWait struct {
 	Connection target.Addr `json:"connection,omitempty" doc:"the connection that it is on"`
 	Method     Text        `json:"method,omitzero" doc:"GET, POST …"`
 	URI        Text        `json:"uri,omitzero" doc:"the URI"`
+	// Age and Timeout are known from the timer of HttpClient's timeout.
+	Age     Maybe[int64] `json:"ageMs,omitzero" doc:"for how long HttpClient has worked on it, at least; none without a timeout, and where no suspended HttpClient has it"`
+	Timeout Maybe[int64] `json:"timeoutMs,omitzero" doc:"how long it may take in all"`
+	Stack   *AsyncWork   `json:"stack,omitempty" doc:"the suspended async code that awaits it"`
 }
 
 // SQLPools are the pools of connections to databases.

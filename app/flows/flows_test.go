@@ -173,7 +173,7 @@ func TestStacksOfRequests(t *testing.T) {
 		b, err := v.Shapes()
 		require.NoError(t, err)
 		const byScope, byVariable = 0, 1
-		stacks, err := r.Stacks(t.Context(), set, 2, func(box objects.Object) (have []int) {
+		stacks, err := r.Stacks(t.Context(), set, 2, func(box objects.Object) (have, awaited []int) {
 			for _, value := range r.Describe(r.OfMethod(box)) {
 				if strings.Contains(strings.Join(value.Scopes, " "), "path=/reports/monthly") {
 					have = append(have, byScope)
@@ -183,10 +183,10 @@ func TestStacksOfRequests(t *testing.T) {
 				o, err := b.Objects().Object(a)
 				require.NoError(t, err)
 				if name, err := b.Definition(o.Type); err == nil && name == "Microsoft.AspNetCore.Http.DefaultHttpContext" {
-					return append(have, byVariable)
+					return append(have, byVariable), nil
 				}
 			}
-			return have
+			return have, nil
 		})
 		require.NoError(t, err)
 		for _, err := range out.Noted() {

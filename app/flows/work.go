@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"slices"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/app/tasks"
@@ -52,10 +53,10 @@ func (r *Reader) program(frames iter.Seq[stackwalk.Frame]) answer.Text {
 	return answer.Text{}
 }
 
-// Stacks finds the suspended async code that works on each of n objects. of returns the objects that a method holds, given its box, or that
-// a task at the awaited end is about. The result for an object is the longest path from the awaited end outwards to a method that holds the
-// object, or nil. The error is ctx's.
-func (r *Reader) Stacks(ctx context.Context, set *tasks.Set, n int, of func(box objects.Object) []int) ([]*answer.AsyncWork, error) {
+// Stacks finds the suspended async code that works on each of n objects. of returns, given the box of a method, or a task at the awaited end,
+// the objects that it holds, and those that all code outwards awaits. The result for an object is the longest path from the awaited end
+// outwards to a method that holds the object or awaits it, or nil. The error is ctx's.
+func (r *Reader) Stacks(ctx context.Context, set *tasks.Set, n int, of func(box objects.Object) (held, awaited []int)) ([]*answer.AsyncWork, error) {
 	ctx = absent.Context(ctx)
 	if set == nil || r.Gaps == nil {
 		return nil, target.Unsupportedf("no tasks are collected")
@@ -74,12 +75,16 @@ func (r *Reader) Stacks(ctx context.Context, set *tasks.Set, n int, of func(box 
 }
 
 // stack searches one stack for the objects.
-func (r *Reader) stack(s *answer.AsyncStack, out []*answer.AsyncWork, of func(objects.Object) []int) {
+func (r *Reader) stack(s *answer.AsyncStack, out []*answer.AsyncWork, of func(objects.Object) (held, awaited []int)) {
 	var path []int
-	var all []int // what the awaited end is about
+	var outwards [][]int // by depth: what the frames there await
 	for i := range s.Frames {
 		f := &s.Frames[i]
 		path = append(path[:f.Depth], i)
+		outwards = append(outwards[:f.Depth], nil)
+		if f.Depth > 0 {
+			outwards[f.Depth] = outwards[f.Depth-1]
+		}
 		if f.State == nil && i > 0 || f.Again {
 			continue
 		}
@@ -88,13 +93,15 @@ func (r *Reader) stack(s *answer.AsyncStack, out []*answer.AsyncWork, of func(ob
 			r.Note(err)
 			continue
 		}
-		list := of(box)
-		if f.State == nil {
-			all = list
+		held, awaited := of(box)
+		if len(awaited) > 0 {
+			outwards[f.Depth] = append(slices.Clip(outwards[f.Depth]), awaited...)
+		}
+		if f.State == nil || running(s) {
 			continue
 		}
-		for _, n := range append(list, all...) {
-			if running(s) || out[n] != nil && len(path) <= len(out[n].Frames) {
+		for _, n := range append(held, outwards[f.Depth]...) {
+			if out[n] != nil && len(path) <= len(out[n].Frames) {
 				continue
 			}
 			work := &answer.AsyncWork{Reason: s.Reason, Remote: s.Remote}

@@ -177,9 +177,6 @@ type (
 		Array shapes.Ref  `field:"_array"`
 		Size  shapes.Int  `field:"_size"`
 	}
-	delegate struct {
-		_ shapes.Type `of:"System.MulticastDelegate"`
-	}
 	// completionSource is a promise: its task completes when a program says so.
 	completionSource struct {
 		_    shapes.Type `of:"System.Threading.Tasks.TaskCompletionSource|System.Threading.Tasks.TaskCompletionSource<>"`

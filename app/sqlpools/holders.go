@@ -78,7 +78,7 @@ func (q *query) holders(ctx context.Context, p *Process) error {
 		if err != nil {
 			return err
 		}
-		stacks, err := f.Stacks(ctx, set, len(h.list), func(box objects.Object) []int { return h.of(f, box) })
+		stacks, err := f.Stacks(ctx, set, len(h.list), func(box objects.Object) (held, awaited []int) { return h.of(f, box), h.by[box.Addr] })
 		if err != nil {
 			return err
 		}
@@ -89,9 +89,9 @@ func (q *query) holders(ctx context.Context, p *Process) error {
 	return q.threads(ctx, p, f, h)
 }
 
-// of returns the connections that an async method's variables refer to, or that a task is about.
+// of returns the connections that an async method's variables refer to.
 func (h *holding) of(f *flows.Reader, box objects.Object) []int {
-	out := slices.Clone(h.by[box.Addr])
+	var out []int
 	for a := range f.Variables(box) {
 		for _, n := range h.by[a] {
 			if !slices.Contains(out, n) {

@@ -35,6 +35,7 @@ var ranks = []ranked{
 	{answer.FindingWait, answer.SeverityWarning, []string{"waits"}},
 	{answer.FindingHolder, answer.SeverityWarning, []string{"leaks"}},
 	{answer.FindingUnload, answer.SeverityWarning, []string{"contexts"}},
+	{answer.FindingClients, answer.SeverityWarning, []string{"httpclients"}},
 	{answer.FindingTasks, answer.SeverityWarning, []string{"tasks -faulted"}},
 }
 

@@ -26,6 +26,7 @@ func healthy() Questions {
 		Waits:       constant(&answer.Waits{}, nil),
 		ThreadPool:  constant(&answer.ThreadPool{Kind: answer.PoolPortable}, nil),
 		SQLPools:    constant(&answer.SQLPools{}, nil),
+		HTTPClients: constant(&answer.HTTPClients{}, nil),
 		Tasks:       constant(&answer.Tasks{}, nil),
 		Hosts:       constant(&answer.Hosts{}, nil),
 		OutOfMemory: constant(&answer.OutOfMemory{}, nil),
@@ -134,6 +135,7 @@ func TestWhatIsNotKnown(t *testing.T) {
 func TestPools(t *testing.T) {
 	full := answer.SQLPool{Address: 0x10, Connection: answer.Text{S: "Host=db"}, Max: answer.Known[int64](4), Busy: answer.Known[int64](4), Idle: answer.Known[int64](0), Waiting: answer.Known[int64](3)}
 	full.Connections = []answer.SQLConnection{{Threads: []answer.Worker{{Method: answer.Text{S: "Shop.Load"}}}}, {Threads: []answer.Worker{{Method: answer.Text{S: "Shop.Load"}}}}, {}}
+	full.Opening = []answer.SQLOpening{{Threads: []answer.Worker{{Method: answer.Text{S: "Shop.Save"}}}}, {}}
 	idle := full
 	idle.Idle = answer.Known[int64](1)
 	unknown := full
@@ -145,9 +147,27 @@ func TestPools(t *testing.T) {
 	require.Len(t, out.Findings, 1)
 	f := out.Findings[0]
 	assert.Equal(t, "3 calls wait for a connection of the pool Host=db, 4 of at most 4 are in use", f.Text)
-	require.Len(t, f.Clauses, 2)
+	require.Len(t, f.Clauses, 3)
 	assert.Equal(t, 2, f.Clauses[1].Count)
 	assert.Equal(t, answer.StrengthLikely, f.Clauses[1].Strength)
+	assert.Equal(t, "1 call waits in Shop.Save", f.Clauses[2].Text)
+}
+
+func TestHTTPClients(t *testing.T) {
+	full := answer.HTTPPool{Host: answer.Text{S: "api"}, Port: answer.Known[int64](80), Max: answer.Known[int64](2), Count: answer.Known[int64](2), Idle: answer.Known[int64](0),
+		Waiting: make([]answer.HTTPWait, 3)}
+	opening, unread := full, full
+	opening.Count = answer.Known[int64](1)
+	unread.Idle.Err = target.ErrNotInDump
+	q := healthy()
+	q.HTTPClients = constant(&answer.HTTPClients{Pools: []answer.HTTPPool{opening, full, unread},
+		Verdicts: []answer.Verdict{{Kind: answer.FindingClients, Text: "many", Strength: answer.StrengthLikely}}}, nil)
+	out, err := Of(context.Background(), q, Options{})
+	require.NoError(t, err)
+	require.Len(t, out.Findings, 2)
+	assert.Equal(t, "3 requests wait for a connection to api:80, 2 of at most 2 are in use", out.Findings[0].Text)
+	assert.Equal(t, []string{"httpclients"}, out.Findings[0].Next)
+	assert.Equal(t, answer.FindingClients, out.Findings[1].Kind)
 }
 
 func TestMemory(t *testing.T) {

@@ -32,8 +32,33 @@ func sqlPools(ctx context.Context, q *Questions) (view, error) {
 			x.Strength = answer.StrengthLikely // that none is left: one may be on its way
 		}
 		x.Evidence = append(x.Evidence, fmt.Sprintf("the counts of %s %x", p.Type, uint64(p.Address)))
-		f := finding(answer.FindingExhausted, append([]answer.Verdict{x}, borrowers(p)...)...)
+		f := finding(answer.FindingExhausted, slices.Concat([]answer.Verdict{x}, borrowers(p), waiters(p))...)
 		f.Object = p.Address
+		v.found = append(v.found, f)
+	}
+	return v, nil
+}
+
+// httpClients looks at HttpClients that are not shared, and at requests that wait for a connection.
+func httpClients(ctx context.Context, q *Questions) (view, error) {
+	list, err := ask(ctx, q.HTTPClients)
+	if err != nil {
+		return view{}, err
+	}
+	v := view{partly: firstOf(list.Noted(), nil)}
+	for i := range list.Verdicts {
+		v.found = append(v.found, finding(list.Verdicts[i].Kind, list.Verdicts[i]))
+	}
+	for i := range list.Pools {
+		p := &list.Pools[i]
+		if len(p.Waiting) == 0 || p.Disposed || p.Max.Err != nil || p.Count.Err != nil || p.Count.Value < p.Max.Value || p.Idle.Err != nil || p.Idle.Value > 0 {
+			continue // a connection is free, or is being opened
+		}
+		x := answer.Verdict{Kind: answer.FindingExhausted, Strength: answer.StrengthProved, Count: len(p.Waiting), Show: []string{"httpclients"},
+			Evidence: []string{fmt.Sprintf("the queue of HttpConnectionPool %x", uint64(p.Address))}}
+		x.Text = fmt.Sprintf("%s for a connection to %s:%d, %d of at most %d are in use", counted(len(p.Waiting), "request waits", "requests wait"), p.Host, p.Port.Value, p.Count.Value, p.Max.Value)
+		f := finding(answer.FindingExhausted, x)
+		f.Object, f.Next = p.Address, []string{"httpclients"}
 		v.found = append(v.found, f)
 	}
 	return v, nil
@@ -46,15 +71,7 @@ const mostClauses = 3
 func borrowers(p *answer.SQLPool) []answer.Verdict {
 	counts := map[string]int{}
 	for i := range p.Connections {
-		c := &p.Connections[i]
-		var who string
-		switch {
-		case c.Stack != nil:
-			who = asyncName(c.Stack)
-		case len(c.Threads) > 0:
-			who = c.Threads[0].Method.String()
-		}
-		if who != "" {
+		if who := inHandsOf(p.Connections[i].Stack, p.Connections[i].Threads); who != "" {
 			counts[who]++
 		}
 	}
@@ -62,6 +79,31 @@ func borrowers(p *answer.SQLPool) []answer.Verdict {
 		return answer.Verdict{Text: fmt.Sprintf("%d of the connections are in the hands of %s", n, who), Strength: answer.StrengthLikely, Count: n,
 			Evidence: []string{"variables of suspended methods and of threads that refer to them"}}
 	})
+}
+
+// waiters groups who waits for a connection of a pool.
+func waiters(p *answer.SQLPool) []answer.Verdict {
+	counts := map[string]int{}
+	for i := range p.Opening {
+		if who := inHandsOf(p.Opening[i].Stack, p.Opening[i].Threads); who != "" {
+			counts[who]++
+		}
+	}
+	return grouped(counts, func(who string, n int) answer.Verdict {
+		return answer.Verdict{Text: fmt.Sprintf("%s in %s", counted(n, "call waits", "calls wait"), who), Strength: answer.StrengthLikely, Count: n,
+			Evidence: []string{"variables that refer to connections that are being opened"}}
+	})
+}
+
+// inHandsOf names the code that has something in hand, or returns "".
+func inHandsOf(stack *answer.AsyncWork, threads []answer.Worker) string {
+	switch {
+	case stack != nil:
+		return asyncName(stack)
+	case len(threads) > 0:
+		return threads[0].Method.String()
+	}
+	return ""
 }
 
 // asyncName returns the outermost method of suspended code that the program itself has, or else the innermost.

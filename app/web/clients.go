@@ -1,12 +1,16 @@
 package web
 
 import (
+	"cmp"
 	"context"
+	"strings"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/flows"
 	"github.com/sosgo/sosgo/app/tasks"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/absent"
+	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/target"
@@ -17,12 +21,6 @@ import (
 type (
 	clientAnchor struct {
 		_ shapes.Type `of:"System.Net.Http.HttpClient|System.Net.Http.SocketsHttpHandler|System.Net.Http.HttpConnectionPool|System.Net.Http.HttpConnection|System.Net.Http.Http2Connection|System.Net.Http.Http3Connection"`
-	}
-	httpClient struct {
-		_ shapes.Type `of:"System.Net.Http.HttpClient"`
-	}
-	socketsHandler struct {
-		_ shapes.Type `of:"System.Net.Http.SocketsHttpHandler"`
 	}
 	httpPool struct {
 		_         shapes.Type `of:"System.Net.Http.HttpConnectionPool"`
@@ -92,16 +90,25 @@ type (
 	}
 )
 
-// Clients lists HttpClient's connection pools, with the requests that wait for a connection and those that have one.
-func (r *Reader) Clients(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (*answer.HTTPClients, error) {
+// ClientOptions are what a list of clients rests on.
+type ClientOptions struct {
+	Scan  heap.ScanOptions
+	Clock answer.Maybe[int64] // the newest time that the process recorded (internal/ticks), the reference of ages
+	Brief bool                // only what the clients' own objects hold: no code, no names of fields
+}
+
+// Clients lists the HttpClients and their connection pools, with the requests that wait for a connection and those that have one.
+func (r *Reader) Clients(ctx context.Context, h *heap.Heap, o ClientOptions) (*answer.HTTPClients, error) {
 	ctx = absent.Context(ctx)
-	out := &answer.HTTPClients{Pools: []answer.HTTPPool{}}
+	out := &answer.HTTPClients{Pools: []answer.HTTPPool{}, Clock: o.Clock}
 	g := r.reading(&out.Gaps)
 	index := map[target.Addr]int{}
 	var connections []objects.Object
-	for object := range shapes.OnObjects[clientAnchor](ctx, g, h, o) {
-		if is[httpClient](r, object) {
-			out.Clients++
+	for object := range shapes.OnObjects[clientAnchor](ctx, g, h, o.Scan) {
+		if s, x := shapes.As[httpClient](g, object); s != nil {
+			if out.Clients++; len(out.List) < limits.HTTPClients {
+				out.List = append(out.List, r.client(g, object, s, x))
+			}
 		} else if is[socketsHandler](r, object) {
 			out.Handlers++
 		} else if s, x := shapes.As[httpPool](g, object); s != nil {
@@ -114,6 +121,7 @@ func (r *Reader) Clients(ctx context.Context, h *heap.Heap, o heap.ScanOptions) 
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
+	out.More = out.Clients - len(out.List)
 	for _, c := range connections {
 		s, x := shapes.As[pooled](g, c)
 		if s == nil {
@@ -125,7 +133,93 @@ func (r *Reader) Clients(ctx context.Context, h *heap.Heap, o heap.ScanOptions) 
 			r.running(g, &out.Pools[n], c)
 		}
 	}
-	return out, nil
+	out.Verdicts = Unshared(out)
+	if o.Brief {
+		return out, nil
+	}
+	if err := r.senders(ctx, g, h, o, out); err != nil {
+		return nil, err
+	}
+	wanted := map[target.Addr]bool{}
+	for i := range out.List {
+		wanted[out.List[i].Address] = true
+	}
+	names, err := flows.Names(ctx, r.b, h, wanted, true, o.Scan)
+	g.Note(err)
+	for i := range out.List {
+		out.List[i].Name = names[out.List[i].Address]
+	}
+	return out, ctx.Err()
+}
+
+// senders finds the code that awaits requests, and how long HttpClient has worked on each.
+func (r *Reader) senders(ctx context.Context, g shapes.Reading, h *heap.Heap, o ClientOptions, out *answer.HTTPClients) error {
+	var all []*answer.HTTPWait
+	at := map[target.Addr]int{}
+	for i := range out.Pools {
+		for _, list := range [][]answer.HTTPWait{out.Pools[i].Running, out.Pools[i].Waiting} {
+			for n := range list {
+				w := &list[n]
+				w.Age.Err, w.Timeout.Err = shapes.ErrNoField, shapes.ErrNoField
+				if w.Request == 0 {
+					continue
+				}
+				at[w.Request] = len(all)
+				if c, err := r.b.Objects().Object(w.Connection); w.Connection != 0 && err == nil && is[connection1](r, c) {
+					at[w.Connection] = len(all) // the one of HTTP/2 is that of several requests
+				}
+				all = append(all, w)
+			}
+		}
+	}
+	if len(all) == 0 || r.tasks == nil {
+		return nil
+	}
+	set, err := r.tasks.Collect(ctx, h, o.Scan)
+	if err != nil {
+		return err
+	}
+	reader := flows.New(g, r.items)
+	stacks, err := reader.Stacks(ctx, set, len(all), func(box objects.Object) (held, awaited []int) {
+		n := -1
+		for a := range reader.Variables(box) {
+			if i, ok := at[a]; ok {
+				n = i
+			}
+		}
+		if n < 0 {
+			return nil, nil
+		}
+		if strings.Contains(g.TypeText(box).S, "System.Net.Http.HttpClient+") {
+			for a := range reader.Variables(box) {
+				if v, err := r.b.Objects().Object(a); err == nil {
+					r.began(g, all[n], v, o.Clock)
+				}
+			}
+		}
+		return nil, []int{n}
+	})
+	for i, s := range stacks {
+		all[i].Stack = s
+	}
+	return err
+}
+
+// began reads from the timer of a request's timeout since when HttpClient works on the request. It ignores objects without such a timer.
+func (r *Reader) began(g shapes.Reading, w *answer.HTTPWait, source objects.Object, clock answer.Maybe[int64]) {
+	s, x := shapes.As[cancellation](g, source)
+	if s == nil {
+		return
+	}
+	t, x := shapes.At[queueTimer](g, &s.Timer, x)
+	if t == nil {
+		return // no timeout
+	}
+	start := g.IntAt(&t.Start, x)
+	w.Timeout = g.IntAt(&t.Due, x)
+	if w.Age.Err = cmp.Or(start.Err, clock.Err); w.Age.Err == nil {
+		w.Age.Value = max(clock.Value-start.Value, 0)
+	}
 }
 
 // is reports whether an object has one of a shape's types.

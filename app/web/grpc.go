@@ -102,13 +102,13 @@ func (r *Reader) inHand(ctx context.Context, g shapes.Reading, h *heap.Heap, o h
 		return err
 	}
 	reader := flows.New(g, r.items)
-	stacks, err := reader.Stacks(ctx, set, len(at), func(box objects.Object) []int {
+	stacks, err := reader.Stacks(ctx, set, len(at), func(box objects.Object) (held, awaited []int) {
 		for a := range reader.Variables(box) {
 			if n, ok := at[a]; ok {
-				return []int{n}
+				return []int{n}, nil
 			}
 		}
-		return nil
+		return nil, nil
 	})
 	for i, s := range stacks {
 		found(i, s)

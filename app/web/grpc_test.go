@@ -66,7 +66,7 @@ func TestGRPC(t *testing.T) {
 // HTTP/2 does not exist.
 func TestQueueOfNet6(t *testing.T) {
 	r, h := lookalikes(t)
-	out, err := r.Clients(t.Context(), h, heap.ScanOptions{})
+	out, err := r.Clients(t.Context(), h, web.ClientOptions{})
 	require.NoError(t, err)
 	assert.Empty(t, out.Noted())
 	require.Len(t, out.Pools, 1)
@@ -108,7 +108,7 @@ func TestServedWaiter(t *testing.T) {
 	require.NotZero(t, items)
 	require.NotZero(t, outcome)
 	over.Set(testdump.Words(items+24, uint64(outcome)))
-	out, err := r.Clients(t.Context(), h, heap.ScanOptions{})
+	out, err := r.Clients(t.Context(), h, web.ClientOptions{})
 	require.NoError(t, err)
 	assert.Empty(t, out.Noted())
 	require.Len(t, out.Pools[0].Waiting, 1)

@@ -257,7 +257,7 @@ func TestMessages(t *testing.T) {
 func TestClients(t *testing.T) {
 	testdump.Web(t, func(t *testing.T, d *testdump.Dump) int {
 		_, r, h := open(t, d.Dump)
-		out, err := r.Clients(context.Background(), h, heap.ScanOptions{})
+		out, err := r.Clients(context.Background(), h, web.ClientOptions{})
 		require.NoError(t, err)
 		assert.Empty(t, out.Noted())
 		assert.Equal(t, 1, out.Clients)
@@ -351,7 +351,9 @@ func TestMissingParts(t *testing.T) {
 		"messages": func(v *sosgo.View) (any, []error, error) {
 			return testdump.Asked(v.Messages(t.Context(), sosgo.MessageOptions{}))
 		},
-		"clients":    func(v *sosgo.View) (any, []error, error) { return testdump.Asked(v.HTTPClients(t.Context())) },
+		"clients": func(v *sosgo.View) (any, []error, error) {
+			return testdump.Asked(v.HTTPClients(t.Context(), sosgo.HTTPClientOptions{Brief: true}))
+		},
 		"WebSockets": func(v *sosgo.View) (any, []error, error) { return testdump.Asked(v.WebSockets(t.Context())) },
 	} {
 		t.Run(name, func(t *testing.T) { d.Sweep(t, 200, false, ask) })
@@ -383,4 +385,42 @@ func TestCanceled(t *testing.T) {
 	} {
 		assert.ErrorIs(t, ask(), context.Canceled, name)
 	}
+}
+
+// TestClientCode compares the clients, who awaits each request and since when with the program.
+func TestClientCode(t *testing.T) {
+	testdump.Web(t, func(t *testing.T, d *testdump.Dump) int {
+		v, err := d.View("")
+		require.NoError(t, err)
+		out, err := v.HTTPClients(t.Context())
+		require.NoError(t, err)
+		require.Len(t, out.List, 1)
+		c := out.List[0]
+		assert.Equal(t, "WebDebuggee.Client.Http", c.Name)
+		assert.Equal(t, "http://127.0.0.1:5080", c.Base.S)
+		assert.Equal(t, answer.Known[int64](4*60*60*1000), c.Timeout)
+		assert.True(t, c.Used.Value)
+		assert.False(t, c.Disposed.Value)
+		assert.False(t, c.Factory)
+		assert.NotZero(t, c.Handler.Value)
+		assert.Empty(t, out.Verdicts, "one client is no finding")
+		who := map[string]string{}
+		for _, p := range out.Pools {
+			for _, w := range p.Running {
+				u, err := url.Parse(w.URI.S)
+				require.NoError(t, err)
+				require.NotNil(t, w.Stack, w.URI.S)
+				who[u.Path] = w.Stack.Remote + " " + w.Stack.Frames[len(w.Stack.Frames)-1].Method.S
+				if w.Age.Err == nil {
+					assert.Less(t, w.Age.Value, int64(60_000), "%s: the program sent it within the last minute", w.URI)
+					assert.Equal(t, answer.Known[int64](4*60*60*1000), w.Timeout)
+				}
+				assert.Equal(t, w.Age.Err == nil, u.Path != "/feed" && u.Path != "/chat", "%s: its response has begun", u.Path)
+			}
+		}
+		const core = " System.Net.Http.HttpClient.<SendAsync>g__Core|83_0"
+		assert.Equal(t, map[string]string{"/orders/17": "server" + core, "/reports/monthly": "server" + core, "/stock/AB-12": "server" + core, "/audit/login": "server" + core,
+			"/feed": "server WebDebuggee.Client.ReadFeed", "/upload": core, "/chat": " WebDebuggee.Client.Chat"}, who)
+		return len(who)
+	})
 }

@@ -98,18 +98,18 @@ func (q *query) byStacks(ctx context.Context) error {
 }
 
 // methodOf returns the request that an async method's box belongs to, if any.
-func (q *query) methodOf(box objects.Object) []int {
+func (q *query) methodOf(box objects.Object) (held, awaited []int) {
 	f := q.flowOf(q.flows.OfMethod(box))
 	if f.request >= 0 {
 		q.scopes(&q.out.Requests[f.request], f)
 	}
 	for a := range q.flows.Variables(box) {
 		if n, ok := q.index[a]; ok {
-			return []int{n}
+			return []int{n}, nil
 		}
 	}
 	if f.request < 0 {
-		return nil
+		return nil, nil
 	}
-	return []int{f.request}
+	return []int{f.request}, nil
 }

@@ -617,6 +617,8 @@ var absent = map[string]string{
 
 // unseen are the types and fields of shapes that no version of the table has, and where they are from.
 var unseen = map[string]string{
+	"Microsoft.Extensions.Http.LifetimeTrackingHttpMessageHandler":      "no field is read",
+	"web.wrapper _socketsHttpHandler":                                   "of .NET Core 3.1, by its source",
 	"System.Data.SqlClient.SqlConnection":                               "as the class of Microsoft.Data.SqlClient of that name, by its source",
 	"System.Data.SqlClient.SqlConnection+OpenAsyncRetry":                "as the class of Microsoft.Data.SqlClient of that name, by its source",
 	"System.Data.ProviderBase.DbConnectionClosedConnecting":             "as the class of Microsoft.Data.SqlClient of that name, by its source",
@@ -644,8 +646,6 @@ var unseen = map[string]string{
 	"System.Threading.Tasks.Task+SetOnCountdownMres":              "no field of its own is read",
 	"System.Runtime.CompilerServices.YieldAwaitable+YieldAwaiter": "no field is read",
 	"System.Threading.Mutex":                                      "no field is read",
-	"System.Net.Http.HttpClient":                                  "no field is read",
-	"System.Net.Http.SocketsHttpHandler":                          "no field is read",
 
 	// Fields of type arguments, which the table does not resolve.
 	"collections.jsonNode _jsonElement.value._parent":                   "the type is an argument of Nullable",

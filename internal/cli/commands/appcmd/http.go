@@ -32,12 +32,21 @@ func dumpHTTPCommand() cli.Command {
 	}, apptext.Messages)
 }
 
+type clientOptions struct {
+	stackOptions
+	Brief bool `opt:"brief" help:"without the code that awaits requests, their ages, and the fields that hold clients"`
+}
+
 func httpClientsCommand() cli.Command {
-	return cli.Ask(cli.Command{
-		Name:     "httpclients",
-		Summary:  "list HttpClient's connection pools: idle connections, requests in flight, and requests that wait for a connection",
+	return cli.AskWith(cli.Command{
+		Name:    "httpclients",
+		Summary: "list HttpClients and their connection pools: requests in flight, and requests that wait for a connection, with the code that awaits them",
+		Help: "The age of a request is known from the timer of HttpClient's timeout: it is what passed until the newest time that the process recorded. " +
+			"Ten pools and more that lead to one server are reported: HttpClients are then made for each use. Those of IHttpClientFactory share handlers and are not disposed on purpose.",
 		Examples: []cli.Example{{Line: "httpclients", Text: "does a request wait for a connection?"}},
-	}, ask.Plain((*sosgo.View).HTTPClients), apptext.HTTPClients)
+	}, func(c *cli.Context, o *clientOptions) (*answer.HTTPClients, error) {
+		return ask.View(c).HTTPClients(ask.Context(c), sosgo.HTTPClientOptions{Brief: o.Brief})
+	}, func(p *report.Page, a *answer.HTTPClients, o *clientOptions) { apptext.HTTPClients(p, a, o.Stacks) })
 }
 
 type stackOptions struct {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/cli/text"
@@ -44,19 +45,67 @@ func statusCell(n *int64) any {
 	return *n
 }
 
-// HTTPClients is the text of httpclients.
-func HTTPClients(p *report.Page, a *answer.HTTPClients) {
+// HTTPClients is the text of httpclients: with stacks, with all frames of the async code.
+func HTTPClients(p *report.Page, a *answer.HTTPClients, stacks bool) {
 	if a.Clients+a.Handlers == 0 && len(a.Pools) == 0 && len(a.Noted()) > 0 {
 		p.Print("No HttpClient found; some data could not be read.\n")
 		return
 	}
 	p.Printf("%d HttpClient, %d SocketsHttpHandler, %s\n", a.Clients, a.Handlers, text.Count(uint64(len(a.Pools)), "connection pool", "connection pools"))
+	for i := range a.Verdicts {
+		p.Printf("%s [%s]\n", report.Escape(a.Verdicts[i].Text), a.Verdicts[i].Strength)
+		for _, e := range a.Verdicts[i].Evidence {
+			p.Printf("  - %s\n", report.Escape(e))
+		}
+	}
+	for i := range a.List {
+		if i == listedClients {
+			p.Printf("  %s more; --json lists them\n", report.Commas(uint64(a.Clients-i)))
+			break
+		}
+		client(p, &a.List[i])
+	}
 	for i := range a.Pools {
-		pool(p, &a.Pools[i])
+		pool(p, &a.Pools[i], stacks)
 	}
 }
 
-func pool(p *report.Page, a *answer.HTTPPool) {
+// listedClients is how many HttpClients the text lists.
+const listedClients = 20
+
+func client(p *report.Page, c *answer.HTTPClient) {
+	p.Printf("  HttpClient %s", report.Hex12(c.Address))
+	if c.Name != "" {
+		p.Printf(" (%s)", report.Escape(c.Name))
+	}
+	switch {
+	case c.Handler.Err != nil:
+		p.Printf(", handler %s", answer.Absent(c.Handler.Err))
+	case c.Handler.Value != 0:
+		p.Printf(", handler %s", report.Hex12(c.Handler.Value))
+	}
+	if c.Factory {
+		p.Print(" of IHttpClientFactory")
+	}
+	if !c.Base.IsZero() {
+		p.Printf(", base address %s", report.Escape(c.Base.String()))
+	}
+	if c.Timeout.Err == nil && c.Timeout.Value > 0 {
+		p.Printf(", timeout %s", span(c.Timeout.Value))
+	}
+	if c.Used.Err == nil && !c.Used.Value {
+		p.Print(", unused")
+	}
+	if c.Disposed.Value {
+		p.Print(", disposed")
+	}
+	p.Print("\n")
+}
+
+// span formats milliseconds.
+func span(ms int64) string { return (time.Duration(ms) * time.Millisecond).String() }
+
+func pool(p *report.Page, a *answer.HTTPPool, stacks bool) {
 	p.Printf("\n%s %s", report.Hex12(a.Address), report.Escape(a.Host.String()))
 	if a.Port.Err != nil || a.Port.Value != 0 {
 		p.Printf(":%s", maybe(a.Port))
@@ -80,10 +129,10 @@ func pool(p *report.Page, a *answer.HTTPPool) {
 	}
 	p.Printf("; requests in flight %d, waiting for a connection %d\n", len(a.Running), len(a.Waiting))
 	for i := range a.Running {
-		wait(p, "in flight", &a.Running[i])
+		wait(p, "in flight", &a.Running[i], stacks)
 	}
 	for i := range a.Waiting {
-		wait(p, "waits", &a.Waiting[i])
+		wait(p, "waits", &a.Waiting[i], stacks)
 	}
 }
 
@@ -97,11 +146,24 @@ func maybe(n answer.Maybe[int64]) string {
 	return strconv.FormatInt(n.Value, 10)
 }
 
-func wait(p *report.Page, what string, w *answer.HTTPWait) {
+func wait(p *report.Page, what string, w *answer.HTTPWait, stacks bool) {
 	if w.Request == 0 {
 		return
 	}
-	p.Printf("  %-10s %s %s %s\n", what, report.Hex12(w.Request), report.Escape(w.Method.String()), report.Escape(w.URI.String()))
+	p.Printf("  %-10s %s %s %s", what, report.Hex12(w.Request), report.Escape(w.Method.String()), report.Escape(w.URI.String()))
+	if w.Age.Err == nil {
+		p.Printf(" (for at least %s", span(w.Age.Value))
+		if w.Timeout.Err == nil {
+			p.Printf(", of %s at most", span(w.Timeout.Value))
+		}
+		p.Print(")")
+	}
+	p.Print("\n")
+	if w.Stack != nil {
+		stack(func(name, format string, args ...any) {
+			p.Printf("    %-9s %s\n", name, report.Escape(fmt.Sprintf(format, args...)))
+		}, w.Stack, stacks)
+	}
 }
 
 // WebSockets is the text of websockets: with stacks, with all frames of the async code.

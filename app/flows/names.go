@@ -1,0 +1,250 @@
+package flows
+
+import (
+	"cmp"
+	"context"
+	"strings"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/graph/roots"
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/objects/shapes"
+	"github.com/sosgo/sosgo/stackwalk/threads"
+	"github.com/sosgo/sosgo/target"
+)
+
+type delegate struct {
+	_ shapes.Type `of:"System.MulticastDelegate"`
+}
+
+// Names returns names of objects, by the fields that hold them: static fields first, then, if walk is set, in one walk of the heap, the fields of
+// other objects. Objects without such a field have no name. The error is ctx's, or reports that the heap was not read whole.
+func Names(ctx context.Context, b *shapes.Binder, h *heap.Heap, wanted map[target.Addr]bool, walk bool, o heap.ScanOptions) (map[target.Addr]string, error) {
+	s := &namer{ctx: ctx, b: b, heap: h, names: map[target.Addr]string{}}
+	delete(wanted, 0)
+	if len(wanted) == 0 {
+		return s.names, nil
+	}
+	err := s.name(wanted, walk, o)
+	return s.names, err
+}
+
+// A namer finds the names of objects.
+type namer struct {
+	ctx   context.Context
+	b     *shapes.Binder
+	heap  *heap.Heap
+	names map[target.Addr]string
+}
+
+func (s *namer) name(wanted map[target.Addr]bool, walk bool, o heap.ScanOptions) error {
+	statics := s.statics()
+	rest := map[target.Addr]bool{}
+	for a := range wanted {
+		if f := statics[a]; f != nil {
+			s.names[a] = staticName(f)
+		} else {
+			rest[a] = true
+		}
+	}
+	if len(rest) == 0 || !walk {
+		return nil
+	}
+	best := map[target.Addr]referrer{}
+	err := heap.Scan(s.ctx, s.heap, nil, o, func() *referrers {
+		return &referrers{s: s, edges: s.heap.Edges(heap.EdgeOptions{}), wanted: rest}
+	}, func(c *referrers) error {
+		for _, f := range c.found {
+			if old, ok := best[f.to]; !ok || f.rank < old.rank {
+				best[f.to] = f
+			}
+		}
+		return nil
+	})
+	if s.ctx.Err() != nil {
+		return s.ctx.Err()
+	}
+	for a, f := range best {
+		if name := s.fieldName(&f, statics); name != "" {
+			s.names[a] = name
+		}
+	}
+	return err
+}
+
+// statics returns the static fields that refer to objects, by object. Of several, one of a class of the program counts.
+func (s *namer) statics() map[target.Addr]*objects.Field {
+	out := map[target.Addr]*objects.Field{}
+	own := map[target.Addr]bool{}
+	r := roots.New(roots.Process{Heap: s.heap, Objects: s.b.Objects(), Threads: func() ([]threads.Thread, error) { return nil, nil }})
+	for f, err := range r.Statics(s.ctx) {
+		if err != nil || f.Thread != nil {
+			continue // a name less
+		}
+		if out[f.Object] == nil || !own[f.Object] && ownClass(f.Field) {
+			out[f.Object], own[f.Object] = f.Field, ownClass(f.Field)
+		}
+	}
+	return out
+}
+
+// ownClass reports whether a field belongs to a class of the program.
+func ownClass(f *objects.Field) bool {
+	if f.Declaring == nil {
+		return false
+	}
+	name, err := f.Declaring.ManagedName()
+	return err == nil && !answer.LibraryMethod(name)
+}
+
+// staticName returns a static field with its class, "Contoso.Ledger.sync".
+func staticName(f *objects.Field) string {
+	class, err := f.Declaring.ManagedName()
+	if err != nil || f.Err() != nil {
+		return ""
+	}
+	return class + "." + property(f.Name)
+}
+
+// property returns the automatic property of a backing field, or the field itself.
+func property(field string) string {
+	if name, ok := strings.CutSuffix(field, ">k__BackingField"); ok {
+		return strings.TrimPrefix(name, "<")
+	}
+	return field
+}
+
+// A referrer is an object that refers to another.
+type referrer struct {
+	to   target.Addr
+	from heap.Object
+	rank uint8 // the lower, the better it names the other
+}
+
+// The ranks of referrers by their types.
+const (
+	rankOwn     = iota // an object of the program
+	rankLibrary        // an object of a library
+	rankNone           // arrays, delegates, the state of async methods, parts of the object: no field that names it
+)
+
+// referrers gathers the objects that refer to some others. Each worker keeps the best of each run.
+type referrers struct {
+	s      *namer
+	edges  *heap.Edges
+	wanted map[target.Addr]bool
+	ranks  []uint8 // by type number, plus 1; 0 if not yet known
+	refs   []target.Addr
+	found  []referrer
+}
+
+// Objects gathers a batch.
+func (c *referrers) Objects(_ *heap.Segment, batch []heap.Object) {
+	for i := range batch {
+		o := &batch[i]
+		if o.Free {
+			continue
+		}
+		var whole bool
+		if c.refs, whole = c.edges.Whole(c.refs[:0], o); !whole {
+			c.refs, _, _ = c.edges.Append(c.refs[:0], o, 0, o.Size) // what is missing names nothing
+		}
+		for _, a := range c.refs {
+			if c.wanted[a] && a != o.Addr {
+				c.add(a, o)
+			}
+		}
+	}
+}
+
+// add keeps a referrer if it is better than the one of the run so far.
+func (c *referrers) add(to target.Addr, o *heap.Object) {
+	rank := c.rank(o)
+	if rank == rankNone {
+		return
+	}
+	for i := range c.found {
+		if f := &c.found[i]; f.to == to {
+			if rank < f.rank {
+				f.from, f.rank = *o, rank
+			}
+			return
+		}
+	}
+	c.found = append(c.found, referrer{to, *o, rank})
+}
+
+// rank returns how well objects of a type name what they refer to.
+func (c *referrers) rank(o *heap.Object) uint8 {
+	n := int(o.TypeNumber())
+	for len(c.ranks) <= n {
+		c.ranks = append(c.ranks, 0)
+	}
+	if c.ranks[n] == 0 {
+		c.ranks[n] = 1 + rankOf(c.s.b, o)
+	}
+	return c.ranks[n] - 1
+}
+
+func rankOf(b *shapes.Binder, o *heap.Object) uint8 {
+	if o.Type.IsArray() {
+		return rankNone
+	}
+	t, err := b.Objects().Type(o.Type.Addr)
+	if err != nil {
+		return rankNone
+	}
+	name, err := t.ManagedName()
+	if err != nil || strings.Contains(name, "StateMachineBox<") {
+		return rankNone
+	}
+	switch is, err := shapes.Is[delegate](b, t); {
+	case is, err != nil:
+		return rankNone
+	case answer.LibraryMethod(name):
+		return rankLibrary
+	}
+	return rankOwn
+}
+
+// Corrupt does nothing: the search for locks has reported it.
+func (c *referrers) Corrupt(*heap.Corruption) {}
+
+// Reset forgets the referrers.
+func (c *referrers) Reset() { c.found = c.found[:0] }
+
+// fieldName returns the field of a referrer: behind the static field that holds the referrer, if there is one, else behind its type.
+func (s *namer) fieldName(f *referrer, statics map[target.Addr]*objects.Field) string {
+	o, err := s.b.Objects().Of(f.from)
+	if err != nil {
+		return ""
+	}
+	field := ""
+	s.heap.Edges(heap.EdgeOptions{}).Slots(&f.from, f.to, 0, f.from.Size, func(off uint64) bool {
+		field = property(o.SlotName(off))
+		return false
+	})
+	class, err := o.Type.ManagedName()
+	if err != nil || field == "" || strings.HasPrefix(class, s.typeName(f.to)+"+") {
+		return "" // an object of a class inside the object's own refers back
+	}
+	owner := ""
+	if f := statics[o.Addr]; f != nil {
+		owner = staticName(f)
+	}
+	return cmp.Or(owner, class) + "." + field
+}
+
+// typeName returns the name of an object's type, or "" if it can't be read.
+func (s *namer) typeName(a target.Addr) string {
+	o, err := s.b.Objects().Object(a)
+	if err != nil {
+		return ""
+	}
+	name, err := o.Type.ManagedName()
+	if err != nil {
+		return ""
+	}
+	return name
+}

@@ -1,0 +1,129 @@
+package web
+
+import (
+	"fmt"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/objects/shapes"
+	"github.com/sosgo/sosgo/target"
+)
+
+// The objects around the pools: an HttpClient sends by a chain of handlers, whose last one has the pools.
+type (
+	httpClient struct {
+		_        shapes.Type `of:"System.Net.Http.HttpClient"`
+		Handler  shapes.Ref  `field:"_handler"`
+		Disposed shapes.Int  `field:"_disposed,optional"`
+		Used     shapes.Int  `field:"_operationStarted,optional"`
+		Timeout  shapes.Int  `field:"_timeout._ticks,optional"`
+		Base     shapes.Ref  `field:"_baseAddress,optional"`
+	}
+	socketsHandler struct {
+		_        shapes.Type `of:"System.Net.Http.SocketsHttpHandler"`
+		Disposed shapes.Int  `field:"_disposed,optional"`
+	}
+	// A wrapper passes requests on to another handler.
+	wrapper struct {
+		_     shapes.Type `of:"System.Net.Http.DelegatingHandler|System.Net.Http.HttpClientHandler|System.Net.Http.DiagnosticsHandler"`
+		Inner shapes.Ref  `field:"_innerHandler|_underlyingHandler|_socketsHttpHandler"`
+	}
+	// A factoryHandler belongs to IHttpClientFactory, which disposes handlers itself.
+	factoryHandler struct {
+		_ shapes.Type `of:"Microsoft.Extensions.Http.LifetimeTrackingHttpMessageHandler"`
+	}
+	// A cancellation is the source of the token by which HttpClient ends a request after its timeout. Its timer began with the request.
+	cancellation struct {
+		_     shapes.Type `of:"System.Threading.CancellationTokenSource"`
+		Timer shapes.Ref  `field:"_timer"`
+	}
+	queueTimer struct {
+		_     shapes.Type `of:"System.Threading.TimerQueueTimer"`
+		Start shapes.Int  `field:"_startTicks"`
+		Due   shapes.Int  `field:"_dueTime"`
+	}
+)
+
+// client describes an HttpClient.
+func (r *Reader) client(g shapes.Reading, o objects.Object, s *httpClient, x shapes.Instance) answer.HTTPClient {
+	out := answer.HTTPClient{Address: o.Addr, Disposed: g.BoolAt(&s.Disposed, x), Used: g.BoolAt(&s.Used, x), Timeout: g.IntAt(&s.Timeout, x)}
+	if out.Timeout.Err == nil {
+		out.Timeout.Value /= ticksPerMillisecond
+		if out.Timeout.Value < 0 {
+			out.Timeout.Value = -1
+		}
+	}
+	if u, at := shapes.At[uri](g, &s.Base, x); u != nil {
+		out.Base = g.TextAt(&u.Text, at)
+	}
+	h, err := s.Handler.Object(x)
+	for range limits.RequestFeatures {
+		if err != nil || h.Addr == 0 {
+			break
+		}
+		if is[socketsHandler](r, h) {
+			out.Handler = g.Pointer(h.Addr, nil)
+			return out
+		}
+		if is[factoryHandler](r, h) {
+			out.Factory = true
+		}
+		w, at := shapes.As[wrapper](g, h)
+		if w == nil {
+			err = target.Unsupportedf("a handler of type %s", g.TypeText(h))
+			break
+		}
+		h, err = w.Inner.Object(at)
+	}
+	out.Handler = g.Pointer(0, err)
+	return out
+}
+
+// ticksPerMillisecond converts a TimeSpan.
+const ticksPerMillisecond = 10_000
+
+// unshared is how many pools of one server make a finding: each has connections of its own.
+const unshared = 10
+
+// Unshared concludes that the program makes an HttpClient, or a handler, for each use: pools of different handlers lead to one server.
+func Unshared(a *answer.HTTPClients) []answer.Verdict {
+	type server struct {
+		kind, host string
+		port       int64
+	}
+	pools := map[server]int{}
+	var order []server
+	for i := range a.Pools {
+		p := &a.Pools[i]
+		s := server{p.Kind.S, p.Host.S, p.Port.Value}
+		if p.Host.Err != nil || p.Host.S == "" || p.Port.Err != nil || p.Disposed {
+			continue
+		}
+		if pools[s] == 0 {
+			order = append(order, s)
+		}
+		pools[s]++
+	}
+	kept := 0
+	for i := range a.List {
+		if c := &a.List[i]; c.Disposed.Err == nil && !c.Disposed.Value && !c.Factory {
+			kept++
+		}
+	}
+	var out []answer.Verdict
+	for _, s := range order {
+		if pools[s] < unshared {
+			continue
+		}
+		v := answer.Verdict{Kind: answer.FindingClients, Strength: answer.StrengthLikely, Count: pools[s], Show: []string{"httpclients"},
+			Evidence: []string{fmt.Sprintf("%d SocketsHttpHandlers on the heap, each with pools of its own", a.Handlers),
+				fmt.Sprintf("%d HttpClients are not disposed and belong to no IHttpClientFactory", kept)}}
+		v.Text = fmt.Sprintf("%d pools of connections lead to %s:%d: HttpClients are made for each use, and not shared", pools[s], s.host, s.port)
+		if kept < pools[s] {
+			v.Strength = answer.StrengthPossible // they may belong to a factory, or be disposed
+		}
+		out = append(out, v)
+	}
+	return out
+}
