@@ -198,6 +198,7 @@ func FuzzSignature(f *testing.F) {
 	f.Add([]byte{0x15, 0x12, 0x11, 2, 0x0E, 0x14, 0x08, 3, 1, 4, 2, 0, 0x7B})
 	f.Add([]byte{0x1B, 0x00, 2, 0x08, 0x18, 0x18})
 	f.Add([]byte{0x07, 2, 0x08, 0x45, 0x10, 0x05})
+	f.Add([]byte{0x44, 0x15, 0x12, 0x08, 1, 0x3E, 6, 2, 0x3F, 3, 0x11, 4, 0x08})
 	names := zoo().open(f).Names()
 	f.Fuzz(func(t *testing.T, b []byte) {
 		m, err := ParseMethodSig(b)
@@ -218,6 +219,14 @@ func FuzzSignature(f *testing.F) {
 		known(t, err)
 		_, err = ParseMethodSpec(b)
 		known(t, err)
+		s, n, err := ParseInstanceSig(b)
+		known(t, err)
+		if n > len(b) || err == nil && n == 0 {
+			t.Fatalf("%d of %d bytes", n, len(b))
+		}
+		for i := range s.Args {
+			FormatType(&s.Args[i], names)
+		}
 	})
 }
 

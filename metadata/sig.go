@@ -11,7 +11,7 @@ import (
 type ElementType uint8
 
 // The element types. Internal and CModInternal occur in the runtime's memory only: a pointer to a type that is loaded
-// takes the place of a token (runtime: corhdr.h).
+// takes the place of a token (runtime: corhdr.h). Canon, which is System.__Canon, occurs in ReadyToRun images only.
 const (
 	ElementEnd          ElementType = 0x00
 	ElementVoid         ElementType = 0x01
@@ -46,10 +46,14 @@ const (
 	ElementCModOpt      ElementType = 0x20
 	ElementInternal     ElementType = 0x21
 	ElementCModInternal ElementType = 0x22
+	ElementCanon        ElementType = 0x3E
 	ElementModifier     ElementType = 0x40
 	ElementSentinel     ElementType = 0x41
 	ElementPinned       ElementType = 0x45
 )
+
+// elementModule precedes a type of another image, in ReadyToRun images.
+const elementModule ElementType = 0x3F
 
 var elementNames = [...]string{
 	ElementEnd: "End", ElementVoid: "Void", ElementBoolean: "Boolean", ElementChar: "Char",
@@ -60,7 +64,7 @@ var elementNames = [...]string{
 	ElementArray: "Array", ElementGenericInst: "GenericInst", ElementTypedByRef: "TypedByRef",
 	ElementI: "I", ElementU: "U", ElementFnPtr: "FnPtr", ElementObject: "Object",
 	ElementSZArray: "SZArray", ElementMVar: "MVar", ElementCModReqd: "CModReqd",
-	ElementCModOpt: "CModOpt", ElementInternal: "Internal", ElementCModInternal: "CModInternal",
+	ElementCModOpt: "CModOpt", ElementInternal: "Internal", ElementCModInternal: "CModInternal", ElementCanon: "Canon",
 	ElementModifier: "Modifier", ElementSentinel: "Sentinel", ElementPinned: "Pinned",
 }
 
@@ -228,11 +232,57 @@ func TypeSigSize(b []byte) (int, error) {
 	return r.off, r.err
 }
 
+// An InstanceSig names an instance of a generic method, or of a method of a generic type, in a ReadyToRun image
+// (docs/design/coreclr/botr/readytorun-format.md, "Method Signatures").
+type InstanceSig struct {
+	Owner  *TypeSig // nil: the type that defines the method
+	Method uint32   // row of MethodDef
+	Args   []TypeSig
+	// Foreign: the method, or a type, is one of another image, whose tables the tokens belong to.
+	Foreign bool
+}
+
+// The flags of an InstanceSig: what follows them. Those that only describe the kind of the entry point have no data.
+const (
+	instanceHasArgs    = 0x04
+	instanceContext    = 0x80
+	instanceHasOwner   = 0x40
+	instanceKinds      = 0x01 | 0x02 | 0x100 // of unboxing, instantiating, and the variant of runtime async
+	instanceUnderstood = instanceHasArgs | instanceContext | instanceHasOwner | instanceKinds
+)
+
+// ParseInstanceSig decodes the InstanceSig that b starts with and returns its number of bytes.
+func ParseInstanceSig(b []byte) (InstanceSig, int, error) {
+	r := sigReader{b: b, image: true}
+	var s InstanceSig
+	flags := r.uint()
+	if r.err == nil && flags&^instanceUnderstood != 0 {
+		r.fail("flags %#x of an instance", flags)
+	}
+	if flags&instanceContext != 0 {
+		r.foreign = r.uint() != 0
+	}
+	if flags&instanceHasOwner != 0 {
+		s.Owner = r.elem(0)
+	}
+	s.Method = r.uint()
+	if flags&instanceHasArgs != 0 {
+		s.Args = r.genericArgs(0)
+	}
+	if r.err != nil {
+		return InstanceSig{}, r.off, r.err
+	}
+	s.Foreign = r.foreign
+	return s, r.off, nil
+}
+
 // A sigReader reads a signature. The first failure sticks.
 type sigReader struct {
-	b   []byte
-	off int
-	err error
+	b       []byte
+	off     int
+	err     error
+	image   bool // the signature is one of a ReadyToRun image
+	foreign bool // which has tokens of another image
 }
 
 func (r *sigReader) fail(format string, args ...any) {
@@ -428,8 +478,14 @@ func (r *sigReader) typ(depth int) TypeSig {
 		t.Required = r.byte() != 0
 		t.Handle = r.pointer()
 		t.Elem = r.elem(depth)
+	case elementModule:
+		if r.image {
+			r.foreign = r.uint() != 0 || r.foreign
+			return r.typ(depth + 1)
+		}
+		fallthrough
 	default:
-		if !t.Kind.IsPrimitive() {
+		if !t.Kind.IsPrimitive() && !(r.image && t.Kind == ElementCanon) {
 			r.off--
 			r.fail("element type %#x", uint8(t.Kind))
 		}

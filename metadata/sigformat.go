@@ -193,6 +193,8 @@ func clrName(e ElementType) string {
 		return "System.Object"
 	case ElementTypedByRef:
 		return "TypedReference"
+	case ElementCanon:
+		return "System.__Canon"
 	}
 	return ""
 }

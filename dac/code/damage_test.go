@@ -5,7 +5,10 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/sosgo/sosgo/internal/test/testcase"
+	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -78,5 +81,17 @@ func FuzzReadyToRun(f *testing.F) {
 			_, _ = r.EHClauses(info)
 			_, _ = r.Variables(info)
 		}
+	})
+}
+
+// FuzzInstances decodes tables of instances in ReadyToRun images.
+func FuzzInstances(f *testing.F) {
+	f.Add([]byte{0x00, 2, 9, 0x55, 0x02, 0, 0, 0x04, 7, 1, 0x3E, 0x10})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		p := &Precompiled{entries: map[uint32]metadata.InstanceSig{}}
+		if err := p.addInstances(b); err != nil {
+			require.ErrorIs(t, err, target.ErrCorrupt)
+		}
+		require.LessOrEqual(t, len(p.entries), len(b))
 	})
 }

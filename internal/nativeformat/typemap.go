@@ -39,6 +39,17 @@ func InvokeMap(b []byte) ([]InvokableMethod, error) {
 	return out, err
 }
 
+// Entries calls use with the bytes from each entry of a hash table on.
+func Entries(b []byte, use func(entry []byte)) error {
+	return eachEntry(b, func(d *decoder) {
+		if d.at < 0 || d.at > len(d.b) {
+			d.fail()
+			return
+		}
+		use(d.b[d.at:])
+	})
+}
+
 // eachEntry calls use for each entry of a hash table (NativeHashtable). A byte holds the logarithm of the number of
 // buckets and the width of the following bucket offsets. A bucket holds entries of a hash byte and a relative offset.
 func eachEntry(b []byte, use func(*decoder)) error {

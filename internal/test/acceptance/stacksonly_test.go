@@ -1,6 +1,7 @@
 package acceptance_test
 
 import (
+	"encoding/binary"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -10,6 +11,8 @@ import (
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/dac/code"
+	"github.com/sosgo/sosgo/image"
 	"github.com/sosgo/sosgo/image/unwind"
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/internal/test/synth"
@@ -91,7 +94,7 @@ func TestGameServers(t *testing.T) {
 func TestStacksOnly(t *testing.T) {
 	testdump.Corpus(t, testcase.Named("net10-stacks-full"), func(t *testing.T, whole *testdump.Dump) int {
 		type place struct{ ip, sp target.Addr }
-		truth := map[place]string{}
+		truth := map[place][]string{} // without and with the type arguments of the frame
 		wv, err := whole.View("")
 		require.NoError(t, err)
 		list, err := wv.Threads()
@@ -103,32 +106,45 @@ func TestStacksOnly(t *testing.T) {
 				continue
 			}
 			for f := range w.Walk(t.Context(), list[i].Managed, list[i].OS.Registers, stackwalk.WalkOptions{Native: true}) {
-				if f.Kind != stackwalk.FrameExplicit {
-					truth[place{f.IP, f.SP}], _ = f.Name()
+				if f.Kind == stackwalk.FrameExplicit {
+					continue
 				}
+				name, _ := f.Name()
+				names := []string{name}
+				if f.Kind == stackwalk.FrameManaged {
+					md, err := f.Method()
+					require.NoError(t, err)
+					shared, err := code.Of(f.Runtime).MethodName(md, code.MethodFull)
+					require.NoError(t, err)
+					names = append(names, shared)
+				}
+				truth[place{f.IP, f.SP}] = names
 			}
 		}
 		raw := testdump.StacksOnly(whole.Dump)
 		d, v := openStacksOnly(t, raw, whole.Options())
 		symbols := d.Symbols()
-		frames, generated, named := 0, 0, 0
+		frames, generated, named, instances := 0, 0, 0, 0
 		for _, th := range d.Target().Threads() {
 			for f := range v.NativeWalker().Walk(t.Context(), nil, th.Registers, stackwalk.WalkOptions{}) {
 				frames++
 				if f.Trust == unwind.TrustScan {
 					continue
 				}
-				name, ok := truth[place{f.IP, f.SP}]
+				names, ok := truth[place{f.IP, f.SP}]
 				assert.True(t, ok, "thread %x: %v is no frame: ip %v, sp %v", th.ID, f.Trust, f.IP, f.SP)
 				if f.Generated {
 					generated++
 				} else if s, ok := symbols.At(f.IP); ok && strings.HasSuffix(s.Module.Path, ".dll") && s.Name != "" {
 					named++
-					assert.Equal(t, name, s.Name)
+					assert.Contains(t, names, s.Name)
+					if strings.Contains(s.Name, "[[") {
+						instances++
+					}
 				}
 			}
 		}
-		t.Logf("%d of %d frames, %d generated, %d precompiled by name", frames, len(truth), generated, named)
+		t.Logf("%d of %d frames, %d generated, %d precompiled by name, %d of them instances", frames, len(truth), generated, named, instances)
 		assert.Greater(t, frames, len(truth)*9/10)
 		assert.Greater(t, generated, 200)
 		assert.Greater(t, named, 50)
@@ -197,4 +213,59 @@ func TestModulesGrouped(t *testing.T) {
 	got := runLines(t.Context(), m.Bytes(), 1, "modules")
 	assert.Equal(t, 3, strings.Count(got.stdout, "\n"), got.stdout)
 	assert.Contains(t, got.stdout, "0000000070000000 0012c000 /memfd:doublemapper (deleted) (300 mappings up to 00000000712b0000, with their total size)")
+}
+
+// TestPrecompiledNames compares the names that an image has for its precompiled code with those that the runtime has for what the process
+// prepared of it: at the beginnings of every fifth function, and before their ends.
+func TestPrecompiledNames(t *testing.T) {
+	testdump.Corpus(t, testcase.Named("net10-stacks-full"), func(t *testing.T, whole *testdump.Dump) int {
+		rt, err := whole.Runtime()
+		require.NoError(t, err)
+		r := code.Of(rt)
+		compared, instances, funclets, foreign := 0, 0, 0, 0
+		for _, m := range whole.Target().Modules() {
+			img, err := image.OpenMemory(rt.Memory(), &m)
+			if err != nil {
+				continue
+			}
+			p, err := code.OpenPrecompiled(img, m.Base)
+			if err != nil {
+				continue
+			}
+			h, err := img.ReadyToRun()
+			require.NoError(t, err)
+			at, _ := h.Section(102)
+			table, err := img.BytesRVA(at.RVA, int(at.Size))
+			require.NoError(t, err)
+			const stride = 12
+			for ; len(table) > 0; table = table[min(5*stride, len(table)):] {
+				for _, ip := range []target.Addr{m.Base + target.Addr(binary.LittleEndian.Uint32(table)), m.Base + target.Addr(binary.LittleEndian.Uint32(table[4:])) - 1} {
+					info, err := r.MethodAt(ip)
+					if err != nil {
+						continue // the process never prepared the method
+					}
+					want, err := r.MethodName(info.Method, code.MethodFull)
+					require.NoError(t, err)
+					name, start := p.At(ip)
+					if name == "" {
+						foreign++
+						continue
+					}
+					compared++
+					assert.Equal(t, want, name, "%s, function at %v", m.Path, ip)
+					assert.Equal(t, info.Start, start, want)
+					if strings.Contains(want, "[[") {
+						instances++
+					}
+					if info.Funclet {
+						funclets++
+					}
+				}
+			}
+		}
+		t.Logf("%d names are equal, %d of instances, %d of funclets; %d are of other images", compared, instances, funclets, foreign)
+		assert.Greater(t, instances, 30)
+		assert.Greater(t, funclets, 20)
+		return compared
+	})
 }
