@@ -1,6 +1,7 @@
 package sosgo_test
 
 import (
+	"encoding/json"
 	"reflect"
 	"strconv"
 	"strings"
@@ -173,5 +174,28 @@ func TestStaticsNameTheirThreads(t *testing.T) {
 			names[f.Text.String()] = f.Thread.Name
 		}
 		assert.Equal(t, map[string]string{`"main thread"`: "", `"worker thread"`: "zoo worker"}, names)
+	}
+}
+
+// TestNamesOfGenericMethods: answers without a form of SOS's name methods of generic types as people write them.
+func TestNamesOfGenericMethods(t *testing.T) {
+	d, err := sosgo.Open("testdata/dumps/web/web-net10/web-net10.dmp.zst", sosgo.Options{})
+	require.NoError(t, err)
+	defer d.Close()
+	v, err := d.View("")
+	require.NoError(t, err)
+	tasks, err := v.Tasks(t.Context())
+	require.NoError(t, err)
+	stacks, err := v.AsyncStacks(t.Context())
+	require.NoError(t, err)
+	waits, err := v.Waits(t.Context())
+	require.NoError(t, err)
+	for _, a := range []any{tasks, stacks, waits} {
+		text, err := json.Marshal(a)
+		require.NoError(t, err)
+		assert.NotContains(t, string(text), ", System.Private.CoreLib]]", "%T", a)
+		if a != any(waits) {
+			assert.Contains(t, string(text), `SqlConnection+\u003c\u003ec__199\u003cSystem.__Canon\u003e.\u003cRegisterForConnectionCloseNotification\u003eb__199_0(`, "%T", a)
+		}
 	}
 }

@@ -17,7 +17,7 @@ const (
 	// MethodFull is SOS's form: type, name, generic arguments, parameters: "Ns.Type`1[[System.__Canon,
 	// System.Private.CoreLib]].Name(Int32)".
 	MethodFull MethodStyle = iota
-	// MethodQualified is the type's name and the method's: "Ns.Type.Name".
+	// MethodQualified is the type's name as ClrMD writes it, and the method's: "Ns.Type<System.__Canon>.Name".
 	MethodQualified
 )
 
@@ -40,9 +40,6 @@ func (r *Reader) MethodName(m *MethodDesc, style MethodStyle) (string, error) {
 	if m == nil {
 		return "", errNoMethod
 	}
-	if m == nil {
-		return "", target.Unsupportedf("the code of a stub belongs to no method")
-	}
 	k := methodNameKey{m.Addr, style}
 	if s, ok := r.names.Load(k); ok {
 		return s.(string), nil
@@ -56,13 +53,17 @@ func (r *Reader) MethodName(m *MethodDesc, style MethodStyle) (string, error) {
 }
 
 func (r *Reader) methodName(m *MethodDesc, style MethodStyle) (string, error) {
-	class, err := m.className()
-	if err != nil {
-		return "", err
-	}
 	if style == MethodQualified {
+		class, err := m.className(dac.NameManaged)
+		if err != nil {
+			return "", err
+		}
 		name, err := m.Name()
 		return class + "." + name, err
+	}
+	class, err := m.className(dac.NameNative)
+	if err != nil {
+		return "", err
 	}
 	typeArgs, methodArgs, err := m.arguments()
 	if err != nil {
@@ -77,7 +78,7 @@ func (r *Reader) MethodNameIn(m *MethodDesc, c dac.SigContext) (string, error) {
 	if m == nil {
 		return "", errNoMethod
 	}
-	class, err := m.className()
+	class, err := m.className(dac.NameNative)
 	if err == nil && len(c.TypeArgs) > 0 {
 		var mt *dac.MethodTable
 		if mt, err = r.Runtime().MethodTable(m.MethodTable); err == nil {
@@ -111,12 +112,12 @@ func (m *MethodDesc) fullName(class string, typeArgs, methodArgs []target.Addr) 
 }
 
 // className returns the name of the type in front of a method's name.
-func (m *MethodDesc) className() (string, error) {
+func (m *MethodDesc) className(style dac.NameStyle) (string, error) {
 	if m == nil {
 		return "", errNoMethod
 	}
 	if m.Kind != MethodDynamic {
-		return m.r.Runtime().TypeName(m.MethodTable, dac.NameNative)
+		return m.r.Runtime().TypeName(m.MethodTable, style)
 	}
 	lcg, err := m.IsLCG()
 	if err != nil || lcg {

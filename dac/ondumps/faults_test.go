@@ -11,6 +11,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/test/testdump"
+	"github.com/sosgo/sosgo/target"
 )
 
 // faultDumps are one dump of each kind of layout.
@@ -98,6 +99,9 @@ func askStatics(d *testdump.Dump, rt *dac.Runtime, a *testdump.Answers) {
 				}
 			default:
 				at, err := rt.StaticField(mt, f)
+				if err == nil && at.State == dac.StaticUnknown {
+					err = target.ErrNotInDump
+				}
 				a.Add(name, at, err)
 			}
 		}
