@@ -626,9 +626,14 @@ func TestModuleFilesOfASession(t *testing.T) {
 	assert.Contains(t, o.stdout, `"modules":["`+modules+`"],"symbolServers":[]`)
 }
 
+// TestModuleFilesOfADumpThatStays asks from a page: nothing changes, and the answer is the same whatever is on this machine.
 func TestModuleFilesOfADumpThatStays(t *testing.T) {
 	closed := 0
-	s := &Session{dump: fakeDump{&closed}, opened: true, lent: true}
-	assert.ErrorIs(t, s.reopenWith(OpenOptions{}), errStays)
+	desk := NewDesk(Env{Commands: fakeCommands()}, fakeDump{&closed}, "core", "")
+	for _, place := range []string{t.TempDir(), "/nowhere", "http://localhost:1/x"} {
+		var stdout, stderr strings.Builder
+		assert.NotEqual(t, ExitOK, desk.Answer(t.Context(), Question{Words: []string{"setsymbolserver", place}}, &stdout, &stderr))
+		assert.Contains(t, stderr.String(), errStays.Error(), place)
+	}
 	assert.Zero(t, closed)
 }

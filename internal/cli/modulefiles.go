@@ -37,6 +37,11 @@ func moduleFilesCommand() Command {
 }
 
 func askModuleFiles(c *Context, o *moduleFileOptions) (moduleFilesResult, error) {
+	s := c.Session
+	change := o.Disable || o.Microsoft || o.Cache != "" || len(o.Directory)+len(o.Places) > 0
+	if change && s.stays() {
+		return moduleFilesResult{}, errStays // before anything is looked at: who asks from a page learns nothing of this machine
+	}
 	var servers []string
 	dirs := slices.Clone(o.Directory)
 	for _, place := range o.Places {
@@ -54,7 +59,6 @@ func askModuleFiles(c *Context, o *moduleFileOptions) (moduleFilesResult, error)
 	if o.Microsoft {
 		servers = append(servers, microsoftServer)
 	}
-	s := c.Session
 	now := s.options
 	switch {
 	case len(servers) > 0 && now.Offline:
@@ -70,10 +74,8 @@ func askModuleFiles(c *Context, o *moduleFileOptions) (moduleFilesResult, error)
 	}
 	now.Modules = appendNew(now.Modules, dirs)
 	now.SymbolServers = appendNew(now.SymbolServers, servers)
-	if o.Disable || o.Cache != "" || len(dirs)+len(servers) > 0 {
-		if err := s.reopenWith(now); err != nil {
-			return moduleFilesResult{}, err
-		}
+	if change {
+		s.reopenWith(now)
 	}
 	return moduleFilesResult{append([]string{}, now.Modules...), append([]string{}, now.SymbolServers...), now.SymbolCache, now.Offline}, nil
 }
@@ -108,12 +110,8 @@ func writeModuleFiles(p *report.Page, r moduleFilesResult) {
 var errStays = errors.New("this session can't open the dump again with other module files (it is in a sandbox, comes from standard input, " +
 	"or belongs to the page): start sosgo with --modules or --symbol-server")
 
-// reopenWith makes the next command open the dump with other options.
-func (s *Session) reopenWith(o OpenOptions) error {
-	if s.stays() {
-		return errStays
-	}
+// reopenWith makes the next command open the dump, which does not stay, with other options.
+func (s *Session) reopenWith(o OpenOptions) {
 	s.forget()
 	s.options, s.changed, s.reported = o, true, nil
-	return nil
 }
