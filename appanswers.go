@@ -64,7 +64,7 @@ func (v *View) Triage(ctx context.Context, o ...TriageOptions) (*answer.Triage, 
 		}
 		questions := q.triageQuestions()
 		questions.Leaks = func(ctx context.Context) (*answer.Leaks, error) { return v.Leaks(ctx) }
-		questions.VerifyHeap = func(ctx context.Context) (*answer.Soundness, error) { return v.VerifyHeap(ctx) }
+		questions.VerifyHeap = v.soundness
 		questions.Contexts = func(ctx context.Context) (*answer.LoadContexts, error) { return v.LoadContexts(ctx) }
 		return q.triage(questions, o)
 	})
@@ -84,6 +84,8 @@ func (q *question) triageQuestions() triage.Questions {
 		Tasks:       func(ctx context.Context) (*answer.Tasks, error) { return v.Tasks(ctx, TaskOptions{Faulted: true}) },
 		Hosts:       v.Hosts,
 		OutOfMemory: func(context.Context) (*answer.OutOfMemory, error) { return v.OutOfMemory() },
+		FreeSpace:   v.fragmentation,
+		GCSettings:  func(context.Context) ([]answer.GCSetting, error) { return v.gcSettings() },
 	}
 }
 

@@ -228,18 +228,24 @@ func (v *View) GC(ctx context.Context) (*answer.GC, error) {
 		if err != nil {
 			return nil, err
 		}
-		if s, err := q.SettingsReader(); err != nil {
-			out.Lacks("settings in runtimeconfig.json", err)
-		} else {
-			properties, err := s.Properties(&out.Gaps)
-			out.Lacks("settings in runtimeconfig.json", err)
-			environment, err := q.dump.environment()
-			out.Lacks("settings in the environment", err)
-			out.Settings = settings.GCSettings(environment, properties)
-		}
+		q.describeSettings(out)
 		q.allocated(rt, out)
 		return out, q.collections(out)
 	})
+}
+
+// describeSettings adds the settings of the collector.
+func (v *View) describeSettings(out *answer.GC) {
+	s, err := v.SettingsReader()
+	if err != nil {
+		out.Lacks("settings in runtimeconfig.json", err)
+		return
+	}
+	properties, err := s.Properties(&out.Gaps)
+	out.Lacks("settings in runtimeconfig.json", err)
+	environment, err := v.dump.environment()
+	out.Lacks("settings in the environment", err)
+	out.Settings = settings.GCSettings(environment, properties)
 }
 
 // collections adds what the heap knows about the collector. The error is the context's.
@@ -563,6 +569,39 @@ func (v *View) VerifyObject(ctx context.Context, object target.Addr) (*answer.Ob
 			return nil, err
 		}
 		return h.ObjectSoundness(object)
+	})
+}
+
+// fragmentation counts the free space between objects.
+func (v *View) fragmentation(ctx context.Context) (*answer.Fragmentation, error) {
+	return ask(ctx, v, func(q *question) (*answer.Fragmentation, error) {
+		h, err := q.objectHeap()
+		if err != nil {
+			return nil, err
+		}
+		return h.Fragmentation(q.ctx, q.scanning("measuring free space", heap.ScanOptions{}))
+	})
+}
+
+// gcSettings returns the settings of the collector. The error is why some may be missing.
+func (v *View) gcSettings() ([]answer.GCSetting, error) {
+	var g answer.GC
+	v.describeSettings(&g)
+	return g.Settings, g.Failure()
+}
+
+// soundness is VerifyHeap for who asks for the graph anyway: references that the graph follows without a fault are sound.
+func (v *View) soundness(ctx context.Context) (*answer.Soundness, error) {
+	g, err := v.Graph(ctx, graph.Options{})
+	if err != nil || !g.Stats().Followed() {
+		return v.VerifyHeap(ctx)
+	}
+	return ask(ctx, v, func(q *question) (*answer.Soundness, error) {
+		h, err := q.objectHeap()
+		if err != nil {
+			return nil, err
+		}
+		return h.HeaderSoundness(q.ctx, q.scanning("verifying headers", heap.ScanOptions{}))
 	})
 }
 

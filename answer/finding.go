@@ -68,6 +68,7 @@ const (
 	FindingBlocked     = "sync over async"           // a thread blocks until a task completes
 	FindingWait        = "wait"                      // a thread waits for another thread or a static constructor
 	FindingFinalizers  = "blocked finalizer"         // the finalizer thread waits while objects wait for it
+	FindingFragmented  = "fragmented heap"           // much of a generation is free space between objects
 	FindingHolder      = "large holder"              // an object holds much of the heap
 	FindingClients     = "unshared clients"          // HttpClients with connections of their own are made for each use
 	FindingTasks       = "failed tasks"              // tasks failed, and nothing has looked at their exceptions

@@ -32,6 +32,12 @@ type GC struct {
 	Absent   []AbsentFact       `json:"absent" doc:"what is not answered, and why"`
 }
 
+// The sources of a GCSetting.
+const (
+	GCSettingEnvironment   = "environment"
+	GCSettingRuntimeConfig = "runtimeconfig"
+)
+
 // A GCSetting is a setting of the collector as it was given. Whether the collector followed it is not recorded.
 type GCSetting struct {
 	Name   string `json:"name" doc:"name of the setting, such as HeapHardLimit"`

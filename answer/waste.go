@@ -89,6 +89,12 @@ type FreeSpace struct {
 	MorePins   int       `json:"morePins,omitempty" doc:"rows of pins that are not listed"`
 }
 
+// Fragmentation is the free space between the objects of the heap.
+type Fragmentation struct {
+	Gaps
+	Generations []FreeSpace `json:"generations" doc:"generations with free space between objects"`
+}
+
 // FreePin are objects beside free blocks that handles pin.
 type FreePin struct {
 	Handle  string      `json:"handle" doc:"type of the handles, \"Pinned\" or \"AsyncPinned\""`

@@ -55,6 +55,12 @@ const maxErrors = 1000
 // Complete reports whether the graph has no known missing part.
 func (s *Stats) Complete() bool { return len(s.Warnings()) == 0 }
 
+// Followed reports whether all references of all objects are known, and lead to objects. Those of static fields are in objects, too, and count
+// among the roots.
+func (s *Stats) Followed() bool {
+	return s.Faults == [faults]uint64{} && s.RootFaults == [faults]uint64{} && s.MissingSlots == 0 && s.BlindObjects == 0 && s.Corrupt == 0 && len(s.Lost) == 0
+}
+
 // Warnings returns the missing parts of the graph, one line each: target.ErrNotInDump or target.ErrCorrupt.
 func (s *Stats) Warnings() []error {
 	var list []error

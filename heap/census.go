@@ -17,10 +17,16 @@ type Census struct {
 	Objects uint64 // without free blocks
 	Free    [GenerationUnknown + 1]FreeSpace
 	Thin    []LockedObject // by address
+	synced  []target.Addr  // objects with a sync block; at most censusAll of them
 	corrupt []*Corruption  // by address
 	types   []typeObjects  // by type number
 	kept    int            // addresses in types
 	most    int            // of a type
+}
+
+// unread returns an error if no object was found and a place could not be read.
+func (c *Census) unread() error {
+	return (&Stats{Count: c.Objects, Corruptions: c.corrupt}).unread()
 }
 
 // FreeSpace counts the free blocks between the objects of a generation.
@@ -136,6 +142,10 @@ func (c *counting) header(o *Object) {
 	if header == 0 {
 		return
 	}
+	if header.SyncBlockIndex() != 0 && len(c.synced) < censusAll {
+		c.synced = append(c.synced, o.Addr)
+		return
+	}
 	if lock, ok := c.rt.ThinLock(header); ok {
 		c.Thin = append(c.Thin, LockedObject{Object: *o, Lock: lock})
 	}
@@ -149,13 +159,15 @@ func (c *counting) Reset() {
 	for _, n := range c.met {
 		c.types[n].count, c.types[n].at = 0, c.types[n].at[:0]
 	}
-	c.met, c.Thin, c.corrupt, c.Free, c.Census.Objects = c.met[:0], c.Thin[:0], c.corrupt[:0], [GenerationUnknown + 1]FreeSpace{}, 0
+	c.met, c.Thin, c.synced, c.corrupt = c.met[:0], c.Thin[:0], c.synced[:0], c.corrupt[:0]
+	c.Free, c.Census.Objects = [GenerationUnknown + 1]FreeSpace{}, 0
 }
 
 // merge adds a run.
 func (c *Census) merge(run *counting) error {
 	c.Objects += run.Census.Objects
 	c.Thin = append(c.Thin, run.Thin...)
+	c.synced = append(c.synced, run.synced[:min(len(run.synced), censusAll-len(c.synced))]...)
 	c.corrupt = append(c.corrupt, run.corrupt...)
 	for g := range c.Free {
 		f, more := &c.Free[g], &run.Free[g]

@@ -25,14 +25,43 @@ func (h *Heap) Soundness(ctx context.Context, f *Filter, o ScanOptions) (*answer
 	if v.Objects == 0 && v.Missing > 0 {
 		return nil, fmt.Errorf("no object can be read: %w", v.MissingErr)
 	}
-	a := &answer.Soundness{Faults: faults(v.Faults), Objects: v.Objects, Errors: v.Faulty}
-	a.Partial, a.Incomplete = partial, v.Missing > 0 || len(h.warnings) > 0
+	return h.soundness(&v, partial), nil
+}
+
+// HeaderSoundness verifies the headers of all objects, and the sync blocks. It is Soundness for a heap whose objects and references are known
+// to be sound, and takes no more than a Census.
+func (h *Heap) HeaderSoundness(ctx context.Context, o ScanOptions) (*answer.Soundness, error) {
+	census, err := h.Census(ctx, o)
+	if err == nil {
+		err = census.unread()
+	}
+	if err != nil {
+		return nil, err
+	}
+	if len(census.corrupt) > 0 || len(census.synced) == censusAll || len(h.lost) > 0 {
+		return h.Soundness(ctx, nil, o)
+	}
+	v := NewVerifier(h)
+	v.out.Objects = census.Objects
+	for i := range census.Thin {
+		v.header(h.Segment(census.Thin[i].Object.Addr), &census.Thin[i].Object)
+	}
+	for _, a := range census.synced {
+		v.header(h.Segment(a), &Object{Addr: a})
+	}
+	return h.soundness(&v.out, false), ctx.Err()
+}
+
+// soundness describes a verification of objects, and verifies the sync blocks.
+func (h *Heap) soundness(v *Verification, partial bool) *answer.Soundness {
+	a := &answer.Soundness{Faults: faults(v.Faults), Objects: v.Objects, Errors: v.Faulty, Partial: partial}
+	a.Incomplete = v.Missing > 0 || len(h.warnings) > 0
 	v.noteMissing(&a.Gaps)
 	if verified, bad, ok := h.verifySyncBlocks(&a.Gaps); ok {
 		a.SyncBlocks, a.SyncBlockErrors = &verified, &bad
 	}
 	a.Incomplete = a.Incomplete || len(a.Noted()) > 0
-	return a, nil
+	return a
 }
 
 // ObjectSoundness verifies the address a, which may not be an object. It returns an error if it can't be verified.

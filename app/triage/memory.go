@@ -1,8 +1,11 @@
 package triage
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"strconv"
+	"strings"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/signature"
@@ -19,15 +22,84 @@ func outOfMemory(ctx context.Context, q *Questions) (view, error) {
 	if m.Unread > 0 {
 		v.partly = firstOf(m.Noted(), target.ErrNotInDump)
 	}
+	var limits []answer.Verdict
+	if len(m.Failures) > 0 && q.GCSettings != nil {
+		settings, err := q.GCSettings(ctx)
+		if limits = limitClauses(settings); err != nil {
+			v.partly = cmp.Or(v.partly, err)
+		}
+	}
 	for i := range m.Failures {
 		a := &m.Failures[i]
 		x := answer.Verdict{Kind: answer.FindingMemory, Strength: answer.StrengthRecorded, Show: []string{"analyzeoom"},
 			Text:     fmt.Sprintf("the garbage collector could not allocate %s: %s", size(a.AllocationSize), a.Reason),
 			Evidence: []string{fmt.Sprintf("the record of heap %d, after collection %d", a.Heap, a.Collection)}}
-		v.found = append(v.found, finding(answer.FindingMemory, x))
+		v.found = append(v.found, finding(answer.FindingMemory, append([]answer.Verdict{x}, limits...)...))
 	}
 	return v, nil
 }
+
+// limitClauses describes the settings that limit the heap.
+func limitClauses(settings []answer.GCSetting) (out []answer.Verdict) {
+	for i := range settings {
+		s := &settings[i]
+		if s.Unused || !strings.Contains(s.Name, "HardLimit") {
+			continue
+		}
+		words := s.Value
+		base := 0
+		if s.Source == answer.GCSettingEnvironment {
+			base = 16
+		}
+		digits := s.Value
+		if base == 16 {
+			digits = strings.TrimPrefix(strings.ToLower(digits), "0x")
+		}
+		if n, err := strconv.ParseUint(digits, base, 64); err == nil && !strings.Contains(s.Name, "Percent") {
+			words = size(n)
+		}
+		out = append(out, answer.Verdict{Text: fmt.Sprintf("the heap has a limit: %s is %s", s.Name, words), Strength: answer.StrengthRecorded,
+			Evidence: []string{s.Key + "=" + s.Value}, Show: []string{"gc"}})
+	}
+	return out
+}
+
+// Free space between objects is a finding if it is at least so many bytes, and percent of its generation.
+const (
+	muchFree      = 32 << 20
+	muchFreeShare = 50
+)
+
+// fragmentation looks at free space between objects that do not move: those of generation 2, large and pinned ones.
+func fragmentation(ctx context.Context, q *Questions) (view, error) {
+	list, err := ask(ctx, q.FreeSpace)
+	if err != nil {
+		return view{}, err
+	}
+	v := view{partly: firstOf(list.Noted(), nil)}
+	for i := range list.Generations {
+		g := &list.Generations[i]
+		name := freeNames[g.Generation]
+		if name == "" || g.Free < muchFree || g.Share < muchFreeShare {
+			continue
+		}
+		x := answer.Verdict{Kind: answer.FindingFragmented, Strength: answer.StrengthRecorded,
+			Text:     fmt.Sprintf("%s of %s, %.0f%%, is free space between its objects, in %s of at most %s", size(g.Free), name, g.Share, counted(int(g.Blocks), "block", "blocks"), size(g.Largest)),
+			Evidence: []string{fmt.Sprintf("its objects have %s", size(g.Objects))}}
+		clauses := []answer.Verdict{x}
+		for j := range g.Pins[:min(len(g.Pins), mostClauses)] {
+			p := &g.Pins[j]
+			clauses = append(clauses, answer.Verdict{Strength: answer.StrengthProved, Count: int(p.Objects), Show: []string{fmt.Sprintf("gcroot %x", uint64(p.Example))},
+				Text:     fmt.Sprintf("%d %s with free space behind them can't be moved: handles pin them", p.Objects, p.Type),
+				Evidence: []string{fmt.Sprintf("%d handles of type %s", p.Handles, p.Handle)}})
+		}
+		v.found = append(v.found, finding(answer.FindingFragmented, clauses...))
+	}
+	return v, nil
+}
+
+// freeNames are the generations whose free space counts. A collection of younger ones compacts them, or they become older.
+var freeNames = map[string]string{"2": "generation 2", "large": "the large object heap", "pinned": "the pinned object heap"}
 
 // holders looks at what holds much of the heap.
 func holders(ctx context.Context, q *Questions) (view, error) {

@@ -33,6 +33,7 @@ var ranks = []ranked{
 	{answer.FindingFinalizers, answer.SeverityHigh, []string{"finalizequeue", "clrstack -all"}},
 	{answer.FindingBlocked, answer.SeverityWarning, []string{"waits", "dumpasync"}},
 	{answer.FindingWait, answer.SeverityWarning, []string{"waits"}},
+	{answer.FindingFragmented, answer.SeverityWarning, []string{"waste", "gchandles -type Pinned"}},
 	{answer.FindingHolder, answer.SeverityWarning, []string{"leaks"}},
 	{answer.FindingUnload, answer.SeverityWarning, []string{"contexts"}},
 	{answer.FindingClients, answer.SeverityWarning, []string{"httpclients"}},

@@ -27,6 +27,8 @@ type Questions struct {
 	Leaks       func(context.Context) (*answer.Leaks, error)
 	VerifyHeap  func(context.Context) (*answer.Soundness, error)
 	Contexts    func(context.Context) (*answer.LoadContexts, error)
+	FreeSpace   func(context.Context) (*answer.Fragmentation, error)
+	GCSettings  func(context.Context) ([]answer.GCSetting, error) // asked only if an allocation failed
 }
 
 // Options choose what is looked at. The zero value chooses everything.
@@ -60,6 +62,7 @@ var subjects = []subject{
 	{name: "failed tasks", look: failedTasks},
 	{name: "hosted services", look: hosts},
 	{name: "failed allocations", look: outOfMemory},
+	{name: "free space of the heap", look: fragmentation},
 	{name: "holders of memory", heap: true, look: holders},
 	{name: "soundness of the heap", heap: true, look: soundness},
 	{name: "load contexts", heap: true, look: loadContexts},

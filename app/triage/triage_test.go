@@ -33,6 +33,7 @@ func healthy() Questions {
 		Leaks:       constant(&answer.Leaks{}, nil),
 		VerifyHeap:  constant(&answer.Soundness{}, nil),
 		Contexts:    constant(&answer.LoadContexts{}, nil),
+		FreeSpace:   constant(&answer.Fragmentation{}, nil),
 	}
 }
 
@@ -73,7 +74,7 @@ func TestNothingAtAll(t *testing.T) {
 		ThreadPool: constant[*answer.ThreadPool](nil, target.ErrNotInDump), SQLPools: constant[*answer.SQLPools](nil, target.ErrNotInDump),
 		Tasks: constant[*answer.Tasks](nil, target.ErrNotInDump), OutOfMemory: constant[*answer.OutOfMemory](nil, target.ErrNotInDump),
 		Leaks: constant[*answer.Leaks](nil, target.ErrNotInDump), VerifyHeap: constant[*answer.Soundness](nil, target.ErrNotInDump),
-		Contexts: constant[*answer.LoadContexts](nil, target.ErrNotInDump),
+		Contexts: constant[*answer.LoadContexts](nil, target.ErrNotInDump), FreeSpace: constant[*answer.Fragmentation](nil, target.ErrNotInDump),
 	}
 	out, err := Of(context.Background(), q, Options{Jobs: 1})
 	require.ErrorIs(t, err, target.ErrUnsupported)
@@ -187,6 +188,53 @@ func TestMemory(t *testing.T) {
 	assert.Equal(t, "the garbage collector could not allocate 100 B: budget", out.Findings[1].Text)
 	assert.Contains(t, out.Findings[2].Text, "Order[] 20 holds 3.0 GB, 62% of what lives, most of it by 5 Order")
 	assert.Equal(t, answer.StrengthPossible, out.Findings[2].Strength, "a word that only looks like a reference proves nothing")
+}
+
+// TestFragmentation checks that free space is a finding where it is much, and names what can't be moved.
+func TestFragmentation(t *testing.T) {
+	q := healthy()
+	pins := []answer.FreePin{{Handle: "Pinned", Type: answer.Text{S: "System.Byte[]"}, Handles: 301, Objects: 300, Example: 0x50}}
+	q.FreeSpace = constant(&answer.Fragmentation{Generations: []answer.FreeSpace{
+		{Generation: "0", Objects: 1, Free: 1 << 30, Share: 99, Blocks: 9},
+		{Generation: "2", Objects: 1, Free: 1 << 20, Share: 99, Blocks: 9},
+		{Generation: "pinned", Objects: 1 << 30, Free: 64 << 20, Share: 6, Blocks: 9},
+		{Generation: "large", Objects: 60 << 20, Free: 225 << 20, Share: 79, Blocks: 300, Largest: 800 << 10, Pins: pins},
+	}}, nil)
+	out, err := Of(context.Background(), q, Options{NoHeap: true})
+	require.NoError(t, err)
+	require.Len(t, out.Findings, 1)
+	f := out.Findings[0]
+	assert.Equal(t, "225.0 MB of the large object heap, 79%, is free space between its objects, in 300 blocks of at most 800.0 KB", f.Text)
+	require.Len(t, f.Clauses, 2)
+	assert.Equal(t, "300 System.Byte[] with free space behind them can't be moved: handles pin them", f.Clauses[1].Text)
+	assert.Equal(t, answer.StrengthProved, f.Clauses[1].Strength)
+}
+
+// TestLimits checks that a failed allocation comes with the limits of the heap.
+func TestLimits(t *testing.T) {
+	q := healthy()
+	q.OutOfMemory = constant(&answer.OutOfMemory{Failures: []answer.FailedAllocation{{Reason: answer.OOMCantCommit, AllocationSize: 100}}}, nil)
+	q.GCSettings = constant([]answer.GCSetting{
+		{Name: "HeapHardLimit", Value: "0xC800000", Source: answer.GCSettingEnvironment, Key: "DOTNET_GCHeapHardLimit"},
+		{Name: "HeapHardLimit", Value: "100", Source: answer.GCSettingRuntimeConfig, Unused: true},
+		{Name: "HeapHardLimitSOH", Value: "1048576", Source: answer.GCSettingRuntimeConfig, Key: "System.GC.HeapHardLimitSOH"},
+		{Name: "HeapHardLimitPercent", Value: "1E", Source: answer.GCSettingEnvironment, Key: "DOTNET_GCHeapHardLimitPercent"},
+		{Name: "Server", Value: "1", Source: answer.GCSettingEnvironment},
+	}, nil)
+	out, err := Of(context.Background(), q, Options{})
+	require.NoError(t, err)
+	require.Len(t, out.Findings, 1)
+	var texts []string
+	for _, c := range out.Findings[0].Clauses {
+		texts = append(texts, c.Text)
+	}
+	assert.Equal(t, []string{"the garbage collector could not allocate 100 B: can't commit", "the heap has a limit: HeapHardLimit is 200.0 MB",
+		"the heap has a limit: HeapHardLimitSOH is 1.0 MB", "the heap has a limit: HeapHardLimitPercent is 1E"}, texts)
+
+	q.GCSettings = constant[[]answer.GCSetting](nil, target.ErrNotInDump)
+	out, err = Of(context.Background(), q, Options{})
+	require.NoError(t, err)
+	require.Len(t, out.Unknown, 1, "limits may be missing")
 }
 
 func TestFailedTasks(t *testing.T) {
