@@ -10,6 +10,7 @@ type Leaks struct {
 	Frozen     HeapPart `json:"frozen,omitzero" doc:"objects of frozen segments to which no root leads; they are never collected"`
 	Incomplete bool     `json:"incomplete,omitempty" doc:"not all roots, objects or references can be read, as the warnings say: what is missing may hide a leak, or be what holds one"`
 	Nameless   int      `json:"nameless,omitempty" doc:"types whose names can't be read: patterns that are found by names are missed among their objects"`
+	Unproved   int      `json:"unprovedRoots,omitempty" doc:"roots that only look like references; suspects that nothing else holds stand last"`
 	// Small: the shares say little.
 	Small      bool           `json:"small,omitempty" doc:"so little lives that nothing of it explains a process that uses much memory"`
 	Thresholds LeakThresholds `json:"thresholds" doc:"what was looked for"`

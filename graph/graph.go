@@ -260,6 +260,18 @@ func (g *Graph) RootOf(n Node, r RootRef) (roots.Root, bool) {
 	return out, true
 }
 
+// Unproved returns the number of roots that only look like references: words of stacks whose code has no readable GC info, or of a process whose
+// collector is conservative.
+func (g *Graph) Unproved() int {
+	n := 0
+	for i := range g.kept {
+		if g.kept[i].Conservative {
+			n++
+		}
+	}
+	return n
+}
+
 // Stats returns the counts of Build.
 func (g *Graph) Stats() *Stats { return &g.stats }
 

@@ -141,7 +141,7 @@ func holder(s *answer.Suspect, l *answer.Leaks) answer.Finding {
 	x.Text = fmt.Sprintf("%s holds %s, %.0f%% of what lives", name, size(s.Retained), s.Share)
 	if s.Kind == answer.SuspectGroup {
 		x.Text = fmt.Sprintf("%s hold %s, %.0f%% of what lives", name, size(s.Retained), s.Share)
-	} else if m := s.Members; m != nil {
+	} else if m := members(s); m != nil {
 		x.Text += fmt.Sprintf(", most of it by %d %s", m.Count, m.Type)
 	}
 	x.Evidence = []string{"all references between objects, and the roots"}
@@ -164,6 +164,14 @@ func holder(s *answer.Suspect, l *answer.Leaks) answer.Finding {
 		f.Next = append(f.Next, fmt.Sprintf("gcroot %x", uint64(p.Address)))
 	}
 	return f
+}
+
+// members returns what a suspect holds most: its members, or the objects of handlers, timers or registrations.
+func members(s *answer.Suspect) *answer.TypeCount {
+	if s.Members == nil && len(s.Targets) > 0 {
+		return &s.Targets[0]
+	}
+	return s.Members
 }
 
 // loadContexts looks at load contexts that were asked to unload and stay.

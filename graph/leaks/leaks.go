@@ -94,12 +94,13 @@ type finder struct {
 
 	collections *collections.Reader
 
-	live  *graph.Liveness
-	doms  *graph.Dominators
-	least uint64 // bytes
-	names []string
-	found []suspect
-	part  map[graph.Node]bool // points that belong to a pattern
+	live   *graph.Liveness
+	doms   *graph.Dominators
+	least  uint64 // bytes
+	names  []string
+	isLink []bool // by type; nil until a path is looked for
+	found  []suspect
+	part   map[graph.Node]bool // points that belong to a pattern
 
 	unknown map[string]*answer.UnknownCollection
 }

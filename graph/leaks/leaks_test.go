@@ -305,3 +305,27 @@ func TestWeakReferences(t *testing.T) {
 		assert.Positive(t, found)
 	}
 }
+
+// TestOwners checks whom leaks names in the dumps of web servers: containers, services and static fields of the program, never what waits.
+func TestOwners(t *testing.T) {
+	testdump.Web(t, func(t *testing.T, d *testdump.Dump) int {
+		v, err := d.View("")
+		require.NoError(t, err)
+		l, err := v.Leaks(t.Context(), leaks.Options{Bytes: 16 << 10, Least: 0.1})
+		require.NoError(t, err)
+		owned := 0
+		for i := range l.Suspects {
+			p := l.Suspects[i].Path
+			if p == nil || !strings.HasPrefix(p.Root.Kind, "static") {
+				continue
+			}
+			owned++
+			for _, step := range p.Objects[:len(p.Objects)-1] {
+				assert.NotContains(t, step.Type.S, "AsyncStateMachineBox", p.Root.Name)
+				assert.NotContains(t, step.Type.S, "SemaphoreSlim+TaskNode", p.Root.Name)
+				assert.NotContains(t, step.Type.S, "System.Threading.TimerQueueTimer", p.Root.Name)
+			}
+		}
+		return owned
+	})
+}

@@ -17,6 +17,10 @@ func (f *finder) report(ctx context.Context) error {
 	slices.SortStableFunc(f.found, func(a, b suspect) int {
 		return cmp.Or(cmp.Compare(b.weight(), a.weight()), cmp.Compare(a.point, b.point))
 	})
+	most := f.o.Top
+	if f.a.Unproved = f.g.Unproved(); f.a.Unproved > 0 {
+		most *= 4 // some of them go behind the others
+	}
 	for i := range f.found {
 		s, err := f.describe(ctx, &f.found[i])
 		if err != nil {
@@ -25,16 +29,34 @@ func (f *finder) report(ctx context.Context) error {
 		if s.Kind == answer.SuspectGroup && len(s.Holders) == 0 && s.Share < f.o.Share {
 			continue // too little for a group without a holder
 		}
-		if f.o.Top > 0 && len(f.a.Suspects) == f.o.Top {
+		if most > 0 && len(f.a.Suspects) == most {
 			f.a.More = len(f.found) - i
 			break
 		}
 		f.a.Suspects = append(f.a.Suspects, *s)
 	}
+	if f.a.Unproved > 0 {
+		slices.SortStableFunc(f.a.Suspects, func(a, b answer.Suspect) int { return cmp.Compare(unprovedPath(&a), unprovedPath(&b)) })
+	}
+	if n := len(f.a.Suspects) - f.o.Top; f.o.Top > 0 && n > 0 {
+		f.a.Suspects, f.a.More = f.a.Suspects[:f.o.Top], f.a.More+n
+	}
 	for _, name := range slices.Sorted(keys(f.unknown)) {
 		f.a.Unknown = append(f.a.Unknown, *f.unknown[name])
 	}
 	return nil
+}
+
+// unprovedPath returns 1 if nothing but a word that looks like a reference is known to hold a suspect, and 0 otherwise.
+func unprovedPath(s *answer.Suspect) int {
+	p := s.Path
+	if p == nil && len(s.Holders) > 0 {
+		p = s.Holders[0].Path
+	}
+	if p != nil && p.Root.Conservative {
+		return 1
+	}
+	return 0
 }
 
 func keys[K comparable, V any](m map[K]V) func(func(K) bool) {
@@ -118,33 +140,6 @@ func (f *finder) entries(ctx context.Context, n graph.Node) (string, error) {
 
 func (f *finder) typeText(mt *dac.MethodTable) answer.Text {
 	return f.r.Runtime().NamedType(&f.a.Gaps, mt.Addr)
-}
-
-// preferred has the kinds of roots for a path, the most informative first: static fields first, stacks last.
-var preferred = []graph.SourceKind{graph.SourceStatics, graph.SourceThreadStatics, graph.SourceHandles, graph.SourceFinalizer, graph.SourceRuntime, graph.SourceStacks}
-
-// path returns a shortest path to n from the most informative kind of root, nil if there is none.
-func (f *finder) path(ctx context.Context, n graph.Node) ([]graph.Node, error) {
-	var best []graph.Node
-	rank := len(preferred) + 1
-	for p, err := range f.g.Paths(ctx, n, graph.PathOptions{Each: graph.EachKind}) {
-		if err != nil {
-			return nil, err
-		}
-		at := len(preferred)
-		if s := f.g.Source(p.Nodes[0]); s != nil {
-			if i := slices.Index(preferred, s.Kind); i >= 0 {
-				at = i
-			}
-		}
-		if at < rank {
-			best, rank = p.Nodes, at
-		}
-		if rank == 0 {
-			break
-		}
-	}
-	return best, nil
 }
 
 // holders finds what refers to most members of a group. Garbage holds nothing.

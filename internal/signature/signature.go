@@ -43,7 +43,8 @@ func Crash(c *answer.Crash) (sig, frame string) {
 	return Of(parts...), frame
 }
 
-// Suspect returns the signature of a holder of much memory, which is of its kind, its types and what keeps it alive, and the root that does.
+// Suspect returns the signature of a holder of much memory, and the owner that keeps it alive: a service, a static field or another root. The
+// signature is of its kind, its types and that owner; what lies between them differs from dump to dump.
 func Suspect(x *answer.Suspect) (sig, kept string) {
 	var holder, members string
 	if p := cmp.Or(x.Owner, x.Point); p != nil && p.Type.Err == nil {
@@ -53,16 +54,16 @@ func Suspect(x *answer.Suspect) (sig, kept string) {
 		members = x.Members.Type.S
 	}
 	parts := []string{"suspect", x.Kind, holder, members}
-	if x.Path != nil {
-		kept = root(x.Path)
-		parts = append(parts, kept)
-		for _, step := range x.Path.Objects {
-			if step.Type.Err == nil {
-				parts = append(parts, step.Type.S)
-			}
-		}
+	if x.Members == nil && len(x.Targets) > 0 && x.Targets[0].Type.Err == nil {
+		parts = append(parts, x.Targets[0].Type.S)
 	}
-	return Of(parts...), kept
+	switch {
+	case x.Path != nil:
+		kept = root(x.Path)
+	case len(x.Holders) > 0 && x.Holders[0].Path != nil:
+		kept = root(x.Holders[0].Path)
+	}
+	return Of(append(parts, kept)...), kept
 }
 
 // methods returns the methods in which a process died, the innermost first: those of the stack trace of its exception, or of the stack.
@@ -141,17 +142,39 @@ func withoutOffset(s string) string {
 	return s
 }
 
-// root returns what a path starts with: a static field by its name, a method of a frame, else the kind of the root.
-func root(p *answer.RootPath) string {
-	for _, step := range p.Objects {
-		if step.Edge != nil && step.Edge.Kind == "static field" && step.Edge.Name.Err == nil {
-			return step.Edge.Name.S
+// services are the types in which a service provider keeps its services.
+const services = "Microsoft.Extensions.DependencyInjection.ServiceLookup."
+
+// service returns the service on a path that a service provider keeps: the object in a call site's value, or in the services of a scope.
+func service(p *answer.RootPath) string {
+	within := ""
+	for i := range p.Objects {
+		name := p.Objects[i].Type.S
+		switch {
+		case p.Objects[i].Type.Err != nil:
+			return ""
+		case strings.HasPrefix(name, services+"ServiceProviderEngineScope"):
+			within = "scoped service "
+		case strings.HasPrefix(name, services) && strings.HasSuffix(name, "CallSite"):
+			within = "singleton "
+		case within != "" && !strings.HasPrefix(name, services) && !strings.HasPrefix(name, "System."):
+			return within + name
 		}
 	}
+	return ""
+}
+
+// root returns what a path starts with: a service of a service provider, a static field by its name, a method of a frame, else the kind of the
+// root. A static field of a class of the program comes before a service.
+func root(p *answer.RootPath) string {
+	static := staticOf(p)
+	if s := service(p); s != "" && (static == "" || answer.LibraryMethod(static)) {
+		return s
+	}
+	if static != "" {
+		return "static " + static
+	}
 	switch {
-	case strings.Contains(p.Root.Kind, "static"):
-		name, _, _ := strings.Cut(p.Root.Name, " of thread ")
-		return name
 	case p.Method.Err == nil && p.Method.S != "":
 		return withoutOffset(p.Method.S)
 	case p.Root.Kind == "handle" && p.Root.Handle != "":
@@ -160,4 +183,18 @@ func root(p *answer.RootPath) string {
 		return p.Root.Name
 	}
 	return p.Root.Kind
+}
+
+// staticOf returns the static field at the start of a path, empty if there is none.
+func staticOf(p *answer.RootPath) string {
+	for _, step := range p.Objects {
+		if step.Edge != nil && step.Edge.Kind == "static field" && step.Edge.Name.Err == nil {
+			return strings.TrimPrefix(step.Edge.Name.S, "static ")
+		}
+	}
+	if strings.Contains(p.Root.Kind, "static") {
+		name, _, _ := strings.Cut(p.Root.Name, " of thread ")
+		return strings.TrimPrefix(name, "static ")
+	}
+	return ""
 }

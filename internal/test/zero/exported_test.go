@@ -520,6 +520,7 @@ var exportedTypes = map[string]reflect.Type{
 	"answer.FlowValue":                   reflect.TypeFor[sosgo_answer.FlowValue](),
 	"answer.Flows":                       reflect.TypeFor[sosgo_answer.Flows](),
 	"answer.Fragment":                    reflect.TypeFor[sosgo_answer.Fragment](),
+	"answer.Fragmentation":               reflect.TypeFor[sosgo_answer.Fragmentation](),
 	"answer.Frame":                       reflect.TypeFor[sosgo_answer.Frame](),
 	"answer.FrameRegisters":              reflect.TypeFor[sosgo_answer.FrameRegisters](),
 	"answer.FreePin":                     reflect.TypeFor[sosgo_answer.FreePin](),

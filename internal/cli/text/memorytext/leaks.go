@@ -15,6 +15,10 @@ func Leaks(p *report.Page, l *answer.Leaks) {
 	if l.Incomplete {
 		p.Print("Missing data may hide a leak or its holder.\n")
 	}
+	if l.Unproved > 0 {
+		p.Printf("%s of stacks only look like references; what nothing else holds stands last. The module files of the code on these stacks would settle it.\n",
+			text.Count(uint64(l.Unproved), "word", "words"))
+	}
 	if l.Nameless > 0 {
 		p.Printf("Names of %s need module files: events, timers and other patterns of these types are not detected.\n",
 			text.Count(uint64(l.Nameless), "type", "types"))
