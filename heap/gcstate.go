@@ -156,7 +156,7 @@ func (v *vars) published(err error) error {
 func (v *vars) counts(length string, names []string, arrays ...target.Addr) ([]answer.GCCount, error) {
 	if n, err := v.l.Uint(length); v.at == 0 && (err != nil || n != uint64(len(names))) {
 		if err == nil {
-			err = target.Unsupportedf("the collector counts %d kinds, of which sosgo knows %d", n, len(names))
+			err = target.Unsupportedf("the collector counts %d kinds, and sosgo knows %d", n, len(names))
 		}
 		return nil, err
 	}

@@ -20,6 +20,8 @@ type machoImage struct {
 	symbols Directory // LC_SYMTAB: entries of nlistSize bytes
 	names   Directory
 	trie    Directory // of exports
+	unwind  Directory // the section __unwind_info
+	frames  Directory // the section __eh_frame
 }
 
 // The structures of symbols (mach-o/nlist.h; for the trie dyld: common/MachOFile.cpp, mach-o/loader.h).
@@ -57,6 +59,7 @@ func (im *Image) openMachO(l Layout) error {
 		im.extents = append(im.extents, extent{rva: uint64(rva), off: s.Offset, n: s.FileSize, writable: s.Prot&target.ProtWrite != 0})
 	}
 	im.extents = sortExtents(im.extents)
+	im.macho.unwind, im.macho.frames = textSection(head, "__unwind_info"), textSection(head, "__eh_frame")
 	for i := range head.Commands {
 		im.addCommand(&head.Commands[i])
 	}
@@ -73,6 +76,30 @@ func (im *Image) openMachO(l Layout) error {
 	im.raw.size = min(im.raw.size, max(end, im.size))
 	im.rvas = im.raw
 	return nil
+}
+
+// textSection returns the range of a section beside the code, zero if the image has none.
+func textSection(head *macho.Image, name string) Directory {
+	for i := range head.Segments {
+		if head.Segments[i].Name != macho.SegmentText {
+			continue
+		}
+		for _, s := range head.Segments[i].Sections {
+			if s.Name == name && s.Addr >= head.Base {
+				return Directory{RVA: RVA(s.Addr - head.Base), Size: s.Size}
+			}
+		}
+	}
+	return Directory{}
+}
+
+// CompactUnwind returns the ranges of a Mach-O image's compact unwind information and of the call frame information that it refers to, zero
+// where the image has none.
+func (im *Image) CompactUnwind() (compact, frames Directory) {
+	if im == nil || im.macho == nil {
+		return Directory{}, Directory{}
+	}
+	return im.macho.unwind, im.macho.frames
 }
 
 // addCommand notes where a load command places symbols. Their places are offsets in the file, which a segment maps.

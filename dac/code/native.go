@@ -15,9 +15,10 @@ import (
 type Native struct {
 	Code []target.Range // executable; empty if the headers are missing
 
-	dwarf *unwind.DWARF
-	pdata *unwind.PData
-	entry target.Range // the code at which the system starts the program
+	dwarf   *unwind.DWARF
+	compact *unwind.Compact
+	pdata   *unwind.PData
+	entry   target.Range // the code at which the system starts the program
 }
 
 // entryBytes bounds the code at which the system starts a program (_start of C libraries: 38 bytes on x64, 60 on ARM64).
@@ -40,6 +41,14 @@ func OpenNative(mem target.Memory, arch target.Arch, mod *target.Module) Native 
 			n.dwarf, _ = unwind.OpenEHFrame(mem, a, d.Size)
 		}
 	}
+	if compact, frames := img.CompactUnwind(); compact.Size > 0 {
+		at, err1 := img.Address(compact.RVA)
+		eh, err2 := img.Address(frames.RVA)
+		if err1 == nil && err2 == nil {
+			n.compact, _ = unwind.OpenCompact(mem, arch, img.Base(), target.Range{Start: at, End: at + target.Addr(compact.Size)},
+				target.Range{Start: eh, End: eh + target.Addr(frames.Size)})
+		}
+	}
 	if rva, ok := img.ProgramEntry(); ok {
 		if a, err := img.Address(rva); err == nil {
 			n.entry = target.Range{Start: a, End: a + entryBytes}
@@ -59,6 +68,8 @@ func (n *Native) Find(ip target.Addr) (code unwind.Code, ok bool) {
 	switch {
 	case n.dwarf != nil:
 		code, ok = n.dwarf.Find(ip)
+	case n.compact != nil:
+		code, ok = n.compact.Find(ip)
 	case n.pdata != nil:
 		code, ok = n.pdata.Find(ip)
 	}

@@ -66,6 +66,11 @@ func (d *DWARF) Find(pc target.Addr) (Code, bool) {
 	if !ok {
 		return Code{}, false
 	}
+	return d.at(pc, at)
+}
+
+// at returns the code of the FDE at an address, false unless it covers pc.
+func (d *DWARF) at(pc, at target.Addr) (Code, bool) {
 	d.mu.RLock()
 	f := d.fdes[at]
 	d.mu.RUnlock()

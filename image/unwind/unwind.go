@@ -4,7 +4,7 @@
 //
 // Formats: the unwind codes of Windows for x64 (learn.microsoft.com, "x64 exception handling"; versions 1 and 2), which
 // the CLR uses for its own code on every OS, with the runtime's extension SET_FPREG_LARGE; those for ARM64 ("ARM64
-// exception handling", .pdata and .xdata); and DWARF call frame information (.eh_frame).
+// exception handling", .pdata and .xdata); DWARF call frame information (.eh_frame); and the compact unwind information of Mach-O.
 //
 // Where a frame has no unwind data, or they can't be read, the frame pointer and then a scan of the stack find a
 // plausible caller; such frames are marked in their Trust.
@@ -58,6 +58,7 @@ const (
 	FormatNone    Format = iota // code without unwind data
 	FormatWindows               // UNWIND_INFO of x64, .xdata or packed words of ARM64
 	FormatDWARF                 // call frame information
+	FormatCompact               // an encoding of Mach-O's compact unwind information
 	FormatLeaf                  // a function that changes nothing but the return address
 	FormatEntry                 // where the system starts a program: it has no caller
 )
@@ -68,7 +69,7 @@ type Code struct {
 	Format Format
 	Base   target.Addr // FormatWindows: what RVAs in the unwind data count from
 	Info   target.Addr // FormatWindows: the unwind data
-	Packed uint32      // FormatWindows on ARM64: the packed word, when Info is 0
+	Packed uint32      // FormatWindows on ARM64: the packed word, when Info is 0; FormatCompact: the encoding
 
 	fde *fde // FormatDWARF
 }
@@ -234,6 +235,8 @@ func (c *Cursor) unwind(f *Frame) error {
 		return c.stepAMD64(f, exact)
 	case windows && f.Regs.Arch == target.ArchARM64:
 		return c.stepARM64(f, exact)
+	case f.Code.Format == FormatCompact:
+		return c.stepCompact(f, exact)
 	case f.Code.Format == FormatLeaf:
 		return c.stepLeaf(f)
 	case f.Code.Format == FormatEntry:

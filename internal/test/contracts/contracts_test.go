@@ -427,7 +427,7 @@ func TestCollectorCounters(t *testing.T) {
 			p.Words(p.heap+p.Offset("GCHeap.CompactReasons"), 1, 0, 3, 4, 5, 6, 7, 8, 9, 10, 11)
 			p.Words(p.second+p.Offset("GCHeap.CompactReasons"), 0, 2, 0, 9)
 		}, mechanisms, []uint64{1, 2, 3, 9, 5, 6, 7, 8, 9, 10, 11}, ""},
-		"another number": {func(p *tiny) { p.gc.Globals["GlobalMechanismsLength"] = 7 }, nil, reasons, "the collector counts 7 kinds, of which sosgo knows 6"},
+		"another number": {func(p *tiny) { p.gc.Globals["GlobalMechanismsLength"] = 7 }, nil, reasons, "the collector counts 7 kinds, and sosgo knows 6"},
 		"no mechanisms":  {func(p *tiny) { delete(p.gc.Globals, "GCGlobalMechanisms") }, nil, reasons, "does not publish"},
 		"no reasons":     {func(p *tiny) { delete(p.gc.Globals, "GCHeapCompactReasons") }, mechanisms, nil, "does not publish"},
 	} {
