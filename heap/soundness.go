@@ -49,7 +49,7 @@ func (h *Heap) HeaderSoundness(ctx context.Context, o ScanOptions) (*answer.Soun
 	for _, a := range census.synced {
 		v.header(h.Segment(a), &Object{Addr: a})
 	}
-	return h.soundness(&v.out, false), ctx.Err()
+	return h.soundness(&v.out, false), nil
 }
 
 // soundness describes a verification of objects, and verifies the sync blocks.

@@ -14,6 +14,7 @@ import (
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/graph/leaks"
+	"github.com/sosgo/sosgo/internal/test/testcase"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/target"
 )
@@ -308,7 +309,7 @@ func TestWeakReferences(t *testing.T) {
 
 // TestOwners checks whom leaks names in the dumps of web servers: containers, services and static fields of the program, never what waits.
 func TestOwners(t *testing.T) {
-	testdump.Web(t, func(t *testing.T, d *testdump.Dump) int {
+	testdump.Corpus(t, testcase.Named("web-*"), func(t *testing.T, d *testdump.Dump) int {
 		v, err := d.View("")
 		require.NoError(t, err)
 		l, err := v.Leaks(t.Context(), leaks.Options{Bytes: 16 << 10, Least: 0.1})
