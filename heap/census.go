@@ -239,7 +239,6 @@ func Select[C Collector](ctx context.Context, h *Heap, want func(*dac.MethodTabl
 	pieces := max(1, (len(list)+selectPiece-1)/selectPiece)
 	type piece struct {
 		into C
-		made bool
 	}
 	produce := func(_ struct{}, n int, p *piece) (*piece, error) {
 		if p == nil {

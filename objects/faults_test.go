@@ -82,6 +82,6 @@ func askTypes(t *testing.T, d *testdump.Dump, rt *dac.Runtime, a *testdump.Answe
 	}
 	for s, err := range r.Statics(t.Context(), objects.StaticsOptions{Type: "debuggee"}) {
 		said, lacks := facts(s)
-		a.Add(fmt.Sprint("static ", s.MethodTable, s.Name, s.Thread), said, errors.Join(err, s.Name.Err, lacks))
+		a.Add(fmt.Sprint("static ", s.MethodTable, s.Name, s.Thread), said, errors.Join(err, s.Name.Err, s.Type.Err, lacks))
 	}
 }

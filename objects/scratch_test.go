@@ -1,6 +1,7 @@
 package objects_test
 
 import (
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -44,7 +45,7 @@ func TestScratch(t *testing.T) {
 			row := jsonenc.Row[answer.Stored]()
 			assert.Equal(t, string(row(nil, &want)), string(row(nil, &got)))
 			s.Reset()
-			if st, err := v.Struct(); err == nil && numbers(st) {
+			if st, err := v.Struct(); err == nil && numbers(st) && strconv.IntSize == 64 { // words of 32 bits are for agreement, not for speed
 				var b []byte
 				assert.Zero(t, testing.AllocsPerRun(10, func() {
 					got = s.Stored(v)
@@ -55,7 +56,7 @@ func TestScratch(t *testing.T) {
 			}
 		}
 	}
-	assert.True(t, measured, "no structs of numbers")
+	assert.True(t, measured || strconv.IntSize == 32, "no structs of numbers")
 }
 
 // numbers reports whether a value type has a few integers and is written as its fields.

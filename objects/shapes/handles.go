@@ -91,11 +91,6 @@ type nullable struct {
 	Value    Value `field:"value"`
 }
 
-type immutableArray struct {
-	_     Type `of:"System.Collections.Immutable.ImmutableArray<>"`
-	Array Ref  `field:"array"`
-}
-
 // DependentSlots returns the two objects of a dependent handle as values with a location. If the first is null, the handle was cleared.
 func (b *Binder) DependentSlots(h target.Addr) (first, second objects.Value, err error) {
 	if b.open == nil {
