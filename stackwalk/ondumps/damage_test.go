@@ -74,7 +74,9 @@ func TestExplicitFramesThatLoop(t *testing.T) {
 		_, mem, w, th, _ := walkDamaged(t, name)
 
 		at := th.Managed.Frame
-		mem.at, mem.b = at, slices.Clone(mem.Memory.Span(at))
+		frame, err := target.Bytes(mem.Memory, at, 16)
+		require.NoError(t, err)
+		mem.at, mem.b = at, slices.Clone(frame)
 		self := make([]byte, 8)
 		for i := range self {
 			self[i] = byte(at >> (8 * i))
@@ -92,7 +94,7 @@ func TestExplicitFramesThatLoop(t *testing.T) {
 				assert.ErrorIs(t, last.Err, target.ErrCorrupt)
 			}
 		}
-		_, err := snapshot(w, th, stackwalk.SnapshotOptions{})
+		_, err = snapshot(w, th, stackwalk.SnapshotOptions{})
 		assert.Error(t, err)
 	}
 }
@@ -245,7 +247,7 @@ func TestContextsThatEnd(t *testing.T) {
 			s := w.Snapshot(th.Managed, th.OS.Registers, stackwalk.SnapshotOptions{Synchronous: true})
 			assert.LessOrEqual(t, len(slices.Collect(s.Frames(ended))), 1)
 			assert.ErrorIs(t, s.Err(), context.Canceled)
-			assert.Less(t, time.Since(began), 50*time.Millisecond)
+			assert.Less(t, time.Since(began), 500*time.Millisecond)
 		})
 	}
 }

@@ -244,11 +244,12 @@ func (m *stackMemory) span(a target.Addr) []byte {
 }
 
 func (m *stackMemory) View(a target.Addr, n int) ([]byte, bool) {
-	s := m.Span(a)
-	if n > len(s) {
-		return nil, false
+	if s := m.Span(a); n <= len(s) {
+		return s[:n:n], true
 	}
-	return s[:n:n], true
+	s := make([]byte, n)
+	_, err := m.ReadMemory(s, a)
+	return s, err == nil
 }
 
 func (m *stackMemory) ReadMemory(p []byte, a target.Addr) (int, error) {
@@ -257,7 +258,19 @@ func (m *stackMemory) ReadMemory(p []byte, a target.Addr) (int, error) {
 			n += copy(p[n:], s)
 			continue
 		}
-		return n, &target.MemoryError{Addr: a + target.Addr(n), Size: len(p) - n, Err: target.ErrNotInDump}
+		at, piece := a+target.Addr(n), p[n:]
+		if m.hole.Contains(at) {
+			return n, &target.MemoryError{Addr: at, Size: len(piece), Err: target.ErrNotInDump}
+		}
+		for _, end := range []target.Addr{m.at, m.hole.Start} { // memory that is not mapped has no spans
+			if at < end && uint64(len(piece)) > uint64(end-at) {
+				piece = piece[:end-at]
+			}
+		}
+		got, err := m.Memory.ReadMemory(piece, at)
+		if n += got; err != nil {
+			return n, err
+		}
 	}
 	return len(p), nil
 }
