@@ -78,6 +78,7 @@ func (q *question) triageQuestions() triage.Questions {
 		Waits:      func(ctx context.Context) (*answer.Waits, error) { return v.Waits(ctx) },
 		ThreadPool: func(ctx context.Context) (*answer.ThreadPool, error) { return v.ThreadPool(ctx) },
 		SQLPools:   func(ctx context.Context) (*answer.SQLPools, error) { return v.SQLPools(ctx) },
+		Redis:      func(ctx context.Context) (*answer.Redis, error) { return v.Redis(ctx) },
 		HTTPClients: func(ctx context.Context) (*answer.HTTPClients, error) {
 			return v.HTTPClients(ctx, HTTPClientOptions{Brief: true})
 		},
@@ -304,6 +305,27 @@ func (v *View) HTTPClients(ctx context.Context, o ...HTTPClientOptions) (*answer
 			p.Clock = timers.Clock
 		}
 		return r.Clients(q.ctx, h, p)
+	})
+}
+
+// SignalR lists the hubs of ASP.NET Core SignalR with their connections and groups, and the circuits of Blazor.
+func (v *View) SignalR(ctx context.Context) (*answer.SignalR, error) {
+	return webbed(ctx, v, func(q *question, r *web.Reader, h *heap.Heap) (*answer.SignalR, error) {
+		return r.SignalR(q.ctx, h, q.scanning("looking for hubs", heap.ScanOptions{}))
+	})
+}
+
+// Redis lists the multiplexers of StackExchange.Redis, with the commands that wait for each server.
+func (v *View) Redis(ctx context.Context) (*answer.Redis, error) {
+	return webbed(ctx, v, func(q *question, r *web.Reader, h *heap.Heap) (*answer.Redis, error) {
+		return r.Redis(q.ctx, h, q.scanning("looking for connections to Redis", heap.ScanOptions{}))
+	})
+}
+
+// ObjectPools lists the pools of Microsoft.Extensions.ObjectPool.
+func (v *View) ObjectPools(ctx context.Context) (*answer.ObjectPools, error) {
+	return webbed(ctx, v, func(q *question, r *web.Reader, h *heap.Heap) (*answer.ObjectPools, error) {
+		return r.ObjectPools(q.ctx, h, q.scanning("looking for pools", heap.ScanOptions{}))
 	})
 }
 

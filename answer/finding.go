@@ -70,6 +70,7 @@ const (
 	FindingFinalizers  = "blocked finalizer"         // the finalizer thread waits while objects wait for it
 	FindingFragmented  = "fragmented heap"           // much of a generation is free space between objects
 	FindingHolder      = "large holder"              // an object holds much of the heap
+	FindingRedis       = "redis backlog"             // commands wait to be sent to a Redis server
 	FindingClients     = "unshared clients"          // HttpClients with connections of their own are made for each use
 	FindingTasks       = "failed tasks"              // tasks failed, and nothing has looked at their exceptions
 	FindingUnload      = "load context that stays"   // an AssemblyLoadContext is unloading and stays alive

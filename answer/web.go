@@ -160,7 +160,7 @@ type SQLPools struct {
 
 // A SQLPool is the connections of one connection string.
 type SQLPool struct {
-	Address     target.Addr     `json:"address" doc:"the pool"`
+	Address     target.Addr     `json:"address" doc:"the pool; 0x0 for connections of SQLite that are in none"`
 	Type        Text            `json:"type" doc:"its type, which identifies the driver"`
 	Connection  Text            `json:"connectionString" doc:"the connection string; what is a secret in it is masked"`
 	State       Text            `json:"state,omitzero" doc:"whether it is running or shutting down"`
@@ -194,6 +194,8 @@ type SQLConnection struct {
 	Database    Text               `json:"database,omitzero" doc:"the database that it is in"`
 	ProcessID   Maybe[int64]       `json:"processId,omitzero" doc:"of PostgreSQL: id of the server's process"`
 	Transaction Maybe[bool]        `json:"transaction,omitzero" doc:"it is in a transaction, as far as the driver says"`
+	Context     target.Addr        `json:"context,omitempty" doc:"the DbContext of Entity Framework that uses it"`
+	ContextType Text               `json:"contextType,omitzero" doc:"its type"`
 	Command     Maybe[*SQLCommand] `json:"command,omitzero" doc:"what runs on it or, if nothing does, the last command of SqlClient that was made for it and is still on the heap; null for none"`
 	// Threads and Stack are who has it in hand.
 	Threads []Worker   `json:"threads,omitempty" doc:"threads with a variable that refers to it, to its owner or to its command"`
@@ -217,6 +219,95 @@ type SQLCommand struct {
 type SQLParameter struct {
 	Name  Text   `json:"name" doc:"its name"`
 	Value string `json:"value" doc:"its value as text"`
+}
+
+// SignalR are the hubs of ASP.NET Core SignalR, and the circuits of Blazor.
+type SignalR struct {
+	Gaps
+	Hubs     []SignalRHub    `json:"hubs" doc:"the hubs, by the addresses of their lifetime managers"`
+	Circuits []BlazorCircuit `json:"circuits" doc:"the circuits of Blazor on the server"`
+}
+
+// A SignalRHub is a hub with its clients.
+type SignalRHub struct {
+	Address     target.Addr         `json:"address" doc:"the HubLifetimeManager"`
+	Hub         Text                `json:"hub" doc:"type of the hub"`
+	Connections []SignalRConnection `json:"connections" doc:"the clients that are connected to this process"`
+	More        int                 `json:"more,omitempty" doc:"connections that are not listed"`
+	Groups      []SignalRGroup      `json:"groups" doc:"the groups with a client in this process"`
+}
+
+// A SignalRConnection is a client of a hub.
+type SignalRConnection struct {
+	Address  target.Addr  `json:"address" doc:"the HubConnectionContext"`
+	ID       Text         `json:"id" doc:"id of the connection"`
+	User     Text         `json:"user,omitzero" doc:"the user identifier, if the program has users"`
+	Protocol Text         `json:"protocol,omitzero" doc:"type of the hub protocol"`
+	Aborted  Maybe[bool]  `json:"aborted,omitzero" doc:"the server has ended it"`
+	Waiting  Maybe[int64] `json:"waiting,omitzero" doc:"messages that wait because another one is being written to the client"`
+}
+
+// A SignalRGroup is a group of clients of a hub.
+type SignalRGroup struct {
+	Name        Text         `json:"name" doc:"name of the group"`
+	Connections Maybe[int64] `json:"connections" doc:"its clients in this process"`
+}
+
+// A BlazorCircuit is the state that the server keeps of a page of Blazor.
+type BlazorCircuit struct {
+	Address    target.Addr `json:"address" doc:"the CircuitHost; retained gives the memory freed with it"`
+	ID         Text        `json:"id" doc:"id of the circuit"`
+	Connection Text        `json:"connection,omitzero" doc:"id of its SignalR connection"`
+	Connected  Maybe[bool] `json:"connected,omitzero" doc:"its browser is connected; else the circuit waits for it to come back"`
+	Disposed   Maybe[bool] `json:"disposed,omitzero" doc:"it is disposed"`
+}
+
+// Redis are the multiplexers of StackExchange.Redis.
+type Redis struct {
+	Gaps
+	Multiplexers []RedisMultiplexer `json:"multiplexers" doc:"the multiplexers, by their addresses"`
+	Verdicts     []Verdict          `json:"verdicts,omitempty" doc:"commands that can't be sent"`
+}
+
+// A RedisMultiplexer is a ConnectionMultiplexer.
+type RedisMultiplexer struct {
+	Address       target.Addr       `json:"address" doc:"the ConnectionMultiplexer"`
+	Disposed      Maybe[bool]       `json:"disposed,omitzero" doc:"it is disposed"`
+	SyncTimeouts  Maybe[int64]      `json:"syncTimeouts,omitzero" doc:"synchronous commands that timed out so far"`
+	AsyncTimeouts Maybe[int64]      `json:"asyncTimeouts,omitzero" doc:"asynchronous commands that timed out so far"`
+	Connections   []RedisConnection `json:"connections" doc:"its connections: for each server one for commands and, if it subscribes, one for subscriptions"`
+}
+
+// A RedisConnection is a connection of a multiplexer.
+type RedisConnection struct {
+	Address target.Addr `json:"address" doc:"the PhysicalBridge"`
+	Name    Text        `json:"name" doc:"the server with its port, and what the connection is for"`
+	State   Text        `json:"state" doc:"Connecting, ConnectedEstablishing, ConnectedEstablished or Disconnected"`
+	Backlog RedisQueue  `json:"backlog" doc:"commands that wait to be sent"`
+	Sent    RedisQueue  `json:"sent" doc:"commands that are sent and wait for the server's answer"`
+}
+
+// A RedisQueue is commands that wait.
+type RedisQueue struct {
+	Count   Maybe[int64] `json:"count" doc:"how many there are"`
+	First   target.Addr  `json:"first,omitempty" doc:"the Message that waits longest"`
+	Command Text         `json:"command,omitzero" doc:"its command"`
+	Since   *time.Time   `json:"since,omitempty" doc:"when it was made; absent where the library does not keep it"`
+}
+
+// ObjectPools are the pools of Microsoft.Extensions.ObjectPool.
+type ObjectPools struct {
+	Gaps
+	Pools []ObjectPool `json:"pools" doc:"the pools, by their addresses"`
+}
+
+// An ObjectPool keeps objects that are free to be used again.
+type ObjectPool struct {
+	Address  target.Addr  `json:"address" doc:"the DefaultObjectPool"`
+	Of       Text         `json:"of" doc:"type of the objects"`
+	Retained Maybe[int64] `json:"retained" doc:"objects that it keeps"`
+	Max      Maybe[int64] `json:"max,omitzero" doc:"how many it keeps at most"`
+	Name     string       `json:"name,omitempty" doc:"the field that holds it, if one was found"`
 }
 
 // GRPCCalls are the calls of gRPC of a process.

@@ -52,6 +52,7 @@ type query struct {
 	out      *answer.SQLPools
 	commands map[target.Addr]objects.Object // by parser: the SqlClient command that runs on it
 	made     map[target.Addr]objects.Object // by SqlConnection: its last command
+	lite     sqlite
 	openings []opening
 	due      map[target.Addr]int64       // by SqlConnection: until when an asynchronous call waits for a connection, a file time
 	results  map[target.Addr]target.Addr // by the task of an OpenAsync: the SqlConnection
@@ -63,11 +64,12 @@ func (r *Reader) Pools(ctx context.Context, p Process, o Options) (*answer.SQLPo
 	out := &answer.SQLPools{Pools: []answer.SQLPool{}}
 	q := &query{Reader: r, Reading: shapes.Reading{Gaps: &out.Gaps, Binder: r.b}, out: out, commands: map[target.Addr]objects.Object{}, made: map[target.Addr]objects.Object{},
 		due: map[target.Addr]int64{}, results: map[target.Addr]target.Addr{}}
+	q.lite = sqlite{strings: map[target.Addr]answer.Text{}, commands: map[target.Addr]objects.Object{}, contexts: map[target.Addr]objects.Object{}}
 	var pools []objects.Object
 	for object := range shapes.OnObjects[anchor](ctx, q.Reading, p.Heap, p.Scan) {
 		if s, x := shapes.As[clientCommand](q.Reading, object); s != nil {
 			q.running(object, s, x)
-		} else if !q.opening(object) {
+		} else if !q.opening(object) && !q.sqliteObject(object) {
 			pools = append(pools, object)
 		}
 	}
@@ -83,6 +85,8 @@ func (r *Reader) Pools(ctx context.Context, p Process, o Options) (*answer.SQLPo
 			q.source(o, s, x)
 		}
 	}
+	q.sqlitePools()
+	q.contexts()
 	if !o.Secrets {
 		for i := range q.out.Pools {
 			mask(&q.out.Pools[i])

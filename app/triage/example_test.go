@@ -24,5 +24,5 @@ func ExampleOf() {
 	fmt.Println(len(out.Unknown), "subjects were not looked at")
 	// Output:
 	// deadlock (fatal): thread 3 waits for thread 4, and 4 for 3 [proved]
-	// 10 subjects were not looked at
+	// 12 subjects were not looked at
 }

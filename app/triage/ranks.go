@@ -24,6 +24,7 @@ var ranks = []ranked{
 	{answer.FindingStopping, answer.SeverityHigh, []string{"host"}},
 	{answer.FindingStarved, answer.SeverityHigh, []string{"threadpool -wi", "waits"}},
 	{answer.FindingExhausted, answer.SeverityHigh, []string{"sqlpools"}},
+	{answer.FindingRedis, answer.SeverityHigh, []string{"redis"}},
 	{answer.FindingPermits, answer.SeverityHigh, []string{"waits"}},
 	{answer.FindingAbandoned, answer.SeverityHigh, []string{"locks"}},
 	{answer.FindingMemory, answer.SeverityHigh, []string{"analyzeoom", "leaks"}},

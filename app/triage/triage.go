@@ -20,6 +20,7 @@ type Questions struct {
 	Waits       func(context.Context) (*answer.Waits, error)
 	ThreadPool  func(context.Context) (*answer.ThreadPool, error)
 	SQLPools    func(context.Context) (*answer.SQLPools, error)
+	Redis       func(context.Context) (*answer.Redis, error)
 	HTTPClients func(context.Context) (*answer.HTTPClients, error)
 	Tasks       func(context.Context) (*answer.Tasks, error) // with those that failed
 	Hosts       func(context.Context) (*answer.Hosts, error)
@@ -59,6 +60,7 @@ var subjects = []subject{
 	{name: "thread pool", look: pool},
 	{name: "database connections", look: sqlPools},
 	{name: "HTTP clients", look: httpClients},
+	{name: "Redis", look: redis},
 	{name: "failed tasks", look: failedTasks},
 	{name: "hosted services", look: hosts},
 	{name: "failed allocations", look: outOfMemory},

@@ -26,6 +26,7 @@ func healthy() Questions {
 		Waits:       constant(&answer.Waits{}, nil),
 		ThreadPool:  constant(&answer.ThreadPool{Kind: answer.PoolPortable}, nil),
 		SQLPools:    constant(&answer.SQLPools{}, nil),
+		Redis:       constant(&answer.Redis{}, nil),
 		HTTPClients: constant(&answer.HTTPClients{}, nil),
 		Tasks:       constant(&answer.Tasks{}, nil),
 		Hosts:       constant(&answer.Hosts{}, nil),

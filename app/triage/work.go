@@ -64,6 +64,19 @@ func httpClients(ctx context.Context, q *Questions) (view, error) {
 	return v, nil
 }
 
+// redis looks at commands that can't be sent to a Redis server.
+func redis(ctx context.Context, q *Questions) (view, error) {
+	list, err := ask(ctx, q.Redis)
+	if err != nil {
+		return view{}, err
+	}
+	v := view{partly: firstOf(list.Noted(), nil)}
+	for i := range list.Verdicts {
+		v.found = append(v.found, finding(list.Verdicts[i].Kind, list.Verdicts[i]))
+	}
+	return v, nil
+}
+
 // mostClauses is how many groups of equal things a finding names.
 const mostClauses = 3
 

@@ -167,6 +167,7 @@ const (
 
 	RequestText     = 1 << 16 // UTF-16 code units of one text of a request: its URL, a header, a command
 	RequestHeaders  = 1 << 12 // of one request
+	HubConnections  = 100_000 // clients and groups of a SignalR hub that an answer lists
 	HTTPClients     = 10_000  // HttpClients that an answer lists
 	RequestFeatures = 64      // collections of features, one behind the other
 	RequestScopes   = 1 << 10 // of logging, and activities, one inside the other

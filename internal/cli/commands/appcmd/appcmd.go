@@ -12,7 +12,7 @@ func Commands() []cli.Command {
 		dumpRequestsCommand(),
 		dumpHTTPCommand(),
 		httpClientsCommand(),
-		webSocketsCommand(),
+		webSocketsCommand(), signalRCommand(), redisCommand(), objectPoolsCommand(),
 		grpcCommand(),
 		sqlPoolsCommand(),
 		hostCommand(),

@@ -17,7 +17,7 @@ func SQLPools(p *report.Page, a *answer.SQLPools, stacks bool) {
 			p.Print("No connection pools found; some data could not be read.\n")
 			return
 		}
-		p.Print("No connection pools of SqlClient or Npgsql found.\n")
+		p.Print("No connection pools of SqlClient or Npgsql, and no connections of SQLite found.\n")
 		return
 	}
 	for i := range a.Pools {
@@ -29,12 +29,26 @@ func SQLPools(p *report.Page, a *answer.SQLPools, stacks bool) {
 }
 
 func sqlPool(p *report.Page, a *answer.SQLPool, stacks bool) {
-	p.Printf("%s %s", report.Hex12(a.Address), report.Escape(a.Type.String()))
+	if a.Address == 0 {
+		p.Printf("no pool: %s", report.Escape(a.Type.String()))
+	} else {
+		p.Printf("%s %s", report.Hex12(a.Address), report.Escape(a.Type.String()))
+	}
 	if s := a.State.String(); s != "" && s != "Running" {
 		p.Printf(" (%s)", report.Escape(s))
 	}
 	p.Printf("\n  %s\n", report.Escape(a.Connection.String()))
-	p.Printf("  open %s (max %s), busy %s, idle %s, waiting %s", maybe(a.Open), maybe(a.Max), maybe(a.Busy), maybe(a.Idle), maybe(a.Waiting))
+	p.Printf("  open %s", maybe(a.Open))
+	if kept(a.Max) {
+		p.Printf(" (max %s)", maybe(a.Max))
+	}
+	p.Printf(", busy %s", maybe(a.Busy))
+	if kept(a.Idle) {
+		p.Printf(", idle %s", maybe(a.Idle))
+	}
+	if kept(a.Waiting) {
+		p.Printf(", waiting %s", maybe(a.Waiting))
+	}
 	if a.Blocked.Value {
 		p.Print("; blocked after a failed connect: new attempts fail for a while")
 	}
@@ -95,6 +109,9 @@ func sqlConnection(p *report.Page, c *answer.SQLConnection, stacks bool) {
 	if c.Opened != nil {
 		add("opened %s", c.Opened.Format(sqlTime))
 	}
+	if c.Context != 0 {
+		add("context %s %s", report.Hex12(c.Context), c.ContextType)
+	}
 	switch {
 	case c.Owner.Err != nil:
 		add("owner %s", answer.Absent(c.Owner.Err))
@@ -114,6 +131,9 @@ func sqlConnection(p *report.Page, c *answer.SQLConnection, stacks bool) {
 	}
 	sqlHolders(p, c.Threads, c.Stack, stacks)
 }
+
+// kept reports whether the driver keeps a value, also if it is missing.
+func kept(n answer.Maybe[int64]) bool { return n.Err == nil || missing(n.Err) }
 
 // missing reports whether a value is missing that the driver keeps.
 func missing(err error) bool { return err != nil && !errors.Is(err, target.ErrUnsupported) }

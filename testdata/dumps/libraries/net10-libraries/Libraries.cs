@@ -1,5 +1,5 @@
 // Classes with the names and fields that libraries have: EF Core 9, System.Text.Json 10, System.Net.Http 6, Microsoft.Data.SqlClient 7.1 with its
-// second pool, Grpc.AspNetCore and Grpc.Net.Client 2.67, Npgsql 6, ASP.NET Core 6 with its servers HTTP.sys and IIS.
+// second pool, Microsoft.Data.Sqlite 10, StackExchange.Redis 2.8, ASP.NET Core SignalR and Blazor 10, Microsoft.Extensions.ObjectPool 7, Grpc.AspNetCore and Grpc.Net.Client 2.67, Npgsql 6, ASP.NET Core 6 with its servers HTTP.sys and IIS.
 using System;
 using System.Collections.Generic;
 using System.Threading;
@@ -195,6 +195,65 @@ namespace Microsoft.Data.SqlClient.ConnectionPool
         public DbConnectionPoolGroup PoolGroup { get; set; } public DbConnectionPoolGroupOptions PoolGroupOptions { get; set; } public DbConnectionPoolState State { get; set; }
     }
 }
+namespace Microsoft.Data.Sqlite
+{
+    public class SqliteConnectionInternal { public WeakReference<SqliteConnection> _outerConnection; }
+    public class SqliteConnectionPool
+    {
+        public enum State { Active, Disabled }
+        public List<SqliteConnectionInternal> _connections = new List<SqliteConnectionInternal>();
+        public List<SqliteConnectionInternal> _warmPool = new List<SqliteConnectionInternal>(), _coldPool = new List<SqliteConnectionInternal>(); // stacks
+        public State _state;
+    }
+    public class SqliteConnectionPoolGroup { public SqliteConnectionPool _pool; public string ConnectionString { get; set; } }
+    public class SqliteTransaction { }
+    public class SqliteDataReader { public SqliteCommand _command; public bool _closed; }
+    public class SqliteCommand { public SqliteConnection _connection; public string _commandText; public int? _commandTimeout = 30; public SqliteDataReader DataReader { get; set; } }
+    public class SqliteConnection { public string _connectionString; public int _state; public SqliteConnectionInternal _innerConnection; public SqliteTransaction Transaction { get; set; } }
+}
+namespace Microsoft.EntityFrameworkCore.Storage
+{
+    public class RelationalConnection { public object _connection; public Microsoft.EntityFrameworkCore.DbContext Context { get; set; } }
+}
+namespace StackExchange.Redis
+{
+    public enum RedisCommand { NONE, GET, HSET, SUBSCRIBE }
+    public enum CommandStatus { Unknown, WaitingToBeSent, Sent, WaitingInBacklog }
+    public class Message { public RedisCommand command; public DateTime CreatedDateTime; public CommandStatus Status { get; set; } }
+    public class CommandKeyMessage : Message { }
+    public class ConnectionMultiplexer { public bool _isDisposed; public long syncTimeouts, asyncTimeouts; }
+    public class PhysicalConnection { public Queue<Message> _writtenAwaitingResponse = new Queue<Message>(); }
+    public class PhysicalBridge
+    {
+        public string Name; public ConnectionMultiplexer Multiplexer { get; set; } public int state; public bool isDisposed; public PhysicalConnection physical;
+        public System.Collections.Concurrent.ConcurrentQueue<Message> _backlog = new System.Collections.Concurrent.ConcurrentQueue<Message>();
+    }
+}
+namespace Microsoft.AspNetCore.SignalR
+{
+    public class JsonHubProtocol { }
+    public class HubConnectionContext
+    {
+        public string UserIdentifier { get; set; } public object Protocol { get; set; } public bool _connectionAborted; public SemaphoreSlim _writeLock = new SemaphoreSlim(1, 1);
+    }
+    public class HubConnectionStore { public Dictionary<string, HubConnectionContext> _connections = new Dictionary<string, HubConnectionContext>(); }
+    public class DefaultHubLifetimeManager<T> { public HubConnectionStore _connections = new HubConnectionStore(); public Microsoft.AspNetCore.SignalR.Internal.HubGroupList _groups = new Microsoft.AspNetCore.SignalR.Internal.HubGroupList(); }
+}
+namespace Microsoft.AspNetCore.SignalR.Internal
+{
+    public class GroupConnectionList : Dictionary<string, HubConnectionContext> { }
+    public class HubGroupList { public Dictionary<string, GroupConnectionList> _groups = new Dictionary<string, GroupConnectionList>(); }
+}
+namespace Microsoft.AspNetCore.Components.Server.Circuits
+{
+    public struct CircuitId { public string Secret { get; set; } public string Id { get; set; } }
+    public class CircuitClientProxy { public bool Connected { get; set; } public string ConnectionId { get; set; } }
+    public class CircuitHost { public CircuitId CircuitId { get; set; } public CircuitClientProxy Client { get; set; } public bool _disposed; }
+}
+namespace Microsoft.Extensions.ObjectPool
+{
+    public class DefaultObjectPool<T> where T : class { public struct ObjectWrapper { public T Element; } public T _firstItem; public ObjectWrapper[] _items = new ObjectWrapper[7]; }
+}
 namespace Grpc.Core
 {
     public enum MethodType { Unary, ClientStreaming, ServerStreaming, DuplexStreaming }
@@ -223,6 +282,7 @@ namespace Grpc.AspNetCore.Server.Internal
 namespace Fakes
 {
     public class Order { public int Id; }
+    public class ChatHub { }
     public class Customer { public string Name; }
     public class Address { public string Street; }
     public class ShopContext : Microsoft.EntityFrameworkCore.DbContext { public ShopContext(bool d) : base(d) { } }
@@ -237,6 +297,7 @@ namespace Fakes
         public static object Connection = new object();
         public static object[] Requests = new object[2];
         public static object[] Calls = new object[4];
+        public static List<object> Services = new List<object>();
         public static System.Text.Json.Nodes.JsonArray Array = new System.Text.Json.Nodes.JsonArray();
         public static System.Text.Json.Nodes.JsonObject Object = new System.Text.Json.Nodes.JsonObject();
         public static Microsoft.Extensions.Caching.Memory.MemoryCache Cache = new Microsoft.Extensions.Caching.Memory.MemoryCache();
@@ -305,6 +366,62 @@ namespace Fakes
             served.DeadlineManager.Deadline = new DateTime(2026, 1, 2, 3, 4, 6, DateTimeKind.Utc);
             Holder.Calls[2] = served;
         }
+        static void Lite() // a pool of three connections, of which one is idle, one reads and one is in a transaction; and an open one without a pool
+        {
+            var pool = new Microsoft.Data.Sqlite.SqliteConnectionPool(); var group = new Microsoft.Data.Sqlite.SqliteConnectionPoolGroup();
+            group._pool = pool; group.ConnectionString = "Data Source=shop.db;Password=hush"; Holder.Services.Add(group);
+            for (int i = 0; i < 4; i++)
+            {
+                var inner = new Microsoft.Data.Sqlite.SqliteConnectionInternal(); var c = new Microsoft.Data.Sqlite.SqliteConnection();
+                c._connectionString = i == 3 ? "Data Source=:memory:" : group.ConnectionString; c._state = i == 0 ? 0 : 1;
+                if (i != 3) pool._connections.Add(inner);
+                if (i == 0) pool._warmPool.Add(inner); else { c._innerConnection = inner; inner._outerConnection = new WeakReference<Microsoft.Data.Sqlite.SqliteConnection>(c); }
+                if (i == 1)
+                {
+                    var command = new Microsoft.Data.Sqlite.SqliteCommand(); command._connection = c; command._commandText = "SELECT * FROM orders";
+                    command.DataReader = new Microsoft.Data.Sqlite.SqliteDataReader(); command.DataReader._command = command; Holder.Services.Add(command);
+                }
+                if (i == 2)
+                {
+                    c.Transaction = new Microsoft.Data.Sqlite.SqliteTransaction();
+                    var r = new Microsoft.EntityFrameworkCore.Storage.RelationalConnection(); r._connection = c; r.Context = Holder.Used; Holder.Services.Add(r);
+                }
+                Holder.Services.Add(c);
+            }
+        }
+        static void Cache() // a multiplexer with a server that is gone, for which 3 commands wait, and one that has 2 to answer
+        {
+            var m = new StackExchange.Redis.ConnectionMultiplexer(); m.syncTimeouts = 4; m.asyncTimeouts = 5; Holder.Services.Add(m);
+            for (int i = 0; i < 2; i++)
+            {
+                var b = new StackExchange.Redis.PhysicalBridge(); b.Name = (i == 0 ? "gone" : "cache") + ":6379/Interactive"; b.Multiplexer = m; b.state = i == 0 ? 3 : 2; Holder.Services.Add(b);
+                if (i == 1) b.physical = new StackExchange.Redis.PhysicalConnection();
+                for (int n = 0; n < 3 - i; n++)
+                {
+                    StackExchange.Redis.Message x = n == 0 ? new StackExchange.Redis.CommandKeyMessage() : new StackExchange.Redis.Message();
+                    x.command = i == 0 ? StackExchange.Redis.RedisCommand.HSET : StackExchange.Redis.RedisCommand.GET; x.CreatedDateTime = new DateTime(2026, 1, 2, 3, 4, n, DateTimeKind.Utc);
+                    if (i == 0) b._backlog.Enqueue(x); else b.physical._writtenAwaitingResponse.Enqueue(x);
+                }
+            }
+        }
+        static void Connected() // a hub with three clients of two users and two groups; one client is slow; and two circuits
+        {
+            var hub = new Microsoft.AspNetCore.SignalR.DefaultHubLifetimeManager<ChatHub>(); Holder.Services.Add(hub);
+            var all = new Microsoft.AspNetCore.SignalR.Internal.GroupConnectionList(); var some = new Microsoft.AspNetCore.SignalR.Internal.GroupConnectionList();
+            for (int i = 0; i < 3; i++)
+            {
+                var c = new Microsoft.AspNetCore.SignalR.HubConnectionContext(); c.UserIdentifier = i == 2 ? "bob" : "alice"; c.Protocol = new Microsoft.AspNetCore.SignalR.JsonHubProtocol(); c._connectionAborted = i == 2;
+                hub._connections._connections["id" + i] = c; all["id" + i] = c; if (i == 1) some["id1"] = c;
+                if (i == 1) { c._writeLock.Wait(); for (int n = 0; n < 4; n++) Holder.Services.Add(c._writeLock.WaitAsync()); }
+            }
+            hub._groups._groups["everybody"] = all; hub._groups._groups["some"] = some;
+            for (int i = 0; i < 2; i++)
+            {
+                var host = new Microsoft.AspNetCore.Components.Server.Circuits.CircuitHost(); var id = new Microsoft.AspNetCore.Components.Server.Circuits.CircuitId(); id.Id = "circuit" + i; id.Secret = "s"; host.CircuitId = id;
+                host.Client = new Microsoft.AspNetCore.Components.Server.Circuits.CircuitClientProxy(); host.Client.Connected = i == 0; host.Client.ConnectionId = i == 0 ? "id0" : null; Holder.Services.Add(host);
+            }
+            var pool = new Microsoft.Extensions.ObjectPool.DefaultObjectPool<Order>(); pool._firstItem = new Order(); pool._items[0].Element = new Order(); pool._items[3].Element = new Order(); Holder.Services.Add(pool);
+        }
         static void Serve() // one of HTTP.sys and one of IIS, each of a user whom middleware has found
         {
             var sys = new Microsoft.AspNetCore.Server.HttpSys.RequestContext(); sys.Request = new Microsoft.AspNetCore.Server.HttpSys.Request();
@@ -349,7 +466,7 @@ namespace Fakes
             m._hasSubMap = true;
             m._sharedTypeReferenceMap = new Dictionary<object, Microsoft.EntityFrameworkCore.ChangeTracking.Internal.EntityReferenceMap>();
             m._sharedTypeReferenceMap[new object()] = shared;
-            Network(); Database(); Remote(); Serve(); Cached();
+            Network(); Database(); Remote(); Serve(); Cached(); Lite(); Cache(); Connected();
             // {"a":[1,22],"b":"x"} with the element of the array: rows of 12 bytes
             string text = "{\"a\":[1,22],\"b\":\"x\"}";
             byte[] utf8 = System.Text.Encoding.UTF8.GetBytes(text);

@@ -1,0 +1,195 @@
+package sqlpools
+
+import (
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/objects/shapes"
+	"github.com/sosgo/sosgo/target"
+)
+
+// Microsoft.Data.Sqlite. Since version 6 it has pools, without a limit. Connections that are in none are listed by connection string. The
+// names come from the sources of 6.0 to 10.0 and were not tested on a dump.
+type (
+	sqlitePool struct {
+		_           shapes.Type `of:"Microsoft.Data.Sqlite.SqliteConnectionPool"`
+		Connections shapes.Ref  `field:"_connections"`
+		Warm        shapes.Ref  `field:"_warmPool"`
+		Cold        shapes.Ref  `field:"_coldPool"`
+		State       shapes.Int  `field:"_state,optional"`
+	}
+	sqliteGroup struct {
+		_      shapes.Type `of:"Microsoft.Data.Sqlite.SqliteConnectionPoolGroup"`
+		Pool   shapes.Ref  `field:"_pool"`
+		String shapes.Ref  `field:"<ConnectionString>"`
+	}
+	sqliteConnection struct {
+		_           shapes.Type `of:"Microsoft.Data.Sqlite.SqliteConnection"`
+		String      shapes.Ref  `field:"_connectionString"`
+		State       shapes.Int  `field:"_state"`
+		Inner       shapes.Ref  `field:"_innerConnection,optional"`
+		Transaction shapes.Ref  `field:"<Transaction>,optional"`
+	}
+	sqliteCommand struct {
+		_          shapes.Type  `of:"Microsoft.Data.Sqlite.SqliteCommand"`
+		Connection shapes.Ref   `field:"_connection"`
+		Text       shapes.Ref   `field:"_commandText"`
+		Reader     shapes.Ref   `field:"<DataReader>,optional"`
+		Timeout    shapes.Value `field:"_commandTimeout"`
+	}
+	sqliteReader struct {
+		_      shapes.Type `of:"Microsoft.Data.Sqlite.SqliteDataReader"`
+		Closed shapes.Int  `field:"_closed"`
+	}
+	// A contextConnection is what Entity Framework has of a connection.
+	contextConnection struct {
+		_          shapes.Type `of:"Microsoft.EntityFrameworkCore.Storage.RelationalConnection"`
+		Connection shapes.Ref  `field:"_connection"`
+		Context    shapes.Ref  `field:"<Context>,optional"`
+	}
+)
+
+// stateOpen is ConnectionState.Open.
+const stateOpen = 1
+
+// sqlite holds what was found of Microsoft.Data.Sqlite and of Entity Framework.
+type sqlite struct {
+	pools, connections []objects.Object
+	strings            map[target.Addr]answer.Text    // by pool
+	commands           map[target.Addr]objects.Object // by SqliteConnection: the command that runs
+	contexts           map[target.Addr]objects.Object // by connection of any driver: the DbContext
+}
+
+// sqliteObject records an object of Microsoft.Data.Sqlite, and reports whether it is one.
+func (q *query) sqliteObject(o objects.Object) bool {
+	g := q.Reading
+	if s, _ := shapes.As[sqlitePool](g, o); s != nil {
+		q.lite.pools = append(q.lite.pools, o)
+	} else if s, _ := shapes.As[sqliteConnection](g, o); s != nil {
+		q.lite.connections = append(q.lite.connections, o)
+	} else if s, x := shapes.As[sqliteGroup](g, o); s != nil {
+		if a := q.PointerAt(&s.Pool, x).Value; a != 0 {
+			q.lite.strings[a] = q.TextAt(&s.String, x)
+		}
+	} else if s, x := shapes.As[sqliteCommand](g, o); s != nil {
+		if r, at := shapes.At[sqliteReader](g, &s.Reader, x); r != nil && !q.BoolAt(&r.Closed, at).Value {
+			q.lite.commands[q.PointerAt(&s.Connection, x).Value] = o
+		}
+	} else if s, x := shapes.As[contextConnection](g, o); s != nil {
+		if c := q.ObjectAt(&s.Context, x); c.Addr != 0 {
+			q.lite.contexts[q.PointerAt(&s.Connection, x).Value] = c
+		}
+	} else {
+		return false
+	}
+	return true
+}
+
+// sqlitePools adds the pools of Microsoft.Data.Sqlite, and for each connection string the open connections that are in none.
+func (q *query) sqlitePools() {
+	outer := map[target.Addr]objects.Object{} // by inner connection
+	listed := map[target.Addr]bool{}
+	for _, o := range q.lite.connections {
+		if s, x := shapes.As[sqliteConnection](q.Reading, o); s != nil {
+			if a := q.PointerAt(&s.Inner, x).Value; a != 0 {
+				outer[a] = o
+			}
+		}
+	}
+	for _, o := range q.lite.pools {
+		s, x := shapes.As[sqlitePool](q.Reading, o)
+		if s == nil {
+			continue
+		}
+		out := q.sqlitePool(o, q.lite.strings[o.Addr])
+		if out.State = q.EnumAt(&s.State, x); out.State.S == "Active" {
+			out.State.S = ""
+		}
+		all, err := q.list(q.items.Objects(&s.Connections, x))
+		idle := map[target.Addr]bool{}
+		for _, f := range []*shapes.Ref{&s.Warm, &s.Cold} {
+			some, ierr := q.list(q.items.Objects(f, x))
+			for _, c := range some {
+				idle[c.Addr] = true
+			}
+			if err == nil {
+				err = ierr
+			}
+		}
+		for _, c := range all {
+			if !idle[c.Addr] {
+				listed[outer[c.Addr].Addr] = true
+				out.Connections = append(out.Connections, q.sqliteBusy(c.Addr, outer[c.Addr]))
+			}
+		}
+		out.Open, out.Idle, out.Busy = answer.Of(int64(len(all)), err), answer.Of(int64(len(idle)), err), answer.Of(int64(len(out.Connections)), err)
+		q.out.Pools = append(q.out.Pools, out)
+	}
+	q.sqliteAlone(listed)
+}
+
+// sqliteAlone adds the open connections that are in no pool.
+func (q *query) sqliteAlone(listed map[target.Addr]bool) {
+	at := map[string]int{}
+	for _, o := range q.lite.connections {
+		s, x := shapes.As[sqliteConnection](q.Reading, o)
+		if s == nil || listed[o.Addr] {
+			continue
+		}
+		state := q.IntAt(&s.State, x)
+		if state.Err != nil || state.Value != stateOpen {
+			continue
+		}
+		text := q.TextAt(&s.String, x)
+		n, ok := at[text.S]
+		if !ok {
+			n = len(q.out.Pools)
+			at[text.S] = n
+			out := q.sqlitePool(objects.Object{}, text)
+			out.Type = q.TypeText(o)
+			q.out.Pools = append(q.out.Pools, out)
+		}
+		p := &q.out.Pools[n]
+		p.Connections = append(p.Connections, q.sqliteBusy(q.PointerAt(&s.Inner, x).Value, o))
+		p.Open, p.Busy = answer.Known(int64(len(p.Connections))), answer.Known(int64(len(p.Connections)))
+	}
+}
+
+// sqlitePool describes a pool without its connections. o is the zero Object for connections that are in none.
+func (q *query) sqlitePool(o objects.Object, text answer.Text) answer.SQLPool {
+	none := answer.Maybe[int64]{Err: shapes.ErrNoField}
+	out := answer.SQLPool{Address: o.Addr, Connection: text, Min: none, Max: none, Waiting: none, Idle: none, Blocked: answer.Maybe[bool]{Err: shapes.ErrNoField}, Connections: []answer.SQLConnection{}}
+	if o.Addr != 0 {
+		out.Type = q.TypeText(o)
+	}
+	return out
+}
+
+// sqliteBusy describes a connection in use. outer is the SqliteConnection, the zero Object if it is gone.
+func (q *query) sqliteBusy(inner target.Addr, outer objects.Object) answer.SQLConnection {
+	c := answer.SQLConnection{Address: inner, ProcessID: answer.Maybe[int64]{Err: shapes.ErrNoField}, Owner: q.Pointer(outer.Addr, nil)}
+	s, x := shapes.As[sqliteConnection](q.Reading, outer)
+	if s == nil {
+		return c
+	}
+	transaction := q.PointerAt(&s.Transaction, x)
+	c.Transaction = answer.Of(transaction.Value != 0, transaction.Err)
+	command := q.lite.commands[outer.Addr]
+	if s, x := shapes.As[sqliteCommand](q.Reading, command); s != nil {
+		none := answer.Maybe[bool]{Err: shapes.ErrNoField}
+		c.Command.Value = &answer.SQLCommand{Address: command.Addr, Running: true, Text: q.TextAt(&s.Text, x), Procedure: none, Timeout: q.timeout(&s.Timeout, x)}
+		c.Command.Value.Deadline.Err, c.Command.Value.Since.Err = shapes.ErrNoField, shapes.ErrNoField
+	}
+	return c
+}
+
+// contexts adds to each connection the DbContext that uses it.
+func (q *query) contexts() {
+	for i := range q.out.Pools {
+		for n := range q.out.Pools[i].Connections {
+			c := &q.out.Pools[i].Connections[n]
+			if o := q.lite.contexts[c.Owner.Value]; o.Addr != 0 && c.Owner.Value != 0 {
+				c.Context, c.ContextType = o.Addr, q.TypeText(o)
+			}
+		}
+	}
+}

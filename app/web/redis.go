@@ -1,0 +1,142 @@
+package web
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/absent"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/objects/shapes"
+	"github.com/sosgo/sosgo/target"
+)
+
+// StackExchange.Redis: a multiplexer has two bridges for each server, one for commands and one for subscriptions. A bridge queues commands
+// while it has no connection, and its connection those that are sent and not answered. The names come from the sources of 2.0 to 3.1 and
+// were not tested on a dump.
+type (
+	redisAnchor struct {
+		_ shapes.Type `of:"StackExchange.Redis.ConnectionMultiplexer|StackExchange.Redis.PhysicalBridge"`
+	}
+	multiplexer struct {
+		_             shapes.Type `of:"StackExchange.Redis.ConnectionMultiplexer"`
+		Disposed      shapes.Int  `field:"_isDisposed,optional"`
+		SyncTimeouts  shapes.Int  `field:"syncTimeouts,optional"`
+		AsyncTimeouts shapes.Int  `field:"asyncTimeouts,optional"`
+	}
+	bridge struct {
+		_           shapes.Type `of:"StackExchange.Redis.PhysicalBridge"`
+		Name        shapes.Ref  `field:"Name"`
+		Multiplexer shapes.Ref  `field:"<Multiplexer>"`
+		State       shapes.Int  `field:"state"`
+		Backlog     shapes.Ref  `field:"_backlog"`
+		Connection  shapes.Ref  `field:"physical"`
+		Disposed    shapes.Int  `field:"isDisposed,optional"`
+	}
+	bridgeConnection struct {
+		_    shapes.Type `of:"StackExchange.Redis.PhysicalConnection"`
+		Sent shapes.Ref  `field:"_writtenAwaitingResponse"`
+	}
+	redisMessage struct {
+		_       shapes.Type `of:"StackExchange.Redis.Message"`
+		Command shapes.Int  `field:"command"`
+		Created shapes.Int  `field:"CreatedDateTime._dateData,optional"`
+	}
+)
+
+// bridgeStates are those of StackExchange.Redis.PhysicalBridge+State.
+var bridgeStates = []string{"Connecting", "ConnectedEstablishing", "ConnectedEstablished", "Disconnected"}
+
+// Redis lists the connections of StackExchange.Redis with the commands that wait for a connection or for an answer.
+func (r *Reader) Redis(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (*answer.Redis, error) {
+	ctx = absent.Context(ctx)
+	out := &answer.Redis{Multiplexers: []answer.RedisMultiplexer{}}
+	g := r.reading(&out.Gaps)
+	index := map[target.Addr]int{}
+	var bridges []objects.Object
+	for object := range shapes.OnObjects[redisAnchor](ctx, g, h, o) {
+		s, x := shapes.As[multiplexer](g, object)
+		if s == nil {
+			bridges = append(bridges, object)
+			continue
+		}
+		index[object.Addr] = len(out.Multiplexers)
+		out.Multiplexers = append(out.Multiplexers, answer.RedisMultiplexer{Address: object.Addr, Disposed: g.BoolAt(&s.Disposed, x), SyncTimeouts: g.IntAt(&s.SyncTimeouts, x),
+			AsyncTimeouts: g.IntAt(&s.AsyncTimeouts, x), Connections: []answer.RedisConnection{}})
+	}
+	for _, object := range bridges {
+		s, x := shapes.As[bridge](g, object)
+		if s == nil || g.BoolAt(&s.Disposed, x).Value {
+			continue
+		}
+		if n, ok := index[g.PointerAt(&s.Multiplexer, x).Value]; ok {
+			m := &out.Multiplexers[n]
+			m.Connections = append(m.Connections, r.bridge(g, object, s, x))
+			if v := backlog(&m.Connections[len(m.Connections)-1]); v != nil && !m.Disposed.Value {
+				out.Verdicts = append(out.Verdicts, *v)
+			}
+		}
+	}
+	return out, ctx.Err()
+}
+
+// bridge describes a connection.
+func (r *Reader) bridge(g shapes.Reading, o objects.Object, s *bridge, x shapes.Instance) answer.RedisConnection {
+	out := answer.RedisConnection{Address: o.Addr, Name: g.TextAt(&s.Name, x)}
+	state := g.IntAt(&s.State, x)
+	if out.State.Err = state.Err; state.Err == nil {
+		if state.Value < 0 || state.Value >= int64(len(bridgeStates)) {
+			out.State = g.Text("", target.Unsupportedf("state %d of connection %#x is unknown", state.Value, uint64(o.Addr)))
+		} else {
+			out.State.S = bridgeStates[state.Value]
+		}
+	}
+	out.Backlog = r.messages(g, &s.Backlog, x)
+	if c, at := shapes.At[bridgeConnection](g, &s.Connection, x); c != nil {
+		out.Sent = r.messages(g, &c.Sent, at)
+	}
+	return out
+}
+
+// messages describes a queue of commands.
+func (r *Reader) messages(g shapes.Reading, f *shapes.Ref, x shapes.Instance) answer.RedisQueue {
+	var out answer.RedisQueue
+	for o, err := range r.items.Objects(f, x) {
+		if err != nil {
+			g.Note(err)
+			out.Count.Err = err
+			continue
+		}
+		out.Count.Value++
+		s, at := shapes.As[redisMessage](g, o)
+		if s == nil || out.First != 0 {
+			continue
+		}
+		out.First, out.Command, out.Since = o.Addr, g.EnumAt(&s.Command, at), g.TimeAt(&s.Created, at)
+	}
+	return out
+}
+
+// backlogged is how many commands in the backlog of an established connection make a finding.
+const backlogged = 100
+
+// backlog concludes that commands wait for a connection that is not there, or that takes too little.
+func backlog(c *answer.RedisConnection) *answer.Verdict {
+	n := c.Backlog.Count.Value
+	connected := c.State.S == "ConnectedEstablished"
+	if n == 0 || c.State.Err != nil || connected && n < backlogged {
+		return nil
+	}
+	v := &answer.Verdict{Kind: answer.FindingRedis, Strength: answer.StrengthRecorded, Count: int(n), Show: []string{"redis"},
+		Text: fmt.Sprintf("%d commands wait to be sent to %s, which is %s", n, c.Name, c.State)}
+	if n == 1 {
+		v.Text = fmt.Sprintf("a command waits to be sent to %s, which is %s", c.Name, c.State)
+	}
+	evidence := fmt.Sprintf("the backlog of PhysicalBridge %x", uint64(c.Address))
+	if c.Backlog.Since != nil {
+		evidence += fmt.Sprintf(", the first command (%s) since %s", c.Backlog.Command, c.Backlog.Since.Format("2006-01-02 15:04:05 MST"))
+	}
+	v.Evidence = []string{evidence}
+	return v
+}

@@ -1,0 +1,169 @@
+package web
+
+import (
+	"context"
+	"strings"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/absent"
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/objects/shapes"
+	"github.com/sosgo/sosgo/target"
+)
+
+// Hubs of ASP.NET Core SignalR, and circuits of Blazor. The names come from the sources of ASP.NET Core 3.1 to 10 and were not tested on a dump.
+type (
+	hubAnchor struct {
+		_ shapes.Type `of:"Microsoft.AspNetCore.SignalR.DefaultHubLifetimeManager<>|Microsoft.AspNetCore.SignalR.StackExchangeRedis.RedisHubLifetimeManager<>|Microsoft.AspNetCore.Components.Server.Circuits.CircuitHost"`
+	}
+	hubManager struct {
+		_           shapes.Type `of:"Microsoft.AspNetCore.SignalR.DefaultHubLifetimeManager<>|Microsoft.AspNetCore.SignalR.StackExchangeRedis.RedisHubLifetimeManager<>"`
+		Connections shapes.Ref  `field:"_connections"`
+		Groups      shapes.Ref  `field:"_groups"`
+	}
+	hubConnections struct {
+		_    shapes.Type `of:"Microsoft.AspNetCore.SignalR.HubConnectionStore"`
+		List shapes.Ref  `field:"_connections"`
+	}
+	hubGroups struct {
+		_    shapes.Type `of:"Microsoft.AspNetCore.SignalR.Internal.HubGroupList"`
+		List shapes.Ref  `field:"_groups"`
+	}
+	hubConnection struct {
+		_       shapes.Type `of:"Microsoft.AspNetCore.SignalR.HubConnectionContext"`
+		User    shapes.Ref  `field:"<UserIdentifier>"`
+		Hub     shapes.Ref  `field:"<Protocol>,optional"`
+		Aborted shapes.Int  `field:"_connectionAborted|_connectedAborted,optional"`
+		Lock    shapes.Ref  `field:"_writeLock,optional"`
+	}
+	semaphore struct {
+		_    shapes.Type `of:"System.Threading.SemaphoreSlim"`
+		Head shapes.Ref  `field:"m_asyncHead"`
+	}
+	semaphoreWait struct {
+		_    shapes.Type `of:"System.Threading.SemaphoreSlim+TaskNode"`
+		Next shapes.Ref  `field:"Next"`
+	}
+	circuit struct {
+		_        shapes.Type `of:"Microsoft.AspNetCore.Components.Server.Circuits.CircuitHost"`
+		ID       shapes.Ref  `field:"<CircuitId>.<Id>"`
+		Client   shapes.Ref  `field:"<Client>"`
+		Disposed shapes.Int  `field:"_disposed"`
+	}
+	circuitClient struct {
+		_         shapes.Type `of:"Microsoft.AspNetCore.Components.Server.Circuits.CircuitClientProxy"`
+		Connected shapes.Int  `field:"<Connected>"`
+		ID        shapes.Ref  `field:"<ConnectionId>"`
+	}
+)
+
+// SignalR lists the hubs with their connections, users and groups, and the circuits of Blazor.
+func (r *Reader) SignalR(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (*answer.SignalR, error) {
+	ctx = absent.Context(ctx)
+	out := &answer.SignalR{Hubs: []answer.SignalRHub{}, Circuits: []answer.BlazorCircuit{}}
+	g := r.reading(&out.Gaps)
+	for object := range shapes.OnObjects[hubAnchor](ctx, g, h, o) {
+		if s, x := shapes.As[hubManager](g, object); s != nil {
+			out.Hubs = append(out.Hubs, r.hub(g, object, s, x))
+		} else if s, x := shapes.As[circuit](g, object); s != nil {
+			c := answer.BlazorCircuit{Address: object.Addr, ID: g.TextAt(&s.ID, x), Disposed: g.BoolAt(&s.Disposed, x), Connected: answer.Maybe[bool]{Err: shapes.ErrNoField}}
+			if p, at := shapes.At[circuitClient](g, &s.Client, x); p != nil {
+				c.Connected, c.Connection = g.BoolAt(&p.Connected, at), g.TextAt(&p.ID, at)
+			}
+			out.Circuits = append(out.Circuits, c)
+		}
+	}
+	return out, ctx.Err()
+}
+
+// hub describes a hub.
+func (r *Reader) hub(g shapes.Reading, o objects.Object, s *hubManager, x shapes.Instance) answer.SignalRHub {
+	out := answer.SignalRHub{Address: o.Addr, Hub: g.TypeText(o), Connections: []answer.SignalRConnection{}, Groups: []answer.SignalRGroup{}}
+	if _, of, ok := strings.Cut(out.Hub.S, "<"); ok {
+		out.Hub.S = strings.TrimSuffix(of, ">")
+	}
+	if list, at := shapes.At[hubConnections](g, &s.Connections, x); list != nil {
+		for item, err := range r.items.ItemsAt(&list.List, at) {
+			if err != nil {
+				g.Note(err)
+				continue
+			}
+			if len(out.Connections) == limits.HubConnections {
+				out.More++
+				continue
+			}
+			c := answer.SignalRConnection{ID: answer.Text{S: g.Plain(item.Key, limits.RequestText)}}
+			c.ID.S = strings.Trim(c.ID.S, `"`)
+			if context, err := item.Value.Object(); err != nil {
+				g.Note(err)
+			} else {
+				r.hubConnection(g, &c, context)
+			}
+			out.Connections = append(out.Connections, c)
+		}
+	}
+	if list, at := shapes.At[hubGroups](g, &s.Groups, x); list != nil {
+		for item, err := range r.items.ItemsAt(&list.List, at) {
+			if err != nil {
+				g.Note(err)
+				continue
+			}
+			if len(out.Groups) == limits.HubConnections {
+				break
+			}
+			group := answer.SignalRGroup{Name: answer.Text{S: strings.Trim(g.Plain(item.Key, limits.RequestText), `"`)}}
+			members, err := item.Value.Object()
+			if err == nil {
+				for _, err := range r.items.ObjectsIn(members) {
+					if g.Note(err); err != nil {
+						group.Connections.Err = err
+						continue
+					}
+					group.Connections.Value++
+				}
+			} else {
+				group.Connections.Err = err
+				g.Note(err)
+			}
+			out.Groups = append(out.Groups, group)
+		}
+	}
+	return out
+}
+
+// hubConnection describes a client of a hub.
+func (r *Reader) hubConnection(g shapes.Reading, out *answer.SignalRConnection, o objects.Object) {
+	out.Address, out.Waiting = o.Addr, answer.Maybe[int64]{Err: shapes.ErrNoField}
+	s, x := shapes.As[hubConnection](g, o)
+	if s == nil {
+		return
+	}
+	out.User, out.Aborted = g.TextAt(&s.User, x), g.BoolAt(&s.Aborted, x)
+	if p := g.ObjectAt(&s.Hub, x); p.Addr != 0 {
+		out.Protocol = g.TypeText(p)
+	}
+	if l, at := shapes.At[semaphore](g, &s.Lock, x); l != nil {
+		out.Waiting = r.waitersOf(g, l, at)
+	}
+}
+
+// waitersOf counts the asynchronous waits for a semaphore.
+func (r *Reader) waitersOf(g shapes.Reading, s *semaphore, x shapes.Instance) answer.Maybe[int64] {
+	seen := map[target.Addr]bool{}
+	node := g.ObjectAt(&s.Head, x)
+	for node.Addr != 0 && !seen[node.Addr] && len(seen) < limits.WorkItems {
+		seen[node.Addr] = true
+		n, at := shapes.As[semaphoreWait](g, node)
+		if n == nil {
+			return answer.Of(int64(len(seen)), target.Unsupportedf("a wait of type %s", g.TypeText(node)))
+		}
+		var err error
+		if node, err = n.Next.Object(at); err != nil {
+			g.Note(err)
+			return answer.Of(int64(len(seen)), err)
+		}
+	}
+	return answer.Known(int64(len(seen)))
+}
