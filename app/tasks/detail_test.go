@@ -1,7 +1,9 @@
 package tasks_test
 
 import (
+	"errors"
 	"os"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -46,6 +48,20 @@ func TestRuntimeAsync(t *testing.T) {
 		} else {
 			assert.Empty(t, s.Noted())
 		}
+	}
+}
+
+// TestRuntimeAsyncVariables: variables of methods that the runtime suspends are unsupported, and not none.
+func TestRuntimeAsyncVariables(t *testing.T) {
+	if _, err := os.Stat(suspended); err != nil {
+		t.Skip("there are no canned dumps here")
+	}
+	d, err := sosgo.Open(suspended, sosgo.Options{Offline: true})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = d.Close() })
+	for i, s := range stacks(t, collect(t, d), tasks.StackOptions{Variables: true}) {
+		noted := slices.ContainsFunc(s.Noted(), func(err error) bool { return errors.Is(err, target.ErrUnsupported) })
+		assert.Equal(t, len(s.Frames[0].Suspended) > 0, noted, "task %d", i)
 	}
 }
 

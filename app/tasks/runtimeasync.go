@@ -85,6 +85,10 @@ func (r *Reader) suspended(g *answer.Gaps, k *kind, task target.Addr) []answer.A
 	return out
 }
 
+// errRuntimeVariables reports that the variables in a continuation are not read. The debug information of .NET 11 has their
+// places, by suspension point (docs/design/datacontracts/DebugInfo.md); no dump with it was available.
+var errRuntimeVariables = target.Unsupportedf("variables of methods that the runtime itself suspends: sosgo does not read them from continuations")
+
 // standing returns a key of the positions of a task's runtime-suspended methods. Tasks with equal keys
 // are alike.
 func standing(at []answer.AsyncPlace) string {

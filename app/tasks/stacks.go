@@ -334,6 +334,9 @@ func (b *builder) describe(g *answer.Gaps, f *answer.AsyncFrame, i int32) {
 	}
 	if it.kind.runtimeAsync {
 		f.Suspended = b.r.suspended(g, it.kind, it.addr)
+		if b.o.Variables && len(f.Suspended) > 0 {
+			g.Note(errRuntimeVariables)
+		}
 	}
 	if !it.kind.machine() {
 		b.fields(g, f, it)

@@ -417,6 +417,30 @@ func TestModulesOfLargePages(t *testing.T) {
 	}
 }
 
+// TestModulesOf16KB: pages of 16 KB are as those of 64 KB. What a page of headers maps of a small library is two mappings of one module, whether the
+// kernel recorded the size of pages, NT_FILE has it as its unit, or the mappings alone show it.
+func TestModulesOf16KB(t *testing.T) {
+	const page = 16 << 10
+	files := []synth.ELFFile{
+		{Start: 0x100000, End: 0x104000, Path: "/small.so"}, {Start: 0x104000, End: 0x108000, Path: "/small.so"},
+		{Start: 0x200000, End: 0x20c000, Path: "/lib.so"}, {Start: 0x210000, End: 0x214000, Offset: 2 * page, Path: "/lib.so"},
+		{Start: 0x300000, End: 0x304000, Path: "/a.dll"}, {Start: 0x304000, End: 0x314000, Path: "/a.dll"},
+	}
+	for name, tc := range map[string]struct {
+		aux  []uint64
+		unit uint64
+	}{"unit": {nil, page}, "kernel": {[]uint64{6, page}, 1}, "mappings": {nil, 1}} {
+		c := &synth.ELFCore{Notes: []synth.ELFNote{synth.ELFFiles(tc.unit, files...)}, Segments: []synth.ELFSegment{
+			{Addr: 0x300000, Data: synth.PEImage(0x14000, 0x400)}, {Addr: 0x800000, Data: fill(8)}}}
+		if tc.aux != nil {
+			c.Notes = append(c.Notes, synth.ELFAuxv(tc.aux...))
+		}
+		f := open(t, c)
+		assert.Equal(t, []string{"100000+8000 /small.so x2", "200000+14000 /lib.so x2", "300000+14000 /a.dll x2"}, describe(f.Modules()), name)
+		assert.EqualValues(t, 2*page, f.Modules()[1].Mappings[1].Offset, name)
+	}
+}
+
 // TestVDSOInGap: the kernel placed the vDSO between two segments of the dynamic linker, which does not contain it.
 func TestVDSOInGap(t *testing.T) {
 	lib := synth.ELFImage(3, 0, [4]uint64{0, 0, 0x2000, 0x2000}, [4]uint64{0x2000, 0x5000, 0x1000, 0x1000})

@@ -72,7 +72,7 @@ func lastBefore(b []byte, size int, mask, offset uint32) int {
 	return sort.Search(n, func(i int) bool { return binary.LittleEndian.Uint32(b[size*i:])&mask > offset }) - 1
 }
 
-// Find returns the code at ip. Code between functions, and a function of which the section has nothing, is not found.
+// Find returns the code at ip. Code between functions, and a function without an encoding, is not found.
 func (c *Compact) Find(ip target.Addr) (Code, bool) {
 	if ip < c.base || uint64(ip-c.base) > 1<<32-1 {
 		return Code{}, false

@@ -201,6 +201,26 @@ func TestForeignRuntimes(t *testing.T) {
 	}
 }
 
+// TestNarrowProcesses: dumps of 32-bit processes are refused as what they are. Of one of Windows, what needs no CLR is answered.
+func TestNarrowProcesses(t *testing.T) {
+	m := synth.NewMinidump()
+	m.SystemInfo(synth.MinidumpX86)
+	m.Modules(synth.MinidumpModule{Base: 0x10000000, Size: 0x1000, Path: `C:\dotnet\shared\Microsoft.NETCore.App\10.0.0\coreclr.dll`, Version: [4]uint16{10, 0, 1, 1}})
+	got := runLines(t.Context(), m.Bytes(), 1, "dumpheap -stat")
+	assert.Equal(t, cli.ExitUnsupported, got.code)
+	assert.Contains(t, got.stderr, "32-bit")
+	got = runLines(t.Context(), m.Bytes(), 1, "modules")
+	assert.Zero(t, got.code, got.stderr)
+	assert.Contains(t, got.stdout, "coreclr.dll")
+
+	arm := (&synth.ELFCore{Machine: 40, Segments: []synth.ELFSegment{{Addr: 0x10000, Data: make([]byte, 64), Flags: 4}}}).Bytes()
+	arm[4] = 1 // ELFCLASS32
+	got = runLines(t.Context(), arm, 1, "modules")
+	assert.Equal(t, cli.ExitOpen, got.code)
+	assert.Contains(t, got.stderr, "ELF core of a 32-bit process (arm)")
+	assert.NotContains(t, got.stderr, "not a dump")
+}
+
 // TestModulesGrouped: a file that is mapped hundreds of times is one line.
 func TestModulesGrouped(t *testing.T) {
 	m := synth.NewMinidump()
