@@ -14,6 +14,9 @@ import (
 // Fragmentation counts the free space between the objects of each generation that has some, and the pinned objects with a free block directly
 // behind them.
 func (h *Heap) Fragmentation(ctx context.Context, o ScanOptions) (*answer.Fragmentation, error) {
+	if h == nil || h.rt == nil {
+		return nil, errNoHeap
+	}
 	census, err := h.Census(ctx, o)
 	if err == nil {
 		err = census.unread()

@@ -198,6 +198,20 @@ func corpusDir() (string, error) {
 	return dir, nil
 }
 
+// Shared returns the folder that has the corpus, the tools and the programs. The test is skipped if there is none.
+func Shared(t testing.TB) string {
+	t.Helper()
+	dir, err := corpusDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if dir == "" {
+		t.Attr(AttrNoCorpus, "true")
+		t.Skip("no corpus")
+	}
+	return filepath.Dir(dir)
+}
+
 // CannedCases lists testdata/dumps, by name. There are none where this module
 // is a dependency: they are a module of their own.
 var CannedCases = sync.OnceValues(func() ([]*Case, error) {

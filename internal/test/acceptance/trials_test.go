@@ -1,0 +1,158 @@
+package acceptance_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/test/testcase"
+)
+
+// A trial is a program that is compiled and run for the tests, one situation at a time.
+type trial struct {
+	tools, dll string
+}
+
+// newTrial compiles a program of the trials. It skips the test where the tools for that are not beside the corpus.
+func newTrial(t *testing.T, source string) trial {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("runs programs")
+	}
+	shared := testcase.Shared(t)
+	tools := filepath.Join(shared, "tools")
+	for _, file := range []string{filepath.Join(tools, "make-dump"), filepath.Join(tools, "compile-debuggee"), filepath.Join(shared, "debuggees", "trials", source)} {
+		if _, err := os.Stat(file); err != nil {
+			t.Skipf("no %s beside the corpus", filepath.Base(file))
+		}
+	}
+	if _, err := exec.LookPath("mcs"); err != nil {
+		t.Skip("no C# compiler (mcs)")
+	}
+	dll := filepath.Join(t.TempDir(), strings.TrimSuffix(source, ".cs")+".dll")
+	out, err := exec.CommandContext(t.Context(), filepath.Join(tools, "compile-debuggee"), "-o", dll, filepath.Join(shared, "debuggees", "trials", source)).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	return trial{tools, dll}
+}
+
+// open runs a situation, dumps the process and opens the dump.
+func (p trial) open(t *testing.T, scenario string, args ...string) *sosgo.View {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "trial.dmp")
+	line := []string{"--program", p.dll, "-o", path, "--env", "DOTNET_GCHeapHardLimit=0x20000000", scenario}
+	out, err := exec.CommandContext(t.Context(), filepath.Join(p.tools, "make-dump"), append(line, args...)...).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	d, err := sosgo.Open(path, sosgo.Options{Offline: true})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = d.Close() })
+	v, err := d.View("")
+	require.NoError(t, err)
+	return v
+}
+
+// deaths are the kinds of Crashes.cs that end the process: what sosgo says first, its strength, and the method in which it happened.
+var deaths = []struct{ kind, says, strength, where string }{
+	{"finalizer", "System.InvalidOperationException was not caught: from a finalizer", answer.StrengthProved, "X.Fin.Finalize()"},
+	{"taskwait", "System.AggregateException was not caught; caused by System.ArgumentException: deep", answer.StrengthProved, "X.M.Inner()"},
+	{"asyncvoid", "System.ArgumentException was not caught: deep", answer.StrengthProved, "X.M.Inner()"},
+	{"typeinit", "System.TypeInitializationException was not caught; caused by System.FormatException: bad init", answer.StrengthProved, "X.Bad.Init()"},
+	{"so", "the stack overflowed", answer.StrengthProved, "X.M."},
+	{"oom", "System.OutOfMemoryException was not caught (the garbage collector's last failed allocation is of 1000", answer.StrengthProved, "X.M.Main("},
+	{"failfastnull", "the program called Environment.FailFast; its message was not found", answer.StrengthProved, "X.M.Main("},
+	{"failfastcatch", "the program called Environment.FailFast: giving up", answer.StrengthProved, "X.M.Main("},
+	{"abort", "native code aborted the process", answer.StrengthLikely, "X.M.abort(), called from X.M.Main("},
+	{"sigsegv", "the process sent itself SIGSEGV", answer.StrengthRecorded, "X.M.Main("},
+	{"sigill", "the process sent itself SIGILL", answer.StrengthRecorded, "X.M.Main("},
+	{"sigfpe", "the process sent itself SIGFPE", answer.StrengthRecorded, "X.M.Main("},
+	{"strlen", "accessed 0x123456", answer.StrengthLikely, "X.M.strlen(IntPtr), called from X.M.Main("},
+	{"strlennull", "accessed 0x0", answer.StrengthLikely, "X.M.strlen(IntPtr), called from X.M.Main("},
+	{"free", "accessed 0x7fff12345", answer.StrengthLikely, "X.M.free(IntPtr), called from X.M.Main("},
+	{"div", "System.DivideByZeroException was not caught", answer.StrengthProved, "X.M.Main("},
+	{"corrupt", "accessed 0x41414141414141", answer.StrengthLikely, "called from System.GC.Collect(), the program's innermost method X.M.Corrupt()"},
+	{"two", "Exception was not caught: ", answer.StrengthProved, "X.M.<Main>m__"},
+	{"rethrow", "System.ArgumentException was not caught: deep", answer.StrengthProved, "X.M.Inner()"},
+	{"edi", "System.ArgumentException was not caught: deep", answer.StrengthProved, "X.M.Inner()"},
+	{"filter", "System.ArgumentException was not caught: deep", answer.StrengthProved, "X.M.Inner()"},
+	{"dyn", "System.ArgumentException was not caught: deep", answer.StrengthProved, "X.M.Inner()"},
+	{"av", "(a reference or pointer that is not a canonical address was used, which .NET also reports as a null reference)", answer.StrengthProved, "X.M.Main("},
+	{"avmanaged", "System.AccessViolationException was not caught: Attempted to read or write protected memory", answer.StrengthLikely, "System.Runtime.InteropServices.Marshal.ReadInt32("},
+	{"handnull", "System.NullReferenceException was not caught: thrown by hand, in", answer.StrengthProved, "X.M.Main("},
+	{"handav", "System.AccessViolationException was not caught: thrown by hand, in", answer.StrengthProved, "X.M.Main("},
+	{"handoom", "System.OutOfMemoryException was not caught: thrown by hand, in", answer.StrengthProved, "X.M.Main("},
+	{"handso", "System.StackOverflowException was not caught: thrown by hand, in", answer.StrengthProved, "X.M.Main("},
+	{"handagg", "System.AggregateException was not caught; caused by System.Exception: x", answer.StrengthProved, ""},
+	{"nomsg", "System.Exception was not caught, in", answer.StrengthProved, "X.M.Main("},
+	{"bigalloc", "System.OutOfMemoryException was not caught (the garbage collector's last failed allocation is of ", answer.StrengthProved, "X.M.Main("},
+	{"lockstate", "System.Threading.SynchronizationLockException was not caught", answer.StrengthProved, "X.M.Main("},
+	{"sigterm", "the process aborted itself (SIGABRT)", answer.StrengthRecorded, "X.M.Main("},
+	{"exitcrash", "System.InvalidOperationException was not caught: in ProcessExit", answer.StrengthProved, "X.M.<Main>m__"},
+	{"uehandler", "System.ArgumentException was not caught: deep", answer.StrengthProved, "X.M.Inner()"},
+	{"objnull", "(a null reference was used, or in unsafe code a pointer near 0)", answer.StrengthProved, "X.M.Main("},
+	{"castfail", "(an object was cast to a type that it does not have)", answer.StrengthProved, "X.M.Main("},
+	{"idx", "(an index was outside the bounds of an array, a span or a string)", answer.StrengthProved, "X.M.Main("},
+	{"hand17", "System.IO.IOException was not caught: io by hand", answer.StrengthProved, "X.M.Main("},
+}
+
+// TestDeaths runs every way to die of the program Crashes and checks what a triage says first. Three of its kinds go on: a reference that the
+// collector passes over, a breakpoint without a debugger, and a failed assertion in a release build.
+func TestDeaths(t *testing.T) {
+	p := newTrial(t, "Crashes.cs")
+	for _, c := range deaths {
+		t.Run(c.kind, func(t *testing.T) {
+			v := p.open(t, "crash", c.kind)
+			out, err := v.Triage(t.Context(), sosgo.TriageOptions{NoHeap: true})
+			require.NoError(t, err)
+			require.NotEmpty(t, out.Findings)
+			f := out.Findings[0]
+			assert.Equal(t, answer.FindingCrash, f.Kind)
+			assert.Contains(t, f.Text, c.says)
+			assert.Contains(t, f.Text, c.where)
+			assert.Equal(t, c.strength, f.Strength)
+			assert.NotContains(t, f.Text, "usually: an")
+			crash, err := v.Crash(t.Context())
+			require.NoError(t, err)
+			assert.False(t, crash.Alive)
+			assert.Equal(t, c.kind == "corrupt" || strings.HasPrefix(c.kind, "strlen") || c.kind == "free" || strings.HasPrefix(c.kind, "av") || c.kind == "objnull", crash.Touched != nil, "the address of a fault")
+		})
+	}
+}
+
+// situations are the kinds of Modes.cs: what a triage finds first, with a part of its text. Nothing is wrong with the idle one.
+var situations = []struct{ kind, finding, says string }{
+	{"semdeadlock", answer.FindingDeadlock, "15 more wait for Shop.Accounts.A.gate"},
+	{"semlost", answer.FindingPermits, "60 suspended operations wait for Shop.DbGate.Instance.gate (SemaphoreSlim), 0 of 10 may enter; nobody was found who can give a permit back"},
+	{"full", answer.FindingPermits, "49 suspended operations wait for a promise in Shop.Orders.Queue.room"},
+	{"flood", answer.FindingPile, "work piles up"},
+	{"loh", answer.FindingFragmented, "of the large object heap"},
+	{"fault", answer.FindingTasks, "Shop.M.Billing: System.InvalidOperationException: order 4711 has no price"},
+	{"convoy", answer.FindingHeld, "(Shop.Ledger.sync), for which 12 threads wait"},
+	{"events", answer.FindingHolder, "Shop.Publisher"},
+	{"starved", answer.FindingStarved, "all 4 workers wait for something themselves"},
+	{"idle", "", ""},
+}
+
+// TestSituations checks that a triage finds the cause first.
+func TestSituations(t *testing.T) {
+	p := newTrial(t, "Modes.cs")
+	for _, c := range situations {
+		t.Run(c.kind, func(t *testing.T) {
+			out, err := p.open(t, "trial", c.kind).Triage(t.Context())
+			require.NoError(t, err)
+			assert.Empty(t, out.Unknown)
+			if c.finding == "" {
+				assert.Empty(t, out.Findings)
+				return
+			}
+			require.NotEmpty(t, out.Findings)
+			assert.Equal(t, c.finding, out.Findings[0].Kind)
+			assert.Contains(t, out.Findings[0].Text, c.says)
+		})
+	}
+}
