@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
@@ -193,7 +194,7 @@ func (r *Reader) served(g shapes.Reading, o objects.Object, s *grpcServed, x sha
 // left reports whether a request has moved on from the gRPC call at an address. A running call is one
 // of its request's features, but contexts and Kestrel's objects are reused.
 func (r *Reader) left(g shapes.Reading, of objects.Object, call target.Addr) answer.Maybe[bool] {
-	unknown := target.Unsupportedf("its request's features are not Kestrel's")
+	unknown := error(target.Unsupportedf("its request's features are not Kestrel's"))
 	c, at, err := shapes.BindObject[httpContext](r.b, of)
 	if of.Addr == 0 || err != nil {
 		return answer.Maybe[bool]{Err: unknown}
@@ -208,6 +209,10 @@ func (r *Reader) left(g shapes.Reading, of objects.Object, call target.Addr) ans
 	}
 	p, at, err := shapes.BindObject[extraFeatures](r.b, features)
 	if err != nil {
+		if !errors.Is(err, shapes.ErrOtherType) {
+			g.Note(err)
+			unknown = err
+		}
 		return answer.Maybe[bool]{Err: unknown}
 	}
 	extra, err := p.Extra.Object(at)
@@ -226,11 +231,16 @@ func (r *Reader) left(g shapes.Reading, of objects.Object, call target.Addr) ans
 			return answer.Maybe[bool]{Err: err}
 		}
 		pair, err := i.Value.Struct()
+		var a target.Addr
+		if err == nil {
+			a, err = pair.Field("value").Addr()
+		}
 		if err != nil {
+			g.Note(err)
 			return answer.Maybe[bool]{Err: err}
 		}
-		if a, err := pair.Field("value").Addr(); err != nil || a == call {
-			return answer.Of(false, err)
+		if a == call {
+			return answer.Known(false)
 		}
 	}
 	return answer.Known(true)

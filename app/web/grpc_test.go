@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -35,7 +36,7 @@ func TestGRPC(t *testing.T) {
 	out, err := r.GRPC(t.Context(), h, heap.ScanOptions{})
 	require.NoError(t, err)
 	assert.Empty(t, out.Noted())
-	require.Len(t, out.Calls, 3)
+	require.Len(t, out.Calls, 5)
 	buy, watch, served := out.Calls[0], out.Calls[1], out.Calls[2]
 	assert.Equal(t, "/shop.Orders/Buy", buy.Method.S)
 	assert.Equal(t, "http://shop.example/shop.Orders/Buy", buy.URI.S)
@@ -60,6 +61,13 @@ func TestGRPC(t *testing.T) {
 	require.NotNil(t, served.Deadline)
 	assert.Equal(t, time.Date(2026, 1, 2, 3, 4, 6, 0, time.UTC), *served.Deadline)
 	assert.ErrorIs(t, served.Done.Err, target.ErrUnsupported, "it has no request")
+
+	left, ship := out.Calls[3], out.Calls[4]
+	assert.Equal(t, answer.Known(true), left.Done, "its connection has another call")
+	assert.Equal(t, answer.Known(false), ship.Done)
+	assert.Equal(t, "/shop.Orders/Ship", ship.Method.S)
+	assert.Equal(t, "[2001:db8::1]:5001", ship.Remote)
+	assert.Equal(t, left.Context, ship.Context)
 }
 
 // TestQueueOfNet6 reads the requests that wait for a connection in .NET 6's Queue. The pool's queue of
@@ -69,8 +77,18 @@ func TestQueueOfNet6(t *testing.T) {
 	out, err := r.Clients(t.Context(), h, web.ClientOptions{})
 	require.NoError(t, err)
 	assert.Empty(t, out.Noted())
-	require.Len(t, out.Pools, 1)
-	p := out.Pools[0]
+	require.Len(t, out.Pools, 2)
+	p, old := out.Pools[0], out.Pools[1]
+	if old.Host.S != "old.example" {
+		p, old = old, p
+	}
+	assert.Len(t, old.Waiting, 3, "of .NET 5 the number is known")
+	assert.Equal(t, answer.Known[int64](1), old.HTTP2)
+	var streams []string
+	for _, w := range old.Running {
+		streams = append(streams, w.URI.S)
+	}
+	assert.Equal(t, []string{"http://old.example/0", "http://old.example/1"}, streams)
 	assert.Equal(t, "shop.example", p.Host.S)
 	assert.Equal(t, answer.Known[int64](1), p.Max)
 	var uris []string
@@ -111,6 +129,7 @@ func TestServedWaiter(t *testing.T) {
 	out, err := r.Clients(t.Context(), h, web.ClientOptions{})
 	require.NoError(t, err)
 	assert.Empty(t, out.Noted())
-	require.Len(t, out.Pools[0].Waiting, 1)
-	assert.Equal(t, "http://shop.example/second", out.Pools[0].Waiting[0].URI.S)
+	at := slices.IndexFunc(out.Pools, func(p answer.HTTPPool) bool { return p.Host.S == "shop.example" })
+	require.Len(t, out.Pools[at].Waiting, 1)
+	assert.Equal(t, "http://shop.example/second", out.Pools[at].Waiting[0].URI.S)
 }

@@ -302,12 +302,13 @@ func (q *query) kestrel(out *answer.Request, o objects.Object, s *protocol, x sh
 		out.Method.S = strings.ToUpper(out.Method.S)
 	}
 	out.Scheme, out.PathBase, out.Path, out.Query = g.TextAt(&s.Scheme, x), g.TextAt(&s.PathBase, x), g.TextAt(&s.Path, x), g.TextAt(&s.Query, x)
-	if status := g.EnumAt(&s.Status, x); status.Err != nil {
+	status := g.EnumAt(&s.Status, x)
+	if status.Err != nil {
 		g.Note(status.Err)
 	} else if out.State = states[status.S]; out.State == "" {
 		out.State = status.S
 	}
-	out.Begun = strings.HasSuffix(out.State, "settled") || strings.HasSuffix(out.State, "begun") || strings.HasSuffix(out.State, "complete")
+	out.Begun = status.S == "HeadersCommitted" || status.S == "HeadersFlushed" || status.S == "ResponseCompleted"
 	out.Status = g.IntAt(&s.StatusCode, x)
 	out.Aborted = g.BoolAt(&s.Aborted, x).Value
 	out.Upgraded = g.BoolAt(&s.Upgraded, x).Value || g.BoolAt(&s.Extended, x).Value

@@ -4,7 +4,7 @@ import { useMemo } from "preact/hooks";
 import { question } from "../api";
 import { Chart } from "../canvas";
 import { tree } from "../chart";
-import type { AsyncCall, AsyncstacksResult as AsyncStacks, AsyncWork, SqlpoolsResult as Databases, HttpclientsResult as HttpPools, Lock, LocksResult as Locks, ThreadpoolResult as Pool, Request, RequestsResult as Requests, TasksResult as Tasks, Thread as ThreadRef, WaitsResult as Waits, Worker } from "../docs";
+import type { AsyncCall, AsyncstacksResult as AsyncStacks, AsyncWork, SqlpoolsResult as Databases, HttpclientsResult as HttpPools, HTTPWait, ObjectpoolsResult as ObjectPools, RedisResult as Redis, RedisQueue, SignalrResult as SignalR, Lock, LocksResult as Locks, ThreadpoolResult as Pool, Request, RequestsResult as Requests, TasksResult as Tasks, Thread as ThreadRef, WaitsResult as Waits, Worker } from "../docs";
 import { Addr, Facts, Method, Place, Section, Show, Table, Text, TypeName, Verdicts } from "../parts";
 import { link, useDoc } from "../state";
 import { count, plural } from "../text";
@@ -77,11 +77,22 @@ function Work({ threads, stack }: { threads: Worker[] | null | undefined; stack:
     {stack && <div>{stack.frames?.[0] && <><Method name={(stack.frames.find((f) => f.method) ?? stack.frames[0]).method ?? stack.frames[0].name} /> </>}waits for <Text s={stack.reason} /></div>}</>;
 }
 
+function Sent({ list }: { list: HTTPWait[] | null | undefined }): JSX.Element {
+  return <>{(list ?? []).map((r) => <div>{r.method} <span class="wrap">{r.uri}</span> <Addr a={r.request} />{typeof r.ageMs === "number" && <span class="dim"> for at least {r.ageMs / 1000} s</span>}<Work threads={undefined} stack={r.stack} /></div>)}</>;
+}
+
+function Queue({ q }: { q?: RedisQueue }): JSX.Element {
+  return <>{count(q?.count)}{q?.first && <span class="dim"> first {q.command} <Addr a={q.first} /> {q.since}</span>}</>;
+}
+
 export function RequestsPage(): JSX.Element {
   const requests = useDoc<Requests>(question("requests"));
   const pool = useDoc<Pool>(question("pool"));
   const clients = useDoc<HttpPools>(question("clients"));
   const sql = useDoc<Databases>(question("databases"));
+  const hubs = useDoc<SignalR>(question("hubs"));
+  const redis = useDoc<Redis>(question("redis"));
+  const pools = useDoc<ObjectPools>(question("objectpools"));
   return <>
     <Section title="Web requests">
       <Show doc={requests} what="looking for web requests">{(r) => (r.requests ?? []).length === 0 ? <p>No web request was found.</p> : (
@@ -96,12 +107,35 @@ export function RequestsPage(): JSX.Element {
           {p.blocked && <p class="problem">The last attempt to open a connection failed, and all fail for a while.</p>}
           <Table rows={p.connections ?? []} caption="connections" columns={[{ head: "Connection", cell: (c) => <Addr a={c.address} /> }, { head: "Database", cell: (c) => c.database },
             { head: "Command", cell: (c) => c.command && <><code>{c.command.text}</code> {c.command.running ? <span class="tag">running</span> : null} <Addr a={c.command.address} /></> },
-            { head: "Since", cell: (c) => c.command?.since }, { head: "Holder", cell: (c) => <Work threads={c.threads} stack={c.stack} /> }]} /></article>))}</>}</Show>
+            { head: "Since", cell: (c) => c.command?.since }, { head: "Holder", cell: (c) => <>{c.contextType && <div><TypeName name={c.contextType} /> <Addr a={c.context} /></div>}<Work threads={c.threads} stack={c.stack} /></> }]} />
+          {(p.opening ?? []).length > 0 && <Table rows={p.opening ?? []} caption="calls that wait for a connection" columns={[{ head: "Waits for a connection", cell: (o) => <Addr a={o.owner} /> }, { head: "Since", cell: (o) => o.since },
+            { head: "Until", cell: (o) => o.deadline }, { head: "Who waits", cell: (o) => <Work threads={o.threads} stack={o.stack} /> }]} />}</article>))}</>}</Show>
     </Section>
     <Section title="Requests of this process to others">
-      <Show doc={clients} what="looking for HTTP clients">{(h) => (h.pools ?? []).length === 0 ? <p>No pool of HTTP connections was found.</p> : (
+      <Show doc={clients} what="looking for HTTP clients">{(h) => (h.pools ?? []).length === 0 ? <p>No pool of HTTP connections was found.</p> : <>
+        <Verdicts list={h.verdicts} />
         <Table rows={h.pools ?? []} caption="HTTP connections" columns={[{ head: "Server", cell: (p) => <>{p.host}:{p.port} <Addr a={p.address} /></>, by: (p) => p.host }, { head: "Connections", cell: (p) => count(p.connections), num: true },
-          { head: "Running", cell: (p) => <>{(p.running ?? []).map((r) => <div>{r.method} <span class="wrap">{r.uri}</span> <Addr a={r.request} /></div>)}</> }, { head: "Waiting", cell: (p) => <>{(p.waiting ?? []).map((r) => <div>{r.method} {r.uri} <Addr a={r.request} /></div>)}</> }]} />)}</Show>
+          { head: "Running", cell: (p) => <Sent list={p.running} /> }, { head: "Waiting", cell: (p) => <Sent list={p.waiting} /> }]} /></>}</Show>
+    </Section>
+    <Section title="Redis">
+      <Show doc={redis} what="looking for connections to Redis">{(r) => (r.multiplexers ?? []).length === 0 ? <p>No multiplexer of StackExchange.Redis was found.</p> : <>
+        <Verdicts list={r.verdicts} />
+        {(r.multiplexers ?? []).map((m) => <Table rows={m.connections ?? []} caption="connections to Redis" columns={[{ head: "Connection", cell: (c) => <>{c.name} <Addr a={c.address} /></>, by: (c) => c.name }, { head: "State", cell: (c) => c.state },
+          { head: "To be sent", cell: (c) => <Queue q={c.backlog} /> }, { head: "Unanswered", cell: (c) => <Queue q={c.sent} /> }]} />)}</>}</Show>
+    </Section>
+    <Section title="SignalR">
+      <Show doc={hubs} what="looking for hubs">{(d) => (d.hubs ?? []).length + (d.circuits ?? []).length === 0 ? <p>No hub of SignalR was found.</p> : <>
+        {(d.hubs ?? []).map((h) => <article class="card"><h3><TypeName name={h.hub} /> <Addr a={h.address} /></h3>
+          <Table rows={h.connections ?? []} caption="clients" columns={[{ head: "Client", cell: (c) => <>{c.id} <Addr a={c.address} /></>, by: (c) => c.id }, { head: "User", cell: (c) => c.user, by: (c) => c.user },
+            { head: "Messages that wait", cell: (c) => count(c.waiting), num: true }, { head: "State", cell: (c) => (c.aborted ? "aborted" : "") }]} />
+          <Table rows={h.groups ?? []} caption="groups" columns={[{ head: "Group", cell: (g) => g.name, by: (g) => g.name }, { head: "Clients", cell: (g) => count(g.connections), num: true }]} /></article>)}
+        {(d.circuits ?? []).length > 0 && <Table rows={d.circuits ?? []} caption="circuits of Blazor" columns={[{ head: "Circuit", cell: (c) => <>{c.id} <Addr a={c.address} /></> }, { head: "Connection", cell: (c) => c.connection },
+          { head: "Connected", cell: (c) => (c.connected ? "yes" : "no") }]} />}</>}</Show>
+    </Section>
+    <Section title="Object pools">
+      <Show doc={pools} what="looking for object pools">{(d) => (d.pools ?? []).length === 0 ? <p>No pool of Microsoft.Extensions.ObjectPool was found.</p> : (
+        <Table rows={d.pools ?? []} caption="object pools" columns={[{ head: "Objects", cell: (p) => <><TypeName name={p.of} /> <Addr a={p.address} /></>, by: (p) => p.of }, { head: "Held by", cell: (p) => p.name, by: (p) => p.name },
+          { head: "Kept", cell: (p) => count(p.retained), num: true }, { head: "At most", cell: (p) => count(p.max), num: true }]} />)}</Show>
     </Section>
     <Section title="Thread pool">
       <Show doc={pool} what="reading the thread pool">{(p) => <>

@@ -50,7 +50,7 @@ namespace System.Diagnostics
 }
 namespace Microsoft.AspNetCore.Http.Features
 {
-    public struct FeatureReferences<T> { public FeatureCollection Collection { get; set; } public T Cache; }
+    public struct FeatureReferences<T> { public object Collection { get; set; } public T Cache; }
     public class FeatureCollection
     {
         public Dictionary<Type, object> _features = new Dictionary<Type, object>(); public object _defaults;
@@ -62,7 +62,25 @@ namespace Microsoft.AspNetCore.Http
     public class DefaultHttpContext
     {
         public Microsoft.AspNetCore.Http.Features.FeatureReferences<object> _features;
-        public DefaultHttpContext(Microsoft.AspNetCore.Http.Features.FeatureCollection c) { _features.Collection = c; }
+        public DefaultHttpContext(object c) { _features.Collection = c; }
+    }
+}
+namespace System.Net
+{
+    public class IPAddress { public uint _addressOrScopeId; public ushort[] _numbers; }
+}
+namespace Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Http
+{
+    public enum Method { Get, Put, Delete, Post }
+    public enum HttpVersion { Unknown = -1, Http10, Http11, Http2, Http3 }
+    public enum RequestProcessingStatus { RequestPending, ParsingRequestLine, ParsingHeaders, AppStarted, HeadersCommitted, HeadersFlushed, ResponseCompleted }
+    public class HttpProtocol
+    {
+        public RequestProcessingStatus _requestProcessingStatus; public Method Method { get; set; } public HttpVersion _httpVersion;
+        public string Scheme { get; set; } public string PathBase { get; set; } public string Path { get; set; } public string QueryString { get; set; } public string RawTarget { get; set; }
+        public int _statusCode = 200; public bool _connectionAborted; public object RequestHeaders { get; set; }
+        public System.Net.IPAddress RemoteIpAddress { get; set; } public int RemotePort { get; set; } public System.Net.IPAddress LocalIpAddress { get; set; } public int LocalPort { get; set; }
+        public List<KeyValuePair<Type, object>> MaybeExtra;
     }
 }
 namespace Microsoft.AspNetCore.Hosting
@@ -132,7 +150,8 @@ namespace System.Net.Http
     public class HttpResponseMessage { public int _statusCode; public HttpRequestMessage _requestMessage; }
     public class HttpAuthority { public string IdnHost { get; set; } public int Port { get; set; } }
     public class HttpConnection { public HttpConnectionPool _pool; public HttpRequestMessage _currentRequest; }
-    public class Http2Connection { }
+    public class Http2Stream { public HttpRequestMessage _request; }
+    public class Http2Connection { public HttpConnectionPool _pool; public Dictionary<int, Http2Stream> _httpStreams = new Dictionary<int, Http2Stream>(); }
     public class HttpConnectionPool
     {
         public struct RequestQueue<T>
@@ -146,6 +165,7 @@ namespace System.Net.Http
         public int _maxHttp11Connections, _associatedHttp11ConnectionCount, _pendingHttp11ConnectionCount, _associatedHttp2ConnectionCount;
         public RequestQueue<HttpConnection> _http11RequestQueue;
         public RequestQueue<Http2Connection> _http2RequestQueue;
+        public List<object> _waiters; // up to .NET 5
     }
 }
 namespace System.Threading.Channels
@@ -316,6 +336,10 @@ namespace Fakes
             p._originAuthority = new System.Net.Http.HttpAuthority(); p._originAuthority.IdnHost = "shop.example"; p._originAuthority.Port = 80;
             p._maxHttp11Connections = 1; p._associatedHttp11ConnectionCount = 1;
             p._http11RequestQueue.Add(Request("http://shop.example/first")); p._http11RequestQueue.Add(Request("http://shop.example/second"));
+            var old = new System.Net.Http.HttpConnectionPool(); old._originAuthority = new System.Net.Http.HttpAuthority(); old._originAuthority.IdnHost = "old.example"; old._originAuthority.Port = 81;
+            old._waiters = new List<object>(); for (int i = 0; i < 3; i++) old._waiters.Add(new object());
+            var many = new System.Net.Http.Http2Connection(); many._pool = old; old._associatedHttp2ConnectionCount = 1; Holder.Services.Add(many);
+            for (int i = 0; i < 2; i++) { many._httpStreams[1 + 2 * i] = new System.Net.Http.Http2Stream(); many._httpStreams[1 + 2 * i]._request = Request("http://old.example/" + i); }
             Holder.Busy._pool = p; Holder.Busy._currentRequest = Request("http://shop.example/running");
         }
         static void Database() // three connections, of which one is idle, one runs a command and one does nothing; two calls wait
@@ -365,6 +389,19 @@ namespace Fakes
             served._peer = "ipv4:10.0.0.1:5000"; served.DeadlineManager = new Grpc.AspNetCore.Server.Internal.ServerCallDeadlineManager();
             served.DeadlineManager.Deadline = new DateTime(2026, 1, 2, 3, 4, 6, DateTimeKind.Utc);
             Holder.Calls[2] = served;
+            // one of HTTP/2 from an address of IPv6, in progress; and an earlier call of the same connection, which has ended
+            var kestrel = new Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Http.HttpProtocol();
+            kestrel._requestProcessingStatus = Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Http.RequestProcessingStatus.HeadersFlushed; kestrel.Method = Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Http.Method.Post;
+            kestrel._httpVersion = Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Http.HttpVersion.Http2; kestrel.Scheme = "http"; kestrel.PathBase = ""; kestrel.Path = "/shop.Orders/Ship"; kestrel.QueryString = ""; kestrel.RawTarget = kestrel.Path;
+            kestrel.RemoteIpAddress = new System.Net.IPAddress(); kestrel.RemoteIpAddress._numbers = new ushort[] { 0x2001, 0xdb8, 0, 0, 0, 0, 0, 1 }; kestrel.RemotePort = 5001;
+            kestrel.LocalIpAddress = new System.Net.IPAddress(); kestrel.LocalIpAddress._addressOrScopeId = 0x0100007f; kestrel.LocalPort = 443;
+            kestrel.MaybeExtra = new List<KeyValuePair<Type, object>>();
+            var context = new Microsoft.AspNetCore.Http.DefaultHttpContext(kestrel);
+            for (int i = 0; i < 2; i++)
+            {
+                var call = new Grpc.AspNetCore.Server.Internal.HttpContextServerCallContext(); call.HttpContext = context; Holder.Services.Add(call);
+                if (i == 1) kestrel.MaybeExtra.Add(new KeyValuePair<Type, object>(typeof(Order), call));
+            }
         }
         static void Lite() // a pool of three connections, of which one is idle, one reads and one is in a transaction; and an open one without a pool
         {
