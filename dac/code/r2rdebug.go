@@ -45,7 +45,8 @@ func (r *Reader) imageDebugInfo(c *members, info Info) (codeinfo.DebugInfo, bool
 		}
 		data.pos = entry - int(back)
 	}
-	return codeinfo.DebugInfo{Mem: im.mem, At: d.at + target.Addr(data.pos)}, d.packed, data.err
+	// The contract describes one form, for images and for what the process compiled.
+	return codeinfo.DebugInfo{Mem: im.mem, At: d.at + target.Addr(data.pos), Chunks: c.debugInfo.Chunks != 0}, d.packed, data.err
 }
 
 func (r *Reader) readR2RDebug(info Info) (*r2rDebug, error) {

@@ -125,7 +125,7 @@ func (d DebugInfo) Variables(arch target.Arch, apx bool) ([]Variable, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Variables(b, arch, apx)
+	return variables(b, arch, apx, d.Chunks)
 }
 
 // ILMap returns the map from code to IL, by native offset. packed selects the

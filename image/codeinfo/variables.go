@@ -14,6 +14,10 @@ const (
 	VarUnknown    int32 = -4
 
 	minVarNumber = -4
+
+	// Since .NET 11 (dotnet/runtime pull request 128479) the return values of calls have a number, too.
+	varCallReturn  = -5
+	minVarNumber11 = -6
 )
 
 // A LocationKind describes how a variable is stored.
@@ -121,21 +125,23 @@ func (l *Location) Address(regs *target.Registers) (target.Addr, bool) {
 }
 
 // Variables decodes the part of a method's debug information that records where variables are (runtime:
-// debuginfostore.cpp). b holds exactly that part; it may be empty. All compilers write the same form, but they number
+// debuginfostore.cpp). b holds exactly that part; it may be empty. Compilers before .NET 11 write the same form, but they number
 // registers by the processor, and since .NET 10 the vector registers of AMD64 differently; apx selects that form. For a
 // processor whose numbers are unknown it returns target.ErrUnsupported.
 func Variables(b []byte, arch target.Arch, apx bool) ([]Variable, error) {
+	return variables(b, arch, apx, false)
+}
+
+// variables is Variables, also for the form of .NET 11, whose debug information consists of chunks: the number comes first, and the return values
+// of calls are among the variables. They are left out.
+func variables(b []byte, arch target.Arch, apx, chunks bool) ([]Variable, error) {
 	if len(b) == 0 {
 		return nil, nil
 	}
-	n, err := numberingOf(arch, apx)
+	numbers, err := numberingOf(arch, apx)
 	if err != nil {
 		return nil, err
 	}
-	return variables(b, n)
-}
-
-func variables(b []byte, numbers numbering) ([]Variable, error) {
 	r := variableReader{nibbleReader: nibbleReader{b: b}, numbering: numbers}
 	n := r.uint()
 	if r.err != nil {
@@ -145,12 +151,15 @@ func variables(b []byte, numbers numbering) ([]Variable, error) {
 	if uint64(n) > uint64(r.left()/fewest) || n > limits.NativeVars {
 		return nil, target.Corruptf("%d variables in %d bytes of debug information", n, len(b))
 	}
-	out := make([]Variable, n)
-	for i := range out {
-		r.variable(&out[i])
-	}
-	if r.err != nil {
-		return nil, r.err
+	out := make([]Variable, 0, n)
+	for range n {
+		var v Variable
+		if r.variable(&v, chunks) {
+			out = append(out, v)
+		}
+		if r.err != nil {
+			return nil, r.err
+		}
 	}
 	return out, nil
 }
@@ -160,20 +169,33 @@ type variableReader struct {
 	numbering
 }
 
-func (r *variableReader) variable(v *Variable) {
-	start := r.uint()
-	size := r.uint()
-	v.Number = int32(r.uint()) + minVarNumber
+// variable decodes an entry, and reports whether it is one of a variable with a place.
+func (r *variableReader) variable(v *Variable, chunks bool) bool {
+	var start, size uint32
+	if chunks {
+		v.Number = int32(r.uint()) + minVarNumber11
+		start, size = r.uint(), r.uint()
+		if v.Number == varCallReturn { // instead of the size it has the IL offset of the call
+			size = 1
+		}
+	} else {
+		start, size = r.uint(), r.uint()
+		v.Number = int32(r.uint()) + minVarNumber
+	}
 	kind := r.uint()
+	if chunks && (kind == uint32(locationKinds) || kind == uint32(locationKinds)+1) { // VLT_COUNT, VLT_INVALID: nothing follows
+		return false
+	}
 	if r.err == nil && (kind >= uint32(locationKinds) || size > ^uint32(0)-start) {
 		r.err = target.Corruptf("variable %d with location kind %d at %#x+%#x", v.Number, kind, start, size)
 	}
 	if r.err != nil {
-		return
+		return false
 	}
 	v.Code = CodeRange{start, start + size}
 	v.Location.Kind = LocationKind(kind)
 	r.location(&v.Location)
+	return v.Number != varCallReturn
 }
 
 // location reads what follows the kind.

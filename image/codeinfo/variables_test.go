@@ -111,6 +111,33 @@ func TestVariables(t *testing.T) {
 	assert.Empty(t, none)
 }
 
+// TestVariablesOfChunks: in the form of .NET 11 the number comes first, return values of calls and entries without a place are left out.
+func TestVariablesOfChunks(t *testing.T) {
+	const rbp, rcx = 5, 1
+	w := (&nibbleWriter{}).uint(6)
+	w.uint(0+6, 0x10, 0x20, uint32(LocRegister), rcx)
+	w.uint(varCallReturn+6, 0x18, 0x77, uint32(LocRegister), 0) // of the call at IL offset 0x77
+	w.uint(3+6, 0x30, 0, uint32(LocStack), rbp).int(-40)
+	w.uint(4+6, 0x40, 1, uint32(locationKinds)+1)
+	typeArg := VarTypeArg
+	w.uint(uint32(typeArg+6), 0, 0x50, uint32(LocStack), rbp).int(8)
+	w.uint(5+6, 1, 2, uint32(LocRegisterRegister), rcx, rcx)
+	want := []Variable{
+		{0, CodeRange{0x10, 0x30}, Location{Kind: LocRegister, Reg: target.RCX}},
+		{3, CodeRange{0x30, 0x30}, Location{Kind: LocStack, Base: target.RBP, Offset: -40}},
+		{VarTypeArg, CodeRange{0, 0x50}, Location{Kind: LocStack, Base: target.RBP, Offset: 8}},
+		{5, CodeRange{1, 3}, Location{Kind: LocRegisterRegister, Reg: target.RCX, Reg2: target.RCX}},
+	}
+	head := (&nibbleWriter{}).uint(fatChunks, 0, uint32(len(w.b)), 0, 0, 0, 0).b
+	got, err := DebugInfo{Mem: lent(append(head, w.b...)), Chunks: true}.Variables(target.ArchAMD64, true)
+	require.NoError(t, err)
+	assert.Equal(t, want, got)
+	for n := 1; n < len(w.b); n++ {
+		_, err := variables(w.b[:n], target.ArchAMD64, true, true)
+		assert.ErrorIs(t, err, target.ErrCorrupt, "%d bytes", n)
+	}
+}
+
 // TestVectorRegisters: .NET 10 has other numbers than earlier compilers.
 func TestVectorRegisters(t *testing.T) {
 	b := (&nibbleWriter{}).uint(1, 0, 5, 4, uint32(LocRegisterRegister), 1, 33).b
@@ -171,7 +198,7 @@ func FuzzVariables(f *testing.F) {
 	f.Add((&nibbleWriter{}).uint(1, 0, 5, 4, 3, 5).int(-8).b)
 	f.Fuzz(func(t *testing.T, b []byte) {
 		arch := []target.Arch{target.ArchAMD64, target.ArchARM64}[len(b)>>1%2]
-		vars, err := Variables(b, arch, len(b)%2 == 0)
+		vars, err := variables(b, arch, len(b)%2 == 0, len(b)&4 != 0)
 		checkSentinel(t, err)
 		if len(vars) > 2*len(b) {
 			t.Fatal("more variables than nibbles")

@@ -3,6 +3,8 @@ package acceptance_test
 import (
 	"encoding/binary"
 	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -287,5 +289,34 @@ func TestPrecompiledNames(t *testing.T) {
 		assert.Greater(t, instances, 30)
 		assert.Greater(t, funclets, 20)
 		return compared
+	})
+}
+
+// TestWindowsWithoutRecordOrFiles: in a dump of Windows without an exception stream the current thread is the one that died, and answers that lack
+// module files name what would help.
+func TestWindowsWithoutRecordOrFiles(t *testing.T) {
+	testdump.Corpus(t, testcase.Named("win-net10-ae-null-withheap"), func(t *testing.T, d *testdump.Dump) int {
+		raw := slices.Clone(mustRaw(t, d))
+		le := binary.LittleEndian
+		const exceptionStream, unused = 6, 0x7777
+		directory := raw[le.Uint32(raw[12:]):]
+		for i := range le.Uint32(raw[8:]) {
+			if entry := directory[12*i:]; le.Uint32(entry) == exceptionStream {
+				le.PutUint32(entry, unused)
+			}
+		}
+		got := runLines(t.Context(), raw, 1, "threads")
+		assert.Regexp(t, `(?m)^\*\d+ .*"crashing worker"`, got.stdout)
+		got = runLines(t.Context(), raw, 1, "clrma")
+		crashed := regexp.MustCompile(`OSThreadId: (\w+)`).FindStringSubmatch(got.stdout)
+		require.NotNil(t, crashed)
+		assert.Contains(t, runLines(t.Context(), raw, 1, "crashinfo").stdout, "0x"+crashed[1]+" crashing worker")
+		for _, line := range []string{"requests", "waits", "tasks"} {
+			got := runLines(t.Context(), raw, 1, line)
+			assert.Contains(t, got.stderr, "--modules DIR", line)
+			assert.NotContains(t, got.stdout, "[proved]", line)
+			assert.NotContains(t, got.stdout, "No such request", line)
+		}
+		return 1
 	})
 }
