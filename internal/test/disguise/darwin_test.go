@@ -69,7 +69,7 @@ func TestDarwinEleven(t *testing.T) {
 			require.NoError(t, err)
 			require.Contains(t, strings.Join(rt.LayoutSources(), "\n"), "supplement11")
 			but := maps.Clone(onDarwin)
-			maps.Copy(but, differentOver(name))
+			maps.Copy(but, different)
 			if _, ok := c.Target().Exception(); ok {
 				for _, name := range []string{"Crash", "OSThreads", "Triage"} {
 					but[name] = "no signal is recorded"

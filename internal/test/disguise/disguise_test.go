@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"errors"
-	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -39,18 +38,9 @@ func TestAnswers(t *testing.T) {
 	for _, name := range []string{"net10-zoo", "net10-zoo-servergc", "net10-zoo-noregions", "net10-async", "net10-crash-nested", "win-net10-zoo"} {
 		t.Run(name, func(t *testing.T) {
 			c := testdump.Open(t, name)
-			compare(t, c.Dump, disguise.Open(t, c.Path, c.Options()), differentOver(name))
+			compare(t, c.Dump, disguise.Open(t, c.Path, c.Options()), different)
 		})
 	}
-}
-
-// differentOver returns what differs over a dump.
-func differentOver(name string) map[string]string {
-	but := maps.Clone(different)
-	if name == "net10-crash-nested" || name == "net10-zoo-servergc" {
-		but["GC"] = "the tables of handles are not in the dump, and what is read first of them is shorter"
-	}
-	return but
 }
 
 func compare(t *testing.T, plain, disguised *sosgo.Dump, different map[string]string) {
@@ -76,6 +66,8 @@ func compare(t *testing.T, plain, disguised *sosgo.Dump, different map[string]st
 		}
 		t.Run(m.Name, func(t *testing.T) {
 			want, got := answerOf(t, a, m, ctx), answerOf(t, b, m, ctx)
+			// Where the tables of handles are not in the dump, what is read first of them is shorter in 11.
+			want, got = strings.ReplaceAll(want, "GC handles: 20 bytes at", "GC handles: 16 bytes at"), strings.ReplaceAll(got, "GC handles: 20 bytes at", "GC handles: 16 bytes at")
 			if want != got {
 				w, g := bytes.Split([]byte(want), []byte("\n")), bytes.Split([]byte(got), []byte("\n"))
 				for i := range w {
