@@ -84,6 +84,7 @@ func (q *question) triageQuestions() triage.Questions {
 		},
 		Tasks:       func(ctx context.Context) (*answer.Tasks, error) { return v.Tasks(ctx, TaskOptions{Faulted: true}) },
 		Hosts:       v.Hosts,
+		TypeInits:   v.Initializers,
 		OutOfMemory: func(context.Context) (*answer.OutOfMemory, error) { return v.OutOfMemory() },
 		FreeSpace:   v.fragmentation,
 		GCSettings:  func(context.Context) ([]answer.GCSetting, error) { return v.gcSettings() },
@@ -110,6 +111,17 @@ func (v *View) Locks(ctx context.Context, o ...LockOptions) (*answer.Locks, erro
 			return nil, err
 		}
 		return unlessEmpty(out, len(out.Locks) == 0, out.Lost)
+	})
+}
+
+// Initializers lists the classes whose initializer (static constructor) threw an exception.
+func (v *View) Initializers(ctx context.Context) (*answer.Initializers, error) {
+	return ask(ctx, v, func(q *question) (*answer.Initializers, error) {
+		b, err := q.Shapes()
+		if err != nil {
+			return nil, err
+		}
+		return locks.Initializers(q.ctx, b, q.objectHeap, q.scanning("looking for exceptions", heap.ScanOptions{}))
 	})
 }
 

@@ -60,10 +60,12 @@ const (
 	FindingStopping    = "host that is stopping"     // a host has begun to stop, and has not stopped
 	FindingStarved     = "starved thread pool"       // work waits, and no worker is free because they wait themselves
 	FindingPile        = "growing queue"             // far more work waits than the pool's workers can take
+	FindingInitializer = "failed type initializer"   // a static constructor threw an exception
 	FindingAbandoned   = "abandoned lock"            // the owner of a lock has ended
 	FindingExhausted   = "exhausted pool"            // all connections of a pool are in use, and code waits for one
 	FindingHeld        = "held lock"                 // threads wait for a lock that another thread holds
 	FindingPermits     = "no permits"                // suspended code waits for a semaphore, a channel or a rate limiter
+	FindingPromises    = "promises"                  // suspended code waits for promises that nothing has completed
 	FindingCircle      = "circle of waits"           // threads wait for each other, and a wait can end by itself
 	FindingBlocked     = "sync over async"           // a thread blocks until a task completes
 	FindingWait        = "wait"                      // a thread waits for another thread or a static constructor

@@ -32,13 +32,15 @@ const (
 	LockSpin         = "SpinLock"
 	LockCountdown    = "CountdownEvent"
 	LockBarrier      = "Barrier"
+	LockConstructor  = "static constructor" // that runs: other threads wait until it ends
 )
 
 // A Lock is something that threads wait for.
 type Lock struct {
-	Address   target.Addr   `json:"address" doc:"the object; of a monitor the object that is locked"`
-	Kind      string        `json:"kind" doc:"monitor (with a sync block), thin monitor (in the object's header), or the class"`
-	Type      Text          `json:"type" doc:"type of the object"`
+	Address   target.Addr   `json:"address" doc:"the object; of a monitor the object that is locked, of a static constructor the MethodTable"`
+	Name      string        `json:"name,omitempty" doc:"the field that holds the object; absent if there is none"`
+	Kind      string        `json:"kind" doc:"monitor (with a sync block), thin monitor (in the object's header), static constructor (that runs), or the class"`
+	Type      Text          `json:"type" doc:"type of the object; of a static constructor its class"`
 	Held      bool          `json:"held" doc:"somebody holds it"`
 	OwnerID   uint32        `json:"ownerId,omitempty" doc:"the id by which the lock knows the thread that holds it: of a Lock before .NET 11 that of the OS, of others the managed one"`
 	Owner     *Thread       `json:"owner,omitempty" doc:"that thread; absent if it is gone"`

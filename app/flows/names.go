@@ -30,6 +30,22 @@ func Names(ctx context.Context, b *shapes.Binder, h *heap.Heap, wanted map[targe
 	return s.names, err
 }
 
+// StaticNames returns the static fields that hold objects, by object, and reports whether all static fields could be read.
+func StaticNames(ctx context.Context, b *shapes.Binder, h *heap.Heap, wanted map[target.Addr]bool) (names map[target.Addr]string, whole bool) {
+	names = map[target.Addr]string{}
+	if len(wanted) == 0 {
+		return names, true
+	}
+	s := &namer{ctx: ctx, b: b, heap: h}
+	statics, whole := s.statics()
+	for a := range wanted {
+		if f := statics[a]; f != nil {
+			names[a] = staticName(f)
+		}
+	}
+	return names, whole
+}
+
 // A namer finds the names of objects.
 type namer struct {
 	ctx   context.Context
@@ -39,7 +55,7 @@ type namer struct {
 }
 
 func (s *namer) name(wanted map[target.Addr]bool, walk bool, o heap.ScanOptions) error {
-	statics := s.statics()
+	statics, _ := s.statics()
 	rest := map[target.Addr]bool{}
 	for a := range wanted {
 		if f := statics[a]; f != nil {
@@ -73,12 +89,14 @@ func (s *namer) name(wanted map[target.Addr]bool, walk bool, o heap.ScanOptions)
 	return err
 }
 
-// statics returns the static fields that refer to objects, by object. Of several, one of a class of the program counts.
-func (s *namer) statics() map[target.Addr]*objects.Field {
-	out := map[target.Addr]*objects.Field{}
+// statics returns the static fields that refer to objects, by object, and reports whether all could be read. Of several, one of a class of the
+// program counts.
+func (s *namer) statics() (out map[target.Addr]*objects.Field, whole bool) {
+	out, whole = map[target.Addr]*objects.Field{}, true
 	own := map[target.Addr]bool{}
 	r := roots.New(roots.Process{Heap: s.heap, Objects: s.b.Objects(), Threads: func() ([]threads.Thread, error) { return nil, nil }})
 	for f, err := range r.Statics(s.ctx) {
+		whole = whole && err == nil
 		if err != nil || f.Thread != nil {
 			continue // a name less
 		}
@@ -86,7 +104,7 @@ func (s *namer) statics() map[target.Addr]*objects.Field {
 			out[f.Object], own[f.Object] = f.Field, ownClass(f.Field)
 		}
 	}
-	return out
+	return out, whole
 }
 
 // ownClass reports whether a field belongs to a class of the program.

@@ -3,7 +3,11 @@ package locks
 import (
 	"encoding/binary"
 	"fmt"
+	"maps"
+	"slices"
 
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
@@ -93,3 +97,23 @@ func (s *survey) constructors() map[target.Addr]*threads.Thread {
 	}
 	return s.ctors
 }
+
+// runningConstructors returns the static constructors that run, by the addresses of their classes, as locks that their threads hold.
+func (s *survey) runningConstructors() []answer.Lock {
+	var out []answer.Lock
+	running := s.constructors()
+	for _, class := range slices.Sorted(maps.Keys(running)) {
+		d := running[class].Describe(s.gaps)
+		l := answer.Lock{Address: class, Kind: answer.LockConstructor, Type: s.gaps.Text(s.r.rt.TypeName(class, dac.NameManaged)), Held: true, OwnerID: d.ManagedID, Owner: &d,
+			Waiters: answer.Maybe[int64]{Err: errNoCount}}
+		for _, w := range s.waits {
+			if w.class == class {
+				l.Waiting = append(l.Waiting, answer.LockWaiter{Thread: w.thread.Describe(s.gaps), How: w.how})
+			}
+		}
+		out = append(out, l)
+	}
+	return out
+}
+
+var errNoCount = target.Unsupportedf("the runtime does not count who waits for a static constructor")

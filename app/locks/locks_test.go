@@ -51,18 +51,27 @@ func stacks(t *testing.T, d *testdump.Dump) int {
 	got, err := r.Describe(context.Background(), locks.Options{})
 	require.NoError(t, err)
 	held := map[string][]string{} // by owner: kind, count, waiters
+	constructors := map[string]string{}
 	pulses := 0
 	for _, l := range got.Locks {
 		words := fmt.Sprintf("%s %d", l.Kind, l.Recursion)
 		for i := range l.Waiting {
 			w := &l.Waiting[i]
-			assert.Equal(t, answer.HowRecorded, w.How)
+			if l.Kind == answer.LockConstructor {
+				assert.Equal(t, answer.HowInferred, w.How)
+			} else {
+				assert.Equal(t, answer.HowRecorded, w.How)
+			}
 			if w.Pulse {
 				assert.Equal(t, "monitor wait", nameOf(d, &w.Thread))
 				pulses++
 				continue
 			}
 			words += " " + nameOf(d, &w.Thread)
+		}
+		if l.Kind == answer.LockConstructor {
+			constructors[nameOf(d, l.Owner)] = words
+			continue
 		}
 		held[nameOf(d, l.Owner)] = append(held[nameOf(d, l.Owner)], words)
 	}
@@ -71,6 +80,7 @@ func stacks(t *testing.T, d *testdump.Dump) int {
 	assert.Equal(t, []string{"monitor 0 deadlock one"}, held["deadlock two"])
 	assert.Equal(t, []string{"thin monitor 2"}, held["recursive lock"])
 	assert.Equal(t, []string{"thin monitor 0"}, held["monitor wait"])
+	assert.Equal(t, map[string]string{"static constructor": "static constructor 0 waits for the static constructor"}, constructors)
 	compared := 5
 	if lock := held["holds a Lock"]; assertLock(d) {
 		assert.Equal(t, []string{"Lock 0 waits for a Lock"}, lock)

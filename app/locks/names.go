@@ -10,9 +10,9 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// nameObjects finds the fields that hold objects. The names of the locks of threads alone are not worth a walk of the heap.
-func (s *survey) nameObjects(wanted map[target.Addr]bool, o heap.ScanOptions) error {
-	names, err := flows.Names(s.ctx, s.r.b, s.r.heap, wanted, s.found.suspended, o)
+// nameObjects finds the fields that hold objects. Without walk it only looks at the static fields.
+func (s *survey) nameObjects(wanted map[target.Addr]bool, walk bool, o heap.ScanOptions) error {
+	names, err := flows.Names(s.ctx, s.r.b, s.r.heap, wanted, walk, o)
 	if s.ctx.Err() != nil {
 		return s.ctx.Err()
 	}

@@ -1,6 +1,7 @@
 package locks
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -111,14 +112,23 @@ func (r *Reader) Describe(ctx context.Context, o Options) (*answer.Locks, error)
 	if err != nil {
 		return nil, err
 	}
+	wanted := map[target.Addr]bool{}
 	for _, l := range s.locks {
 		if !o.All && !l.Held && l.Waiters.Value == 0 && !l.pulse && len(l.Waiting) == 0 && len(l.Async) == 0 {
 			out.Free++
 			continue
 		}
 		out.Locks = append(out.Locks, l.Lock)
+		wanted[l.Address] = true
 	}
-	return out, nil
+	if err := s.nameObjects(wanted, true, o.Scan); err != nil {
+		return nil, err
+	}
+	for i := range out.Locks {
+		out.Locks[i].Name = cmp.Or(out.Locks[i].Name, s.names[out.Locks[i].Address])
+	}
+	out.Locks = append(out.Locks, s.runningConstructors()...)
+	return out, ctx.Err()
 }
 
 // survey collects locks and waits.

@@ -5,6 +5,7 @@ import (
 	"sync"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/flows"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/workers"
@@ -99,10 +100,20 @@ func (f *spinFinder) lockIn(x *objects.Field) (*spinLock, error) {
 
 // spinLocks adds the SpinLocks that were found: in fields of objects, or boxed in static fields.
 func (s *survey) spinLocks() {
+	boxes := map[target.Addr]bool{}
+	for i := range s.found.spins {
+		if o := &s.found.spins[i]; s.isBox(o) {
+			boxes[o.Addr] = true
+		}
+	}
+	static, whole := flows.StaticNames(s.ctx, s.r.b, s.r.heap, boxes)
 	for i := range s.found.spins {
 		o := &s.found.spins[i]
+		if boxes[o.Addr] && static[o.Addr] == "" && whole {
+			continue // a copy in a box, which nobody can enter
+		}
 		for _, p := range s.found.finder.places(o.Type) {
-			if err := s.spin(o, &p); err != nil {
+			if err := s.spin(o, &p, static[o.Addr]); err != nil {
 				s.lose(fmt.Errorf("lock %v: %w", o.Addr, err))
 			}
 		}
@@ -113,14 +124,24 @@ func (s *survey) spinLocks() {
 	s.found.spins = nil
 }
 
+// isBox reports whether an object is a boxed SpinLock: the value of a static field, or a copy.
+func (s *survey) isBox(o *heap.Object) bool {
+	t, err := s.r.b.Objects().Type(o.Type.Addr)
+	if err != nil {
+		return false
+	}
+	is, err := shapes.Is[spinLock](s.r.b, t)
+	return is && err == nil
+}
+
 // spin adds a SpinLock.
-func (s *survey) spin(o *heap.Object, p *spinPlace) error {
+func (s *survey) spin(o *heap.Object, p *spinPlace, name string) error {
 	at := o.Addr + p.offset
 	owner, err := p.shape.Owner.Uint(shapes.Instance(at))
 	if err != nil {
 		return err
 	}
-	l := &lock{Lock: answer.Lock{Address: at, Kind: answer.LockSpin, Type: s.typeOf(o.Addr), Waiters: answer.Of[int64](0, errNoSpinners)}}
+	l := &lock{Lock: answer.Lock{Address: at, Kind: answer.LockSpin, Name: name, Type: s.typeOf(o.Addr), Waiters: answer.Of[int64](0, errNoSpinners)}}
 	if p.field != "" && l.Type.Err == nil {
 		l.Type.S += "." + p.field
 	}

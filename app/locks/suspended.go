@@ -263,7 +263,7 @@ func (g *grapher) suspended(groups []*waiters) []answer.Verdict {
 		case t.kind == answer.WaitLimiter:
 			v.Strength, v.Text = answer.StrengthRecorded, start
 		case t.kind == answer.WaitPromise && s.count > 1 && isQueue(t.typ.S):
-			v.Strength, v.Text = answer.StrengthRecorded, start+"; the dump does not record who completes them"
+			v.Kind, v.Strength, v.Text = answer.FindingPromises, answer.StrengthRecorded, start+"; the dump does not record who completes them"
 		default:
 			told = false
 		}

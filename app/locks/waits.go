@@ -44,7 +44,8 @@ func (r *Reader) Waits(ctx context.Context, o Options) (*answer.Waits, error) {
 		return nil, err
 	}
 	s.promiseOwners()
-	if err := s.nameObjects(s.waitedFor(), o.Scan); err != nil {
+	// The names of the locks of threads alone are not worth a walk of the heap.
+	if err := s.nameObjects(s.waitedFor(), s.found.suspended, o.Scan); err != nil {
 		return nil, err
 	}
 	g := newGrapher(s)

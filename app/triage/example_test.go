@@ -21,8 +21,8 @@ func ExampleOf() {
 	for _, f := range out.Findings {
 		fmt.Printf("%s (%s): %s [%s]\n", f.Kind, f.Severity, f.Text, f.Strength)
 	}
-	fmt.Println(len(out.Unknown), "subjects were not looked at")
+	fmt.Println("all other subjects were looked at:", len(out.Unknown) == 0)
 	// Output:
 	// deadlock (fatal): thread 3 waits for thread 4, and 4 for 3 [proved]
-	// 12 subjects were not looked at
+	// all other subjects were looked at: false
 }

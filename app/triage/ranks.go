@@ -26,6 +26,8 @@ var ranks = []ranked{
 	{answer.FindingExhausted, answer.SeverityHigh, []string{"sqlpools"}},
 	{answer.FindingRedis, answer.SeverityHigh, []string{"redis"}},
 	{answer.FindingPermits, answer.SeverityHigh, []string{"waits"}},
+	{answer.FindingPromises, answer.SeverityHigh, []string{"waits"}},
+	{answer.FindingInitializer, answer.SeverityHigh, []string{"initializers"}},
 	{answer.FindingAbandoned, answer.SeverityHigh, []string{"locks"}},
 	{answer.FindingMemory, answer.SeverityHigh, []string{"analyzeoom", "leaks"}},
 	{answer.FindingPile, answer.SeverityHigh, []string{"threadpool -wi"}},

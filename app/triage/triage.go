@@ -24,6 +24,7 @@ type Questions struct {
 	HTTPClients func(context.Context) (*answer.HTTPClients, error)
 	Tasks       func(context.Context) (*answer.Tasks, error) // with those that failed
 	Hosts       func(context.Context) (*answer.Hosts, error)
+	TypeInits   func(context.Context) (*answer.Initializers, error)
 	OutOfMemory func(context.Context) (*answer.OutOfMemory, error)
 	Leaks       func(context.Context) (*answer.Leaks, error)
 	VerifyHeap  func(context.Context) (*answer.Soundness, error)
@@ -63,6 +64,7 @@ var subjects = []subject{
 	{name: "Redis", look: redis},
 	{name: "failed tasks", look: failedTasks},
 	{name: "hosted services", look: hosts},
+	{name: "type initializers", look: initializers},
 	{name: "failed allocations", look: outOfMemory},
 	{name: "free space of the heap", look: fragmentation},
 	{name: "holders of memory", heap: true, look: holders},

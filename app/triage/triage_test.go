@@ -30,6 +30,7 @@ func healthy() Questions {
 		HTTPClients: constant(&answer.HTTPClients{}, nil),
 		Tasks:       constant(&answer.Tasks{}, nil),
 		Hosts:       constant(&answer.Hosts{}, nil),
+		TypeInits:   constant(&answer.Initializers{}, nil),
 		OutOfMemory: constant(&answer.OutOfMemory{}, nil),
 		Leaks:       constant(&answer.Leaks{}, nil),
 		VerifyHeap:  constant(&answer.Soundness{}, nil),
@@ -265,6 +266,18 @@ func TestHosts(t *testing.T) {
 	assert.Equal(t, "the hosted service Importer failed", out.Findings[0].Text, "why it stops comes first")
 	assert.Equal(t, []string{"host"}, out.Findings[1].Next)
 	assert.NotContains(t, out.Quiet, "hosted services")
+}
+
+// TestInitializers checks that failed initializers are one finding.
+func TestInitializers(t *testing.T) {
+	q := healthy()
+	q.TypeInits = constant(&answer.Initializers{Verdicts: []answer.Verdict{
+		{Text: "the initializer of A failed", Strength: answer.StrengthRecorded}, {Text: "the initializer of B failed", Strength: answer.StrengthRecorded}}}, nil)
+	out, err := Of(context.Background(), q, Options{})
+	require.NoError(t, err)
+	require.Len(t, out.Findings, 1)
+	assert.Equal(t, "the initializer of A failed; 1 other initializer failed", out.Findings[0].Text)
+	assert.Len(t, out.Findings[0].Clauses, 2)
 }
 
 func TestLoadContexts(t *testing.T) {

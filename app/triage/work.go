@@ -189,9 +189,25 @@ func hosts(ctx context.Context, q *Questions) (view, error) {
 		return view{}, err
 	}
 	v := view{partly: firstOf(list.Noted(), nil)}
-	for i := range list.Verdicts {
-		x := list.Verdicts[i]
+	for _, x := range list.Verdicts {
 		v.found = append(v.found, finding(x.Kind, x))
+	}
+	return v, nil
+}
+
+// initializers looks at type initializers that failed. They are one finding: one that fails makes others fail.
+func initializers(ctx context.Context, q *Questions) (view, error) {
+	list, err := ask(ctx, q.TypeInits)
+	if err != nil {
+		return view{}, err
+	}
+	v := view{partly: firstOf(list.Noted(), nil)}
+	if n := len(list.Verdicts); n > 0 {
+		f := finding(answer.FindingInitializer, list.Verdicts...)
+		if f.Count = n; n > 1 {
+			f.Text += "; " + counted(n-1, "other initializer failed", "other initializers failed")
+		}
+		v.found = append(v.found, f)
 	}
 	return v, nil
 }

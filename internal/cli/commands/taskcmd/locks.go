@@ -17,13 +17,23 @@ func locksCommand() cli.Command {
 		Name:    "locks",
 		Summary: "list the locks that are held or waited for, with owners and waiters",
 		Help: "Monitors (lock statements), System.Threading.Lock, SemaphoreSlim with those that wait asynchronously, ReaderWriterLockSlim, " +
-			"ManualResetEventSlim, CountdownEvent and Barrier. Waiters are those that the runtime records while a thread waits; those inferred from " +
+			"ManualResetEventSlim, CountdownEvent and Barrier, each with the field that holds it, and the static constructors that run. Waiters are those that the runtime records while a thread waits; those inferred from " +
 			"the frames of a thread alone are marked.",
 		Examples: []cli.Example{{Line: "locks", Text: "who holds the contended lock?"}},
 	}, func(c *cli.Context, o *lockOptions) (*answer.Locks, error) {
 		out, err := ask.View(c).Locks(ask.Context(c), sosgo.LockOptions{All: o.All})
 		return out, cli.WithAnswer(err)
 	}, tasktext.Locks)
+}
+
+func initializersCommand() cli.Command {
+	return cli.Ask(cli.Command{
+		Name: "initializers", Aliases: []string{"cctors"},
+		Summary: "list the classes whose static constructor threw an exception, with that exception",
+		Help: "Every use of such a class throws a TypeInitializationException, which hides the exception that the static constructor threw. The marks are those of the runtime. " +
+			"`locks` lists the static constructors that run, with the threads that wait for them.",
+		Examples: []cli.Example{{Line: "initializers", Text: "which classes can't be used any more, and why?"}},
+	}, ask.Plain((*sosgo.View).Initializers), tasktext.Initializers)
 }
 
 func waitsCommand() cli.Command {

@@ -11,6 +11,7 @@ func Commands() []cli.Command {
 		dumpAsyncCommand(),
 		locksCommand(),
 		waitsCommand(),
+		initializersCommand(),
 		threadPoolCommand(),
 		threadPoolQueueCommand(),
 		timerInfoCommand(),

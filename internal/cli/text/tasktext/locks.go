@@ -29,10 +29,13 @@ func Locks(p *report.Page, l *answer.Locks) {
 func lock(p *report.Page, l *answer.Lock) {
 	p.Printf("%s %s", report.Hex12(l.Address), l.Kind)
 	switch l.Kind {
-	case answer.LockMonitor, answer.LockThin:
+	case answer.LockMonitor, answer.LockThin, answer.LockConstructor:
 		p.Print(" of " + report.Escape(l.Type.String()))
 	case answer.LockLazy, answer.LockSpin:
 		p.Print(" " + report.Escape(l.Type.String()))
+	}
+	if l.Name != "" {
+		p.Print(" (" + report.Escape(l.Name) + ")")
 	}
 	if words := holds(l); words != "" {
 		p.Print(": " + words)
@@ -83,6 +86,9 @@ func escapedStack(methods []string) string {
 
 // holds returns who holds a lock.
 func holds(l *answer.Lock) string {
+	if l.Kind == answer.LockConstructor {
+		return "run by thread " + threadName(l.Owner)
+	}
 	var words []string
 	if l.State != "" {
 		words = append(words, l.State)
@@ -224,4 +230,25 @@ func idle(p *report.Page, list []answer.IdleWaits) {
 		words[i] = fmt.Sprintf("%s (%d)", list[i].Reason, list[i].Count)
 	}
 	p.Printf("%s normal: %s\n", text.Count(uint64(total), "wait is", "waits are"), strings.Join(words, "; "))
+}
+
+// Initializers is the text of initializers.
+func Initializers(p *report.Page, a *answer.Initializers) {
+	for i := range a.Failed {
+		f := &a.Failed[i]
+		p.Printf("%s %s\n", report.Hex12(f.MethodTable), report.Escape(f.Type.String()))
+		if f.Cause != nil {
+			exceptions(p, []answer.TaskException{*f.Cause})
+		} else {
+			p.Print("    its exception was not found\n")
+		}
+	}
+	switch n := uint64(len(a.Failed)); {
+	case n > 0:
+		p.Printf("%s failed\n", text.Count(n, "type initializer", "type initializers"))
+	case len(a.Noted()) > 0:
+		p.Print("No failed type initializers found; some data could not be read.\n")
+	default:
+		p.Print("No type initializer failed.\n")
+	}
 }

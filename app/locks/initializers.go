@@ -1,0 +1,157 @@
+package locks
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/dac/code"
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/absent"
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/objects/shapes"
+	"github.com/sosgo/sosgo/target"
+)
+
+// An initializationException is what the use of a class throws whose initializer has failed.
+type initializationException struct {
+	_        shapes.Type `of:"System.TypeInitializationException"`
+	TypeName shapes.Ref  `field:"_typeName"`
+	Inner    shapes.Ref  `field:"_innerException"`
+}
+
+// An anyException is an exception.
+type anyException struct {
+	_       shapes.Type `of:"System.Exception"`
+	Message shapes.Ref  `field:"_message"`
+}
+
+// Initializers lists the classes whose initializer threw an exception, with that exception, for which it opens the heap. It records what
+// could not be read. The error is ctx's, or that the runtime does not record it.
+func Initializers(ctx context.Context, b *shapes.Binder, open func() (*heap.Heap, error), o heap.ScanOptions) (*answer.Initializers, error) {
+	ctx = absent.Context(ctx)
+	rt := b.Objects().Runtime()
+	if err := rt.Check(dac.FeatureStatics); err != nil {
+		return nil, err
+	}
+	out := &answer.Initializers{Failed: []answer.FailedInitializer{}, Verdicts: []answer.Verdict{}}
+	at := map[string][]int{}
+	for mt, err := range rt.LoadedTypes() {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		failed := false
+		if err == nil && !mt.IsArray() && !mt.IsOpen() && !mt.IsShared() {
+			failed, err = rt.InitializerFailed(mt)
+		}
+		if err != nil && !errors.Is(err, target.ErrUnsupported) {
+			out.Note(err)
+		}
+		if !failed {
+			continue
+		}
+		name := out.Text(rt.TypeName(mt.Addr, dac.NameManaged))
+		full, err := rt.TypeName(mt.Addr, dac.NameNative)
+		out.Note(err)
+		full = recordedName(full)
+		at[full] = append(at[full], len(out.Failed))
+		out.Failed = append(out.Failed, answer.FailedInitializer{MethodTable: mt.Addr, Type: name})
+	}
+	if len(out.Failed) > 0 {
+		h, err := open()
+		if err != nil {
+			out.Note(err)
+		} else {
+			thrown(ctx, shapes.Reading{Gaps: &out.Gaps, Binder: b}, out, at, h, o)
+		}
+	}
+	for _, derived := range []bool{false, true} { // those that failed because another one had failed come last
+		for i := range out.Failed {
+			f := &out.Failed[i]
+			if derived == (f.Cause != nil && f.Cause.Type.S == "System.TypeInitializationException") {
+				out.Verdicts = append(out.Verdicts, failure(f))
+			}
+		}
+	}
+	return out, ctx.Err()
+}
+
+// thrown finds the exceptions of classes, which at has by name.
+func thrown(ctx context.Context, in shapes.Reading, out *answer.Initializers, at map[string][]int, h *heap.Heap, o heap.ScanOptions) {
+	for e, f := range shapes.OnObjects[initializationException](ctx, in, h, o) {
+		name := in.TextAt(&f.Shape.TypeName, f.At())
+		for _, n := range at[name.S] {
+			i := &out.Failed[n]
+			if i.Thrown != 0 {
+				continue
+			}
+			inner := in.ObjectAt(&f.Shape.Inner, f.At())
+			if len(at[name.S]) > 1 && !constructs(in, inner, i.MethodTable) {
+				continue // of another class with that name
+			}
+			i.Thrown, i.Cause = e.Addr, cause(in, inner)
+			break
+		}
+	}
+}
+
+// recordedName returns the name that a TypeInitializationException records for a class, by its full one: of a nested class its own alone,
+// and of a generic instance that of the definition.
+func recordedName(full string) string {
+	full, _, _ = strings.Cut(full, "[")
+	return full[strings.LastIndexByte(full, '+')+1:]
+}
+
+// constructs reports whether an exception left the static constructor of a class.
+func constructs(in shapes.Reading, o objects.Object, class target.Addr) bool {
+	if o.Addr == 0 {
+		return false
+	}
+	rt := in.Binder.Objects().Runtime()
+	e, err := rt.Exception(o.Addr)
+	if err != nil {
+		in.Note(err)
+		return false
+	}
+	frames, err := rt.StackTrace(&e)
+	in.Note(err)
+	for _, f := range frames {
+		if md, err := code.Of(rt).MethodDesc(f.Method); err == nil && md.MethodTable == class {
+			if name, err := md.Name(); err == nil && name == ".cctor" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// cause describes an exception, or returns nil for none.
+func cause(in shapes.Reading, o objects.Object) *answer.TaskException {
+	if o.Addr == 0 {
+		return nil
+	}
+	out := &answer.TaskException{Object: o.Addr, Type: in.TypeText(o)}
+	if s, sx := shapes.As[anyException](in, o); s != nil {
+		text, _, err := s.Message.Text(sx, limits.RequestText)
+		out.Message = in.Text(text, err)
+	}
+	return out
+}
+
+// failure states that the initializer of a class failed.
+func failure(f *answer.FailedInitializer) answer.Verdict {
+	v := answer.Verdict{Kind: answer.FindingInitializer, Strength: answer.StrengthRecorded, Text: "the initializer of " + f.Type.String() + " failed",
+		Evidence: []string{fmt.Sprintf("the class %x is marked so, and every use of it throws a TypeInitializationException", uint64(f.MethodTable))}}
+	if f.Cause != nil {
+		v.Text += ": " + f.Cause.Type.String()
+		if f.Cause.Message.S != "" {
+			v.Text += ": " + f.Cause.Message.S
+		}
+		v.Show = append(v.Show, fmt.Sprintf("printexception %x", uint64(f.Cause.Object)))
+	}
+	return v
+}
