@@ -1,0 +1,156 @@
+package acceptance_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/test/testdump"
+	"github.com/sosgo/sosgo/target"
+)
+
+// identity is what identifies a thread in every answer.
+type identity struct {
+	index int
+	name  string
+}
+
+// named notes the identities that answers give to threads.
+type named map[uint32]identity
+
+func (n named) check(t *testing.T, where string, list ...answer.Thread) {
+	for _, x := range list {
+		if x.OSID == 0 || x.Index == nil {
+			continue
+		}
+		is := identity{*x.Index, x.Name}
+		if was, ok := n[x.OSID]; ok {
+			assert.Equal(t, was, is, "thread %#x in %s", x.OSID, where)
+		}
+		n[x.OSID] = is
+	}
+}
+
+// TestOneFact checks that the answers about threads never differ about one fact: who a thread is, what it waits for, who owns that, which
+// threads are in a circle, and which frames a stack has.
+func TestOneFact(t *testing.T) {
+	compared := 0
+	testdump.Each(t, func(t *testing.T, d *testdump.Dump) {
+		v, err := d.View("")
+		require.NoError(t, err)
+		ctx := t.Context()
+		seen := named{}
+		managed, err := v.ManagedThreads(ctx)
+		if err == nil {
+			for i := range managed.Threads {
+				if x := &managed.Threads[i]; x.OSID != 0 {
+					seen.check(t, "clrthreads", x.Thread)
+				}
+			}
+		}
+		waits, werr := v.Waits(ctx)
+		locks, lerr := v.Locks(ctx, sosgo.LockOptions{All: true})
+		if werr == nil && lerr == nil {
+			compared += locksAgree(t, seen, waits, locks)
+		}
+		crash, err := v.Crash(ctx)
+		if err == nil && crash.Waiting != nil && werr == nil {
+			compared += crashAgrees(t, seen, crash, waits)
+		}
+		if pool, err := v.ThreadPool(ctx); err == nil {
+			for i := range pool.Workers {
+				seen.check(t, "threadpool", pool.Workers[i].Thread)
+			}
+		}
+		compared += stacksAgree(t, v)
+	})
+	assert.Greater(t, compared, 500)
+}
+
+// locksAgree compares waits with locks.
+func locksAgree(t *testing.T, seen named, waits *answer.Waits, locks *answer.Locks) (n int) {
+	owners, waiters := map[target.Addr]*answer.Lock{}, map[target.Addr]map[uint32]bool{}
+	for i := range locks.Locks {
+		l := &locks.Locks[i]
+		owners[l.Address], waiters[l.Address] = l, map[uint32]bool{}
+		if l.Owner != nil {
+			seen.check(t, "locks", *l.Owner)
+		}
+		for _, w := range l.Waiting {
+			seen.check(t, "locks", w.Thread)
+			waiters[l.Address][w.Thread.OSID] = true
+		}
+	}
+	for i := range waits.Threads {
+		w := &waits.Threads[i]
+		seen.check(t, "waits", w.Thread)
+		l := owners[w.Object]
+		if l == nil || w.Kind != l.Kind {
+			continue
+		}
+		n++
+		assert.True(t, waiters[w.Object][w.Thread.OSID], "locks: %#x waits for %v, as waits has it", w.Thread.OSID, w.Object)
+		if w.Owner != nil && l.Owner != nil {
+			assert.Equal(t, l.Owner.OSID, w.Owner.OSID, "the owner of %v", w.Object)
+		}
+	}
+	return n
+}
+
+// crashAgrees compares crashinfo with waits.
+func crashAgrees(t *testing.T, seen named, crash *answer.Crash, waits *answer.Waits) (n int) {
+	objects := map[uint32]target.Addr{}
+	for i := range waits.Threads {
+		objects[waits.Threads[i].Thread.OSID] = waits.Threads[i].Object
+	}
+	for i := range crash.Waiting.Threads {
+		x := &crash.Waiting.Threads[i]
+		seen.check(t, "crashinfo", x.Thread)
+		if x.Monitor == 0 {
+			continue
+		}
+		n++
+		assert.Equal(t, objects[x.OSID], x.Monitor, "the monitor of %#x", x.OSID)
+	}
+	circles := 0
+	for i := range waits.Verdicts {
+		if k := waits.Verdicts[i].Kind; k == answer.FindingDeadlock || k == answer.FindingCircle {
+			circles++
+		}
+	}
+	assert.LessOrEqual(t, len(crash.Waiting.Deadlocks), circles, "circles of monitors")
+	return n
+}
+
+// stacksAgree compares the stack of each thread alone with that among all.
+func stacksAgree(t *testing.T, v *sosgo.View) (n int) {
+	frames := func(list *answer.Stacks) map[uint32][]target.Addr {
+		out := map[uint32][]target.Addr{}
+		for f, err := range list.Frames {
+			if err == nil {
+				out[f.OSID] = append(out[f.OSID], f.SP.Value, f.IP.Value)
+			}
+		}
+		return out
+	}
+	together, err := v.Stacks(t.Context())
+	if err != nil {
+		return 0
+	}
+	all := frames(together)
+	list, _ := v.Threads()
+	for i := range list {
+		id := list[i].ID()
+		if len(all[id]) == 0 || len(all[id]) > 10_000 {
+			continue
+		}
+		alone, err := v.Stacks(t.Context(), sosgo.StackOptions{Threads: []*sosgo.Thread{&list[i]}})
+		require.NoError(t, err)
+		assert.Equal(t, all[id], frames(alone)[id], "the stack of %#x", id)
+		n++
+	}
+	return n
+}
