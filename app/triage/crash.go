@@ -41,7 +41,7 @@ func crash(ctx context.Context, q *Questions) (view, error) {
 		f.Object = c.Exceptions[0].Address
 		f.Next = append(f.Next, fmt.Sprintf("pe %x", uint64(f.Object)))
 	}
-	return view{found: []answer.Finding{f}}, nil
+	return view{found: []answer.Finding{f}, partly: firstOf(c.Noted(), nil)}, nil
 }
 
 // finalizer looks at the thread that runs finalizers. If the process died, all of its threads stopped, and where this one stood means nothing.

@@ -47,8 +47,8 @@ func pool(ctx context.Context, q *Questions) (view, error) {
 	switch {
 	case p.Kind == answer.PoolUnknown:
 		return v, firstOf(p.Noted(), target.ErrNotInDump)
-	case p.Queued.Err != nil:
-		v.partly = p.Queued.Err
+	default:
+		v.partly = cmp.Or(p.Queued.Err, firstOf(p.Noted(), nil))
 	}
 	for i := range p.Verdicts {
 		x := p.Verdicts[i]

@@ -23,6 +23,23 @@ func drained[T any](list iter.Seq2[T, error]) (noted []error) {
 	return noted
 }
 
+// triaged asks for a triage. What it could not look at is what it notes.
+func triaged(o sosgo.TriageOptions) func(v *sosgo.View) (any, []error, error) {
+	return func(v *sosgo.View) (any, []error, error) {
+		a, err := v.Triage(context.Background(), o)
+		if err != nil {
+			return nil, nil, err
+		}
+		noted := a.Noted()
+		for _, u := range a.Unknown {
+			if u.Err != nil { // else it was not asked for
+				noted = append(noted, u.Err)
+			}
+		}
+		return a, noted, nil
+	}
+}
+
 // TestNothingVanishes asks the questions of the first minutes again and again without one of the places that an answer was read
 // from. What then is missing is noted.
 func TestNothingVanishes(t *testing.T) {
@@ -74,6 +91,8 @@ func TestNothingVanishes(t *testing.T) {
 		{"threadpool", "net10-async", func(v *sosgo.View) (any, []error, error) { return asked(v.ThreadPool(ctx)) }},
 		{"timers", "net10-async", func(v *sosgo.View) (any, []error, error) { return asked(v.Timers(ctx)) }},
 		{"summary", "net10-crash-nested", func(v *sosgo.View) (any, []error, error) { return asked(v.Summary(ctx)) }},
+		{"triage", "net10-async", triaged(sosgo.TriageOptions{NoHeap: true, Jobs: 1})},
+		{"triage of a crash", "net10-crash-nested", triaged(sosgo.TriageOptions{NoHeap: true, Jobs: 1})},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			testdump.Open(t, c.dump).Sweep(t, 300, false, c.ask)
