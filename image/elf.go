@@ -179,17 +179,8 @@ func (im *Image) addPhdr(p elfPhdr) {
 	}
 }
 
-func elfProt(flags uint32) (p target.Protection) {
-	if flags&pfRead != 0 {
-		p |= target.ProtRead
-	}
-	if flags&pfWrite != 0 {
-		p |= target.ProtWrite
-	}
-	if flags&pfExec != 0 {
-		p |= target.ProtExec
-	}
-	return p
+func elfProt(flags uint32) target.Protection {
+	return target.ProtectionOf(flags, pfRead, pfWrite, pfExec)
 }
 
 // BuildID returns the GNU build id of an ELF image or the UUID of a Mach-O image. It is target.ErrUnsupported if the image has none.

@@ -21,29 +21,23 @@ const (
 // EmbeddedPDB returns the portable PDB that stands in the image itself, if it has
 // the GUID that the image names. An image without one is target.ErrUnsupported.
 func (im *Image) EmbeddedPDB(guid target.GUID) ([]byte, error) {
-	d, err := im.peDirectory(dirDebug, "debug directory")
+	entries, err := im.debugEntries(debugEmbeddedPDB)
 	if err != nil {
 		return nil, err
 	}
-	b, err := im.directory(d, debugEntries*debugEntrySize)
+	if len(entries) == 0 {
+		return nil, target.Unsupportedf("the image has no PDB in itself")
+	}
+	entry := entries[0]
+	n := le32(entry, 16)
+	if n < embeddedPDBHead || uint64(n) > limits.EmbeddedPDB {
+		return nil, target.Corruptf("embedded PDB of %d bytes", n)
+	}
+	data, err := im.debugData(RVA(le32(entry, 20)), uint64(le32(entry, 24)), int(n))
 	if err != nil {
-		return nil, fmt.Errorf("debug directory: %w", err)
+		return nil, fmt.Errorf("embedded PDB: %w", err)
 	}
-	for ; len(b) >= debugEntrySize; b = b[debugEntrySize:] {
-		if le32(b, 12) != debugEmbeddedPDB {
-			continue
-		}
-		n := le32(b, 16)
-		if n < embeddedPDBHead || uint64(n) > limits.EmbeddedPDB {
-			return nil, target.Corruptf("embedded PDB of %d bytes", n)
-		}
-		data, err := im.debugData(RVA(le32(b, 20)), uint64(le32(b, 24)), int(n))
-		if err != nil {
-			return nil, fmt.Errorf("embedded PDB: %w", err)
-		}
-		return unpackPDB(data, guid)
-	}
-	return nil, target.Unsupportedf("the image has no PDB in itself")
+	return unpackPDB(data, guid)
 }
 
 // unpackPDB unpacks an embedded PDB: first its head, for the id, and then no more than it says and a PDB can have.

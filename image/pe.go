@@ -215,17 +215,8 @@ func (im *Image) readSections(off uint64, n int) error {
 	return nil
 }
 
-func peProt(flags uint32) (p target.Protection) {
-	if flags&scnMemRead != 0 {
-		p |= target.ProtRead
-	}
-	if flags&scnMemWrite != 0 {
-		p |= target.ProtWrite
-	}
-	if flags&scnMemExecute != 0 {
-		p |= target.ProtExec
-	}
-	return p
+func peProt(flags uint32) target.Protection {
+	return target.ProtectionOf(flags, scnMemRead, scnMemWrite, scnMemExecute)
 }
 
 // detectLayout decides whether a PE image in memory is loaded or flat: by the file mappings if the dump has them, then by where metadata is

@@ -14,7 +14,7 @@ const (
 	portablePDBMinor  = 0x504d // "MP": PE-COFF.md of dotnet/runtime, "CodeView Debug Directory Entry"
 	codeViewSignature = "RSDS"
 	codeViewHead      = 24 // signature, GUID, age
-	debugEntries      = 256
+	maxDebugEntries   = 256
 )
 
 // A CodeView is a CodeView entry of the debug directory: it names a PDB.
@@ -26,20 +26,10 @@ type CodeView struct {
 // CodeViews returns the CodeView entries in the image's order. What could be read is returned together with the error.
 // target.ErrUnsupported: the image has no debug directory.
 func (im *Image) CodeViews() ([]CodeView, error) {
-	d, err := im.peDirectory(dirDebug, "debug directory")
-	if err != nil {
-		return nil, err
-	}
-	b, err := im.directory(d, debugEntries*debugEntrySize)
-	if err != nil {
-		return nil, fmt.Errorf("debug directory: %w", err)
-	}
+	entries, err := im.debugEntries(debugCodeView)
 	var out []CodeView
-	for ; len(b) >= debugEntrySize; b = b[debugEntrySize:] {
-		if le32(b, 12) != debugCodeView {
-			continue
-		}
-		cv, ok, cerr := im.codeView(b)
+	for _, entry := range entries {
+		cv, ok, cerr := im.codeView(entry)
 		if cerr != nil {
 			err = cerr
 		} else if ok {
@@ -47,6 +37,24 @@ func (im *Image) CodeViews() ([]CodeView, error) {
 		}
 	}
 	return out, err
+}
+
+// debugEntries returns the entries of one kind in the debug directory.
+func (im *Image) debugEntries(kind uint32) (out [][]byte, err error) {
+	d, err := im.peDirectory(dirDebug, "debug directory")
+	if err != nil {
+		return nil, err
+	}
+	b, err := im.directory(d, maxDebugEntries*debugEntrySize)
+	if err != nil {
+		return nil, fmt.Errorf("debug directory: %w", err)
+	}
+	for ; len(b) >= debugEntrySize; b = b[debugEntrySize:] {
+		if le32(b, 12) == kind {
+			out = append(out, b[:debugEntrySize])
+		}
+	}
+	return out, nil
 }
 
 // codeView reads the data of one entry; ok is false for the older formats (NB10), which name no GUID.

@@ -375,12 +375,10 @@ func (r *sigReader) token() Token {
 	return t
 }
 
-func (r *sigReader) expect(kind CallConv) CallConv {
-	c := CallConv(r.byte())
-	if c.Kind() != kind {
+func (r *sigReader) expect(kind CallConv) {
+	if c := CallConv(r.byte()); c.Kind() != kind {
 		r.fail("starts with %#x instead of %#x", uint8(c), uint8(kind))
 	}
-	return c
 }
 
 func (r *sigReader) method(depth int) MethodSig {

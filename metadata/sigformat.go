@@ -106,7 +106,7 @@ func AppendType(dst []byte, t *TypeSig, r Resolver) []byte {
 	case ElementValueType, ElementClass:
 		return append(dst, r.TypeName(t.Token)...)
 	case ElementInternal:
-		return appendOr(dst, r.TypeHandle(t.Handle), unknownType)
+		return appendName(dst, r.TypeHandle(t.Handle))
 	case ElementVar:
 		return appendVar(dst, "!", t.Number, r.Var(t.Number))
 	case ElementMVar:
@@ -129,7 +129,7 @@ func AppendType(dst []byte, t *TypeSig, r Resolver) []byte {
 		dst = append(AppendType(dst, &t.Method.Return, r), ' ')
 		return AppendParams(dst, t.Method, r)
 	}
-	return appendOr(dst, clrName(t.Kind), unknownType)
+	return appendName(dst, clrName(t.Kind))
 }
 
 type typeAppender func(dst []byte, t *TypeSig, r Resolver) []byte
@@ -153,10 +153,7 @@ func appendVar(dst []byte, prefix string, n uint32, name string) []byte {
 	return strconv.AppendUint(append(dst, prefix...), uint64(n), 10)
 }
 
-func appendOr(dst []byte, s, otherwise string) []byte {
-	s = cmp.Or(s, otherwise)
-	return append(dst, s...)
-}
+func appendName(dst []byte, s string) []byte { return append(dst, cmp.Or(s, unknownType)...) }
 
 // clrName returns the name of a primitive type in the style of SOS, "" for other element types.
 func clrName(e ElementType) string {
@@ -265,7 +262,7 @@ func AppendTypeECMA(dst []byte, t *TypeSig, r Resolver) []byte {
 		return append(dst, r.TypeName(t.Token)...)
 	case ElementInternal:
 		dst = append(dst, "Internal "...)
-		return appendOr(dst, r.TypeHandle(t.Handle), unknownType)
+		return appendName(dst, r.TypeHandle(t.Handle))
 	case ElementVar:
 		return appendVar(dst, "!", t.Number, r.Var(t.Number))
 	case ElementMVar:
@@ -304,7 +301,7 @@ func appendModified(dst []byte, t *TypeSig, r Resolver) []byte {
 	} else {
 		dst = append(dst, "CMOD_OPT "...)
 	}
-	dst = append(appendOr(dst, name, unknownType), ' ')
+	dst = append(appendName(dst, name), ' ')
 	return AppendTypeECMA(dst, t.Elem, r)
 }
 

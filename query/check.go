@@ -54,8 +54,8 @@ func (c *checker) check(n *node) ([]*objects.Type, error) {
 
 // name returns a name that stands alone.
 func (c *checker) name(n *node) ([]*objects.Type, error) {
-	if _, ok, err := c.column(n); ok || err != nil {
-		return nil, err
+	if c.column(n) {
+		return nil, nil
 	}
 	if c.types == nil {
 		return nil, nil
@@ -76,13 +76,8 @@ func (c *checker) name(n *node) ([]*objects.Type, error) {
 }
 
 // column reports whether a name is a column, without its code: that may need the graph.
-func (c *checker) column(n *node) (int, bool, error) {
-	for i := range c.s.columns {
-		if c.s.columns[i].Name == n.name {
-			return i, true, nil
-		}
-	}
-	return 0, false, nil
+func (c *checker) column(n *node) bool {
+	return slices.ContainsFunc(c.s.columns, func(col Column) bool { return col.Name == n.name })
 }
 
 func (e *engine) own(name string) {
@@ -158,7 +153,7 @@ func (c *checker) isTypePath(n *node) bool {
 	if root.op != opName {
 		return false
 	}
-	if _, ok, _ := c.column(root); ok {
+	if c.column(root) {
 		return false
 	}
 	if _, found := c.fields(c.types, root.name); found {

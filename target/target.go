@@ -280,6 +280,20 @@ const (
 	ProtExec
 )
 
+// ProtectionOf returns the access that the flags of a format describe, of which read, write and exec are the bits.
+func ProtectionOf(flags, read, write, exec uint32) (p Protection) {
+	if flags&read != 0 {
+		p |= ProtRead
+	}
+	if flags&write != 0 {
+		p |= ProtWrite
+	}
+	if flags&exec != 0 {
+		p |= ProtExec
+	}
+	return p
+}
+
 func (p Protection) String() string {
 	b := [3]byte{'-', '-', '-'}
 	for i, c := range [3]byte{'r', 'w', 'x'} {

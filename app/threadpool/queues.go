@@ -49,11 +49,11 @@ func (q *queueReader) shared() {
 		q.out.Lose(err)
 		return
 	}
-	q.concurrent(answer.QueueTimeSensitive, 0, &s.TimeSensitive, at)
-	q.concurrent(answer.QueueHighPriority, 0, &s.High, at)
+	q.concurrent(answer.QueueTimeSensitive, &s.TimeSensitive, at)
+	q.concurrent(answer.QueueHighPriority, &s.High, at)
 	q.assignable(&s.Assignable, at)
-	q.concurrent(answer.QueueGlobal, 0, &s.Global, at)
-	q.concurrent(answer.QueueLowPriority, 0, &s.Low, at)
+	q.concurrent(answer.QueueGlobal, &s.Global, at)
+	q.concurrent(answer.QueueLowPriority, &s.Low, at)
 }
 
 // assignable reads the queues that the pool creates on machines with many processors, one for each
@@ -107,7 +107,7 @@ func refs(o objects.Object) iter.Seq2[objects.Object, error] {
 	}
 }
 
-func (q *queueReader) concurrent(kind string, n int, f *shapes.Ref, at shapes.Instance) {
+func (q *queueReader) concurrent(kind string, f *shapes.Ref, at shapes.Instance) {
 	if !f.Has() {
 		return
 	}
@@ -116,7 +116,7 @@ func (q *queueReader) concurrent(kind string, n int, f *shapes.Ref, at shapes.In
 		q.out.Lose(fmt.Errorf("%s queue: %w", kind, err))
 	}
 	if o.Addr != 0 {
-		q.queue(kind, n, o)
+		q.queue(kind, 0, o)
 	}
 }
 

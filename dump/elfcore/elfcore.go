@@ -250,17 +250,7 @@ type segment struct {
 }
 
 func (s *segment) prot() target.Protection {
-	var p target.Protection
-	if s.flags&flagRead != 0 {
-		p |= target.ProtRead
-	}
-	if s.flags&flagWrite != 0 {
-		p |= target.ProtWrite
-	}
-	if s.flags&flagExec != 0 {
-		p |= target.ProtExec
-	}
-	return p
+	return target.ProtectionOf(s.flags, flagRead, flagWrite, flagExec)
 }
 
 func readSegments(src target.Source, h header, limit int64) ([]segment, error) {

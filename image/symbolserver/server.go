@@ -101,7 +101,7 @@ func (s *Server) String() string { return s.URL }
 
 // Problem returns why the server can't be used or reached at all, or for the first failed download the reason; nil if nothing failed.
 func (s *Server) Problem() error {
-	if _, err := s.address(); err != nil {
+	if err := s.checkAddress(); err != nil {
 		return err
 	}
 	s.mu.Lock()
@@ -117,13 +117,13 @@ func (s *Server) Problem() error {
 	return nil
 }
 
-// address returns the server's, checked.
-func (s *Server) address() (*url.URL, error) {
+// checkAddress checks the server's address.
+func (s *Server) checkAddress() error {
 	base, err := url.Parse(s.URL)
 	if err != nil || base.Scheme != "https" && base.Scheme != "http" || base.Host == "" {
-		return nil, fmt.Errorf("%q is not an http or https address", s.URL)
+		return fmt.Errorf("%q is not an http or https address", s.URL)
 	}
-	return base, nil
+	return nil
 }
 
 // Get returns the path of the file with that key in the cache, and downloads it
@@ -192,7 +192,7 @@ func (s *Server) httpClient() *http.Client {
 }
 
 func (s *Server) download(ctx context.Context, key, dst string, check func(path string) error) error {
-	if _, err := s.address(); err != nil {
+	if err := s.checkAddress(); err != nil {
 		return err
 	}
 	ctx, stop := context.WithTimeoutCause(ctx, downloadTimeout, fmt.Errorf("it took longer than %v", downloadTimeout))

@@ -172,17 +172,8 @@ func (c *Command) Segment() (Segment, error) {
 	return s, nil
 }
 
-func protection(bits uint32) (p target.Protection) {
-	if bits&protRead != 0 {
-		p |= target.ProtRead
-	}
-	if bits&protWrite != 0 {
-		p |= target.ProtWrite
-	}
-	if bits&protExec != 0 {
-		p |= target.ProtExec
-	}
-	return p
+func protection(bits uint32) target.Protection {
+	return target.ProtectionOf(bits, protRead, protWrite, protExec)
 }
 
 // UUID decodes a command of kind CmdUUID, nil if it is cut or empty.

@@ -358,6 +358,7 @@ var exportedFuncs = map[string]any{
 	"target.NewWindow":                       sosgo_target.NewWindow,
 	"target.NextStored":                      sosgo_target.NextStored,
 	"target.Pointer":                         sosgo_target.Pointer,
+	"target.ProtectionOf":                    sosgo_target.ProtectionOf,
 	"target.ReaderAtSource":                  sosgo_target.ReaderAtSource,
 	"target.RegName":                         sosgo_target.RegName,
 	"target.Regs":                            sosgo_target.Regs,
