@@ -72,7 +72,7 @@ type DbContext struct {
 	Disposed Maybe[bool]       `json:"disposed,omitzero" doc:"it is disposed, or back in its pool"`
 	Used     bool              `json:"used,omitempty" doc:"it has a StateManager: something was asked of it"`
 	Tracked  Maybe[int64]      `json:"tracked,omitzero" doc:"entities that it tracks, and keeps alive, without those of types that several parts of the model share (owned types)"`
-	Changed  Maybe[int64]      `json:"changed,omitzero" doc:"how many of them it says are changed"`
+	Changed  Maybe[int64]      `json:"changed,omitzero" doc:"how many of them were changed as of its last DetectChanges: later edits are not counted"`
 	Entities []TrackedEntities `json:"entities" doc:"these by type and state, the most first"`
 }
 

@@ -319,3 +319,19 @@ func TestNeverUsed(t *testing.T) {
 		}
 	}
 }
+
+// TestWordsOfWaits reads waits for what libraries hand out: a permit of a rate limiter, and items of channels as up to .NET 9, where the type alone
+// does not show whether a method may read or write.
+func TestWordsOfWaits(t *testing.T) {
+	d, _ := testdump.Libraries(t)
+	reasons := map[string]string{}
+	for _, s := range stacks(t, collect(t, d), tasks.StackOptions{}) {
+		for i := range s.Frames {
+			if f := &s.Frames[i]; f.AsyncPlace != nil {
+				reasons[f.Method.S] = s.Reason.String()
+			}
+		}
+	}
+	assert.Equal(t, map[string]string{"Fakes.Program.Limited": "a permit of a rate limiter", "Fakes.Program.ReadItem": "an item in a channel",
+		"Fakes.Program.MayGoOn": "an item, or room, in a channel"}, reasons)
+}

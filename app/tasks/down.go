@@ -2,6 +2,7 @@ package tasks
 
 import (
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/sosgo/sosgo/answer"
@@ -303,7 +304,34 @@ func (r *Reader) taskWords(w waiter) (string, error) {
 	case action != 0 && flags&FlagWaitingForActivation == 0:
 		return "its start", nil
 	}
+	if limits, err := r.limited(w); limits || err != nil {
+		return "a permit of a rate limiter", err
+	}
 	return "a promise (TaskCompletionSource)", nil
+}
+
+// limited reports whether a promise is a request in the queue of a rate limiter, which is its state object (ConcurrencyLimiter.cs,
+// System.Threading.RateLimiting 7 and later).
+func (r *Reader) limited(w waiter) (bool, error) {
+	s, err := shapes.Bind[promiseState](r.b, w.kind.typ)
+	if err != nil {
+		return false, nil // no limiter has such a promise
+	}
+	o, err := s.State.Object(shapes.OfAddr(w.addr))
+	if err != nil || o.Addr == 0 {
+		return false, err
+	}
+	t := o.Type
+	for range limits.ParentChain {
+		name, err := r.b.Definition(t)
+		if err != nil || name == "System.Threading.RateLimiting.RateLimiter" {
+			return err == nil, err
+		}
+		if t, err = t.Base(); t == nil || err != nil {
+			return false, err
+		}
+	}
+	return false, nil
 }
 
 // promises describes what tasks of a class wait for.
@@ -341,6 +369,9 @@ func (r *Reader) sourceWords(t *objects.Type) (string, error) {
 	for range limits.ParentChain {
 		name, err := r.b.Definition(t)
 		if words := sources[name]; words != "" && err == nil {
+			if name == anOperation && !ofBool(t) {
+				return "an item in a channel", nil // who waits until it may read or write gets a Boolean
+			}
 			return words, nil
 		}
 		if t, err = t.Base(); t == nil || err != nil {
@@ -348,6 +379,15 @@ func (r *Reader) sourceWords(t *objects.Type) (string, error) {
 		}
 	}
 	return "what a " + own + " waits for", nil
+}
+
+// anOperation is the class of the operations of a channel up to .NET 9.
+const anOperation = "System.Threading.Channels.AsyncOperation`1"
+
+// ofBool reports whether the type argument of a class is a Boolean, or is unknown.
+func ofBool(t *objects.Type) bool {
+	name, err := t.ManagedName()
+	return err != nil || strings.HasSuffix(name, "<System.Boolean>")
 }
 
 // delayWords describes the length of a Task.Delay.

@@ -122,6 +122,10 @@ type (
 		_   shapes.Type `of:"System.Threading.TimerQueueTimer"`
 		Due shapes.Int  `field:"_dueTime"`
 	}
+	promiseState struct {
+		_     shapes.Type `of:"System.Threading.Tasks.Task"`
+		State shapes.Ref  `field:"m_stateObject"`
+	}
 	whenAll struct { // since .NET 8 a WhenAll only counts its tasks
 		_         shapes.Type `of:"System.Threading.Tasks.Task+WhenAllPromise|System.Threading.Tasks.Task+WhenAllPromise<>"`
 		Remaining shapes.Int  `field:"_remainingToComplete|m_count"`

@@ -119,7 +119,7 @@ func TestServedWaiter(t *testing.T) {
 		switch {
 		case strings.Contains(name, "QueueItem") && o.Length > 0:
 			items = o.Addr
-		case strings.HasPrefix(name, "System.Threading.Tasks.TaskCompletionSource"):
+		case strings.HasPrefix(name, "System.Threading.Tasks.TaskCompletionSource") && strings.Contains(name, "Grpc.Core.Status"):
 			outcome = o.Addr // the last call has ended
 		}
 	}

@@ -168,9 +168,21 @@ namespace System.Net.Http
         public List<object> _waiters; // up to .NET 5
     }
 }
+namespace System.Threading.RateLimiting // of version 8
+{
+    public class RateLimiter { }
+    public class ConcurrencyLimiter : RateLimiter { public int _permitCount, _queueCount; }
+}
 namespace System.Threading.Channels
 {
-    public class AsyncOperation<T> { public AsyncOperation<T> Next { get; set; } }
+    public class AsyncOperation<T> : System.Threading.Tasks.Sources.IValueTaskSource<T>
+    {
+        public AsyncOperation<T> Next { get; set; }
+        public T GetResult(short token) { return default(T); }
+        public System.Threading.Tasks.Sources.ValueTaskSourceStatus GetStatus(short token) { return System.Threading.Tasks.Sources.ValueTaskSourceStatus.Pending; }
+        public void OnCompleted(Action<object> continuation, object state, short token, System.Threading.Tasks.Sources.ValueTaskSourceOnCompletedFlags flags) { _continuation = continuation; _continuationState = state; }
+        public Action<object> _continuation; public object _continuationState;
+    }
     public class ChannelReader<T> { }
     public class UnboundedChannel<T>
     {
@@ -459,6 +471,13 @@ namespace Fakes
             }
             var pool = new Microsoft.Extensions.ObjectPool.DefaultObjectPool<Order>(); pool._firstItem = new Order(); pool._items[0].Element = new Order(); pool._items[3].Element = new Order(); Holder.Services.Add(pool);
         }
+        static async System.Threading.Tasks.Task Limited(System.Threading.RateLimiting.RateLimiter l) { await new System.Threading.Tasks.TaskCompletionSource<object>(l).Task; } // as a request in its queue
+        static async System.Threading.Tasks.Task ReadItem() { await new System.Threading.Tasks.ValueTask<int>(new System.Threading.Channels.AsyncOperation<int>(), 0); }
+        static async System.Threading.Tasks.Task MayGoOn() { await new System.Threading.Tasks.ValueTask<bool>(new System.Threading.Channels.AsyncOperation<bool>(), 0); }
+        static void Wait() // for a permit, for an item of a channel of .NET 8, and for what only the channel knows
+        {
+            Holder.Services.Add(Limited(new System.Threading.RateLimiting.ConcurrencyLimiter())); Holder.Services.Add(ReadItem()); Holder.Services.Add(MayGoOn());
+        }
         static void Serve() // one of HTTP.sys and one of IIS, each of a user whom middleware has found
         {
             var sys = new Microsoft.AspNetCore.Server.HttpSys.RequestContext(); sys.Request = new Microsoft.AspNetCore.Server.HttpSys.Request();
@@ -503,7 +522,7 @@ namespace Fakes
             m._hasSubMap = true;
             m._sharedTypeReferenceMap = new Dictionary<object, Microsoft.EntityFrameworkCore.ChangeTracking.Internal.EntityReferenceMap>();
             m._sharedTypeReferenceMap[new object()] = shared;
-            Network(); Database(); Remote(); Serve(); Cached(); Lite(); Cache(); Connected();
+            Network(); Database(); Remote(); Serve(); Cached(); Lite(); Cache(); Connected(); Wait();
             // {"a":[1,22],"b":"x"} with the element of the array: rows of 12 bytes
             string text = "{\"a\":[1,22],\"b\":\"x\"}";
             byte[] utf8 = System.Text.Encoding.UTF8.GetBytes(text);
