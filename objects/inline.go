@@ -135,15 +135,16 @@ func (o Object) appendInline(l answer.Line, limit, depth int, from *Field) answe
 		text, err := o.arrayText()
 		return appendMissing(appendWords(l, text), err)
 	}
+	known := o.known(limit)
 	if depth > 0 {
-		return l
+		return append(l, known...)
 	}
 	// The field's declaration does not imply the type.
 	var unnamed error
 	if from != nil {
 		th, err := from.TypeHandle()
 		if err == nil && th == o.Type.MT.Addr {
-			return appendWords(l, o.counted())
+			return append(appendWords(l, o.counted()), known...)
 		}
 		unnamed = err
 	}
@@ -154,7 +155,19 @@ func (o Object) appendInline(l answer.Line, limit, depth int, from *Field) answe
 	if n := o.counted(); n != "" {
 		name += " " + n
 	}
-	return appendMissing(appendWords(l, name), unnamed)
+	if len(known) > 0 {
+		name += " "
+	}
+	return appendMissing(append(appendWords(l, name), known...), unnamed)
+}
+
+// known returns the short form of an object of the class library, empty for others.
+func (o Object) known(limit int) answer.Line {
+	form, err := o.Type.lineForm()
+	if err != nil || form.object == nil {
+		return nil // the type's name is reported where it is asked for
+	}
+	return form.object(o, limit)
 }
 
 // counted returns the number of elements of a collection, as in "(3)", or why it is unknown, and nothing for others.
@@ -243,10 +256,11 @@ func (o Object) arrayText() (string, error) {
 	return b.String(), nil
 }
 
-// A structForm describes how values of a type are written on one line.
+// A structForm describes how values of a type, or objects, are written on one line.
 type structForm struct {
 	nullable bool
-	known    func(Struct) (string, bool) // nil for types without a short form
+	known    func(Struct) (string, bool)   // nil for types without a short form
+	object   func(Object, int) answer.Line // nil for types without a short form
 }
 
 // lineForm returns how values of the type are written on one line.
@@ -259,7 +273,7 @@ func (t *Type) lineForm() (structForm, error) {
 		if i := strings.IndexByte(name, '['); i > 0 {
 			name = name[:i]
 		}
-		return structForm{nullable: name == "System.Nullable`1", known: known(name)}, nil
+		return structForm{nullable: name == "System.Nullable`1", known: known(name), object: knownObject(name)}, nil
 	})
 }
 

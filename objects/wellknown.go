@@ -38,6 +38,8 @@ func known(name string) func(Struct) (string, bool) {
 		return func(s Struct) (string, bool) { return s.int128(true) }
 	case "System.UInt128":
 		return func(s Struct) (string, bool) { return s.int128(false) }
+	case "System.Numerics.BigInteger":
+		return Struct.bigInteger
 	case "System.IntPtr", "System.UIntPtr":
 		return Struct.native
 	}
