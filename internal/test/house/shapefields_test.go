@@ -715,6 +715,7 @@ var unseen = map[string]string{
 	// Fields of type arguments, which the table does not resolve.
 	"collections.jsonNode _jsonElement.value._parent":                   "the type is an argument of Nullable",
 	"collections.jsonNode _jsonElement.value._idx":                      "the type is an argument of Nullable",
+	"hosting.backgroundService _executingTask":                          "of .NET 5, by its source",
 	"hosting.cacheEntry <AbsoluteExpiration>.value._dateTime._dateData": "the type is an argument of Nullable",
 	"hosting.cacheEntry _absoluteExpiration.value._dateTime._dateData":  "the type is an argument of Nullable",
 	"web.grpcTask m_result.<StatusCode>":                                "the type is an argument of Task",

@@ -94,6 +94,7 @@ var exportedFuncs = map[string]any{
 	"app/contexts.List":                      sosgo_app_contexts.List,
 	"app/flows.Names":                        sosgo_app_flows.Names,
 	"app/flows.New":                          sosgo_app_flows.New,
+	"app/flows.StaticNames":                  sosgo_app_flows.StaticNames,
 	"app/hosting.New":                        sosgo_app_hosting.New,
 	"app/locks.Initializers":                 sosgo_app_locks.Initializers,
 	"app/locks.New":                          sosgo_app_locks.New,
