@@ -16,11 +16,11 @@ func TestClock(t *testing.T) {
 	assert.ErrorIs(t, c.Now().Err, target.ErrNotInDump)
 	c.Note64(0x1_0000_0010, nil)
 	c.Note64(0x9_0000_0000, errors.New("not read"))
-	assert.EqualValues(t, 0x1_0000_0010, c.Now().Value)
-	assert.EqualValues(t, 0xffff_fff0, c.Widen(0xffff_fff0))
+	assert.EqualValues(t, int64(0x1_0000_0010), c.Now().Value)
+	assert.EqualValues(t, int64(0xffff_fff0), c.Widen(0xffff_fff0))
 	c.Note32(int64(int32(0x20)), nil)
-	assert.EqualValues(t, 0x1_0000_0020, c.Now().Value)
+	assert.EqualValues(t, int64(0x1_0000_0020), c.Now().Value)
 	var narrow ticks.Clock
 	narrow.Note32(-16, nil)
-	assert.EqualValues(t, 0xffff_fff0, narrow.Now().Value)
+	assert.EqualValues(t, int64(0xffff_fff0), narrow.Now().Value)
 }
