@@ -128,7 +128,7 @@ func TestDeaths(t *testing.T) {
 var situations = []struct{ kind, finding, says string }{
 	{"semdeadlock", answer.FindingDeadlock, "15 more wait for Shop.Accounts.A.gate"},
 	{"semlost", answer.FindingPermits, "60 suspended operations wait for Shop.DbGate.Instance.gate (SemaphoreSlim), 0 of 10 may enter; nobody was found who can give a permit back"},
-	{"full", answer.FindingPermits, "49 suspended operations wait for a promise in Shop.Orders.Queue.room"},
+	{"full", answer.FindingPromises, "49 suspended operations wait for a promise in Shop.Orders.Queue.room"},
 	{"flood", answer.FindingPile, "work piles up"},
 	{"loh", answer.FindingFragmented, "of the large object heap"},
 	{"fault", answer.FindingTasks, "Shop.M.Billing: System.InvalidOperationException: order 4711 has no price"},
