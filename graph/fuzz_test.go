@@ -52,8 +52,8 @@ func newSmallHeap(t testing.TB, name string) *smallHeap {
 	var image []byte
 	all := pick(l.heap)
 	put := func(a target.Addr, size uint64) target.Addr {
-		b, ok := d.Target().View(a, int(size))
-		if !ok {
+		b, err := target.Bytes(d.Target(), a, int(size))
+		if err != nil {
 			return 0 // a slice lacks parts of objects
 		}
 		to := largeStart + target.Addr(len(image))
