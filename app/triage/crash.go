@@ -64,13 +64,13 @@ func finalizer(ctx context.Context, q *Questions) (view, error) {
 	return v, nil
 }
 
-// crashPlace returns where the process died, as far as its conclusions do not say so: the program's innermost method on the stack with its line,
+// crashPlace returns where the process died, as far as its conclusions do not say so: the innermost method of the program on the stack with its line,
 // or else frame, and the thread. A method in the trace of an exception is named by the conclusion about it.
 func crashPlace(c *answer.Crash, frame string) string {
 	var out string
 	switch i := slices.IndexFunc(c.Stack, ownMethod); {
 	case i >= 0 && (c.Likely == "" || len(c.Exceptions) == 0 && c.FailFast == nil) && !strings.Contains(c.Likely, c.Stack[i].Method.S):
-		out = ", the program's innermost method " + c.Stack[i].Method.S
+		out = ", the innermost method of the program on its stack: " + c.Stack[i].Method.S
 		if f := &c.Stack[i]; f.File != "" {
 			out += fmt.Sprintf(" (%s:%d)", target.BaseName(f.File), f.Line)
 		}

@@ -76,12 +76,14 @@ export interface HeapmapResult {
 }
 
 export interface HttpclientsResult {
-  clients?: number; handlers?: number; pools?: Array<HTTPPool> | null;
+  clients?: number; clock?: number | null; handlers?: number; list?: Array<HTTPClient> | null; more?: number; pools?: Array<HTTPPool> | null;
+  verdicts?: Array<Verdict> | null;
 }
 
 export interface LeaksResult {
   finalizers?: Finalization; frozen?: HeapPart; garbage?: HeapPart; incomplete?: boolean; live?: HeapPart; more?: number; nameless?: number;
   small?: boolean; suspects?: Array<Suspect> | null; thresholds?: LeakThresholds; unknownLayouts?: Array<UnknownCollection> | null;
+  unprovedRoots?: number;
 }
 
 export interface LocksResult {
@@ -92,8 +94,16 @@ export interface ModulesResult {
   modules?: Array<Image>; totalImageSize?: number;
 }
 
+export interface ObjectpoolsResult {
+  pools?: Array<ObjectPool> | null;
+}
+
 export interface QueryResult {
   columns?: Array<QueryColumn> | null; count?: number; looked?: number; more?: boolean; rows?: Array<Record<string, Json>>;
+}
+
+export interface RedisResult {
+  multiplexers?: Array<RedisMultiplexer> | null; verdicts?: Array<Verdict> | null;
 }
 
 export interface ReferrersResult {
@@ -109,6 +119,10 @@ export interface RetainedResult {
   objects?: Array<RetainedObject> | null; ofGarbage?: boolean; rows?: Array<RetainedRow> | null;
 }
 
+export interface SignalrResult {
+  circuits?: Array<BlazorCircuit> | null; hubs?: Array<SignalRHub> | null;
+}
+
 export interface SqlpoolsResult {
   pools?: Array<SQLPool> | null;
 }
@@ -119,6 +133,7 @@ export interface StacksResult {
 
 export interface TasksResult {
   count?: number; counts?: Array<TaskCount> | null; faults?: Array<FaultedTask> | null; more?: number; seen?: number;
+  services?: Array<HostedService> | null;
 }
 
 export interface ThreadpoolResult {
@@ -146,6 +161,10 @@ export interface AsyncCall {
   await?: string | null; blocked?: number; count: number; depth: number; ends?: Array<AsyncEnd> | null; file?: string; kind: string;
   line?: number; method?: string | null; name: string | null; object: string; placeMissing?: string; state?: number;
   suspended?: Array<AsyncPlace> | null;
+}
+
+export interface BlazorCircuit {
+  address: string; connected?: boolean | null; connection?: string | null; disposed?: boolean | null; id: string | null;
 }
 
 export interface CarriedException {
@@ -267,6 +286,11 @@ export interface GrowthSuspect {
   sizes: Array<number> | null;
 }
 
+export interface HTTPClient {
+  address: string; baseAddress?: string | null; disposed?: boolean | null; factory?: boolean; handler?: string | null; name?: string;
+  timeoutMs?: number | null; used?: boolean | null;
+}
+
 export interface HTTPPool {
   address: string; connections?: number | null; disposed?: boolean; host: string | null; http2?: number | null; http3?: number | null;
   idle?: number | null; kind?: string | null; max?: number | null; opening?: number | null; port?: number | null;
@@ -287,6 +311,11 @@ export interface HeapSizes {
 
 export interface HillClimbingStep {
   ms: number; samples: number; threads: number; throughput: number; transition: string;
+}
+
+export interface HostedService {
+  address: string; background: boolean; exceptions?: Array<TaskException> | null; state?: string | null; stopping?: AsyncWork; task?: string;
+  type: string | null;
 }
 
 export interface IdleWaits {
@@ -324,7 +353,7 @@ export interface LoaderHeap {
 }
 
 export interface Lock {
-  address: string; asyncWaiters?: Array<AsyncWaiter> | null; held: boolean; kind: string; owner?: Thread; ownerId?: number;
+  address: string; asyncWaiters?: Array<AsyncWaiter> | null; held: boolean; kind: string; name?: string; owner?: Thread; ownerId?: number;
   readers?: Array<Thread> | null; recursion?: number; state?: string; type: string | null; waiters?: number | null;
   waiting?: Array<LockWaiter> | null;
 }
@@ -371,6 +400,10 @@ export interface ObjectLock {
   owner: number; recursion: number; thread: string;
 }
 
+export interface ObjectPool {
+  address: string; max?: number | null; name?: string; of: string | null; retained: number | null;
+}
+
 export interface OmittedCauses {
   exception: number; reason: string;
 }
@@ -414,6 +447,11 @@ export interface QueryColumn {
   name: string;
 }
 
+export interface RedisMultiplexer {
+  address: string; asyncTimeouts?: number | null; connections: Array<RedisConnection> | null; disposed?: boolean | null;
+  syncTimeouts?: number | null;
+}
+
 export interface Reference {
   field?: string | null; object: string; offset: number; type: string | null;
 }
@@ -446,12 +484,16 @@ export interface RuntimeDiagnosis {
 
 export interface SQLPool {
   address: string; blocked?: boolean | null; busy?: number | null; connectionString: string | null; connections: Array<SQLConnection> | null;
-  idle?: number | null; max?: number | null; min?: number | null; open?: number | null; state?: string | null; type: string | null;
-  waiting?: number | null;
+  idle?: number | null; max?: number | null; min?: number | null; open?: number | null; opening?: Array<SQLOpening> | null;
+  state?: string | null; type: string | null; waiting?: number | null;
 }
 
 export interface SameObjects {
   of: HeapPart; same: HeapPart;
+}
+
+export interface SignalRHub {
+  address: string; connections: Array<SignalRConnection> | null; groups: Array<SignalRGroup> | null; hub: string | null; more?: number;
 }
 
 export interface SpecialThreads {
@@ -556,7 +598,7 @@ export interface AsyncWaiter {
 }
 
 export interface AsyncWork {
-  frames: Array<AsyncFrame> | null; reason?: string | null;
+  frames: Array<AsyncFrame> | null; reason?: string | null; remote?: string;
 }
 
 export interface AuxEntry {
@@ -611,7 +653,8 @@ export interface GroupReferrers {
 }
 
 export interface HTTPWait {
-  connection?: string; method?: string | null; request: string; uri?: string | null;
+  ageMs?: number | null; connection?: string; method?: string | null; request: string; stack?: AsyncWork; timeoutMs?: number | null;
+  uri?: string | null;
 }
 
 export interface Header {
@@ -682,6 +725,10 @@ export interface Range {
   end: string; start: string;
 }
 
+export interface RedisConnection {
+  address: string; backlog: RedisQueue; name: string | null; sent: RedisQueue; state: string | null;
+}
+
 export interface RepeatedString {
   address: string; count: number; holders?: Array<WasteHolder> | null; text: string | null; wasted: number;
 }
@@ -691,12 +738,25 @@ export interface Root {
 }
 
 export interface SQLConnection {
-  address: string; command?: SQLCommand | null; database?: string | null; opened?: string; owner?: string | null; processId?: number | null;
-  stack?: AsyncWork; state?: string | null; threads?: Array<Worker> | null; transaction?: boolean | null;
+  address: string; command?: SQLCommand | null; context?: string; contextType?: string | null; database?: string | null; opened?: string;
+  owner?: string | null; processId?: number | null; stack?: AsyncWork; state?: string | null; threads?: Array<Worker> | null;
+  transaction?: boolean | null;
+}
+
+export interface SQLOpening {
+  deadline?: string | null; owner: string; since?: string | null; stack?: AsyncWork; threads?: Array<Worker> | null;
 }
 
 export interface Segment {
   address: string; committed: Range; heap: number; kind: string; objects: Range; reserved: Range;
+}
+
+export interface SignalRConnection {
+  aborted?: boolean | null; address: string; id: string | null; protocol?: string | null; user?: string | null; waiting?: number | null;
+}
+
+export interface SignalRGroup {
+  connections: number | null; name: string | null;
 }
 
 export interface SignalSender {
@@ -773,6 +833,10 @@ export interface GCRootFrame {
 
 export interface GCRootThread {
   index: number; managedThread?: number; name?: string | null; osThread?: number;
+}
+
+export interface RedisQueue {
+  command?: string | null; count: number | null; first?: string; since?: string;
 }
 
 export interface SQLCommand {

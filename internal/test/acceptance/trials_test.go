@@ -75,7 +75,7 @@ var deaths = []struct{ kind, says, strength, where string }{
 	{"strlennull", "accessed 0x0", answer.StrengthLikely, "X.M.strlen(IntPtr), called from X.M.Main("},
 	{"free", "accessed 0x7fff12345", answer.StrengthLikely, "X.M.free(IntPtr), called from X.M.Main("},
 	{"div", "System.DivideByZeroException was not caught", answer.StrengthProved, "X.M.Main("},
-	{"corrupt", "accessed 0x41414141414141", answer.StrengthLikely, "called from System.GC.Collect(), the program's innermost method X.M.Corrupt()"},
+	{"corrupt", "accessed 0x41414141414141", answer.StrengthLikely, "called from System.GC.Collect(), the innermost method of the program on its stack: X.M.Corrupt()"},
 	{"two", "Exception was not caught: ", answer.StrengthProved, "X.M.<Main>m__"},
 	{"rethrow", "System.ArgumentException was not caught: deep", answer.StrengthProved, "X.M.Inner()"},
 	{"edi", "System.ArgumentException was not caught: deep", answer.StrengthProved, "X.M.Inner()"},
