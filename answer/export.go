@@ -16,6 +16,9 @@ type Exported struct {
 	Size    uint64 `json:"size,omitempty" doc:"bytes of these objects"`
 	Edges   uint64 `json:"references,omitempty" doc:"number of references between them, and from what keeps them alive"`
 	Types   int    `json:"types,omitempty" doc:"number of types"`
+	// Of a gcdump.
+	Garbage     uint64 `json:"garbage,omitempty" doc:"of a gcdump: number of objects that nothing keeps alive"`
+	WithGarbage bool   `json:"withGarbage,omitempty" doc:"of a gcdump: whether the file has these objects"`
 	// Of stacks, and of the heap as paths.
 	Stacks int `json:"stacks,omitempty" doc:"number of different stacks or paths"`
 }

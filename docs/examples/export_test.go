@@ -30,7 +30,7 @@ func Example_export() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println(written.Objects, "objects")
+	fmt.Println(written.Objects, "live objects")
 	// Output:
-	// 2234 objects
+	// 673 live objects
 }

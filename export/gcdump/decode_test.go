@@ -16,6 +16,8 @@ type decoded struct {
 	segments    [][7]int64
 	process     string
 	id          int32
+	time        int64
+	machine     string
 	log, tool   string
 	multipliers int
 }
@@ -136,8 +138,8 @@ func (d *decoder) file() {
 		d.tag(6)
 	}
 	d.out.log, _ = d.string()
-	d.int64()
-	d.string()
+	d.out.time = d.int64()
+	d.out.machine, _ = d.string()
 	d.out.process, _ = d.string()
 	d.out.id = d.int32()
 	d.int64()

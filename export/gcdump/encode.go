@@ -54,6 +54,8 @@ type encoder struct {
 	types   []fileType
 	byClass [][len(sizeSuffixes)]int32 // by TypeIndex and sizeClass: index in types, 0 for none
 	classes []bool                     // by TypeIndex: whether size classes count
+	nodesOf numbering
+	garbage bool // whether nodesOf has garbage
 	pseudo  []pseudoNode
 	pieces  []int64 // offset in the blob of each piece of objects, then of each pseudo node, and the end
 	total   int64   // bytes of all objects
@@ -72,7 +74,7 @@ func (e *encoder) plan() error {
 		shortened   int
 	}
 	err := export.Pieces(e.ctx, e.h, export.None, func(_ struct{}, p *export.Piece, _ sums) (s sums, _ error) {
-		for n := p.From; n < p.To; n++ {
+		for n := range e.nodesOf.between(p.From, p.To) {
 			length, size := e.nodeLength(n)
 			s.bytes += int64(length)
 			s.size += int64(size)
@@ -99,13 +101,13 @@ func (e *encoder) plan() error {
 	}
 	e.pieces = append(e.pieces, at)
 	s := e.summary
-	s.Objects, s.Nodes, s.Types, s.Size = uint64(e.g.Objects()), e.nodes(), len(e.types), uint64(e.total)
+	s.Objects, s.Nodes, s.Types, s.Size = uint64(e.nodesOf.objects), e.nodes(), len(e.types), uint64(e.total)
 	s.NoteAll(e.g.Stats().Warnings())
 	return checkSize(e.nodes(), at)
 }
 
-// nodes returns the number of nodes of the file: the objects with their numbers in the graph, then the pseudo nodes.
-func (e *encoder) nodes() int { return e.g.Objects() + len(e.pseudo) }
+// nodes returns the number of nodes of the file: the objects in the graph's order, then the pseudo nodes.
+func (e *encoder) nodes() int { return e.nodesOf.objects + len(e.pseudo) }
 
 // planTypes lists the types of objects in the order of their first objects.
 func (e *encoder) planTypes() {
@@ -116,7 +118,7 @@ func (e *encoder) planTypes() {
 	for i := range known {
 		e.classes[i] = known[i].HasComponents()
 	}
-	for n := range graph.Node(e.g.Objects()) {
+	for n := range e.nodesOf.between(0, graph.Node(e.g.Objects())) {
 		i, size := e.g.TypeIndex(n), e.g.Size(n)
 		class := 0
 		if e.classes[i] {
@@ -148,10 +150,10 @@ func (e *encoder) nodeLength(n graph.Node) (length int, size int32) {
 	} else {
 		length = cintLength(t*2+1) + cintLength(size)
 	}
-	to := e.g.Referents(n)
+	to, own := e.g.Referents(n), e.fileNode(n)
 	length += cintLength(int32(len(to)))
 	for _, m := range to {
-		length += cintLength(int32(e.fileNode(m) - int64(n)))
+		length += cintLength(int32(e.fileNode(m) - own))
 	}
 	return length, size
 }
@@ -164,10 +166,10 @@ func (e *encoder) appendNode(dst []byte, n graph.Node) []byte {
 	} else {
 		dst = appendCint(appendCint(dst, t*2+1), size)
 	}
-	to := e.g.Referents(n)
+	to, own := e.g.Referents(n), e.fileNode(n)
 	dst = appendCint(dst, int32(len(to)))
 	for _, m := range to {
-		dst = appendCint(dst, int32(e.fileNode(m)-int64(n)))
+		dst = appendCint(dst, int32(e.fileNode(m)-own))
 	}
 	return dst
 }
@@ -223,7 +225,7 @@ func (e *encoder) typeObject(name string, version, reader int32) {
 func (e *encoder) graph() {
 	e.begin("Graphs.MemoryGraph", 1, 0)
 	e.int64(e.total)
-	e.int32(int32(e.g.Objects())) // the root, the first pseudo node
+	e.int32(int32(e.nodesOf.objects)) // the root, the first pseudo node
 	e.int32(int32(len(e.types)))
 	for i := range e.types {
 		t := &e.types[i]
@@ -250,7 +252,7 @@ func (e *encoder) graph() {
 func (e *encoder) labels() {
 	e.eachPiece(func(p *export.Piece, dst []byte) []byte {
 		at := e.pieces[p.Index]
-		for n := p.From; n < p.To; n++ {
+		for n := range e.nodesOf.between(p.From, p.To) {
 			dst = le.AppendUint32(dst, uint32(at))
 			length, _ := e.nodeLength(n)
 			at += int64(length)
@@ -267,7 +269,7 @@ func (e *encoder) blob() {
 	e.byte(0) // the undefined node: type 0
 	e.byte(0) // without children
 	e.eachPiece(func(p *export.Piece, dst []byte) []byte {
-		for n := p.From; n < p.To; n++ {
+		for n := range e.nodesOf.between(p.From, p.To) {
 			dst = e.appendNode(dst, n)
 		}
 		return dst
@@ -280,8 +282,8 @@ func (e *encoder) blob() {
 // addresses writes where the objects are.
 func (e *encoder) addresses() {
 	e.eachPiece(func(p *export.Piece, dst []byte) []byte {
-		for _, a := range p.Addresses {
-			dst = le.AppendUint64(dst, uint64(a))
+		for n := range e.nodesOf.between(p.From, p.To) {
+			dst = le.AppendUint64(dst, uint64(p.Address(n)))
 		}
 		return dst
 	})

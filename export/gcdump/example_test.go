@@ -32,6 +32,6 @@ func ExampleWrite() {
 	}
 	var file bytes.Buffer
 	s, err := gcdump.Write(context.Background(), &file, &export.Heap{Graph: g, Objects: names}, gcdump.Options{})
-	fmt.Println(err, s.Objects > 1000, file.Len() > 10000)
+	fmt.Println(err, s.Objects+s.Garbage > 1000, file.Len() > 10000)
 	// Output: <nil> true true
 }

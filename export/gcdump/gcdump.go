@@ -3,8 +3,8 @@
 // src/MemoryGraph; src/HeapDump/GCHeapDump.cs), with labels of four bytes.
 //
 // Objects keep their sizes, types, addresses and references. Above them stand the nodes that PerfView's views know:
-// [.NET Roots] with [static vars], [thread static vars], [local vars] and [other roots]; what nothing keeps alive hangs
-// on [unreachable], so that viewers which show only what can be reached show all.
+// [.NET Roots] with [static vars], [thread static vars], [local vars] and [other roots]. Garbage is left out, as in files
+// of dotnet-gcdump; with Options.Garbage it hangs on [unreachable], so that viewers which show only what can be reached show it.
 //
 // Stability: unstable.
 package gcdump
@@ -36,13 +36,16 @@ type Options struct {
 	ID      uint32
 	Machine string
 	Time    time.Time // when the dump was written
+
+	Garbage bool // adds the objects that nothing keeps alive
 }
 
 // A Summary says what was written.
 type Summary struct {
 	answer.Gaps
-	Objects uint64
-	Nodes   int // objects, and what keeps them alive
+	Objects uint64 // of the file
+	Garbage uint64 // objects of the heap that nothing keeps alive, whether the file has them or not
+	Nodes   int    // objects, and what keeps them alive
 	Types   int
 	Edges   uint64
 	Size    uint64 // bytes of all objects, as the file has them
@@ -51,15 +54,25 @@ type Summary struct {
 }
 
 // Write writes the heap. A heap that no reader of the form could open is a target.ErrUnsupported, before anything was
-// written. The bytes are the same for any number of workers; beside the graph it takes a few megabytes.
+// written. The bytes are the same for any number of workers; beside the graph it takes a few megabytes,
+// and a bit and a half for each object.
 func Write(ctx context.Context, w io.Writer, h *export.Heap, o Options) (*Summary, error) {
 	ctx, done, err := h.Use(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer done()
-	e := &encoder{ctx: ctx, h: h, g: h.Graph, summary: &Summary{}}
-	if n := int64(e.g.Nodes()) + 2; n > MaxNodes {
+	live, err := h.Graph.Live(ctx)
+	if err != nil {
+		return nil, err
+	}
+	e := &encoder{ctx: ctx, h: h, g: h.Graph, summary: &Summary{}, garbage: o.Garbage, nodesOf: numberAll(h.Graph)}
+	count, _ := live.Count()
+	e.summary.Garbage = uint64(e.g.Objects()) - count
+	if !o.Garbage {
+		e.nodesOf = numberLive(h.Graph, live)
+	}
+	if n := int64(e.nodesOf.objects) + int64(e.g.Nodes()-e.g.Objects()) + 2; n > MaxNodes {
 		return nil, target.Unsupportedf("the heap has %d objects and roots: PerfView opens .gcdump files of at most %d nodes", n, MaxNodes)
 	}
 	if err := e.plan(); err != nil {

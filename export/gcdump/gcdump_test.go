@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/klauspost/compress/zstd"
 	"github.com/stretchr/testify/assert"
@@ -52,12 +53,12 @@ func TestWrite(t *testing.T) {
 		h := testheap.Of(t, d.Dump)
 		g := h.Graph
 		var b bytes.Buffer
-		summary, err := gcdump.Write(t.Context(), &b, h, gcdump.Options{Process: "p", ID: 7})
+		summary, err := gcdump.Write(t.Context(), &b, h, gcdump.Options{Process: "p", ID: 7, Garbage: true})
 		require.NoError(t, err)
 		one := *h
 		one.Jobs = 1
 		var again bytes.Buffer
-		_, err = gcdump.Write(t.Context(), &again, &one, gcdump.Options{Process: "p", ID: 7})
+		_, err = gcdump.Write(t.Context(), &again, &one, gcdump.Options{Process: "p", ID: 7, Garbage: true})
 		require.NoError(t, err)
 		require.True(t, bytes.Equal(b.Bytes(), again.Bytes()))
 		f, err := decode(b.Bytes())
@@ -100,8 +101,45 @@ func TestWrite(t *testing.T) {
 		live, err := g.Live(t.Context())
 		require.NoError(t, err)
 		f.nodes[len(f.nodes)-1].children = nil // what is unreachable
-		count, _ := live.Count()
+		count, size := live.Count()
 		assert.Equal(t, int(count), reachedObjects(f))
+		assert.EqualValues(t, uint64(g.Objects())-count, summary.Garbage)
+
+		b.Reset()
+		summary, err = gcdump.Write(t.Context(), &b, h, gcdump.Options{Machine: "m", Time: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)})
+		require.NoError(t, err)
+		again.Reset()
+		_, err = gcdump.Write(t.Context(), &again, &one, gcdump.Options{Machine: "m", Time: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)})
+		require.NoError(t, err)
+		require.True(t, bytes.Equal(b.Bytes(), again.Bytes()))
+		all := f
+		f, err = decode(b.Bytes())
+		require.NoError(t, err)
+		assert.Equal(t, count, summary.Objects)
+		assert.Equal(t, size, summary.Size)
+		assert.EqualValues(t, size, f.total)
+		assert.Equal(t, uint64(g.Objects())-count, summary.Garbage)
+		assert.Equal(t, "m", f.machine)
+		assert.EqualValues(t, int64(639029198450000000), f.time, "the ticks of 2026-01-02T03:04:05")
+		assert.Equal(t, len(f.nodes), reached(f), "the root reaches all")
+		assert.LessOrEqual(t, len(f.nodes), len(all.nodes)-1-int(summary.Garbage), "neither garbage nor what it hangs on")
+		whole := map[uint64]*decodedNode{}
+		for i := range all.nodes {
+			whole[all.nodes[i].address] = &all.nodes[i]
+		}
+		for i := range f.nodes {
+			o := &f.nodes[i]
+			if o.address == 0 {
+				continue
+			}
+			want := whole[o.address]
+			require.Equal(t, all.types[want.typ].name, f.types[o.typ].name)
+			require.Equal(t, want.size, o.size)
+			require.Len(t, o.children, len(want.children))
+			for j, c := range o.children {
+				require.Equal(t, all.nodes[want.children[j]].address, f.nodes[c].address)
+			}
+		}
 	})
 }
 

@@ -2,6 +2,9 @@ package gcdump
 
 import (
 	"fmt"
+	"iter"
+	"math/bits"
+	"slices"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/graph"
@@ -17,16 +20,9 @@ type pseudoNode struct {
 }
 
 func (e *encoder) planPseudo() error {
-	d, err := e.g.Dominators(e.ctx)
-	if err != nil {
-		return err
-	}
-	dead, err := d.Children(e.ctx, d.Garbage())
-	if err != nil {
-		return err
-	}
 	names := e.g.Names(e.h.Objects)
-	sources := e.g.Nodes() - e.g.Objects() - 1
+	first := graph.Node(e.g.Objects())
+	sources := slices.Collect(e.nodesOf.between(first, first+graph.Node(e.g.Nodes()-e.g.Objects()-1)))
 	types := map[string]int32{}
 	add := func(name string, children []graph.Node, more ...int64) {
 		t, known := types[name]
@@ -37,7 +33,10 @@ func (e *encoder) planPseudo() error {
 		}
 		e.pseudo = append(e.pseudo, pseudoNode{t, children, more})
 	}
-	other := int64(e.g.Objects() + sources + 1)
+	other := []int64{int64(e.nodesOf.objects + len(sources) + 1)}
+	if e.garbage {
+		other = append(other, other[0]+1)
+	}
 	var own, others []graph.Node // children of the root itself, and of [other roots]
 	for _, n := range e.g.Referents(e.g.Root()) {
 		switch e.g.Source(n).Kind {
@@ -47,12 +46,22 @@ func (e *encoder) planPseudo() error {
 			others = append(others, n)
 		}
 	}
-	add("[.NET Roots]", own, other, other+1)
-	for i := range sources {
-		n := e.g.SourceNode(i)
+	add("[.NET Roots]", own, other...)
+	for _, n := range sources {
 		add(sourceName(&e.summary.Gaps, e.g.Source(n), names, n), e.g.Referents(n))
 	}
 	add("[other roots]", others)
+	if !e.garbage {
+		return nil
+	}
+	d, err := e.g.Dominators(e.ctx)
+	if err != nil {
+		return err
+	}
+	dead, err := d.Children(e.ctx, d.Garbage())
+	if err != nil {
+		return err
+	}
 	add("[unreachable]", dead)
 	return nil
 }
@@ -105,11 +114,58 @@ func handleName(t heap.HandleType) string {
 func (e *encoder) fileNode(n graph.Node) int64 {
 	switch {
 	case e.g.IsObject(n):
-		return int64(n)
+		return int64(e.nodesOf.number(n))
 	case n == e.g.Root():
-		return int64(e.g.Objects())
+		return int64(e.nodesOf.objects)
 	}
-	return int64(n) + 1
+	return int64(e.nodesOf.number(n)) + 1
+}
+
+// A numbering has the nodes of the file, objects and Sources: all of the graph, or the live ones.
+type numbering struct {
+	objects int
+	live    []uint64 // a bit for each node; nil if the file has them all
+	before  []uint32 // live nodes before each word of live
+}
+
+func numberAll(g *graph.Graph) numbering { return numbering{objects: g.Objects()} }
+
+func numberLive(g *graph.Graph, l *graph.Liveness) numbering {
+	words := (g.Nodes() + 63) / 64
+	x := numbering{live: make([]uint64, words), before: make([]uint32, words)}
+	count := 0
+	for n := range graph.Node(g.Nodes()) {
+		if n%64 == 0 {
+			x.before[n/64] = uint32(count)
+		}
+		if l.Live(n) {
+			x.live[n/64] |= 1 << (n % 64)
+			count++
+			if g.IsObject(n) {
+				x.objects++
+			}
+		}
+	}
+	return x
+}
+
+// number returns how many nodes of the file are before n, which is one of them.
+func (x *numbering) number(n graph.Node) int {
+	if x.live == nil {
+		return int(n)
+	}
+	return int(x.before[n/64]) + bits.OnesCount64(x.live[n/64]&(1<<(n%64)-1))
+}
+
+// between returns the nodes of the file from one node to before another.
+func (x *numbering) between(from, to graph.Node) iter.Seq[graph.Node] {
+	return func(yield func(graph.Node) bool) {
+		for n := from; n < to; n++ {
+			if (x.live == nil || x.live[n/64]&(1<<(n%64)) != 0) && !yield(n) {
+				return
+			}
+		}
+	}
 }
 
 // pseudoLength returns how many bytes a pseudo node takes in the blob.
@@ -134,7 +190,7 @@ func (e *encoder) writePseudo(i int) {
 // pseudoNumbers calls yield with the numbers that a pseudo node is made of.
 func (e *encoder) pseudoNumbers(i int, yield func(int32)) {
 	p := &e.pseudo[i]
-	own := int64(e.g.Objects() + i)
+	own := int64(e.nodesOf.objects + i)
 	yield(p.typ * 2)
 	yield(int32(len(p.children) + len(p.more)))
 	for _, n := range p.children {

@@ -28,7 +28,7 @@ type dumpRow struct {
 	LiveObjects query.Opt[uint64] `row:"live_objects" doc:"live objects"`
 	LiveSize    query.Opt[uint64] `row:"live_size" doc:"their bytes"`
 	GarbageSize query.Opt[uint64] `row:"garbage_size" doc:"bytes of the objects that nothing keeps alive"`
-	Threads     query.Opt[uint64] `row:"threads" doc:"number of threads"`
+	Threads     query.Opt[uint64] `row:"threads" doc:"number of threads that the OS runs"`
 }
 
 // dumpTable returns the table that describes the dump in one row.

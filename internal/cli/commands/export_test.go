@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -54,6 +55,34 @@ func TestExport(t *testing.T) {
 			assert.True(t, string(first) == string(again), "the same bytes for any number of workers")
 		})
 	}
+}
+
+// TestExportGarbage: a gcdump holds the live objects that dumpheap counts, and with -garbage all objects; the line about it counts garbage.
+func TestExportGarbage(t *testing.T) {
+	d := testdump.Open(t, "net10-zoo")
+	count := func(args ...string) (objects, garbage uint64) {
+		code, text, stderr := sosgo(t, d, append([]string{"--json", "export", "gcdump", filepath.Join(t.TempDir(), "out")}, args...)...)
+		require.Zero(t, code, stderr)
+		var said struct {
+			Result struct{ Objects, Garbage uint64 }
+		}
+		require.NoError(t, json.Unmarshal([]byte(text), &said))
+		return said.Result.Objects, said.Result.Garbage
+	}
+	code, text, stderr := sosgo(t, d, "--json", "summarize")
+	require.Zero(t, code, stderr)
+	var sums struct{ Result struct{ Objects uint64 } }
+	require.NoError(t, json.Unmarshal([]byte(text), &sums))
+	live, garbage := count()
+	assert.Equal(t, sums.Result.Objects, live)
+	all, again := count("-garbage")
+	assert.NotZero(t, garbage)
+	assert.Equal(t, garbage, again)
+	assert.Equal(t, all, live+garbage)
+	_, text, _ = sosgo(t, d, "export", "gcdump", filepath.Join(t.TempDir(), "out"))
+	assert.Contains(t, text, fmt.Sprintf("%d objects of garbage left out (-garbage adds them)", garbage))
+	_, text, _ = sosgo(t, d, "export", "gcdump", "-garbage", filepath.Join(t.TempDir(), "out"))
+	assert.Contains(t, text, fmt.Sprintf("%d of the objects are garbage", garbage))
 }
 
 // TestExportFails: a place that can't be written to, and one that is full, leave nothing.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/export"
@@ -13,6 +14,7 @@ import (
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/internal/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/cli/text/exporttext"
+	"github.com/sosgo/sosgo/target"
 )
 
 // A form is one that export writes.
@@ -49,7 +51,7 @@ func (formName) Choices() (names []string) {
 type exportOptions struct {
 	Out       string    `opt:"o,out" kind:"file" value:"FILE" excludes:"path" help:"the file, in another way"`
 	Heap      bool      `opt:"heap" help:"pprof, speedscope, folded: the heap, and not the stacks"`
-	Garbage   bool      `opt:"garbage" help:"with -heap: also what nothing keeps alive"`
+	Garbage   bool      `opt:"garbage" help:"gcdump, and with -heap: also what nothing keeps alive"`
 	Min       cli.Bytes `opt:"min" help:"with -heap: objects that retain less stand together by type (a millionth of the heap)"`
 	Summary   bool      `opt:"summary" help:"tables: to PATH/dump_id=ID, without objects and strings; a dump that is there is skipped"`
 	Native    bool      `opt:"native" help:"stacks: native frames too"`
@@ -62,7 +64,7 @@ func exportCommand() cli.Command {
 	return cli.Ask(cli.Command{
 		Name:    "export",
 		Summary: "write the heap, or the stacks, for other tools",
-		Help: "gcdump is the graph of the heap for PerfView, Visual Studio and \"dotnet-gcdump report\"; heapsnapshot for Chrome DevTools, Visual Studio Code and memlab, " +
+		Help: "gcdump is the graph of the live objects, with -garbage of all objects, for PerfView, Visual Studio and \"dotnet-gcdump report\"; heapsnapshot is for Chrome DevTools, Visual Studio Code and memlab, " +
 			"which find ten million objects slow. pprof is for \"go tool pprof\", speedscope for https://www.speedscope.app and folded for flame graphs: of the stacks, as the command " +
 			"stacks writes them, or with -heap of the heap. A stack of the heap is the path of those who own an object, by types, so that flat is the size of objects and cum " +
 			"what they retain. parquet, csv and ndjson are a folder of tables for databases: dump, findings, types, objects, strings, threads, frames, roots, handles, statics, tasks and requests; " +
@@ -116,13 +118,29 @@ func askGCDump(c *cli.Context, o *exportOptions) (*answer.Exported, error) {
 		if err != nil {
 			return err
 		}
-		s, err := gcdump.Write(c.Context(), w, h, gcdump.Options{Process: process.Command, ID: process.ID, Time: process.DumpTime})
+		s, err := gcdump.Write(c.Context(), w, h, gcdump.Options{Process: process.Command, ID: process.ID, Machine: machine(ask.Dump(c).Target()),
+			Time: process.DumpTime, Garbage: o.Garbage})
 		if err != nil {
 			return err
 		}
 		out.Gaps, out.Objects, out.Size, out.Edges, out.Types = s.Gaps, s.Objects, s.Size, s.Edges, s.Types
+		out.Garbage, out.WithGarbage = s.Garbage, o.Garbage
 		return nil
 	})
+}
+
+// machine returns the name of the machine by the process's environment, or "" if the dump does not have it.
+func machine(t target.Target) string {
+	p, ok := t.(interface{ Environment() []string })
+	if !ok {
+		return ""
+	}
+	for _, v := range p.Environment() {
+		if name, value, _ := strings.Cut(v, "="); value != "" && (name == "HOSTNAME" || name == "COMPUTERNAME") {
+			return value
+		}
+	}
+	return ""
 }
 
 func askHeapSnapshot(c *cli.Context, o *exportOptions) (*answer.Exported, error) {

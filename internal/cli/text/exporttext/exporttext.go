@@ -21,6 +21,12 @@ func Export(p *report.Page, v *answer.Exported) {
 		if v.Stacks > 0 {
 			p.Printf(", %d paths", v.Stacks)
 		}
+		switch {
+		case v.WithGarbage:
+			p.Printf("; %d of the objects are garbage", v.Garbage)
+		case v.Garbage > 0:
+			p.Printf("; %d objects of garbage left out (-garbage adds them)", v.Garbage)
+		}
 		p.Print("\n")
 	case "stacks":
 		p.Printf("%s: %s of the stacks of %d threads\n", path, v.Form, v.Stacks)
