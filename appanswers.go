@@ -228,10 +228,15 @@ func pooled[T any](ctx context.Context, v *View, compute func(ctx context.Contex
 	})
 }
 
-// ThreadPool describes the thread pool: its workers and limits, what is queued, and whether it keeps up.
+// ThreadPool describes the thread pool: its workers and limits, what is queued, and whether it keeps up. Where neither the workers nor
+// the queues can be read, the answer comes with that error.
 func (v *View) ThreadPool(ctx context.Context, o ...ThreadPoolOptions) (*answer.ThreadPool, error) {
 	return pooled(ctx, v, func(ctx context.Context, r *threadpool.Reader) (*answer.ThreadPool, error) {
-		return r.Describe(ctx, option(o))
+		out, err := r.Describe(ctx, option(o))
+		if err != nil {
+			return nil, err
+		}
+		return unlessEmpty(out, len(out.Workers) == 0 && out.Total.Err != nil, out.Queued.Err)
 	})
 }
 
@@ -264,7 +269,7 @@ func webbed[T any](ctx context.Context, v *View, compute func(q *question, r *we
 		if err != nil {
 			return none, err
 		}
-		h, err := q.objectHeap()
+		h, err := q.namedHeap()
 		if err != nil {
 			return none, err
 		}
@@ -369,7 +374,7 @@ func (v *View) SQLPools(ctx context.Context, o ...SQLPoolOptions) (*answer.SQLPo
 		if err != nil {
 			return nil, err
 		}
-		h, err := q.objectHeap()
+		h, err := q.namedHeap()
 		if err != nil {
 			return nil, err
 		}
@@ -394,7 +399,7 @@ func hosted[T any](ctx context.Context, v *View, work string,
 		if err != nil {
 			return none, err
 		}
-		h, err := q.objectHeap()
+		h, err := q.namedHeap()
 		if err != nil {
 			return none, err
 		}
@@ -467,7 +472,7 @@ func (v *View) Flows(ctx context.Context, o ...FlowOptions) (*answer.Flows, erro
 		if p.Tasks, err = q.TaskReader(); err != nil {
 			return nil, err
 		}
-		if p.Heap, err = q.objectHeap(); err != nil {
+		if p.Heap, err = q.namedHeap(); err != nil {
 			return nil, err
 		}
 		return out, r.List(q.ctx, p, out)

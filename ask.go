@@ -96,6 +96,31 @@ func (q *question) objectHeap() (*heap.Heap, error) {
 	return h, nil
 }
 
+// namedHeap is objectHeap for answers that find objects by the names of their types. A process of which no module's metadata can be
+// read has none for them: the error is that of the first module.
+func (q *question) namedHeap() (*heap.Heap, error) {
+	h, err := q.objectHeap()
+	if err != nil {
+		return nil, err
+	}
+	modules, err := h.Runtime().Modules()
+	if err != nil {
+		return h, nil //nolint:nilerr // the names of types are known without modules, or their absence is noted
+	}
+	var first error
+	for _, m := range modules {
+		if _, err := m.Metadata(); err == nil {
+			return h, nil
+		} else if first == nil {
+			first = err
+		}
+	}
+	if first != nil {
+		return nil, fmt.Errorf("objects can't be found by the names of their types: %w", first)
+	}
+	return h, nil
+}
+
 // holders returns what answers which objects hold others.
 func (q *question) holders() (*graph.Holders, error) {
 	if _, err := q.objectHeap(); err != nil {
@@ -134,7 +159,7 @@ func (q *question) collected() (*tasks.Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	h, err := q.objectHeap()
+	h, err := q.namedHeap()
 	if err != nil {
 		return nil, err
 	}

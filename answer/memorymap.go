@@ -83,7 +83,7 @@ type NativeHeap struct {
 	Sizes   []NativeSizes        `json:"sizes" doc:"blocks of arenas by size"`
 	Owners  []NativeOwner        `json:"owners,omitempty" doc:"blocks in use by their first word, those with the most bytes first, if requested"`
 	More    int                  `json:"more,omitempty" doc:"owners that are not listed"`
-	Words   map[string]NativeSum `json:"words,omitempty" doc:"blocks in use by what their first word is: \"image\", \"block\" for an address in the heap of malloc, \"zero\" or \"other\""`
+	Words   map[string]NativeSum `json:"words,omitempty" doc:"blocks in use by what their first word is: \"image\", \"block\" for an address in the heap of malloc, \"zero\", \"unread\" or \"other\""`
 }
 
 // A NativeSum counts blocks.

@@ -138,7 +138,7 @@ func unknownTypes(kinds map[*kind]bool) (out []error) {
 		}
 	}
 	if n > 0 {
-		out = append(out, fmt.Errorf("tasks of %d types with unreadable names or fields are missing: %w", n, first))
+		out = append(out, fmt.Errorf("tasks of %s with unreadable names or fields are missing: %w", answer.Count(n, "type", "types"), first))
 	}
 	return out
 }

@@ -154,6 +154,12 @@ func TestPools(t *testing.T) {
 	assert.Equal(t, 2, f.Clauses[1].Count)
 	assert.Equal(t, answer.StrengthLikely, f.Clauses[1].Strength)
 	assert.Equal(t, "1 call waits in Shop.Save", f.Clauses[2].Text)
+	assert.Equal(t, "2 of the connections are in the hands of Shop.Load", f.Clauses[1].Text)
+	full.Connections = full.Connections[1:]
+	q.SQLPools = constant(&answer.SQLPools{Pools: []answer.SQLPool{full}}, nil)
+	out, err = Of(context.Background(), q, Options{})
+	require.NoError(t, err)
+	assert.Equal(t, "1 of the connections is in the hands of Shop.Load", out.Findings[0].Clauses[1].Text)
 }
 
 func TestHTTPClients(t *testing.T) {

@@ -89,7 +89,7 @@ func borrowers(p *answer.SQLPool) []answer.Verdict {
 		}
 	}
 	return grouped(counts, func(who string, n int) answer.Verdict {
-		return answer.Verdict{Text: fmt.Sprintf("%d of the connections are in the hands of %s", n, who), Strength: answer.StrengthLikely, Count: n,
+		return answer.Verdict{Text: fmt.Sprintf("%s in the hands of %s", counted(n, "of the connections is", "of the connections are"), who), Strength: answer.StrengthLikely, Count: n,
 			Evidence: []string{"variables of suspended methods and of threads that refer to them"}}
 	})
 }

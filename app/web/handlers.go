@@ -88,6 +88,9 @@ const unshared = 10
 
 // Unshared concludes that the program makes an HttpClient, or a handler, for each use: pools of different handlers lead to one server.
 func Unshared(a *answer.HTTPClients) []answer.Verdict {
+	if a == nil {
+		return nil
+	}
 	type server struct {
 		kind, host string
 		port       int64

@@ -222,6 +222,7 @@ type blockCounter struct {
 	sizes   map[int]*answer.NativeSizes
 	owners  map[target.Addr]*answer.NativeOwner // by the first word
 	beyond  uint64                              // blocks of owners without room
+	unread  error                               // of the first word that can't be read
 	modules []target.Module
 	win     *target.Window
 }
@@ -300,8 +301,9 @@ func (c *blockCounter) owner(chunk *malloc.Chunk) {
 	first, err := c.win.Uint64(chunk.Data())
 	at := target.Addr(first)
 	switch m := target.ModuleAt(c.modules, at); {
-	case err != nil:
-		return // the end of a mapping that the dump lacks
+	case err != nil: // the end of a mapping that the dump lacks
+		what = "unread"
+		c.unread = cmp.Or(c.unread, err)
 	case first == 0:
 		what = "zero"
 	case m != nil:
@@ -353,6 +355,10 @@ func (c *blockCounter) list() {
 			}
 		}
 		c.n.Owners = append(c.n.Owners, *o)
+	}
+	if c.unread != nil {
+		n := c.n.Words["unread"]
+		c.a.Note(fmt.Errorf("the first word of %s in use: %w", answer.Count(int(n.Blocks), "block", "blocks"), c.unread))
 	}
 	if c.beyond > 0 {
 		c.a.Note(target.Corruptf("%d blocks have first words beyond the first %d different ones", c.beyond, limits.MallocOwners))

@@ -54,6 +54,13 @@ func kind(t *testing.T, m *answer.MemoryMap, k answer.MemoryKind) *answer.Memory
 	return nil
 }
 
+// TestMissingParts asks again and again without one of the places that the answer was read from.
+func TestMissingParts(t *testing.T) {
+	testdump.Open(t, "net10-zoo").Sweep(t, 600, false, func(v *sosgo.View) (any, []error, error) {
+		return testdump.Asked(v.Memory(t.Context(), sosgo.MemoryOptions{List: true, Malloc: true}))
+	})
+}
+
 // TestBlocks compares the blocks of malloc with what the program printed: how many of a size it has kept, in which arena.
 func TestBlocks(t *testing.T) {
 	d := openNative(t)

@@ -26,7 +26,8 @@ func threadPoolCommand() cli.Command {
 			{Line: "threadpool -wi", Text: "what is queued?"},
 		},
 	}, func(c *cli.Context, o *poolOptions) (*answer.ThreadPool, error) {
-		return ask.View(c).ThreadPool(ask.Context(c), sosgo.ThreadPoolOptions{Log: o.Log, Items: o.Items || o.Counts})
+		out, err := ask.View(c).ThreadPool(ask.Context(c), sosgo.ThreadPoolOptions{Log: o.Log, Items: o.Items || o.Counts})
+		return out, cli.WithAnswer(err)
 	}, func(p *report.Page, t *answer.ThreadPool, o *poolOptions) {
 		tasktext.ThreadPool(p, t, tasktext.ThreadPoolOptions(*o))
 	})

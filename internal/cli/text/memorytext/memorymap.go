@@ -107,7 +107,7 @@ func nativeArena(a *answer.NativeArena) []string {
 // nativeOwners writes what the first words of blocks are.
 func nativeOwners(p *report.Page, n *answer.NativeHeap) {
 	words := []string{}
-	for _, w := range [...]struct{ name, text string }{{"image", "an image"}, {"block", "another block"}, {"zero", "zero"}, {"other", "something else"}} {
+	for _, w := range [...]struct{ name, text string }{{"image", "an image"}, {"block", "another block"}, {"zero", "zero"}, {"other", "something else"}, {"unread", "not in the dump"}} {
 		if s, ok := n.Words[w.name]; ok {
 			words = append(words, fmt.Sprintf("%s: %s", w.text, nativeSum(s)))
 		}
