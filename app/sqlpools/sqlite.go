@@ -157,7 +157,8 @@ func (q *query) sqliteAlone(listed map[target.Addr]bool) {
 // sqlitePool describes a pool without its connections. o is the zero Object for connections that are in none.
 func (q *query) sqlitePool(o objects.Object, text answer.Text) answer.SQLPool {
 	none := answer.Maybe[int64]{Err: shapes.ErrNoField}
-	out := answer.SQLPool{Address: o.Addr, Connection: text, Min: none, Max: none, Waiting: none, Idle: none, Blocked: answer.Maybe[bool]{Err: shapes.ErrNoField}, Connections: []answer.SQLConnection{}}
+	out := answer.SQLPool{Address: o.Addr, Connection: text, Min: none, Max: none, Waiting: none, Idle: none,
+		Blocked: answer.Maybe[bool]{Err: shapes.ErrNoField}, Connections: []answer.SQLConnection{}}
 	if o.Addr != 0 {
 		out.Type = q.TypeText(o)
 	}

@@ -194,7 +194,7 @@ func (r *Reader) served(g shapes.Reading, o objects.Object, s *grpcServed, x sha
 // left reports whether a request has moved on from the gRPC call at an address. A running call is one
 // of its request's features, but contexts and Kestrel's objects are reused.
 func (r *Reader) left(g shapes.Reading, of objects.Object, call target.Addr) answer.Maybe[bool] {
-	unknown := error(target.Unsupportedf("its request's features are not Kestrel's"))
+	unknown := target.Unsupportedf("its request's features are not Kestrel's")
 	c, at, err := shapes.BindObject[httpContext](r.b, of)
 	if of.Addr == 0 || err != nil {
 		return answer.Maybe[bool]{Err: unknown}

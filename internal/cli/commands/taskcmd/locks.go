@@ -17,7 +17,8 @@ func locksCommand() cli.Command {
 		Name:    "locks",
 		Summary: "list the locks that are held or waited for, with owners and waiters",
 		Help: "Monitors (lock statements), System.Threading.Lock, SemaphoreSlim with those that wait asynchronously, ReaderWriterLockSlim, " +
-			"ManualResetEventSlim, CountdownEvent and Barrier, each with the field that holds it, and the static constructors that run. Waiters are those that the runtime records while a thread waits; those inferred from " +
+			"ManualResetEventSlim, CountdownEvent and Barrier, each with the field that holds it, and the static constructors that run. " +
+			"Waiters are those that the runtime records while a thread waits; those inferred from " +
 			"the frames of a thread alone are marked.",
 		Examples: []cli.Example{{Line: "locks", Text: "who holds the contended lock?"}},
 	}, func(c *cli.Context, o *lockOptions) (*answer.Locks, error) {
