@@ -138,6 +138,8 @@ type DiffedDump struct {
 	Free      uint64 `json:"free" doc:"bytes of free blocks between them"`
 	Committed uint64 `json:"committed" doc:"bytes of committed memory of the heap"`
 	Unread    int    `json:"unread,omitempty" doc:"places of the heap that can't be read: the numbers are too low"`
+	Program   string `json:"program,omitempty" doc:"simple name of the assembly whose Main the process ran"`
+	Unrelated string `json:"unrelated,omitempty" doc:"why the dump seems to be of another program than the first dump: its numbers don't show growth"`
 }
 
 // A Change is a number of objects and their size in several dumps.

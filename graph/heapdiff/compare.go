@@ -2,6 +2,7 @@ package heapdiff
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 
 	"github.com/sosgo/sosgo/answer"
@@ -31,7 +32,8 @@ func Compare(list []*Summary, o Options) *answer.HeapDiff {
 	for i, s := range list {
 		a.NoteAll(s.Noted())
 		totals[i] = s.Total
-		a.Dumps = append(a.Dumps, answer.DiffedDump{File: s.Name, Objects: s.Total.Objects, Size: s.Total.Size, Free: s.Free, Committed: s.Committed, Unread: s.Unread})
+		a.Dumps = append(a.Dumps, answer.DiffedDump{File: s.Name, Objects: s.Total.Objects, Size: s.Total.Size, Free: s.Free, Committed: s.Committed, Unread: s.Unread,
+			Program: s.Program, Unrelated: s.unrelated(list[0])})
 	}
 	a.Objects = change(totals)
 	for g := range heap.GenerationUnknown {
@@ -43,6 +45,30 @@ func Compare(list []*Summary, o Options) *answer.HeapDiff {
 	compareTypes(a, list, o)
 	comparePaths(a, list, o)
 	return a
+}
+
+// fewCommon is the share of common types, one in fewCommon, below which programs without known names count as unrelated.
+// Programs of one runtime share the types of the class library, so that their share is larger even if they are unrelated.
+const fewCommon = 10
+
+// unrelated returns why the dumps seem to be of different programs, nothing if they may be of one. Versions of a program have one name.
+func (s *Summary) unrelated(first *Summary) string {
+	if s.Program != "" && first.Program != "" {
+		if s.Program == first.Program {
+			return ""
+		}
+		return fmt.Sprintf("its main assembly is %s, and that of dump 1 is %s", s.Program, first.Program)
+	}
+	common := 0
+	for k := range s.Types {
+		if _, ok := first.Types[k]; ok {
+			common++
+		}
+	}
+	if least := min(len(s.Types), len(first.Types)); common < (least+fewCommon-1)/fewCommon {
+		return fmt.Sprintf("only %d of its %d types are in dump 1, which has %d", common, len(s.Types), len(first.Types))
+	}
+	return ""
 }
 
 func each(list []*Summary, of func(*Summary) Count) []Count {

@@ -26,6 +26,7 @@ func (c *Count) add(b Count) { c.Objects, c.Size = c.Objects+b.Objects, c.Size+b
 type Summary struct {
 	answer.Gaps
 	Name        string // of the dump
+	Program     string // simple name of the assembly whose Main the process ran; empty if unknown or if there is none
 	Total       Count
 	Free        uint64 // bytes of free blocks
 	Committed   uint64 // bytes
@@ -123,6 +124,7 @@ func (s *Summary) take(h *heap.Heap, stats *heap.Stats) error {
 	for i := range h.Segments() {
 		s.Committed += h.Segments()[i].Committed.Size()
 	}
+	s.Program = program(h.Runtime())
 	names := newTypeNames(h.Runtime())
 	free := h.Runtime().WellKnown().Free
 	for i := range stats.Types {
@@ -144,6 +146,22 @@ func (s *Summary) take(h *heap.Heap, stats *heap.Stats) error {
 		s.Types[key] = sum
 	}
 	return nil
+}
+
+// program returns the simple name of the root assembly, empty if it is unknown.
+func program(rt *dac.Runtime) string {
+	root, err := rt.RootAssembly()
+	if err != nil || root == 0 {
+		return ""
+	}
+	modules, _ := rt.Modules() // a module that is missing leaves the program unknown
+	for _, m := range modules {
+		if m.Assembly == root {
+			name, _ := m.SimpleName()
+			return name
+		}
+	}
+	return ""
 }
 
 // A collector counts a run of objects by type and by generation.

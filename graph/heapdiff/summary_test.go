@@ -2,6 +2,7 @@ package heapdiff_test
 
 import (
 	"errors"
+	"io/fs"
 	"strings"
 	"testing"
 
@@ -67,6 +68,42 @@ func TestSummarize(t *testing.T) {
 		assert.Empty(t, diff.Types)
 		assert.Zero(t, diff.Objects.SizeChange)
 	})
+}
+
+// TestUnrelated: dumps of one program are related whatever its runtime is, and those of two programs are not.
+func TestUnrelated(t *testing.T) {
+	open := func(path string) *heapdiff.Summary {
+		d, err := sosgo.Open(path, sosgo.Options{Offline: true})
+		if errors.Is(err, fs.ErrNotExist) {
+			t.Skip("there are no canned dumps here")
+		}
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = d.Close() })
+		return summarize(t, d, false, heap.ScanOptions{})
+	}
+	zoo := summarize(t, testdump.Open(t, "net10-zoo").Dump, false, heap.ScanOptions{})
+	locks, pocket := open("../../testdata/dumps/locks/net10-locks/net10-locks.dmp.zst"), summarize(t, testdump.Open(t, "net10-arm64").Dump, false, heap.ScanOptions{})
+	why := func(a, b *heapdiff.Summary) string {
+		d := heapdiff.Compare([]*heapdiff.Summary{a, b}, heapdiff.Options{})
+		assert.Empty(t, d.Dumps[0].Unrelated)
+		return d.Dumps[1].Unrelated
+	}
+	assert.Equal(t, "Debuggee", zoo.Program)
+	assert.Equal(t, "its main assembly is "+locks.Program+", and that of dump 1 is Debuggee", why(zoo, locks))
+	assert.Equal(t, "its main assembly is Pocket, and that of dump 1 is "+locks.Program, why(locks, pocket))
+	assert.Equal(t, "its main assembly is Pocket, and that of dump 1 is Debuggee", why(zoo, pocket))
+	for _, name := range []string{"net9-zoo", "net8-zoo", "net31-zoo", "win-net10-zoo", "net10-zoo-servergc", "net10-stacks"} {
+		other := summarize(t, testdump.Open(t, name).Dump, false, heap.ScanOptions{})
+		assert.Empty(t, why(zoo, other), name)
+		unknown := *other
+		unknown.Program = ""
+		assert.Empty(t, why(zoo, &unknown), "%s: common types", name)
+	}
+	foreign := &heapdiff.Summary{Types: map[heapdiff.TypeKey]heapdiff.Count{{Name: "a"}: {}, {Name: "b"}: {}}}
+	assert.Contains(t, why(zoo, foreign), "only 0 of its 2 types are in dump 1")
+	empty := &heapdiff.Summary{}
+	assert.Empty(t, why(zoo, empty))
+	assert.Empty(t, why(empty, empty))
 }
 
 // TestPathsOfLeaks: the leaks of the heap cases' program are held by the static fields that its source names.

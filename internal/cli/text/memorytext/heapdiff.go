@@ -22,6 +22,11 @@ func HeapDiff(p *report.Page, d *answer.HeapDiff) {
 			report.Size(u.Committed), filepath.Base(u.File)})
 	}
 	p.Fail(report.Summary(p, []string{"", "Objects", "Size", "Free", "Committed", "Dump"}, rows))
+	for i := range d.Dumps {
+		if why := d.Dumps[i].Unrelated; why != "" {
+			p.Printf("\nwarning: dump %d seems to be of another program: %s\n", i+1, report.Escape(why))
+		}
+	}
 	p.Printf("\nfrom 1 to %d: %s objects, %s", len(d.Dumps), signed(d.Objects.CountChange), signedSize(d.Objects.SizeChange))
 	if before := d.Objects.Sizes[0]; before > 0 {
 		p.Printf(" (%+.1f%%)", 100*float64(d.Objects.SizeChange)/float64(before))
