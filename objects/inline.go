@@ -144,7 +144,11 @@ func (o Object) appendInline(l answer.Line, limit, depth int, from *Field) answe
 	if from != nil {
 		th, err := from.TypeHandle()
 		if err == nil && th == o.Type.MT.Addr {
-			return append(appendWords(l, o.counted()), known...)
+			n := o.counted()
+			if n != "" && len(known) > 0 {
+				n += " "
+			}
+			return append(appendWords(l, n), known...)
 		}
 		unnamed = err
 	}

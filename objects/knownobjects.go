@@ -2,6 +2,7 @@ package objects
 
 import (
 	"encoding/binary"
+	"math"
 	"math/big"
 	"net/netip"
 	"strconv"
@@ -9,6 +10,8 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/utf16text"
+	"github.com/sosgo/sosgo/target"
 )
 
 // knownObject returns the short form of the objects of a class of the class library, nil for other names. It finds fields by their names in
@@ -25,8 +28,146 @@ func knownObject(name string) func(Object, int) answer.Line {
 		return textOf("pattern")
 	case "System.RuntimeType":
 		return Object.runtimeTypeName
+	case "System.Globalization.CultureInfo":
+		return textOf("_name")
+	case "System.Text.StringBuilder":
+		return Object.builderText
+	case "System.Threading.CancellationTokenSource", "System.Threading.CancellationTokenSource+Linked1CancellationTokenSource",
+		"System.Threading.CancellationTokenSource+Linked2CancellationTokenSource", "System.Threading.CancellationTokenSource+LinkedNCancellationTokenSource":
+		return func(o Object, _ int) answer.Line {
+			text, _ := o.cancellation()
+			return appendWords(nil, text)
+		}
+	}
+	if class := strings.TrimSuffix(name, "Sealed"); strings.HasPrefix(class, "System.Text.") && strings.HasSuffix(class, "Encoding") {
+		return Object.encoding
 	}
 	return nil
+}
+
+// codePages has the names of the encodings of System.Private.CoreLib (EncodingTable.cs).
+var codePages = map[int64]string{1200: "utf-16", 1201: "utf-16BE", 12000: "utf-32", 12001: "utf-32BE", 20127: "us-ascii", 28591: "iso-8859-1", 65000: "utf-7", 65001: "utf-8"}
+
+// encoding names an encoding by its code page. One that wraps another has none.
+func (o Object) encoding(int) answer.Line {
+	page, err := o.Field("_codePage").Int()
+	if err != nil || page <= 0 {
+		return nil
+	}
+	name, ok := codePages[page]
+	if !ok {
+		name = "code page " + strconv.FormatInt(page, 10)
+	}
+	return appendWords(nil, name)
+}
+
+// builderChunks bounds the chunks of a StringBuilder that are walked for its first characters.
+const builderChunks = 256
+
+// builderText returns the first characters of a StringBuilder. The object is its last chunk, and each chunk refers to the one before it. Chunks
+// whose offsets don't fit have no text.
+func (o Object) builderText(limit int) answer.Line {
+	if limit < 0 || limit > stringChunk {
+		limit = stringChunk
+	}
+	var units []byte
+	var total int64
+	for i, end := 0, int64(-1); ; i++ {
+		offset, err := o.Field("m_ChunkOffset").Int()
+		length, err2 := o.Field("m_ChunkLength").Int()
+		before := o.Field("m_ChunkPrevious")
+		switch {
+		case err != nil || err2 != nil || offset < 0 || length < 0 || end >= 0 && offset+length != end || i == builderChunks:
+			return nil
+		case i == 0:
+			total = offset + length
+		}
+		if n := min(length, int64(limit)-offset); n > 0 {
+			chars, err := o.Field("m_ChunkChars").Object()
+			if err != nil {
+				return appendMissing(nil, err)
+			}
+			a, err := chars.Array()
+			if err != nil || n > int64(a.Len) {
+				return appendMissing(nil, err)
+			}
+			b, err := target.Bytes(o.Type.r.mem, a.data, int(2*n))
+			if err != nil {
+				return appendMissing(nil, err)
+			}
+			units = append(b[:len(b):len(b)], units...)
+		}
+		if before.Kind() != KindReference || before.bits == 0 {
+			if offset != 0 {
+				return nil
+			}
+			return answer.Line{{Text: utf16text.String(units), Quoted: true, Chars: uint32(min(total, math.MaxUint32))}}
+		}
+		if o, err = before.Object(); err != nil {
+			return appendMissing(nil, err)
+		}
+		end = offset
+	}
+}
+
+// cancellation returns the state of a CancellationTokenSource. The states begin at 1 where the callbacks are in partitions, before .NET 5.
+func (o Object) cancellation() (string, bool) {
+	n, err := o.Field("_state").Int()
+	if err != nil {
+		return "", false
+	}
+	if o.Field("_callbackPartitions").Kind() == KindReference {
+		n--
+	}
+	switch n {
+	case -1, 0:
+		return "not canceled", true
+	case 1:
+		return "canceling", true
+	case 2:
+		return "canceled", true
+	}
+	return "", false
+}
+
+// cancellationToken returns the state of a token's source.
+func (s Struct) cancellationToken() (string, bool) {
+	v := s.Field("_source")
+	if v.Kind() != KindReference {
+		return "", false
+	}
+	if v.bits == 0 {
+		return "can't be canceled", true
+	}
+	o, err := v.Object()
+	if err != nil {
+		return "", false
+	}
+	return o.cancellation()
+}
+
+// index formats an Index as in C#. One from the end is stored as the complement.
+func (s Struct) index() (string, bool) {
+	n, ok := s.number("_value")
+	if i := int64(n); i < 0 {
+		return "^" + strconv.FormatInt(^i, 10), ok
+	}
+	return strconv.FormatInt(int64(n), 10), ok
+}
+
+func (s Struct) indexRange() (string, bool) {
+	var ends [2]string
+	for i, name := range []string{"<Start>k__BackingField", "<End>k__BackingField"} {
+		index, err := s.Field(name).Struct()
+		if err != nil {
+			return "", false
+		}
+		var ok bool
+		if ends[i], ok = index.index(); !ok {
+			return "", false
+		}
+	}
+	return ends[0] + ".." + ends[1], true
 }
 
 // textOf returns a form that is the string in the first of the fields that the class has.

@@ -40,6 +40,12 @@ func known(name string) func(Struct) (string, bool) {
 		return func(s Struct) (string, bool) { return s.int128(false) }
 	case "System.Numerics.BigInteger":
 		return Struct.bigInteger
+	case "System.Threading.CancellationToken":
+		return Struct.cancellationToken
+	case "System.Index":
+		return Struct.index
+	case "System.Range":
+		return Struct.indexRange
 	case "System.IntPtr", "System.UIntPtr":
 		return Struct.native
 	}
