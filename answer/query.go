@@ -181,6 +181,7 @@ type Evaluation struct {
 	Text       string      `json:"text,omitempty" doc:"an object or struct on one line"`
 	Items      []Cell      `json:"items,omitempty" doc:"of a list: its items, or the first of them"`
 	Count      uint64      `json:"count,omitempty" doc:"of a list: how many items it has"`
+	Strength   string      `json:"strength,omitempty" doc:"\"possible\" if the value counts an object as live that only words which look like references hold"`
 }
 
 // Evaluations are what expressions are worth, one by one.

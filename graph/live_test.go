@@ -2,10 +2,12 @@ package graph_test
 
 import (
 	"errors"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/heap"
@@ -100,4 +102,45 @@ func TestCountLive(t *testing.T) {
 			g.Close()
 		}
 	})
+}
+
+// TestLiveProved: an object lives without unproved roots exactly if one of the roots that lead to it is proved.
+func TestLiveProved(t *testing.T) {
+	d := testdump.Open(t, "win-net10-zoo") // without GC info of the frames' methods
+	x, _ := holders(t, d)
+	g := x.Graph()
+	require.NotZero(t, g.Unproved())
+	live, err := g.LiveStarts(t.Context())
+	require.NoError(t, err)
+	proved, err := g.LiveProved(t.Context())
+	require.NoError(t, err)
+	kinds := map[bool]int{}
+	for n := range graph.Node(g.Objects()) {
+		a := g.Address(n)
+		if !live(a) {
+			require.False(t, proved(a))
+			continue
+		}
+		kinds[proved(a)]++
+		if proved(a) && kinds[true] > 100 {
+			continue
+		}
+		out, err := x.RootPaths(t.Context(), a, graph.HoldOptions{All: true})
+		require.NoError(t, err)
+		require.NotEmpty(t, out.Paths)
+		exact := slices.ContainsFunc(out.Paths, func(p answer.RootPath) bool { return !p.Root.Conservative })
+		require.Equal(t, exact, proved(a), "%#x", uint64(a))
+	}
+	require.NotZero(t, kinds[true])
+	require.NotZero(t, kinds[false])
+
+	all, _ := built(t, testdump.Open(t, "net10-zoo"), graph.Options{})
+	require.Zero(t, all.Unproved())
+	live, err = all.LiveStarts(t.Context())
+	require.NoError(t, err)
+	proved, err = all.LiveProved(t.Context())
+	require.NoError(t, err)
+	for n := range graph.Node(all.Objects()) {
+		require.Equal(t, live(all.Address(n)), proved(all.Address(n)))
+	}
 }

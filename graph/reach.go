@@ -321,19 +321,47 @@ func (g *Graph) LiveWithout(ctx context.Context, kind SourceKind) (func(target.A
 				from = append(from, s)
 			}
 		}
-		set, err := g.rows.NewReach(g.lazy.options)
-		if err != nil {
-			return nil, err
-		}
-		defer set.Free()
-		if _, _, err := set.Add(ctx, from, nil); err != nil {
-			return nil, err
-		}
-		starts, err := g.starts(ctx, set.Has)
-		if err != nil {
-			return nil, err
-		}
-		defer starts.Free()
-		return g.startsIn(offheap.Lent(slices.Clone(starts.Slice()))), nil
+		return g.liveFrom(ctx, from)
 	})
+}
+
+// LiveProved is LiveStarts for objects that are live even without the roots that Unproved counts. It is computed each time.
+func (g *Graph) LiveProved(ctx context.Context) (func(target.Addr) bool, error) {
+	return using(ctx, g, func(ctx context.Context) (func(target.Addr) bool, error) {
+		var from []uint32
+		seen := g.NewSet()
+		for list := []Node{g.Root()}; len(list) > 0; {
+			s := list[len(list)-1]
+			list = list[:len(list)-1]
+			for _, n := range g.Referents(s) {
+				if !g.IsObject(n) && seen.Add(n) {
+					list = append(list, n)
+				}
+			}
+			for r := range g.RootRefs(s) {
+				if root, ok := g.RootOf(s, r); !ok || !root.Conservative {
+					from = append(from, r.Object)
+				}
+			}
+		}
+		return g.liveFrom(ctx, from)
+	})
+}
+
+// liveFrom returns a function that reports whether an object that nodes reach starts at an address.
+func (g *Graph) liveFrom(ctx context.Context, from []Node) (func(target.Addr) bool, error) {
+	set, err := g.rows.NewReach(g.lazy.options)
+	if err != nil {
+		return nil, err
+	}
+	defer set.Free()
+	if _, _, err := set.Add(ctx, from, nil); err != nil {
+		return nil, err
+	}
+	starts, err := g.starts(ctx, set.Has)
+	if err != nil {
+		return nil, err
+	}
+	defer starts.Free()
+	return g.startsIn(offheap.Lent(slices.Clone(starts.Slice()))), nil
 }

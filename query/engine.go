@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/graph"
@@ -44,6 +45,8 @@ type engine struct {
 	boxes   sync.Map // *objects.Type to *access
 	holders *graph.Holders
 	live    func(target.Addr) bool
+	weighs  bool        // whether guessed is wanted
+	guessed atomic.Bool // live has counted an object that only unproved roots hold
 	retains *graph.Dominators
 
 	inQuery bool            // a member of null is null
@@ -119,6 +122,23 @@ func (e *engine) needLive() error {
 	err := e.needGraph()
 	if err == nil {
 		e.live, err = e.holders.Graph().LiveStarts(e.ctx)
+	}
+	if err == nil && e.weighs && e.holders.Graph().Unproved() > 0 {
+		err = e.weigh()
+	}
+	return err
+}
+
+// weigh makes live note whether it counted an object that only unproved roots hold.
+func (e *engine) weigh() error {
+	live := e.live
+	proved, err := e.holders.Graph().LiveProved(e.ctx)
+	e.live = func(a target.Addr) bool {
+		is := live(a)
+		if is && !proved(a) {
+			e.guessed.Store(true)
+		}
+		return is
 	}
 	return err
 }

@@ -32,6 +32,7 @@ func evaluate(e *engine, src string, of *objects.Object) (*answer.Evaluations, e
 		}
 	}
 	out := &answer.Evaluations{}
+	e.weighs = true
 	for _, it := range items {
 		if of != nil {
 			if err := s.knows(it.expr); err != nil {
@@ -43,6 +44,9 @@ func evaluate(e *engine, src string, of *objects.Object) (*answer.Evaluations, e
 			return nil, err
 		}
 		v := f.evaluation(it.name, c.eval(f))
+		if e.guessed.Swap(false) {
+			v.Strength = answer.StrengthPossible
+		}
 		out.Values = append(out.Values, v)
 		if v.Value.Err != nil && len(items) > 1 {
 			out.Note(v.Value.Err)

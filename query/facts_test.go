@@ -384,3 +384,32 @@ func TestWebCollections(t *testing.T) {
 		return 6
 	})
 }
+
+// TestLiveStrength: live is possible, and no more, for an object that only unproved roots hold.
+func TestLiveStrength(t *testing.T) {
+	d := testdump.Open(t, "win-net10-zoo").Dump
+	p := process(t, d)
+	x, err := p.Holders(t.Context())
+	require.NoError(t, err)
+	g := x.Graph()
+	live, err := g.LiveStarts(t.Context())
+	require.NoError(t, err)
+	proved, err := g.LiveProved(t.Context())
+	require.NoError(t, err)
+	asked := map[string]int{}
+	for n := range graph.Node(g.Objects()) {
+		a, want := g.Address(n), ""
+		if live(a) && !proved(a) {
+			want = answer.StrengthPossible
+		}
+		if asked[want]++; asked[want] > 3 {
+			continue
+		}
+		e, err := query.Evaluate(t.Context(), p, fmt.Sprintf("live(%#x), 1", uint64(a)))
+		require.NoError(t, err)
+		assert.Equal(t, fmt.Sprint(live(a)), e.Values[0].Value.Plain())
+		assert.Equal(t, want, e.Values[0].Strength)
+		assert.Empty(t, e.Values[1].Strength)
+	}
+	assert.NotZero(t, asked[answer.StrengthPossible])
+}

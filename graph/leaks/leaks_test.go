@@ -330,3 +330,32 @@ func TestOwners(t *testing.T) {
 		return owned
 	})
 }
+
+// TestUnprovedRoots: the answer counts the roots that only look like references, and what only they are known to hold stands last.
+func TestUnprovedRoots(t *testing.T) {
+	assert.Zero(t, find(t, testdump.Open(t, "net10-zoo"), leaks.Options{}).Unproved)
+	d := testdump.Open(t, "win-net10-zoo")
+	v, err := d.View("")
+	require.NoError(t, err)
+	want := 0
+	for root, err := range v.Roots(t.Context()) {
+		if err == nil && root.Conservative {
+			want++
+		}
+	}
+	require.NotZero(t, want)
+	a := find(t, d, leaks.Options{Share: 0.01, Least: 0.01, Bytes: 24})
+	assert.Equal(t, want, a.Unproved)
+	ranks := []bool{}
+	for i := range a.Suspects {
+		s := &a.Suspects[i]
+		p := s.Path
+		if p == nil && len(s.Holders) > 0 {
+			p = s.Holders[0].Path
+		}
+		ranks = append(ranks, p != nil && p.Root.Conservative)
+	}
+	require.Contains(t, ranks, true)
+	require.Contains(t, ranks, false)
+	assert.False(t, slices.Contains(ranks[slices.Index(ranks, true):], false), "%v", ranks)
+}

@@ -185,8 +185,21 @@ func gcRootCommand() cli.Command {
 }
 
 func askGCRoot(c *cli.Context, o *gcRootOptions) (*answer.RootPaths, error) {
-	return ask.View(c).GCRoot(ask.Context(c), o.Object.Addr, graph.HoldOptions{All: o.All, NoStacks: o.NoStacks, Condemned: o.Gen, Limit: o.Limit,
+	out, err := ask.View(c).GCRoot(ask.Context(c), o.Object.Addr, graph.HoldOptions{All: o.All, NoStacks: o.NoStacks, Condemned: o.Gen, Limit: o.Limit,
 		Retained: o.Retained, Disjoint: o.Paths, Order: ask.FormOf(c).Paths})
+	if err != nil || !c.SOS {
+		return out, err
+	}
+	unproved := 0 // SOS's form has no word for them
+	for i := range out.Paths {
+		if out.Paths[i].Root.Conservative {
+			unproved++
+		}
+	}
+	if unproved > 0 {
+		c.Note(fmt.Sprintf("warning: %d of %d roots are unverified: words that only look like references", unproved, len(out.Paths)))
+	}
+	return out, nil
 }
 
 type pathToOptions struct {

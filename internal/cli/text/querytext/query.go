@@ -214,6 +214,9 @@ func evaluation(p *report.Page, v *answer.Evaluation) {
 	default:
 		p.Print(report.Escape(c.Plain()))
 	}
+	if v.Strength != "" {
+		p.Print("  (" + v.Strength + ": only words that look like references hold the object)")
+	}
 	p.Print("\n")
 }
 
