@@ -64,7 +64,7 @@ func ModuleAt(t target.Target, mem target.Memory, a target.Addr) (Module, error)
 			return m, nil
 		}
 	}
-	return Module{}, fmt.Errorf("%016x is in no image: %w", uint64(a), target.ErrNotInDump)
+	return Module{}, noImageError(a)
 }
 
 // A mappedFile is the start of a region that is mapped from a file.
@@ -166,7 +166,7 @@ func List(ctx context.Context, t target.Target, mem target.Memory, o ListOptions
 		a.List = append(a.List, answer.MappedImage{Index: i, SOSIndex: sos, Address: m.Base, Size: m.ImageSize, Path: m.Path, Headless: m.Headless})
 	}
 	if o.At != nil && len(chosen) == 0 {
-		return nil, fmt.Errorf("address 0x%016x is in no image: %w", uint64(*o.At), target.ErrNotInDump)
+		return nil, noImageError(*o.At)
 	}
 	a.Images = describeAll(ctx, a, mem, chosen, &o)
 	return a, nil
@@ -268,3 +268,13 @@ func saveModule(ctx context.Context, mem target.Memory, m *target.Module, w io.W
 	}
 	return saved, err
 }
+
+// A noImageError is an address that no image holds.
+type noImageError target.Addr
+
+func (e noImageError) Error() string { return fmt.Sprintf("%016x is in no image", uint64(e)) }
+
+func (noImageError) Unwrap() error { return target.ErrNotInDump }
+
+// Advice returns what lists the images.
+func (noImageError) Advice() string { return "check the address: modules lists the images with theirs" }

@@ -2,7 +2,6 @@ package code
 
 import (
 	"cmp"
-	"fmt"
 	"iter"
 	"path"
 	"slices"
@@ -103,7 +102,7 @@ func (r *Reader) newSearch(module string) (nameSearch, []*dac.Module, error) {
 	}
 	mods = slices.DeleteFunc(slices.Clone(mods), func(m *dac.Module) bool { return !isNamed(m, module) })
 	if len(mods) == 0 {
-		return s, nil, fmt.Errorf("no module is named %s: %w", strconv.Quote(module), target.ErrUnsupported)
+		return s, nil, noModuleError(module)
 	}
 	return s, mods, nil
 }
@@ -243,3 +242,13 @@ func (s nameSearch) method(m *dac.Module, t metadata.Token, n *answer.NameMatch)
 		n.Name = s.Text(m.MethodDefName(t))
 	}
 }
+
+// A noModuleError is the name that no module has.
+type noModuleError string
+
+func (e noModuleError) Error() string { return "no module is named " + strconv.Quote(string(e)) }
+
+func (noModuleError) Unwrap() error { return target.ErrUnsupported }
+
+// Advice returns what lists the names.
+func (noModuleError) Advice() string { return "clrmodules lists the modules; * stands for all" }

@@ -3,6 +3,8 @@ package processcmd
 import (
 	"errors"
 	"io/fs"
+	"path/filepath"
+	"strings"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/cli"
@@ -78,8 +80,12 @@ func packCommand() cli.Command {
 func askPack(c *cli.Context, o *packOptions) (*answer.Pack, error) {
 	progress := c.Progress("packing")
 	packed, err := ask.Dump(c).PackFile(c.Context(), o.Out, func(done, total int64) { progress.Set(uint64(done), uint64(total)) })
-	if errors.Is(err, fs.ErrExist) {
+	var path *fs.PathError
+	switch {
+	case errors.Is(err, fs.ErrExist):
 		err = c.Usagef("%s already exists", o.Out)
+	case errors.As(err, &path) && strings.Contains(filepath.Base(path.Path), filepath.Base(o.Out)): // of the archive, not of what is packed
+		err = &cli.WriteError{Err: err}
 	}
 	return packed, err
 }
