@@ -47,7 +47,7 @@ func scattered() *Heap {
 	return b.heap(true, nil)
 }
 
-// TestSelect compares Select with a walk that sees every object, for types that the census knows and types of which there are too many.
+// TestSelect compares Select with a walk that sees every object, for types that the census knows and types with too many objects.
 func TestSelect(t *testing.T) {
 	for _, most := range []int{censusType, 3000, 10} {
 		for _, types := range [][]target.Addr{{mtBytes}, {mtSmall}, {mtSmall, mtBytes}, {mtString}, nil} {

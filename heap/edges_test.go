@@ -79,7 +79,7 @@ func TestEdges(t *testing.T) {
 	})
 	t.Run("corrupt", func(t *testing.T) {
 		e, o := edgesOver(EdgeOptions{LoaderAllocators: true}, []uint64{0}, gcMT, 0x111000)
-		for range 2 { // read once, told each time
+		for range 2 { // read once, reported each time
 			refs, errs := all(e, o)
 			require.Empty(t, refs)
 			require.Len(t, errs, 1)

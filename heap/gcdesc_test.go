@@ -94,7 +94,7 @@ func TestGCDescSlots(t *testing.T) {
 	}
 }
 
-// TestGCDescBounded: a GCDesc that lies costs an object no more than its slots, each of which it names once and in order, however
+// TestGCDescBounded: a GCDesc that lies costs an object no more than its slots. It names each once and in order, however
 // many series say that they have all of it.
 func TestGCDescBounded(t *testing.T) {
 	const size = 4 << 20

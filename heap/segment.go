@@ -103,7 +103,7 @@ func (h *Heap) mayHold(l *LostSegment, g Generation) bool {
 	return l.Generation == g || !h.regions && l.Generation <= Generation2 && g <= Generation2
 }
 
-// checkGeneration returns an error if the process has a generation of which nothing can be read.
+// checkGeneration returns an error if the process has a generation and nothing of it can be read.
 func (h *Heap) checkGeneration(g Generation) error {
 	if l := h.lostOf(-1, g); l != nil && len(h.Spans(&Filter{Generations: []Generation{g}})) == 0 {
 		return fmt.Errorf("no object of generation %v can be read: %w", g, l.Err)

@@ -81,7 +81,7 @@ func TestStringTable(t *testing.T) {
 	}
 }
 
-// TestStringCeiling: what has no room is told, and the rest does not depend on the number of keepers.
+// TestStringCeiling: what has no room is reported, and the rest does not depend on the number of keepers.
 func TestStringCeiling(t *testing.T) {
 	list := hashes(20_000, 10_000)
 	var first []StringStats

@@ -37,7 +37,7 @@ func (r *textReader) append(buf []byte, a target.Addr, n uint32, limit int) (_ [
 	return appendText(buf, b), chars == n, nil
 }
 
-// appendText appends UTF-16 as UTF-8. Most strings are ASCII, of which four characters are tested at once.
+// appendText appends UTF-16 as UTF-8. Most strings are ASCII: four characters are tested at once.
 func appendText(buf, b []byte) []byte {
 	start, all := len(buf), b
 	const noASCII = 0xff80ff80ff80ff80

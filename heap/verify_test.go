@@ -8,7 +8,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestVerifyReference: what a reference leads to is told apart.
+// TestVerifyReference: what a reference leads to is distinguished.
 func TestVerifyReference(t *testing.T) {
 	b := &builder{}
 	from, to, free := b.small(), b.small(), b.free(8)

@@ -280,7 +280,7 @@ const (
 	ProtExec
 )
 
-// ProtectionOf returns the access that the flags of a format describe, of which read, write and exec are the bits.
+// ProtectionOf returns the access that the flags of a format describe; read, write and exec are its bits.
 func ProtectionOf(flags, read, write, exec uint32) (p Protection) {
 	if flags&read != 0 {
 		p |= ProtRead
