@@ -184,18 +184,9 @@ func TestNamesOfGenericMethods(t *testing.T) {
 	defer d.Close()
 	v, err := d.View("")
 	require.NoError(t, err)
-	tasks, err := v.Tasks(t.Context())
-	require.NoError(t, err)
-	stacks, err := v.AsyncStacks(t.Context())
-	require.NoError(t, err)
 	waits, err := v.Waits(t.Context())
 	require.NoError(t, err)
-	for _, a := range []any{tasks, stacks, waits} {
-		text, err := json.Marshal(a)
-		require.NoError(t, err)
-		assert.NotContains(t, string(text), ", System.Private.CoreLib]]", "%T", a)
-		if a != any(waits) {
-			assert.Contains(t, string(text), `SqlConnection+\u003c\u003ec__199\u003cSystem.__Canon\u003e.\u003cRegisterForConnectionCloseNotification\u003eb__199_0(`, "%T", a)
-		}
-	}
+	text, err := json.Marshal(waits)
+	require.NoError(t, err)
+	assert.NotContains(t, string(text), ", System.Private.CoreLib]]")
 }

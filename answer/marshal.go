@@ -60,6 +60,9 @@ func (a StackObjects) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(&a)
 func (a Stacks) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(&a) }
 
 // MarshalJSON encodes the answer and reads its lists.
+func (a StressLog) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(&a) }
+
+// MarshalJSON encodes the answer and reads its lists.
 func (a SyncBlocks) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(&a) }
 
 // MarshalJSON encodes the answer and reads its lists.

@@ -22,7 +22,8 @@ import (
 // listed are the answers with iterators, which encoding/json cannot encode by itself.
 var listed = []any{answer.ThreadAnalysis{}, answer.IL{}, answer.Disassembly{}, answer.ThrownException{}, answer.Handles{}, answer.Images{}, answer.Listing{},
 	answer.Memory{}, answer.Array{}, answer.Exceptions{}, answer.Query{}, answer.Stacks{}, answer.ParallelStacks{}, answer.Returns{}, answer.StackObjects{},
-	answer.Profile{}, answer.Async{}, answer.SyncBlocks{}, answer.ModuleDetails{}, answer.Unreachable{}, answer.Finalizers{}, answer.Closure{}}
+	answer.Profile{}, answer.Async{}, answer.SyncBlocks{}, answer.ModuleDetails{}, answer.Unreachable{}, answer.Finalizers{}, answer.Closure{},
+	answer.StressLog{}}
 
 // withLists returns the structs of the package that have an iterator as a field in JSON, or embed such a struct.
 func withLists(t *testing.T) []string {

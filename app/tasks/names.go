@@ -5,8 +5,8 @@ import (
 	"sync"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/objects"
-	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -73,7 +73,7 @@ func (r *Reader) methodName(call objects.DelegateCall) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return stackwalk.ShortName(r.r.Runtime(), m)
+	return r.code.MethodName(m, code.MethodFull)
 }
 
 // answerName returns the name of the kind's objects.

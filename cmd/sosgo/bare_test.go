@@ -58,9 +58,9 @@ func TestBareMessages(t *testing.T) {
 		{"clru {md}", 3, "size of the code at", "--runtime chooses"},
 		{"gcinfo {md}", 3, "GC info of the code at", "--runtime chooses"},
 		{"crashinfo", 0, "the names of its methods can't be read", "runs unmanaged code"},
-		{"httpclients", 0, "some data could not be read", "0 HttpClient"},
-		{"dumphttp", 0, "some data could not be read", "Total 0"},
-		{"dumprequests", 0, "some data could not be read", "No requests"},
+		{"httpclients", 3, "objects can't be found by the names of their types", "0 HttpClient"},
+		{"dumphttp", 3, "objects can't be found by the names of their types", "Total 0"},
+		{"dumprequests", 3, "objects can't be found by the names of their types", "No requests"},
 		{"modules -v -name CoreLib", 0, "Version:         <not in dump>", "<none>"},
 		{"clrmodules -v", 0, "MetadataSize:    <not in dump>", "MetadataSize:    0000000000000000"},
 	} {

@@ -72,7 +72,7 @@ func TestSuspects(t *testing.T) {
 	s := &answer.Summary{}
 	summary.AddLeaks(s, l)
 	assert.EqualValues(t, 100, *s.Size)
-	assert.Equal(t, "Contoso.Cache.s_all", s.Suspects[0].Root)
+	assert.Equal(t, "static Contoso.Cache.s_all", s.Suspects[0].Root)
 	again := &answer.Summary{}
 	x.Point = &answer.PathObject{Address: 999, Type: answer.Text{S: "List<T>"}}
 	l.Suspects[0].Retained = 5

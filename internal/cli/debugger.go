@@ -96,8 +96,8 @@ var spellings = []spelling{
 	{"uf ADDRESS", "clru ADDRESS"}, {"!u ARGS...", "clru ARGS..."}, {"!address -summary REST...", "memory"},
 	{"address -summary REST...", "memory"}, {"!address", "memory -list"}, {"address", "memory -list"},
 	{"!address ADDRESS", "ln ADDRESS"}, {"address ADDRESS", "ln ADDRESS"},
-	{"!peb", "process"}, {".time", "process"}, {"procinfo", "process"}, {"processinfo", "process"}, {"vmstat", "memory"},
-	{"vmmap", "memory -list"}, {"!teb", "threads -v"}, {"!handle REST...", "gchandles -stat"}, {".cls", "cls"},
+	{"!peb REST...", "process"}, {".time REST...", "process"}, {"procinfo REST...", "process"}, {"processinfo REST...", "process"}, {"vmstat REST...", "memory"},
+	{"vmmap REST...", "memory -list"}, {"!teb", "threads -v"}, {"!handle REST...", "gchandles -stat"}, {".cls", "cls"},
 	{"!dlk", "locks"}, {"dlk", "locks"}, {"!runaway", "clrthreads -stacks"},
 	// gdb.
 	{"bt full REST...", "clrstack -a -f"}, {"bt all", "clrstack -f -all"}, {"bt COUNT", "clrstack -f -c COUNT"}, {"bt", "clrstack -f"}, {"where", "clrstack -f"}, {"backtrace", "clrstack -f"},
