@@ -201,7 +201,7 @@ export interface CrashSignal {
 }
 
 export interface DiffedDump {
-  committed: number; file: string; free: number; objects: number; size: number; unread?: number;
+  committed: number; file: string; free: number; objects: number; program?: string; size: number; unread?: number; unrelated?: string;
 }
 
 export interface DominatorRow {
@@ -219,7 +219,8 @@ export interface DumpContents {
 }
 
 export interface Evaluation {
-  address?: string; count?: number; expression: string; items?: Array<Json> | null; kind: string; text?: string; type?: string; value: Json;
+  address?: string; count?: number; expression: string; items?: Array<Json> | null; kind: string; strength?: string; text?: string;
+  type?: string; value: Json;
 }
 
 export interface Exception {
