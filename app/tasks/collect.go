@@ -295,6 +295,9 @@ func (c *collector) follow(a target.Addr, value bool) {
 // state reads the state of an item's state machine. iterates is the iterator that waits for its next
 // element, if any; idle reports a pooled box that is not in use.
 func (c *collector) state(it *item) (iterates target.Addr, idle bool) {
+	if p := it.kind.pooled; p != nil && p.Machine.Value(shapes.OfAddr(it.addr)).IsNull() {
+		return 0, true // its state machine is a class, and was taken out when the box went back to the pool
+	}
 	x, m, err := c.r.machineOf(it.kind, it.addr)
 	if err == nil {
 		it.state, err = m.state(x)
