@@ -96,8 +96,8 @@ func (q *question) objectHeap() (*heap.Heap, error) {
 	return h, nil
 }
 
-// namedHeap is objectHeap for answers that find objects by the names of their types. A process of which no module's metadata can be
-// read has none for them: the error is that of the first module.
+// namedHeap is objectHeap for answers that find objects by the names of their types. If the metadata of no module can
+// be read, no type has one: the error is that of the first module.
 func (q *question) namedHeap() (*heap.Heap, error) {
 	h, err := q.objectHeap()
 	if err != nil {

@@ -113,7 +113,7 @@ func (d *Dump) choose(want string) (*dac.Instance, error) {
 		if headless := dac.Headless(d.file, d.read); len(headless) > 0 {
 			m := &headless[0]
 			_, err := d.files.Found(m)
-			return nil, fmt.Errorf("nothing tells whether %s is a .NET runtime: what it exports is %w, and of files: %v",
+			return nil, fmt.Errorf("nothing shows whether %s is a .NET runtime: what it exports is %w, and of files: %v",
 				target.BaseName(m.Path), target.ErrNotInDump, err)
 		}
 		if what := dac.ForeignRuntime(d.file); what != "" {

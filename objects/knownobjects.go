@@ -1,7 +1,9 @@
 package objects
 
 import (
+	"cmp"
 	"encoding/binary"
+	"errors"
 	"math"
 	"math/big"
 	"net/netip"
@@ -35,7 +37,10 @@ func knownObject(name string) func(Object, int) answer.Line {
 	case "System.Threading.CancellationTokenSource", "System.Threading.CancellationTokenSource+Linked1CancellationTokenSource",
 		"System.Threading.CancellationTokenSource+Linked2CancellationTokenSource", "System.Threading.CancellationTokenSource+LinkedNCancellationTokenSource":
 		return func(o Object, _ int) answer.Line {
-			text, _ := o.cancellation()
+			text, err := o.cancellation()
+			if err != nil {
+				return formless(err)
+			}
 			return appendWords(nil, text)
 		}
 	}
@@ -45,6 +50,14 @@ func knownObject(name string) func(Object, int) answer.Line {
 	return nil
 }
 
+// formless returns the line of an object whose fields can't be read: the reason, or no line if the class does not have them.
+func formless(err error) answer.Line {
+	if errors.Is(err, target.ErrUnsupported) {
+		return nil
+	}
+	return appendMissing(nil, err)
+}
+
 // codePages has the names of the encodings of System.Private.CoreLib (EncodingTable.cs).
 var codePages = map[int64]string{1200: "utf-16", 1201: "utf-16BE", 12000: "utf-32", 12001: "utf-32BE", 20127: "us-ascii", 28591: "iso-8859-1", 65000: "utf-7", 65001: "utf-8"}
 
@@ -52,7 +65,7 @@ var codePages = map[int64]string{1200: "utf-16", 1201: "utf-16BE", 12000: "utf-3
 func (o Object) encoding(int) answer.Line {
 	page, err := o.Field("_codePage").Int()
 	if err != nil || page <= 0 {
-		return nil
+		return formless(err)
 	}
 	name, ok := codePages[page]
 	if !ok {
@@ -77,7 +90,9 @@ func (o Object) builderText(limit int) answer.Line {
 		length, err2 := o.Field("m_ChunkLength").Int()
 		before := o.Field("m_ChunkPrevious")
 		switch {
-		case err != nil || err2 != nil || offset < 0 || length < 0 || end >= 0 && offset+length != end || i == builderChunks:
+		case err != nil || err2 != nil || before.Err() != nil:
+			return formless(cmp.Or(err, err2, before.Err()))
+		case offset < 0 || length < 0 || end >= 0 && offset+length != end || i == builderChunks:
 			return nil
 		case i == 0:
 			total = offset + length
@@ -111,23 +126,26 @@ func (o Object) builderText(limit int) answer.Line {
 }
 
 // cancellation returns the state of a CancellationTokenSource. The states begin at 1 where the callbacks are in partitions, before .NET 5.
-func (o Object) cancellation() (string, bool) {
+func (o Object) cancellation() (string, error) {
 	n, err := o.Field("_state").Int()
 	if err != nil {
-		return "", false
+		return "", err
 	}
-	if o.Field("_callbackPartitions").Kind() == KindReference {
+	switch p := o.Field("_callbackPartitions"); {
+	case p.Kind() == KindReference:
 		n--
+	case p.Err() != nil && !errors.Is(p.Err(), target.ErrUnsupported):
+		return "", p.Err()
 	}
 	switch n {
 	case -1, 0:
-		return "not canceled", true
+		return "not canceled", nil
 	case 1:
-		return "canceling", true
+		return "canceling", nil
 	case 2:
-		return "canceled", true
+		return "canceled", nil
 	}
-	return "", false
+	return "", target.Unsupportedf("the state %d of a CancellationTokenSource", n)
 }
 
 // cancellationToken returns the state of a token's source.
@@ -143,7 +161,8 @@ func (s Struct) cancellationToken() (string, bool) {
 	if err != nil {
 		return "", false
 	}
-	return o.cancellation()
+	text, err := o.cancellation()
+	return text, err == nil
 }
 
 // index formats an Index as in C#. One from the end is stored as the complement.
@@ -175,6 +194,9 @@ func textOf(names ...string) func(Object, int) answer.Line {
 	return func(o Object, limit int) answer.Line {
 		for _, n := range names {
 			v := o.Field(n)
+			if err := v.Err(); err != nil && !errors.Is(err, target.ErrUnsupported) {
+				return appendMissing(nil, err)
+			}
 			if v.Kind() != KindReference || v.bits == 0 {
 				continue
 			}
@@ -195,7 +217,7 @@ func (o Object) version(int) answer.Line {
 	for _, n := range []string{"_Major", "_Minor", "_Build", "_Revision"} {
 		i, err := o.Field(n).Int()
 		if err != nil {
-			return nil
+			return formless(err)
 		}
 		if i < 0 { // not given
 			break
@@ -211,7 +233,7 @@ func (o Object) ipAddress(int) answer.Line {
 	number, err := o.Field("_addressOrScopeId").Uint()
 	groups := o.Field("_numbers")
 	if err != nil || groups.Kind() != KindReference {
-		return nil
+		return formless(cmp.Or(err, groups.Err(), errNoGroups))
 	}
 	if groups.bits == 0 {
 		return appendWords(nil, netip.AddrFrom4([4]byte(binary.LittleEndian.AppendUint32(nil, uint32(number)))).String())
@@ -238,6 +260,8 @@ func (o Object) ipAddress(int) answer.Line {
 	}
 	return appendWords(nil, address.String())
 }
+
+var errNoGroups = target.Unsupportedf("an IPAddress without groups")
 
 func (o Object) runtimeTypeName(int) answer.Line {
 	th, _, err := o.RuntimeType()

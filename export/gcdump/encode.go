@@ -26,7 +26,7 @@ const (
 	tagString     = 13
 )
 
-// sizeSuffixes tell large arrays and strings from small ones of their type, as PerfView's own reader of heaps does.
+// sizeSuffixes distinguish large arrays and strings from small ones of their type, as PerfView's own reader of heaps does.
 var sizeSuffixes = [...]string{"", " (Bytes > 1K)", " (Bytes > 10K)", " (Bytes > 100K)", " (Bytes > 1M)", " (Bytes > 10M)", " (Bytes > 100M)"}
 
 // sizeClass returns the index of the suffix of an array or string of a size.
@@ -188,7 +188,7 @@ func (e *encoder) file(o Options) {
 	e.string(o.Machine)
 	e.string(o.Process)
 	e.int32(int32(o.ID))
-	e.int64(0) // committed memory and working set are not told
+	e.int64(0) // committed memory and working set are not known
 	e.int64(0)
 	e.int32(0) // no multipliers of types: nothing was left out
 	e.byte(tagSkipRegion)
@@ -305,7 +305,7 @@ func (e *encoder) eachPiece(encode func(*export.Piece, []byte) []byte) {
 	e.err = cmp.Or(e.err, err)
 }
 
-// segments writes the DotNetHeapInfo, by which PerfView tells generations.
+// segments writes the DotNetHeapInfo, by which PerfView finds generations.
 func (e *encoder) segments() {
 	e.begin("DotNetHeapInfo", 0, 0)
 	list := e.g.Heap().Segments()

@@ -4,7 +4,7 @@
 //
 // Objects keep their sizes, types, addresses and references. Above them stand the nodes that PerfView's views know:
 // [.NET Roots] with [static vars], [thread static vars], [local vars] and [other roots]. Garbage is left out, as in files
-// of dotnet-gcdump; with Options.Garbage it hangs on [unreachable], so that viewers which show only what can be reached show it.
+// of dotnet-gcdump; with Options.Garbage it stands below [unreachable], so that viewers which show only what can be reached show it.
 //
 // Stability: unstable.
 package gcdump
@@ -30,7 +30,7 @@ const (
 	maxSize  = 1<<31 - 1 // the largest size of an object: an int32
 )
 
-// Options say of which process the heap is, as the file tells it. All may be empty.
+// Options describe the process of the heap. All may be empty.
 type Options struct {
 	Process string
 	ID      uint32
@@ -49,7 +49,7 @@ type Summary struct {
 	Types   int
 	Edges   uint64
 	Size    uint64 // bytes of all objects, as the file has them
-	// Shortened is the number of objects of 2 GB and more, whose size the form can't tell: they have 2^31-1 bytes.
+	// Shortened is the number of objects of 2 GB and more, which the form has no number for: they have 2^31-1 bytes.
 	Shortened int
 }
 
@@ -123,7 +123,7 @@ func checkSize(nodes int, blob int64) error {
 	case blob > maxBlob:
 		return target.Unsupportedf("the nodes of the heap take %d bytes in a .gcdump file, which has room for %d", blob, int64(maxBlob))
 	case blob+12*int64(nodes)+head > 1<<32:
-		return target.Unsupportedf("a .gcdump file of %d nodes would be larger than 4 GB, which its labels can't tell", nodes)
+		return target.Unsupportedf("a .gcdump file of %d nodes would be larger than 4 GB, which its labels can't number", nodes)
 	}
 	return nil
 }

@@ -122,7 +122,7 @@ func TestWrite(t *testing.T) {
 		assert.Equal(t, "m", f.machine)
 		assert.EqualValues(t, int64(639029198450000000), f.time, "the ticks of 2026-01-02T03:04:05")
 		assert.Equal(t, len(f.nodes), reached(f), "the root reaches all")
-		assert.LessOrEqual(t, len(f.nodes), len(all.nodes)-1-int(summary.Garbage), "neither garbage nor what it hangs on")
+		assert.LessOrEqual(t, len(f.nodes), len(all.nodes)-1-int(summary.Garbage), "neither garbage nor what it stands below")
 		whole := map[uint64]*decodedNode{}
 		for i := range all.nodes {
 			whole[all.nodes[i].address] = &all.nodes[i]
@@ -143,7 +143,7 @@ func TestWrite(t *testing.T) {
 	})
 }
 
-// generationOf returns the generation as PerfView tells it.
+// generationOf returns the generation as PerfView finds it.
 func generationOf(f *decoded, a uint64) heap.Generation {
 	for _, s := range f.segments {
 		if a < uint64(s[0]) || a >= uint64(s[1]) {
