@@ -402,7 +402,11 @@ func parseTable(raw []byte, source string, base func(name string) ([]byte, error
 	}
 	p := &Part{Source: source, Major: d.Runtime, Like: d.Like, Verified: d.Verified, names: d.Names, table: d.DacTable, constants: d.Constants, vtables: map[string]int{}}
 	for class, v := range d.VTables {
-		if v != nil {
+		switch {
+		case v == nil:
+		case v.DacSlot < 0:
+			return nil, target.Corruptf("layout table %s: vtable %s: slot %d", source, class, v.DacSlot)
+		default:
 			p.vtables[class] = v.DacSlot
 		}
 	}
