@@ -71,7 +71,11 @@ func (q *query) sqliteObject(o objects.Object) bool {
 			q.lite.strings[a] = q.TextAt(&s.String, x)
 		}
 	} else if s, x := shapes.As[sqliteCommand](g, o); s != nil {
-		if r, at := shapes.At[sqliteReader](g, &s.Reader, x); r != nil && !q.BoolAt(&r.Closed, at).Value {
+		r, at := shapes.At[sqliteReader](g, &s.Reader, x)
+		if r == nil {
+			return true
+		}
+		if closed := q.BoolAt(&r.Closed, at); closed.Err == nil && !closed.Value {
 			q.lite.commands[q.PointerAt(&s.Connection, x).Value] = o
 		}
 	} else if s, x := shapes.As[contextConnection](g, o); s != nil {

@@ -133,6 +133,9 @@ func backlog(c *answer.RedisConnection) *answer.Verdict {
 	if n == 1 {
 		v.Text = fmt.Sprintf("a command waits to be sent to %s, which is %s", c.Name, c.State)
 	}
+	if c.Backlog.Count.Err != nil {
+		v.Text = "at least " + v.Text // the rest of the queue can't be read
+	}
 	evidence := fmt.Sprintf("the backlog of PhysicalBridge %x", uint64(c.Address))
 	if c.Backlog.Since != nil {
 		evidence += fmt.Sprintf(", the first command (%s) since %s", c.Backlog.Command, c.Backlog.Since.Format("2006-01-02 15:04:05 MST"))

@@ -94,8 +94,7 @@ func (r *Reader) hub(g shapes.Reading, o objects.Object, s *hubManager, x shapes
 				out.More++
 				continue
 			}
-			c := answer.SignalRConnection{ID: answer.Text{S: g.Plain(item.Key, limits.RequestText)}}
-			c.ID.S = strings.Trim(c.ID.S, `"`)
+			c := answer.SignalRConnection{ID: g.Text(item.Key.Text(limits.RequestText))}
 			if context, err := item.Value.Object(); err != nil {
 				g.Note(err)
 			} else {
@@ -111,9 +110,10 @@ func (r *Reader) hub(g shapes.Reading, o objects.Object, s *hubManager, x shapes
 				continue
 			}
 			if len(out.Groups) == limits.HubConnections {
+				g.Note(target.Unsupportedf("hub %x has more than %d groups: the others are not listed", uint64(o.Addr), limits.HubConnections))
 				break
 			}
-			group := answer.SignalRGroup{Name: answer.Text{S: strings.Trim(g.Plain(item.Key, limits.RequestText), `"`)}}
+			group := answer.SignalRGroup{Name: g.Text(item.Key.Text(limits.RequestText))}
 			members, err := item.Value.Object()
 			if err == nil {
 				for _, err := range r.items.ObjectsIn(members) {
@@ -153,7 +153,10 @@ func (r *Reader) hubConnection(g shapes.Reading, out *answer.SignalRConnection, 
 func (r *Reader) waitersOf(g shapes.Reading, s *semaphore, x shapes.Instance) answer.Maybe[int64] {
 	seen := map[target.Addr]bool{}
 	node := g.ObjectAt(&s.Head, x)
-	for node.Addr != 0 && !seen[node.Addr] && len(seen) < limits.WorkItems {
+	for node.Addr != 0 {
+		if seen[node.Addr] || len(seen) == limits.WorkItems {
+			return answer.Of(int64(len(seen)), target.Corruptf("the list of waits for a semaphore does not end"))
+		}
 		seen[node.Addr] = true
 		n, at := shapes.As[semaphoreWait](g, node)
 		if n == nil {
