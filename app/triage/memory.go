@@ -84,7 +84,7 @@ func fragmentation(ctx context.Context, q *Questions) (view, error) {
 			continue
 		}
 		x := answer.Verdict{Kind: answer.FindingFragmented, Strength: answer.StrengthRecorded,
-			Text:     fmt.Sprintf("%s of %s, %.0f%%, is free space between its objects, in %s of at most %s", size(g.Free), name, g.Share, counted(int(g.Blocks), "block", "blocks"), size(g.Largest)),
+			Text:     fmt.Sprintf("%s of %s, %.0f%%, is free space between its objects, in %s of at most %s", size(g.Free), name, g.Share, answer.Count(int(g.Blocks), "block", "blocks"), size(g.Largest)),
 			Evidence: []string{fmt.Sprintf("its objects have %s", size(g.Objects))}}
 		clauses := []answer.Verdict{x}
 		for j := range g.Pins[:min(len(g.Pins), mostClauses)] {
@@ -187,7 +187,7 @@ func loadContexts(ctx context.Context, q *Questions) (view, error) {
 			continue // one that is garbage goes with the next collection
 		}
 		x := answer.Verdict{Kind: answer.FindingUnload, Strength: answer.StrengthProved, Show: []string{"contexts"},
-			Text:     fmt.Sprintf("the load context %s was asked to unload and stays, with %s", c.Name, counted(len(c.Assemblies), "assembly", "assemblies")),
+			Text:     fmt.Sprintf("the load context %s was asked to unload and stays, with %s", c.Name, answer.Count(len(c.Assemblies), "assembly", "assemblies")),
 			Evidence: []string{fmt.Sprintf("AssemblyLoadContext %x", uint64(c.Address))}}
 		clauses := []answer.Verdict{x}
 		for j := range c.Blockers[:min(len(c.Blockers), mostClauses)] {
@@ -215,7 +215,7 @@ func soundness(ctx context.Context, q *Questions) (view, error) {
 		return v, nil
 	}
 	x := answer.Verdict{Kind: answer.FindingHeap, Strength: answer.StrengthProved, Count: s.Errors, Show: []string{"verifyheap"},
-		Text: fmt.Sprintf("the heap is damaged: %s in %d objects", counted(s.Errors, "fault", "faults"), s.Objects)}
+		Text: fmt.Sprintf("the heap is damaged: %s in %d objects", answer.Count(s.Errors, "fault", "faults"), s.Objects)}
 	for i := range s.Faults[:min(len(s.Faults), mostClauses)] {
 		fault := &s.Faults[i]
 		x.Evidence = append(x.Evidence, fault.Reason)
@@ -223,14 +223,6 @@ func soundness(ctx context.Context, q *Questions) (view, error) {
 	}
 	v.found = append(v.found, finding(answer.FindingHeap, x))
 	return v, nil
-}
-
-// counted returns a number of things in words.
-func counted(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return fmt.Sprintf("%d %s", n, many)
 }
 
 // size returns a number of bytes for people, as reports do.

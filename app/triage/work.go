@@ -24,7 +24,7 @@ func sqlPools(ctx context.Context, q *Questions) (view, error) {
 		}
 		x := answer.Verdict{Kind: answer.FindingExhausted, Strength: answer.StrengthProved, Count: int(p.Waiting.Value),
 			Show: []string{"sqlpools", fmt.Sprintf("dumpobj %x", uint64(p.Address))}}
-		x.Text = fmt.Sprintf("%s for a connection of the pool %s", counted(int(p.Waiting.Value), "call waits", "calls wait"), p.Connection)
+		x.Text = fmt.Sprintf("%s for a connection of the pool %s", answer.Count(int(p.Waiting.Value), "call waits", "calls wait"), p.Connection)
 		if p.Busy.Err == nil && p.Max.Err == nil {
 			x.Text += fmt.Sprintf(", %d of at most %d are in use", p.Busy.Value, p.Max.Value)
 		}
@@ -56,7 +56,7 @@ func httpClients(ctx context.Context, q *Questions) (view, error) {
 		}
 		x := answer.Verdict{Kind: answer.FindingExhausted, Strength: answer.StrengthProved, Count: len(p.Waiting), Show: []string{"httpclients"},
 			Evidence: []string{fmt.Sprintf("the queue of HttpConnectionPool %x", uint64(p.Address))}}
-		x.Text = fmt.Sprintf("%s for a connection to %s:%d, %d of at most %d are in use", counted(len(p.Waiting), "request waits", "requests wait"), p.Host, p.Port.Value, p.Count.Value, p.Max.Value)
+		x.Text = fmt.Sprintf("%s for a connection to %s:%d, %d of at most %d are in use", answer.Count(len(p.Waiting), "request waits", "requests wait"), p.Host, p.Port.Value, p.Count.Value, p.Max.Value)
 		f := finding(answer.FindingExhausted, x)
 		f.Object, f.Next = p.Address, []string{"httpclients"}
 		v.found = append(v.found, f)
@@ -89,7 +89,7 @@ func borrowers(p *answer.SQLPool) []answer.Verdict {
 		}
 	}
 	return grouped(counts, func(who string, n int) answer.Verdict {
-		return answer.Verdict{Text: fmt.Sprintf("%s in the hands of %s", counted(n, "of the connections is", "of the connections are"), who), Strength: answer.StrengthLikely, Count: n,
+		return answer.Verdict{Text: fmt.Sprintf("%s in the hands of %s", answer.Count(n, "of the connections is", "of the connections are"), who), Strength: answer.StrengthLikely, Count: n,
 			Evidence: []string{"variables of suspended methods and of threads that refer to them"}}
 	})
 }
@@ -103,7 +103,7 @@ func waiters(p *answer.SQLPool) []answer.Verdict {
 		}
 	}
 	return grouped(counts, func(who string, n int) answer.Verdict {
-		return answer.Verdict{Text: fmt.Sprintf("%s in %s", counted(n, "call waits", "calls wait"), who), Strength: answer.StrengthLikely, Count: n,
+		return answer.Verdict{Text: fmt.Sprintf("%s in %s", answer.Count(n, "call waits", "calls wait"), who), Strength: answer.StrengthLikely, Count: n,
 			Evidence: []string{"variables that refer to connections that are being opened"}}
 	})
 }
@@ -205,7 +205,7 @@ func initializers(ctx context.Context, q *Questions) (view, error) {
 	if n := len(list.Verdicts); n > 0 {
 		f := finding(answer.FindingInitializer, list.Verdicts...)
 		if f.Count = n; n > 1 {
-			f.Text += "; " + counted(n-1, "other initializer failed", "other initializers failed")
+			f.Text += "; " + answer.Count(n-1, "other initializer failed", "other initializers failed")
 		}
 		v.found = append(v.found, f)
 	}
