@@ -38,6 +38,28 @@ func (c *Context) Desk(files ...string) (*Desk, error) {
 	return &Desk{c.app, files}, nil
 }
 
+// Streams returns standard input and output as they are, for commands that speak a protocol with another program. They write
+// nothing else.
+func (c *Context) Streams() (io.Reader, io.Writer) { return c.app.stdin, c.app.screen }
+
+// OpenDesk opens a dump, with the session's options as change leaves them, and returns a desk over it. The end of ctx ends opening, and
+// downloads later. The caller closes the dump. The error is an OpenError.
+func (c *Context) OpenDesk(ctx context.Context, path string, change func(*OpenOptions)) (*Desk, Dump, error) {
+	if err := c.Session.mayOpen(path); err != nil {
+		return nil, nil, err
+	}
+	o := c.Session.options
+	o.Context = func() context.Context { return ctx }
+	change(&o)
+	d, err := c.Session.open(ctx, path, o)
+	if err != nil {
+		return nil, nil, &OpenError{path, err}
+	}
+	desk := NewDesk(*c.app.env, d, path, c.Session.runtime)
+	desk.app.session.options = o
+	return desk, d, nil
+}
+
 // NewDesk returns a desk over a dump that the caller has open, with the commands of env. The path names the dump in answers. Runtime
 // selects the runtime that is looked at; empty is the first. The dump stays open.
 func NewDesk(env Env, d Dump, path, runtime string) *Desk {
@@ -57,6 +79,9 @@ type Seat struct {
 	desk    *Desk
 	mu      sync.Mutex
 	session *Session
+
+	completing sync.Mutex
+	completer  *app // of Complete; it keeps the names that it read
 }
 
 // Seat returns a new seat.
@@ -83,6 +108,18 @@ func (s *Seat) Answer(ctx context.Context, q Question, stdout, stderr io.Writer)
 		return a.runLine(ctx, q.Line)
 	})
 	return ExitCode(err)
+}
+
+// Complete returns the words that may stand in place of the last characters of a line, and how many these are.
+func (s *Seat) Complete(before string) (found []string, length int) {
+	s.completing.Lock()
+	defer s.completing.Unlock()
+	if s.completer == nil {
+		env := *s.desk.app.env
+		s.completer = newApp(strings.NewReader(""), io.Discard, io.Discard, &env)
+		s.completer.session = s.desk.Seat().session // the one of answers may be in use
+	}
+	return completer{s.completer}.Do(before)
 }
 
 // errReadOnly is why the commands of a desk write no file.

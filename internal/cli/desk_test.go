@@ -118,3 +118,44 @@ func TestDeskStops(t *testing.T) {
 		assert.Equal(t, ExitInterrupted, d.Answer(ctx, Question{Line: "lines 1000000"}, &b, &b))
 	})
 }
+
+// TestOpenDesk: a command may have desks over dumps that it opens, with options of its own; they complete lines.
+func TestOpenDesk(t *testing.T) {
+	closed := 0
+	var opened []string
+	var list []string
+	commands := append(fakeCommands(), Command{Name: "desk", Group: GroupProcess, Summary: "ask others", Ask: text(func(c *Context, _ *report.Page) error {
+		in, out := c.Streams()
+		b, err := io.ReadAll(in)
+		require.NoError(t, err)
+		_, err = io.WriteString(out, string(b)+"\x1b")
+		require.NoError(t, err)
+		_, _, err = c.OpenDesk(t.Context(), "-", func(*OpenOptions) {})
+		require.ErrorAs(t, err, new(*OpenError))
+		_, _, err = c.OpenDesk(t.Context(), "bad", func(*OpenOptions) {})
+		require.ErrorAs(t, err, new(*OpenError))
+		d, dump, err := c.OpenDesk(t.Context(), "y.dmp", func(o *OpenOptions) { o.Modules = append(o.Modules, "m") })
+		require.NoError(t, err)
+		seat := d.Seat()
+		var n int
+		list, n = seat.Complete("wai")
+		assert.Equal(t, 3, n)
+		again, _ := seat.Complete("wai")
+		assert.Equal(t, list, again)
+		return dump.Close()
+	})})
+	var stdout, errs bytes.Buffer
+	code := Main(t.Context(), []string{"desk"}, strings.NewReader("in"), &stdout, &errs, Env{Commands: commands,
+		Open: func(_ context.Context, path string, o OpenOptions) (Dump, error) {
+			if path == "bad" {
+				return nil, io.EOF
+			}
+			opened = append(append(opened, path), o.Modules...)
+			return fakeDump{&closed}, nil
+		}})
+	assert.Zero(t, code, errs.String())
+	assert.Equal(t, "in\x1b", stdout.String())
+	assert.Equal(t, []string{"y.dmp", "m"}, opened)
+	assert.Equal(t, 1, closed)
+	assert.Equal(t, []string{"wait "}, list)
+}

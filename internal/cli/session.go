@@ -100,11 +100,8 @@ func (s *Session) Open(ctx context.Context, progress func(done, total uint64)) (
 // OpenAnother opens another dump, in the same way and with the same options as the session's own. The caller closes it. The
 // error is an OpenError.
 func (s *Session) OpenAnother(ctx context.Context, path string, progress func(done, total uint64)) (Dump, error) {
-	switch {
-	case s.options.Sandbox:
-		return nil, &OpenError{path, errors.New("with --sandbox no other dump can be opened")}
-	case path == "-":
-		return nil, &OpenError{path, errors.New("only the dump that the session looks at can be read from standard input")}
+	if err := s.mayOpen(path); err != nil {
+		return nil, err
 	}
 	o := s.options
 	o.Progress, o.Context = progress, s.context
@@ -113,6 +110,17 @@ func (s *Session) OpenAnother(ctx context.Context, path string, progress func(do
 		return nil, &OpenError{path, err}
 	}
 	return d, nil
+}
+
+// mayOpen returns why another dump than the session's own can't be opened.
+func (s *Session) mayOpen(path string) error {
+	switch {
+	case s.options.Sandbox:
+		return &OpenError{path, errors.New("with --sandbox no other dump can be opened")}
+	case path == "-":
+		return &OpenError{path, errors.New("only the dump that the session looks at can be read from standard input")}
+	}
+	return nil
 }
 
 // run makes ctx that of the running command.
