@@ -190,3 +190,27 @@ func TestNamesOfGenericMethods(t *testing.T) {
 	require.NoError(t, err)
 	assert.NotContains(t, string(text), ", System.Private.CoreLib]]")
 }
+
+// TestItemsInPlace: a value type that stands in a field is a collection, too (testdata/dumps/values/net10-texts/Texts.cs).
+func TestItemsInPlace(t *testing.T) {
+	d, err := sosgo.Open("testdata/dumps/values/net10-texts/net10-texts.dmp.zst", sosgo.Options{Offline: true})
+	if err != nil {
+		t.Skip(err)
+	}
+	t.Cleanup(func() { _ = d.Close() })
+	v, err := d.View("")
+	require.NoError(t, err)
+	found, err := v.Evaluate(t.Context(), "obj(0x7f4ed5803ab8).Segment")
+	require.NoError(t, err)
+	segment := found.Values[0]
+	list, err := v.Items(t.Context(), segment.Address, sosgo.ItemOptions{MethodTable: segment.MethodTable})
+	require.NoError(t, err)
+	var got []string
+	for item, err := range list.Items.All() {
+		require.NoError(t, err)
+		got = append(got, item.Item.Plain())
+	}
+	assert.Equal(t, []string{"2", "3", "4"}, got)
+	_, err = v.Items(t.Context(), segment.Address)
+	assert.ErrorIs(t, err, target.ErrCorrupt, "it is no object")
+}

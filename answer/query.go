@@ -173,15 +173,16 @@ func (q *Query) Listing() *Listing {
 
 // An Evaluation is the value of one expression.
 type Evaluation struct {
-	Expression string      `json:"expression" doc:"the expression"`
-	Value      Cell        `json:"value" doc:"its value"`
-	Kind       string      `json:"kind" doc:"\"null\", \"bool\", \"int\", \"uint\", \"address\", \"float\", \"decimal\", \"text\", \"enum\", \"object\", \"struct\", \"type\", \"list\" or \"missing\""`
-	Type       string      `json:"type,omitempty" doc:"the type of an object, struct or enum"`
-	Address    target.Addr `json:"address,omitempty" doc:"where the object or struct is"`
-	Text       string      `json:"text,omitempty" doc:"an object or struct on one line"`
-	Items      []Cell      `json:"items,omitempty" doc:"of a list: its items, or the first of them"`
-	Count      uint64      `json:"count,omitempty" doc:"of a list: how many items it has"`
-	Strength   string      `json:"strength,omitempty" doc:"\"possible\" if the value counts an object as live that only words which look like references hold"`
+	Expression  string      `json:"expression" doc:"the expression"`
+	Value       Cell        `json:"value" doc:"its value"`
+	Kind        string      `json:"kind" doc:"\"null\", \"bool\", \"int\", \"uint\", \"address\", \"float\", \"decimal\", \"text\", \"enum\", \"object\", \"struct\", \"type\", \"list\" or \"missing\""`
+	Type        string      `json:"type,omitempty" doc:"the type of an object, struct or enum"`
+	Address     target.Addr `json:"address,omitempty" doc:"where the object or struct is"`
+	MethodTable target.Addr `json:"methodTable,omitempty" doc:"the MethodTable of a struct, for dumpvc"`
+	Text        string      `json:"text,omitempty" doc:"an object or struct on one line"`
+	Items       []Cell      `json:"items,omitempty" doc:"of a list: its items, or the first of them"`
+	Count       uint64      `json:"count,omitempty" doc:"of a list: how many items it has"`
+	Strength    string      `json:"strength,omitempty" doc:"\"possible\" if the value counts an object as live that only words which look like references hold"`
 }
 
 // Evaluations are what expressions are worth, one by one.

@@ -263,8 +263,9 @@ func (o Object) arrayText() (string, error) {
 // A structForm describes how values of a type, or objects, are written on one line.
 type structForm struct {
 	nullable bool
-	known    func(Struct) (string, bool)   // nil for types without a short form
-	object   func(Object, int) answer.Line // nil for types without a short form
+	known    func(Struct) (string, bool)                // nil for types without a short form
+	part     func(Struct, int, int) (answer.Line, bool) // nil for types that are no part of other memory
+	object   func(Object, int) answer.Line              // nil for types without a short form
 }
 
 // lineForm returns how values of the type are written on one line.
@@ -277,7 +278,7 @@ func (t *Type) lineForm() (structForm, error) {
 		if i := strings.IndexByte(name, '['); i > 0 {
 			name = name[:i]
 		}
-		return structForm{nullable: name == "System.Nullable`1", known: known(name), object: knownObject(name)}, nil
+		return structForm{nullable: name == "System.Nullable`1", known: known(name), part: knownPart(name), object: knownObject(name)}, nil
 	})
 }
 
@@ -301,6 +302,11 @@ func (s Struct) appendInline(l answer.Line, limit, depth int) answer.Line {
 	if form.known != nil {
 		if text, ok := form.known(s); ok {
 			return appendWords(l, text)
+		}
+	}
+	if form.part != nil {
+		if line, ok := form.part(s, limit, depth); ok {
+			return append(l, line...)
 		}
 	}
 	n, err := s.Type.elements()

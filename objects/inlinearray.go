@@ -4,6 +4,7 @@ import (
 	"iter"
 
 	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -68,18 +69,24 @@ func (t *Type) countElements() (int, error) {
 	if size <= 0 {
 		return 0, nil
 	}
-	md, err := t.metadata()
-	if err != nil {
-		return 0, err
-	}
-	row, ok, err := md.LayoutOf(t.MT.Token.Row())
-	if err != nil || !ok {
+	row, err := t.layout()
+	if err != nil || row.ClassSize == 0 {
 		return 0, err
 	}
 	if n := int(row.ClassSize) / size; n <= limits.InlineArray {
 		return n, nil
 	}
 	return 0, target.Corruptf("type %016x: a buffer of %d bytes", uint64(t.MT.Addr), row.ClassSize)
+}
+
+// layout returns the size and packing that a StructLayout attribute gives the type, zeros without one.
+func (t *Type) layout() (metadata.ClassLayoutRow, error) {
+	md, err := t.metadata()
+	if err != nil {
+		return metadata.ClassLayoutRow{}, err
+	}
+	row, _, err := md.LayoutOf(t.MT.Token.Row())
+	return row, err
 }
 
 // fullOfFields reports whether the type cannot be an inline array, despite its attributes. An inline array has one
@@ -116,11 +123,16 @@ func (t *Type) elementSize(f *Field, n int) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	whole := uint64(t.MT.BaseSize) - min(uint64(t.MT.BaseSize), boxBytes)
-	if all := size * uint64(n); size == 0 || all > whole || whole-all >= 8 {
-		return 0, target.Unsupportedf("type %016x: %d elements of %d bytes in %d", uint64(t.MT.Addr), n, size, whole)
+	if size == 0 || !t.fits(size*uint64(n)) {
+		return 0, target.Unsupportedf("type %016x: %d elements of %d bytes in a box of %d", uint64(t.MT.Addr), n, size, t.MT.BaseSize)
 	}
 	return size, nil
+}
+
+// fits reports whether values of the type may have size bytes: a box has their size, rounded up to that of a pointer.
+func (t *Type) fits(size uint64) bool {
+	whole := uint64(t.MT.BaseSize) - min(uint64(t.MT.BaseSize), boxBytes)
+	return size <= whole && whole-size < 8
 }
 
 // boxBytes is the number of bytes of a box beside its value: object header and MethodTable.
@@ -138,6 +150,11 @@ func (f *Field) extent(depth int) (size, align uint64, err error) {
 	if err != nil {
 		return 0, 0, err
 	}
+	return t.extent(depth)
+}
+
+// extent returns the size and alignment of a value of the type in place.
+func (t *Type) extent(depth int) (size, align uint64, err error) {
 	fields, err := t.Fields()
 	align = 1
 	for _, part := range fields {
@@ -150,7 +167,14 @@ func (f *Field) extent(depth int) (size, align uint64, err error) {
 		}
 		size, align = max(size, uint64(part.Offset)+n), max(align, a)
 	}
-	return (size + align - 1) / align * align, align, err
+	if err != nil {
+		return 0, 0, err
+	}
+	row, err := t.layout()
+	if pack := uint64(row.PackingSize); pack > 0 {
+		align = min(align, pack)
+	}
+	return max((size+align-1)/align*align, uint64(row.ClassSize)), align, err
 }
 
 // Elements iterates over the elements of an inline array or a fixed-size buffer. Other structs have none.

@@ -110,6 +110,9 @@ func (f *frame) evaluation(expression string, v Value) answer.Evaluation {
 	switch v.kind {
 	case KindObject, KindStruct:
 		out.Address, out.Text = target.Addr(v.bits), out.Value.Text
+		if v.kind == KindStruct && v.typ != nil {
+			out.MethodTable = v.typ.MT.Addr
+		}
 		if v.kind == KindObject && out.Value.Kind != answer.CellObject { // a box
 			out.Type = typeTitle(v.typ)
 		}

@@ -114,7 +114,7 @@ type param struct {
 	Default     string
 
 	// What may stand for an address besides an expression or register: see the tag kind.
-	Expression, Method, Type bool
+	Expression, Method, Type, Value bool
 
 	index []int // of the field
 }

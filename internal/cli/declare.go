@@ -22,7 +22,7 @@ import (
 //	help:"..."            what it is, a noun phrase
 //	value:"N"             placeholder in help; by default the kind's word
 //	kind:"file"           of a string: file, type or expression, for completion; of an address: method, whose name may stand for
-//	                      it; of an Object: type, a part of whose name may
+//	                      it; of an Object: type, a part of whose name may, or value, if a value type in place may
 //	choices:"a|b"         the only texts allowed, in any case
 //	range:"0:100"         least and greatest number; either may be left out
 //	default:"10"          the value where none is given
@@ -38,6 +38,8 @@ type Object struct {
 	Addr  target.Addr
 	Given bool
 	Type  string // a part of a type's name, in place of an address; see the tag kind
+	// MethodTable is the type of a value type in place at Addr, 0 for an object; see the tag kind.
+	MethodTable target.Addr
 }
 
 // Bytes is a number of bytes, which may have a unit: 10k, 2mb.
@@ -182,6 +184,7 @@ func (d *declaration) add(f *reflect.StructField) error {
 	}
 	what.Expression, what.Method = t == objectType, f.Tag.Get("kind") == "method"
 	what.Type = what.Expression && f.Tag.Get("kind") == "type"
+	what.Value = what.Expression && f.Tag.Get("kind") == "value"
 	what.Kind = kindOf(t, f.Tag.Get("kind"))
 	zero := reflect.Zero(t).Interface()
 	if v, ok := zero.(interface{ Choices() []string }); ok {

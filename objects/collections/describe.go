@@ -16,7 +16,9 @@ import (
 // Options selects elements of a collection. The zero value selects all.
 type Options struct {
 	// Only, if not empty, is how the collection's definition name must start. Others fail with a *KindError.
-	Only             string
+	Only string
+	// MethodTable, if not 0, is the value type that stands in place at the address, such as an ImmutableArray in a field.
+	MethodTable      target.Addr
 	Keyed            bool // requires a collection whose elements have keys
 	NoKeys, NoValues bool // omit keys and values
 	// Find selects elements whose key or value contains this text. Case does not matter.
@@ -46,7 +48,12 @@ func (e *KindError) Unwrap() error { return target.ErrUnsupported }
 // Describe returns the content of the collection at a. It reads the elements while they are iterated; the list ends with the context's
 // error. The error is an *objects.InvalidError if there is no object at a, and ErrNotCollection if it is not a collection.
 func (r *Reader) Describe(ctx context.Context, a target.Addr, options Options) (*answer.Collection, error) {
-	o, err := r.b.Objects().Proven(a)
+	o, err := objects.Object{Addr: a}, error(nil)
+	if options.MethodTable != 0 {
+		o.Type, err = r.b.Objects().Type(options.MethodTable)
+	} else {
+		o, err = r.b.Objects().Proven(a)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -59,7 +66,12 @@ func (r *Reader) Describe(ctx context.Context, a target.Addr, options Options) (
 	}
 	mode := *r
 	mode.slotOrder = options.SlotOrder
-	c, err := mode.Of(o)
+	var c *Collection
+	if options.MethodTable != 0 {
+		c, err = mode.In(o.Type, shapes.In(objects.Struct{Addr: a, Type: o.Type}))
+	} else {
+		c, err = mode.Of(o)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("object %016x of type %s: %w", uint64(a), res.Type, err)
 	}

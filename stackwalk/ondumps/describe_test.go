@@ -360,3 +360,25 @@ func TestStackTree(t *testing.T) {
 		assert.Less(t, len(tree.Roots), len(tree.Threads), "threads share their outermost callers")
 	}
 }
+
+// TestDescribeSpans: a span shows its length and its elements, or its text (Stacks.cs, Spans).
+func TestDescribeSpans(t *testing.T) {
+	eachScenario(t, "stacks", func(t *testing.T, d *testdump.Dump) {
+		seen := 0
+		framesOf(t, d.Dump, "Spans", func(f *stackwalk.Frame, _ *objects.Reader) {
+			var gaps answer.Gaps
+			_, types, text := values(stackwalk.NewDescriber(stackwalk.DescribeOptions{Locals: true}, &gaps).Frame(f).Locals)
+			for i, name := range types {
+				switch name {
+				case "System.Span<System.Byte>":
+					assert.True(t, strings.HasPrefix(text[i], "(64) {0, 0, 0, 9, 0, "), text[i])
+					seen++
+				case "System.ReadOnlySpan<System.Char>":
+					assert.Equal(t, `"text"`, text[i])
+					seen++
+				}
+			}
+		})
+		assert.Equal(t, 2, seen)
+	})
+}

@@ -219,8 +219,8 @@ export interface DumpContents {
 }
 
 export interface Evaluation {
-  address?: string; count?: number; expression: string; items?: Array<Json> | null; kind: string; strength?: string; text?: string;
-  type?: string; value: Json;
+  address?: string; count?: number; expression: string; items?: Array<Json> | null; kind: string; methodTable?: string; strength?: string;
+  text?: string; type?: string; value: Json;
 }
 
 export interface Exception {

@@ -28,12 +28,16 @@ func objectOf(c *cli.Context, text string, arg *cli.Arg) (cli.Object, error) {
 		a, err := methodNamed(c, text)
 		return cli.Object{Addr: a}, err
 	}
-	v, err := meant(c, text)
+	e, err := meant(c, text)
+	v := e.Value
 	if arg.Type && (errors.As(err, new(*query.Error)) || err == nil && v.Kind == answer.CellType) {
 		return cli.Object{Type: text}, nil
 	}
 	if err != nil {
 		return cli.Object{}, Misread(c, err)
+	}
+	if arg.Value && v.Kind == answer.CellStruct && e.MethodTable != 0 {
+		return cli.Object{Addr: e.Address, MethodTable: e.MethodTable}, nil
 	}
 	a, err := addressIn(c, text, v)
 	return cli.Object{Addr: a}, err
@@ -69,19 +73,19 @@ func methodNamed(c *cli.Context, text string) (target.Addr, error) {
 }
 
 // meant evaluates an expression that has one value.
-func meant(c *cli.Context, text string) (answer.Cell, error) {
+func meant(c *cli.Context, text string) (answer.Evaluation, error) {
 	p, err := QueryProcess(c)
 	if err != nil {
-		return answer.Cell{}, err
+		return answer.Evaluation{}, err
 	}
 	e, err := query.Evaluate(c.Context(), p, text)
 	switch {
 	case err != nil:
-		return answer.Cell{}, err
+		return answer.Evaluation{}, err
 	case len(e.Values) != 1:
-		return answer.Cell{}, c.Usagef("%s is %d values, and not one object", text, len(e.Values))
+		return answer.Evaluation{}, c.Usagef("%s is %d values, and not one object", text, len(e.Values))
 	}
-	return e.Values[0].Value, nil
+	return e.Values[0], nil
 }
 
 // addressIn returns the object or address that the value of an expression is.

@@ -19,7 +19,7 @@ type itemOptions struct {
 	Find   string     `opt:"find" help:"only elements whose key or value contains TEXT, in upper or lower case"`
 	Offset uint64     `opt:"offset" help:"elements to skip"`
 	Limit  uint64     `opt:"limit" help:"elements at most, 0 for all"`
-	Object cli.Object `arg:"address" help:"the collection"`
+	Object cli.Object `arg:"address" kind:"value" help:"the collection"`
 }
 
 func itemsCommand() cli.Command {
@@ -28,7 +28,8 @@ func itemsCommand() cli.Command {
 		Summary: "list what a collection holds: list, dictionary, set, queue, tree, channel, cache",
 		Help: "All collections of .NET's class libraries are supported, concurrent, immutable and frozen ones and wrappers too.\n" +
 			"Elements come in the order in which the program would enumerate them. A StringBuilder, a BitArray and\n" +
-			"memory of characters are shown as text. Where a collection is damaged, or a thread was changing it, the sound part is\n" +
+			"memory of characters are shown as text. An expression may find a value type in place, such as a field of type\n" +
+			"ArraySegment<T>, Memory<T> or ImmutableArray<T>. Where a collection is damaged, or a thread was changing it, the sound part is\n" +
 			"listed with a warning. A type with unexpected fields is refused.",
 		Examples: []cli.Example{
 			{Line: "items -find smith -limit 10 7efbcd805f00", Text: "the first ten elements that contain smith"},
@@ -48,7 +49,7 @@ func dumpDictionaryCommand() cli.Command {
 }
 
 func askItems(c *cli.Context, o *itemOptions, keyed bool) (*answer.Collection, error) {
-	l, err := ask.View(c).Items(ask.Context(c), o.Object.Addr, collections.Options{Keyed: keyed, NoValues: o.Keys, NoKeys: o.Values, Find: o.Find, Offset: o.Offset, Limit: o.Limit})
+	l, err := ask.View(c).Items(ask.Context(c), o.Object.Addr, collections.Options{Keyed: keyed, MethodTable: o.Object.MethodTable, NoValues: o.Keys, NoKeys: o.Values, Find: o.Find, Offset: o.Offset, Limit: o.Limit})
 	if err != nil {
 		return nil, invalidObject(err)
 	}
