@@ -710,7 +710,7 @@ func (n stressNames) Method(a target.Addr) (string, error) {
 }
 
 func (n stressNames) Code(a target.Addr) (string, error) {
-	if info, err := n.code.MethodAt(a); err == nil && info.Method != nil {
+	if info, err := n.code.PlaceAt(a); err == nil && info.Method != nil {
 		return n.code.MethodName(info.Method, code.MethodQualified)
 	}
 	if s, ok := n.symbols.At(a); ok {

@@ -74,8 +74,8 @@ type Frame struct {
 	Next  target.Addr // the frame below, 0 for the last
 	Class string      // as SOS prints it
 	Kind  FrameKind
-	// Method is the MethodDesc of the interpreted method that a copy of a FrameInterpreter stands for; else 0.
-	Method target.Addr
+	// Interpreted is the method that a copy of a FrameInterpreter stands for; zero for other frames.
+	Interpreted InterpretedMethod
 }
 
 // CallsUnmanaged reports whether f marks a call from managed to unmanaged code outside the runtime.
@@ -446,7 +446,7 @@ func (r *Runtime) FrameMethod(f *Frame) (target.Addr, error) {
 	case FrameHelper:
 		return r.helperMethod(l, f)
 	}
-	return f.Method, nil
+	return f.Interpreted.MethodDesc, nil
 }
 
 // inlinedMethod: the datum is the MethodDesc of the P/Invoke, or a tagged or

@@ -237,7 +237,7 @@ func TestInterpreted(t *testing.T) {
 		require.NoError(t, err)
 		got, err := r.Interpreted(&f)
 		require.NoError(t, err)
-		assert.Equal(t, []target.Addr{0xc, 0xb, 0xa}, got, "hint %d", hint)
+		assert.Equal(t, []InterpretedMethod{{MethodDesc: 0xc, IP: 0x30}, {MethodDesc: 0xb, IP: 0x20}, {MethodDesc: 0xa, IP: 0x10}}, got, "hint %d", hint)
 	}
 	r := frameRuntime(t, stack(0))
 	f, err := r.Frame(frameBase)

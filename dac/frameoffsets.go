@@ -73,13 +73,15 @@ type frameOffsets struct {
 		Interior   int `layout:"MaybeInterior|GCFlags"`
 	} `struct:"GCFrame,optional"`
 	Interpreter struct { // and the next three: .NET 11
-		Top int `layout:"TopInterpMethodContextFrame"`
+		Top      int `layout:"TopInterpMethodContextFrame"`
+		Faulting int `layout:"IsFaulting,optional"`
 	} `struct:"InterpreterFrame,optional"`
 	Interpreted struct {
 		Code   int `layout:"StartIp"`
 		Parent int `layout:"ParentPtr"`
 		IP     int `layout:"Ip"`
 		Next   int `layout:"NextPtr"`
+		Stack  int `layout:"Stack,optional"`
 	} `struct:"InterpMethodContextFrame,optional"`
 	InterpretedCode struct {
 		Method int `layout:"Method"`

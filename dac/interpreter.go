@@ -8,9 +8,17 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Interpreted lists the MethodDescs of the interpreted methods that an InterpreterFrame stands for, the innermost first
-// (docs/design/datacontracts/StackWalk.md, .NET 11). It returns the methods before an unreadable part together with the error.
-func (r *Runtime) Interpreted(f *Frame) ([]target.Addr, error) {
+// An InterpretedMethod is an activation of a method that the interpreter runs.
+type InterpretedMethod struct {
+	MethodDesc target.Addr
+	IP         target.Addr // in the method's byte code: after the call, or at the instruction that Exact describes
+	Exact      bool        // IP is the instruction that faulted
+	Stack      target.Addr // of the method's arguments and locals; 0 if unknown
+}
+
+// Interpreted lists the methods that an InterpreterFrame stands for, the innermost first (docs/design/datacontracts/StackWalk.md,
+// .NET 11). It returns the methods before an unreadable part together with the error.
+func (r *Runtime) Interpreted(f *Frame) ([]InterpretedMethod, error) {
 	if f == nil {
 		return nil, errNoFrame
 	}
@@ -25,11 +33,15 @@ func (r *Runtime) Interpreted(f *Frame) ([]target.Addr, error) {
 	return methods, err
 }
 
-func (r *Runtime) interpreted(l *frameLayout, f *Frame) (methods []target.Addr, err error) {
+func (r *Runtime) interpreted(l *frameLayout, f *Frame) (methods []InterpretedMethod, err error) {
 	if l.Interpreter.Top == layout.Absent || l.Interpreted.IP == layout.Absent || l.InterpretedCode.Method == layout.Absent || l.InterpretedMethod.MethodDesc == layout.Absent {
 		return nil, target.Unsupportedf("the layout of this runtime lacks the interpreter's structures")
 	}
 	at, err := target.Pointer(r.mem, f.Addr+target.Addr(l.Interpreter.Top))
+	var faulting byte
+	if err == nil && l.Interpreter.Faulting != layout.Absent {
+		faulting, err = target.Uint8(r.mem, f.Addr+target.Addr(l.Interpreter.Faulting))
+	}
 	if err == nil {
 		at, err = r.innermost(l, at)
 	}
@@ -38,18 +50,22 @@ func (r *Runtime) interpreted(l *frameLayout, f *Frame) (methods []target.Addr, 
 			return methods, target.Corruptf("there are more than %d interpreted methods", n)
 		}
 		rd := layout.Reader{Mem: r.mem, Base: at}
-		code, parent, ip := rd.Ptr(l.Interpreted.Code), rd.Ptr(l.Interpreted.Parent), rd.Ptr(l.Interpreted.IP)
-		if err = rd.Err; err != nil || ip == 0 {
+		code, parent := rd.Ptr(l.Interpreted.Code), rd.Ptr(l.Interpreted.Parent)
+		m := InterpretedMethod{IP: rd.Ptr(l.Interpreted.IP), Exact: n == 0 && faulting != 0}
+		if l.Interpreted.Stack != layout.Absent {
+			m.Stack = rd.Ptr(l.Interpreted.Stack)
+		}
+		if err = rd.Err; err != nil || m.IP == 0 {
 			break // not in use: neither are its parents
 		}
 		method, err := target.Pointer(r.mem, code+target.Addr(l.InterpretedCode.Method))
 		if err == nil {
-			method, err = target.Pointer(r.mem, method+target.Addr(l.InterpretedMethod.MethodDesc))
+			m.MethodDesc, err = target.Pointer(r.mem, method+target.Addr(l.InterpretedMethod.MethodDesc))
 		}
 		if err != nil {
 			return methods, err
 		}
-		methods = append(methods, method)
+		methods = append(methods, m)
 		at = parent
 	}
 	return methods, err

@@ -126,6 +126,7 @@ func (d *Describer) method(f *Frame, out *answer.Frame) {
 			out.Module = target.BaseName(file)
 		}
 	}
+	d.gaps.Note(f.unplaced)
 	if f.Kind == FrameManaged {
 		offset := uint64(f.Code.Offset)
 		out.Offset = &offset

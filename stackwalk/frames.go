@@ -38,7 +38,8 @@ func (k FrameKind) String() string {
 type Frame struct {
 	Kind FrameKind
 	// IP and SP are those of the activation. For an explicit frame, SP is its address, and IP comes from the registers
-	// known when the walk reached it.
+	// known when the walk reached it. For an interpreted method, IP is in its byte code, and SP is the address of the
+	// explicit frame that stands for it.
 	IP, SP target.Addr
 	// Regs are the registers of the activation. Outside of the leaf, registers that a callee may destroy are unknown.
 	Regs  target.Registers
@@ -62,6 +63,8 @@ type Frame struct {
 	// Lost is set if managed activations may be missing before the frame. Either the native code of a thread in
 	// cooperative mode could not be unwound to its caller, or the previous explicit frame does not have its caller.
 	Lost error
+
+	unplaced error // why the place of an interpreted method is unknown
 
 	// Err is set on the last frame of a walk that did not reach the end of the stack. It is the reason.
 	Err error

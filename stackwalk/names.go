@@ -46,6 +46,9 @@ func (f *Frame) CallSite() code.Info {
 // The error is target.ErrUnsupported for a frame without one, such as native code or a stub. If the module's PDB is not
 // available, it is the error of Module.PDB.
 func (f *Frame) SourceLine() (code.SourceLine, error) {
+	if f.unplaced != nil {
+		return code.SourceLine{}, f.unplaced
+	}
 	if f.Kind != FrameManaged || f.Runtime == nil {
 		return code.SourceLine{}, target.Unsupportedf("a frame of kind %v has no source", f.Kind)
 	}

@@ -441,24 +441,43 @@ func (s *walk) emitManaged(caller *unwind.Frame, known bool) bool {
 	return more
 }
 
-// emitExplicit yields the next explicit frame, or one for each of the interpreted methods that it stands for.
+// emitExplicit yields the next explicit frame, after the interpreted methods that it stands for.
 func (s *walk) emitExplicit() bool {
 	methods, err := s.w.rt.Interpreted(&s.frame)
-	for _, s.frame.Method = range methods {
-		if !s.emitFrame() {
+	for i := range methods {
+		if !s.emitInterpreted(&methods[i]) {
 			return false
 		}
 	}
 	if s.lost == nil {
 		s.lost = err
 	}
-	return len(methods) > 0 || s.emitFrame()
+	return s.emitFrame()
 }
 
-func (s *walk) emitFrame() bool {
+// emitInterpreted yields an interpreted method as the activation that it is. Its arguments and locals are relative to a stack of its own,
+// which stands in for the frame pointer (runtime: interpreter/compiler.cpp, .NET 11). If its place is unknown, the explicit frame names it.
+func (s *walk) emitInterpreted(m *dac.InterpretedMethod) bool {
+	f := Frame{Kind: FrameManaged, IP: m.IP, SP: s.frame.Addr, Exact: m.Exact, Regs: target.Registers{Arch: s.at.Regs.Arch}, Trust: unwind.TrustContext, Runtime: s.w.rt}
+	if m.Stack != 0 {
+		f.Regs.SetFP(m.Stack)
+	}
+	var err error
+	if f.Code, err = s.w.code.PlaceAt(m.IP); err == nil && (f.Code.Method == nil || f.Code.Method.Addr != m.MethodDesc) {
+		err = target.Corruptf("the byte code at %016x is not of the method %016x", uint64(m.IP), uint64(m.MethodDesc))
+	}
+	if err != nil {
+		f = s.explicitFrame()
+		f.Explicit.Interpreted, f.unplaced = *m, err
+	}
+	return s.emit(f)
+}
+
+func (s *walk) emitFrame() bool { return s.emit(s.explicitFrame()) }
+
+func (s *walk) explicitFrame() Frame {
 	ip, _ := s.at.Regs.IP()
-	return s.emit(Frame{Kind: FrameExplicit, IP: ip, SP: s.frame.Addr, Regs: s.at.Regs, Trust: unwind.TrustContext,
-		Runtime: s.w.rt, Explicit: s.frame})
+	return Frame{Kind: FrameExplicit, IP: ip, SP: s.frame.Addr, Regs: s.at.Regs, Trust: unwind.TrustContext, Runtime: s.w.rt, Explicit: s.frame}
 }
 
 // emit yields the frame before f and keeps f.

@@ -128,7 +128,7 @@ func (r *Reader) continuationPlace(c *continuation, x shapes.Instance) *answer.A
 		p.Method.Err = err
 		return p
 	}
-	info, err := r.code.MethodAt(ip)
+	info, err := r.code.PlaceAt(ip)
 	if err == nil && info.Method == nil || err != nil {
 		m, entryErr := r.code.MethodOfEntry(ip)
 		if entryErr != nil {

@@ -65,8 +65,12 @@ func (r *Reader) debugInfo(info Info) (codeinfo.DebugInfo, bool, error) {
 		return none, false, c.debugInfoErr
 	}
 	switch info.Kind {
-	case JIT:
-		at, err := r.ptr(info.Header, c.CodeHeader.DebugInfo, "RealCodeHeader.DebugInfo")
+	case JIT, Interpreted:
+		offset, name := c.CodeHeader.DebugInfo, "RealCodeHeader.DebugInfo"
+		if info.Kind == Interpreted {
+			offset, name = c.offsets.Interpreted.DebugInfo, "InterpreterRealCodeHeader.DebugInfo"
+		}
+		at, err := r.ptr(info.Header, offset, name)
 		if err == nil && at == 0 {
 			err = errNoDebugInfo
 		}

@@ -19,20 +19,27 @@ func (r *Reader) DescribeMethod(a target.Addr) (*answer.Method, error) {
 	return r.describeMethod(m, 0), nil
 }
 
-// DescribeMethodAt describes the method that the address ip in code belongs to, with the place of ip. For an address outside of the code of
-// methods the error is ErrNoCode.
+// DescribeMethodAt describes the method that the address ip in code, or in the interpreter's byte code, belongs to, with the place of ip.
+// For an address outside of the code of methods the error is ErrNoCode.
 func (r *Reader) DescribeMethodAt(ip target.Addr) (*answer.Method, error) {
 	if ip == 0 {
 		return nil, fmt.Errorf("%016x is not an instruction pointer: %w", uint64(ip), ErrNoCode)
 	}
-	info, err := r.MethodAt(ip)
+	info, err := r.PlaceAt(ip)
 	if err == nil && info.Method == nil {
 		err = ErrNoCode
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%016x: %w", uint64(ip), err)
 	}
-	out := r.describeMethod(info.Method, info.Start)
+	running := info.Start
+	if info.Kind == Interpreted {
+		running = 0 // no version of the code: the method's entry point leads to the interpreter
+	}
+	out := r.describeMethod(info.Method, running)
+	if info.Kind == Interpreted {
+		out.Code, out.Jitted = out.Pointer(info.Start, nil), answer.Known(false)
+	}
 	out.Address, out.Offset = &ip, &info.Offset
 	if line, err := r.SourceLine(info); err == nil { // most methods have no source
 		out.Source = &answer.SourcePlace{File: line.File, Line: line.Line}

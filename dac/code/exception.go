@@ -77,7 +77,7 @@ func (r *Reader) describeTraceFrame(g *answer.Gaps, f *dac.TraceFrame, o Excepti
 	if f.IP == 0 || o.Brief {
 		return d // 0 was written before the runtime knew the address
 	}
-	info, err := r.MethodAt(f.IP)
+	info, err := r.PlaceAt(f.IP)
 	if err != nil {
 		g.Note(err)
 		return d

@@ -85,6 +85,10 @@ type offsets struct {
 		NumUnwind  int `layout:"NumUnwindInfos"`
 		Unwind     int `layout:"UnwindInfos"`
 	} `struct:"RealCodeHeader,optional"`
+	Interpreted struct { // 11
+		DebugInfo  int `layout:"DebugInfo"`
+		MethodDesc int `layout:"MethodDesc"`
+	} `struct:"InterpreterRealCodeHeader,optional"`
 	Module struct {
 		ReadyToRun int `layout:"ReadyToRunInfo,optional"`
 	}
@@ -123,6 +127,7 @@ type members struct {
 	tokenBits      uint    // bits of the token that are in the MethodDesc
 	nibbleMap      int     // version; 0 unknown
 	stubKindLast   uint64
+	interpreted    uint32 // flag of a RangeSection with byte code; 0: there is none
 	debugInfo      debugInfoFormat
 	debugInfoErr   error
 	jitManager     target.Addr // RangeSection.JitManager of compiled code
@@ -237,6 +242,9 @@ func (c *members) constants(r *Reader) error {
 	}
 	if v, err := r.Runtime().Layout().Uint("StubCodeBlockLast"); err == nil {
 		c.stubKindLast = v
+	}
+	if v, err := r.Runtime().Layout().Uint("RangeSectionInterpreter"); err == nil && c.RangeSection.Flags != layout.Absent {
+		c.interpreted = uint32(v)
 	}
 	c.debugInfoErr = r.Runtime().Layout().Constant("DebugInfo", &c.debugInfo)
 	c.globals(r)

@@ -16,12 +16,12 @@ import (
 )
 
 // A RangeSection is a range of addresses with managed code (codeman.h): a heap
-// of the JIT compiler, or a ReadyToRun image. Verified on 3.1, 6, 8, 9 and 10.
+// of the JIT compiler or the interpreter, or a ReadyToRun image. Verified on 3.1, 6, 8, 9 and 10.
 type RangeSection struct {
 	Addr  target.Addr
 	Range target.Range
-	Kind  Kind        // CodeJIT, CodeReadyToRun, or CodeStub for another manager
-	Heap  target.Addr // CodeHeapListNode of compiled code
+	Kind  Kind        // Stub for another manager than those of the other kinds
+	Heap  target.Addr // CodeHeapListNode of compiled code and of byte code
 	Image target.Addr // Module of an image
 
 	heap codeHeap
@@ -112,6 +112,10 @@ func (r *Reader) readSection(c *members, s *RangeSection) error {
 	s.Range = target.Range{Start: rd.Ptr(o.Begin), End: rd.Ptr(o.End)}
 	manager := rd.Ptr(o.JitManager)
 	heap, image := rd.Ptr(o.HeapList), rd.Ptr(o.R2RModule)
+	var flags uint32
+	if c.interpreted != 0 {
+		flags = rd.U32(o.Flags)
+	}
 	if rd.Err != nil {
 		return fmt.Errorf("RangeSection %016x: %w", uint64(s.Addr), rd.Err)
 	}
@@ -119,6 +123,9 @@ func (r *Reader) readSection(c *members, s *RangeSection) error {
 		return target.Corruptf("RangeSection %016x from %016x to %016x", uint64(s.Addr), uint64(s.Range.Start), uint64(s.Range.End))
 	}
 	switch {
+	case flags&c.interpreted != 0:
+		s.Kind, s.Heap = Interpreted, heap
+		return r.readCodeHeap(c, s)
 	case manager != 0 && manager == c.r2rManager, c.r2rByImage && image != 0 && manager != c.jitManager:
 		s.Kind, s.Image = ReadyToRun, image
 	case manager != 0 && manager == c.jitManager && heap != 0: // 0: precode and other stubs
@@ -277,7 +284,7 @@ func (w *radixWalk) keep(err error) {
 	}
 }
 
-// A codeHeap is a CodeHeapListNode: memory that the JIT compiler puts code in, with a nibble map that has the starts.
+// A codeHeap is a CodeHeapListNode: memory that the JIT compiler or the interpreter puts code in, with a nibble map that has the starts.
 type codeHeap struct {
 	code target.Range
 	base target.Addr // that the nibble map counts from

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/sosgo/sosgo/internal/test/synth"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -15,23 +16,23 @@ func someMappings() []ILMapping {
 }
 
 func plainBlob(list []ILMapping) []byte {
-	w := nibbleWriter{}
-	w.uint(uint32(len(list)))
+	w := synth.Nibbles{}
+	w.Uint(uint32(len(list)))
 	last := uint32(0)
 	for _, m := range list {
-		w.uint(m.Native - last)
-		w.uint(uint32(m.IL - ILEpilog))
-		w.uint(uint32(m.Source))
+		w.Uint(m.Native - last)
+		w.Uint(uint32(m.IL - ILEpilog))
+		w.Uint(uint32(m.Source))
 		last = m.Native
 	}
-	return w.b
+	return w.B
 }
 
 func packedBlob(list []ILMapping) []byte {
-	w := nibbleWriter{}
-	w.uint(uint32(len(list)))
-	w.uint(13 - 1)
-	w.uint(11 - 1)
+	w := synth.Nibbles{}
+	w.Uint(uint32(len(list)))
+	w.Uint(13 - 1)
+	w.Uint(11 - 1)
 	bits := bitWriter{}
 	last := uint32(0)
 	for _, m := range list {
@@ -40,7 +41,7 @@ func packedBlob(list []ILMapping) []byte {
 		bits.bits(uint64(m.IL-ILEpilog), 11)
 		last = m.Native
 	}
-	return append(w.b, bits.b...)
+	return append(w.B, bits.b...)
 }
 
 func packed10(b []byte) ([]ILMapping, error) { return packedBounds(b, packedSourceBits) }
@@ -64,11 +65,11 @@ func TestBounds(t *testing.T) {
 			_, err := decode(blob[:n])
 			assert.ErrorIs(t, err, target.ErrCorrupt, "%s cut to %d bytes", name, n)
 		}
-		lie := nibbleWriter{}
-		lie.uint(1 << 30)
-		lie.uint(7)
-		lie.uint(7)
-		_, err := decode(append(lie.b, 0))
+		lie := synth.Nibbles{}
+		lie.Uint(1 << 30)
+		lie.Uint(7)
+		lie.Uint(7)
+		_, err := decode(append(lie.B, 0))
 		assert.ErrorIs(t, err, target.ErrCorrupt, "%s with 2^30 mappings", name)
 	}
 }
@@ -92,7 +93,7 @@ func TestILOffset(t *testing.T) {
 func TestDebugInfo(t *testing.T) {
 	header := DebugInfoHeader{Flags: true, PatchpointSize: 0x20, PatchpointNumLocal: 8}
 	bounds := plainBlob(someMappings())
-	sizes := (&nibbleWriter{}).uint(uint32(len(bounds)), 0)
+	sizes := (&synth.Nibbles{}).Uint(uint32(len(bounds)), 0)
 	patch := make([]byte, 0x20+4*3)
 	patch[8] = 3
 	rich := []byte{5, 0, 0, 0, 1, 2, 3, 4, 5}
@@ -102,7 +103,7 @@ func TestDebugInfo(t *testing.T) {
 		"inlined scopes": append([]byte{debugHasRich}, rich...),
 		"both":           slices.Concat([]byte{debugHasRich | debugHasPatchpoints}, patch, rich),
 	} {
-		d, err := header.Open(lent(slices.Concat(head, sizes.b, bounds)), 0)
+		d, err := header.Open(lent(slices.Concat(head, sizes.B, bounds)), 0)
 		require.NoError(t, err, name)
 		got, err := d.ILMap(false)
 		require.NoError(t, err, name)
@@ -118,9 +119,9 @@ func TestDebugInfo(t *testing.T) {
 	patch[8], patch[11] = 0xff, 0xff
 	_, err = header.Open(lent(append([]byte{debugHasPatchpoints}, patch...)), 0)
 	assert.ErrorIs(t, err, target.ErrCorrupt)
-	_, err = DebugInfo{Mem: lent((&nibbleWriter{}).uint(0x7fffffff, 0).b)}.ILMap(false)
+	_, err = DebugInfo{Mem: lent((&synth.Nibbles{}).Uint(0x7fffffff, 0).B)}.ILMap(false)
 	assert.ErrorIs(t, err, target.ErrCorrupt)
-	_, err = DebugInfo{Mem: lent(sizes.b)}.ILMap(false)
+	_, err = DebugInfo{Mem: lent(sizes.B)}.ILMap(false)
 	assert.ErrorIs(t, err, target.ErrNotInDump, "the sizes alone")
 	_, err = DebugInfo{Mem: lent{}}.Variables(target.ArchAMD64, false)
 	assert.ErrorIs(t, err, target.ErrNotInDump)
@@ -129,8 +130,8 @@ func TestDebugInfo(t *testing.T) {
 // TestFatBounds: three sizes, of which the second is passed.
 func TestFatBounds(t *testing.T) {
 	bounds := plainBlob(someMappings())
-	w := (&nibbleWriter{}).uint(fatBounds, uint32(len(bounds)), 7, 0)
-	got, err := DebugInfo{Mem: lent(slices.Concat(w.b, bounds, make([]byte, 7)))}.ILMap(false)
+	w := (&synth.Nibbles{}).Uint(fatBounds, uint32(len(bounds)), 7, 0)
+	got, err := DebugInfo{Mem: lent(slices.Concat(w.B, bounds, make([]byte, 7)))}.ILMap(false)
 	require.NoError(t, err)
 	assert.Equal(t, someMappings(), got)
 }

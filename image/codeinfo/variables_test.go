@@ -7,63 +7,28 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/sosgo/sosgo/internal/test/synth"
 	"github.com/sosgo/sosgo/target"
 )
 
-// A nibbleWriter writes what a nibbleReader reads.
-type nibbleWriter struct {
-	b []byte
-	n int
-}
-
-func (w *nibbleWriter) nibble(v byte) {
-	if w.n%2 == 0 {
-		w.b = append(w.b, v)
-	} else {
-		w.b[w.n/2] |= v << 4
-	}
-	w.n++
-}
-
-func (w *nibbleWriter) uint(values ...uint32) *nibbleWriter {
-	for _, v := range values {
-		shift := 0
-		for v>>shift > 7 {
-			shift += 3
-		}
-		for ; shift > 0; shift -= 3 {
-			w.nibble(byte(v>>shift&7) | 8)
-		}
-		w.nibble(byte(v & 7))
-	}
-	return w
-}
-
-func (w *nibbleWriter) int(v int32) *nibbleWriter {
-	if v < 0 {
-		return w.uint(uint32(-v)<<1 | 1)
-	}
-	return w.uint(uint32(v) << 1)
-}
-
 func TestVariables(t *testing.T) {
 	const rbp, rcx, r15, ambient = 5, 1, 15, 17
-	w := (&nibbleWriter{}).uint(11)
-	head := func(number int32, kind LocationKind) *nibbleWriter {
-		return w.uint(0x10, 0x20, uint32(number-minVarNumber), uint32(kind))
+	w := (&synth.Nibbles{}).Uint(11)
+	head := func(number int32, kind LocationKind) *synth.Nibbles {
+		return w.Uint(0x10, 0x20, uint32(number-minVarNumber), uint32(kind))
 	}
-	head(0, LocRegister).uint(rcx)
-	head(1, LocRegisterByRef).uint(r15)
-	head(2, LocRegisterFloat).uint(16 + 3)
-	head(3, LocStack).uint(rbp).int(-40)
-	head(4, LocStackByRef).uint(ambient).int(1000)
-	head(5, LocRegisterRegister).uint(rcx, r15)
-	head(6, LocRegisterStack).uint(rcx, rbp).int(16)
-	head(7, LocStackRegister).int(-8).uint(rbp, r15)
-	head(VarTypeArg, LocStack2).uint(rbp).int(24)
-	head(VarReturnBuf, LocFloatStack).uint(2)
-	head(VarArgsHandle, LocVarArg).uint(8)
-	got, err := Variables(w.b, target.ArchAMD64, false)
+	head(0, LocRegister).Uint(rcx)
+	head(1, LocRegisterByRef).Uint(r15)
+	head(2, LocRegisterFloat).Uint(16 + 3)
+	head(3, LocStack).Uint(rbp).Int(-40)
+	head(4, LocStackByRef).Uint(ambient).Int(1000)
+	head(5, LocRegisterRegister).Uint(rcx, r15)
+	head(6, LocRegisterStack).Uint(rcx, rbp).Int(16)
+	head(7, LocStackRegister).Int(-8).Uint(rbp, r15)
+	head(VarTypeArg, LocStack2).Uint(rbp).Int(24)
+	head(VarReturnBuf, LocFloatStack).Uint(2)
+	head(VarArgsHandle, LocVarArg).Uint(8)
+	got, err := Variables(w.B, target.ArchAMD64, false)
 	require.NoError(t, err)
 	want := []Location{
 		{Kind: LocRegister, Reg: target.RCX},
@@ -100,11 +65,11 @@ func TestVariables(t *testing.T) {
 		assert.Equal(t, want != 0, ok, i)
 	}
 
-	for n := 1; n < len(w.b); n++ {
-		_, err := Variables(w.b[:n], target.ArchAMD64, false)
+	for n := 1; n < len(w.B); n++ {
+		_, err := Variables(w.B[:n], target.ArchAMD64, false)
 		assert.ErrorIs(t, err, target.ErrCorrupt, "%d bytes", n)
 	}
-	_, err = Variables(w.b[:len(w.b)-1], target.ArchAMD64, false)
+	_, err = Variables(w.B[:len(w.B)-1], target.ArchAMD64, false)
 	assert.ErrorIs(t, err, io.ErrUnexpectedEOF)
 	none, err := Variables(nil, target.ArchAMD64, false)
 	assert.NoError(t, err)
@@ -114,52 +79,52 @@ func TestVariables(t *testing.T) {
 // TestVariablesOfChunks: in the form of .NET 11 the number comes first, return values of calls and entries without a place are left out.
 func TestVariablesOfChunks(t *testing.T) {
 	const rbp, rcx = 5, 1
-	w := (&nibbleWriter{}).uint(6)
-	w.uint(0+6, 0x10, 0x20, uint32(LocRegister), rcx)
-	w.uint(varCallReturn+6, 0x18, 0x77, uint32(LocRegister), 0) // of the call at IL offset 0x77
-	w.uint(3+6, 0x30, 0, uint32(LocStack), rbp).int(-40)
-	w.uint(4+6, 0x40, 1, uint32(locationKinds)+1)
+	w := (&synth.Nibbles{}).Uint(6)
+	w.Uint(0+6, 0x10, 0x20, uint32(LocRegister), rcx)
+	w.Uint(varCallReturn+6, 0x18, 0x77, uint32(LocRegister), 0) // of the call at IL offset 0x77
+	w.Uint(3+6, 0x30, 0, uint32(LocStack), rbp).Int(-40)
+	w.Uint(4+6, 0x40, 1, uint32(locationKinds)+1)
 	typeArg := VarTypeArg
-	w.uint(uint32(typeArg+6), 0, 0x50, uint32(LocStack), rbp).int(8)
-	w.uint(5+6, 1, 2, uint32(LocRegisterRegister), rcx, rcx)
+	w.Uint(uint32(typeArg+6), 0, 0x50, uint32(LocStack), rbp).Int(8)
+	w.Uint(5+6, 1, 2, uint32(LocRegisterRegister), rcx, rcx)
 	want := []Variable{
 		{0, CodeRange{0x10, 0x30}, Location{Kind: LocRegister, Reg: target.RCX}},
 		{3, CodeRange{0x30, 0x30}, Location{Kind: LocStack, Base: target.RBP, Offset: -40}},
 		{VarTypeArg, CodeRange{0, 0x50}, Location{Kind: LocStack, Base: target.RBP, Offset: 8}},
 		{5, CodeRange{1, 3}, Location{Kind: LocRegisterRegister, Reg: target.RCX, Reg2: target.RCX}},
 	}
-	head := (&nibbleWriter{}).uint(fatChunks, 0, uint32(len(w.b)), 0, 0, 0, 0).b
-	got, err := DebugInfo{Mem: lent(append(head, w.b...)), Chunks: true}.Variables(target.ArchAMD64, true)
+	head := (&synth.Nibbles{}).Uint(fatChunks, 0, uint32(len(w.B)), 0, 0, 0, 0).B
+	got, err := DebugInfo{Mem: lent(append(head, w.B...)), Chunks: true}.Variables(target.ArchAMD64, true)
 	require.NoError(t, err)
 	assert.Equal(t, want, got)
-	for n := 1; n < len(w.b); n++ {
-		_, err := variables(w.b[:n], target.ArchAMD64, true, true)
+	for n := 1; n < len(w.B); n++ {
+		_, err := variables(w.B[:n], target.ArchAMD64, true, true)
 		assert.ErrorIs(t, err, target.ErrCorrupt, "%d bytes", n)
 	}
 }
 
 // TestVectorRegisters: .NET 10 has other numbers than earlier compilers.
 func TestVectorRegisters(t *testing.T) {
-	b := (&nibbleWriter{}).uint(1, 0, 5, 4, uint32(LocRegisterRegister), 1, 33).b
+	b := (&synth.Nibbles{}).Uint(1, 0, 5, 4, uint32(LocRegisterRegister), 1, 33).B
 	old, err := Variables(b, target.ArchAMD64, false)
 	require.NoError(t, err)
 	assert.Equal(t, Location{Kind: LocRegisterRegister, Reg: target.RCX, Reg2: XMM0 + 17}, old[0].Location)
 	apx, err := Variables(b, target.ArchAMD64, true)
 	require.NoError(t, err)
 	assert.Equal(t, XMM0+1, apx[0].Location.Reg2)
-	_, err = Variables((&nibbleWriter{}).uint(1, 0, 5, 4, uint32(LocRegister), 20).b, target.ArchAMD64, true)
+	_, err = Variables((&synth.Nibbles{}).Uint(1, 0, 5, 4, uint32(LocRegister), 20).B, target.ArchAMD64, true)
 	assert.ErrorIs(t, err, target.ErrCorrupt)
 }
 
 // TestRegistersOfARM64: the stack pointer has its own number, those of the compilers since 8 and since 9, and that of the place
 // that it has after the prolog.
 func TestRegistersOfARM64(t *testing.T) {
-	w := (&nibbleWriter{}).uint(7)
+	w := (&synth.Nibbles{}).Uint(7)
 	for _, base := range []uint32{31, 64, 80, 34, 29} {
-		w.uint(0, 5, 4, uint32(LocStack), base).int(16)
+		w.Uint(0, 5, 4, uint32(LocStack), base).Int(16)
 	}
-	w.uint(0, 5, 4, uint32(LocRegister), 28).uint(0, 5, 4, uint32(LocRegisterFloat), 33)
-	got, err := Variables(w.b, target.ArchARM64, true)
+	w.Uint(0, 5, 4, uint32(LocRegister), 28).Uint(0, 5, 4, uint32(LocRegisterFloat), 33)
+	got, err := Variables(w.B, target.ArchARM64, true)
 	require.NoError(t, err)
 	var bases []target.Reg
 	for _, v := range got[:5] {
@@ -169,33 +134,33 @@ func TestRegistersOfARM64(t *testing.T) {
 	assert.Equal(t, target.ARM64X0+28, got[5].Location.Reg)
 	assert.Equal(t, XMM0+1, got[6].Location.Reg)
 	for _, arch := range []target.Arch{target.Arch386, target.ArchUnknown} {
-		_, err = Variables(w.b, arch, false)
+		_, err = Variables(w.B, arch, false)
 		assert.ErrorIs(t, err, target.ErrUnsupported)
 	}
-	_, err = Variables((&nibbleWriter{}).uint(1, 0, 5, 4, uint32(LocStack), 40).int(0).b, target.ArchARM64, true)
+	_, err = Variables((&synth.Nibbles{}).Uint(1, 0, 5, 4, uint32(LocStack), 40).Int(0).B, target.ArchARM64, true)
 	assert.ErrorIs(t, err, target.ErrCorrupt)
 }
 
 func TestLyingVariables(t *testing.T) {
-	for name, w := range map[string]*nibbleWriter{
-		"a billion":           (&nibbleWriter{}).uint(1<<30, 0, 0, 4, 0, 0),
-		"unknown kind":        (&nibbleWriter{}).uint(1, 0, 0, 4, 11, 0, 0),
-		"register 48":         (&nibbleWriter{}).uint(1, 0, 0, 4, 0, 48),
-		"stack by a vector":   (&nibbleWriter{}).uint(1, 0, 0, 4, 3, 18, 0),
-		"range past 4 GB":     (&nibbleWriter{}).uint(1, 0xffffffff, 1, 4, 0, 0),
-		"number of 33 bits":   {b: []byte{0xff, 0xff, 0xff, 0xff, 0xff, 0x07}, n: 11},
-		"number without end":  {b: []byte{0xff}, n: 2},
-		"count and no entry":  (&nibbleWriter{}).uint(1),
-		"half of an entry":    (&nibbleWriter{}).uint(2, 0, 0, 4, 0, 0),
-		"nothing but a count": (&nibbleWriter{}).uint(7),
+	for name, w := range map[string]*synth.Nibbles{
+		"a billion":           (&synth.Nibbles{}).Uint(1<<30, 0, 0, 4, 0, 0),
+		"unknown kind":        (&synth.Nibbles{}).Uint(1, 0, 0, 4, 11, 0, 0),
+		"register 48":         (&synth.Nibbles{}).Uint(1, 0, 0, 4, 0, 48),
+		"stack by a vector":   (&synth.Nibbles{}).Uint(1, 0, 0, 4, 3, 18, 0),
+		"range past 4 GB":     (&synth.Nibbles{}).Uint(1, 0xffffffff, 1, 4, 0, 0),
+		"number of 33 bits":   {B: []byte{0xff, 0xff, 0xff, 0xff, 0xff, 0x07}},
+		"number without end":  {B: []byte{0xff}},
+		"count and no entry":  (&synth.Nibbles{}).Uint(1),
+		"half of an entry":    (&synth.Nibbles{}).Uint(2, 0, 0, 4, 0, 0),
+		"nothing but a count": (&synth.Nibbles{}).Uint(7),
 	} {
-		_, err := Variables(w.b, target.ArchAMD64, false)
+		_, err := Variables(w.B, target.ArchAMD64, false)
 		assert.ErrorIs(t, err, target.ErrCorrupt, name)
 	}
 }
 
 func FuzzVariables(f *testing.F) {
-	f.Add((&nibbleWriter{}).uint(1, 0, 5, 4, 3, 5).int(-8).b)
+	f.Add((&synth.Nibbles{}).Uint(1, 0, 5, 4, 3, 5).Int(-8).B)
 	f.Fuzz(func(t *testing.T, b []byte) {
 		arch := []target.Arch{target.ArchAMD64, target.ArchARM64}[len(b)>>1%2]
 		vars, err := variables(b, arch, len(b)%2 == 0, len(b)&4 != 0)

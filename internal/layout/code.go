@@ -22,6 +22,7 @@ type (
 		End        int `layout:"RangeEndOpen"`
 		JitManager int `layout:"JitManager"`
 		Next       int `layout:"Next,optional"` // before 8
+		Flags      int `layout:"Flags,optional"`
 		HeapList   int `layout:"HeapList|HeapListOrZapModule"`
 		R2RModule  int `layout:"R2RModule|HeapListOrZapModule"`
 	}

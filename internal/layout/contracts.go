@@ -53,9 +53,10 @@ var contracts = []contract{
 		gives: "exceptions", renamed: map[string]string{"ExceptionInfo.ThrownObject": "Object"}}, // the reference; before, a handle to it
 	{name: "ExecutionManager", implemented: []string{"2", "c1", "c2"},
 		types: "RangeSectionMap RangeSectionFragment RangeSection RealCodeHeader CodeHeapListNode EEJitManager LoaderCodeHeap HostCodeHeap ReadyToRunInfo " +
-			"RuntimeFunction HashMap Bucket",
+			"RuntimeFunction HashMap Bucket InterpreterRealCodeHeader",
 		globals: "ExecutionManagerCodeRangeMapAddress EEJitManager StubCodeBlockLast", gives: "methods of code addresses, and so managed stacks",
-		renamed: map[string]string{"EEJitManagerAddress": "EEJitManager"}},
+		renamed: map[string]string{"EEJitManagerAddress": "EEJitManager"}, constants: map[string]map[string]string{
+			"c1": {"RangeSectionInterpreter": "8"}, "c2": {"RangeSectionInterpreter": "8"}}},
 	{name: "GC", implemented: []string{"c1"}, unnamed: true,
 		types: "GCHeap Generation CFinalize HeapSegment OomHistory OOMHistory HandleTableMap HandleTableBucket HandleTable TableSegment",
 		globals: "GCIdentifiers TotalGenerationCount GCHeapGenerationTable GCHeapAllocAllocated GCHeapEphemeralHeapSegment GCHeapFinalizeQueue GCHeapOomData GCHeapOOMData " +

@@ -62,7 +62,7 @@ func (l *Lister) methodOrCode(a target.Addr) (*code.MethodDesc, error) {
 	if err == nil {
 		return m, nil
 	}
-	if info, codeErr := l.reader().MethodAt(a); codeErr == nil && info.Method != nil {
+	if info, codeErr := l.reader().PlaceAt(a); codeErr == nil && info.Method != nil {
 		return info.Method, nil
 	}
 	return nil, err

@@ -349,7 +349,7 @@ func known(a target.Addr, ok bool) answer.Maybe[target.Addr] {
 func (d *describer) where(ip target.Addr) string {
 	if d.rt != nil {
 		r := code.Of(d.rt)
-		if info, err := r.MethodAt(ip); err == nil {
+		if info, err := r.PlaceAt(ip); err == nil {
 			if name, err := r.MethodName(info.Method, code.MethodFull); err == nil {
 				return name
 			}

@@ -142,7 +142,7 @@ func (r *resolver) code(rt *dac.Runtime) bool {
 		return false
 	}
 	reader := code.Of(rt)
-	info, err := reader.MethodAt(r.at())
+	info, err := reader.PlaceAt(r.at())
 	if err != nil {
 		if !errors.Is(err, code.ErrNoCode) {
 			r.Note(err)

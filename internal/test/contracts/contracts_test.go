@@ -107,6 +107,38 @@ var readings = []reading{
 			}
 			return fmt.Sprintf("%x from %x, %d bytes", uint64(i.Method.Addr), uint64(i.Start), i.Size), nil
 		}},
+	{contract: "ExecutionManager", name: "byte code", opens: true, types: "InterpreterRealCodeHeader", from11: true, want: "{method} from {bytes}, at 21",
+		read: func(p *tiny, rt *dac.Runtime, _ target.Target) (string, error) {
+			i, err := code.Of(rt).PlaceAt(target.Addr(p.byteCode + 21))
+			if err != nil {
+				return "", err
+			}
+			_, err = code.Of(rt).MethodAt(target.Addr(p.byteCode + 21)) // no code of the processor's
+			if !errors.Is(err, code.ErrNoCode) {
+				return "", fmt.Errorf("compiled code: %w", err)
+			}
+			return fmt.Sprintf("%x from %x, at %d", uint64(i.Method.Addr), uint64(i.Start), i.Offset), nil
+		}},
+	{contract: "DebugInfo", name: "IL of byte code", opens: true, types: "InterpreterRealCodeHeader", needs: "ExecutionManager", from11: true, want: "7 3 3 none",
+		read: func(p *tiny, rt *dac.Runtime, _ target.Target) (string, error) {
+			var out []string
+			for _, at := range []uint64{40, 39, 20, 7} {
+				i, err := code.Of(rt).PlaceAt(target.Addr(p.byteCode + at))
+				if err != nil {
+					return "", err
+				}
+				il, ok, err := code.Of(rt).ILOffset(i)
+				switch {
+				case err != nil:
+					return "", err
+				case !ok:
+					out = append(out, "none")
+				default:
+					out = append(out, fmt.Sprint(il))
+				}
+			}
+			return strings.Join(out, " "), nil
+		}},
 	{contract: "CodeVersions", name: "versions", opens: true, types: "NativeCodeVersionNode", want: "2 versions, ReJIT 7 active at 1000",
 		read: func(p *tiny, rt *dac.Runtime, _ target.Target) (string, error) {
 			m, err := code.Of(rt).MethodDesc(target.Addr(p.method))
@@ -134,6 +166,20 @@ var readings = []reading{
 		read: func(p *tiny, rt *dac.Runtime, _ target.Target) (string, error) {
 			f, err := rt.Frame(target.Addr(p.frame))
 			return fmt.Sprintf("%s %x", f.Class, uint64(f.Addr)), err
+		}},
+	{contract: "StackWalk", name: "interpreted methods", opens: true, types: "InterpreterFrame InterpMethodContextFrame InterpByteCodeStart InterpMethod", from11: true,
+		want: "{method} {bytes}+40 true 0; {method} {bytes}+20 false 100; ",
+		read: func(p *tiny, rt *dac.Runtime, _ target.Target) (string, error) {
+			f, err := rt.Frame(target.Addr(p.interpreter))
+			if err != nil {
+				return "", err
+			}
+			methods, err := rt.Interpreted(&f)
+			var out strings.Builder
+			for _, m := range methods {
+				fmt.Fprintf(&out, "%x %x+%d %v %x; ", uint64(m.MethodDesc), p.byteCode, uint64(m.IP)-p.byteCode, m.Exact, uint64(m.Stack))
+			}
+			return out.String(), err
 		}},
 	{contract: "StressLog", name: "messages", opens: true, types: "StressLog ThreadStressLog StressLogChunk StressMsgHeader",
 		want: "2a 1.500 GC LOADER method {0method} (M) of type {0marked} (System.String); 2a 0.500 GC word -2  |00cd 1099511627776%; 2a 0.000 ALWAYS word 7   |00ab 5%; ",
@@ -181,7 +227,7 @@ func first[T any](seq iter.Seq2[T, error]) (T, error) {
 
 // symbols replaces the names in a text by addresses of the process.
 func (p *tiny) symbols(s string) string {
-	for name, v := range map[string]uint64{"thread": p.thread, "hello": p.hello, "marked": p.text | 1, "thrown": p.thrown, "module": p.module, "object": p.object, "method": p.method, "code": p.code, "frame": p.frame} {
+	for name, v := range map[string]uint64{"thread": p.thread, "hello": p.hello, "marked": p.text | 1, "thrown": p.thrown, "module": p.module, "object": p.object, "method": p.method, "code": p.code, "bytes": p.byteCode, "frame": p.frame} {
 		s = strings.ReplaceAll(s, "{"+name+"}", fmt.Sprintf("%x", v))
 		s = strings.ReplaceAll(s, "{0"+name+"}", fmt.Sprintf("%016x", v))
 	}
@@ -358,7 +404,8 @@ func TestLieIsNamed(t *testing.T) {
 	for i := range readings {
 		r := &readings[i]
 		got, err := r.read(p, rt, d)
-		if r.name == "method" || r.name == "nibble map" || r.name == "versions" {
+		switch r.name {
+		case "method", "nibble map", "versions", "byte code", "IL of byte code":
 			require.ErrorIs(t, err, target.ErrCorrupt, r.name)
 			continue
 		}

@@ -20,6 +20,7 @@ type tiny struct {
 	gc                                    *synth.CLRDescriptor // where the GC's globals are
 	module, object, text, exception, free uint64               // MethodTables but for the Module
 	thread, info, frame, method, code     uint64
+	byteCode, interpreter, inner          uint64 // since 11
 	plain, hello, thrown                  uint64 // objects
 	syncBlock                             uint64
 	segment, generations                  uint64
@@ -146,7 +147,8 @@ func (p *tiny) codeOf() {
 	p.Set(p.module+p.Offset("Module.MethodDefToDescMap"), "ModuleLookupMap", members{"TableData": table, "Count": 8})
 
 	const span, into = 256, 64
-	base := (p.Alloc(2*span) + 31) &^ 31
+	both := (p.Alloc(3*span) + 31) &^ 31 // compiled code, and byte code
+	base, after := both, both+span
 	p.code = base + into
 	header := p.New("RealCodeHeader", members{"MethodDesc": p.method, "NumUnwindInfos": 1})
 	p.Alloc(16)
@@ -158,6 +160,13 @@ func (p *tiny) codeOf() {
 	heap := p.New("CodeHeapListNode", members{"StartAddress": base, "EndAddress": base + span, "MapBase": base, "HeaderMap": nibbles})
 	section := p.New("RangeSection", members{"RangeBegin": base, "RangeEndOpen": base + span, "JitManager": manager, "HeapList": heap})
 	leaf := p.New("RangeSectionFragment", members{"RangeBegin": base, "RangeEndOpen": base + span, "RangeSection": section})
+	if !p.Numbered {
+		heap := p.New("CodeHeapListNode", members{"StartAddress": after, "EndAddress": after + span, "MapBase": after, "HeaderMap": nibbles})
+		section := p.New("RangeSection", members{"RangeBegin": after, "RangeEndOpen": after + span, "JitManager": heap, "HeapList": heap, "Flags": 2 | 8})
+		second := p.New("RangeSectionFragment", members{"RangeBegin": after, "RangeEndOpen": after + span, "RangeSection": section})
+		p.Set(leaf, "RangeSectionFragment", members{"Next": second})
+		p.interpreted(after + into)
+	}
 	for level := 0; level < 5; level++ { // from the leaves up
 		node := p.Alloc(8 * 256)
 		p.Words(node+8*(base>>(17+8*level)&255), leaf)
@@ -169,6 +178,25 @@ func (p *tiny) codeOf() {
 		name = "EEJitManager"
 	}
 	p.Pointer(p.Main, name, manager)
+}
+
+// interpreted makes byte code of the method at an address, and a call of it by itself.
+func (p *tiny) interpreted(at uint64) {
+	p.byteCode = at
+	bounds := synth.Bounds([]synth.Mapping{{Native: 8, IL: 0}, {Native: 20, IL: 3}, {Native: 40, IL: 7}}, 3)
+	debug := append((&synth.Nibbles{}).Uint(uint32(len(bounds)), 0).B, bounds...)
+	info := p.Alloc(uint64(len(debug)))
+	p.Write(info, debug)
+	p.Words(at-8, p.New("InterpreterRealCodeHeader", members{"MethodDesc": p.method, "DebugInfo": info}))
+	p.Set(at, "InterpByteCodeStart", members{"Method": p.New("InterpMethod", members{"MethodDesc": p.method})})
+	outer := p.New("InterpMethodContextFrame", members{"StartIp": at, "Ip": at + 20, "Stack": 0x100})
+	p.inner = p.New("InterpMethodContextFrame", members{"StartIp": at, "Ip": at + 40, "ParentPtr": outer})
+	p.Set(outer, "InterpMethodContextFrame", members{"NextPtr": p.inner})
+	p.interpreter = synth.CLRStack + 0x2f00
+	p.Main.Globals["InterpreterFrameIdentifier"] = 9
+	p.Words(p.interpreter, 9)
+	p.Set(p.interpreter, "Frame", members{"Next": ^uint64(0)})
+	p.Set(p.interpreter, "InterpreterFrame", members{"TopInterpMethodContextFrame": outer, "IsFaulting": 1})
 }
 
 func (p *tiny) objects() {

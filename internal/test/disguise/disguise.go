@@ -106,8 +106,11 @@ type eleven struct {
 	changes Changes
 }
 
-// region is where the disguise puts new memory: no process has anything there.
-const region = target.Addr(0x5e0000000000)
+// region is where the disguise puts new memory: no process has anything there. New is for that of callers.
+const (
+	region = target.Addr(0x5e0000000000)
+	New    = region + 1<<32
+)
 
 // Open opens the dump at path in the words of .NET 11. What threads wait for is noted as in 10.
 func Open(t testing.TB, path string, o sosgo.Options) *sosgo.Dump {
@@ -122,7 +125,9 @@ type Changes struct {
 	Monitors bool
 	Fields   map[string]map[string]string // by type: other names of fields
 	Types    map[string]string            // other names of types, without their namespaces
-	Damage   []testcase.Damage            // what is overwritten
+	Damage   []testcase.Damage            // what is overwritten, or new from New on
+	Members  map[string]map[string]int    // by type: members that 10 lacks
+	Globals  map[string]uint64            // numbers that 10 lacks
 }
 
 // OpenWith opens the dump at path in the words of .NET 11, with changes.
@@ -239,6 +244,14 @@ func (e *eleven) types() {
 			to = e.gc
 		}
 		to.member(typ, field, v)
+	}
+	for typ, members := range e.changes.Members {
+		for name, at := range members {
+			e.main.member(typ, name, at)
+		}
+	}
+	for name, v := range e.changes.Globals {
+		e.main.Globals[name] = v
 	}
 	e.main.member("SyncBlock", "Lock", 8)
 	e.main.member("SyncBlock", "ThinLock", 0)

@@ -76,10 +76,15 @@ RangeSectionFragment RangeBegin RangeEndOpen RangeSection Next
 RangeSection NextForDelete RangeBegin RangeEndOpen JitManager Flags:4 HeapList R2RModule
 CodeHeapListNode Next StartAddress EndAddress MapBase HeaderMap Heap
 RealCodeHeader DebugInfo EHInfo GCInfo MethodDesc NumUnwindInfos:4 UnwindInfos:4
+InterpreterRealCodeHeader MethodDesc|- DebugInfo|- GCInfo|-
 RuntimeFunction! BeginAddress:4 EndAddress:4 UnwindData:4
 EEJitManager StoreRichDebugInfo:1 AllCodeHeaps
 Frame Next@8
 InlinedCallFrame! Datum@16 CallSiteSP CallerReturnAddress CalleeSavedFP
+InterpreterFrame TopInterpMethodContextFrame@16|- IsFaulting:1|-
+InterpMethodContextFrame StartIp|- ParentPtr|- Ip|- NextPtr|- Stack|-
+InterpByteCodeStart Method|-
+InterpMethod MethodDesc|-
 StressLog LoggedFacilities:4 Level:4 MaxSizePerThread:4 MaxSizeTotal:4 TotalChunks:4 Logs TickFrequency StartTimestamp ModuleOffset Modules
 StressLogModuleDesc! BaseAddress Size
 ThreadStressLog Next ThreadId WriteHasWrapped:8 CurrentPtr ChunkListHead ChunkListTail CurrentWriteChunk

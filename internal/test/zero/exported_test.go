@@ -909,6 +909,7 @@ var exportedTypes = map[string]reflect.Type{
 	"dac.HeldWord":                       reflect.TypeFor[sosgo_dac.HeldWord](),
 	"dac.HillClimbingEntry":              reflect.TypeFor[sosgo_dac.HillClimbingEntry](),
 	"dac.Instance":                       reflect.TypeFor[sosgo_dac.Instance](),
+	"dac.InterpretedMethod":              reflect.TypeFor[sosgo_dac.InterpretedMethod](),
 	"dac.Layout":                         reflect.TypeFor[sosgo_dac.Layout](),
 	"dac.LayoutError":                    reflect.TypeFor[sosgo_dac.LayoutError](),
 	"dac.LoaderAllocator":                reflect.TypeFor[sosgo_dac.LoaderAllocator](),
