@@ -313,7 +313,11 @@ func (v *View) LockReader() (*locks.Reader, error) {
 	if err != nil && len(list) == 0 {
 		return nil, err
 	}
-	return locks.New(v.dump.file, b, h, w, list, err), nil
+	r := locks.New(v.dump.file, b, h, w, list, err)
+	if w, err := v.WebReader(); err == nil {
+		r.NameRequests(w.ServedBy)
+	}
+	return r, nil
 }
 
 // ThreadPoolReader reads the thread pool of the runtime, and the timers.

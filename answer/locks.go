@@ -1,6 +1,10 @@
 package answer
 
-import "github.com/sosgo/sosgo/target"
+import (
+	"cmp"
+
+	"github.com/sosgo/sosgo/target"
+)
 
 // Locks are the locks of a process, and what else threads wait for.
 type Locks struct {
@@ -127,6 +131,7 @@ type OperationWait struct {
 	File    string            `json:"file,omitempty" doc:"source file of the await"`
 	Line    int               `json:"line,omitempty" doc:"line in it"`
 	From    string            `json:"from,omitempty" doc:"the outermost async method that awaits it, if it is another"`
+	Request string            `json:"request,omitempty" doc:"the HTTP request that it serves, by its method and route, where the chain of awaits leads to it"`
 	Kind    string            `json:"kind" doc:"what it waits for: a kind of lock, channel, rate limiter, promise (TaskCompletionSource), connection (to a server: to be free or opened), server (its answer), stream, timer, thread pool, task, other"`
 	Object  target.Addr       `json:"object,omitempty" doc:"the object that it waits for; of several promises what holds them"`
 	Type    Text              `json:"type,omitzero" doc:"its type"`
@@ -136,6 +141,9 @@ type OperationWait struct {
 	Holders []OperationHolder `json:"holders,omitempty" doc:"who has to go on first, as far as that is known"`
 	First   []target.Addr     `json:"first" doc:"tasks or boxes of the first of them"`
 }
+
+// Caller returns the request that the operations serve, or the outermost method that awaits them.
+func (w *OperationWait) Caller() string { return cmp.Or(w.Request, w.From) }
 
 // An OperationHolder is a suspended async method that holds, or may hold, what others wait for.
 type OperationHolder struct {

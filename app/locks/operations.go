@@ -38,6 +38,7 @@ type operation struct {
 	file    string
 	line    int
 	from    string // the outermost method, if it is another
+	request string // the request that it serves, by its route
 	entry   bool   // the outermost method is the program's entry point
 	library []string
 	leaf    target.Addr // the object at the end of the chain of awaits
@@ -72,6 +73,9 @@ func (s *survey) operations(o heap.ScanOptions) error {
 	s.readChannels()
 	s.outer, s.byBox = map[target.Addr]*lock{}, map[target.Addr]*operation{}
 	known := map[target.Addr]*thing{}
+	if s.r.served != nil {
+		s.served = s.r.served(s.gaps)
+	}
 	for stack, err := range set.Stacks(s.ctx, tasks.StackOptions{}) {
 		if err != nil {
 			return err
@@ -111,6 +115,7 @@ func (s *survey) stack(stack *answer.AsyncStack, known map[target.Addr]*thing) {
 			}
 		}
 		op.leaf, op.thing = leaf, t
+		op.request = s.requestOf(path)
 		s.ops = append(s.ops, op)
 		s.byBox[op.box] = op
 		if t.lock != nil {
@@ -119,6 +124,20 @@ func (s *survey) stack(stack *answer.AsyncStack, known map[target.Addr]*thing) {
 			}
 		}
 	}
+}
+
+// requestOf returns the name of the request that the code on a path outwards serves, or "".
+func (s *survey) requestOf(path []*answer.AsyncFrame) string {
+	if s.served == nil {
+		return ""
+	}
+	var boxes []target.Addr
+	for _, f := range path {
+		if f.State != nil {
+			boxes = append(boxes, f.Object)
+		}
+	}
+	return s.served(boxes)
 }
 
 // operation describes the code on a path outwards, or returns nil if no async method waits there.

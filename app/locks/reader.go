@@ -29,6 +29,12 @@ type Reader struct {
 	threads []threads.Thread
 	unread  error // why threads lacks some
 	process target.Target
+	served  func(*answer.Gaps) func([]target.Addr) string // nil if no requests are named
+}
+
+// NameRequests sets how to name the request that a chain of async methods serves, given their boxes, the outermost last. Without it, no request is named.
+func (r *Reader) NameRequests(served func(*answer.Gaps) func(boxes []target.Addr) string) {
+	r.served = served
 }
 
 // New returns a Reader. The locks are in h; list (see threads.List) has the threads that may hold them
@@ -88,6 +94,7 @@ type survey struct {
 	spins   map[target.Addr]*lock          // by address
 	found   *finds                         // set by find
 	ops     []*operation                   // set by operations
+	served  func([]target.Addr) string     // names the request that a chain of boxes serves; nil if none is named
 	byBox   map[target.Addr]*operation     // the operations by task or box; set by operations
 	roles   map[target.Addr]channelRole    // by operation of a channel; set by readChannels
 	outer   map[target.Addr]*lock          // by task or box: the semaphore that it waits for, also by way of others

@@ -30,6 +30,7 @@ func (g *grapher) grouped(idle *idleCount) []*waiters {
 		thing                    target.Addr
 		kind, words              string
 		method, file, from, name string
+		request                  string
 		line                     int
 	}
 	known := map[key]*waiters{}
@@ -42,10 +43,10 @@ func (g *grapher) grouped(idle *idleCount) []*waiters {
 			continue
 		}
 		t := op.thing
-		k := key{t.addr, t.kind, t.words, op.method.String(), op.file, op.from, g.s.names[t.source], op.line}
+		k := key{t.addr, t.kind, t.words, op.method.String(), op.file, op.from, g.s.names[t.source], op.request, op.line}
 		w := known[k]
 		if w == nil {
-			w = &waiters{thing: t, OperationWait: answer.OperationWait{Method: op.method, File: op.file, Line: op.line, From: op.from, Kind: t.kind, Object: cmp.Or(t.addr, t.source),
+			w = &waiters{thing: t, OperationWait: answer.OperationWait{Method: op.method, File: op.file, Line: op.line, From: op.from, Request: op.request, Kind: t.kind, Object: cmp.Or(t.addr, t.source),
 				Type: t.typ, State: t.state, Name: g.nameOf(t), Text: "waits for " + g.thingText(t)}}
 			known[k] = w
 			out = append(out, w)
@@ -291,8 +292,8 @@ func verb(n int, one, more string) string {
 // groupText describes a group on a line.
 func (g *grapher) groupText(w *waiters) string {
 	text := fmt.Sprintf("%d × ", w.Count)
-	if w.From != "" {
-		text += w.From + ": "
+	if from := w.Caller(); from != "" {
+		text += from + ": "
 	}
 	text += w.Method.String()
 	if w.File != "" {

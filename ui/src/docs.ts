@@ -411,7 +411,7 @@ export interface OmittedCauses {
 
 export interface OperationWait {
   count: number; file?: string; first: Array<string> | null; from?: string; holders?: Array<OperationHolder> | null; kind: string;
-  line?: number; method: string | null; name?: string; object?: string; state?: string; text: string; type?: string | null;
+  line?: number; method: string | null; name?: string; object?: string; request?: string; state?: string; text: string; type?: string | null;
 }
 
 export interface Owned {

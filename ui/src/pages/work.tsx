@@ -56,7 +56,7 @@ export function LocksPage(): JSX.Element {
             <span class="dim"> {t.method && <>in <Method name={t.method} /></>} <Place file={t.file} line={t.line} />{t.how ? ` [${t.how}]` : ""}{t.until ? <> until <Text s={t.until} /></> : null}</span></li>))}</ul>
         {(w.threads ?? []).length === 0 && <p>No thread found waiting.</p>}
         {(w.operations ?? []).length > 0 && <ul class="graph" aria-label="suspended async methods">{(w.operations ?? []).map((o) => (
-          <li><b>{count(o.count)}</b> × <span class="node">{o.from ? <><Method name={o.from} />: </> : null}<Method name={o.method} /></span> <Place file={o.file} line={o.line} /> <Text s={o.text} />{o.state ? `, ${o.state}` : ""} <Addr a={o.object} /> first <Addr a={o.first?.[0]} />
+          <li><b>{count(o.count)}</b> × <span class="node">{o.request ? <><b>{o.request}</b>: </> : o.from ? <><Method name={o.from} />: </> : null}<Method name={o.method} /></span> <Place file={o.file} line={o.line} /> <Text s={o.text} />{o.state ? `, ${o.state}` : ""} <Addr a={o.object} /> first <Addr a={o.first?.[0]} />
             {(o.holders ?? []).map((h) => <div class="end"><Method name={h.method} /> <Addr a={h.object} /> has entered it{h.waits ? <> and waits for <Text s={h.waits} /></> : null} <span class="tag">{h.strength}</span></div>)}</li>))}</ul>}
         {(w.idle ?? []).length > 0 && <p class="dim">Normal waits: {(w.idle ?? []).map((i) => `${i.reason} (${i.count})`).join("; ")}.</p>}
       </>}</Show>

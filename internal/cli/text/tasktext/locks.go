@@ -192,8 +192,8 @@ const namedThreads = 4
 // operation writes suspended code that waits alike on one line, and who holds what it waits for.
 func operation(p *report.Page, o *answer.OperationWait) {
 	p.Printf("%d × ", o.Count)
-	if o.From != "" {
-		p.Print(report.Escape(o.From) + ": ")
+	if from := o.Caller(); from != "" {
+		p.Print(report.Escape(from) + ": ")
 	}
 	p.Print(report.Escape(o.Method.String()))
 	if o.File != "" {
