@@ -178,7 +178,7 @@ func (a *app) askHelp(_ *Context, o *helpOptions) ([]helpResult, error) {
 func (a *app) printHelp(p *report.Page, _ []helpResult, o *helpOptions) {
 	switch one, _ := o.one(a.table); {
 	case one != nil:
-		p.Print(commandHelp(one))
+		p.Print(one.HelpText())
 	case o.Command != "":
 		p.Print(a.wholeHelp())
 	default:
@@ -251,8 +251,8 @@ func (a *app) writeGroup(b *strings.Builder, g Group) {
 	}
 }
 
-// commandHelp returns the help on one command.
-func commandHelp(c *Command) string {
+// HelpText returns the help on the command.
+func (c *Command) HelpText() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %s\n\nusage: %s\n", c.Name, c.Summary, c.UsageLine())
 	if len(c.Aliases) > 0 {

@@ -135,6 +135,7 @@ type Option struct {
 	Aliases            []string
 	Excludes, Requires []string // names of what can't be given with it; names, one of them needed
 	Required           bool
+	Reveals            bool // it shows secrets
 }
 
 func (o *Option) is(name string) bool {

@@ -108,6 +108,20 @@ func (c *Context) WantsJSON() bool { return c.json != nil }
 // to be shown. It is for the choice of a form that the user did not choose.
 func (c *Context) Terminal() bool { return c.terminal }
 
+// Commands returns the commands that a Desk answers and that are listed, by name.
+func (c *Context) Commands() []*Command {
+	var out []*Command
+	for _, cmd := range c.app.table.list {
+		if !cmd.Hidden && !cmd.Serves && cmd.session == nil && cmd.Group != GroupShell {
+			out = append(out, cmd)
+		}
+	}
+	return out
+}
+
+// Version returns the version of this program.
+func (c *Context) Version() string { return version().Version }
+
 // Page returns a page that writes text to w, such as a file, in the form that the user wants.
 func (c *Context) Page(w io.Writer) *report.Page { return report.NewPage(w, c.SOS, c.Warn) }
 

@@ -29,6 +29,7 @@ import (
 //	excludes:"a,b"        options and arguments that can't be given with it
 //	requires:"a,b"        one of these options has to be given with it
 //	required:"true"       the option has to be given
+//	reveals:"true"        the option shows secrets
 //
 // A pointer is nil where nothing was given. Embedded structs add their fields. A type that implements
 // encoding.TextUnmarshaler reads its own text; with a method Placeholder or Choices it describes it.
@@ -208,7 +209,7 @@ func (d *declaration) add(f *reflect.StructField) error {
 	}
 	if names := list(f.Tag.Get("opt"), ","); names != nil {
 		what.Name = names[0]
-		d.options = append(d.options, Option{param: what, Aliases: names[1:], Required: f.Tag.Get("required") != "",
+		d.options = append(d.options, Option{param: what, Aliases: names[1:], Required: f.Tag.Get("required") != "", Reveals: f.Tag.Get("reveals") != "",
 			Excludes: list(f.Tag.Get("excludes"), ","), Requires: list(f.Tag.Get("requires"), ",")})
 		return nil
 	}

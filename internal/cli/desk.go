@@ -16,6 +16,8 @@ type Desk struct {
 	app *app
 	// Files are the only ones that its command lines may name.
 	Files []string
+	// Masked refuses options that show secrets.
+	Masked bool
 }
 
 // A Question is a command line for a Desk.
@@ -35,7 +37,7 @@ func (c *Context) Desk(files ...string) (*Desk, error) {
 	if _, err := c.OpenDump(); err != nil {
 		return nil, err
 	}
-	return &Desk{c.app, files}, nil
+	return &Desk{app: c.app, Files: files}, nil
 }
 
 // Streams returns standard input and output as they are, for commands that speak a protocol with another program. They write
@@ -144,6 +146,11 @@ func (a *app) checkDesk(cmd *Command, given *binding) error {
 	}
 	for i := range given.args {
 		named(&given.args[i].param)
+	}
+	for i := range given.options {
+		if o := &given.options[i]; o.Reveals && a.desk.Masked && given.given[o.Name] {
+			return &UsageError{Command: cmd.Name, Text: "from here secrets are not shown: -" + o.Name, Hint: "run the command in a shell"}
+		}
 	}
 	for _, f := range files {
 		if f, _ := f.(string); f != "" && !slices.Contains(a.desk.Files, f) {

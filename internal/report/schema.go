@@ -26,22 +26,17 @@ func WriteSchema(w io.Writer, results []NamedResult) error {
 	s := &schema{defs: node{}, names: map[reflect.Type]string{}}
 	var commands []node
 	for _, r := range results {
-		result := s.of(jsonenc.PlanOf(r.Type), false)
-		if p := jsonenc.PlanOf(r.Type).Core(); p.Kind() == jsonenc.Object {
-			result = s.object(p, false)
-		}
+		s.of(jsonenc.PlanOf(r.Type), false) // whole results have names, too
 		commands = append(commands, node{
 			"if":   node{"properties": node{"command": node{"const": r.Name}}},
-			"then": node{"properties": node{"result": result}},
+			"then": node{"properties": node{"result": s.result(r)}},
 		})
 	}
-	problem := s.of(jsonenc.PlanOf(reflect.TypeFor[Problem]()), false)
-	lists := s.of(jsonenc.PlanOf(reflect.TypeFor[ListPart]()), false)
+	envelope := s.envelope()
 	var b bytes.Buffer
 	b.WriteString("{\"$schema\":\"https://json-schema.org/draft/2020-12/schema\",\"title\":\"A document of sosgo\",\n" +
 		"\"type\":\"object\",\"required\":[\"command\",\"schema\"],\"properties\":")
-	line(&b, node{"command": node{"type": "string"}, "schema": node{"const": JSONSchema}, "result": true,
-		"lists": node{"type": "object", "additionalProperties": lists}, "warnings": node{"type": "array", "items": problem}, "error": problem})
+	line(&b, envelope)
 	b.WriteString(",\n\"allOf\":[")
 	for i, c := range commands {
 		separate(&b, i)
@@ -57,6 +52,30 @@ func WriteSchema(w io.Writer, results []NamedResult) error {
 	b.WriteString("\n}}\n")
 	_, err := w.Write(b.Bytes())
 	return err
+}
+
+// SchemaOf returns a JSON Schema for the documents of one command and the definitions that it refers to, both for json.Marshal.
+func SchemaOf(r NamedResult) (document, defs map[string]any) {
+	s := &schema{defs: node{}, names: map[reflect.Type]string{}}
+	envelope := s.envelope()
+	envelope["command"], envelope["result"] = node{"const": r.Name}, s.result(r)
+	return node{"type": "object", "required": []string{"command", "schema"}, "properties": envelope}, s.defs
+}
+
+// result returns the schema of a command's result.
+func (s *schema) result(r NamedResult) node {
+	if p := jsonenc.PlanOf(r.Type).Core(); p.Kind() == jsonenc.Object {
+		return s.object(p, false)
+	}
+	return s.of(jsonenc.PlanOf(r.Type), false)
+}
+
+// envelope returns the schemas of the fields of every document.
+func (s *schema) envelope() node {
+	problem := s.of(jsonenc.PlanOf(reflect.TypeFor[Problem]()), false)
+	lists := s.of(jsonenc.PlanOf(reflect.TypeFor[ListPart]()), false)
+	return node{"command": node{"type": "string"}, "schema": node{"const": JSONSchema}, "result": true,
+		"lists": node{"type": "object", "additionalProperties": lists}, "warnings": node{"type": "array", "items": problem}, "error": problem}
 }
 
 // separate begins the line of item i of a list.

@@ -43,7 +43,7 @@ var floors = []struct{ name, packages string }{
 	{"façade", "sosgo"},
 	{"forms", "internal/report"},
 	{"exports", "export/gcdump export/heappprof export/heapsnapshot export/internal export/stackexport export/tables"},
-	{"command line", "internal/webui internal/cli"},
+	{"command line", "internal/mcpserver internal/webui internal/cli"},
 	{"programs", "cmd docs/examples ui"},
 }
 
@@ -56,9 +56,10 @@ var only = map[string]string{
 	"internal/cli/text/...": "answer target internal/report internal/utf16text export/stackexport internal/cli/text",
 	"internal/report":       "answer target internal/jsonenc internal/utf16text",
 	// The engine of the command line knows no command, and the page asks commands and reads nothing itself.
-	"internal/cli":   "target internal/outfile internal/report internal/workers",
-	"internal/webui": "internal/report",
-	"cmd/...":        "internal/cli internal/cli/commands",
+	"internal/cli":       "target internal/outfile internal/report internal/workers",
+	"internal/webui":     "internal/report",
+	"internal/mcpserver": "internal/report internal/secrets",
+	"cmd/...":            "internal/cli internal/cli/commands",
 }
 
 // importers restricts who may import some packages: everybody else sees only target.
@@ -72,13 +73,14 @@ var importers = map[string]string{
 
 // thirdParty lists who may import packages of other modules.
 var thirdParty = map[string]string{
-	"github.com/spf13/cobra":            "internal/cli",
-	"golang.org/x/term":                 "internal/cli",
-	"golang.org/x/sys":                  "internal/mmapfile internal/offheap dump internal/cli internal/sandbox",
-	"github.com/klauspost/compress":     "dump internal/cli export/internal/parquetfile",
-	"github.com/olekukonko/tablewriter": "internal/report",
-	"github.com/go-delve/delve":         "image/unwind",
-	"golang.org/x/arch":                 "objects/disasm",
+	"github.com/modelcontextprotocol/go-sdk": "internal/mcpserver",
+	"github.com/spf13/cobra":                 "internal/cli",
+	"golang.org/x/term":                      "internal/cli",
+	"golang.org/x/sys":                       "internal/mmapfile internal/offheap dump internal/cli internal/sandbox",
+	"github.com/klauspost/compress":          "dump internal/cli export/internal/parquetfile",
+	"github.com/olekukonko/tablewriter":      "internal/report",
+	"github.com/go-delve/delve":              "image/unwind",
+	"golang.org/x/arch":                      "objects/disasm",
 }
 
 // testFolder holds packages that only tests and the project's own tools import.

@@ -23,7 +23,7 @@ func (o *chosenRequests) options(s secrets) sosgo.RequestOptions {
 }
 
 type secrets struct {
-	Secrets bool `opt:"secrets" help:"show secrets instead of masking them"`
+	Secrets bool `opt:"secrets" reveals:"true" help:"show secrets instead of masking them"`
 }
 
 type requestOptions struct {

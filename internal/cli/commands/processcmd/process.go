@@ -9,7 +9,7 @@ import (
 )
 
 type processOptions struct {
-	Full bool `opt:"full" help:"values that look like secrets, or whose names do, instead of <hidden>"`
+	Full bool `opt:"full" reveals:"true" help:"values that look like secrets, or whose names do, instead of <hidden>"`
 }
 
 func processCommand() cli.Command {
