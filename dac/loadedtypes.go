@@ -91,6 +91,14 @@ func (r *Runtime) TypesNamed(name, assembly string) iter.Seq2[target.Addr, error
 
 func (r clr) typesNamed(name, assembly string) iter.Seq2[target.Addr, error] {
 	return func(yield func(target.Addr, error) bool) {
+		if assembly == coreLibrary { // no other module's name or file is read
+			if m, err := r.CoreLib(); err == nil {
+				if mt, err := m.definition(name, ""); mt != 0 || err != nil {
+					yield(mt, err)
+				}
+				return
+			}
+		}
 		modules, err := r.KnownModules()
 		if err != nil && !yield(0, err) {
 			return

@@ -163,13 +163,18 @@ func (i *Instance) ownParts() (parts []ownPart, tried []string) {
 	} else if i.descriptor != 0 {
 		tried = append(tried, fmt.Sprintf("contract descriptor in the dump: %v", err))
 	}
-	if b, err := layout.KnownBuild(i.Identity); err != nil {
+	b, err := layout.KnownBuild(i.Identity)
+	var known *layout.Part
+	if err == nil && b != nil {
+		known, err = b.Part()
+	}
+	if err != nil {
 		tried = append(tried, err.Error())
-	} else if b != nil {
+	} else if known != nil {
 		if i.dacTable == 0 && b.DacTableRVA != 0 {
 			i.dacTable, i.dacSize = i.Module.Base+b.DacTableRVA, b.DacTableSize
 		}
-		parts = append(parts, ownPart{b.Part, layout.Addresses{Pointer: func(n int) (target.Addr, bool) {
+		parts = append(parts, ownPart{known, layout.Addresses{Pointer: func(n int) (target.Addr, bool) {
 			if n >= len(b.PointerRVAs) || b.PointerRVAs[n] == 0 {
 				return 0, false
 			}

@@ -75,7 +75,7 @@ func (i *Instance) KnownLayout() (name string, candidate bool) {
 		return "", false
 	}
 	if b, err := layout.KnownBuild(i.Identity); err == nil && b != nil {
-		return b.Part.Source, false
+		return b.Source(), false
 	}
 	for _, c := range i.candidates() {
 		if c.Lender == "" && i.ofMajor(c.Major) && c.Load(true) == nil {

@@ -130,7 +130,11 @@ func visitType(t *testing.T, md *Metadata, rid uint32) error {
 	if err != nil {
 		return err
 	}
-	if tok, ok := md.FindTypeDef(name); ok {
+	tok, ok := md.indexedTypeDef(name)
+	if again, found := md.searchTypeDef(name); ok && (!found || again != tok) {
+		t.Fatalf("%q is %s by the index, and %s by its rows (%v)", name, tok, again, found)
+	}
+	if ok {
 		if again, err := md.TypeDefFullName(tok.Row()); err != nil || again != name {
 			t.Fatalf("%q found as %s, which is %q: %v", name, tok, again, err)
 		}

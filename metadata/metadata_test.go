@@ -64,12 +64,16 @@ func TestNames(t *testing.T) {
 		got, err := md.TypeDefFullName(rid)
 		require.NoError(t, err)
 		assert.Equal(t, want, got)
-		tok, ok := md.FindTypeDef(want)
-		assert.True(t, ok)
-		assert.Equal(t, NewToken(TableTypeDef, rid), tok)
+		for range 2 * unindexed { // by rows, then by the index
+			tok, ok := md.FindTypeDef(want)
+			assert.True(t, ok)
+			assert.Equal(t, NewToken(TableTypeDef, rid), tok)
+		}
 	}
-	for _, name := range []string{"", "Zoo", "Zoo.Animal+", "Lock", "zoo.animal"} {
+	for _, name := range []string{"", "Zoo", "Zoo.Animal+", "Lock", "zoo.animal", ".Zoo.Animal", "Animal", "Zoo.Animal+Lock", "Zoo.Zoo.Animal", "+Cage"} {
 		_, ok := md.FindTypeDef(name)
+		assert.False(t, ok, name)
+		_, ok = md.searchTypeDef(name)
 		assert.False(t, ok, name)
 	}
 	ref, err := md.TypeRefFullName(3)
@@ -270,7 +274,6 @@ func TestPortablePDB(t *testing.T) {
 // TestAllocations guards the hot paths.
 func TestAllocations(t *testing.T) {
 	md := zoo().open(t)
-	md.FindTypeDef("Zoo.Animal")
 	var buf [256]byte
 	for name, c := range map[string]struct {
 		max float64

@@ -1,8 +1,11 @@
 package metadata
 
 import (
+	"bytes"
 	"cmp"
+	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/target"
@@ -166,16 +169,29 @@ func (md *Metadata) appendName(dst []byte, namespace, name StringIndex) ([]byte,
 // A typeIndex is an open hash table from full names to TypeDef rids. Names are
 // not stored: a hit is checked against the name that the metadata has.
 type typeIndex struct {
+	asked   atomic.Uint32 // calls of FindTypeDef, up to unindexed
 	once    sync.Once
 	slots   []typeSlot // a power of two, at most half full
 	missing error      // why types are not in it, nil if all are
 }
+
+// unindexed is how many names FindTypeDef looks for row by row: most commands ask for a few, and the index of CoreLib's
+// names takes longer than all else that clrthreads does.
+const unindexed = 8
 
 type typeSlot struct{ hash, rid uint32 }
 
 // FindTypeDef finds a type by its reflection name, "Ns.Outer+Inner". The first of two types with one name wins. Types
 // whose names are missing from the dump or corrupt are not found; UnnamedTypes returns the reason.
 func (md *Metadata) FindTypeDef(fullName string) (Token, bool) {
+	if md.types.asked.Load() < unindexed && md.types.asked.Add(1) <= unindexed {
+		return md.searchTypeDef(fullName)
+	}
+	return md.indexedTypeDef(fullName)
+}
+
+// indexedTypeDef does what FindTypeDef does, with the index.
+func (md *Metadata) indexedTypeDef(fullName string) (Token, bool) {
 	md.types.once.Do(md.buildTypeIndex)
 	slots := md.types.slots
 	if len(slots) == 0 {
@@ -196,6 +212,74 @@ func (md *Metadata) FindTypeDef(fullName string) (Token, bool) {
 			return NewToken(TableTypeDef, s.rid), true
 		}
 	}
+}
+
+// searchTypeDef does what FindTypeDef does, without an index.
+func (md *Metadata) searchTypeDef(fullName string) (Token, bool) {
+	var first [256]bool // the bytes that a simple name may begin with
+	for i := range len(fullName) {
+		first[fullName[i]] = first[fullName[i]] || i == 0 || fullName[i-1] == '.' || fullName[i-1] == '+'
+	}
+	first[0] = true // names may be empty
+	heap := md.b[md.strings.off : md.strings.off+md.strings.size]
+	for rid := uint32(1); rid <= md.tables[TableTypeDef].rows; rid++ {
+		row := md.row(TableTypeDef, rid)
+		if i := row.u32(1); (i == 0 || uint64(i) < uint64(len(heap)) && first[heap[i]]) && md.isNamed(rid, fullName) {
+			return NewToken(TableTypeDef, rid), true
+		}
+	}
+	return 0, false
+}
+
+// isNamed reports whether a type has the full name. It compares from the name's end and stops at the first difference, so that
+// rows which all share a long string don't make a search quadratic.
+func (md *Metadata) isNamed(rid uint32, fullName string) bool {
+	rest := fullName
+	for range limits.NestedTypeDepth {
+		row := md.row(TableTypeDef, rid)
+		name, namespace := StringIndex(row.u32(1)), StringIndex(row.u32(2))
+		if row.err != nil || !md.cutName(&rest, name) {
+			return false
+		}
+		if before, dotted := strings.CutSuffix(rest, "."); dotted {
+			if rest = before; !md.cutName(&rest, namespace) || len(rest) == len(before) {
+				return false
+			}
+		} else if empty := ""; !md.cutName(&empty, namespace) {
+			return false
+		}
+		var err error
+		if rid, err = md.EnclosingClass(rid); err != nil {
+			return false
+		}
+		if rid == 0 {
+			return rest == ""
+		}
+		var nested bool
+		if rest, nested = strings.CutSuffix(rest, "+"); !nested {
+			return false
+		}
+	}
+	return false
+}
+
+// cutName cuts the string at i off the end of text. It reports false if text does not end with it or it can't be read.
+func (md *Metadata) cutName(text *string, i StringIndex) bool {
+	if i == 0 {
+		return true
+	}
+	h := md.strings
+	if uint64(i) >= uint64(h.size) {
+		return false
+	}
+	start := h.off + int(i)
+	b := md.b[start : start+min(h.size-int(i), limits.IdentifierBytes+1, len(*text)+1)]
+	n := bytes.IndexByte(b, 0)
+	if n < 0 || (*text)[len(*text)-n:] != string(b[:n]) || md.available != nil && md.need(start, n+1) != nil {
+		return false
+	}
+	*text = (*text)[:len(*text)-n]
+	return true
 }
 
 // UnnamedTypes returns why the names of some types can't be read, so that a type

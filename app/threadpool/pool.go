@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
@@ -376,8 +377,12 @@ func (e *hillClimbingStep) read(x shapes.Instance) (answer.HillClimbingStep, err
 	return answer.HillClimbingStep{Ms: ticks, Transition: transition(why), Threads: n, Samples: samples, Throughput: throughput}, err
 }
 
-// MarkWorkers marks the workers of the pool of Windows in out. The runtime's own state of a thread does not.
+// MarkWorkers marks the workers of the pool of Windows in out. The runtime's own state of a thread does not: where it marks one,
+// the process has the portable pool, and no metadata is read to look for the other.
 func (r *Reader) MarkWorkers(out *answer.ManagedThreads) {
+	if slices.ContainsFunc(r.threads, func(t threads.Thread) bool { return t.Managed != nil && t.Managed.State&dac.ThreadPoolWorker != 0 }) {
+		return
+	}
 	if s, _ := r.windowsPool(); s == nil {
 		return
 	}

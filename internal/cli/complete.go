@@ -4,11 +4,9 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/sosgo/sosgo/target"
@@ -143,16 +141,13 @@ func (a *app) matchKind(p *param, before, current string) (found []candidate, fi
 	return found, false
 }
 
-// Patterns are compiled when a name is first completed.
 var (
 	// path matches the name at the end of an expression, which may have points.
-	path = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("[\\pL\\pN_.+`]*$") })
+	path = lazyRegexp("[\\pL\\pN_.+`]*$")
 	// ofType matches the type whose objects a query asks about.
-	ofType = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)\b(?:of(?:\s+exactly)?|from)\s+([\pL_][\pL\pN_.+]*)`)
-	})
+	ofType = lazyRegexp(`(?i)\b(?:of(?:\s+exactly)?|from)\s+([\pL_][\pL\pN_.+]*)`)
 	// afterType matches a text behind which a type is expected.
-	afterType = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)\b(?:of(?:\s+exactly)?|from|is|as)\s*$`) })
+	afterType = lazyRegexp(`(?i)\b(?:of(?:\s+exactly)?|from|is|as)\s*$`)
 )
 
 // matchNames completes types and, where an expression is expected, their fields or methods.

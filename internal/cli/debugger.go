@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"fmt"
-	"regexp"
 	"strconv"
 	"strings"
 )
@@ -41,7 +40,7 @@ func isComment(text string) bool {
 }
 
 // threadPrefix is ~ with a thread as WinDbg has it: ~*, ~., ~#, ~3, ~~[187a]; and what is to be done there.
-var threadPrefix = regexp.MustCompile(`^~(\*|\.|#|\d+|~\[(?:0x)?[0-9a-fA-F]+\])?\s*(.*)$`)
+var threadPrefix = lazyRegexp(`^~(\*|\.|#|\d+|~\[(?:0x)?[0-9a-fA-F]+\])?\s*(.*)$`)
 
 // A threadChoice is the threads that a line is for.
 type threadChoice struct {
@@ -51,7 +50,10 @@ type threadChoice struct {
 
 // cutThread takes the threads off a line, which is then a command for each of them. Without any it returns nil.
 func cutThread(text string) (*threadChoice, string) {
-	m := threadPrefix.FindStringSubmatch(text)
+	if !strings.HasPrefix(text, "~") {
+		return nil, text
+	}
+	m := threadPrefix().FindStringSubmatch(text)
 	if m == nil {
 		return nil, text
 	}
@@ -218,15 +220,19 @@ func stackArguments(words []word) []word {
 }
 
 // IsRegister reports whether a text names a register, where it can't be a hexadecimal number.
-func IsRegister(text string) bool { return registers.MatchString(text) }
+func IsRegister(text string) bool { return registers().MatchString(text) }
 
 // examineForm is gdb's x: a count, a format and a size, as in x/8gx.
-var examineForm = regexp.MustCompile(`^x/(\d*)([a-z]*)$`)
+var examineForm = lazyRegexp(`^x/(\d*)([a-z]*)$`)
 
 // examine understands gdb's x/8gx ADDRESS; it returns nil for anything else.
 func examine(words []word) []word {
-	m := examineForm.FindStringSubmatch(strings.ToLower(words[0].text))
-	if m == nil || len(words) < 2 {
+	name := strings.ToLower(words[0].text)
+	if len(words) < 2 || !strings.HasPrefix(name, "x/") {
+		return nil
+	}
+	m := examineForm().FindStringSubmatch(name)
+	if m == nil {
 		return nil
 	}
 	command := "dd"

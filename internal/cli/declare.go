@@ -158,7 +158,20 @@ var (
 
 func declare(t reflect.Type) *declaration {
 	d := &declaration{defaults: reflect.New(t).Elem()}
-	for _, f := range reflect.VisibleFields(t) {
+	d.addAll(t, nil)
+	return d
+}
+
+// addAll declares the fields of a struct, which index leads to, and those of embedded ones. Unlike reflect.VisibleFields it need not
+// find out which field of a name hides another: two options with one name are a mistake.
+func (d *declaration) addAll(t reflect.Type, index []int) {
+	for i := range t.NumField() {
+		f := t.Field(i)
+		f.Index = append(index[:len(index):len(index)], i)
+		if f.Anonymous && f.Type.Kind() == reflect.Struct {
+			d.addAll(f.Type, f.Index)
+			continue
+		}
 		if f.Anonymous || !f.IsExported() || f.Tag.Get("opt") == "-" {
 			continue
 		}
@@ -166,7 +179,6 @@ func declare(t reflect.Type) *declaration {
 			d.err = fmt.Errorf("field %s: %w", f.Name, err)
 		}
 	}
-	return d
 }
 
 // add declares the option or argument of a field.
@@ -187,12 +199,14 @@ func (d *declaration) add(f *reflect.StructField) error {
 	what.Type = what.Expression && f.Tag.Get("kind") == "type"
 	what.Value = what.Expression && f.Tag.Get("kind") == "value"
 	what.Kind = kindOf(t, f.Tag.Get("kind"))
-	zero := reflect.Zero(t).Interface()
-	if v, ok := zero.(interface{ Choices() []string }); ok {
-		what.Choices = v.Choices()
-	}
-	if v, ok := zero.(interface{ Placeholder() string }); ok && what.Placeholder == "" {
-		what.Placeholder = v.Placeholder()
+	if hasMethods(t) {
+		zero := reflect.Zero(t).Interface()
+		if v, ok := zero.(interface{ Choices() []string }); ok {
+			what.Choices = v.Choices()
+		}
+		if v, ok := zero.(interface{ Placeholder() string }); ok && what.Placeholder == "" {
+			what.Placeholder = v.Placeholder()
+		}
 	}
 	if what.Expression {
 		what.Summary += ", or an expression that finds it: Contoso.Cache.s_items"
@@ -254,6 +268,10 @@ func limitsOf(text string) (least, most *int64, err error) {
 	return least, most, nil
 }
 
+// hasMethods reports whether a type can have methods: bool, string and the like have none, and asking them for interfaces took
+// a third of the time of all declarations.
+func hasMethods(t reflect.Type) bool { return t.PkgPath() != "" }
+
 // kindOf returns the kind of values of a type.
 func kindOf(t reflect.Type, tag string) Kind {
 	switch {
@@ -263,7 +281,7 @@ func kindOf(t reflect.Type, tag string) Kind {
 		return Size
 	case t == timeType:
 		return Duration
-	case reflect.PointerTo(t).Implements(textType):
+	case hasMethods(t) && reflect.PointerTo(t).Implements(textType):
 		return Str
 	case t.Kind() == reflect.Bool:
 		return Bool
@@ -409,12 +427,17 @@ func changeAddress(field reflect.Value, to func(target.Addr) target.Addr) {
 }
 
 // registers are the names that stand for addresses, where they are no hexadecimal numbers.
-var registers = regexp.MustCompile(`^(?i:@\w+|[re]?(?:ip|sp|bp)|[re](?:ax|bx|cx|dx|si|di)|r[89]|r1[0-5]|x\d{1,2}|pc|lr|fp)$`)
+var registers = lazyRegexp(`^(?i:@\w+|[re]?(?:ip|sp|bp)|[re](?:ax|bx|cx|dx|si|di)|r[89]|r1[0-5]|x\d{1,2}|pc|lr|fp)$`)
+
+// lazyRegexp returns a function that compiles an expression at its first call: the start of a process, which mostly needs none, compiles none.
+func lazyRegexp(expr string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
+}
 
 // takesWords reports whether a text that is not an address may stand for one: an expression that finds an object, a
 // register, or the name of a method.
 func (p *param) takesWords(text string) bool {
-	return p.Expression || !p.Many && registers.MatchString(text) || p.Method && strings.ContainsAny(text, ".!")
+	return p.Expression || !p.Many && registers().MatchString(text) || p.Method && strings.ContainsAny(text, ".!")
 }
 
 // set sets a field, or an item of one, to what a text means.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"regexp"
 	"runtime/debug"
 	"strings"
 
@@ -248,7 +247,7 @@ func (e *BugError) Unwrap() error { return e.Panic }
 const bugAdvice = "please report this line at https://github.com/sosgo/sosgo/issues, with the command and what the dump is of; " +
 	"other commands can still be asked. SOSGO_PANIC=1 shows where it happened"
 
-var ownLine = regexp.MustCompile(`(?m)^github\.com/sosgo/sosgo[^\n]*\n\t(?:\S*/)?([^/\s]+/[^/\s]+\.go:\d+)`)
+var ownLine = lazyRegexp(`(?m)^github\.com/sosgo/sosgo[^\n]*\n\t(?:\S*/)?([^/\s]+/[^/\s]+\.go:\d+)`)
 
 // place returns the innermost line of sosgo that the panic came out of.
 func (e *BugError) place() string {
@@ -256,7 +255,7 @@ func (e *BugError) place() string {
 	if !found {
 		return ""
 	}
-	if m := ownLine.FindStringSubmatch(below); m != nil {
+	if m := ownLine().FindStringSubmatch(below); m != nil {
 		return " (" + m[1] + ")"
 	}
 	return ""

@@ -51,13 +51,19 @@ var (
 // A Build is a known build of a runtime, from the catalogue. It is immutable.
 type Build struct {
 	Version      string
-	Part         *Part
 	PointerRVAs  []uint64    // of the globals, from the module's base
 	DacTableRVA  target.Addr // from the module's base, 0 if unknown
 	DacTableSize uint64
 
-	is func(image.Identity) bool
+	file *descriptorFile
+	part func() (*Part, error)
 }
+
+// Source returns the source of the build's Part.
+func (b *Build) Source() string { return "catalogue of builds, " + b.Version }
+
+// Part returns the build's descriptor. It is parsed at the first call: most commands need no more of a build than its version.
+func (b *Build) Part() (*Part, error) { return b.part() }
 
 type descriptorFile struct {
 	Version string `json:"version"`
@@ -119,7 +125,7 @@ func KnownBuild(id image.Identity) (*Build, error) {
 		if !bytes.Contains(raw, key) { // most are other builds: don't decode those
 			continue
 		}
-		if b, err := buildShelf.get(name, readBuild); err != nil || b.is(id) {
+		if b, err := buildShelf.get(name, readBuild); err != nil || b.file.is(id) {
 			return b, err
 		}
 	}
@@ -131,11 +137,8 @@ func readBuild(name string) (*Build, error) {
 	if err != nil {
 		return nil, err
 	}
-	part, err := ParseDescriptor(f.Descriptor, "catalogue of builds, "+f.Version)
-	if err != nil {
-		return nil, err
-	}
-	b := &Build{Version: f.Version, Part: part, DacTableRVA: target.Addr(number(f.DacTable.RVA)), DacTableSize: f.DacTable.Size, is: f.is}
+	b := &Build{Version: f.Version, DacTableRVA: target.Addr(number(f.DacTable.RVA)), DacTableSize: f.DacTable.Size, file: f}
+	b.part = sync.OnceValues(func() (*Part, error) { return ParseDescriptor(f.Descriptor, b.Source()) })
 	for _, s := range f.PointerDataRVAs {
 		b.PointerRVAs = append(b.PointerRVAs, number(s))
 	}
