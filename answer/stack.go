@@ -169,6 +169,8 @@ type Variable struct {
 	Split    bool  `json:"-"` // it is in two places at once
 	WordSize int   `json:"-"` // bytes of Word
 	WordErr  error `json:"-"` // why there is no Word
+	// Stored is the value as a field has it: a reference, the members of a value type. Its Missing is set where State is no value.
+	Stored Stored `json:"-"`
 }
 
 // A Root is a register or a word of a stack that holds a reference, as the garbage collector sees it.

@@ -183,7 +183,7 @@ func (d *Describer) variable(v *Variable) answer.Variable {
 	out := answer.Variable{Name: v.Name, Index: v.Index, State: answer.VariableValue, Register: v.Register(), Address: v.Addr,
 		Type: d.gaps.Text(v.TypeName(dac.NameManaged)), Located: v.Located, Split: v.Split(), WordSize: v.Size()}
 	if !v.Located && v.Err == nil {
-		out.State = answer.VariableNoData
+		out.State, out.Stored.Missing.Err = answer.VariableNoData, errNoPlace
 		return out
 	}
 	word, err := v.Word()
@@ -191,10 +191,10 @@ func (d *Describer) variable(v *Variable) answer.Variable {
 	value, err := v.Value()
 	if err != nil {
 		d.gaps.Note(err)
-		out.State = strings.Trim(answer.Absent(err), "<>")
+		out.State, out.Stored.Missing.Err = strings.Trim(answer.Absent(err), "<>"), err
 		return out
 	}
-	out.Value = variableText(value)
+	out.Value, out.Stored = variableText(value), value.Stored()
 	return out
 }
 

@@ -112,6 +112,17 @@ func (s *Seat) Answer(ctx context.Context, q Question, stdout, stderr io.Writer)
 	return ExitCode(err)
 }
 
+// IsCommand reports whether a line begins with a command, also in the words of another debugger.
+func (d *Desk) IsCommand(line string) bool {
+	_, line = cutThread(line)
+	words, err := lex(line)
+	if err != nil || len(words) == 0 {
+		return false
+	}
+	_, err = d.app.table.find(d.app.table.fromDebugger(words)[0].text)
+	return err == nil
+}
+
 // Complete returns the words that may stand in place of the last characters of a line, and how many these are.
 func (s *Seat) Complete(before string) (found []string, length int) {
 	s.completing.Lock()

@@ -41,7 +41,8 @@ type StackOptions struct {
 	stackwalk.DescribeOptions
 	Native     bool // also frames of native code
 	References bool // references that each frame holds
-	Limit      *int // frames of a thread, starting at the leaf; nil for all
+	From       int  // frames of a thread that are passed over, from the leaf on
+	Limit      *int // frames of a thread behind those, nil for all
 	Fold       bool // list repeated calls once
 	Now        bool // start at the thread's current position; see stackwalk.WalkOptions
 	Carried    bool // SOS's registers; see stackwalk.WalkOptions
@@ -107,8 +108,12 @@ func (s *stackLister) frames(t *Thread) iter.Seq2[*answer.Frame, error] {
 			yield(nil, err)
 			return
 		}
-		n := 0
+		n := -s.o.From
 		for f := range between(t.Managed, s.walk(t), refs.chained) {
+			if n < 0 && s.ctx.Err() == nil {
+				n++
+				continue
+			}
 			if s.o.Limit != nil && n == *s.o.Limit {
 				return
 			}

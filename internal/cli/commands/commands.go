@@ -1,5 +1,5 @@
 // Package commands is the table of sosgo's commands, which stand in packages by the groups that help shows: objectcmd, memorycmd,
-// threadcmd, taskcmd, appcmd, querycmd, typecmd, processcmd, exportcmd, mcpcmd, webcmd. A command turns its options into one question to the
+// threadcmd, taskcmd, appcmd, querycmd, typecmd, processcmd, exportcmd, mcpcmd, webcmd, dapcmd. A command turns its options into one question to the
 // library and names the renderer of the answer; it computes nothing and prints nothing.
 package commands
 
@@ -16,6 +16,7 @@ import (
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/internal/cli/commands/appcmd"
 	"github.com/sosgo/sosgo/internal/cli/commands/ask"
+	"github.com/sosgo/sosgo/internal/cli/commands/dapcmd"
 	"github.com/sosgo/sosgo/internal/cli/commands/exportcmd"
 	"github.com/sosgo/sosgo/internal/cli/commands/mcpcmd"
 	"github.com/sosgo/sosgo/internal/cli/commands/memorycmd"
@@ -43,6 +44,7 @@ func All() []cli.Command {
 		exportcmd.Commands(),
 		mcpcmd.Commands(),
 		webcmd.Commands(),
+		dapcmd.Commands(),
 	))
 }
 

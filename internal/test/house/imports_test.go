@@ -43,7 +43,7 @@ var floors = []struct{ name, packages string }{
 	{"façade", "sosgo"},
 	{"forms", "internal/report"},
 	{"exports", "export/gcdump export/heappprof export/heapsnapshot export/internal export/stackexport export/tables"},
-	{"command line", "internal/mcpserver internal/webui internal/cli"},
+	{"command line", "internal/dap internal/mcpserver internal/webui internal/cli"},
 	{"programs", "cmd docs/examples ui"},
 }
 
@@ -73,6 +73,7 @@ var importers = map[string]string{
 
 // thirdParty lists who may import packages of other modules.
 var thirdParty = map[string]string{
+	"github.com/google/go-dap":               "internal/dap",
 	"github.com/modelcontextprotocol/go-sdk": "internal/mcpserver",
 	"github.com/spf13/cobra":                 "internal/cli",
 	"golang.org/x/term":                      "internal/cli",

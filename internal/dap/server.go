@@ -1,0 +1,326 @@
+package dap
+
+import (
+	"bufio"
+	"context"
+	"crypto/subtle"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+
+	"github.com/google/go-dap"
+
+	"github.com/sosgo/sosgo/target"
+)
+
+const (
+	mostWaiting      = 1000     // requests that wait to be answered
+	mostWaitingBytes = 16 << 20 // their bytes
+	atOnce           = 4        // questions that are answered at a time
+)
+
+// Options change Serve.
+type Options struct {
+	// Token, if not empty, has to be among the arguments of the client that launches or attaches.
+	Token string
+	// Panicked, if not nil, receives what a panic printed. The request fails.
+	Panicked func(text string)
+}
+
+// Serve answers one client until it disconnects, its stream ends or ctx does. The error is that of the stream. Reading from r may outlive
+// Serve where ctx ends it: the caller closes r.
+func Serve(ctx context.Context, r io.Reader, w io.Writer, host Host, o Options) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	s := &server{ctx: ctx, cancel: cancel, out: &sender{w: bufio.NewWriter(w)}, options: o, running: map[int]*request{}, waiting: make(chan *request, mostWaiting)}
+	s.session = newSession(ctx, host, s)
+	defer s.session.close()
+	s.known.Store(o.Token == "")
+	read := make(chan error, 1)
+	go func() {
+		read <- s.read(bufio.NewReaderSize(r, maxHeader))
+		close(s.waiting)
+	}()
+	s.work()
+	cancel()
+	s.answering.Wait()
+	select {
+	case err := <-read:
+		return errors.Join(err, s.out.err)
+	default:
+		return s.out.err // the client said goodbye, or ctx ended
+	}
+}
+
+// A server is the order of work for one client: one goroutine reads requests, one takes them in order, and questions are answered by a few
+// at a time.
+type server struct {
+	ctx     context.Context
+	cancel  context.CancelFunc
+	out     *sender
+	options Options
+	session *session
+	known   atomic.Bool // the client has shown the token
+
+	waiting      chan *request
+	waitingBytes atomic.Int64
+	answering    sync.WaitGroup
+
+	mu      sync.Mutex
+	running map[int]*request // by number; also those that wait
+}
+
+// A request is one request of the client.
+type request struct {
+	message  dap.RequestMessage
+	seq      int
+	command  string
+	size     int64
+	ctx      context.Context
+	cancel   context.CancelFunc
+	progress *progress
+}
+
+// read reads requests until the stream ends. What can't be queued is answered here, and so is cancel, which must not wait.
+func (s *server) read(r *bufio.Reader) error {
+	for {
+		most := maxFrame
+		if !s.known.Load() {
+			most = maxFirst
+		}
+		b, err := readFrame(r, most)
+		if err != nil {
+			if fe := (*frameError)(nil); errors.As(err, &fe) {
+				s.out.event("output", dap.OutputEventBody{Category: "important", Output: "sosgo: " + fe.text + "\n"})
+			}
+			s.cancel()
+			if err == io.EOF {
+				err = nil
+			}
+			return err
+		}
+		if s.take(b) {
+			return nil
+		}
+	}
+}
+
+// take takes one message. It reports whether it is the client's last.
+func (s *server) take(b []byte) (last bool) {
+	m, err := dap.DecodeProtocolMessage(b)
+	unknown := (*dap.DecodeProtocolMessageFieldError)(nil)
+	switch request, isRequest := m.(dap.RequestMessage); {
+	case errors.As(err, &unknown) && unknown.FieldName == "command":
+		s.out.fail(unknown.Seq, unknown.FieldValue, fmt.Sprintf("there is no request %.40q here", unknown.FieldValue), idUsage)
+	case err != nil:
+		seq, command := 0, ""
+		if isRequest {
+			seq, command = request.GetSeq(), request.GetRequest().Command
+		}
+		s.out.fail(seq, command, fmt.Sprintf("the request can't be read: %.200v", err), idUsage)
+	case !isRequest: // the adapter asks the client nothing
+	default:
+		return s.queue(request, int64(len(b)))
+	}
+	return false
+}
+
+func (s *server) queue(m dap.RequestMessage, size int64) (last bool) {
+	seq, command := m.GetSeq(), m.GetRequest().Command
+	if c, ok := m.(*dap.CancelRequest); ok {
+		s.stop(c.Arguments)
+		s.out.respond(seq, command, nil)
+		return false
+	}
+	ctx, cancel := context.WithCancel(s.ctx)
+	r := &request{message: m, seq: seq, command: command, size: size, ctx: ctx, cancel: cancel}
+	_, bye := m.(*dap.DisconnectRequest)
+	if bye {
+		s.stopAll()
+	}
+	s.mu.Lock()
+	_, double := s.running[seq]
+	full := !bye && s.waitingBytes.Load()+size > mostWaitingBytes
+	if !double && !full {
+		s.running[seq] = r
+	}
+	s.mu.Unlock()
+	switch {
+	case double:
+		cancel()
+		s.out.fail(seq, command, fmt.Sprintf("another request has the number %d", seq), idUsage)
+		return false
+	case bye:
+		s.waitingBytes.Add(size)
+		select {
+		case s.waiting <- r:
+		case <-s.ctx.Done():
+		}
+		return true
+	case !full:
+		s.waitingBytes.Add(size)
+		select {
+		case s.waiting <- r:
+			return false
+		default:
+			s.waitingBytes.Add(-size)
+			s.forget(r)
+		}
+	}
+	cancel()
+	s.out.fail(seq, command, fmt.Sprintf("too many requests: %d wait for an answer", len(s.waiting)), idBusy)
+	return false
+}
+
+// stop cancels a request by its number or that of its progress.
+func (s *server) stop(a *dap.CancelArguments) {
+	if a == nil {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r := s.running[a.RequestId]; r != nil && a.RequestId != 0 {
+		r.cancel()
+	}
+	if seq, ok := progressRequest(a.ProgressId); ok && s.running[seq] != nil {
+		s.running[seq].cancel()
+	}
+}
+
+func (s *server) stopAll() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, r := range s.running {
+		r.cancel()
+	}
+}
+
+func (s *server) forget(r *request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.running[r.seq] == r {
+		delete(s.running, r.seq)
+	}
+}
+
+// work takes the requests in order. Those that change the session are answered before the next one is taken.
+func (s *server) work() {
+	places := make(chan struct{}, atOnce)
+	for {
+		var r *request
+		var ok bool
+		select {
+		case r, ok = <-s.waiting:
+		case <-s.ctx.Done():
+			return
+		}
+		if !ok {
+			return
+		}
+		s.waitingBytes.Add(-r.size)
+		switch r.message.(type) {
+		case *dap.InitializeRequest, *dap.LaunchRequest, *dap.AttachRequest, *dap.ConfigurationDoneRequest:
+			s.answering.Wait()
+			if !s.answer(r) {
+				return
+			}
+			continue
+		case *dap.DisconnectRequest:
+			s.answering.Wait()
+			s.session.close()
+			s.out.respond(r.seq, r.command, nil)
+			return
+		}
+		places <- struct{}{}
+		s.answering.Go(func() {
+			defer func() { <-places }()
+			s.answer(r)
+		})
+	}
+}
+
+// answer answers a request. It returns false where the client has to go.
+func (s *server) answer(r *request) bool {
+	defer s.forget(r)
+	defer r.cancel()
+	r.progress = s.session.newProgress(r)
+	defer r.progress.done()
+	if !s.allowed(r) {
+		s.out.fail(r.seq, r.command, "the token is missing or wrong: sosgo prints it when it starts to listen", idUsage)
+		return false
+	}
+	body, err := s.ask(r)
+	switch {
+	case r.ctx.Err() != nil:
+		s.out.fail(r.seq, r.command, "cancelled", idCancelled)
+	case err != nil:
+		s.out.fail(r.seq, r.command, err.Error(), errorID(err))
+	default:
+		s.out.respond(r.seq, r.command, body)
+	}
+	s.session.after(r.message, err == nil && r.ctx.Err() == nil)
+	return true
+}
+
+// allowed reports whether the client may ask: launch and attach show the token, and only initialize comes before.
+func (s *server) allowed(r *request) bool {
+	if s.known.Load() {
+		return true
+	}
+	var given struct {
+		Token string `json:"token"`
+	}
+	switch m := r.message.(type) {
+	case *dap.InitializeRequest:
+		return true
+	case *dap.LaunchRequest:
+		_ = json.Unmarshal(m.Arguments, &given) // no token is a wrong one
+	case *dap.AttachRequest:
+		_ = json.Unmarshal(m.Arguments, &given)
+	}
+	ok := subtle.ConstantTimeCompare([]byte(given.Token), []byte(s.options.Token)) == 1
+	s.known.Store(ok)
+	return ok
+}
+
+// ask asks the session. A panic is a fault of this request alone.
+func (s *server) ask(r *request) (body any, err error) {
+	if r.ctx.Err() != nil {
+		return nil, r.ctx.Err()
+	}
+	if s.options.Panicked != nil {
+		defer func() {
+			if p := recover(); p != nil {
+				s.options.Panicked(fmt.Sprintf("%v\n%s", p, debug.Stack()))
+				err = fmt.Errorf("this is a bug in sosgo: %v", p)
+			}
+		}()
+	}
+	return s.session.answer(r)
+}
+
+// The ids of errors in responses: those of the dump are the exit codes of the commands.
+const (
+	idUsage       = 1
+	idNotInDump   = 3
+	idCorrupt     = 4
+	idUnsupported = 5
+	idBusy        = 6
+	idCancelled   = 7
+)
+
+func errorID(err error) int {
+	switch {
+	case errors.Is(err, target.ErrNotInDump):
+		return idNotInDump
+	case errors.Is(err, target.ErrCorrupt):
+		return idCorrupt
+	case errors.Is(err, target.ErrUnsupported):
+		return idUnsupported
+	}
+	return idUsage
+}
