@@ -3,6 +3,7 @@
 package sandbox
 
 import (
+	"os"
 	"runtime"
 	"syscall"
 	"unsafe"
@@ -19,7 +20,7 @@ func enter() error {
 		return unsupported("the kernel does not let a process give up privileges: %v", err)
 	}
 	landlock()
-	filter := program()
+	filter := program(os.Getpid())
 	prog := unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
 	const setModeFilter = 1 // SECCOMP_SET_MODE_FILTER
 	// TSYNC: all threads, and those that they start.
@@ -81,7 +82,7 @@ const (
 	bpfBits  = unix.BPF_JMP | unix.BPF_JSET | unix.BPF_K
 	bpfEnd   = unix.BPF_RET | unix.BPF_K
 
-	offsetNumber, offsetArch, offsetArg0 = 0, 4, 16 // in struct seccomp_data
+	offsetNumber, offsetArch, offsetArgs = 0, 4, 16 // in struct seccomp_data
 
 	allow = unix.SECCOMP_RET_ALLOW
 	deny  = unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM)
@@ -89,13 +90,15 @@ const (
 	absent = unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)
 )
 
+func stmt(code uint16, k uint32) unix.SockFilter { return unix.SockFilter{Code: code, K: k} }
+
+func jump(code uint16, k uint32, yes, no uint8) unix.SockFilter {
+	return unix.SockFilter{Code: code, Jt: yes, Jf: no, K: k}
+}
+
 // program lets the calls pass that Go's runtime makes and that use what is open, and
 // threads start. All else fails with EPERM, as it does where rights are missing.
-func program() []unix.SockFilter {
-	stmt := func(code uint16, k uint32) unix.SockFilter { return unix.SockFilter{Code: code, K: k} }
-	jump := func(code uint16, k uint32, yes, no uint8) unix.SockFilter {
-		return unix.SockFilter{Code: code, Jt: yes, Jf: no, K: k}
-	}
+func program(pid int) []unix.SockFilter {
 	out := []unix.SockFilter{
 		stmt(bpfLoad, offsetArch),
 		jump(bpfEqual, auditArch, 1, 0),
@@ -105,21 +108,69 @@ func program() []unix.SockFilter {
 	for _, n := range allowed() {
 		out = append(out, jump(bpfEqual, uint32(n), 0, 1), stmt(bpfEnd, allow))
 	}
-	return append(out,
-		jump(bpfEqual, unix.SYS_CLONE3, 0, 1), stmt(bpfEnd, absent),
-		jump(bpfEqual, unix.SYS_CLONE, 0, 3),
-		stmt(bpfLoad, offsetArg0),
-		jump(bpfBits, unix.CLONE_THREAD, 0, 1), stmt(bpfEnd, allow),
-		stmt(bpfEnd, deny))
+	out = append(out, jump(bpfEqual, unix.SYS_CLONE3, 0, 1), stmt(bpfEnd, absent))
+	for _, r := range ruled(pid) {
+		out = append(out, r.program()...)
+	}
+	return append(out, stmt(bpfEnd, deny))
 }
 
-// allowed returns the system calls that pass.
+// A rule is what an argument of a call must be. The kernel takes these arguments as int or unsigned int, or looks at no
+// higher bit of them, so that their low halves decide. A later rule may allow what this one does not.
+type rule struct {
+	call    uintptr
+	command uint32   // if not 0, the rule is about calls whose argument 1 is this
+	arg     uint32   // the argument's number, from 0
+	values  []uint32 // one of which it must be; nil for any
+	with    uint32   // a bit that it must have; 0 for none
+	without uint32   // bits that it must not have
+}
+
+// program returns the part of the filter that allows the calls of the rule.
+func (r rule) program() []unix.SockFilter {
+	load := stmt(bpfLoad, offsetArgs+8*r.arg) // of eight bytes, the lowest first
+	var out []unix.SockFilter
+	for _, v := range r.values {
+		out = append(out, jump(bpfEqual, v, 0, 1), stmt(bpfEnd, allow))
+	}
+	if r.values == nil {
+		out = append(out, jump(bpfBits, r.without, 1, 0), stmt(bpfEnd, allow))
+	}
+	if r.with != 0 {
+		out = append([]unix.SockFilter{jump(bpfBits, r.with, 0, uint8(len(out)))}, out...)
+	}
+	out = append([]unix.SockFilter{load}, out...)
+	if r.command != 0 {
+		out = append([]unix.SockFilter{stmt(bpfLoad, offsetArgs+8), jump(bpfEqual, r.command, 0, uint8(len(out)))}, out...)
+	}
+	return append([]unix.SockFilter{stmt(bpfLoad, offsetNumber), jump(bpfEqual, uint32(r.call), 0, uint8(len(out)))}, out...)
+}
+
+// foreign are the flags of clone that a thread of this process has no use for: other namespaces, being traced.
+const foreign = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC | unix.CLONE_NEWUSER | unix.CLONE_NEWPID |
+	unix.CLONE_NEWNET | unix.CLONE_PTRACE | unix.CLONE_PARENT | unix.CLONE_VFORK
+
+// ruled returns the system calls that pass with some arguments: signals go to this process alone, a terminal's state and
+// size are read and its state is set, but nothing is typed into it, files signal nobody, and no memory becomes code.
+func ruled(pid int) []rule {
+	return []rule{
+		{call: unix.SYS_TGKILL, arg: 0, values: []uint32{uint32(pid)}},
+		{call: unix.SYS_IOCTL, arg: 1, values: []uint32{unix.TCGETS, unix.TCSETS, unix.TCSETSW, unix.TCSETSF, unix.TIOCGWINSZ}},
+		{call: unix.SYS_FCNTL, arg: 1, values: []uint32{unix.F_GETFD, unix.F_SETFD, unix.F_GETFL, unix.F_DUPFD_CLOEXEC}},
+		{call: unix.SYS_FCNTL, command: unix.F_SETFL, arg: 2, without: unix.O_ASYNC}, // which signals the processes of a terminal
+		{call: unix.SYS_MMAP, arg: 2, without: unix.PROT_EXEC},
+		{call: unix.SYS_MPROTECT, arg: 2, without: unix.PROT_EXEC},
+		{call: unix.SYS_CLONE, arg: 0, with: unix.CLONE_THREAD, without: foreign},
+	}
+}
+
+// allowed returns the system calls that pass with any arguments.
 func allowed() []uintptr {
 	return append(allowedHere,
 		unix.SYS_READ, unix.SYS_WRITE, unix.SYS_READV, unix.SYS_WRITEV, unix.SYS_PREAD64, unix.SYS_PWRITE64, unix.SYS_LSEEK,
-		unix.SYS_CLOSE, unix.SYS_FSTAT, unix.SYS_FCNTL, unix.SYS_IOCTL, unix.SYS_DUP, unix.SYS_PIPE2, unix.SYS_EVENTFD2,
-		unix.SYS_MMAP, unix.SYS_MUNMAP, unix.SYS_MPROTECT, unix.SYS_MADVISE, unix.SYS_MINCORE, unix.SYS_MREMAP, unix.SYS_BRK,
-		unix.SYS_RT_SIGACTION, unix.SYS_RT_SIGPROCMASK, unix.SYS_RT_SIGRETURN, unix.SYS_SIGALTSTACK, unix.SYS_TGKILL,
+		unix.SYS_CLOSE, unix.SYS_FSTAT, unix.SYS_DUP, unix.SYS_PIPE2, unix.SYS_EVENTFD2,
+		unix.SYS_MUNMAP, unix.SYS_MADVISE, unix.SYS_MINCORE, unix.SYS_MREMAP, unix.SYS_BRK,
+		unix.SYS_RT_SIGACTION, unix.SYS_RT_SIGPROCMASK, unix.SYS_RT_SIGRETURN, unix.SYS_SIGALTSTACK,
 		unix.SYS_FUTEX, unix.SYS_SCHED_YIELD, unix.SYS_SCHED_GETAFFINITY, unix.SYS_NANOSLEEP, unix.SYS_CLOCK_NANOSLEEP,
 		unix.SYS_CLOCK_GETTIME, unix.SYS_GETTIMEOFDAY, unix.SYS_GETRANDOM, unix.SYS_GETPID, unix.SYS_GETTID, unix.SYS_GETUID,
 		unix.SYS_EPOLL_CREATE1, unix.SYS_EPOLL_CTL, unix.SYS_EPOLL_PWAIT, unix.SYS_PPOLL, unix.SYS_PSELECT6,

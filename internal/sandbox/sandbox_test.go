@@ -12,6 +12,7 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -66,6 +67,14 @@ func inside() {
 		"local socket":        func() error { _, err := net.Listen("unix", "@sosgo-sandbox-test"); return err },
 		"run":                 func() error { return exec.Command("/bin/true").Run() },
 	}
+	for name, try := range arguments(false) {
+		forbidden[name] = try
+	}
+	for name, try := range arguments(true) {
+		if err := try(); errors.Is(err, fs.ErrPermission) {
+			fmt.Println(name+":", err)
+		}
+	}
 	for name, try := range forbidden {
 		if err := try(); !errors.Is(err, fs.ErrPermission) {
 			fmt.Println(name+":", err)
@@ -85,6 +94,27 @@ func inside() {
 	runtime.GC()
 	fmt.Println("done")
 	syscall.Exit(0) // what tests write at their end, coverage above all, needs files
+}
+
+// TestOthersLive: what is in the sandbox can't end another process, here the one that started it.
+func TestOthersLive(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux has it")
+	}
+	victim := exec.Command("sleep", "60")
+	require.NoError(t, victim.Start())
+	ended := make(chan error, 1)
+	go func() { ended <- victim.Wait() }()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), child+"=1", fmt.Sprintf("%s_VICTIM=%d", child, victim.Process.Pid))
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, string(out))
+	select {
+	case <-ended:
+		t.Error("the other process is dead")
+	case <-time.After(50 * time.Millisecond):
+	}
+	require.NoError(t, victim.Process.Kill())
 }
 
 // TestEnter: in the sandbox nothing more can be opened, contacted or run, by no
