@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -73,11 +74,12 @@ func (f *File) Pack(ctx context.Context, w io.Writer, find PackFinder,
 	return result, nil
 }
 
-// PackFile writes a pack, see Pack, to a new file of that name, which is seen when it is whole. One that is there already is fs.ErrExist.
+// PackFile writes a pack, see Pack, to a new file of that name, which is seen when it is whole, and has no more permissions than the
+// dump's. One that is there already is fs.ErrExist.
 func (f *File) PackFile(ctx context.Context, name string, find PackFinder,
 	progress func(done, total int64)) (*answer.Pack, error) {
 	var packed *Packed
-	err := outfile.Write(name, outfile.Options{New: true}, func(w io.Writer) (err error) {
+	err := outfile.Write(name, outfile.Options{New: true, Perm: func() fs.FileMode { return outfile.PermOf(f.Path) }}, func(w io.Writer) (err error) {
 		packed, err = f.Pack(ctx, w, find, progress)
 		return err
 	})

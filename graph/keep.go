@@ -15,6 +15,7 @@ import (
 
 	"github.com/sosgo/sosgo/internal/arrayfile"
 	"github.com/sosgo/sosgo/internal/offheap"
+	"github.com/sosgo/sosgo/internal/outfile"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -28,7 +29,7 @@ import (
 //
 // If another program truncates a mapped file, this program crashes, as with the dump itself. Set NoMmap for folders where that may happen.
 type Keep struct {
-	Dir    string // created if it does not exist
+	Dir    string // created if it does not exist; nothing is kept in one that others own or may write in
 	Name   string // prefix of the files' names
 	Dump   []byte // identifies the content of the dump, at this time
 	NoMmap bool   // read the files instead of mapping them
@@ -65,7 +66,12 @@ func newKept(b *builder) *kept {
 	fmt.Fprintf(h, "sosgo graph %d %s %d %x\n", keptVersion, build(), len(b.o.Keep.Dump), b.o.Keep.Dump)
 	heapKey(h, b)
 	rootsKey(h, b.r)
-	return &kept{o: b.o.Keep, key: arrayfile.Key(h.Sum(nil)), workers: b.o.Jobs, budget: b.budget}
+	k := &kept{o: b.o.Keep, key: arrayfile.Key(h.Sum(nil)), workers: b.o.Jobs, budget: b.budget}
+	if err := outfile.PrivateDir(k.o.Dir); err != nil {
+		k.off = true
+		k.note("the graph of the heap's objects is not kept: %w", err)
+	}
+	return k
 }
 
 // build identifies this build of sosgo, as far as it is known.

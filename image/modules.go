@@ -230,13 +230,13 @@ func describe(row *answer.Image, img *Image, o *ListOptions) {
 }
 
 // SaveFile rebuilds the file of the image that holds a, see Image.Save, and
-// writes it to a new file of that name, which is seen when it is whole.
+// writes it to a new file of that name, which is seen when it is whole, and which the user alone can read.
 func SaveFile(ctx context.Context, t target.Target, mem target.Memory, a target.Addr, name string) (*answer.SavedImage, error) {
 	m, err := ModuleAt(t, mem, a)
 	if err != nil {
 		return nil, err
 	}
-	f, err := outfile.Create(name, outfile.Options{New: true})
+	f, err := outfile.Create(name, outfile.Options{New: true, Perm: outfile.Private})
 	if err != nil {
 		return nil, err
 	}

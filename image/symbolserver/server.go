@@ -25,6 +25,7 @@ import (
 	"time"
 
 	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/internal/outfile"
 	"github.com/sosgo/sosgo/internal/symstore"
 	"github.com/sosgo/sosgo/target"
 )
@@ -85,6 +86,9 @@ type Server struct {
 	URL    string  // "https://msdl.microsoft.com/download/symbols"
 	Cache  string  // the folder; empty is the cache of the .NET tools
 	Budget *Budget // bounds the downloads; nil bounds each file only
+	// Redirects are the hosts that the server may redirect to beside its own, such as "cdn.example.com", or "*.example.com" for all
+	// below example.com. They are asked by https alone. Microsoft's server may redirect to its storage as well.
+	Redirects []string
 	// Progress, if not nil, receives the bytes of a file so far, and the size that the server names, -1 for none.
 	Progress func(name string, done, total int64)
 
@@ -177,18 +181,52 @@ func (s *Server) httpClient() *http.Client {
 				TLSHandshakeTimeout:   connectTimeout,
 				ResponseHeaderTimeout: headerTimeout,
 			},
-			CheckRedirect: func(r *http.Request, via []*http.Request) error {
-				if len(via) >= maxRedirects {
-					return fmt.Errorf("more than %d redirections", maxRedirects)
-				}
-				if via[0].URL.Scheme == "https" && r.URL.Scheme != "https" {
-					return errors.New("redirection from https to " + r.URL.Scheme)
-				}
-				return nil
-			},
+			CheckRedirect: s.checkRedirect,
 		}
 	})
 	return s.client
+}
+
+// microsoftServer is the host that keeps its files in microsoftStorage, under names that change.
+const microsoftServer, microsoftStorage = "msdl.microsoft.com", "*.blob.core.windows.net"
+
+// checkRedirect returns why a redirection is not followed. Who answers for a server may otherwise have this machine ask any other
+// that it reaches, and learn what it asks for.
+func (s *Server) checkRedirect(r *http.Request, via []*http.Request) error {
+	first, to := via[0].URL, r.URL
+	r.Header.Del("Referer")
+	switch {
+	case len(via) >= maxRedirects:
+		return fmt.Errorf("more than %d redirections", maxRedirects)
+	case first.Scheme == "https" && to.Scheme != "https":
+		return errors.New("redirection from https to " + to.Scheme)
+	case strings.EqualFold(first.Hostname(), to.Hostname()) && (portOf(first) == portOf(to) || portOf(first) == "80" && portOf(to) == "443"):
+		return nil
+	case s.mayRedirect(first.Hostname(), to):
+		return nil
+	}
+	return fmt.Errorf("redirection to another server, %s://%s, which none of the allowed hosts is (--symbol-redirect)", to.Scheme, to.Host)
+}
+
+// mayRedirect reports whether the host from may redirect to another.
+func (s *Server) mayRedirect(from string, to *url.URL) bool {
+	if to.Scheme != "https" {
+		return false
+	}
+	hosts := s.Redirects
+	if strings.EqualFold(from, microsoftServer) {
+		hosts = append(slices.Clone(hosts), microsoftStorage)
+	}
+	host := strings.ToLower(to.Hostname())
+	return slices.ContainsFunc(hosts, func(allowed string) bool {
+		allowed = strings.ToLower(allowed)
+		parent, all := strings.CutPrefix(allowed, "*")
+		return host == allowed || all && len(host) > len(parent) && strings.HasPrefix(parent, ".") && strings.HasSuffix(host, parent)
+	})
+}
+
+func portOf(u *url.URL) string {
+	return cmp.Or(u.Port(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
 }
 
 func (s *Server) download(ctx context.Context, key, dst string, check func(path string) error) error {
@@ -223,34 +261,26 @@ func (s *Server) download(ctx context.Context, key, dst string, check func(path 
 	return s.store(ctx, resp, key, dst, cancel, check)
 }
 
-// store writes the response beside dst and, once check has accepted it, renames
+// store writes the response beside dst and, once check has accepted it, moves
 // it, so that no reader ever sees a part of a file, or a wrong one.
 func (s *Server) store(ctx context.Context, resp *http.Response, key, dst string, cancel context.CancelCauseFunc,
-	check func(path string) error) (err error) {
-	dir := filepath.Dir(dst)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	check func(path string) error) error {
+	if err := os.MkdirAll(filepath.Dir(dst), 0o755); err != nil {
 		return err
 	}
-	tmp, err := os.CreateTemp(dir, ".download-*")
+	f, err := outfile.Create(dst, outfile.Options{Checked: true, Perm: outfile.Private})
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if err != nil {
-			_ = tmp.Close() // it may be closed already
-			err = errors.Join(err, os.Remove(tmp.Name()))
+	if err = s.receive(ctx, f, resp, key, cancel); err == nil {
+		if err = check(f.Name()); err != nil {
+			err = fmt.Errorf("what it sent for %s is refused: %w", key, err)
 		}
-	}()
-	if err := s.receive(ctx, tmp, resp, key, cancel); err != nil {
-		return err
 	}
-	if err := tmp.Close(); err != nil {
-		return err
+	if err != nil {
+		return errors.Join(err, f.Discard())
 	}
-	if err := check(tmp.Name()); err != nil {
-		return fmt.Errorf("what it sent for %s is refused: %w", key, err)
-	}
-	return os.Rename(tmp.Name(), dst)
+	return f.Commit()
 }
 
 // receive writes the body of the response to w, as long as it comes fast enough.

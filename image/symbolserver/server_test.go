@@ -125,7 +125,7 @@ func TestBadServers(t *testing.T) {
 			require.Len(t, s.failed, 1)
 			_, err := os.Stat(cached(s))
 			require.ErrorIs(t, err, os.ErrNotExist)
-			left, err := filepath.Glob(filepath.Join(filepath.Dir(cached(s)), ".download-*"))
+			left, err := filepath.Glob(filepath.Join(filepath.Dir(cached(s)), ".*"))
 			require.NoError(t, err)
 			require.Empty(t, left)
 		})

@@ -76,7 +76,8 @@ func Bytes[T any](s []T) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(reflect.TypeFor[T]().Size()))
 }
 
-// Write writes a file atomically. It replaces a file written by Write; any other existing file is fs.ErrExist.
+// Write writes a file atomically. It replaces a file written by Write; any other existing file is fs.ErrExist. The
+// user alone can read it.
 func Write(ctx context.Context, name string, key Key, sections []Section) error {
 	if len(sections) > maxEntries {
 		return fmt.Errorf("%s: %d arrays are too many for a file", name, len(sections))
@@ -102,7 +103,7 @@ func Write(ctx context.Context, name string, key Key, sections []Section) error 
 	binary.LittleEndian.PutUint64(head[24:], at+uint64(len(sums)))
 	digest := digestOf(head, sums)
 	copy(head[digestAt:], digest[:])
-	return outfile.Write(name, outfile.Options{Guard: ours, Checked: true}, func(w io.Writer) error {
+	return outfile.Write(name, outfile.Options{Guard: ours, Checked: true, Perm: outfile.Private}, func(w io.Writer) error {
 		if _, err := w.Write(head); err != nil {
 			return err
 		}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sosgo/sosgo/internal/outfile"
 	"github.com/sosgo/sosgo/internal/report"
 )
 
@@ -38,8 +39,10 @@ func (a *app) openOptions() (OpenOptions, error) {
 	if st, err := os.Stat(o.SymbolCache); err == nil && o.SymbolCache != "" && !st.IsDir() {
 		return o, p.usagef("option -symbol-cache: %s is not a folder", o.SymbolCache)
 	}
-	if st, err := os.Stat(o.GraphDir); err == nil && o.GraphDir != "" && !st.IsDir() {
-		return o, p.usagef("option -graph-dir: %s is not a folder", o.GraphDir)
+	if o.GraphDir != "" {
+		if err := outfile.PrivateDir(o.GraphDir); err != nil {
+			return o, p.usagef("option -graph-dir: %v", err)
+		}
 	}
 	var err error
 	o.Limits, err = a.limits(p)

@@ -172,7 +172,7 @@ func (a *app) runParsed(ctx context.Context, l line) error {
 		a.fail("", errSandboxed)
 		return errSandboxed
 	}
-	f, err := outfile.Create(l.file, outfile.Options{Append: l.append, Guard: a.session.guard})
+	f, err := outfile.Create(l.file, outfile.Options{Append: l.append, Guard: a.session.guard, Perm: a.session.perm})
 	if err != nil {
 		err = asWriteError(err, nil)
 		a.fail("", err)

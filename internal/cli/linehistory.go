@@ -1,9 +1,7 @@
 package cli
 
 import (
-	"errors"
 	"io"
-	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -68,16 +66,7 @@ func (h *lineHistory) close() error {
 		now.remember(l)
 	}
 	h.added = nil
-	if _, err := os.Stat(h.path); errors.Is(err, fs.ErrNotExist) { // nobody else may read it
-		f, err := os.OpenFile(h.path, os.O_WRONLY|os.O_CREATE, 0o600)
-		if err != nil {
-			return err
-		}
-		if err := f.Close(); err != nil {
-			return err
-		}
-	}
-	return outfile.Write(h.path, outfile.Options{}, func(w io.Writer) error {
+	return outfile.Write(h.path, outfile.Options{Perm: outfile.Private}, func(w io.Writer) error {
 		_, err := io.WriteString(w, strings.Join(now.lines, "\n")+"\n")
 		return err
 	})

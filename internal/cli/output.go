@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -140,7 +141,7 @@ func (c *Context) WriteFile(name string, mode WriteMode, write func(io.Writer) e
 		return errReadOnly
 	}
 	var made error // by write: of the answer, not of the file
-	err := outfile.Write(name, outfile.Options{New: mode == New, Guard: c.Session.guard}, func(w io.Writer) error {
+	err := outfile.Write(name, outfile.Options{New: mode == New, Guard: c.Session.guard, Perm: c.Session.perm}, func(w io.Writer) error {
 		made = write(w)
 		return made
 	})
@@ -160,7 +161,16 @@ func (c *Context) WriteDir(name string, write func(dir string) error) error {
 	if c.Session.options.Sandbox {
 		return errSandboxed
 	}
-	return outfile.WriteDir(name, write)
+	return outfile.WriteDir(name, c.Session.perm, write)
+}
+
+// perm returns the permissions that files made of the session's dumps may have: no more than all of the dumps have.
+func (s *Session) perm() fs.FileMode {
+	files := s.others
+	if s.path != "" {
+		files = append(slices.Clone(files), s.path)
+	}
+	return outfile.PermOf(files...)
 }
 
 // errSandboxed is why no file is written with --sandbox, also before the dump is open:

@@ -18,6 +18,7 @@ type Dump interface{ Close() error }
 type OpenOptions struct {
 	Modules       []string `opt:"modules" kind:"file" value:"DIR" help:"a folder with module files (runtime, assemblies); may repeat"`
 	SymbolServers []string `opt:"symbol-server" value:"URL" excludes:"offline" help:"download module files that are missing from this symbol server; may repeat"`
+	Redirects     []string `opt:"symbol-redirect" value:"HOST" help:"a host that symbol servers may redirect to beside themselves (*.example.com: all below it); may repeat"`
 	SymbolCache   string   `opt:"symbol-cache" kind:"file" value:"DIR" help:"where downloads are kept; default: the .NET tools' cache in the home folder"`
 	Offline       bool     `opt:"offline" help:"open the dump and --modules alone: nothing that the dump names, nothing of this machine, no server"`
 	Sandbox       bool     `opt:"sandbox" excludes:"graph-dir" help:"once the dump and its module files are open, give up opening files, sockets and programs (Linux)"`
@@ -48,6 +49,7 @@ type Session struct {
 	options OpenOptions
 
 	path   string
+	others []string // dumps that commands have opened beside it
 	opened bool
 	dump   Dump
 	err    error
@@ -108,6 +110,9 @@ func (s *Session) OpenAnother(ctx context.Context, path string, progress func(do
 	d, err := s.open(ctx, path, o)
 	if err != nil {
 		return nil, &OpenError{path, err}
+	}
+	if !slices.Contains(s.others, path) {
+		s.others = append(s.others, path)
 	}
 	return d, nil
 }

@@ -3,15 +3,15 @@ package outfile
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 )
 
 // WriteDir writes a whole folder, which must not exist or be empty. write fills a folder beside it, which is moved to
-// its place at the end. On failure nothing is left, and what was there stays. Missing parent folders are created.
-func WriteDir(name string, write func(dir string) error) error {
+// its place at the end. On failure nothing is left, and what was there stays. Missing parent folders are created. perm, if not nil, returns
+// the most permissions that the folder may have, as those of a file; see Options.
+func WriteDir(name string, perm func() fs.FileMode, write func(dir string) error) error {
 	name = filepath.Clean(name)
 	if err := free(name); err != nil {
 		return err
@@ -25,7 +25,22 @@ func WriteDir(name string, write func(dir string) error) error {
 	if err != nil {
 		return err
 	}
-	err = write(dir)
+	defer lockDir(dir)()
+	st, err := os.Stat(dir) // what the umask left
+	if err == nil {
+		err = asPermitted(os.Chmod(dir, 0o700))
+	}
+	if err == nil {
+		err = write(dir)
+	}
+	if err == nil {
+		mode := st.Mode().Perm()
+		if perm != nil {
+			most := perm()
+			mode &= most | most&0o444>>2 // who may read a file may look into the folder
+		}
+		err = asPermitted(os.Chmod(dir, mode|0o700))
+	}
 	if err == nil {
 		err = free(name)
 	}
@@ -53,10 +68,12 @@ func free(name string) error {
 	return nil
 }
 
+// beside creates the folder to fill.
 func beside(parent, base string) (string, error) {
 	const tries = 100
+	sweep(parent)
 	for i := range tries {
-		dir := filepath.Join(parent, fmt.Sprintf(".%.100s.%d-%d.part", base, os.Getpid(), i))
+		dir := filepath.Join(parent, partName(base, i))
 		if err := os.Mkdir(dir, 0o777); !errors.Is(err, fs.ErrExist) {
 			return dir, err
 		}

@@ -1,8 +1,11 @@
 // Package outfile writes files that appear whole or not at all: they are written beside their place
 // and moved there at the end. All files that sosgo writes for its user are written by it.
+//
+// Until then only the user can read them. What a process that was ended left beside a place is removed by the next one that writes there.
 package outfile
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -20,6 +23,9 @@ type Options struct {
 	Append bool  // append to it
 	New    bool  // keep it: fs.ErrExist
 	Guard  Guard // must allow its replacement; may be nil
+	// Perm returns the most permissions that the file may have; see PermOf. It is called when the file is complete. Nil allows
+	// all that the umask does. A file that is appended to keeps its own.
+	Perm func() fs.FileMode
 	// Checked promises that readers verify the file. Writing then does not wait for the disk, and a power failure may leave part of it.
 	Checked bool
 }
@@ -32,7 +38,25 @@ type File struct {
 	place string // name without symbolic links
 	o     Options
 	there fs.FileInfo // what is at the place; nil for nothing
+	mode  fs.FileMode // of a new file, or of the one that it replaces
 }
+
+// PermOf returns the permissions that all of the named files give, beside the owner's to read and write: what is made of them takes no
+// more. Of a file that can't be looked at, such as standard input, they are the owner's alone.
+func PermOf(names ...string) fs.FileMode {
+	perm := fs.FileMode(0o666)
+	for _, name := range names {
+		st, err := os.Stat(name)
+		if err != nil {
+			return 0o600
+		}
+		perm &= st.Mode().Perm() | 0o600
+	}
+	return perm
+}
+
+// Private is the Perm of what is the user's alone.
+func Private() fs.FileMode { return 0o600 }
 
 // Create starts a file. Anything but a regular file, such as a pipe or /dev/null, is written directly.
 func Create(name string, o Options) (*File, error) {
@@ -97,26 +121,50 @@ func (f *File) isStream() bool {
 	return f.there != nil && !f.there.Mode().IsRegular() && !f.there.IsDir()
 }
 
-// beside creates the file to write, with the permissions of a new file or of the file that it replaces.
+// beside creates the file to write. Nobody else can read it before it is complete.
 func (f *File) beside() (*os.File, error) {
 	const tries = 100
-	mode := fs.FileMode(0o666)
-	if f.there != nil {
-		mode = f.there.Mode().Perm()
-	}
 	dir, base := filepath.Split(f.place)
+	sweep(cmp.Or(dir, "."))
 	for i := range tries {
-		name := filepath.Join(dir, fmt.Sprintf(".%.100s.%d-%d.part", base, os.Getpid(), i))
-		tmp, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
+		tmp, err := os.OpenFile(filepath.Join(dir, partName(base, i)), os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
 		if errors.Is(err, fs.ErrExist) {
 			continue
 		}
-		if err == nil && f.there != nil {
-			err = tmp.Chmod(mode) // regardless of the umask
+		if err != nil {
+			return nil, err
 		}
-		return tmp, err
+		lock(tmp)
+		st, err := tmp.Stat() // what the umask left
+		if err == nil {
+			f.mode, err = st.Mode().Perm(), asPermitted(tmp.Chmod(0o600))
+		}
+		if err != nil {
+			return nil, errors.Join(err, tmp.Close(), os.Remove(tmp.Name()))
+		}
+		if f.there != nil {
+			f.mode = f.there.Mode().Perm() // regardless of the umask
+		}
+		return tmp, nil
 	}
 	return nil, &fs.PathError{Op: "write beside", Path: f.name, Err: fs.ErrExist}
+}
+
+// perm gives the complete file its permissions.
+func (f *File) perm() error {
+	mode := f.mode
+	if f.o.Perm != nil {
+		mode &= f.o.Perm()
+	}
+	return asPermitted(f.Chmod(mode))
+}
+
+// asPermitted returns the error of changing the permissions of what this process made; nil where the file system has none.
+func asPermitted(err error) error {
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, errors.ErrUnsupported) {
+		return nil
+	}
+	return err
 }
 
 // Commit completes the file and moves it to its place. If that fails, what was there stays and the new file is removed.
@@ -130,9 +178,9 @@ func (f *File) Commit() error {
 	if f.o.Append && f.there != nil {
 		return errors.Join(f.appendTo(), f.Discard())
 	}
-	var err error
+	err := f.perm()
 	if !f.o.Checked {
-		err = f.Sync()
+		err = errors.Join(err, f.Sync())
 	}
 	if err = errors.Join(err, f.Close()); err == nil {
 		err = f.move()

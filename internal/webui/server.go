@@ -1,6 +1,7 @@
 package webui
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/subtle"
@@ -37,10 +38,13 @@ type Server struct {
 	asker   Asker
 	subject Subject
 	token   string
+	folder  string // "/NAME/": the page's folder, which the cookie is for; nobody guesses its name
 	host    string // that was listened to, without port; a name that requests may call it by
 	port    string
 	slots   chan struct{}
 	mounted bool // in another server, which decides who may ask
+
+	idle, write time.Duration // replace idleTime and writeTime where they are not 0: tests wait less
 }
 
 // Handler returns a handler for a server of another program, which decides who may ask. Paths are relative to where it is mounted.
@@ -50,15 +54,16 @@ func Handler(a Asker, s Subject) http.Handler {
 
 // NewServer returns a server for requests that come to l.
 func NewServer(a Asker, s Subject, l net.Listener, host string) (*Server, error) {
-	token := make([]byte, 24)
-	if _, err := rand.Read(token); err != nil {
+	secrets := make([]byte, 24+9)
+	if _, err := rand.Read(secrets); err != nil {
 		return nil, err
 	}
+	token, folder := base64.RawURLEncoding.EncodeToString(secrets[:24]), base64.RawURLEncoding.EncodeToString(secrets[24:])
 	_, port, err := net.SplitHostPort(l.Addr().String())
 	if err != nil {
 		return nil, err
 	}
-	return &Server{asker: a, subject: s, token: base64.RawURLEncoding.EncodeToString(token), host: host, port: port,
+	return &Server{asker: a, subject: s, token: token, folder: "/" + folder + "/", host: host, port: port,
 		slots: make(chan struct{}, atWork)}, nil
 }
 
@@ -68,15 +73,15 @@ func (s *Server) URL() string {
 	if a, err := netip.ParseAddr(host); host == "" || err == nil && a.IsUnspecified() {
 		host = "127.0.0.1"
 	}
-	return "http://" + net.JoinHostPort(host, s.port) + "/?token=" + s.token
+	return "http://" + net.JoinHostPort(host, s.port) + s.folder + "?token=" + s.token
 }
 
 // Serve answers requests until ctx ends.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
-	h := &http.Server{Handler: s, ReadHeaderTimeout: headerTime, MaxHeaderBytes: maxHeader,
-		BaseContext: func(net.Listener) context.Context { return ctx }}
+	h := &http.Server{Handler: s, ReadHeaderTimeout: headerTime, IdleTimeout: cmp.Or(s.idle, idleTime), MaxHeaderBytes: maxHeader,
+		BaseContext: func(net.Listener) context.Context { return ctx }, ConnContext: withConn}
 	defer context.AfterFunc(ctx, func() { _ = h.Close() })()
-	err := h.Serve(l)
+	err := h.Serve(&conns{Listener: l})
 	if ctx.Err() != nil {
 		return nil
 	}
@@ -89,6 +94,13 @@ const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src
 
 // ServeHTTP answers one request.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	patient := &patientWriter{w, http.NewResponseController(w), cmp.Or(s.write, writeTime)}
+	patient.more()
+	defer patient.more() // for what is still to be sent
+	s.answer(patient, r)
+}
+
+func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Security-Policy", policy)
 	h.Set("X-Content-Type-Options", "nosniff")
@@ -98,16 +110,27 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	h.Set("Cache-Control", "no-store")
 	if status, why := s.refuse(r); status != 0 {
+		h.Set("Connection", "close")
 		http.Error(w, why, status)
 		return
 	}
-	if given := r.URL.Query().Get("token"); given != "" && r.URL.Path == "/" && !s.mounted {
-		http.SetCookie(w, &http.Cookie{Name: cookiePrefix + s.port, Value: s.token, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
-		h.Set("Location", "/")
+	if s.mounted {
+		s.route(w, r, r.URL.Path)
+		return
+	}
+	trust(r)
+	path := r.URL.Path
+	if rest, inside := strings.CutPrefix(path, s.folder); inside {
+		path = "/" + rest
+	}
+	if given := r.URL.Query().Get("token"); given != "" && path == "/" {
+		// Browsers send a cookie to all ports of a host: servers of others on this machine would get it but for its path.
+		http.SetCookie(w, &http.Cookie{Name: cookiePrefix + s.port, Value: s.token, Path: s.folder, HttpOnly: true, SameSite: http.SameSiteStrictMode})
+		h.Set("Location", s.folder)
 		w.WriteHeader(http.StatusSeeOther)
 		return
 	}
-	s.route(w, r)
+	s.route(w, r, path)
 }
 
 // refuse returns why a request gets no answer; 0 if it does.
@@ -125,7 +148,7 @@ func (s *Server) refuse(r *http.Request) (status int, why string) {
 		return http.StatusForbidden, "this server is not called " + strconv.QuoteToASCII(r.Host)
 	case origin != "" && origin != "http://"+r.Host:
 		return http.StatusForbidden, "a page of another server asks"
-	case site != "" && site != "same-origin" && site != "none" && r.URL.Path != "/":
+	case site != "" && site != "same-origin" && site != "none" && r.URL.Path != "/" && r.URL.Path != s.folder:
 		return http.StatusForbidden, "a page of another server asks"
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		return http.StatusMethodNotAllowed, "nothing can be changed here"
@@ -164,20 +187,21 @@ func (s *Server) knowsToken(r *http.Request) bool {
 // files are the files of the bundle that are served as they are, with their types.
 var files = map[string]string{"/app.js": "text/javascript; charset=utf-8", "/app.css": "text/css; charset=utf-8"}
 
-func (s *Server) route(w http.ResponseWriter, r *http.Request) {
-	kind, isFile := files[r.URL.Path]
-	command, isCommand := strings.CutPrefix(r.URL.Path, "/api/")
+// route answers a request for a path of the page.
+func (s *Server) route(w http.ResponseWriter, r *http.Request, path string) {
+	kind, isFile := files[path]
+	command, isCommand := strings.CutPrefix(path, "/api/")
 	switch {
-	case r.URL.Path == "/":
+	case path == "/":
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		_, _ = io.WriteString(w, page(s.subject)) // who is gone needs no more
 	case isFile:
 		w.Header().Set("Content-Type", kind)
-		_, _ = w.Write(file(r.URL.Path[1:]))
-	case r.URL.Path == "/subject.json":
+		_, _ = w.Write(file(path[1:]))
+	case path == "/subject.json":
 		w.Header().Set("Content-Type", "application/json")
 		_ = json.NewEncoder(w).Encode(s.subject)
-	case r.URL.Path == "/line":
+	case path == "/line":
 		s.work(w, r, "text/plain; charset=utf-8", func(w io.Writer) { s.asker.Line(r.Context(), r.URL.Query().Get("line"), w) })
 	case isCommand && command != "":
 		s.document(w, r, command)

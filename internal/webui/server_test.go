@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/cookiejar"
 	"net/http/httptest"
 	"net/url"
 	"strings"
@@ -42,6 +43,9 @@ var echo = asker{
 	line: func(_ context.Context, line string, w io.Writer) { fmt.Fprintln(w, "ran", line) },
 }
 
+// hurry is how long the servers of tests wait for their clients.
+const hurry = 500 * time.Millisecond
+
 // serve runs a server, and returns its address with and without the token.
 func serve(t *testing.T, a webui.Asker, s webui.Subject, host string) (withToken, origin string) {
 	t.Helper()
@@ -49,6 +53,7 @@ func serve(t *testing.T, a webui.Asker, s webui.Subject, host string) (withToken
 	require.NoError(t, err)
 	server, err := webui.NewServer(a, s, l, host)
 	require.NoError(t, err)
+	server.Hurry(hurry)
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(ctx, l) }()
@@ -56,9 +61,7 @@ func serve(t *testing.T, a webui.Asker, s webui.Subject, host string) (withToken
 		cancel()
 		assert.NoError(t, <-ended)
 	})
-	u, err := url.Parse(server.URL())
-	require.NoError(t, err)
-	return server.URL(), "http://" + l.Addr().String() + strings.TrimSuffix(u.Path, "/")
+	return server.URL(), "http://" + l.Addr().String()
 }
 
 func token(t *testing.T, withToken string) string {
@@ -130,20 +133,164 @@ func TestWhoIsLetIn(t *testing.T) {
 	}
 }
 
-// TestFirstRequest: the token goes from the address into a cookie that scripts and other sites don't get.
+// TestFirstRequest: the token goes from the address into a cookie that scripts, other sites and other ports of this machine don't get.
 func TestFirstRequest(t *testing.T) {
 	withToken, origin := serve(t, echo, webui.Subject{File: "core.1"}, "127.0.0.1")
 	resp, _ := get(t, http.MethodGet, withToken)
 	assert.Equal(t, http.StatusSeeOther, resp.StatusCode)
-	assert.Equal(t, "/", resp.Header.Get("Location"))
+	folder := resp.Header.Get("Location")
+	assert.Regexp(t, "^/[A-Za-z0-9_-]{12}/$", folder)
 	require.Len(t, resp.Cookies(), 1)
 	c := resp.Cookies()[0]
 	assert.True(t, c.HttpOnly)
 	assert.Equal(t, http.SameSiteStrictMode, c.SameSite)
-	resp, body := get(t, http.MethodGet, origin+"/", "Cookie", c.Name+"="+c.Value)
+	assert.Equal(t, folder, c.Path)
+	assert.NotContains(t, folder, c.Value)
+	assert.Equal(t, "sosgo-"+origin[strings.LastIndex(origin, ":")+1:], c.Name)
+	resp, body := get(t, http.MethodGet, origin+folder, "Cookie", c.Name+"="+c.Value)
 	assert.Equal(t, http.StatusOK, resp.StatusCode)
 	assert.Contains(t, body, "app.js")
 	assert.NotContains(t, body, c.Value)
+	for _, path := range []string{"app.js", "app.css", "subject.json", "api/version", "line?line=x"} {
+		resp, _ := get(t, http.MethodGet, origin+folder+path, "Cookie", c.Name+"="+c.Value)
+		assert.Equal(t, http.StatusOK, resp.StatusCode, path)
+		resp, _ = get(t, http.MethodGet, origin+folder+path)
+		assert.Equal(t, http.StatusForbidden, resp.StatusCode, "the folder is no token")
+	}
+	resp, _ = get(t, http.MethodGet, origin+"/?token="+c.Value)
+	assert.Equal(t, folder, resp.Header.Get("Location"), "who has the token is led to the page")
+}
+
+// TestOtherPorts: a browser that has seen the page sends nothing of it to another server of this machine.
+func TestOtherPorts(t *testing.T) {
+	withToken, origin := serve(t, echo, webui.Subject{File: "core.1"}, "127.0.0.1")
+	var got []string
+	other := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		got = append(got, r.Header.Get("Cookie"))
+	}))
+	defer other.Close()
+	jar, err := cookiejar.New(nil)
+	require.NoError(t, err)
+	browser := http.Client{Jar: jar}
+	for _, address := range []string{withToken, other.URL, other.URL + "/api/version", other.URL + "/x/y/"} {
+		resp, err := browser.Get(address)
+		require.NoError(t, err)
+		assert.Equal(t, http.StatusOK, resp.StatusCode)
+		resp.Body.Close()
+	}
+	assert.Equal(t, []string{"", "", ""}, got)
+	resp, err := browser.Get(origin + "/api/version")
+	require.NoError(t, err)
+	resp.Body.Close()
+	assert.Equal(t, http.StatusForbidden, resp.StatusCode, "nor to this one beside the page")
+}
+
+// TestManyConnections: hundreds of connections of others, idle or with requests that are refused, don't keep the owner out.
+func TestManyConnections(t *testing.T) {
+	withToken, origin := serve(t, echo, webui.Subject{}, "127.0.0.1")
+	host := strings.TrimPrefix(origin, "http://")
+	closed := make(chan bool, 400)
+	for i := range 300 {
+		c, err := net.Dial("tcp", host)
+		require.NoError(t, err)
+		defer c.Close()
+		if i%2 == 0 {
+			_, err = io.WriteString(c, "GET /api/version HTTP/1.1\r\nHost: "+host+"\r\n\r\n")
+			require.NoError(t, err)
+		}
+		go func() {
+			_, _ = io.Copy(io.Discard, c)
+			closed <- true
+		}()
+	}
+	began := time.Now()
+	resp, _ := get(t, http.MethodGet, origin+"/api/version", "Authorization", "Bearer "+token(t, withToken))
+	assert.Equal(t, http.StatusOK, resp.StatusCode)
+	assert.Less(t, time.Since(began), 5*time.Second)
+	for range 300 - 64 {
+		select {
+		case <-closed:
+		case <-time.After(5 * time.Second):
+			t.Fatal("there are more connections than a server has")
+		}
+	}
+}
+
+// TestOwnersStay: connections of others close no connection of who has the token.
+func TestOwnersStay(t *testing.T) {
+	hold, asked := make(chan bool), make(chan bool, 1)
+	withToken, origin := serve(t, asker{ask: func(_ context.Context, _ []string, _ report.Window, w io.Writer) {
+		asked <- true
+		<-hold
+		fmt.Fprint(w, "late")
+	}}, webui.Subject{}, "127.0.0.1")
+	answer := make(chan string)
+	go func() {
+		_, body := get(t, http.MethodGet, origin+"/api/leaks", "Authorization", "Bearer "+token(t, withToken))
+		answer <- body
+	}()
+	<-asked
+	for range 200 {
+		c, err := net.Dial("tcp", strings.TrimPrefix(origin, "http://"))
+		require.NoError(t, err)
+		defer c.Close()
+	}
+	time.Sleep(2 * hurry) // a command may take longer than a client may wait
+	close(hold)
+	assert.Equal(t, "late", <-answer)
+}
+
+// TestIdle: a connection without a request ends.
+func TestIdle(t *testing.T) {
+	withToken, origin := serve(t, echo, webui.Subject{}, "127.0.0.1")
+	host := strings.TrimPrefix(origin, "http://")
+	c, err := net.Dial("tcp", host)
+	require.NoError(t, err)
+	defer c.Close()
+	_, err = io.WriteString(c, "GET /api/version HTTP/1.1\r\nHost: "+host+"\r\nAuthorization: Bearer "+token(t, withToken)+"\r\n\r\n")
+	require.NoError(t, err)
+	require.NoError(t, c.SetReadDeadline(time.Now().Add(10*time.Second)))
+	text, err := io.ReadAll(c)
+	require.NoError(t, err, "the server ends the connection")
+	assert.Contains(t, string(text), "200 OK")
+}
+
+// TestWhoDoesNotRead: clients that ask and don't read hold their commands for a while, and then others have their turn.
+func TestWhoDoesNotRead(t *testing.T) {
+	var running atomic.Int32
+	withToken, origin := serve(t, asker{ask: func(ctx context.Context, words []string, _ report.Window, w io.Writer) {
+		if words[0] == "version" {
+			fmt.Fprint(w, "fine")
+			return
+		}
+		running.Add(1)
+		defer running.Add(-1)
+		for part := make([]byte, 1<<20); ctx.Err() == nil; {
+			if _, err := w.Write(part); err != nil {
+				return
+			}
+		}
+	}}, webui.Subject{}, "127.0.0.1")
+	host := strings.TrimPrefix(origin, "http://")
+	for range 4 {
+		c, err := net.Dial("tcp", host)
+		require.NoError(t, err)
+		defer c.Close()
+		_, err = io.WriteString(c, "GET /api/leaks HTTP/1.1\r\nHost: "+host+"\r\nAuthorization: Bearer "+token(t, withToken)+"\r\n\r\n")
+		require.NoError(t, err)
+	}
+	assert.Eventually(t, func() bool { return running.Load() == 4 }, 5*time.Second, time.Millisecond)
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, origin+"/api/version", nil)
+	require.NoError(t, err)
+	r.Header.Set("Authorization", "Bearer "+token(t, withToken))
+	resp, err := http.DefaultClient.Do(r)
+	require.NoError(t, err)
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	require.NoError(t, err)
+	assert.Equal(t, "fine", string(body))
 }
 
 // TestPolicy: every answer, also a refusal, forbids scripts but the page's own.
@@ -267,8 +414,8 @@ func Example() {
 	w := httptest.NewRecorder()
 	r := httptest.NewRequest(http.MethodGet, s.URL(), nil)
 	s.ServeHTTP(w, r)
-	fmt.Println(w.Code, w.Header().Get("Location"))
-	// Output: 303 /
+	fmt.Println(w.Code, strings.Contains(s.URL(), w.Header().Get("Location")+"?token="))
+	// Output: 303 true
 }
 
 var errDisk = errors.New("the disk is full")

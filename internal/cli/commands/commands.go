@@ -53,7 +53,7 @@ func Open(_ context.Context, path string, o cli.OpenOptions) (cli.Dump, error) {
 	options := opening{Options: sosgo.Options{Modules: o.Modules,
 		Offline: o.Offline, NoMmap: o.NoMmap, GraphDir: o.GraphDir, Jobs: o.Jobs, Context: o.Context}}
 	for _, url := range o.SymbolServers {
-		options.SymbolServers = append(options.SymbolServers, &symbolserver.Server{URL: url, Cache: o.SymbolCache, Budget: &options.downloads})
+		options.SymbolServers = append(options.SymbolServers, &symbolserver.Server{URL: url, Cache: o.SymbolCache, Redirects: o.Redirects, Budget: &options.downloads})
 	}
 	for _, l := range ceilings {
 		if n, ok := o.Limits[l.Name]; ok {
