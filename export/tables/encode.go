@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/sosgo/sosgo/export/internal/parquetfile"
@@ -28,17 +29,20 @@ type part struct {
 	group *parquetfile.Group
 }
 
-func newEncoder(f Form, t *Table, w io.Writer) (encoder, error) {
-	switch f {
+func newEncoder(o Options, t *Table, w io.Writer) (encoder, error) {
+	switch o.Form {
 	case Parquet:
 		return newParquet(t, w), nil
 	case CSV:
 		e := &textEncoder{w: bufio.NewWriterSize(w, 1<<20), row: appendCSV}
+		if o.RawCSV {
+			e.row = appendRawCSV
+		}
 		return e, e.head(t)
 	case NDJSON:
 		return &textEncoder{w: bufio.NewWriterSize(w, 1<<20), row: appendJSON}, nil
 	}
-	return nil, target.Unsupportedf("there is no form %q of tables", string(f))
+	return nil, target.Unsupportedf("there is no form %q of tables", string(o.Form))
 }
 
 // A textEncoder writes rows as lines.
@@ -74,8 +78,25 @@ func (e *textEncoder) take(p part) error {
 
 func (e *textEncoder) close() error { return e.w.Flush() }
 
-// appendCSV appends a row as RFC 4180 has it.
-func appendCSV(dst []byte, b *Batch, r int) []byte {
+func appendCSV(dst []byte, b *Batch, r int) []byte { return appendCells(dst, b, r, inert) }
+
+func appendRawCSV(dst []byte, b *Batch, r int) []byte {
+	return appendCells(dst, b, r, func(text []byte) []byte { return text })
+}
+
+// inert returns text that spreadsheets show and do not run: those that they would run, or that begin with an apostrophe, with an
+// apostrophe in front. Spreadsheets skip spaces, and take the wide forms of signs, which the OWASP lists (CSV injection).
+func inert(text []byte) []byte {
+	const starts = "=+-@\t\r\n'\uff1d\uff0b\uff0d\uff20"
+	first, _ := utf8.DecodeRune(bytes.TrimLeft(text, " "))
+	if first == utf8.RuneError || !strings.ContainsRune(starts, first) {
+		return text
+	}
+	return append([]byte{'\''}, text...)
+}
+
+// appendCells appends a row as RFC 4180 has it, and its texts as shown.
+func appendCells(dst []byte, b *Batch, r int, shown func(text []byte) []byte) []byte {
 	for i := range b.cols {
 		if i > 0 {
 			dst = append(dst, ',')
@@ -83,7 +104,7 @@ func appendCSV(dst []byte, b *Batch, r int) []byte {
 		switch c := &b.cols[i]; {
 		case isNull(c, r):
 		case b.t.Columns[i].Kind == Text:
-			dst = appendQuoted(dst, c.At(r))
+			dst = appendQuoted(dst, shown(c.At(r)))
 		default:
 			dst = appendNumber(dst, b.t.Columns[i].Kind, c.Numbers[r])
 		}

@@ -77,6 +77,9 @@ type Options struct {
 	Form Form
 	// Brief has the tables that a fleet of dumps is compared by, of a few megabytes: no objects, no strings.
 	Brief bool
+	// RawCSV writes the texts of CSV as they are. Otherwise one that a spreadsheet would run as a formula begins with an apostrophe, and
+	// one that begins with an apostrophe has one more.
+	RawCSV bool
 }
 
 // A Written is a table that was written.
@@ -97,7 +100,7 @@ func Write(ctx context.Context, p *Process, o Options, g *answer.Gaps, create fu
 		w := &writer{ctx: ctx, t: t, gaps: g}
 		err := create(file, func(dst io.Writer) error {
 			var err error
-			if w.enc, err = newEncoder(o.Form, t, dst); err != nil {
+			if w.enc, err = newEncoder(o, t, dst); err != nil {
 				return err
 			}
 			return w.write()

@@ -91,7 +91,7 @@ func TestForms(t *testing.T) {
 						got = fmt.Sprint(v)
 						require.Equal(t, row[column], got, "%s %s", name, column)
 					}
-					require.Equal(t, strings.ReplaceAll(got, "\r\n", "\n"), cells[i+1][k]) // as the reader of CSV has it
+					require.Equal(t, strings.ReplaceAll(got, "\r\n", "\n"), strings.TrimPrefix(cells[i+1][k], "'")) // as the reader of CSV has it
 				}
 			}
 		}
@@ -184,12 +184,18 @@ func TestBadNames(t *testing.T) {
 	files, _ = written(t, p, tables.Options{Form: tables.CSV})
 	cells, err := csv.NewReader(bytes.NewReader(files["threads.csv"])).ReadAll()
 	require.NoError(t, err)
+	files, _ = written(t, p, tables.Options{Form: tables.CSV, RawCSV: true})
+	raw, err := csv.NewReader(bytes.NewReader(files["threads.csv"])).ReadAll()
+	require.NoError(t, err)
 	files, _ = written(t, p, tables.Options{Form: tables.NDJSON})
 	dec := json.NewDecoder(bytes.NewReader(files["threads.ndjson"]))
 	for i, want := range nasty {
 		assert.Equal(t, want, rows[i]["name"])
 		assert.Equal(t, strconv.Itoa(i-3), rows[i]["index"])
-		assert.Equal(t, strings.ReplaceAll(want, "\r\n", "\n"), cells[i+1][1]) // as the reader of CSV has it
+		text := strings.ReplaceAll(want, "\r\n", "\n") // as the reader of CSV has it
+		assert.Equal(t, text, raw[i+1][1])
+		assert.Equal(t, text, strings.TrimPrefix(cells[i+1][1], "'"))
+		assert.NotContains(t, []string{"=", "+", "-", "@"}, (cells[i+1][1] + " ")[:1])
 		var object struct{ Name string }
 		require.NoError(t, dec.Decode(&object))
 		assert.Equal(t, want, object.Name)

@@ -121,7 +121,7 @@ type rule struct {
 	call    uintptr
 	command uint32   // if not 0, the rule is about calls whose argument 1 is this
 	arg     uint32   // the argument's number, from 0
-	values  []uint32 // one of which it must be; nil for any
+	values  []uint32 // the argument is one of them; nil for any
 	with    uint32   // a bit that it must have; 0 for none
 	without uint32   // bits that it must not have
 }

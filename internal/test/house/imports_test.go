@@ -77,7 +77,7 @@ var thirdParty = map[string]string{
 	"github.com/modelcontextprotocol/go-sdk": "internal/mcpserver",
 	"github.com/spf13/cobra":                 "internal/cli",
 	"golang.org/x/term":                      "internal/cli",
-	"golang.org/x/sys":                       "internal/mmapfile internal/offheap dump internal/cli internal/sandbox",
+	"golang.org/x/sys":                       "internal/mmapfile internal/offheap internal/outfile dump internal/cli internal/sandbox",
 	"github.com/klauspost/compress":          "dump internal/cli export/internal/parquetfile",
 	"github.com/olekukonko/tablewriter":      "internal/report",
 	"github.com/go-delve/delve":              "image/unwind",

@@ -54,6 +54,7 @@ type exportOptions struct {
 	Garbage   bool      `opt:"garbage" help:"gcdump, and with -heap: also what nothing keeps alive"`
 	Min       cli.Bytes `opt:"min" help:"with -heap: objects that retain less stand together by type (a millionth of the heap)"`
 	Summary   bool      `opt:"summary" help:"tables: to PATH/dump_id=ID, without objects and strings; a dump that is there is skipped"`
+	RawCSV    bool      `opt:"raw-csv" help:"csv: texts as they are; else one that spreadsheets would run begins with an apostrophe"`
 	Native    bool      `opt:"native" help:"stacks: native frames too"`
 	PerThread bool      `opt:"perthread" help:"folded stacks: begin each with its thread"`
 	Form      formName  `arg:"form" help:"what to write"`
