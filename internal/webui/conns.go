@@ -81,7 +81,9 @@ func (c *conn) Close() error {
 // connKey is that of the connection in a request's context.
 type connKey struct{}
 
-func withConn(ctx context.Context, c net.Conn) context.Context { return context.WithValue(ctx, connKey{}, c) }
+func withConn(ctx context.Context, c net.Conn) context.Context {
+	return context.WithValue(ctx, connKey{}, c)
+}
 
 // trust records that the client of a request has shown the token.
 func trust(r *http.Request) {
