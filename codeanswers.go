@@ -1,6 +1,7 @@
 package sosgo
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"iter"
@@ -132,6 +133,41 @@ func (v *View) Type(ctx context.Context, methodTable target.Addr, o ...TypeOptio
 // Method describes a method by its MethodDesc.
 func (v *View) Method(ctx context.Context, method target.Addr) (*answer.Method, error) {
 	return managed(ctx, v, func(_ *question, rt *dac.Runtime) (*answer.Method, error) { return code.Of(rt).DescribeMethod(method) })
+}
+
+// Source describes a source file by its path in the PDB of a method's module, with its text if the PDB embeds it.
+func (v *View) Source(ctx context.Context, method target.Addr, file string) (*answer.SourceFile, error) {
+	return managed(ctx, v, func(_ *question, rt *dac.Runtime) (*answer.SourceFile, error) {
+		m, err := code.Of(rt).MethodDesc(method)
+		if err != nil {
+			return nil, err
+		}
+		module, err := m.Module()
+		if err != nil {
+			return nil, err
+		}
+		return module.Source(file)
+	})
+}
+
+// SourceFiles lists the source files that the PDBs of the loaded modules name, without their texts. A module without a PDB is an error
+// between them.
+func (v *View) SourceFiles(ctx context.Context) (iter.Seq2[answer.SourceFile, error], error) {
+	return managed(ctx, v, func(q *question, rt *dac.Runtime) (iter.Seq2[answer.SourceFile, error], error) {
+		modules, err := rt.Modules()
+		if err != nil {
+			return nil, err
+		}
+		return func(yield func(answer.SourceFile, error) bool) {
+			for _, m := range modules {
+				for f, err := range m.SourceFiles() {
+					if !yield(f, cmp.Or(q.ctx.Err(), err)) || q.ctx.Err() != nil {
+						return
+					}
+				}
+			}
+		}, nil
+	})
 }
 
 // GCInfo describes what the garbage collector knows about the code of a method, by its MethodDesc or an address in its code.

@@ -234,7 +234,7 @@ type lookupKey struct {
 var lookupKeys = [...]lookupKey{
 	{TableInterfaceImpl, 0}, {TableConstant, 1}, {TableCustomAttribute, 0}, {TableClassLayout, 2}, {TableFieldLayout, 1},
 	{TableImplMap, 1}, {TableFieldRVA, 1}, {TableNestedClass, 0}, {TableNestedClass, 1}, {TableGenericParam, 2},
-	{TableLocalScope, 0},
+	{TableLocalScope, 0}, {TableCustomDebugInformation, 0},
 }
 
 const numLookups = len(lookupKeys)

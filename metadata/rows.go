@@ -532,3 +532,17 @@ func (r *row) fail(format string, args ...any) {
 		r.err = corruptf(r.off, format, args...)
 	}
 }
+
+// A CustomDebugInformationRow is a fact about another row that a compiler added (portable PDB).
+type CustomDebugInformationRow struct {
+	Parent Token
+	Kind   GUIDIndex
+	Value  BlobIndex
+}
+
+// CustomDebugInformation decodes row rid of the CustomDebugInformation table.
+func (md *Metadata) CustomDebugInformation(rid uint32) (CustomDebugInformationRow, error) {
+	r := md.row(TableCustomDebugInformation, rid)
+	v := CustomDebugInformationRow{Parent: r.coded(0, codedHasCustomDebugInformation), Kind: GUIDIndex(r.u32(1)), Value: BlobIndex(r.u32(2))}
+	return v, r.err
+}

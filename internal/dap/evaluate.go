@@ -132,7 +132,7 @@ func (s *session) inFrame(ctx context.Context, id int, text string) (v *dap.Vari
 		n++
 	}
 	name, rest := text[:n], text[n:]
-	if name == "" || rest != "" && rest[0] != '.' && rest[0] != '[' {
+	if name == "" || strings.HasPrefix(rest, "(") {
 		return nil, "", nil
 	}
 	f, err := s.frame(ctx, id)
@@ -156,15 +156,21 @@ func (s *session) inFrame(ctx context.Context, id int, text string) (v *dap.Vari
 			switch {
 			case stored.Missing.Err != nil:
 				return nil, "", fmt.Errorf("%s: %w", name, stored.Missing.Err)
+			case isNumber(stored.Value.Kind):
+				return &dap.Variable{EvaluateName: "(" + stored.Value.Plain() + ")"}, rest, nil
 			case stored.Value.Kind != answer.KindReference:
 				return nil, "", target.Unsupportedf("%s is no reference to an object: its parts are among the variables", name)
 			case stored.Value.Bits == 0:
-				return nil, "", fmt.Errorf("%s is null", name)
+				return &dap.Variable{EvaluateName: "null"}, rest, nil
 			}
 			return &dap.Variable{EvaluateName: reference(target.Addr(stored.Value.Bits))}, rest, nil
 		}
 	}
 	return nil, "", nil
+}
+
+func isNumber(k answer.ValueKind) bool {
+	return k == answer.KindInt || k == answer.KindUint || k == answer.KindBool || k == answer.KindFloat
 }
 
 // command runs a command line over the dump, with the thread of the frame as the current one.

@@ -106,7 +106,7 @@ func (s *session) showLater(ctx context.Context, f *frame, out dap.StackFrame) d
 			out.Name += " awaits " + await
 		}
 		if l.at.Line > 0 {
-			out.Source, out.Line, out.Column = s.sourceOf(ctx, l.at.File), l.at.Line, 1
+			out.Source, out.Line, out.Column = s.sourceOf(ctx, l.view, 0, l.at.File), l.at.Line, 1
 		}
 	}
 	return out

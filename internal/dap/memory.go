@@ -56,11 +56,11 @@ func (s *session) disassemble(ctx context.Context, a *dap.DisassembleArguments) 
 	if a.InstructionCount < 0 || a.InstructionCount > maxInstructions {
 		return nil, fmt.Errorf("%d instructions: at most %d are listed at once", a.InstructionCount, maxInstructions)
 	}
-	d, _, err := asked(s, s.view, func(v *sosgo.View) (*answer.Disassembly, error) { return v.Disassembly(ctx, at) })
+	d, v, err := asked(s, s.view, func(v *sosgo.View) (*answer.Disassembly, error) { return v.Disassembly(ctx, at) })
 	if err != nil {
 		return nil, err
 	}
-	list, here, err := s.instructions(ctx, d, at)
+	list, here, err := s.instructions(ctx, v, d, at)
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +90,7 @@ func outside(list []dap.DisassembledInstruction, n int, at target.Addr) target.A
 }
 
 // instructions reads all instructions, and finds the one at an address, or before it.
-func (s *session) instructions(ctx context.Context, d *answer.Disassembly, at target.Addr) (list []dap.DisassembledInstruction, here int, err error) {
+func (s *session) instructions(ctx context.Context, v *sosgo.View, d *answer.Disassembly, at target.Addr) (list []dap.DisassembledInstruction, here int, err error) {
 	for i, err := range d.Instructions {
 		if ctx.Err() != nil {
 			return nil, 0, ctx.Err()
@@ -111,7 +111,7 @@ func (s *session) instructions(ctx context.Context, d *answer.Disassembly, at ta
 			out.Symbol = d.Name.String()
 		}
 		if i.Source != nil && i.Source.Line > 0 {
-			out.Location, out.Line = s.sourceOf(ctx, i.Source.File), i.Source.Line
+			out.Location, out.Line = s.sourceOf(ctx, v, d.Method, i.Source.File), i.Source.Line
 		}
 		list = append(list, out)
 	}

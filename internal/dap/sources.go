@@ -2,13 +2,15 @@ package dap
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"os"
-	"slices"
 	"strings"
+	"sync"
 
 	"github.com/google/go-dap"
 
+	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -40,31 +42,107 @@ func hasFolder(file, folder string) bool {
 	return ok && (rest == "" || strings.ContainsAny(folder[len(folder)-1:], `/\`) || strings.ContainsAny(rest[:1], `/\`))
 }
 
-// fileTable keeps facts about source files by their paths.
+// fileTable keeps facts about source files by their paths, and which of them have a text that a client may ask for.
 type fileTable struct {
-	list once[[]string]
+	mu    sync.Mutex
+	known map[string]dap.Source
+	texts []embedded // by reference-1
 }
 
-// sourceOf returns the source with a path of a PDB: a file of this machine, or else the path alone, which the client can't open.
-func (s *session) sourceOf(_ context.Context, file string) *dap.Source {
-	out := &dap.Source{Name: target.BaseName(strings.ReplaceAll(file, `\`, "/")), Path: file}
+// An embedded is a source file with a text in a PDB.
+type embedded struct {
+	view   *sosgo.View
+	method target.Addr
+	file   string
+}
+
+// sourceOf returns the source with a path of a PDB: a file of this machine, or else the text that the PDB of a method's module embeds, or
+// else the path alone. Method 0 is none.
+func (s *session) sourceOf(ctx context.Context, v *sosgo.View, method target.Addr, file string) *dap.Source {
+	t := &s.files
+	t.mu.Lock()
+	out, ok := t.known[file]
+	t.mu.Unlock()
+	if ok {
+		return &out
+	}
+	out = dap.Source{Name: target.BaseName(strings.ReplaceAll(file, `\`, "/")), Path: file}
 	if path, ok := s.sources.path(file); ok {
 		out.Path = path
 	}
+	var in *answer.SourceFile
+	of := v
 	if info, err := os.Stat(out.Path); err != nil || info.IsDir() {
 		out.Origin, out.PresentationHint = "not on this machine: sourceMap leads to its folder", "deemphasize"
+		if method != 0 {
+			in, of, _ = asked(s, v, func(v *sosgo.View) (*answer.SourceFile, error) { return v.Source(ctx, method, file) })
+		} // a PDB that can't be read embeds nothing that could be shown
 	}
-	return out
+	if ctx.Err() != nil {
+		return &out
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch {
+	case in == nil:
+	case in.Text != nil:
+		t.texts = append(t.texts, embedded{of, method, file})
+		out.SourceReference, out.Origin, out.PresentationHint = len(t.texts), "embedded in the PDB of "+in.Module, ""
+	case in.Link != "":
+		out.Origin = "not on this machine; Source Link: " + in.Link
+	}
+	if t.known == nil {
+		t.known = map[string]dap.Source{}
+	}
+	if method != 0 || in == nil && out.PresentationHint == "" {
+		t.known[file] = out
+	}
+	return &out
 }
 
-func (s *session) source(_ context.Context, a *dap.SourceArguments) (any, error) {
-	return nil, errors.New("this source has no text here")
+func (s *session) source(ctx context.Context, a *dap.SourceArguments) (any, error) {
+	n := a.SourceReference
+	if a.Source != nil && a.Source.SourceReference != 0 {
+		n = a.Source.SourceReference
+	}
+	s.files.mu.Lock()
+	var e embedded
+	if n > 0 && n <= len(s.files.texts) {
+		e = s.files.texts[n-1]
+	}
+	s.files.mu.Unlock()
+	if e.view == nil {
+		return nil, fmt.Errorf("there is no source %d", n)
+	}
+	f, err := e.view.Source(ctx, e.method, e.file)
+	if err != nil {
+		return nil, err
+	}
+	if f.Text == nil {
+		return nil, fmt.Errorf("the PDB has no text of %s", e.file)
+	}
+	return dap.SourceResponseBody{Content: strings.ToValidUTF8(strings.TrimPrefix(*f.Text, "\ufeff"), "\ufffd")}, nil
 }
 
-// loadedSources lists the files of the frames that were shown.
+// mostSources bounds the list of sources.
+const mostSources = 20_000
+
+// loadedSources lists the files that the PDBs of the loaded modules name.
 func (s *session) loadedSources(ctx context.Context) (any, error) {
 	body := dap.LoadedSourcesResponseBody{Sources: []dap.Source{}}
-	return body, nil
+	list, err := s.view.SourceFiles(ctx)
+	if err != nil {
+		return nil, err
+	}
+	seen := map[string]bool{}
+	for f, err := range list {
+		if err != nil || seen[f.File] {
+			continue // most modules of the framework have no PDB here
+		}
+		if seen[f.File] = true; len(seen) > mostSources {
+			break
+		}
+		body.Sources = append(body.Sources, *s.sourceOf(ctx, s.view, 0, f.File))
+	}
+	return body, ctx.Err()
 }
-
-var _ = slices.Sort[[]string]

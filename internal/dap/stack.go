@@ -207,7 +207,7 @@ func (s *session) show(ctx context.Context, f *frame, index int) dap.StackFrame 
 		out.PresentationHint = "label"
 	}
 	if f.Line > 0 {
-		out.Source, out.Line, out.Column = s.sourceOf(ctx, f.File), f.Line, 1
+		out.Source, out.Line, out.Column = s.sourceOf(ctx, f.thread.view, f.MethodDesc, f.File), f.Line, 1
 	}
 	return out
 }

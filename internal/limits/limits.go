@@ -75,6 +75,9 @@ const (
 	PDBHead       = 64 << 10  // bytes in which the id of a PDB is
 	EmbeddedPDB   = 256 << 20 // bytes of a PDB in an image, once unpacked
 	EmbeddedRatio = 64        // how much an embedded PDB may grow; deflate takes a third of one
+	SourceText    = 64 << 20  // bytes of a source file in a PDB, once unpacked
+	SourceRatio   = 1032      // how much deflate can pack at most
+	SourceLink    = 1 << 20   // bytes of the Source Link map of a PDB
 	Download      = 1 << 30   // bytes of one file of a symbol server, once unpacked
 	Downloads     = 8 << 30   // bytes of all files that one dump may cause to be fetched
 
