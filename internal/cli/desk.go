@@ -51,16 +51,20 @@ func (c *Context) OpenDesk(ctx context.Context, path string, change func(*OpenOp
 		return nil, nil, err
 	}
 	o := c.Session.options
-	o.Context = func() context.Context { return ctx }
+	source := &lost{}
+	o.Context, o.Failed = func() context.Context { return ctx }, source.set
 	change(&o)
 	d, err := c.Session.open(ctx, path, o)
 	if err != nil {
-		return nil, nil, &OpenError{path, err}
+		return nil, nil, openError(path, err)
 	}
 	desk := NewDesk(*c.app.env, d, path, c.Session.runtime)
-	desk.app.session.options = o
+	desk.app.session.options, desk.app.session.source = o, source
 	return desk, d, nil
 }
+
+// Lost returns why the dump can't be read any more, which then has to be opened anew; nil if it can.
+func (d *Desk) Lost() error { return d.app.session.source.why() }
 
 // NewDesk returns a desk over a dump that the caller has open, with the commands of env. The path names the dump in answers. Runtime
 // selects the runtime that is looked at; empty is the first. The dump stays open.
@@ -90,7 +94,7 @@ type Seat struct {
 func (d *Desk) Seat() *Seat {
 	from := d.app.session
 	return &Seat{desk: d, session: &Session{open: from.open, choose: from.choose, sandbox: from.sandbox, options: from.options,
-		path: from.path, opened: true, dump: from.dump, err: from.err, runtime: from.runtime, lent: true}}
+		path: from.path, opened: true, dump: from.dump, err: from.err, runtime: from.runtime, source: from.source, lent: true}}
 }
 
 // Answer runs a command line, as Desk.Answer does.

@@ -79,7 +79,7 @@ func (e *Env) isTerminal(stream any) bool {
 
 // globals are the options that are accepted before the command, and after it where the command has no option of the same name.
 type globals struct {
-	Dump string `opt:"dump,d" kind:"file" help:"the dump, - for standard input; else SOSGO_DUMP, or the only dump in the current folder"`
+	Dump string `opt:"dump,d" kind:"file" help:"the dump: a file, - for standard input, or an address (https://…, s3://BUCKET/KEY); else SOSGO_DUMP, or the only dump in the current folder"`
 	OpenOptions
 	Limit   []string `opt:"limit" value:"NAME=SIZE" help:"raise or lower a ceiling; an unknown name lists them"`
 	Runtime string   `opt:"runtime" value:"N|VERSION" help:"which runtime of the process to look at"`
@@ -202,7 +202,7 @@ func (a *app) isDumpFile(words []word) bool {
 		return false
 	}
 	st, err := os.Stat(words[0].text)
-	return err == nil && !st.IsDir()
+	return err == nil && !st.IsDir() || IsAddress(words[0].text)
 }
 
 // nameFile makes a file the dump, and reads the options after it.
@@ -351,7 +351,7 @@ func (a *app) findFiles(cmd *Command, p *parser) {
 	switch {
 	case a.inSession || len(p.args) == 0:
 	case named == "" && cmd.NeedsDump && !cmd.DumpArg:
-		if isDump, err := sniffFile(p.args[0].text); err == nil && isDump {
+		if isDump, err := sniffFile(p.args[0].text); err == nil && isDump || IsAddress(p.args[0].text) {
 			a.globals.Dump = p.args[0].text
 			p.args = p.args[1:]
 		}
@@ -506,6 +506,10 @@ func (a *app) finish(c *Context, out *sink, err error) error {
 		f()
 	}
 	c.fileProblems()
+	if why := a.session.source.why(); why != nil && !errors.Is(why, context.Canceled) {
+		err = &OpenError{Err: why} // whatever the command made of it
+		a.session.forget()
+	}
 	err = ofCutDump(c.dump, err)
 	if endErr := c.end(err); err == nil && out.err == nil {
 		err = endErr

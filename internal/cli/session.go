@@ -26,12 +26,37 @@ type OpenOptions struct {
 	NoCache       bool     `opt:"no-cache" help:"unpack a compressed dump anew: else a large one is kept unpacked for a week, in the user's cache folder"`
 	GraphDir      string   `opt:"graph-dir" kind:"file" value:"DIR" help:"keep the graph of the heap's objects in this folder: gcroot, retained and the like have it at once the next time"`
 
+	RemotePages     string `opt:"remote-pages" kind:"file" value:"DIR" help:"of a dump at an address: keep what was read of it in this folder for the next time"`
+	RemoteRedirects bool   `opt:"remote-redirects" help:"of a dump at an address: let the server redirect to other hosts"`
+	CA              string `opt:"ca" kind:"file" value:"FILE" help:"of a dump at an address: trust the authorities of these certificates (PEM), too"`
+
 	Limits map[string]uint64 `opt:"-"` // of the names of Env.Limits, in bytes
 	Jobs   int               `opt:"-"` // worker goroutines; 0: one a processor
 	// Context is that of the command that runs now: what ends it ends downloads. It may be called from several goroutines.
 	Context func() context.Context `opt:"-"`
 	// Progress receives the number of unpacked bytes and the total, which is 0 if unknown. Several goroutines may call it.
 	Progress func(done, total uint64) `opt:"-"`
+	// Failed is called when the dump is read over a network and can't be read any more. It may be called from several goroutines.
+	Failed func(error) `opt:"-"`
+}
+
+// A lost source is a dump whose file can't be read any more: what is computed over it from then on may lack anything.
+type lost struct{ err atomic.Pointer[error] }
+
+func (l *lost) set(err error) { l.err.CompareAndSwap(nil, &err) }
+
+// why returns the first failure; nil if there is none.
+func (l *lost) why() error {
+	if l == nil || l.err.Load() == nil {
+		return nil
+	}
+	return *l.err.Load()
+}
+
+// IsAddress reports whether a dump's name is an address on a network, and not that of a file.
+func IsAddress(path string) bool {
+	scheme, _, found := strings.Cut(path, "://")
+	return found && slices.Contains([]string{"http", "https", "s3"}, strings.ToLower(scheme))
 }
 
 // An Opener opens a dump.
@@ -57,6 +82,8 @@ type Session struct {
 	runtime string                          // that commands look at, empty for the first
 	running atomic.Pointer[context.Context] // of the command that runs
 
+	source *lost // of the dump
+
 	changed bool // a command has changed the options: those of the command line count no more
 	lent    bool // the dump is another session's, and not to be closed
 
@@ -81,7 +108,8 @@ func (s *Session) Open(ctx context.Context, progress func(done, total uint64)) (
 		s.path = path
 	}
 	o := s.options
-	o.Progress, o.Context = progress, s.context
+	s.source = &lost{}
+	o.Progress, o.Context, o.Failed = progress, s.context, s.source.set
 	d, err := s.open(ctx, s.path, o)
 	if err == nil && o.Sandbox {
 		if err = s.sandbox(ctx, d); err != nil {
@@ -89,7 +117,7 @@ func (s *Session) Open(ctx context.Context, progress func(done, total uint64)) (
 		}
 	}
 	if err != nil {
-		err = &OpenError{s.path, err}
+		err = openError(s.path, err)
 		if ctx.Err() != nil { // stopped by the user: the next command may try again
 			return nil, err
 		}
@@ -106,10 +134,13 @@ func (s *Session) OpenAnother(ctx context.Context, path string, progress func(do
 		return nil, err
 	}
 	o := s.options
-	o.Progress, o.Context = progress, s.context
+	if s.source == nil {
+		s.source = &lost{}
+	}
+	o.Progress, o.Context, o.Failed = progress, s.context, s.source.set
 	d, err := s.open(ctx, path, o)
 	if err != nil {
-		return nil, &OpenError{path, err}
+		return nil, openError(path, err)
 	}
 	if !slices.Contains(s.others, path) {
 		s.others = append(s.others, path)
@@ -126,6 +157,14 @@ func (s *Session) mayOpen(path string) error {
 		return &OpenError{path, errors.New("only the dump that the session looks at can be read from standard input")}
 	}
 	return nil
+}
+
+// openError is about a dump that can't be opened. Errors of addresses name these, without what may be secret in them.
+func openError(path string, err error) error {
+	if IsAddress(path) {
+		path = ""
+	}
+	return &OpenError{path, err}
 }
 
 // run makes ctx that of the running command.

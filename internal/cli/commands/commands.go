@@ -27,7 +27,9 @@ import (
 	"github.com/sosgo/sosgo/internal/cli/commands/threadcmd"
 	"github.com/sosgo/sosgo/internal/cli/commands/typecmd"
 	"github.com/sosgo/sosgo/internal/cli/commands/webcmd"
+	"github.com/sosgo/sosgo/internal/remote"
 	"github.com/sosgo/sosgo/internal/sandbox"
+	"github.com/sosgo/sosgo/target"
 )
 
 // All returns the commands, by group.
@@ -66,10 +68,34 @@ func Open(_ context.Context, path string, o cli.OpenOptions) (cli.Dump, error) {
 	if !o.NoCache {
 		options.Cache = dump.DefaultCache()
 	}
+	if remote.Is(path) {
+		return openRemote(path, o, &options)
+	}
 	if path == "-" {
 		return sosgo.OpenStream(os.Stdin, options.Options)
 	}
 	return sosgo.Open(path, options.Options)
+}
+
+// openRemote opens a dump at an address.
+func openRemote(address string, o cli.OpenOptions, options *opening) (cli.Dump, error) {
+	switch {
+	case o.Sandbox:
+		return nil, target.Unsupportedf("with --sandbox nothing can be read over a network")
+	case o.GraphDir != "":
+		return nil, target.Unsupportedf("of a dump at an address no graph can be kept: --graph-dir needs a file")
+	}
+	f, err := remote.Open(address, remote.Options{Memory: options.pages, Disk: o.RemotePages, DiskSize: options.remotePages, CA: o.CA, Redirects: o.RemoteRedirects,
+		Env: os.LookupEnv, Context: o.Context, Failed: o.Failed})
+	if err != nil {
+		return nil, err
+	}
+	d, err := sosgo.OpenReaderAt(f, f.Size(), options.Options)
+	if err != nil {
+		return nil, &remote.Error{Name: remote.Name(address), Err: err}
+	}
+	d.File().Path = remote.Name(address)
+	return d, nil
 }
 
 // Threads lists the OS ids of the threads of a dump in the order of their indices.
@@ -100,6 +126,8 @@ func Sandbox(ctx context.Context, d cli.Dump) error {
 type opening struct {
 	sosgo.Options
 	downloads symbolserver.Budget
+
+	pages, remotePages int64 // of package remote
 }
 
 // ceilings are what a dump may cost, as far as the user can change it.
@@ -113,6 +141,8 @@ var ceilings = []struct {
 	{cli.Limit{Name: "threads", Summary: "threads that the dump lists (100,000)"}, func(o *opening) *int64 { return &o.Limits.Threads }},
 	{cli.Limit{Name: "notes", Summary: "notes of an ELF core (2,000,000)"}, func(o *opening) *int64 { return &o.Limits.Notes }},
 	{cli.Limit{Name: "cache", Summary: "bytes of dumps that are kept unpacked for the next time (64 GB)"}, func(o *opening) *int64 { return &o.CacheSize }},
+	{cli.Limit{Name: "pages", Summary: "bytes in memory of a dump at an address (256 MB)"}, func(o *opening) *int64 { return &o.pages }},
+	{cli.Limit{Name: "remote-pages", Summary: "bytes in the folder of --remote-pages (8 GB)"}, func(o *opening) *int64 { return &o.remotePages }},
 	{cli.Limit{Name: "download", Summary: "bytes of one file of a symbol server"}, func(o *opening) *int64 { return &o.downloads.File }},
 	{cli.Limit{Name: "downloads", Summary: "bytes of all files of symbol servers"}, func(o *opening) *int64 { return &o.downloads.Total }},
 }

@@ -43,7 +43,7 @@ var floors = []struct{ name, packages string }{
 	{"façade", "sosgo"},
 	{"forms", "internal/report"},
 	{"exports", "export/gcdump export/heappprof export/heapsnapshot export/internal export/stackexport export/tables"},
-	{"command line", "internal/dap internal/mcpserver internal/webui internal/cli"},
+	{"command line", "internal/dap internal/mcpserver internal/remote internal/webui internal/cli"},
 	{"programs", "cmd docs/examples ui"},
 }
 
@@ -58,6 +58,7 @@ var only = map[string]string{
 	// The engine of the command line knows no command, and the page asks commands and reads nothing itself.
 	"internal/cli":       "target internal/outfile internal/report internal/workers",
 	"internal/webui":     "internal/report",
+	"internal/remote":    "target",
 	"internal/mcpserver": "internal/report internal/secrets",
 	"cmd/...":            "internal/cli internal/cli/commands",
 }

@@ -110,12 +110,12 @@ func (a *asker) name(paths []string) error {
 	return nil
 }
 
-// desk returns the desk over a dump, which is opened the first time. What could not be opened is tried again.
+// desk returns the desk over a dump, which is opened the first time. What could not be opened, or can't be read any more, is tried again.
 func (a *asker) desk(id string) (*cli.Desk, error) {
 	a.opening.Lock()
 	defer a.opening.Unlock()
 	d := a.dumps[id]
-	if d.desk != nil {
+	if d.desk != nil && d.desk.Lost() == nil {
 		return d.desk, nil
 	}
 	desk, opened, err := a.c.OpenDesk(a.c.Context(), d.path, func(o *cli.OpenOptions) {

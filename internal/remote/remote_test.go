@@ -1,0 +1,470 @@
+package remote
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// content is what servers of the tests have.
+func content(n int) []byte {
+	b := make([]byte, n)
+	r := rand.New(rand.NewPCG(1, 2))
+	for i := range b {
+		b[i] = byte(r.Uint32())
+	}
+	return b
+}
+
+// serve serves data with an ETag. before may answer a request itself, and says so.
+func serve(data []byte, before func(n int64, w http.ResponseWriter, r *http.Request) bool) http.Handler {
+	var n atomic.Int64
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("ETag", `"one"`)
+		if before != nil && before(n.Add(1), w, r) {
+			return
+		}
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))
+	})
+}
+
+func quick() Options {
+	return Options{wait: func(ctx context.Context, _ time.Duration) error { return ctx.Err() }}
+}
+
+func open(t *testing.T, h http.Handler, o Options) *File {
+	t.Helper()
+	s := httptest.NewServer(h)
+	t.Cleanup(s.Close)
+	f, err := Open(s.URL+"/dump", o)
+	require.NoError(t, err)
+	return f
+}
+
+// TestReads: what is read is what the server has, in whatever order and by however many readers, also where few pages are kept.
+func TestReads(t *testing.T) {
+	data := content(40<<20 + 12345)
+	f := open(t, serve(data, nil), Options{Memory: 1})
+	assert.EqualValues(t, len(data), f.Size())
+	var all sync.WaitGroup
+	for seed := range 8 {
+		all.Go(func() {
+			r := rand.New(rand.NewPCG(uint64(seed), 3))
+			for range 60 {
+				off, n := r.IntN(len(data)), 1+r.IntN(1<<(1+r.IntN(23)))
+				b := make([]byte, n)
+				got, err := f.ReadAt(b, int64(off))
+				want := data[off:min(off+n, len(data))]
+				if len(want) < n {
+					assert.Equal(t, io.EOF, err)
+				} else {
+					assert.NoError(t, err)
+				}
+				assert.True(t, bytes.Equal(want, b[:got]), "%d bytes at %d", n, off)
+			}
+		})
+	}
+	all.Wait()
+	whole, err := io.ReadAll(io.NewSectionReader(f, 0, f.Size()))
+	require.NoError(t, err)
+	assert.True(t, bytes.Equal(data, whole))
+	_, err = f.ReadAt(make([]byte, 1), -1)
+	assert.Error(t, err)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	assert.LessOrEqual(t, len(f.pages), f.most)
+	assert.Equal(t, len(f.pages), f.used.Len())
+}
+
+// TestReadAhead: a file that is read from front to back is asked for in large parts, several at a time; single reads ask for little.
+func TestReadAhead(t *testing.T) {
+	data := content(64 << 20)
+	var now, most atomic.Int64
+	h := serve(data, func(_ int64, _ http.ResponseWriter, _ *http.Request) bool {
+		most.Store(max(most.Load(), now.Add(1)))
+		time.Sleep(time.Millisecond)
+		now.Add(-1)
+		return false
+	})
+	f := open(t, h, Options{})
+	b := make([]byte, 64<<10)
+	for off := int64(0); off < f.Size(); off += int64(len(b)) {
+		_, err := f.ReadAt(b, off)
+		require.NoError(t, err)
+	}
+	s := f.Stats()
+	assert.Less(t, s.Requests, int64(40))
+	assert.EqualValues(t, len(data), s.Bytes)
+	assert.Greater(t, most.Load(), int64(1))
+
+	f = open(t, h, Options{})
+	for i := range 10 {
+		_, err := f.ReadAt(b[:8], int64(i)*(6<<20)+1000)
+		require.NoError(t, err)
+	}
+	assert.Less(t, f.Stats().Bytes, int64(6<<20))
+}
+
+// TestFaultsThatPass: what goes wrong for a moment is tried again, and the bytes are right.
+func TestFaultsThatPass(t *testing.T) {
+	data := content(4 << 20)
+	part := func(w http.ResponseWriter, r *http.Request, change func(from, to int) (head string, body []byte)) {
+		var from, to int
+		_, err := fmt.Sscanf(r.Header.Get("Range"), "bytes=%d-%d", &from, &to)
+		assert.NoError(t, err)
+		to = min(to, len(data)-1)
+		head, body := change(from, to)
+		w.Header().Set("Content-Range", head)
+		w.WriteHeader(http.StatusPartialContent)
+		_, _ = w.Write(body)
+	}
+	for name, fault := range map[string]func(w http.ResponseWriter, r *http.Request){
+		"503":   func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "busy", http.StatusServiceUnavailable) },
+		"429":   func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Retry-After", "1"); w.WriteHeader(429) },
+		"reset": func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
+		"short": func(w http.ResponseWriter, r *http.Request) {
+			part(w, r, func(from, to int) (string, []byte) {
+				w.Header().Set("Content-Length", fmt.Sprint(to-from+1))
+				return fmt.Sprintf("bytes %d-%d/%d", from, to, len(data)), data[from : from+10]
+			})
+		},
+		"short and silent about it": func(w http.ResponseWriter, r *http.Request) {
+			part(w, r, func(from, to int) (string, []byte) {
+				return fmt.Sprintf("bytes %d-%d/%d", from, to, len(data)), data[from : from+10]
+			})
+		},
+		"too long": func(w http.ResponseWriter, r *http.Request) {
+			part(w, r, func(from, to int) (string, []byte) {
+				return fmt.Sprintf("bytes %d-%d/%d", from, to, len(data)), append(bytes.Clone(data[from:to+1]), 1)
+			})
+		},
+		"another part": func(w http.ResponseWriter, r *http.Request) {
+			part(w, r, func(from, to int) (string, []byte) {
+				return fmt.Sprintf("bytes %d-%d/%d", from+1, to+1, len(data)), data[from : to+1]
+			})
+		},
+		"a smaller part": func(w http.ResponseWriter, r *http.Request) {
+			part(w, r, func(from, to int) (string, []byte) {
+				return fmt.Sprintf("bytes %d-%d/%d", from, to-1, len(data)), data[from:to]
+			})
+		},
+		"no part": func(w http.ResponseWriter, r *http.Request) {
+			part(w, r, func(from, to int) (string, []byte) { return "multipart", data[from : to+1] })
+		},
+	} {
+		f := open(t, serve(data, func(n int64, w http.ResponseWriter, r *http.Request) bool {
+			if n%3 == 0 {
+				return false
+			}
+			fault(w, r)
+			return true
+		}), quick())
+		whole, err := io.ReadAll(io.NewSectionReader(f, 0, f.Size()))
+		require.NoError(t, err, name)
+		assert.True(t, bytes.Equal(data, whole), name)
+	}
+}
+
+// TestFaultsThatStay: what goes wrong for good is an Error after a bounded number of tries; it is reported, and nothing is asked for any more.
+func TestFaultsThatStay(t *testing.T) {
+	data := content(4 << 20)
+	for name, c := range map[string]struct {
+		fault func(w http.ResponseWriter, r *http.Request)
+		want  string
+		tries int64
+		is    error
+	}{
+		"down":  {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(503) }, "503 Service Unavailable (tried 5 times)", tries, nil},
+		"reset": {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "(tried 5 times)", tries, nil},
+		"gone":  {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(404) }, "404 Not Found", 1, nil},
+		"changed": {func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("ETag", `"two"`)
+			http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))
+		}, "has changed", 1, ErrChanged},
+		"changed, and not heeded": {func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("ETag", `"two"`)
+			r.Header.Del("If-Match")
+			http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))
+		}, "has changed", 1, ErrChanged},
+		"shorter": {func(w http.ResponseWriter, r *http.Request) {
+			http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data[:1<<20]))
+		}, "has changed", 1, ErrChanged},
+		"expired": {func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(403)
+			_, _ = io.WriteString(w, "<Error><Code>ExpiredToken</Code></Error>")
+		}, "403 Forbidden (ExpiredToken): SOSGO_TOKEN", 1, nil},
+		"whole": {func(w http.ResponseWriter, r *http.Request) {
+			r.Header.Del("Range")
+			http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))
+		}, "does not serve parts", 1, nil},
+		"packed": {func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Encoding", "gzip")
+			w.Header().Set("Content-Range", fmt.Sprintf("bytes 2097152-4194303/%d", len(data)))
+			w.WriteHeader(206)
+		}, "another encoding", 1, nil},
+		"elsewhere": {func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "http://127.0.0.1:1/x", http.StatusFound)
+		}, "redirects to another host", 1, nil},
+	} {
+		var failing atomic.Bool
+		var asked atomic.Int64
+		var failed error
+		o := quick()
+		o.Failed = func(err error) { failed = err }
+		f := open(t, serve(data, func(_ int64, w http.ResponseWriter, r *http.Request) bool {
+			if !failing.Load() {
+				return false
+			}
+			asked.Add(1)
+			c.fault(w, r)
+			return true
+		}), o)
+		failing.Store(true)
+		b := make([]byte, 100)
+		_, err := f.ReadAt(b, 2<<20)
+		var typed *Error
+		require.ErrorAs(t, err, &typed, name)
+		assert.ErrorContains(t, err, c.want, name)
+		assert.Equal(t, err, failed, name)
+		assert.InDelta(t, c.tries, asked.Load(), 1, name) // net/http asks once more where a connection that was used before breaks
+		if c.is != nil {
+			assert.ErrorIs(t, err, c.is, name)
+		}
+		failing.Store(false)
+		before := f.Stats().Requests
+		_, again := f.ReadAt(b, 3<<20)
+		assert.Equal(t, err, again, name)
+		assert.Equal(t, before, f.Stats().Requests, name)
+		_, err = f.ReadAt(b, 0)
+		assert.NoError(t, err, "what is there is right still")
+	}
+}
+
+// TestOpenErrors: what can't be read so is refused when it is opened, in words without what may be secret.
+func TestOpenErrors(t *testing.T) {
+	data := content(1000)
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path == "/tagged" {
+			w.Header().Set("ETag", `W/"x"`)
+		}
+		has := data
+		if r.URL.Path == "/empty" {
+			has = nil
+		}
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(has))
+	}))
+	defer s.Close()
+	f, err := Open(s.URL+"/tagged", quick())
+	require.NoError(t, err)
+	assert.EqualValues(t, 1000, f.Size())
+	for address, want := range map[string]string{
+		s.URL + "/x?sig=SECRET":                       "/x?…: the server sends neither an ETag nor",
+		s.URL + "/empty":                              "", // net/http answers an empty file as a whole
+		"http://user:SECRET@127.0.0.1:1/x?sig=SECRET": "http://127.0.0.1:1/x?…: ",
+		"https:///x":                                  "no host",
+		"s3://bucket":                                 "not s3://BUCKET/KEY",
+		"s3://b_!/x":                                  "not s3://BUCKET/KEY",
+		"http://%zz/":                                 "http://…: this is no address",
+	} {
+		_, err := Open(address, quick())
+		assert.ErrorContains(t, err, want, address)
+		assert.NotContains(t, err.Error(), "SECRET")
+	}
+	env := map[string]string{"SOSGO_TOKEN": "SECRET"}
+	o := quick()
+	o.Env = func(name string) (string, bool) { return env[name], env[name] != "" }
+	_, err = Open("http://example.com/x", o)
+	assert.ErrorContains(t, err, "over https alone")
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	o = quick()
+	o.Context = func() context.Context { return ended }
+	_, err = Open(s.URL+"/tagged", o)
+	assert.ErrorIs(t, err, context.Canceled)
+}
+
+// TestTLS: a server of an authority of one's own is trusted if that is named, and gets the token, which no other host gets.
+func TestTLS(t *testing.T) {
+	data := content(1 << 20)
+	got := ""
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		got = r.Header.Get("Authorization")
+		serve(data, nil).ServeHTTP(w, r)
+	}))
+	defer other.Close()
+	tokens := ""
+	s := httptest.NewTLSServer(serve(data, func(_ int64, w http.ResponseWriter, r *http.Request) bool {
+		tokens = r.Header.Get("Authorization")
+		switch r.URL.Path {
+		case "/here":
+			http.Redirect(w, r, "/dump", http.StatusFound)
+		case "/there":
+			http.Redirect(w, r, other.URL, http.StatusFound)
+		case "/ring":
+			http.Redirect(w, r, "/ring", http.StatusFound)
+		default:
+			return false
+		}
+		return true
+	}))
+	defer s.Close()
+	s.Config.ErrorLog = nil
+	ca := filepath.Join(t.TempDir(), "ca.pem")
+	require.NoError(t, os.WriteFile(ca, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw}), 0o600))
+	o := quick()
+	_, err := Open(s.URL+"/dump", o)
+	var unknown *tls.CertificateVerificationError
+	assert.ErrorAs(t, err, &unknown)
+	o.CA = ca
+	o.Env = func(name string) (string, bool) {
+		return map[string]string{"SOSGO_TOKEN": "tok"}[name], name == "SOSGO_TOKEN"
+	}
+	_, err = Open(s.URL+"/here", o)
+	require.NoError(t, err)
+	assert.Equal(t, "Bearer tok", tokens)
+	o.Redirects = true
+	_, err = Open(s.URL+"/there", o)
+	assert.ErrorContains(t, err, "from https to http")
+	assert.Empty(t, got)
+	_, err = Open(s.URL+"/ring", o)
+	assert.ErrorContains(t, err, "more than 5 redirections")
+	_, err = Open(s.URL, Options{CA: filepath.Join(t.TempDir(), "none")})
+	assert.ErrorIs(t, err, os.ErrNotExist)
+
+	plain := httptest.NewServer(http.RedirectHandler(other.URL, http.StatusFound))
+	defer plain.Close()
+	o = quick()
+	o.Env = func(name string) (string, bool) { return "tok", name == "SOSGO_TOKEN" }
+	o.Redirects = true
+	_, err = Open(plain.URL, o)
+	require.NoError(t, err)
+	assert.Empty(t, got, "another host gets no token")
+}
+
+// TestSign: the signature is that of the example in Amazon's documentation (GET Object).
+func TestSign(t *testing.T) {
+	r, err := http.NewRequest(http.MethodGet, "https://examplebucket.s3.amazonaws.com/test.txt", http.NoBody)
+	require.NoError(t, err)
+	r.Header.Set("Range", "bytes=0-9")
+	k := keys{"AKIAIOSFODNN7EXAMPLE", "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", "", "us-east-1"}
+	k.sign(r, time.Date(2013, 5, 24, 0, 0, 0, 0, time.UTC))
+	assert.True(t, strings.HasSuffix(r.Header.Get("Authorization"), "Signature=f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41"), r.Header.Get("Authorization"))
+}
+
+// TestS3: objects are reached in the forms of stores, with the signature of the moment.
+func TestS3(t *testing.T) {
+	data := content(3 << 20)
+	env := map[string]string{"AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_SESSION_TOKEN": "session", "AWS_REGION": "eu-west-3"}
+	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	s := httptest.NewServer(serve(data, func(_ int64, w http.ResponseWriter, r *http.Request) bool {
+		given := r.Header.Get("Authorization")
+		again := r.Clone(r.Context())
+		again.URL.Host = r.Host
+		(&keys{"id", "secret", "session", "eu-west-3"}).sign(again, at)
+		if given != again.Header.Get("Authorization") || r.URL.EscapedPath() != "/bucket/a%20b/core%2B1" || r.Header.Get("X-Amz-Security-Token") != "session" {
+			w.WriteHeader(http.StatusForbidden)
+			return true
+		}
+		return false
+	}))
+	defer s.Close()
+	env["AWS_ENDPOINT_URL"] = s.URL
+	o := quick()
+	o.Env = func(name string) (string, bool) { v, ok := env[name]; return v, ok }
+	o.now = func() time.Time { return at }
+	f, err := Open("s3://bucket/a b/core+1", o)
+	require.NoError(t, err)
+	at = at.Add(24 * time.Hour)
+	whole, err := io.ReadAll(io.NewSectionReader(f, 0, f.Size()))
+	require.NoError(t, err)
+	assert.True(t, bytes.Equal(data, whole))
+	env["AWS_SECRET_ACCESS_KEY"] = "another"
+	_, err = Open("s3://bucket/a b/core+1", o)
+	assert.ErrorContains(t, err, "s3://bucket/a b/core+1: the server answers 403 Forbidden: SOSGO_TOKEN")
+	delete(env, "AWS_ENDPOINT_URL")
+	for address, want := range map[string]string{"s3://my-bucket/x/y": "https://my-bucket.s3.eu-west-3.amazonaws.com/x/y", "s3://my.bucket/x": "https://s3.eu-west-3.amazonaws.com/my.bucket/x"} {
+		f := &File{o: o}
+		require.NoError(t, f.reach(address))
+		r, err := f.request()
+		require.NoError(t, err)
+		assert.Equal(t, want, r.URL.String())
+	}
+}
+
+// TestDisk: pages are kept on disk for the next time, of this version of the file alone; damaged ones are read anew, and the folder is bounded.
+func TestDisk(t *testing.T) {
+	data := content(8 << 20)
+	s := httptest.NewServer(serve(data, nil))
+	defer s.Close()
+	o := Options{Disk: t.TempDir()}
+	read := func(o Options) Stats {
+		f, err := Open(s.URL+"/dump", o)
+		require.NoError(t, err)
+		whole, err := io.ReadAll(io.NewSectionReader(f, 0, f.Size()))
+		require.NoError(t, err)
+		assert.True(t, bytes.Equal(data, whole))
+		return f.Stats()
+	}
+	assert.Greater(t, read(o).Bytes, int64(7<<20))
+	assert.EqualValues(t, 1, read(o).Requests)
+	list, err := filepath.Glob(filepath.Join(o.Disk, "*", "*"))
+	require.NoError(t, err)
+	require.Len(t, list, 8<<20/pageSize-firstPages)
+	b, err := os.ReadFile(list[3])
+	require.NoError(t, err)
+	b[100] ^= 1
+	require.NoError(t, os.WriteFile(list[3], b, 0o600))
+	require.NoError(t, os.Truncate(list[5], 10))
+	assert.InDelta(t, 2.5, read(o).Requests, 0.5)
+
+	o.DiskSize = 1 << 20
+	old, err := filepath.Glob(filepath.Join(o.Disk, "*"))
+	require.NoError(t, err)
+	require.Len(t, old, 1)
+	other := httptest.NewServer(serve(data, nil))
+	defer other.Close()
+	f, err := Open(other.URL, o)
+	require.NoError(t, err)
+	_, err = io.Copy(io.Discard, io.NewSectionReader(f, 0, f.Size()))
+	require.NoError(t, err)
+	assert.NoDirExists(t, old[0])
+	size := int64(0)
+	list, _ = filepath.Glob(filepath.Join(o.Disk, "*", "*"))
+	for _, p := range list {
+		st, err := os.Stat(p)
+		require.NoError(t, err)
+		size += st.Size()
+	}
+	assert.LessOrEqual(t, size, int64(1<<20))
+	assert.NotZero(t, size)
+	_, err = Open(s.URL+"/dump", Options{Disk: filepath.Join(list[0], "x")})
+	assert.Error(t, err)
+}
+
+// TestIs: addresses are told from files.
+func TestIs(t *testing.T) {
+	for _, a := range []string{"http://x/y", "HTTPS://x", "s3://b/k"} {
+		assert.True(t, Is(a), a)
+	}
+	for _, a := range []string{"core", "/http://", "file:///x", "-", ""} {
+		assert.False(t, Is(a), a)
+	}
+	assert.True(t, errors.Is(&Error{"x", ErrChanged}, ErrChanged))
+}
