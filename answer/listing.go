@@ -18,6 +18,8 @@ type Listing struct {
 	// Columns and Rows are the table that -select asks for, instead of all others.
 	Columns []QueryColumn              `json:"columns,omitempty"`
 	Rows    iter.Seq2[QueryRow, error] `json:"rows,omitempty"`
+	// Strength is known when Rows were read.
+	Strength string `json:"strength,omitempty" doc:"of Rows: \"possible\" if they count objects as live that only words which look like references hold"`
 }
 
 // Statistics count objects by type.

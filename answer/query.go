@@ -156,6 +156,8 @@ type Query struct {
 	// Total and Looked are known when Rows were read.
 	Total  uint64 `json:"count" doc:"number of rows"`
 	Looked uint64 `json:"looked" doc:"number of objects, or rows of another source, that the query looked at"`
+	// Strength is known when Rows were read.
+	Strength string `json:"strength,omitempty" doc:"\"possible\" if the query counts objects as live that only words which look like references hold"`
 	// More: the query, or a limit, cut the list.
 	More bool `json:"more,omitempty" doc:"there are more rows than the query, or a limit, wanted"`
 }
@@ -166,6 +168,7 @@ func (q *Query) Listing() *Listing {
 	l.Rows = func(yield func(QueryRow, error) bool) {
 		q.Rows(yield)
 		l.NoteAll(q.Noted())
+		l.Strength = q.Strength
 		l.Fail(q.Failure())
 	}
 	return l

@@ -84,7 +84,7 @@ type run struct {
 }
 
 func (e *engine) run(q *plan, o Options) (*answer.Query, error) {
-	e.inQuery = true
+	e.inQuery, e.weighs = true, true
 	r := &run{e: e, q: q, o: o, scan: e.p.Scan}
 	steps := []func() error{r.findSource, r.findTypes, r.arrange, r.check}
 	for _, step := range steps {
@@ -503,6 +503,9 @@ func (r *run) note(p *partial) {
 		}
 	}
 	r.out.NoteAll(r.e.graphGaps())
+	if r.e.guessed.Load() {
+		r.out.Strength = answer.StrengthPossible
+	}
 	for _, g := range p.gaps {
 		if g.count > 0 {
 			r.out.Note(fmt.Errorf("%d %s: %w", g.count, g.what, g.err))

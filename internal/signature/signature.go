@@ -168,8 +168,11 @@ func service(p *answer.RootPath) string {
 // root. A static field of a class of the program comes before a service.
 func root(p *answer.RootPath) string {
 	static := staticOf(p)
-	if s := service(p); s != "" && (static == "" || answer.LibraryMethod(static)) {
+	if s := service(p); s != "" && (static == "" || answer.LibraryMethod(strings.TrimPrefix(static, "thread static "))) {
 		return s
+	}
+	if strings.HasPrefix(static, "thread static ") {
+		return static
 	}
 	if static != "" {
 		return "static " + static

@@ -43,3 +43,10 @@ func TestSuspect(t *testing.T) {
 	b, _ = Suspect(x)
 	assert.NotEqual(t, a, b)
 }
+
+// TestThreadStatic: a thread static is called so.
+func TestThreadStatic(t *testing.T) {
+	x := &answer.Suspect{Path: &answer.RootPath{Root: answer.GCRoot{Kind: "thread static variable", Name: "thread static Shop.M.t_cache of thread 2b7b"}}}
+	_, kept := Suspect(x)
+	assert.Equal(t, "thread static Shop.M.t_cache", kept)
+}

@@ -603,7 +603,7 @@ func (d *describer) concludeThrown() {
 		all = append(all, meaning)
 	}
 	if n := d.died.later(); n > 0 {
-		all = append(all, counted(n, "further exception")+" of the thread found no handler in code that ran because of it, such as a finally block; the runtime reports the first")
+		all = append(all, answer.Count(n, "further exception", "further exceptions")+" of the thread found no handler in code that ran because of it, such as a finally block; the runtime reports the first")
 	}
 	if t := out.Touched; t != nil {
 		all = append(all, touchedEvidence(t))
@@ -676,7 +676,7 @@ func (d *describer) concludeOverflow() {
 		case f.Cycle == 2 && len(between) > 0:
 			text += " through " + between[0].Method.String()
 		case f.Cycle > 1:
-			text += fmt.Sprintf(" through %s", counted(f.Cycle-1, "other call"))
+			text += fmt.Sprintf(" through %s", answer.Count(f.Cycle-1, "other call", "other calls"))
 		}
 		if f.File != "" {
 			text += fmt.Sprintf(" [%s @ %d]", f.File, f.Line)
@@ -685,14 +685,6 @@ func (d *describer) concludeOverflow() {
 	}
 	d.out.Likely = text
 	d.conclusion(text, strength, evidence...)
-}
-
-// counted returns a number of things, in words.
-func counted(n int, what string) string {
-	if n != 1 {
-		what += "s"
-	}
-	return fmt.Sprintf("%d %s", n, what)
 }
 
 // argument returns the exception that was passed to FailFast. The runtime makes it the inner exception of its own.

@@ -46,7 +46,7 @@ export interface DominatorsResult {
 
 export interface DumpheapResult {
   columns?: Array<QueryColumn> | null; count?: number; fragments?: Array<Fragment> | null; locks?: Array<ThinLock> | null;
-  objects?: Array<HeapObject>; rows?: Array<Record<string, Json>>; size?: number; statistics?: Array<TypeCount> | null;
+  objects?: Array<HeapObject>; rows?: Array<Record<string, Json>>; size?: number; statistics?: Array<TypeCount> | null; strength?: string;
   strings?: Array<StringCount>;
 }
 
@@ -100,6 +100,7 @@ export interface ObjectpoolsResult {
 
 export interface QueryResult {
   columns?: Array<QueryColumn> | null; count?: number; looked?: number; more?: boolean; rows?: Array<Record<string, Json>>;
+  strength?: string;
 }
 
 export interface RedisResult {

@@ -3,6 +3,7 @@ package commands_test
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -56,6 +57,13 @@ func TestUnprovedHolders(t *testing.T) {
 	assert.Empty(t, strength(exact))
 	_, text, _ := sosgo(t, d, "eval", fmt.Sprintf("live(%#x)", uint64(guess)))
 	assert.Equal(t, "true  (possible: only words that look like references hold the object)\n", text)
+
+	for o, marked := range map[target.Addr]bool{guess: true, exact: false} {
+		code, text, stderr := sosgo(t, d, "query", fmt.Sprintf("from objects | where address == %#x | select live", uint64(o)))
+		assert.Zero(t, code, stderr)
+		assert.Contains(t, text, "true")
+		assert.Equal(t, marked, strings.Contains(text, "1 row (possible: "), text)
+	}
 
 	_, text, stderr := sosgo(t, d, "--sos", "gcroot", fmt.Sprintf("%x", uint64(guess)))
 	assert.Contains(t, stderr, "roots are unverified: words that only look like references")

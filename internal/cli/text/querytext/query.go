@@ -19,14 +19,14 @@ const widest = 60
 // Query is the text of query.
 func Query(p *report.Page, q *answer.Query) {
 	if n := rows(p, q.Columns, q.Rows, q.Failure); n >= 0 {
-		foot(p, n, q.More)
+		foot(p, n, q.More, q.Strength)
 	}
 }
 
 // Listing is the text of dumpheap -select.
 func Listing(p *report.Page, l *answer.Listing) {
 	if n := rows(p, l.Columns, l.Rows, l.Failure); n >= 0 {
-		foot(p, n, false)
+		foot(p, n, false, l.Strength)
 	}
 }
 
@@ -44,7 +44,7 @@ func rows(p *report.Page, columns []answer.QueryColumn, list iter.Seq2[answer.Qu
 	return n
 }
 
-func foot(p *report.Page, n int, more bool) {
+func foot(p *report.Page, n int, more bool, strength string) {
 	words := " rows"
 	if n == 1 {
 		words = " row"
@@ -52,6 +52,9 @@ func foot(p *report.Page, n int, more bool) {
 	p.Print(report.Commas(uint64(n)) + words)
 	if more {
 		p.Print(", and there are more")
+	}
+	if strength != "" {
+		p.Printf(" (%s: some objects count as live that only words which look like references hold)", strength)
 	}
 	p.Print("\n")
 }
