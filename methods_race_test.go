@@ -94,6 +94,10 @@ var viewCalls = map[string]call{
 		text, _ := json.Marshal(c)
 		return said(string(text), err)
 	},
+	"Mask": func(_ *sosgo.Dump, v *sosgo.View, _ string) any {
+		mask, err := v.Mask(context.Background())
+		return said(mask != nil && mask("Password=tiger-99") == "Password=<hidden>", err)
+	},
 	"BriefCrash": func(_ *sosgo.Dump, v *sosgo.View, _ string) any { return v.BriefCrash() != nil },
 	"Diagnose":   func(_ *sosgo.Dump, v *sosgo.View, _ string) any { return v.Diagnose(true).Modules },
 	"Dump":       func(_ *sosgo.Dump, v *sosgo.View, _ string) any { return v.Dump().Jobs() },

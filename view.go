@@ -59,6 +59,7 @@ type View struct {
 	sql     lazy.Value[*sqlpools.Reader]
 	hosting lazy.Value[*hosting.Reader]
 	setting lazy.Value[*settings.Reader]
+	secret  lazy.Long[*masking]
 }
 
 // View returns the view of a runtime of the process: its number in Runtimes, or

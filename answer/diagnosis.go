@@ -39,6 +39,7 @@ type Diagnosis struct {
 	Files    []WantedFile       `json:"files,omitempty" doc:"module files that would help"`
 	Warnings []string           `json:"dumpWarnings,omitempty" doc:"what reading the container had to skip or to decide"`
 	Held     *DumpContents      `json:"held,omitempty" doc:"with -contents: what the dump holds beside memory, threads and modules"`
+	Secrets  *Secrets           `json:"secrets,omitempty" doc:"with -secrets: the values known as secrets"`
 	Members  []LayoutMember     `json:"members,omitempty" doc:"the layout of the chosen runtime, if it was asked for"`
 }
 

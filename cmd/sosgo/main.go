@@ -22,7 +22,7 @@ func main() {
 // environment returns what sosgo is made of: the commands, and what opens dumps.
 func environment(interrupt <-chan os.Signal) cli.Env {
 	return cli.Env{Commands: commands.All(), Open: commands.Open, Names: commands.Names, Greeting: commands.Greeting,
-		Threads: commands.Threads, Limits: commands.Limits(), Sandbox: commands.Sandbox, LookupEnv: os.LookupEnv, Interrupt: interrupt, Leave: os.Exit}
+		Threads: commands.Threads, Limits: commands.Limits(), Sandbox: commands.Sandbox, Mask: commands.Mask, LookupEnv: os.LookupEnv, Interrupt: interrupt, Leave: os.Exit}
 }
 
 // interrupts delivers Ctrl-C. A second one before the first was taken ends the process: something does not listen.

@@ -41,15 +41,24 @@ type Summary struct {
 	Chars   int    // how many characters of each string the file has at most
 }
 
+// Options change what is written. The zero value is the usual way.
+type Options struct {
+	// Mask, if not nil, replaces the secrets in what strings say.
+	Mask func(string) string
+}
+
 // Write writes the heap. A heap that no reader of the form could open is a target.ErrUnsupported, before anything was written.
 // The bytes are the same for any number of workers; beside the graph it takes a few megabytes.
-func Write(ctx context.Context, w io.Writer, h *export.Heap) (*Summary, error) {
+func Write(ctx context.Context, w io.Writer, h *export.Heap, o ...Options) (*Summary, error) {
 	ctx, done, err := h.Use(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer done()
 	e := &encoder{ctx: ctx, h: h, g: h.Graph, summary: &Summary{}, w: bufio.NewWriterSize(w, 1<<20)}
+	if len(o) > 0 {
+		e.mask = o[0].Mask
+	}
 	if err := e.plan(); err != nil {
 		return nil, err
 	}
@@ -73,9 +82,10 @@ type encoder struct {
 	live    *graph.Liveness
 	dead    []graph.Node
 	names   names
-	sources []uint32 // names of the Sources
-	isText  []bool   // by TypeIndex: whether objects are strings
-	texts   []uint32 // how many strings are before each piece, and their number
+	sources []uint32            // names of the Sources
+	mask    func(string) string // of Options
+	isText  []bool              // by TypeIndex: whether objects are strings
+	texts   []uint32            // how many strings are before each piece, and their number
 	own     ownNames
 }
 
@@ -301,6 +311,25 @@ func (e *encoder) nodes() {
 	})
 }
 
+// maskedChars is how many characters of a string are looked at for secrets: one that is cut would not be known.
+const maskedChars = 16 << 10
+
+// masked appends what a string says without secrets.
+func (e *encoder) masked(b []byte, a target.Addr) ([]byte, error) {
+	text, _, err := e.g.Heap().StringText(a, maskedChars)
+	if err != nil {
+		return append(b, `""`...), err
+	}
+	text = e.mask(text)
+	for i := range text {
+		if i >= e.summary.Chars {
+			text = text[:i]
+			break
+		}
+	}
+	return jsonenc.AppendString(b, text), nil
+}
+
 // strings writes the names, and what strings say.
 func (e *encoder) strings() {
 	var b []byte
@@ -326,7 +355,12 @@ func (e *encoder) strings() {
 				out.texts++
 				out.text = append(out.text, ",\n"...)
 				var err error
-				if out.text, err = s.append(out.text, p.Address(n), e.summary.Chars); err != nil && out.err == nil {
+				if e.mask != nil {
+					out.text, err = e.masked(out.text, p.Address(n))
+				} else {
+					out.text, err = s.append(out.text, p.Address(n), e.summary.Chars)
+				}
+				if err != nil && out.err == nil {
 					out.err = err
 				}
 			}

@@ -80,6 +80,8 @@ type Options struct {
 	// RawCSV writes the texts of CSV as they are. Otherwise one that a spreadsheet would run as a formula begins with an apostrophe, and
 	// one that begins with an apostrophe has one more.
 	RawCSV bool
+	// Mask, if not nil, replaces the secrets in texts.
+	Mask func(string) string
 }
 
 // A Written is a table that was written.
@@ -97,7 +99,7 @@ func Write(ctx context.Context, p *Process, o Options, g *answer.Gaps, create fu
 	var out []Written
 	for _, t := range p.tables(o.Brief) {
 		file := t.Name + "." + string(o.Form)
-		w := &writer{ctx: ctx, t: t, gaps: g}
+		w := &writer{ctx: ctx, t: t, gaps: g, mask: o.Mask}
 		err := create(file, func(dst io.Writer) error {
 			var err error
 			if w.enc, err = newEncoder(o, t, dst); err != nil {
@@ -150,6 +152,7 @@ type writer struct {
 	spare part
 	lost  bool // rows could not be read
 	count uint64
+	mask  func(string) string // of Options
 }
 
 func (w *writer) write() error {
@@ -159,7 +162,7 @@ func (w *writer) write() error {
 		}
 		return w.enc.close()
 	}
-	w.batch = newBatch(w.t)
+	w.batch = w.newBatch()
 	if err := w.t.rows(w.ctx, w); err != nil {
 		return err
 	}
@@ -177,7 +180,7 @@ func (w *writer) writePieces() error {
 	if err != nil {
 		return err
 	}
-	return export.Pieces(w.ctx, w.t.heap, func() *Batch { return newBatch(w.t) }, func(b *Batch, p *export.Piece, reuse part) (part, error) {
+	return export.Pieces(w.ctx, w.t.heap, w.newBatch, func(b *Batch, p *export.Piece, reuse part) (part, error) {
 		b.reset()
 		fill(p, b)
 		return w.enc.encode(b, reuse)
@@ -218,9 +221,13 @@ type Batch struct {
 	t    *Table
 	n    int
 	cols []parquetfile.Values
+	mask func(string) string // nil where texts are as they are
+	few  map[string]string   // masked texts of columns with few different ones
 }
 
-func newBatch(t *Table) *Batch { return &Batch{t: t, cols: make([]parquetfile.Values, len(t.Columns))} }
+func (w *writer) newBatch() *Batch {
+	return &Batch{t: w.t, cols: make([]parquetfile.Values, len(w.t.Columns)), mask: w.mask}
+}
 
 func (b *Batch) reset() {
 	b.n = 0
@@ -248,9 +255,30 @@ func (b *Batch) bool(i int, v bool) {
 }
 
 func (b *Batch) text(i int, s string) {
+	if b.mask != nil {
+		s = b.masked(i, s)
+	}
 	c := &b.cols[i]
 	c.Text = append(c.Text, s...)
 	b.num(i, uint64(len(c.Text)))
+}
+
+// mostFew is how many masked texts are kept of columns with few different ones.
+const mostFew = 1 << 16
+
+// masked returns a text of column i without secrets.
+func (b *Batch) masked(i int, s string) string {
+	if !b.t.Columns[i].few {
+		return b.mask(s)
+	}
+	out, known := b.few[s]
+	if !known {
+		if out = b.mask(s); b.few == nil || len(b.few) == mostFew {
+			b.few = map[string]string{}
+		}
+		b.few[s] = out
+	}
+	return out
 }
 
 // null appends null to column i.
@@ -265,6 +293,10 @@ func (b *Batch) null(i int) {
 
 // bytes appends text to column i.
 func (b *Batch) bytes(i int, s []byte) {
+	if b.mask != nil {
+		b.text(i, string(s))
+		return
+	}
 	c := &b.cols[i]
 	c.Text = append(c.Text, s...)
 	b.num(i, uint64(len(c.Text)))

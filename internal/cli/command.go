@@ -54,6 +54,8 @@ type Command struct {
 	DumpArg   bool // the first argument may name the dump file
 	Hidden    bool // not in lists
 	OnlyAsks  bool // Ask computes, and makes nothing that outlives the process: it may be broken off anywhere
+	Sends     bool // what it makes is sent to others: secrets are masked unless its option full (Sent) is given
+	Bytes     bool // it prints bytes of memory, in which nothing can be masked
 	Serves    bool // it goes on until it is stopped: who runs all commands leaves it out
 	// Raw: on a line of a session the argument is the text behind the options, as it stands there, with its quotes and
 	// |; a filter of the output begins with | and its name.

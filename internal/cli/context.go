@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"github.com/sosgo/sosgo/internal/report"
+	"github.com/sosgo/sosgo/internal/secrets"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -41,6 +42,9 @@ type Context struct {
 	stderr *stderrWriter
 
 	terminal bool
+	redact   bool
+	masking  *secrets.Writer
+	mask     func(string) string // nil while the secrets of the dump are not known
 
 	broken   breakable
 	progress []*Progress

@@ -18,6 +18,8 @@ type Desk struct {
 	Files []string
 	// Masked refuses options that show secrets.
 	Masked bool
+	// Redact masks secrets in all answers, as --redact does.
+	Redact bool
 }
 
 // A Question is a command line for a Desk.
@@ -37,7 +39,7 @@ func (c *Context) Desk(files ...string) (*Desk, error) {
 	if _, err := c.OpenDump(); err != nil {
 		return nil, err
 	}
-	return &Desk{app: c.app, Files: files}, nil
+	return &Desk{app: c.app, Files: files, Redact: c.redact}, nil
 }
 
 // Streams returns standard input and output as they are, for commands that speak a protocol with another program. They write
@@ -59,6 +61,7 @@ func (c *Context) OpenDesk(ctx context.Context, path string, change func(*OpenOp
 		return nil, nil, openError(path, err)
 	}
 	desk := NewDesk(*c.app.env, d, path, c.Session.runtime)
+	desk.Redact = c.redact
 	desk.app.session.options, desk.app.session.source = o, source
 	return desk, d, nil
 }
@@ -107,6 +110,7 @@ func (s *Seat) Answer(ctx context.Context, q Question, stdout, stderr io.Writer)
 	a.session, a.desk, a.inSession, a.part = s.session, s.desk, true, q.Part
 	a.globals.lineGlobals, a.globals.Sandbox = s.desk.app.globals.lineGlobals, s.desk.app.globals.Sandbox
 	a.globals.JSON = q.JSON
+	a.globals.Redact = a.globals.Redact || s.desk.Redact
 	err := a.protect(func() error {
 		if len(q.Words) > 0 {
 			return a.run(ctx, literalWords(q.Words), a.stdout)

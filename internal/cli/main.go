@@ -14,6 +14,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/sosgo/sosgo/internal/report"
+	"github.com/sosgo/sosgo/internal/secrets"
 )
 
 // outputBuffer is the size of a command's output buffer in bytes.
@@ -38,6 +39,8 @@ type Env struct {
 	// Leave ends the process at once with an exit code. A command that only asks is broken off by it when the user
 	// wants no more; with nil it is waited for, as others are.
 	Leave func(code int)
+	// Mask returns the function that replaces the secrets of a dump in texts, for the runtime that the session looks at. Nil knows their forms alone.
+	Mask func(c *Context, d Dump, runtime string) (func(string) string, error)
 	// Sandbox gives up, for the whole process, what an open dump does not need.
 	Sandbox func(ctx context.Context, d Dump) error
 	// Limits are the ceilings that --limit knows.
@@ -94,6 +97,7 @@ type lineGlobals struct {
 	SOS     bool `opt:"sos" help:"print exactly what SOS prints, nothing added (also SOSGO_SOS=1)"`
 	JSON    bool `opt:"json" help:"print one JSON document a command"`
 	Workers int  `opt:"jobs" range:"0:1024" help:"worker threads; default: one a processor"`
+	Redact  bool `opt:"redact" help:"mask secrets in all that is printed and written: passwords, tokens, keys (docs/secrets.md)"`
 }
 
 // An app is one process of sosgo.
@@ -413,7 +417,12 @@ func (a *app) nameDump(cmd *Command, p *parser) error {
 
 func (a *app) newContext(ctx context.Context, cmd *Command, p *parser, out *sink) *Context {
 	c := &Context{Command: cmd, Session: a.session, app: a, ctx: ctx, own: p.own, stderr: a.stderr}
-	c.buf = bufio.NewWriterSize(out, outputBuffer)
+	var w io.Writer = out
+	if c.redact = a.line.Redact || cmd.Sends && !p.own.given["full"]; c.redact {
+		c.masking = secrets.NewWriter(c.masked, out)
+		w = c.masking
+	}
+	c.buf = bufio.NewWriterSize(w, outputBuffer)
 	c.terminal = a.env.isTerminal(a.screen) && (out.w == a.stdout || out.w == any(&a.printed) && a.printed.w == a.stdout)
 	c.out = c.buf
 	c.SOS = a.line.SOS || isTrue(a.env.getenv("SOSGO_SOS"))
@@ -443,6 +452,9 @@ func (a *app) execute(c *Context) error {
 		if _, err := c.OpenDump(); err != nil {
 			return err
 		}
+	}
+	if err := c.learnSecrets(); err != nil {
+		return err
 	}
 	return c.answer()
 }
@@ -518,10 +530,10 @@ func (a *app) finish(c *Context, out *sink, err error) error {
 		err = e
 	}
 	if line := c.warningLine(err == nil); line != "" {
-		a.stderr.print("sosgo: " + c.Command.Name + ": " + line + "\n")
+		a.stderr.print(c.masked("sosgo: " + c.Command.Name + ": " + line + "\n"))
 	}
 	if err != nil && err != errExit {
-		a.stderr.print(errorLine(c.Command.Name, err))
+		a.stderr.print(c.masked(errorLine(c.Command.Name, err)))
 	}
 	return err
 }
@@ -536,7 +548,11 @@ func (c *Context) end(err error) error {
 		}
 		jsonErr = errors.Join(c.text.close(), c.json.Close(c.warnings, failure))
 	}
-	return errors.Join(jsonErr, c.buf.Flush())
+	err = errors.Join(jsonErr, c.buf.Flush())
+	if c.masking != nil {
+		err = errors.Join(err, c.masking.Close())
+	}
+	return err
 }
 
 // watchInterrupt calls end when the user wants no more of what runs, also if the request came before. The function that it returns ends the

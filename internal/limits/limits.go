@@ -129,18 +129,21 @@ const (
 	InFlightTLS         = 100_000
 	DynamicClasses      = 1 << 22 // entries of a DomainLocalModule's dynamic class table
 	SyncBlocks          = 1 << 26
-	ConstructedTypes    = 1 << 22 // arrays, pointers and generic instances of a module
-	WorkItems           = 1 << 20 // of a thread pool's queues, and timers, that are listed
-	QueueSegments       = 1 << 20 // of one queue: they have up to a million items each
-	TokenCallbacks      = 1 << 24 // registered with one CancellationTokenSource
-	HeldReaderLocks     = 100_000 // reader-writer locks that one thread reads, or has read
-	InterpretedMethods  = 100_000 // interpreted methods that one frame stands for
-	BlockingItems       = 1024    // monitors that one thread waits for, one inside the other
-	UnloadPaths         = 20      // paths that are listed of what keeps a load context
-	CollectionRecords   = 20      // collections whose figures are listed: a program may ask for those of each
-	Settings            = 100_000 // properties of AppContext, or keys of a configuration
-	SettingText         = 1 << 20 // UTF-16 code units of one: TRUSTED_PLATFORM_ASSEMBLIES has paths of some hundred files
-	HillClimbing        = 1 << 16 // entries of the thread pool's log: the runtime has room for 200
+	ConstructedTypes    = 1 << 22  // arrays, pointers and generic instances of a module
+	WorkItems           = 1 << 20  // of a thread pool's queues, and timers, that are listed
+	QueueSegments       = 1 << 20  // of one queue: they have up to a million items each
+	TokenCallbacks      = 1 << 24  // registered with one CancellationTokenSource
+	HeldReaderLocks     = 100_000  // reader-writer locks that one thread reads, or has read
+	InterpretedMethods  = 100_000  // interpreted methods that one frame stands for
+	BlockingItems       = 1024     // monitors that one thread waits for, one inside the other
+	UnloadPaths         = 20       // paths that are listed of what keeps a load context
+	CollectionRecords   = 20       // collections whose figures are listed: a program may ask for those of each
+	SecretMaps          = 100_000  // dictionaries whose keys are looked at
+	SecretItems         = 100_000  // of one of them
+	SecretChars         = 16 << 10 // UTF-16 code units of a key, or of a value with a name
+	Settings            = 100_000  // properties of AppContext, or keys of a configuration
+	SettingText         = 1 << 20  // UTF-16 code units of one: TRUSTED_PLATFORM_ASSEMBLIES has paths of some hundred files
+	HillClimbing        = 1 << 16  // entries of the thread pool's log: the runtime has room for 200
 )
 
 // The GC heap.

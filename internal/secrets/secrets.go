@@ -1,17 +1,16 @@
-// Package secrets decides what of a process's settings is not shown unless it is asked for. There are two rules, and one is enough:
+// Package secrets decides what of a process's data is a secret, and masks it. There are three rules, and one is enough:
 //
 //   - the name: one of its words is a word for a secret, such as password, token or key. Words end at a change of case, at a digit and at
-//     anything that is no letter: ConnectionStrings:Shop, AWS_SECRET_ACCESS_KEY and apiKey have one;
-//   - the value: a connection string with a password, a URL with one, a token of three parts (JWT), a private key, or a long word of mixed
-//     letters and digits as key generators make them.
+//     anything that is no letter: ConnectionStrings:Shop, AWS_SECRET_ACCESS_KEY and apiKey have one (Named);
+//   - the form: a password in a connection string or a URL, a token of three parts (JWT), a private key, credentials in a header, a cookie, a key
+//     with a published prefix (Find), or a long word of mixed letters and digits as key generators make them (Generated);
+//   - the value: what a Masker has learnt by a name or a form is masked wherever the same bytes appear.
 //
-// A rule errs towards hiding: a hidden value costs a question, a shown one may be in a ticket for ever.
+// A rule errs towards hiding: a hidden value costs a question, a shown one may be in a ticket for ever. docs/secrets.md has the measured recall.
 package secrets
 
 import (
-	"regexp"
 	"strings"
-	"sync"
 	"unicode"
 )
 
@@ -28,16 +27,22 @@ var words = map[string]bool{
 // joined are parts of names without borders between words: DBPASSWORD, mysecret.
 var joined = []string{"password", "passwd", "secret", "apikey", "accesskey", "privatekey", "connectionstring", "credential", "token"}
 
-// values returns the forms of secrets. They are compiled when they are first needed: not every process of sosgo does.
-var values = sync.OnceValue(func() []*regexp.Regexp {
-	return []*regexp.Regexp{
-		regexp.MustCompile(`(?i)(password|pwd|accountkey|sharedaccesskey|sharedaccesssignature|secret|access_token|api_?key|sig)\s*=\s*[^;&\s]`),
-		regexp.MustCompile(`^[a-zA-Z][a-zA-Z0-9+.-]*://[^/@\s:]*:[^/@\s]+@`),
-		regexp.MustCompile(`\beyJ[\w-]{8,}\.[\w-]+\.[\w-]*`),
-		regexp.MustCompile(`-----BEGIN [A-Z ]*PRIVATE KEY`),
-		regexp.MustCompile(`(?i)^(bearer|basic)\s+\S{8,}$`),
+// Strong reports whether a name means a secret whatever it belongs to: a password, not just a key.
+func Strong(name string) bool {
+	lower := strings.ToLower(name)
+	for _, j := range joined {
+		if j != "token" && strings.Contains(lower, j) {
+			return true
+		}
 	}
-})
+	for _, w := range split(name) {
+		switch w {
+		case "pwd", "passphrase", "dsn", "authorization", "apikey":
+			return true
+		}
+	}
+	return false
+}
 
 // Named reports whether the name of a setting is that of a secret.
 func Named(name string) bool {
@@ -86,15 +91,11 @@ const (
 	generatedKinds = 3  // of lower case, upper case, digits
 )
 
-// Looks reports whether a value has the form of a secret, whatever its name is.
-func Looks(value string) bool {
-	for _, v := range values() {
-		if v.MatchString(value) {
-			return true
-		}
-	}
-	return generatedWord(strings.TrimRight(value, "="))
-}
+// Looks reports whether a value has the form of a secret, or has one in it, whatever its name is.
+func Looks(value string) bool { return Generated(value) || len(Find(value)) > 0 }
+
+// Generated reports whether a text is a word as key generators make them.
+func Generated(text string) bool { return generatedWord(strings.TrimRight(text, "=")) }
 
 // generatedWord reports whether s is one long word of lower-case letters, upper-case letters and digits in turn, as in base64. Paths, versions
 // and names of types have other signs, or few changes.

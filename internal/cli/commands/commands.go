@@ -114,6 +114,12 @@ func Threads(d cli.Dump, runtime string) ([]uint32, error) {
 	return ids, err
 }
 
+// Mask returns the function that masks the secrets of a dump.
+func Mask(c *cli.Context, d cli.Dump, runtime string) (func(string) string, error) {
+	v, _ := d.(*sosgo.Dump).View(runtime) // it keeps the error
+	return v.Mask(ask.Context(c))
+}
+
 // Sandbox opens what the dump may be asked for, and gives up opening more.
 func Sandbox(ctx context.Context, d cli.Dump) error {
 	if err := d.(*sosgo.Dump).OpenFiles(ctx); err != nil {

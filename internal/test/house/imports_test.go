@@ -38,7 +38,7 @@ var floors = []struct{ name, packages string }{
 	{"objects", "objects"},
 	{"stacks", "stackscan stackwalk"},
 	{"graph", "graph"},
-	{"application", "app"},
+	{"application", "app internal/sensitive"},
 	{"questions", "query internal/diagnosis export export/summary"},
 	{"façade", "sosgo"},
 	{"forms", "internal/report"},
@@ -56,7 +56,7 @@ var only = map[string]string{
 	"internal/cli/text/...": "answer target internal/report internal/utf16text export/stackexport internal/cli/text",
 	"internal/report":       "answer target internal/jsonenc internal/utf16text",
 	// The engine of the command line knows no command, and the page asks commands and reads nothing itself.
-	"internal/cli":       "target internal/outfile internal/report internal/workers",
+	"internal/cli":       "target internal/outfile internal/report internal/secrets internal/workers",
 	"internal/webui":     "internal/report",
 	"internal/remote":    "target",
 	"internal/mcpserver": "internal/report internal/secrets",

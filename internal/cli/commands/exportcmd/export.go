@@ -57,13 +57,15 @@ type exportOptions struct {
 	RawCSV    bool      `opt:"raw-csv" help:"csv: texts as they are; else one that spreadsheets would run begins with an apostrophe"`
 	Native    bool      `opt:"native" help:"stacks: native frames too"`
 	PerThread bool      `opt:"perthread" help:"folded stacks: begin each with its thread"`
-	Form      formName  `arg:"form" help:"what to write"`
-	Path      string    `arg:"path,optional" kind:"file" help:"the file or folder, which must not exist"`
+	cli.Sent
+	Form formName `arg:"form" help:"what to write"`
+	Path string   `arg:"path,optional" kind:"file" help:"the file or folder, which must not exist"`
 }
 
 func exportCommand() cli.Command {
 	return cli.Ask(cli.Command{
 		Name:    "export",
+		Sends:   true,
 		Summary: "write the heap, or the stacks, for other tools",
 		Help: "gcdump is the graph of the live objects, with -garbage of all objects, for PerfView, Visual Studio and \"dotnet-gcdump report\"; heapsnapshot is for Chrome DevTools, Visual Studio Code and memlab, " +
 			"which find ten million objects slow. pprof is for \"go tool pprof\", speedscope for https://www.speedscope.app and folded for flame graphs: of the stacks, as the command " +
@@ -119,7 +121,7 @@ func askGCDump(c *cli.Context, o *exportOptions) (*answer.Exported, error) {
 		if err != nil {
 			return err
 		}
-		s, err := gcdump.Write(c.Context(), w, h, gcdump.Options{Process: process.Command, ID: process.ID, Machine: machine(ask.Dump(c).Target()),
+		s, err := gcdump.Write(c.Context(), w, h, gcdump.Options{Process: masked(c, process.Command), ID: process.ID, Machine: machine(ask.Dump(c).Target()),
 			Time: process.DumpTime, Garbage: o.Garbage})
 		if err != nil {
 			return err
@@ -128,6 +130,14 @@ func askGCDump(c *cli.Context, o *exportOptions) (*answer.Exported, error) {
 		out.Garbage, out.WithGarbage = s.Garbage, o.Garbage
 		return nil
 	})
+}
+
+// masked returns a text without secrets, unless they are wanted.
+func masked(c *cli.Context, text string) string {
+	if mask := c.Mask(); mask != nil {
+		return mask(text)
+	}
+	return text
 }
 
 // machine returns the name of the machine by the process's environment, or "" if the dump does not have it.
@@ -151,7 +161,7 @@ func askHeapSnapshot(c *cli.Context, o *exportOptions) (*answer.Exported, error)
 		if err != nil {
 			return err
 		}
-		s, err := heapsnapshot.Write(c.Context(), w, h)
+		s, err := heapsnapshot.Write(c.Context(), w, h, heapsnapshot.Options{Mask: c.Mask()})
 		if err != nil {
 			return err
 		}

@@ -17,12 +17,13 @@ func Commands() []cli.Command {
 
 type summaryOptions struct {
 	NoHeap bool `opt:"noheap" help:"leave the heap out: sizes and suspects"`
+	cli.Sent
 	cli.DumpFile
 }
 
 func summarizeCommand() cli.Command {
 	return cli.Ask(cli.Command{
-		Name: "summarize", DumpArg: true,
+		Name: "summarize", DumpArg: true, Sends: true,
 		Summary: "summarize a dump in one line of JSON for crash pipelines: signature, reason, top frame, suspects, sizes",
 		Help: "The line is the result that --json prints in its envelope. Signatures hold across dumps: that of a crash is made of the type of the exception (or the signal) and " +
 			"the innermost five methods, that of a suspect of its kind, its types and what keeps it alive, without addresses. What could not be read is absent, and missing counts it. " +

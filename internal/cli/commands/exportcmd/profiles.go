@@ -59,6 +59,9 @@ func askStacks(c *cli.Context, o *exportOptions, form string) (*answer.Exported,
 			return err
 		}
 		out.Gaps, out.Stacks = profile.Gaps, len(profile.Threads)
+		for i := range profile.Threads {
+			profile.Threads[i].Name = masked(c, profile.Threads[i].Name)
+		}
 		page := c.Page(w)
 		threadtext.Profile(page, profile, threadtext.ProfileOptions{Form: form, Title: target.BaseName(c.Session.Path()), PerThread: o.PerThread})
 		return page.Err()

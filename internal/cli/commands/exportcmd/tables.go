@@ -30,7 +30,7 @@ func askTables(form tables.Form) func(*cli.Context, *exportOptions) (*answer.Exp
 			return nil, err
 		}
 		return out, c.WriteDir(out.Path, func(dir string) error {
-			written, err := tables.Write(c.Context(), p, tables.Options{Form: form, Brief: o.Summary, RawCSV: o.RawCSV}, &out.Gaps, func(name string, write func(io.Writer) error) error {
+			written, err := tables.Write(c.Context(), p, tables.Options{Form: form, Brief: o.Summary, RawCSV: o.RawCSV, Mask: c.Mask()}, &out.Gaps, func(name string, write func(io.Writer) error) error {
 				return c.WriteFile(filepath.Join(dir, name), cli.New, write)
 			})
 			for _, w := range written {

@@ -131,6 +131,7 @@ func (a *asker) desk(id string) (*cli.Desk, error) {
 		}
 	})
 	desk.Masked = !a.options.Secrets
+	desk.Redact = desk.Masked
 	desk.Files = a.paths()
 	d.desk = desk
 	return desk, nil

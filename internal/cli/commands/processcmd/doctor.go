@@ -18,6 +18,7 @@ type doctorOptions struct {
 	Probe   bool `opt:"probe" help:"list every probe"`
 	Files   bool `opt:"files" help:"list every module file that was refused"`
 	Content bool `opt:"contents" help:"list what the dump holds beside memory: auxiliary vector, environment variables, unloaded modules, regions"`
+	Secrets bool `opt:"secrets" help:"count the values known as secrets, which --redact masks; reads the heap"`
 	Members bool `opt:"members" help:"list every member of the layout with its source"`
 }
 
@@ -37,6 +38,14 @@ func askDoctor(c *cli.Context, o *doctorOptions) (*answer.Diagnosis, error) {
 	g := ask.View(c).Diagnose(o.Members)
 	if o.Content {
 		g.Held = ask.View(c).DumpContents()
+	}
+	if o.Secrets {
+		known, err := ask.View(c).Secrets(ask.Context(c))
+		if err != nil {
+			return nil, err
+		}
+		g.NoteAll(known.Noted())
+		g.Secrets = known
 	}
 	for i := range g.Parts {
 		g.Parts[i].Costs = costs(&g.Parts[i])

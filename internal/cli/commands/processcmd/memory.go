@@ -88,7 +88,7 @@ func memoryCommands() []cli.Command {
 }
 
 func (f memoryFormat) command() cli.Command {
-	return cli.Command{Name: f.name, Aliases: f.aliases, Summary: f.summary, Help: "Without an address, show the memory after the last one.",
+	return cli.Command{Name: f.name, Aliases: f.aliases, Bytes: true, Summary: f.summary, Help: "Without an address, show the memory after the last one.",
 		Examples: []cli.Example{{Line: f.name + " 7f1c19821510", Text: f.summary}}}
 }
 

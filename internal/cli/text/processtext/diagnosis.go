@@ -59,6 +59,9 @@ func Diagnosis(p *report.Page, g *answer.Diagnosis, o DiagnosisOptions) {
 	}
 	usedFiles(p, g.Used, o.Refused)
 	wantedFiles(p, g.Files)
+	if g.Secrets != nil {
+		knownSecrets(p, g.Secrets)
+	}
 	if g.Held != nil {
 		dumpContents(p, g.Held)
 	}

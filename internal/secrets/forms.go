@@ -1,0 +1,249 @@
+package secrets
+
+import (
+	"regexp"
+	"strings"
+	"sync"
+	"unsafe"
+)
+
+// A Kind is the reason why a text counts as a secret.
+type Kind string
+
+// The kinds of secrets.
+const (
+	KindNamed     Kind = "value of a name for secrets" // a setting, a field, a key
+	KindPair      Kind = "password in a connection string or assignment"
+	KindURL       Kind = "password in a URL"
+	KindJWT       Kind = "JSON web token"
+	KindPEM       Kind = "private key"
+	KindHeader    Kind = "credentials in a header"
+	KindCookie    Kind = "cookie"
+	KindPrefix    Kind = "key with a published prefix"
+	KindOption    Kind = "value of a command-line option"
+	KindGenerated Kind = "generated word"
+)
+
+// A Span is the place of a secret in a text.
+type Span struct {
+	Start, End int // bytes
+	Kind       Kind
+}
+
+// A form is a form of secrets in running text. The first group, if any, is the secret; else all of the match is.
+type form struct {
+	kind Kind
+	// cues are texts in lower case, and a text with the form has one of them: a text without them is not searched.
+	cues []string
+	re   func() *regexp.Regexp
+}
+
+// strong are names that mean a secret wherever they stand, in the syntax of regular expressions. Names such as key or token mean other things, too.
+const strong = `password|passwd|passphrase|pwd|account_?key|shared_?access_?key|shared_?access_?signature|client_?secret|secret_?access_?key|secret_?key|api_?secret|` +
+	`app_?secret|secret|access_?token|refresh_?token|id_?token|auth_?token|session_?token|api_?token|private_?token|bearer_?token|api[_-]?key|access_?key|private_?key|encryption_?key|` +
+	`signing_?key|credentials?`
+
+// keyPrefixes are the prefixes by which services mark their keys, as they publish them, and what follows.
+var keyPrefixes = []string{
+	`(?:AKIA|ASIA|ABIA|ACCA)[A-Z2-7]{16}`,         // AWS access keys
+	`gh[pousr]_[A-Za-z0-9]{36,251}`,               // GitHub tokens
+	`github_pat_[A-Za-z0-9_]{40,}`,                // GitHub, fine-grained
+	`glpat-[\w-]{20,}`,                            // GitLab
+	`xox[abeoprs]-[A-Za-z0-9-]{10,}`,              // Slack
+	`xapp-[0-9]-[A-Za-z0-9-]{10,}`,                // Slack, app level
+	`(?:sk|rk)_(?:live|test)_[A-Za-z0-9]{16,}`,    // Stripe
+	`whsec_[A-Za-z0-9+/=]{16,}`,                   // Stripe and Svix web hooks
+	`AIza[\w-]{35}`,                               // Google API keys
+	`GOCSPX-[\w-]{20,}`,                           // Google OAuth clients
+	`ya29\.[\w-]{20,}`,                            // Google OAuth access tokens
+	`SG\.[\w-]{16,}\.[\w-]{16,}`,                  // SendGrid
+	`npm_[A-Za-z0-9]{36}`,                         // npm
+	`pypi-[\w-]{50,}`,                             // PyPI
+	`dop_v1_[0-9a-f]{64}`,                         // DigitalOcean
+	`hf_[A-Za-z0-9]{30,}`,                         // Hugging Face
+	`sk-(?:proj-|ant-|svcacct-)?[\w-]{20,}`,       // OpenAI, Anthropic
+	`shp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}`,          // Shopify
+	`hv[sbr]\.[\w-]{24,}`,                         // HashiCorp Vault
+	`dckr_pat_[\w-]{20,}`,                         // Docker Hub
+	`oy2[a-z0-9]{43}`,                             // NuGet
+	`NRAK-[A-Z0-9]{27}`,                           // New Relic
+	`AccountKey=[A-Za-z0-9+/]{86}==`,              // Azure Storage
+	`[A-Za-z0-9_~.-]{3}8Q~[A-Za-z0-9_~.-]{31,34}`, // Microsoft Entra clients
+}
+
+// prefixCues are texts in lower case, and each key with a published prefix has one of them.
+var prefixCues = []string{"akia", "asia", "abia", "acca", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_", "glpat-", "xox", "xapp-", "k_live_", "k_test_", "whsec_", "aiza",
+	"gocspx-", "ya29.", "sg.", "npm_", "pypi-", "dop_v1_", "hf_", "sk-", "shpat_", "shpca_", "shppa_", "shpss_", "hvs.", "hvb.", "hvr.", "dckr_pat_", "oy2", "nrak-", "8q~"}
+
+// pem is a sign of a private key, or of its headers; JSON writes line feeds as escapes.
+const pem = `[A-Za-z0-9+/=\s:,-]|\\[nr]`
+
+// value is the rest of an assignment: in quotes, which may be escaped, or as far as no sign ends it.
+const value = `(?:\\"((?:[^"\\]|\\\\(?:\\"|[^"]))+)\\"|"((?:[^"\\,:}\]]|\\.)(?:[^"\\]|\\.)*)"|'([^']+)'|((?:[^\s;,&"'<>\\)}\]]|\\[\\/uU])+))`
+
+func compiled(text string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
+}
+
+// forms are the forms of secrets in running text. They are compiled when they are first needed: not every process of sosgo does.
+var forms = sync.OnceValue(func() []form {
+	return []form{
+		{KindPEM, []string{"private key"}, compiled(`-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----(?:(?:` + pem + `)*?-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----|(?:` + pem + `)*)`)},
+		{KindPrefix, prefixCues, compiled(`(?:^|[^A-Za-z0-9_])(` + strings.Join(keyPrefixes, "|") + `)`)},
+		{KindJWT, []string{"eyj"}, compiled(`\beyJ[\w-]{8,}\.[\w-]{4,}\.?[\w-]*(?:\.[\w-]+){0,2}`)},
+		{KindURL, []string{"://"}, compiled(`[a-zA-Z][a-zA-Z0-9+.-]*://[^/@\s:"'<>?#]*:([^/@\s"'<>]+)@`)},
+		{KindURL, []string{"hooks.slack.com/", ".webhook.office.com/", "discord.com/api/webhooks/", "api.telegram.org/bot"},
+			compiled(`(?:hooks\.slack\.com/(?:services|workflows)|[a-z0-9-]+\.webhook\.office\.com|discord\.com/api/webhooks|api\.telegram\.org)/([\w:@/-]{16,})`)},
+		{KindPair, []string{"sig=", "signature="}, compiled(`(?i)[?&;](?:sig|x-amz-signature|x-goog-signature)=([^&\s"'<>;]+)`)},
+		{KindCookie, []string{"cookie:", "cookie="}, compiled(`(?i)\b(?:set-)?cookie\s*[:=]\s*([^\r\n"\\]+)`)},
+		{KindHeader, []string{"bearer ", "basic ", "digest ", "negotiate ", "ntlm ", "apikey ", "sharedaccesssignature ", "aws4-hmac"},
+			compiled(`(?i)(?:^|[\s"':=,\[(])(?:bearer|basic|negotiate|ntlm|digest|apikey|sharedaccesssignature|aws4-hmac-sha256)\s+([A-Za-z0-9+/._~=%&-]{8,})`)},
+		{KindHeader, []string{"x-api-key", "-key:", "-token:", "authorization:", "-secret:", "-auth:"},
+			compiled(`(?i)\b(?:(?:proxy-)?authorization|x-[a-z0-9-]*(?:api-?key|token|secret|auth|access-key)|[a-z0-9-]*(?:api-key|subscription-key|auth-token|access-token))\\?"?\s*[:=]\s*(?:(?:bearer|basic|negotiate|ntlm|digest|token|apikey)\s+)?` + value)},
+		{KindOption, []string{"pass", "pwd", "key", "secret", "signature", "token", "credential"}, compiled(`(?i)(?:^|[\s"'\[,])--?[a-z0-9-]*(?:` + strong + `|token|auth-?key|pass)(?:[ =:]|"?,\s*)` + value)},
+		{KindPair, []string{"pass", "pwd", "key", "secret", "signature", "token", "credential"},
+			compiled(`(?i)(?:^|[^a-z])(?:[a-z0-9]+[_.:-])*[a-z0-9]*(?:` + strong + `)\\?["']?\s*[=:]\s*` + value)},
+		{KindPair, []string{"<pass", "secret>", "password>", "key>"}, compiled(`(?i)<(?:` + strong + `)>([^<]+)</`)},
+	}
+})
+
+// shown are values that stand in place of secrets, or for none.
+var shown = map[string]bool{"": true, Mask: true, "***": true, "null": true, "true": true, "false": true, "none": true, "(null)": true, "{": true, "[": true, "default": true,
+	"bearer": true, "basic": true, "negotiate": true, "ntlm": true, "digest": true, "token": true, "apikey": true}
+
+// A cueTable finds the forms that a text may have in one pass over it.
+type cueTable struct {
+	pairs [1 << 13]byte // a bit for each pair of bytes that a cue begins with, of 16 bits
+	cues  map[uint16][]cue
+}
+
+// A cue is the rest of a text behind its first two bytes, and the forms that it is one of.
+type cue struct {
+	rest  string
+	forms uint32
+}
+
+var cues = sync.OnceValue(func() *cueTable {
+	t := &cueTable{cues: map[uint16][]cue{}}
+	for i, f := range forms() {
+		for _, c := range f.cues {
+			pair := uint16(c[0]) | uint16(c[1])<<8
+			t.pairs[pair>>3] |= 1 << (pair & 7)
+			t.cues[pair] = append(t.cues[pair], cue{c[2:], 1 << i})
+		}
+	}
+	return t
+})
+
+// lowered is the lower-case letter of an ASCII letter, and any other byte itself.
+func lowered(c byte) byte {
+	if c >= 'A' && c <= 'Z' {
+		return c + 'a' - 'A'
+	}
+	return c
+}
+
+// Cued returns the forms that a text in UTF-8, or its ASCII characters alone, may have, as bits; 0 for none.
+func Cued(text []byte) (bits uint32) {
+	t := cues()
+	last := byte(0)
+	for i, c := range text {
+		c = lowered(c)
+		pair := uint16(last) | uint16(c)<<8
+		last = c
+		if t.pairs[pair>>3]&(1<<(pair&7)) == 0 {
+			continue
+		}
+		for _, q := range t.cues[pair] {
+			if bits&q.forms == 0 && hasPrefix(text[i+1:], q.rest) {
+				bits |= q.forms
+			}
+		}
+	}
+	return bits
+}
+
+// hasPrefix reports whether text begins with a prefix in lower case, in any case.
+func hasPrefix(text []byte, prefix string) bool {
+	if len(text) < len(prefix) {
+		return false
+	}
+	for i := range len(prefix) {
+		if lowered(text[i]) != prefix[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// Find returns where the secrets are that a text has by their form, in order and apart.
+func Find(text string) []Span {
+	if len(text) < 4 {
+		return nil
+	}
+	bits := Cued(unsafe.Slice(unsafe.StringData(text), len(text)))
+	if bits == 0 {
+		return nil
+	}
+	var out []Span
+	for i, f := range forms() {
+		if bits&(1<<i) == 0 {
+			continue
+		}
+		for _, m := range f.re().FindAllStringSubmatchIndex(text, -1) {
+			s := Span{m[0], m[1], f.kind}
+			for g := 2; g+1 < len(m); g += 2 {
+				if m[g] >= 0 {
+					s.Start, s.End = m[g], m[g+1]
+					break
+				}
+			}
+			if v := text[s.Start:s.End]; !shown[strings.ToLower(strings.Trim(v, "*."))] && !placeholder(v) && (f.kind != KindHeader || !prose(v)) {
+				out = insert(out, s)
+			}
+		}
+	}
+	return out
+}
+
+// leastToken is the least length of credentials that are letters of one case alone: a shorter word behind "Bearer" is likelier prose.
+const leastToken = 20
+
+// prose reports whether a value is likelier a word of a sentence than credentials.
+func prose(v string) bool {
+	return len(v) < leastToken && word(v) && strings.ToLower(v[1:]) == v[1:]
+}
+
+// placeholder reports whether a value is a place that something else fills: ${X}, {0}, %X%, <X>.
+func placeholder(v string) bool {
+	switch v[0] {
+	case '{', '<', '$':
+		return len(v) > 1 && strings.IndexByte("{}<>(ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789", v[1]) >= 0 || v == "{"
+	case '%':
+		return len(v) > 2 && v[len(v)-1] == '%'
+	}
+	return false
+}
+
+// insert adds a span, joined with those that it overlaps.
+func insert(list []Span, s Span) []Span {
+	out := list[:0:0]
+	placed := false
+	for _, o := range list {
+		switch {
+		case o.End <= s.Start:
+			out = append(out, o)
+		case s.End <= o.Start:
+			if !placed {
+				out, placed = append(out, s), true
+			}
+			out = append(out, o)
+		default:
+			s = Span{min(s.Start, o.Start), max(s.End, o.End), o.Kind}
+		}
+	}
+	if !placed {
+		out = append(out, s)
+	}
+	return out
+}
