@@ -10,7 +10,7 @@ if (process.argv[2] === "test") {
 } else {
   const out = process.argv[2] ?? "../internal/webui/bundle";
   mkdirSync(out, { recursive: true });
-  await build({ ...common, entryPoints: ["src/app.tsx"], outfile: `${out}/app.js`, format: "iife" });
+  await build({ ...common, entryPoints: ["src/main.ts"], outfile: `${out}/app.js`, format: "iife" });
   await build({ ...common, entryPoints: ["src/app.css"], outfile: `${out}/app.css` });
   copyFileSync("src/questions.json", `${out}/questions.json`);
 }

@@ -17,6 +17,7 @@ import (
 	"strconv"
 	"sync/atomic"
 
+	"github.com/sosgo/sosgo/internal/pagecache"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -32,7 +33,8 @@ const maxMapping = 1 << (29 + 17*(strconv.IntSize/64))
 type File struct {
 	f      *os.File
 	size   int64
-	data   []byte // the mapping; nil where the file is read through f
+	data   []byte      // the mapping; nil where the file is read through reads
+	reads  io.ReaderAt // f, or what buffers it
 	closed atomic.Bool
 }
 
@@ -60,10 +62,13 @@ func FromFile(f *os.File, noMmap bool) (*File, error) {
 	if !info.Mode().IsRegular() {
 		return nil, target.Unsupportedf("%s is %s, not a regular file", f.Name(), kindOf(info.Mode()))
 	}
-	m := &File{f: f, size: info.Size()}
+	m := &File{f: f, size: info.Size(), reads: f}
 	if !noMmap && m.size > 0 && m.size <= maxMapping {
 		// Reading is the answer to every failure: file systems without mmap, address space limits, container policies.
-		m.data, _ = mapFile(f, int(m.size))
+		m.data, err = mapFile(f, int(m.size))
+		if errors.Is(err, errors.ErrUnsupported) { // in a browser each read is a call of JavaScript
+			m.reads = pagecache.Source(f, m.size)
+		}
 	}
 	return m, nil
 }
@@ -117,7 +122,7 @@ func (m *File) ReadAt(p []byte, off int64) (int, error) {
 		return 0, fmt.Errorf("read %s: negative offset %d", m.f.Name(), off)
 	}
 	if m.data == nil {
-		n, err := m.f.ReadAt(p, off)
+		n, err := m.reads.ReadAt(p, off)
 		if m.closed.Load() && errors.Is(err, os.ErrClosed) {
 			err = m.closedError()
 		}

@@ -1,7 +1,10 @@
 package offheap
 
 import (
+	"cmp"
 	"fmt"
+	"runtime"
+	"strconv"
 	"sync/atomic"
 
 	"github.com/sosgo/sosgo/target"
@@ -11,15 +14,28 @@ import (
 // for concurrent use. A nil Budget counts nothing and has no limit.
 type Budget struct{ limit, inUse, peak atomic.Int64 }
 
-// NewBudget returns a budget of limit bytes; 0 means no limit.
+// hostLimit is the limit of budgets without one: on a host whose addresses have 32 bits, an array that finds no room would end the
+// program. WebAssembly has 4 GB in all.
+func hostLimit() int64 {
+	switch {
+	case runtime.GOARCH == "wasm":
+		return 5 << 29 // 2.5 GB
+	case strconv.IntSize == 32:
+		return 3 << 29
+	}
+	return 0
+}
+
+// NewBudget returns a budget of limit bytes; 0 means that only the host limits it.
 func NewBudget(limit int64) *Budget {
 	b := &Budget{}
-	b.limit.Store(limit)
+	b.limit.Store(cmp.Or(limit, hostLimit()))
 	return b
 }
 
-// Raise raises the limit to limit bytes, unless it is higher already; 0 removes it.
+// Raise raises the limit to limit bytes, unless it is higher already; 0 removes it as far as the host allows.
 func (b *Budget) Raise(limit int64) {
+	limit = cmp.Or(limit, hostLimit())
 	for b != nil {
 		now := b.limit.Load()
 		if now == 0 || limit != 0 && limit <= now || b.limit.CompareAndSwap(now, limit) {

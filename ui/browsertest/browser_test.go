@@ -225,7 +225,7 @@ func (b *browser) clean(origin string) {
 		b.t.Errorf("the browser says: %s", p)
 	}
 	for _, u := range b.requested {
-		if !strings.HasPrefix(u, origin) && u != "about:blank" && u != "data:," {
+		if !strings.HasPrefix(strings.TrimPrefix(u, "blob:"), origin) && u != "about:blank" && u != "data:," {
 			b.t.Errorf("the page asked for %s", u)
 		}
 	}

@@ -48,20 +48,58 @@ async function inTurn<T>(graph: boolean, run: () => Promise<T>): Promise<T> {
   }
 }
 
+/** Where answers come from. */
+export interface Source {
+  /** Returns the document that answers q, as text. */
+  document(q: Question, signal?: AbortSignal): Promise<string>;
+  /** Returns what a line of the prompt prints. */
+  line(line: string, signal: AbortSignal): Promise<string>;
+  subject(): Promise<Subject>;
+}
+
+/** Why a source has no answer. */
+export class Refusal extends Error {
+  constructor(text: string, readonly advice: string) { super(text); }
+}
+
+/** The server that the page comes from. */
+const server: Source = {
+  async document(q, signal) {
+    const [command = "", ...args] = q.words;
+    const p = new URLSearchParams(args.map((a) => ["a", a]));
+    p.set("count", String(q.count));
+    if (q.last) p.set("last", "1");
+    const r = await fetch(`api/${encodeURIComponent(command)}?${p}`, signal ? { signal } : {});
+    const text = await r.text();
+    if (!r.ok) throw new Refusal(text || `the server says ${r.status}`, "");
+    return text;
+  },
+  async line(line, signal) {
+    const r = await fetch(`line?${new URLSearchParams({ line })}`, { signal });
+    return r.text();
+  },
+  async subject() {
+    const r = await fetch("subject.json");
+    return JSON.parse(visible(await r.text())) as Subject;
+  },
+};
+
+let source = server;
+
+/** Has all that follows ask there. */
+export function askAt(s: Source): void { source = s; }
+
+/** The page has no server: a worker beside it answers. */
+export const isAlone = (): boolean => source !== server;
+
 /** Asks for a document. What fails is in the document. */
 export async function ask<T>(q: Question, signal?: AbortSignal): Promise<Doc<T>> {
   if (embedded) {
     const found = embedded.documents[q.words.join(" ")] as Doc<T> | undefined;
     return found ?? failed<T>(q, "this is not in the report", `in a shell: sosgo -d ${embedded.subject.file} ${q.words.join(" ")}; or ask on the page of sosgo web`);
   }
-  const [command = "", ...args] = q.words;
-  const p = new URLSearchParams(args.map((a) => ["a", a]));
-  p.set("count", String(q.count));
-  if (q.last) p.set("last", "1");
   return inTurn(q.graph ?? false, async () => {
-    const r = await fetch(`api/${encodeURIComponent(command)}?${p}`, signal ? { signal } : {});
-    const text = await r.text();
-    if (!r.ok) return failed<T>(q, text || `the server says ${r.status}`, "");
+    const text = await source.document(q, signal);
     try {
       return JSON.parse(visible(text)) as Doc<T>;
     } catch {
@@ -69,7 +107,7 @@ export async function ask<T>(q: Question, signal?: AbortSignal): Promise<Doc<T>>
     }
   }).catch((e: unknown) => {
     if (signal?.aborted) throw e;
-    return failed<T>(q, "the server does not answer", "sosgo web may have ended");
+    return e instanceof Refusal ? failed<T>(q, e.message, e.advice) : failed<T>(q, "the server does not answer", "sosgo web may have ended");
   });
 }
 
@@ -79,12 +117,9 @@ function failed<T>(q: Question, text: string, advice: string): Doc<T> {
 
 /** Runs a line of the prompt and returns what it prints. */
 export async function runLine(line: string, signal: AbortSignal): Promise<string> {
-  const r = await fetch(`line?${new URLSearchParams({ line })}`, { signal });
-  return visible(await r.text(), false);
+  return visible(await source.line(line, signal), false);
 }
 
 export async function subject(): Promise<Subject> {
-  if (embedded) return embedded.subject;
-  const r = await fetch("subject.json");
-  return JSON.parse(visible(await r.text())) as Subject;
+  return embedded ? embedded.subject : source.subject();
 }

@@ -1,7 +1,7 @@
 // The application: pages, and what is around them.
 import { render, type ComponentType, type JSX } from "preact";
 import { useEffect, useErrorBoundary, useRef } from "preact/hooks";
-import { isReport, subject as load } from "./api";
+import { isAlone, isReport, subject as load } from "./api";
 import { ConsolePage, TerminalPage } from "./pages/ask";
 import { HeapPage } from "./pages/heap";
 import { DiffPage, DominatorsPage, StringsPage, SuspectsPage, WastePage } from "./pages/memory";
@@ -12,7 +12,7 @@ import { ThreadsPage } from "./pages/threads";
 import { AsyncPage, LocksPage, RequestsPage } from "./pages/work";
 import { chooseTheme, go, link, route, startTheme, subject, theme, type Theme } from "./state";
 
-interface Page { id: string; title: string; key: string; show: ComponentType; served?: boolean }
+interface Page { id: string; title: string; key: string; show: ComponentType; served?: boolean; files?: boolean }
 
 const pages: Page[] = [
   { id: "overview", title: "Overview", key: "o", show: Overview }, { id: "threads", title: "Threads & stacks", key: "t", show: ThreadsPage },
@@ -21,10 +21,11 @@ const pages: Page[] = [
   { id: "strings", title: "Strings", key: "g", show: StringsPage }, { id: "waste", title: "Collections & waste", key: "w", show: WastePage },
   { id: "async", title: "Async", key: "a", show: AsyncPage }, { id: "locks", title: "Locks", key: "l", show: LocksPage },
   { id: "requests", title: "Requests & pools", key: "r", show: RequestsPage }, { id: "modules", title: "Modules", key: "m", show: ModulesPage },
-  { id: "doctor", title: "Doctor", key: "c", show: DoctorPage }, { id: "diff", title: "Diff", key: "f", show: DiffPage, served: true },
+  { id: "doctor", title: "Doctor", key: "c", show: DoctorPage }, { id: "diff", title: "Diff", key: "f", show: DiffPage, served: true, files: true },
   { id: "console", title: "Query", key: "q", show: ConsolePage, served: true }, { id: "terminal", title: "Terminal", key: "x", show: TerminalPage, served: true },
 ];
-const shown = pages.filter((p) => !isReport || !p.served);
+/** A report has no server that could be asked more, and a page alone opens one dump. */
+let shown = pages.filter((p) => !isReport || !p.served);
 
 /** A page that fails says so: the others still work. */
 function Guarded({ show: Show }: { show: ComponentType }): JSX.Element {
@@ -72,8 +73,12 @@ function listen(): void {
   });
 }
 
-startTheme();
-listen();
-load().then((s) => { subject.value = s; }, () => { subject.value = { file: "?" }; });
-const at = document.getElementById("app");
-if (at) render(<App />, at);
+/** Shows the pages. */
+export function start(): void {
+  if (isAlone()) shown = shown.filter((p) => !p.files);
+  startTheme();
+  listen();
+  load().then((s) => { subject.value = s; }, () => { subject.value = { file: "?" }; });
+  const at = document.getElementById("app");
+  if (at) render(<App />, at);
+}

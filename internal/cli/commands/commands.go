@@ -1,5 +1,5 @@
 // Package commands is the table of sosgo's commands, which stand in packages by the groups that help shows: objectcmd, memorycmd,
-// threadcmd, taskcmd, appcmd, querycmd, typecmd, processcmd, exportcmd, mcpcmd, webcmd, dapcmd. A command turns its options into one question to the
+// threadcmd, taskcmd, appcmd, querycmd, typecmd, processcmd (all in package reading), exportcmd, mcpcmd, webcmd, dapcmd. A command turns its options into one question to the
 // library and names the renderer of the answer; it computes nothing and prints nothing.
 package commands
 
@@ -14,18 +14,12 @@ import (
 	"github.com/sosgo/sosgo/dump"
 	"github.com/sosgo/sosgo/image/symbolserver"
 	"github.com/sosgo/sosgo/internal/cli"
-	"github.com/sosgo/sosgo/internal/cli/commands/appcmd"
 	"github.com/sosgo/sosgo/internal/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/cli/commands/dapcmd"
 	"github.com/sosgo/sosgo/internal/cli/commands/exportcmd"
 	"github.com/sosgo/sosgo/internal/cli/commands/mcpcmd"
-	"github.com/sosgo/sosgo/internal/cli/commands/memorycmd"
-	"github.com/sosgo/sosgo/internal/cli/commands/objectcmd"
-	"github.com/sosgo/sosgo/internal/cli/commands/processcmd"
-	"github.com/sosgo/sosgo/internal/cli/commands/querycmd"
-	"github.com/sosgo/sosgo/internal/cli/commands/taskcmd"
+	"github.com/sosgo/sosgo/internal/cli/commands/reading"
 	"github.com/sosgo/sosgo/internal/cli/commands/threadcmd"
-	"github.com/sosgo/sosgo/internal/cli/commands/typecmd"
 	"github.com/sosgo/sosgo/internal/cli/commands/webcmd"
 	"github.com/sosgo/sosgo/internal/remote"
 	"github.com/sosgo/sosgo/internal/sandbox"
@@ -34,20 +28,7 @@ import (
 
 // All returns the commands, by group.
 func All() []cli.Command {
-	return ask.Explained(slices.Concat(
-		objectcmd.Commands(),
-		memorycmd.Commands(),
-		threadcmd.Commands(),
-		taskcmd.Commands(),
-		appcmd.Commands(),
-		querycmd.Commands(),
-		typecmd.Commands(),
-		processcmd.Commands(),
-		exportcmd.Commands(),
-		mcpcmd.Commands(),
-		webcmd.Commands(),
-		dapcmd.Commands(),
-	))
+	return slices.Concat(reading.Commands(), ask.Explained(slices.Concat(exportcmd.Commands(), mcpcmd.Commands(), webcmd.Commands(), dapcmd.Commands())))
 }
 
 // Open opens a dump for the command line. Which of its runtimes is looked at is the session's to remember.
@@ -99,20 +80,7 @@ func openRemote(address string, o cli.OpenOptions, options *opening) (cli.Dump, 
 }
 
 // Threads lists the OS ids of the threads of a dump in the order of their indices.
-func Threads(d cli.Dump, runtime string) ([]uint32, error) {
-	v, _ := d.(*sosgo.Dump).View(runtime) // it keeps the error
-	list, err := v.Threads()
-	var ids []uint32
-	for i := range list {
-		if t := &list[i]; t.OS != nil && t.Index == len(ids) {
-			ids = append(ids, t.ID())
-		}
-	}
-	if len(ids) > 0 {
-		err = nil // the commands warn of what is missing
-	}
-	return ids, err
-}
+func Threads(d cli.Dump, runtime string) ([]uint32, error) { return reading.Threads(d, runtime) }
 
 // Mask returns the function that masks the secrets of a dump.
 func Mask(c *cli.Context, d cli.Dump, runtime string) (func(string) string, error) {

@@ -60,7 +60,7 @@ var only = map[string]string{
 	"internal/webui":     "internal/report",
 	"internal/remote":    "target",
 	"internal/mcpserver": "internal/report internal/secrets",
-	"cmd/...":            "internal/cli internal/cli/commands",
+	"cmd/...":            "internal/cli internal/cli/commands internal/cli/commands/reading internal/report",
 }
 
 // importers restricts who may import some packages: everybody else sees only target.

@@ -1,0 +1,101 @@
+//go:build js
+
+// Command sosgo-browser is sosgo in a worker of a web page (ui/src/site): the page asks it as it asks the server of sosgo web, and the files
+// that it opens are those that the worker serves. It defines the global object sosgo with the functions open, ask and line. Each
+// returns a promise.
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"syscall/js"
+
+	"github.com/sosgo/sosgo/internal/cli"
+	"github.com/sosgo/sosgo/internal/cli/commands/reading"
+	"github.com/sosgo/sosgo/internal/report"
+)
+
+// mostUnpacked is how many bytes a compressed dump may have. Where the worker has no place on disk for it, it is kept in memory and the worker's
+// own bound is smaller.
+const mostUnpacked = 64 << 30
+
+func main() {
+	var p process
+	js.Global().Set("sosgo", map[string]any{"open": promise(p.open), "ask": promise(p.ask), "line": promise(p.line)})
+	js.Global().Call("sosgoStarted")
+	select {}
+}
+
+// A process is the one whose dump is open.
+type process struct {
+	desk *cli.Desk
+	seat *cli.Seat // of the page's terminal
+}
+
+var errNotOpen = errors.New("no dump is open")
+
+// open opens a dump: path, folder of module files, name of the dump, function for the progress of unpacking.
+func (p *process) open(args []js.Value) (any, error) {
+	d, err := reading.Open(args[0].String(), args[1].String(), mostUnpacked, func(done, total int64) { args[3].Invoke(done, total) })
+	if err != nil {
+		return nil, err
+	}
+	env := cli.Env{Commands: reading.Commands(), Threads: reading.Threads, Recover: true}
+	p.desk = cli.NewDesk(env, d, args[2].String(), "")
+	p.seat = p.desk.Seat()
+	return nil, nil
+}
+
+// ask returns a document: words of the command, from, count, last, the one list that is cut.
+func (p *process) ask(args []js.Value) (any, error) {
+	if p.desk == nil {
+		return nil, errNotOpen
+	}
+	words := make([]string, args[0].Length())
+	for i := range words {
+		words[i] = args[0].Index(i).String()
+	}
+	part := report.Window{From: args[1].Int(), Count: args[2].Int(), Last: args[3].Bool(), List: args[4].String()}
+	var out bytes.Buffer
+	p.desk.Answer(context.Background(), cli.Question{Words: words, JSON: true, Part: &part}, &out, io.Discard)
+	return text(&out), nil
+}
+
+// line returns what a line of the prompt prints.
+func (p *process) line(args []js.Value) (any, error) {
+	if p.desk == nil {
+		return nil, errNotOpen
+	}
+	var out bytes.Buffer
+	p.seat.Answer(context.Background(), cli.Question{Line: args[0].String()}, &out, &out)
+	return text(&out), nil
+}
+
+// text returns the bytes as an array of JavaScript.
+func text(b *bytes.Buffer) js.Value {
+	a := js.Global().Get("Uint8Array").New(b.Len())
+	js.CopyBytesToJS(a, b.Bytes())
+	return a
+}
+
+// promise returns a function that runs f in a goroutine, since f waits for files, and returns a promise. A rejected one has an object with
+// the error's text and the advice of the command line.
+func promise(f func(args []js.Value) (any, error)) js.Func {
+	return js.FuncOf(func(_ js.Value, args []js.Value) any {
+		run := js.FuncOf(func(_ js.Value, settle []js.Value) any {
+			go func() {
+				v, err := f(args)
+				if err != nil {
+					settle[1].Invoke(map[string]any{"text": report.Escape(err.Error()), "advice": cli.Advice(err)})
+					return
+				}
+				settle[0].Invoke(v)
+			}()
+			return nil
+		})
+		defer run.Release()
+		return js.Global().Get("Promise").New(run)
+	})
+}

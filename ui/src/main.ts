@@ -1,0 +1,4 @@
+// The page of sosgo web, and of a report.
+import { start } from "./app";
+
+start();

@@ -1,0 +1,85 @@
+// The page without a server: it asks for a dump and hands it to a worker.
+import { render, type JSX } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { askAt, Refusal } from "../api";
+import { start } from "../app";
+import { startTheme } from "../state";
+import { bytes } from "../text";
+import { Runner, type Program } from "./runner";
+
+interface Example { file: string; title: string; text: string }
+const examples: Example[] = [
+  { file: "crash.dmp.zst", title: "A crash", text: "a worker throws, and nobody catches it" },
+  { file: "hang.dmp.zst", title: "A hang", text: "threads wait for each other" },
+  { file: "memory.dmp.zst", title: "Memory", text: "what fills the heap, and what keeps it" },
+];
+
+async function get(file: string): Promise<Response> {
+  const r = await fetch(file);
+  if (!r.ok) throw new Error(`${file}: the server says ${r.status}`);
+  return r;
+}
+
+/** Loads the program, which is compressed unless the server unpacked it on the way. */
+async function load(): Promise<Program> {
+  const [packed, script] = await Promise.all([get("sosgo.wasm.gz").then((r) => r.blob()), get("worker.js").then((r) => r.text())]);
+  const head = new Uint8Array(await packed.slice(0, 2).arrayBuffer());
+  const code = head[0] === 0x1f && head[1] === 0x8b ? await new Response(packed.stream().pipeThrough(new DecompressionStream("gzip"))).arrayBuffer() : await packed.arrayBuffer();
+  return { module: await WebAssembly.compile(code), script };
+}
+
+let program: Promise<Program> | undefined;
+
+function Start(): JSX.Element {
+  const [state, setState] = useState("");
+  const [problem, setProblem] = useState<{ text: string; advice: string }>();
+  const [over, setOver] = useState(false);
+  const open = async (files: File[]): Promise<void> => {
+    // The largest file is the dump, and the others are module files and PDBs.
+    const [dump, ...modules] = [...files].sort((a, b) => b.size - a.size);
+    if (!dump) return;
+    setProblem(undefined);
+    try {
+      setState("loading sosgo");
+      program ??= load();
+      program.catch(() => { program = undefined; });
+      const runner = new Runner(await program, dump, modules, (done, total) => setState(`unpacking ${bytes(done)} of ${bytes(total)}`));
+      setState(`opening ${dump.name}`);
+      try { await runner.start(); } catch (e) { runner.end(); throw e; }
+      askAt(runner);
+      const at = document.getElementById("app")!;
+      render(null, at);
+      start();
+    } catch (e) {
+      setState("");
+      setProblem({ text: e instanceof Error ? e.message : String(e), advice: e instanceof Refusal ? e.advice : "" });
+    }
+  };
+  useEffect(() => {
+    const stop = (e: DragEvent): void => { e.preventDefault(); setOver(e.type === "dragover"); };
+    const drop = (e: DragEvent): void => { stop(e); void open([...(e.dataTransfer?.files ?? [])]); };
+    addEventListener("dragover", stop);
+    addEventListener("dragleave", stop);
+    addEventListener("drop", drop);
+    return () => { removeEventListener("dragover", stop); removeEventListener("dragleave", stop); removeEventListener("drop", drop); };
+  }, []);
+  const example = async (x: Example): Promise<void> => {
+    try {
+      setState(`loading ${x.file}`);
+      await open([new File([await (await get("examples/" + x.file)).blob()], x.file)]);
+    } catch (e) { setState(""); setProblem({ text: String(e), advice: "" }); }
+  };
+  return <main id="main" class={`start${over ? " over" : ""}`}>
+    <h1>sosgo</h1>
+    <p class="lead">Opens the dump of a .NET process in this browser. The file is read here, and nothing is sent.</p>
+    <p><label class="choose">Choose a dump<input type="file" multiple class="hidden" disabled={!!state} onChange={(e) => void open([...(e.currentTarget.files ?? [])])} /></label> or drop it here:
+      an ELF core, a minidump, also as .gz or .zst, or a pack. Module files and PDBs can be chosen with it.</p>
+    {state && <p class="waiting" role="status"><span class="spin" /> {state}</p>}
+    {problem && <p class="problem" role="alert">{problem.text}{problem.advice && <><br />{problem.advice}</>}</p>}
+    <h2>Or look at an example</h2>
+    <ul class="examples">{examples.map((x) => <li><button type="button" disabled={!!state} onClick={() => void example(x)}>{x.title}</button> {x.text}</li>)}</ul>
+  </main>;
+}
+
+startTheme();
+render(<Start />, document.getElementById("app")!);

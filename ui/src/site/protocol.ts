@@ -1,0 +1,13 @@
+// What the page and its worker send each other.
+
+/** The first message to a worker: the program and its files. */
+export interface Begin { program: WebAssembly.Module; dump: File; modules: File[] }
+
+/** A question to the worker. */
+export type Request = { words: string[]; count: number; last: boolean } | { line: string };
+
+export type Message =
+  | { progress: [done: number, total: number] }
+  | { opened: true }
+  | { answer: string }
+  | { failed: { text: string; advice: string } };
