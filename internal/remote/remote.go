@@ -331,7 +331,7 @@ func (f *File) fill(run []*page) {
 	}
 }
 
-// sizeOf returns the size of a page, of which the last may be shorter.
+// sizeOf returns the size of a page. The last one may be shorter.
 func (f *File) sizeOf(n int64) int64 { return min(pageSize, f.size-n*pageSize) }
 
 func (f *File) context() context.Context {

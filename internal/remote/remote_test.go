@@ -458,7 +458,7 @@ func TestDisk(t *testing.T) {
 	assert.Error(t, err)
 }
 
-// TestIs: addresses are told from files.
+// TestIs: addresses are no files.
 func TestIs(t *testing.T) {
 	for _, a := range []string{"http://x/y", "HTTPS://x", "s3://b/k"} {
 		assert.True(t, Is(a), a)

@@ -42,7 +42,7 @@ func (w *Nibbles) Int(v int32) *Nibbles {
 // A Mapping ties an offset in code to one in IL.
 type Mapping struct{ Native, IL uint32 }
 
-// Bounds returns mappings as .NET 10 and 11 store them: each an array of bits, of which the first sourceBits are 0.
+// Bounds returns mappings as .NET 10 and 11 store them: each is an array of bits that begins with sourceBits zeros.
 func Bounds(list []Mapping, sourceBits int) []byte {
 	const width, bias = 32, 3
 	head := (&Nibbles{}).Uint(uint32(len(list)), width-1, width-1)
