@@ -266,18 +266,20 @@ const (
 	sharedChars = 4 << 10
 )
 
-// stringChars is the offset of a string's characters, after the MethodTable and the length (object.h, StringObject).
-const stringChars = 12
-
 // characters keeps the secrets in a string or an array.
 func (c *collector) characters(o *heap.Object, size int) {
 	const least = 5
-	at := o.Addr + target.Addr(o.Type.BaseSize) - 8 // the base size of an array has its header, and the word before it
-	if o.Type.Addr == c.text {
-		at = o.Addr + stringChars
-	}
 	if uint64(o.Length) < least {
 		return
+	}
+	at := o.Addr + target.Addr(o.Type.BaseSize) - 8 // the base size of an array has its header, and the word before it
+	if o.Type.Addr == c.text {
+		chars, _, err := c.r.Runtime().StringChars(o.Addr)
+		if err != nil {
+			c.gaps.Note(err)
+			return
+		}
+		at = chars
 	}
 	for from := uint32(0); from < o.Length; from += pieceChars - sharedChars {
 		n := min(o.Length-from, pieceChars)
