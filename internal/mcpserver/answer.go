@@ -163,7 +163,7 @@ func (s *Server) document(q *question, a *reply, out *bounded) error {
 		}
 		return fmt.Errorf("the command has answered with no document: %w", err)
 	}
-	s.scrub(doc)
+	cleaned(doc)
 	a.Document = doc
 	listed, more := fit(a, q.budget)
 	if len(encode(a.Document)) > q.budget {
@@ -178,7 +178,7 @@ func (s *Server) document(q *question, a *reply, out *bounded) error {
 // text makes the reply of a command's text.
 func (s *Server) text(ctx context.Context, q *question, a *reply) error {
 	notes := &bounded{most: LeastBudget}
-	out := &textPage{clean: s.cleanLine, skip: q.from, left: q.budget}
+	out := &textPage{clean: clean, skip: q.from, left: q.budget}
 	code, err := s.asker.Ask(ctx, q.dump, q.words, nil, out, notes)
 	if err != nil {
 		return err
@@ -186,7 +186,7 @@ func (s *Server) text(ctx context.Context, q *question, a *reply) error {
 	out.end()
 	a.Exit, a.Text = code, out.kept.String()
 	for line := range strings.Lines(notes.String()) {
-		a.Notes = append(a.Notes, s.cleanLine(strings.TrimSuffix(line, "\n")))
+		a.Notes = append(a.Notes, clean(strings.TrimSuffix(line, "\n")))
 	}
 	if out.more {
 		a.Next = q.cursor(q.from + out.kept.Len())

@@ -67,7 +67,7 @@ type Options struct {
 	Tools   []Tool
 	Pages   []Page
 	Budget  int  // bytes of an answer; 0 is DefaultBudget
-	Secrets bool // secrets are not masked
+	Secrets bool // answers have secrets, which whoever answers masks otherwise
 }
 
 // A Page is a document about sosgo that clients may read.

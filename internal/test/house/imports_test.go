@@ -59,7 +59,7 @@ var only = map[string]string{
 	"internal/cli":       "target internal/outfile internal/report internal/secrets internal/workers",
 	"internal/webui":     "internal/report",
 	"internal/remote":    "target",
-	"internal/mcpserver": "internal/report internal/secrets",
+	"internal/mcpserver": "internal/report",
 	"cmd/...":            "internal/cli internal/cli/commands internal/cli/commands/reading internal/report",
 }
 

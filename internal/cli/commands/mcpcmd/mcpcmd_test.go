@@ -30,7 +30,7 @@ import (
 )
 
 func environment() cli.Env {
-	return cli.Env{Commands: commands.All(), Open: commands.Open, Threads: commands.Threads, Limits: commands.Limits()}
+	return cli.Env{Commands: commands.All(), Open: commands.Open, Threads: commands.Threads, Mask: commands.Mask, Limits: commands.Limits()}
 }
 
 // connect runs sosgo mcp, and returns a client of it.
@@ -171,6 +171,48 @@ func TestOnlyReads(t *testing.T) {
 	list, err := os.ReadDir(folder)
 	require.NoError(t, err)
 	assert.Empty(t, list)
+}
+
+// TestSecrets: no answer has a secret of the process, as a document or as text, unless the user wants them.
+func TestSecrets(t *testing.T) {
+	folder := "../../../../testdata/dumps/secrets/net10-secrets/"
+	facts, err := os.ReadFile(folder + "facts.txt")
+	if err != nil {
+		t.Skip("no canned dump")
+	}
+	var values []string
+	for line := range strings.Lines(string(facts)) {
+		if rest, ok := strings.CutPrefix(strings.TrimSpace(line), "PLANT "); ok {
+			_, value, _ := strings.Cut(rest, " ")
+			values = append(values, strings.Split(value, `\n`)...)
+		}
+	}
+	require.Greater(t, len(values), 60)
+	for _, secret := range []bool{false, true} {
+		args := []string{"-budget", "1000000", folder + "net10-secrets.dmp.zst"}
+		if secret {
+			args = append([]string{"-secrets"}, args...)
+		}
+		c := connect(t, environment(), args...)
+		for _, format := range []string{"json", "text"} {
+			shown := 0
+			for _, arguments := range []map[string]any{{"command": "dumpheap", "arguments": []string{"-strings"}}, {"command": "process"}} {
+				arguments["format"] = format
+				_, r := call(t, c, "command", arguments)
+				require.False(t, r.IsError, "%v", arguments)
+				all, err := json.Marshal(r)
+				require.NoError(t, err)
+				for _, v := range values {
+					shown += strings.Count(string(all), v)
+				}
+			}
+			if secret {
+				assert.NotZero(t, shown, "nothing that could be masked is there")
+			} else {
+				assert.Zero(t, shown)
+			}
+		}
+	}
 }
 
 // TestListen: who reads the token on standard error is served over HTTP.
