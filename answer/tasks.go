@@ -126,7 +126,9 @@ type AsyncFrame struct {
 	Fields    []AsyncField    `json:"fields,omitempty" doc:"with -fields: the fields of the state machine, or of the task"`
 	// Again: the frame stands further up, with what follows it. Loop: it is one of those that it follows.
 	Suspended []AsyncPlace `json:"suspended,omitempty" doc:"of the task of methods that the runtime itself suspends (runtime async): where they stand, the innermost first"`
-	Again     bool         `json:"again,omitempty" doc:"the same object stands above in this stack, with the frames that follow it"`
+	// Saved are the variables of the methods of Suspended, a list for each.
+	Saved [][]AsyncVariable `json:"saved,omitempty" doc:"with -locals: the arguments and locals that the methods of suspended keep over the await, a list for each"`
+	Again bool              `json:"again,omitempty" doc:"the same object stands above in this stack, with the frames that follow it"`
 	// Value: it continues by way of a value task source, which SOS does not follow.
 	Value bool `json:"-"`
 	// Left: the frame has completed, and completed ones were not asked for: what follows it is left out.

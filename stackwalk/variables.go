@@ -51,7 +51,38 @@ func Variables(f *Frame, r *objects.Reader) (args, locals []Variable, err error)
 	if f.Kind != FrameManaged || f.Runtime == nil || f.Code.Method == nil || r == nil {
 		return nil, nil, target.Unsupportedf("a frame of kind %v has no variables", f.Kind)
 	}
-	v := variables{frame: f, rt: f.Runtime, code: code.Of(f.Runtime), method: f.Code.Method, reader: r}
+	v := newVariables(f, r)
+	if v.places, v.placesErr = v.code.Variables(f.Code); code.NoDebugInfo(v.placesErr) {
+		v.placesErr = nil
+	}
+	return v.all()
+}
+
+// Saved returns the arguments and locals that a method keeps while the runtime itself suspends it (runtime async), those without a value there
+// included. The continuation with the values is at an address, and saved are its variables at the suspension point that at describes. r
+// reads the values.
+func Saved(r *objects.Reader, at code.Info, continuation target.Addr, saved []codeinfo.SavedVariable) (args, locals []Variable, err error) {
+	if r == nil || at.Method == nil {
+		return nil, nil, target.Unsupportedf("no method")
+	}
+	const base = target.Reg(0) // stands for the continuation
+	rt := r.Runtime()
+	f := &Frame{Kind: FrameManaged, Exact: true, Runtime: rt, Code: at, Regs: target.Registers{Arch: rt.Target().Platform().Arch}}
+	f.Regs.Set(base, uint64(continuation))
+	v := newVariables(f, r)
+	for _, s := range saved {
+		v.places = append(v.places, codeinfo.Variable{Number: s.Number, Code: codeinfo.CodeRange{Start: at.Offset, End: at.Offset},
+			Location: codeinfo.Location{Kind: codeinfo.LocStack, Base: base, Offset: int32(s.Offset)}})
+	}
+	return v.all()
+}
+
+func newVariables(f *Frame, r *objects.Reader) *variables {
+	return &variables{frame: f, rt: f.Runtime, code: code.Of(f.Runtime), method: f.Code.Method, reader: r}
+}
+
+// all returns the arguments and locals by the places that v has.
+func (v *variables) all() (args, locals []Variable, err error) {
 	if args, err = v.arguments(); err != nil {
 		return nil, nil, fmt.Errorf("arguments of method %016x: %w", uint64(v.method.Addr), err)
 	}
@@ -78,9 +109,6 @@ func (v *variables) arguments() ([]Variable, error) {
 	sig, md, err := v.method.Signature()
 	if err != nil {
 		return nil, err
-	}
-	if v.places, v.placesErr = v.code.Variables(v.frame.Code); code.NoDebugInfo(v.placesErr) {
-		v.placesErr = nil
 	}
 	v.context = frameContext(v.frame, v.places, sig.Conv.HasThis())
 	params := sig.FixedParams()
@@ -218,6 +246,9 @@ func (v *variables) locate(out *Variable, number int32) {
 		out.Addr, _ = out.Location.Address(&v.frame.Regs)
 	}
 }
+
+// Stored returns how the value is stored: as a reference, a number, a struct …
+func (a *Variable) Stored() objects.Kind { return a.reader.ValueOf(a.elem, 0, a.typ).Kind() }
 
 // Split reports whether the variable is in two places at once.
 func (a *Variable) Split() bool {

@@ -2,13 +2,18 @@ package tasks
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/dac/code"
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/image/codeinfo"
 	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/objects/shapes"
+	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -56,15 +61,14 @@ func (r *Reader) awaitedBy(w waiter) (target.Addr, error) {
 	return k.awaited.On.Addr(shapes.OfAddr(at))
 }
 
-// suspended returns the methods of a task that the runtime suspended, the innermost first.
-func (r *Reader) suspended(g *answer.Gaps, k *kind, task target.Addr) []answer.AsyncPlace {
+// suspended returns the methods of a task that the runtime suspended, the innermost first, and if wanted their variables.
+func (r *Reader) suspended(g *answer.Gaps, k *kind, task target.Addr, variables bool) (out []answer.AsyncPlace, saved [][]answer.AsyncVariable) {
 	s, err := shapes.Bind[suspendedTask](r.b, k.typ)
 	if err != nil {
 		g.Note(err)
-		return nil
+		return nil, nil
 	}
 	at, err := s.State.Object(shapes.OfAddr(task))
-	var out []answer.AsyncPlace
 	seen := map[target.Addr]bool{}
 	for err == nil && at.Addr != 0 {
 		if seen[at.Addr] || len(seen) == limits.AsyncWaits {
@@ -76,18 +80,101 @@ func (r *Reader) suspended(g *answer.Gaps, k *kind, task target.Addr) []answer.A
 		if err = bad; !is || err != nil {
 			break // another state object, of a task created differently
 		}
-		if p := r.continuationPlace(c, x); p != nil {
+		if p, info := r.continuationPlace(c, x); p != nil {
 			out = append(out, *p)
+			if variables {
+				list, err := r.saved(g, at, info)
+				if err != nil {
+					g.Note(fmt.Errorf("variables of %v in continuation %v: %w", p.Method, at.Addr, err))
+				}
+				saved = append(saved, list)
+			}
 		}
 		at, err = c.Next.Object(x)
 	}
 	g.Note(err)
-	return out
+	return out, saved
 }
 
-// errRuntimeVariables reports that the variables in a continuation are not read. The debug information of .NET 11 has their
-// places, by suspension point (docs/design/datacontracts/DebugInfo.md); no dump with it was available.
-var errRuntimeVariables = target.Unsupportedf("variables of methods that the runtime itself suspends: sosgo does not read them from continuations")
+// saved returns the variables that a continuation keeps. The compiler's debug information of .NET 11 has their places by suspension
+// point, which is the place that the continuation names (corinfo.h, CORINFO_AsyncResumeInfo). The variables must lie in the continuation behind
+// the members of all continuations, and what the GC sees there must be the references among them.
+func (r *Reader) saved(g *answer.Gaps, at objects.Object, info code.Info) ([]answer.AsyncVariable, error) {
+	if info.Header == 0 && info.Image == nil {
+		return nil, target.Unsupportedf("the continuation does not name its place in the code")
+	}
+	points, err := r.code.Suspensions(info)
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(points, func(s codeinfo.Suspension) bool { return s.Native == info.Offset })
+	if i < 0 {
+		return nil, target.Unsupportedf("the compiler recorded no suspension point at offset %d of the code", info.Offset)
+	}
+	args, locals, err := stackwalk.Saved(r.r, info, at.Addr, points[i].Saved)
+	if err == nil {
+		err = r.checkSaved(at, args, locals)
+	}
+	if err != nil {
+		return nil, err
+	}
+	out := []answer.AsyncVariable{}
+	add := func(kind string, v *stackwalk.Variable) {
+		if !v.Located && v.Err == nil {
+			return // dead, or as it began
+		}
+		value, err := v.Value()
+		g.Note(err)
+		out = append(out, answer.AsyncVariable{Name: v.Name, Kind: kind, Type: g.Text(v.TypeName(dac.NameManaged)), Value: value.Plain(variableChars)})
+	}
+	for i := range args {
+		kind := "parameter"
+		if args[i].Type == nil {
+			kind = "this"
+		}
+		add(kind, &args[i])
+	}
+	for i := range locals {
+		if locals[i].Name == "" {
+			locals[i].Name = fmt.Sprintf("local%d", i)
+		}
+		add("local", &locals[i])
+	}
+	return out, nil
+}
+
+// checkSaved proves the places of variables in a continuation.
+func (r *Reader) checkSaved(at objects.Object, lists ...[]stackwalk.Variable) error {
+	rt := r.r.Runtime()
+	parent, err := rt.MethodTable(at.Type.MT.Parent)
+	if err != nil {
+		return err
+	}
+	gc, err := heap.ReadGCDesc(rt.Memory(), at.Type.MT)
+	if err != nil {
+		return err
+	}
+	const header = 8 // before the MethodTable, counted in the size
+	start, end := at.Addr+target.Addr(parent.BaseSize)-header, at.Addr+target.Addr(at.Type.MT.BaseSize)-header
+	references := map[target.Addr]bool{}
+	gc.Slots(uint64(at.Type.MT.BaseSize), func(offset uint64) bool {
+		references[at.Addr+target.Addr(offset)] = true
+		return true
+	})
+	for _, list := range lists {
+		for i := range list {
+			v := &list[i]
+			switch {
+			case !v.Located:
+			case v.Addr < start || v.Addr >= end:
+				return target.Corruptf("%s is %d bytes into a continuation of %d bytes", v.Name, int64(v.Addr-at.Addr), uint64(end-at.Addr))
+			case v.Stored() == objects.KindReference && !references[v.Addr]:
+				return target.Corruptf("%s is a reference at %d bytes into a continuation, where the GC sees none", v.Name, int64(v.Addr-at.Addr))
+			}
+		}
+	}
+	return nil
+}
 
 // standing returns a key of the positions of a task's runtime-suspended methods. Tasks with equal keys
 // are alike.
@@ -116,24 +203,24 @@ func (r *Reader) suspendedWords(w waiter) (string, error) {
 	return "the await of its innermost method, which the runtime does not record", nil
 }
 
-// continuationPlace returns where a continuation's method is suspended, or nil if the continuation
+// continuationPlace returns where a continuation's method is suspended, and the place in its code if it names one, or nil if the continuation
 // belongs to no method.
-func (r *Reader) continuationPlace(c *continuation, x shapes.Instance) *answer.AsyncPlace {
+func (r *Reader) continuationPlace(c *continuation, x shapes.Instance) (*answer.AsyncPlace, code.Info) {
 	ip, err := r.resumes(c, x)
 	if ip == 0 && err == nil {
-		return nil
+		return nil, code.Info{}
 	}
 	p := &answer.AsyncPlace{}
 	if err != nil {
 		p.Method.Err = err
-		return p
+		return p, code.Info{}
 	}
 	info, err := r.code.PlaceAt(ip)
 	if err == nil && info.Method == nil || err != nil {
 		m, entryErr := r.code.MethodOfEntry(ip)
 		if entryErr != nil {
 			p.Method.Err = entryErr
-			return p
+			return p, code.Info{}
 		}
 		info = code.Info{Method: m}
 	}
@@ -143,7 +230,7 @@ func (r *Reader) continuationPlace(c *continuation, x shapes.Instance) *answer.A
 	} else {
 		p.File, p.Line = line.File, line.Line
 	}
-	return p
+	return p, info
 }
 
 // resumes returns the instruction that identifies where a method is suspended, or 0.

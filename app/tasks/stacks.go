@@ -333,10 +333,7 @@ func (b *builder) describe(g *answer.Gaps, f *answer.AsyncFrame, i int32) {
 		f.Flags, f.Status, f.Words = answer.Hex(it.flags), it.flags.Status(), b.wordsOf(it.flags)
 	}
 	if it.kind.runtimeAsync {
-		f.Suspended = b.r.suspended(g, it.kind, it.addr)
-		if b.o.Variables && len(f.Suspended) > 0 {
-			g.Note(errRuntimeVariables)
-		}
+		f.Suspended, f.Saved = b.r.suspended(g, it.kind, it.addr, b.o.Variables)
 	}
 	if !it.kind.machine() {
 		b.fields(g, f, it)

@@ -72,7 +72,7 @@ func (r *Reader) describeWaits(out *answer.TaskState, w waiter) {
 		out.Note(err)
 	}
 	if w.kind.runtimeAsync {
-		out.Suspended = r.suspended(&out.Gaps, w.kind, w.addr)
+		out.Suspended, _ = r.suspended(&out.Gaps, w.kind, w.addr, false)
 	}
 	if !Flags(out.Flags).Completed() {
 		next, words, _, err := r.waitsFor(w)

@@ -47,6 +47,20 @@ func (r *Reader) Variables(info Info) ([]codeinfo.Variable, error) {
 	return vars, err
 }
 
+// Suspensions returns the points at which the runtime can suspend the code that info describes, in the order of their states. It returns
+// target.ErrUnsupported for code without debug information.
+func (r *Reader) Suspensions(info Info) ([]codeinfo.Suspension, error) {
+	d, _, err := r.debugInfo(info)
+	if err != nil {
+		return nil, err
+	}
+	list, err := d.Suspensions()
+	if err != nil && !errors.Is(err, target.ErrNotInDump) {
+		err = fmt.Errorf("suspension points of the code at %016x: %w", uint64(info.Start), err)
+	}
+	return list, err
+}
+
 // errNoDebugInfo is for code that the compiler left no map of.
 var errNoDebugInfo = target.Unsupportedf("the code has no map to IL")
 

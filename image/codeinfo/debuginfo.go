@@ -73,27 +73,28 @@ func (h DebugInfoHeader) Open(mem target.Memory, at target.Addr) (DebugInfo, err
 // fatBounds reports that the sizes are three: of the bounds, of those that were not instrumented, of the variables.
 const fatBounds = 0xffffffff
 
-// fatChunks reports that the sizes of all chunks follow: of the bounds, of the variables, and of otherChunks.
-const (
-	fatChunks   = 0
-	otherChunks = 4 // bounds that were not instrumented, patchpoints, inlined scopes, suspension points
-)
+// fatChunks reports that the sizes of all chunks follow: of the bounds, of the variables, of bounds that were not instrumented, of
+// patchpoints, of inlined scopes, and of suspension points.
+const fatChunks = 0
 
 // sizeBytes is what six sizes and the mark take at most: eleven nibbles each.
 const sizeBytes = 39
 
-// sizes returns where the bounds lie and where the variables do.
-func (d DebugInfo) sizes() (bounds, variables target.Range, err error) {
+// debugParts are the ranges of a DebugInfo that are read.
+type debugParts struct{ bounds, variables, suspensions target.Range }
+
+// parts returns where the parts lie.
+func (d DebugInfo) parts() (p debugParts, err error) {
 	var head [sizeBytes]byte
 	n, _ := absent.Memory(d.Mem).ReadMemory(head[:], d.At)
 	r := nibbleReader{b: head[:n]}
 	size, skip, vars := uint64(r.uint()), uint64(0), uint64(0)
+	between, suspensions := uint64(0), uint64(0) // behind the variables
 	switch {
 	case d.Chunks && size == fatChunks:
 		size, vars = uint64(r.uint()), uint64(r.uint())
-		for range otherChunks { // they follow the variables
-			r.uint()
-		}
+		between = uint64(r.uint()) + uint64(r.uint()) + uint64(r.uint())
+		suspensions = uint64(r.uint())
 	case !d.Chunks && size == fatBounds:
 		size, skip, vars = uint64(r.uint()), uint64(r.uint()), uint64(r.uint())
 	default:
@@ -103,25 +104,35 @@ func (d DebugInfo) sizes() (bounds, variables target.Range, err error) {
 		_, r.err = target.Uint8(d.Mem, d.At+target.Addr(n))
 	}
 	if r.err != nil {
-		return bounds, variables, r.err
+		return p, r.err
 	}
-	if max(size, skip, vars) > limits.DebugInfoBytes {
-		return bounds, variables, target.Corruptf("debug information at %016x of %d and %d bytes", uint64(d.At), size+skip, vars)
+	if max(size, skip, vars, between, suspensions) > limits.DebugInfoBytes {
+		return p, target.Corruptf("debug information at %016x of %d, %d and %d bytes", uint64(d.At), size+skip, vars, between+suspensions)
 	}
-	bounds.Start = d.At + target.Addr(r.bytes())
-	bounds.End = bounds.Start + target.Addr(size)
-	variables.Start = bounds.End + target.Addr(skip)
-	variables.End = variables.Start + target.Addr(vars)
-	return bounds, variables, nil
+	at := d.At + target.Addr(r.bytes())
+	next := func(skip, size uint64) target.Range {
+		start := at + target.Addr(skip)
+		at = start + target.Addr(size)
+		return target.Range{Start: start, End: at}
+	}
+	p.bounds = next(0, size)
+	p.variables = next(skip, vars)
+	p.suspensions = next(between, suspensions)
+	return p, nil
+}
+
+// read returns the bytes of a part.
+func (d DebugInfo) read(part target.Range, err error) ([]byte, error) {
+	if err != nil {
+		return nil, err
+	}
+	return target.Bytes(d.Mem, part.Start, int(part.Size()))
 }
 
 // Variables returns the variables: see the function of that name.
 func (d DebugInfo) Variables(arch target.Arch, apx bool) ([]Variable, error) {
-	_, at, err := d.sizes()
-	if err != nil {
-		return nil, err
-	}
-	b, err := target.Bytes(d.Mem, at.Start, int(at.Size()))
+	p, err := d.parts()
+	b, err := d.read(p.variables, err)
 	if err != nil {
 		return nil, err
 	}
@@ -131,11 +142,8 @@ func (d DebugInfo) Variables(arch target.Arch, apx bool) ([]Variable, error) {
 // ILMap returns the map from code to IL, by native offset. packed selects the
 // form: bounds are arrays of bits since .NET 10, and nibbles before.
 func (d DebugInfo) ILMap(packed bool) ([]ILMapping, error) {
-	at, _, err := d.sizes()
-	if err != nil {
-		return nil, err
-	}
-	b, err := target.Bytes(d.Mem, at.Start, int(at.Size()))
+	p, err := d.parts()
+	b, err := d.read(p.bounds, err)
 	if err != nil || len(b) == 0 {
 		return nil, err
 	}

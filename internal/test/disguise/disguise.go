@@ -128,6 +128,7 @@ type Changes struct {
 	Damage   []testcase.Damage            // what is overwritten, or new from New on
 	Members  map[string]map[string]int    // by type: members that 10 lacks
 	Globals  map[string]uint64            // numbers that 10 lacks
+	Versions map[string]any               // of contracts
 }
 
 // OpenWith opens the dump at path in the words of .NET 11, with changes.
@@ -223,6 +224,7 @@ func (e *eleven) disguise() error {
 // types distributes the members of the layout to the descriptors.
 func (e *eleven) types() {
 	maps.Copy(e.main.Contracts, contracts)
+	maps.Copy(e.main.Contracts, e.changes.Versions)
 	e.gc.Contracts["GC"] = "c1"
 	for _, m := range e.l.Members() {
 		typ, field, ok := strings.Cut(m.Name, ".")

@@ -82,6 +82,9 @@ func (w *frameWriter) details(f *answer.AsyncFrame) {
 	p := w.p
 	for i := range f.Suspended {
 		suspended(p, indent(f.Depth)+"    ", &f.Suspended[i])
+		if i < len(f.Saved) {
+			variables(p, indent(f.Depth)+"      ", f.Saved[i])
+		}
 	}
 	for i := range f.Fields {
 		x := &f.Fields[i]
@@ -91,9 +94,13 @@ func (w *frameWriter) details(f *answer.AsyncFrame) {
 		}
 		p.Printf("%s    %s %s = %s\n", indent(f.Depth), report.Escape(x.Type.String()), report.Escape(x.Name.String()), report.Escape(value))
 	}
-	for i := range f.Variables {
-		v := &f.Variables[i]
-		p.Printf("%s    %s %s = %s\n", indent(f.Depth), report.Escape(v.Type.String()), report.Escape(v.Name), report.Escape(v.Value))
+	variables(p, indent(f.Depth)+"    ", f.Variables)
+}
+
+func variables(p *report.Page, indent string, list []answer.AsyncVariable) {
+	for i := range list {
+		v := &list[i]
+		p.Printf("%s%s %s = %s\n", indent, report.Escape(v.Type.String()), report.Escape(v.Name), report.Escape(v.Value))
 	}
 }
 
