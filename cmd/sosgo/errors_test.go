@@ -36,7 +36,7 @@ var failingLines = []struct {
 }
 
 // temporary matches the name of a file that is written until it is whole.
-var temporary = regexp.MustCompile(`\S*\.x\.[0-9-]+\.part`)
+var temporary = regexp.MustCompile(`\S*\.sosgo-[0-9-]+\.x\.part`)
 
 // TestGoldenErrors compares what commands that fail print, with the hint and the exit code, with testdata/golden/errors.txt. JSON has the
 // same error, hint and code.

@@ -156,6 +156,8 @@ var goldenLines = map[string][]string{
 	"completion":       {"completion bash"},
 	"docs":             {"docs commands"},
 	"web":              {}, // goes on until it is stopped: tests of webui and ui/browsertest hold it
+	"mcp":              {}, // speaks with a client: tests of mcpserver and mcpcmd hold it
+	"dap":              {}, // speaks with an editor: tests of dap hold it
 	"report":           {}, // writes a file: the same tests hold it
 	"pack":             {}, // writes a file: tests of dump (packing) hold it
 	"export":           {}, // writes files: TestExport of internal/cli/commands

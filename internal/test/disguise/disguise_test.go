@@ -64,6 +64,9 @@ func compare(t *testing.T, plain, disguised *sosgo.Dump, different map[string]st
 		if m.Type.NumIn() != 2 && !variadic || m.Type.NumOut() != 2 || m.Type.In(1) != reflect.TypeFor[context.Context]() || different[m.Name] != "" {
 			continue
 		}
+		if out := m.Type.Out(0); out.Kind() == reflect.Func && !out.CanSeq2() {
+			continue // a function is no answer
+		}
 		t.Run(m.Name, func(t *testing.T) {
 			want, got := answerOf(t, a, m, ctx), answerOf(t, b, m, ctx)
 			// Where the tables of handles are not in the dump, what is read first of them is shorter in 11.
