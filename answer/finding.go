@@ -68,7 +68,7 @@ const (
 	FindingPromises    = "promises"                  // suspended code waits for promises that nothing has completed
 	FindingCircle      = "circle of waits"           // threads wait for each other, and a wait can end by itself
 	FindingBlocked     = "sync over async"           // a thread blocks until a task completes
-	FindingWait        = "wait"                      // a thread waits for another thread or a static constructor
+	FindingWait        = "wait"                      // a thread waits for another thread or a static constructor, or several for one Mutex
 	FindingFinalizers  = "blocked finalizer"         // the finalizer thread waits while objects wait for it
 	FindingFragmented  = "fragmented heap"           // much of a generation is free space between objects
 	FindingHolder      = "large holder"              // an object holds much of the heap

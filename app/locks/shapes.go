@@ -4,9 +4,16 @@ import "github.com/sosgo/sosgo/objects/shapes"
 
 // Shapes of what threads wait for.
 type (
-	// A mutex belongs to the operating system or the runtime's native part, which record its owner.
+	// A mutex belongs to the operating system, the runtime's native part or the class library's emulation of handles, which record its owner.
 	mutex struct {
 		_ shapes.Type `of:"System.Threading.Mutex"`
+	}
+	kernelSemaphore struct {
+		_ shapes.Type `of:"System.Threading.Semaphore"`
+	}
+	// waitable is the state of a handle where the class library implements wait handles.
+	waitable struct {
+		_ shapes.Type `of:"System.Threading.WaitSubsystem+WaitableObject"`
 	}
 	// primitive is any lock of the class library.
 	primitive struct {

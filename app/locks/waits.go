@@ -165,7 +165,7 @@ func (g *grapher) describe() {
 			row.Object, row.Type, row.Name = w.object.Addr, g.s.gaps.Text(w.object.Type.ManagedName()), g.s.names[w.object.Addr]
 			row.Kind, row.Text = "wait handle", "waits for "+article(row.Type.String())
 			if ok, err := shapes.Is[mutex](g.s.r.b, w.object.Type); ok && err == nil && w.more == 0 {
-				row.Text += ", whose owner is not in managed memory"
+				row.Text += ", whose owner " + g.s.ownedElsewhere()
 			}
 			if w.more > 0 {
 				row.Text = fmt.Sprintf("waits for %d wait handles, the first %s", w.more+1, article(row.Type.String()))
@@ -587,7 +587,7 @@ func (g *grapher) chains() []answer.Verdict {
 	for _, alike := range g.blocked() {
 		out = append(out, g.blocks(alike...))
 	}
-	out = append(append(out, g.held()...), g.others()...)
+	out = slices.Concat(out, g.held(), g.others(), g.sharedHandles())
 	for _, w := range g.s.waits {
 		if (len(w.tasks) > 0 || w.event != 0) && !g.circled[w] && w.entry && !w.entryIdles() {
 			out = append(out, g.blocks(w))

@@ -711,6 +711,8 @@ var unseen = map[string]string{
 	"System.Threading.Tasks.Task+SetOnCountdownMres":              "no field of its own is read",
 	"System.Runtime.CompilerServices.YieldAwaitable+YieldAwaiter": "no field is read",
 	"System.Threading.Mutex":                                      "no field is read",
+	"System.Threading.Semaphore":                                  "no field is read",
+	"System.Threading.WaitSubsystem+WaitableObject":               "no field is read",
 
 	// Fields of type arguments, which the table does not resolve.
 	"collections.jsonNode _jsonElement.value._parent":                   "the type is an argument of Nullable",
