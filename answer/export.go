@@ -33,27 +33,32 @@ type ExportedFile struct {
 // they are made of names, without addresses.
 type Summary struct {
 	Gaps
-	Dump      string           `json:"dump" doc:"name of the file"`
-	ID        string           `json:"id" doc:"the dump's own: made of its content"`
-	Process   string           `json:"process,omitempty" doc:"the process's executable or command line"`
-	PID       uint32           `json:"pid,omitempty" doc:"its id"`
-	Time      *time.Time       `json:"time,omitempty" doc:"when the dump was written, if it says so"`
-	System    string           `json:"system,omitempty" doc:"operating system and processor"`
-	Runtime   string           `json:"runtime,omitempty" doc:"version of the runtime"`
-	Crashed   bool             `json:"crashed,omitempty" doc:"true: the dump says that the process had crashed; absent: nothing in it does, which is no proof that it had not"`
-	Reason    string           `json:"reason,omitempty" doc:"what ended the process, in words, or that the dump has no record of an end"`
-	Likely    string           `json:"likely,omitempty" doc:"the likely cause, in words"`
-	Exception string           `json:"exception,omitempty" doc:"type of the exception that ended it"`
-	Message   string           `json:"message,omitempty" doc:"its message"`
-	Top       string           `json:"topFrame,omitempty" doc:"the innermost managed frame of the thread that died which is no part of the class library, or else the innermost"`
-	Signature string           `json:"signature,omitempty" doc:"of the crash: the same for crashes by the same exception or signal in the same methods; absent without a crash"`
-	Objects   *uint64          `json:"objects,omitempty" doc:"number of objects that live; absent if the dump has no heap"`
-	Size      *uint64          `json:"size,omitempty" doc:"their bytes"`
-	Garbage   *uint64          `json:"garbage,omitempty" doc:"bytes of the objects that nothing keeps alive"`
-	Threads   *int             `json:"threads,omitempty" doc:"number of threads that the OS runs"`
-	Suspects  []SuspectSummary `json:"suspects,omitempty" doc:"the largest holders, the one that retains most first"`
-	Findings  []FindingSummary `json:"findings,omitempty" doc:"the first findings of triage, the most severe first; absent: nothing wrong was found in what could be looked at"`
-	Missing   int              `json:"missing,omitempty" doc:"how many parts of this are missing or doubtful"`
+	Dump      string     `json:"dump" doc:"name of the file"`
+	ID        string     `json:"id" doc:"the dump's own: made of its content"`
+	Process   string     `json:"process,omitempty" doc:"the process's executable or command line"`
+	PID       uint32     `json:"pid,omitempty" doc:"its id"`
+	Time      *time.Time `json:"time,omitempty" doc:"when the dump was written, if it says so"`
+	System    string     `json:"system,omitempty" doc:"operating system and processor"`
+	Runtime   string     `json:"runtime,omitempty" doc:"version of the runtime"`
+	Crashed   bool       `json:"crashed,omitempty" doc:"true: the dump says that the process had crashed; absent: nothing in it does, which is no proof that it had not"`
+	Reason    string     `json:"reason,omitempty" doc:"what ended the process, in words, or that the dump has no record of an end"`
+	Likely    string     `json:"likely,omitempty" doc:"the likely cause, in words"`
+	Exception string     `json:"exception,omitempty" doc:"type of the exception that ended it"`
+	Message   string     `json:"message,omitempty" doc:"its message"`
+	Top       string     `json:"topFrame,omitempty" doc:"the innermost managed frame of the thread that died which is no part of the class library, or else the innermost"`
+	Signature string     `json:"signature,omitempty" doc:"of the crash: the same for crashes by the same exception or signal in the same methods of the program; absent without a crash"`
+	// SignatureStrength and the next two say what the signature is worth.
+	SignatureStrength string   `json:"signatureStrength,omitempty" doc:"strong, or weak if the same crash may have another signature elsewhere: something that it is made of could not be read, or changes with versions"`
+	SignatureVersion  int      `json:"signatureVersion,omitempty" doc:"version of the algorithm of the signature; those of different versions are not comparable"`
+	SignatureParts    []string `json:"signatureParts,omitempty" doc:"what the signature is made of: the exception or signal, then frames, the innermost first"`
+
+	Objects  *uint64          `json:"objects,omitempty" doc:"number of objects that live; absent if the dump has no heap"`
+	Size     *uint64          `json:"size,omitempty" doc:"their bytes"`
+	Garbage  *uint64          `json:"garbage,omitempty" doc:"bytes of the objects that nothing keeps alive"`
+	Threads  *int             `json:"threads,omitempty" doc:"number of threads that the OS runs"`
+	Suspects []SuspectSummary `json:"suspects,omitempty" doc:"the largest holders, the one that retains most first"`
+	Findings []FindingSummary `json:"findings,omitempty" doc:"the first findings of triage, the most severe first; absent: nothing wrong was found in what could be looked at"`
+	Missing  int              `json:"missing,omitempty" doc:"how many parts of this are missing or doubtful"`
 }
 
 // A FindingSummary is a Finding in few words.

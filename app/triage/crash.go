@@ -34,9 +34,9 @@ func crash(ctx context.Context, q *Questions) (view, error) {
 			}
 		}
 	}
-	sig, frame := signature.Crash(c)
-	f.Signature = sig
-	f.Text += crashPlace(c, frame)
+	id := signature.Crash(c)
+	f.Signature = id.Signature
+	f.Text += crashPlace(c, id.Frame)
 	if len(c.Exceptions) > 0 && c.Exceptions[0].Address != 0 {
 		f.Object = c.Exceptions[0].Address
 		f.Next = append(f.Next, fmt.Sprintf("pe %x", uint64(f.Object)))

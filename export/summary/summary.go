@@ -1,7 +1,8 @@
 // Package summary sums a dump up: in one line, and by signatures that hold across dumps. It is made of answers alone and reads nothing.
 //
 // A signature is 16 hexadecimal digits: the start of a SHA-256 of names, which have no addresses in them. The same crash in another process,
-// or after a restart, has the same one; another version of the program has, as long as the names stay.
+// or after a restart, has the same one; another version of the program has, as long as the names stay. A weak one is of a crash that may
+// have another one elsewhere.
 //
 // Stability: unstable.
 package summary
@@ -31,7 +32,9 @@ func AddCrash(s *answer.Summary, c *answer.Crash) {
 			s.Message = e.Message.S
 		}
 	}
-	s.Signature, s.Top = signature.Crash(c)
+	id := signature.Crash(c)
+	s.Signature, s.Top = id.Signature, id.Frame
+	s.SignatureStrength, s.SignatureVersion, s.SignatureParts = id.Strength, signature.CrashVersion, id.Parts
 }
 
 // AddLeaks adds the sizes of the heap and its largest holders.

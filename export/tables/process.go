@@ -25,6 +25,9 @@ type dumpRow struct {
 	Message     query.Opt[string] `row:"message" doc:"message of the exception"`
 	TopFrame    query.Opt[string] `row:"top_frame" doc:"the innermost frame of the program itself"`
 	Signature   query.Opt[string] `row:"signature" doc:"signature of the crash, across dumps"`
+	Strength    query.Opt[string] `row:"signature_strength" doc:"strong, or weak: the same crash may have another signature elsewhere"`
+	Version     query.Opt[uint64] `row:"signature_version" doc:"version of the algorithm of the signature; those of different versions are not comparable"`
+	Parts       query.Opt[string] `row:"signature_parts" doc:"what the signature is made of: the exception or signal, then frames, separated by semicolons"`
 	LiveObjects query.Opt[uint64] `row:"live_objects" doc:"live objects"`
 	LiveSize    query.Opt[uint64] `row:"live_size" doc:"their bytes"`
 	GarbageSize query.Opt[uint64] `row:"garbage_size" doc:"bytes of the objects that nothing keeps alive"`
@@ -43,6 +46,8 @@ func newDumpRow(s *answer.Summary) dumpRow {
 		ID: s.ID, Dump: s.Dump, Process: textOrNull(s.Process), PID: query.SomeIf(uint64(s.PID), s.PID != 0), System: textOrNull(s.System),
 		Runtime: textOrNull(s.Runtime), Crashed: query.SomeIf(true, s.Crashed), Reason: textOrNull(s.Reason), Exception: textOrNull(s.Exception),
 		Message: textOrNull(s.Message), TopFrame: textOrNull(s.Top), Signature: textOrNull(s.Signature),
+		Strength: textOrNull(s.SignatureStrength), Version: query.SomeIf(uint64(s.SignatureVersion), s.SignatureVersion != 0),
+		Parts:       textOrNull(strings.Join(s.SignatureParts, "; ")),
 		LiveObjects: known(s.Objects), LiveSize: known(s.Size), GarbageSize: known(s.Garbage),
 	}
 	if s.Time != nil {

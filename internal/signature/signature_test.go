@@ -1,7 +1,9 @@
 package signature
 
 import (
+	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -19,16 +21,17 @@ func TestCrash(t *testing.T) {
 	frame := func(name string) answer.CrashFrame { return answer.CrashFrame{Method: answer.Text{S: name}} }
 	one := &answer.Crash{Code: "SIGSEGV", Stack: []answer.CrashFrame{frame("System.String.Concat()+0x12"), frame("Shop.Bill()+0x4")}}
 	other := &answer.Crash{Code: "SIGSEGV", ThreadID: 9, Stack: []answer.CrashFrame{frame("System.String.Concat()+0x99"), frame("Shop.Bill()+0x5")}}
-	a, top := Crash(one)
-	b, _ := Crash(other)
-	assert.Equal(t, a, b)
-	assert.Equal(t, "Shop.Bill()", top)
+	a := Crash(one)
+	assert.Equal(t, a, Crash(other))
+	assert.Equal(t, "Shop.Bill()", a.Frame)
+	assert.Equal(t, []string{"access violation", "Shop.Bill"}, a.Parts)
+	assert.Equal(t, Strong, a.Strength)
 	other.Code = "SIGABRT"
-	b, _ = Crash(other)
-	assert.NotEqual(t, a, b)
-	none, top := Crash(&answer.Crash{})
-	assert.NotEmpty(t, none)
-	assert.Empty(t, top)
+	assert.NotEqual(t, a.Signature, Crash(other).Signature)
+	none := Crash(&answer.Crash{})
+	assert.NotEmpty(t, none.Signature)
+	assert.Equal(t, Weak, none.Strength)
+	assert.Empty(t, none.Frame)
 }
 
 func TestSuspect(t *testing.T) {
@@ -49,4 +52,91 @@ func TestThreadStatic(t *testing.T) {
 	x := &answer.Suspect{Path: &answer.RootPath{Root: answer.GCRoot{Kind: "thread static variable", Name: "thread static Shop.M.t_cache of thread 2b7b"}}}
 	_, kept := Suspect(x)
 	assert.Equal(t, "thread static Shop.M.t_cache", kept)
+}
+
+// TestMethod: a name has no parameters, type arguments, closures and numbers of the compiler.
+func TestMethod(t *testing.T) {
+	for in, want := range map[string]string{
+		"Shop.Orders.Load(System.Int32)+0x1f":                                                      "Shop.Orders.Load",
+		"Shop.Box`1[[System.Int32, System.Private.CoreLib]].Put(Int32)":                            "Shop.Box.Put",
+		"Shop.Box<System.Collections.Generic.List<int>>.Put<T>(T)":                                 "Shop.Box.Put",
+		"Shop.A+<>c.<Run>b__9_13()":                                                                "Shop.A.<Run>b",
+		"Shop.A+<>c__DisplayClass3_0.<Run>b__0(Int32)":                                             "Shop.A.<Run>b",
+		"Shop.A+<>c__DisplayClass3_0`1[[System.__Canon, System.Private.CoreLib]].<Run>b__0(Int32)": "Shop.A.<Run>b",
+		"Shop.A.<Run>g__Add|3_0(Int32)":                                                            "Shop.A.<Run>g__Add",
+		"Shop.A+<Load>d__5.MoveNext()":                                                             "Shop.A.Load",
+		"Shop.A+<Load>d__5`1[[System.__Canon, System.Private.CoreLib]].MoveNext()":                 "Shop.A.Load",
+		"Shop.A+<>c+<<Run>b__0_0>d.MoveNext()":                                                     "Shop.A.<Run>b",
+		"Shop.A..ctor(System.String)":                                                              "Shop.A..ctor",
+		"Shop.A.System.Collections.Generic.IEnumerable<T>.GetEnumerator()":                         "Shop.A.System.Collections.Generic.IEnumerable.GetEnumerator",
+		"Program.<Main>$(System.String[])":                                                         "Program.<Main>$",
+		"<Module>.f(int)":                                                                          "<Module>.f",
+		"":                                                                                         "", "<": "<", ">": ">", "<>": "<>", "a`": "a",
+	} {
+		assert.Equal(t, want, Method(in), in)
+	}
+}
+
+func FuzzMethod(f *testing.F) {
+	f.Add("Shop.A+<>c+<<Run>b__0_0>d.MoveNext()")
+	f.Add("Shop.Box`1[[X]]<a<b>>.Put|3__4")
+	f.Fuzz(func(t *testing.T, s string) {
+		if len(Method(s)) > len(s) {
+			t.Errorf("%q grew", s)
+		}
+	})
+}
+
+// TestCrashParts: what a signature is made of, and whether the same crash can have another one.
+func TestCrashParts(t *testing.T) {
+	trace := func(kind string, methods ...string) *answer.Crash {
+		e := answer.Exception{Type: answer.Text{S: kind}}
+		for _, m := range methods {
+			f := answer.TraceFrame{Function: answer.Text{S: m}}
+			if m == "?" {
+				f.Function = answer.Text{Err: errors.New("no module file")}
+			}
+			e.Frames = append(e.Frames, f)
+		}
+		return &answer.Crash{ExceptionTree: answer.ExceptionTree{Exceptions: []answer.Exception{e}}}
+	}
+	place := func(module string, offset uint64) *answer.CodePlace {
+		return &answer.CodePlace{Module: module, Build: "build id 1", Offset: answer.Hex(offset)}
+	}
+	native := func(places ...*answer.CodePlace) *answer.Crash {
+		c := &answer.Crash{Code: "SIGABRT", StacksOnly: true, Contexts: []answer.CrashContext{{Place: places[0]}}}
+		for _, p := range places {
+			c.Stack = append(c.Stack, answer.CrashFrame{Place: p})
+		}
+		return c
+	}
+	wrapped := trace("System.AggregateException", "Shop.A.Run()")
+	wrapped.Exceptions = append(wrapped.Exceptions, answer.Exception{Type: answer.Text{S: "Shop.B"}}, answer.Exception{Type: answer.Text{S: "Shop.A`1[[X]]"}})
+	wrapped.Causes = [][]int{{1, 2}}
+	overflow := &answer.Crash{Code: "SIGSEGV", Stack: []answer.CrashFrame{
+		{Method: answer.Text{S: "Shop.Leaf()"}}, {Method: answer.Text{S: "Shop.Q()"}, Cycle: 2, Repeat: 5000}, {Method: answer.Text{S: "Shop.P()"}}, {Method: answer.Text{S: "Shop.Main()"}}}}
+	for _, c := range []struct {
+		name     string
+		crash    *answer.Crash
+		parts    string
+		strength string
+	}{
+		{"recursion", trace("E", "Shop.A.R()", "Shop.A.R()", "Shop.A.Main()"), "E Shop.A.R Shop.A.Main", Strong},
+		{"library alone", trace("E", "System.Threading.Tasks.Task.ThrowIfExceptional(Boolean)", "System.X.Y()", "System.Threading.Thread.StartCallback()"), "E System.X.Y", Weak},
+		{"unread", trace("E", "?", "Shop.A.Run()"), "E Shop.A.Run", Weak},
+		{"unread beyond the frames that count", trace("E", "A.A()", "A.B()", "A.C()", "A.D()", "A.E()", "?"), "E A.A A.B A.C A.D A.E", Strong},
+		{"causes", wrapped, "System.AggregateException of Shop.A of Shop.B Shop.A.Run", Strong},
+		{"no causes", trace("System.AggregateException", "Shop.A.Run()"), "System.AggregateException Shop.A.Run", Weak},
+		{"overflow", overflow, "access violation Shop.P Shop.Q", Strong},
+		{"fail fast", &answer.Crash{Code: "SIGABRT", FailFast: &answer.FailFast{}, Stack: []answer.CrashFrame{{Method: answer.Text{S: "System.Environment.FailFast(System.String)"}}, {Method: answer.Text{S: "Shop.A()"}}}}, "fail fast Shop.A", Strong},
+		{"abort", native(place("libc.so.6", 1), place("libc.so.6", 2), place("game.so", 3)), "SIGABRT libc.so.6 (build id 1)+0x1 libc.so.6 (build id 1)+0x2 game.so (build id 1)+0x3", Strong},
+		{"abort without a caller", native(place("libc.so.6", 1)), "SIGABRT libc.so.6 (build id 1)+0x1", Weak},
+		{"place", native(place("game.so", 1), place("game.so", 2)), "SIGABRT game.so (build id 1)+0x1", Strong},
+		{"unknown build", native(&answer.CodePlace{Module: "game.so", Offset: 1}), "SIGABRT game.so", Weak},
+		{"runtime's data unread", &answer.Crash{Code: "SIGSEGV", Contexts: []answer.CrashContext{{Place: place("game.so", 1)}}, Stack: []answer.CrashFrame{{Method: answer.Text{Err: errors.New("no")}}}}, "access violation game.so (build id 1)+0x1", Weak},
+	} {
+		id := Crash(c.crash)
+		assert.Equal(t, c.parts, strings.Join(id.Parts, " "), c.name)
+		assert.Equal(t, c.strength, id.Strength, c.name)
+	}
 }
