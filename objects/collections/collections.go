@@ -59,6 +59,7 @@ type content struct {
 	count int64 // its own count of elements, or unknown
 	keys  bool
 	each  each
+	after after // nil if only each can count its elements
 	err   error // why it can't be listed, or not completely
 	text  func() (string, error)
 }
@@ -70,6 +71,10 @@ const unknown = -1
 type each func(yield yield) bool
 
 type yield func(Item, error) bool
+
+// An after returns how many of the first n items it can count without reading them, and passes those behind. It counts none
+// whose error each would pass. If stopped returns true, it counts no more.
+type after func(n uint64, stopped func() bool) (skipped uint64, rest each)
 
 // failed returns the content of an unreadable collection.
 func failed(err error) content { return content{count: unknown, err: err} }
@@ -224,16 +229,28 @@ func (c *Collection) Text() (string, bool, error) {
 
 // Items iterates over the elements. An unreadable element is an error in its place, and the iteration continues. If the
 // count differs from the number of elements found, the last error says so.
-func (c *Collection) Items() iter.Seq2[Item, error] {
+func (c *Collection) Items() iter.Seq2[Item, error] { return c.items(0, c.content.each) }
+
+// after returns how many of the first n elements it can skip, and the others as Items does.
+func (c *Collection) after(n uint64, stopped func() bool) (skipped uint64, rest iter.Seq2[Item, error]) {
+	each := c.content.each
+	if n > 0 && c.content.after != nil && c.content.err == nil {
+		skipped, each = c.content.after(n, stopped)
+	}
+	return skipped, c.items(skipped, each)
+}
+
+// items iterates over the elements that each passes, behind the first n.
+func (c *Collection) items(n uint64, each each) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
 		if c.content.err != nil && !yield(Item{}, c.content.err) {
 			return
 		}
-		if c.content.each == nil {
+		if each == nil {
 			return
 		}
-		n, whole := uint64(0), c.content.err == nil
-		if !c.content.each(func(i Item, err error) bool {
+		n, whole := n, c.content.err == nil
+		if !each(func(i Item, err error) bool {
 			if err != nil {
 				whole = false
 				return yield(Item{}, err)

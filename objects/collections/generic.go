@@ -60,17 +60,20 @@ type entry struct {
 
 func (r *Reader) dictionary(s *dictionary, f *reading) content {
 	o, used, free := f.object(&s.Entries), f.int(&s.Count), f.int(&s.Free)
-	return entries(r, o, used, used-free, true, func(e *entry, at shapes.Instance) (Item, bool, error) {
-		next, err := e.Next.Int(at)
-		if err != nil || next < -1 { // a free entry has -3 minus the next free one, or -2
-			return Item{}, false, err
-		}
-		return good(Item{Key: e.Key.Value(at), Value: e.Value.Value(at)})
-	})
+	return entries(r, o, used, used-free, true, func(e *entry, at shapes.Instance) (bool, error) { return linked(&e.Next, at) },
+		func(e *entry, at shapes.Instance) (Item, bool, error) {
+			return good(Item{Key: e.Key.Value(at), Value: e.Value.Value(at)})
+		})
 }
 
-// entries returns the content of an array of value types. Its first used entries may be elements.
-func entries[T any](r *Reader, o objects.Object, used, count int64, keys bool, read func(e *T, at shapes.Instance) (Item, bool, error)) content {
+// linked reports whether an entry is an element by its link: a free entry has -3 minus the next free one, or -2.
+func linked(next *shapes.Int, at shapes.Instance) (bool, error) {
+	n, err := next.Int(at)
+	return n >= -1, err
+}
+
+// entries returns the content of an array of value types. Its first used entries are elements if counts reports so, or is nil.
+func entries[T any](r *Reader, o objects.Object, used, count int64, keys bool, counts func(e *T, at shapes.Instance) (bool, error), read func(e *T, at shapes.Instance) (Item, bool, error)) content {
 	c := content{count: count, keys: keys, each: nothing}
 	if count < 0 || used < 0 {
 		c.count, c.err = unknown, target.Corruptf("the collection claims %d elements in %d entries", count, used)
@@ -92,15 +95,21 @@ func entries[T any](r *Reader, o objects.Object, used, count int64, keys bool, r
 	if c.err = err; wrong != nil {
 		c.err = wrong
 	}
-	c.each = func(yield yield) bool {
-		return a.visit(n, forwards, yield, func(i uint32) (Item, bool, error) {
-			if wrong != nil && a.blank(i) { // the count is too high: an entry that was never used is not an element
-				return Item{}, false, nil
+	w := walk{array: &a, n: n, place: forwards, read: func(i uint32) (Item, bool, error) {
+		if wrong != nil && a.blank(i) { // the count is too high: an entry that was never used is not an element
+			return Item{}, false, nil
+		}
+		if counts != nil {
+			if ok, err := counts(e, a.Instance(i)); err != nil || !ok {
+				return Item{}, false, err
 			}
-			return read(e, a.Instance(i))
-		})
+		}
+		return read(e, a.Instance(i))
+	}}
+	if counts != nil {
+		w.counts = func(i uint32) (bool, error) { return counts(e, a.Instance(i)) }
 	}
-	return c
+	return c.in(w)
 }
 
 // set is HashSet, which moved to the core library in .NET 5.
@@ -133,22 +142,19 @@ type setSlot struct {
 func (r *Reader) set(s *set, f *reading) content {
 	if s.Old != nil {
 		o, used, n := f.object(&s.Old.Slots), f.int(&s.Old.Last), f.int(&s.Old.Count)
-		return entries(r, o, used, n, false, func(e *setSlot, at shapes.Instance) (Item, bool, error) {
+		hashed := func(e *setSlot, at shapes.Instance) (bool, error) {
 			hash, err := e.Hash.Int(at)
-			if err != nil || hash < 0 {
-				return Item{}, false, err
-			}
+			return hash >= 0, err
+		}
+		return entries(r, o, used, n, false, hashed, func(e *setSlot, at shapes.Instance) (Item, bool, error) {
 			return good(Item{Value: e.Value.Value(at)})
 		})
 	}
 	o, used, free := f.object(&s.New.Entries), f.int(&s.New.Count), f.int(&s.New.Free)
-	return entries(r, o, used, used-free, false, func(e *setEntry, at shapes.Instance) (Item, bool, error) {
-		next, err := e.Next.Int(at)
-		if err != nil || next < -1 {
-			return Item{}, false, err
-		}
-		return good(Item{Value: e.Value.Value(at)})
-	})
+	return entries(r, o, used, used-free, false, func(e *setEntry, at shapes.Instance) (bool, error) { return linked(&e.Next, at) },
+		func(e *setEntry, at shapes.Instance) (Item, bool, error) {
+			return good(Item{Value: e.Value.Value(at)})
+		})
 }
 
 type queue struct {
@@ -257,7 +263,7 @@ func (r *Reader) pairs(c content) content {
 	if inner == nil {
 		return c
 	}
-	c.keys = true
+	c.keys, c.after = true, nil
 	c.each = func(yield yield) bool {
 		return inner(func(i Item, err error) bool {
 			if err == nil {
@@ -331,9 +337,9 @@ func (r *Reader) parallel(keys, values objects.Object, n int64) content {
 	for _, e := range []error{verr, wrong} {
 		err = cmp.Or(err, e)
 	}
-	return content{count: n, keys: true, err: err, each: func(yield yield) bool {
-		return k.visit(fits, forwards, yield, func(i uint32) (Item, bool, error) { return good(Item{Key: k.At(i), Value: v.At(i)}) })
-	}}
+	return content{count: n, keys: true, err: err}.in(walk{array: &k, values: &v, n: fits, place: forwards, read: func(i uint32) (Item, bool, error) {
+		return good(Item{Key: k.At(i), Value: v.At(i)})
+	}})
 }
 
 type priorityQueue struct {
@@ -350,7 +356,7 @@ type priorityNode struct {
 // priorityQueue passes the heap in memory order, the lowest priority first and otherwise unsorted. Keys are priorities.
 func (r *Reader) priorityQueue(s *priorityQueue, f *reading) content {
 	o, n := f.object(&s.Nodes), f.int(&s.Size)
-	return entries(r, o, n, n, true, func(e *priorityNode, at shapes.Instance) (Item, bool, error) {
+	return entries(r, o, n, n, true, nil, func(e *priorityNode, at shapes.Instance) (Item, bool, error) {
 		return good(Item{Key: e.Priority.Value(at), Value: e.Element.Value(at)})
 	})
 }
@@ -364,7 +370,7 @@ type orderedDictionary struct {
 
 func (r *Reader) orderedDictionary(s *orderedDictionary, f *reading) content {
 	o, n := f.object(&s.Entries), f.int(&s.Count)
-	return entries(r, o, n, n, true, func(e *entry, at shapes.Instance) (Item, bool, error) {
+	return entries(r, o, n, n, true, nil, func(e *entry, at shapes.Instance) (Item, bool, error) {
 		return good(Item{Key: e.Key.Value(at), Value: e.Value.Value(at)})
 	})
 }
@@ -393,9 +399,17 @@ func (c content) only(part func(Item) objects.Value) content {
 	if inner == nil {
 		return c
 	}
-	c.keys = false
-	c.each = func(yield yield) bool {
-		return inner(func(i Item, err error) bool { return yield(Item{Value: part(i)}, err) })
+	parts := func(inner each) each {
+		return func(yield yield) bool {
+			return inner(func(i Item, err error) bool { return yield(Item{Value: part(i)}, err) })
+		}
+	}
+	c.keys, c.each = false, parts(inner)
+	if after := c.after; after != nil {
+		c.after = func(n uint64, stopped func() bool) (uint64, each) {
+			skipped, rest := after(n, stopped)
+			return skipped, parts(rest)
+		}
 	}
 	return c
 }

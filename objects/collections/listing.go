@@ -51,6 +51,14 @@ func (l *lister) wants(i *Item) bool {
 	return l.find == "" || l.c.HasKeys && contains(i.Key, l.find) || contains(i.Value, l.find)
 }
 
+// items returns the elements without some of those before the offset, whose number is skipped.
+func (l *lister) items() (skipped uint64, rest iter.Seq2[Item, error]) {
+	if l.find != "" {
+		return 0, l.c.Items()
+	}
+	return l.c.after(l.o.Offset, func() bool { return l.ctx.Err() != nil })
+}
+
 // item returns the row of an element.
 func (t *rower) item(i *Item) *answer.CollectionItem {
 	t.reset()
@@ -74,8 +82,10 @@ func (t *rower) item(i *Item) *answer.CollectionItem {
 // All implements answer.CollectionItems.
 func (l *lister) All() iter.Seq2[answer.CollectionItem, error] {
 	return func(yield func(answer.CollectionItem, error) bool) {
-		rows, found, chosen := l.rower(), uint64(0), uint64(0)
-		for i, err := range l.c.Items() {
+		rows := l.rower()
+		found, items := l.items()
+		chosen := found
+		for i, err := range items {
 			if err == nil {
 				err = l.ctx.Err()
 			}
@@ -149,8 +159,10 @@ func (l *lister) Format(newRow func() answer.AppendItem, emit func([]byte) error
 }
 
 func (f *listing) walk() error {
-	b, found := f.batch(), uint64(0)
-	for i, err := range f.c.Items() {
+	b := f.batch()
+	found, items := f.items()
+	f.skip -= found
+	for i, err := range items {
 		if err != nil {
 			if err := f.send(b, false); err != nil {
 				return err

@@ -2,16 +2,21 @@ package collections_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/objects/collections"
@@ -150,5 +155,163 @@ func TestListingStops(t *testing.T) {
 		c, err = r.Describe(ctx, a, collections.Options{Jobs: jobs})
 		require.NoError(t, err)
 		assert.ErrorIs(t, c.Items.StreamJSON(func([]byte) error { cancel(); return nil }), context.Canceled)
+	}
+}
+
+// TestPages: a page of a collection is that part of the whole list, wherever it starts, with the errors that stand before its end.
+func TestPages(t *testing.T) {
+	pages := 0
+	for _, name := range []string{"net10-zoo", "net31-zoo", "win-net6-zoo"} {
+		r, _ := open(t, testdump.Open(t, name))
+		large := 0
+		for at, n := range lengths(t, testdump.Open(t, name), r) {
+			if n > severalBatches {
+				if large++; large > 1 {
+					continue
+				}
+			}
+			all := listedWith(t, r, at, collections.Options{})
+			for _, from := range []uint64{1, n / 3, n - 1, n, n + 1} {
+				for _, limit := range []uint64{0, 2} {
+					if n > 1 {
+						samePage(t, r, at, all, collections.Options{Offset: from, Limit: limit}, "%s: %016x %d %d", name, uint64(at), from, limit)
+						pages++
+					}
+				}
+			}
+		}
+	}
+	assert.Greater(t, pages, 3000)
+}
+
+// A damagedMemory is an overlay that lends what is damaged, too, and lacks the bytes from hole to end.
+type damagedMemory struct {
+	*testdump.Overlay
+	hole, end target.Addr
+}
+
+func (m *damagedMemory) ReadMemory(b []byte, a target.Addr) (int, error) {
+	if a < m.end && a+target.Addr(len(b)) > m.hole {
+		n, err := m.Overlay.ReadMemory(b[:max(a, m.hole)-a], a)
+		return n, cmp.Or(err, error(&target.MemoryError{Addr: a + target.Addr(n), Size: len(b) - n, Err: target.ErrNotInDump}))
+	}
+	return m.Overlay.ReadMemory(b, a)
+}
+
+func (m *damagedMemory) View(a target.Addr, n int) ([]byte, bool) {
+	if a < m.end && a+target.Addr(n) > m.hole {
+		return nil, false
+	}
+	return m.Overlay.View(a, n)
+}
+
+func (m *damagedMemory) Span(a target.Addr) []byte {
+	n := min(len(m.Memory.Span(a)), 1<<12)
+	if a < m.end {
+		n = min(n, int(max(a, m.hole)-a))
+	}
+	b := make([]byte, n)
+	if _, err := m.Overlay.ReadMemory(b, a); err != nil || n == 0 {
+		return nil
+	}
+	return b
+}
+
+func (m *damagedMemory) NextStored(a target.Addr) (target.Addr, bool) {
+	if a >= m.hole && a < m.end {
+		a = m.end
+	}
+	return m.Overlay.NextStored(a)
+}
+
+// TestDamagedPages: pages of collections whose arrays are damaged, or partly not in the dump, are those of the whole list.
+func TestDamagedPages(t *testing.T) {
+	z := testdump.Open(t, "net10-zoo")
+	mem := &damagedMemory{Overlay: &testdump.Overlay{}}
+	mem.Set()
+	options := z.Options()
+	options.WrapMemory = func(m target.Memory) target.Memory { mem.Memory = m; return mem }
+	d, err := sosgo.Open(z.Path, options)
+	require.NoError(t, err)
+	defer d.Close()
+	v, err := d.View("")
+	require.NoError(t, err)
+	b, err := v.Shapes()
+	require.NoError(t, err)
+	r, places := collections.New(b), 0
+	for _, f := range z.Manifest.Objects() {
+		name, ok := strings.CutPrefix(f.Name, "root.Collections.")
+		array := map[string]string{"ByName": "_entries", "ByPoint": "_entries", "List": "_items", "Plain": "_array", "Stack": "_array", "HashSet": "_entries"}[name]
+		if !ok || array == "" {
+			continue
+		}
+		o, err := b.Objects().Object(f.Addr)
+		require.NoError(t, err)
+		in, err := o.Field(array).Object()
+		require.NoError(t, err)
+		compare := func(what string, at target.Addr) {
+			all := listedWith(t, r, f.Addr, collections.Options{})
+			for from := uint64(1); from < 12; from += 2 {
+				for _, limit := range []uint64{0, 2} {
+					samePage(t, r, f.Addr, all, collections.Options{Offset: from, Limit: limit}, "%s: %s at %x, from %d", name, what, uint64(at-in.Addr), from)
+				}
+			}
+		}
+		for at := in.Addr + 16; at < in.Addr+0x80; at += 4 {
+			places++
+			for _, word := range []uint32{0, 0xffffffff, 0xfffffffd} {
+				mem.Set(testdump.Damage{At: at, Bytes: binary.LittleEndian.AppendUint32(nil, word)})
+				compare("a word", at)
+			}
+			mem.Set()
+			mem.hole, mem.end = at, at+40
+			compare("a hole", at)
+			mem.hole, mem.end = 0, 0
+		}
+	}
+	assert.Equal(t, 6*28, places)
+}
+
+// A rowList has the rows and the errors of a list, each in their order, and how many elements it has, unknown if not all were read.
+type rowList struct {
+	rows, errs []string
+	found      answer.Maybe[uint64]
+	before     []int // of each error, the rows before it
+}
+
+func listedWith(t *testing.T, r *collections.Reader, a target.Addr, o collections.Options) (out rowList) {
+	c, err := r.Describe(t.Context(), a, o)
+	require.NoError(t, err)
+	for i, err := range c.Items.All() {
+		if err != nil {
+			out.errs, out.before = append(out.errs, err.Error()), append(out.before, len(out.rows))
+			continue
+		}
+		out.rows = append(out.rows, fmt.Sprint(i.Index, i.Key.Value, i.Key.Text, i.Item.Value, i.Item.Text))
+	}
+	out.found = c.Found
+	return out
+}
+
+// samePage compares a page with the part of the whole list.
+func samePage(t *testing.T, r *collections.Reader, a target.Addr, all rowList, o collections.Options, what ...any) {
+	t.Helper()
+	page := listedWith(t, r, a, o)
+	from, end := min(int(o.Offset), len(all.rows)), len(all.rows)
+	errs := all.errs
+	cut := o.Limit > 0 && from+int(o.Limit) <= end
+	if cut {
+		end = from + int(o.Limit)
+		n := 0
+		for n < len(errs) && all.before[n] < end {
+			n++
+		}
+		errs = errs[:n]
+	}
+	assert.Equal(t, slices.Concat(all.rows[from:end]), slices.Concat(page.rows), what...)
+	assert.Equal(t, slices.Concat(errs), slices.Concat(page.errs), what...)
+	assert.Equal(t, cut, page.found.Err != nil, what...)
+	if !cut {
+		assert.Equal(t, all.found, page.found, what...)
 	}
 }

@@ -127,7 +127,7 @@ func (r *Reader) nameValues(s *nameValues, f *reading) content {
 	if inner == nil {
 		return c
 	}
-	c.keys = true
+	c.keys, c.after = true, nil
 	c.each = func(yield yield) bool {
 		return inner(func(i Item, err error) bool {
 			var o objects.Object

@@ -47,7 +47,7 @@ func (r *Reader) weakTable(s *weakTable, f *reading) content {
 	}
 	box := step[weakContainer](r, f, o)
 	array, used := f.object(&box.Entries), f.int(&box.Used)
-	c := entries(r, array, used, used, true, func(e *weakEntry, at shapes.Instance) (Item, bool, error) {
+	c := entries(r, array, used, used, true, nil, func(e *weakEntry, at shapes.Instance) (Item, bool, error) {
 		h, err := e.Handle.Uint(at)
 		if err != nil || h == 0 {
 			return Item{}, false, err
@@ -58,7 +58,7 @@ func (r *Reader) weakTable(s *weakTable, f *reading) content {
 		}
 		return good(Item{Key: key, Value: value})
 	})
-	c.count = unknown // entries of dead keys count as used
+	c.count, c.after = unknown, nil // entries of dead keys count as used, and the handles hold the elements
 	return c
 }
 
@@ -166,6 +166,7 @@ func (r *Reader) cached(c content) content {
 	if inner == nil {
 		return c
 	}
+	c.after = nil
 	c.each = func(yield yield) bool {
 		return inner(func(i Item, err error) bool {
 			var o objects.Object

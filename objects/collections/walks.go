@@ -96,10 +96,89 @@ func (a *array) blank(n uint32) bool {
 
 // values passes n elements as values.
 func (a *array) values(n uint32, place order, yield yield) bool {
-	return a.visit(n, place, yield, func(at uint32) (Item, bool, error) {
-		v := a.At(at)
-		return Item{Value: v}, true, v.Err()
-	})
+	return a.visit(n, place, yield, a.value)
+}
+
+func (a *array) value(at uint32) (Item, bool, error) {
+	v := a.At(at)
+	return Item{Value: v}, true, v.Err()
+}
+
+// A walk passes the elements in n places of an array.
+type walk struct {
+	array  *array
+	values *array // parallel to array; may be nil
+	n      uint32
+	place  order
+	read   func(at uint32) (Item, bool, error) // as visit wants it; it reads the two arrays alone
+	counts func(at uint32) (bool, error)       // reports whether a place has an element; nil if all have
+}
+
+// in returns c with the elements of w.
+func (c content) in(w walk) content {
+	c.each = func(yield yield) bool { return w.array.visit(w.n, w.place, yield, w.read) }
+	c.after = w.after
+	return c
+}
+
+// after is an after.
+func (w *walk) after(n uint64, stopped func() bool) (skipped uint64, rest each) {
+	places, skipped := w.ahead(n, stopped)
+	return skipped, func(yield yield) bool {
+		return w.array.visit(w.n-places, func(i uint32) uint32 { return w.place(places + i) }, yield, w.read)
+	}
+}
+
+// stopEvery is the number of places after which a walk asks whether to stop.
+const stopEvery = 1 << 16
+
+// ahead returns how many places it skips, and how many of the first n elements they have. It skips none unless the dump has the
+// whole arrays, as then all elements can be read or none can.
+func (w *walk) ahead(n uint64, stopped func() bool) (places uint32, skipped uint64) {
+	if w.n == 0 || !w.array.stored(w.n, w.place) || w.values != nil && !w.values.stored(w.n, w.place) {
+		return 0, 0
+	}
+	if w.counts == nil {
+		if _, _, err := w.read(w.place(0)); err != nil {
+			return 0, 0
+		}
+		skip := min(n, uint64(w.n))
+		return uint32(skip), skip
+	}
+	for first := true; places < w.n && skipped < n; places++ {
+		if places%stopEvery == 0 && stopped() {
+			break
+		}
+		ok, err := w.counts(w.place(places))
+		if ok && first {
+			first = false
+			_, _, err = w.read(w.place(places))
+		}
+		if err != nil {
+			break
+		}
+		if ok {
+			skipped++
+		}
+	}
+	return places, skipped
+}
+
+// stored reports whether the dump has all bytes of n elements, and lends them.
+func (a *array) stored(n uint32, place order) bool {
+	first, end := place(0), place(n-1)+1
+	if first >= end { // backwards, or around the end of a ring
+		first, end = 0, a.len
+	}
+	for at, size := a.addr(first), uint64(end-first)*uint64(a.Type.MT.ComponentSize); size > 0; {
+		span := uint64(len(a.memory.Span(at)))
+		if span == 0 {
+			return false
+		}
+		span = min(span, size)
+		at, size = at+target.Addr(span), size-span
+	}
+	return true
 }
 
 // sequence returns the content of the first n elements of an array, in an order.
@@ -116,7 +195,7 @@ func (r *Reader) sequence(o objects.Object, n int64, place func(a *array) order)
 	if place != nil {
 		p = place(&a)
 	}
-	return content{count: n, err: err, each: func(yield yield) bool { return a.values(fits, p, yield) }}
+	return content{count: n, err: err}.in(walk{array: &a, n: fits, place: p, read: a.value})
 }
 
 func (r *Reader) arrayContent(o objects.Object) content {
@@ -124,7 +203,7 @@ func (r *Reader) arrayContent(o objects.Object) content {
 	if err != nil && a.Type == nil {
 		return failed(err)
 	}
-	return content{count: int64(a.Len), err: err, each: func(yield yield) bool { return a.values(a.len, forwards, yield) }}
+	return content{count: int64(a.Len), err: err}.in(walk{array: &a, n: a.len, place: forwards, read: a.value})
 }
 
 // A visited is the set of visited nodes of a chain or tree. Most collections have short chains.

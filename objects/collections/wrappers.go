@@ -50,9 +50,7 @@ func (r *Reader) part(o objects.Object, from, n int64) content {
 	if from < 0 || n < 0 || from+n > int64(a.len) {
 		return failed(target.Corruptf("%d elements from %d on of an array that has %d", n, from, a.len))
 	}
-	return content{count: n, err: err, each: func(yield yield) bool {
-		return a.values(uint32(n), func(i uint32) uint32 { return uint32(from) + i }, yield)
-	}}
+	return content{count: n, err: err}.in(walk{array: &a, n: uint32(n), place: func(i uint32) uint32 { return uint32(from) + i }, read: a.value})
 }
 
 // A memory is a part of an array or string, or of the memory of a MemoryManager.
@@ -170,6 +168,7 @@ func (r *Reader) expando(s *expando, f *reading) content {
 	if inner == nil {
 		return c
 	}
+	c.after = nil
 	c.each = func(yield yield) bool {
 		return inner(func(i Item, err error) bool {
 			if a, aerr := i.Value.Addr(); err == nil && aerr == nil && a == none {
