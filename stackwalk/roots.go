@@ -218,7 +218,11 @@ func (s *rootScan) frame(f *Frame, yield func(Root, error) bool) bool {
 		return true
 	}
 	for i := range s.slots {
-		if r, err := s.root(f, s.slots[i]); !yield(r, err) {
+		r, err := s.root(f, s.slots[i])
+		if err != nil && overflowed(f, r.Addr, err) {
+			continue
+		}
+		if !yield(r, err) {
 			return false
 		}
 	}
@@ -381,6 +385,12 @@ func (s *rootScan) live(f *Frame, state codeinfo.FrameState) error {
 // thread that runs in cooperative mode.
 func (s *rootScan) between(f *Frame, state codeinfo.FrameState) bool {
 	return s.index == 0 && s.thread.Cooperative && state&^codeinfo.ActiveFrame == 0 && !f.AtException
+}
+
+// overflowed reports whether the slot at a could not be read because the stack overflowed: it lies in the part of an interrupted frame for which
+// the process had no memory, where nothing was ever written.
+func overflowed(f *Frame, a target.Addr, unread error) bool {
+	return f.Exact && a >= f.SP && a < f.CallerSP && errors.Is(unread, target.ErrCorrupt)
 }
 
 // root reads a slot.

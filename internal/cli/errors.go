@@ -184,12 +184,15 @@ func Advice(err error) string {
 		return `the writer of the dump left this memory out; "sosgo doctor" shows the kind of dump, ` +
 			"a dump of kind heap or full has it; --modules DIR adds module files from disk"
 	case errors.Is(err, target.ErrCorrupt):
-		return "check the address; if it is right, the process overwrote this memory or the dump is damaged"
+		return CheckAddress + "the process overwrote this memory or the dump is damaged"
 	case errors.Is(err, target.ErrUnsupported):
 		return `"sosgo doctor" describes the dump and how its runtimes are read`
 	}
 	return ""
 }
+
+// CheckAddress begins the advice about damage that an address of the command line may have led to.
+const CheckAddress = "check the address; if it is right, "
 
 // inModuleFile reports whether err is of bytes that the dump leaves to a module file, which was not found.
 func inModuleFile(err error) bool {

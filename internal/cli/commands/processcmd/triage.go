@@ -3,6 +3,7 @@ package processcmd
 import (
 	"cmp"
 	"fmt"
+	"strings"
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
@@ -40,7 +41,7 @@ func askTriage(c *cli.Context, o *triageOptions) (*answer.Triage, error) {
 	var missing error
 	for i := range t.Unknown {
 		u := &t.Unknown[i]
-		u.Settles, missing = cli.Advice(u.Err), cmp.Or(missing, u.Err)
+		u.Settles, missing = strings.TrimPrefix(cli.Advice(u.Err), cli.CheckAddress), cmp.Or(missing, u.Err) // triage takes no address
 	}
 	if n := len(t.Findings); n > 0 {
 		return t, cli.Stated(&cli.GateError{Text: fmt.Sprintf("something is wrong: %d findings", n)})
