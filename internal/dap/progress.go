@@ -10,10 +10,10 @@ import (
 	"github.com/google/go-dap"
 )
 
-const (
-	progressDelay = 500 * time.Millisecond // how long a request runs before it is reported
-	progressTick  = 200 * time.Millisecond
-)
+// progressDelay is how long a request runs before it is reported. Only tests change it.
+var progressDelay = 500 * time.Millisecond
+
+const progressTick = 200 * time.Millisecond
 
 // A progress reports a request that takes long to clients that want it: sosgo's own reports, or else that it runs.
 type progress struct {
@@ -35,11 +35,15 @@ func (s *session) newProgress(r *request) *progress {
 		return nil
 	}
 	p := &progress{out: s.server.out, id: fmt.Sprintf("request-%d", r.seq), seq: r.seq, title: "sosgo: " + r.command}
-	p.timer = time.AfterFunc(progressDelay, func() {
+	late := func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		p.start("")
-	})
+	}
+	if progressDelay == 0 {
+		late()
+	}
+	p.timer = time.AfterFunc(progressDelay, late)
 	return p
 }
 

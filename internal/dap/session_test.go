@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	adapter "github.com/sosgo/sosgo/internal/dap"
 	"github.com/sosgo/sosgo/internal/test/testcase"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 )
@@ -220,17 +221,40 @@ func TestMissing(t *testing.T) {
 	assert.NotZero(t, missing)
 }
 
-// TestProgress: a client that wants it hears of requests that take long.
+// TestProgress: a client that wants it hears of requests that take long, and of no others.
 func TestProgress(t *testing.T) {
-	c := start(t)
-	ask[*dap.InitializeResponse](c, "initialize", map[string]any{"adapterID": "sosgo", "supportsProgressReporting": true})
-	ask[*dap.LaunchResponse](c, "launch", map[string]any{"dump": testdump.Open(t, "net10-zoo").Path})
-	ask[*dap.ConfigurationDoneResponse](c, "configurationDone", nil)
-	assert.NotEmpty(t, c.threads())
-	begin := time.Now()
-	assert.NotEmpty(t, c.evaluate("triage", "repl", 0).Result)
-	if time.Since(begin) > time.Second {
-		event[*dap.ProgressStartEvent](c)
-		event[*dap.ProgressEndEvent](c)
+	launch := func(t *testing.T) *client {
+		c := start(t)
+		ask[*dap.InitializeResponse](c, "initialize", map[string]any{"adapterID": "sosgo", "supportsProgressReporting": true})
+		ask[*dap.LaunchResponse](c, "launch", map[string]any{"dump": testdump.Open(t, "net10-zoo").Path})
+		ask[*dap.ConfigurationDoneResponse](c, "configurationDone", nil)
+		return c
 	}
+	t.Run("long", func(t *testing.T) {
+		t.Cleanup(adapter.SetProgressDelay(0))
+		c := launch(t)
+		c.events = nil
+		seq := c.send("evaluate", map[string]any{"expression": "triage", "context": "repl"})
+		require.True(t, c.response(seq).GetResponse().Success)
+		for {
+			begin := event[*dap.ProgressStartEvent](c)
+			if begin.Body.RequestId != seq {
+				continue
+			}
+			assert.Equal(t, "sosgo: evaluate", begin.Body.Title)
+			assert.True(t, begin.Body.Cancellable)
+			end := event[*dap.ProgressEndEvent](c)
+			assert.Equal(t, begin.Body.ProgressId, end.Body.ProgressId)
+			return
+		}
+	})
+	t.Run("short", func(t *testing.T) {
+		t.Cleanup(adapter.SetProgressDelay(time.Hour))
+		c := launch(t)
+		assert.NotEmpty(t, c.evaluate("triage", "repl", 0).Result)
+		ask[*dap.DisconnectResponse](c, "disconnect", nil)
+		for _, e := range c.events {
+			assert.NotContains(t, fmt.Sprintf("%T", e), "Progress")
+		}
+	})
 }
