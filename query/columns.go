@@ -18,6 +18,7 @@ type Column struct {
 	Kind   Kind
 	Count  bool              // marks counts and bytes, which are written with commas
 	Hidden bool              // left out of select *
+	Hex    bool              // marks addresses and ids, which are written in hexadecimal
 	Tag    reflect.StructTag // the tag of the column's field in a row that is a struct
 
 	object bool // the rows are about the object in this column

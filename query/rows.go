@@ -133,6 +133,10 @@ func Fields(row any) (columns []Column, fields []any) {
 		}
 		p := v.Field(i).Addr().Interface()
 		c.Kind = fieldKind(p)
+		switch p.(type) {
+		case *target.Addr, *Opt[target.Addr], *Ref, *Opt[Ref]:
+			c.Hex = true
+		}
 		columns, fields = append(columns, c), append(fields, p)
 	}
 	return columns, fields

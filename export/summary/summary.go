@@ -18,7 +18,7 @@ func AddCrash(s *answer.Summary, c *answer.Crash) {
 		return
 	}
 	s.NoteAll(c.Noted())
-	s.Crashed, s.Reason = !c.Alive, c.Reason
+	s.Crashed, s.Undecided, s.Reason = !c.Alive, c.Undecided, c.Reason
 	if !s.Crashed {
 		return
 	}

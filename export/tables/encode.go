@@ -144,6 +144,8 @@ func appendJSON(dst []byte, b *Batch, r int) []byte {
 		dst = append(dst, '"', ':')
 		if b.t.Columns[i].Kind == Text {
 			dst = jsonenc.AppendString(dst, string(c.At(r)))
+		} else if b.t.Columns[i].Kind == Address {
+			dst = append(appendNumber(append(dst, '"'), Address, c.Numbers[r]), '"')
 		} else {
 			dst = appendNumber(dst, b.t.Columns[i].Kind, c.Numbers[r])
 		}
@@ -160,6 +162,8 @@ func appendNumber(dst []byte, k Kind, v uint64) []byte {
 		return strconv.AppendBool(dst, v != 0)
 	case Int:
 		return strconv.AppendInt(dst, int64(v), 10)
+	case Address:
+		return strconv.AppendUint(append(dst, "0x"...), v, 16)
 	case Float:
 		return strconv.AppendFloat(dst, math.Float64frombits(v), 'g', -1, 64)
 	}
@@ -184,7 +188,7 @@ func newParquet(t *Table, w io.Writer) *parquetEncoder {
 	return &parquetEncoder{parquetfile.NewWriter(w, t.Name, columns)}
 }
 
-var parquetTypes = [...]parquetfile.Type{Uint: parquetfile.Uint, Int: parquetfile.Int, Text: parquetfile.Text, Bool: parquetfile.Bool, Float: parquetfile.Double}
+var parquetTypes = [...]parquetfile.Type{Uint: parquetfile.Uint, Int: parquetfile.Int, Text: parquetfile.Text, Bool: parquetfile.Bool, Float: parquetfile.Double, Address: parquetfile.Uint}
 
 func (e *parquetEncoder) encode(b *Batch, _ part) (part, error) {
 	g, err := e.w.EncodeGroup(b.n, b.cols)

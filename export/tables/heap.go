@@ -13,15 +13,15 @@ import (
 )
 
 type objectRow struct {
-	Address    uint64            `row:"address" parquet:"delta" doc:"where it starts"`
-	Type       uint64            `row:"type" parquet:"dictionary" doc:"types.id"`
-	Size       uint64            `row:"size" parquet:"dictionary" doc:"bytes"`
-	Generation query.Opt[uint64] `row:"generation" parquet:"dictionary" doc:"0, 1, 2, 3 large, 4 pinned, 5 frozen; null if unknown"`
-	Live       bool              `row:"live" doc:"whether something keeps it alive"`
-	Retained   uint64            `row:"retained" parquet:"dictionary" doc:"bytes that would be freed with it, its own included"`
-	Owner      query.Opt[uint64] `row:"owner" parquet:"delta" doc:"the object that alone keeps it alive (immediate dominator); null if there is none, or it is a root"`
-	References uint64            `row:"references" parquet:"dictionary" doc:"number of references that it has to objects"`
-	Referrers  uint64            `row:"referrers" parquet:"dictionary" doc:"number of references to it, roots included"`
+	Address    target.Addr            `row:"address" parquet:"delta" doc:"where it starts"`
+	Type       uint64                 `row:"type" parquet:"dictionary" doc:"types.id"`
+	Size       uint64                 `row:"size" parquet:"dictionary" doc:"bytes"`
+	Generation query.Opt[string]      `row:"generation" parquet:"dictionary" doc:"0, 1, 2, large, pinned or frozen; null if unknown"`
+	Live       bool                   `row:"live" doc:"whether something keeps it alive"`
+	Retained   uint64                 `row:"retained" parquet:"dictionary" doc:"bytes that would be freed with it, its own included"`
+	Owner      query.Opt[target.Addr] `row:"owner" parquet:"delta" doc:"the object that alone keeps it alive (immediate dominator); null if there is none, or it is a root"`
+	References uint64                 `row:"references" parquet:"dictionary" doc:"number of references that it has to objects"`
+	Referrers  uint64                 `row:"referrers" parquet:"dictionary" doc:"number of references to it, roots included"`
 }
 
 // objectTable returns the table of all objects, in the order of their addresses.
@@ -43,16 +43,20 @@ func (p *Process) objectPieces(ctx context.Context) (func(*export.Piece, *object
 	if err != nil {
 		return nil, err
 	}
+	var names [256]string // of generations
+	for i := range names {
+		names[i] = heap.Generation(i).String()
+	}
 	return func(piece *export.Piece, row *objectRow, add func()) {
 		for n := piece.From; n < piece.To; n++ {
 			gen, owner := piece.Generation(n), d.Idom(n)
 			*row = objectRow{
-				Address: uint64(piece.Address(n)), Type: uint64(g.TypeIndex(n)), Size: g.Size(n),
-				Generation: query.SomeIf(uint64(gen), gen != heap.GenerationUnknown), Live: live.Live(n), Retained: d.Retained(n),
+				Address: piece.Address(n), Type: uint64(g.TypeIndex(n)), Size: g.Size(n),
+				Generation: query.SomeIf(names[gen], gen != heap.GenerationUnknown), Live: live.Live(n), Retained: d.Retained(n),
 				References: uint64(len(g.Referents(n))), Referrers: uint64(len(referrers.Of(n))),
 			}
 			if g.IsObject(owner) {
-				row.Owner = query.Some(uint64(piece.Near(owner)))
+				row.Owner = query.Some(piece.Near(owner))
 			}
 			add()
 		}
@@ -65,7 +69,7 @@ type typeRow struct {
 	Assembly      query.Opt[string] `row:"assembly" doc:"simple name of the assembly: with the name the key across dumps"`
 	Module        query.Opt[string] `row:"module" doc:"path of the module's file"`
 	MVID          query.Opt[string] `row:"mvid" doc:"MVID of the module, the same in each dump of one build"`
-	MethodTable   uint64            `row:"method_table" doc:"its MethodTable"`
+	MethodTable   target.Addr       `row:"method_table" doc:"its MethodTable"`
 	BaseSize      uint64            `row:"base_size" doc:"bytes of an object without its elements"`
 	ComponentSize uint64            `row:"component_size" doc:"bytes of an element or character, 0 for none"`
 	Count         uint64            `row:"count" doc:"objects"`
@@ -98,7 +102,7 @@ func (p *Process) typeRows(ctx context.Context, w *writer, add func(typeRow) err
 		all, live := &sums[i].all, &sums[i].live
 		err := add(typeRow{
 			ID: uint64(i), Name: query.SomeIf(t.Name, t.Err == nil), Assembly: textOrNull(t.Assembly), Module: textOrNull(t.Path),
-			MVID: textOrNull(p.mvid(mvids, t.Module)), MethodTable: uint64(t.Addr), BaseSize: uint64(t.BaseSize), ComponentSize: uint64(t.ComponentSize),
+			MVID: textOrNull(p.mvid(mvids, t.Module)), MethodTable: t.Addr, BaseSize: uint64(t.BaseSize), ComponentSize: uint64(t.ComponentSize),
 			Count: all.Objects, Size: all.Size, LiveCount: live.Objects, LiveSize: live.Size, Retained: retained[i],
 		})
 		if err != nil {
@@ -154,7 +158,7 @@ func (p *Process) mvid(known map[target.Addr]string, module target.Addr) string 
 const stringChars = 256
 
 type stringRow struct {
-	Address uint64            `row:"address" parquet:"delta" doc:"where it starts"`
+	Address target.Addr       `row:"address" parquet:"delta" doc:"where it starts"`
 	Length  uint64            `row:"length" parquet:"dictionary" doc:"characters (UTF-16)"`
 	Text    query.Opt[[]byte] `row:"text" doc:"its first 256 characters; null if they are not in the dump"`
 	Hash    query.Opt[uint64] `row:"hash" doc:"FNV-1a, 64 bits, of the text in this table in UTF-8"`
@@ -181,7 +185,7 @@ func (p *Process) stringPieces(context.Context) (func(*export.Piece, *stringRow,
 				continue
 			}
 			size, base := g.Size(n), uint64(g.Types()[i].BaseSize)
-			*row = stringRow{Address: uint64(piece.Address(n)), Length: (size - min(size, base)) / 2}
+			*row = stringRow{Address: piece.Address(n), Length: (size - min(size, base)) / 2}
 			var err error
 			if raw, _, err = texts.Append(raw[:0], piece.Address(n), stringChars); err == nil {
 				hash.Reset()

@@ -2,6 +2,7 @@ package tables
 
 import (
 	"context"
+	"encoding/json"
 	"slices"
 	"strings"
 	"time"
@@ -12,14 +13,18 @@ import (
 )
 
 type dumpRow struct {
+	Schema      uint64            `row:"schema" doc:"version of the tables and their columns"`
+	Tool        query.Opt[string] `row:"tool" doc:"version of sosgo that wrote them"`
 	ID          string            `row:"id" doc:"hash of the dump's content"`
 	Dump        string            `row:"dump" doc:"name of the file"`
 	Process     query.Opt[string] `row:"process" doc:"executable or command line"`
 	PID         query.Opt[uint64] `row:"pid" doc:"process id"`
 	Time        query.Opt[string] `row:"time" doc:"when the dump was written (RFC 3339, UTC)"`
+	TimeFrom    query.Opt[string] `row:"time_from" doc:"where time is from: dump (recorded in it), file (its last modification, which a copy may change) or option"`
+	Labels      query.Opt[string] `row:"labels" doc:"labels that were given, as an object of JSON"`
 	System      query.Opt[string] `row:"system" doc:"operating system and processor"`
 	Runtime     query.Opt[string] `row:"runtime" doc:"version of the runtime"`
-	Crashed     query.Opt[bool]   `row:"crashed" doc:"true if the dump records a crash, null if not"`
+	Crashed     query.Opt[bool]   `row:"crashed" doc:"whether the dump records a crash; null if what would record it can't be read"`
 	Reason      query.Opt[string] `row:"reason" doc:"what ended the process, or that the dump has no record of an end"`
 	Exception   query.Opt[string] `row:"exception" doc:"type of the exception that ended it"`
 	Message     query.Opt[string] `row:"message" doc:"message of the exception"`
@@ -37,14 +42,18 @@ type dumpRow struct {
 // dumpTable returns the table that describes the dump in one row.
 func (p *Process) dumpTable() *Table {
 	return rowTable("dump", "the dump, in one row: the answer of the command summarize", func(_ context.Context, _ *writer, add func(dumpRow) error) error {
-		return add(newDumpRow(p.Summary))
+		return add(p.dumpRow())
 	})
 }
 
-func newDumpRow(s *answer.Summary) dumpRow {
+// schema is the version of the tables. 1 had generations and addresses of CSV and NDJSON as numbers, and no column schema.
+const schema = 2
+
+func (p *Process) dumpRow() dumpRow {
+	s := p.Summary
 	row := dumpRow{
-		ID: s.ID, Dump: s.Dump, Process: textOrNull(s.Process), PID: query.SomeIf(uint64(s.PID), s.PID != 0), System: textOrNull(s.System),
-		Runtime: textOrNull(s.Runtime), Crashed: query.SomeIf(true, s.Crashed), Reason: textOrNull(s.Reason), Exception: textOrNull(s.Exception),
+		Schema: schema, Tool: textOrNull(p.Tool), ID: s.ID, Dump: s.Dump, Process: textOrNull(s.Process), PID: query.SomeIf(uint64(s.PID), s.PID != 0), System: textOrNull(s.System),
+		Runtime: textOrNull(s.Runtime), Crashed: query.SomeIf(s.Crashed, s.Crashed || s.Reason != "" && !s.Undecided), Reason: textOrNull(s.Reason), Exception: textOrNull(s.Exception),
 		Message: textOrNull(s.Message), TopFrame: textOrNull(s.Top), Signature: textOrNull(s.Signature),
 		Strength: textOrNull(s.SignatureStrength), Version: query.SomeIf(uint64(s.SignatureVersion), s.SignatureVersion != 0),
 		Parts:       textOrNull(strings.Join(s.SignatureParts, "; ")),
@@ -52,6 +61,12 @@ func newDumpRow(s *answer.Summary) dumpRow {
 	}
 	if s.Time != nil {
 		row.Time = query.Some(s.Time.UTC().Format(time.RFC3339))
+	}
+	row.TimeFrom = textOrNull(p.TimeFrom)
+	if len(p.Labels) > 0 {
+		if labels, err := json.Marshal(p.Labels); err == nil { // in the order of their names
+			row.Labels = query.Some(string(labels))
+		}
 	}
 	if s.Threads != nil {
 		row.Threads = query.Some(uint64(*s.Threads))
@@ -128,7 +143,7 @@ func (p *Process) source(name string) *query.Source {
 func sourceTable(s *query.Source) *Table {
 	t := &Table{Name: s.Name, Summary: s.Summary}
 	for i := range s.Columns {
-		t.Columns = append(t.Columns, Column{Name: s.Columns[i].Name, Kind: sourceKind(s.Columns[i].Kind), Null: true, Summary: s.Columns[i].Summary})
+		t.Columns = append(t.Columns, Column{Name: s.Columns[i].Name, Kind: sourceKind(&s.Columns[i]), Null: true, Summary: s.Columns[i].Summary})
 	}
 	t.rows = func(ctx context.Context, w *writer) error {
 		for row, err := range s.Rows(ctx) {
@@ -151,14 +166,17 @@ func sourceTable(s *query.Source) *Table {
 	return t
 }
 
-// sourceKind returns the kind of a source's column in a table: objects and addresses are numbers, and several kinds are text.
-func sourceKind(k query.Kind) Kind {
-	switch k {
+// sourceKind returns the kind of a source's column in a table. Several kinds are text.
+func sourceKind(c *query.Column) Kind {
+	switch c.Kind {
 	case query.KindBool:
 		return Bool
 	case query.KindInt:
 		return Int
 	case query.KindUint, query.KindObject:
+		if c.Hex {
+			return Address
+		}
 		return Uint
 	case query.KindFloat:
 		return Float

@@ -6,6 +6,7 @@ import (
 
 	"github.com/sosgo/sosgo/export"
 	"github.com/sosgo/sosgo/query"
+	"github.com/sosgo/sosgo/target"
 )
 
 // Tables whose rows are structs: query.Fields describes the tags row and doc. The tag parquet has the encoding of a column: delta if
@@ -52,7 +53,7 @@ func columnsOf[R any]() []Column {
 	out := make([]Column, len(columns))
 	for i := range out {
 		c := &columns[i]
-		out[i] = Column{Name: c.Name, Kind: sourceKind(c.Kind), Null: mayBeNull(fields[i]), Summary: c.Summary}
+		out[i] = Column{Name: c.Name, Kind: sourceKind(c), Null: mayBeNull(fields[i]), Summary: c.Summary}
 		switch c.Tag.Get("parquet") {
 		case "delta":
 			out[i].rising = true
@@ -66,7 +67,7 @@ func columnsOf[R any]() []Column {
 // mayBeNull reports whether the field that p points to is optional.
 func mayBeNull(p any) bool {
 	switch p.(type) {
-	case *uint64, *float64, *bool, *string:
+	case *uint64, *target.Addr, *float64, *bool, *string:
 		return false
 	}
 	return true
@@ -81,6 +82,11 @@ func (b *Batch) append(fields []any) {
 		case *query.Opt[uint64]:
 			v, known := p.Get()
 			b.numOrNull(i, v, known)
+		case *target.Addr:
+			b.num(i, uint64(*p))
+		case *query.Opt[target.Addr]:
+			v, known := p.Get()
+			b.numOrNull(i, uint64(v), known)
 		case *bool:
 			b.bool(i, *p)
 		case *query.Opt[bool]:

@@ -2,7 +2,7 @@
 // the tables and their columns are is defined once, for all forms.
 //
 // Rows are in a fixed order, and the bytes of a file are the same for any number of workers. A value that is not known, or that there
-// is none of, is null: an empty cell of CSV, where empty text is "". Addresses are numbers.
+// is none of, is null: an empty cell of CSV, where empty text is "". Addresses are numbers in Parquet, and text such as 0x7f10 in the other forms.
 //
 // Stability: unstable.
 package tables
@@ -25,11 +25,12 @@ type Kind uint8
 
 // The kinds.
 const (
-	Uint  Kind = iota // 64 bits without sign
-	Int               // 64 bits with sign
-	Text              // UTF-8; in CSV and Parquet, lone surrogates are escapes such as \ud800
-	Bool              // true or false
-	Float             // 64 bits
+	Uint    Kind = iota // 64 bits without sign
+	Int                 // 64 bits with sign
+	Text                // UTF-8; in CSV and Parquet, lone surrogates are escapes such as \ud800
+	Bool                // true or false
+	Float               // 64 bits
+	Address             // 64 bits without sign, in CSV and NDJSON text in hexadecimal
 )
 
 // A Column is a column of a table.
@@ -70,6 +71,10 @@ type Process struct {
 	Heap    *export.Heap // nil where the dump has none that can be read: there are no tables of it then
 	// Sources are sosgo.View's sources of rows for queries: the tables of the same names are made of these.
 	Sources []query.Source
+	Tool    string // version of what writes the tables, for the table dump
+	// TimeFrom is where Summary.Time is from: dump, file or option.
+	TimeFrom string
+	Labels   map[string]string // by which a fleet is divided, for the table dump
 }
 
 // Options choose the tables.

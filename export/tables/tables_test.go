@@ -89,7 +89,13 @@ func TestForms(t *testing.T) {
 					got := ""
 					if v, ok := object[column]; ok {
 						got = fmt.Sprint(v)
-						require.Equal(t, row[column], got, "%s %s", name, column)
+						want := row[column]
+						if strings.HasPrefix(got, "0x") && !strings.HasPrefix(want, "0x") { // an address
+							n, err := strconv.ParseUint(want, 10, 64)
+							require.NoError(t, err, "%s %s", name, column)
+							want = fmt.Sprintf("%#x", n)
+						}
+						require.Equal(t, want, got, "%s %s", name, column)
 					}
 					require.Equal(t, strings.ReplaceAll(got, "\r\n", "\n"), strings.TrimPrefix(cells[i+1][k], "'")) // as the reader of CSV has it
 				}
@@ -121,7 +127,7 @@ func TestObjects(t *testing.T) {
 		require.Equal(t, fmt.Sprint(g.Size(n)), row["size"])
 		require.Equal(t, fmt.Sprint(d.Retained(n)), row["retained"])
 		require.Equal(t, fmt.Sprint(live.Live(n)), row["live"])
-		require.Equal(t, fmt.Sprint(uint8(g.Generation(n))), row["generation"])
+		require.Equal(t, g.Generation(n).String(), row["generation"])
 		owner, owned := row["owner"]
 		require.Equal(t, g.IsObject(d.Idom(n)), owned)
 		if owned {
@@ -200,6 +206,41 @@ func TestBadNames(t *testing.T) {
 		require.NoError(t, dec.Decode(&object))
 		assert.Equal(t, want, object.Name)
 	}
+}
+
+// TestDumpRow: a crash is true, false or not known, and the row has its version, labels and where its time is from.
+func TestDumpRow(t *testing.T) {
+	for _, c := range []struct {
+		s    answer.Summary
+		want string
+	}{
+		{answer.Summary{Crashed: true, Reason: "SIGSEGV"}, "true"},
+		{answer.Summary{Reason: "the dump has no crash record"}, "false"},
+		{answer.Summary{Reason: "the dump has no crash record", Undecided: true}, ""},
+		{answer.Summary{}, ""},
+	} {
+		p := &tables.Process{Summary: &c.s, Tool: "1.2.3", TimeFrom: "file", Labels: map[string]string{"service": "shop", "env": "a\"b"}}
+		files, _ := written(t, p, tables.Options{Form: tables.Parquet})
+		row := readParquet(t, files["dump.parquet"])[0]
+		assert.Equal(t, c.want, row["crashed"])
+		assert.Equal(t, "2", row["schema"])
+		assert.Equal(t, "1.2.3", row["tool"])
+		assert.Equal(t, "file", row["time_from"])
+		assert.JSONEq(t, `{"env":"a\"b","service":"shop"}`, row["labels"])
+	}
+}
+
+// TestAddresses: addresses are text in hexadecimal in CSV and NDJSON, and generations have names.
+func TestAddresses(t *testing.T) {
+	p := processOf(t, testdump.Open(t, "net10-zoo").Dump)
+	text, _ := written(t, p, tables.Options{Form: tables.CSV})
+	cells, err := csv.NewReader(bytes.NewReader(text["objects.csv"])).ReadAll()
+	require.NoError(t, err)
+	assert.Equal(t, fmt.Sprintf("%#x", uint64(p.Heap.Graph.Address(0))), cells[1][0])
+	lines, _ := written(t, p, tables.Options{Form: tables.NDJSON})
+	assert.Contains(t, string(lines["objects.ndjson"]), `"generation":"frozen"`)
+	assert.Regexp(t, `"object":"0x[0-9a-f]+"`, string(lines["handles.ndjson"]))
+	assert.Regexp(t, `"method_table":"0x[0-9a-f]+"`, string(lines["types.ndjson"]))
 }
 
 // TestManyRows: more rows than one batch has.

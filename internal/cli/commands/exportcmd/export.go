@@ -54,6 +54,8 @@ type exportOptions struct {
 	Garbage   bool      `opt:"garbage" help:"gcdump, and with -heap: also what nothing keeps alive"`
 	Min       cli.Bytes `opt:"min" help:"with -heap: objects that retain less stand together by type (a millionth of the heap)"`
 	Summary   bool      `opt:"summary" help:"tables: to PATH/dump_id=ID, without objects and strings; a dump that is there is skipped"`
+	Label     []string  `opt:"label" value:"NAME=VALUE" help:"tables: a label of the dump, such as service=shop; may be repeated"`
+	Time      string    `opt:"time" value:"TIME" help:"tables: when the dump was written, such as 2026-11-26T09:00:00Z (as recorded, or else the file's time)"`
 	RawCSV    bool      `opt:"raw-csv" help:"csv: texts as they are; else one that spreadsheets would run begins with an apostrophe"`
 	Native    bool      `opt:"native" help:"stacks: native frames too"`
 	PerThread bool      `opt:"perthread" help:"folded stacks: begin each with its thread"`

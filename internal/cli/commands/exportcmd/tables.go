@@ -4,6 +4,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
+	"time"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/export/tables"
@@ -15,6 +17,10 @@ import (
 func askTables(form tables.Form) func(*cli.Context, *exportOptions) (*answer.Exported, error) {
 	return func(c *cli.Context, o *exportOptions) (*answer.Exported, error) {
 		out := &answer.Exported{Of: "tables", Path: o.Path}
+		given, labels, err := o.described(c)
+		if err != nil {
+			return nil, err
+		}
 		if o.Summary {
 			id, err := ask.Dump(c).ID()
 			if err != nil {
@@ -29,6 +35,10 @@ func askTables(form tables.Form) func(*cli.Context, *exportOptions) (*answer.Exp
 		if err != nil {
 			return nil, err
 		}
+		if given != nil {
+			p.Summary.Time, p.TimeFrom = given, "option"
+		}
+		p.Labels = labels
 		return out, c.WriteDir(out.Path, func(dir string) error {
 			written, err := tables.Write(c.Context(), p, tables.Options{Form: form, Brief: o.Summary, RawCSV: o.RawCSV, Mask: c.Mask()}, &out.Gaps, func(name string, write func(io.Writer) error) error {
 				return c.WriteFile(filepath.Join(dir, name), cli.New, write)
@@ -39,6 +49,27 @@ func askTables(form tables.Form) func(*cli.Context, *exportOptions) (*answer.Exp
 			return err
 		})
 	}
+}
+
+// described returns the time and the labels that options give the dump.
+func (o *exportOptions) described(c *cli.Context) (*time.Time, map[string]string, error) {
+	labels := map[string]string{}
+	for _, l := range o.Label {
+		name, value, found := strings.Cut(l, "=")
+		if !found || name == "" {
+			return nil, nil, c.Usagef("-label %q is not NAME=VALUE", l)
+		}
+		labels[name] = value
+	}
+	if o.Time == "" {
+		return nil, labels, nil
+	}
+	t, err := time.Parse(time.RFC3339, o.Time)
+	if err != nil {
+		return nil, nil, c.Usagef("-time %q is not a time such as 2026-11-26T09:00:00Z", o.Time)
+	}
+	t = t.UTC()
+	return &t, labels, nil
 }
 
 // isThere reports whether a folder is there: those of dumps are whole.
@@ -54,7 +85,15 @@ func tablesOf(c *cli.Context, g *answer.Gaps) (*tables.Process, error) {
 		return nil, err
 	}
 	g.NoteAll(s.Noted())
-	p := &tables.Process{Summary: s}
+	own := *s // the time is its own
+	s = &own
+	p := &tables.Process{Summary: s, Tool: c.Version()}
+	if s.Time != nil {
+		p.TimeFrom = "dump"
+	} else if info, err := os.Stat(c.Session.Path()); err == nil && info.Mode().IsRegular() {
+		t := info.ModTime().UTC()
+		s.Time, p.TimeFrom = &t, "file"
+	}
 	process, err := ask.View(c).QueryProcess(ask.GraphOptions(c))
 	if err != nil {
 		return nil, err
