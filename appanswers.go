@@ -263,7 +263,7 @@ func (v *View) Timers(ctx context.Context) (*answer.Timers, error) {
 }
 
 // webbed computes an answer by the reader of web requests.
-func webbed[T any](ctx context.Context, v *View, compute func(q *question, r *web.Reader, h *heap.Heap) (T, error)) (T, error) {
+func webbed[T interface{ Noted() []error }](ctx context.Context, v *View, compute func(q *question, r *web.Reader, h *heap.Heap) (T, error)) (T, error) {
 	return ask(ctx, v, func(q *question) (none T, err error) {
 		r, err := q.WebReader()
 		if err != nil {
@@ -273,7 +273,7 @@ func webbed[T any](ctx context.Context, v *View, compute func(q *question, r *we
 		if err != nil {
 			return none, err
 		}
-		return compute(q, r, h)
+		return found(compute(q, r, h))
 	})
 }
 
@@ -387,12 +387,12 @@ func (v *View) SQLPools(ctx context.Context, o ...SQLPoolOptions) (*answer.SQLPo
 			p.Tasks, err = q.TaskReader()
 			q.note(err)
 		}
-		return r.Pools(q.ctx, p, o.Options)
+		return found(r.Pools(q.ctx, p, o.Options))
 	})
 }
 
 // hosted computes an answer by the reader of the host's services.
-func hosted[T any](ctx context.Context, v *View, work string,
+func hosted[T interface{ Noted() []error }](ctx context.Context, v *View, work string,
 	read func(*hosting.Reader, context.Context, *heap.Heap, heap.ScanOptions) (T, error)) (T, error) {
 	return ask(ctx, v, func(q *question) (none T, err error) {
 		r, err := q.HostingReader()
@@ -403,7 +403,7 @@ func hosted[T any](ctx context.Context, v *View, work string,
 		if err != nil {
 			return none, err
 		}
-		return read(r, q.ctx, h, q.scanning(work, heap.ScanOptions{}))
+		return found(read(r, q.ctx, h, q.scanning(work, heap.ScanOptions{})))
 	})
 }
 

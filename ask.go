@@ -2,11 +2,13 @@ package sosgo
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/sosgo/sosgo/app/tasks"
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/query"
 	"github.com/sosgo/sosgo/target"
 )
@@ -96,10 +98,17 @@ func (q *question) objectHeap() (*heap.Heap, error) {
 	return h, nil
 }
 
-// namedHeap is objectHeap for answers that find objects by the names of their types. If the metadata of no module can
-// be read, no type has one: the error is that of the first module.
+// namedHeap is objectHeap for answers that find objects by the names of their types. It fails if no object can be read. If the
+// metadata of no module can be read, no type has a name: the error is that of the first module.
 func (q *question) namedHeap() (*heap.Heap, error) {
 	h, err := q.objectHeap()
+	if err != nil {
+		return nil, err
+	}
+	census, err := h.Census(q.ctx, q.scanning("reading objects", heap.ScanOptions{}))
+	if err == nil {
+		err = census.Unread()
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -196,6 +205,20 @@ func option[T any](list []T) (o T) {
 func unlessEmpty[T any](out T, empty bool, lost error) (T, error) {
 	if empty {
 		return out, lost
+	}
+	return out, nil
+}
+
+// found returns an answer about what was found by the names of types. Where nothing was found and something may be there, the error is
+// the reason.
+func found[T interface{ Noted() []error }](out T, err error) (T, error) {
+	if err != nil {
+		return out, err
+	}
+	for _, noted := range out.Noted() {
+		if errors.As(noted, new(*shapes.UnfoundError)) {
+			return out, noted
+		}
 	}
 	return out, nil
 }

@@ -24,8 +24,11 @@ type Census struct {
 	most    int            // of a type
 }
 
-// unread returns an error if no object was found and a place could not be read.
-func (c *Census) unread() error {
+// Unread returns an error if no object was found and a place could not be read.
+func (c *Census) Unread() error {
+	if c == nil {
+		return nil
+	}
 	return (&Stats{Count: c.Objects, Corruptions: c.corrupt}).unread()
 }
 

@@ -19,7 +19,7 @@ func (h *Heap) Fragmentation(ctx context.Context, o ScanOptions) (*answer.Fragme
 	}
 	census, err := h.Census(ctx, o)
 	if err == nil {
-		err = census.unread()
+		err = census.Unread()
 	}
 	if err != nil {
 		return nil, err

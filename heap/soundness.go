@@ -33,7 +33,7 @@ func (h *Heap) Soundness(ctx context.Context, f *Filter, o ScanOptions) (*answer
 func (h *Heap) HeaderSoundness(ctx context.Context, o ScanOptions) (*answer.Soundness, error) {
 	census, err := h.Census(ctx, o)
 	if err == nil {
-		err = census.unread()
+		err = census.Unread()
 	}
 	if err != nil {
 		return nil, err

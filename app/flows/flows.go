@@ -3,6 +3,7 @@ package flows
 import (
 	"iter"
 
+	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/objects"
@@ -68,7 +69,13 @@ func (r *Reader) OfThread(t *threads.Thread) objects.Object {
 	if t == nil || t.Managed == nil {
 		return objects.Object{}
 	}
-	o, err := r.Binder.Handle(t.Managed.ExposedHandle)
+	var o objects.Object
+	var err error
+	if t.Managed.ExposedHandle == 0 {
+		err = r.Binder.Objects().Runtime().Check(dac.FeatureThreadFacts) // a CLR's thread without one has no managed object
+	} else {
+		o, err = r.Binder.Handle(t.Managed.ExposedHandle)
+	}
 	if err != nil {
 		r.Note(err)
 		return objects.Object{}

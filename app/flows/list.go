@@ -1,6 +1,7 @@
 package flows
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,7 +28,7 @@ type Process struct {
 
 // List adds to out what flows with the threads and suspended async methods of a process: each
 // ExecutionContext that has a value, with its code, in the order of threads and stacks. What can't be
-// read is recorded in the Reader's gaps, which are those of out. The error is ctx's.
+// read is recorded in the Reader's gaps, which are those of out. The error is ctx's, or why nothing was found where that could not be read.
 func (r *Reader) List(ctx context.Context, p Process, out *answer.Flows) error {
 	l := &list{Reader: r, out: out, at: map[target.Addr]int{}}
 	for i := range p.Threads {
@@ -38,21 +39,45 @@ func (r *Reader) List(ctx context.Context, p Process, out *answer.Flows) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if n := l.flow(r.OfThread(t)); n >= 0 {
+		noted := len(l.noted())
+		n := l.flow(r.OfThread(t))
+		l.lose(noted)
+		if n >= 0 {
 			out.Flows[n].Threads = append(out.Flows[n].Threads, r.Worker(ctx, p.Walk, t))
 		}
 	}
-	if p.Tasks == nil {
-		return nil
+	if p.Tasks != nil {
+		if err := l.methods(ctx, p); err != nil {
+			return err
+		}
 	}
-	return l.methods(ctx, p)
+	if out != nil && len(out.Flows) == 0 {
+		return l.lost
+	}
+	return nil
 }
 
 // A list is an answer under construction.
 type list struct {
 	*Reader
-	out *answer.Flows
-	at  map[target.Addr]int // by context: its index in out, -1 if it is empty
+	out  *answer.Flows
+	at   map[target.Addr]int // by context: its index in out, -1 if it is empty
+	lost error               // why a context is unknown, nil if all are known
+}
+
+// noted lists what was noted so far.
+func (l *list) noted() []error {
+	if l.Gaps == nil {
+		return nil
+	}
+	return l.Noted()
+}
+
+// lose takes the first error that was noted since there were n.
+func (l *list) lose(n int) {
+	if all := l.noted(); len(all) > n {
+		l.lost = cmp.Or(l.lost, all[n])
+	}
 }
 
 // methods adds the suspended async methods.
@@ -61,7 +86,9 @@ func (l *list) methods(ctx context.Context, p Process) error {
 	if err != nil {
 		return err
 	}
-	l.Note(set.Note(l.Gaps))
+	err = set.Note(l.Gaps)
+	l.Note(err)
+	l.lost = cmp.Or(l.lost, err)
 	seen := map[target.Addr]bool{} // a method that several others await is in several stacks
 	for s, err := range set.Stacks(ctx, tasks.StackOptions{}) {
 		if err != nil {
@@ -73,7 +100,9 @@ func (l *list) methods(ctx context.Context, p Process) error {
 				continue
 			}
 			seen[f.Object] = true
+			noted := len(l.noted())
 			l.method(f)
+			l.lose(noted)
 		}
 	}
 	return nil

@@ -1,6 +1,7 @@
 package locks
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -31,7 +32,8 @@ type anyException struct {
 }
 
 // Initializers lists the classes whose initializer threw an exception, with that exception, for which it opens the heap. It records what
-// could not be read. The error is ctx's, or that the runtime does not record it.
+// could not be read. The error is ctx's, that the runtime does not record it, or, where no initializer is known to have failed, why that of
+// a class is unknown.
 func Initializers(ctx context.Context, b *shapes.Binder, open func() (*heap.Heap, error), o heap.ScanOptions) (*answer.Initializers, error) {
 	ctx = absent.Context(ctx)
 	rt := b.Objects().Runtime()
@@ -40,6 +42,7 @@ func Initializers(ctx context.Context, b *shapes.Binder, open func() (*heap.Heap
 	}
 	out := &answer.Initializers{Failed: []answer.FailedInitializer{}, Verdicts: []answer.Verdict{}}
 	at := map[string][]int{}
+	var lost error
 	for mt, err := range rt.LoadedTypes() {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -50,6 +53,7 @@ func Initializers(ctx context.Context, b *shapes.Binder, open func() (*heap.Heap
 		}
 		if err != nil && !errors.Is(err, target.ErrUnsupported) {
 			out.Note(err)
+			lost = cmp.Or(lost, err)
 		}
 		if !failed {
 			continue
@@ -60,6 +64,9 @@ func Initializers(ctx context.Context, b *shapes.Binder, open func() (*heap.Heap
 		full = recordedName(full)
 		at[full] = append(at[full], len(out.Failed))
 		out.Failed = append(out.Failed, answer.FailedInitializer{MethodTable: mt.Addr, Type: name})
+	}
+	if len(out.Failed) == 0 && lost != nil {
+		return nil, lost
 	}
 	if len(out.Failed) > 0 {
 		h, err := open()

@@ -26,7 +26,7 @@ type Set struct {
 	edges []edge
 
 	errs    []error // what could not be read, one error of each kind
-	failure error   // no object of the heap could be read
+	failure error   // no object of the heap could be read, or none of a type that may be a task's
 }
 
 // An item is a task, or the box of an async method that is not a task.
@@ -101,7 +101,11 @@ func (r *Reader) Collect(ctx context.Context, h *heap.Heap, o heap.ScanOptions) 
 	var g answer.Gaps
 	s.failure = stats.Note(&g)
 	s.errs = append(s.errs, g.Noted()...)
-	s.errs = append(s.errs, unknownTypes(unknown)...)
+	missing := unknownTypes(unknown)
+	if len(s.items) == 0 && len(missing) > 0 {
+		s.failure, missing = cmp.Or(s.failure, missing[0]), missing[1:]
+	}
+	s.errs = append(s.errs, missing...)
 	if runtimeAsync > 0 {
 		s.errs = append(s.errs, target.Unsupportedf("%d tasks belong to methods that the runtime itself suspends (runtime async): "+
 			"their positions are read by field names that were not tested on such a dump", runtimeAsync))
@@ -158,7 +162,7 @@ func (s *Set) addrOf(i int) target.Addr { return s.items[i].addr }
 // at returns the index of the item at a, or -1.
 func (s *Set) at(a target.Addr) int32 { return int32(s.index.Find(a, s.addrOf)) }
 
-// Note records what could not be read in g. It returns an error if no object could be read.
+// Note records what could not be read in g. It returns an error if nothing was found because it could not be read.
 func (s *Set) Note(g *answer.Gaps) error {
 	if s == nil {
 		return nil

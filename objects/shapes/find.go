@@ -1,6 +1,7 @@
 package shapes
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -28,7 +29,8 @@ func (f *Found[T]) At() Instance { return OfAddr(f.Object.Addr) }
 
 // On lists the objects of the heap that shape T is for, in the order of addresses. Several workers read them, and each
 // type is examined once. The list contains errors for places where the walk could not go on, and for each type that
-// does not fit T. It ends with errors for types whose names are not in the dump, since their objects are missing.
+// does not fit T. It ends with errors for types whose names are not in the dump, since their objects are missing. Where no object
+// is listed, the errors for types are UnfoundErrors.
 func On[T any](ctx context.Context, b *Binder, h *heap.Heap, f *heap.Filter, o heap.ScanOptions) iter.Seq2[Found[T], error] {
 	return func(yield func(Found[T], error) bool) {
 		k := &finder[T]{b: b, shapes: map[*dac.MethodTable]*T{}}
@@ -59,6 +61,25 @@ func On[T any](ctx context.Context, b *Binder, h *heap.Heap, f *heap.Filter, o h
 
 var errEnough = target.Unsupportedf("the caller stopped the list")
 
+// An UnfoundError reports that nothing is known to be of a kind, although objects may be: those of types without a name, or of types
+// whose fields can't be read.
+type UnfoundError struct{ Err error }
+
+func (e *UnfoundError) Error() string {
+	if e == nil || e.Err == nil {
+		return "nothing was found"
+	}
+	return e.Err.Error()
+}
+
+// Unwrap returns the reason.
+func (e *UnfoundError) Unwrap() error {
+	if e == nil {
+		return nil
+	}
+	return e.Err
+}
+
 // A finder caches the types of objects seen so far.
 type finder[T any] struct {
 	b *Binder
@@ -67,6 +88,7 @@ type finder[T any] struct {
 	shapes  map[*dac.MethodTable]*T
 	errs    []typeError    // not yet in the list
 	unnamed workers.Lowest // types without a name
+	found   bool           // an object is in the list
 }
 
 type typeError struct {
@@ -125,6 +147,7 @@ func (k *finder[T]) pass(g *gatherer, yield func(Found[T], error) bool) error {
 			last, s = o.Type, k.shapes[o.Type]
 			k.mu.Unlock()
 		}
+		k.found = true
 		if !yield(Found[T]{*o, s}, nil) {
 			return errEnough
 		}
@@ -146,14 +169,50 @@ func (k *finder[T]) rest(yield func(Found[T], error) bool) error {
 		return 1
 	})
 	for _, e := range k.errs {
-		if !yield(Found[T]{}, e.err) {
+		if !yield(Found[T]{}, k.missing(e.err)) {
 			return errEnough
 		}
 	}
 	if err := k.unnamed.Err(); err != nil {
-		yield(Found[T]{}, fmt.Errorf("objects of types without a name: %w", err))
+		yield(Found[T]{}, k.missing(fmt.Errorf("objects of types without a name: %w", err)))
 	}
 	return nil
+}
+
+// missing returns err, why objects of a type are not in the list.
+func (k *finder[T]) missing(err error) error {
+	if k.found {
+		return err
+	}
+	return &UnfoundError{err}
+}
+
+// Unnamed returns why the heap may have objects of a type that no name finds: a type without one, or a place that can't be read.
+func (b *Binder) Unnamed() error {
+	if b == nil || b.open == nil {
+		return nil
+	}
+	h, err := b.open()
+	if err != nil {
+		return err
+	}
+	var unnamed workers.Lowest
+	named := func(mt *dac.MethodTable) bool {
+		t, err := b.reader.Type(mt.Addr)
+		if err == nil {
+			_, err = b.definitionOf([]string{"<none>"}, t)
+		}
+		unnamed.Note(uint64(mt.Addr), err)
+		return false
+	}
+	var corrupt error
+	err = heap.Select(context.Background(), h, named, heap.ScanOptions{}, func() *gatherer { return &gatherer{sieve: heap.NewSieve(nil)} }, func(g *gatherer) error {
+		if corrupt == nil && len(g.corrupt) > 0 {
+			corrupt = g.corrupt[0].err
+		}
+		return nil
+	})
+	return cmp.Or(err, corrupt, unnamed.Err())
 }
 
 // A gatherer gathers the selected objects of a run.

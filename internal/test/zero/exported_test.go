@@ -1286,6 +1286,7 @@ var exportedTypes = map[string]reflect.Type{
 	"objects/shapes.Struct":              reflect.TypeFor[sosgo_objects_shapes.Struct](),
 	"objects/shapes.ThreadStatic":        reflect.TypeFor[sosgo_objects_shapes.ThreadStatic](),
 	"objects/shapes.Type":                reflect.TypeFor[sosgo_objects_shapes.Type](),
+	"objects/shapes.UnfoundError":        reflect.TypeFor[sosgo_objects_shapes.UnfoundError](),
 	"objects/shapes.UnknownLayoutError":  reflect.TypeFor[sosgo_objects_shapes.UnknownLayoutError](),
 	"objects/shapes.Value":               reflect.TypeFor[sosgo_objects_shapes.Value](),
 	"objects/shapes.WeakReference":       reflect.TypeFor[sosgo_objects_shapes.WeakReference](),

@@ -1,0 +1,91 @@
+package acceptance_test
+
+import (
+	"bytes"
+	"regexp"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/internal/cli"
+	"github.com/sosgo/sosgo/internal/test/testdump"
+	"github.com/sosgo/sosgo/target"
+)
+
+// saysNone are the words for "there is none" in the texts of commands that find objects, or classes.
+var saysNone = regexp.MustCompile(`(?m)^(No [^.]*( found|failed)|No (matching )?(requests|tasks|stacks)\b|0 HttpClient|There are no |The process has not used )`)
+
+// otherFacts are commands that say so of something else, which the dump has.
+var otherFacts = map[string]bool{"eeheap": true} // the heaps of the loader
+
+// unfound runs each command over a dump in which what it looks for can't be found. It returns the commands that failed for that reason.
+func unfound(t *testing.T, raw []byte) map[string]bool {
+	t.Helper()
+	failed := map[string]bool{}
+	for _, name := range plainCommands() {
+		out := runLines(t.Context(), raw, 2, name)
+		failed[name] = out.code == cli.ExitNotInDump || out.code == cli.ExitUnsupported
+		if !failed[name] && !otherFacts[name] {
+			assert.NotRegexp(t, saysNone, out.stdout, "%s ends with %d", name, out.code)
+		}
+	}
+	return failed
+}
+
+// finders are commands that find objects by their types.
+var finders = []string{"requests", "host", "sqlpools", "redis", "signalr", "objectpools", "tasks", "dumpasync", "httpclients", "flows", "initializers",
+	"contexts", "locks", "threadpool", "caches", "services", "dbcontexts", "websockets", "grpc", "dumprequests", "dumphttp"}
+
+// TestNoneWithoutHeap: a dump without the objects of the heap does not show that there are none of a kind.
+func TestNoneWithoutHeap(t *testing.T) {
+	for _, name := range []string{"net10-crash-null-triage", "win-net10-zoo-triage"} {
+		t.Run(name, func(t *testing.T) {
+			d := testdump.Open(t, name)
+			failed := unfound(t, mustRaw(t, d))
+			for _, f := range finders {
+				assert.True(t, failed[f], f)
+			}
+			v, err := d.View("")
+			require.NoError(t, err)
+			triage, err := v.Triage(t.Context())
+			require.NoError(t, err)
+			unknown := map[string]bool{}
+			for _, u := range triage.Unknown {
+				unknown[u.Subject] = !u.Partly
+			}
+			for _, s := range []string{"database connections", "HTTP clients", "Redis", "failed tasks", "hosted services", "type initializers", "thread pool"} {
+				assert.True(t, unknown[s], s)
+				assert.NotContains(t, triage.Quiet, s)
+			}
+		})
+	}
+}
+
+// TestNoneWithoutNames: where types of a NativeAOT program have no names, each may be the one that is looked for.
+func TestNoneWithoutNames(t *testing.T) {
+	raw := bytes.Clone(mustRaw(t, testdump.Open(t, "nativeaot-crash")))
+	signature := []byte{0xfd, 0xdf, 0xad, 0xde} // of the program's metadata
+	require.Equal(t, 1, bytes.Count(raw, signature))
+	failed := unfound(t, bytes.Replace(raw, signature, make([]byte, len(signature)), 1))
+	for _, f := range finders {
+		assert.True(t, failed[f], f)
+	}
+}
+
+// TestNoneWithoutFields: the canned NativeAOT program has a name for each type, so that there are provably no requests. Its heap has a task, of
+// which no field is known, and threads whose contexts are unknown.
+func TestNoneWithoutFields(t *testing.T) {
+	v := nativeView(t)
+	requests, err := v.Requests(t.Context())
+	require.NoError(t, err)
+	assert.Empty(t, requests.Noted())
+	_, err = v.Tasks(t.Context())
+	assert.ErrorIs(t, err, target.ErrUnsupported)
+	_, err = v.AsyncStacks(t.Context())
+	assert.ErrorIs(t, err, target.ErrUnsupported)
+	_, err = v.AsyncCalls(t.Context())
+	assert.ErrorIs(t, err, target.ErrUnsupported)
+	_, err = v.Flows(t.Context())
+	assert.ErrorIs(t, err, target.ErrUnsupported)
+}
