@@ -35,8 +35,8 @@ export interface DoctorResult {
   files?: Array<WantedFile> | null; format?: string; held?: DumpContents; kernelTime?: number; members?: Array<LayoutMember> | null;
   memory?: Array<MemoryCounter> | null; moduleFiles?: Array<ModuleFile> | null; modules?: number; noMemory?: string; os?: string;
   osVersion?: string; parts?: Array<PartDiagnosis> | null; pid?: number; processor?: string; processors?: number;
-  runtimes?: Array<RuntimeDiagnosis> | null; size?: number; started?: string; stored?: number; taken?: string; threads?: number;
-  userTime?: number;
+  runtimes?: Array<RuntimeDiagnosis> | null; secrets?: Secrets; size?: number; started?: string; stored?: number; taken?: string;
+  threads?: number; userTime?: number;
 }
 
 export interface DominatorsResult {
@@ -494,6 +494,10 @@ export interface SameObjects {
   of: HeapPart; same: HeapPart;
 }
 
+export interface Secrets {
+  kinds: Array<SecretKind> | null; values: number;
+}
+
 export interface SignalRHub {
   address: string; connections: Array<SignalRConnection> | null; groups: Array<SignalRGroup> | null; hub: string | null; more?: number;
 }
@@ -749,6 +753,10 @@ export interface SQLOpening {
   deadline?: string | null; owner: string; since?: string | null; stack?: AsyncWork; threads?: Array<Worker> | null;
 }
 
+export interface SecretKind {
+  kind: string; values: number;
+}
+
 export interface Segment {
   address: string; committed: Range; heap: number; kind: string; objects: Range; reserved: Range;
 }
@@ -826,7 +834,8 @@ export interface Worker {
 export interface AsyncFrame {
   again?: boolean; await?: string | null; depth: number; fields?: Array<AsyncField> | null; file?: string; flags?: string; kind: string;
   line?: number; meaning?: string; method?: string | null; methodTable: string; name?: string | null; object: string; placeMissing?: string;
-  state?: number; status?: string; suspended?: Array<AsyncPlace> | null; type?: string | null; variables?: Array<AsyncVariable> | null;
+  saved?: Array<Array<AsyncVariable> | null> | null; state?: number; status?: string; suspended?: Array<AsyncPlace> | null;
+  type?: string | null; variables?: Array<AsyncVariable> | null;
 }
 
 export interface GCRootFrame {
