@@ -129,11 +129,17 @@ func onStack(c *answer.Crash, to *trail) {
 	}
 	for i := range c.Stack {
 		if n := c.Stack[i].Cycle; c.Stack[i].Repeat >= overflowRepeat {
-			circle := slices.Clone(c.Stack[i:min(len(c.Stack), i+max(n, 1))])
+			end := min(len(c.Stack), i+max(n, 1))
+			circle := slices.Clone(c.Stack[i:end])
+			var died trail
+			for k := range c.Stack[:end] {
+				died.add(c.Stack[k].Method)
+			}
 			slices.SortStableFunc(circle, func(a, b answer.CrashFrame) int { return cmp.Compare(a.Method.S, b.Method.S) })
 			for k := range circle {
 				to.add(circle[k].Method)
 			}
+			to.frame = died.frame
 			return
 		}
 	}

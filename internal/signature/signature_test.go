@@ -138,5 +138,8 @@ func TestCrashParts(t *testing.T) {
 		id := Crash(c.crash)
 		assert.Equal(t, c.parts, strings.Join(id.Parts, " "), c.name)
 		assert.Equal(t, c.strength, id.Strength, c.name)
+		if c.name == "overflow" {
+			assert.Equal(t, "Shop.Leaf()", id.Frame, "where it died, and not the first of the circle by name")
+		}
 	}
 }
