@@ -48,7 +48,7 @@ type Summary struct {
 	Top       string     `json:"topFrame,omitempty" doc:"the innermost managed frame of the thread that died which is no part of the class library, or else the innermost"`
 	Signature string     `json:"signature,omitempty" doc:"of the crash: the same for crashes by the same exception or signal in the same methods of the program; absent without a crash"`
 	Undecided bool       `json:"undecided,omitempty" doc:"true: what would record a crash can't be read"`
-	// SignatureStrength and the next two say what the signature is worth.
+	// SignatureStrength and the next two describe how far the signature can be trusted.
 	SignatureStrength string   `json:"signatureStrength,omitempty" doc:"strong, or weak if the same crash may have another signature elsewhere: something that it is made of could not be read, or changes with versions"`
 	SignatureVersion  int      `json:"signatureVersion,omitempty" doc:"version of the algorithm of the signature; those of different versions are not comparable"`
 	SignatureParts    []string `json:"signatureParts,omitempty" doc:"what the signature is made of: the exception or signal, then frames, the innermost first"`

@@ -83,7 +83,7 @@ func (w *frameWriter) details(f *answer.AsyncFrame) {
 	for i := range f.Suspended {
 		suspended(p, indent(f.Depth)+"    ", &f.Suspended[i])
 		if i < len(f.Saved) {
-			variables(p, indent(f.Depth)+"      ", f.Saved[i])
+			variables(p, f.Depth, "      ", f.Saved[i])
 		}
 	}
 	for i := range f.Fields {
@@ -94,13 +94,14 @@ func (w *frameWriter) details(f *answer.AsyncFrame) {
 		}
 		p.Printf("%s    %s %s = %s\n", indent(f.Depth), report.Escape(x.Type.String()), report.Escape(x.Name.String()), report.Escape(value))
 	}
-	variables(p, indent(f.Depth)+"    ", f.Variables)
+	variables(p, f.Depth, "    ", f.Variables)
 }
 
-func variables(p *report.Page, indent string, list []answer.AsyncVariable) {
+// variables writes variables of a frame, each on a line that begins as far in as the frame's and more.
+func variables(p *report.Page, depth int, more string, list []answer.AsyncVariable) {
 	for i := range list {
 		v := &list[i]
-		p.Printf("%s%s %s = %s\n", indent, report.Escape(v.Type.String()), report.Escape(v.Name), report.Escape(v.Value))
+		p.Printf("%s%s%s %s = %s\n", indent(depth), more, report.Escape(v.Type.String()), report.Escape(v.Name), report.Escape(v.Value))
 	}
 }
 
