@@ -122,7 +122,7 @@ func interpret(t *testing.T, c *testdump.Dump, lines bool) {
 
 	// From the map of code ranges to the byte code.
 	nibbles := m.words(1 << (28 - 4))
-	list := m.words(0, uint64(heapStart), uint64(heapStart)+96, uint64(heapStart), uint64(nibbles), 0)
+	var list target.Addr
 	places := map[string]int{"Next": 0, "StartAddress": 8, "EndAddress": 16, "MapBase": 24, "HeaderMap": 32, "Heap": 40}
 	node := func(typ string, at map[string]int, v map[string]uint64) target.Addr {
 		b := make([]byte, 256)

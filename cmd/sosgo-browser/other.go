@@ -1,0 +1,14 @@
+//go:build !js
+
+package main
+
+import (
+	"fmt"
+	"os"
+)
+
+// main refuses: the program needs the worker of a page.
+func main() {
+	fmt.Fprintln(os.Stderr, "sosgo-browser runs in a web page: build it with GOOS=js GOARCH=wasm, or run node site.mjs in ui")
+	os.Exit(1)
+}
