@@ -70,9 +70,9 @@ func (md *Metadata) AppendTypeDefFullName(dst []byte, rid uint32) ([]byte, error
 	}
 	out := dst
 	for n--; n >= 0; n-- {
-		row, err := md.TypeDef(chain[n])
+		namespace, name, err := md.typeDefName(chain[n])
 		if err == nil {
-			out, err = md.appendName(out, row.Namespace, row.Name)
+			out, err = md.appendName(out, namespace, name)
 		}
 		if err != nil {
 			return dst, err
@@ -231,14 +231,19 @@ func (md *Metadata) searchTypeDef(fullName string) (Token, bool) {
 	return 0, false
 }
 
+// typeDefName reads the columns of a TypeDef row that name the type. Damage in other columns takes no name away.
+func (md *Metadata) typeDefName(rid uint32) (namespace, name StringIndex, err error) {
+	row := md.row(TableTypeDef, rid)
+	return StringIndex(row.u32(2)), StringIndex(row.u32(1)), row.err
+}
+
 // isNamed reports whether a type has the full name. It compares from the name's end and stops at the first difference, so that
 // rows which all share a long string don't make a search quadratic.
 func (md *Metadata) isNamed(rid uint32, fullName string) bool {
 	rest := fullName
 	for range limits.NestedTypeDepth {
-		row := md.row(TableTypeDef, rid)
-		name, namespace := StringIndex(row.u32(1)), StringIndex(row.u32(2))
-		if row.err != nil || !md.cutName(&rest, name) {
+		namespace, name, err := md.typeDefName(rid)
+		if err != nil || !md.cutName(&rest, name) {
 			return false
 		}
 		if before, dotted := strings.CutSuffix(rest, "."); dotted {
@@ -248,7 +253,6 @@ func (md *Metadata) isNamed(rid uint32, fullName string) bool {
 		} else if empty := ""; !md.cutName(&empty, namespace) {
 			return false
 		}
-		var err error
 		if rid, err = md.EnclosingClass(rid); err != nil {
 			return false
 		}
