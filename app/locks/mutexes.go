@@ -17,7 +17,7 @@ func (s *survey) ownedElsewhere() string {
 	return "is not in managed memory"
 }
 
-// sharedHandles describes each Mutex and Semaphore of the operating system for which several threads wait. Who makes them wait is not known.
+// sharedHandles describes each Mutex and Semaphore of the operating system that several threads wait for, without saying who makes them wait.
 // Events are left out: threads without work wait for them.
 func (g *grapher) sharedHandles() []answer.Verdict {
 	var order []target.Addr

@@ -132,8 +132,8 @@ func (w *walk) after(n uint64, stopped func() bool) (skipped uint64, rest each) 
 // stopEvery is the number of places after which a walk asks whether to stop.
 const stopEvery = 1 << 16
 
-// ahead returns how many places it skips, and how many of the first n elements they have. It skips none unless the dump has the
-// whole arrays, as then all elements can be read or none can.
+// ahead returns how many places can be skipped, and how many of the first n elements are in them. It skips none unless the dump has the
+// whole arrays: a skipped element that can't be read would be an error that nobody sees.
 func (w *walk) ahead(n uint64, stopped func() bool) (places uint32, skipped uint64) {
 	if w.n == 0 || !w.array.stored(w.n, w.place) || w.values != nil && !w.values.stored(w.n, w.place) {
 		return 0, 0
