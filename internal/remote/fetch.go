@@ -69,7 +69,9 @@ func (f *File) reach(address string) error {
 		case r.URL.Host != u.Host && !f.o.Redirects:
 			return final{fmt.Errorf("it redirects to another host, %s, which --remote-redirects allows", r.URL.Host)}
 		case r.URL.Host != u.Host:
-			r.Header.Del("Authorization")
+			for _, credential := range []string{"Authorization", "X-Amz-Security-Token"} {
+				r.Header.Del(credential)
+			}
 		}
 		return nil
 	}}

@@ -468,3 +468,30 @@ func TestIs(t *testing.T) {
 	}
 	assert.True(t, errors.Is(&Error{"x", ErrChanged}, ErrChanged))
 }
+
+// TestRedirectedStore: another host gets neither the signature nor the session's token of a store that redirects to it.
+func TestRedirectedStore(t *testing.T) {
+	var mu sync.Mutex
+	asked, leaked := 0, []string{}
+	other := httptest.NewServer(serve(content(1<<20), func(_ int64, _ http.ResponseWriter, r *http.Request) bool {
+		mu.Lock()
+		defer mu.Unlock()
+		asked++
+		leaked = append(leaked, r.Header.Values("Authorization")...)
+		leaked = append(leaked, r.Header.Values("X-Amz-Security-Token")...)
+		return false
+	}))
+	defer other.Close()
+	store := httptest.NewServer(http.RedirectHandler(other.URL, http.StatusTemporaryRedirect))
+	defer store.Close()
+	env := map[string]string{"AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_SESSION_TOKEN": "session", "AWS_ENDPOINT_URL": store.URL}
+	o := quick()
+	o.Redirects = true
+	o.Env = func(name string) (string, bool) { v, ok := env[name]; return v, ok }
+	_, err := Open("s3://bucket/core", o)
+	require.NoError(t, err)
+	mu.Lock()
+	defer mu.Unlock()
+	assert.NotZero(t, asked)
+	assert.Empty(t, leaked)
+}
