@@ -30,8 +30,8 @@ func cleaned(v any) any {
 
 // tags are what readers of prompts may take for markup. Names of .NET have none of these forms; a word of markup is in one case.
 var tags = sync.OnceValue(func() *regexp.Regexp {
-	words := "system|user|assistant|human|developer|instruction|instructions|important|tool|function|antml|invoke|thinking|context|document|prompt|result"
-	return regexp.MustCompile("</|<\\||<!|<\\?|<data-|<(?:" + words + "|" + strings.ToUpper(words) + ")[\\w:-]*[\\s>]|```|\\[/?(?i:INST|SYS|SYSTEM)\\]|\\|>")
+	words := "system|user|assistant|human|developer|instruction|instructions|important|tool|function|invoke|thinking|context|document|prompt|result"
+	return regexp.MustCompile("</|<\\||<!|<\\?|<data-|<[a-zA-Z]+:|<(?:" + words + "|" + strings.ToUpper(words) + ")[\\w:-]*[\\s>]|```|\\[/?(?i:INST|SYS|SYSTEM)\\]|\\|>")
 })
 
 // clean returns a text of a dump as it is shown: on one line, what is not seen escaped, and nothing in it that looks like markup.
