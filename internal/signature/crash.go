@@ -15,7 +15,7 @@ const CrashVersion = 2
 
 // The strengths of a signature.
 const (
-	Strong = "strong" // equal ones are the same crash, and the same crash has an equal one
+	Strong = "strong" // all that it is made of was read, and does not depend on versions; overloads and lambdas of one method share it
 	Weak   = "weak"   // something that it is made of could not be read or depends on versions: the same crash may have another one
 )
 
