@@ -64,7 +64,7 @@ func TestParquet(t *testing.T) {
 	for _, d := range dumps(t) {
 		dir := t.TempDir()
 		run(t, sosgo, "-d", d, "export", "parquet", filepath.Join(dir, "parquet"))
-		run(t, sosgo, "-d", d, "export", "csv", filepath.Join(dir, "csv"))
+		run(t, sosgo, "-d", d, "export", "csv", "-raw-csv", filepath.Join(dir, "csv"))
 		files, err := filepath.Glob(filepath.Join(dir, "parquet", "*"))
 		if err != nil || len(files) < 10 {
 			t.Fatal("tables:", files, err)

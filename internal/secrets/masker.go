@@ -171,7 +171,11 @@ func (m *Masker) Masked() uint64 { return m.count.Load() }
 
 // Text returns a text with its secrets replaced by Mask. What a Masker has written before stays as it is.
 func (m *Masker) Text(text string) string {
-	spans := Find(text)
+	var spans []Span
+	for _, s := range Find(text) {
+		from, to := whole(text, s.Start, s.End)
+		spans = insert(spans, Span{from, to, s.Kind})
+	}
 	m.mu.RLock()
 	for i := 0; len(m.heads) > 0 && i+cutKnown <= len(text); i++ {
 		if !m.first[text[i]] {
