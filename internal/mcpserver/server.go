@@ -228,9 +228,14 @@ func (s *Server) call(ctx context.Context, t *Tool, raw json.RawMessage) *mcp.Ca
 	return result(a)
 }
 
-// failure is an answer that has an error alone.
+// failure is an answer that has an error alone. An error that quotes a long argument, each byte of which is escaped, is cut:
+// a client's own text doesn't fill its context.
 func failure(err error) *mcp.CallToolResult {
-	return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: clean(err.Error())}}}
+	text := clean(err.Error())
+	if len(text) > LeastBudget {
+		text = strings.ToValidUTF8(text[:LeastBudget], "") + " …"
+	}
+	return &mcp.CallToolResult{IsError: true, Content: []mcp.Content{&mcp.TextContent{Text: text}}}
 }
 
 // result is a as a client gets it: as a value, and once more as text between marks that the dump can't know.

@@ -369,6 +369,7 @@ func FuzzCall(f *testing.F) {
 	for _, s := range []string{`{}`, `{"budget":1000}`, `{"cursor":"e30","format":"text"}`, `{"x":[1,{"y":null}]}`, `[]`, `{"dump":"it"`} {
 		f.Add(s)
 	}
+	f.Add(`{"dump":"` + strings.Repeat("\x7f", 2000) + `"}`) // its echo would be longer than any answer
 	answers := &fake{document: rows(100, "some text"), text: func(w io.Writer) { _, _ = io.WriteString(w, strings.Repeat("text\n", 1000)) }}
 	s := mcpserver.New(answers, mcpserver.Options{Dumps: []mcpserver.Dump{{ID: "it"}}, Budget: 2000, Tools: []mcpserver.Tool{{Name: "list", Summary: "list",
 		Properties: map[string]any{"x": map[string]any{}}, Words: func(map[string]any) ([]string, error) { return []string{"list"}, nil }}}})
