@@ -53,27 +53,10 @@ const (
 )
 
 // A FormatError reports what makes a file unusable as an ELF core. It is target.ErrCorrupt.
-type FormatError struct {
-	Off int64  // where in the file, in bytes
-	Msg string // what is wrong
-	Err error  // the cause, or nil
-}
+type FormatError = corefile.FormatError
 
-func (e *FormatError) Error() string {
-	s := fmt.Sprintf("ELF core: %s (at offset %#x)", e.Msg, e.Off)
-	if e.Err != nil {
-		s += ": " + e.Err.Error()
-	}
-	return s
-}
-
-// Unwrap returns target.ErrCorrupt and the cause.
-func (e *FormatError) Unwrap() []error {
-	if e.Err == nil {
-		return []error{target.ErrCorrupt}
-	}
-	return []error{target.ErrCorrupt, e.Err}
-}
+// format is how errors call the files.
+const format = "ELF core"
 
 // A File is an ELF core. It implements target.Target, is immutable, and is safe for concurrent use.
 type File struct {
@@ -169,17 +152,17 @@ type header struct {
 
 func readHeader(src target.Source) (header, error) {
 	if src == nil {
-		return header{}, &FormatError{Msg: "no file"}
+		return header{}, &FormatError{Format: format, Msg: "no file"}
 	}
 	b, err := corefile.ReadAt(src, 0, uint64(min(src.Size(), headerSize)))
 	if err != nil {
-		return header{}, &FormatError{Msg: "the header can't be read", Err: err}
+		return header{}, &FormatError{Format: format, Msg: "the header can't be read", Err: err}
 	}
 	if len(b) < typeOffset+2 || string(b[:len(elfMagic)]) != elfMagic {
-		return header{}, &FormatError{Msg: "no ELF header"}
+		return header{}, &FormatError{Format: format, Msg: "no ELF header"}
 	}
 	if len(b) < typeOffset+4 {
-		return header{}, &FormatError{Msg: "the file ends inside the ELF header", Err: io.ErrUnexpectedEOF}
+		return header{}, &FormatError{Format: format, Msg: "the file ends inside the ELF header", Err: io.ErrUnexpectedEOF}
 	}
 	if !Sniff(b) {
 		return header{}, target.Unsupportedf("an ELF program or library, not a core")
@@ -191,7 +174,7 @@ func readHeader(src target.Source) (header, error) {
 		return header{}, target.Unsupportedf("ELF core of a 32-bit process%s: sosgo reads those of 64-bit ones", machineName(binary.LittleEndian.Uint16(b[typeOffset+2:])))
 	}
 	if len(b) < headerSize {
-		return header{}, &FormatError{Msg: "the file ends inside the ELF header", Err: io.ErrUnexpectedEOF}
+		return header{}, &FormatError{Format: format, Msg: "the file ends inside the ELF header", Err: io.ErrUnexpectedEOF}
 	}
 	return decodeHeader(src, b)
 }
@@ -217,12 +200,12 @@ func decodeHeader(src target.Source, b []byte) (header, error) {
 			machine, machineName(machine), machineAMD64, machineARM64)
 	}
 	if entrySize != progSize {
-		return h, &FormatError{Off: 54, Msg: fmt.Sprintf("program headers of %d bytes, %d expected", entrySize, progSize)}
+		return h, &FormatError{Format: format, Off: 54, Msg: fmt.Sprintf("program headers of %d bytes, %d expected", entrySize, progSize)}
 	}
 	if h.progCount == progCountInSection0 {
 		s, err := corefile.ReadAt(src, sectionOff, sectionSize)
 		if err != nil {
-			return h, &FormatError{Off: 40, Msg: "section 0, which counts the program headers, can't be read", Err: err}
+			return h, &FormatError{Format: format, Off: 40, Msg: "section 0, which counts the program headers, can't be read", Err: err}
 		}
 		c := cursor.New(s, int64(sectionOff))
 		c.Seek(44)
@@ -255,14 +238,14 @@ func (s *segment) prot() target.Protection {
 
 func readSegments(src target.Source, h header, limit int64) ([]segment, error) {
 	if fit := uint64(src.Size()) / progSize; h.progCount > fit {
-		return nil, &FormatError{Off: 56, Msg: fmt.Sprintf("%d program headers, the file has room for %d", h.progCount, fit)}
+		return nil, &FormatError{Format: format, Off: 56, Msg: fmt.Sprintf("%d program headers, the file has room for %d", h.progCount, fit)}
 	}
 	if h.progCount > uint64(limit) {
 		return nil, target.Unsupportedf("an ELF core of %d segments: the limit (ranges) is %d", h.progCount, limit)
 	}
 	b, err := corefile.ReadAt(src, h.progOff, h.progCount*progSize)
 	if err != nil {
-		return nil, &FormatError{Off: 32, Msg: "the program headers can't be read", Err: err}
+		return nil, &FormatError{Format: format, Off: 32, Msg: "the program headers can't be read", Err: err}
 	}
 	return decodeSegments(b), nil
 }
@@ -297,7 +280,7 @@ func (b *builder) mapMemory(src target.Source) error {
 		ranges = append(ranges, memmap.Range{Addr: s.addr, Size: min(s.fileSize, s.memSize), Offset: int64(s.off)})
 	}
 	if !b.MapMemory(src, ranges, contradictory) {
-		return &FormatError{Off: headerSize, Msg: fmt.Sprintf("no memory is in the file (%d segments, %d bytes): the core is truncated or empty",
+		return &FormatError{Format: format, Off: headerSize, Msg: fmt.Sprintf("no memory is in the file (%d segments, %d bytes): the core is truncated or empty",
 			len(b.segments), src.Size())}
 	}
 	return nil

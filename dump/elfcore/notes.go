@@ -108,7 +108,7 @@ func (b *builder) readNoteSegment(src target.Source, s *segment) {
 		}
 		n := nextNote(c, int64(s.off))
 		if c.Err() != nil {
-			b.Warn(&FormatError{Off: int64(s.off) + int64(c.Offset()), Msg: "the notes end inside a note", Err: c.Err()})
+			b.Warn(&FormatError{Format: format, Off: int64(s.off) + int64(c.Offset()), Msg: "the notes end inside a note", Err: c.Err()})
 			return
 		}
 		if n.Owner != "" || n.Type != 0 || len(n.Data) > 0 {
@@ -149,7 +149,7 @@ func (b *builder) decodeNotes() {
 		n := &b.notes[i]
 		if os := b.Platform.OS; os == target.OSFreeBSD && n.Owner == ownerFreeBSD || os == target.OSNetBSD {
 			if err := b.decodeBSD(n); err != nil {
-				b.Warn(&FormatError{Off: n.Offset, Msg: fmt.Sprintf("note %d of %s is not used", uint32(n.Type), n.Owner), Err: err})
+				b.Warn(&FormatError{Format: format, Off: n.Offset, Msg: fmt.Sprintf("note %d of %s is not used", uint32(n.Type), n.Owner), Err: err})
 			}
 			continue
 		}
@@ -174,7 +174,7 @@ func (b *builder) decodeNotes() {
 			err = b.decodeSignal(n)
 		}
 		if err != nil {
-			b.Warn(&FormatError{Off: n.Offset, Msg: n.Type.String() + " is not used", Err: err})
+			b.Warn(&FormatError{Format: format, Off: n.Offset, Msg: n.Type.String() + " is not used", Err: err})
 		}
 	}
 }

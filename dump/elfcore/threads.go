@@ -71,7 +71,7 @@ func (b *builder) addThread(n *Note) error {
 		return c.Err()
 	}
 	if c.Err() != nil {
-		b.Warn(&FormatError{Off: n.Offset, Msg: "NT_PRSTATUS ends among the registers", Err: c.Err()})
+		b.Warn(&FormatError{Format: format, Off: n.Offset, Msg: "NT_PRSTATUS ends among the registers", Err: c.Err()})
 	}
 	b.Threads = append(b.Threads, t)
 	return nil

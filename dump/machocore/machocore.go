@@ -27,27 +27,10 @@ import (
 const typeOffset = 12
 
 // A FormatError reports what makes a file unusable as a Mach-O core. It is target.ErrCorrupt.
-type FormatError struct {
-	Off int64  // where in the file, in bytes
-	Msg string // what is wrong
-	Err error  // the cause, or nil
-}
+type FormatError = corefile.FormatError
 
-func (e *FormatError) Error() string {
-	s := fmt.Sprintf("Mach-O core: %s (at offset %#x)", e.Msg, e.Off)
-	if e.Err != nil {
-		s += ": " + e.Err.Error()
-	}
-	return s
-}
-
-// Unwrap returns target.ErrCorrupt and the cause.
-func (e *FormatError) Unwrap() []error {
-	if e.Err == nil {
-		return []error{target.ErrCorrupt}
-	}
-	return []error{target.ErrCorrupt, e.Err}
-}
+// format is how errors call the files.
+const format = "Mach-O core"
 
 // A File is a Mach-O core. It implements target.Target, is immutable, and is safe for concurrent use. It has no Exception: a core does not record
 // why it was written, and the state of a thread's last trap, see Faults, is there for threads that went on after it, too.
@@ -111,21 +94,21 @@ type builder struct {
 
 func readHeader(src target.Source) (macho.Header, error) {
 	if src == nil {
-		return macho.Header{}, &FormatError{Msg: "no file"}
+		return macho.Header{}, &FormatError{Format: format, Msg: "no file"}
 	}
 	b, err := corefile.ReadAt(src, 0, uint64(min(src.Size(), macho.HeaderSize)))
 	if err != nil {
-		return macho.Header{}, &FormatError{Msg: "the header can't be read", Err: err}
+		return macho.Header{}, &FormatError{Format: format, Msg: "the header can't be read", Err: err}
 	}
 	if len(b) >= len(macho.Magic) && string(b[:len(macho.Magic)]) == macho.Magic && len(b) < macho.HeaderSize {
-		return macho.Header{}, &FormatError{Msg: "the file ends inside the header", Err: io.ErrUnexpectedEOF}
+		return macho.Header{}, &FormatError{Format: format, Msg: "the file ends inside the header", Err: io.ErrUnexpectedEOF}
 	}
 	h, err := macho.DecodeHeader(b)
 	switch {
 	case len(b) >= macho.HeaderSize && string(b[:len(macho.Magic)]) == macho.Magic && h.Type != macho.TypeCore:
 		return h, target.Unsupportedf("a Mach-O program or library, not a core")
 	case err != nil:
-		return h, &FormatError{Msg: "the header makes no sense", Err: err}
+		return h, &FormatError{Format: format, Msg: "the header makes no sense", Err: err}
 	case h.Arch() == target.ArchUnknown:
 		return h, target.Unsupportedf("Mach-O core of processor %#x: sosgo reads those of x86-64 and ARM64", h.CPU)
 	}
@@ -137,16 +120,16 @@ func (b *builder) readCommands(h *macho.Header) error {
 	size := uint64(b.src.Size())
 	have := min(uint64(h.Size), size-macho.HeaderSize)
 	if fit := have / macho.CommandSize; uint64(h.Count) > fit && have == uint64(h.Size) {
-		return &FormatError{Off: 16, Msg: fmt.Sprintf("%d load commands, the file has room for %d", h.Count, fit)}
+		return &FormatError{Format: format, Off: 16, Msg: fmt.Sprintf("%d load commands, the file has room for %d", h.Count, fit)}
 	}
 	data, err := corefile.ReadAt(b.src, macho.HeaderSize, have)
 	if err != nil {
-		return &FormatError{Off: macho.HeaderSize, Msg: "the load commands can't be read", Err: err}
+		return &FormatError{Format: format, Off: macho.HeaderSize, Msg: "the load commands can't be read", Err: err}
 	}
 	moreThreads, moreNotes := false, false
 	for c, err := range h.Commands(data) {
 		if err != nil {
-			b.Warn(&FormatError{Off: c.Off, Msg: "the load commands from here on are missing", Err: err})
+			b.Warn(&FormatError{Format: format, Off: c.Off, Msg: "the load commands from here on are missing", Err: err})
 			break
 		}
 		switch c.Kind {
@@ -156,7 +139,7 @@ func (b *builder) readCommands(h *macho.Header) error {
 			}
 			s, err := c.Segment()
 			if err != nil {
-				b.Warn(&FormatError{Off: c.Off, Msg: "a segment is not used", Err: err})
+				b.Warn(&FormatError{Format: format, Off: c.Off, Msg: "a segment is not used", Err: err})
 				continue
 			}
 			s.Sections = nil
@@ -200,7 +183,7 @@ func (b *builder) mapMemory() error {
 	}
 	slices.SortStableFunc(b.loads, func(x, y macho.Segment) int { return cmp.Compare(x.Addr, y.Addr) })
 	if !b.MapMemory(b.src, ranges, contradictory) {
-		return &FormatError{Off: macho.HeaderSize, Msg: fmt.Sprintf("no memory is in the file (%d segments, %d bytes): the core is truncated or empty",
+		return &FormatError{Format: format, Off: macho.HeaderSize, Msg: fmt.Sprintf("no memory is in the file (%d segments, %d bytes): the core is truncated or empty",
 			len(b.segments), b.src.Size())}
 	}
 	return nil

@@ -41,7 +41,7 @@ func (b *builder) addNote(cmd *macho.Command) {
 	n := Note{Owner: macho.Text(c.Take(16))}
 	off, size := c.Uint64(), c.Uint64()
 	if c.Err() != nil {
-		b.Warn(&FormatError{Off: cmd.Off, Msg: "a note is not used", Err: c.Err()})
+		b.Warn(&FormatError{Format: format, Off: cmd.Off, Msg: "a note is not used", Err: c.Err()})
 		return
 	}
 	file := uint64(b.src.Size())
@@ -54,7 +54,7 @@ func (b *builder) addNote(cmd *macho.Command) {
 		n.Offset = int64(off)
 		var err error
 		if n.Data, err = corefile.ReadAt(b.src, off, min(have, limits.NoteBytes)); err != nil {
-			b.Warn(&FormatError{Off: int64(off), Msg: "a note can't be read", Err: err})
+			b.Warn(&FormatError{Format: format, Off: int64(off), Msg: "a note can't be read", Err: err})
 		}
 	}
 	b.notes = append(b.notes, n)

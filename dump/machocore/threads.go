@@ -42,7 +42,7 @@ func (b *builder) addThread(cmd *macho.Command) {
 		kind, words := c.Uint32(), c.Uint32()
 		at := c.Offset()
 		if c.Err() == nil && uint64(words)*4 > uint64(c.Len()) {
-			b.Warn(&FormatError{Off: cmd.Off + int64(at), Msg: "the state of a thread is cut", Err: target.Corruptf("%d words in %d bytes", words, c.Len())})
+			b.Warn(&FormatError{Format: format, Off: cmd.Off + int64(at), Msg: "the state of a thread is cut", Err: target.Corruptf("%d words in %d bytes", words, c.Len())})
 			words = uint32(c.Len() / 4)
 			addState(&t.Registers, &fault, kind, c.Take(int(words)*4))
 			break
@@ -50,7 +50,7 @@ func (b *builder) addThread(cmd *macho.Command) {
 		addState(&t.Registers, &fault, kind, c.Take(int(words)*4))
 	}
 	if err := c.Err(); err != nil {
-		b.Warn(&FormatError{Off: cmd.Off, Msg: "the states of a thread end early", Err: err})
+		b.Warn(&FormatError{Format: format, Off: cmd.Off, Msg: "the states of a thread end early", Err: err})
 	}
 	b.Threads, b.faults = append(b.Threads, t), append(b.faults, fault)
 }

@@ -1,0 +1,31 @@
+package corefile
+
+import (
+	"fmt"
+
+	"github.com/sosgo/sosgo/target"
+)
+
+// A FormatError reports what makes a file unusable as a core. It is target.ErrCorrupt.
+type FormatError struct {
+	Format string // "ELF core" or "Mach-O core"
+	Off    int64  // where in the file, in bytes
+	Msg    string // what is wrong
+	Err    error  // the cause, or nil
+}
+
+func (e *FormatError) Error() string {
+	s := fmt.Sprintf("%s: %s (at offset %#x)", e.Format, e.Msg, e.Off)
+	if e.Err != nil {
+		s += ": " + e.Err.Error()
+	}
+	return s
+}
+
+// Unwrap returns target.ErrCorrupt and the cause.
+func (e *FormatError) Unwrap() []error {
+	if e.Err == nil {
+		return []error{target.ErrCorrupt}
+	}
+	return []error{target.ErrCorrupt, e.Err}
+}
