@@ -46,12 +46,8 @@ type Summary struct {
 	Exception string     `json:"exception,omitempty" doc:"type of the exception that ended it"`
 	Message   string     `json:"message,omitempty" doc:"its message"`
 	Top       string     `json:"topFrame,omitempty" doc:"the innermost managed frame of the thread that died which is no part of the class library, or else the innermost"`
-	Signature string     `json:"signature,omitempty" doc:"of the crash: the same for crashes by the same exception or signal in the same methods of the program; absent without a crash"`
 	Undecided bool       `json:"undecided,omitempty" doc:"true: what would record a crash can't be read"`
-	// SignatureStrength and the next two describe how far the signature can be trusted.
-	SignatureStrength string   `json:"signatureStrength,omitempty" doc:"strong, or weak if the same crash may have another signature elsewhere: something that it is made of could not be read, or changes with versions"`
-	SignatureVersion  int      `json:"signatureVersion,omitempty" doc:"version of the algorithm of the signature; those of different versions are not comparable"`
-	SignatureParts    []string `json:"signatureParts,omitempty" doc:"what the signature is made of: the exception or signal, then frames, the innermost first"`
+	Identity             // of the crash: its parts are the exception or signal, then frames, the innermost first
 
 	Objects  *uint64          `json:"objects,omitempty" doc:"number of objects that live; absent if the dump has no heap"`
 	Size     *uint64          `json:"size,omitempty" doc:"their bytes"`
@@ -64,23 +60,37 @@ type Summary struct {
 
 // A FindingSummary is a Finding in few words.
 type FindingSummary struct {
-	Kind      string `json:"kind" doc:"what is wrong, as triage has it"`
-	Severity  string `json:"severity" doc:"fatal, high or warning"`
-	Text      string `json:"text" doc:"what is wrong, and who is concerned"`
-	Strength  string `json:"strength" doc:"how sure that is"`
-	Signature string `json:"signature,omitempty" doc:"equal for the same finding in other dumps; of crashes and holders of memory"`
+	Kind     string `json:"kind" doc:"what is wrong, as triage has it"`
+	Severity string `json:"severity" doc:"fatal, high or warning"`
+	Text     string `json:"text" doc:"what is wrong, and who is concerned"`
+	Strength string `json:"strength" doc:"how sure that is"`
+	Identity
 }
 
 // A SuspectSummary is a Suspect in few words.
 type SuspectSummary struct {
-	Kind      string  `json:"kind" doc:"as leaks has it"`
-	Verdict   string  `json:"verdict" doc:"\"suspect\" or \"notable\""`
-	Type      string  `json:"type,omitempty" doc:"type of what holds the memory"`
-	Members   string  `json:"members,omitempty" doc:"type of the numerous objects"`
-	Root      string  `json:"root,omitempty" doc:"what keeps it alive"`
-	Retained  uint64  `json:"retained" doc:"bytes that would be free without it"`
-	Share     float64 `json:"share" doc:"that in percent of all that lives"`
-	Signature string  `json:"signature" doc:"the same for the same kind, types and root"`
+	Kind     string  `json:"kind" doc:"as leaks has it"`
+	Verdict  string  `json:"verdict" doc:"\"suspect\" or \"notable\""`
+	Type     string  `json:"type,omitempty" doc:"type of what holds the memory"`
+	Members  string  `json:"members,omitempty" doc:"type of the numerous objects"`
+	Root     string  `json:"root,omitempty" doc:"what keeps it alive"`
+	Retained uint64  `json:"retained" doc:"bytes that would be free without it"`
+	Share    float64 `json:"share" doc:"that in percent of all that lives"`
+	Identity
+}
+
+// The values of Identity.SignatureStrength.
+const (
+	SignatureStrong = "strong" // all that it is made of was read, and does not depend on versions; overloads and lambdas of one method share it
+	SignatureWeak   = "weak"   // something that it is made of could not be read or depends on versions: the same thing may have another one
+)
+
+// An Identity identifies a crash, a holder of memory or another finding across dumps.
+type Identity struct {
+	Signature         string   `json:"signature,omitempty" doc:"equal for the same crash or finding in other dumps of the program; absent where there is none"`
+	SignatureStrength string   `json:"signatureStrength,omitempty" doc:"strong, or weak if the same crash or finding may have another signature elsewhere: something that it is made of could not be read, or changes with versions"`
+	SignatureVersion  int      `json:"signatureVersion,omitempty" doc:"version of the algorithm of the signature; those of different versions are not comparable"`
+	SignatureParts    []string `json:"signatureParts,omitempty" doc:"what the signature is made of: for a crash the exception or signal, then frames, the innermost first"`
 }
 
 // WebPage is the page of a dump that was served.

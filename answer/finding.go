@@ -48,6 +48,17 @@ type Verdict struct {
 	Evidence []string `json:"evidence,omitempty" doc:"what it is concluded from"`
 	Count    int      `json:"count,omitempty" doc:"how many threads or operations it is about alike, if more than one"`
 	Show     []string `json:"show,omitempty" doc:"commands that show the evidence"`
+
+	// Sites are the places in the program that the statement is about, of which the signature of a finding is made. Those of a circle of waits are
+	// in its order; those of other statements are in any.
+	Sites []Site `json:"-"`
+}
+
+// A Site is a place in the program where threads or suspended code stand.
+type Site struct {
+	Method Text   // the method of the program; zero if there is none
+	Does   string // what it waits for, by kind and type
+	Count  int    // how many stand there; 0 is one
 }
 
 // The kinds of findings. docs/triage.md has the rank of each with its reason.
@@ -94,12 +105,12 @@ type Finding struct {
 	Text     string `json:"text" doc:"what is wrong, and who is concerned, in a line"`
 	Strength string `json:"strength" doc:"of text: that of the weakest clause that it rests on"`
 	// Clauses are statements of different strengths: what happened, why, and what follows.
-	Clauses   []Verdict   `json:"clauses,omitempty" doc:"the statements that it consists of, each with its own strength and evidence"`
-	Thread    uint32      `json:"osThreadId,omitempty" doc:"the thread concerned"`
-	Object    target.Addr `json:"object,omitempty" doc:"the object concerned"`
-	Count     int         `json:"count,omitempty" doc:"how many threads, tasks or objects are concerned alike, if more than one"`
-	Next      []string    `json:"next,omitempty" doc:"commands that show more, the best first"`
-	Signature string      `json:"signature,omitempty" doc:"equal for the same finding in other dumps of the program"`
+	Clauses []Verdict   `json:"clauses,omitempty" doc:"the statements that it consists of, each with its own strength and evidence"`
+	Thread  uint32      `json:"osThreadId,omitempty" doc:"the thread concerned"`
+	Object  target.Addr `json:"object,omitempty" doc:"the object concerned"`
+	Count   int         `json:"count,omitempty" doc:"how many threads, tasks or objects are concerned alike, if more than one"`
+	Next    []string    `json:"next,omitempty" doc:"commands that show more, the best first"`
+	Identity
 }
 
 // A Triage lists what is wrong with a process, the most severe first.

@@ -250,6 +250,9 @@ func (g *grapher) suspended(groups []*waiters) []answer.Verdict {
 			v.Evidence = append(v.Evidence, g.groupText(w))
 			v.Show = append(v.Show, "dumpasync -address "+addressText(w.First[0]))
 		}
+		for _, w := range s.groups {
+			v.Sites = append(v.Sites, answer.Site{Method: w.Method, Does: t.kind, Count: w.Count})
+		}
 		start := fmt.Sprintf("%s %s for %s", operations(s.count), verb(s.count, "waits", "wait"), g.thingText(t))
 		if t.state != "" {
 			start += ", " + t.state

@@ -395,6 +395,7 @@ func (g *grapher) circle(path []*wait) answer.Verdict {
 		}
 		v.Evidence = append(v.Evidence, g.evidence(w))
 		v.Show = append(v.Show, g.show(w)...)
+		v.Sites = append(v.Sites, g.site(w))
 		g.circled[w] = true
 	}
 	v.Text = "deadlock: " + strings.Join(words, ", ")
@@ -427,6 +428,30 @@ func (g *grapher) alsoWait(path []*wait) string {
 		}
 	}
 	return text.String()
+}
+
+// site returns where w waits.
+func (g *grapher) site(w *wait) answer.Site {
+	var s answer.Site
+	if w.op != nil {
+		s.Method, s.Does = w.op.method, w.op.thing.kind
+	} else {
+		row := g.rows[w.thread]
+		s.Method, s.Does = row.Method, row.Kind
+	}
+	if l := w.lock; l != nil && (l.Kind == answer.LockMonitor || l.Kind == answer.LockThin) {
+		s.Does = answer.LockMonitor + " of " + l.Type.S
+	}
+	return s
+}
+
+// sites returns where several wait.
+func (g *grapher) sites(list []*wait) []answer.Site {
+	out := make([]answer.Site, len(list))
+	for i, w := range list {
+		out[i] = g.site(w)
+	}
+	return out
 }
 
 // who names who waits.
@@ -658,6 +683,7 @@ func (g *grapher) blocks(alike ...*wait) answer.Verdict {
 		v.Strength = g.s.pool.Verdicts[0].Strength
 		v.Evidence = append(v.Evidence, g.s.pool.Verdicts[0].Text)
 	}
+	v.Sites = g.sites(alike)
 	v.Text = text + g.onward(w.runners, w)
 	return v
 }
@@ -755,7 +781,8 @@ func (g *grapher) others() []answer.Verdict {
 			continue
 		}
 		text := fmt.Sprintf("thread %s %s%s%s%s", g.name(w.thread), g.rows[w.thread].Text, g.placeOf(w), g.end(w), g.onward(w.runners, w))
-		out = append(out, answer.Verdict{Kind: answer.FindingWait, Text: text, Strength: answer.StrengthLikely, Evidence: []string{g.evidence(w)}, Show: g.show(w)})
+		out = append(out, answer.Verdict{Kind: answer.FindingWait, Text: text, Strength: answer.StrengthLikely, Evidence: []string{g.evidence(w)}, Show: g.show(w),
+			Sites: []answer.Site{g.site(w)}})
 	}
 	return out
 }
@@ -794,7 +821,7 @@ func (g *grapher) held() []answer.Verdict {
 			kind = answer.FindingAbandoned
 		}
 		out = append(out, answer.Verdict{Kind: kind, Text: text, Strength: strength, Count: len(names), Evidence: g.evidences(alike),
-			Show: append([]string{"dumpobj " + addressText(l.Address)}, g.showRunner(first)...)})
+			Show: append([]string{"dumpobj " + addressText(l.Address)}, g.showRunner(first)...), Sites: g.sites(alike)})
 	}
 	return out
 }

@@ -35,7 +35,7 @@ func crash(ctx context.Context, q *Questions) (view, error) {
 		}
 	}
 	id := signature.Crash(c)
-	f.Signature = id.Signature
+	f.Identity = id.Identity
 	f.Text += crashPlace(c, id.Frame)
 	if len(c.Exceptions) > 0 && c.Exceptions[0].Address != 0 {
 		f.Object = c.Exceptions[0].Address

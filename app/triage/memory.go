@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -37,6 +38,19 @@ func outOfMemory(ctx context.Context, q *Questions) (view, error) {
 		v.found = append(v.found, finding(answer.FindingMemory, append([]answer.Verdict{x}, limits...)...))
 	}
 	return v, nil
+}
+
+// outOfMemoryBy identifies allocations that failed by the largest holder of memory.
+func outOfMemoryBy(list []answer.Finding) {
+	var holder answer.Identity
+	if i := slices.IndexFunc(list, func(f answer.Finding) bool { return f.Kind == answer.FindingHolder }); i >= 0 {
+		holder = list[i].Identity
+	}
+	for i := range list {
+		if list[i].Kind == answer.FindingMemory {
+			list[i].Identity = signature.OutOfMemory(holder)
+		}
+	}
 }
 
 // limitClauses describes the settings that limit the heap.
@@ -158,7 +172,7 @@ func holder(s *answer.Suspect, l *answer.Leaks) answer.Finding {
 		x.Text += ", kept by " + root
 	}
 	f := finding(answer.FindingHolder, x)
-	f.Signature = sig
+	f.Identity = sig
 	if p := s.Point; p != nil {
 		f.Object = p.Address
 		f.Next = append(f.Next, fmt.Sprintf("gcroot %x", uint64(p.Address)))

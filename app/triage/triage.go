@@ -10,6 +10,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/absent"
+	"github.com/sosgo/sosgo/internal/signature"
 	"github.com/sosgo/sosgo/internal/workers"
 	"github.com/sosgo/sosgo/target"
 )
@@ -109,6 +110,7 @@ func Of(ctx context.Context, q Questions, o Options) (*answer.Triage, error) {
 			seen = true
 		}
 	}
+	outOfMemoryBy(out.Findings)
 	rank(out.Findings)
 	if !seen {
 		return out, cmp.Or(errs...)
@@ -160,6 +162,7 @@ func finding(kind string, clauses ...answer.Verdict) answer.Finding {
 	f := answer.Finding{Kind: kind, Severity: severityOf(kind), Clauses: clauses, Next: next(kind)}
 	if len(clauses) > 0 {
 		f.Text, f.Strength, f.Count = strings.TrimPrefix(clauses[0].Text, kind+": "), clauses[0].Strength, clauses[0].Count
+		f.Identity = signature.Finding(kind, clauses[0].Sites)
 	}
 	return f
 }

@@ -32,6 +32,11 @@ func sqlPools(ctx context.Context, q *Questions) (view, error) {
 			x.Strength = answer.StrengthLikely // that none is left: one may be on its way
 		}
 		x.Evidence = append(x.Evidence, fmt.Sprintf("the counts of %s %x", p.Type, uint64(p.Address)))
+		for i := range p.Opening {
+			if who := inHandsOf(p.Opening[i].Stack, p.Opening[i].Threads); who != "" {
+				x.Sites = append(x.Sites, answer.Site{Method: answer.Text{S: who}, Does: "connection"})
+			}
+		}
 		f := finding(answer.FindingExhausted, slices.Concat([]answer.Verdict{x}, borrowers(p), waiters(p))...)
 		f.Object = p.Address
 		v.found = append(v.found, f)

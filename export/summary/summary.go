@@ -33,8 +33,7 @@ func AddCrash(s *answer.Summary, c *answer.Crash) {
 		}
 	}
 	id := signature.Crash(c)
-	s.Signature, s.Top = id.Signature, id.Frame
-	s.SignatureStrength, s.SignatureVersion, s.SignatureParts = id.Strength, signature.CrashVersion, id.Parts
+	s.Identity, s.Top = id.Identity, id.Frame
 }
 
 // AddLeaks adds the sizes of the heap and its largest holders.
@@ -63,7 +62,7 @@ func AddTriage(s *answer.Summary, t *answer.Triage) {
 	}
 	for i := range t.Findings[:min(len(t.Findings), mostFindings)] {
 		f := &t.Findings[i]
-		s.Findings = append(s.Findings, answer.FindingSummary{Kind: f.Kind, Severity: f.Severity, Text: f.Text, Strength: f.Strength, Signature: f.Signature})
+		s.Findings = append(s.Findings, answer.FindingSummary{Kind: f.Kind, Severity: f.Severity, Text: f.Text, Strength: f.Strength, Identity: f.Identity})
 	}
 }
 
@@ -80,6 +79,6 @@ func suspect(x *answer.Suspect) answer.SuspectSummary {
 	if x.Members != nil && x.Members.Type.Err == nil {
 		out.Members = x.Members.Type.S
 	}
-	out.Signature, out.Root = signature.Suspect(x)
+	out.Identity, out.Root = signature.Suspect(x)
 	return out
 }

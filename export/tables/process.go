@@ -89,11 +89,20 @@ type findingRow struct {
 	Kind      string             `row:"kind" doc:"crash, the kind of a suspect of the command leaks, or the kind of one of the first findings of the command triage"`
 	Verdict   query.Opt[string]  `row:"verdict" doc:"suspect or notable"`
 	Signature string             `row:"signature" doc:"the same across dumps; empty for findings that have none"`
+	Strength  query.Opt[string]  `row:"signature_strength" doc:"strong, or weak: the same finding may have another signature elsewhere"`
+	Version   query.Opt[uint64]  `row:"signature_version" doc:"version of the algorithm of the signature; those of different versions are not comparable"`
+	Parts     query.Opt[string]  `row:"signature_parts" doc:"what the signature is made of, separated by semicolons"`
 	What      query.Opt[string]  `row:"what" doc:"the exception, the type of what holds the memory, or the finding in words"`
 	Members   query.Opt[string]  `row:"members" doc:"type of the objects of which there are many"`
 	Root      query.Opt[string]  `row:"root" doc:"what keeps it alive, or the frame of a crash"`
 	Retained  query.Opt[uint64]  `row:"retained" doc:"bytes that would be freed with it"`
 	Share     query.Opt[float64] `row:"share" doc:"that in percent of the live bytes"`
+}
+
+// signed returns the row with a signature.
+func (r findingRow) signed(id *answer.Identity) findingRow {
+	r.Signature, r.Strength, r.Version, r.Parts = id.Signature, textOrNull(id.SignatureStrength), query.SomeIf(uint64(id.SignatureVersion), id.SignatureVersion != 0), textOrNull(strings.Join(id.SignatureParts, "; "))
+	return r
 }
 
 // suspectTable returns the table of findings: the crash, and the largest holders of the heap.
@@ -103,17 +112,17 @@ func (p *Process) suspectTable() *Table {
 
 func (p *Process) findingRows(_ context.Context, _ *writer, add func(findingRow) error) error {
 	if s := p.Summary; s.Crashed {
-		crash := findingRow{Kind: "crash", Signature: s.Signature, What: textOrNull(s.Exception), Root: textOrNull(s.Top)}
-		if err := add(crash); err != nil {
+		crash := findingRow{Kind: "crash", What: textOrNull(s.Exception), Root: textOrNull(s.Top)}
+		if err := add(crash.signed(&s.Identity)); err != nil {
 			return err
 		}
 	}
 	for _, x := range p.Summary.Suspects {
-		err := add(findingRow{
-			Kind: x.Kind, Verdict: textOrNull(x.Verdict), Signature: x.Signature, What: textOrNull(x.Type), Members: textOrNull(x.Members),
+		row := findingRow{
+			Kind: x.Kind, Verdict: textOrNull(x.Verdict), What: textOrNull(x.Type), Members: textOrNull(x.Members),
 			Root: textOrNull(x.Root), Retained: query.Some(x.Retained), Share: query.Some(x.Share),
-		})
-		if err != nil {
+		}
+		if err := add(row.signed(&x.Identity)); err != nil {
 			return err
 		}
 	}
@@ -121,7 +130,8 @@ func (p *Process) findingRows(_ context.Context, _ *writer, add func(findingRow)
 		if f.Kind == answer.FindingCrash || f.Kind == answer.FindingHolder {
 			continue // the rows above have it
 		}
-		if err := add(findingRow{Kind: f.Kind, Signature: f.Signature, What: textOrNull(f.Text)}); err != nil {
+		row := findingRow{Kind: f.Kind, What: textOrNull(f.Text)}
+		if err := add(row.signed(&f.Identity)); err != nil {
 			return err
 		}
 	}

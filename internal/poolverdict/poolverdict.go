@@ -40,9 +40,11 @@ func Of(p *answer.ThreadPool, q *answer.WorkQueues) answer.Verdict {
 	}
 	v.Evidence = append(append(v.Evidence, fills(p, q)...), doing(p)...)
 	n := len(p.Workers)
+	v.Sites = standing(p)
 	switch waiting := blocked(p); {
 	case p.Total.Value > p.Running.Value && p.Queued.Value > pile*uint64(p.Total.Value):
 		v.Kind = answer.FindingPile
+		v.Sites = queued(q)
 		v.Text = fmt.Sprintf("work piles up: %s, though %s", items(p), free(p))
 	case p.Total.Value > p.Running.Value && p.Queued.Value > uint64(p.Total.Value):
 		v.Text, v.Strength = fmt.Sprintf("%s, though %s; whether the pool keeps up is not known", items(p), free(p)), answer.StrengthUnknown
@@ -80,38 +82,53 @@ const mostQueued = 3
 
 // fills returns the methods, or else the types, of most queued items.
 func fills(p *answer.ThreadPool, q *answer.WorkQueues) []string {
-	type row struct {
-		name string
-		n    uint64
-	}
-	at := map[string]int{}
-	var rows []row
-	for i := range q.Queues {
-		for j := range q.Queues[i].Items {
-			item := &q.Queues[i].Items[j]
-			name := item.Method.S
-			if item.Method.Err != nil || name == "" {
-				name = item.Type.String()
-			}
-			if item.Kind == answer.ItemTimer {
-				name += " (of timers)"
-			}
-			n, ok := at[name]
-			if !ok {
-				n = len(rows)
-				at[name], rows = n, append(rows, row{name: name})
-			}
-			rows[n].n++
-		}
-	}
-	slices.SortStableFunc(rows, func(a, b row) int { return cmp.Or(cmp.Compare(b.n, a.n), cmp.Compare(a.name, b.name)) })
+	rows := queued(q)
+	slices.SortStableFunc(rows, func(a, b answer.Site) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Method.S+a.Does, b.Method.S+b.Does))
+	})
 	var out []string
-	for i, r := range rows {
+	for i := range rows {
 		if i == mostQueued {
 			out = append(out, fmt.Sprintf("the other queued items are of %d other methods or types", len(rows)-i))
 			break
 		}
-		out = append(out, fmt.Sprintf("%d of %d queued items: %s", r.n, p.Queued.Value, r.name))
+		out = append(out, fmt.Sprintf("%d of %d queued items: %s", rows[i].Count, p.Queued.Value, rows[i].Method.S+rows[i].Does))
+	}
+	return out
+}
+
+// queued counts the queued items by their methods, or else their types.
+func queued(q *answer.WorkQueues) (out []answer.Site) {
+	type key struct{ name, does string }
+	at := map[key]int{}
+	for i := range q.Queues {
+		for j := range q.Queues[i].Items {
+			item := &q.Queues[i].Items[j]
+			k := key{name: item.Method.S}
+			unread := error(nil)
+			if item.Method.Err != nil || k.name == "" {
+				k.name, unread = item.Type.String(), item.Type.Err
+			}
+			if item.Kind == answer.ItemTimer {
+				k.does = " (of timers)"
+			}
+			n, ok := at[k]
+			if !ok {
+				n = len(out)
+				at[k], out = n, append(out, answer.Site{Method: answer.Text{S: k.name, Err: unread}, Does: k.does})
+			}
+			out[n].Count++
+		}
+	}
+	return out
+}
+
+// standing returns where the workers stand that wait for something other than work.
+func standing(p *answer.ThreadPool) (out []answer.Site) {
+	for i := range p.Workers {
+		if w := &p.Workers[i]; w.Waits {
+			out = append(out, answer.Site{Method: w.Activity.Caller, Does: w.Activity.Kind})
+		}
 	}
 	return out
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
@@ -12,12 +11,6 @@ import (
 
 // CrashVersion is the version of the algorithm that makes the signatures of crashes. Signatures of different versions are not comparable.
 const CrashVersion = 2
-
-// The strengths of a signature.
-const (
-	Strong = "strong" // all that it is made of was read, and does not depend on versions; overloads and lambdas of one method share it
-	Weak   = "weak"   // something that it is made of could not be read or depends on versions: the same crash may have another one
-)
 
 const (
 	// crashFrames is how many frames of a stack a crash is known by.
@@ -28,10 +21,8 @@ const (
 
 // A CrashID identifies a crash across dumps.
 type CrashID struct {
-	Signature string
-	Strength  string   // Strong or Weak
-	Parts     []string // what the signature is made of: the exception or signal, then frames, the innermost first
-	Frame     string   // where the process died: the first frame of the program itself, or else the innermost
+	answer.Identity
+	Frame string // where the process died: the first frame of the program itself, or else the innermost
 }
 
 // Crash identifies a crash: by the type of its exception, or the signal, and the innermost methods of the program itself. Where no method is known, the
@@ -54,7 +45,7 @@ func Crash(c *answer.Crash) CrashID {
 		in = trail{unread: in.unread}
 		onStack(c, &in)
 	}
-	id := CrashID{Frame: in.frame, Strength: Strong}
+	id := CrashID{Frame: in.frame}
 	frames := in.own
 	if len(frames) == 0 { // the class library's own methods change with its versions
 		frames, sound = in.library, false
@@ -71,11 +62,7 @@ func Crash(c *answer.Crash) CrashID {
 			id.Frame = c.Contexts[0].Where
 		}
 	}
-	id.Parts = append([]string{kind}, frames...)
-	id.Signature = Of(append([]string{"crash", strconv.Itoa(CrashVersion)}, id.Parts...)...)
-	if !sound {
-		id.Strength = Weak
-	}
+	id.Identity = sign("crash", CrashVersion, append([]string{kind}, frames...), sound)
 	return id
 }
 

@@ -8,6 +8,7 @@ import (
 	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"strconv"
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
@@ -19,27 +20,47 @@ func Of(parts ...string) string {
 	return hex.EncodeToString(sum[:8])
 }
 
+// sign returns the signature of parts.
+func sign(of string, version int, parts []string, sound bool) answer.Identity {
+	out := answer.Identity{Signature: Of(append([]string{of, strconv.Itoa(version)}, parts...)...), SignatureVersion: version, SignatureParts: parts}
+	out.SignatureStrength = answer.SignatureWeak
+	if sound {
+		out.SignatureStrength = answer.SignatureStrong
+	}
+	return out
+}
+
 // Suspect returns the signature of a holder of much memory, and the owner that keeps it alive: a service, a static field or another root. The
 // signature is of its kind, its types and that owner; what lies between them differs from dump to dump.
-func Suspect(x *answer.Suspect) (sig, kept string) {
-	var holder, members string
-	if p := cmp.Or(x.Owner, x.Point); p != nil && p.Type.Err == nil {
-		holder = p.Type.S
+//
+// It is weak if a type could not be read, if what keeps it alive is unknown or only looks like a reference, or is of a class library, whose fields
+// change with its versions.
+func Suspect(x *answer.Suspect) (id answer.Identity, kept string) {
+	parts, sound := []string{x.Kind}, true
+	add := func(t answer.Text) {
+		parts = append(parts, t.S)
+		sound = sound && t.Err == nil
 	}
-	if x.Members != nil && x.Members.Type.Err == nil {
-		members = x.Members.Type.S
-	}
-	parts := []string{"suspect", x.Kind, holder, members}
-	if x.Members == nil && len(x.Targets) > 0 && x.Targets[0].Type.Err == nil {
-		parts = append(parts, x.Targets[0].Type.S)
+	if p := cmp.Or(x.Owner, x.Point); p != nil {
+		add(p.Type)
 	}
 	switch {
-	case x.Path != nil:
-		kept = root(x.Path)
-	case len(x.Holders) > 0 && x.Holders[0].Path != nil:
-		kept = root(x.Holders[0].Path)
+	case x.Members != nil:
+		add(x.Members.Type)
+	case len(x.Targets) > 0:
+		add(x.Targets[0].Type)
 	}
-	return Of(append(parts, kept)...), kept
+	path := x.Path
+	if path == nil && len(x.Holders) > 0 {
+		path = x.Holders[0].Path
+	}
+	if path != nil {
+		kept = root(path)
+		sound = sound && !path.Root.Conservative
+	}
+	owner := strings.TrimPrefix(strings.TrimPrefix(kept, "thread "), "static ")
+	sound = sound && kept != "" && (owner == kept || !answer.LibraryMethod(owner))
+	return sign("suspect", FindingVersion, append(parts, kept), sound), kept
 }
 
 // withoutOffset returns a place in the code without its offset.

@@ -24,13 +24,13 @@ func TestCrash(t *testing.T) {
 	a := Crash(one)
 	assert.Equal(t, a, Crash(other))
 	assert.Equal(t, "Shop.Bill()", a.Frame)
-	assert.Equal(t, []string{"access violation", "Shop.Bill"}, a.Parts)
-	assert.Equal(t, Strong, a.Strength)
+	assert.Equal(t, []string{"access violation", "Shop.Bill"}, a.SignatureParts)
+	assert.Equal(t, answer.SignatureStrong, a.SignatureStrength)
 	other.Code = "SIGABRT"
 	assert.NotEqual(t, a.Signature, Crash(other).Signature)
 	none := Crash(&answer.Crash{})
 	assert.NotEmpty(t, none.Signature)
-	assert.Equal(t, Weak, none.Strength)
+	assert.Equal(t, answer.SignatureWeak, none.SignatureStrength)
 	assert.Empty(t, none.Frame)
 }
 
@@ -121,23 +121,23 @@ func TestCrashParts(t *testing.T) {
 		parts    string
 		strength string
 	}{
-		{"recursion", trace("E", "Shop.A.R()", "Shop.A.R()", "Shop.A.Main()"), "E Shop.A.R Shop.A.Main", Strong},
-		{"library alone", trace("E", "System.Threading.Tasks.Task.ThrowIfExceptional(Boolean)", "System.X.Y()", "System.Threading.Thread.StartCallback()"), "E System.X.Y", Weak},
-		{"unread", trace("E", "?", "Shop.A.Run()"), "E Shop.A.Run", Weak},
-		{"unread beyond the frames that count", trace("E", "A.A()", "A.B()", "A.C()", "A.D()", "A.E()", "?"), "E A.A A.B A.C A.D A.E", Strong},
-		{"causes", wrapped, "System.AggregateException of Shop.A of Shop.B Shop.A.Run", Strong},
-		{"no causes", trace("System.AggregateException", "Shop.A.Run()"), "System.AggregateException Shop.A.Run", Weak},
-		{"overflow", overflow, "access violation Shop.P Shop.Q", Strong},
-		{"fail fast", &answer.Crash{Code: "SIGABRT", FailFast: &answer.FailFast{}, Stack: []answer.CrashFrame{{Method: answer.Text{S: "System.Environment.FailFast(System.String)"}}, {Method: answer.Text{S: "Shop.A()"}}}}, "fail fast Shop.A", Strong},
-		{"abort", native(place("libc.so.6", 1), place("libc.so.6", 2), place("game.so", 3)), "SIGABRT libc.so.6 (build id 1)+0x1 libc.so.6 (build id 1)+0x2 game.so (build id 1)+0x3", Strong},
-		{"abort without a caller", native(place("libc.so.6", 1)), "SIGABRT libc.so.6 (build id 1)+0x1", Weak},
-		{"place", native(place("game.so", 1), place("game.so", 2)), "SIGABRT game.so (build id 1)+0x1", Strong},
-		{"unknown build", native(&answer.CodePlace{Module: "game.so", Offset: 1}), "SIGABRT game.so", Weak},
-		{"runtime's data unread", &answer.Crash{Code: "SIGSEGV", Contexts: []answer.CrashContext{{Place: place("game.so", 1)}}, Stack: []answer.CrashFrame{{Method: answer.Text{Err: errors.New("no")}}}}, "access violation game.so (build id 1)+0x1", Weak},
+		{"recursion", trace("E", "Shop.A.R()", "Shop.A.R()", "Shop.A.Main()"), "E Shop.A.R Shop.A.Main", answer.SignatureStrong},
+		{"library alone", trace("E", "System.Threading.Tasks.Task.ThrowIfExceptional(Boolean)", "System.X.Y()", "System.Threading.Thread.StartCallback()"), "E System.X.Y", answer.SignatureWeak},
+		{"unread", trace("E", "?", "Shop.A.Run()"), "E Shop.A.Run", answer.SignatureWeak},
+		{"unread beyond the frames that count", trace("E", "A.A()", "A.B()", "A.C()", "A.D()", "A.E()", "?"), "E A.A A.B A.C A.D A.E", answer.SignatureStrong},
+		{"causes", wrapped, "System.AggregateException of Shop.A of Shop.B Shop.A.Run", answer.SignatureStrong},
+		{"no causes", trace("System.AggregateException", "Shop.A.Run()"), "System.AggregateException Shop.A.Run", answer.SignatureWeak},
+		{"overflow", overflow, "access violation Shop.P Shop.Q", answer.SignatureStrong},
+		{"fail fast", &answer.Crash{Code: "SIGABRT", FailFast: &answer.FailFast{}, Stack: []answer.CrashFrame{{Method: answer.Text{S: "System.Environment.FailFast(System.String)"}}, {Method: answer.Text{S: "Shop.A()"}}}}, "fail fast Shop.A", answer.SignatureStrong},
+		{"abort", native(place("libc.so.6", 1), place("libc.so.6", 2), place("game.so", 3)), "SIGABRT libc.so.6 (build id 1)+0x1 libc.so.6 (build id 1)+0x2 game.so (build id 1)+0x3", answer.SignatureStrong},
+		{"abort without a caller", native(place("libc.so.6", 1)), "SIGABRT libc.so.6 (build id 1)+0x1", answer.SignatureWeak},
+		{"place", native(place("game.so", 1), place("game.so", 2)), "SIGABRT game.so (build id 1)+0x1", answer.SignatureStrong},
+		{"unknown build", native(&answer.CodePlace{Module: "game.so", Offset: 1}), "SIGABRT game.so", answer.SignatureWeak},
+		{"runtime's data unread", &answer.Crash{Code: "SIGSEGV", Contexts: []answer.CrashContext{{Place: place("game.so", 1)}}, Stack: []answer.CrashFrame{{Method: answer.Text{Err: errors.New("no")}}}}, "access violation game.so (build id 1)+0x1", answer.SignatureWeak},
 	} {
 		id := Crash(c.crash)
-		assert.Equal(t, c.parts, strings.Join(id.Parts, " "), c.name)
-		assert.Equal(t, c.strength, id.Strength, c.name)
+		assert.Equal(t, c.parts, strings.Join(id.SignatureParts, " "), c.name)
+		assert.Equal(t, c.strength, id.SignatureStrength, c.name)
 		if c.name == "overflow" {
 			assert.Equal(t, "Shop.Leaf()", id.Frame, "where it died, and not the first of the circle by name")
 		}

@@ -817,6 +817,8 @@ func (d *describer) finalizing(list []threads.Thread, w *answer.Waiting) {
 				}
 				d.finding(answer.FindingFinalizers, fmt.Sprintf("the finalizer thread %s in %s", row.Text, where), answer.StrengthRecorded,
 					"its frames; no other finalizer runs until this one returns: finalizequeue counts the waiting objects")
+				last := &d.out.Verdicts[len(d.out.Verdicts)-1]
+				last.Sites = []answer.Site{{Method: row.Caller, Does: row.Kind}}
 			}
 		}
 	}

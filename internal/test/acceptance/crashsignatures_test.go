@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/signature"
 	"github.com/sosgo/sosgo/internal/test/testcase"
 	"github.com/sosgo/sosgo/internal/test/testdump"
@@ -37,17 +38,17 @@ func TestCrashSignatures(t *testing.T) {
 		}
 		require.NotEmpty(t, crash, "the table names all crashes: %s", c.Reason)
 		id := signature.Crash(c)
-		if id.Strength == signature.Weak {
-			assert.False(t, withFiles && !strings.Contains(crash, " waits"), "%s %q", crash, id.Parts) // a small dump lacks the list of causes
+		if id.SignatureStrength == answer.SignatureWeak {
+			assert.False(t, withFiles && !strings.Contains(crash, " waits"), "%s %q", crash, id.SignatureParts) // a small dump lacks the list of causes
 			return
 		}
 		if strong[crash] == "" {
 			strong[crash] = id.Signature
-			assert.Empty(t, crashOf[id.Signature], "%s %q", crash, id.Parts)
+			assert.Empty(t, crashOf[id.Signature], "%s %q", crash, id.SignatureParts)
 			crashOf[id.Signature] = crash
 		}
 		count[crash]++
-		assert.Equal(t, strong[crash], id.Signature, "%s %q", crash, id.Parts)
+		assert.Equal(t, strong[crash], id.Signature, "%s %q", crash, id.SignatureParts)
 	}
 	testdump.Each(t, func(t *testing.T, d *testdump.Dump) {
 		crash := ""
