@@ -12,6 +12,7 @@ import (
 	"github.com/sosgo/sosgo/app/triage"
 	"github.com/sosgo/sosgo/dump/crashreport"
 	"github.com/sosgo/sosgo/export/summary"
+	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/graph/leaks"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/objects"
@@ -112,6 +113,7 @@ func (v *View) Summary(ctx context.Context, o ...SummaryOptions) (*answer.Summar
 
 // summarizeHeap adds what the heap holds to a summary, and returns its holders.
 func (q *question) summarizeHeap(s *answer.Summary) (*answer.Leaks, error) {
+	_, _ = q.Graph(q.ctx, graph.Options{Census: true}) // as in Triage
 	h, err := q.holders()
 	if err != nil {
 		return nil, err

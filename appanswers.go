@@ -66,6 +66,9 @@ func (v *View) Triage(ctx context.Context, o ...TriageOptions) (*answer.Triage, 
 		questions.Leaks = func(ctx context.Context) (*answer.Leaks, error) { return v.Leaks(ctx) }
 		questions.VerifyHeap = v.soundness
 		questions.Contexts = func(ctx context.Context) (*answer.LoadContexts, error) { return v.LoadContexts(ctx) }
+		if !o.NoHeap {
+			_, _ = v.Graph(q.ctx, graph.Options{Census: true}) // one walk for all questions; those about the graph have its error
+		}
 		return q.triage(questions, o)
 	})
 }

@@ -26,6 +26,7 @@ type Options struct {
 	// means no limit. Work that needs more fails with target.ErrUnsupported; the error has the amount.
 	MaxMemory int64
 	Keep      *Keep // if not nil, describes files that keep computed data for the next start
+	Census    bool  // the walk that builds the graph also takes the census of the heap
 
 	deferFrom, piece uint64 // bytes; 0 means deferSize and pieceSize
 	wide             bool   // treat the heap as if it had 32 GB
@@ -235,7 +236,13 @@ func (b *builder) scan() error {
 			b.o.Progress(Progress{Phase: "objects", Done: done, Total: total})
 		}
 	}}
-	err := heap.Scan(b.ctx, b.h, nil, o, func() *collector { return newCollector(b) }, b.merge)
+	scan := heap.ScanWithCensus[*collector]
+	if !b.o.Census {
+		scan = func(ctx context.Context, h *heap.Heap, o heap.ScanOptions, create func() *collector, merge func(*collector) error) error {
+			return heap.Scan(ctx, h, nil, o, create, merge)
+		}
+	}
+	err := scan(b.ctx, b.h, o, func() *collector { return newCollector(b) }, b.merge)
 	var limit *offheap.LimitError
 	if errors.As(err, &limit) {
 		need := limit.InUse + limit.Need

@@ -66,6 +66,49 @@ func (h *Heap) Census(ctx context.Context, o ScanOptions) (*Census, error) {
 	})
 }
 
+// ScanWithCensus is Scan of all objects. The same walk takes the census of the heap unless that has been taken.
+func ScanWithCensus[C Collector](ctx context.Context, h *Heap, o ScanOptions, create func() C, merge func(C) error) error {
+	if _, ok := h.census.Known(); ok {
+		return Scan(ctx, h, nil, o, create, merge)
+	}
+	census := &Census{most: censusType}
+	err := Scan(ctx, h, nil, o, func() *counted[C] { return &counted[C]{create(), newCounting(h)} }, func(b *counted[C]) error {
+		if err := merge(b.into); err != nil {
+			return err
+		}
+		return census.merge(b.count)
+	})
+	if err != nil {
+		return err
+	}
+	_, err = h.census.Get(func() (*Census, error) { return census, nil })
+	return err
+}
+
+// A counted passes what a walk finds to a Collector, and counts it.
+type counted[C Collector] struct {
+	into  C
+	count *counting
+}
+
+// Objects passes a batch on.
+func (b *counted[C]) Objects(s *Segment, batch []Object) {
+	b.into.Objects(s, batch)
+	b.count.Objects(s, batch)
+}
+
+// Corrupt passes on a place where the walk had to skip memory.
+func (b *counted[C]) Corrupt(c *Corruption) {
+	b.into.Corrupt(c)
+	b.count.Corrupt(c)
+}
+
+// Reset drops everything.
+func (b *counted[C]) Reset() {
+	b.into.Reset()
+	b.count.Reset()
+}
+
 // A counting is the part of a Census that a run of the heap adds.
 type counting struct {
 	Census

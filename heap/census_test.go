@@ -1,6 +1,7 @@
 package heap
 
 import (
+	"errors"
 	"slices"
 	"testing"
 
@@ -115,6 +116,30 @@ func TestCensus(t *testing.T) {
 	assert.Same(t, c, again)
 	_, err = (*Heap)(nil).Census(t.Context(), ScanOptions{})
 	require.ErrorIs(t, err, target.ErrUnsupported)
+}
+
+// TestScanWithCensus checks that a walk for something else takes the same census, once, and none if it fails.
+func TestScanWithCensus(t *testing.T) {
+	want, err := scattered().Census(t.Context(), ScanOptions{})
+	require.NoError(t, err)
+	h := scattered()
+	full := errors.New("full")
+	create := func() *counting { return newCounting(h) }
+	require.ErrorIs(t, ScanWithCensus(t.Context(), h, ScanOptions{}, create, func(*counting) error { return full }), full)
+	_, ok := h.census.Known()
+	assert.False(t, ok)
+	for range 2 {
+		other := &Census{most: censusType}
+		require.NoError(t, ScanWithCensus(t.Context(), h, ScanOptions{Jobs: 2}, create, other.merge))
+		got, ok := h.census.Known()
+		require.True(t, ok)
+		for _, c := range []*Census{got, other} {
+			assert.Equal(t, want.Objects, c.Objects)
+			assert.Equal(t, want.Free, c.Free)
+			assert.Equal(t, want.kept, c.kept)
+			assert.Len(t, c.corrupt, len(want.corrupt))
+		}
+	}
 }
 
 // TestCensusIsBounded checks that types with most objects are forgotten when all together have too many.

@@ -178,6 +178,7 @@ var exportedFuncs = map[string]any{
 	"heap.ParseHandleType":                   sosgo_heap.ParseHandleType,
 	"heap.ReadGCDesc":                        sosgo_heap.ReadGCDesc,
 	"heap.Scan":                              sosgo_heap.Scan[sosgo_heap.Collector],
+	"heap.ScanWithCensus":                    sosgo_heap.ScanWithCensus[sosgo_heap.Collector],
 	"heap.Select":                            sosgo_heap.Select[sosgo_heap.Collector],
 	"heap.TypeIs":                            sosgo_heap.TypeIs,
 	"heap.Version":                           sosgo_heap.Version,
