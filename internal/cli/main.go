@@ -349,25 +349,48 @@ func (a *app) parseCommand(words []word) (*Command, *parser, error) {
 }
 
 // findFiles makes an argument that is a dump the dump to look at, as in "sosgo crashinfo FILE", and the argument of a
-// command that has a dump already the file to write, as in "sosgo -d DUMP report FILE".
+// command that has a dump already the file to write, as in "sosgo -d DUMP report FILE" or "sosgo report DUMP FILE".
 func (a *app) findFiles(cmd *Command, p *parser) {
 	named := a.globals.Dump
 	switch {
-	case a.inSession || len(p.args) == 0:
-	case named == "" && cmd.NeedsDump && !cmd.DumpArg:
-		if isDump, err := sniffFile(p.args[0].text); err == nil && isDump || IsAddress(p.args[0].text) {
+	case len(p.args) == 0:
+	case named == "" && cmd.NeedsDump && !cmd.DumpArg && !a.inSession:
+		if isDump(p.args[0].text) {
 			a.globals.Dump = p.args[0].text
 			p.args = p.args[1:]
 		}
-	case named != "" && cmd.DumpArg && len(p.args) == 1 && p.args[0].text != named:
-		out := p.own.named("o")
-		if isDump, err := sniffFile(p.args[0].text); out == nil || p.own.given["o"] || err == nil && isDump {
-			return
-		}
+	case cmd.DumpArg:
+		p.args = a.findOutput(p, named)
+	}
+}
+
+// findOutput makes the argument that is no dump the file to write, where the command has such an option and knows its dump
+// otherwise. It returns the other arguments.
+func (a *app) findOutput(p *parser, named string) []word {
+	out := p.own.named("o")
+	if out == nil || p.own.given["o"] {
+		return p.args
+	}
+	switch known := named != "" || a.inSession; {
+	case known && len(p.args) == 1 && p.args[0].text != named && !isDump(p.args[0].text):
 		if p.own.set(&out.param, p.args[0].text) == nil {
-			p.args = nil
+			return nil
+		}
+	case len(p.args) == 2:
+		for i, dump := range p.args {
+			file := p.args[1-i]
+			if (isDump(dump.text) || known && dump.text == named) && !isDump(file.text) && p.own.set(&out.param, file.text) == nil {
+				return p.args[i : i+1]
+			}
 		}
 	}
+	return p.args
+}
+
+// isDump reports whether an argument can be nothing but a dump.
+func isDump(name string) bool {
+	found, err := sniffFile(name)
+	return err == nil && found || IsAddress(name)
 }
 
 // isLine reports whether the only argument is a whole command line in quotes.

@@ -49,9 +49,15 @@ type question struct {
 	// Each has the question asked once for each value that these paths lead to, in documents that were asked for
 	// before: the name of a question, and fields. The value takes the place of the word "$".
 	Each [][]string `json:"each"`
-	// Most is how many values are asked for at most.
+	// Linked has it asked for the addresses in the documents of these questions, too, in this order. Where it is itself
+	// among them, what its own answers lead to follows.
+	Linked []string `json:"linked"`
+	// Most is how many of these are answered at most.
 	Most int `json:"most"`
 }
+
+// follows reports whether the question is asked for values of other documents.
+func (q *question) follows() bool { return len(q.Each)+len(q.Linked) > 0 }
 
 // questions returns those of the application in the order in which a report asks them.
 func questions() (names []string, by map[string]question, err error) {

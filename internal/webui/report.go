@@ -8,8 +8,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
+	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/sosgo/sosgo/internal/report"
 )
@@ -19,6 +22,10 @@ const (
 	MaxReport   = 5 << 20
 	maxDocument = 1 << 20  // how many bytes of a report one document has at most
 	maxAnswer   = 16 << 20 // how many bytes of a document are looked at; a longer one is left out
+	mostGrown   = 500      // rows of the comparison's lists
+	// triesPerLink bounds how many addresses are asked for, for one that is wanted: many are of no object.
+	triesPerLink = 4
+	longText     = 4 << 10 // the longest text that addresses are looked for in
 )
 
 // WriteReport writes a page that needs no server: one file with the documents that the application
@@ -29,10 +36,15 @@ func WriteReport(ctx context.Context, w io.Writer, a Asker, s Subject, progress 
 	if err != nil {
 		return err
 	}
-	d := &documents{asker: a, results: map[string]any{}, left: MaxReport - frameSize()}
+	d := &documents{asker: a, results: map[string]any{}, links: map[string][]string{}, asked: map[string]bool{}, left: MaxReport - frameSize()}
 	for i, name := range names {
 		progress(i, len(names))
 		if err := d.add(ctx, name, by[name]); err != nil {
+			return err
+		}
+	}
+	if len(s.Others) > 0 {
+		if _, err := d.ask(ctx, append([]string{"diff", "-paths"}, s.Others...), report.Window{Count: mostGrown}, false); err != nil {
 			return err
 		}
 	}
@@ -51,45 +63,98 @@ type document struct {
 // documents are those of a report while they are asked for.
 type documents struct {
 	asker   Asker
-	results map[string]any // results by the names of questions, for those that follow from them
+	results map[string]any      // results by the names of questions, for those that follow from them
+	links   map[string][]string // addresses in them
+	asked   map[string]bool
 	kept    []document
 	left    int
+	full    bool
 }
 
 func (d *documents) add(ctx context.Context, name string, q question) error {
-	if len(q.Each) == 0 {
-		result, err := d.ask(ctx, q.Words, q.window())
+	if !q.follows() {
+		result, err := d.ask(ctx, q.Words, q.window(), false)
 		d.results[name] = result
 		return err
 	}
-	var values []string
-	for _, path := range q.Each {
-		for _, v := range valuesAt(d.results[path[0]], path[1:]) {
-			if !slices.Contains(values, v) && len(values) < q.Most {
-				values = append(values, v)
+	var own []any // the results of this question
+	answered := 0
+	seen := map[string]bool{}
+	tries := q.Most * triesPerLink
+	ask := func(values []string) error {
+		for _, v := range values {
+			if seen[v] || answered >= q.Most || tries == 0 || d.full {
+				continue
+			}
+			seen[v] = true
+			words := slices.Clone(q.Words)
+			words[slices.Index(words, "$")] = v
+			known := d.asked[strings.Join(words, " ")]
+			result, err := d.ask(ctx, words, q.window(), true)
+			if err != nil {
+				return err
+			}
+			tries--
+			if result != nil {
+				own = append(own, result)
+			}
+			if result != nil || known {
+				answered++
 			}
 		}
+		return nil
 	}
-	for _, v := range values {
-		words := slices.Clone(q.Words)
-		words[slices.Index(words, "$")] = v
-		if _, err := d.ask(ctx, words, q.window()); err != nil {
+	for _, path := range q.Each {
+		if err := ask(valuesAt(d.results[path[0]], path[1:])); err != nil {
 			return err
 		}
 	}
+	for _, from := range q.Linked {
+		if from != name {
+			if err := ask(d.linked(from)); err != nil {
+				return err
+			}
+			continue
+		}
+		for len(own) > 0 {
+			next := addresses(own[0], nil)
+			own = own[1:]
+			if err := ask(next); err != nil {
+				return err
+			}
+		}
+	}
+	d.results[name] = own
 	return nil
 }
 
-// ask adds the document of a command and returns its result.
-func (d *documents) ask(ctx context.Context, words []string, part report.Window) (any, error) {
+// linked returns the addresses in the results of a question.
+func (d *documents) linked(name string) []string {
+	list, ok := d.links[name]
+	if !ok {
+		list = addresses(d.results[name], nil)
+		d.links[name] = list
+	}
+	return list
+}
+
+// ask adds the document of a command and returns its result, nil without one. One that was asked for already stands. A document
+// that is wanted only for its result is left out where it has none, or where the file is full.
+func (d *documents) ask(ctx context.Context, words []string, part report.Window, optional bool) (any, error) {
+	key := strings.Join(words, " ")
+	if d.asked[key] {
+		return nil, nil
+	}
+	d.asked[key] = true
 	out := &bounded{most: maxAnswer}
 	d.asker.Ask(ctx, words, part, out)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	key := strings.Join(words, " ")
 	if out.full {
-		d.keep(key, absent(words[0], "the document is too large for a report"))
+		if !optional {
+			d.keep(key, absent(words[0], "the document is too large for a report"))
+		}
 		return nil, nil
 	}
 	dec := json.NewDecoder(&out.Buffer)
@@ -98,6 +163,10 @@ func (d *documents) ask(ctx context.Context, words []string, part report.Window)
 	if err := dec.Decode(&v); err != nil {
 		return nil, fmt.Errorf("%s: %w", key, err)
 	}
+	result := v["result"]
+	if optional && result == nil {
+		return nil, nil
+	}
 	text, err := fit(v)
 	if err != nil {
 		return nil, err
@@ -105,15 +174,22 @@ func (d *documents) ask(ctx context.Context, words []string, part report.Window)
 	if text == nil {
 		text = absent(words[0], "the document is too large for a report")
 	}
+	text = safe(text)
+	if optional && !d.fits(key, text) {
+		d.full = true
+		return nil, nil
+	}
 	d.keep(key, text)
-	return v["result"], nil
+	return result, nil
 }
 
-// keep adds a document while there is room for it.
+// fits reports whether there is room for a document.
+func (d *documents) fits(key string, text []byte) bool { return len(text)+len(key)*2 <= d.left-(4<<10) }
+
+// keep adds a document, which is safe, while there is room for it.
 func (d *documents) keep(key string, text []byte) {
-	text = safe(text)
-	if len(text)+len(key)*2 > d.left-(4<<10) {
-		text = safe(absent(key, "the report is full"))
+	if !d.fits(key, text) {
+		text = absent(key, "the report is full")
 	}
 	if d.left -= len(text) + len(key)*2 + 8; d.left > 0 {
 		d.kept = append(d.kept, document{key, text})
@@ -124,7 +200,7 @@ func (d *documents) keep(key string, text []byte) {
 func absent(command, why string) []byte {
 	text, _ := json.Marshal(map[string]any{"command": command, "schema": report.JSONSchema, "error": report.Problem{
 		Text: why, Kind: "other", Advice: "sosgo web shows all of it"}})
-	return text
+	return safe(text)
 }
 
 // fit encodes a document, with lists at any depth cut shorter and shorter, and texts too, until it fits. Nil is one that does not.
@@ -181,6 +257,31 @@ func valuesAt(v any, path []string) []string {
 		}
 	}
 	return nil
+}
+
+// inText are the addresses in texts that the application makes links of (text.ts, pieces).
+var inText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b0x[0-9a-f]{5,16}\b|\b0000[0-9a-f]{12}\b`) })
+
+// addresses appends the addresses in the texts of a value, as the application writes them. Fields come in the order of their names.
+func addresses(v any, all []string) []string {
+	switch v := v.(type) {
+	case []any:
+		for _, item := range v {
+			all = addresses(item, all)
+		}
+	case map[string]any:
+		for _, k := range slices.Sorted(maps.Keys(v)) {
+			all = addresses(v[k], all)
+		}
+	case string:
+		if len(v) > longText || !strings.Contains(v, "0x") && !strings.Contains(v, "0000") {
+			return all
+		}
+		for _, a := range inText().FindAllString(v, -1) {
+			all = append(all, "0x"+strings.TrimLeft(strings.TrimPrefix(a, "0x"), "0"))
+		}
+	}
+	return all
 }
 
 // safe is JSON that can stand in a script element: no sign of it ends the element or begins a comment.

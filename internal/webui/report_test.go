@@ -100,6 +100,36 @@ func TestReportFollows(t *testing.T) {
 	assert.NotContains(t, r.Documents, "dumpobj $")
 }
 
+// TestReportLinks: the addresses in documents are asked for in the order of the questions that name them, then what these objects lead to.
+// What is no object is left out.
+func TestReportLinks(t *testing.T) {
+	var asked []string
+	a := asker{ask: func(_ context.Context, words []string, _ report.Window, w io.Writer) {
+		result := "{}"
+		switch strings.Join(words, " ") {
+		case "locks":
+			result = `{"locks":[{"address":"0x7f0000000003","text":"held by 00007f0000000004, 1042 and 0x11"}]}`
+		case "waits":
+			result = `{"threads":[{"object":"0x7f0000000002","ip":"0x7f00000000ff"}]}`
+		case "dumpobj 0x7f0000000004":
+			result = `{"fields":[{"value":"0x7f0000000005"},{"value":"0x7f0000000002"}]}`
+		}
+		if words[0] == "dumpobj" {
+			asked = append(asked, words[1])
+			if words[1] == "0x7f00000000ff" {
+				fmt.Fprint(w, `{"command":"dumpobj","schema":2,"error":{"text":"no object","kind":"corrupt"}}`)
+				return
+			}
+		}
+		fmt.Fprintf(w, `{"command":%q,"schema":2,"result":%s}`, words[0], result)
+	}}
+	r := documentsOf(t, write(t, a, webui.Subject{File: "core.1", Others: []string{"core.2"}}))
+	assert.Equal(t, []string{"0x7f00000000ff", "0x7f0000000002", "0x7f0000000003", "0x7f0000000004", "0x7f0000000005"}, asked)
+	assert.NotContains(t, r.Documents, "dumpobj 0x7f00000000ff")
+	assert.Contains(t, r.Documents, "dumpobj 0x7f0000000005")
+	assert.Contains(t, r.Documents, "diff -paths core.2")
+}
+
 // TestReportHolds: names that are markup, that end elements or turn text stay texts in JSON.
 func TestReportHolds(t *testing.T) {
 	hostile := "</script><script>alert(1)</script><!--<img src=x onerror=alert(1)>\u2028\u202e&amp;'\""

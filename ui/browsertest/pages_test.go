@@ -152,14 +152,31 @@ func TestThread(t *testing.T) {
 		OSThreadID int `json:"osThreadId"`
 	}](t, d.path, "crashinfo").OSThreadID
 	frames := ask[struct{ Frames []struct{ Method string } }](t, d.path, "clrstack", "-tid", strconv.Itoa(id), "-a", "-native").Frames
+	index := -1
+	for _, thread := range ask[struct{ Threads []struct{ Index, OSID int } }](t, d.path, "clrthreads").Threads {
+		if thread.OSID == id {
+			index = thread.Index
+		}
+	}
 	b := start(t)
 	at := serve(t, d.path)
 	b.run(chromedp.Navigate(at))
-	b.open("threads/" + strconv.Itoa(id))
+	b.open(fmt.Sprintf("threads/0x%x", id))
+	if got, want := b.text(`document.querySelector("main h2").textContent`), fmt.Sprintf("Thread %d “crashing worker”", index); got != want {
+		t.Errorf("the thread is called %s, not %s", got, want)
+	}
+	b.open("overview") // where the same thread has the same name, and links to the same page
+	for _, link := range []string{fmt.Sprintf("#killed a[href='#/threads/%d']", index), fmt.Sprintf("#killed a[href='#/threads/%d'], #wrong a[href='#/threads/%d']", index, index)} {
+		if b.text(fmt.Sprintf(`document.querySelector(%q)?.textContent.startsWith("thread %d")`, link, index)) != "true" {
+			t.Errorf("the overview has no link %s", link)
+		}
+	}
+	b.open("threads/" + strconv.Itoa(index))
 	if got := b.text(`document.querySelector("[data-fact=frames]").children.length`); got != strconv.Itoa(len(frames)) || len(frames) == 0 {
 		t.Errorf("%s frames, of --json %d", got, len(frames))
 	}
-	text := b.text(`document.querySelector("[data-fact=frames]").textContent`)
+	// Names are as C# writes them; those of the runtime are their titles.
+	text := b.text(`document.querySelector("[data-fact=frames]").textContent + [...document.querySelectorAll("[data-fact=frames] [title]")].map((e) => e.title)`)
 	for _, f := range frames {
 		if !strings.Contains(text, f.Method) {
 			t.Errorf("the page lacks %s", f.Method)
@@ -189,6 +206,18 @@ func TestAsks(t *testing.T) {
 	b.wait(`document.querySelector(".terminal").textContent.includes("no file is written")`)
 	b.picture("hang-terminal")
 	b.clean(host(t, at))
+}
+
+// TestNoPage: an address that is no page says so, and the server has no such file.
+func TestNoPage(t *testing.T) {
+	b := start(t)
+	at := serve(t, dumps[0].path)
+	b.run(chromedp.Navigate(at), chromedp.Evaluate[chromedp.Void](`location.hash = "#/nosuch"`))
+	b.wait(`document.querySelector("main")?.dataset.page === "404" && document.querySelector("[role=alert]").textContent.includes("nosuch")`)
+	b.wait(`fetch("nosuch").then((r) => r.status === 404)`)
+	if len(b.problems) != 1 { // the browser's own line about the status
+		t.Errorf("the browser says: %q", b.problems)
+	}
 }
 
 // TestLooks: narrow and dark, with nothing cut off, and by the keyboard alone.
@@ -256,8 +285,53 @@ func TestReport(t *testing.T) {
 				}
 			}
 			facts(t, b, d.path)
+			checkLinks(t, b)
+			checkPrint(t, b)
 			b.clean("file://" + file)
 		})
+	}
+}
+
+// checkLinks follows the links of a report's pages: each leads to what the report has.
+func checkLinks(t *testing.T, b *browser) {
+	t.Helper()
+	b.open("all")
+	all := strings.Fields(b.text(`[...new Set([...document.querySelectorAll("main a[href^='#']")].map((a) => a.getAttribute("href")))].join(" ")`))
+	if len(all) < 20 {
+		t.Errorf("the report has %d links: %v", len(all), all)
+	}
+	known := b.text(`JSON.parse(document.getElementById("report").textContent).documents["clrthreads -stacks"].result?.threads?.map((t) => t.index).join(" ") ?? ""`)
+	for _, link := range all {
+		if number, isThread := strings.CutPrefix(link, "#/threads/"); isThread && !strings.HasPrefix(number, "0x") && !slices.Contains(strings.Fields(known), number) {
+			t.Errorf("%s leads to no thread", link)
+		}
+	}
+	bad := b.text(`(() => {
+  const has = JSON.parse(document.getElementById("report").textContent).documents;
+  return [...document.querySelectorAll("main a[href^='#/object/']")].map((a) => a.getAttribute("href").slice(9)).filter((a) => !has["dumpobj " + a]?.result).join(" ");
+})()`)
+	if bad != "" {
+		t.Errorf("links lead to what is not in the report: %s", bad)
+	}
+	b.open("overview")
+	if n, _ := strconv.Atoi(b.text(`document.querySelectorAll("#contents .contents a").length`)); n == 0 {
+		t.Error("the contents list no object")
+	}
+}
+
+// checkPrint: all pages are on paper.
+func checkPrint(t *testing.T, b *browser) {
+	t.Helper()
+	b.open("overview")
+	b.run(chromedp.Evaluate[chromedp.Void](`dispatchEvent(new Event("beforeprint"))`))
+	printed := b.text(`[...document.querySelectorAll("[data-whole]")].map((e) => e.dataset.whole + (e.innerText.length > 20 && !e.querySelector(".waiting") ? "" : "?")).join(" ")`)
+	want := slices.DeleteFunc(slices.Clone(pages), func(p string) bool { return p == "object" })
+	if printed != strings.Join(want, " ") {
+		t.Errorf("printed are %s", printed)
+	}
+	b.run(chromedp.Evaluate[chromedp.Void](`dispatchEvent(new Event("afterprint"))`))
+	if got := b.text(`document.querySelector("main").dataset.page`); got != "overview" {
+		t.Errorf("after printing the page is %s", got)
 	}
 }
 

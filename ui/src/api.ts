@@ -7,11 +7,13 @@ import { visible } from "./text";
 export interface Doc<T> {
   command: string; schema: number; result?: T; warnings?: Problem[]; error?: Problem;
   lists?: Record<string, ListPart>; shortened?: boolean;
+  /** What can be asked again, where the page itself made the document. */
+  asked?: Question;
 }
 /** What the page is about. */
 export interface Subject { file: string; others?: string[] }
 
-export interface Question { words: string[]; count: number; last?: boolean; graph?: boolean }
+export interface Question { words: string[]; count: number; from?: number; last?: boolean; graph?: boolean }
 export type Name = keyof typeof list;
 const questions: Record<Name, Question> = list;
 
@@ -67,6 +69,7 @@ const server: Source = {
   async document(q, signal) {
     const [command = "", ...args] = q.words;
     const p = new URLSearchParams(args.map((a) => ["a", a]));
+    if (q.from) p.set("from", String(q.from));
     p.set("count", String(q.count));
     if (q.last) p.set("last", "1");
     const r = await fetch(`api/${encodeURIComponent(command)}?${p}`, signal ? { signal } : {});
@@ -92,12 +95,27 @@ export function askAt(s: Source): void { source = s; }
 /** The page has no server: a worker beside it answers. */
 export const isAlone = (): boolean => source !== server;
 
-/** Asks for a document. What fails is in the document. */
-export async function ask<T>(q: Question, signal?: AbortSignal): Promise<Doc<T>> {
-  if (embedded) {
-    const found = embedded.documents[q.words.join(" ")] as Doc<T> | undefined;
-    return found ?? failed<T>(q, "this is not in the report", `in a shell: sosgo -d ${embedded.subject.file} ${q.words.join(" ")}; or ask on the page of sosgo web`);
-  }
+/** The document of a report that answers q. */
+export function inReport<T>(q: Question): Doc<T> {
+  const found = embedded?.documents[q.words.join(" ")] as Doc<T> | undefined;
+  return found ?? failed<T>(q, "this is not in the report", `in a shell: sosgo -d ${embedded?.subject.file} ${q.words.join(" ")}; or ask on the page of sosgo web`);
+}
+
+/** The objects that a report has, and their types. */
+export const objects: ReadonlyMap<string, string> = new Map(Object.entries(embedded?.documents ?? {})
+  .filter(([words, d]) => words.startsWith("dumpobj ") && d.result).map(([words, d]) => [words.slice("dumpobj ".length), (d.result as { type?: string }).type ?? ""]));
+
+/** There is a page of what is at an address: a server can be asked for it, and a report may have it. */
+export const hasObject = (a: string): boolean => !isReport || objects.has(a);
+
+const reported = new Set(((embedded?.documents[list.threads.words.join(" ")]?.result as { threads?: { index?: number; osId?: number }[] } | undefined)?.threads ?? [])
+  .flatMap((t) => [String(t.index), `0x${(t.osId ?? 0).toString(16)}`]));
+
+/** There is a page of a thread: of its number in the list of threads, or of its id of the system as 0x…. */
+export const hasThread = (id: string): boolean => !isReport || reported.has(id);
+
+/** Asks the source for a document. What fails is in the document. */
+export async function ask<T>(q: Question, signal: AbortSignal): Promise<Doc<T>> {
   return inTurn(q.graph ?? false, async () => {
     const text = await source.document(q, signal);
     try {
@@ -106,19 +124,25 @@ export async function ask<T>(q: Question, signal?: AbortSignal): Promise<Doc<T>>
       return failed<T>(q, "the answer ended early", "reload the page to ask again");
     }
   }).catch((e: unknown) => {
-    if (signal?.aborted) throw e;
+    if (signal.aborted) throw e;
     return e instanceof Refusal ? failed<T>(q, e.message, e.advice) : failed<T>(q, "the server does not answer", "sosgo web may have ended");
   });
 }
 
 function failed<T>(q: Question, text: string, advice: string): Doc<T> {
-  return { command: q.words[0] ?? "", schema: 0, error: { text, kind: "page", advice } };
+  return { command: q.words[0] ?? "", schema: 0, error: { text, kind: "page", advice }, asked: q };
 }
+
+/** The document of a command that was stopped. */
+export const stopped = (q: Question): Doc<unknown> => failed(q, "stopped", "");
 
 /** Runs a line of the prompt and returns what it prints. */
 export async function runLine(line: string, signal: AbortSignal): Promise<string> {
   return visible(await source.line(line, signal), false);
 }
+
+/** The subject of a report. */
+export const reportSubject = (): Subject | undefined => embedded?.subject;
 
 export async function subject(): Promise<Subject> {
   return embedded ? embedded.subject : source.subject();

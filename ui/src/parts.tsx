@@ -1,22 +1,69 @@
 // The parts that pages are made of.
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { isReport } from "./api";
-import type { Doc } from "./api";
+import { hasObject, hasThread, isReport } from "./api";
+import type { Doc, Question } from "./api";
 import type { Address, PathObject as ObjectRef, GCRoot as Root, RootPath, Verdict } from "./docs";
-import { link } from "./state";
-import { bytes, count, namespaceEnd, percent, pieces } from "./text";
+import { link, retry, stop, threadNumbers, useParam } from "./state";
+import { bytes, count, csharp, namespaceEnd, percent, pieces } from "./text";
 
 /** An address, which leads to the page of what is there. */
 export function Addr({ a }: { a: Address | null | undefined }): JSX.Element | null {
   if (!a || a === "0x0") return null;
-  return <a class="addr" href={link("object", a)}>{a}</a>;
+  return <Link page="object" arg={a} class="addr">{a}</Link>;
 }
 
-/** A text of a document: each address in it is a link. */
-export function Text({ s }: { s: string | null | undefined }): JSX.Element | null {
+/** A link to an object or a thread, where there is such a page. */
+export function Link({ page, arg, class: c, children }: { page: "object" | "threads"; arg: string | undefined; class?: string; children: ComponentChildren }): JSX.Element {
+  return arg && (page === "object" ? hasObject : hasThread)(arg) ? <a class={c} href={link(page, arg)}>{children}</a> : <span class={c}>{children}</span>;
+}
+
+/** A text of a document: each address and each thread in it is a link. */
+export function Text({ s, threads = true }: { s: string | null | undefined; threads?: boolean }): JSX.Element | null {
   if (!s) return null;
-  return <>{pieces(s).map((p) => (p.address ? <a class="addr" href={link("object", p.address)}>{p.text}</a> : p.text))}</>;
+  return <>{pieces(s).map((p) => (p.address ? <Link page="object" arg={p.address} class="addr">{p.text}</Link> : p.thread && threads ? <Numbered text={p.text} id={p.thread} /> : p.text))}</>;
+}
+
+/** A thread in a text, by its number, too, where the text has the system's id alone. */
+function Numbered({ text, id }: { text: string; id: string }): JSX.Element {
+  const number = threadNumbers.value.get(id);
+  return <Link page="threads" arg={id}>{number === undefined ? text : `thread ${number} (${id})`}</Link>;
+}
+
+/** The id that the system gives a thread. */
+export const osThread = (id: number): string => "0x" + id.toString(16);
+
+/** A thread, by the number that all commands name it by. */
+export function ThreadLink({ t }: { t: { index?: number; osId?: number; managedId?: number; name?: string } | undefined }): JSX.Element | null {
+  if (!t) return null;
+  const words = t.index ?? (t.osId ? osThread(t.osId) : t.managedId !== undefined ? `managed ${t.managedId}` : "?");
+  const text = <>thread {words}{t.name ? ` “${t.name}”` : ""}</>;
+  return t.index === undefined && !t.osId ? text : <Link page="threads" arg={String(t.index ?? osThread(t.osId ?? 0))}>{text}</Link>;
+}
+
+/** A button that copies a text. */
+export function Copy({ text, what }: { text: string | (() => string); what: string }): JSX.Element {
+  const [done, set] = useState(false);
+  const copy = async (): Promise<void> => {
+    const s = typeof text === "string" ? text : text();
+    try { await navigator.clipboard.writeText(s); } catch {
+      // A page from a file, or of another machine, has no clipboard of its own.
+      const t = document.createElement("textarea");
+      t.value = s;
+      document.body.append(t);
+      t.select();
+      document.execCommand("copy");
+      t.remove();
+    }
+    set(true);
+    setTimeout(() => set(false), 1500);
+  };
+  return <button type="button" class="copy" title={`Copy ${what}`} aria-label={`Copy ${what}`} onClick={() => void copy()}>{done ? "✓" : <svg viewBox="0 0 16 16" width="13" height="13" aria-hidden="true"><path d="M5 5V2h9v9h-3M2 5h9v9H2z" fill="none" stroke="currentColor" stroke-width="1.5" /></svg>}</button>;
+}
+
+/** A command that shows more: on the page it runs in the terminal. */
+export function Command({ line }: { line: string }): JSX.Element {
+  return <span class="command">{isReport ? <code>{line}</code> : <a href={link("terminal", line)}><code>{line}</code></a>}<Copy text={line} what={line} /></span>;
 }
 
 /** A name that may be broken behind its dots and commas. */
@@ -25,19 +72,20 @@ function Breakable({ s }: { s: string }): JSX.Element {
 }
 
 /** The name of a type: its namespace stands back. */
-export function TypeName({ name }: { name: string | null | undefined }): JSX.Element {
-  if (!name) return <span class="dim">(no name)</span>;
+export function TypeName({ name: full }: { name: string | null | undefined }): JSX.Element {
+  if (!full) return <span class="dim">(no name)</span>;
+  const name = csharp(full);
   const n = namespaceEnd(name);
-  return <span class="type"><span class="dim"><Breakable s={name.slice(0, n)} /></span><Breakable s={name.slice(n)} /></span>;
+  return <span class="type" title={name === full ? undefined : full}><span class="dim"><Breakable s={name.slice(0, n)} /></span><Breakable s={name.slice(n)} /></span>;
 }
 
 /** A method: namespace and parameters stand back. */
 export function Method({ name }: { name: string | null | undefined }): JSX.Element {
-  const s = name ?? "";
+  const s = csharp(name ?? "");
   const open = s.indexOf("(") < 0 ? s.length : s.indexOf("(");
   const head = s.slice(0, open);
   const n = head.slice(0, head.search(/[<[]/) < 0 ? undefined : head.search(/[<[]/)).lastIndexOf(".", head.lastIndexOf(".") - 1) + 1;
-  return <span class="type"><span class="dim"><Breakable s={head.slice(0, n)} /></span><Breakable s={head.slice(n)} /><span class="dim"><Breakable s={s.slice(open)} /></span></span>;
+  return <span class="type" title={s === name ? undefined : name ?? undefined}><span class="dim"><Breakable s={head.slice(0, n)} /></span><Breakable s={head.slice(n)} /><span class="dim"><Breakable s={s.slice(open)} /></span></span>;
 }
 
 export function Place({ file, line }: { file: string | null | undefined; line: number | undefined }): JSX.Element | null {
@@ -66,7 +114,7 @@ export function Notes({ doc, cuts = true }: { doc: Doc<unknown>; cuts?: boolean 
   return (
     <div class="notes">
       {doc.error && <p class={doc.error.kind === "page" ? "note" : "problem"} role="note"><b>{doc.command}: </b><Text s={doc.error.text} />
-        {doc.error.advice && <small><Text s={doc.error.advice} /></small>}</p>}
+        {doc.error.advice && <small><Text s={doc.error.advice} /></small>}{doc.asked && !isReport && <> <button type="button" onClick={() => retry(doc.asked!)}>Ask again</button></>}</p>}
       {w.length > 0 && (
         <details class="note"><summary>{n === 1 ? "1 part" : `${count(n)} parts`} of the answer of {doc.command} {n === 1 ? "is" : "are"} missing</summary>
           <ul>{w.slice(0, 100).map((p) => <li><Text s={p.text} />{p.count ? ` (${p.count} times)` : ""}</li>)}</ul></details>
@@ -78,18 +126,18 @@ export function Notes({ doc, cuts = true }: { doc: Doc<unknown>; cuts?: boolean 
 }
 
 /** Shows a document when it is there; until then what is asked, and for how long. */
-export function Show<T>({ doc, what, cuts, children }: { doc: Doc<T> | undefined; what: string; cuts?: boolean; children: (result: T, doc: Doc<T>) => ComponentChildren }): JSX.Element {
-  if (!doc) return <Waiting what={what} />;
+export function Show<T>({ doc, q, what, cuts, children }: { doc: Doc<T> | undefined; q?: Question | undefined; what: string; cuts?: boolean; children: (result: T, doc: Doc<T>) => ComponentChildren }): JSX.Element {
+  if (!doc) return <Waiting what={what} q={q} />;
   return <>{doc.result !== undefined && children(doc.result, doc)}<Notes doc={doc} cuts={cuts ?? true} /></>;
 }
 
-export function Waiting({ what }: { what: string }): JSX.Element {
+export function Waiting({ what, q }: { what: string; q?: Question | undefined }): JSX.Element {
   const [seconds, set] = useState(0);
   useEffect(() => {
     const t = setInterval(() => set((s) => s + 1), 1000);
     return () => clearInterval(t);
   }, []);
-  return <p class="waiting" role="status"><span class="spin" aria-hidden="true" /> {what}{seconds > 1 ? ` … ${seconds} s` : " …"}</p>;
+  return <p class="waiting" role="status"><span class="spin" aria-hidden="true" /> {what}{seconds > 1 ? ` … ${seconds} s` : " …"}{q && seconds > 1 ? <> <button type="button" onClick={() => stop(q)}>Stop</button></> : null}</p>;
 }
 
 const strengths: Record<string, string> = { recorded: "the dump says it", proved: "it follows", likely: "from names, or what is usual", unknown: "not in the dump" };
@@ -108,7 +156,7 @@ export function Verdicts({ list }: { list: Verdict[] | null | undefined }): JSX.
 }
 
 export function RootName({ r }: { r: Root | undefined }): JSX.Element | null {
-  return r ? <><span class="tag">{r.kind}</span> <Text s={r.name} /></> : null;
+  return r ? <><span class="tag">{r.kind}</span> <Text s={r.name} threads={false} /></> : null; // which have ids of the system, in hexadecimal
 }
 
 /** A path from a root to an object, one step a line. */
@@ -141,8 +189,10 @@ interface TableProps<R> {
 
 /** A table that is sorted by its heads and filtered, and shows so many rows until more are wanted. */
 export function Table<R>({ rows, columns, caption, text, sort, most = 50 }: TableProps<R>): JSX.Element {
-  const [order, setOrder] = useState<{ column: number; down: boolean } | undefined>(sort === undefined ? undefined : { column: sort, down: true });
-  const [filter, setFilter] = useState("");
+  const name = caption.replaceAll(" ", "-");
+  const [orderText, setOrder] = useParam(`sort.${name}`, sort === undefined ? "" : `${sort}-`);
+  const order = orderText ? { column: parseInt(orderText), down: orderText.endsWith("-") } : undefined;
+  const [filter, setFilter] = useParam(`filter.${name}`);
   const [shown, setShown] = useState(most);
   const wanted = filter.toLowerCase();
   let list = text && wanted ? rows.filter((r) => (text(r) ?? "").toLowerCase().includes(wanted)) : rows;
@@ -165,7 +215,7 @@ export function Table<R>({ rows, columns, caption, text, sort, most = 50 }: Tabl
           <caption class="hidden">{caption}</caption>
           <thead><tr>{columns.map((c, i) => (
             <th scope="col" class={c.num ? "num" : ""} aria-sort={order?.column === i ? (order.down ? "descending" : "ascending") : undefined}>
-              {c.by ? <button type="button" onClick={() => setOrder({ column: i, down: order?.column === i ? !order.down : !!c.num })}>{c.head}<span aria-hidden="true">{order?.column === i ? (order.down ? " ▾" : " ▴") : ""}</span></button> : c.head}
+              {c.by ? <button type="button" onClick={() => setOrder(`${i}${(order?.column === i ? !order.down : c.num) ? "-" : "+"}`)}>{c.head}<span aria-hidden="true">{order?.column === i ? (order.down ? " ▾" : " ▴") : ""}</span></button> : c.head}
             </th>))}</tr></thead>
           <tbody>{list.slice(0, shown).map((r) => <tr>{columns.map((c) => <td class={c.num ? "num" : ""}>{c.cell(r)}</td>)}</tr>)}</tbody>
         </table>

@@ -1,25 +1,46 @@
 // What the whole page shares: where it stands, how it looks, and the documents that it has.
 import { signal } from "@preact/signals";
 import { useEffect, useState } from "preact/hooks";
-import { ask, type Question } from "./api";
+import { ask, inReport, isReport, question, reportSubject, stopped, type Question } from "./api";
 import type { Doc, Subject } from "./api";
 
-export interface Route { page: string; arg: string }
+/** Where the page stands: #/PAGE/ARGUMENT?NAME=VALUE. The values are how its parts are sorted, filtered and zoomed. */
+export interface Route { page: string; arg: string; state: Record<string, string> }
 
-const parse = (): Route => {
-  const [page = "", ...rest] = location.hash.replace(/^#\/?/, "").split("/");
+export function parseRoute(hash: string): Route {
+  const [path = "", query = ""] = hash.replace(/^#\/?/, "").split("?", 2);
+  const [page = "", ...rest] = path.split("/");
   let arg = rest.join("/");
   try { arg = decodeURIComponent(arg); } catch { /* as it stands */ }
-  return { page: page || "overview", arg };
-};
+  return { page: page || "overview", arg, state: Object.fromEntries(new URLSearchParams(query)) };
+}
 
-export const route = signal<Route>(parse());
-addEventListener("hashchange", () => { route.value = parse(); });
+/** The address of a place: only values that are not empty stand in it. */
+export function address(r: Route): string {
+  const query = new URLSearchParams(Object.entries(r.state).filter(([, v]) => v !== "")).toString();
+  return `#/${r.page}${r.arg ? "/" + encodeURIComponent(r.arg) : ""}${query ? "?" + query : ""}`;
+}
 
-export const link = (page: string, arg = ""): string => `#/${page}${arg ? "/" + encodeURIComponent(arg) : ""}`;
-export const go = (page: string, arg = ""): void => { location.hash = link(page, arg); };
+export const route = signal<Route>(parseRoute(typeof location === "undefined" ? "" : location.hash));
+if (typeof addEventListener !== "undefined") addEventListener("hashchange", () => { route.value = parseRoute(location.hash); });
 
-export const subject = signal<Subject>({ file: "" });
+export const link = (page: string, arg = "", state: Record<string, string> = {}): string => address({ page, arg, state });
+export const go = (page: string, arg = "", state: Record<string, string> = {}): void => { location.hash = link(page, arg, state); };
+
+/** A value of the page's state, which its address has: who opens the address again, sees the same. */
+export function useParam(name: string, other = ""): [string, (v: string) => void] {
+  return [route.value.state[name] ?? other, (v) => {
+    const state = { ...route.value.state, [name]: v };
+    if (v === other) delete state[name];
+    route.value = { ...route.value, state };
+    history.replaceState(null, "", address(route.value));
+  }];
+}
+
+/** All pages are shown, one below the other: for paper. */
+export const printing = signal(false);
+
+export const subject = signal<Subject>(reportSubject() ?? { file: "" });
 
 export type Theme = "auto" | "light" | "dark";
 export const theme = signal<Theme>("auto");
@@ -45,30 +66,54 @@ export function colour(name: string): string {
 
 export const isDark = (): boolean => colour("--dark") === "1";
 
-const kept = new Map<string, Promise<Doc<unknown>>>();
+/** The numbers of threads by their ids of the system, as 0x…, once they are listed. */
+export const threadNumbers = signal<ReadonlyMap<string, number>>(new Map());
+
+function learn(doc: Doc<unknown> | undefined): void {
+  const list = (doc?.result as { threads?: { index?: number; osId?: number }[] } | undefined)?.threads ?? [];
+  threadNumbers.value = new Map(list.flatMap((t) => (t.osId && t.index !== undefined ? [["0x" + t.osId.toString(16), t.index] as const] : [])));
+}
+if (isReport) learn(inReport(question("threads")));
+
+const kept = new Map<string, { doc: Promise<Doc<unknown>>; stop: AbortController }>();
 const ready = new Map<string, Doc<unknown>>();
+/** Documents that are asked for again. */
+const again = signal(0);
+
+const keyOf = (q: Question): string => JSON.stringify([q.words, q.count, q.from ?? 0]);
+
+/** Forgets the document of q, so that it is asked for anew. */
+export function retry(q: Question): void {
+  ready.delete(keyOf(q));
+  again.value++;
+}
+
+/** Stops the command that answers q. */
+export const stop = (q: Question): void => kept.get(keyOf(q))?.stop.abort();
 
 /** The document that answers q, undefined until it is there. It is kept for other pages; only with leave set it is given up when
  * nobody shows it any more. */
 export function useDoc<T>(q: Question | undefined, leave = false): Doc<T> | undefined {
-  const key = q ? JSON.stringify([q.words, q.count]) : "";
+  const key = q ? keyOf(q) : "";
   const [shown, show] = useState<{ key: string; doc: Doc<T> }>();
-  const known = ready.get(key) as Doc<T> | undefined;
+  const known = q && (isReport ? inReport<T>(q) : ready.get(key) as Doc<T> | undefined);
+  const round = again.value;
   useEffect(() => {
-    if (!q || ready.has(key)) return;
+    if (!q || isReport || ready.has(key)) return;
     let here = true;
-    const stop = new AbortController();
-    let asked = kept.get(key) as Promise<Doc<T>> | undefined;
+    let asked = kept.get(key);
     if (!asked) {
-      asked = ask<T>(q, leave ? stop.signal : undefined);
-      kept.set(key, asked);
+      const stop = new AbortController();
+      kept.set(key, asked = { stop, doc: ask<unknown>(q, stop.signal).catch(() => stopped(q)) });
     }
-    asked.then((doc) => {
-      if (doc.error?.kind !== "page") ready.set(key, doc);
-      else kept.delete(key);
-      if (here) show({ key, doc });
-    }, () => kept.delete(key));
-    return () => { here = false; if (leave && !ready.has(key)) { stop.abort(); kept.delete(key); } };
-  }, [key]);
-  return known ?? (shown?.key === key ? shown.doc : undefined);
+    const mine = asked;
+    mine.doc.then((doc) => {
+      if (kept.get(key) === mine) kept.delete(key);
+      if (here || doc.error?.kind !== "page") ready.set(key, doc);
+      if (q.words[0] === "clrthreads") learn(doc);
+      if (here) show({ key, doc: doc as Doc<T> });
+    });
+    return () => { here = false; if (leave && kept.get(key) === mine) { kept.delete(key); mine.stop.abort(); } };
+  }, [key, round]);
+  return known ?? (shown?.key === key && ready.has(key) ? shown.doc : undefined);
 }

@@ -38,6 +38,30 @@ export function plural(n: number, one: string, many = one + "s"): string {
   return `${count(n)} ${n === 1 ? one : many}`;
 }
 
+/** A name as C# writes it: List<Int32> for List`1[[System.Int32, System.Private.CoreLib]]. */
+export function csharp(name: string): string {
+  if (!name.includes("[[") && !name.includes("`")) return name;
+  let s = name.replace(/`\d+/g, "");
+  for (let before = ""; before !== s;) {
+    before = s;
+    // The innermost list of arguments: each has a name and, behind a comma, its assembly.
+    s = s.replace(/\[(\[[^[\]]*\](?:,\s*\[[^[\]]*\])*)\]/g, (_, list: string) =>
+      `<${[...list.matchAll(/\[([^[\]]*)\]/g)].map((m) => argument(m[1] ?? "")).join(", ")}>`);
+  }
+  return s;
+}
+
+/** The name in an argument, without the assembly behind the last comma that no list is around. */
+function argument(s: string): string {
+  let depth = 0, end = s.length;
+  for (let i = 0; i < s.length; i++) {
+    if (s[i] === "<") depth++;
+    else if (s[i] === ">") depth--;
+    else if (s[i] === "," && depth === 0) { end = i; break; }
+  }
+  return s.slice(0, end).trim();
+}
+
 /** The end of the namespace in the name of a type: what stands before it. */
 export function namespaceEnd(name: string): number {
   const stop = name.search(/[<[(`]/);
@@ -46,7 +70,8 @@ export function namespaceEnd(name: string): number {
 }
 
 /** The method's name without its parameters and namespace. */
-export function shortMethod(name: string): string {
+export function shortMethod(full: string): string {
+  const name = csharp(full);
   const open = name.indexOf("(");
   const head = open < 0 ? name : name.slice(0, open);
   const angle = head.search(/[<[]/);
@@ -55,15 +80,16 @@ export function shortMethod(name: string): string {
   return kept + (angle > 0 ? head.slice(angle) : "");
 }
 
-export type Piece = { text: string; address?: string };
+export interface Piece { text: string; address?: string; thread?: string }
 
-/** Splits a text at the addresses in it. */
+/** Splits a text at the addresses and threads in it. A thread has its number in the list of threads, or its id of the system as 0x…. */
 export function pieces(text: string): Piece[] {
   const out: Piece[] = [];
   let end = 0;
-  for (const m of text.matchAll(/\b0x[0-9a-f]{5,16}\b|\b0000[0-9a-f]{12}\b/g)) {
+  for (const m of text.matchAll(/\bthread (0x[0-9a-f]+|\d+)\b|(?<=\bthreads \([^()]*)\b\d+(?= ")|\b0x[0-9a-f]{5,16}\b|\b0000[0-9a-f]{12}\b/g)) {
     if (m.index > end) out.push({ text: text.slice(end, m.index) });
-    out.push({ text: m[0], address: "0x" + m[0].replace(/^0x/, "").replace(/^0+/, "") });
+    const number = m[1] ?? (/^\d{1,11}$/.test(m[0]) ? m[0] : undefined);
+    out.push(number ? { text: m[0], thread: number } : { text: m[0], address: "0x" + m[0].replace(/^0x/, "").replace(/^0+/, "") });
     end = m.index + m[0].length;
   }
   if (end < text.length) out.push({ text: text.slice(end) });

@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { byNamespace, icicle, merge, tree, treemap } from "../src/chart";
-import { bytes, count, namespaceEnd, percent, pieces, shortMethod, visible } from "../src/text";
+import { address, parseRoute } from "../src/state";
+import { bytes, count, csharp, namespaceEnd, percent, pieces, shortMethod, visible } from "../src/text";
 
 test("characters that hide or turn text are shown, and JSON stays what it was", () => {
   const text = String.raw`{"a":"x\u202ey","b":"\\u202e","c":"a\nb","d":"\u003cscript\u003e","e":"\u0007"}`;
@@ -19,6 +20,20 @@ test("addresses in texts become links", () => {
   assert.deepEqual(pieces("HRESULT 0x1, 1042"), [{ text: "HRESULT 0x1, 1042" }]);
 });
 
+test("threads in texts become links", () => {
+  const linked = (s: string) => pieces(s).flatMap((p) => p.thread ?? p.address ?? []);
+  assert.deepEqual(linked('thread 11 "only reader" waits for 00007f1e63806b20, which thread 7 (0x3718) holds'), ["11", "0x7f1e63806b20", "7"]);
+  assert.deepEqual(linked('2 threads (7 "reader one", 9 "reader two") hold it, for which thread 10 waits'), ["7", "9", "10"]);
+  assert.deepEqual(linked("signal of thread 0x37181, 42 threads, threads (12 of 40)"), ["0x37181"]);
+});
+
+test("the address has how a page is shown", () => {
+  const r = { page: "console", arg: "from a | where b == \"?/&\"", state: { "sort.rows": "2-", "filter.rows": "a b&c" } };
+  assert.deepEqual(parseRoute(address(r)), r);
+  assert.deepEqual(parseRoute("#/heap"), { page: "heap", arg: "", state: {} });
+  assert.equal(address({ page: "heap", arg: "", state: { "filter.types": "" } }), "#/heap");
+});
+
 test("numbers", () => {
   assert.deepEqual([bytes(0), bytes(1023), bytes(1024), bytes(1536 * 1024), bytes(-2048), bytes(undefined)], ["0 B", "1023 B", "1.0 KB", "1.5 MB", "−2.0 KB", ""]);
   assert.deepEqual([count(0), count(999), count(1234567), percent(56.64), percent(0.5)], ["0", "999", "1,234,567", "57 %", "0.5 %"]);
@@ -30,6 +45,11 @@ test("names", () => {
   assert.equal(namespaceEnd("Foo"), 0);
   assert.equal(shortMethod("System.Threading.Monitor.Wait(System.Object, Int32)"), "Monitor.Wait");
   assert.equal(shortMethod("Locks.<Main>m__0()"), "Locks.<Main>m__0");
+  assert.equal(csharp("A.B`1[[System.Char, System.Private.CoreLib]].M(Int32)"), "A.B<System.Char>.M(Int32)");
+  assert.equal(csharp("D`2[[System.Int32, mscorlib, Version=4.0.0.0],[L`1[[X.Y+Z, a]], b]][]"), "D<System.Int32, L<X.Y+Z>>[]");
+  assert.equal(csharp("System.Number.ThrowFormatException[[System.Char, System.Private.CoreLib]](System.ReadOnlySpan`1<Char>)"), "System.Number.ThrowFormatException<System.Char>(System.ReadOnlySpan<Char>)");
+  assert.equal(csharp("Int32[,][]"), "Int32[,][]");
+  assert.equal(shortMethod("A.List`1[[System.__Canon, System.Private.CoreLib]].Add(T)"), "A.List<System.__Canon>.Add");
 });
 
 test("stacks merge by their names", () => {

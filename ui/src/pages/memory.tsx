@@ -1,11 +1,11 @@
 // What holds memory: owners, suspects, strings, waste, and what grew.
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
-import { isReport, question, type Question } from "../api";
+import { question, type Question } from "../api";
 import { Chart } from "../canvas";
 import { tree } from "../chart";
 import type { DiffResult as Diff, DominatorsResult as Dominators, Growth, PathGrowth, Json, LeaksResult as Leaks, RetainedResult as Retained, QueryResult as Rows, DominatorRow as TreeRow, WasteResult as Waste } from "../docs";
-import { Addr, NeedsServer, ObjectName, PathView, Section, Share, Show, Table, Text, TypeName, Waiting } from "../parts";
+import { Addr, ObjectName, PathView, Section, Share, Show, Table, Text, TypeName, Waiting } from "../parts";
 import { subject, useDoc } from "../state";
 import { bytes, count, percent, plural } from "../text";
 import { SuspectSentence } from "./overview";
@@ -128,9 +128,8 @@ const change = (n: number): string => (n > 0 ? "+" : "") + bytes(n);
 /** What grew from this dump to others. */
 export function DiffPage(): JSX.Element {
   const others = subject.value.others ?? [];
-  const q: Question | undefined = others.length && !isReport ? { words: ["diff", "-paths", ...others], count: 500, graph: true } : undefined;
+  const q: Question | undefined = others.length ? { words: ["diff", "-paths", ...others], count: 500, graph: true } : undefined;
   const doc = useDoc<Diff>(q);
-  if (isReport) return <Section title="Comparison"><NeedsServer what="The comparison of dumps" /></Section>;
   if (!subject.value.file) return <Waiting what="asking for the dumps" />;
   if (!q) return <Section title="Comparison"><p>Name later dumps of the same program to compare with: <code>sosgo web {subject.value.file} -with LATER.dmp</code></p></Section>;
   return (

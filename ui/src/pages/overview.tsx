@@ -1,9 +1,9 @@
 import type { JSX } from "preact";
 import { question } from "../api";
-import type { CrashinfoResult as Crash, DoctorResult as Doctor, DumpheapResult as Heap, LeaksResult as Leaks, ThreadpoolResult as Pool, RequestsResult as Requests, Suspect, SqlpoolsResult as Databases, TriageResult as Triage, WaitsResult as Waits } from "../docs";
-import { Addr, Facts, Method, Notes, Place, RootName, Section, Show, Text, total, TypeName, Verdicts, Waiting } from "../parts";
+import type { CrashinfoResult as Crash, DoctorResult as Doctor, DumpheapResult as Heap, LeaksResult as Leaks, ClrthreadsResult as Threads, ThreadpoolResult as Pool, RequestsResult as Requests, Suspect, SqlpoolsResult as Databases, TriageResult as Triage, WaitsResult as Waits } from "../docs";
+import { Addr, Command, Facts, Link, Method, Notes, osThread, Place, RootName, Section, Show, Text, ThreadLink, total, TypeName, Verdicts, Waiting } from "../parts";
 import { link, useDoc } from "../state";
-import { bytes, count, percent, plural } from "../text";
+import { bytes, count, percent, pieces, plural } from "../text";
 
 /** What is wrong, what killed the process, what fills it, who waits for whom: the answers to the questions that people come with. */
 export function Overview(): JSX.Element {
@@ -23,10 +23,10 @@ function Wrong(): JSX.Element {
       {t && <>
         {t.findings?.length ? <ol class="verdicts">{t.findings.map((f) => (
           <li><span class={`tag ${f.severity}`}>{f.kind}</span> <Text s={f.text} /> <span class={`tag ${f.strength}`}>{f.strength}</span>
-            {f.osThreadId !== undefined && <> <a href={link("threads", String(f.osThreadId))}>thread</a></>}
-            {f.object !== undefined && <> <Addr a={f.object} /></>}
+            {f.osThreadId !== undefined && !/\bthread (\d|0x)/.test(f.text) && <> <Link page="threads" arg={osThread(f.osThreadId)}>thread {osThread(f.osThreadId)}</Link></>}
+            {f.object !== undefined && !pieces(f.text).some((p) => p.address === f.object) && <> <Addr a={f.object} /></>}
             {f.clauses?.length ? <details><summary>evidence</summary><Verdicts list={f.clauses} /></details> : null}
-            {f.next?.length ? <small> next: {f.next.map((c, i) => <>{i > 0 && "; "}<code>{c}</code></>)}</small> : null}</li>
+            {f.next?.length ? <p class="next">Next: {f.next.map((c) => <><Command line={c} />{" "}</>)}</p> : null}</li>
         ))}</ol> : <p>Nothing wrong was found{t.unknown?.length ? " in what could be looked at" : ""}.</p>}
         {t.quiet?.length ? <p class="dim">Nothing found: {t.quiet.join(", ")}.</p> : null}
         {t.unknown?.length ? <details class="note"><summary>{plural(t.unknown.length, "subject")} could not be looked at, or not whole</summary>
@@ -54,15 +54,16 @@ function Head(): JSX.Element {
 
 function Killed(): JSX.Element {
   const doc = useDoc<Crash>(question("crash"));
+  const threads = useDoc<Threads>(doc?.result?.osThreadId !== undefined ? question("threads") : undefined);
   return (
     <Section title="What killed it" id="killed">
       <Show doc={doc} what="looking for a crash">{(c) => <>
         {c.likely && <p class="lead"><Text s={c.likely} /></p>}
         <Verdicts list={(c.verdicts ?? []).filter((v) => v.text !== c.likely)} />
-        {c.osThreadId !== undefined && <p>It died on thread <a href={link("threads", String(c.osThreadId))}>{c.osThreadId}{c.threadName ? ` “${c.threadName}”` : ""}</a>{c.code ? `, of ${c.code}` : ""}.</p>}
+        {c.osThreadId !== undefined && <p>It died on <ThreadLink t={threads?.result?.threads?.find((t) => t.osId === c.osThreadId) ?? { osId: c.osThreadId, ...(c.threadName ? { name: c.threadName } : {}) }} />{c.code ? `, of ${c.code}` : ""}.</p>}
         {c.touched && <p>Touched was <Addr a={c.touched.address} /> {c.touched.access ? `(${c.touched.access})` : ""}: <Text s={c.touched.what} /></p>}
         {(c.exceptions ?? []).map((e) => (
-          <div class="card"><p><a href={link("object", e.address)}><TypeName name={e.type} /></a>{e.message !== undefined && <>: <q>{e.message}</q></>}</p>
+          <div class="card"><p><Link page="object" arg={e.address}><TypeName name={e.type} /></Link>{e.message !== undefined && <>: <q>{e.message}</q></>}</p>
             <ol class="frames">{(e.frames ?? []).slice(0, 8).map((f) => <li><Method name={f.function} /> <Place file={f.file} line={f.line} /></li>)}</ol></div>
         ))}
       </>}</Show>

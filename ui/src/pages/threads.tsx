@@ -3,8 +3,8 @@ import { useMemo } from "preact/hooks";
 import { isReport, question, type Question } from "../api";
 import { Chart } from "../canvas";
 import { merge } from "../chart";
-import type { CrashinfoResult as Crash, Frame, ClrstackResult as Frames, StacksResult as Stacks, ManagedThread as Thread, ClrthreadsResult as Threads, Variable } from "../docs";
-import { Addr, Method, Notes, Place, Section, Show, Table, Text, total, TypeName } from "../parts";
+import type { CrashinfoResult as Crash, Frame, ClrstackResult as Frames, StacksResult as Stacks, ManagedThread as Thread, ThreadSample, ClrthreadsResult as Threads, Variable } from "../docs";
+import { Addr, Copy, Link, Method, Notes, osThread, Place, Section, Show, Table, Text, ThreadLink, total, TypeName, Waiting } from "../parts";
 import { link, route, useDoc } from "../state";
 import { count, plural, shortMethod } from "../text";
 
@@ -21,6 +21,9 @@ function Merged(): JSX.Element {
     const f = [...(s.frames ?? [])].reverse();
     return { names: f.map((x) => shortMethod(x.name ?? x.module ?? "?")), groups: f.map((x) => x.module ?? "") };
   }), "threads"), [doc]);
+  const threads = useDoc<Threads>(question("threads"));
+  const numbers = useMemo(() => new Map((threads?.result?.threads ?? []).map((t) => [t.osId, t.index])), [threads]);
+  const numbered = (s: ThreadSample): ThreadSample & { index?: number } => ({ ...s, index: numbers.get(s.osId) });
   const shown = stacks.filter((s) => (s.frames ?? []).length > 0);
   const groups = useMemo(() => {
     const by = new Map<string, typeof stacks>();
@@ -37,7 +40,7 @@ function Merged(): JSX.Element {
           {stacks.length > shown.length ? ` Of ${plural(stacks.length - shown.length, "thread")} no managed frame is known.` : ""}</p>
         <Chart kind="icicle" root={root} label="Stacks of all threads, merged" unit={(n) => plural(n, "thread")} />
         <details><summary>The same as a list: {plural(groups.length, "stack")}</summary>
-          {groups.slice(0, 200).map((g) => <div class="card"><p><b>{plural(g.length, "thread")}</b> {g.slice(0, 30).map((s) => <><a href={link("threads", String(s.osId))}>{s.osId}{s.name ? ` “${s.name}”` : ""}</a> </>)}</p>
+          {groups.slice(0, 200).map((g) => <div class="card"><p><b>{plural(g.length, "thread")}</b> {g.slice(0, 30).map((s) => <><ThreadLink t={numbered(s)} />{" "}</>)}</p>
             <ol class="frames">{(g[0]?.frames ?? []).slice(0, 60).map((f) => <li><Method name={f.name} /> <Place file={f.file} line={f.line} /></li>)}</ol></div>)}</details>
       </>}</Show>
     </Section>
@@ -49,42 +52,47 @@ function List(): JSX.Element {
   const crash = useDoc<Crash>(question("crash"));
   return (
     <Section title="Threads">
-      <Show doc={doc} what="listing threads">{(t) => (
-        <Table<Thread> rows={t.threads ?? []} caption="threads" text={(r) => `${r.name} ${r.osId} ${r.activity?.text} ${r.activity?.callerFrame} ${r.exception?.type}`} columns={[
-          { head: "Thread", cell: (r) => <><a href={link("threads", String(r.osId))}>{r.osId ?? "ended"}</a>{r.osId !== undefined && r.osId === crash?.result?.osThreadId ? <span class="tag suspect">died</span> : null}</>, by: (r) => r.osId, num: true },
-          { head: "Managed", cell: (r) => r.managedId, by: (r) => r.managedId, num: true },
-          { head: "Name", cell: (r) => <>{r.name} {(r.special ?? []).map((s) => <span class="tag">{s}</span>)}</>, by: (r) => r.name },
+      <Show doc={doc} q={question("threads")} what="listing threads">{(t) => (
+        <Table<Thread> rows={t.threads ?? []} caption="threads" text={(r) => `${r.index} ${r.name} ${r.osId} ${osThread(r.osId ?? 0)} ${r.activity?.text} ${r.activity?.callerFrame} ${r.exception?.type}`} columns={[
+          { head: "Thread", cell: (r) => <ThreadLink t={r} />, by: (r) => r.index },
+          { head: "", cell: (r) => <>{r.osId !== undefined && r.osId === crash?.result?.osThreadId ? <span class="tag suspect">died</span> : null} {(r.special ?? []).map((s) => <span class="tag">{s}</span>)}</> },
           { head: "Does", cell: (r) => <Text s={r.activity?.text} />, by: (r) => r.activity?.text },
           { head: "In", cell: (r) => <Method name={r.activity?.callerFrame ?? r.activity?.topFrame} />, by: (r) => r.activity?.callerFrame },
-          { head: "Exception", cell: (r) => r.exception ? <a href={link("object", r.exception.address)}><TypeName name={r.exception.type} /></a> : null, by: (r) => r.exception?.type },
+          { head: "Exception", cell: (r) => r.exception ? <Link page="object" arg={r.exception.address}><TypeName name={r.exception.type} /></Link> : null, by: (r) => r.exception?.type },
+          { head: "System's id", cell: (r) => r.osId ? osThread(r.osId) : "ended", by: (r) => r.osId, num: true },
+          { head: "Managed id", cell: (r) => r.managedId, by: (r) => r.managedId, num: true },
         ]} />)}</Show>
     </Section>
   );
 }
 
+/** A thread: id is its number, or its id of the system as 0x…. */
 function OneThread({ id }: { id: string }): JSX.Element {
   const threads = useDoc<Threads>(question("threads"));
-  const q: Question = isReport ? question("frames") : { words: ["clrstack", "-tid", id, "-a", "-native"], count: 5000 };
+  const t = threads?.result?.threads?.find((x) => (id.startsWith("0x") ? osThread(x.osId ?? 0) : String(x.index)) === id);
+  const named = id.startsWith("0x") ? ["-tid", String(parseInt(id))] : [id];
+  const q: Question = isReport ? question("frames") : { words: ["clrstack", "-a", "-native", ...named], count: 5000 };
   const doc = useDoc<Frames>(q, true);
-  const t = threads?.result?.threads?.find((x) => String(x.osId) === id);
-  const frames = (doc?.result?.frames ?? []).filter((f) => f !== null).filter((f) => f.osId === undefined || String(f.osId) === id);
+  const frames = (doc?.result?.frames ?? []).filter((f) => f !== null).filter((f) => !isReport || f.osId === t?.osId);
   return (
-    <Section title={`Thread ${id}${t?.name ? ` “${t.name}”` : ""}`}>
-      <p><a href={link("threads")}>All threads</a>{t?.managedId !== undefined ? ` · managed id ${t.managedId}` : ""} {(t?.special ?? []).map((s) => <span class="tag">{s}</span>)} {t?.thread && <Addr a={t.thread} />}</p>
-      {t?.activity && <p class="lead">It <Text s={t.activity.text} />{t.activity.callerFrame ? <> in <Method name={t.activity.callerFrame} /></> : null}.</p>}
-      {t?.exception && <p>It threw <a href={link("object", t.exception.address)}><TypeName name={t.exception.type} /></a> last.</p>}
+    <Section title={`Thread ${t?.index ?? id}${t?.name ? ` “${t.name}”` : ""}`}>
+      <p><a href={link("threads")}>All threads</a>{t?.osId ? ` · system's id ${osThread(t.osId)} (${t.osId})` : ""}{t?.managedId !== undefined ? ` · managed id ${t.managedId}` : ""} {(t?.special ?? []).map((s) => <span class="tag">{s}</span>)} {t?.thread && <Addr a={t.thread} />}</p>
+      {t?.activity && <p class="lead">{t.activity.text.replace(/^./, (c) => c.toUpperCase())}{t.activity.callerFrame ? <> in <Method name={t.activity.callerFrame} /></> : null}.</p>}
+      {t?.exception && <p>It threw <Link page="object" arg={t.exception.address}><TypeName name={t.exception.type} /></Link> last.</p>}
       {doc ? <>
         {isReport && (doc.shortened || total(doc, "frames", doc.result?.frames) > (doc.result?.frames ?? []).length) && <p class="note">The report does not have the frames of all threads.</p>}
-        <p class="dim">{plural(isReport ? frames.length : total(doc, "frames", frames), "frame")}, the innermost first.</p>
+        <p class="dim">{plural(isReport ? frames.length : total(doc, "frames", frames), "frame")}, the innermost first. <Copy what="the stack" text={() => frames.map((f) => frameName(f) + (f.file ? ` in ${f.file}:${f.line}` : "")).join("\n") + "\n"} /></p>
         <ol class="stack" data-fact="frames">{frames.map((f) => <FrameRow f={f} />)}</ol><Notes doc={doc} />
-      </> : <p class="waiting">walking the stack …</p>}
+      </> : <Waiting what="walking the stack" q={q} />}
     </Section>
   );
 }
 
+const frameName = (f: Frame): string => f.exact ?? f.method ?? f.symbol ?? (f.module ? `${f.module}+0x${(f.offset ?? 0).toString(16)}` : f.frame ?? "?");
+
 function FrameRow({ f }: { f: Frame }): JSX.Element {
   const variables = [...(f.arguments ?? []).map((v) => ({ v, kind: "argument" })), ...(f.locals ?? []).map((v) => ({ v, kind: "local" }))];
-  const name = f.exact ?? f.method ?? f.symbol ?? (f.module ? `${f.module}+0x${(f.offset ?? 0).toString(16)}` : f.frame ?? "?");
+  const name = frameName(f);
   return (
     <li class={f.kind ?? ""}>
       <span class="name">{f.kind === "native" ? <span class="native">{f.module}!{f.symbol ?? `+0x${(f.offset ?? 0).toString(16)}`}</span> : <Method name={name} />}</span>

@@ -4,14 +4,10 @@ import { useMemo } from "preact/hooks";
 import { question } from "../api";
 import { Chart } from "../canvas";
 import { tree } from "../chart";
-import type { AsyncCall, AsyncstacksResult as AsyncStacks, AsyncWork, SqlpoolsResult as Databases, HttpclientsResult as HttpPools, HTTPWait, ObjectpoolsResult as ObjectPools, RedisResult as Redis, RedisQueue, SignalrResult as SignalR, Lock, LocksResult as Locks, ThreadpoolResult as Pool, Request, RequestsResult as Requests, TasksResult as Tasks, Thread as ThreadRef, WaitsResult as Waits, Worker } from "../docs";
-import { Addr, Facts, Method, Place, Section, Show, Table, Text, TypeName, Verdicts } from "../parts";
-import { link, useDoc } from "../state";
+import type { AsyncCall, AsyncstacksResult as AsyncStacks, AsyncWork, SqlpoolsResult as Databases, HttpclientsResult as HttpPools, HTTPWait, ObjectpoolsResult as ObjectPools, RedisResult as Redis, RedisQueue, SignalrResult as SignalR, Lock, LocksResult as Locks, ThreadpoolResult as Pool, Request, RequestsResult as Requests, TasksResult as Tasks, WaitsResult as Waits, Worker } from "../docs";
+import { Addr, Facts, Method, Place, Section, Show, Table, Text, ThreadLink, TypeName, Verdicts } from "../parts";
+import { useDoc } from "../state";
 import { count, plural } from "../text";
-
-export function ThreadLink({ t }: { t: ThreadRef | undefined }): JSX.Element | null {
-  return t ? <a href={link("threads", String(t.osId ?? ""))}>thread {t.index ?? t.managedId ?? t.osId}{t.name ? ` “${t.name}”` : ""}</a> : null;
-}
 
 const callName = (c: AsyncCall): string => c.method ?? c.name ?? "?";
 

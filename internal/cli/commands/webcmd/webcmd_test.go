@@ -116,6 +116,25 @@ func TestNoFile(t *testing.T) {
 	assert.Empty(t, list)
 }
 
+// TestReportNames: the dump and the file are what they look like, in either order, and however the dump is named.
+func TestReportNames(t *testing.T) {
+	d := testdump.Open(t, "nativeaot-crash").Path
+	for _, words := range [][]string{{"report", d, "OUT"}, {"report", "OUT", d}, {"-d", d, "report", "OUT"}, {"report", "-d", d, "OUT"}, {"-d", d, "-c", "report OUT"}} {
+		file := filepath.Join(t.TempDir(), "report.html")
+		for i := range words {
+			words[i] = strings.ReplaceAll(words[i], "OUT", file)
+		}
+		var errs strings.Builder
+		_, code := run(t.Context(), &errs, words...)
+		assert.Zero(t, code, "%v: %s", words, errs.String())
+		assert.FileExists(t, file, "%v", words)
+	}
+	for _, words := range [][]string{{"report", d, d}, {"report", d, "a.html", "b.html"}, {"report", "a.html", "b.html"}, {"-d", d, "report", d}} {
+		_, code := run(t.Context(), io.Discard, words...)
+		assert.Equal(t, cli.ExitUsage, code, "%v", words)
+	}
+}
+
 // TestReportFile: the file appears whole, does not take another's place, and is not too large.
 func TestReportFile(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo").Path
