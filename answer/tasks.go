@@ -138,8 +138,9 @@ type AsyncFrame struct {
 // An AsyncName is how the objects of a type are called.
 type AsyncName struct {
 	Type Text `json:"type" doc:"its type"`
-	// Name is what SOS calls it.
-	Name Text `json:"name" doc:"the state machine in the box, or the type with the method that a task runs"`
+	Name Text `json:"name" doc:"the state machine in the box, or the type with the method that a task runs, as C# writes them"`
+	// SOS is what SOS calls it, which differs in the method.
+	SOS Text `json:"-"`
 }
 
 // An AsyncPlace is where an async method stands.
@@ -184,6 +185,7 @@ type AsyncGroup struct {
 	Kind        string      `json:"kind" doc:"what they are, as for a frame"`
 	MethodTable target.Addr `json:"methodTable" doc:"type of the first of them"`
 	Name        Text        `json:"name" doc:"what they are called"`
+	SOS         Text        `json:"-"` // what SOS calls them
 	State       *int32      `json:"state,omitempty" doc:"state of their state machines"`
 	*AsyncPlace
 	Suspended []AsyncPlace `json:"suspended,omitempty" doc:"of tasks of methods that the runtime itself suspends (runtime async): where those stand, the innermost first"`
@@ -198,6 +200,7 @@ type AsyncCount struct {
 	MethodTable target.Addr `json:"methodTable" doc:"type of the first of them"`
 	Count       uint64      `json:"count" doc:"tasks and boxes of that name"`
 	Name        Text        `json:"name" doc:"the state machine in the box, or the type with the method that a task runs"`
+	SOS         Text        `json:"-"` // what SOS calls it
 }
 
 // AsyncCalls are the stacks of async methods, merged from those on that nothing awaits.

@@ -94,6 +94,22 @@ func TestFactsOfTasks(t *testing.T) {
 	})
 }
 
+// TestNamesOfDelegates checks that the method that a task runs has the name that C# gives it, and SOS's beside that.
+func TestNamesOfDelegates(t *testing.T) {
+	const method = "System.Threading.Tasks.Task {Debuggee.AsyncWork.Scenario+<>c__DisplayClass6_0.<Run>b__1"
+	found := 0
+	for _, s := range stacks(t, collect(t, testdump.Open(t, "net10-async").Dump), tasks.StackOptions{Tasks: true}) {
+		for i := range s.Frames {
+			if n := s.Frames[i].AsyncName; strings.Contains(n.Name.S, "b__1}") {
+				assert.Equal(t, method+"}", n.Name.S)
+				assert.Equal(t, method+"()}", n.SOS.S)
+				found++
+			}
+		}
+	}
+	assert.Equal(t, 5, found)
+}
+
 // TestAsyncStacks compares the stacks of the async program with its source.
 func TestAsyncStacks(t *testing.T) {
 	const scenario = "Debuggee.AsyncWork.Scenario"

@@ -63,7 +63,7 @@ func (m *merger) level(frames []member, depth int) {
 			m.out.Note(target.Unsupportedf("more than %d groups, or nested deeper than %d", limits.AsyncGroups, maxMergedDepth))
 			return
 		}
-		m.out.Merged = append(m.out.Merged, answer.AsyncGroup{Depth: depth, Count: g.count, Kind: g.frame.Kind, MethodTable: g.frame.MethodTable, Name: g.frame.AsyncName.Name,
+		m.out.Merged = append(m.out.Merged, answer.AsyncGroup{Depth: depth, Count: g.count, Kind: g.frame.Kind, MethodTable: g.frame.MethodTable, Name: g.frame.AsyncName.Name, SOS: g.frame.AsyncName.SOS,
 			State: g.frame.State, AsyncPlace: g.frame.AsyncPlace, Suspended: g.frame.Suspended, Object: g.frame.Object, Value: g.frame.Value, Part: g.part})
 		for _, x := range g.members {
 			m.path[x.addr]++
@@ -90,7 +90,7 @@ func (m *merger) grouped(frames []member) []*group {
 	var out []*group
 	for _, x := range frames {
 		f := m.named(x.edge)
-		k := key{f.AsyncName.Name.String() + standing(f.Suspended), notSuspended, x.part}
+		k := key{f.AsyncName.SOS.String() + standing(f.Suspended), notSuspended, x.part}
 		if f.State != nil {
 			k.state = *f.State
 			k.name = strconv.Itoa(int(k.state)) + " " + k.name
@@ -163,10 +163,10 @@ func (s *Set) Count(o StackOptions) (*answer.Async, error) {
 		name := s.r.nameOf(&out.Gaps, it.kind, it.addr)
 		n, ok := known[name]
 		if !ok {
-			if n, ok = byText[name.Name.String()]; !ok {
+			if n, ok = byText[name.SOS.String()]; !ok {
 				n = len(out.Types)
-				byText[name.Name.String()] = n
-				out.Types = append(out.Types, answer.AsyncCount{MethodTable: it.kind.typ.MT.Addr, Name: name.Name})
+				byText[name.SOS.String()] = n
+				out.Types = append(out.Types, answer.AsyncCount{MethodTable: it.kind.typ.MT.Addr, Name: name.Name, SOS: name.SOS})
 			}
 			known[name] = n
 		}

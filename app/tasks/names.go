@@ -37,7 +37,9 @@ func (r *Reader) actionName(k *kind, delegate target.Addr) actionName {
 	if n, ok := r.actions.known.Load(key); ok {
 		return n.(actionName)
 	}
-	out := k.running(r.methodName(call))
+	out := k.running(r.methodName(call, code.MethodQualified))
+	sos := k.running(r.methodName(call, code.MethodFull))
+	out.name.SOS, out.err = sos.name.Name, cmp.Or(out.err, sos.err)
 	r.actions.known.Store(key, out)
 	return out
 }
@@ -50,6 +52,7 @@ func (k *kind) running(method string, err error) actionName {
 	n := *k.answerName()
 	if n.Name.Err == nil {
 		n.Name.S += " {" + method + "}"
+		n.SOS = n.Name
 	}
 	return actionName{&n, err}
 }
@@ -67,20 +70,21 @@ func (r *Reader) call(delegate target.Addr) (objects.DelegateCall, error) {
 	return calls[len(calls)-1], nil
 }
 
-// methodName returns a delegate's method with its parameters.
-func (r *Reader) methodName(call objects.DelegateCall) (string, error) {
+// methodName returns the name of a delegate's method.
+func (r *Reader) methodName(call objects.DelegateCall, style code.MethodStyle) (string, error) {
 	m, err := call.Method()
 	if err != nil {
 		return "", err
 	}
-	return r.code.MethodName(m, code.MethodFull)
+	return r.code.MethodName(m, style)
 }
 
 // answerName returns the name of the kind's objects.
 func (k *kind) answerName() *answer.AsyncName {
 	n, _ := k.said.Get(func() (*answer.AsyncName, error) {
 		n, err := k.names()
-		return &answer.AsyncName{Type: answer.Text{S: n.full, Err: err}, Name: answer.Text{S: n.short, Err: err}}, nil
+		short := answer.Text{S: n.short, Err: err}
+		return &answer.AsyncName{Type: answer.Text{S: n.full, Err: err}, Name: short, SOS: short}, nil
 	})
 	return n
 }

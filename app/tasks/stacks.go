@@ -361,7 +361,7 @@ func (b *builder) describeOther(g *answer.Gaps, f *answer.AsyncFrame) {
 	if err != nil {
 		g.Note(err)
 		missing := answer.Text{Err: err}
-		f.AsyncName = &answer.AsyncName{Type: missing, Name: missing}
+		f.AsyncName = &answer.AsyncName{Type: missing, Name: missing, SOS: missing}
 		return
 	}
 	f.MethodTable = k.typ.MT.Addr
@@ -403,7 +403,7 @@ func (r *Reader) nameOf(g *answer.Gaps, k *kind, a target.Addr) *answer.AsyncNam
 }
 
 // completedName is the name of the object that replaces a continuation that has run.
-var completedName = &answer.AsyncName{Type: answer.Text{S: "System.Object"}, Name: answer.Text{S: "TaskCompletionSentinel"}}
+var completedName = &answer.AsyncName{Type: answer.Text{S: "System.Object"}, Name: answer.Text{S: "TaskCompletionSentinel"}, SOS: answer.Text{S: "TaskCompletionSentinel"}}
 
 // wordsOf returns the flags as SOS prints them.
 func (b *builder) wordsOf(f Flags) string {

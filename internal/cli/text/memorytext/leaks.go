@@ -245,17 +245,25 @@ func groupHolders(p *report.Page, s *answer.Suspect) {
 			steps(p, h.Path.Objects)
 		}
 	}
-	if len(s.Holders) == 0 {
+	if len(s.Holders)+len(s.Others) == 0 {
 		p.Print("   No object references most of them.\n")
 	}
 	for i := range s.Others {
 		o := &s.Others[i]
-		p.Printf("   %.0f%% are referenced by %s %s, a few by each\n", o.Share, report.Commas(o.Count), report.Escape(o.Type.String()))
+		p.Printf("   %.0f%% are referenced by %s %s%s\n", o.Share, report.Commas(o.Count), report.Escape(o.Type.String()), together(o.Count))
 		if o.Path != nil {
 			p.Printf("   One of these is held by %s\n", report.Escape(rootName(&o.Path.Root)))
 			steps(p, o.Path.Objects)
 		}
 	}
+}
+
+// together says of several referrers that none alone is a holder.
+func together(referrers uint64) string {
+	if referrers == 1 {
+		return ""
+	}
+	return " together, by none of them alone"
 }
 
 func finalization(p *report.Page, f *answer.Finalization) {

@@ -92,3 +92,17 @@ func TestLeaksRemedies(t *testing.T) {
 	assert.Contains(t, text(list), "String.Intern")
 	assert.NotContains(t, text(list), "until the handle is freed")
 }
+
+// TestGroupReferrers checks that a group is not said to be without referrers above a line that names them.
+func TestGroupReferrers(t *testing.T) {
+	text := func(others ...answer.GroupReferrers) string {
+		var b strings.Builder
+		groupHolders(report.NewPage(&b, false, func(error) {}), &answer.Suspect{Others: others})
+		return b.String()
+	}
+	arrays := answer.GroupReferrers{Type: answer.Text{S: "System.Byte[][]"}, Count: 2, Share: 80}
+	assert.Equal(t, "   No object references most of them.\n", text())
+	assert.Equal(t, "   80% are referenced by 2 System.Byte[][] together, by none of them alone\n", text(arrays))
+	arrays.Count = 1
+	assert.Equal(t, "   80% are referenced by 1 System.Byte[][]\n", text(arrays))
+}

@@ -39,8 +39,16 @@ func counts(p *report.Page, rows []answer.AsyncCount) {
 	p.Print("MT               Count    Type\n")
 	for i := range rows {
 		r := &rows[i]
-		p.Printf("%s %-8s %s\n", report.Hex16(r.MethodTable), report.Commas(r.Count), report.Escape(r.Name.String()))
+		p.Printf("%s %-8s %s\n", report.Hex16(r.MethodTable), report.Commas(r.Count), report.Escape(nameIn(p, r.Name, r.SOS)))
 	}
+}
+
+// nameIn returns the name of objects in the page's form.
+func nameIn(p *report.Page, name, sos answer.Text) string {
+	if p.SOS {
+		return sos.String()
+	}
+	return name.String()
 }
 
 // merged writes the answer of dumpasync -coalesce. SOS knows no pooled boxes: in its form those that begin a stack come behind all others.
@@ -80,7 +88,7 @@ func mergedStack(p *report.Page, groups []answer.AsyncGroup, number int) {
 		if g.State != nil {
 			p.Printf("(%d) ", *g.State)
 		}
-		p.Printf("%s", report.Escape(g.Name.String()))
+		p.Printf("%s", report.Escape(nameIn(p, g.Name, g.SOS)))
 		if !p.SOS {
 			place(p, g.AsyncPlace)
 		}

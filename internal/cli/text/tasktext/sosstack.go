@@ -131,7 +131,7 @@ func (w *sosStack) line(f *answer.AsyncFrame, depth int, state string) {
 	b := appendIndent(w.buf[:0], depth)
 	b = append(report.AppendHex(b, uint64(f.Object), 16), ' ')
 	b = append(report.AppendHex(b, uint64(f.MethodTable), 16), " ("...)
-	b = append(append(append(b, state...), ") "...), report.Escape(f.AsyncName.Name.String())...)
+	b = append(append(append(b, state...), ") "...), report.Escape(f.AsyncName.SOS.String())...)
 	w.buf = append(b, '\n')
 	_, _ = w.p.Write(w.buf) // the page keeps the error
 }
