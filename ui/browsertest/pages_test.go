@@ -208,6 +208,89 @@ func TestAsks(t *testing.T) {
 	b.clean(host(t, at))
 }
 
+// chart returns the figures that a chart reads out at a node, which the keys went to.
+func (b *browser) chart(id string, keys ...string) string {
+	b.t.Helper()
+	canvas := chromedp.CSS(fmt.Sprintf("[data-chart=%s] .canvas canvas", id))
+	b.run(chromedp.Focus(canvas))
+	for _, k := range keys {
+		b.run(chromedp.KeyEvent(k))
+	}
+	return b.text(fmt.Sprintf(`document.querySelector("[data-chart=%s] .tip")?.innerText ?? ""`, id))
+}
+
+// TestFlame: the chart of stacks is searched, zoomed, and read by the keyboard and at the pointer; its address shows the same again.
+func TestFlame(t *testing.T) {
+	d := dumps[1]
+	b := start(t)
+	at := serve(t, d.path)
+	b.run(chromedp.Navigate(at))
+	b.open("threads")
+	stacks := ask[struct {
+		Stacks []struct{ Frames []struct{ Name string } }
+	}](t, d.path, "stacks").Stacks
+	threads, waiting, events := 0, 0, 0
+	const method, event = "System.Threading.Monitor.Wait(System.Object, Int32)", "System.Threading.ManualResetEventSlim.Wait(Int32, System.Threading.CancellationToken)"
+	for _, s := range stacks {
+		if len(s.Frames) == 0 {
+			continue
+		}
+		threads++
+		waits := slices.IndexFunc(s.Frames, func(f struct{ Name string }) bool { return f.Name == method })
+		if waits >= 0 {
+			waiting++
+			if s.Frames[waits+1].Name == event {
+				events++
+			}
+		}
+	}
+	share := func(n int) string { return fmt.Sprintf("%d threads (%.1f %%)", n, 100*float64(n)/float64(threads)) }
+	if got := b.chart("stacks", kb.ArrowDown); !strings.Contains(got, "threads\n"+share(threads)) {
+		t.Errorf("the root reads %q, not %s", got, share(threads))
+	}
+	if got := b.chart("stacks", kb.ArrowDown); !strings.Contains(got, "Thread.StartCallback") {
+		t.Errorf("below it is %q", got)
+	}
+	b.chart("stacks", "\r")
+	if got := b.text("location.hash"); !strings.Contains(got, "zoom.stacks=0_0.9") {
+		t.Errorf("the zoom is not in the address: %s", got)
+	}
+	b.chart("stacks", "0")
+	b.run(chromedp.SendKeys(chromedp.CSS("[data-chart=stacks] input"), "Monitor.Wait("))
+	b.wait(`document.querySelector("[data-fact=found]") !== null`)
+	if got := b.text(`document.querySelector("[data-fact=found]").textContent`); !strings.Contains(got, share(waiting)) {
+		t.Errorf("the search finds %s, the stacks have %s", got, share(waiting))
+	}
+	if got := b.chart("stacks", "n"); !strings.Contains(got, method) {
+		t.Errorf("the first match reads %q", got)
+	}
+	b.picture("flame-search")
+	if got := b.chart("stacks", "0", kb.ArrowDown, "n", "c"); got != "" {
+		t.Errorf("callers and callees leave %q", got)
+	}
+	b.wait(`document.querySelector("[data-fact=sandwich] b") !== null`)
+	if got := b.text(`document.querySelector("[data-fact=sandwich] b").textContent`); got != fmt.Sprintf("%d threads", waiting) {
+		t.Errorf("in the sandwich are %s, in the stacks %d", got, waiting)
+	}
+	if got := b.chart("callers", kb.ArrowUp, kb.ArrowUp); !strings.Contains(got, event) || !strings.Contains(got, fmt.Sprintf("%d threads", events)) {
+		t.Errorf("the first caller reads %q, of the stacks %d threads of %s", got, events, event)
+	}
+	b.picture("flame-sandwich")
+	address := b.text("location.hash")
+	b.run(chromedp.Navigate("about:blank"), chromedp.Navigate(strings.SplitAfter(at, "/?")[0][:len(strings.SplitAfter(at, "/?")[0])-1]+address))
+	b.wait(fmt.Sprintf(`document.querySelector("[data-fact=sandwich] b")?.textContent === "%d threads"`, waiting))
+	b.run(chromedp.Evaluate[chromedp.Void](`document.querySelector(".views button:nth-child(2)").click()`))
+	b.wait(`document.querySelector("[data-chart=threads] canvas") !== null`)
+	b.run(chromedp.Evaluate[chromedp.Void](`(() => { const c = document.querySelector("[data-chart=threads] .canvas canvas"), r = c.getBoundingClientRect();
+  c.dispatchEvent(new MouseEvent("mousemove", { bubbles: true, clientX: r.left + 5, clientY: r.top + 25 })); })()`))
+	b.wait(`document.querySelector("[data-chart=threads] .tip") !== null`)
+	if got := b.text(`document.querySelector("[data-chart=threads] .tip").innerText`); !strings.HasPrefix(got, "thread 0\n1 thread") {
+		t.Errorf("the first thread reads %q", got)
+	}
+	b.picture("flame-threads")
+	b.clean(host(t, at))
+}
+
 // TestNoPage: an address that is no page says so, and the server has no such file.
 func TestNoPage(t *testing.T) {
 	b := start(t)
@@ -491,7 +574,7 @@ func TestMany(t *testing.T) {
 		checkWhole(t, b, p)
 	}
 	b.open("threads")
-	if got := b.text(`document.querySelector("input[type=search]").placeholder`); got != "Filter 5,000 rows" {
+	if got := b.text(`document.querySelector(".filter input").placeholder`); got != "Filter 5,000 rows" {
 		t.Errorf("the list of threads says %q", got)
 	}
 	b.clean("file://" + file)

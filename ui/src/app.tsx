@@ -95,7 +95,7 @@ function listen(): void {
     if (page && (pending || e.altKey)) { e.preventDefault(); go(page.id); pending = false; return; }
     pending = e.key === "g";
     if (e.key === "/") {
-      const f = document.querySelector<HTMLInputElement>("input[type=search]");
+      const f = document.querySelector<HTMLInputElement>(".filter input") ?? document.querySelector<HTMLInputElement>("input[type=search]");
       if (f) { e.preventDefault(); f.focus(); }
     }
   });

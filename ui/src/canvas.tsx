@@ -1,136 +1,143 @@
-// Charts on a canvas, for the mouse and for the keyboard.
-import type { JSX } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
-import { icicle, treemap, type Node, type Rect } from "./chart";
-import { colour, go, isDark, theme } from "./state";
-import { hue } from "./text";
+// What charts on a canvas share, and the treemap.
+import type { ComponentChildren, JSX, RefObject } from "preact";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
+import { treemap, type Node, type Rect } from "./chart";
+import { colour, go, isDark, theme, useParam } from "./state";
+import { fitted, hue } from "./text";
 
-interface Props { root: Node; label: string; unit: (n: number) => string; kind: "icicle" | "treemap" }
+const head = 20;
 
-const row = 22, head = 20;
-
-function depthOf(n: Node, most: number): number {
-  return most === 0 ? 1 : 1 + Math.max(0, ...(n.children ?? []).map((c) => depthOf(c, most - 1)));
-}
-
-function contains(root: Node, n: Node): boolean {
-  return root === n || (root.children ?? []).some((c) => contains(c, n));
-}
-
-/** A flame graph that hangs down, or a treemap. A click looks closer; arrows go from node to node, Enter looks closer, Escape goes back, and o opens an
- * object. */
-export function Chart({ root, label, unit, kind }: Props): JSX.Element {
-  const canvas = useRef<HTMLCanvasElement>(null);
-  const [zoom, setZoom] = useState<Node[]>([root]);
-  const [at, setAt] = useState<Rect>();
-  const [width, setWidth] = useState(0);
-  const rects = useRef<Rect[]>([]);
-  const top = zoom[zoom.length - 1] ?? root;
-  useEffect(() => { setZoom([root]); setAt(undefined); }, [root]);
-  useEffect(() => {
+/** The width that a chart has. It is known before it is drawn the first time, also on paper. */
+export function useWidth(canvas: RefObject<HTMLCanvasElement | null>): number {
+  const [width, set] = useState(0);
+  useLayoutEffect(() => {
     const c = canvas.current?.parentElement;
     if (!c) return;
-    const watch = new ResizeObserver(() => setWidth(c.clientWidth));
+    const watch = new ResizeObserver(() => set(c.clientWidth));
     watch.observe(c);
-    setWidth(c.clientWidth);
+    set(c.clientWidth);
     return () => watch.disconnect();
   }, []);
-  const height = kind === "icicle" ? Math.min(60, depthOf(top, 60)) * row : Math.min(520, Math.max(260, width * 0.55));
-  const mode = theme.value;
-  useEffect(() => {
-    const c = canvas.current;
-    if (!c || width === 0) return;
-    const scale = devicePixelRatio || 1;
-    c.width = Math.round(width * scale);
-    c.height = Math.round(height * scale);
-    c.style.height = `${height}px`;
-    const g = c.getContext("2d");
-    if (!g) return;
-    g.scale(scale, scale);
-    rects.current = kind === "icicle" ? icicle(top, width, row) : treemap(top, width, height, head, 3);
-    draw(g, rects.current, at, kind);
-  }, [top, width, height, at, mode, kind]);
+  return width;
+}
 
-  const find = (e: MouseEvent): Rect | undefined => {
-    const box = canvas.current?.getBoundingClientRect();
-    if (!box) return;
-    const x = e.clientX - box.left, y = e.clientY - box.top;
-    return rects.current.findLast((r) => x >= r.x && x < r.x + r.w && y >= r.y && y < r.y + r.h);
-  };
+/** Sets the size of a canvas and returns what draws on it. */
+export function paper(c: HTMLCanvasElement, width: number, height: number): CanvasRenderingContext2D | null {
+  const scale = devicePixelRatio || 1;
+  c.width = Math.round(width * scale);
+  c.height = Math.round(height * scale);
+  c.style.height = `${height}px`;
+  const g = c.getContext("2d");
+  if (!g) return null;
+  g.scale(scale, scale);
+  g.font = `12px ${colour("--sans")}`;
+  g.textBaseline = "middle";
+  return g;
+}
+
+/** The colour of a node: nodes of one group have one. */
+export function fill(n: Node, dark: boolean, deep = 0): string {
+  const h = hue(n.group ?? n.name);
+  return dark ? `hsl(${h} 38% ${26 + deep}%)` : `hsl(${h} 62% ${86 - deep * 1.5}%)`;
+}
+
+/** Writes the part of a name that fits. */
+export function label(g: CanvasRenderingContext2D, name: string, x: number, y: number, width: number): void {
+  const s = fitted(name, width, (t) => g.measureText(t).width);
+  if (s) g.fillText(s, x, y);
+}
+
+/** What stands at the pointer, or beside the node that the keyboard is at. */
+export function Tip({ x, y, width, children }: { x: number; y: number; width: number; children: ComponentChildren }): JSX.Element {
+  const right = x > width / 2;
+  return <div class="tip" role="status" style={{ top: `${y}px`, left: right ? "auto" : `${x}px`, right: right ? `${Math.max(0, width - x)}px` : "auto", maxWidth: `${Math.max(180, right ? x : width - x)}px` }}>{children}</div>;
+}
+
+/** What a node takes of the whole. */
+export function Reading({ node, whole, unit, alone }: { node: Node; whole: number; unit: (n: number) => string; alone?: number | undefined }): JSX.Element {
+  return <><b>{node.name}</b><br />{unit(node.value)}{whole > 0 ? ` (${((100 * node.value) / whole).toFixed(1)} %)` : ""}{alone !== undefined && alone !== node.value ? `, ${unit(alone)} of it alone` : ""}
+    {node.note ? <><br />{node.note}</> : null}{node.address ? <><br />{node.address}</> : null}</>;
+}
+
+/** Goes to what a node stands for. */
+export function follow(n: Node | undefined): void {
+  if (n?.href) location.hash = n.href;
+  else if (n?.address) go("object", n.address);
+}
+
+/** A treemap. A click looks closer; arrows go from node to node, Enter looks closer, Escape goes back, and o opens what a node stands for. */
+export function Treemap({ id, root, label: title, unit }: { id: string; root: Node; label: string; unit: (n: number) => string }): JSX.Element {
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const [at, setAt] = useState<{ node: Node; x: number; y: number }>();
+  const [path, setPath] = useParam(`zoom.${id}`);
+  const zoom = useMemo(() => path.split(".").filter(Boolean).reduce<Node[]>((list, i) => {
+    const next = list[list.length - 1]?.children?.[Number(i)];
+    return next ? [...list, next] : list;
+  }, [root]), [root, path]);
+  const top = zoom[zoom.length - 1] ?? root;
+  const width = useWidth(canvas);
+  const height = Math.min(520, Math.max(260, width * 0.55));
+  const mode = theme.value;
+  const rects = useMemo(() => treemap(top, width, height, head, 3), [top, width, height]);
+  useLayoutEffect(() => {
+    const g = width > 0 && canvas.current ? paper(canvas.current, width, height) : null;
+    if (g) draw(g, rects, at?.node);
+  }, [rects, at?.node, mode]);
+  useEffect(() => setAt(undefined), [path]);
+
+  const find = (e: MouseEvent): Rect | undefined => rects.findLast((r) => e.offsetX >= r.x && e.offsetX < r.x + r.w && e.offsetY >= r.y && e.offsetY < r.y + r.h);
+  const zoomTo = (list: Node[]): void => setPath(list.slice(1).map((n, i) => list[i]?.children?.indexOf(n)).join("."));
+  const back = (): void => { if (zoom.length > 1) zoomTo(zoom.slice(0, -1)); };
   const closer = (r: Rect | undefined): void => {
     if (!r) return;
-    if (r.node === top) back();
-    else if (r.node.children?.length) { setZoom([...zoom, r.node]); setAt(undefined); }
-    else if (r.node.address) go("object", r.node.address);
+    if (r.node === top) return back();
+    const way: Node[] = [];
+    for (let p: Rect | undefined = r; p && p.node !== top; p = p.parent) way.unshift(p.node);
+    if (r.node.children?.length) zoomTo([...zoom, ...way]);
+    else follow(r.node);
   };
-  const back = (): void => { if (zoom.length > 1) { setZoom(zoom.slice(0, -1)); setAt(undefined); } };
   const move = (e: KeyboardEvent): void => {
-    const list = rects.current;
-    const here = at && list.find((r) => r.node === at.node);
-    const siblings = here ? list.filter((r) => r.parent === here.parent) : [];
+    const here = rects.find((r) => r.node === at?.node);
+    const siblings = here ? rects.filter((r) => r.parent === here.parent) : [];
     const i = here ? siblings.indexOf(here) : -1;
     let next: Rect | undefined;
     switch (e.key) {
-      case "ArrowDown": next = here ? list.find((r) => r.parent === here) : list[0]; break;
+      case "ArrowDown": next = here ? rects.find((r) => r.parent === here) : rects[0]; break;
       case "ArrowUp": next = here?.parent; break;
       case "ArrowRight": next = siblings[i + 1]; break;
       case "ArrowLeft": next = siblings[i - 1]; break;
       case "Enter": case " ": closer(here); e.preventDefault(); return;
       case "Escape": case "Backspace": back(); return;
-      case "o": if (here?.node.address) go("object", here.node.address); return;
+      case "o": follow(here?.node); return;
       default: return;
     }
     e.preventDefault();
-    if (next ?? !here) setAt(next ?? list[0]);
+    next ??= here ?? rects[0];
+    if (next) setAt({ node: next.node, x: next.x + Math.min(next.w, 40), y: next.y + Math.min(next.h, head) + 4 });
   };
-  const shown = at?.node ?? top;
-  const part = root.value > 0 && contains(root, shown) ? ` (${((100 * shown.value) / root.value).toFixed(1)} %)` : "";
   return (
     <figure class="chart">
-      <nav class="crumbs" aria-label="where the chart stands">{zoom.map((n, i) => (i === zoom.length - 1 ? <b>{n.name}</b> : <><button type="button" onClick={() => setZoom(zoom.slice(0, i + 1))}>{n.name}</button> › </>))}</nav>
-      <canvas ref={canvas} tabIndex={0} role="application" aria-label={`${label}. Arrow keys go from node to node, Enter looks closer, Escape goes back.`}
-        onMouseMove={(e) => setAt(find(e))} onMouseLeave={() => setAt(undefined)} onClick={(e) => closer(find(e))} onKeyDown={move} />
-      <figcaption aria-live="polite"><b>{shown.name}</b> {unit(shown.value)}{part}{shown.note ? ` · ${shown.note}` : ""}{shown.address ? <> · <a class="addr" href={`#/object/${shown.address}`}>{shown.address}</a></> : null}</figcaption>
+      <nav class="crumbs" aria-label="where the chart stands">{zoom.map((n, i) => (i === zoom.length - 1 ? <b>{n.name}</b> : <><button type="button" onClick={() => zoomTo(zoom.slice(0, i + 1))}>{n.name}</button> › </>))}</nav>
+      <div class="canvas"><canvas ref={canvas} tabIndex={0} role="application" aria-label={`${title}. Arrow keys go from node to node, Enter looks closer, Escape goes back, o opens what a node stands for.`}
+        onMouseMove={(e) => { const r = find(e); setAt(r && { node: r.node, x: e.offsetX, y: e.offsetY + 16 }); }} onMouseLeave={() => setAt(undefined)} onClick={(e) => closer(find(e))} onKeyDown={move} onBlur={() => setAt(undefined)} />
+        {at && <Tip x={at.x} y={at.y} width={width}><Reading node={at.node} whole={root.value} unit={unit} /></Tip>}</div>
     </figure>
   );
 }
 
-function draw(g: CanvasRenderingContext2D, rects: Rect[], at: Rect | undefined, kind: Props["kind"]): void {
-  const dark = isDark(), line = colour("--back"), text = dark ? "#f2f4f8" : "#14171c";
-  g.font = `12px ${colour("--sans")}`;
-  g.textBaseline = "middle";
+function draw(g: CanvasRenderingContext2D, rects: Rect[], at: Node | undefined): void {
+  const dark = isDark(), line = colour("--back"), text = colour("--chartink"), raised = colour("--raised"), accent = colour("--accent");
   for (const r of rects) {
     if (r.w < 0.5 || r.h < 0.5) continue;
-    const h = hue(r.node.group ?? r.node.name);
-    const deep = kind === "treemap" ? r.depth * 3 : 0;
-    g.fillStyle = r.depth === 0 ? colour("--raised") : dark ? `hsl(${h} 38% ${26 + deep}%)` : `hsl(${h} 62% ${86 - deep * 1.5}%)`;
+    g.fillStyle = r.depth === 0 ? raised : fill(r.node, dark, r.depth * 3);
     g.fillRect(r.x, r.y, Math.max(0.5, r.w - 1), r.h - 1);
-    if (at?.node === r.node) {
-      g.strokeStyle = colour("--accent");
-      g.lineWidth = 2;
-      g.strokeRect(r.x + 1, r.y + 1, Math.max(0, r.w - 3), r.h - 3);
-    } else if (kind === "treemap") {
-      g.strokeStyle = line;
-      g.lineWidth = 1;
-      g.strokeRect(r.x + 0.5, r.y + 0.5, Math.max(0, r.w - 1), Math.max(0, r.h - 1));
-    }
-    if (r.w > 26 && r.h > 13) {
+    const marked = at === r.node;
+    g.strokeStyle = marked ? accent : line;
+    g.lineWidth = marked ? 2 : 1;
+    g.strokeRect(r.x + 0.5, r.y + 0.5, Math.max(0, r.w - 1), Math.max(0, r.h - 1));
+    if (r.w > 30 && r.h > 13) {
       g.fillStyle = text;
-      g.save();
-      g.beginPath();
-      g.rect(r.x, r.y, r.w - 4, r.h);
-      g.clip();
-      g.fillText(fitted(g, r.node.label ?? r.node.name, r.w - 10), r.x + 5, r.y + (kind === "icicle" ? r.h : Math.min(r.h, head)) / 2);
-      g.restore();
+      label(g, r.node.label ?? r.node.name, r.x + 5, r.y + Math.min(r.h, head) / 2, r.w - 10);
     }
   }
-}
-
-/** The end of a name says most: what does not fit is left out in front. */
-function fitted(g: CanvasRenderingContext2D, name: string, width: number): string {
-  const open = name.indexOf("(");
-  let s = open > 0 ? name.slice(0, open) : name;
-  if (g.measureText(s).width <= width) return s;
-  const keep = Math.max(1, Math.floor((s.length * width) / g.measureText(s).width) - 1);
-  return "…" + s.slice(-keep).replace(/^\.+/, "");
 }

@@ -1,6 +1,8 @@
 // Layouts of charts: numbers in, rectangles out. What draws them is in canvas.tsx.
 
-export interface Node { name: string; value: number; children?: Node[]; group?: string; label?: string; address?: string; note?: string }
+export interface Node { name: string; value: number; children?: Node[]; group?: string; label?: string; note?: string;
+  /** An object or a place of the page, which the node stands for. */
+  address?: string; href?: string }
 export interface Rect { x: number; y: number; w: number; h: number; node: Node; depth: number; parent: Rect | undefined }
 
 /** Rows under one another: a node is as wide as its part of its parent. Nodes narrower than min are left out. */
@@ -73,22 +75,126 @@ function squares(nodes: Node[], total: number, box: Box, parent: Rect): Rect[] {
   return out;
 }
 
-/** Merges stacks, given from the outermost frame on, into a tree. */
-export function merge(stacks: { names: string[]; groups?: string[] }[], title: string): Node {
+/** A stack, given from the outermost frame on. */
+export interface Stack { names: string[]; groups?: string[]; labels?: string[] }
+
+const childOf = (known: Map<Node, Map<string, Node>>, at: Node): Map<string, Node> => {
+  let m = known.get(at);
+  if (!m) known.set(at, (m = new Map()));
+  return m;
+};
+
+/** The child of a node with this name, made where there is none. */
+function child(known: Map<Node, Map<string, Node>>, at: Node, like: Node): Node {
+  const m = childOf(known, at);
+  let n = m.get(like.name);
+  if (!n) {
+    const { value: _, children: __, ...rest } = like;
+    m.set(like.name, (n = { ...rest, value: 0 }));
+    (at.children ??= []).push(n);
+  }
+  return n;
+}
+
+function sortBySize(n: Node): void {
+  n.children?.sort((a, b) => b.value - a.value);
+  n.children?.forEach(sortBySize);
+}
+
+/** Merges stacks into a tree, the larger children first. */
+export function merge(stacks: Stack[], title: string): Node {
   const root: Node = { name: title, value: stacks.length, children: [] };
+  const known = new Map<Node, Map<string, Node>>();
   for (const s of stacks) {
     let at = root;
     s.names.forEach((name, i) => {
-      at.children ??= [];
-      let next = at.children.find((c) => c.name === name);
-      if (!next) at.children.push((next = { name, value: 0, group: s.groups?.[i] ?? name }));
-      next.value++;
-      at = next;
+      at = child(known, at, { name, value: 0, group: s.groups?.[i] ?? name, label: s.labels?.[i] ?? name });
+      at.value++;
     });
   }
-  const order = (n: Node): void => { n.children?.sort((a, b) => b.value - a.value); n.children?.forEach(order); };
-  order(root);
+  sortBySize(root);
   return root;
+}
+
+/** What a name takes: alone, and with what is below it. Below a node of its own name it counts once. */
+export interface Total { name: string; label: string; self: number; total: number }
+
+/** All names of a tree with what they take, the largest first. */
+export function totals(root: Node): Total[] {
+  const all = new Map<string, Total>();
+  const walk = (n: Node, above: Set<string>): void => {
+    const t = all.get(n.name) ?? { name: n.name, label: n.label ?? n.name, self: 0, total: 0 };
+    all.set(n.name, t);
+    t.self += own(n);
+    const first = !above.has(n.name);
+    if (first) { t.total += n.value; above.add(n.name); }
+    n.children?.forEach((c) => walk(c, above));
+    if (first) above.delete(n.name);
+  };
+  root.children?.forEach((c) => walk(c, new Set()));
+  return [...all.values()].sort((a, b) => b.total - a.total || b.self - a.self);
+}
+
+/** What a node takes besides its children. */
+export const own = (n: Node): number => Math.max(0, n.value - (n.children ?? []).reduce((sum, c) => sum + c.value, 0));
+
+/** The nodes of this name that no other one of the name is above, each with those above it, the innermost first. */
+function outermost(root: Node, name: string): { node: Node; above: Node[] }[] {
+  const out: { node: Node; above: Node[] }[] = [];
+  const walk = (n: Node, above: Node[]): void => {
+    if (n.name === name) { out.push({ node: n, above }); return; }
+    n.children?.forEach((c) => walk(c, n === root ? [] : [n, ...above]));
+  };
+  walk(root, []);
+  return out;
+}
+
+/** Who calls a name: a tree from it outward. */
+export function callers(root: Node, name: string): Node {
+  return around(root, name, (top, found, known) => {
+    for (const { node, above } of found) {
+      let at = top;
+      for (const a of above) {
+        at = child(known, at, a);
+        at.value += node.value;
+      }
+    }
+  });
+}
+
+/** What a name calls: a tree from it inward. */
+export function callees(root: Node, name: string): Node {
+  return around(root, name, (top, found, known) => {
+    const add = (to: Node, from: Node): void => from.children?.forEach((c) => {
+      const n = child(known, to, c);
+      n.value += c.value;
+      add(n, c);
+    });
+    for (const { node } of found) add(top, node);
+  });
+}
+
+function around(root: Node, name: string, fill: (top: Node, found: ReturnType<typeof outermost>, known: Map<Node, Map<string, Node>>) => void): Node {
+  const found = outermost(root, name);
+  const top: Node = { name, value: found.reduce((sum, f) => sum + f.node.value, 0), label: found[0]?.node.label ?? name, group: found[0]?.node.group ?? name };
+  fill(top, found, new Map());
+  sortBySize(top);
+  return top;
+}
+
+/** The rectangles whose names have a text, and how much those take that no other one is above. */
+export function matches(rects: Rect[], text: string): { rects: Set<Rect>; covered: number } {
+  const found = new Set<Rect>();
+  let covered = 0;
+  const wanted = text.toLowerCase();
+  if (wanted) for (const r of rects) {
+    if (!r.node.name.toLowerCase().includes(wanted)) continue;
+    found.add(r);
+    let p = r.parent;
+    while (p && !found.has(p)) p = p.parent;
+    if (!p) covered += r.node.value;
+  }
+  return { rects: found, covered };
 }
 
 /** A tree from rows in preorder. What a node's children leave of it stays empty. */

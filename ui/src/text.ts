@@ -73,11 +73,39 @@ export function namespaceEnd(name: string): number {
 export function shortMethod(full: string): string {
   const name = csharp(full);
   const open = name.indexOf("(");
-  const head = open < 0 ? name : name.slice(0, open);
+  const head = written(open < 0 ? name : name.slice(0, open));
   const angle = head.search(/[<[]/);
   const stop = (angle > 0 ? head.slice(0, angle) : head).split(".");
   const kept = stop.slice(-2).join(".");
   return kept + (angle > 0 ? head.slice(angle) : "");
+}
+
+/** Names that compilers make, as the code has them: an async method, a lambda with its number, a local function. */
+function written(name: string): string {
+  return name
+    .replace(/(?:[^.+<>]*\+)?([^.+<>]+)\+<([^<>]+)>d__\d+(?:<[^>]*>)?\.MoveNext$/, "$1.$2")
+    .replace(/<([^<>]+)>g__([^|<>]+)\|[\d_]+/, "$1.$2")
+    .replace(/(?:\+?(?:<>c|<[^<>]*>c__)[^.]*\.)?<([^<>]*)>[bm]__(\w+)/, (all: string, method: string, number: string) => (all.startsWith("+") ? "." : "") + `${method || "…"} λ${number}`);
+}
+
+/** The name of a type without namespaces: Dictionary<String, Order>. */
+export const shortType = (name: string): string => csharp(name).replace(/(?:[\p{L}_@][\p{L}\p{N}_]*\.)+(?=[\p{L}_@<])/gu, "");
+
+/** The part of a name that is not wider than width: all of it, what stands behind its last dot, or its ends with a sign between them.
+ * Fewer than three characters are none. */
+export function fitted(name: string, width: number, measure: (s: string) => number): string {
+  if (measure(name) <= width) return name;
+  const last = name.slice(name.search(/[^.]*$/));
+  const s = last.length > 2 && !/^[\d>]/.test(last) ? last : name;
+  if (measure(s) <= width) return s;
+  const cut = (n: number): string => s.slice(0, Math.ceil(n / 2)) + "…" + s.slice(s.length - Math.floor(n / 2));
+  let low = 0, high = s.length - 1;
+  while (low < high) {
+    const n = Math.ceil((low + high) / 2);
+    if (measure(cut(n)) <= width) low = n;
+    else high = n - 1;
+  }
+  return low < 3 ? "" : cut(low);
 }
 
 export interface Piece { text: string; address?: string; thread?: string }

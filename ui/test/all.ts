@@ -1,9 +1,9 @@
 // Tests of what needs no browser: node --test.
 import assert from "node:assert/strict";
 import test from "node:test";
-import { byNamespace, icicle, merge, tree, treemap } from "../src/chart";
+import { byNamespace, callees, callers, icicle, matches, merge, totals, tree, treemap, type Node } from "../src/chart";
 import { address, parseRoute } from "../src/state";
-import { bytes, count, csharp, namespaceEnd, percent, pieces, shortMethod, visible } from "../src/text";
+import { bytes, count, csharp, fitted, namespaceEnd, percent, pieces, shortMethod, shortType, visible } from "../src/text";
 
 test("characters that hide or turn text are shown, and JSON stays what it was", () => {
   const text = String.raw`{"a":"x\u202ey","b":"\\u202e","c":"a\nb","d":"\u003cscript\u003e","e":"\u0007"}`;
@@ -44,7 +44,12 @@ test("names", () => {
   assert.equal(name.slice(namespaceEnd(name)), "List<System.Object>");
   assert.equal(namespaceEnd("Foo"), 0);
   assert.equal(shortMethod("System.Threading.Monitor.Wait(System.Object, Int32)"), "Monitor.Wait");
-  assert.equal(shortMethod("Locks.<Main>m__0()"), "Locks.<Main>m__0");
+  assert.equal(shortMethod("Locks.<Main>m__0()"), "Locks.Main λ0");
+  assert.equal(shortMethod("Locks+<Main>c__AnonStorey2.<>m__1()"), "Locks.… λ1");
+  assert.equal(shortMethod("App.Work+<>c.<Run>b__0_1()"), "Work.Run λ0_1");
+  assert.equal(shortMethod("App.Work+<>c__DisplayClass3_0.<Run>b__2()"), "Work.Run λ2");
+  assert.equal(shortMethod("App.Orders+<LoadAsync>d__5.MoveNext()"), "Orders.LoadAsync");
+  assert.equal(shortMethod("App.Work.<Run>g__Inner|4_0(Int32)"), "Run.Inner");
   assert.equal(csharp("A.B`1[[System.Char, System.Private.CoreLib]].M(Int32)"), "A.B<System.Char>.M(Int32)");
   assert.equal(csharp("D`2[[System.Int32, mscorlib, Version=4.0.0.0],[L`1[[X.Y+Z, a]], b]][]"), "D<System.Int32, L<X.Y+Z>>[]");
   assert.equal(csharp("System.Number.ThrowFormatException[[System.Char, System.Private.CoreLib]](System.ReadOnlySpan`1<Char>)"), "System.Number.ThrowFormatException<System.Char>(System.ReadOnlySpan<Char>)");
@@ -57,6 +62,30 @@ test("stacks merge by their names", () => {
   assert.equal(root.value, 3);
   assert.deepEqual(root.children?.map((c) => [c.name, c.value]), [["main", 3]]);
   assert.deepEqual(root.children?.[0]?.children?.map((c) => [c.name, c.value]), [["a", 2], ["d", 1]]);
+});
+
+test("callers and callees of a method, which counts once where it calls itself", () => {
+  const root = merge([{ names: ["main", "a", "f", "g"] }, { names: ["main", "b", "f", "f", "h"] }, { names: ["main", "f"] }, { names: ["main", "g"] }], "threads");
+  const flat = (n: Node): unknown[] => [n.name, n.value, ...(n.children ?? []).map(flat)];
+  assert.deepEqual(totals(root).map((t) => [t.name, t.total, t.self]), [["main", 4, 0], ["f", 3, 1], ["g", 2, 2], ["h", 1, 1], ["a", 1, 0], ["b", 1, 0]]);
+  assert.deepEqual(flat(callers(root, "f")), ["f", 3, ["a", 1, ["main", 1]], ["b", 1, ["main", 1]], ["main", 1]]);
+  assert.deepEqual(flat(callees(root, "f")), ["f", 3, ["g", 1], ["f", 1, ["h", 1]]]);
+  assert.deepEqual(flat(callers(root, "g")), ["g", 2, ["f", 1, ["a", 1, ["main", 1]]], ["main", 1]]);
+  const rects = icicle(root, 1, 1, 1e-7);
+  const found = matches(rects, "F");
+  assert.deepEqual([found.rects.size, found.covered], [4, 3]);
+  assert.deepEqual([matches(rects, "").rects.size, matches(rects, "x").covered], [0, 0]);
+});
+
+test("labels are cut in the middle, and short ones are left out", () => {
+  const wide = (s: string): number => s.length;
+  assert.equal(fitted("Foo.Bar", 7, wide), "Foo.Bar");
+  assert.equal(fitted("SomeClass.Wait", 8, wide), "Wait");
+  assert.equal(fitted("SomeClass.ProcessRequest", 8, wide), "Proc…est");
+  assert.equal(fitted("Locks.<Main>m__0", 9, wide), "<Mai…m__0");
+  assert.equal(fitted("Something", 3, wide), "");
+  assert.equal(shortType("System.Collections.Generic.Dictionary<System.String, Foo.Bar+Baz[]>"), "Dictionary<String, Bar+Baz[]>");
+  assert.equal(shortType("3 × A.B.C"), "3 × C");
 });
 
 test("rows in preorder are a tree", () => {

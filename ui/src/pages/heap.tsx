@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { isReport, question, type Question } from "../api";
-import { Chart } from "../canvas";
+import { Treemap } from "../canvas";
 import { byNamespace } from "../chart";
 import type { MapCell as Cell, GcheapstatResult as Generations, DumpheapResult as Heap, HeapmapResult as HeapMap, Json, QueryResult as Rows, EeheapResult as Segments, TypeCount } from "../docs";
 import { Addr, Facts, Notes, Section, Share, Show, Table, TypeName } from "../parts";
@@ -49,7 +49,7 @@ function Space(): JSX.Element {
     ...(typeof r["mt"] === "string" ? { address: r["mt"] } : {}) })), "heap"), [doc]);
   return (
     <Section title="By assembly, namespace and type">
-      <Show doc={doc} what="counting by assembly">{() => (root ? <Chart kind="treemap" root={root} label="Treemap of the heap by assembly, namespace and type" unit={bytes} /> : null)}</Show>
+      <Show doc={doc} what="counting by assembly">{() => (root ? <Treemap id="space" root={root} label="Treemap of the heap by assembly, namespace and type" unit={bytes} /> : null)}</Show>
     </Section>
   );
 }

@@ -2,12 +2,12 @@
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 import { question, type Question } from "../api";
-import { Chart } from "../canvas";
 import { tree } from "../chart";
+import { Flame } from "../flame";
 import type { DiffResult as Diff, DominatorsResult as Dominators, Growth, PathGrowth, Json, LeaksResult as Leaks, RetainedResult as Retained, QueryResult as Rows, DominatorRow as TreeRow, WasteResult as Waste } from "../docs";
 import { Addr, ObjectName, PathView, Section, Share, Show, Table, Text, TypeName, Waiting } from "../parts";
 import { subject, useDoc } from "../state";
-import { bytes, count, percent, plural } from "../text";
+import { bytes, count, percent, plural, shortType } from "../text";
 import { SuspectSentence } from "./overview";
 
 const rowName = (r: TreeRow): string => r.object?.type ?? r.root ?? (r.folded ? `${count(r.count)} × ${r.folded}` : `${plural(r.count ?? 0, "object")} of ${plural(r.types ?? 0, "type")}`);
@@ -17,7 +17,7 @@ export function DominatorsPage(): JSX.Element {
   const doc = useDoc<Dominators>(question("dominators"));
   const retained = useDoc<Retained>(question("retained"));
   const root = useMemo(() => {
-    const t = tree(doc?.result?.tree ?? [], (r) => ({ name: rowName(r), value: r.retained, group: r.object?.type ?? r.folded ?? r.root ?? "", ...(r.object?.address ? { address: r.object.address } : {}) }), "live memory");
+    const t = tree(doc?.result?.tree ?? [], (r) => ({ name: rowName(r), label: shortType(rowName(r)), value: r.retained, group: r.object?.type ?? r.folded ?? r.root ?? "", ...(r.object?.address ? { address: r.object.address } : {}) }), "live memory");
     t.value = Math.max(t.value, doc?.result?.live?.size ?? 0);
     return t;
   }, [doc]);
@@ -26,7 +26,7 @@ export function DominatorsPage(): JSX.Element {
       <p class="dim">What stands below an object could not be reached without it. What retains little is left out or put together by type.</p>
       <Show doc={doc} what="building the graph of objects">{(d) => <>
         <p class="lead"><b data-fact="live">{bytes(d.live?.size)}</b> live in {count(d.live?.objects)} objects.{d.incomplete ? " Not all roots and references can be read." : ""}</p>
-        <Chart kind="icicle" root={root} label="Tree of owners" unit={bytes} />
+        <Flame id="owners" root={root} label="Tree of owners" unit={bytes} />
         <details><summary>The same as a list</summary><Table<TreeRow> rows={d.tree ?? []} caption="tree of owners" most={100} text={rowName} columns={[
           { head: "Owner", cell: (r) => <span style={{ paddingLeft: `${r.depth}em` }}>{r.object ? <ObjectName o={r.object} /> : <Text s={rowName(r)} />}</span> },
           { head: "Retains", cell: (r) => <Share part={r.retained} of={d.live?.size}>{bytes(r.retained)}</Share>, num: true }, { head: "", cell: (r) => percent(r.share), num: true }]} /></details>

@@ -1,12 +1,12 @@
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 import { isReport, question, type Question } from "../api";
-import { Chart } from "../canvas";
-import { merge } from "../chart";
+import { callees, callers, merge, totals, type Node, type Stack, type Total } from "../chart";
+import { Flame } from "../flame";
 import type { CrashinfoResult as Crash, Frame, ClrstackResult as Frames, StacksResult as Stacks, ManagedThread as Thread, ThreadSample, ClrthreadsResult as Threads, Variable } from "../docs";
-import { Addr, Copy, Link, Method, Notes, osThread, Place, Section, Show, Table, Text, ThreadLink, total, TypeName, Waiting } from "../parts";
-import { link, route, useDoc } from "../state";
-import { count, plural, shortMethod } from "../text";
+import { Addr, Copy, Link, Method, Notes, osThread, Place, Section, Share, Show, Table, Text, ThreadLink, total, TypeName, Waiting } from "../parts";
+import { link, route, useDoc, useParam } from "../state";
+import { count, csharp, plural, shortMethod } from "../text";
 
 /** All threads, or one of them with its variables. */
 export function ThreadsPage(): JSX.Element {
@@ -17,14 +17,18 @@ export function ThreadsPage(): JSX.Element {
 function Merged(): JSX.Element {
   const doc = useDoc<Stacks>(question("stacks"));
   const stacks = doc?.result?.stacks ?? [];
-  const root = useMemo(() => merge(stacks.filter((s) => (s.frames ?? []).length > 0).map((s) => {
-    const f = [...(s.frames ?? [])].reverse();
-    return { names: f.map((x) => shortMethod(x.name ?? x.module ?? "?")), groups: f.map((x) => x.module ?? "") };
-  }), "threads"), [doc]);
   const threads = useDoc<Threads>(question("threads"));
   const numbers = useMemo(() => new Map((threads?.result?.threads ?? []).map((t) => [t.osId, t.index])), [threads]);
   const numbered = (s: ThreadSample): ThreadSample & { index?: number } => ({ ...s, index: numbers.get(s.osId) });
-  const shown = stacks.filter((s) => (s.frames ?? []).length > 0);
+  const shown = useMemo(() => stacks.filter((s) => (s.frames ?? []).length > 0), [doc]);
+  const [view, setView] = useParam("view", "largest");
+  const [method, setMethod] = useParam("method");
+  const root = useMemo(() => merge(shown.map(stackOf), "threads"), [shown]);
+  const byThread = useMemo((): Node => ({ name: "threads", value: shown.length, children: shown.map((s) => {
+    const t = numbered(s);
+    const name = `thread ${t.index ?? osThread(t.osId)}${t.name ? ` “${t.name}”` : ""}`;
+    return { ...merge([stackOf(s)], name), label: `${t.index ?? osThread(t.osId)} ${t.name ?? ""}`.trim(), group: "", href: link("threads", String(t.index ?? osThread(t.osId))) };
+  }) }), [shown, numbers]);
   const groups = useMemo(() => {
     const by = new Map<string, typeof stacks>();
     for (const s of shown) {
@@ -38,13 +42,42 @@ function Merged(): JSX.Element {
       <Show doc={doc} what="walking stacks">{(_, d) => <>
         <p class="dim">{plural(shown.length, "thread")} with managed frames{total(d, "stacks", stacks) > stacks.length ? ` among the first ${count(stacks.length)} of ${count(total(d, "stacks", stacks))}` : ""}; the outermost frame is on top.
           {stacks.length > shown.length ? ` Of ${plural(stacks.length - shown.length, "thread")} no managed frame is known.` : ""}</p>
-        <Chart kind="icicle" root={root} label="Stacks of all threads, merged" unit={(n) => plural(n, "thread")} />
+        <div class="views" role="group" aria-label="How stacks are shown">{views.map(([id, text]) => <button type="button" aria-pressed={view === id} onClick={() => setView(id)}>{text}</button>)}</div>
+        {view === "threads" ? <Flame id="threads" root={byThread} label="Stacks of threads, in the order of the threads" unit={threadsOf} />
+          : view === "sandwich" ? <Sandwich root={root} method={method} choose={setMethod} />
+          : <Flame id="stacks" root={root} label="Stacks of all threads, merged, the largest first" unit={threadsOf} choose={{ key: "c", text: "callers and callees", run: (n) => { setMethod(n.name); setView("sandwich"); } }} />}
         <details><summary>The same as a list: {plural(groups.length, "stack")}</summary>
           {groups.slice(0, 200).map((g) => <div class="card"><p><b>{plural(g.length, "thread")}</b> {g.slice(0, 30).map((s) => <><ThreadLink t={numbered(s)} />{" "}</>)}</p>
             <ol class="frames">{(g[0]?.frames ?? []).slice(0, 60).map((f) => <li><Method name={f.name} /> <Place file={f.file} line={f.line} /></li>)}</ol></div>)}</details>
       </>}</Show>
     </Section>
   );
+}
+
+const views = [["largest", "Merged, largest first"], ["threads", "By thread"], ["sandwich", "Callers and callees"]] as const;
+const threadsOf = (n: number): string => plural(n, "thread");
+
+function stackOf(s: ThreadSample): Stack {
+  const f = [...(s.frames ?? [])].reverse();
+  const names = f.map((x) => csharp(x.name ?? x.module ?? "?"));
+  return { names, labels: names.map(shortMethod), groups: f.map((x) => x.module ?? "") };
+}
+
+/** A method with those that call it above, and those that it calls below. */
+function Sandwich({ root, method, choose }: { root: Node; method: string; choose: (name: string) => void }): JSX.Element {
+  const all = useMemo(() => totals(root), [root]);
+  const at = all.find((t) => t.name === method);
+  const above = useMemo(() => callers(root, method), [root, method]), below = useMemo(() => callees(root, method), [root, method]);
+  const pick = { key: "c", text: "callers and callees of this method", run: (n: Node) => choose(n.name) };
+  return <>
+    {at && <div class="sandwich" data-fact="sandwich"><p class="lead"><Method name={at.name} />: <b>{threadsOf(at.total)}</b>, {threadsOf(at.self)} of {at.total === 1 ? "it" : "them"} in it itself</p>
+      <h3>Callers</h3><Flame id="callers" root={above} label="Callers" unit={threadsOf} up choose={pick} whole={root.value} />
+      <h3>Callees</h3><Flame id="callees" root={below} label="Callees" unit={threadsOf} choose={pick} whole={root.value} /></div>}
+    <Table<Total> rows={all} caption="methods" sort={1} most={at ? 15 : 50} text={(t) => t.name} columns={[
+      { head: "Method", cell: (t) => <button type="button" class="plain" aria-pressed={t === at} onClick={() => choose(t.name)}><Method name={t.name} /></button>, by: (t) => t.label },
+      { head: "Threads", cell: (t) => <Share part={t.total} of={root.value}>{count(t.total)}</Share>, by: (t) => t.total, num: true },
+      { head: "In it itself", cell: (t) => <Share part={t.self} of={root.value}>{count(t.self)}</Share>, by: (t) => t.self, num: true }]} />
+  </>;
 }
 
 function List(): JSX.Element {

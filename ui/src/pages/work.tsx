@@ -2,12 +2,12 @@
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
 import { question } from "../api";
-import { Chart } from "../canvas";
 import { tree } from "../chart";
+import { Flame } from "../flame";
 import type { AsyncCall, AsyncstacksResult as AsyncStacks, AsyncWork, SqlpoolsResult as Databases, HttpclientsResult as HttpPools, HTTPWait, ObjectpoolsResult as ObjectPools, RedisResult as Redis, RedisQueue, SignalrResult as SignalR, Lock, LocksResult as Locks, ThreadpoolResult as Pool, Request, RequestsResult as Requests, TasksResult as Tasks, WaitsResult as Waits, Worker } from "../docs";
 import { Addr, Facts, Method, Place, Section, Show, Table, Text, ThreadLink, TypeName, Verdicts } from "../parts";
 import { useDoc } from "../state";
-import { count, plural } from "../text";
+import { count, csharp, plural, shortMethod } from "../text";
 
 const callName = (c: AsyncCall): string => c.method ?? c.name ?? "?";
 
@@ -15,12 +15,12 @@ export function AsyncPage(): JSX.Element {
   const doc = useDoc<AsyncStacks>(question("async"));
   const tasks = useDoc<Tasks>(question("tasks"));
   const faulted = useDoc<Tasks>(question("faulted"));
-  const root = useMemo(() => tree(doc?.result?.calls ?? [], (c) => ({ name: callName(c), value: c.count, note: c.await ? `awaits ${c.await}` : "", ...(c.object ? { address: c.object } : {}) }), "async code"), [doc]);
+  const root = useMemo(() => tree(doc?.result?.calls ?? [], (c) => ({ name: csharp(callName(c)), label: shortMethod(callName(c)), value: c.count, note: c.await ? `awaits ${c.await}` : "", ...(c.object ? { address: c.object } : {}) }), "async code"), [doc]);
   return <>
     <Section title="Async stacks, merged">
       <Show doc={doc} what="joining async methods">{(a) => (a.calls ?? []).length === 0 ? <p>No async method was found that is suspended.</p> : <>
         <p class="lead">{plural(a.stacks ?? 0, "async stack")}{a.more ? ", and more calls than are listed" : ""}.</p>
-        <Chart kind="icicle" root={root} label="Async stacks, merged" unit={(n) => plural(n, "call")} />
+        <Flame id="async" root={root} label="Async stacks, merged" unit={(n) => plural(n, "call")} />
         <ol class="calls">{(a.calls ?? []).map((c) => (
           <li style={{ paddingLeft: `${1.2 * c.depth}em` }}><b>{count(c.count)}</b> <Method name={callName(c)} /> {c.await && <>awaits <Method name={c.await} /></>} <Place file={c.file} line={c.line} /> <Addr a={c.object} />
             {c.blocked ? <span class="tag suspect">{plural(c.blocked, "thread")} blocked</span> : null}
