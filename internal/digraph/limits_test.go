@@ -110,10 +110,10 @@ func all(tb testing.TB, g *digraph.Graph, opt digraph.Options) []uint64 {
 	return append(out, h)
 }
 
-// TestDeepAndWide goes through a list of 20 million nodes and through a node that holds 10 million others: no stack,
+// TestDeepAndWide goes through a list of eight million nodes and through a node that holds four million others: no stack,
 // and memory as the comments promise. SOSGO_DEEP is how many million nodes the list has; 100 take 3 GB.
 func TestDeepAndWide(t *testing.T) {
-	n := 10_000_000
+	n := 4_000_000
 	if testing.Short() {
 		n = 1_000_000
 	}
@@ -155,7 +155,7 @@ func deepOrWide(t *testing.T, make func(testing.TB, *offheap.Budget, int) *digra
 
 // TestDominatorBytes: no graph takes more than DominatorBytes says, be all of it reached, none of it, or some.
 func TestDominatorBytes(t *testing.T) {
-	n := 300_000
+	n := 100_000
 	if testing.Short() {
 		n /= 10
 	}
@@ -304,7 +304,7 @@ func functions(tb testing.TB, g *digraph.Graph) map[string]func(ctx context.Cont
 // TestCancel ends every function before it begins and at many points on the way, and looks at what is left and how long
 // it took.
 func TestCancel(t *testing.T) {
-	n := 1_000_000
+	n := 400_000
 	if testing.Short() {
 		n = 100_000
 	}
@@ -351,7 +351,7 @@ func (c *counting) Err() error {
 // TestLooks: how long a function goes on when nobody wants it any more does not depend on how large the graph is: it looks at its context
 // every few thousand nodes or edges. That counts looks, and no clock, of which a busy machine has little.
 func TestLooks(t *testing.T) {
-	n := 1_000_000
+	n := 400_000
 	if testing.Short() {
 		n = 100_000
 	}
