@@ -40,7 +40,9 @@ func (r *Runtime) DescribeAssemblies(ctx context.Context, match func(name string
 
 func (m *Module) describeLoaded(row *answer.LoadedModule) {
 	row.Module, row.Assembly = m.Addr, m.Assembly
-	row.Dynamic, _ = m.IsDynamic() // a runtime whose layout lacks the mark has no dynamic modules
+	dynamic, err := m.IsDynamic()
+	row.Dynamic = dynamic
+	row.Note(err)
 	at, err := m.Image()
 	row.ImageBase, row.Size, row.PE = row.Pointer(at.Start, err), at.Size(), at.Start != 0
 	if flat, err := m.IsFlat(); err == nil && row.PE {

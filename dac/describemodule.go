@@ -32,7 +32,8 @@ func (r *Runtime) DescribeModule(a target.Addr, o ModuleOptions) (*answer.Module
 	}
 	d := &answer.ModuleDetails{Module: answer.Module{Module: m.Addr, Assembly: m.Assembly}}
 	d.Module.Name = d.Text(m.FileOr("Unknown Module"))
-	d.Module.Dynamic, _ = m.IsDynamic() // a runtime whose layout lacks the mark has no dynamic modules
+	d.Module.Dynamic, err = m.IsDynamic()
+	d.Note(err)
 	m.describeImage(d)
 	d.Module.Maps = m.describeMaps(&d.Gaps)
 	allocator, err := m.LoaderAllocator()
@@ -159,7 +160,9 @@ func (r *Runtime) DescribeAssembly(a target.Addr) (*answer.Assembly, error) {
 func (m *Module) describeAssembly(domain answer.Maybe[target.Addr], g answer.Gaps) answer.Assembly {
 	a := answer.Assembly{Gaps: g, Assembly: m.Assembly, Domain: domain, Module: m.Addr}
 	a.Path = a.Text(m.Path())
-	a.Dynamic, _ = m.IsDynamic() // a runtime whose layout lacks the mark has no dynamic modules
+	dynamic, err := m.IsDynamic()
+	a.Dynamic = dynamic
+	a.Note(err)
 	a.Name = a.Text(m.Title())
 	return a
 }

@@ -298,8 +298,13 @@ func (m *Module) peLayout() (target.Addr, error) {
 	return m.runtime().ptr(img, m.runtime().off.PEImage.Layout, "PEImage.LoadedImageLayout")
 }
 
-// IsDynamic reports whether Reflection.Emit made the module: its first word is the vtable of ReflectionModule.
+// IsDynamic reports whether Reflection.Emit made the module: its assembly is marked as such (from 11 on), or its first word is the vtable
+// of ReflectionModule.
 func (m *Module) IsDynamic() (bool, error) {
+	if off := m.runtime().off.Assembly.IsDynamic; off != layout.Absent && m.Assembly != 0 {
+		mark, err := target.Uint8(m.runtime().mem, m.Assembly+target.Addr(off))
+		return mark != 0, err
+	}
 	vt, err := target.Pointer(m.runtime().mem, m.Addr)
 	if err != nil {
 		return false, err

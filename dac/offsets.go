@@ -209,7 +209,7 @@ type offsets struct {
 		Module          int `layout:"Module"`
 		PEAssembly      int `layout:"PEAssembly,optional"` // before 11
 		LoaderAllocator int `layout:"LoaderAllocator,optional"`
-		IsCollectible   int `layout:"IsCollectible,optional"`
+		IsDynamic       int `layout:"IsDynamic,optional"` // from 11 on
 	} `struct:",refusable"`
 	DomainAssembly struct { // before 11
 		Assembly int `layout:"Assembly,optional"`

@@ -257,6 +257,9 @@ func (e *eleven) types() {
 	}
 	e.main.member("SyncBlock", "Lock", 8)
 	e.main.member("SyncBlock", "ThinLock", 0)
+	if off, err := e.l.Offset("Assembly", "IsCollectible"); err == nil {
+		e.main.member("Assembly", "IsDynamic", off+1) // assembly.hpp
+	}
 	if off, err := e.l.Offset("LoaderCodeHeap", "FirstBlock"); err == nil {
 		if first, err := e.l.Offset("LoaderHeap", "FirstBlock"); err == nil {
 			e.main.member("LoaderCodeHeap", "LoaderHeap", off-first)

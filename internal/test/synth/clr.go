@@ -39,7 +39,7 @@ SyncTableEntry SyncBlock Object
 SyncBlockCache FreeSyncTableIndex:4 CleanupBlockList
 Module Assembly PEAssembly Base Flags:4 LoaderAllocator DynamicMetadata SimpleName Path FileName FieldDefToDescMap:32 ManifestModuleReferencesMap:32 MemberRefToDescMap:32 MethodDefToDescMap:32 TypeDefToMethodTableMap:32 TypeRefToMethodTableMap:32
 ModuleLookupMap Next TableData Count:4 SupportedFlagsMask
-Assembly IsCollectible:1 Module
+Assembly IsCollectible:1 IsDynamic:1|- Module
 DomainAssembly -|Assembly
 PEAssembly PEImage AssemblyBinder
 PEImage ProbeExtensionResult:4 LoadedImageLayout
