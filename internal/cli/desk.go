@@ -16,9 +16,7 @@ type Desk struct {
 	app *app
 	// Files are the only ones that its command lines may name.
 	Files []string
-	// Masked refuses options that show secrets.
-	Masked bool
-	// Redact masks secrets in all answers, as --redact does.
+	// Redact masks secrets in all answers, as --redact does, and refuses options that show them.
 	Redact bool
 }
 
@@ -167,7 +165,7 @@ func (a *app) checkDesk(cmd *Command, given *binding) error {
 		named(&given.args[i].param)
 	}
 	for i := range given.options {
-		if o := &given.options[i]; o.Reveals && a.desk.Masked && given.given[o.Name] {
+		if o := &given.options[i]; o.Reveals && a.desk.Redact && given.given[o.Name] {
 			return &UsageError{Command: cmd.Name, Text: "from here secrets are not shown: -" + o.Name, Hint: "run the command in a shell"}
 		}
 	}

@@ -130,8 +130,7 @@ func (a *asker) desk(id string) (*cli.Desk, error) {
 			a.c.Warn(err)
 		}
 	})
-	desk.Masked = !a.options.Secrets
-	desk.Redact = desk.Masked
+	desk.Redact = !a.options.Secrets
 	desk.Files = a.paths()
 	d.desk = desk
 	return desk, nil
