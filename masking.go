@@ -53,6 +53,17 @@ func (v *View) Mask(ctx context.Context) (func(text string) string, error) {
 	})
 }
 
+// SecretValues lists the values that Secrets counts as far as they can be searched for, sorted. What was not looked at is noted by Secrets.
+func (v *View) SecretValues(ctx context.Context) ([]string, error) {
+	return ask(ctx, v, func(q *question) ([]string, error) {
+		m, err := q.masking(q.ctx)
+		if err != nil {
+			return nil, err
+		}
+		return m.masker.Values(), nil
+	})
+}
+
 // masking finds the secrets. The error is the context's.
 func (v *View) masking(ctx context.Context) (*masking, error) {
 	return v.secret.GetContext(ctx, func(ctx context.Context) (*masking, error) {

@@ -38,6 +38,14 @@ var dumpCalls = map[string]call{
 	"FileProblems": func(d *sosgo.Dump, _ *sosgo.View, _ string) any { return d.FileProblems() },
 	"Heap":         func(d *sosgo.Dump, _ *sosgo.View, _ string) any { h, err := d.Heap(); return said(h != nil, err) },
 	"ID":           func(d *sosgo.Dump, _ *sosgo.View, _ string) any { id, err := d.ID(); return said(id, err) },
+	"Like": func(d *sosgo.Dump, _ *sosgo.View, _ string) any {
+		_, err := d.Like(filepath.Join("no", "dump"))
+		return err != nil
+	},
+	"Over": func(d *sosgo.Dump, _ *sosgo.View, _ string) any {
+		again, err := d.Over(d.Target())
+		return said(again != nil && again.Close() == nil, err)
+	},
 	"Jobs":         func(d *sosgo.Dump, _ *sosgo.View, _ string) any { return d.Jobs() },
 	"Memory":       func(d *sosgo.Dump, _ *sosgo.View, _ string) any { return len(d.Memory().Span(anAddress(d))) },
 	"MemorySource": func(d *sosgo.Dump, _ *sosgo.View, _ string) any { return d.MemorySource(anAddress(d)) },
@@ -97,6 +105,10 @@ var viewCalls = map[string]call{
 	"Mask": func(_ *sosgo.Dump, v *sosgo.View, _ string) any {
 		mask, err := v.Mask(context.Background())
 		return said(mask != nil && mask("Password=tiger-99") == "Password=<hidden>", err)
+	},
+	"SecretValues": func(_ *sosgo.Dump, v *sosgo.View, _ string) any {
+		list, err := v.SecretValues(context.Background())
+		return said(len(list), err)
 	},
 	"BriefCrash": func(_ *sosgo.Dump, v *sosgo.View, _ string) any { return v.BriefCrash() != nil },
 	"Diagnose":   func(_ *sosgo.Dump, v *sosgo.View, _ string) any { return v.Diagnose(true).Modules },

@@ -202,6 +202,17 @@ func OpenTarget(t target.Target, o Options) (*Dump, error) {
 	return newDump(f, o), nil
 }
 
+// Over opens a process that the caller reads with the options of d, but for those of its file: t stands between the readers and the process of
+// d, to trace what they read, for example.
+func (d *Dump) Over(t target.Target) (*Dump, error) { return OpenTarget(t, d.orNone().options) }
+
+// Like opens another dump with the options of d, but for its folders: nothing of it is kept.
+func (d *Dump) Like(path string) (*Dump, error) {
+	o := d.orNone().options
+	o.Cache, o.GraphDir = "", ""
+	return Open(path, o)
+}
+
 // check returns an error for options that can't be meant.
 func (o *Options) check() error {
 	if slices.Contains(o.SymbolServers, nil) {

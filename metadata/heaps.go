@@ -3,6 +3,7 @@ package metadata
 import (
 	"bytes"
 	"encoding/binary"
+	"iter"
 
 	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/internal/utf16text"
@@ -105,6 +106,22 @@ func (md *Metadata) UserString(t Token) (string, error) {
 		return "", err
 	}
 	return utf16text.String(b), nil
+}
+
+// UserStrings lends the literals of the #US heap in UTF-16, in its order. It ends at the first that can't be read.
+func (md *Metadata) UserStrings() iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		for i := uint64(1); i < uint64(md.user.size); {
+			b, err := md.lengthPrefixed(md.user, uint32(i), "user string")
+			if err != nil {
+				return
+			}
+			i += uint64(compressedSize(md.b[md.user.off+int(i)])) + uint64(len(b))
+			if len(b)&1 == 1 && !yield(b[:len(b)-1]) { // the last byte is a mark
+				return
+			}
+		}
+	}
 }
 
 // compressedSize returns the number of bytes of a compressed unsigned integer that

@@ -10,6 +10,7 @@ import (
 type Leaf struct {
 	Offset uint64 // within the struct
 	Type   metadata.ElementType
+	Field  *Field // the innermost one
 }
 
 // Size returns the number of bytes of the leaf.
@@ -60,7 +61,7 @@ func (f *Field) leaves(out []Leaf, offset uint64, depth int) ([]Leaf, error) {
 	if len(out) >= limits.StructLeaves {
 		return out, target.Unsupportedf("type %016x has more than %d parts", uint64(f.Declaring.MT.Addr), limits.StructLeaves)
 	}
-	if leaf := (Leaf{Offset: offset, Type: f.ElementType}); leaf.Size() > 0 {
+	if leaf := (Leaf{Offset: offset, Type: f.ElementType, Field: f}); leaf.Size() > 0 {
 		return append(out, leaf), nil
 	}
 	s, err := Value{r: f.Declaring.r, elem: f.ElementType, field: f}.Struct() // fails if the type is not loaded

@@ -33,6 +33,10 @@ func (w *Window) refill(a Addr, n int) ([]byte, error) {
 		w.base, w.b = a, s
 		return s[:n:n], nil
 	}
+	if s, ok := w.mem.View(a, n); ok && n > 0 { // of a memory that lends what is wanted and no more
+		w.base, w.b = a, s
+		return s, nil
+	}
 	if n > len(w.buf) {
 		w.buf = make([]byte, max(n, windowChunk))
 	}

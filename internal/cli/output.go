@@ -129,6 +129,7 @@ type WriteMode uint8
 const (
 	Replace WriteMode = iota
 	New               // it stays, and WriteFile fails with fs.ErrExist
+	Private           // so it does, and the new file is the user's alone
 )
 
 // WriteFile writes a file that the user named. It is there when it is whole, and not
@@ -141,7 +142,11 @@ func (c *Context) WriteFile(name string, mode WriteMode, write func(io.Writer) e
 		return errReadOnly
 	}
 	var made error // by write: of the answer, not of the file
-	err := outfile.Write(name, outfile.Options{New: mode == New, Guard: c.Session.guard, Perm: c.Session.perm}, func(w io.Writer) error {
+	perm := c.Session.perm
+	if mode == Private {
+		perm = outfile.Private
+	}
+	err := outfile.Write(name, outfile.Options{New: mode != Replace, Guard: c.Session.guard, Perm: perm}, func(w io.Writer) error {
 		made = write(w)
 		return made
 	})

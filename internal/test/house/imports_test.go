@@ -42,7 +42,7 @@ var floors = []struct{ name, packages string }{
 	{"questions", "query internal/diagnosis export export/summary"},
 	{"façade", "sosgo"},
 	{"forms", "internal/report"},
-	{"exports", "export/gcdump export/heappprof export/heapsnapshot export/internal export/stackexport export/tables"},
+	{"exports", "export/gcdump export/heappprof export/heapsnapshot export/internal export/stackexport export/tables internal/scrub"},
 	{"command line", "internal/dap internal/mcpserver internal/remote internal/webui internal/cli"},
 	{"programs", "cmd docs/examples ui"},
 }
@@ -69,7 +69,7 @@ var importers = map[string]string{
 	"dump/elfcore":     "dump sosgo internal/cli/commands",
 	"dump/machocore":   "dump",
 	"dump/crashreport": "dump sosgo internal/diagnosis internal/cli/commands/ask",
-	"dump":             "internal/diagnosis sosgo internal/cli/commands/ask internal/cli/commands/processcmd internal/cli/commands/objectcmd internal/cli/commands",
+	"dump":             "internal/diagnosis internal/scrub sosgo internal/cli/commands/ask internal/cli/commands/processcmd internal/cli/commands/objectcmd internal/cli/commands",
 }
 
 // thirdParty lists who may import packages of other modules.
@@ -79,7 +79,7 @@ var thirdParty = map[string]string{
 	"github.com/spf13/cobra":                 "internal/cli",
 	"golang.org/x/term":                      "internal/cli",
 	"golang.org/x/sys":                       "internal/mmapfile internal/offheap internal/outfile dump internal/cli internal/sandbox",
-	"github.com/klauspost/compress":          "dump internal/cli export/internal/parquetfile",
+	"github.com/klauspost/compress":          "dump internal/cli internal/scrub export/internal/parquetfile",
 	"github.com/olekukonko/tablewriter":      "internal/report",
 	"github.com/go-delve/delve":              "image/unwind",
 	"golang.org/x/arch":                      "objects/disasm",

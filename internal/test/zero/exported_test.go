@@ -754,6 +754,8 @@ var exportedTypes = map[string]reflect.Type{
 	"answer.SQLPools":                    reflect.TypeFor[sosgo_answer.SQLPools](),
 	"answer.SameObjects":                 reflect.TypeFor[sosgo_answer.SameObjects](),
 	"answer.SavedImage":                  reflect.TypeFor[sosgo_answer.SavedImage](),
+	"answer.Scrubbed":                    reflect.TypeFor[sosgo_answer.Scrubbed](),
+	"answer.ScrubbedKind":                reflect.TypeFor[sosgo_answer.ScrubbedKind](),
 	"answer.SearchedModule":              reflect.TypeFor[sosgo_answer.SearchedModule](),
 	"answer.Seconds":                     reflect.TypeFor[sosgo_answer.Seconds](),
 	"answer.SecretKind":                  reflect.TypeFor[sosgo_answer.SecretKind](),

@@ -12,7 +12,7 @@ import (
 
 // Commands returns the commands of the group.
 func Commands() []cli.Command {
-	return cli.In(cli.GroupExport, exportCommand(), summarizeCommand())
+	return cli.In(cli.GroupExport, exportCommand(), scrubCommand(), summarizeCommand())
 }
 
 type summaryOptions struct {

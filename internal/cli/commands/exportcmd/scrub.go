@@ -1,0 +1,95 @@
+package exportcmd
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"strings"
+
+	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/cli"
+	"github.com/sosgo/sosgo/internal/cli/commands/ask"
+	"github.com/sosgo/sosgo/internal/cli/commands/reading"
+	"github.com/sosgo/sosgo/internal/cli/text/exporttext"
+	"github.com/sosgo/sosgo/internal/scrub"
+)
+
+type scrubOptions struct {
+	Out     string `opt:"o,out" kind:"file" value:"FILE" required:"true" help:"the dump to write, which must not exist; one that ends in .zst is compressed"`
+	Numbers bool   `opt:"numbers" help:"blank numbers, dates and ids of the program's own types, too"`
+	cli.DumpFile
+}
+
+func scrubCommand() cli.Command {
+	return cli.Ask(cli.Command{
+		Name: "scrub", DumpArg: true,
+		Summary: "write a dump without the data of its process, to be sent",
+		Help: "The new dump has the objects, types, stacks, locks and tasks of the process where they were, so that every command explains it as before. Strings, arrays of characters, bytes and " +
+			"numbers, unused memory, the command line, the environment, and what else is no pointer on stacks and in native memory are replaced; lengths stay, and equal texts stay equal. " +
+			"Names of types, methods, modules and files stay, and so do numbers in fields without -numbers. docs/scrub.md has what is promised and what is not.",
+		Examples: []cli.Example{
+			{Line: "scrub core.4711 -o scrubbed.dmp.zst", Text: "a dump for those who may see the program but not its data"},
+		},
+	}, askScrub, exporttext.Scrub)
+}
+
+func askScrub(c *cli.Context, o *scrubOptions) (*answer.Scrubbed, error) {
+	d := ask.Dump(c)
+	progress := c.Progress("writing")
+	var out *answer.Scrubbed
+	err := c.WriteFile(o.Out, cli.Private, func(w io.Writer) (err error) {
+		out, err = scrub.Write(c.Context(), d, w, scrub.Options{Numbers: o.Numbers, Compress: strings.HasSuffix(o.Out, ".zst"), Exercise: exercise, Progress: progress.Set})
+		if err == nil {
+			err = verify(c.Context(), d, w)
+		}
+		return err
+	})
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		return nil, c.Usagef("%s already exists", o.Out)
+	case err != nil:
+		return nil, err
+	}
+	out.File = o.Out
+	return out, nil
+}
+
+// verify opens what was written and compares it with d. What went to a pipe can't be read again.
+func verify(ctx context.Context, d *sosgo.Dump, w io.Writer) error {
+	f, ok := w.(interface {
+		Name() string
+		Stat() (fs.FileInfo, error)
+	})
+	if !ok {
+		return nil
+	}
+	if st, err := f.Stat(); err != nil || !st.Mode().IsRegular() {
+		return err
+	}
+	written, err := d.Like(f.Name())
+	if err != nil {
+		return err
+	}
+	return errors.Join(scrub.Verify(ctx, d, written), written.Close())
+}
+
+// exercised are the commands whose reads of native memory decide what stays. The heap is not their business: objects stay anyway.
+var exercised = []string{
+	"runtimes", "eeversion", "modules -v", "clrmodules -v", "clrthreads", "threads", "threads -special", "eeheap", "gcheapstat", "gchandles -stat", "syncblk -all", "dumpdomain", "threadpool",
+	"clrstack -all", "clrstack -all -f", "dumpstackobjects -all", "dumpstack", "printexception", "dumpexceptions", "finalizequeue -stat", "crashinfo", "triage -noheap", "locks", "waits", "tasks",
+	"memory", "assemblies", "timerinfo", "process", "initializers", "dumplog", "statics", "doctor", "analyzeoom", "gcroot -all", "requests", "dumpasync", "stacks",
+}
+
+// exercise runs them over a dump.
+func exercise(ctx context.Context, d *sosgo.Dump, runtime string) {
+	args := []string{"-d", "dump", "--runtime", runtime}
+	for _, line := range exercised {
+		args = append(args, "-c", line)
+	}
+	cli.Main(ctx, args, strings.NewReader(""), io.Discard, io.Discard, cli.Env{
+		Commands: reading.Commands(), KeepOpen: true,
+		Open: func(context.Context, string, cli.OpenOptions) (cli.Dump, error) { return d, nil },
+	})
+}

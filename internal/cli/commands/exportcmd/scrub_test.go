@@ -1,0 +1,345 @@
+package exportcmd_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf16"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/internal/cli"
+	"github.com/sosgo/sosgo/internal/cli/commands"
+	"github.com/sosgo/sosgo/internal/utf16text"
+	"github.com/sosgo/sosgo/target"
+)
+
+const dumps = "../../../../testdata/dumps/"
+
+// run runs a command line and returns what it printed.
+func run(t *testing.T, args ...string) (out, errs string, code int) {
+	t.Helper()
+	var o, e bytes.Buffer
+	code = cli.Main(t.Context(), args, strings.NewReader(""), &o, &e, cli.Env{Commands: commands.All(), Open: func(ctx context.Context, path string, oo cli.OpenOptions) (cli.Dump, error) {
+		oo.Offline, oo.NoCache = true, true
+		return commands.Open(ctx, path, oo)
+	}})
+	return o.String(), e.String(), code
+}
+
+// unpacked writes a canned dump to a file.
+func unpacked(t *testing.T, name string) string {
+	t.Helper()
+	packed, err := os.ReadFile(dumps + name + "/" + filepath.Base(name) + ".dmp.zst")
+	if err != nil {
+		t.Skip("no canned dump")
+	}
+	file := filepath.Join(t.TempDir(), "in.dmp")
+	require.NoError(t, os.WriteFile(file, unzstd(t, packed), 0o644))
+	return file
+}
+
+func unzstd(t *testing.T, packed []byte) []byte {
+	t.Helper()
+	d, err := zstd.NewReader(nil)
+	require.NoError(t, err)
+	defer d.Close()
+	b, err := d.DecodeAll(packed, nil)
+	require.NoError(t, err)
+	return b
+}
+
+// texts are the strings of a heap by their addresses.
+func texts(t *testing.T, file string) map[uint64]string {
+	t.Helper()
+	d, err := sosgo.Open(file, sosgo.Options{Offline: true})
+	require.NoError(t, err)
+	defer d.Close()
+	out := map[uint64]string{}
+	h, err := d.Heap()
+	if err != nil {
+		return out
+	}
+	rt, err := d.Runtime()
+	require.NoError(t, err)
+	for o, err := range h.Objects() {
+		if err == nil && o.Type.Addr == rt.WellKnown().String {
+			chars, n, err := rt.StringChars(o.Addr)
+			if err != nil {
+				continue
+			}
+			if b, err := target.Bytes(h.Memory(), chars, int(2*n)); err == nil {
+				out[uint64(o.Addr)] = utf16text.String(b)
+			}
+		}
+	}
+	return out
+}
+
+// why are commands that explain a process.
+var why = []string{"crashinfo", "clrthreads", "threads", "clrstack -all", "printexception", "dumpexceptions", "syncblk -all", "locks", "waits", "tasks", "dumpasync", "threadpool", "timerinfo",
+	"dumpheap -stat", "gchandles -stat", "finalizequeue -stat", "eeheap -gc", "gcheapstat", "retained", "leaks", "gcroot -all", "statics", "clrmodules", "assemblies", "runtimes", "memory",
+	"verifyheap", "analyzeoom", "triage", "heapmap", "stacks", "initializers"}
+
+// answers asks all of why in one session and returns the documents.
+func answers(t *testing.T, file string) (docs []any) {
+	t.Helper()
+	args := []string{"-d", file, "--json"}
+	for _, line := range why {
+		args = append(args, "-c", line)
+	}
+	out, _, _ := run(t, args...)
+	for d := json.NewDecoder(strings.NewReader(out)); d.More(); {
+		var doc map[string]any
+		require.NoError(t, d.Decode(&doc))
+		delete(doc, "messages") // warnings name what is missing in one line
+		delete(doc, "dump")
+		docs = append(docs, doc)
+	}
+	return docs
+}
+
+// A mapping has the texts of a dump by those that replaced them.
+type mapping struct {
+	whole map[string]string
+	parts *strings.Replacer // of long ones
+}
+
+// same reports where two answers differ but for texts.
+func (m *mapping) same(t *testing.T, path string, want, got any) bool {
+	switch w := want.(type) {
+	case map[string]any:
+		g, _ := got.(map[string]any)
+		if !assert.Len(t, g, len(w), path) {
+			return false
+		}
+		for k, v := range w {
+			if !m.same(t, path+"."+k, v, g[k]) {
+				return false
+			}
+		}
+		return true
+	case []any:
+		g, _ := got.([]any)
+		if !assert.Len(t, g, len(w), path) {
+			return false
+		}
+		for i := range w {
+			if !m.same(t, path, w[i], g[i]) {
+				return false
+			}
+		}
+		return true
+	case string:
+		g, _ := got.(string)
+		return w == g || m.whole[g] == w || assert.Equal(t, w, m.parts.Replace(g), path)
+	}
+	return assert.Equal(t, want, got, path)
+}
+
+// TestScrubAnswers: commands print the same over a scrubbed dump as over the dump, but for its texts.
+func TestScrubAnswers(t *testing.T) {
+	for _, name := range []string{"net10-zoo", "net31-zoo", "net10-async", "nativeaot-crash", "net10-crash-null-triage", "net10-arm64", "locks/net10-locks", "waits/net10-asyncwaits"} {
+		t.Run(filepath.Base(name), func(t *testing.T) {
+			in := unpacked(t, name)
+			out := filepath.Join(t.TempDir(), "out.dmp")
+			_, errs, code := run(t, "scrub", in, "-o", out)
+			require.Contains(t, []int{0, 3}, code, errs)
+			m := checkTexts(t, texts(t, in), texts(t, out))
+			want, got := answers(t, in), answers(t, out)
+			require.Len(t, got, len(want))
+			for i := range want {
+				m.same(t, why[i], want[i], got[i])
+			}
+		})
+	}
+}
+
+// checkTexts holds that lengths stay, that equal texts stay equal and different ones different.
+func checkTexts(t *testing.T, before, after map[uint64]string) *mapping {
+	t.Helper()
+	require.Len(t, after, len(before))
+	fresh := map[string]string{}
+	m := &mapping{whole: map[string]string{}}
+	var pairs []string
+	for a, text := range before {
+		g := after[a]
+		assert.Len(t, utf16.Encode([]rune(g)), len(utf16.Encode([]rune(text))), "%q", text)
+		if was, ok := fresh[text]; ok {
+			assert.Equal(t, was, g, "equal texts stay equal: %q", text)
+			continue
+		}
+		was, ok := m.whole[g]
+		assert.False(t, ok, "%q and %q became equal", text, was)
+		fresh[text], m.whole[g] = g, text
+		if g != text && len(g) > 5 {
+			pairs = append(pairs, g, text)
+		}
+	}
+	if len(before) > 100 {
+		assert.Greater(t, len(pairs), 40, "texts are replaced")
+	}
+	m.parts = strings.NewReplacer(pairs...)
+	return m
+}
+
+// planted lists the texts that the program of net10-secrets had in its memory. The literal is in its image.
+func planted(t *testing.T) (out []string) {
+	t.Helper()
+	facts, err := os.ReadFile(dumps + "secrets/net10-secrets/facts.txt")
+	if err != nil {
+		t.Skip("no canned dump")
+	}
+	for line := range strings.Lines(string(facts)) {
+		word, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		switch {
+		case word == "PLANT":
+			_, value, _ := strings.Cut(rest, " ")
+			for part := range strings.SplitSeq(value, `\n`) {
+				out = append(out, part)
+			}
+		case word == "HIDE" && rest != "a literal of the image":
+			out = append(out, rest)
+		}
+	}
+	return slices.DeleteFunc(out, func(s string) bool { return len(s) < 5 || strings.HasPrefix(s, "-----") })
+}
+
+// TestScrubSecrets: nothing of what a program hid remains, in whatever form the dump comes and goes.
+func TestScrubSecrets(t *testing.T) {
+	hidden := planted(t)
+	require.Greater(t, len(hidden), 75)
+	in := unpacked(t, "secrets/net10-secrets")
+	raw, err := os.ReadFile(in)
+	require.NoError(t, err)
+	dir := t.TempDir()
+	packed := filepath.Join(dir, "in.gz")
+	var z bytes.Buffer
+	w := gzip.NewWriter(&z)
+	_, _ = w.Write(raw)
+	require.NoError(t, w.Close())
+	require.NoError(t, os.WriteFile(packed, z.Bytes(), 0o644))
+	pack := filepath.Join(dir, "in.tar.zst")
+	_, errs, code := run(t, "-d", in, "-c", "pack -o "+pack)
+	require.Zero(t, code, errs)
+	for i, from := range []string{in, packed, dumps + "secrets/net10-secrets/net10-secrets.dmp.zst", pack} {
+		out := filepath.Join(dir, []string{"a.dmp", "b.dmp.zst", "c.dmp", "d.dmp"}[i])
+		args := []string{"scrub", from, "-o", out}
+		if i == 2 {
+			args = append(args, "-numbers")
+		}
+		text, errs, code := run(t, args...)
+		require.Zero(t, code, errs)
+		assert.Contains(t, text, "values known as secrets")
+		st, err := os.Stat(out)
+		require.NoError(t, err)
+		if runtime.GOOS != "windows" {
+			assert.EqualValues(t, 0o600, st.Mode().Perm())
+		}
+		b, err := os.ReadFile(out)
+		require.NoError(t, err)
+		if strings.HasSuffix(out, ".zst") {
+			b = unzstd(t, b)
+		}
+		require.Len(t, b, len(raw))
+		for _, secret := range hidden {
+			wide := []byte{}
+			for _, c := range utf16.Encode([]rune(secret)) {
+				wide = binary.LittleEndian.AppendUint16(wide, c)
+			}
+			assert.False(t, bytes.Contains(b, []byte(secret)), "%s has %s", out, secret)
+			assert.False(t, secret != "longtext" && bytes.Contains(b, wide), "%s has %s in UTF-16", out, secret) // as it stands in the image
+		}
+	}
+	found := 0
+	for _, secret := range hidden {
+		if bytes.Contains(raw, []byte(secret)) || bytes.Contains(bytes.ReplaceAll(raw, []byte{0}, nil), []byte(secret)) {
+			found++
+		}
+	}
+	assert.Greater(t, found, 60, "they are in the dump")
+}
+
+// TestScrubRefused: files that are there stay, what fails leaves nothing, and what is no dump with memory is refused by its kind.
+func TestScrubRefused(t *testing.T) {
+	in := unpacked(t, "net10-crash-null-triage")
+	before, err := os.ReadFile(in)
+	require.NoError(t, err)
+	dir := t.TempDir()
+	there := filepath.Join(dir, "there")
+	require.NoError(t, os.WriteFile(there, []byte("mine"), 0o644))
+	for _, out := range []string{in, there} {
+		_, errs, code := run(t, "scrub", in, "-o", out)
+		assert.Equal(t, 1, code, errs)
+		assert.Contains(t, errs, "already exists")
+	}
+	_, errs, code := run(t, "scrub", in)
+	assert.Equal(t, 1, code, errs)
+	if full := "/dev/full"; runtime.GOOS == "linux" {
+		_, errs, code = run(t, "scrub", in, "-o", full)
+		assert.NotZero(t, code)
+		assert.Contains(t, errs, "no space")
+	}
+	_, errs, code = run(t, "scrub", in, "-o", filepath.Join(dir, "none", "out"))
+	assert.NotZero(t, code, errs)
+	after, err := os.ReadFile(in)
+	require.NoError(t, err)
+	assert.True(t, bytes.Equal(before, after))
+	left, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"there"}, slices.Collect(func(yield func(string) bool) {
+		for _, e := range left {
+			if !yield(e.Name()) {
+				return
+			}
+		}
+	}))
+}
+
+// TestScrubDamaged: a dump that is cut, or whose heap is damaged, is scrubbed as far as it can be read.
+func TestScrubDamaged(t *testing.T) {
+	in := unpacked(t, "secrets/net10-secrets")
+	raw, err := os.ReadFile(in)
+	require.NoError(t, err)
+	hidden := planted(t)
+	dir := t.TempDir()
+	for i, change := range []func([]byte) []byte{
+		func(b []byte) []byte { return b[:len(b)/2] },
+		func(b []byte) []byte { return b[:len(b)*9/10+3] },
+		func(b []byte) []byte {
+			for i := len(b) / 3; i < len(b); i += 1 << 14 {
+				b[i] ^= 0xff
+			}
+			return b
+		},
+		func(b []byte) []byte {
+			return bytes.ReplaceAll(b, []byte("DotNetRuntimeInfo"), []byte("DotNetRuntimeNone"))
+		},
+	} {
+		damaged, out := filepath.Join(dir, "in"+string(rune('0'+i))), filepath.Join(dir, "out"+string(rune('0'+i)))
+		require.NoError(t, os.WriteFile(damaged, change(bytes.Clone(raw)), 0o600))
+		_, errs, code := run(t, "scrub", damaged, "-o", out)
+		b, err := os.ReadFile(out)
+		if err != nil {
+			assert.ErrorIs(t, err, fs.ErrNotExist)
+			assert.Contains(t, []int{3, 4, 5}, code, errs)
+			t.Logf("change %d: %s", i, errs)
+			continue
+		}
+		for _, secret := range hidden {
+			assert.False(t, bytes.Contains(b, []byte(secret)), "change %d leaves %s", i, secret)
+		}
+	}
+}
