@@ -34,6 +34,8 @@ type (
 	GCRootOptions = graph.HoldOptions
 	// DominatorOptions bound the tree of dominators.
 	DominatorOptions = graph.TreeOptions
+	// ChildOptions select children of a node of that tree.
+	ChildOptions = graph.ChildOptions
 	// LinkOptions choose references to or from an object.
 	LinkOptions = graph.LinkOptions
 	// HandleOptions choose GC handles.
@@ -391,6 +393,13 @@ func (v *View) Dominators(ctx context.Context, o ...DominatorOptions) (*answer.D
 func (v *View) DominatorsOf(ctx context.Context, object target.Addr, top int) (*answer.Dominators, error) {
 	return held(ctx, v, func(q *question, h *graph.Holders) (*answer.Dominators, error) {
 		return h.DominatorsOf(q.ctx, object, top)
+	})
+}
+
+// DominatorChildren lists the objects that an object owns at first hand, or those that no other object owns, the largest first.
+func (v *View) DominatorChildren(ctx context.Context, o ...ChildOptions) (*answer.Dominators, error) {
+	return held(ctx, v, func(q *question, h *graph.Holders) (*answer.Dominators, error) {
+		return h.DominatorChildren(q.ctx, option(o))
 	})
 }
 

@@ -55,9 +55,13 @@ type Dominators struct {
 	Incomplete bool     `json:"incomplete,omitempty" doc:"not all roots, objects or references can be read, as the warnings say: sizes are those of what can, and garbage may live"`
 	Object     *Owned   `json:"object,omitempty" doc:"the object that was asked for"`
 	// Tree is flat: the children of a row are the rows after it that are one deeper, up to the first that is not deeper.
-	Tree  []DominatorRow `json:"tree,omitempty" doc:"in preorder, the largest child first: children stand behind their parent, one deeper"`
-	Least uint64         `json:"least,omitempty" doc:"bytes that a row of the tree retains at least"`
-	Depth int            `json:"depth,omitempty" doc:"how deep the tree is shown"`
+	Tree []DominatorRow `json:"tree,omitempty" doc:"in preorder, the largest child first: children stand behind their parent, one deeper"`
+	// Children are those of one node of the tree: of Object, or of its root.
+	Children []DominatorRow `json:"children,omitempty" doc:"the objects that the object owns at first hand, or without one those that no other object owns: the largest first"`
+	From     int            `json:"from,omitempty" doc:"children that are left out in front"`
+	More     int            `json:"more,omitempty" doc:"children that are left out behind"`
+	Least    uint64         `json:"least,omitempty" doc:"bytes that a row of the tree retains at least"`
+	Depth    int            `json:"depth,omitempty" doc:"how deep the tree is shown"`
 }
 
 // Owned is an object with its owners, and what it owns.
@@ -83,6 +87,7 @@ type DominatorRow struct {
 	Types    int         `json:"types,omitempty" doc:"of objects of several types, how many these are"`
 	Retained uint64      `json:"retained" doc:"bytes that would be free without it"`
 	Share    float64     `json:"share" doc:"that in percent of the size of all that lives, or of all garbage"`
+	Owns     int         `json:"owns,omitempty" doc:"of children: how many objects it owns at first hand"`
 	Deeper   int         `json:"deeper,omitempty" doc:"children that are not shown for their depth"`
 }
 

@@ -136,6 +136,11 @@ func (d *Dominators) Children(ctx context.Context, n Node) ([]Node, error) {
 	return rows.Row(n), nil
 }
 
+// bySize orders nodes by their retained sizes, the largest first; equal ones keep the order of nodes.
+func (d *Dominators) bySize(a, b Node) int {
+	return cmp.Or(cmp.Compare(d.retained[b], d.retained[a]), cmp.Compare(a, b))
+}
+
 // Largest returns the children of n with the largest retained sizes, at most most of them, in that order; equal ones
 // keep the order of nodes. others is the number of the other children, and size their retained size.
 func (d *Dominators) Largest(ctx context.Context, n Node, most int) (top []Node, others int, size uint64, err error) {
@@ -143,7 +148,7 @@ func (d *Dominators) Largest(ctx context.Context, n Node, most int) (top []Node,
 	if err != nil {
 		return nil, 0, 0, err
 	}
-	order := func(a, b Node) int { return cmp.Or(cmp.Compare(d.retained[b], d.retained[a]), cmp.Compare(a, b)) }
+	order := d.bySize
 	top = make([]Node, 0, min(most, len(children)))
 	for _, c := range children {
 		size += d.retained[c]

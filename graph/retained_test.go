@@ -135,6 +135,52 @@ func TestDominatorsOf(t *testing.T) {
 	assert.Empty(t, below.Object.Holders)
 }
 
+// TestDominatorChildren: pages of children are the children in order, and together with its own size what an object retains.
+func TestDominatorChildren(t *testing.T) {
+	d := testdump.Open(t, "net10-zoo")
+	x, _ := holders(t, d)
+	root := factAt(t, d, "root")
+	whole, err := x.DominatorsOf(t.Context(), root, 1<<20)
+	require.NoError(t, err)
+	require.Empty(t, whole.Object.Others)
+	var paged []answer.DominatorRow
+	for more := 1; more > 0; {
+		page, err := x.DominatorChildren(t.Context(), graph.ChildOptions{Object: root, From: len(paged), Top: 3})
+		require.NoError(t, err)
+		require.LessOrEqual(t, len(page.Children), 3)
+		paged = append(paged, page.Children...)
+		assert.Equal(t, len(whole.Object.Owns), len(paged)+page.More)
+		more = page.More
+	}
+	require.Len(t, paged, len(whole.Object.Owns))
+	for i, row := range paged {
+		below, err := x.DominatorChildren(t.Context(), graph.ChildOptions{Object: row.Object.Address})
+		require.NoError(t, err)
+		assert.Len(t, below.Children, row.Owns)
+		sum := row.Object.Size
+		for _, c := range below.Children {
+			sum += c.Retained
+		}
+		assert.Equal(t, row.Retained, sum)
+		row.Owns = 0
+		assert.Equal(t, whole.Object.Owns[i], row)
+	}
+	top, err := x.DominatorChildren(t.Context(), graph.ChildOptions{})
+	require.NoError(t, err)
+	var live uint64
+	for _, c := range top.Children {
+		live += c.Retained
+		require.NotNil(t, c.Object)
+	}
+	assert.Equal(t, top.Live.Size, live, "what no other object owns retains all that lives")
+	past, err := x.DominatorChildren(t.Context(), graph.ChildOptions{From: 1 << 30})
+	require.NoError(t, err)
+	assert.Empty(t, past.Children)
+	assert.Equal(t, len(top.Children), past.From)
+	_, err = x.DominatorChildren(t.Context(), graph.ChildOptions{Object: 8})
+	require.Error(t, err)
+}
+
 // TestLinks: what refers to an object refers to it by the field of that name, and the other way round.
 func TestLinks(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")

@@ -206,6 +206,83 @@ func (x *Holders) DominatorsOf(ctx context.Context, a target.Addr, top int) (*an
 	})
 }
 
+// ChildOptions select children of a node of the dominator tree.
+type ChildOptions struct {
+	Object target.Addr // 0 for the root: the objects that no other object owns
+	From   int         // number of the largest that are left out
+	Top    int         // at most so many follow; 0 for all
+}
+
+// DominatorChildren lists the objects that an object owns at first hand, or those that no other object owns, the largest first.
+func (x *Holders) DominatorChildren(ctx context.Context, o ChildOptions) (*answer.Dominators, error) {
+	return using(ctx, x.g, func(ctx context.Context) (*answer.Dominators, error) {
+		at := x.g.Root()
+		if o.Object != 0 {
+			var err error
+			if at, err = x.Object(o.Object); err != nil {
+				return nil, err
+			}
+		}
+		d, err := x.g.Dominators(ctx)
+		if err != nil {
+			return nil, err
+		}
+		out := &answer.Dominators{From: max(o.From, 0)}
+		if out.Incomplete, err = x.Incomplete(&out.Gaps); err != nil {
+			return nil, err
+		}
+		if out.Live, out.Garbage, out.Frozen, err = x.Parts(ctx); err != nil {
+			return nil, err
+		}
+		list, err := x.objectsBelow(ctx, d, at, nil)
+		if err != nil {
+			return nil, err
+		}
+		slices.SortFunc(list, d.bySize)
+		all := out.Live.Size
+		if live, err := x.g.Live(ctx); err != nil {
+			return nil, err
+		} else if o.Object != 0 && !live.Live(at) {
+			all = out.Garbage.Size + out.Frozen.Size
+		}
+		out.From = min(out.From, len(list))
+		list = list[out.From:]
+		if o.Top > 0 && len(list) > o.Top {
+			out.More = len(list) - o.Top
+			list = list[:o.Top]
+		}
+		out.Children = make([]answer.DominatorRow, 0, len(list))
+		for _, n := range list {
+			row := x.row(&out.Gaps, d, n, 0, all)
+			below, err := d.Children(ctx, n)
+			if err != nil {
+				return nil, err
+			}
+			row.Owns = len(below)
+			out.Children = append(out.Children, row)
+		}
+		return out, nil
+	})
+}
+
+// objectsBelow appends the objects that a node owns at first hand. A Source is replaced by the objects that it owns.
+func (x *Holders) objectsBelow(ctx context.Context, d *Dominators, n Node, list []Node) ([]Node, error) {
+	children, err := d.Children(ctx, n)
+	if err != nil {
+		return nil, err
+	}
+	for _, c := range children {
+		if x.g.IsObject(c) {
+			list = append(list, c)
+			continue
+		}
+		if list, err = x.objectsBelow(ctx, d, c, list); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
 // chain returns the dominators of n from the root to n. It omits the middle of a very long chain.
 func (x *Holders) chain(g *answer.Gaps, d *Dominators, n Node, all uint64) []answer.DominatorRow {
 	var list []Node

@@ -1,7 +1,7 @@
 //go:build js
 
 // Command sosgo-browser is sosgo in a worker of a web page (ui/src/site): the page asks it as it asks the server of sosgo web, and the files
-// that it opens are those that the worker serves. It defines the global object sosgo with the functions open, ask and line. Each
+// that it opens are those that the worker serves. It defines the global object sosgo with the functions open, ask, line and complete. Each
 // returns a promise.
 package main
 
@@ -23,7 +23,7 @@ const mostUnpacked = 64 << 30
 
 func main() {
 	var p process
-	js.Global().Set("sosgo", map[string]any{"open": promise(p.open), "ask": promise(p.ask), "line": promise(p.line)})
+	js.Global().Set("sosgo", map[string]any{"open": promise(p.open), "ask": promise(p.ask), "line": promise(p.line), "complete": promise(p.complete)})
 	js.Global().Call("sosgoStarted")
 	select {}
 }
@@ -71,6 +71,19 @@ func (p *process) line(args []js.Value) (any, error) {
 	var out bytes.Buffer
 	p.seat.Answer(context.Background(), cli.Question{Line: args[0].String()}, &out, &out)
 	return text(&out), nil
+}
+
+// complete returns the words that may stand in place of the last characters of a line, and how many these are.
+func (p *process) complete(args []js.Value) (any, error) {
+	if p.desk == nil {
+		return nil, errNotOpen
+	}
+	found, length := p.seat.Complete(args[0].String())
+	words := make([]any, len(found))
+	for i, w := range found {
+		words[i] = w
+	}
+	return map[string]any{"found": words, "length": length}, nil
 }
 
 // text returns the bytes as an array of JavaScript.

@@ -27,6 +27,8 @@ type Question struct {
 	Line  string
 	JSON  bool           // one document, and not text
 	Part  *report.Window // of JSON: which part of lists is wanted; nil for all
+	// Watch is called when a piece of work begins whose progress is known. It may be nil.
+	Watch func(work string, p *Progress)
 }
 
 // Desk returns a desk over the dump of c's session, which stays open as long as c's command runs.
@@ -105,7 +107,7 @@ func (s *Seat) Answer(ctx context.Context, q Question, stdout, stderr io.Writer)
 	env := *s.desk.app.env
 	env.Interrupt, env.IsTerminal = nil, func(any) bool { return false }
 	a := newApp(strings.NewReader(""), stdout, stderr, &env)
-	a.session, a.desk, a.inSession, a.part = s.session, s.desk, true, q.Part
+	a.session, a.desk, a.inSession, a.part, a.watch = s.session, s.desk, true, q.Part, q.Watch
 	a.globals.lineGlobals, a.globals.Sandbox = s.desk.app.globals.lineGlobals, s.desk.app.globals.Sandbox
 	a.globals.JSON = q.JSON
 	a.globals.Redact = a.globals.Redact || s.desk.Redact

@@ -117,6 +117,8 @@ type app struct {
 
 	desk *Desk          // whose question is answered; nil for the user's own
 	part *report.Window // of lists that the question wants; nil for all
+	// watch is called with each progress display that begins; nil if nobody watches.
+	watch func(work string, p *Progress)
 
 	inSession bool     // lines of -c, of a script or of the prompt are running
 	completed struct { // names that were read for completion

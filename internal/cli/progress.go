@@ -27,6 +27,9 @@ type Progress struct {
 func (c *Context) Progress(label string) *Progress {
 	p := &Progress{stop: make(chan struct{})}
 	c.progress = append(c.progress, p)
+	if c.app != nil && c.app.watch != nil { // the prompt has none while it opens its dump
+		c.app.watch(label, p)
+	}
 	if c.stderr.terminal {
 		p.ended.Add(1)
 		go p.show(c.stderr, label)
@@ -38,6 +41,16 @@ func (c *Context) Progress(label string) *Progress {
 func (p *Progress) Set(done, total uint64) {
 	p.total.Store(total)
 	p.done.Store(done)
+}
+
+// At returns what is dealt with of how much, a total of 0 is unknown, and whether the work still runs.
+func (p *Progress) At() (done, total uint64, runs bool) {
+	select {
+	case <-p.stop:
+	default:
+		runs = true
+	}
+	return p.done.Load(), p.total.Load(), runs
 }
 
 // endProgress removes what displays are left.

@@ -31,6 +31,8 @@ type Asker interface {
 	Ask(ctx context.Context, words []string, part report.Window, w io.Writer)
 	// Line writes what a line prints as text at the prompt.
 	Line(ctx context.Context, line string, w io.Writer)
+	// Complete returns the words that may stand in place of the last characters of a line, and how many these are.
+	Complete(before string) (found []string, length int)
 }
 
 // A Subject is what a page is about.

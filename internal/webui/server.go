@@ -43,6 +43,7 @@ type Server struct {
 	port    string
 	slots   chan struct{}
 	mounted bool // in another server, which decides who may ask
+	watches watches
 
 	idle, write time.Duration // replace idleTime and writeTime where they are not 0: tests wait less
 }
@@ -203,6 +204,18 @@ func (s *Server) route(w http.ResponseWriter, r *http.Request, path string) {
 		_ = json.NewEncoder(w).Encode(s.subject)
 	case path == "/line":
 		s.work(w, r, "text/plain; charset=utf-8", func(w io.Writer) { s.asker.Line(r.Context(), r.URL.Query().Get("line"), w) })
+	case path == "/complete":
+		found, length := s.asker.Complete(r.URL.Query().Get("line"))
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(completions{found[:min(len(found), mostCompletions)], length})
+	case path == "/progress":
+		w.Header().Set("Content-Type", "application/json")
+		at, ok := s.watches.at(r.URL.Query().Get("watch"))
+		if !ok {
+			w.WriteHeader(http.StatusNoContent)
+			return
+		}
+		_ = json.NewEncoder(w).Encode(at)
 	case isCommand && command != "":
 		s.document(w, r, command)
 	default:
@@ -210,8 +223,16 @@ func (s *Server) route(w http.ResponseWriter, r *http.Request, path string) {
 	}
 }
 
+// mostCompletions is how many words a completion has at most.
+const mostCompletions = 500
+
+type completions struct {
+	Found  []string `json:"found"`
+	Length int      `json:"length"` // characters at the end of the line that they take the place of
+}
+
 // document answers /api/COMMAND?a=ARGUMENT&a=ARGUMENT&from=N&count=N with a document; with last, from counts from the
-// end of lists, and list=NAME cuts no other list.
+// end of lists, and list=NAME cuts no other list. /progress?watch=NAME returns how far the question with watch=NAME is.
 func (s *Server) document(w http.ResponseWriter, r *http.Request, command string) {
 	q := r.URL.Query()
 	from, err := number(q.Get("from"), 0, math.MaxInt)
@@ -221,8 +242,10 @@ func (s *Server) document(w http.ResponseWriter, r *http.Request, command string
 		return
 	}
 	words := append([]string{command}, q["a"]...)
+	ctx, end := s.watches.add(r.Context(), q.Get("watch"))
+	defer end()
 	s.work(w, r, "application/json", func(w io.Writer) {
-		s.asker.Ask(r.Context(), words, report.Window{From: from, Count: count, Last: q.Has("last"), List: q.Get("list")}, w)
+		s.asker.Ask(ctx, words, report.Window{From: from, Count: count, Last: q.Has("last"), List: q.Get("list")}, w)
 	})
 }
 

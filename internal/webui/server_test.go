@@ -35,6 +35,10 @@ func (a asker) Ask(ctx context.Context, words []string, part report.Window, w io
 
 func (a asker) Line(ctx context.Context, line string, w io.Writer) { a.line(ctx, line, w) }
 
+func (a asker) Complete(before string) (found []string, length int) {
+	return []string{before + "-one ", before + "-two "}, len(before)
+}
+
 // echo answers with what was asked.
 var echo = asker{
 	ask: func(_ context.Context, words []string, part report.Window, w io.Writer) {

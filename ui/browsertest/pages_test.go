@@ -204,7 +204,23 @@ func TestAsks(t *testing.T) {
 	b.wait(`document.querySelector(".terminal pre")?.textContent.includes("ThreadCount")`)
 	b.run(chromedp.SendKeys(chromedp.CSS("input[name=line]"), "clrthreads > /tmp/should-not-be\r"))
 	b.wait(`document.querySelector(".terminal").textContent.includes("no file is written")`)
+	b.run(chromedp.SendKeys(chromedp.CSS("input[name=line]"), "clrthr\t"))
+	b.wait(`document.querySelector("input[name=line]").value === "clrthreads "`)
+	b.run(chromedp.SendKeys(chromedp.CSS("input[name=line]"), "-s\t"))
+	b.wait(`[...document.querySelectorAll(".offers code")].some((e) => e.textContent === "-stacks") || document.querySelector("input[name=line]").value === "clrthreads -stacks "`)
 	b.picture("hang-terminal")
+	// An answer of many rows comes in pages, which have addresses.
+	b.open("console/" + "from%20objects%20%7C%20select%20address?from=500")
+	objects := ask[struct{ Rows []struct{ Address string } }](t, d.path, "query", "from objects | select address").Rows
+	last := min(1000, len(objects))
+	if got := plain(b.text(`document.querySelector("[data-fact=rows]").textContent`)); got != fmt.Sprintf("501 to %d", last) {
+		t.Errorf("the second page has rows %s of %d", got, len(objects))
+	}
+	if got := b.text(`document.querySelector("main tbody td").textContent`); got != objects[500].Address {
+		t.Errorf("it begins with %s, --json has %s", got, objects[500].Address)
+	}
+	b.run(chromedp.Evaluate[chromedp.Void](`[...document.querySelectorAll("button")].find((e) => e.textContent === "Next rows").click()`))
+	b.wait(fmt.Sprintf(`document.querySelector("[data-fact=rows]")?.textContent.replaceAll(",", "") === "1001 to %d"`, min(1500, len(objects))))
 	b.clean(host(t, at))
 }
 
@@ -289,6 +305,117 @@ func TestFlame(t *testing.T) {
 	}
 	b.picture("flame-threads")
 	b.clean(host(t, at))
+}
+
+// TestOwners: the tree of owners opens step by step, and types, objects and mappings have the figures of --json.
+func TestOwners(t *testing.T) {
+	d := dumps[2]
+	type row struct {
+		Object   struct{ Address, Type string }
+		Retained uint64
+		Owns     int
+	}
+	children := func(words ...string) []row {
+		return ask[struct{ Children []row }](t, d.path, append([]string{"dominators", "-children", "-top", "0"}, words...)...).Children
+	}
+	b := start(t)
+	at := serve(t, d.path)
+	b.run(chromedp.Navigate(at))
+	b.open("dominators")
+	all := children()
+	want := min(50, len(all))
+	if got := b.text(`document.querySelectorAll("[data-fact=owners] > li > .own").length`); got != strconv.Itoa(want) {
+		t.Errorf("%s owners are shown, not %d of %d", got, want, len(all))
+	}
+	if len(all) > 50 {
+		b.run(chromedp.Evaluate[chromedp.Void](`document.querySelector("[data-fact=owners] > li > .more").click()`))
+		b.wait(fmt.Sprintf(`document.querySelectorAll("[data-fact=owners] > li > .own").length === %d`, min(100, len(all))))
+	}
+	// Down, by the first that owns something.
+	list, depth := all, 0
+	for selector := "[data-fact=owners] > li"; depth < 3; depth++ {
+		i := slices.IndexFunc(list, func(r row) bool { return r.Owns > 0 })
+		if i < 0 {
+			break
+		}
+		b.run(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`document.querySelectorAll(%q)[%d].querySelector("button.twist").click()`, selector, i)))
+		selector = fmt.Sprintf("%s:nth-child(%d) > ul > li", selector, i+1)
+		list = children(list[i].Object.Address)
+		b.wait(fmt.Sprintf(`document.querySelectorAll(%q + " > .own").length === %d`, selector, min(50, len(list))))
+		if got := b.text(fmt.Sprintf(`document.querySelector(%q + " .addr").textContent`, selector)); got != list[0].Object.Address {
+			t.Errorf("the first at depth %d is %s, of --json %s", depth+1, got, list[0].Object.Address)
+		}
+	}
+	if depth < 2 {
+		t.Errorf("the tree is %d deep", depth)
+	}
+	b.picture("owners")
+
+	b.open("heap")
+	b.wait(`!document.querySelector("main td")?.parentElement.textContent.includes("…")`)
+	retained := ask[struct {
+		Rows []struct {
+			MethodTable string
+			Retained    uint64
+		}
+	}](t, d.path, "retained", "-top", "0").Rows
+	b.run(chromedp.Evaluate[chromedp.Void](`[...document.querySelectorAll("th button")].find((e) => e.textContent.startsWith("Retained")).click()`))
+	b.wait(`document.querySelector("th[aria-sort=descending]")?.textContent.startsWith("Retained")`)
+	if got := b.text(`document.querySelector("main tbody tr").textContent`); !strings.Contains(got, retained[0].MethodTable) {
+		t.Errorf("most is retained by %q, of --json by %s", got, retained[0].MethodTable)
+	}
+	if hash := b.text("location.hash"); !strings.Contains(hash, "sort.types=") {
+		t.Errorf("the address %s has no order", hash)
+	}
+	b.run(chromedp.Evaluate[chromedp.Void](`(() => { const s = document.querySelector("select"); s.value = "loh"; s.dispatchEvent(new Event("change", { bubbles: true })); })()`))
+	large := ask[struct{ Count uint64 }](t, d.path, "dumpheap", "-stat", "-gen", "loh").Count
+	b.wait(fmt.Sprintf(`document.querySelector("[data-fact=count]")?.textContent === "%d"`, large))
+
+	o := all[0].Object.Address
+	where := ask[struct{ Generation string }](t, d.path, "gcwhere", o).Generation
+	b.open("object/" + o)
+	b.wait(fmt.Sprintf(`[...document.querySelectorAll(".facts div")].some((e) => e.textContent === "generation%s")`, where))
+	b.run(chromedp.Evaluate[chromedp.Void](`document.querySelector(".copy").click()`))
+	b.wait(`document.querySelector(".copy").textContent === "✓"`)
+
+	b.open("memory")
+	memory := ask[struct{ Kinds []struct{ Kind string } }](t, d.path, "memory").Kinds
+	if got := b.text(`document.querySelectorAll("main tbody tr").length`); got != strconv.Itoa(len(memory)) {
+		t.Errorf("%s kinds of memory, of --json %d", got, len(memory))
+	}
+	b.picture("memory")
+	b.clean(host(t, at))
+}
+
+// TestGraphs: who waits for whom is drawn, with the deadlock marked, and so is what async methods await.
+func TestGraphs(t *testing.T) {
+	b := start(t)
+	at := serve(t, dumps[1].path)
+	b.run(chromedp.Navigate(at))
+	b.open("locks")
+	marked := b.text(`[...document.querySelectorAll("[data-graph=waits] .node.cycle title")].map((e) => e.textContent.split("\n")[0]).sort().join("; ")`)
+	for _, want := range []string{"thread 11 only reader", "thread 12 only writer", "Locks.rwOne", "Locks.joined"} {
+		if !strings.Contains(marked, want) {
+			t.Errorf("the deadlock that is drawn is %q, without %s", marked, want)
+		}
+	}
+	if n := b.text(`document.querySelectorAll("[data-graph=waits] .node.cycle").length`); n != "4" {
+		t.Errorf("%s nodes lie on a cycle: %s", n, marked)
+	}
+	b.picture("graph-locks")
+	b.run(chromedp.Navigate(serve(t, dumps[3].path)))
+	b.open("async")
+	calls := ask[struct{ Calls []struct{ Depth int } }](t, dumps[3].path, "asyncstacks").Calls
+	deep := 0
+	for _, c := range calls {
+		if c.Depth > 0 {
+			deep++
+		}
+	}
+	if got, _ := strconv.Atoi(b.text(`document.querySelectorAll("[data-graph=async] .edge").length`)); deep == 0 || got == 0 {
+		t.Errorf("%d arrows for %d awaited calls", got, deep)
+	}
+	b.picture("graph-async")
 }
 
 // TestNoPage: an address that is no page says so, and the server has no such file.
@@ -603,6 +730,9 @@ func TestDiff(t *testing.T) {
 	}
 	if !strings.Contains(text, diff.Types[0].Name) {
 		t.Errorf("the page lacks %s", diff.Types[0].Name)
+	}
+	if got := b.text(`document.querySelector("[data-chart=growth] canvas") !== null`); got != "true" {
+		t.Error("the growth is not drawn")
 	}
 	checkWhole(t, b, "diff")
 	b.clean(host(t, at))

@@ -13,7 +13,8 @@ export interface Doc<T> {
 /** What the page is about. */
 export interface Subject { file: string; others?: string[] }
 
-export interface Question { words: string[]; count: number; from?: number; last?: boolean; graph?: boolean }
+/** A command, and the part of its lists that is wanted: of all of them, or of one. */
+export interface Question { words: string[]; count: number; from?: number; list?: string; last?: boolean; graph?: boolean }
 export type Name = keyof typeof list;
 const questions: Record<Name, Question> = list;
 
@@ -56,13 +57,24 @@ export interface Source {
   document(q: Question, signal?: AbortSignal): Promise<string>;
   /** Returns what a line of the prompt prints. */
   line(line: string, signal: AbortSignal): Promise<string>;
+  /** Returns the words that may stand in place of the last characters of a line, and how many these are. */
+  complete(line: string): Promise<Completion>;
+  /** Returns how far the command that answers q is, where that is known. */
+  progress?(q: Question): Promise<Progress | undefined>;
   subject(): Promise<Subject>;
 }
+
+export interface Completion { found: string[]; length: number }
+export interface Progress { work: string; done: number; total: number }
 
 /** Why a source has no answer. */
 export class Refusal extends Error {
   constructor(text: string, readonly advice: string) { super(text); }
 }
+
+/** The name by which the server is asked how far it is. Another page of the same dump has others. */
+const watch = (q: Question): string => `${me} ${q.words.join(" ")}`.slice(0, 200);
+const me = Math.random().toString(36).slice(2);
 
 /** The server that the page comes from. */
 const server: Source = {
@@ -71,7 +83,9 @@ const server: Source = {
     const p = new URLSearchParams(args.map((a) => ["a", a]));
     if (q.from) p.set("from", String(q.from));
     p.set("count", String(q.count));
+    if (q.list) p.set("list", q.list);
     if (q.last) p.set("last", "1");
+    if (q.graph) p.set("watch", watch(q));
     const r = await fetch(`api/${encodeURIComponent(command)}?${p}`, signal ? { signal } : {});
     const text = await r.text();
     if (!r.ok) throw new Refusal(text || `the server says ${r.status}`, "");
@@ -80,6 +94,14 @@ const server: Source = {
   async line(line, signal) {
     const r = await fetch(`line?${new URLSearchParams({ line })}`, { signal });
     return r.text();
+  },
+  async complete(line) {
+    const r = await fetch(`complete?${new URLSearchParams({ line })}`);
+    return JSON.parse(visible(await r.text())) as Completion;
+  },
+  async progress(q) {
+    const r = await fetch(`progress?${new URLSearchParams({ watch: watch(q) })}`);
+    return r.status === 200 ? JSON.parse(visible(await r.text())) as Progress : undefined;
   },
   async subject() {
     const r = await fetch("subject.json");
@@ -135,6 +157,9 @@ function failed<T>(q: Question, text: string, advice: string): Doc<T> {
 
 /** The document of a command that was stopped. */
 export const stopped = (q: Question): Doc<unknown> => failed(q, "stopped", "");
+
+export const complete = (line: string): Promise<Completion> => source.complete(line);
+export const progress = async (q: Question): Promise<Progress | undefined> => (q.graph ? source.progress?.(q) : undefined);
 
 /** Runs a line of the prompt and returns what it prints. */
 export async function runLine(line: string, signal: AbortSignal): Promise<string> {

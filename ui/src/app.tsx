@@ -4,7 +4,7 @@ import { useEffect, useErrorBoundary, useRef } from "preact/hooks";
 import { isAlone, isReport, objects, subject as load } from "./api";
 import { ConsolePage, TerminalPage } from "./pages/ask";
 import { HeapPage } from "./pages/heap";
-import { DiffPage, DominatorsPage, StringsPage, SuspectsPage, WastePage } from "./pages/memory";
+import { DiffPage, DominatorsPage, MemoryPage, StringsPage, SuspectsPage, WastePage } from "./pages/memory";
 import { ObjectPage } from "./pages/object";
 import { Overview } from "./pages/overview";
 import { DoctorPage, ModulesPage } from "./pages/process";
@@ -19,6 +19,7 @@ interface Page { id: string; title: string; key: string; show: ComponentType; se
 const pages: Page[] = [
   { id: "overview", title: "Overview", key: "o", show: Overview }, { id: "threads", title: "Threads & stacks", key: "t", show: ThreadsPage },
   { id: "heap", title: "Heap", key: "h", show: HeapPage }, { id: "dominators", title: "Dominators", key: "d", show: DominatorsPage },
+  { id: "memory", title: "Memory", key: "e", show: MemoryPage },
   { id: "suspects", title: "Suspects", key: "s", show: SuspectsPage }, { id: "object", title: "Object", key: "b", show: ObjectPage },
   { id: "strings", title: "Strings", key: "g", show: StringsPage }, { id: "waste", title: "Collections & waste", key: "w", show: WastePage },
   { id: "async", title: "Async", key: "a", show: AsyncPage }, { id: "locks", title: "Locks", key: "l", show: LocksPage },

@@ -40,8 +40,8 @@ export interface DoctorResult {
 }
 
 export interface DominatorsResult {
-  depth?: number; frozen?: HeapPart; garbage?: HeapPart; incomplete?: boolean; least?: number; live?: HeapPart; object?: Owned;
-  tree?: Array<DominatorRow> | null;
+  children?: Array<DominatorRow> | null; depth?: number; from?: number; frozen?: HeapPart; garbage?: HeapPart; incomplete?: boolean;
+  least?: number; live?: HeapPart; more?: number; object?: Owned; tree?: Array<DominatorRow> | null;
 }
 
 export interface DumpheapResult {
@@ -70,6 +70,11 @@ export interface GcrootResult {
   retained?: number; verdict?: string; withoutStacks?: boolean;
 }
 
+export interface GcwhereResult {
+  address?: string; allocated?: Range; committed?: Range; found?: boolean; generation?: string; heap?: number; lost?: number;
+  reserved?: Range; segment?: string;
+}
+
 export interface HeapmapResult {
   cellSize?: number; generations?: Array<MapGeneration> | null; lost?: Array<LostSegment> | null; parts?: Array<MapPart> | null;
   pinnedPartial?: boolean; reachable?: boolean; regions?: boolean; server?: boolean; total?: MapSizes;
@@ -88,6 +93,11 @@ export interface LeaksResult {
 
 export interface LocksResult {
   free?: number; locks?: Array<Lock> | null;
+}
+
+export interface MemoryResult {
+  complete?: boolean; counters?: Array<MemoryCounter> | null; kinds?: Array<MemorySum> | null; mappings?: MemorySum; native?: NativeHeap;
+  ranges?: Array<MemoryRange> | null;
 }
 
 export interface ModulesResult {
@@ -206,8 +216,8 @@ export interface DiffedDump {
 }
 
 export interface DominatorRow {
-  count: number; deeper?: number; depth: number; folded?: string | null; object?: PathObject; retained: number; root?: string | null;
-  share: number; types?: number;
+  count: number; deeper?: number; depth: number; folded?: string | null; object?: PathObject; owns?: number; retained: number;
+  root?: string | null; share: number; types?: number;
 }
 
 export interface DumpContent {
@@ -253,7 +263,8 @@ export interface Finalization {
 
 export interface Finding {
   clauses?: Array<Verdict> | null; count?: number; kind: string; next?: Array<string> | null; object?: string; osThreadId?: number;
-  severity: string; signature?: string; strength: string; text: string;
+  severity: string; signature?: string; signatureParts?: Array<string> | null; signatureStrength?: string; signatureVersion?: number;
+  strength: string; text: string;
 }
 
 export interface Fragment {
@@ -390,8 +401,23 @@ export interface MemoryCounter {
   bytes: number; name: string;
 }
 
+export interface MemoryRange {
+  access: string; detail?: string; end: string; kind: string; path?: string; start: string; stored: number;
+}
+
+export interface MemorySum {
+  detail?: string; free?: number; inUse?: number; kind?: string; known?: string; noAccess?: number; partial?: boolean; ranges: number;
+  size: number; stored: number;
+}
+
 export interface ModuleFile {
   file?: string; path: string; proof?: string; refused?: Array<string> | null;
+}
+
+export interface NativeHeap {
+  arenas: Array<NativeArena> | null; cached: NativeSum; counted?: NativeSum; free: NativeSum; inUse: NativeSum; library: string;
+  mapped: NativeSum; more?: number; others?: Array<string> | null; owners?: Array<NativeOwner> | null; sizes: Array<NativeSizes> | null;
+  top: NativeSum; words?: Record<string, NativeSum> | null;
 }
 
 export interface NotHeld {
@@ -447,6 +473,10 @@ export interface Problem {
 
 export interface QueryColumn {
   name: string;
+}
+
+export interface Range {
+  end: string; start: string;
 }
 
 export interface RedisMultiplexer {
@@ -699,6 +729,23 @@ export interface Monitor {
   object: string; owner?: Thread; type: string | null; waiters: number; waiting?: Array<Thread> | null;
 }
 
+export interface NativeArena {
+  address?: string; free: NativeSum; heaps: number; inUse: NativeSum; main: boolean; size: number; start: string; threads?: number;
+  top: number; unread?: number;
+}
+
+export interface NativeOwner {
+  blocks: number; bytes: number; example: string; module: string; offset: string; symbol?: string;
+}
+
+export interface NativeSizes {
+  free: NativeSum; inUse: NativeSum; upTo: number;
+}
+
+export interface NativeSum {
+  blocks: number; bytes: number;
+}
+
 export interface OldModule {
   base: string; path: string; size: number;
 }
@@ -725,10 +772,6 @@ export interface Probe {
 
 export interface ProfileFrame {
   file?: string; ip: string; line?: number; module?: string; name: string;
-}
-
-export interface Range {
-  end: string; start: string;
 }
 
 export interface RedisConnection {

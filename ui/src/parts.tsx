@@ -1,8 +1,8 @@
 // The parts that pages are made of.
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { hasObject, hasThread, isReport } from "./api";
-import type { Doc, Question } from "./api";
+import { hasObject, hasThread, isReport, progress } from "./api";
+import type { Doc, Progress, Question } from "./api";
 import type { Address, PathObject as ObjectRef, GCRoot as Root, RootPath, Verdict } from "./docs";
 import { link, retry, stop, threadNumbers, useParam } from "./state";
 import { bytes, count, csharp, namespaceEnd, percent, pieces } from "./text";
@@ -133,11 +133,17 @@ export function Show<T>({ doc, q, what, cuts, children }: { doc: Doc<T> | undefi
 
 export function Waiting({ what, q }: { what: string; q?: Question | undefined }): JSX.Element {
   const [seconds, set] = useState(0);
+  const [at, setAt] = useState<Progress>();
   useEffect(() => {
-    const t = setInterval(() => set((s) => s + 1), 1000);
+    const t = setInterval(() => {
+      set((s) => s + 1);
+      if (q) progress(q).then(setAt, () => undefined);
+    }, 1000);
     return () => clearInterval(t);
   }, []);
-  return <p class="waiting" role="status"><span class="spin" aria-hidden="true" /> {what}{seconds > 1 ? ` … ${seconds} s` : " …"}{q && seconds > 1 ? <> <button type="button" onClick={() => stop(q)}>Stop</button></> : null}</p>;
+  return <p class="waiting" role="status"><span class="spin" aria-hidden="true" /> {what}{seconds > 1 ? ` … ${seconds} s` : " …"}
+    {at && at.total > 0 ? <> <progress value={at.done} max={at.total} aria-label={at.work} /> {at.work}, {Math.floor((100 * at.done) / at.total)} %</> : null}
+    {q && seconds > 1 ? <> <button type="button" onClick={() => stop(q)}>Stop</button></> : null}</p>;
 }
 
 const strengths: Record<string, string> = { recorded: "the dump says it", proved: "it follows", likely: "from names, or what is usual", unknown: "not in the dump" };

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { byNamespace, callees, callers, icicle, matches, merge, totals, tree, treemap, type Node } from "../src/chart";
+import { layers, type GraphEdge, type GraphNode } from "../src/graph";
 import { address, parseRoute } from "../src/state";
 import { bytes, count, csharp, fitted, namespaceEnd, percent, pieces, shortMethod, shortType, visible } from "../src/text";
 
@@ -75,6 +76,21 @@ test("callers and callees of a method, which counts once where it calls itself",
   const found = matches(rects, "F");
   assert.deepEqual([found.rects.size, found.covered], [4, 3]);
   assert.deepEqual([matches(rects, "").rects.size, matches(rects, "x").covered], [0, 0]);
+});
+
+test("a graph stands in columns, and a cycle is marked", () => {
+  const node = (id: string): GraphNode => ({ id, label: id, kind: "thread" });
+  const to = (from: string, to: string): GraphEdge => ({ from, to, label: "" });
+  const g = layers(["a", "b", "c", "d", "e", "f"].map(node), [to("a", "b"), to("b", "c"), to("c", "a"), to("d", "c"), to("d", "b"), to("e", "f"), to("x", "f")], 100, 10);
+  assert.deepEqual(g.nodes.filter((n) => n.cycle).map((n) => n.id), ["a", "b", "c"]);
+  assert.deepEqual(g.edges.map((e) => e.cycle), [true, true, true, false, false, false]);
+  const at = new Map(g.nodes.map((n) => [n.id, n]));
+  assert.equal(new Set(g.nodes.map((n) => `${n.x},${n.y}`)).size, 6);
+  for (const [a, b] of [["d", "c"], ["d", "b"], ["e", "f"]] as const) assert.ok(at.get(a)!.x < at.get(b)!.x, `${a} ${b}`);
+  assert.equal(g.edges.slice(0, 3).filter((e) => at.get(e.from)!.x > at.get(e.to)!.x).length, 1, "one edge of a cycle goes back");
+  const long = Array.from({ length: 3000 }, (_, i) => node(String(i)));
+  assert.equal(layers(long, long.slice(1).map((n, i) => to(String(i), n.id)), 1, 1).width, 3000);
+  assert.equal(layers([], [], 100, 10).width, 100);
 });
 
 test("labels are cut in the middle, and short ones are left out", () => {

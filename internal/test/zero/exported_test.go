@@ -380,6 +380,7 @@ var exportedFuncs = map[string]any{
 var exportedTypes = map[string]reflect.Type{
 	"..ArrayOptions":                     reflect.TypeFor[sosgo.ArrayOptions](),
 	"..AsyncOptions":                     reflect.TypeFor[sosgo.AsyncOptions](),
+	"..ChildOptions":                     reflect.TypeFor[sosgo.ChildOptions](),
 	"..ClosureOptions":                   reflect.TypeFor[sosgo.ClosureOptions](),
 	"..CodeOptions":                      reflect.TypeFor[sosgo.CodeOptions](),
 	"..DescribeOptions":                  reflect.TypeFor[sosgo.DescribeOptions](),
@@ -1009,6 +1010,7 @@ var exportedTypes = map[string]reflect.Type{
 	"export/tables.Process":              reflect.TypeFor[sosgo_export_tables.Process](),
 	"export/tables.Table":                reflect.TypeFor[sosgo_export_tables.Table](),
 	"export/tables.Written":              reflect.TypeFor[sosgo_export_tables.Written](),
+	"graph.ChildOptions":                 reflect.TypeFor[sosgo_graph.ChildOptions](),
 	"graph.Class":                        reflect.TypeFor[sosgo_graph.Class](),
 	"graph.Dependent":                    reflect.TypeFor[sosgo_graph.Dependent](),
 	"graph.Dominators":                   reflect.TypeFor[sosgo_graph.Dominators](),

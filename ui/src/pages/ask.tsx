@@ -2,10 +2,10 @@
 import { signal } from "@preact/signals";
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { isReport, runLine, type Question } from "../api";
+import { complete, isReport, runLine, type Question } from "../api";
 import type { Json, QueryResult as Rows } from "../docs";
 import { NeedsServer, Section, Show, Table, Text } from "../parts";
-import { go, link, route, useDoc } from "../state";
+import { go, link, route, useDoc, useParam } from "../state";
 import { count } from "../text";
 
 const examples = [
@@ -18,7 +18,10 @@ const examples = [
 
 export function ConsolePage(): JSX.Element {
   const asked = route.value.arg;
-  const q: Question | undefined = asked && !isReport ? { words: ["query", "-rows", "2000", asked], count: 2000 } : undefined;
+  const [fromText, setFrom] = useParam("from", "0");
+  const from = Math.max(0, parseInt(fromText) || 0);
+  // One row more than is shown says whether there are more.
+  const q: Question | undefined = asked && !isReport ? { words: ["query", "-rows", String(from + page + 1), asked], from, count: page, list: "rows" } : undefined;
   const doc = useDoc<Rows>(q, true);
   if (isReport) return <Section title="Query"><NeedsServer what="A query" /></Section>;
   return (
@@ -30,8 +33,9 @@ export function ConsolePage(): JSX.Element {
         <p><button type="submit">Ask</button> <span class="dim">or Ctrl+Enter. <a href={link("terminal", "help query")}>How questions are asked</a></span></p>
       </form>
       {!asked && <ul class="examples">{examples.map((x) => <li><a href={link("console", x)}><code>{x}</code></a></li>)}</ul>}
-      {q && <Show doc={doc} what="asking">{(r) => <>
-        <p><b data-fact="rows">{count(r.count ?? (r.rows ?? []).length)}</b> rows{r.more ? ", and there are more" : ""}</p>
+      {q && <Show doc={doc} q={q} what="asking" cuts={false}>{(r) => <>
+        <p>{from === 0 && (r.count ?? 0) <= page ? <><b data-fact="rows">{count(r.count ?? (r.rows ?? []).length)}</b> rows</> : <>Rows <b data-fact="rows">{count(from + 1)} to {count(from + (r.rows ?? []).length)}</b></>}
+          {(r.count ?? 0) > from + page ? ", and there are more" : ""}. {from > 0 && <button type="button" onClick={() => setFrom(String(Math.max(0, from - page)))}>Previous rows</button>} {(r.count ?? 0) > from + page && <button type="button" onClick={() => setFrom(String(from + page))}>Next rows</button>}</p>
         <Table rows={r.rows ?? []} caption="rows" text={(row) => Object.values(row).join(" ")} columns={(r.columns ?? []).map((c) => ({
           head: c.name, cell: (row: { [column: string]: Json }) => <Text s={plain(row[c.name])} />, by: (row: { [column: string]: Json }) => { const v = row[c.name]; return typeof v === "number" ? v : plain(v); },
           num: (r.rows ?? []).some((row) => typeof row[c.name] === "number") }))} />
@@ -39,6 +43,9 @@ export function ConsolePage(): JSX.Element {
     </Section>
   );
 }
+
+/** Rows of one page of an answer. */
+const page = 500;
 
 const plain = (v: Json | undefined): string => (v === null ? "null" : v === undefined ? "" : typeof v === "object" ? JSON.stringify(v) : String(v));
 
@@ -49,6 +56,20 @@ const mostShown = 400_000;
 export function TerminalPage(): JSX.Element {
   const [busy, setBusy] = useState<AbortController>();
   const [back, setBack] = useState(0);
+  const [offers, setOffers] = useState<string[]>([]);
+  const tab = async (i: HTMLInputElement): Promise<void> => {
+    const at = i.selectionStart ?? i.value.length, before = i.value.slice(0, at), after = i.value.slice(at);
+    const { found, length } = await complete(before).catch(() => ({ found: [], length: 0 }));
+    let common = found[0] ?? "";
+    for (const f of found) while (!f.toLowerCase().startsWith(common.toLowerCase())) common = common.slice(0, -1);
+    if (i.value !== before + after) return; // typed on meanwhile
+    if (common.length >= length && found.length > 0) {
+      const kept = [...before].slice(0, [...before].length - length).join("") + common;
+      i.value = kept + after;
+      i.setSelectionRange(kept.length, kept.length);
+    }
+    setOffers(found.length > 1 ? found.map((f) => f.trim()) : []);
+  };
   const input = useRef<HTMLInputElement>(null);
   const end = useRef<HTMLDivElement>(null);
   const run = async (line: string): Promise<void> => {
@@ -66,19 +87,22 @@ export function TerminalPage(): JSX.Element {
   if (isReport) return <Section title="Terminal"><NeedsServer what="A command" /></Section>;
   return (
     <Section title="Commands of the prompt">
-      <p class="dim">The commands of the prompt, without those that write files. <code>help</code> lists them; <code>| grep</code>, <code>| head</code>, <code>$_</code> work, the arrow keys bring lines back, Escape stops a command.</p>
+      <p class="dim">The commands of the prompt, without those that write files. <code>help</code> lists them; <code>| grep</code>, <code>| head</code>, <code>$_</code> work, Tab completes, the arrow keys bring lines back, Escape stops a command.</p>
       <div class="terminal">
         {history.value.map((h) => <><div class="line"><span aria-hidden="true">&gt; </span>{h.line}</div><pre><Text s={h.text} /></pre></>)}
         <form onSubmit={(e) => { e.preventDefault(); const i = input.current; if (i && i.value.trim() && !busy) { const line = i.value.trim(); i.value = ""; void run(line); } }}>
           <label><span aria-hidden="true">&gt; </span><span class="hidden">Command</span><input ref={input} name="line" autocomplete="off" spellcheck={false} readOnly={!!busy} onKeyDown={(e) => {
-            if (e.key === "Escape") busy?.abort();
+            if (e.key === "Escape") { busy?.abort(); setOffers([]); }
+            // Where nothing is typed, Tab goes on to what follows.
+            if (e.key === "Tab" && !e.shiftKey && e.currentTarget.value.trim()) { e.preventDefault(); void tab(e.currentTarget); return; }
+            if (e.key.length === 1 && offers.length) setOffers([]);
             if (e.key !== "ArrowUp" && e.key !== "ArrowDown") return;
             e.preventDefault();
             const n = Math.max(0, Math.min(history.value.length, back + (e.key === "ArrowUp" ? 1 : -1)));
             setBack(n);
             e.currentTarget.value = n ? history.value[history.value.length - n]?.line ?? "" : "";
           }} /></label>{busy && <><span class="spin" /> <button type="button" onClick={() => busy.abort()}>Stop</button></>}
-        </form><div ref={end} />
+        </form>{offers.length > 0 && <p class="offers" role="status">{offers.slice(0, 100).map((o) => <code>{o}</code>)}{offers.length > 100 ? ` … ${count(offers.length - 100)} more` : ""}</p>}<div ref={end} />
       </div>
     </Section>
   );

@@ -3,10 +3,10 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { isReport, question, type Question } from "../api";
 import { Treemap } from "../canvas";
 import { byNamespace } from "../chart";
-import type { MapCell as Cell, GcheapstatResult as Generations, DumpheapResult as Heap, HeapmapResult as HeapMap, Json, QueryResult as Rows, EeheapResult as Segments, TypeCount } from "../docs";
+import type { MapCell as Cell, GcheapstatResult as Generations, DumpheapResult as Heap, HeapmapResult as HeapMap, Json, QueryResult as Rows, RetainedResult as Retained, EeheapResult as Segments, TypeCount } from "../docs";
 import { Addr, Facts, Notes, Section, Share, Show, Table, TypeName } from "../parts";
-import { colour, link, route, theme, useDoc } from "../state";
-import { bytes, count } from "../text";
+import { colour, link, route, theme, useDoc, useParam } from "../state";
+import { bytes, count, percent } from "../text";
 
 /** Types, what they fill, generations and a map of the heap. */
 export function HeapPage(): JSX.Element {
@@ -16,23 +16,43 @@ export function HeapPage(): JSX.Element {
 function Types(): JSX.Element {
   const wanted = route.value.arg;
   const [most, setMost] = useState(question("types").count);
-  const words = wanted && !isReport ? ["dumpheap", "-stat", "-type", wanted] : ["dumpheap", "-stat"];
+  const [gen, setGen] = useParam("gen");
+  const words = ["dumpheap", "-stat", ...(wanted && !isReport ? ["-type", wanted] : []), ...(gen && !isReport ? ["-gen", gen] : [])];
   const q: Question = { words, count: most, last: true };
   const doc = useDoc<Heap>(q);
+  // What builds a graph or counts again is asked for when the types are there.
+  const ready = doc !== undefined;
+  const retained = useDoc<Retained>(ready ? question("retained") : undefined);
+  const parts = useDoc<Rows>(ready ? question("byGeneration") : undefined);
+  const retains = useMemo(() => new Map((retained?.result?.rows ?? []).map((r) => [r.methodTable, r.retained])), [retained]);
+  const generations = useMemo(() => {
+    const by = new Map<string, [string, number][]>();
+    for (const r of parts?.result?.rows ?? []) by.set(text(r["mt"]), [...(by.get(text(r["mt"])) ?? []), [text(r["gen"]), num(r["sum(size)"])]]);
+    return by;
+  }, [parts]);
+  const share = (list: [string, number][]): string => {
+    const all = list.reduce((sum, [, n]) => sum + n, 0);
+    return list.map(([g, n]) => (n === all ? g : `${g} ${percent((100 * n) / all)}`)).join(", ");
+  };
   return (
     <Section title={wanted ? "Types with this in their names" : "Types"}>
-      {wanted && <p><code>{wanted}</code> · <a href={link("heap")}>all types</a>{!isReport && <> · <a href={link("console", `from exactly "${wanted}" | select address, size | order by size desc | top 50`)}>its objects</a></>}</p>}
-      <Show doc={doc} what="counting objects">{(h, d) => {
+      {wanted && <p><code>{wanted}</code> · <a href={link("heap")}>all types</a>{!isReport && <> · <a href={link("console", `from exactly "${wanted}" | select address, size, gen, retained | order by 4 desc`)}>its objects, with generation and retained size</a></>}</p>}
+      <Show doc={doc} q={q} what="counting objects">{(h, d) => {
         const rows = (h.statistics ?? []).filter((t) => !isReport || !wanted || t.type?.includes(wanted));
         const part = d.lists?.["statistics"];
         return <>
+          {!isReport && <p><label>Generation <select value={gen} onChange={(e) => setGen(e.currentTarget.value)}><option value="">all</option>{["gen0", "gen1", "gen2", "loh", "poh", "foh"].map((g) => <option value={g}>{g}</option>)}</select></label></p>}
           <p class="lead"><b data-fact="count">{count(h.count)}</b> objects, <b data-fact="size">{bytes(h.size)}</b></p>
           <Table<TypeCount> rows={rows} caption="types" sort={2} text={(t) => t.type} columns={[
             { head: "Type", cell: (t) => t.type ? <a href={link("heap", t.type)}><TypeName name={t.type} /></a> : <TypeName name={t.type} />, by: (t) => t.type },
             { head: "Objects", cell: (t) => count(t.count), by: (t) => t.count, num: true },
             { head: "Bytes", cell: (t) => <Share part={t.size} of={h.size}>{bytes(t.size)}</Share>, by: (t) => t.size, num: true },
+            { head: "Retained", cell: (t) => (retains.has(t.methodTable) ? bytes(retains.get(t.methodTable)) : retained ? "" : "…"), by: (t) => retains.get(t.methodTable), num: true },
+            { head: "Generations", cell: (t) => (generations.has(t.methodTable) ? share(generations.get(t.methodTable)!) : parts ? "" : "…") },
             { head: "MethodTable", cell: (t) => <Addr a={t.methodTable} /> },
           ]} />
+          <p class="dim small">Retained: what the objects of a type retain together; empty where the type is not among the {count(question("retained").count)} that retain most.{retained?.result?.incomplete ? " Not all roots and references can be read." : ""}</p>
+          {retained && <Notes doc={retained} cuts={false} />}
           {part && part.listed < part.of && !isReport && <button type="button" class="more" onClick={() => setMost(most * 10)}>Load more types</button>}
         </>;
       }}</Show>
@@ -49,7 +69,7 @@ function Space(): JSX.Element {
     ...(typeof r["mt"] === "string" ? { address: r["mt"] } : {}) })), "heap"), [doc]);
   return (
     <Section title="By assembly, namespace and type">
-      <Show doc={doc} what="counting by assembly">{() => (root ? <Treemap id="space" root={root} label="Treemap of the heap by assembly, namespace and type" unit={bytes} /> : null)}</Show>
+      <Show doc={doc} q={question("assemblies")} what="counting by assembly">{() => (root ? <Treemap id="space" root={root} label="Treemap of the heap by assembly, namespace and type" unit={bytes} /> : null)}</Show>
     </Section>
   );
 }
@@ -63,7 +83,7 @@ function GenerationTable(): JSX.Element {
       {gc && <Facts list={[["collector", gc.server ? "server" : "workstation"], ["heaps", count(gc.heaps)], ["made of", gc.regions ? "regions" : "segments"],
         ["allocated", bytes(gc.allocated)], ["committed", bytes(gc.committed)], ["state", gc.inCollection ? "in a collection" : undefined]]} />}
       {segments && <Notes doc={segments} />}
-      <Show doc={doc} what="adding up generations">{(g) => (
+      <Show doc={doc} q={question("generations")} what="adding up generations">{(g) => (
         <Table rows={(g.heaps ?? []).flatMap((h) => (h.generations ?? []).map((x) => ({ heap: h.heap, ...x })))} caption="generations" columns={[
           { head: "Heap", cell: (r) => r.heap, by: (r) => r.heap, num: true }, { head: "Generation", cell: (r) => r.generation, by: (r) => r.generation },
           { head: "Objects' bytes", cell: (r) => bytes(r.live), by: (r) => r.live, num: true }, { head: "Free", cell: (r) => bytes(r.free), by: (r) => r.free, num: true },
@@ -78,7 +98,7 @@ function MapOfHeap(): JSX.Element {
   const doc = useDoc<HeapMap>(question("map"));
   return (
     <Section title="Map of the heap">
-      <Show doc={doc} what="drawing the heap">{(m) => <>
+      <Show doc={doc} q={question("map")} what="drawing the heap">{(m) => <>
         <p class="dim">A cell is {bytes(m.cellSize)}. <span class="swatch used" /> objects <span class="swatch free" /> free <span class="swatch unread" /> not readable <span class="swatch empty" /> not used yet</p>
         <div class="map">{(m.parts ?? []).map((p) => (
           <div class="part"><span>{p.generation} <Addr a={p.segment} /></span><Cells cells={p.cells ?? []} /><span class="dim">{bytes(p.used)} used, {p.free !== undefined ? `${bytes(p.free)} free, ` : ""}of {bytes(p.committed)}{p.pinned ? `, ${p.pinned} pinned` : ""}</span></div>

@@ -1,11 +1,12 @@
 // What holds memory: owners, suspects, strings, waste, and what grew.
 import type { JSX } from "preact";
-import { useMemo } from "preact/hooks";
-import { question, type Question } from "../api";
-import { tree } from "../chart";
+import { useMemo, useState } from "preact/hooks";
+import { isReport, question, type Question } from "../api";
+import { Treemap } from "../canvas";
+import { tree, type Node } from "../chart";
 import { Flame } from "../flame";
-import type { DiffResult as Diff, DominatorsResult as Dominators, Growth, PathGrowth, Json, LeaksResult as Leaks, RetainedResult as Retained, QueryResult as Rows, DominatorRow as TreeRow, WasteResult as Waste } from "../docs";
-import { Addr, ObjectName, PathView, Section, Share, Show, Table, Text, TypeName, Waiting } from "../parts";
+import type { DiffResult as Diff, DominatorsResult as Dominators, Growth, PathGrowth, Json, LeaksResult as Leaks, MemoryResult as Memory, MemorySum, RetainedResult as Retained, QueryResult as Rows, DominatorRow as TreeRow, WasteResult as Waste } from "../docs";
+import { Addr, Notes, ObjectName, PathView, Section, Share, Show, Table, Text, TypeName, Waiting } from "../parts";
 import { subject, useDoc } from "../state";
 import { bytes, count, percent, plural, shortType } from "../text";
 import { SuspectSentence } from "./overview";
@@ -24,16 +25,17 @@ export function DominatorsPage(): JSX.Element {
   return <>
     <Section title="Who owns the heap">
       <p class="dim">What stands below an object could not be reached without it. What retains little is left out or put together by type.</p>
-      <Show doc={doc} what="building the graph of objects">{(d) => <>
+      <Show doc={doc} q={question("dominators")} what="building the graph of objects">{(d) => <>
         <p class="lead"><b data-fact="live">{bytes(d.live?.size)}</b> live in {count(d.live?.objects)} objects.{d.incomplete ? " Not all roots and references can be read." : ""}</p>
         <Flame id="owners" root={root} label="Tree of owners" unit={bytes} />
-        <details><summary>The same as a list</summary><Table<TreeRow> rows={d.tree ?? []} caption="tree of owners" most={100} text={rowName} columns={[
+        {isReport ? <details><summary>The same as a list</summary><Table<TreeRow> rows={d.tree ?? []} caption="tree of owners" most={100} text={rowName} columns={[
           { head: "Owner", cell: (r) => <span style={{ paddingLeft: `${r.depth}em` }}>{r.object ? <ObjectName o={r.object} /> : <Text s={rowName(r)} />}</span> },
           { head: "Retains", cell: (r) => <Share part={r.retained} of={d.live?.size}>{bytes(r.retained)}</Share>, num: true }, { head: "", cell: (r) => percent(r.share), num: true }]} /></details>
+          : <><h3>The tree, to any depth</h3><ul class="owners" data-fact="owners"><Children of="" from={0} live={d.live?.size ?? 0} /></ul></>}
       </>}</Show>
     </Section>
     <Section title="What the objects of a type retain together">
-      <Show doc={retained} what="adding up by type">{(d) => (
+      <Show doc={retained} q={question("retained")} what="adding up by type">{(d) => (
         <Table rows={d.rows ?? []} caption="retained by type" sort={3} text={(r) => r.name} columns={[
           { head: "Type", cell: (r) => <TypeName name={r.name} />, by: (r) => r.name }, { head: "Objects", cell: (r) => count(r.count), by: (r) => r.count, num: true },
           { head: "Own bytes", cell: (r) => bytes(r.size), by: (r) => r.size, num: true },
@@ -42,13 +44,70 @@ export function DominatorsPage(): JSX.Element {
   </>;
 }
 
+/** How many objects a step of the tree has. */
+const step = 50;
+
+/** What an object owns at first hand, so many at a time; what no other object owns, without an object. */
+function Children({ of, from, live }: { of: string; from: number; live: number }): JSX.Element {
+  const q: Question = { words: ["dominators", "-children", "-from", String(from), "-top", String(step), ...(of ? [of] : [])], count: step, graph: true };
+  const doc = useDoc<Dominators>(q);
+  const [more, setMore] = useState(false);
+  const d = doc?.result;
+  return <>
+    {!doc && <li><Waiting what="looking for what it owns" q={q} /></li>}
+    {doc?.error && <li><Notes doc={doc} /></li>}
+    {(d?.children ?? []).map((r) => <Owner r={r} live={live} />)}
+    {d?.more ? more ? <Children of={of} from={from + step} live={live} /> : <li><button type="button" class="more" onClick={() => setMore(true)}>{count(Math.min(step, d.more))} more of {count(d.more)}</button></li> : null}
+  </>;
+}
+
+function Owner({ r, live }: { r: TreeRow; live: number }): JSX.Element {
+  const [open, setOpen] = useState(false);
+  return <li>{r.owns ? <button type="button" class="twist" aria-expanded={open} aria-label={`what ${r.object?.type} owns`} onClick={() => setOpen(!open)}>{open ? "▾" : "▸"}</button> : <span class="twist" />}
+    <span class="own"><Share part={r.retained} of={live}>{bytes(r.retained)}</Share> <span class="dim">{percent(r.share)}</span></span> <ObjectName o={r.object} />{r.owns ? <span class="dim"> owns {count(r.owns)}</span> : null}
+    {open && r.object?.address && <ul><Children of={r.object.address} from={0} live={live} /></ul>}</li>;
+}
+
+/** What the memory of the process is for. */
+export function MemoryPage(): JSX.Element {
+  const doc = useDoc<Memory>(question("memory"));
+  const root = useMemo(() => {
+    const all: Node = { name: "memory of the process", value: 0, children: [] };
+    for (const k of doc?.result?.kinds ?? []) {
+      const group = (k.kind ?? "?").replace(/[ ,].*/, ""), size = k.size - (k.noAccess ?? 0);
+      const g: Node = all.children?.find((c) => c.name === group) ?? { name: group, value: 0, children: [], group };
+      if (g.value === 0 && !all.children?.includes(g)) all.children?.push(g);
+      if (size > 0) g.children?.push({ name: kindName(k), value: size, group, note: `${plural(k.ranges, "range")}${k.inUse !== undefined ? `, ${bytes(k.inUse)} in use` : ""}${k.known ? `, known by ${k.known}` : ""}` });
+      g.value += size;
+      all.value += size;
+    }
+    return all;
+  }, [doc]);
+  return (
+    <Section title="What memory is for">
+      <Show doc={doc} q={question("memory")} what="adding up mappings">{(m) => <>
+        <p class="lead"><b data-fact="mapped">{bytes(m.mappings?.size)}</b> in {plural(m.mappings?.ranges ?? 0, "range")}, {bytes(m.mappings?.noAccess ?? 0)} of it without access; the dump holds {bytes(m.mappings?.stored)}.{m.complete === false ? " The dump does not list all mappings: the process may have more." : ""}</p>
+        <Treemap id="memory" root={root} label="Memory of the process by kind, without what can't be accessed" unit={bytes} />
+        <Table rows={m.kinds ?? []} caption="kinds of memory" sort={2} text={kindName} columns={[
+          { head: "Kind", cell: kindName, by: kindName }, { head: "Ranges", cell: (k) => count(k.ranges), by: (k) => k.ranges, num: true },
+          { head: "Mapped", cell: (k) => <Share part={k.size} of={m.mappings?.size}>{bytes(k.size)}</Share>, by: (k) => k.size, num: true },
+          { head: "No access", cell: (k) => bytes(k.noAccess), by: (k) => k.noAccess, num: true }, { head: "In the dump", cell: (k) => bytes(k.stored), by: (k) => k.stored, num: true },
+          { head: "In use", cell: (k) => bytes(k.inUse), by: (k) => k.inUse, num: true }, { head: "Free", cell: (k) => bytes(k.free), by: (k) => k.free, num: true },
+          { head: "Known by", cell: (k) => k.known, by: (k) => k.known }]} />
+      </>}</Show>
+    </Section>
+  );
+}
+
+const kindName = (k: MemorySum): string => (k.kind ?? "?") + (k.detail ? `: ${k.detail}` : "");
+
 /** Largest holders. */
 export function SuspectsPage(): JSX.Element {
   const doc = useDoc<Leaks>(question("leaks"));
   return (
     <Section title="Largest holders">
       <p class="dim">A large holder is no proof of a leak: compare with an earlier dump.</p>
-      <Show doc={doc} what="searching for the largest holders">{(l) => <>
+      <Show doc={doc} q={question("leaks")} what="searching for the largest holders">{(l) => <>
         {l.small && <p class="note">Only {bytes(l.live?.size)} live: so little explains no process that uses much memory.</p>}
         {(l.suspects ?? []).length === 0 && <p>Nothing was found that retains a large part of the heap{l.incomplete ? "; not all roots and references can be read" : ""}.</p>}
         {(l.suspects ?? []).map((s) => (
@@ -74,7 +133,7 @@ export function StringsPage(): JSX.Element {
   const doc = useDoc<Rows>(question("strings"));
   return <>
     <Section title="The same text again">
-      <Show doc={waste} what="comparing strings">{(w) => {
+      <Show doc={waste} q={question("waste")} what="comparing strings">{(w) => {
         const k = (w.kinds ?? []).find((x) => x.kind === "strings");
         return k ? <>
           <p class="lead">{count(k.all)} strings take {bytes(k.allSize)}; <b>{bytes(k.wasted)}</b> of them repeat another one's text.</p>
@@ -86,7 +145,7 @@ export function StringsPage(): JSX.Element {
       }}</Show>
     </Section>
     <Section title="The largest strings">
-      <Show doc={doc} what="reading strings">{(r) => (
+      <Show doc={doc} q={question("strings")} what="reading strings">{(r) => (
         <Table rows={r.rows ?? []} caption="largest strings" text={(x) => str(x["text"])} sort={1} columns={[
           { head: "Text", cell: (x) => <q>{str(x["text"]).slice(0, 200)}</q> }, { head: "Bytes", cell: (x) => bytes(num(x["size"])), by: (x) => num(x["size"]), num: true },
           { head: "Characters", cell: (x) => count(num(x["length"])), by: (x) => num(x["length"]), num: true }, { head: "String", cell: (x) => <Addr a={str(x["address"])} /> }]} />)}</Show>
@@ -104,7 +163,7 @@ export function WastePage(): JSX.Element {
   const doc = useDoc<Waste>(question("waste"));
   return (
     <Section title="Memory that holds nothing, or the same again">
-      <Show doc={doc} what="searching for waste">{(w) => <>
+      <Show doc={doc} q={question("waste")} what="searching for waste">{(w) => <>
         <p class="lead"><b data-fact="wasted">{bytes(w.wasted)}</b>, {percent(w.share)} of all objects, hold nothing or the same again.</p>
         {(w.kinds ?? []).map((k) => (
           <details class="card" open={(k.share ?? 0) > 5}><summary><b>{wasteKinds[k.kind] ?? k.kind}</b>: {bytes(k.wasted)} in {plural(k.objects ?? 0, "object")}</summary>
@@ -134,10 +193,10 @@ export function DiffPage(): JSX.Element {
   if (!q) return <Section title="Comparison"><p>Name later dumps of the same program to compare with: <code>sosgo web {subject.value.file} -with LATER.dmp</code></p></Section>;
   return (
     <Section title="What grew">
-      <Show doc={doc} what="comparing heaps">{(d) => {
-        const grown = (list: (Growth | PathGrowth)[], caption: string): JSX.Element => (
-          <Table<Growth | PathGrowth> rows={list} caption={caption} text={(g) => g.name} columns={[
-            { head: "Name", cell: (g) => <span style={{ paddingLeft: `${"depth" in g ? g.depth : 0}em` }}><TypeName name={g.name} />{g.growing ? <span class="tag suspect">growing</span> : null}</span>, by: g0 },
+      <Show doc={doc} q={q} what="comparing heaps">{(d) => {
+        const grown = (list: Growth[], caption: string): JSX.Element => (
+          <Table<Growth> rows={list} caption={caption} text={(g) => g.name} columns={[
+            { head: "Name", cell: (g) => <><TypeName name={g.name} />{g.growing ? <span class="tag suspect">growing</span> : null}</>, by: (g) => g.name },
             { head: "Objects", cell: (g) => (g.counts ?? []).map((n) => count(n)).join(" → "), num: true }, { head: "Bytes", cell: (g) => (g.sizes ?? []).map((n) => bytes(n)).join(" → "), num: true },
             { head: "Change", cell: (g) => change(g.sizeChange), by: (g) => g.sizeChange, num: true }]} />);
         return <>
@@ -145,11 +204,21 @@ export function DiffPage(): JSX.Element {
           <p class="lead">The objects changed by <b>{change(d.objects?.sizeChange ?? 0)}</b>.</p>
           {(d.suspects ?? []).map((s) => <p class="card"><b>{change(s.sizeChange)}</b> ({percent(s.share)} of the growth) held by {(s.path ?? []).join(" → ")}</p>)}
           <h3>Types</h3>{grown(d.types ?? [], "types that changed")}
-          {(d.paths ?? []).length > 0 && <><h3>Holders of the growth</h3>{grown(d.paths ?? [], "paths")}</>}
+          {(d.paths ?? []).length > 0 && <><h3>Holders of the growth</h3><GrowthPaths list={d.paths ?? []} /></>}
         </>;
       }}</Show>
     </Section>
   );
 }
 
-const g0 = (g: Growth | PathGrowth): string | null => g.name;
+/** The ways from roots to what grew: drawn as far as they grew, and listed. */
+function GrowthPaths({ list }: { list: PathGrowth[] }): JSX.Element {
+  const root = useMemo(() => tree(list.filter((g) => g.sizeChange > 0), (g) => ({ name: g.name, label: shortType(g.name), value: g.sizeChange, note: `${(g.counts ?? []).map((n) => count(n)).join(" → ")} objects` }), "growth"), [list]);
+  return <>
+    <Flame id="growth" root={root} label="Growth by the ways from roots" unit={change} />
+    <Table<PathGrowth> rows={list} caption="paths" most={100} text={(g) => g.name} columns={[
+      { head: "Path", cell: (g) => <span style={{ paddingLeft: `${g.depth}em` }}><TypeName name={g.name} />{g.growing ? <span class="tag suspect">growing</span> : null}</span> },
+      { head: "Objects", cell: (g) => (g.counts ?? []).map((n) => count(n)).join(" → "), num: true }, { head: "Bytes", cell: (g) => (g.sizes ?? []).map((n) => bytes(n)).join(" → "), num: true },
+      { head: "Change", cell: (g) => change(g.sizeChange), num: true }]} />
+  </>;
+}

@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import { isReport, question, type Question } from "../api";
-import type { Field, GcrootResult as GCRoot, CollectionItem as Item, Json, Member, Link as Neighbour, ReferrersResult as Neighbours, DumpobjResult as Obj, RetainedResult as Retained, QueryResult as Rows } from "../docs";
-import { Addr, Facts, NeedsServer, Notes, PathView, RootName, Section, Share, Show, Table, Text, TypeName } from "../parts";
+import type { Field, GcrootResult as GCRoot, GcwhereResult as Where, CollectionItem as Item, Json, Member, Link as Neighbour, ReferrersResult as Neighbours, DumpobjResult as Obj, RetainedResult as Retained, QueryResult as Rows } from "../docs";
+import { Addr, Copy, Facts, NeedsServer, Notes, PathView, RootName, Section, Share, Show, Table, Text, TypeName } from "../parts";
 import { go, link, route, useDoc } from "../state";
 import { bytes, count, percent } from "../text";
 
@@ -21,11 +21,12 @@ function Search(): JSX.Element {
 
 function One({ a }: { a: string }): JSX.Element {
   const doc = useDoc<Obj>(question("object", a), true);
+  const where = useDoc<Where>(doc?.result ? question("where", a) : undefined, true)?.result;
   return <>
-    <Show doc={doc} what="reading the object">{(o) => <>
-      <h2 class="object"><TypeName name={o.type} /></h2>
-      <Facts list={[["address", o.address], ["size", o.size !== undefined ? `${count(o.size)} bytes` : undefined], ["length", o.length !== undefined ? count(o.length) : undefined],
-        ["MethodTable", <Addr a={o.methodTable} />], ["module", o.file], ["value", o.boxed]]} />
+    <Show doc={doc} q={question("object", a)} what="reading the object">{(o) => <>
+      <h2 class="object"><TypeName name={o.type} /></h2><p class="dim">{o.address && <>Copy <Copy what="the address" text={o.address} /> address{o.type ? <> <Copy what="the type" text={o.type} /> type</> : null}{o.string !== undefined ? <> <Copy what="the text" text={o.string} /> text</> : null}</>}</p>
+      <Facts list={[["address", o.address && <code>{o.address}</code>], ["size", o.size !== undefined ? `${count(o.size)} bytes` : undefined], ["length", o.length !== undefined ? count(o.length) : undefined],
+        ["MethodTable", <Addr a={o.methodTable} />], ["module", o.file], ["value", o.boxed], ["generation", where?.found ? where.generation : undefined], ["segment", where?.segment]]} />
       {o.string !== undefined && <pre class="string">{o.string}</pre>}
       {o.collection && <Collection o={o} />}
       {(o.fields ?? []).length > 0 && <Section title="Fields"><FieldTable list={o.fields ?? []} /></Section>}
@@ -78,7 +79,7 @@ function Keeps({ a }: { a: string }): JSX.Element {
   const doc = useDoc<Retained>(question("keeps", a), true);
   return (
     <Section title="Retained: freed with it">
-      <Show doc={doc} what="building the graph of objects">{(r) => <>{(r.objects ?? []).map((o) => <>
+      <Show doc={doc} q={question("keeps", a)} what="building the graph of objects">{(r) => <>{(r.objects ?? []).map((o) => <>
         <p class="lead">{o.live ? <><b data-fact="retained">{bytes(o.retained)}</b> in {count(o.count)} objects, {percent(o.share)} of live memory.</> : <>{r.incomplete ? "No holder found, but not all roots and references can be read." : "Nothing keeps it alive."} {bytes(o.retained)} of garbage retained.</>}</p>
         {(o.types ?? []).length > 0 && <Table rows={o.types ?? []} caption="retained types" columns={[{ head: "Type", cell: (t) => <TypeName name={t.type} /> }, { head: "Objects", cell: (t) => count(t.count), num: true, by: (t) => t.count },
           { head: "Bytes", cell: (t) => <Share part={t.size} of={o.retained}>{bytes(t.size)}</Share>, num: true, by: (t) => t.size }]} />}
@@ -91,7 +92,7 @@ function Path({ a }: { a: string }): JSX.Element {
   const doc = useDoc<GCRoot>(question("path", a), true);
   return (
     <Section title="What holds it">
-      <Show doc={doc} what="looking for paths from roots">{(g) => <>
+      <Show doc={doc} q={question("path", a)} what="looking for paths from roots">{(g) => <>
         {g.verdict === "garbage" && <p>Nothing holds it: it is garbage.</p>}
         {g.verdict === "unknown" && <p>No path found, but not all roots and references can be read.</p>}
         {(g.paths ?? []).map((p) => <PathView path={p} />)}
@@ -104,7 +105,7 @@ function Referrers({ a }: { a: string }): JSX.Element {
   const doc = useDoc<Neighbours>(question("referrers", a), true);
   return (
     <Section title="What refers to it">
-      <Show doc={doc} what="looking for what refers to it">{(n) => <>
+      <Show doc={doc} q={question("referrers", a)} what="looking for what refers to it">{(n) => <>
         <Table<Neighbour> rows={n.list ?? []} caption="referrers" columns={[
           { head: "Referrer", cell: (r) => r.object ? <><TypeName name={r.object.type} /> <Addr a={r.object.address} /></> : <RootName r={r.root} /> },
           { head: "By", cell: (r) => <code>{r.edge?.name}</code> }, { head: "Times", cell: (r) => count(r.count), num: true, by: (r) => r.count },
@@ -126,7 +127,7 @@ function Other({ a, text }: { a: string; text: string }): JSX.Element {
 function Lines({ words, title }: { words: string[]; title: string }): JSX.Element {
   const q: Question = { words, count: 100 };
   const doc = useDoc<Json>(q, true);
-  return <Section title={title}><Show doc={doc} what={title}>{(v) => <Tree v={v} />}</Show></Section>;
+  return <Section title={title}><Show doc={doc} q={q} what={title}>{(v) => <Tree v={v} />}</Show></Section>;
 }
 
 /** Any value of a document as nested names and values, with links. */

@@ -18,7 +18,7 @@ function Wrong(): JSX.Element {
   const t = doc?.result;
   return (
     <Section title="What is wrong" id="wrong">
-      {!doc && <Waiting what="looking for what is wrong" />}
+      {!doc && <Waiting what="looking for what is wrong" q={question("triage")} />}
       {doc && !t && <Notes doc={doc} cuts={false} />}
       {t && <>
         {t.findings?.length ? <ol class="verdicts">{t.findings.map((f) => (
@@ -39,7 +39,7 @@ function Wrong(): JSX.Element {
 function Head(): JSX.Element {
   const doc = useDoc<Doctor>(question("doctor"));
   return (
-    <Show doc={doc} what="reading the dump">{(d) => {
+    <Show doc={doc} q={question("doctor")} what="reading the dump">{(d) => {
       const r = d.runtimes?.find((x) => x.chosen) ?? d.runtimes?.[0];
       const lacking = (d.parts ?? []).filter((p) => p.state !== "whole");
       return <>
@@ -57,7 +57,7 @@ function Killed(): JSX.Element {
   const threads = useDoc<Threads>(doc?.result?.osThreadId !== undefined ? question("threads") : undefined);
   return (
     <Section title="What killed it" id="killed">
-      <Show doc={doc} what="looking for a crash">{(c) => <>
+      <Show doc={doc} q={question("crash")} what="looking for a crash">{(c) => <>
         {c.likely && <p class="lead"><Text s={c.likely} /></p>}
         <Verdicts list={(c.verdicts ?? []).filter((v) => v.text !== c.likely)} />
         {c.osThreadId !== undefined && <p>It died on <ThreadLink t={threads?.result?.threads?.find((t) => t.osId === c.osThreadId) ?? { osId: c.osThreadId, ...(c.threadName ? { name: c.threadName } : {}) }} />{c.code ? `, of ${c.code}` : ""}.</p>}
@@ -76,7 +76,7 @@ function Fills(): JSX.Element {
   const leaks = useDoc<Leaks>(types ? question("leaks") : undefined);
   return (
     <Section title="What fills it" id="fills">
-      <Show doc={types} what="counting objects" cuts={false}>{(h) => {
+      <Show doc={types} q={question("types")} what="counting objects" cuts={false}>{(h) => {
         const top = [...(h.statistics ?? [])].sort((a, b) => b.size - a.size).filter((t) => t.type !== "Free").slice(0, 5);
         return <>
           <p class="lead">{count(h.count)} objects on the heap take <b>{bytes(h.size)}</b>.</p>
@@ -85,7 +85,7 @@ function Fills(): JSX.Element {
           <p><a href={link("heap")}>All types</a></p>
         </>;
       }}</Show>
-      {types && (leaks ? <><SuspectSentences doc={leaks.result} /><Notes doc={leaks} cuts={false} /></> : <Waiting what="looking for what holds it" />)}
+      {types && (leaks ? <><SuspectSentences doc={leaks.result} /><Notes doc={leaks} cuts={false} /></> : <Waiting what="looking for what holds it" q={question("leaks")} />)}
     </Section>
   );
 }
@@ -126,7 +126,7 @@ function WaitsFor(): JSX.Element {
   const starved = (sql?.result?.pools ?? []).filter((p) => (p.waiting ?? 0) > 0);
   return (
     <Section title="Who waits for whom" id="waiting">
-      <Show doc={waits} what="reading what threads wait for">{(w, d) => (w.verdicts ?? []).length > 0 ? <Verdicts list={w.verdicts} />
+      <Show doc={waits} q={question("waits")} what="reading what threads wait for">{(w, d) => (w.verdicts ?? []).length > 0 ? <Verdicts list={w.verdicts} />
         : <p>{total(d, "threads", w.threads) > 0 ? `${plural(total(d, "threads", w.threads), "thread")} wait${total(d, "threads", w.threads) === 1 ? "s" : ""} (no deadlock or chain of waits found).` : "No thread found waiting for a lock, a task or another thread."}</p>}</Show>
       <p><a href={link("locks")}>Locks</a> · <a href={link("async")}>async code</a> · <a href={link("threads")}>threads</a></p>
       {waits && (!pool || !requests || !sql) && <Waiting what="reading the thread pool, requests and connections" />}

@@ -9,7 +9,7 @@ export function ModulesPage(): JSX.Element {
   const doc = useDoc<Modules>(question("modules"));
   return (
     <Section title="Images in memory">
-      <Show doc={doc} what="listing modules">{(m) => <>
+      <Show doc={doc} q={question("modules")} what="listing modules">{(m) => <>
         <p class="lead"><b data-fact="modules">{count(doc?.lists?.["modules"]?.of ?? (m.modules ?? []).length)}</b> images, {bytes(m.totalImageSize)}</p>
         <Table rows={m.modules ?? []} caption="modules" text={(r) => `${r.path} ${r.version} ${r.buildId}`} columns={[
           { head: "Module", cell: (r) => <><b>{(r.path ?? "").replace(/^.*[\\/]/, "")}</b> <span class="dim wrap">{r.path}</span></>, by: (r) => (r.path ?? "").replace(/^.*[\\/]/, "").toLowerCase() },
@@ -24,7 +24,7 @@ export function DoctorPage(): JSX.Element {
   const doc = useDoc<Doctor>(question("doctor"));
   return (
     <Section title="The dump and how it is read">
-      <Show doc={doc} what="reading the dump">{(d) => <>
+      <Show doc={doc} q={question("doctor")} what="reading the dump">{(d) => <>
         <Facts list={[["file", d.file], ["format", d.format], ["size", bytes(d.size)], ["memory in it", bytes(d.stored)], ["system", [d.distribution ?? d.os, d.osVersion].filter(Boolean).join(" ")], ["processor", [d.processor, d.arch].filter(Boolean).join(", ")], ["processors", count(d.processors)],
           ["command", d.command], ["process", d.pid], ["started", d.started], ["taken", d.taken], ["threads", count(d.threads)], ["modules", count(d.modules)], ["comment", d.comment]]} />
         <h3>What is there of the process</h3>

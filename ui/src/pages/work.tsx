@@ -1,12 +1,14 @@
 // What the program was doing: async code, locks, requests, connections.
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
-import { question } from "../api";
+import { hasObject, hasThread, question } from "../api";
 import { tree } from "../chart";
+import { Drawn } from "../drawn";
 import { Flame } from "../flame";
-import type { AsyncCall, AsyncstacksResult as AsyncStacks, AsyncWork, SqlpoolsResult as Databases, HttpclientsResult as HttpPools, HTTPWait, ObjectpoolsResult as ObjectPools, RedisResult as Redis, RedisQueue, SignalrResult as SignalR, Lock, LocksResult as Locks, ThreadpoolResult as Pool, Request, RequestsResult as Requests, TasksResult as Tasks, WaitsResult as Waits, Worker } from "../docs";
-import { Addr, Facts, Method, Place, Section, Show, Table, Text, ThreadLink, TypeName, Verdicts } from "../parts";
-import { useDoc } from "../state";
+import type { GraphEdge, GraphNode } from "../graph";
+import type { AsyncCall, AsyncstacksResult as AsyncStacks, AsyncWork, SqlpoolsResult as Databases, HttpclientsResult as HttpPools, HTTPWait, ObjectpoolsResult as ObjectPools, RedisResult as Redis, RedisQueue, SignalrResult as SignalR, Lock, LocksResult as Locks, ThreadpoolResult as Pool, Request, RequestsResult as Requests, TasksResult as Tasks, Thread, ThreadWait, WaitsResult as Waits, Worker } from "../docs";
+import { Addr, Facts, Method, osThread, Place, Section, Show, Table, Text, ThreadLink, TypeName, Verdicts } from "../parts";
+import { link, useDoc } from "../state";
 import { count, csharp, plural, shortMethod } from "../text";
 
 const callName = (c: AsyncCall): string => c.method ?? c.name ?? "?";
@@ -16,11 +18,13 @@ export function AsyncPage(): JSX.Element {
   const tasks = useDoc<Tasks>(question("tasks"));
   const faulted = useDoc<Tasks>(question("faulted"));
   const root = useMemo(() => tree(doc?.result?.calls ?? [], (c) => ({ name: csharp(callName(c)), label: shortMethod(callName(c)), value: c.count, note: c.await ? `awaits ${c.await}` : "", ...(c.object ? { address: c.object } : {}) }), "async code"), [doc]);
+  const graph = useMemo(() => asyncGraph(doc?.result?.calls ?? []), [doc]);
   return <>
     <Section title="Async stacks, merged">
-      <Show doc={doc} what="joining async methods">{(a) => (a.calls ?? []).length === 0 ? <p>No async method was found that is suspended.</p> : <>
+      <Show doc={doc} q={question("async")} what="joining async methods">{(a) => (a.calls ?? []).length === 0 ? <p>No async method was found that is suspended.</p> : <>
         <p class="lead">{plural(a.stacks ?? 0, "async stack")}{a.more ? ", and more calls than are listed" : ""}.</p>
         <Flame id="async" root={root} label="Async stacks, merged" unit={(n) => plural(n, "call")} />
+        <Drawn id="async" nodes={graph.nodes} edges={graph.edges} label="Which async method awaits which" legend="An arrow leads from a method to what it awaits; the last boxes are what is waited for." />
         <ol class="calls">{(a.calls ?? []).map((c) => (
           <li style={{ paddingLeft: `${1.2 * c.depth}em` }}><b>{count(c.count)}</b> <Method name={callName(c)} /> {c.await && <>awaits <Method name={c.await} /></>} <Place file={c.file} line={c.line} /> <Addr a={c.object} />
             {c.blocked ? <span class="tag suspect">{plural(c.blocked, "thread")} blocked</span> : null}
@@ -28,15 +32,81 @@ export function AsyncPage(): JSX.Element {
       </>}</Show>
     </Section>
     <Section title="Tasks">
-      <Show doc={tasks} what="counting tasks">{(t) => <><p><b data-fact="tasks">{count(t.count)}</b> tasks.</p><Table rows={t.counts ?? []} caption="tasks" text={(r) => `${r.name} ${r.status}`} columns={[
+      <Show doc={tasks} q={question("tasks")} what="counting tasks">{(t) => <><p><b data-fact="tasks">{count(t.count)}</b> tasks.</p><Table rows={t.counts ?? []} caption="tasks" text={(r) => `${r.name} ${r.status}`} columns={[
         { head: "State", cell: (r) => r.status, by: (r) => r.status }, { head: "Tasks", cell: (r) => count(r.count), by: (r) => r.count, num: true },
         { head: "What", cell: (r) => <Method name={r.name} />, by: (r) => r.name }, { head: "First", cell: (r) => <Addr a={r.first} /> }]} /></>}</Show>
     </Section>
     <Section title="Unobserved exceptions">
-      <Show doc={faulted} what="looking for failed tasks">{(t) => (t.faults ?? []).length === 0 ? <p>No task was found that failed unseen.</p> : <ul>{(t.faults ?? []).map((f) => <li><Method name={f.name} /> <Addr a={f.task} />
+      <Show doc={faulted} q={question("faulted")} what="looking for failed tasks">{(t) => (t.faults ?? []).length === 0 ? <p>No task was found that failed unseen.</p> : <ul>{(t.faults ?? []).map((f) => <li><Method name={f.name} /> <Addr a={f.task} />
         {(f.exceptions ?? []).map((e) => <div><TypeName name={e.type} />: <q>{e.message}</q> <Addr a={e.object} /></div>)}</li>)}</ul>}</Show>
     </Section>
   </>;
+}
+
+/** Threads, and async code, with what they wait for and who has it. */
+function WaitGraph({ w }: { w: Waits }): JSX.Element | null {
+  const { nodes, edges } = useMemo(() => waitGraph(w), [w]);
+  return <Drawn id="waits" nodes={nodes} edges={edges} label="Who waits for whom" legend="An arrow leads from a thread or method to what it waits for, and from there to who has it." />;
+}
+
+/** How many threads that wait for one thing are drawn apart. */
+const apart = 6;
+
+function waitGraph(w: Waits): { nodes: GraphNode[]; edges: GraphEdge[] } {
+  const nodes = new Map<string, GraphNode>(), edges: GraphEdge[] = [];
+  const node = (n: GraphNode): string => { if (!nodes.has(n.id)) nodes.set(n.id, n); return n.id; };
+  const thread = (t: Thread): string => {
+    const id = String(t.index ?? osThread(t.osId ?? 0));
+    return node({ id: "t" + id, label: `thread ${id}${t.name ? ` ${t.name}` : ""}`, kind: "thread", href: hasThread(id) ? link("threads", id) : undefined });
+  };
+  const thing = (kind: string, name: string | undefined, object: string | undefined): string =>
+    node({ id: object ? "o" + object : `k${kind} ${name}`, label: `${name ?? ""} ${kind}`.trim(), kind: "lock", note: object, href: object && hasObject(object) ? link("object", object) : undefined });
+  const by = new Map<string, ThreadWait[]>();
+  for (const t of w.threads ?? []) {
+    const key = t.object ?? (t.owner ? `${t.kind} ${t.owner.index}` : "");
+    if (key) by.set(key, [...(by.get(key) ?? []), t]);
+  }
+  for (const list of by.values()) {
+    const first = list[0]!;
+    const o = thing(first.kind, first.name, first.object);
+    const owners = new Set(list.map((t) => t.owner?.index));
+    // Many that wait for one thing and hold nothing are one node.
+    const held = (t: ThreadWait): boolean => (w.threads ?? []).some((x) => x.owner?.index === t.thread.index);
+    const many = list.filter((t) => !held(t));
+    const single = many.length > apart ? list.filter(held) : list;
+    for (const t of single) edges.push({ from: thread(t.thread), to: o, label: "waits for" });
+    if (many.length > apart) edges.push({ from: node({ id: "m" + o, label: plural(many.length, "thread"), kind: "thread", note: many.slice(0, 30).map((t) => `thread ${t.thread.index}${t.thread.name ? ` ${t.thread.name}` : ""}`).join("\n") }), to: o, label: "wait for" });
+    for (const index of owners) {
+      const owner = list.find((t) => t.owner?.index === index)?.owner;
+      if (owner) edges.push({ from: o, to: thread(owner), label: "held by" });
+    }
+  }
+  for (const [i, p] of (w.operations ?? []).entries()) {
+    if (!p.object && !p.name) continue;
+    const o = thing(p.kind, p.name, p.object);
+    edges.push({ from: node({ id: "p" + i, label: `${p.count} × ${shortMethod(p.method ?? "?")}`, kind: "code", note: p.text, href: p.first?.[0] && hasObject(p.first[0]) ? link("object", p.first[0]) : undefined }), to: o, label: p.count === 1 ? "waits for" : "wait for" });
+    for (const h of p.holders ?? []) edges.push({ from: o, to: node({ id: "o" + h.object, label: shortMethod(h.method ?? "?"), kind: "code", note: h.waits ? `waits for ${h.waits}` : undefined, href: hasObject(h.object) ? link("object", h.object) : undefined }), label: `entered by (${h.strength})` });
+  }
+  return { nodes: [...nodes.values()], edges };
+}
+
+/** Async methods that await each other, and what the last ones wait for. */
+function asyncGraph(calls: AsyncCall[]): { nodes: GraphNode[]; edges: GraphEdge[] } {
+  const nodes: GraphNode[] = [], edges: GraphEdge[] = [], ends = new Set<string>();
+  const above: string[] = [];
+  for (const [i, c] of calls.entries()) {
+    above.length = Math.min(above.length, c.depth);
+    const id = "c" + i, parent = above[above.length - 1];
+    nodes.push({ id, label: `${c.count > 1 ? `${c.count} × ` : ""}${shortMethod(callName(c))}`, kind: "code", note: c.await ? `awaits ${c.await}` : undefined, href: c.object && hasObject(c.object) ? link("object", c.object) : undefined });
+    if (parent) edges.push({ from: parent, to: id, label: "awaits" });
+    for (const e of c.ends ?? []) {
+      const end = "e" + e.reason;
+      if (!ends.has(end)) { ends.add(end); nodes.push({ id: end, label: e.reason, kind: "lock" }); }
+      edges.push({ from: id, to: end, label: e.count > 1 ? `${e.count} wait` : "waits" });
+    }
+    above.push(id);
+  }
+  return { nodes, edges };
 }
 
 export function LocksPage(): JSX.Element {
@@ -44,8 +114,9 @@ export function LocksPage(): JSX.Element {
   const locks = useDoc<Locks>(question("locks"));
   return <>
     <Section title="Who waits for whom">
-      <Show doc={waits} what="reading what threads wait for">{(w) => <>
+      <Show doc={waits} q={question("waits")} what="reading what threads wait for">{(w) => <>
         <Verdicts list={w.verdicts} />
+        <WaitGraph w={w} />
         <ul class="graph" aria-label="wait graph">{(w.threads ?? []).map((t) => (
           <li><span class="node"><ThreadLink t={t.thread} /></span><span class="arrow">waits for</span><span class="node"><Text s={t.kind} /> {t.name ? <Text s={t.name} /> : null} <Addr a={t.object} /></span>
             {t.owner && <><span class="arrow">held by</span><span class="node"><ThreadLink t={t.owner} /></span></>}
@@ -58,7 +129,7 @@ export function LocksPage(): JSX.Element {
       </>}</Show>
     </Section>
     <Section title="Locks">
-      <Show doc={locks} what="looking for locks">{(l) => (
+      <Show doc={locks} q={question("locks")} what="looking for locks">{(l) => (
         <Table<Lock> rows={l.locks ?? []} caption="locks" text={(r) => `${r.kind} ${r.type} ${r.owner?.name} ${r.state}`} columns={[
           { head: "Lock", cell: (r) => <Addr a={r.address} /> }, { head: "Kind", cell: (r) => r.kind, by: (r) => r.kind }, { head: "Type", cell: (r) => <TypeName name={r.type} />, by: (r) => r.type },
           { head: "Held by", cell: (r) => r.owner ? <ThreadLink t={r.owner} /> : (r.readers ?? []).length ? <>{(r.readers ?? []).map((t) => <><ThreadLink t={t} /> (reads) </>)}</> : r.held ? "somebody" : r.state },
@@ -91,13 +162,13 @@ export function RequestsPage(): JSX.Element {
   const pools = useDoc<ObjectPools>(question("objectpools"));
   return <>
     <Section title="Web requests">
-      <Show doc={requests} what="looking for web requests">{(r) => (r.requests ?? []).length === 0 ? <p>No web request was found.</p> : (
+      <Show doc={requests} q={question("requests")} what="looking for web requests">{(r) => (r.requests ?? []).length === 0 ? <p>No web request was found.</p> : (
         <Table<Request> rows={r.requests ?? []} caption="web requests" text={(x) => `${x.method} ${x.path} ${x.route} ${x.state} ${x.user}`} columns={[
           { head: "Request", cell: (x) => <><b>{x.method}</b> {x.path}<span class="dim">{x.query}</span> <Addr a={x.context ?? x.object} /></>, by: (x) => x.path }, { head: "Age", cell: (x) => x.age },
           { head: "State", cell: (x) => <>{x.state}{x.exception ? <> threw <Addr a={x.exception} /></> : null}</>, by: (x) => x.state }, { head: "At work", cell: (x) => <Work threads={x.threads} stack={x.stack} /> }]} />)}</Show>
     </Section>
     <Section title="Database connections">
-      <Show doc={sql} what="looking for database connections">{(d) => (d.pools ?? []).length === 0 ? <p>No pool of database connections was found.</p> : <>{(d.pools ?? []).map((p) => (
+      <Show doc={sql} q={question("databases")} what="looking for database connections">{(d) => (d.pools ?? []).length === 0 ? <p>No pool of database connections was found.</p> : <>{(d.pools ?? []).map((p) => (
         <article class="card"><h3><TypeName name={p.type} /> <Addr a={p.address} /></h3><p><code>{p.connectionString}</code></p>
           <Facts list={[["open", count(p.open)], ["in use", count(p.busy)], ["free", count(p.idle)], ["max", count(p.max)], ["waiting calls", count(p.waiting)], ["state", p.state]]} />
           {p.blocked && <p class="problem">The last attempt to open a connection failed, and all fail for a while.</p>}
@@ -108,19 +179,19 @@ export function RequestsPage(): JSX.Element {
             { head: "Until", cell: (o) => o.deadline }, { head: "Who waits", cell: (o) => <Work threads={o.threads} stack={o.stack} /> }]} />}</article>))}</>}</Show>
     </Section>
     <Section title="Requests of this process to others">
-      <Show doc={clients} what="looking for HTTP clients">{(h) => (h.pools ?? []).length === 0 ? <p>No pool of HTTP connections was found.</p> : <>
+      <Show doc={clients} q={question("clients")} what="looking for HTTP clients">{(h) => (h.pools ?? []).length === 0 ? <p>No pool of HTTP connections was found.</p> : <>
         <Verdicts list={h.verdicts} />
         <Table rows={h.pools ?? []} caption="HTTP connections" columns={[{ head: "Server", cell: (p) => <>{p.host}:{p.port} <Addr a={p.address} /></>, by: (p) => p.host }, { head: "Connections", cell: (p) => count(p.connections), num: true },
           { head: "Running", cell: (p) => <Sent list={p.running} /> }, { head: "Waiting", cell: (p) => <Sent list={p.waiting} /> }]} /></>}</Show>
     </Section>
     <Section title="Redis">
-      <Show doc={redis} what="looking for connections to Redis">{(r) => (r.multiplexers ?? []).length === 0 ? <p>No multiplexer of StackExchange.Redis was found.</p> : <>
+      <Show doc={redis} q={question("redis")} what="looking for connections to Redis">{(r) => (r.multiplexers ?? []).length === 0 ? <p>No multiplexer of StackExchange.Redis was found.</p> : <>
         <Verdicts list={r.verdicts} />
         {(r.multiplexers ?? []).map((m) => <Table rows={m.connections ?? []} caption="connections to Redis" columns={[{ head: "Connection", cell: (c) => <>{c.name} <Addr a={c.address} /></>, by: (c) => c.name }, { head: "State", cell: (c) => c.state },
           { head: "To be sent", cell: (c) => <Queue q={c.backlog} /> }, { head: "Unanswered", cell: (c) => <Queue q={c.sent} /> }]} />)}</>}</Show>
     </Section>
     <Section title="SignalR">
-      <Show doc={hubs} what="looking for hubs">{(d) => (d.hubs ?? []).length + (d.circuits ?? []).length === 0 ? <p>No hub of SignalR was found.</p> : <>
+      <Show doc={hubs} q={question("hubs")} what="looking for hubs">{(d) => (d.hubs ?? []).length + (d.circuits ?? []).length === 0 ? <p>No hub of SignalR was found.</p> : <>
         {(d.hubs ?? []).map((h) => <article class="card"><h3><TypeName name={h.hub} /> <Addr a={h.address} /></h3>
           <Table rows={h.connections ?? []} caption="clients" columns={[{ head: "Client", cell: (c) => <>{c.id} <Addr a={c.address} /></>, by: (c) => c.id }, { head: "User", cell: (c) => c.user, by: (c) => c.user },
             { head: "Messages that wait", cell: (c) => count(c.waiting), num: true }, { head: "State", cell: (c) => (c.aborted ? "aborted" : "") }]} />
@@ -129,12 +200,12 @@ export function RequestsPage(): JSX.Element {
           { head: "Connected", cell: (c) => (c.connected ? "yes" : "no") }]} />}</>}</Show>
     </Section>
     <Section title="Object pools">
-      <Show doc={pools} what="looking for object pools">{(d) => (d.pools ?? []).length === 0 ? <p>No pool of Microsoft.Extensions.ObjectPool was found.</p> : (
+      <Show doc={pools} q={question("objectpools")} what="looking for object pools">{(d) => (d.pools ?? []).length === 0 ? <p>No pool of Microsoft.Extensions.ObjectPool was found.</p> : (
         <Table rows={d.pools ?? []} caption="object pools" columns={[{ head: "Objects", cell: (p) => <><TypeName name={p.of} /> <Addr a={p.address} /></>, by: (p) => p.of }, { head: "Held by", cell: (p) => p.name, by: (p) => p.name },
           { head: "Kept", cell: (p) => count(p.retained), num: true }, { head: "At most", cell: (p) => count(p.max), num: true }]} />)}</Show>
     </Section>
     <Section title="Thread pool">
-      <Show doc={pool} what="reading the thread pool">{(p) => <>
+      <Show doc={pool} q={question("pool")} what="reading the thread pool">{(p) => <>
         <Verdicts list={p.verdicts} />
         <Facts list={[["kind", p.kind], ["workers", count(p.workers)], ["busy", count(p.running)], ["target", count(p.goal)], ["blocked", count(p.blocked)], ["min", count(p.min)], ["max", count(p.max)], ["queued", count(p.queued)], ["processors in use", p.cpu !== undefined ? `${p.cpu} %` : undefined]]} />
         {(p.workerThreads ?? []).length > 0 && <Table rows={p.workerThreads ?? []} caption="workers" columns={[{ head: "Worker", cell: (w) => <ThreadLink t={w.thread} /> }, { head: "Does", cell: (w) => <Text s={w.activity?.text} />, by: (w) => w.activity?.text },

@@ -4,7 +4,7 @@
 export interface Begin { program: WebAssembly.Module; dump: File; modules: File[] }
 
 /** A question to the worker. */
-export type Request = { words: string[]; count: number; last: boolean } | { line: string };
+export type Request = { words: string[]; from: number; count: number; last: boolean; list: string } | { line: string } | { complete: string };
 
 export type Message =
   | { progress: [done: number, total: number] }

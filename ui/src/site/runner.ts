@@ -1,5 +1,5 @@
 // The page's side of the worker.
-import { Refusal, type Question, type Source, type Subject } from "../api";
+import { Refusal, type Completion, type Question, type Source, type Subject } from "../api";
 import type { Begin, Message, Request } from "./protocol";
 
 /** What workers are made of. */
@@ -18,7 +18,7 @@ export class Runner implements Source {
   private running: Asked | undefined;
   private open = false;
 
-  constructor(private readonly program: Program, private readonly dump: File, private readonly modules: File[], private readonly progress: (done: number, total: number) => void) {}
+  constructor(private readonly program: Program, private readonly dump: File, private readonly modules: File[], private readonly unpacked: (done: number, total: number) => void) {}
 
   /** Starts the worker and opens the dump. */
   start(): Promise<void> {
@@ -34,7 +34,7 @@ export class Runner implements Source {
         this.next();
       };
       w.onmessage = ({ data }: MessageEvent<Message>) => {
-        if ("progress" in data) this.progress(...data.progress);
+        if ("progress" in data) this.unpacked(...data.progress);
         else if ("failed" in data) broken(new Refusal(data.failed.text, data.failed.advice));
         else if ("opened" in data) { URL.revokeObjectURL(u); this.open = true; opened(); this.next(); }
         else { this.running?.resolve(data.answer); this.running = undefined; this.next(); }
@@ -49,9 +49,10 @@ export class Runner implements Source {
   end(): void { this.worker?.terminate(); this.open = false; }
 
   document(q: Question, signal?: AbortSignal): Promise<string> {
-    return this.ask({ words: q.words, count: q.count, last: q.last ?? false }, q.graph ?? false, signal);
+    return this.ask({ words: q.words, from: q.from ?? 0, count: q.count, last: q.last ?? false, list: q.list ?? "" }, q.graph ?? false, signal);
   }
   line(line: string, signal: AbortSignal): Promise<string> { return this.ask({ line }, false, signal); }
+  async complete(line: string): Promise<Completion> { return JSON.parse(await this.ask({ complete: line }, false)) as Completion; }
   subject(): Promise<Subject> { return Promise.resolve({ file: this.dump.name }); }
 
   private ask(request: Request, later: boolean, signal?: AbortSignal): Promise<string> {

@@ -6,6 +6,7 @@ interface Program {
   open(path: string, modules: string, name: string, progress: (done: number, total: number) => void): Promise<undefined>;
   ask(words: string[], from: number, count: number, last: boolean, list: string): Promise<Uint8Array>;
   line(line: string): Promise<Uint8Array>;
+  complete(line: string): Promise<{ found: string[]; length: number }>;
 }
 declare class Go { importObject: WebAssembly.Imports; run(i: WebAssembly.Instance): Promise<void> }
 
@@ -32,7 +33,8 @@ async function begin({ program, dump, modules }: Begin): Promise<void> {
 }
 
 async function answer(r: Request): Promise<void> {
-  const text = "line" in r ? scope.sosgo.line(r.line) : scope.sosgo.ask(r.words, 0, r.count, r.last, "");
+  if ("complete" in r) return send({ answer: JSON.stringify(await scope.sosgo.complete(r.complete)) });
+  const text = "line" in r ? scope.sosgo.line(r.line) : scope.sosgo.ask(r.words, r.from, r.count, r.last, r.list);
   send({ answer: decoder.decode(await text) });
 }
 

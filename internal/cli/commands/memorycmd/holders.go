@@ -79,11 +79,13 @@ func or[T any](given *T, otherwise T) T {
 }
 
 type dominatorOptions struct {
-	Tree   bool       `opt:"tree" excludes:"address" help:"the tree of owners, as without an address"`
-	Min    *share     `opt:"min" excludes:"address" help:"of the tree: what a row retains at least, of all that lives or in bytes (1%)"`
-	Depth  *int       `opt:"depth" range:"1:" excludes:"address" help:"of the tree: levels at most (12)"`
-	Top    int        `opt:"top" range:"0:" default:"10" help:"of an object: objects that it owns, at most"`
-	Object cli.Object `arg:"address,optional" help:"an object"`
+	Tree     bool       `opt:"tree" excludes:"address" help:"the tree of owners, as without an address"`
+	Min      *share     `opt:"min" excludes:"address" help:"of the tree: what a row retains at least, of all that lives or in bytes (1%)"`
+	Depth    *int       `opt:"depth" range:"1:" excludes:"address" help:"of the tree: levels at most (12)"`
+	Top      int        `opt:"top" range:"0:" default:"10" help:"of an object, and of -children: objects at most, 0 for all of -children"`
+	Children bool       `opt:"children" excludes:"tree,min,depth" help:"the objects that ADDRESS owns at first hand, or without one those that no other object owns: the largest first"`
+	From     int        `opt:"from" range:"0:" requires:"children" help:"of -children: objects to leave out in front"`
+	Object   cli.Object `arg:"address,optional" help:"an object"`
 }
 
 // A share is a part of what lives, or a number of bytes.
@@ -112,7 +114,7 @@ func dominatorsCommand() cli.Command {
 		Summary: "show who owns an object and what it owns, or who owns most of the heap",
 		Help: "An object owns another one that could not be reached without it. With an address the owners are shown, from the root down, each with what it retains, " +
 			"then what the object owns. Where no other object owns it, paths follow that share nothing: all of them have to be cut to free it.\n\n" +
-			"Without an address it shows the tree of owners, largest first. Objects that retain little are summed by type.",
+			"Without an address it shows the tree of owners, largest first. Objects that retain little are summed by type. The tree of owners can be walked by -children to any depth.",
 		Examples: []cli.Example{
 			{Line: "dominators -tree -min 5%", Text: "who owns the heap?"},
 			{Line: "dominators 7f10a4632890", Text: "who owns this object?"},
@@ -121,6 +123,9 @@ func dominatorsCommand() cli.Command {
 }
 
 func askDominators(c *cli.Context, o *dominatorOptions) (*answer.Dominators, error) {
+	if o.Children {
+		return ask.View(c).DominatorChildren(ask.Context(c), graph.ChildOptions{Object: o.Object.Addr, From: o.From, Top: o.Top})
+	}
 	if o.Object.Given {
 		return ask.View(c).DominatorsOf(ask.Context(c), o.Object.Addr, o.Top)
 	}

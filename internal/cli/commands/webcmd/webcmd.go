@@ -131,8 +131,12 @@ func Asker(desk *cli.Desk) webui.Asker { return &asker{desk: desk, seat: desk.Se
 
 // Ask implements webui.Asker.
 func (a *asker) Ask(ctx context.Context, words []string, part report.Window, w io.Writer) {
-	a.desk.Answer(ctx, cli.Question{Words: words, JSON: true, Part: &part}, w, io.Discard)
+	watch := func(work string, p *cli.Progress) { webui.WatchOf(ctx).Begin(webui.Work{Name: work, At: p.At}) }
+	a.desk.Answer(ctx, cli.Question{Words: words, JSON: true, Part: &part, Watch: watch}, w, io.Discard)
 }
+
+// Complete implements webui.Asker.
+func (a *asker) Complete(before string) (found []string, length int) { return a.seat.Complete(before) }
 
 // Line implements webui.Asker.
 func (a *asker) Line(ctx context.Context, line string, w io.Writer) {

@@ -96,8 +96,28 @@ func Dominators(p *report.Page, d *answer.Dominators) {
 		return
 	}
 	heapParts(p, d.Live, d.Garbage, d.Frozen, d.Incomplete)
+	if d.Children != nil {
+		ownedRows(p, d)
+		return
+	}
 	p.Printf("Owners of at least %s bytes:\n\n", report.Commas(d.Least))
 	dominatorRows(p, d.Tree, true)
+}
+
+// ownedRows writes the children of a node of the tree.
+func ownedRows(p *report.Page, d *answer.Dominators) {
+	p.Printf("\n")
+	switch {
+	case len(d.Children) > 0:
+	case d.From > 0:
+		p.Printf("No further objects are owned.\n")
+	default:
+		p.Printf("No objects are owned.\n")
+	}
+	dominatorRows(p, d.Children, false)
+	if d.More > 0 {
+		p.Printf("... and %s more; the next begin with -from %d\n", report.Commas(uint64(d.More)), d.From+len(d.Children))
+	}
 }
 
 // dominatorRows writes rows, those of a tree with their depth.
@@ -130,6 +150,9 @@ func dominatorName(r *answer.DominatorRow) string {
 		name = fmt.Sprintf("... %s objects of %s", report.Commas(r.Count), text.Count(uint64(r.Types), "other type", "other types"))
 	default:
 		name = fmt.Sprintf("... %s objects in a row", report.Commas(r.Count))
+	}
+	if r.Owns > 0 {
+		name += fmt.Sprintf(" (owns %s)", report.Commas(uint64(r.Owns)))
 	}
 	if r.Deeper > 0 {
 		name += fmt.Sprintf(" (and %s deeper)", report.Commas(uint64(r.Deeper)))
