@@ -47,7 +47,7 @@ func knownObject(name string) func(Object, int) answer.Line {
 	if class := strings.TrimSuffix(name, "Sealed"); strings.HasPrefix(class, "System.Text.") && strings.HasSuffix(class, "Encoding") {
 		return Object.encoding
 	}
-	return nil
+	return fsharpObject(name)
 }
 
 // formless returns the line of an object whose fields can't be read: the reason, or no line if the class does not have them.

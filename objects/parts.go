@@ -22,7 +22,7 @@ func knownPart(name string) func(Struct, int, int) (answer.Line, bool) {
 	case "System.Collections.Immutable.ImmutableArray`1":
 		run = Struct.immutableArray
 	default:
-		return nil
+		return fsharpStruct(name)
 	}
 	return func(s Struct, limit, depth int) (answer.Line, bool) {
 		p, ok := run(s)

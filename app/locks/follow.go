@@ -22,6 +22,11 @@ func (s *survey) follow(o heap.ScanOptions) error {
 		if w.lock != nil && !w.pulse {
 			w.runners = w.lock.holders(w.thread)
 		}
+		if w.object.Addr != 0 && !w.join && w.more == 0 {
+			if t := s.mutexOwner(w.object); t != nil {
+				w.add(t)
+			}
+		}
 		for _, a := range w.tasks {
 			wanted[a] = true
 		}

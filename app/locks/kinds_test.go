@@ -129,7 +129,8 @@ func TestKindsOfWaits(t *testing.T) {
 			assert.Equal(t, "System.Threading.AutoResetEvent", w.Type.S)
 		case "mutex waiter":
 			assert.Equal(t, "System.Threading.Mutex", w.Type.S)
-			assert.Equal(t, "waits for a System.Threading.Mutex, whose owner is not in managed memory", w.Text)
+			assert.Equal(t, "waits for a System.Threading.Mutex", w.Text)
+			assert.Equal(t, "its owner is not in managed memory", w.Note)
 			assert.Nil(t, w.Owner)
 		case "wait any":
 			assert.Equal(t, "waits for 2 wait handles, the first a System.Threading.AutoResetEvent", w.Text)

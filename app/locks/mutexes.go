@@ -5,17 +5,71 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/objects/shapes"
+	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
 )
 
 // ownedElsewhere describes where the owner of a Mutex is recorded. The class library records it only where it implements wait handles itself.
 func (s *survey) ownedElsewhere() string {
 	for range shapes.Loaded[waitable](s.r.b) {
-		return "is not known"
+		return ownerUnknown
 	}
 	return "is not in managed memory"
 }
+
+// mutexOwner returns the thread that owns a Mutex, or nil if nobody owns it or the dump does not record the owner.
+func (s *survey) mutexOwner(o objects.Object) *threads.Thread {
+	if is, err := shapes.Is[mutex](s.r.b, o.Type); !is || err != nil || s.ownedElsewhere() != ownerUnknown {
+		return nil
+	}
+	handle, x, err := shapes.BindObject[waitHandle](s.r.b, o)
+	if err != nil {
+		return nil
+	}
+	safe, err := handle.Safe.Object(x)
+	if err != nil || safe.Addr == 0 {
+		return nil
+	}
+	value, x, err := shapes.BindObject[safeHandle](s.r.b, safe)
+	if err != nil {
+		return nil
+	}
+	at, err := value.Handle.Value(x).Addr()
+	if err != nil || at == 0 {
+		return nil
+	}
+	memory := s.r.rt.Memory()
+	a, err := target.Pointer(memory, at)
+	if err != nil {
+		return nil
+	}
+	state, err := s.r.b.Objects().Proven(a)
+	if err != nil {
+		return nil
+	}
+	w, x, err := shapes.BindObject[waitable](s.r.b, state)
+	if err != nil {
+		return nil
+	}
+	info, err := w.Ownership.Object(x)
+	if err != nil || info.Addr == 0 {
+		return nil
+	}
+	own, x, err := shapes.BindObject[ownership](s.r.b, info)
+	if err != nil {
+		return nil
+	}
+	owner, err := own.Owner.Object(x)
+	if err != nil {
+		return nil
+	}
+	return s.thread(owner)
+}
+
+// ownerUnknown describes the owner of a Mutex that the class library records and that was not found.
+const ownerUnknown = "is not known"
 
 // sharedHandles describes each Mutex and Semaphore of the operating system that several threads wait for, without saying who makes them wait.
 // Events are left out: threads without work wait for them.
@@ -24,7 +78,7 @@ func (g *grapher) sharedHandles() []answer.Verdict {
 	by := map[target.Addr][]*wait{}
 	end, strength := map[target.Addr]string{}, map[target.Addr]string{}
 	for _, w := range g.s.waits {
-		if w.lock != nil || w.join || w.more > 0 || w.remote != "" || w.object.Addr == 0 {
+		if w.lock != nil || w.join || w.more > 0 || w.remote != "" || w.object.Addr == 0 || len(w.runners) > 0 {
 			continue
 		}
 		a := w.object.Addr

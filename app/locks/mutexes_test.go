@@ -88,3 +88,54 @@ func TestSharedHandles(t *testing.T) {
 	require.Equal(t, event.Object, waits["mutex waiter"].Object)
 	assert.Empty(t, found, "threads without work wait for events")
 }
+
+// TestMutexOwner checks that the owner of a Mutex is found where the class library implements wait handles: in the dump the main thread owns it.
+// With its thread, its record or the handle gone, the owner is unknown, and the wait stays.
+func TestMutexOwner(t *testing.T) {
+	d, over := testdump.Libraries(t)
+	v := view(t, d)
+	wait := func() *answer.ThreadWait {
+		got, err := reader(t, d).Waits(context.Background(), locks.Options{})
+		require.NoError(t, err)
+		i := slices.IndexFunc(got.Threads, func(w answer.ThreadWait) bool { return w.Thread.Name == "mutex waiter" })
+		require.NotEqual(t, -1, i)
+		return &got.Threads[i]
+	}
+	w := wait()
+	assert.Equal(t, "System.Threading.Mutex", w.Type.S)
+	assert.Equal(t, "Fakes.Holder.Gate", w.Name)
+	require.NotNil(t, w.Owner)
+	assert.EqualValues(t, 1, w.Owner.ManagedID)
+	assert.Empty(t, w.Note)
+
+	objs, err := v.Objects()
+	require.NoError(t, err)
+	gate, err := objs.Object(w.Object)
+	require.NoError(t, err)
+	safe, err := gate.Field("_waitHandle").Object()
+	require.NoError(t, err)
+	handle := safe.Field("handle")
+	at, err := handle.Addr()
+	require.NoError(t, err)
+	a, err := target.Pointer(d.Target(), at)
+	require.NoError(t, err)
+	state, err := objs.Object(a)
+	require.NoError(t, err)
+	info, err := state.Field("_ownershipInfo").Object()
+	require.NoError(t, err)
+	for name, damage := range map[string]testdump.Damage{
+		"no owner":            testdump.Words(info.Field("_thread").Location(), 0),
+		"no thread":           testdump.Words(info.Field("_thread").Location(), uint64(w.Object)),
+		"no record":           testdump.Words(state.Field("_ownershipInfo").Location(), 0),
+		"another's record":    testdump.Words(state.Field("_ownershipInfo").Location(), uint64(w.Object)),
+		"no handle":           testdump.Words(handle.Location(), 0),
+		"nothing at handle":   testdump.Words(handle.Location(), 8),
+		"no state at handle":  testdump.Words(at, uint64(w.Object)),
+		"no object at handle": testdump.Words(at, uint64(w.Object)+8),
+	} {
+		over.Set(damage)
+		w := wait()
+		assert.Nil(t, w.Owner, name)
+		assert.Equal(t, "its owner is not known", w.Note, name)
+	}
+}

@@ -11,9 +11,19 @@ type (
 	kernelSemaphore struct {
 		_ shapes.Type `of:"System.Threading.Semaphore"`
 	}
-	// waitable is the state of a handle where the class library implements wait handles.
+	// waitable is the state of a handle where the class library implements wait handles, as that of NativeAOT does on Unix. The handle is a GC
+	// handle to it.
 	waitable struct {
-		_ shapes.Type `of:"System.Threading.WaitSubsystem+WaitableObject"`
+		_         shapes.Type `of:"System.Threading.WaitSubsystem+WaitableObject"`
+		Ownership shapes.Ref  `field:"_ownershipInfo"` // of a Mutex
+	}
+	ownership struct {
+		_     shapes.Type `of:"System.Threading.WaitSubsystem+WaitableObject+OwnershipInfo"`
+		Owner shapes.Ref  `field:"_thread"`
+	}
+	safeHandle struct {
+		_      shapes.Type  `of:"System.Runtime.InteropServices.SafeHandle"`
+		Handle shapes.Value `field:"handle"`
 	}
 	// primitive is any lock of the class library.
 	primitive struct {

@@ -164,8 +164,8 @@ func (g *grapher) describe() {
 		case w.object.Addr != 0:
 			row.Object, row.Type, row.Name = w.object.Addr, g.s.gaps.Text(w.object.Type.ManagedName()), g.s.names[w.object.Addr]
 			row.Kind, row.Text = "wait handle", "waits for "+article(row.Type.String())
-			if ok, err := shapes.Is[mutex](g.s.r.b, w.object.Type); ok && err == nil && w.more == 0 {
-				row.Text += ", whose owner " + g.s.ownedElsewhere()
+			if ok, err := shapes.Is[mutex](g.s.r.b, w.object.Type); ok && err == nil && w.more == 0 && len(w.runners) == 0 {
+				row.Note = "its owner " + g.s.ownedElsewhere()
 			}
 			if w.more > 0 {
 				row.Text = fmt.Sprintf("waits for %d wait handles, the first %s", w.more+1, article(row.Type.String()))
@@ -513,6 +513,9 @@ func (g *grapher) evidence(w *wait) string {
 	text := fmt.Sprintf("thread %s %s", g.name(w.thread), row.Text)
 	if row.Object != 0 {
 		text += " " + g.addressName(row.Object)
+	}
+	if row.Note != "" {
+		text += " (" + row.Note + ")"
 	}
 	if text += g.placeOf(w); w.ends != "" {
 		text += ", " + w.ends

@@ -351,3 +351,26 @@ func TestWordsOfWaits(t *testing.T) {
 	assert.Equal(t, map[string]string{"Fakes.Program.Limited": "a permit of a rate limiter", "Fakes.Program.ReadItem": "an item in a channel",
 		"Fakes.Program.MayGoOn": "an item, or room, in a channel"}, reasons)
 }
+
+// TestIdlePooledBox checks that a box which went back to the pool, and whose state machine is a class, is neither listed nor missing.
+func TestIdlePooledBox(t *testing.T) {
+	d, _ := testdump.Libraries(t)
+	v := view(t, d)
+	found, err := v.Evaluate(t.Context(), "Fakes.Holder.Pooled")
+	require.NoError(t, err)
+	box := found.Values[0].Address
+	r, err := v.Objects()
+	require.NoError(t, err)
+	o, err := r.Object(box)
+	require.NoError(t, err)
+	require.True(t, o.Field("StateMachine").IsNull())
+	var gaps answer.Gaps
+	set := collect(t, d)
+	require.NoError(t, set.Note(&gaps))
+	assert.Empty(t, gaps.Noted())
+	for _, s := range stacks(t, set, tasks.StackOptions{Tasks: true, Completed: true}) {
+		for i := range s.Frames {
+			assert.NotEqual(t, box, s.Frames[i].Object)
+		}
+	}
+}

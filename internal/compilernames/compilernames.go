@@ -176,3 +176,13 @@ func Definition(name string) string {
 	}
 	return b.String()
 }
+
+// Fits reports whether a field has a name, or if that ends with @, whether it has the name and a number: the compiler of F# adds the line of
+// the declaration to the names of some fields.
+func Fits(field, name string) bool {
+	if field == name {
+		return true
+	}
+	line, ok := strings.CutPrefix(field, name)
+	return ok && strings.HasSuffix(name, "@") && strings.Trim(line, "0123456789") == ""
+}

@@ -103,3 +103,13 @@ func FuzzNames(f *testing.F) {
 		}
 	})
 }
+
+// TestFits checks that a name of F# with a number fits, and no other name with more behind it.
+func TestFits(t *testing.T) {
+	for _, c := range []struct {
+		field, name string
+		fits        bool
+	}{{"tree", "tree", true}, {"tree@455", "tree@", true}, {"contents@", "contents@", true}, {"tree@left", "tree@", false}, {"tree455", "tree", false}, {"subtree@455", "tree@", false}} {
+		assert.Equal(t, c.fits, compilernames.Fits(c.field, c.name), c.field)
+	}
+}

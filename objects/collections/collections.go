@@ -38,7 +38,7 @@ const maxDepth = 16
 
 // New returns a Reader that uses the shapes of b.
 func New(b *shapes.Binder) *Reader {
-	return &Reader{b: b, types: &sync.Map{}, kinds: slices.Concat(derivedWrappers(), generic(), nongeneric(), concurrent(), immutable(), frozen(), channels(), wrappers(), others())}
+	return &Reader{b: b, types: &sync.Map{}, kinds: slices.Concat(derivedWrappers(), generic(), nongeneric(), concurrent(), immutable(), fsharp(), frozen(), channels(), wrappers(), others())}
 }
 
 // An opener opens objects of one type, or holds the reason why it can't.

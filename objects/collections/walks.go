@@ -333,7 +333,7 @@ func tree[T any](n *nodes[T], root target.Addr, yield yield, t binary[T]) bool {
 			return false
 		}
 		if err == nil {
-			a, err = t.right(s).Addr(x)
+			a, err = child(t.right(s), x)
 		}
 		if err != nil {
 			if !yield(Item{}, err) {
@@ -351,8 +351,16 @@ func (t *binary[T]) down(n *nodes[T], a target.Addr) (left target.Addr, empty bo
 	if err != nil {
 		return 0, false, err
 	}
-	left, err = t.left(s).Addr(x)
+	left, err = child(t.left(s), x)
 	return left, t.hollow && left == 0, err
+}
+
+// child returns the child that a field refers to. The leaves of some trees have no such field.
+func child(field *shapes.Ref, x shapes.Instance) (target.Addr, error) {
+	if !field.Has() {
+		return 0, nil
+	}
+	return field.Addr(x)
 }
 
 // one passes an item if it can be read.

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/compilernames"
 	"github.com/sosgo/sosgo/internal/lazy"
 	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/metadata"
@@ -214,7 +215,7 @@ func fieldOf(t *objects.Type, name string, static bool) (*objects.Field, error) 
 			unread = err
 		}
 		for _, f := range own {
-			if f.Name == name && f.Static == static {
+			if compilernames.Fits(f.Name, name) && f.Static == static {
 				return f, nil
 			}
 			if f.Err() != nil {

@@ -12,8 +12,8 @@
 //	n, err := s.Size.Int(shapes.Of(object))
 //
 // A name is searched in the type and then in its bases. "<X>" is the backing field of the automatic property X. "a.b"
-// is field b of the value type in field a. "a|b" is the first of the two that exists. ",optional" permits that the
-// field is missing. A field must be of the kind that the shape needs: a reference, an integer, a value type. For
+// is field b of the value type in field a. "a|b" is the first of the two that exists. "a@" is a field of F# whose name
+// is that and a number. ",optional" permits that the field is missing. A field must be of the kind that the shape needs: a reference, an integer, a value type. For
 // versions that differ more, a struct of pointers to shapes takes the first one that fits:
 //
 //	type set struct {

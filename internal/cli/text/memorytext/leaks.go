@@ -258,7 +258,7 @@ func groupHolders(p *report.Page, s *answer.Suspect) {
 	}
 }
 
-// together says of several referrers that none alone is a holder.
+// together describes several referrers, none a holder alone.
 func together(referrers uint64) string {
 	if referrers == 1 {
 		return ""

@@ -174,6 +174,9 @@ func threadWait(p *report.Page, list []*answer.ThreadWait) {
 	if t.Name != "" {
 		p.Print(" (" + report.Escape(t.Name) + ")")
 	}
+	if t.Note != "" {
+		p.Print(" (" + report.Escape(t.Note) + ")")
+	}
 	if !t.Method.IsZero() {
 		p.Print(" in " + report.Escape(t.Method.String()))
 	}

@@ -1,9 +1,48 @@
 // Classes with the names and fields that libraries have: EF Core 9, System.Text.Json 10, System.Net.Http 6, Microsoft.Data.SqlClient 7.1 with its
-// second pool, Microsoft.Data.Sqlite 10, StackExchange.Redis 2.8, ASP.NET Core SignalR and Blazor 10, Microsoft.Extensions.ObjectPool 7, Grpc.AspNetCore and Grpc.Net.Client 2.67, Npgsql 6, ASP.NET Core 6 with its servers HTTP.sys and IIS.
+// second pool, Microsoft.Data.Sqlite 10, StackExchange.Redis 2.8, ASP.NET Core SignalR and Blazor 10, Microsoft.Extensions.ObjectPool 7, Grpc.AspNetCore and Grpc.Net.Client 2.67, Npgsql 6, ASP.NET Core 6 with its servers HTTP.sys and IIS, FSharp.Core 10,
+// wait handles as NativeAOT's class library implements them.
 using System;
 using System.Collections.Generic;
+using System.Reflection;
+using System.Runtime.CompilerServices;
+using System.Runtime.InteropServices;
 using System.Threading;
+using System.Threading.Tasks;
 namespace System.Private.CoreLib { internal static class Anchor { } }
+namespace Microsoft.FSharp.Core
+{
+    public class FSharpOption<T> { public T value; }
+    public class FSharpRef<T> { public T contents; }
+    public struct FSharpResult<T, E> { public T resultValue; public E errorValue; public int _tag; }
+    public struct FSharpValueOption<T> { public T item; public int _tag; }
+    public class FSharpChoice<A, B> { public class Choice2Of2 : FSharpChoice<A, B> { public B item; } }
+}
+namespace Microsoft.FSharp.Collections
+{
+    public class FSharpList<T> { public T head; public FSharpList<T> tail; public static FSharpList<T> Of(params T[] list) { var l = new FSharpList<T>(); for (int i = list.Length - 1; i >= 0; i--) { var c = new FSharpList<T>(); c.head = list[i]; c.tail = l; l = c; } return l; } }
+    public class MapTree<K, V> { public int h; public V v; public K k; public MapTree(K key, V value) { k = key; v = value; h = 1; } }
+    public class MapTreeNode<K, V> : MapTree<K, V> { public MapTree<K, V> left, right; public MapTreeNode(K key, V value, MapTree<K, V> l, MapTree<K, V> r) : base(key, value) { left = l; right = r; h = 2; } }
+    public class FSharpMap<K, V> { public object comparer; public MapTree<K, V> tree; }
+    public class SetTree<T> { public T k; public int h; public SetTree(T key) { k = key; h = 1; } }
+    public class SetTreeNode<T> : SetTree<T> { public SetTree<T> left, right; public SetTreeNode(T key, SetTree<T> l, SetTree<T> r) : base(key) { left = l; right = r; h = 2; } }
+    public class FSharpSet<T> { public object comparer; public SetTree<T> tree; }
+}
+namespace Microsoft.FSharp.Control
+{
+    public class Mailbox<T> { public List<T> inboxStore; public Queue<T> arrivals = new Queue<T>(); public object savedCont; }
+    public class FSharpMailboxProcessor<T> { public Mailbox<T> mailbox = new Mailbox<T>(); public bool started = true; }
+}
+namespace System.Threading
+{
+    public class WaitSubsystem
+    {
+        public class WaitableObject
+        {
+            public OwnershipInfo _ownershipInfo;
+            public class OwnershipInfo { public Thread _thread; }
+        }
+    }
+}
 namespace Microsoft.EntityFrameworkCore
 {
     public class DbContext { bool _disposed; object _contextServices; public DbContext(bool d) { _disposed = d; _contextServices = new object(); } }
@@ -320,6 +359,7 @@ namespace Fakes
     public class ShopContext : Microsoft.EntityFrameworkCore.DbContext { public ShopContext(bool d) : base(d) { } }
     public static class Holder
     {
+        public static object[] Values; public static object Pooled; public static Mutex Gate = new Mutex();
         public static ShopContext Used = new ShopContext(false), Unused = new ShopContext(false), Gone = new ShopContext(true);
         public static Microsoft.EntityFrameworkCore.ChangeTracking.Internal.StateManager State = new Microsoft.EntityFrameworkCore.ChangeTracking.Internal.StateManager();
         public static System.Net.Http.HttpConnectionPool Pool = new System.Net.Http.HttpConnectionPool();
@@ -510,8 +550,56 @@ namespace Fakes
             o._propertyList.Add(new KeyValuePair<string, object>("a", "x")); o._propertyList.Add(new KeyValuePair<string, object>("b", null));
             Holder.Object._dictionary = o;
         }
+        static void Values() // of F#
+        {
+            var map = new Microsoft.FSharp.Collections.FSharpMap<string, int>();
+            map.tree = new Microsoft.FSharp.Collections.MapTreeNode<string, int>("b", 2, new Microsoft.FSharp.Collections.MapTree<string, int>("a", 1), null);
+            var set = new Microsoft.FSharp.Collections.FSharpSet<int>();
+            set.tree = new Microsoft.FSharp.Collections.SetTreeNode<int>(5, new Microsoft.FSharp.Collections.SetTree<int>(3), new Microsoft.FSharp.Collections.SetTree<int>(7));
+            var some = new Microsoft.FSharp.Core.FSharpOption<string>(); some.value = "text";
+            var inner = new Microsoft.FSharp.Core.FSharpOption<object>(); inner.value = inner;
+            var ok = new Microsoft.FSharp.Core.FSharpResult<int, string>(); ok.resultValue = 3;
+            var error = new Microsoft.FSharp.Core.FSharpResult<int, string>(); error.errorValue = "wrong"; error._tag = 1;
+            var nothing = new Microsoft.FSharp.Core.FSharpValueOption<Guid>();
+            var something = new Microsoft.FSharp.Core.FSharpValueOption<Guid>(); something._tag = 1;
+            var choice = new Microsoft.FSharp.Core.FSharpChoice<int, string>.Choice2Of2(); choice.item = "second";
+            var idle = new Microsoft.FSharp.Control.FSharpMailboxProcessor<string>(); idle.mailbox.savedCont = new object();
+            var busy = new Microsoft.FSharp.Control.FSharpMailboxProcessor<string>(); busy.mailbox.arrivals.Enqueue("new"); busy.mailbox.inboxStore = new List<string>(); busy.mailbox.inboxStore.Add("passed over");
+            Holder.Values = new object[] { Microsoft.FSharp.Collections.FSharpList<string>.Of("x", "y"), Microsoft.FSharp.Collections.FSharpList<string>.Of(), map, set, some, inner, ok, error, nothing, something, choice, idle, busy };
+        }
+        class Machine : IAsyncStateMachine // a class, as compilers make without optimization
+        {
+            public int State;
+            public void MoveNext() { }
+            public void SetStateMachine(IAsyncStateMachine m) { }
+        }
+        static void Pool() // a box that went back to the pool
+        {
+            var type = typeof(object).Assembly.GetType("System.Runtime.CompilerServices.PoolingAsyncValueTaskMethodBuilder`1").MakeGenericType(typeof(int));
+            object builder = type.GetMethod("Create").Invoke(null, null);
+            var source = new TaskCompletionSource<int>();
+            type.GetMethod("AwaitUnsafeOnCompleted").MakeGenericMethod(typeof(TaskAwaiter<int>), typeof(Machine)).Invoke(builder, new object[] { source.Task.GetAwaiter(), new Machine() });
+            object task = type.GetProperty("Task").GetValue(builder);
+            source.SetResult(1);
+            type.GetMethod("SetResult").Invoke(builder, new object[] { 5 });
+            object awaiter = task.GetType().GetMethod("GetAwaiter").Invoke(task, null);
+            Holder.Pooled = task.GetType().GetField("_obj", BindingFlags.NonPublic | BindingFlags.Instance).GetValue(task);
+            awaiter.GetType().GetMethod("GetResult").Invoke(awaiter, null);
+        }
+        static void WaitForMutex() { Holder.Gate.WaitOne(); }
+        static void Own() // a Mutex that the main thread owns, and the handle of one of NativeAOT once its waiter is in the kernel
+        {
+            Holder.Gate.WaitOne();
+            var waiter = new Thread(WaitForMutex); waiter.IsBackground = true; waiter.Name = "mutex waiter"; waiter.Start();
+            while ((waiter.ThreadState & ThreadState.WaitSleepJoin) == 0) Thread.Sleep(10);
+            Thread.Sleep(200);
+            var state = new System.Threading.WaitSubsystem.WaitableObject();
+            state._ownershipInfo = new System.Threading.WaitSubsystem.WaitableObject.OwnershipInfo(); state._ownershipInfo._thread = Thread.CurrentThread;
+            typeof(SafeHandle).GetField("handle", BindingFlags.NonPublic | BindingFlags.Instance).SetValue(Holder.Gate.SafeWaitHandle, GCHandle.ToIntPtr(GCHandle.Alloc(state)));
+        }
         public static void Main(string[] args)
         {
+            Values(); Pool(); Own();
             var m = Holder.State._entityReferenceMap;
             Holder.State.Context = Holder.Used; Holder.State.ChangedCount = 3;
             m._unchangedReferenceMap = Microsoft.EntityFrameworkCore.ChangeTracking.Internal.EntityReferenceMap.Of(new Order(), new Order(), new Customer());

@@ -1,0 +1,116 @@
+package objects
+
+import (
+	"strings"
+
+	"github.com/sosgo/sosgo/answer"
+)
+
+// fsharpObject returns the short form of a class of FSharp.Core, as F# Interactive prints it, or nil.
+func fsharpObject(name string) func(Object, int) answer.Line {
+	class, ok := strings.CutPrefix(name, "Microsoft.FSharp.")
+	if !ok {
+		return nil
+	}
+	switch class {
+	case "Core.FSharpOption`1":
+		return func(o Object, limit int) answer.Line { return caseOf("Some", o.Field("value"), limit) }
+	case "Core.FSharpRef`1":
+		return func(o Object, limit int) answer.Line {
+			return appendWords(append(appendWords(nil, "{contents = "), o.Field("contents@").leaf(limit)...), "}")
+		}
+	case "Control.FSharpMailboxProcessor`1":
+		return Object.mailboxState
+	}
+	if _, choice, ok := strings.Cut(class, "+"); ok && strings.HasPrefix(class, "Core.FSharpChoice`") {
+		return func(o Object, limit int) answer.Line { return caseOf(choice, o.Field("item"), limit) }
+	}
+	return nil
+}
+
+// fsharpStruct returns the short form of a value type of FSharp.Core, or nil.
+func fsharpStruct(name string) func(Struct, int, int) (answer.Line, bool) {
+	switch name {
+	case "Microsoft.FSharp.Core.FSharpResult`2":
+		return func(s Struct, limit, _ int) (answer.Line, bool) {
+			switch tag, ok := s.number("_tag"); {
+			case ok && tag == 0:
+				return caseOf("Ok", s.Field("resultValue"), limit), true
+			case ok && tag == 1:
+				return caseOf("Error", s.Field("errorValue"), limit), true
+			}
+			return nil, false
+		}
+	case "Microsoft.FSharp.Core.FSharpValueOption`1":
+		return func(s Struct, limit, _ int) (answer.Line, bool) {
+			switch tag, ok := s.number("_tag"); {
+			case ok && tag == 0:
+				return appendWords(nil, "ValueNone"), true
+			case ok && tag == 1:
+				return caseOf("ValueSome", s.Field("item"), limit), true
+			}
+			return nil, false
+		}
+	}
+	return nil
+}
+
+// caseOf returns a case of a union with its value, or nothing if the class does not have the field.
+func caseOf(name string, v Value, limit int) answer.Line {
+	if v.err != nil {
+		return formless(v.err)
+	}
+	return append(appendWords(nil, name+" "), v.leaf(limit)...)
+}
+
+// leaf returns a value on one line, and of objects and structs, which may contain each other, no more than text or the type.
+func (v Value) leaf(limit int) answer.Line {
+	var t *Type
+	switch v.Kind() {
+	case KindReference:
+		if v.bits == 0 {
+			return appendWords(nil, "null")
+		}
+		o, err := v.Object()
+		if err != nil {
+			return appendMissing(nil, err)
+		}
+		if o.IsString() {
+			return o.appendQuoted(nil, limit)
+		}
+		t = o.Type
+	case KindStruct:
+		s, err := v.Struct()
+		if err != nil {
+			return appendMissing(nil, err)
+		}
+		if form, err := s.Type.lineForm(); err == nil && form.known != nil {
+			if text, ok := form.known(s); ok {
+				return appendWords(nil, text)
+			}
+		}
+		t = s.Type
+	default:
+		return v.appendPlain(nil, limit, 0)
+	}
+	name, err := t.ManagedName()
+	return appendMissing(appendWords(nil, name), err)
+}
+
+// mailboxState says whether the body of a MailboxProcessor waits for a message. Its number of elements is that of its queue.
+func (o Object) mailboxState(int) answer.Line {
+	mailbox, err := o.Field("mailbox").Object()
+	if err != nil {
+		return formless(err)
+	}
+	waits := mailbox.Field("savedCont")
+	switch started, err := o.Field("started").Bool(); {
+	case err != nil || waits.err != nil || waits.Kind() != KindReference:
+		return formless(err)
+	case !started:
+		return appendWords(nil, "is not started")
+	case waits.bits != 0:
+		return appendWords(nil, "waits for a message")
+	}
+	return appendWords(nil, "does not wait for a message")
+}
