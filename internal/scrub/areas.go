@@ -49,10 +49,14 @@ func regionAreas(t target.Target) (out areas, mapped []target.Range) {
 		}
 		regions = append(regions, a)
 	}
+	var stacks []area
+	for _, th := range t.Threads() {
+		stacks = append(stacks, area{Range: th.Stack, kind: areaStack})
+	}
 	for _, m := range images {
 		mapped = append(mapped, m.Range)
 	}
-	return areas(nil).over(images).over(regions), around(mapped)
+	return areas(nil).over(images).over(regions).over(stacks), around(mapped)
 }
 
 // A dump may not list memory that a pointer points to. What is nearPointers bytes from memory that it lists may be such memory, but not below

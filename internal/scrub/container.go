@@ -15,6 +15,16 @@ type span struct {
 	memory    bool
 }
 
+// A container is a dump's file as a layout needs it.
+type container struct {
+	src        target.Source
+	structures []span
+	ranges     []memmap.Range // in the order in which readers prefer them
+	notes      []span         // of a core
+	// edits adds structures, and returns what replaces parts of them.
+	edits func(*job) ([]edit, error)
+}
+
 // An edit is bytes that replace others of the file.
 type edit struct {
 	off int64
@@ -27,24 +37,45 @@ type layout struct {
 	edits []edit // by offset
 }
 
-// newLayout lays structures over the stored memory.
-func newLayout(structures []span, stored []memmap.Range, edits []edit) *layout {
+// newLayout lays structures over the stored memory, in a file of size bytes.
+func newLayout(structures []span, stored []memmap.Range, edits []edit, size int64) *layout {
 	l := &layout{edits: edits}
-	all := slices.Clone(structures)
-	for _, r := range stored {
-		all = append(all, span{off: r.Offset, size: int64(r.Size), addr: r.Addr, memory: true})
+	clip := func(s span) (span, bool) {
+		s.size = min(s.size, size-s.off)
+		return s, s.off >= 0 && s.size > 0
 	}
-	// Structures come first where they begin with memory.
-	slices.SortStableFunc(all, func(a, b span) int { return cmp.Compare(a.off, b.off) })
-	end := int64(0)
-	for _, s := range all {
-		if n := max(end-s.off, 0); n > 0 {
-			s.off, s.size, s.addr = s.off+n, s.size-n, s.addr+target.Addr(n)
+	var fixed, memory []span
+	for _, s := range structures {
+		if s, ok := clip(s); ok {
+			fixed = append(fixed, s)
 		}
+	}
+	for _, r := range stored {
+		if s, ok := clip(span{off: r.Offset, size: int64(min(r.Size, uint64(size))), addr: r.Addr, memory: true}); ok {
+			memory = append(memory, s)
+		}
+	}
+	byOffset := func(a, b span) int { return cmp.Compare(a.off, b.off) }
+	slices.SortStableFunc(fixed, byOffset)
+	slices.SortStableFunc(memory, byOffset)
+	end := int64(0)
+	add := func(s span, until int64) {
+		skip := max(end-s.off, 0)
+		s.off, s.size, s.addr = s.off+skip, min(s.size-skip, until-s.off-skip), s.addr+target.Addr(skip)
 		if s.size > 0 {
 			l.spans = append(l.spans, s)
 			end = s.off + s.size
 		}
+	}
+	for _, f := range append(fixed, span{off: size}) {
+		for len(memory) > 0 && memory[0].off < f.off {
+			add(memory[0], f.off)
+			if m := memory[0]; m.off+m.size > f.off {
+				break // more of it may follow
+			}
+			memory = memory[1:]
+		}
+		add(f, size)
 	}
 	slices.SortStableFunc(l.edits, func(a, b edit) int { return cmp.Compare(a.off, b.off) })
 	return l

@@ -36,16 +36,9 @@ const (
 	noteHead       = 12
 )
 
-// An elfFile is a core as a layout needs it.
-type elfFile struct {
-	src        target.Source
-	structures []span
-	ranges     []memmap.Range
-	notes      []span
-}
-
-func readELF(src target.Source) (*elfFile, error) {
-	e := &elfFile{src: src}
+func readELF(src target.Source) (*container, error) {
+	e := &container{src: src}
+	e.edits = e.readNotes
 	head, err := corefile.ReadAt(src, 0, elfHeader)
 	if err != nil {
 		return nil, err
@@ -84,7 +77,7 @@ func readELF(src target.Source) (*elfFile, error) {
 }
 
 // readNotes copies the notes and returns what replaces their data.
-func (e *elfFile) readNotes(j *job) (edits []edit, err error) {
+func (e *container) readNotes(j *job) (edits []edit, err error) {
 	for _, s := range e.notes {
 		b, err := corefile.ReadAt(e.src, uint64(s.off), uint64(s.size))
 		if err != nil {
@@ -140,8 +133,11 @@ func (j *job) note(owner string, kind uint32, data []byte) []byte {
 	return b
 }
 
-// smallest is the first number that is too large to stay in a register: what is smaller is too short for a text.
-const smallest = 1 << 22
+// isSmall reports whether a number, of 32 bits or 64, may stay in a register: it is too close to zero for a text.
+func isSmall(v uint64) bool {
+	const most = 1 << 22
+	return v < most || ^v < most || v>>32 == 0 && uint64(^uint32(v)) < most
+}
 
 // registers clears registers that are no pointers. Those that control a thread stay.
 func (j *job) registers(b []byte) {
@@ -149,7 +145,7 @@ func (j *job) registers(b []byte) {
 		w := b[i:min(i+wordSize, len(b))]
 		if len(w) < wordSize {
 			j.zero(w, &j.counts.Notes)
-		} else if v := le.Uint64(w); v >= smallest && !j.isPointer(v) && !j.control[v] {
+		} else if v := le.Uint64(w); !isSmall(v) && !j.isPointer(v) && !j.control[v] {
 			j.zero(w, &j.counts.Notes)
 		}
 	}

@@ -55,10 +55,11 @@ func (p *page) has(a target.Addr) bool {
 	return p != nil && p[i/64]>>(i%64)&1 != 0
 }
 
-// Reads of at most exactRead bytes are of a field. Those of more than scanRead bytes of a stack search it. Texts are read in pieces of textRead
-// bytes (target.CString and UTF16String).
+// Reads of at most exactRead bytes are of fields, and those of objects of at most fieldRead. Reads of more than scanRead bytes of a stack search it.
+// Texts are read in pieces of textRead bytes (target.CString and UTF16String).
 const (
-	exactRead = 16
+	fieldRead = 16
+	exactRead = 64
 	scanRead  = 16 << 10
 	textRead  = 256
 )
@@ -151,7 +152,7 @@ type recorder struct {
 func (r *recorder) note(a target.Addr, b []byte) {
 	switch r.areas.at(a).kind {
 	case areaHeap:
-		if len(b) <= exactRead {
+		if len(b) <= fieldRead {
 			r.marks.add(a, len(b))
 		}
 	case areaStack:

@@ -79,14 +79,19 @@ func prepare(ctx context.Context, d *sosgo.Dump, o Options, out *answer.Scrubbed
 	j := &job{disguise: dis, literals: literals, control: map[uint64]bool{}}
 	j.marks = &marks{pages: map[target.Addr]*page{}, isPointer: j.isPointer}
 	src := target.ReaderAtSource(f.Content(), f.Size)
-	if f.Format != dump.FormatELFCore || f.Platform().OS != target.OSLinux {
-		return nil, nil, target.Unsupportedf("%s of %v: ELF cores of Linux can be scrubbed", f.Format, f.Platform().OS)
+	var e *container
+	switch os := f.Platform().OS; {
+	case f.Format == dump.FormatELFCore && os == target.OSLinux:
+		e, err = readELF(src)
+	case f.Format == dump.FormatMinidump && os == target.OSWindows:
+		e, err = readMinidump(src)
+	default:
+		err = target.Unsupportedf("%s of %v: cores of Linux and minidumps of Windows can be scrubbed", f.Format, os)
 	}
-	e, err := readELF(src)
 	if err != nil {
 		return nil, nil, err
 	}
-	mem, _ := memmap.New(src, e.ranges)
+	mem, _ := memmap.New(src, slices.Clone(e.ranges))
 	runtimes, err := j.findRuntimes(ctx, d, o, out)
 	if err != nil {
 		return nil, nil, err
@@ -99,7 +104,7 @@ func prepare(ctx context.Context, d *sosgo.Dump, o Options, out *answer.Scrubbed
 		sp, _ := t.Registers.SP()
 		j.control[uint64(ip)], j.control[uint64(sp)] = true, true
 	}
-	edits, err := e.readNotes(j)
+	edits, err := e.edits(j)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -108,7 +113,8 @@ func prepare(ctx context.Context, d *sosgo.Dump, o Options, out *answer.Scrubbed
 			edits = append(edits, j.firstStack(f, target.Addr(a.Value), mem.Ranges())...)
 		}
 	}
-	return j, newLayout(e.structures, mem.Ranges(), edits), nil
+	edits = append(edits, j.commandLine(f, mem.Ranges())...)
+	return j, newLayout(e.structures, e.ranges, edits, f.Size), nil
 }
 
 // findRuntimes opens the runtimes, finds the objects that change, and lays out the areas.

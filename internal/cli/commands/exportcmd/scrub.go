@@ -79,7 +79,7 @@ func verify(ctx context.Context, d *sosgo.Dump, w io.Writer) error {
 var exercised = []string{
 	"runtimes", "eeversion", "modules -v", "clrmodules -v", "clrthreads", "threads", "threads -special", "eeheap", "gcheapstat", "gchandles -stat", "syncblk -all", "dumpdomain", "threadpool",
 	"clrstack -all", "clrstack -all -f", "dumpstackobjects -all", "dumpstack", "printexception", "dumpexceptions", "finalizequeue -stat", "crashinfo", "triage -noheap", "locks", "waits", "tasks",
-	"memory", "assemblies", "timerinfo", "process", "initializers", "dumplog", "statics", "doctor", "analyzeoom", "gcroot -all", "requests", "dumpasync", "stacks",
+	"memory", "assemblies", "contexts", "timerinfo", "process", "initializers", "dumplog", "statics", "doctor", "analyzeoom", "gcroot -all", "requests", "dumpasync", "stacks",
 }
 
 // exercise runs them over a dump.

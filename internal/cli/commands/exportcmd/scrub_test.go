@@ -151,7 +151,7 @@ func (m *mapping) same(t *testing.T, path string, want, got any) bool {
 
 // TestScrubAnswers: commands print the same over a scrubbed dump as over the dump, but for its texts.
 func TestScrubAnswers(t *testing.T) {
-	for _, name := range []string{"net10-zoo", "net31-zoo", "net10-async", "nativeaot-crash", "net10-crash-null-triage", "net10-arm64", "locks/net10-locks", "waits/net10-asyncwaits"} {
+	for _, name := range []string{"net10-zoo", "net31-zoo", "nativeaot-crash", "net10-crash-null-triage", "net10-arm64", "waits/net10-asyncwaits", "win-net8-zoo"} {
 		t.Run(filepath.Base(name), func(t *testing.T) {
 			in := unpacked(t, name)
 			out := filepath.Join(t.TempDir(), "out.dmp")
@@ -270,6 +270,41 @@ func TestScrubSecrets(t *testing.T) {
 		}
 	}
 	assert.Greater(t, found, 60, "they are in the dump")
+}
+
+// TestScrubMinidump: comments and names of threads are replaced, and a stream that nobody knows is taken out.
+func TestScrubMinidump(t *testing.T) {
+	in := unpacked(t, "win-net8-zoo")
+	raw, err := os.ReadFile(in)
+	require.NoError(t, err)
+	hidden := []string{"a comment about Ms. Smith", "an unknown stream", "zoo worker"}
+	n, directory := binary.LittleEndian.Uint32(raw[8:]), binary.LittleEndian.Uint32(raw[12:])
+	kinds := []uint32{10, 0x12345}
+	for i := range n {
+		e := raw[directory+12*i:]
+		if binary.LittleEndian.Uint32(e) == 0 && len(kinds) > 0 {
+			text := hidden[2-len(kinds)]
+			for k, v := range []uint32{kinds[0], uint32(len(text)), uint32(len(raw))} {
+				binary.LittleEndian.PutUint32(e[4*k:], v)
+			}
+			raw, kinds = append(raw, text...), kinds[1:]
+		}
+	}
+	require.Empty(t, kinds, "unused entries of the directory")
+	require.NoError(t, os.WriteFile(in, raw, 0o600))
+	out := filepath.Join(t.TempDir(), "out.dmp")
+	_, errs, code := run(t, "scrub", in, "-o", out)
+	require.Contains(t, []int{0, 3}, code, errs)
+	b, err := os.ReadFile(out)
+	require.NoError(t, err)
+	require.Len(t, b, len(raw))
+	for _, text := range hidden[:2] {
+		assert.True(t, bytes.Contains(raw, []byte(text)))
+		assert.False(t, bytes.Contains(b, []byte(text)), text)
+	}
+	threads, _, _ := run(t, "-d", out, "-c", "threads")
+	assert.NotContains(t, threads, hidden[2])
+	assert.Contains(t, threads, ".NET Finalizer")
 }
 
 // TestScrubRefused: files that are there stay, what fails leaves nothing, and what is no dump with memory is refused by its kind.
