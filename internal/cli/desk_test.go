@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -38,6 +39,10 @@ func withDesk(t *testing.T, use func(d *Desk)) (closed int, stderr string) {
 		textWith(Command{Name: "writes", Group: GroupProcess, Summary: "write a file"}, func(c *Context, o *fakeWord, _ *report.Page) error {
 			return c.WriteFile(o.Word, New, func(io.Writer) error { return nil })
 		}),
+		Command{Name: "digs", Group: GroupProcess, Summary: "show progress", Ask: text(func(c *Context, _ *report.Page) error {
+			c.Progress("digging").Set(1, 4)
+			return nil
+		})},
 		Command{Name: "window", Group: GroupProcess, Summary: "rows", Result: report.Result[fakeRows](), Ask: func(*Context) (report.Answer, error) {
 			return report.Say(fakeRows{Rows: []fakeRow{{1, 1}, {2, 2}, {3, 3}}}, func(*report.Page, fakeRows) {}), nil
 		}},
@@ -53,6 +58,22 @@ func at(d *Desk, q Question) (out, errs string, code int) {
 	var stdout, stderr bytes.Buffer
 	code = d.Answer(context.Background(), q, &stdout, &stderr)
 	return stdout.String(), stderr.String(), code
+}
+
+// TestDeskProgress: who asks learns how far a command is.
+func TestDeskProgress(t *testing.T) {
+	_, errs := withDesk(t, func(d *Desk) {
+		var reports []string
+		var digging *Progress
+		_, _, code := at(d, Question{Line: "digs", Watch: func(work string, p *Progress) {
+			reports, digging = append(reports, work), p
+		}})
+		assert.Zero(t, code)
+		require.Equal(t, []string{"digging"}, reports)
+		done, total, runs := digging.At()
+		assert.Equal(t, "1 4 false", fmt.Sprint(done, " ", total, " ", runs))
+	})
+	assert.Empty(t, errs)
 }
 
 // TestDesk: a desk answers lines and words, over a dump that stays open, each in a session of its own.

@@ -8,3 +8,15 @@ func SetProgressDelay(d time.Duration) (undo func()) {
 	progressDelay = d
 	return func() { progressDelay = old }
 }
+
+// Runs returns what a frame with a method runs.
+func Runs(method string) int { return runs(method) }
+
+// What Runs returns.
+const (
+	RunsNothing = runsNothing
+	RunsMachine = runsMachine
+	RunsBox     = runsBox
+	RunsTask    = runsTask
+	RunsRuntime = runsRuntime
+)

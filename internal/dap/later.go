@@ -1,8 +1,10 @@
 package dap
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/google/go-dap"
@@ -24,60 +26,162 @@ type laterFrame struct {
 	view  *sosgo.View
 }
 
-// later returns who waits for the outermost async method that a thread runs, who waits for that, and so on: the thread's logical stack.
-func (s *session) later(ctx context.Context, t *thread, frames []*frame) []*frame {
-	for i := len(frames) - 1; i >= 0; i-- {
-		if f := frames[i]; f.Kind == answer.FrameManaged && strings.Contains(f.Method.S, ".MoveNext(") {
-			return s.laterThan(ctx, t, f)
+// laterFrames collects the frames behind a thread's stack.
+type laterFrames struct {
+	s    *session
+	t    *thread
+	list []*frame
+	seen map[target.Addr]bool
+}
+
+func (l *laterFrames) add(f *laterFrame) {
+	l.list = append(l.list, &frame{thread: l.t, index: -1, Frame: &answer.Frame{Kind: answer.FrameManaged}, later: f})
+}
+
+func (l *laterFrames) label(text string) { l.add(&laterFrame{label: "[" + text + "]"}) }
+
+func (l *laterFrames) unknown(err error) { l.label("the async callers can't be read: " + words(err)) }
+
+// What a frame is of the code that goes on when something completes.
+const (
+	runsNothing = iota
+	runsMachine // a state machine: of an async method, or of an iterator
+	runsBox     // the object that holds an async method's state machine, and resumes it
+	runsTask    // a task, with a delegate
+	runsRuntime // a task that resumes methods which the runtime itself suspends
+)
+
+func runs(method string) int {
+	switch {
+	case strings.HasPrefix(method, "System.Threading.Tasks.Task.ExecuteWithThreadLocal("):
+		return runsTask
+	case strings.Contains(method, "RuntimeAsyncTask`1"):
+		return runsRuntime
+	case !strings.Contains(method, ".MoveNext("):
+		return runsNothing
+	case strings.Contains(method, "StateMachineBox`1"):
+		return runsBox
+	}
+	return runsMachine
+}
+
+// later returns who waits for what a thread runs, and who waits for that, and so on. A thread runs several such things if the end of one
+// resumed the next, or if one waits for another that it runs itself; the innermost comes first. Failed is why the thread has no more frames.
+//
+// Who resumes a method keeps the object for the time after. So the caller's this is asked before that of the method's own code.
+func (s *session) later(ctx context.Context, t *thread, frames []*frame, failed error) []*frame {
+	l := &laterFrames{s: s, t: t, seen: map[target.Addr]bool{}}
+	var machine *frame // whose holder is not found yet
+	found := false     // the holder of the machine before is
+	var missed error   // why it is not
+	flush := func() {
+		if missed != nil {
+			l.unknown(missed)
 		}
+		missed = nil
+	}
+	for _, f := range frames {
+		what := runsNothing
+		if f.Kind == answer.FrameManaged {
+			what = runs(f.Method.S)
+		}
+		switch what {
+		case runsNothing:
+			continue
+		case runsMachine:
+			flush()
+			machine, found = f, false
+			continue
+		case runsTask, runsRuntime:
+			flush()
+			found = false
+		}
+		err := l.waiters(ctx, f, what)
+		if err != nil && machine != nil && what == runsBox {
+			err = l.waiters(ctx, machine, what)
+		}
+		machine = nil
+		if found = found || err == nil; found {
+			err = nil // another frame of the same holder
+		}
+		if missed = err; what != runsBox {
+			flush()
+			found = false
+		}
+	}
+	flush()
+	if machine != nil && failed != nil && l.waiters(ctx, machine, runsMachine) != nil {
+		l.label("async callers, if there are any, can't be read: " + words(failed))
+	}
+	return l.list
+}
+
+// waiters adds who waits for the object whose method a frame runs. The error is why that can't be read.
+func (l *laterFrames) waiters(ctx context.Context, f *frame, what int) error {
+	box, v, err := l.s.boxOf(ctx, f)
+	if err != nil || l.seen[box] {
+		return err
+	}
+	state, err := v.TaskState(ctx, box)
+	if err != nil {
+		return err
+	}
+	l.seen[box] = true
+	if what == runsRuntime {
+		l.label("callers that the runtime suspended together with " + cmpText(state.Name.S, "this") + " are not read")
+	}
+	from := len(l.list)
+	for len(state.Then) > 0 {
+		if len(l.list)-from >= mostLater {
+			l.label("further async callers are left out")
+			return nil
+		}
+		if len(l.list) == from {
+			l.label("goes on when " + cmpText(state.Name.S, "this") + " completes")
+		}
+		var next *answer.TaskState
+		for i, link := range state.Then {
+			to := &laterFrame{link: link, view: v}
+			st, err := v.TaskState(ctx, link.Object)
+			if err == nil {
+				to.at = st.At
+			}
+			l.add(to)
+			switch {
+			case i > 0:
+			case err == nil:
+				next = st
+			case link.Meaning == "":
+				l.unknown(err)
+			}
+		}
+		first := state.Then[0].Object
+		if next == nil || l.seen[first] {
+			return nil
+		}
+		l.seen[first], state = true, next
+	}
+	if noted := state.Noted(); len(l.list) == from && len(noted) > 0 {
+		l.unknown(noted[0])
 	}
 	return nil
 }
 
-func (s *session) laterThan(ctx context.Context, t *thread, f *frame) []*frame {
-	box, v, err := s.boxOf(ctx, f)
-	if err != nil {
-		return nil // it is an iterator, or the frame has no place for this any more
-	}
-	state, err := v.TaskState(ctx, box)
-	var out []*frame
-	add := func(l *laterFrame) {
-		out = append(out, &frame{thread: t, index: -1, Frame: &answer.Frame{Kind: answer.FrameManaged}, later: l})
-	}
-	seen := map[target.Addr]bool{box: true}
-	for err == nil && len(state.Then) > 0 && len(out) < mostLater {
-		if len(out) == 0 {
-			add(&laterFrame{label: "[goes on when " + cmpText(state.Name.S, "this") + " completes]"})
-		}
-		var next *answer.TaskState
-		for i, link := range state.Then {
-			l := &laterFrame{link: link, view: v}
-			if st, nerr := v.TaskState(ctx, link.Object); nerr == nil {
-				l.at = st.At
-				if i == 0 {
-					next = st
-				}
-			}
-			add(l)
-		}
-		if next == nil || seen[state.Then[0].Object] {
-			break
-		}
-		seen[state.Then[0].Object], state = true, next
-	}
-	return out
-}
+var errNoThis = fmt.Errorf("%w: this was optimised away", target.ErrNotInDump)
 
 // boxOf returns the object that holds the state machine that a frame of MoveNext runs.
 func (s *session) boxOf(ctx context.Context, f *frame) (target.Addr, *sosgo.View, error) {
-	list, err := s.walk(ctx, f.thread, stackwalk.DescribeOptions{Arguments: true}, f.index, 1)
+	list, noted, err := s.walk(ctx, f.thread, stackwalk.DescribeOptions{Arguments: true}, f.index, 1)
 	if err != nil {
 		return 0, nil, err
 	}
 	if len(list) != 1 || len(list[0].Arguments) == 0 || list[0].Arguments[0].Name != "this" {
-		return 0, nil, errors.New("there is no this")
+		return 0, nil, cmp.Or(append(noted, errors.New("there is no this"))...)
 	}
 	this := &list[0].Arguments[0].Stored
+	if list[0].Arguments[0].State == answer.VariableNoData {
+		return 0, nil, errNoThis
+	}
 	if this.Missing.Err != nil {
 		return 0, nil, this.Missing.Err
 	}

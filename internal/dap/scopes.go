@@ -57,7 +57,7 @@ func (s *session) scopes(ctx context.Context, id int) (any, error) {
 
 // described returns a frame with what a scope shows.
 func (s *session) described(ctx context.Context, f *frame, d stackwalk.DescribeOptions) (*answer.Frame, error) {
-	list, err := s.walk(ctx, f.thread, d, f.index, 1)
+	list, _, err := s.walk(ctx, f.thread, d, f.index, 1)
 	if err == nil && len(list) == 0 {
 		err = target.Corruptf("the stack ends before this frame")
 	}

@@ -122,7 +122,7 @@ func (s *session) frames(ctx context.Context, t *thread, want int) (list []*fram
 		return st.frames, st.whole, st.err
 	}
 	limit := max(want, 2*len(st.frames), firstFrames)
-	walked, err := s.walk(ctx, t, stackwalk.DescribeOptions{Source: true}, 0, limit)
+	walked, _, err := s.walk(ctx, t, stackwalk.DescribeOptions{Source: true}, 0, limit)
 	if ctx.Err() != nil {
 		return nil, false, ctx.Err()
 	}
@@ -131,28 +131,27 @@ func (s *session) frames(ctx context.Context, t *thread, want int) (list []*fram
 		frames[i] = &frame{thread: t, index: i, Frame: f}
 	}
 	if st.whole = len(frames) < limit || err != nil; st.whole {
-		frames = append(frames, s.later(ctx, t, frames)...)
+		frames = append(frames, s.later(ctx, t, frames, err)...)
 	}
 	s.stacks.walked(t, len(frames)-len(st.frames))
 	st.frames, st.err = frames, err
 	return st.frames, st.whole, st.err
 }
 
-// walk returns frames of a thread from one on, and what kept the walk from the others.
-func (s *session) walk(ctx context.Context, t *thread, d stackwalk.DescribeOptions, from, limit int) ([]*answer.Frame, error) {
+// walk returns frames of a thread from one on, what they lack, and what kept the walk from the others.
+func (s *session) walk(ctx context.Context, t *thread, d stackwalk.DescribeOptions, from, limit int) (out []*answer.Frame, lacks []error, err error) {
 	list, err := t.view.Stacks(ctx, sosgo.StackOptions{Threads: []*sosgo.Thread{t.of},
 		StackOptions: threads.StackOptions{DescribeOptions: d, Native: true, From: from, Limit: &limit}})
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var out []*answer.Frame
 	for f, err := range list.Frames {
 		if err != nil {
-			return out, err
+			return out, list.Noted(), err
 		}
 		out = append(out, f)
 	}
-	return out, ctx.Err()
+	return out, list.Noted(), ctx.Err()
 }
 
 func (s *session) stackTrace(ctx context.Context, a *dap.StackTraceArguments) (any, error) {

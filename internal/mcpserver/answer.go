@@ -28,6 +28,8 @@ type question struct {
 	format string
 	budget int
 	from   int // items of lists, or bytes of text, that the client has
+
+	watch func(work string, at func() (done, total uint64, runs bool))
 }
 
 // A reply is the answer of a tool.
@@ -100,6 +102,11 @@ func (s *Server) question(t *Tool, raw json.RawMessage) (*question, error) {
 	return q, err
 }
 
+// asked is q for an Asker.
+func (q *question) asked(part *report.Window) Question {
+	return Question{Dump: q.dump, Words: q.words, Part: part, Watch: q.watch}
+}
+
 func (s *Server) ids() string {
 	var ids []string
 	for _, d := range s.options.Dumps {
@@ -140,7 +147,7 @@ func (s *Server) answer(ctx context.Context, q *question) (*reply, error) {
 	}
 	for count := pageItems; ; count /= 10 {
 		out := &bounded{most: maxAnswer}
-		code, err := s.asker.Ask(ctx, q.dump, q.words, &report.Window{From: q.from, Count: count}, out, io.Discard)
+		code, err := s.asker.Ask(ctx, q.asked(&report.Window{From: q.from, Count: count}), out, io.Discard)
 		if err != nil {
 			return nil, err
 		}
@@ -179,7 +186,7 @@ func (s *Server) document(q *question, a *reply, out *bounded) error {
 func (s *Server) text(ctx context.Context, q *question, a *reply) error {
 	notes := &bounded{most: LeastBudget}
 	out := &textPage{clean: clean, skip: q.from, left: q.budget}
-	code, err := s.asker.Ask(ctx, q.dump, q.words, nil, out, notes)
+	code, err := s.asker.Ask(ctx, q.asked(nil), out, notes)
 	if err != nil {
 		return err
 	}

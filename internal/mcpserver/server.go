@@ -53,11 +53,20 @@ type Dump struct {
 
 // An Asker runs commands. It must be safe for concurrent use.
 type Asker interface {
-	// Ask runs a command over a dump, writes what it answers to out and what it notes to notes, and returns its exit code. With part it
-	// writes a document, of whose lists it has that part; else text.
-	Ask(ctx context.Context, dump string, words []string, part *report.Window, out, notes io.Writer) (code int, err error)
+	// Ask runs a command, writes what it answers to out and what it notes to notes, and returns its exit code. The end of ctx stops it.
+	Ask(ctx context.Context, q Question, out, notes io.Writer) (code int, err error)
 	// Line returns the command line that asks the same in a shell.
 	Line(dump string, words []string, document bool) string
+}
+
+// A Question is a command for an Asker.
+type Question struct {
+	Dump  string
+	Words []string
+	Part  *report.Window // a document is wanted, of whose lists it has that part; nil for text
+	// Watch is called when a piece of work begins whose progress at knows: what is dealt with of how much, a total of 0 is unknown, and whether
+	// it still runs.
+	Watch func(work string, at func() (done, total uint64, runs bool))
 }
 
 // Options describe a Server.
@@ -198,12 +207,14 @@ func (s *Server) addTool(t *Tool) {
 	s.server.AddTool(&mcp.Tool{Name: t.Name, Description: strings.TrimSpace(t.Summary + ".\n" + t.Help), InputSchema: input, OutputSchema: envelope(t),
 		Annotations: &mcp.ToolAnnotations{Title: t.Summary, ReadOnlyHint: true, IdempotentHint: true, DestructiveHint: &no, OpenWorldHint: &no},
 	}, func(ctx context.Context, r *mcp.CallToolRequest) (*mcp.CallToolResult, error) {
-		return s.call(ctx, t, r.Params.Arguments), nil
+		p := &progress{}
+		defer p.follow(ctx, r)()
+		return s.call(ctx, t, r.Params.Arguments, p), nil
 	})
 }
 
 // call answers a call of a tool. What is wrong with it is an answer, too, so that the client can mend it.
-func (s *Server) call(ctx context.Context, t *Tool, raw json.RawMessage) *mcp.CallToolResult {
+func (s *Server) call(ctx context.Context, t *Tool, raw json.RawMessage, p *progress) *mcp.CallToolResult {
 	s.calls.Add(1)
 	defer s.calls.Done()
 	q, err := s.question(t, raw)
@@ -215,12 +226,15 @@ func (s *Server) call(ctx context.Context, t *Tool, raw json.RawMessage) *mcp.Ca
 		return failure(fmt.Errorf("%d calls are in flight already; call again when some are answered", maxWaits+atWork))
 	}
 	defer s.waiting.Add(-1)
+	p.set("waits for other calls", nil)
 	select {
 	case s.slots <- struct{}{}:
 		defer func() { <-s.slots }()
 	case <-ctx.Done():
 		return failure(ctx.Err())
 	}
+	p.set("runs", nil)
+	q.watch = p.set
 	a, err := s.answer(ctx, q)
 	if err != nil {
 		return failure(err)

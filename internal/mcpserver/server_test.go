@@ -13,6 +13,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/assert"
@@ -27,15 +28,20 @@ type fake struct {
 	document func(e *report.JSONEncoder, words []string) error
 	text     func(w io.Writer)
 	asked    atomic.Int64
+	stopped  atomic.Int64  // commands that ended with their context
 	wait     chan struct{} // commands end when it is closed
+	client   *mcp.ClientOptions
 }
 
-func (f *fake) Ask(ctx context.Context, _ string, words []string, part *report.Window, out, notes io.Writer) (int, error) {
+func (f *fake) Ask(ctx context.Context, q mcpserver.Question, out, notes io.Writer) (int, error) {
+	words, part := q.Words, q.Part
 	f.asked.Add(1)
 	if f.wait != nil {
+		q.Watch("digging", func() (done, total uint64, runs bool) { return 1, 4, true })
 		select {
 		case <-f.wait:
 		case <-ctx.Done():
+			f.stopped.Add(1)
 			return 0, ctx.Err()
 		}
 	}
@@ -74,7 +80,7 @@ func connect(t *testing.T, f *fake, o mcpserver.Options) *mcp.ClientSession {
 		ended <- s.Serve(context.Background(), inOf, outOf)
 		outOf.Close()
 	}()
-	c, err := mcp.NewClient(&mcp.Implementation{Name: "test"}, nil).Connect(t.Context(), &mcp.IOTransport{Reader: fromServer, Writer: toServer}, nil)
+	c, err := mcp.NewClient(&mcp.Implementation{Name: "test"}, f.client).Connect(t.Context(), &mcp.IOTransport{Reader: fromServer, Writer: toServer}, nil)
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		_ = c.Close()
@@ -270,6 +276,75 @@ func TestManyCalls(t *testing.T) {
 	all.Wait()
 	assert.EqualValues(t, 260, well.Load())
 	assert.EqualValues(t, n-260, busy.Load())
+}
+
+// TestProgress: a call with a token reports how far it is until it ends, with values that grow, and one without reports nothing.
+func TestProgress(t *testing.T) {
+	defer mcpserver.SetProgressTick(time.Millisecond)()
+	reports := make(chan *mcp.ProgressNotificationParams, 1000)
+	f := &fake{wait: make(chan struct{}), document: rows(1, "x"), client: &mcp.ClientOptions{
+		ProgressNotificationHandler: func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
+			select {
+			case reports <- r.Params:
+			default:
+			}
+		}}}
+	c := connect(t, f, mcpserver.Options{})
+	quiet := make(chan error, 1)
+	go func() {
+		_, err := c.CallTool(t.Context(), &mcp.CallToolParams{Name: "list"})
+		quiet <- err
+	}()
+	p := &mcp.CallToolParams{Name: "list"}
+	p.SetProgressToken("mine")
+	answered := make(chan error, 1)
+	go func() {
+		_, err := c.CallTool(t.Context(), p)
+		answered <- err
+	}()
+	last, named := 0.0, false
+	for range 5 {
+		r := <-reports
+		assert.Equal(t, "mine", r.ProgressToken)
+		assert.Greater(t, r.Progress, last)
+		last, named = r.Progress, named || r.Message == "digging: 25 %"
+	}
+	for !named {
+		named = (<-reports).Message == "digging: 25 %"
+	}
+	close(f.wait)
+	require.NoError(t, <-answered)
+	require.NoError(t, <-quiet)
+	require.NoError(t, c.Ping(t.Context(), nil)) // what was sent before is read
+	for len(reports) > 0 {
+		<-reports
+	}
+	time.Sleep(20 * time.Millisecond)
+	assert.Empty(t, reports, "nothing comes behind the answer")
+}
+
+// TestCancelledCall: a call that the client gives up stops its command and makes room for others, also one that waits for its turn.
+func TestCancelledCall(t *testing.T) {
+	f := &fake{wait: make(chan struct{}), document: rows(1, "x")}
+	c := connect(t, f, mcpserver.Options{})
+	ctx, cancel := context.WithCancel(t.Context())
+	const calls = 6 // two more than run at a time
+	ended := make(chan error, calls)
+	for range calls {
+		go func() {
+			_, err := c.CallTool(ctx, &mcp.CallToolParams{Name: "list"})
+			ended <- err
+		}()
+	}
+	require.Eventually(t, func() bool { return f.asked.Load() == 4 }, 10*time.Second, time.Millisecond)
+	cancel()
+	for range calls {
+		require.ErrorIs(t, <-ended, context.Canceled)
+	}
+	require.Eventually(t, func() bool { return f.stopped.Load() >= 4 && f.stopped.Load() == f.asked.Load() }, 10*time.Second, time.Millisecond)
+	close(f.wait)
+	_, _, failed := call(t, c, nil)
+	assert.False(t, failed, "others are answered")
 }
 
 // TestHostileClient: unknown methods, tools and ids are errors of their call; what is no message, or a huge one, ends the connection.

@@ -110,22 +110,38 @@ func (a *asker) name(paths []string) error {
 	return nil
 }
 
-// desk returns the desk over a dump, which is opened the first time. What could not be opened, or can't be read any more, is tried again.
-func (a *asker) desk(id string) (*cli.Desk, error) {
+// desk returns the desk over a dump, which is opened the first time. What could not be opened, or can't be read any more, is tried again. The
+// end of ctx ends opening; an open dump stays.
+func (a *asker) desk(ctx context.Context, id string, watch func(work string, p *cli.Progress)) (*cli.Desk, error) {
 	a.opening.Lock()
 	defer a.opening.Unlock()
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
 	d := a.dumps[id]
 	if d.desk != nil && d.desk.Lost() == nil {
 		return d.desk, nil
 	}
-	desk, opened, err := a.c.OpenDesk(a.c.Context(), d.path, func(o *cli.OpenOptions) {
+	p := a.c.Progress("opening " + id)
+	defer p.Done()
+	watch("opening "+id, p)
+	open, cancel := context.WithCancel(a.c.Context())
+	stop := context.AfterFunc(ctx, cancel)
+	desk, opened, err := a.c.OpenDesk(open, d.path, func(o *cli.OpenOptions) {
 		o.NoCache = true // nothing is written
+		o.Progress = p.Set
 		o.Offline = o.Offline || !a.options.Local && len(o.SymbolServers) == 0
 	})
+	if !stop() && err == nil {
+		_ = opened.Close() // it can't download any more
+		err = ctx.Err()
+	}
 	if err != nil {
+		cancel()
 		return nil, err
 	}
 	a.c.AtEnd(func() {
+		cancel()
 		if err := opened.Close(); err != nil {
 			a.c.Warn(err)
 		}
@@ -137,8 +153,9 @@ func (a *asker) desk(id string) (*cli.Desk, error) {
 }
 
 // Ask implements mcpserver.Asker.
-func (a *asker) Ask(ctx context.Context, id string, words []string, part *report.Window, out, notes io.Writer) (int, error) {
-	desk, err := a.desk(id)
+func (a *asker) Ask(ctx context.Context, q mcpserver.Question, out, notes io.Writer) (int, error) {
+	watch := func(work string, p *cli.Progress) { q.Watch(work, p.At) }
+	desk, err := a.desk(ctx, q.Dump, watch)
 	if err != nil {
 		var open *cli.OpenError
 		if errors.As(err, &open) && cli.Advice(err) != "" {
@@ -146,7 +163,7 @@ func (a *asker) Ask(ctx context.Context, id string, words []string, part *report
 		}
 		return 0, err
 	}
-	return desk.Answer(ctx, cli.Question{Words: words, JSON: part != nil, Part: part}, out, notes), nil
+	return desk.Answer(ctx, cli.Question{Words: q.Words, JSON: q.Part != nil, Part: q.Part, Watch: watch}, out, notes), nil
 }
 
 // Line implements mcpserver.Asker.

@@ -1,0 +1,72 @@
+package mcpserver
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// progressTick is how long a call runs before its progress is reported, and from one report to the next. Only tests change it.
+var progressTick = time.Second
+
+// A progress is how far a call is.
+type progress struct {
+	mu   sync.Mutex
+	work string
+	at   func() (done, total uint64, runs bool) // nil if nothing is known
+}
+
+func (p *progress) set(work string, at func() (done, total uint64, runs bool)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.work, p.at = work, at
+}
+
+func (p *progress) String() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.at == nil {
+		return p.work
+	}
+	done, total, runs := p.at()
+	switch {
+	case !runs:
+		return "runs" // what follows has no name
+	case total == 0:
+		return p.work
+	}
+	return fmt.Sprintf("%s: %.0f %%", p.work, min(100*float64(done)/float64(total), 100))
+}
+
+// follow reports p every second to a client that has given a token for it, until stop is called, and after that no more. Calls that take less
+// have no reports. What is reported must grow, but a call consists of several pieces of work: so it is the seconds that the call runs, and
+// the message says how far the piece at work is.
+func (p *progress) follow(ctx context.Context, r *mcp.CallToolRequest) (stop func()) {
+	token := r.Params.GetProgressToken()
+	if token == nil {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		start, tick := time.Now(), time.NewTicker(progressTick)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+			}
+			// A client that can't be reached gets no answer either.
+			_ = r.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: token, Progress: time.Since(start).Seconds(), Message: clean(p.String())})
+		}
+	}()
+	return func() {
+		cancel()
+		<-ended
+	}
+}
