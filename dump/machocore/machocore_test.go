@@ -310,6 +310,9 @@ func TestContradictions(t *testing.T) {
 	}{
 		{"memory behind the end", small(), func(c *synth.MachOCore) { c.Segments[1].Offset, c.Segments[1].FileSize = 1<<40, page }, "past the end"},
 		{"memory at 2^64-1", small(), func(c *synth.MachOCore) { c.Segments[1].Offset, c.Segments[1].FileSize = 1<<64-1, page }, "past the end"},
+		{"code without a dynamic linker and without end", small(), func(c *synth.MachOCore) {
+			c.Segments[3] = synth.MachOSegment{Addr: 1 << 46, Offset: page, FileSize: 1 << 60, Size: 1 << 60, Prot: 5}
+		}, "past the end"},
 		{"more in the file than in memory", small(), func(c *synth.MachOCore) { c.Segments[1].Offset, c.Segments[1].FileSize = page, 1<<50 }, "larger in the file"},
 		{"overlap", small(), func(c *synth.MachOCore) { c.Segments[1].Addr = program + 16 }, "overlap"},
 		{"wraps", small(), func(c *synth.MachOCore) { c.Segments[5].Addr = 1<<64 - page }, "wrap"},

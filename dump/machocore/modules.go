@@ -130,19 +130,23 @@ func (b *builder) linkedImages() []loaded {
 }
 
 // dynamicLinkers yields the addresses of dynamic linkers: images at the start of segments, then those on the pages of segments with
-// code. A segment can begin before the image, and newer systems have a second dynamic linker in the shared cache.
+// code, as many pages as the file has: segments may lie about their size, and overlap. A segment can begin before the image, and newer systems
+// have a second dynamic linker in the shared cache.
 func (b *builder) dynamicLinkers(yield func(target.Addr) bool) {
 	for i := range b.loads {
 		if a := target.Addr(b.loads[i].Addr); b.isLinker(a) && !yield(a) {
 			return
 		}
 	}
+	size := uint64(b.src.Size())
+	pages := size / headerPage
 	for i := range b.loads {
 		s := &b.loads[i]
 		if s.Prot&target.ProtExec == 0 || s.Prot&target.ProtWrite != 0 {
 			continue
 		}
-		for off := uint64(headerPage); off < min(s.FileSize, s.Size); off += headerPage {
+		stored := min(s.FileSize, s.Size, size-min(s.Offset, size))
+		for off := uint64(headerPage); off < stored && pages > 0; off, pages = off+headerPage, pages-1 {
 			if a := target.Addr(s.Addr + off); b.isLinker(a) && !yield(a) {
 				return
 			}
