@@ -12,7 +12,7 @@ import (
 	"github.com/sosgo/sosgo/internal/webui"
 )
 
-// TestProgress: the page is told what a question that it named waits for, while that runs.
+// TestProgress: the page asks how far a question is, by the name that it gave it, while that runs.
 func TestProgress(t *testing.T) {
 	began, end := make(chan struct{}), make(chan struct{})
 	a := asker{ask: func(ctx context.Context, words []string, _ report.Window, w io.Writer) {

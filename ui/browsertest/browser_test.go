@@ -248,6 +248,13 @@ var address = regexp.MustCompile(`http://\S+/\?token=\S+`)
 // serve runs sosgo web over a dump and returns its address.
 func serve(t *testing.T, args ...string) string {
 	t.Helper()
+	at, _ := serveProcess(t, args...)
+	return at
+}
+
+// serveProcess is serve, and returns the id of the process, too.
+func serveProcess(t *testing.T, args ...string) (at string, pid int) {
+	t.Helper()
 	c := exec.Command(program(t), append([]string{"web", "-offline"}, args...)...)
 	stderr, err := c.StderrPipe()
 	if err != nil {
@@ -264,11 +271,11 @@ func serve(t *testing.T, args ...string) string {
 				for lines.Scan() {
 				}
 			}()
-			return u
+			return u, c.Process.Pid
 		}
 	}
 	t.Fatal("sosgo web says no address")
-	return ""
+	return "", 0
 }
 
 // ask returns the document of a command.
@@ -291,10 +298,14 @@ func host(t *testing.T, address string) string {
 	return "http://" + u.Host + "/"
 }
 
-// small has the browser look like a telephone.
-func (b *browser) small() {
+// wide gives the browser a width; a narrow one looks like a telephone.
+func (b *browser) wide(width int) {
 	b.t.Helper()
-	b.run(chromedp.EmulateViewport(360, 740, chromedp.EmulateMobile))
+	if width < 500 {
+		b.run(chromedp.EmulateViewport(int64(width), 740, chromedp.EmulateMobile))
+	} else {
+		b.run(chromedp.EmulateViewport(int64(width), 900))
+	}
 }
 
 func (b *browser) theme(name string) {

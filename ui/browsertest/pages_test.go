@@ -378,6 +378,10 @@ func TestOwners(t *testing.T) {
 	b.run(chromedp.Evaluate[chromedp.Void](`document.querySelector(".copy").click()`))
 	b.wait(`document.querySelector(".copy").textContent === "✓"`)
 
+	b.open("object/" + retained[0].MethodTable)
+	if got := b.text(`document.querySelectorAll("main .problem").length + " " + [...document.querySelectorAll("main h2")].map((e) => e.textContent)`); !strings.HasPrefix(got, "0 dumpmt") {
+		t.Errorf("the page of a MethodTable has problems and heads: %s", got)
+	}
 	b.open("memory")
 	memory := ask[struct{ Kinds []struct{ Kind string } }](t, d.path, "memory").Kinds
 	if got := b.text(`document.querySelectorAll("main tbody tr").length`); got != strconv.Itoa(len(memory)) {
@@ -430,21 +434,39 @@ func TestNoPage(t *testing.T) {
 	}
 }
 
-// TestLooks: narrow and dark, with nothing cut off, and by the keyboard alone.
+// TestLooks: at three widths and in both themes, with nothing cut off, accessible, and by the keyboard alone.
 func TestLooks(t *testing.T) {
 	b := start(t)
 	at := serve(t, dumps[1].path)
-	b.small()
-	b.theme("dark")
+	object := ask[struct{ Rows []struct{ Address string } }](t, dumps[1].path, "query", "from exceptions | select address | top 1").Rows
 	b.run(chromedp.Navigate(at))
-	for _, p := range append(pages, served...) {
+	axe, err := os.ReadFile("../node_modules/axe-core/axe.min.js")
+	if err != nil {
+		t.Log("axe-core is not here, its rules are not checked: npm ci in ui")
+	} else {
+		b.run(chromedp.Evaluate[chromedp.Void](string(axe)))
+	}
+	all := slices.Concat(pages, served)
+	if len(object) > 0 {
+		all = append(all, "object/"+object[0].Address)
+	}
+	for _, p := range all {
 		b.open(p)
-		b.picture("narrow-" + p)
-		checkWhole(t, b, p)
-		checkContrast(t, b, p)
-		b.theme("light")
-		checkContrast(t, b, p)
-		b.theme("dark")
+		name := strings.ReplaceAll(p, "/", "-")
+		for _, width := range []int{1400, 800, 360} {
+			b.wide(width)
+			checkWhole(t, b, p)
+			for _, theme := range []string{"light", "dark"} {
+				b.theme(theme)
+				if width == 360 {
+					checkContrast(t, b, p)
+				}
+				b.picture(fmt.Sprintf("looks-%s-%d-%s", name, width, theme))
+			}
+			if axe != nil && width != 800 {
+				checkRules(t, b, p)
+			}
+		}
 	}
 	b.open("overview")
 	b.run(chromedp.KeyEvent("g"), chromedp.KeyEvent("h"))
@@ -452,6 +474,17 @@ func TestLooks(t *testing.T) {
 	b.wait(`!document.querySelector(".waiting")`)
 	b.run(chromedp.Focus(chromedp.CSS(".chart canvas")), chromedp.KeyEvent("\r"), chromedp.KeyEvent(kb.ArrowDown))
 	b.clean(host(t, at))
+}
+
+// checkRules holds a page to the rules of axe for WCAG 2.2 A and AA, but for the contrast, which checkContrast measures.
+func checkRules(t *testing.T, b *browser, page string) {
+	t.Helper()
+	b.run(chromedp.Evaluate[chromedp.Void](`window.broken = undefined; axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"], rules: { "color-contrast": { enabled: false } } })
+  .then((r) => { window.broken = r.violations.map((v) => v.id + ": " + v.nodes.slice(0, 3).map((n) => n.html.slice(0, 160)).join(" | ")).join("\n"); }); undefined`))
+	b.wait(`window.broken !== undefined`)
+	if bad := b.text(`window.broken`); bad != "" {
+		t.Errorf("page %s breaks rules:\n%s", page, bad)
+	}
 }
 
 // checkContrast holds every text to the ratio that WCAG AA asks for: 4.5, and 3 for large text.
@@ -796,5 +829,36 @@ func TestFirstPaint(t *testing.T) {
 	}
 	if best > 500*time.Millisecond {
 		t.Errorf("the histogram takes %v", best)
+	}
+}
+
+// TestWholeOverview: all of the overview of a large dump is there within six seconds, and the server takes 30 bytes an object at most beside the
+// dump that it maps. It is for machines with nothing else to do.
+func TestWholeOverview(t *testing.T) {
+	path := os.Getenv("SOSGO_BENCH_DUMP")
+	if path == "" {
+		t.Skip("SOSGO_BENCH_DUMP names no large dump")
+	}
+	b := start(t)
+	at, pid := serveProcess(t, path)
+	began := time.Now()
+	b.run(chromedp.Navigate(at))
+	b.wait(`document.querySelector("#wrong .verdicts, #wrong p") !== null && document.querySelector("#waiting h3, #waiting p") !== null && !document.querySelector(".waiting")`)
+	took := time.Since(began)
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		t.Skip(err)
+	}
+	var anonymous, objects int
+	if m := regexp.MustCompile(`RssAnon:\s+(\d+) kB`).FindSubmatch(status); m != nil {
+		anonymous, _ = strconv.Atoi(string(m[1]))
+	}
+	if m := regexp.MustCompile(`([\d,]+) objects on the heap`).FindStringSubmatch(b.text(`document.querySelector("#fills").textContent`)); m != nil {
+		objects, _ = strconv.Atoi(plain(m[1]))
+	}
+	each := float64(anonymous) * 1024 / float64(max(1, objects))
+	t.Logf("%v; %d objects, %.1f bytes of the server each", took, objects, each)
+	if took > 6*time.Second || each > 30 {
+		t.Errorf("the overview takes %v, and the server %.1f bytes an object", took, each)
 	}
 }

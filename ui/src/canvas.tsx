@@ -2,7 +2,7 @@
 import type { ComponentChildren, JSX, RefObject } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { treemap, type Node, type Rect } from "./chart";
-import { colour, go, isDark, theme, useParam } from "./state";
+import { colour, go, isDark, shade, theme, useParam } from "./state";
 import { fitted, hue } from "./text";
 
 const head = 20;
@@ -77,7 +77,7 @@ export function Treemap({ id, root, label: title, unit }: { id: string; root: No
   const top = zoom[zoom.length - 1] ?? root;
   const width = useWidth(canvas);
   const height = Math.min(520, Math.max(260, width * 0.55));
-  const mode = theme.value;
+  const mode = theme.value + shade.value;
   const rects = useMemo(() => treemap(top, width, height, head, 3), [top, width, height]);
   useLayoutEffect(() => {
     const g = width > 0 && canvas.current ? paper(canvas.current, width, height) : null;

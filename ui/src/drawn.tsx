@@ -16,7 +16,7 @@ export function Drawn({ id, nodes, edges, label, legend }: { id: string; nodes: 
   const width = g.width - across + boxWidth + 2 * edge, height = g.height + 2 * edge;
   return <>
     <div class="scroll drawn" tabIndex={0} role="region" aria-label={label}>
-      <svg width={width} height={height} viewBox={`${-edge} ${-edge} ${width} ${height}`} role="img" aria-label={`${label}: ${plural(g.nodes.length, "node")}, ${plural(g.edges.length, "arrow")}`} data-graph={id}>
+      <svg width={width} height={height} viewBox={`${-edge} ${-edge} ${width} ${height}`} role="group" aria-label={`${label}: ${plural(g.nodes.length, "node")}, ${plural(g.edges.length, "arrow")}`} data-graph={id}>
         <defs><marker id={`arrow-${id}`} viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path d="M0 0L8 4L0 8z" class="head" /></marker></defs>
         {g.edges.map((e) => {
           const a = place.get(e.from)!, b = place.get(e.to)!;

@@ -3,7 +3,7 @@ import type { JSX } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { fill, follow, label as write, paper, Reading, Tip, useWidth } from "./canvas";
 import { icicle, matches, own, type Node, type Rect } from "./chart";
-import { colour, isDark, theme, useParam } from "./state";
+import { colour, isDark, shade, theme, useParam } from "./state";
 import { plural } from "./text";
 
 const row = 20, mapHeight = 44;
@@ -43,7 +43,7 @@ export function Flame({ id, root, label, unit, up = false, choose, whole = root.
   const set = (s: Seen): void => setZoom(written(s));
   const [at, setAt] = useState<{ rect: Rect; x: number; y: number }>();
   const width = useWidth(canvas);
-  const mode = theme.value;
+  const mode = theme.value + shade.value;
   const rects = useMemo(() => icicle(root, 1, 1, 1e-7), [root]);
   const found = useMemo(() => matches(rects, wanted), [rects, wanted]);
   const first = seen.depth > rows / 2 ? seen.depth - above : 0;

@@ -217,13 +217,13 @@ export function Table<R>({ rows, columns, caption, text, sort, most = 50 }: Tabl
           <input type="search" placeholder={`Filter ${count(rows.length)} rows`} value={filter} onInput={(e) => setFilter(e.currentTarget.value)} /></label>
       )}
       <div class="scroll" tabIndex={0} role="region" aria-label={caption}>
-        <table>
+        <table role="table">
           <caption class="hidden">{caption}</caption>
-          <thead><tr>{columns.map((c, i) => (
-            <th scope="col" class={c.num ? "num" : ""} aria-sort={order?.column === i ? (order.down ? "descending" : "ascending") : undefined}>
+          <thead role="rowgroup"><tr role="row">{columns.map((c, i) => (
+            <th scope="col" role="columnheader" class={c.num ? "num" : ""} aria-sort={order?.column === i ? (order.down ? "descending" : "ascending") : undefined}>
               {c.by ? <button type="button" onClick={() => setOrder(`${i}${(order?.column === i ? !order.down : c.num) ? "-" : "+"}`)}>{c.head}<span aria-hidden="true">{order?.column === i ? (order.down ? " ▾" : " ▴") : ""}</span></button> : c.head}
             </th>))}</tr></thead>
-          <tbody>{list.slice(0, shown).map((r) => <tr>{columns.map((c) => <td class={c.num ? "num" : ""}>{c.cell(r)}</td>)}</tr>)}</tbody>
+          <tbody role="rowgroup">{list.slice(0, shown).map((r) => <tr role="row">{columns.map((c) => <td role="cell" class={c.num ? "num" : ""} data-head={c.head}>{c.cell(r)}</td>)}</tr>)}</tbody>
         </table>
       </div>
       {list.length === 0 && <p class="dim">No row{wanted ? " has this text" : ""}.</p>}

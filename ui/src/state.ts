@@ -53,7 +53,11 @@ export function chooseTheme(t: Theme): void {
   try { localStorage.setItem("sosgo-theme", t); } catch { /* a file may not remember */ }
 }
 
+/** Changes when the system turns dark or light: what is drawn with colours is drawn anew. */
+export const shade = signal(0);
+
 export function startTheme(): void {
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { shade.value++; });
   let t: string | null = null;
   try { t = localStorage.getItem("sosgo-theme"); } catch { /* as above */ }
   chooseTheme(t === "light" || t === "dark" ? t : "auto");

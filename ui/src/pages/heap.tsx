@@ -5,7 +5,7 @@ import { Treemap } from "../canvas";
 import { byNamespace } from "../chart";
 import type { MapCell as Cell, GcheapstatResult as Generations, DumpheapResult as Heap, HeapmapResult as HeapMap, Json, QueryResult as Rows, RetainedResult as Retained, EeheapResult as Segments, TypeCount } from "../docs";
 import { Addr, Facts, Notes, Section, Share, Show, Table, TypeName } from "../parts";
-import { colour, link, route, theme, useDoc, useParam } from "../state";
+import { colour, link, route, shade, theme, useDoc, useParam } from "../state";
 import { bytes, count, percent } from "../text";
 
 /** Types, what they fill, generations and a map of the heap. */
@@ -112,7 +112,7 @@ const side = 7;
 
 function Cells({ cells }: { cells: Cell[] }): JSX.Element {
   const canvas = useRef<HTMLCanvasElement>(null);
-  const mode = theme.value;
+  const mode = theme.value + shade.value;
   useEffect(() => {
     const c = canvas.current;
     const g = c?.getContext("2d");

@@ -7,7 +7,7 @@ import { tree, type Node } from "../chart";
 import { Flame } from "../flame";
 import type { DiffResult as Diff, DominatorsResult as Dominators, Growth, PathGrowth, Json, LeaksResult as Leaks, MemoryResult as Memory, MemorySum, RetainedResult as Retained, QueryResult as Rows, DominatorRow as TreeRow, WasteResult as Waste } from "../docs";
 import { Addr, Notes, ObjectName, PathView, Section, Share, Show, Table, Text, TypeName, Waiting } from "../parts";
-import { subject, useDoc } from "../state";
+import { link, subject, useDoc } from "../state";
 import { bytes, count, percent, plural, shortType } from "../text";
 import { SuspectSentence } from "./overview";
 
@@ -37,7 +37,7 @@ export function DominatorsPage(): JSX.Element {
     <Section title="What the objects of a type retain together">
       <Show doc={retained} q={question("retained")} what="adding up by type">{(d) => (
         <Table rows={d.rows ?? []} caption="retained by type" sort={3} text={(r) => r.name} columns={[
-          { head: "Type", cell: (r) => <TypeName name={r.name} />, by: (r) => r.name }, { head: "Objects", cell: (r) => count(r.count), by: (r) => r.count, num: true },
+          { head: "Type", cell: (r) => <a href={link("heap", r.name ?? "")}><TypeName name={r.name} /></a>, by: (r) => r.name }, { head: "Objects", cell: (r) => count(r.count), by: (r) => r.count, num: true },
           { head: "Own bytes", cell: (r) => bytes(r.size), by: (r) => r.size, num: true },
           { head: "Retained", cell: (r) => <Share part={r.retained} of={d.live?.size}>{bytes(r.retained)}</Share>, by: (r) => r.retained, num: true }]} />)}</Show>
     </Section>

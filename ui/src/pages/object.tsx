@@ -22,6 +22,8 @@ function Search(): JSX.Element {
 function One({ a }: { a: string }): JSX.Element {
   const doc = useDoc<Obj>(question("object", a), true);
   const where = useDoc<Where>(doc?.result ? question("where", a) : undefined, true)?.result;
+  const other = doc?.error && isOf(doc.error.text);
+  if (other && !isReport) return <Other a={a} text={doc?.error?.text ?? ""} />;
   return <>
     <Show doc={doc} q={question("object", a)} what="reading the object">{(o) => <>
       <h2 class="object"><TypeName name={o.type} /></h2><p class="dim">{o.address && <>Copy <Copy what="the address" text={o.address} /> address{o.type ? <> <Copy what="the type" text={o.type} /> type</> : null}{o.string !== undefined ? <> <Copy what="the text" text={o.string} /> text</> : null}</>}</p>
@@ -117,9 +119,12 @@ function Referrers({ a }: { a: string }): JSX.Element {
   );
 }
 
+/** The command that shows what is at an address, where that is known and is no object. */
+const isOf = (text: string): string | undefined => /use (dumpmt|dumpmd|dumpclass|dumpmodule|dumpassembly|dumpdomain|ip2md)\b/.exec(text)?.[1];
+
 /** What is at an address where no object is: a type, a method, memory. */
 function Other({ a, text }: { a: string; text: string }): JSX.Element {
-  const command = /use (dumpmt|dumpmd|dumpclass|dumpmodule|dumpassembly|dumpdomain|ip2md)\b/.exec(text)?.[1];
+  const command = isOf(text);
   if (isReport) return <NeedsServer what="What else is at this address" />;
   return <>{command ? <Lines words={[command, a]} title={command} /> : <Lines words={["ip2md", a]} title="ip2md" />}<Lines words={["dq", a]} title="Memory" /></>;
 }
@@ -130,9 +135,12 @@ function Lines({ words, title }: { words: string[]; title: string }): JSX.Elemen
   return <Section title={title}><Show doc={doc} q={q} what={title}>{(v) => <Tree v={v} />}</Show></Section>;
 }
 
+/** Fields whose numbers look like addresses. */
+const noAddress = /token|attributes|flags|offset|rva|hash|size|version/i;
+
 /** Any value of a document as nested names and values, with links. */
 export function Tree({ v }: { v: Json | Rows }): JSX.Element {
   if (v === null || typeof v !== "object") return typeof v === "string" ? <Text s={v} /> : <code>{String(v)}</code>;
   if (Array.isArray(v)) return <ol class="tree">{v.slice(0, 200).map((x) => <li><Tree v={x} /></li>)}</ol>;
-  return <dl class="tree">{Object.entries(v).map(([k, x]) => <div><dt>{k}</dt><dd><Tree v={x as Json} /></dd></div>)}</dl>;
+  return <dl class="tree">{Object.entries(v).map(([k, x]) => <div><dt>{k}</dt><dd>{typeof x === "string" && noAddress.test(k) ? <code>{x}</code> : <Tree v={x as Json} />}</dd></div>)}</dl>;
 }

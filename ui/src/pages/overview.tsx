@@ -1,7 +1,7 @@
 import type { JSX } from "preact";
 import { question } from "../api";
 import type { CrashinfoResult as Crash, DoctorResult as Doctor, DumpheapResult as Heap, LeaksResult as Leaks, ClrthreadsResult as Threads, ThreadpoolResult as Pool, RequestsResult as Requests, Suspect, SqlpoolsResult as Databases, TriageResult as Triage, WaitsResult as Waits } from "../docs";
-import { Addr, Command, Facts, Link, Method, Notes, osThread, Place, RootName, Section, Show, Text, ThreadLink, total, TypeName, Verdicts, Waiting } from "../parts";
+import { Addr, Command, Facts, Link, Method, Notes, ObjectName, osThread, Place, RootName, Section, Show, Text, ThreadLink, total, TypeName, Verdicts, Waiting } from "../parts";
 import { link, useDoc } from "../state";
 import { bytes, count, percent, pieces, plural } from "../text";
 
@@ -108,10 +108,11 @@ export function SuspectSentence({ s }: { s: Suspect }): JSX.Element {
   const what = kinds[s.kind] ?? (s.members ? "objects" : "elements");
   return <>
     {o ? <><TypeName name={o.type} /> <Addr a={o.address} /></> : s.members ? <>{plural(s.members.count, "object")} of <TypeName name={s.members.type} /></> : s.kind}
-    {s.elements !== undefined && <> with {s.atLeast ? "at least " : ""}{count(s.elements)} {what}{s.name ? <> (<Text s={s.name} />)</> : null}</>}
-    {s.members && o && (s.elements !== undefined ? <>, {count(s.members.count)} of them <TypeName name={s.members.type} />,</> : <> with {plural(s.members.count, "object")} of <TypeName name={s.members.type} /></>)}
+    {s.elements ? <> with {s.atLeast ? "at least " : ""}{count(s.elements)} {what}{s.name ? <> (<Text s={s.name} />)</> : null}</> : null}
+    {s.members && o && (s.elements ? <>, {count(s.members.count)} of them <TypeName name={s.members.type} />,</> : <> with {plural(s.members.count, "object")} of <TypeName name={s.members.type} /></>)}
     {s.retained !== undefined && <> {s.members && !o ? "retain" : "retains"} <b>{bytes(s.retained)}</b>{s.share !== undefined ? <>, {percent(s.share)} of live memory</> : null}</>}
     {s.path?.root && <>; held by <RootName r={s.path.root} /></>}
+    {!o && s.holders?.length ? <>; referred to by {s.holders.slice(0, 3).map((h, i) => <>{i > 0 && ", "}{h.object ? <ObjectName o={h.object} /> : <Text s={h.root} threads={false} />} ({percent(h.share)})</>)}</> : null}
     . {s.verdict && <span class={`tag ${s.verdict}`}>{s.verdict}</span>} {s.strength && <span class="tag">{s.strength}</span>}
   </>;
 }
