@@ -49,7 +49,7 @@ type Verdict struct {
 	Count    int      `json:"count,omitempty" doc:"how many threads or operations it is about alike, if more than one"`
 	Show     []string `json:"show,omitempty" doc:"commands that show the evidence"`
 
-	// Sites are the places in the program that the statement is about, of which the signature of a finding is made. Those of a circle of waits are
+	// Sites are the places in the program that the statement is about. The signature of a finding is made of them. Those of a circle of waits are
 	// in its order; those of other statements are in any.
 	Sites []Site `json:"-"`
 }
