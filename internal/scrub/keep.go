@@ -93,8 +93,8 @@ func textAt(b []byte, least int) int {
 
 // note marks what a reader got, if it is a structure or a text. Texts beside what was wanted are not marked.
 func (m *marks) note(a target.Addr, b []byte) {
-	if len(b) <= exactRead {
-		m.add(a, len(b))
+	if n := m.foreign(b); len(b) <= exactRead {
+		m.add(a+target.Addr(n), len(b)-n)
 		return
 	}
 	least := wideRun
@@ -118,6 +118,19 @@ func (m *marks) note(a target.Addr, b []byte) {
 		m.add(a+target.Addr(at), end-at)
 		at = end
 	}
+}
+
+// foreign returns how many bytes of a read are of somebody else: the header of a block of malloc begins with the end of the block before it,
+// if that is in use (glibc, malloc.c: PREV_INUSE).
+func (m *marks) foreign(b []byte) int {
+	const header, inUse, most = 16, 1, 1 << 40
+	if len(b) != header {
+		return 0
+	}
+	if before, size := le.Uint64(b), le.Uint64(b[wordSize:]); size&inUse == 0 || size >= most || isSmall(before) || m.isPointer(before) {
+		return 0
+	}
+	return wordSize
 }
 
 // runAt returns the length in bytes of the run of text that begins at b[at], or 0.
