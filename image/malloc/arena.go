@@ -418,7 +418,13 @@ func (f *finder) scanHeaps() {
 	for _, r := range f.private {
 		for at := (r.Start + align - 1) &^ (align - 1); at < r.End && at >= r.Start; at += align {
 			if !target.Available(f.mem, at, pageSize) {
-				continue
+				// A file may list more memory than anything can look through.
+				next, ok := target.NextStored(f.mem, at+align)
+				if up := (next + align - 1) &^ (align - 1); ok && up > at {
+					at = up - align
+					continue
+				}
+				break
 			}
 			for _, form := range f.l.Heaps {
 				a, err := target.Pointer(f.mem, at+form.Arena)

@@ -35,6 +35,7 @@ type process struct {
 	data, brk, heap, second  []byte
 	mapped                   []byte
 	withoutData, withoutHead bool
+	endless                  bool // the last segment claims 2^60 bytes
 }
 
 // A form is how a version of glibc lays out its structures.
@@ -161,6 +162,9 @@ func (p *process) open(t testing.TB) *dump.File {
 	if p.withoutData {
 		c.Segments[2].Data = nil
 	}
+	if p.endless {
+		c.Segments[5].Size = 1 << 60
+	}
 	if p.withoutHead {
 		c.Segments[0].Data = p.brk[:0x800]
 	}
@@ -227,7 +231,7 @@ func TestArenas(t *testing.T) {
 // TestWithoutMainArena reads what a dump without the library's variables has: threads' arenas by their places, and the main arena by its chunks.
 func TestWithoutMainArena(t *testing.T) {
 	p := made("2.36")
-	p.withoutData = true
+	p.withoutData, p.endless = true, true
 	f := p.open(t)
 	a, err := malloc.Open(f, f)
 	require.NoError(t, err)
