@@ -70,7 +70,7 @@ func TestLayout(t *testing.T) {
 	assert.Len(t, l.over(20, 40), 2)
 }
 
-// TestDisguise: texts of a length stay apart, whatever their form, and no one can tell one run from another.
+// TestDisguise: texts of a length stay apart, whatever their form, and each run has letters of its own.
 func TestDisguise(t *testing.T) {
 	d, err := newDisguise(map[string]bool{"a\x00": true})
 	require.NoError(t, err)
