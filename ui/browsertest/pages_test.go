@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -515,8 +516,8 @@ func TestReport(t *testing.T) {
 			t.Parallel()
 			b := start(t)
 			file := filepath.Join(t.TempDir(), "report.html")
-			if out, err := exec.Command(program(t), "report", "-offline", d.path, "-o", file).CombinedOutput(); err != nil {
-				t.Fatalf("%v: %s", err, out)
+			if err := os.WriteFile(file, report(t, d), 0o600); err != nil {
+				t.Fatal(err)
 			}
 			b.run(chromedp.Navigate("file://" + file))
 			for _, p := range pages {
@@ -618,17 +619,36 @@ func spoil(v any) any {
 
 var embedded = regexp.MustCompile(`(?s)(<script type="application/json" id="report">)(.*?)(</script>)`)
 
+// reports are those of dumps, by path: several tests look at the same one.
+var reports sync.Map
+
+// report returns the report of a dump.
+func report(t *testing.T, d canned) []byte {
+	t.Helper()
+	made, _ := reports.LoadOrStore(d.path, sync.OnceValues(func() ([]byte, error) {
+		folder, err := os.MkdirTemp("", "sosgo-report")
+		if err != nil {
+			return nil, err
+		}
+		defer os.RemoveAll(folder)
+		file := filepath.Join(folder, "report.html")
+		if out, err := exec.Command(program(t), "report", "-offline", d.path, "-o", file).CombinedOutput(); err != nil {
+			return nil, fmt.Errorf("%w: %s", err, out)
+		}
+		return os.ReadFile(file)
+	}))
+	page, err := made.(func() ([]byte, error))()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return page
+}
+
 // reportOf writes the report of a dump, has change alter the documents in it, and returns its path.
 func reportOf(t *testing.T, d canned, change func(report map[string]any)) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "report.html")
-	if out, err := exec.Command(program(t), "report", "-offline", d.path, "-o", file).CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	page, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := report(t, d)
 	m := embedded.FindSubmatch(page)
 	var report map[string]any
 	if err := json.Unmarshal(m[2], &report); err != nil {
