@@ -51,7 +51,8 @@ func (d *Dump) ID() (string, error) {
 
 // SummaryOptions select what a summary holds.
 type SummaryOptions struct {
-	NoHeap bool // leaves out sizes and suspects, which take most of the time of a large dump
+	NoHeap bool   // leaves out sizes and suspects, which take most of the time of a large dump
+	Rules  string // text of the rules by which crashes are signed (docs/fleet.md); empty stands for the default
 }
 
 // Summary describes the dump in one record for a crash pipeline: signature, reason, top frame, suspects, sizes. What could not
@@ -93,6 +94,9 @@ func (v *View) Summary(ctx context.Context, o ...SummaryOptions) (*answer.Summar
 		x, err := q.describeCrash(q.ctx)
 		if err == nil {
 			summary.AddCrash(s, x)
+			if err := summary.Sign(s, x, option(o).Rules); err != nil {
+				return nil, err
+			}
 		}
 		questions.Crash = func(context.Context) (*answer.Crash, error) { return x, err }
 		if !option(o).NoHeap && !q.StacksOnly() {

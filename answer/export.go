@@ -7,6 +7,7 @@ type Exported struct {
 	Gaps
 	Form string `json:"form" doc:"the form: gcdump, heapsnapshot, pprof, speedscope, folded, parquet, csv or ndjson"`
 	Path string `json:"path" doc:"the file or folder that was written"`
+	ID   string `json:"id,omitempty" doc:"with -summary: the dump's own id"`
 	Of   string `json:"of" doc:"what was written: heap, stacks or tables"`
 	// Skipped: it was there already, whole, from a run before.
 	Skipped bool           `json:"skipped,omitempty" doc:"the folder of this dump was there already and was left as it is"`
@@ -87,10 +88,11 @@ const (
 
 // An Identity identifies a crash, a holder of memory or another finding across dumps.
 type Identity struct {
-	Signature         string   `json:"signature,omitempty" doc:"equal for the same crash or finding in other dumps of the program; absent where there is none"`
+	Signature         string   `json:"signature,omitempty" doc:"equal for the same crash or finding in other dumps of the program; absent for what has none"`
 	SignatureStrength string   `json:"signatureStrength,omitempty" doc:"strong, or weak if the same crash or finding may have another signature elsewhere: something that it is made of could not be read, or changes with versions"`
 	SignatureVersion  int      `json:"signatureVersion,omitempty" doc:"version of the algorithm of the signature; those of different versions are not comparable"`
 	SignatureParts    []string `json:"signatureParts,omitempty" doc:"what the signature is made of: for a crash the exception or signal, then frames, the innermost first"`
+	SignatureRules    string   `json:"signatureRules,omitempty" doc:"hash of the rules that the signature is made by; absent for the default; those of different rules are not comparable"`
 }
 
 // WebPage is the page of a dump that was served.
@@ -102,4 +104,60 @@ type WebPage struct {
 type HTMLReport struct {
 	File string `json:"file" doc:"the file that was written"`
 	Size int64  `json:"size" doc:"bytes"`
+}
+
+// FleetDone is what the command fleet did.
+type FleetDone struct {
+	Fleet     string          `json:"fleet" doc:"the folder"`
+	Added     *FleetAdded     `json:"added,omitempty" doc:"of add: what became of the dumps"`
+	Compacted *FleetCompacted `json:"compacted,omitempty" doc:"of compact: what was put together"`
+}
+
+// FleetAdded is what became of the dumps that were to be added to a fleet.
+type FleetAdded struct {
+	Added    int            `json:"added" doc:"dumps that were added"`
+	Present  int            `json:"present" doc:"dumps that the fleet had"`
+	Before   int            `json:"failedBefore" doc:"dumps that failed in a run before, and are as they were; -again tries them"`
+	Others   int            `json:"others" doc:"files that are no dumps"`
+	Failures []FleetFailure `json:"failures" doc:"dumps that could not be added, by file"`
+	Seconds  float64        `json:"seconds" doc:"how long it took"`
+}
+
+// A FleetFailure is a dump that could not be added to a fleet.
+type FleetFailure struct {
+	File   string `json:"file" doc:"file or address"`
+	Exit   int    `json:"exit" doc:"exit code of the attempt; -1 if it was killed"`
+	Reason string `json:"reason" doc:"why"`
+	Tries  int    `json:"tries" doc:"number of attempts"`
+}
+
+// FleetCompacted counts what a compaction of a fleet did.
+type FleetCompacted struct {
+	Dates  int `json:"dates" doc:"days that were compacted"`
+	Parts  int `json:"parts" doc:"parts that were put together"`
+	Before int `json:"before" doc:"files of tables before"`
+	After  int `json:"after" doc:"files of tables after"`
+}
+
+// A RulesTrial compares the signatures that rules give the crashes of a fleet with those of other rules.
+type RulesTrial struct {
+	Text    string        `json:"text,omitempty" doc:"the default rules, if these were asked for and nothing was compared"`
+	Dumps   int           `json:"dumps" doc:"crashes of the fleet"`
+	Changed int           `json:"changed" doc:"those with another signature than before"`
+	Before  int           `json:"before" doc:"number of signatures before"`
+	After   int           `json:"after" doc:"number of signatures after"`
+	Merged  []RulesChange `json:"merged" doc:"signatures that stand for several of before"`
+	Split   []RulesChange `json:"split" doc:"signatures of before that become several"`
+}
+
+// A RulesChange is a signature by some rules that is several by others.
+type RulesChange struct {
+	One     SignedCrashes   `json:"one" doc:"the signature that stands for several"`
+	Several []SignedCrashes `json:"several" doc:"these, with the crashes that they share with it, the most first"`
+}
+
+// SignedCrashes are the crashes with one signature.
+type SignedCrashes struct {
+	Identity
+	Dumps int `json:"dumps" doc:"how many"`
 }

@@ -157,6 +157,8 @@ var goldenLines = map[string][]string{
 	"docs":             {"docs commands"},
 	"web":              {}, // goes on until it is stopped: tests of webui and ui/browsertest hold it
 	"mcp":              {}, // speaks with a client: tests of mcpserver and mcpcmd hold it
+	"fleet":            {}, // writes files: TestFleet holds it
+	"signature":        {}, // needs a fleet: TestFleet and tests of export/fleet hold it
 	"dap":              {}, // speaks with an editor: tests of dap hold it
 	"report":           {}, // writes a file: the same tests hold it
 	"pack":             {}, // writes a file: tests of dump (packing) hold it

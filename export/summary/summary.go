@@ -32,8 +32,22 @@ func AddCrash(s *answer.Summary, c *answer.Crash) {
 			s.Message = e.Message.S
 		}
 	}
-	id := signature.Crash(c)
+	id := signature.Crash(c, nil)
 	s.Identity, s.Top = id.Identity, id.Frame
+}
+
+// Sign signs the crash of a summary anew, by the text of rules for signatures. An empty text stands for the default rules.
+func Sign(s *answer.Summary, c *answer.Crash, rules string) error {
+	if s == nil || c == nil || !s.Crashed || rules == "" {
+		return nil
+	}
+	parsed, err := signature.ParseRules(rules)
+	if err != nil {
+		return err
+	}
+	id := signature.Crash(c, parsed)
+	s.Identity, s.Top = id.Identity, id.Frame
+	return nil
 }
 
 // AddLeaks adds the sizes of the heap and its largest holders.
@@ -61,7 +75,10 @@ func AddTriage(s *answer.Summary, t *answer.Triage) {
 		s.Note(t.Unknown[i].Err)
 	}
 	for i := range t.Findings[:min(len(t.Findings), mostFindings)] {
-		f := &t.Findings[i]
+		f := t.Findings[i]
+		if f.Kind == answer.FindingCrash {
+			f.Identity = s.Identity // by the rules of AddCrash
+		}
 		s.Findings = append(s.Findings, answer.FindingSummary{Kind: f.Kind, Severity: f.Severity, Text: f.Text, Strength: f.Strength, Identity: f.Identity})
 	}
 }

@@ -33,6 +33,7 @@ type dumpRow struct {
 	Strength    query.Opt[string] `row:"signature_strength" doc:"strong, or weak: the same crash may have another signature elsewhere"`
 	Version     query.Opt[uint64] `row:"signature_version" doc:"version of the algorithm of the signature; those of different versions are not comparable"`
 	Parts       query.Opt[string] `row:"signature_parts" doc:"what the signature is made of: the exception or signal, then frames, separated by semicolons"`
+	Rules       query.Opt[string] `row:"signature_rules" doc:"hash of the rules that the signature is made by; null for the default; those of different rules are not comparable"`
 	LiveObjects query.Opt[uint64] `row:"live_objects" doc:"live objects"`
 	LiveSize    query.Opt[uint64] `row:"live_size" doc:"their bytes"`
 	GarbageSize query.Opt[uint64] `row:"garbage_size" doc:"bytes of the objects that nothing keeps alive"`
@@ -46,8 +47,9 @@ func (p *Process) dumpTable() *Table {
 	})
 }
 
-// schema is the version of the tables. 1 had generations and addresses of CSV and NDJSON as numbers, and no column schema.
-const schema = 2
+// schema is the version of the tables. 1 had generations and addresses of CSV and NDJSON as numbers, and no column schema. 2 had no column dump_id in the
+// tables of fleets, and no table crash.
+const schema = 3
 
 func (p *Process) dumpRow() dumpRow {
 	s := p.Summary
@@ -57,6 +59,7 @@ func (p *Process) dumpRow() dumpRow {
 		Message: textOrNull(s.Message), TopFrame: textOrNull(s.Top), Signature: textOrNull(s.Signature),
 		Strength: textOrNull(s.SignatureStrength), Version: query.SomeIf(uint64(s.SignatureVersion), s.SignatureVersion != 0),
 		Parts:       textOrNull(strings.Join(s.SignatureParts, "; ")),
+		Rules:       textOrNull(s.SignatureRules),
 		LiveObjects: known(s.Objects), LiveSize: known(s.Size), GarbageSize: known(s.Garbage),
 	}
 	if s.Time != nil {

@@ -53,6 +53,7 @@ type Table struct {
 	rows   func(ctx context.Context, w *writer) error
 	pieces func(ctx context.Context) (func(*export.Piece, *Batch), error)
 	heap   *export.Heap // of pieces
+	dump   string       // the last column of each row, dump_id; empty if there is none
 }
 
 // A Form is how tables are written.
@@ -75,6 +76,8 @@ type Process struct {
 	// TimeFrom is where Summary.Time is from: dump, file or option.
 	TimeFrom string
 	Labels   map[string]string // by which a fleet is divided, for the table dump
+	// Crash is how the process died, for the table crash; nil if that is not known.
+	Crash *answer.Crash
 }
 
 // Options choose the tables.
@@ -135,7 +138,15 @@ func (p *Process) tables(brief bool) []*Table {
 		}
 	}
 	if brief {
-		return append(list, p.stackTable())
+		list = append(list, p.stackTable())
+		if p.Crash != nil && !p.Crash.Alive {
+			list = append(list, p.crashTable())
+		}
+		for _, t := range list {
+			t.dump = p.Summary.ID
+			t.Columns = append(t.Columns, Column{Name: "dump_id", Kind: Text, Summary: "dump.id"})
+		}
+		return list
 	}
 	for _, name := range sourceTables {
 		if s := p.source(name); s != nil {
@@ -197,6 +208,11 @@ func (w *writer) writePieces() error {
 
 // next ends a row that was appended to the batch.
 func (w *writer) next() error {
+	if w.t.dump != "" {
+		c := &w.batch.cols[len(w.batch.cols)-1]
+		c.Text = append(c.Text, w.t.dump...)
+		c.Numbers = append(c.Numbers, uint64(len(c.Text)))
+	}
 	if w.batch.n++; w.batch.n < batchRows {
 		return nil
 	}

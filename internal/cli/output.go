@@ -135,11 +135,8 @@ const (
 // WriteFile writes a file that the user named. It is there when it is whole, and not
 // at all otherwise, and never takes the place of what the session reads.
 func (c *Context) WriteFile(name string, mode WriteMode, write func(io.Writer) error) error {
-	if c.Session.options.Sandbox {
-		return errSandboxed
-	}
-	if c.app != nil && c.app.desk != nil {
-		return errReadOnly
+	if err := c.MayWrite(); err != nil {
+		return err
 	}
 	var made error // by write: of the answer, not of the file
 	perm := c.Session.perm
@@ -159,6 +156,17 @@ func asWriteError(err, made error) error {
 		return err
 	}
 	return &WriteError{err}
+}
+
+// MayWrite returns why the command may write no files.
+func (c *Context) MayWrite() error {
+	if c.Session.options.Sandbox {
+		return errSandboxed
+	}
+	if c.app != nil && c.app.desk != nil {
+		return errReadOnly
+	}
+	return nil
 }
 
 // WriteDir writes a folder that the user named, which must not exist or be empty: it is there when all files are, and not at all otherwise.

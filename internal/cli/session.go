@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -254,4 +255,37 @@ func (s *Session) variable(name string) (text string, known, ok bool) {
 		return fmt.Sprintf("%#x", s.thread), true, s.hasThread
 	}
 	return "", false, false
+}
+
+// CA returns the file of the authorities that are trusted beside the system's; "" if there is none.
+func (s *Session) CA() string { return s.options.CA }
+
+// OpenArguments returns the options of opening as a command line has them, for another process that opens a dump in the same way.
+func (c *Context) OpenArguments() []string {
+	var out []string
+	v := reflect.ValueOf(c.Session.options)
+	for i := range v.NumField() {
+		name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("opt"), ",")
+		if name == "" || name == "-" {
+			continue
+		}
+		switch x := v.Field(i).Interface().(type) {
+		case bool:
+			if x {
+				out = append(out, "--"+name)
+			}
+		case string:
+			if x != "" {
+				out = append(out, "--"+name, x)
+			}
+		case []string:
+			for _, s := range x {
+				out = append(out, "--"+name, s)
+			}
+		}
+	}
+	for name, n := range c.Session.options.Limits {
+		out = append(out, "--limit", fmt.Sprintf("%s=%d", name, n))
+	}
+	return out
 }

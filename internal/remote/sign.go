@@ -40,7 +40,7 @@ func (k *keys) sign(r *http.Request, now time.Time) {
 		names = append(names, name)
 	}
 	signed := strings.Join(names, ";")
-	canonical := strings.Join([]string{r.Method, escapePath(r.URL.Path), "", strings.Join(lines, "\n") + "\n", signed, noBody}, "\n")
+	canonical := strings.Join([]string{r.Method, escapePath(r.URL.Path), strings.ReplaceAll(r.URL.Query().Encode(), "+", "%20"), strings.Join(lines, "\n") + "\n", signed, noBody}, "\n")
 	scope := day + "/" + k.region + "/s3/aws4_request"
 	sum := sha256.Sum256([]byte(canonical))
 	text := "AWS4-HMAC-SHA256\n" + stamp + "\n" + scope + "\n" + hex.EncodeToString(sum[:])

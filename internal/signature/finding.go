@@ -41,7 +41,7 @@ func siteOf(s *answer.Site) (text string, sound bool) {
 		return s.Does, false
 	}
 	name := Method(s.Method.S)
-	return strings.TrimSpace(name + " " + strings.TrimSpace(s.Does)), !libraryFrame(name)
+	return strings.TrimSpace(name + " " + strings.TrimSpace(s.Does)), !defaultRules().libraryFrame(name)
 }
 
 // circle returns the sites of a circle from that on where their texts, in the order of the circle, come first. Threads that do alike in turn count once.

@@ -1,77 +1,172 @@
 package signature
 
-import "strings"
+import (
+	"crypto/sha256"
+	_ "embed"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
 
-// A rule is a start of the names of frames that say nothing about a crash.
-type rule struct{ start, reason string }
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/target"
+)
 
-// irrelevantFrames are the frames that are no part of a signature, even where nothing else is known. The runtime has many of them in
-// some versions and on some systems alone.
-var irrelevantFrames = [...]rule{
-	{"<unknown>", "a frame of NativeAOT without a name"},
-	{"System.Threading.Thread.StartCallback", "how a thread starts, since .NET 6"},
-	{"System.Threading.Thread.StartHelper", "how a thread starts, since .NET 6"},
-	{"System.Threading.Thread+StartHelper.", "how a thread starts, since .NET 6"},
-	{"System.Threading.ThreadHelper.", "how a thread starts, up to .NET 5"},
-	{"System.Threading.ExecutionContext.", "carries the context of a call"},
-	{"System.Threading.ThreadPoolWorkQueue.", "the loop of a worker of the thread pool"},
-	{"System.Threading.PortableThreadPool", "the loop of a worker of the thread pool, since .NET 6"},
-	{"System.Threading._ThreadPoolWaitCallback.", "the loop of a worker of the thread pool, up to .NET 5"},
-	{"System.Threading.Tasks.Task.Execute", "runs the method of a task"},
-	{"System.Threading.Tasks.Task.InnerInvoke", "runs the method of a task"},
-	{"System.Threading.Tasks.Task.Throw", "throws what a task failed by"},
-	{"System.Runtime.CompilerServices.AsyncMethodBuilder", "resumes async code"},
-	{"System.Runtime.CompilerServices.AsyncTaskMethodBuilder", "resumes async code"},
-	{"System.Runtime.CompilerServices.AsyncValueTaskMethodBuilder", "resumes async code"},
-	{"System.Runtime.CompilerServices.AsyncVoidMethodBuilder", "resumes async code"},
-	{"System.Runtime.CompilerServices.AsyncHelpers", "resumes async code, since .NET 11"},
-	{"System.Runtime.CompilerServices.TaskAwaiter", "throws what an awaited task failed by"},
-	{"System.Runtime.CompilerServices.ConfiguredTaskAwaitable", "throws what an awaited task failed by"},
-	{"System.Runtime.CompilerServices.ValueTaskAwaiter", "throws what an awaited task failed by"},
-	{"System.Runtime.ExceptionServices.", "throws an exception again"},
-	{"System.Runtime.EH.", "dispatches exceptions, since .NET 9"},
-	{"System.Runtime.InternalCalls.", "dispatches exceptions, since .NET 9"},
-	{"System.ThrowHelper.", "throws for the method that calls it"},
-	{"System.Environment.FailFast", "ends the process for the method that calls it"},
-	{"System.RuntimeMethodHandle.", "calls a method by reflection"},
-	{"System.Reflection.", "calls a method by reflection"},
-	{"ILStubClass.", "a stub of the runtime between managed and native code"},
-	{"DynamicClass.IL_STUB", "a stub of the runtime between managed and native code"},
-	{"DynamicClass.InvokeStub_", "calls a method by reflection, since .NET 7"},
-	{"InvokeStub_", "calls a method by reflection, since .NET 7"},
+// DefaultRules is the text of the rules that signatures of crashes are made by.
+//
+//go:embed default.rules
+var DefaultRules string
+
+// The bounds of a rules file.
+const (
+	MaxRules     = 1 << 20 // bytes
+	maxRuleLines = 10_000
+	maxFrames    = 20 // of a signature
+)
+
+// Rules choose which frames a crash is known by.
+type Rules struct {
+	skip, library, strip, sentinel, modules []string // patterns
+
+	frames int
+	hash   string // of rules that are not the default; they make other signatures
 }
 
-// irrelevantModules are the starts of the file names of modules through which every process dies that ends itself: a place in them says nothing alone.
-var irrelevantModules = [...]rule{
-	{"libc.so", "has abort and raise"},
-	{"libc-", "has abort and raise (glibc up to 2.33)"},
-	{"ld-musl", "has abort and raise (musl)"},
-	{"libpthread", "has raise (glibc up to 2.33)"},
-	{"libsystem_", "has abort and the calls of the kernel (macOS)"},
-	{"linux-vdso", "the kernel's own"},
-	{"ntdll.dll", "has the calls of the kernel and RaiseException's"},
-	{"kernelbase.dll", "has RaiseException"},
-	{"kernel32.dll", "forwards RaiseException"},
-	{"ucrtbase.dll", "has abort"},
-}
-
-func irrelevantFrame(name string) bool {
-	if starts(irrelevantFrames[:], name) {
-		return true
+var defaultRules = sync.OnceValue(func() *Rules {
+	r, err := ParseRules(DefaultRules)
+	if err != nil {
+		panic(err) // the text is this package's
 	}
-	// Throw helpers of the class library: System.ArgumentNullException.Throw, ThrowIfNull, System.Number.ThrowFormatException.
-	name, _, _ = strings.Cut(name, "(")
-	name, _, _ = strings.Cut(name, "[")
-	return strings.HasPrefix(name, "System.") && strings.HasPrefix(name[strings.LastIndexByte(name, '.')+1:], "Throw")
-}
+	r.hash = ""
+	return r
+})
 
-func irrelevantModule(name string) bool { return starts(irrelevantModules[:], strings.ToLower(name)) }
-
-func starts(rules []rule, name string) bool {
-	for i := range rules {
-		if strings.HasPrefix(name, rules[i].start) {
-			return true
+// ParseRules reads a rules file: a rule a line, its kind, a space and a pattern, which is the start of a name. An asterisk in it stands for any text. What
+// follows " #" is a comment. An error names the line.
+func ParseRules(text string) (*Rules, error) {
+	if len(text) > MaxRules {
+		return nil, target.Unsupportedf("the rules have %d bytes, and may have %d", len(text), MaxRules)
+	}
+	r := &Rules{}
+	if text != DefaultRules {
+		sum := sha256.Sum256([]byte(text))
+		r.hash = hex.EncodeToString(sum[:4])
+	}
+	n := 0
+	for line := range strings.Lines(text) {
+		if n++; n > maxRuleLines {
+			return nil, target.Unsupportedf("the rules have more than %d lines", maxRuleLines)
+		}
+		line, _, _ = strings.Cut(strings.TrimSpace(line), " #")
+		if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
+			continue
+		}
+		if err := r.add(line); err != nil {
+			return nil, fmt.Errorf("line %d of the rules: %w", n, err)
 		}
 	}
-	return false
+	if r.frames == 0 {
+		r.frames = defaultFrames
+	}
+	return r, nil
+}
+
+func (r *Rules) add(line string) error {
+	kind, pattern, _ := strings.Cut(line, " ")
+	if pattern = strings.TrimSpace(pattern); strings.Trim(pattern, "*") == "" {
+		return target.Unsupportedf("the rule %q has no pattern", kind)
+	}
+	switch kind {
+	case "skip":
+		r.skip = append(r.skip, pattern)
+	case "library":
+		r.library = append(r.library, pattern)
+	case "strip":
+		r.strip = append(r.strip, pattern)
+	case "sentinel":
+		r.sentinel = append(r.sentinel, pattern)
+	case "module":
+		r.modules = append(r.modules, strings.ToLower(pattern))
+	case "frames":
+		n, err := strconv.Atoi(pattern)
+		if err != nil || n < 1 || n > maxFrames || r.frames != 0 {
+			return target.Unsupportedf("frames is a number from 1 to %d, once", maxFrames)
+		}
+		r.frames = n
+	default:
+		return target.Unsupportedf("there is no rule %q: skip, library, strip, sentinel, module and frames are rules", kind)
+	}
+	return nil
+}
+
+// starts returns the pattern with which a name starts.
+func starts(patterns []string, name string) (pattern string, found bool) {
+	i := slices.IndexFunc(patterns, func(p string) bool { return match(p, name) })
+	if i < 0 {
+		return "", false
+	}
+	return patterns[i], true
+}
+
+// match reports whether a name starts with a pattern.
+func match(pattern, name string) bool {
+	first, rest, more := strings.Cut(pattern, "*")
+	if !strings.HasPrefix(name, first) {
+		return false
+	}
+	for name = name[len(first):]; more; {
+		first, rest, more = strings.Cut(rest, "*")
+		i := strings.Index(name, first)
+		if i < 0 {
+			return false
+		}
+		name = name[i+len(first):]
+	}
+	return true
+}
+
+func (r *Rules) irrelevantFrame(name string) bool {
+	name, _, _ = strings.Cut(name, "(")
+	name, _, _ = strings.Cut(name, "[")
+	_, found := starts(r.skip, name)
+	return found
+}
+
+func (r *Rules) irrelevantModule(name string) bool {
+	_, found := starts(r.modules, strings.ToLower(name))
+	return found
+}
+
+// libraryFrame reports whether a method is no part of the program itself.
+func (r *Rules) libraryFrame(name string) bool {
+	_, found := starts(r.library, name)
+	return found || answer.LibraryMethod(name)
+}
+
+// stripped returns a method's name without what the rules strip: the text that a pattern ends with, and all before it.
+func (r *Rules) stripped(name string) string {
+	p, found := starts(r.strip, name)
+	if !found {
+		return name
+	}
+	at := 0
+	for part := range strings.SplitSeq(p, "*") {
+		at += strings.Index(name[at:], part) + len(part)
+	}
+	if at == len(name) {
+		return name
+	}
+	return name[at:]
+}
+
+// afterSentinel returns the frames from the innermost sentinel on: those within it differ from crash to crash.
+func (r *Rules) afterSentinel(frames []Frame) []Frame {
+	for i := range frames {
+		if _, found := starts(r.sentinel, Method(frames[i].Method)); found && !frames[i].Unread {
+			return frames[i:]
+		}
+	}
+	return frames
 }

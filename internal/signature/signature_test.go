@@ -21,14 +21,14 @@ func TestCrash(t *testing.T) {
 	frame := func(name string) answer.CrashFrame { return answer.CrashFrame{Method: answer.Text{S: name}} }
 	one := &answer.Crash{Code: "SIGSEGV", Stack: []answer.CrashFrame{frame("System.String.Concat()+0x12"), frame("Shop.Bill()+0x4")}}
 	other := &answer.Crash{Code: "SIGSEGV", ThreadID: 9, Stack: []answer.CrashFrame{frame("System.String.Concat()+0x99"), frame("Shop.Bill()+0x5")}}
-	a := Crash(one)
-	assert.Equal(t, a, Crash(other))
+	a := Crash(one, nil)
+	assert.Equal(t, a, Crash(other, nil))
 	assert.Equal(t, "Shop.Bill()", a.Frame)
 	assert.Equal(t, []string{"access violation", "Shop.Bill"}, a.SignatureParts)
 	assert.Equal(t, answer.SignatureStrong, a.SignatureStrength)
 	other.Code = "SIGABRT"
-	assert.NotEqual(t, a.Signature, Crash(other).Signature)
-	none := Crash(&answer.Crash{})
+	assert.NotEqual(t, a.Signature, Crash(other, nil).Signature)
+	none := Crash(&answer.Crash{}, nil)
 	assert.NotEmpty(t, none.Signature)
 	assert.Equal(t, answer.SignatureWeak, none.SignatureStrength)
 	assert.Empty(t, none.Frame)
@@ -135,7 +135,7 @@ func TestCrashParts(t *testing.T) {
 		{"unknown build", native(&answer.CodePlace{Module: "game.so", Offset: 1}), "SIGABRT game.so", answer.SignatureWeak},
 		{"runtime's data unread", &answer.Crash{Code: "SIGSEGV", Contexts: []answer.CrashContext{{Place: place("game.so", 1)}}, Stack: []answer.CrashFrame{{Method: answer.Text{Err: errors.New("no")}}}}, "access violation game.so (build id 1)+0x1", answer.SignatureWeak},
 	} {
-		id := Crash(c.crash)
+		id := Crash(c.crash, nil)
 		assert.Equal(t, c.parts, strings.Join(id.SignatureParts, " "), c.name)
 		assert.Equal(t, c.strength, id.SignatureStrength, c.name)
 		if c.name == "overflow" {

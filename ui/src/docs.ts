@@ -263,8 +263,8 @@ export interface Finalization {
 
 export interface Finding {
   clauses?: Array<Verdict> | null; count?: number; kind: string; next?: Array<string> | null; object?: string; osThreadId?: number;
-  severity: string; signature?: string; signatureParts?: Array<string> | null; signatureStrength?: string; signatureVersion?: number;
-  strength: string; text: string;
+  severity: string; signature?: string; signatureParts?: Array<string> | null; signatureRules?: string; signatureStrength?: string;
+  signatureVersion?: number; strength: string; text: string;
 }
 
 export interface Fragment {

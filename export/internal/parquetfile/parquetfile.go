@@ -6,6 +6,7 @@
 package parquetfile
 
 import (
+	"bytes"
 	"encoding/binary"
 	"io"
 	"math/bits"
@@ -261,6 +262,7 @@ func (e *encoder) page(c *chunk, v *Values, encoding Encoding, from, to int) {
 		levels = appendHybrid(nil, e.levels, 1)
 	}
 	e.values(c, v, encoding, from, to, &p.stats)
+	p.stats.leastText, p.stats.greatestText = bytes.Clone(p.stats.leastText), bytes.Clone(p.stats.greatestText) // v is the caller's, and is used again
 	packed := e.zstd.EncodeAll(e.raw, nil)
 	t := &e.t
 	*t = thriftWriter{b: t.b[:0]} // PageHeader

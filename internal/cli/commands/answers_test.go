@@ -14,6 +14,8 @@ import (
 var elsewhere = map[string]string{
 	"diff":         "package graph/heapdiff: it compares dumps",
 	"export":       "the packages below export: it writes files",
+	"fleet":        "package export/fleet: it writes files",
+	"signature":    "package export/fleet: it compares rules over a fleet",
 	"traverseheap": "the packages below export: it writes a file",
 	"report":       "package ui: it writes a page",
 	"web":          "package ui: it serves a page",

@@ -133,7 +133,7 @@ func TestExportTables(t *testing.T) {
 	fleet := filepath.Join(t.TempDir(), "fleet")
 	code, text, stderr := sosgo(t, d, "export", "parquet", "-summary", fleet)
 	require.Zero(t, code, stderr)
-	assert.Contains(t, text, "dump_id=")
+	assert.Contains(t, text, "part=")
 	code, text, stderr = sosgo(t, d, "export", "parquet", "-summary", fleet)
 	require.Zero(t, code, stderr)
 	assert.Contains(t, text, "already exists")

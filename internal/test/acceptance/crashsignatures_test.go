@@ -37,7 +37,7 @@ func TestCrashSignatures(t *testing.T) {
 			return
 		}
 		require.NotEmpty(t, crash, "the table names all crashes: %s", c.Reason)
-		id := signature.Crash(c)
+		id := signature.Crash(c, nil)
 		if id.SignatureStrength == answer.SignatureWeak {
 			assert.False(t, withFiles && !strings.Contains(crash, " waits"), "%s %q", crash, id.SignatureParts) // a small dump lacks the list of causes
 			return

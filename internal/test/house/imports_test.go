@@ -42,7 +42,7 @@ var floors = []struct{ name, packages string }{
 	{"questions", "query internal/diagnosis export export/summary"},
 	{"façade", "sosgo"},
 	{"forms", "internal/report"},
-	{"exports", "export/gcdump export/heappprof export/heapsnapshot export/internal export/stackexport export/tables internal/scrub"},
+	{"exports", "export/gcdump export/heappprof export/heapsnapshot export/internal export/stackexport export/tables export/fleet internal/scrub"},
 	{"command line", "internal/dap internal/mcpserver internal/remote internal/webui internal/cli"},
 	{"programs", "cmd docs/examples ui"},
 }

@@ -24,6 +24,7 @@ import (
 	sosgo_dump_elfcore "github.com/sosgo/sosgo/dump/elfcore"
 	sosgo_dump_machocore "github.com/sosgo/sosgo/dump/machocore"
 	sosgo_export "github.com/sosgo/sosgo/export"
+	sosgo_export_fleet "github.com/sosgo/sosgo/export/fleet"
 	sosgo_export_gcdump "github.com/sosgo/sosgo/export/gcdump"
 	sosgo_export_heappprof "github.com/sosgo/sosgo/export/heappprof"
 	sosgo_export_heapsnapshot "github.com/sosgo/sosgo/export/heapsnapshot"
@@ -141,6 +142,7 @@ var exportedFuncs = map[string]any{
 	"dump/machocore.Sniff":                   sosgo_dump_machocore.Sniff,
 	"export.None":                            sosgo_export.None,
 	"export.Pieces":                          sosgo_export.Pieces[int64, int64],
+	"export/fleet.Open":                      sosgo_export_fleet.Open,
 	"export/gcdump.Write":                    sosgo_export_gcdump.Write,
 	"export/heappprof.Read":                  sosgo_export_heappprof.Read,
 	"export/heapsnapshot.Write":              sosgo_export_heapsnapshot.Write,
@@ -150,6 +152,7 @@ var exportedFuncs = map[string]any{
 	"export/summary.AddCrash":                sosgo_export_summary.AddCrash,
 	"export/summary.AddLeaks":                sosgo_export_summary.AddLeaks,
 	"export/summary.AddTriage":               sosgo_export_summary.AddTriage,
+	"export/summary.Sign":                    sosgo_export_summary.Sign,
 	"export/tables.Write":                    sosgo_export_tables.Write,
 	"graph.Build":                            sosgo_graph.Build,
 	"graph.Common":                           sosgo_graph.Common[int64],
@@ -524,6 +527,10 @@ var exportedTypes = map[string]reflect.Type{
 	"answer.Finalizers":                  reflect.TypeFor[sosgo_answer.Finalizers](),
 	"answer.Finding":                     reflect.TypeFor[sosgo_answer.Finding](),
 	"answer.FindingSummary":              reflect.TypeFor[sosgo_answer.FindingSummary](),
+	"answer.FleetAdded":                  reflect.TypeFor[sosgo_answer.FleetAdded](),
+	"answer.FleetCompacted":              reflect.TypeFor[sosgo_answer.FleetCompacted](),
+	"answer.FleetDone":                   reflect.TypeFor[sosgo_answer.FleetDone](),
+	"answer.FleetFailure":                reflect.TypeFor[sosgo_answer.FleetFailure](),
 	"answer.FloatRegisters":              reflect.TypeFor[sosgo_answer.FloatRegisters](),
 	"answer.Flow":                        reflect.TypeFor[sosgo_answer.Flow](),
 	"answer.FlowValue":                   reflect.TypeFor[sosgo_answer.FlowValue](),
@@ -743,6 +750,8 @@ var exportedTypes = map[string]reflect.Type{
 	"answer.Root":                        reflect.TypeFor[sosgo_answer.Root](),
 	"answer.RootPath":                    reflect.TypeFor[sosgo_answer.RootPath](),
 	"answer.RootPaths":                   reflect.TypeFor[sosgo_answer.RootPaths](),
+	"answer.RulesChange":                 reflect.TypeFor[sosgo_answer.RulesChange](),
+	"answer.RulesTrial":                  reflect.TypeFor[sosgo_answer.RulesTrial](),
 	"answer.Runtime":                     reflect.TypeFor[sosgo_answer.Runtime](),
 	"answer.RuntimeDiagnosis":            reflect.TypeFor[sosgo_answer.RuntimeDiagnosis](),
 	"answer.RuntimeHeaps":                reflect.TypeFor[sosgo_answer.RuntimeHeaps](),
@@ -771,6 +780,7 @@ var exportedTypes = map[string]reflect.Type{
 	"answer.SignalRHub":                  reflect.TypeFor[sosgo_answer.SignalRHub](),
 	"answer.SignalSender":                reflect.TypeFor[sosgo_answer.SignalSender](),
 	"answer.Signature":                   reflect.TypeFor[sosgo_answer.Signature](),
+	"answer.SignedCrashes":               reflect.TypeFor[sosgo_answer.SignedCrashes](),
 	"answer.Site":                        reflect.TypeFor[sosgo_answer.Site](),
 	"answer.SizeCount":                   reflect.TypeFor[sosgo_answer.SizeCount](),
 	"answer.SizeHistogram":               reflect.TypeFor[sosgo_answer.SizeHistogram](),
@@ -996,6 +1006,8 @@ var exportedTypes = map[string]reflect.Type{
 	"export.Heap":                        reflect.TypeFor[sosgo_export.Heap](),
 	"export.Piece":                       reflect.TypeFor[sosgo_export.Piece](),
 	"export.Type":                        reflect.TypeFor[sosgo_export.Type](),
+	"export/fleet.Entry":                 reflect.TypeFor[sosgo_export_fleet.Entry](),
+	"export/fleet.Fleet":                 reflect.TypeFor[sosgo_export_fleet.Fleet](),
 	"export/gcdump.Options":              reflect.TypeFor[sosgo_export_gcdump.Options](),
 	"export/gcdump.Summary":              reflect.TypeFor[sosgo_export_gcdump.Summary](),
 	"export/heappprof.Options":           reflect.TypeFor[sosgo_export_heappprof.Options](),

@@ -53,9 +53,11 @@ type exportOptions struct {
 	Heap      bool      `opt:"heap" help:"pprof, speedscope, folded: the heap, and not the stacks"`
 	Garbage   bool      `opt:"garbage" help:"gcdump, and with -heap: also what nothing keeps alive"`
 	Min       cli.Bytes `opt:"min" help:"with -heap: objects that retain less stand together by type (a millionth of the heap)"`
-	Summary   bool      `opt:"summary" help:"tables: to PATH/dump_id=ID, without objects and strings; a dump that is there is skipped"`
+	Summary   bool      `opt:"summary" help:"tables: to a fleet in PATH, without objects and strings; a dump that is there is skipped"`
 	Label     []string  `opt:"label" value:"NAME=VALUE" help:"tables: a label of the dump, such as service=shop; may be repeated"`
 	Time      string    `opt:"time" value:"TIME" help:"tables: when the dump was written, such as 2026-11-26T09:00:00Z (as recorded, or else the file's time)"`
+	Modified  string    `opt:"modified" value:"TIME" help:"tables: the file's time, for a dump that records none and is no file of this machine"`
+	Rules     rulesFile `opt:"rules" kind:"file" value:"FILE" help:"tables: sign the crash by these rules; \"signature rules\" prints the default"`
 	RawCSV    bool      `opt:"raw-csv" help:"csv: texts as they are; else one that spreadsheets would run begins with an apostrophe"`
 	Native    bool      `opt:"native" help:"stacks: native frames too"`
 	PerThread bool      `opt:"perthread" help:"folded stacks: begin each with its thread"`
@@ -73,7 +75,7 @@ func exportCommand() cli.Command {
 			"which find ten million objects slow. pprof is for \"go tool pprof\", speedscope for https://www.speedscope.app and folded for flame graphs: of the stacks, as the command " +
 			"stacks writes them, or with -heap of the heap. A stack of the heap is the path of those who own an object, by types, so that flat is the size of objects and cum " +
 			"what they retain. parquet, csv and ndjson are a folder of tables for databases: dump, findings, types, objects, strings, threads, frames, roots, handles, statics, tasks and requests; " +
-			"with -summary the small ones alone, in a folder of their own for each dump (docs/fleet.md). Files and folders are there when they are whole, or not at all.",
+			"with -summary the small ones alone, in a folder of their own for each dump, PATH/date=DATE/part=ID (docs/fleet.md). Files and folders are there when they are whole, or not at all.",
 		Examples: []cli.Example{
 			{Line: "export gcdump heap.gcdump", Text: "the graph of the heap for PerfView and Visual Studio"},
 			{Line: "export heapsnapshot heap.heapsnapshot", Text: "for the memory page of Chrome DevTools"},

@@ -12,11 +12,12 @@ import (
 
 // Commands returns the commands of the group.
 func Commands() []cli.Command {
-	return cli.In(cli.GroupExport, exportCommand(), scrubCommand(), summarizeCommand())
+	return cli.In(cli.GroupExport, exportCommand(), scrubCommand(), summarizeCommand(), fleetCommand(), signatureCommand())
 }
 
 type summaryOptions struct {
-	NoHeap bool `opt:"noheap" help:"leave the heap out: sizes and suspects"`
+	NoHeap bool      `opt:"noheap" help:"leave the heap out: sizes and suspects"`
+	Rules  rulesFile `opt:"rules" kind:"file" value:"FILE" help:"sign the crash by these rules; \"signature rules\" prints the default"`
 	cli.Sent
 	cli.DumpFile
 }
@@ -32,6 +33,10 @@ func summarizeCommand() cli.Command {
 			{Line: "summarize core.4711", Text: "one line for the log of a pipeline"},
 		},
 	}, func(c *cli.Context, o *summaryOptions) (*answer.Summary, error) {
-		return ask.View(c).Summary(ask.Context(c), sosgo.SummaryOptions{NoHeap: o.NoHeap})
+		rules, err := o.Rules.read()
+		if err != nil {
+			return nil, err
+		}
+		return ask.View(c).Summary(ask.Context(c), sosgo.SummaryOptions{NoHeap: o.NoHeap, Rules: rules})
 	}, exporttext.Summary)
 }

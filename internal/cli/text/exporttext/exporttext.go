@@ -50,3 +50,49 @@ func Summary(p *report.Page, v *answer.Summary) {
 	p.Fail(e.Encode(v))
 	p.Print(report.EscapeText(b.String()))
 }
+
+// Fleet describes what became of dumps that were to be added, or what was put together.
+func Fleet(p *report.Page, v *answer.FleetDone) {
+	fleet := report.Escape(v.Fleet)
+	if x := v.Compacted; x != nil {
+		p.Printf("%s: %d parts of %s were put together; %d files, before %d\n", fleet, x.Parts, answer.Count(x.Dates, "day", "days"), x.After, x.Before)
+	}
+	x := v.Added
+	if x == nil {
+		return
+	}
+	p.Printf("%s: %s added, %d already there, %d failed", fleet, answer.Count(x.Added, "dump", "dumps"), x.Present, len(x.Failures))
+	if x.Before > 0 {
+		p.Printf(", %d failed before and were left out (-again tries them)", x.Before)
+	}
+	if x.Others > 0 {
+		p.Printf("; %s no dump", answer.Count(x.Others, "file is", "files are"))
+	}
+	p.Printf("; %.1f s\n", x.Seconds)
+	for i := range x.Failures {
+		f := &x.Failures[i]
+		p.Printf("  %s: %s\n", report.Escape(f.File), report.Escape(f.Reason))
+	}
+}
+
+// RulesTrial shows what rules merge and split.
+func RulesTrial(p *report.Page, v *answer.RulesTrial) {
+	if v.Text != "" {
+		p.Print(v.Text)
+		return
+	}
+	p.Printf("%s; %d get another signature; %d signatures, before %d\n", answer.Count(v.Dumps, "crash", "crashes"), v.Changed, v.After, v.Before)
+	for _, group := range []struct {
+		words string
+		list  []answer.RulesChange
+	}{{"merge", v.Merged}, {"split", v.Split}} {
+		for i := range group.list {
+			x := &group.list[i]
+			p.Printf("\n%s %s (%d)  %s\n", group.words, x.One.Signature, x.One.Dumps, report.Escape(strings.Join(x.One.SignatureParts, "; ")))
+			for k := range x.Several {
+				s := &x.Several[k]
+				p.Printf("  %s (%d)  %s\n", s.Signature, s.Dumps, report.Escape(strings.Join(s.SignatureParts, "; ")))
+			}
+		}
+	}
+}

@@ -1,0 +1,250 @@
+// Package fleet keeps the tables of many dumps in a folder, for databases:
+//
+//	FLEET/date=2026-11-26/part=10a2bc537d5c2f82/dump.parquet   a dump: a part for each
+//	                                            types.parquet  and so on
+//	FLEET/date=2026-11-25/part=all-6b0f…/dump.parquet          a day whose parts Compact put together
+//	FLEET/_log.ndjson                                          what was added, and what failed and why
+//
+// A part appears only when it is complete, and which parts there are is all the state: a process that was killed loses what it was working on, and doubles
+// nothing. Several processes may add to a fleet; one at a time may compact it.
+//
+// Stability: unstable.
+package fleet
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/sosgo/sosgo/internal/outfile"
+	"github.com/sosgo/sosgo/target"
+)
+
+const (
+	logFile     = "_log.ndjson"
+	journalFile = "_compact.json"
+	idsFile     = "_ids" // of a compacted part: the ids of its dumps, a line each
+	noDate      = "unknown"
+	datePrefix  = "date="
+	partPrefix  = "part="
+	allPrefix   = "all-"
+	mostLine    = 1 << 20 // bytes of a line of the log
+)
+
+// A Fleet is a folder of tables of many dumps.
+type Fleet struct {
+	dir string
+
+	mu    sync.Mutex
+	known map[string]string // folders of dumps by id
+}
+
+// Open returns the fleet in a folder, which need not exist. It completes a compaction that was interrupted.
+func Open(dir string) (*Fleet, error) {
+	f := &Fleet{dir: dir, known: map[string]string{}}
+	if err := f.recover(); err != nil {
+		return nil, err
+	}
+	dates, err := f.dates()
+	if err != nil {
+		return nil, err
+	}
+	for _, date := range dates {
+		parts, err := f.parts(date)
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range parts {
+			for _, id := range p.ids {
+				f.known[id] = filepath.Join(dir, datePrefix+date, p.name)
+			}
+		}
+	}
+	return f, nil
+}
+
+// Has reports whether the fleet has a dump, and in which folder.
+func (f *Fleet) Has(id string) (folder string, found bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	folder, found = f.known[id]
+	return folder, found
+}
+
+// Add adds a dump: create makes a folder that is there as a whole or not at all, with the dump's tables. When is the time of the dump, which chooses its
+// partition, or nil if that is unknown. Added is false if the fleet has the dump already.
+func (f *Fleet) Add(id string, when *time.Time, create func(folder string) error) (folder string, added bool, err error) {
+	if !validID(id) {
+		return "", false, target.Unsupportedf("%q is no id of a dump", id)
+	}
+	if folder, found := f.Has(id); found {
+		return folder, false, nil
+	}
+	date := noDate
+	if when != nil {
+		date = when.UTC().Format(time.DateOnly)
+	}
+	folder = filepath.Join(f.dir, datePrefix+date, partPrefix+id)
+	err = create(folder)
+	if errors.Is(err, fs.ErrExist) { // another process was faster
+		return folder, false, nil
+	}
+	if err != nil {
+		return "", false, err
+	}
+	f.mu.Lock()
+	f.known[id] = folder
+	f.mu.Unlock()
+	return folder, true, nil
+}
+
+// validID reports whether an id can be a part of the name of a folder.
+func validID(id string) bool {
+	return id != "" && len(id) <= 64 && strings.Trim(id, "0123456789abcdef") == ""
+}
+
+// dates returns the partitions of the fleet in order.
+func (f *Fleet) dates() ([]string, error) {
+	entries, err := os.ReadDir(f.dir)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	var out []string
+	for _, e := range entries {
+		if date, found := strings.CutPrefix(e.Name(), datePrefix); found && e.IsDir() {
+			out = append(out, date)
+		}
+	}
+	return out, nil
+}
+
+// A part is a folder of tables.
+type part struct {
+	name string
+	ids  []string
+	all  bool // it was made by Compact
+}
+
+// parts returns the parts of a partition in the order of their names.
+func (f *Fleet) parts(date string) ([]part, error) {
+	dir := filepath.Join(f.dir, datePrefix+date)
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	var out []part
+	for _, e := range entries {
+		id, found := strings.CutPrefix(e.Name(), partPrefix)
+		switch {
+		case !found || !e.IsDir():
+		case strings.HasPrefix(id, allPrefix):
+			text, err := os.ReadFile(filepath.Join(dir, e.Name(), idsFile))
+			if err != nil {
+				return nil, err
+			}
+			out = append(out, part{e.Name(), strings.Fields(string(text)), true})
+		case validID(id):
+			out = append(out, part{e.Name(), []string{id}, false})
+		}
+	}
+	return out, nil
+}
+
+// The values of Entry.Result.
+const (
+	Added   = "added"
+	Present = "present" // the fleet had it
+	Failed  = "failed"
+)
+
+// An Entry of the log is what became of a file.
+type Entry struct {
+	File     string    `json:"file"`
+	Size     int64     `json:"size"`
+	Modified time.Time `json:"modified,omitzero"`
+	ETag     string    `json:"etag,omitempty"`
+	ID       string    `json:"id,omitempty"`
+	Result   string    `json:"result"` // Added, Present or Failed
+	Exit     int       `json:"exit,omitempty"`
+	Reason   string    `json:"reason,omitempty"`
+	Tries    int       `json:"tries,omitempty"`
+	Seconds  float64   `json:"seconds"`
+	At       time.Time `json:"noted"`
+	Tool     string    `json:"tool,omitempty"`
+}
+
+// Same reports whether two entries are of the same content, as far as that is known without reading it.
+func (e *Entry) Same(o *Entry) bool {
+	return e.File == o.File && e.Size == o.Size && e.Modified.Equal(o.Modified) && e.ETag == o.ETag
+}
+
+// Log appends an entry to the log.
+func (f *Fleet) Log(e Entry) error {
+	line, err := json.Marshal(e)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(f.dir, 0o755); err != nil {
+		return err
+	}
+	w, err := os.OpenFile(filepath.Join(f.dir, logFile), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return err
+	}
+	// A line is written at once: several processes append. It begins with the end of one that a killed process may have left unfinished.
+	_, err = w.Write(append(append([]byte{'\n'}, line...), '\n'))
+	return cmp.Or(err, w.Close())
+}
+
+// Entries returns the last entry of each file, in the order of the files. Lines that can't be read are passed over: a process was killed while it wrote them.
+func (f *Fleet) Entries() ([]Entry, error) {
+	r, err := os.Open(filepath.Join(f.dir, logFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	last := map[string]Entry{}
+	in := bufio.NewScanner(r)
+	in.Buffer(nil, mostLine)
+	for in.Scan() {
+		var e Entry
+		if json.Unmarshal(in.Bytes(), &e) == nil && e.File != "" {
+			last[e.File] = e
+		}
+	}
+	out := make([]Entry, 0, len(last))
+	for _, e := range last {
+		out = append(out, e)
+	}
+	slices.SortFunc(out, func(a, b Entry) int { return cmp.Compare(a.File, b.File) })
+	return out, in.Err()
+}
+
+// shortenLog rewrites the log with the last entry of each file.
+func (f *Fleet) shortenLog() error {
+	entries, err := f.Entries()
+	if err != nil || len(entries) == 0 {
+		return err
+	}
+	return outfile.Write(filepath.Join(f.dir, logFile), outfile.Options{}, func(w io.Writer) error {
+		e := json.NewEncoder(w)
+		for i := range entries {
+			if err := e.Encode(&entries[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}

@@ -1,0 +1,87 @@
+package exportcmd
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/export/fleet"
+	"github.com/sosgo/sosgo/internal/cli"
+	"github.com/sosgo/sosgo/internal/cli/text/exporttext"
+	"github.com/sosgo/sosgo/internal/signature"
+)
+
+// A rulesFile is the name of a file with rules for signatures; empty stands for the default rules.
+type rulesFile string
+
+// read returns the text of the rules, which are sound; "" of the default.
+func (f rulesFile) read() (string, error) {
+	if f == "" {
+		return "", nil
+	}
+	r, err := os.Open(string(f))
+	if err != nil {
+		return "", &cli.OpenError{Path: string(f), Err: err}
+	}
+	defer r.Close()
+	text, err := io.ReadAll(io.LimitReader(r, signature.MaxRules+1))
+	if err != nil {
+		return "", &cli.OpenError{Path: string(f), Err: err}
+	}
+	if _, err := signature.ParseRules(string(text)); err != nil {
+		return "", cli.Usagef("%s: %v", f, err)
+	}
+	return string(text), nil
+}
+
+type signatureAction string
+
+// Choices lists the actions.
+func (signatureAction) Choices() []string { return []string{"rules", "test"} }
+
+type signatureOptions struct {
+	Against rulesFile       `opt:"against" kind:"file" value:"FILE" help:"test: compare with these rules, and not with the default"`
+	Action  signatureAction `arg:"action" help:"what to do"`
+	Rules   rulesFile       `arg:"rules,optional" kind:"file" help:"test: the rules"`
+	Fleet   string          `arg:"fleet,optional" kind:"file" help:"test: the fleet"`
+}
+
+func signatureCommand() cli.Command {
+	return cli.Ask(cli.Command{
+		Name: "signature", NoDump: true,
+		Summary: "print the rules for signatures of crashes, or try changed ones over a fleet",
+		Help: "\"signature rules\" prints the default rules. A changed copy is tried by \"signature test RULES FLEET\": it signs all crashes of a fleet of Parquet tables anew, and shows " +
+			"which signatures would merge and which would split. The option -rules of summarize, export and fleet uses the copy (docs/fleet.md).",
+		Examples: []cli.Example{
+			{Line: "signature rules", Text: "the default rules"},
+			{Line: "signature test my.rules fleet", Text: "what my.rules would change"},
+		},
+	}, func(c *cli.Context, o *signatureOptions) (*answer.RulesTrial, error) {
+		if o.Action == "rules" {
+			if o.Rules != "" {
+				return nil, c.Usagef("\"signature rules\" takes no file")
+			}
+			return &answer.RulesTrial{Text: signature.DefaultRules}, nil
+		}
+		if o.Rules == "" || o.Fleet == "" {
+			return nil, c.Usagef("signature test RULES FLEET")
+		}
+		if info, err := os.Stat(o.Fleet); err != nil || !info.IsDir() {
+			return nil, &cli.OpenError{Path: o.Fleet, Err: fmt.Errorf("there is no fleet: %w", os.ErrNotExist)}
+		}
+		before, err := o.Against.read()
+		if err != nil {
+			return nil, err
+		}
+		after, err := o.Rules.read()
+		if err != nil {
+			return nil, err
+		}
+		f, err := fleet.Open(o.Fleet)
+		if err != nil {
+			return nil, err
+		}
+		return f.TryRules(c.Context(), before, after)
+	}, exporttext.RulesTrial)
+}

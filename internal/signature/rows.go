@@ -1,0 +1,69 @@
+package signature
+
+// The values of Row.Role.
+const (
+	roleKind      = "kind"      // the exception with its causes, or the signal
+	roleDoubtful  = "doubtful"  // kind could not be read whole
+	roleThrown    = "thrown"    // an exception was thrown
+	roleCut       = "cut"       // the trace could not be read whole
+	roleFrame     = "frame"     // a method, the innermost first
+	rolePlace     = "place"     // a place in the build of a module, the innermost first
+	roleCertain   = "certain"   // no module file could put methods in the place of places
+	roleGenerated = "generated" // where the process died, if there is no place
+)
+
+// A Row is a part of a Record, in a form for tables.
+type Row struct {
+	Role  string
+	Text  string // empty if it could not be read
+	Place Place
+}
+
+// Rows returns the record as rows, in an order that matters.
+func (rec *Record) Rows() []Row {
+	out := []Row{{Role: roleKind, Text: rec.Kind}}
+	for _, is := range []struct {
+		role string
+		set  bool
+	}{{roleDoubtful, !rec.Sound}, {roleThrown, rec.Thrown}, {roleCut, rec.Cut}, {roleCertain, rec.Certain}} {
+		if is.set {
+			out = append(out, Row{Role: is.role})
+		}
+	}
+	for _, f := range rec.Frames {
+		r := Row{Role: roleFrame, Text: f.Method}
+		if f.Unread {
+			r.Text = ""
+		}
+		out = append(out, r)
+	}
+	for _, p := range rec.Places {
+		out = append(out, Row{Role: rolePlace, Place: p})
+	}
+	if rec.Generated != "" {
+		out = append(out, Row{Role: roleGenerated, Text: rec.Generated})
+	}
+	return out
+}
+
+// Add adds a row to a record whose Sound is true at first.
+func (rec *Record) Add(r Row) {
+	switch r.Role {
+	case roleKind:
+		rec.Kind = r.Text
+	case roleDoubtful:
+		rec.Sound = false
+	case roleThrown:
+		rec.Thrown = true
+	case roleCut:
+		rec.Cut = true
+	case roleCertain:
+		rec.Certain = true
+	case roleFrame:
+		rec.Frames = append(rec.Frames, Frame{r.Text, r.Text == ""})
+	case rolePlace:
+		rec.Places = append(rec.Places, r.Place)
+	case roleGenerated:
+		rec.Generated = r.Text
+	}
+}
