@@ -571,7 +571,7 @@ export interface ThreadSample {
 
 export interface ThreadWait {
   chain?: Array<string> | null; ends?: string; file?: string; how: string; kind: string; line?: number; method?: string | null;
-  name?: string; object?: string; owner?: Thread; text: string; thread: Thread; type?: string | null; until?: string;
+  name?: string; note?: string; object?: string; owner?: Thread; text: string; thread: Thread; type?: string | null; until?: string;
 }
 
 export interface Touched {
