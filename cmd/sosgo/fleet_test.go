@@ -1,0 +1,127 @@
+package main
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	answers "github.com/sosgo/sosgo/answer"
+)
+
+// asProgram makes the binary of the tests sosgo itself. The processes of "fleet add" have the other variable.
+const asProgram, asFleetChild = "SOSGO_TEST_PROGRAM", "SOSGO_FLEET_CHILD"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asProgram) != "" || os.Getenv(asFleetChild) != "" {
+		main()
+	}
+	os.Exit(m.Run())
+}
+
+// fleetDumps writes n variants of a canned dump of Windows: other times of the same process.
+func fleetDumps(t *testing.T, dir string, n int) {
+	t.Helper()
+	packed, err := os.ReadFile(filepath.Join(moduleRoot, "testdata", "dumps", "win-net10-zoo-triage", "win-net10-zoo-triage.dmp.zst"))
+	if err != nil {
+		t.Skip("testdata/dumps is not here: it is a module of its own")
+	}
+	z, err := zstd.NewReader(nil)
+	require.NoError(t, err)
+	defer z.Close()
+	dump, err := z.DecodeAll(packed, nil)
+	require.NoError(t, err)
+	require.Equal(t, "MDMP", string(dump[:4]))
+	for i := range n {
+		const timeDateStamp = 20 // of MINIDUMP_HEADER
+		binary.LittleEndian.PutUint32(dump[timeDateStamp:], uint32(1_795_600_000+i*43_200))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("d%02d.dmp", i)), dump, 0o600))
+	}
+}
+
+// TestFleet: a run that is killed and repeated has each dump once; one that can't be read has a reason; a compaction keeps them all.
+func TestFleet(t *testing.T) {
+	n := 60
+	if testing.Short() {
+		n = 4
+	}
+	fleet, dumps := filepath.Join(t.TempDir(), "fleet"), t.TempDir()
+	fleetDumps(t, dumps, n)
+	require.NoError(t, os.WriteFile(filepath.Join(dumps, "cut.dmp"), []byte("MDMP, and no more"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dumps, "notes.txt"), []byte("about them"), 0o600))
+	program, err := os.Executable()
+	require.NoError(t, err)
+	parts := func() []string {
+		list, err := filepath.Glob(filepath.Join(fleet, "date=*", "part=*"))
+		require.NoError(t, err)
+		return list
+	}
+	ask := func(args ...string) answers.FleetDone {
+		c := exec.Command(program, append([]string{"--json", "fleet"}, args...)...)
+		c.Env = append(os.Environ(), asProgram+"=1")
+		var out, errs bytes.Buffer
+		c.Stdout, c.Stderr = &out, &errs
+		require.NoError(t, c.Run(), "%s", errs.Bytes())
+		var said struct{ Result answers.FleetDone }
+		require.NoError(t, json.Unmarshal(out.Bytes(), &said))
+		return said.Result
+	}
+
+	killed := exec.Command(program, "fleet", "add", fleet, dumps)
+	killed.Env = append(os.Environ(), asProgram+"=1")
+	require.NoError(t, killed.Start())
+	for deadline := time.Now().Add(time.Minute); len(parts()) < 2 && time.Now().Before(deadline); {
+		time.Sleep(5 * time.Millisecond)
+	}
+	require.NoError(t, killed.Process.Kill())
+	_ = killed.Wait() // it was killed
+	require.NotEmpty(t, parts())
+
+	added := ask("add", fleet, dumps, "--processes", "2").Added
+	require.NotNil(t, added)
+	assert.Equal(t, n, added.Added+added.Present)
+	assert.Equal(t, 1, added.Others)
+	require.Len(t, parts(), n)
+	if added.Before == 0 { // the run that was killed had not come to it
+		require.Len(t, added.Failures, 1)
+		assert.Equal(t, "cut.dmp", filepath.Base(added.Failures[0].File))
+		assert.Contains(t, added.Failures[0].Reason, "cut.dmp")
+		assert.NotZero(t, added.Failures[0].Exit)
+	}
+	added = ask("add", fleet, dumps).Added
+	assert.Equal(t, fmt.Sprint(0, n, 1, 0), fmt.Sprint(added.Added, added.Present, added.Before, len(added.Failures)))
+
+	done := ask("compact", fleet).Compacted
+	require.NotNil(t, done)
+	assert.Equal(t, 3*n/2, done.After, "a file of each of the three tables that the dumps have, and day")
+	var ids []string
+	for _, p := range parts() {
+		text, err := os.ReadFile(filepath.Join(p, "_ids"))
+		require.NoError(t, err)
+		ids = append(ids, strings.Fields(string(text))...)
+	}
+	assert.Len(t, ids, n)
+	again := ask("add", fleet, dumps, "--again").Added
+	assert.Equal(t, fmt.Sprint(0, n, 1), fmt.Sprint(again.Added, again.Present, len(again.Failures)))
+
+	out, errs, code := run(t, "signature", "test", filepath.Join(moduleRoot, "internal", "signature", "default.rules"), fleet)
+	require.Zero(t, code, errs)
+	assert.Contains(t, out, "0 get another signature")
+	for _, line := range []string{"fleet add", "fleet add x", "fleet compact a b", "signature test", "signature rules x", "signature test default.rules no-such-fleet", "signature test none.rules " + fleet} {
+		_, _, code := run(t, strings.Fields(line)...)
+		assert.NotZero(t, code, line)
+	}
+	text, _, code := run(t, "signature", "rules")
+	assert.Zero(t, code)
+	assert.Contains(t, text, "skip System.Environment.FailFast")
+}

@@ -1,0 +1,71 @@
+package remote
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// TestList: a listing is followed from page to page, tried again where the server fails, and signed with its query.
+func TestList(t *testing.T) {
+	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	env := map[string]string{"AWS_ACCESS_KEY_ID": "id", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_REGION": "eu-west-3"}
+	requests := 0
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		requests++
+		given := r.Header.Get("Authorization")
+		again := r.Clone(r.Context())
+		again.URL.Host = r.Host
+		(&keys{"id", "secret", "", "eu-west-3"}).sign(again, at)
+		q := r.URL.Query()
+		switch {
+		case given != again.Header.Get("Authorization") || r.URL.Path != "/bucket/" || q.Get("prefix") != "a b/" || q.Get("list-type") != "2":
+			w.WriteHeader(http.StatusForbidden)
+		case requests == 1:
+			w.WriteHeader(http.StatusServiceUnavailable)
+		case q.Get("continuation-token") == "":
+			fmt.Fprint(w, `<ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><IsTruncated>true</IsTruncated><NextContinuationToken>n+x/1=</NextContinuationToken>
+				<Contents><Key>a b/</Key><Size>0</Size></Contents>
+				<Contents><Key>a b/one.dmp</Key><LastModified>2026-01-01T00:00:00.000Z</LastModified><ETag>"e"</ETag><Size>7</Size></Contents></ListBucketResult>`)
+		case q.Get("continuation-token") == "n+x/1=":
+			fmt.Fprint(w, `<ListBucketResult><IsTruncated>false</IsTruncated><Contents><Key>a b/two.dmp</Key><Size>8</Size></Contents></ListBucketResult>`)
+		}
+	}))
+	defer s.Close()
+	env["AWS_ENDPOINT_URL"] = s.URL
+	o := quick()
+	o.Env = func(name string) (string, bool) { v, ok := env[name]; return v, ok }
+	o.now = func() time.Time { return at }
+	list, err := List("s3://bucket/a b/", o)
+	require.NoError(t, err)
+	assert.Equal(t, []Object{{"s3://bucket/a b/one.dmp", 7, time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), `"e"`}, {Address: "s3://bucket/a b/two.dmp", Size: 8}}, list)
+	assert.Equal(t, 3, requests)
+
+	env["AWS_SECRET_ACCESS_KEY"] = "another"
+	_, err = List("s3://bucket/a b/", o)
+	require.ErrorContains(t, err, "403")
+	_, err = List("https://bucket/a", o)
+	require.ErrorContains(t, err, "not s3://BUCKET/PREFIX")
+}
+
+// TestListing: an answer that is no listing, or none at all, is an error.
+func TestListing(t *testing.T) {
+	status, body := http.StatusOK, "no listing"
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(status)
+		fmt.Fprint(w, body)
+	}))
+	defer s.Close()
+	o := quick()
+	o.Env = func(name string) (string, bool) { return s.URL, name == "AWS_ENDPOINT_URL" }
+	_, err := List("s3://bucket", o)
+	require.ErrorContains(t, err, "no listing")
+	status = http.StatusBadGateway
+	_, err = List("s3://bucket", o)
+	require.ErrorContains(t, err, "tried 5 times")
+}
