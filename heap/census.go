@@ -68,6 +68,9 @@ func (h *Heap) Census(ctx context.Context, o ScanOptions) (*Census, error) {
 
 // ScanWithCensus is Scan of all objects. The same walk takes the census of the heap unless that has been taken.
 func ScanWithCensus[C Collector](ctx context.Context, h *Heap, o ScanOptions, create func() C, merge func(C) error) error {
+	if h == nil {
+		return errNoHeap
+	}
 	if _, ok := h.census.Known(); ok {
 		return Scan(ctx, h, nil, o, create, merge)
 	}

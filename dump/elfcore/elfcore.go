@@ -53,7 +53,7 @@ const (
 )
 
 // A FormatError reports what makes a file unusable as an ELF core. It is target.ErrCorrupt.
-type FormatError = corefile.FormatError
+type FormatError = target.FormatError
 
 // format is how errors call the files.
 const format = "ELF core"

@@ -27,7 +27,7 @@ import (
 const typeOffset = 12
 
 // A FormatError reports what makes a file unusable as a Mach-O core. It is target.ErrCorrupt.
-type FormatError = corefile.FormatError
+type FormatError = target.FormatError
 
 // format is how errors call the files.
 const format = "Mach-O core"

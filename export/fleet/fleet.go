@@ -184,7 +184,7 @@ type Entry struct {
 
 // Same reports whether two entries are of the same content, as far as that is known without reading it.
 func (e *Entry) Same(o *Entry) bool {
-	return e.File == o.File && e.Size == o.Size && e.Modified.Equal(o.Modified) && e.ETag == o.ETag
+	return e != nil && o != nil && e.File == o.File && e.Size == o.Size && e.Modified.Equal(o.Modified) && e.ETag == o.ETag
 }
 
 // Log appends an entry to the log.

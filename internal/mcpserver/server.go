@@ -242,8 +242,8 @@ func (s *Server) call(ctx context.Context, t *Tool, raw json.RawMessage, p *prog
 	return result(a)
 }
 
-// failure is an answer that has an error alone. An error that quotes a long argument, each byte of which is escaped, is cut:
-// a client's own text doesn't fill its context.
+// failure is an answer that has an error alone. An error that quotes a long argument is cut: a client's own text, escaped, doesn't
+// fill its context.
 func failure(err error) *mcp.CallToolResult {
 	text := clean(err.Error())
 	if len(text) > LeastBudget {

@@ -1378,6 +1378,7 @@ var exportedTypes = map[string]reflect.Type{
 	"target.Counter":                     reflect.TypeFor[sosgo_target.Counter](),
 	"target.Exception":                   reflect.TypeFor[sosgo_target.Exception](),
 	"target.FXSave":                      reflect.TypeFor[sosgo_target.FXSave](),
+	"target.FormatError":                 reflect.TypeFor[sosgo_target.FormatError](),
 	"target.GUID":                        reflect.TypeFor[sosgo_target.GUID](),
 	"target.InBundle":                    reflect.TypeFor[sosgo_target.InBundle](),
 	"target.Limits":                      reflect.TypeFor[sosgo_target.Limits](),

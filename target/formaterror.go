@@ -1,12 +1,10 @@
-package corefile
+package target
 
 import (
 	"fmt"
-
-	"github.com/sosgo/sosgo/target"
 )
 
-// A FormatError reports what makes a file unusable as a core. It is target.ErrCorrupt.
+// A FormatError reports what makes a file unusable as a core file. It is ErrCorrupt.
 type FormatError struct {
 	Format string // "ELF core" or "Mach-O core"
 	Off    int64  // where in the file, in bytes
@@ -22,10 +20,10 @@ func (e *FormatError) Error() string {
 	return s
 }
 
-// Unwrap returns target.ErrCorrupt and the cause.
+// Unwrap returns ErrCorrupt and the cause.
 func (e *FormatError) Unwrap() []error {
 	if e.Err == nil {
-		return []error{target.ErrCorrupt}
+		return []error{ErrCorrupt}
 	}
-	return []error{target.ErrCorrupt, e.Err}
+	return []error{ErrCorrupt, e.Err}
 }
