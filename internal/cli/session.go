@@ -260,6 +260,9 @@ func (s *Session) variable(name string) (text string, known, ok bool) {
 // CA returns the file of the authorities that are trusted beside the system's; "" if there is none.
 func (s *Session) CA() string { return s.options.CA }
 
+// RemoteRedirects reports whether servers of dumps may redirect to other hosts.
+func (s *Session) RemoteRedirects() bool { return s.options.RemoteRedirects }
+
 // OpenArguments returns the options of opening as a command line has them, for another process that opens a dump in the same way.
 func (c *Context) OpenArguments() []string {
 	var out []string

@@ -153,7 +153,7 @@ func (a *adder) sources() ([]fleet.Entry, error) {
 	for _, s := range a.o.Sources {
 		switch {
 		case strings.HasPrefix(strings.ToLower(s), "s3://") && (strings.HasSuffix(s, "/") || strings.Count(s, "/") < 3):
-			list, err := remote.List(s, remote.Options{CA: a.c.Session.CA(), Redirects: true, Env: os.LookupEnv, Context: a.c.Context})
+			list, err := remote.List(s, remote.Options{CA: a.c.Session.CA(), Redirects: a.c.Session.RemoteRedirects(), Env: os.LookupEnv, Context: a.c.Context})
 			if err != nil {
 				return nil, &cli.OpenError{Path: s, Err: err}
 			}
