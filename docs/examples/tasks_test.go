@@ -34,5 +34,5 @@ func Example_tasks() {
 	// WaitingForActivation 7 Debuggee.AsyncWork.Scenario.Inner
 	// WaitingForActivation 7 Debuggee.AsyncWork.Scenario.Middle
 	// WaitingForActivation 7 Debuggee.AsyncWork.Scenario.Outer
-	// WaitingToRun 5 System.Threading.Tasks.Task {Debuggee.AsyncWork.Scenario+<>c__DisplayClass6_0.<Run>b__1()}
+	// WaitingToRun 5 System.Threading.Tasks.Task {Debuggee.AsyncWork.Scenario+<>c__DisplayClass6_0.<Run>b__1}
 }

@@ -34,6 +34,7 @@ const (
 	journalFile = "_compact.json"
 	idsFile     = "_ids" // of a compacted part: the ids of its dumps, a line each
 	noDate      = "unknown"
+	logPerm     = 0o600 // the log names files and why they failed
 	datePrefix  = "date="
 	partPrefix  = "part="
 	allPrefix   = "all-"
@@ -193,10 +194,10 @@ func (f *Fleet) Log(e Entry) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(f.dir, 0o755); err != nil {
+	if err := os.MkdirAll(f.dir, 0o777); err != nil {
 		return err
 	}
-	w, err := os.OpenFile(filepath.Join(f.dir, logFile), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	w, err := os.OpenFile(filepath.Join(f.dir, logFile), os.O_CREATE|os.O_APPEND|os.O_WRONLY, logPerm)
 	if err != nil {
 		return err
 	}
@@ -238,7 +239,7 @@ func (f *Fleet) shortenLog() error {
 	if err != nil || len(entries) == 0 {
 		return err
 	}
-	return outfile.Write(filepath.Join(f.dir, logFile), outfile.Options{}, func(w io.Writer) error {
+	return outfile.Write(filepath.Join(f.dir, logFile), outfile.Options{Perm: func() fs.FileMode { return logPerm }}, func(w io.Writer) error {
 		e := json.NewEncoder(w)
 		for i := range entries {
 			if err := e.Encode(&entries[i]); err != nil {

@@ -223,7 +223,7 @@ func TestDumpRow(t *testing.T) {
 		files, _ := written(t, p, tables.Options{Form: tables.Parquet})
 		row := readParquet(t, files["dump.parquet"])[0]
 		assert.Equal(t, c.want, row["crashed"])
-		assert.Equal(t, "2", row["schema"])
+		assert.Equal(t, "3", row["schema"])
 		assert.Equal(t, "1.2.3", row["tool"])
 		assert.Equal(t, "file", row["time_from"])
 		assert.JSONEq(t, `{"env":"a\"b","service":"shop"}`, row["labels"])
