@@ -5,6 +5,9 @@
 // them stand what keeps them alive, by kind, and "[unreachable]" for what nothing does. Retained sizes, which these tools
 // compute, are then those of graph.Dominators.
 //
+// The id of a node, which the tools show as @4711, stands for the object's place in the order of addresses: Chrome keeps 32 bits
+// of it, too few for an address. Object finds the object in the dump.
+//
 // Stability: unstable.
 package heapsnapshot
 
@@ -272,16 +275,33 @@ func (e *encoder) file() {
 	e.print("]}\n")
 }
 
+// id returns the id of a node of the graph: 1 of the root, 3 of the first object and so on, and behind the objects those of the Sources. That of an
+// object depends on the objects alone.
+func id(g *graph.Graph, n graph.Node) uint64 {
+	if n == g.Root() {
+		return 1
+	}
+	return 2*uint64(n) + 3
+}
+
+// Object returns the address of the object that has an id in what Write made of the same heap. No object has it if ok is false.
+func Object(g *graph.Graph, id uint64) (a target.Addr, ok bool) {
+	if id < 3 || id%2 == 0 || (id-3)/2 >= uint64(g.Objects()) {
+		return 0, false
+	}
+	return g.Address(graph.Node((id - 3) / 2)), true
+}
+
 // appendNode appends a node; all but the first begin with a comma.
-func appendNode(b []byte, typ int, name uint32, index, size uint64, edges int) []byte {
-	if index > 0 {
+func appendNode(b []byte, typ int, name uint32, id, size uint64, edges int) []byte {
+	if id != 1 {
 		b = append(b, ',')
 	}
 	b = strconv.AppendInt(b, int64(typ), 10)
 	b = append(b, ',')
 	b = strconv.AppendUint(b, uint64(name), 10)
 	b = append(b, ',')
-	b = strconv.AppendUint(b, 2*index+1, 10)
+	b = strconv.AppendUint(b, id, 10)
 	b = append(b, ',')
 	b = strconv.AppendUint(b, size, 10)
 	b = append(b, ',')
@@ -290,12 +310,12 @@ func appendNode(b []byte, typ int, name uint32, index, size uint64, edges int) [
 }
 
 func (e *encoder) nodes() {
-	b := appendNode(nil, nodeSynthetic, e.own.root, 0, 0, len(e.g.Referents(e.g.Root()))+1)
+	b := appendNode(nil, nodeSynthetic, e.own.root, id(e.g, e.g.Root()), 0, len(e.g.Referents(e.g.Root()))+1)
 	for i, name := range e.sources {
-		b = appendNode(b, nodeObject, name, uint64(i)+1, 0, len(e.g.Referents(e.g.SourceNode(i))))
+		b = appendNode(b, nodeObject, name, id(e.g, e.g.SourceNode(i)), 0, len(e.g.Referents(e.g.SourceNode(i))))
 	}
-	_ = e.write(appendNode(b, nodeObject, e.own.unreachable, uint64(len(e.sources))+1, 0, len(e.dead))) // the error stays
-	first, firstText := e.firstObject(), uint32(len(e.names.list))
+	_ = e.write(appendNode(b, nodeObject, e.own.unreachable, 2*uint64(e.g.Nodes())+1, 0, len(e.dead))) // the error stays
+	firstText := uint32(len(e.names.list))
 	e.eachPiece(func(_ *edgeReader, p *export.Piece, b []byte) []byte {
 		text := firstText + e.texts[p.Index]
 		for n := p.From; n < p.To; n++ {
@@ -305,7 +325,7 @@ func (e *encoder) nodes() {
 				typ, name = nodeString, text
 				text++
 			}
-			b = appendNode(b, typ, name, first+uint64(n), min(e.g.Size(n), maxSize), len(e.g.Referents(n)))
+			b = appendNode(b, typ, name, id(e.g, n), min(e.g.Size(n), maxSize), len(e.g.Referents(n)))
 		}
 		return b
 	})

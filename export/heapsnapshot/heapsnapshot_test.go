@@ -61,9 +61,14 @@ func TestWrite(t *testing.T) {
 			ids[n[2]] = true
 			starts[i+1] = starts[i] + n[4]
 			if i < first {
+				_, ok := heapsnapshot.Object(g, uint64(n[2]))
+				require.False(t, ok, "of no object")
 				continue
 			}
 			o := graph.Node(i - first)
+			at, ok := heapsnapshot.Object(g, uint64(n[2]))
+			require.True(t, ok)
+			require.Equal(t, g.Address(o), at)
 			require.EqualValues(t, g.Size(o), n[3])
 			total += n[3]
 			if n[0] == 3 {

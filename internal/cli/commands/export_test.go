@@ -57,6 +57,48 @@ func TestExport(t *testing.T) {
 	}
 }
 
+// TestSnapshotID: an id of a heap snapshot stands for its object in commands, so that a node leads to its address.
+func TestSnapshotID(t *testing.T) {
+	d := testdump.Open(t, "net8-zoo")
+	file := filepath.Join(t.TempDir(), "heap.heapsnapshot")
+	code, _, stderr := sosgo(t, d, "export", "heapsnapshot", file)
+	require.Zero(t, code, stderr)
+	raw, err := os.ReadFile(file)
+	require.NoError(t, err)
+	var snapshot struct {
+		Nodes   []int
+		Strings []string
+	}
+	require.NoError(t, json.Unmarshal(raw, &snapshot))
+	seen := map[int]bool{}
+	for n := range slices.Chunk(snapshot.Nodes, 6) {
+		name, id := snapshot.Strings[n[1]], n[2]
+		if seen[n[1]] || n[3] == 0 || n[0] == 2 { // one object of each type; a string has its text as its name
+			continue
+		}
+		seen[n[1]] = true
+		code, text, stderr := sosgo(t, d, "--json", "dumpobj", fmt.Sprintf("@%d", id))
+		require.Zero(t, code, stderr)
+		var said struct {
+			Result struct {
+				Type string
+				Size int
+			}
+		}
+		require.NoError(t, json.Unmarshal([]byte(text), &said))
+		if !strings.Contains(name, "<") { // dumpobj writes generic types as SOS does
+			require.Equal(t, name, said.Result.Type)
+		}
+		require.Equal(t, n[3], said.Result.Size)
+	}
+	assert.Greater(t, len(seen), 50)
+	for _, none := range []string{"@1", "@4", "@18446744073709551615", fmt.Sprintf("@%d", snapshot.Nodes[8])} {
+		code, _, stderr = sosgo(t, d, "dumpobj", none)
+		assert.Equal(t, cli.ExitUsage, code)
+		assert.Contains(t, stderr, "no object has the id "+none+" in a heap snapshot")
+	}
+}
+
 // TestExportGarbage: a gcdump holds the live objects that dumpheap counts, and with -garbage all objects; the line about it counts garbage.
 func TestExportGarbage(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")

@@ -145,6 +145,7 @@ var exportedFuncs = map[string]any{
 	"export/fleet.Open":                      sosgo_export_fleet.Open,
 	"export/gcdump.Write":                    sosgo_export_gcdump.Write,
 	"export/heappprof.Read":                  sosgo_export_heappprof.Read,
+	"export/heapsnapshot.Object":             sosgo_export_heapsnapshot.Object,
 	"export/heapsnapshot.Write":              sosgo_export_heapsnapshot.Write,
 	"export/stackexport.Folded":              sosgo_export_stackexport.Folded,
 	"export/stackexport.Pprof":               sosgo_export_stackexport.Pprof,

@@ -9,6 +9,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/export/heapsnapshot"
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/internal/report"
 	"github.com/sosgo/sosgo/query"
@@ -18,9 +19,15 @@ import (
 // Explained returns the commands, which take expressions for objects and describe an address that they fail for.
 func Explained(commands []cli.Command) []cli.Command { return cli.Around(commands, explained) }
 
-// objectOf returns the object or address that a text stands for: a method's name, a register, an expression, or a part of the
-// names of types.
+// objectOf returns the object or address that a text stands for: a method's name, a register, an id in a heap snapshot, an expression, or a part of
+// the names of types.
 func objectOf(c *cli.Context, text string, arg *cli.Arg) (cli.Object, error) {
+	if id, found := strings.CutPrefix(text, "@"); found {
+		if id, err := strconv.ParseUint(id, 10, 64); err == nil {
+			a, err := snapshotObject(c, id)
+			return cli.Object{Addr: a}, err
+		}
+	}
 	if text[0] != '@' && cli.IsRegister(text) {
 		text = "@" + text
 	}
@@ -41,6 +48,19 @@ func objectOf(c *cli.Context, text string, arg *cli.Arg) (cli.Object, error) {
 	}
 	a, err := addressIn(c, text, v)
 	return cli.Object{Addr: a}, err
+}
+
+// snapshotObject returns the object that has an id in a heap snapshot of the dump, as export writes it.
+func snapshotObject(c *cli.Context, id uint64) (target.Addr, error) {
+	h, err := Holders(c)
+	if err != nil {
+		return 0, err
+	}
+	a, ok := heapsnapshot.Object(h.Graph(), id)
+	if !ok {
+		return 0, c.Usagef("no object has the id @%d in a heap snapshot of this dump", id)
+	}
+	return a, nil
 }
 
 // methodNamed returns the MethodDesc of the method with a name, before which a module may stand: App!Ns.Type.Method.
