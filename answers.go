@@ -103,7 +103,7 @@ func (v *View) Summary(ctx context.Context, o ...SummaryOptions) (*answer.Summar
 			found, err := q.summarizeHeap(s)
 			questions.Leaks = func(context.Context) (*answer.Leaks, error) { return found, err }
 		}
-		t, err := q.triage(questions, TriageOptions{Jobs: q.jobs(q.ctx)})
+		t, err := q.triage(questions, TriageOptions{Jobs: q.jobs(q.ctx), Rules: option(o).Rules})
 		if t == nil {
 			return nil, err
 		}

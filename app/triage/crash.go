@@ -34,7 +34,7 @@ func crash(ctx context.Context, q *Questions) (view, error) {
 			}
 		}
 	}
-	id := signature.Crash(c, nil)
+	id := signature.Crash(c, q.rules)
 	f.Identity = id.Identity
 	f.Text += crashPlace(c, id.Frame)
 	if len(c.Exceptions) > 0 && c.Exceptions[0].Address != 0 {

@@ -32,12 +32,15 @@ type Questions struct {
 	Contexts    func(context.Context) (*answer.LoadContexts, error)
 	FreeSpace   func(context.Context) (*answer.Fragmentation, error)
 	GCSettings  func(context.Context) ([]answer.GCSetting, error) // asked only if an allocation failed
+
+	rules *signature.Rules // of Options
 }
 
 // Options choose what is looked at. The zero value chooses everything.
 type Options struct {
-	NoHeap bool // leaves out what takes long on a large heap: holders of memory, load contexts, and whether the heap is sound
-	Jobs   int  // subjects that are looked at together, at least 1
+	NoHeap bool   // leaves out what takes long on a large heap: holders of memory, load contexts, and whether the heap is sound
+	Jobs   int    // subjects that are looked at together, at least 1
+	Rules  string // text of the rules by which the crash is signed (docs/fleet.md); empty stands for the default
 }
 
 // A view is what looking at one subject showed.
@@ -76,6 +79,12 @@ var subjects = []subject{
 // Of ranks what is wrong with a process. The error is the context's, or the first subject's if no subject at all could be looked at.
 func Of(ctx context.Context, q Questions, o Options) (*answer.Triage, error) {
 	ctx = absent.Context(ctx)
+	if o.Rules != "" {
+		var err error
+		if q.rules, err = signature.ParseRules(o.Rules); err != nil {
+			return nil, err
+		}
+	}
 	if q.Crash != nil {
 		q.Crash = once(q.Crash)
 	}

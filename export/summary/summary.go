@@ -75,10 +75,7 @@ func AddTriage(s *answer.Summary, t *answer.Triage) {
 		s.Note(t.Unknown[i].Err)
 	}
 	for i := range t.Findings[:min(len(t.Findings), mostFindings)] {
-		f := t.Findings[i]
-		if f.Kind == answer.FindingCrash {
-			f.Identity = s.Identity // by the rules of AddCrash
-		}
+		f := &t.Findings[i]
 		s.Findings = append(s.Findings, answer.FindingSummary{Kind: f.Kind, Severity: f.Severity, Text: f.Text, Strength: f.Strength, Identity: f.Identity})
 	}
 }

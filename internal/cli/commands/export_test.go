@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/internal/test/exportread"
 	"github.com/sosgo/sosgo/internal/test/testcase"
@@ -97,6 +98,65 @@ func TestSnapshotID(t *testing.T) {
 		assert.Equal(t, cli.ExitUsage, code)
 		assert.Contains(t, stderr, "no object has the id "+none+" in a heap snapshot")
 	}
+}
+
+// TestRules: by the rules of a file triage, summarize and the tables give a crash one signature, which is not that of the default.
+func TestRules(t *testing.T) {
+	d := testdump.Open(t, "net10-crash-nested")
+	rules := filepath.Join(t.TempDir(), "my.rules")
+	require.NoError(t, os.WriteFile(rules, []byte("frames 1\nskip Debuggee.Crash.Scenario.Submit\n"), 0o600))
+	type said struct {
+		Result struct {
+			answer.Identity
+			Findings []struct {
+				answer.Identity
+				Kind string
+			}
+		}
+	}
+	ask := func(args ...string) (out said) {
+		_, text, stderr := sosgo(t, d, append([]string{"--json"}, args...)...)
+		require.NoError(t, json.Unmarshal([]byte(text), &out), stderr)
+		return out
+	}
+	crash := func(s said) answer.Identity {
+		i := slices.IndexFunc(s.Result.Findings, func(f struct {
+			answer.Identity
+			Kind string
+		}) bool {
+			return f.Kind == answer.FindingCrash
+		})
+		require.GreaterOrEqual(t, i, 0)
+		return s.Result.Findings[i].Identity
+	}
+	all := map[string]bool{}
+	for _, with := range [][]string{nil, {"--rules", rules}} {
+		triage := crash(ask(append([]string{"triage", "-noheap"}, with...)...))
+		summary := ask(append([]string{"summarize", "-noheap"}, with...)...)
+		require.NotEmpty(t, triage.Signature)
+		assert.Equal(t, summary.Result.Identity, triage)
+		assert.Equal(t, crash(summary), triage)
+		assert.Equal(t, with != nil, triage.SignatureRules != "")
+		all[triage.Signature] = true
+
+		dir := filepath.Join(t.TempDir(), "tables")
+		code, _, stderr := sosgo(t, d, append([]string{"export", "ndjson", dir}, with...)...)
+		require.Zero(t, code, stderr)
+		for _, name := range []string{"dump.ndjson", "findings.ndjson"} {
+			raw, err := os.ReadFile(filepath.Join(dir, name))
+			require.NoError(t, err)
+			assert.Contains(t, string(raw), triage.Signature)
+		}
+	}
+	assert.Len(t, all, 2)
+	for _, bad := range []string{"no such rule\n", strings.Repeat("skip X\n", 20_000)} {
+		require.NoError(t, os.WriteFile(rules, []byte(bad), 0o600))
+		code, _, stderr := sosgo(t, d, "triage", "--rules", rules)
+		assert.Equal(t, cli.ExitUsage, code)
+		assert.Contains(t, stderr, "my.rules")
+	}
+	code, _, _ := sosgo(t, d, "triage", "--rules", rules+".none")
+	assert.Equal(t, cli.ExitOpen, code)
 }
 
 // TestExportGarbage: a gcdump holds the live objects that dumpheap counts, and with -garbage all objects; the line about it counts garbage.

@@ -49,18 +49,18 @@ func (formName) Choices() (names []string) {
 }
 
 type exportOptions struct {
-	Out       string    `opt:"o,out" kind:"file" value:"FILE" excludes:"path" help:"the file, in another way"`
-	Heap      bool      `opt:"heap" help:"pprof, speedscope, folded: the heap, and not the stacks"`
-	Garbage   bool      `opt:"garbage" help:"gcdump, and with -heap: also what nothing keeps alive"`
-	Min       cli.Bytes `opt:"min" help:"with -heap: objects that retain less stand together by type (a millionth of the heap)"`
-	Summary   bool      `opt:"summary" help:"tables: to a fleet in PATH, without objects and strings; a dump that is there is skipped"`
-	Label     []string  `opt:"label" value:"NAME=VALUE" help:"tables: a label of the dump, such as service=shop; may be repeated"`
-	Time      string    `opt:"time" value:"TIME" help:"tables: when the dump was written, such as 2026-11-26T09:00:00Z (as recorded, or else the file's time)"`
-	Modified  string    `opt:"modified" value:"TIME" help:"tables: the file's time, for a dump that records none and is no file of this machine"`
-	Rules     rulesFile `opt:"rules" kind:"file" value:"FILE" help:"tables: sign the crash by these rules; \"signature rules\" prints the default"`
-	RawCSV    bool      `opt:"raw-csv" help:"csv: texts as they are; else one that spreadsheets would run begins with an apostrophe"`
-	Native    bool      `opt:"native" help:"stacks: native frames too"`
-	PerThread bool      `opt:"perthread" help:"folded stacks: begin each with its thread"`
+	Out       string        `opt:"o,out" kind:"file" value:"FILE" excludes:"path" help:"the file, in another way"`
+	Heap      bool          `opt:"heap" help:"pprof, speedscope, folded: the heap, and not the stacks"`
+	Garbage   bool          `opt:"garbage" help:"gcdump, and with -heap: also what nothing keeps alive"`
+	Min       cli.Bytes     `opt:"min" help:"with -heap: objects that retain less stand together by type (a millionth of the heap)"`
+	Summary   bool          `opt:"summary" help:"tables: to a fleet in PATH, without objects and strings; a dump that is there is skipped"`
+	Label     []string      `opt:"label" value:"NAME=VALUE" help:"tables: a label of the dump, such as service=shop; may be repeated"`
+	Time      string        `opt:"time" value:"TIME" help:"tables: when the dump was written, such as 2026-11-26T09:00:00Z (as recorded, or else the file's time)"`
+	Modified  string        `opt:"modified" value:"TIME" help:"tables: the file's time, for a dump that records none and is no file of this machine"`
+	Rules     ask.RulesFile `opt:"rules" kind:"file" value:"FILE" help:"tables: sign the crash by these rules; \"signature rules\" prints the default"`
+	RawCSV    bool          `opt:"raw-csv" help:"csv: texts as they are; else one that spreadsheets would run begins with an apostrophe"`
+	Native    bool          `opt:"native" help:"stacks: native frames too"`
+	PerThread bool          `opt:"perthread" help:"folded stacks: begin each with its thread"`
 	cli.Sent
 	Form formName `arg:"form" help:"what to write"`
 	Path string   `arg:"path,optional" kind:"file" help:"the file or folder, which must not exist"`

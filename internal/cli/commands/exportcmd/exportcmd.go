@@ -16,8 +16,8 @@ func Commands() []cli.Command {
 }
 
 type summaryOptions struct {
-	NoHeap bool      `opt:"noheap" help:"leave the heap out: sizes and suspects"`
-	Rules  rulesFile `opt:"rules" kind:"file" value:"FILE" help:"sign the crash by these rules; \"signature rules\" prints the default"`
+	NoHeap bool          `opt:"noheap" help:"leave the heap out: sizes and suspects"`
+	Rules  ask.RulesFile `opt:"rules" kind:"file" value:"FILE" help:"sign the crash by these rules; \"signature rules\" prints the default"`
 	cli.Sent
 	cli.DumpFile
 }
@@ -33,7 +33,7 @@ func summarizeCommand() cli.Command {
 			{Line: "summarize core.4711", Text: "one line for the log of a pipeline"},
 		},
 	}, func(c *cli.Context, o *summaryOptions) (*answer.Summary, error) {
-		rules, err := o.Rules.read()
+		rules, err := o.Rules.Read()
 		if err != nil {
 			return nil, err
 		}

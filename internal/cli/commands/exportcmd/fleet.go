@@ -19,6 +19,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/export/fleet"
 	"github.com/sosgo/sosgo/internal/cli"
+	"github.com/sosgo/sosgo/internal/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/cli/text/exporttext"
 	"github.com/sosgo/sosgo/internal/remote"
 	"github.com/sosgo/sosgo/internal/workers"
@@ -31,7 +32,7 @@ func (fleetAction) Choices() []string { return []string{"add", "compact"} }
 
 type fleetOptions struct {
 	Label     []string      `opt:"label" value:"NAME=VALUE" help:"add: a label of the dumps, such as service=shop; may be repeated"`
-	Rules     rulesFile     `opt:"rules" kind:"file" value:"FILE" help:"add: sign crashes by these rules"`
+	Rules     ask.RulesFile `opt:"rules" kind:"file" value:"FILE" help:"add: sign crashes by these rules"`
 	Again     bool          `opt:"again" help:"add: try dumps again that failed before and have not changed"`
 	Tries     int           `opt:"tries" min:"1" max:"10" default:"2" help:"add: attempts for a dump whose server does not answer or whose process was killed"`
 	Timeout   time.Duration `opt:"timeout" help:"add: how long a dump may take (1h)"`
@@ -105,7 +106,7 @@ func addAll(c *cli.Context, f *fleet.Fleet, o *fleetOptions) (*answer.FleetAdded
 	if _, err := labelled(c, o.Label); err != nil {
 		return nil, err
 	}
-	if _, err := o.Rules.read(); err != nil {
+	if _, err := o.Rules.Read(); err != nil {
 		return nil, err
 	}
 	a.args = append(c.OpenArguments(), "export", "parquet", "--summary", "--json")

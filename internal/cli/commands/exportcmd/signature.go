@@ -2,38 +2,15 @@ package exportcmd
 
 import (
 	"fmt"
-	"io"
 	"os"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/export/fleet"
 	"github.com/sosgo/sosgo/internal/cli"
+	"github.com/sosgo/sosgo/internal/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/cli/text/exporttext"
 	"github.com/sosgo/sosgo/internal/signature"
 )
-
-// A rulesFile is the name of a file with rules for signatures; empty stands for the default rules.
-type rulesFile string
-
-// read returns the text of the rules, which are sound; "" of the default.
-func (f rulesFile) read() (string, error) {
-	if f == "" {
-		return "", nil
-	}
-	r, err := os.Open(string(f))
-	if err != nil {
-		return "", &cli.OpenError{Path: string(f), Err: err}
-	}
-	defer r.Close()
-	text, err := io.ReadAll(io.LimitReader(r, signature.MaxRules+1))
-	if err != nil {
-		return "", &cli.OpenError{Path: string(f), Err: err}
-	}
-	if _, err := signature.ParseRules(string(text)); err != nil {
-		return "", cli.Usagef("%s: %v", f, err)
-	}
-	return string(text), nil
-}
 
 type signatureAction string
 
@@ -41,9 +18,9 @@ type signatureAction string
 func (signatureAction) Choices() []string { return []string{"rules", "test"} }
 
 type signatureOptions struct {
-	Against rulesFile       `opt:"against" kind:"file" value:"FILE" help:"test: compare with these rules, and not with the default"`
+	Against ask.RulesFile   `opt:"against" kind:"file" value:"FILE" help:"test: compare with these rules, and not with the default"`
 	Action  signatureAction `arg:"action" help:"what to do"`
-	Rules   rulesFile       `arg:"rules,optional" kind:"file" help:"test: the rules"`
+	Rules   ask.RulesFile   `arg:"rules,optional" kind:"file" help:"test: the rules"`
 	Fleet   string          `arg:"fleet,optional" kind:"file" help:"test: the fleet"`
 }
 
@@ -52,7 +29,7 @@ func signatureCommand() cli.Command {
 		Name: "signature", NoDump: true,
 		Summary: "print the rules for signatures of crashes, or try changed ones over a fleet",
 		Help: "\"signature rules\" prints the default rules. A changed copy is tried by \"signature test RULES FLEET\": it signs all crashes of a fleet of Parquet tables anew, and shows " +
-			"which signatures would merge and which would split. The option -rules of summarize, export and fleet uses the copy (docs/fleet.md).",
+			"which signatures would merge and which would split. The option -rules of triage, summarize, export and fleet uses the copy (docs/fleet.md).",
 		Examples: []cli.Example{
 			{Line: "signature rules", Text: "the default rules"},
 			{Line: "signature test my.rules fleet", Text: "what my.rules would change"},
@@ -70,11 +47,11 @@ func signatureCommand() cli.Command {
 		if info, err := os.Stat(o.Fleet); err != nil || !info.IsDir() {
 			return nil, &cli.OpenError{Path: o.Fleet, Err: fmt.Errorf("there is no fleet: %w", os.ErrNotExist)}
 		}
-		before, err := o.Against.read()
+		before, err := o.Against.Read()
 		if err != nil {
 			return nil, err
 		}
-		after, err := o.Rules.read()
+		after, err := o.Rules.Read()
 		if err != nil {
 			return nil, err
 		}

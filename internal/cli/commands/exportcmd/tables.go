@@ -27,7 +27,7 @@ func askTables(form tables.Form) func(*cli.Context, *exportOptions) (*answer.Exp
 		if err != nil {
 			return nil, err
 		}
-		rules, err := o.Rules.read()
+		rules, err := o.Rules.Read()
 		if err != nil {
 			return nil, err
 		}

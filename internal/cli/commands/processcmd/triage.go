@@ -13,7 +13,8 @@ import (
 )
 
 type triageOptions struct {
-	NoHeap bool `opt:"noheap" help:"leave out what takes long on a large heap: holders of memory, load contexts, and whether the heap is sound"`
+	NoHeap bool          `opt:"noheap" help:"leave out what takes long on a large heap: holders of memory, load contexts, and whether the heap is sound"`
+	Rules  ask.RulesFile `opt:"rules" kind:"file" value:"FILE" help:"sign the crash by these rules; \"signature rules\" prints the default"`
 	cli.DumpFile
 }
 
@@ -34,7 +35,11 @@ func triageCommand() cli.Command {
 }
 
 func askTriage(c *cli.Context, o *triageOptions) (*answer.Triage, error) {
-	t, err := ask.View(c).Triage(ask.Context(c), sosgo.TriageOptions{NoHeap: o.NoHeap})
+	rules, err := o.Rules.Read()
+	if err != nil {
+		return nil, err
+	}
+	t, err := ask.View(c).Triage(ask.Context(c), sosgo.TriageOptions{NoHeap: o.NoHeap, Rules: rules})
 	if err != nil {
 		return nil, err
 	}
