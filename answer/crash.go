@@ -26,6 +26,8 @@ type Crash struct {
 
 	// StacksOnly reports that the dump has none of the runtime's data: Stack has the frames of all code.
 	StacksOnly bool `json:"-"`
+	// Unmanaged reports that the thread that died is none of the runtime's: no managed method is on its stack.
+	Unmanaged bool `json:"-"`
 	// Alive: nothing says that the process had crashed.
 	Alive bool `json:"-"`
 	// Undecided: the process is Alive only because what would show a crash can't be read.

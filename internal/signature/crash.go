@@ -267,7 +267,7 @@ func (rec *Record) places(c *answer.Crash) {
 	}
 	p := c.Contexts[0].Place
 	rec.Places = []Place{placeOf(p)}
-	rec.Certain = p.Build != "" && (c.StacksOnly || len(c.Stack) == 0 && len(c.Noted()) == 0)
+	rec.Certain = p.Build != "" && (c.StacksOnly || len(c.Stack) == 0 && (c.Unmanaged || len(c.Noted()) == 0))
 	if !c.StacksOnly {
 		return
 	}

@@ -110,6 +110,11 @@ func TestCrashParts(t *testing.T) {
 		}
 		return c
 	}
+	noted := func(c answer.Crash) *answer.Crash { // of types of other threads, for example
+		c.Note(errors.New("no module file"))
+		return &c
+	}
+	at := []answer.CrashContext{{Place: place("game.dll", 1)}}
 	wrapped := trace("System.AggregateException", "Shop.A.Run()")
 	wrapped.Exceptions = append(wrapped.Exceptions, answer.Exception{Type: answer.Text{S: "Shop.B"}}, answer.Exception{Type: answer.Text{S: "Shop.A`1[[X]]"}})
 	wrapped.Causes = [][]int{{1, 2}}
@@ -133,6 +138,8 @@ func TestCrashParts(t *testing.T) {
 		{"abort without a caller", native(place("libc.so.6", 1)), "SIGABRT libc.so.6 (build id 1)+0x1", answer.SignatureWeak},
 		{"place", native(place("game.so", 1), place("game.so", 2)), "SIGABRT game.so (build id 1)+0x1", answer.SignatureStrong},
 		{"unknown build", native(&answer.CodePlace{Module: "game.so", Offset: 1}), "SIGABRT game.so", answer.SignatureWeak},
+		{"a thread that is none of the runtime's", noted(answer.Crash{Code: "0xc0000005", Unmanaged: true, Contexts: at}), "access violation game.dll (build id 1)+0x1", answer.SignatureStrong},
+		{"a thread of the runtime, something unread", noted(answer.Crash{Code: "0xc0000005", Contexts: at}), "access violation game.dll (build id 1)+0x1", answer.SignatureWeak},
 		{"runtime's data unread", &answer.Crash{Code: "SIGSEGV", Contexts: []answer.CrashContext{{Place: place("game.so", 1)}}, Stack: []answer.CrashFrame{{Method: answer.Text{Err: errors.New("no")}}}}, "access violation game.so (build id 1)+0x1", answer.SignatureWeak},
 	} {
 		id := Crash(c.crash, nil)

@@ -39,6 +39,7 @@ func Describe(ctx context.Context, p Process) (*answer.Crash, error) {
 	d := &describer{ctx: ctx, p: &p, died: died, out: &answer.Crash{Address: noAddress}}
 	d.out.Note(err)
 	d.describe()
+	d.out.Unmanaged = err == nil && d.rt != nil && died.Thread != nil && died.Thread.Managed == nil
 	return d.out, nil
 }
 

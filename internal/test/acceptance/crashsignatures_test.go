@@ -3,6 +3,7 @@ package acceptance_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/sosgo/sosgo/internal/signature"
 	"github.com/sosgo/sosgo/internal/test/testcase"
 	"github.com/sosgo/sosgo/internal/test/testdump"
+	"github.com/sosgo/sosgo/target"
 )
 
 // crashNames name the crash that dumps are of, by a part of their names and by what the programs do.
@@ -80,4 +82,61 @@ func TestCrashSignatures(t *testing.T) {
 	if !testing.Short() && strong["Scenario.Run waits"] != "" {
 		assert.GreaterOrEqual(t, count["Scenario.Submit"], 4, "more than one version and system is compared")
 	}
+}
+
+// A faulting process has a fault that its dump does not have.
+type faulting struct {
+	target.Target
+	exception target.Exception
+}
+
+func (f faulting) Exception() (target.Exception, bool) { return f.exception, true }
+
+// TestNativeCrashSignatures: in processes of Windows a thread that the runtime does not know dies in a native module. The time stamp and size of the module
+// and the offset identify the place with and without module files, as the build id does on Linux.
+func TestNativeCrashSignatures(t *testing.T) {
+	seen := 0
+	testdump.Each(t, func(t *testing.T, d *testdump.Dump) {
+		if d.Case.Manifest.OS != "windows" {
+			return
+		}
+		x := target.Exception{Code: 0xc0000005, Words: "0xc0000005", Final: true}
+		v, err := d.View("")
+		require.NoError(t, err)
+		list, err := v.Threads()
+		require.NoError(t, err)
+		for i := range list {
+			if list[i].Managed == nil && list[i].OS != nil && list[i].OS.Registers.Known() {
+				x.ThreadID, x.Registers = list[i].ID(), list[i].OS.Registers
+			}
+		}
+		modules := d.Target().Modules()
+		i := slices.IndexFunc(modules, func(m target.Module) bool { return strings.EqualFold(target.BaseName(m.Path), "coreclr.dll") })
+		if x.ThreadID == 0 || i < 0 {
+			return
+		}
+		signed := func(offset target.Addr, o sosgo.Options) signature.CrashID {
+			x := x
+			x.Address, x.HasAddress = modules[i].Base+offset, true
+			x.Registers.SetIP(x.Address)
+			over, err := sosgo.OpenTarget(faulting{d.Target(), x}, o)
+			require.NoError(t, err)
+			defer over.Close()
+			v, err := over.View("")
+			require.NoError(t, err)
+			c, err := v.Crash(t.Context())
+			require.NoError(t, err)
+			require.False(t, c.Alive)
+			id := signature.Crash(c, nil)
+			assert.Equal(t, answer.SignatureStrong, id.SignatureStrength, "%q %v", id.SignatureParts, c.Noted())
+			return id
+		}
+		with, without := signed(0x12340, d.Options()), signed(0x12340, sosgo.Options{Offline: true, NoLocalFiles: true})
+		assert.Equal(t, with, without)
+		assert.Len(t, with.SignatureParts, 2)
+		assert.NotEqual(t, with.Signature, signed(0x12350, d.Options()).Signature)
+		seen++
+	})
+	t.Logf("%d dumps", seen)
+	assert.NotZero(t, seen)
 }
