@@ -42,7 +42,8 @@ var about = map[string][][]string{
 var words = map[string][]string{
 	"gen": {"gen0", "gen1", "gen2", "loh", "poh", "foh"}, "heap": {"0", "0", "1"},
 	"generation": {"gen0", "gen1", "gen2", "loh", "poh", "foh", "0"}, "id": {"0", "1", "9", "8"}, "state": {"1021220", "ffffffff"},
-	"token": {"02000002", "06000001", "04000001", "06ffffff", "70000001"}, "export": {"speedscope", "pprof", "folded"},
+	"token": {"02000002", "06000001", "04000001", "06ffffff", "70000001"}, "form": {"speedscope", "pprof", "folded"},
+	"time": {"2026-11-26T09:00:00Z", "30s"}, "modified": {"2026-11-26T09:00:00Z"}, "label": {"service=shop"},
 }
 
 // needed are the commands that want an address, unless one was given before.
@@ -120,11 +121,11 @@ func (s *subject) selects(option string) bool {
 // value returns a value for an argument or option of that name; nth counts the
 // addresses before it. Empty is none.
 func (s *subject) value(random *rand.Rand, c *cli.Command, name string, kind cli.Kind, choices []string, nth int) string {
-	if len(choices) > 0 {
-		return choices[random.IntN(len(choices))]
-	}
 	if w := words[name]; len(w) > 0 {
 		return w[random.IntN(len(w))]
+	}
+	if len(choices) > 0 {
+		return choices[random.IntN(len(choices))]
 	}
 	switch kind {
 	case cli.Address:
