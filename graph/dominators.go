@@ -42,6 +42,7 @@ func (g *Graph) Dominators(ctx context.Context) (*Dominators, error) {
 }
 
 func (g *Graph) dominators(ctx context.Context) (*Dominators, error) {
+	defer g.budget.Recycle()()
 	tree, err := g.rows.DominatorsOfAll(ctx, g.Root(), g.lazy.options)
 	if err != nil {
 		return nil, err

@@ -12,7 +12,10 @@ import (
 
 // A Budget counts the bytes of the arrays made with it and refuses those above its limit. It is safe
 // for concurrent use. A nil Budget counts nothing and has no limit.
-type Budget struct{ limit, inUse, peak atomic.Int64 }
+type Budget struct {
+	limit, inUse, peak atomic.Int64
+	spare              spares
+}
 
 // hostLimit is the limit of budgets without one: on a host whose addresses have 32 bits, an array that finds no room would end the
 // program. WebAssembly has 4 GB in all.
@@ -64,6 +67,7 @@ func (b *Budget) Peak() int64 {
 func (b *Budget) ResetPeak() {
 	if b != nil {
 		b.peak.Store(b.inUse.Load())
+		b.spare.trim(0)
 	}
 }
 
@@ -91,6 +95,7 @@ func (b *Budget) take(bytes int64) error {
 	for {
 		peak := b.peak.Load()
 		if now <= peak || b.peak.CompareAndSwap(peak, now) {
+			b.spare.trim(max(peak, now) - now)
 			return nil
 		}
 	}

@@ -4,6 +4,10 @@ package offheap
 
 import "unsafe"
 
+const divisible = false
+
+func pages(bytes int) int { return bytes }
+
 // reserve takes the memory from Go, which leaves it untouched, too, and releases it when the collector finds it unused.
 func reserve(bytes int) (memory, error) {
 	words := make([]uint64, (bytes+7)/8)

@@ -8,6 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// divisible: parts of memory can be freed, and neighbours together.
+const divisible = true
+
 // reserve maps memory that the system has not promised yet: it is taken page by page, when a page is touched.
 func reserve(bytes int) (memory, error) {
 	size := pages(bytes)

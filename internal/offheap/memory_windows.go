@@ -7,6 +7,9 @@ import (
 	"golang.org/x/sys/windows"
 )
 
+// divisible: Windows releases addresses only as they were reserved.
+const divisible = false
+
 // reserve takes addresses. Windows promises memory when it is committed, and takes it page by page when it is touched.
 func reserve(bytes int) (memory, error) {
 	size := pages(bytes)

@@ -4,7 +4,10 @@
 // algorithms took half the memory and two thirds of the time. A [Budget] counts the bytes of arrays and reports needs before work begins.
 //
 // Arrays of 16 MB and more use large pages where available: random access takes a quarter less time,
-// and freeing a tenth. Use [Array.Sparse] for arrays that are touched sparsely.
+// and freeing a tenth. Use [Array.Sparse] for arrays that are touched sparsely. Virtual machines that
+// return free memory to their host are an exception, since there large pages are slow to get.
+//
+// [Budget.Recycle] makes work that frees large arrays and makes others use the same memory again.
 //
 // Arrays must be freed explicitly. On systems other than Linux, macOS and Windows the arrays are Go's own.
 package offheap
@@ -34,7 +37,7 @@ const ownFrom = 4096
 // Make returns an array of n usable elements, all zero. Memory is taken as they are touched, but the
 // budget is charged for all. budget may be nil.
 func Make[T any](budget *Budget, n int) (*Array[T], error) {
-	a, err := Reserve[T](budget, n)
+	a, err := newArray[T](budget, n, true)
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +50,10 @@ func Make[T any](budget *Budget, n int) (*Array[T], error) {
 
 // Reserve returns an array without elements that can grow to n without moving. Room costs addresses
 // but no memory and is not charged, so n may be a generous bound.
-func Reserve[T any](budget *Budget, n int) (*Array[T], error) {
+func Reserve[T any](budget *Budget, n int) (*Array[T], error) { return newArray[T](budget, n, false) }
+
+// newArray returns an array without elements. If all of its room will be used, it may get memory that other arrays had.
+func newArray[T any](budget *Budget, n int, all bool) (*Array[T], error) {
 	size := int64(reflect.TypeFor[T]().Size())
 	switch {
 	case !plain(reflect.TypeFor[T]()):
@@ -61,13 +67,21 @@ func Reserve[T any](budget *Budget, n int) (*Array[T], error) {
 		a.room = make([]T, n)
 		return a, nil
 	}
-	mem, err := reserve(bytes)
-	if err != nil {
-		return nil, noMemory(int64(bytes), err)
+	used := false
+	if all && budget != nil {
+		a.mem, used = budget.spare.get(bytes)
 	}
-	a.mem = mem
+	if !used {
+		var err error
+		if a.mem, err = reserve(bytes); err != nil {
+			return nil, noMemory(int64(bytes), err)
+		}
+	}
 	a.mem.large()
-	a.room = unsafe.Slice((*T)(mem.base), n)
+	a.room = unsafe.Slice((*T)(a.mem.base), n)
+	if used {
+		clear(a.room)
+	}
 	return a, nil
 }
 
@@ -169,9 +183,15 @@ func (a *Array[T]) Free() {
 	if a == nil || a.room == nil {
 		return
 	}
-	a.budget.give(int64(len(a.s)) * int64(reflect.TypeFor[T]().Size()))
+	used := len(a.s) * int(reflect.TypeFor[T]().Size())
 	a.s, a.room = nil, nil
-	a.mem.free()
+	if a.budget == nil || a.mem.base == nil {
+		a.mem.free()
+	} else {
+		a.budget.spare.put(a.mem, used) // before give, so that no other array takes its place below the peak
+		a.mem = memory{}
+	}
+	a.budget.give(int64(used))
 }
 
 // A memory is a range of addresses in whole pages.
