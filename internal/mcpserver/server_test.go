@@ -84,7 +84,10 @@ func connect(t *testing.T, f *fake, o mcpserver.Options) *mcp.ClientSession {
 	require.NoError(t, err)
 	t.Cleanup(func() {
 		_ = c.Close()
-		assert.NoError(t, <-ended)
+		// The client may go while a late answer to a call that was cancelled is written.
+		if err := <-ended; !errors.Is(err, io.ErrClosedPipe) {
+			assert.NoError(t, err)
+		}
 	})
 	return c
 }
