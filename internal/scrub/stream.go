@@ -43,7 +43,7 @@ func (w *writer) write(ctx context.Context, out io.Writer) (written int64, err e
 	defer cancel()
 	queue, order := make(chan *chunk, w.jobs), make(chan *chunk, w.jobs)
 	fold, result := make(chan *chunk, w.jobs), make(chan *chunk, w.jobs)
-	spare := sync.Pool{New: func() any { return make([]byte, chunkSize) }}
+	spare := sync.Pool{New: func() any { return new([chunkSize]byte) }}
 	send := func(to chan<- *chunk, c *chunk) bool {
 		select {
 		case to <- c:
@@ -65,7 +65,7 @@ func (w *writer) write(ctx context.Context, out io.Writer) (written int64, err e
 	for range w.jobs {
 		group.Go(func() {
 			for c := range queue {
-				c.b = spare.Get().([]byte)[:min(chunkSize, w.size-c.off)]
+				c.b = spare.Get().(*[chunkSize]byte)[:min(chunkSize, w.size-c.off)]
 				c.err = w.fill(c.b, c.off)
 				w.job.counts.Secrets.Add(w.job.secrets.overwrite(c.b))
 				close(c.ready)
@@ -129,7 +129,7 @@ func (w *writer) write(ctx context.Context, out io.Writer) (written int64, err e
 		if w.done != nil {
 			w.done(uint64(c.off)+uint64(len(c.b)), uint64(w.size))
 		}
-		spare.Put(c.b[:chunkSize]) //nolint:staticcheck // a slice of one size
+		spare.Put((*[chunkSize]byte)(c.b[:chunkSize]))
 	}
 	if err := ctx.Err(); err != nil || w.level == 0 {
 		return written, err
