@@ -32,6 +32,9 @@ type journal struct {
 // its dumps twice.
 func (f *Fleet) Compact(ctx context.Context) (*answer.FleetCompacted, error) {
 	out := &answer.FleetCompacted{}
+	if err := f.recover(true); err != nil {
+		return nil, err
+	}
 	dates, err := f.dates()
 	if err != nil {
 		return nil, err
@@ -116,7 +119,13 @@ func (f *Fleet) writeJournal(j *journal) error {
 	return outfile.Write(filepath.Join(f.dir, journalFile), outfile.Options{New: true}, func(w io.Writer) error { return json.NewEncoder(w).Encode(j) })
 }
 
-func (f *Fleet) removeJournal() error { return os.Remove(filepath.Join(f.dir, journalFile)) }
+// removeJournal removes the journal, unless another process that opened the fleet did.
+func (f *Fleet) removeJournal() error {
+	if err := os.Remove(filepath.Join(f.dir, journalFile)); !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
 
 // replace removes the parts that the whole has taken the place of.
 func (f *Fleet) replace(j *journal) error {
@@ -128,8 +137,9 @@ func (f *Fleet) replace(j *journal) error {
 	return f.removeJournal()
 }
 
-// recover completes, or undoes, a compaction that was interrupted.
-func (f *Fleet) recover() error {
+// recover completes a compaction that was interrupted after its whole was there. One that has no whole yet may be under way in another
+// process: undo forgets it, for the process that compacts.
+func (f *Fleet) recover(undo bool) error {
 	text, err := os.ReadFile(filepath.Join(f.dir, journalFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -150,7 +160,10 @@ func (f *Fleet) recover() error {
 		return target.Corruptf("%s: %q is no date", filepath.Join(f.dir, journalFile), j.Date)
 	}
 	if _, err := os.Stat(filepath.Join(f.dir, datePrefix+j.Date, j.Whole)); errors.Is(err, fs.ErrNotExist) {
-		return f.removeJournal() // the parts are as they were
+		if undo {
+			return f.removeJournal()
+		}
+		return nil // the parts are as they were
 	} else if err != nil {
 		return err
 	}

@@ -49,10 +49,10 @@ type Fleet struct {
 	known map[string]string // folders of dumps by id
 }
 
-// Open returns the fleet in a folder, which need not exist. It completes a compaction that was interrupted.
+// Open returns the fleet in a folder, which need not exist. It completes a compaction that was interrupted while it replaced parts.
 func Open(dir string) (*Fleet, error) {
 	f := &Fleet{dir: dir, known: map[string]string{}}
-	if err := f.recover(); err != nil {
+	if err := f.recover(false); err != nil {
 		return nil, err
 	}
 	dates, err := f.dates()
