@@ -19,53 +19,62 @@ func (s *survey) ownedElsewhere() string {
 	return "is not in managed memory"
 }
 
-// mutexOwner returns the thread that owns a Mutex, or nil if nobody owns it or the dump does not record the owner.
+// mutexOwner returns the thread that owns a Mutex, or nil if nobody owns it or the class library does not record the owner. What of the
+// record can't be read is noted.
 func (s *survey) mutexOwner(o objects.Object) *threads.Thread {
 	if is, err := shapes.Is[mutex](s.r.b, o.Type); !is || err != nil || s.ownedElsewhere() != ownerUnknown {
 		return nil
 	}
-	handle, x, err := shapes.BindObject[waitHandle](s.r.b, o)
+	owner, err := s.mutexRecord(o)
 	if err != nil {
+		s.gaps.Note(fmt.Errorf("owner of the Mutex %016x: %w", uint64(o.Addr), err))
 		return nil
 	}
-	safe, err := handle.Safe.Object(x)
-	if err != nil || safe.Addr == 0 {
-		return nil
-	}
-	value, x, err := shapes.BindObject[safeHandle](s.r.b, safe)
-	if err != nil {
-		return nil
-	}
-	at, err := value.Handle.Value(x).Addr()
-	if err != nil || at == 0 {
-		return nil
-	}
-	memory := s.r.rt.Memory()
-	a, err := target.Pointer(memory, at)
-	if err != nil {
-		return nil
-	}
-	state, err := s.r.b.Objects().Proven(a)
-	if err != nil {
-		return nil
-	}
-	w, x, err := shapes.BindObject[waitable](s.r.b, state)
-	if err != nil {
-		return nil
-	}
-	info, err := w.Ownership.Object(x)
-	if err != nil || info.Addr == 0 {
-		return nil
-	}
-	own, x, err := shapes.BindObject[ownership](s.r.b, info)
-	if err != nil {
-		return nil
-	}
-	owner, err := own.Owner.Object(x)
-	if err != nil {
+	if owner.Addr == 0 {
 		return nil
 	}
 	return s.thread(owner)
+}
+
+// mutexRecord returns the thread object that the class library records as the owner of a Mutex, or none.
+func (s *survey) mutexRecord(o objects.Object) (owner objects.Object, err error) {
+	handle, x, err := shapes.BindObject[waitHandle](s.r.b, o)
+	if err != nil {
+		return owner, err
+	}
+	safe, err := handle.Safe.Object(x)
+	if err != nil || safe.Addr == 0 {
+		return owner, err
+	}
+	value, x, err := shapes.BindObject[safeHandle](s.r.b, safe)
+	if err != nil {
+		return owner, err
+	}
+	at, err := value.Handle.Value(x).Addr()
+	if err != nil || at == 0 {
+		return owner, err
+	}
+	a, err := target.Pointer(s.r.rt.Memory(), at)
+	if err != nil {
+		return owner, err
+	}
+	state, err := s.r.b.Objects().Proven(a)
+	if err != nil {
+		return owner, err
+	}
+	w, x, err := shapes.BindObject[waitable](s.r.b, state)
+	if err != nil {
+		return owner, err
+	}
+	info, err := w.Ownership.Object(x)
+	if err != nil || info.Addr == 0 {
+		return owner, err
+	}
+	own, x, err := shapes.BindObject[ownership](s.r.b, info)
+	if err != nil {
+		return owner, err
+	}
+	return own.Owner.Object(x)
 }
 
 // ownerUnknown describes the owner of a Mutex that the class library records and that was not found.
