@@ -327,19 +327,30 @@ func (x *Holders) RetainedBy(ctx context.Context, objects []target.Addr, top int
 	})
 }
 
-// Parts counts the live, the dead and the frozen objects.
+// Parts counts the live, the dead and the frozen objects. Only frozen segments are counted one by one.
 func (x *Holders) Parts(ctx context.Context) (live, dead, frozen answer.HeapPart, err error) {
 	ctx, done, err := x.g.Use(ctx)
 	if err != nil {
 		return live, dead, frozen, err
 	}
 	defer done()
-	one := &classes{names: make([]answer.Text, 1), byType: make([]uint32, len(x.g.types))}
-	sums, err := x.g.count(ctx, one)
+	alive, err := x.g.Live(ctx)
 	if err != nil {
 		return live, dead, frozen, err
 	}
-	return sums[0].live, sums[0].dead, sums[0].frozen, nil
+	for _, span := range x.g.spans() {
+		for n := span.from; span.frozen && n < span.to; n++ {
+			if n%numberPiece == 0 && ctx.Err() != nil {
+				return live, dead, frozen, ctx.Err()
+			}
+			if !alive.Live(n) {
+				addPart(&frozen, answer.HeapPart{Objects: 1, Size: x.g.Size(n)})
+			}
+		}
+	}
+	live.Objects, live.Size = alive.Count()
+	dead.Objects, dead.Size = x.g.stats.Objects-live.Objects-frozen.Objects, x.g.stats.Bytes-live.Size-frozen.Size
+	return live, dead, frozen, nil
 }
 
 func (x *Holders) retainedBy(ctx context.Context, r *answer.Retained, n Node, top int) (*answer.RetainedObject, error) {

@@ -29,34 +29,42 @@ func (f *finder) missing(n graph.Node, err error) {
 	u.Objects++
 }
 
-// living calls visit with the live objects of some types.
-func (f *finder) living(ctx context.Context, types []bool, visit func(graph.Node)) error {
-	if types == nil {
-		return nil
-	}
-	return f.each(ctx, func(n graph.Node) bool { return types[f.g.TypeIndex(n)] && f.live.Live(n) }, func(n graph.Node) error {
+// living calls visit with the picked objects of a pattern.
+func (f *finder) living(ctx context.Context, p pattern, visit func(graph.Node)) error {
+	return f.each(ctx, p, func(n graph.Node) error {
 		visit(n)
 		return nil
 	})
 }
 
+// is reports whether an object's type is one of a pattern.
+func (f *finder) is(n graph.Node, p pattern) bool { return f.masks[f.g.TypeIndex(n)]&(1<<p) != 0 }
+
 func (f *finder) object(n graph.Node) (objects.Object, error) { return f.r.Object(f.g.Address(n)) }
 
-// events finds delegates with many handlers. They refer to an array of delegates with room after its first Count ones.
+// events finds delegates with many handlers.
 func (f *finder) events(ctx context.Context) error {
-	types := typesOf[multicast](f)
-	var err error
-	walk := f.living(ctx, types, func(n graph.Node) {
-		for _, list := range f.g.Referents(n) {
-			if !f.g.IsObject(list) || !f.g.Type(list).IsArray() || len(f.g.Referents(list)) < f.o.Count {
-				continue
-			}
-			if first := f.g.Referents(list)[0]; f.g.IsObject(first) && types[f.g.TypeIndex(first)] && err == nil {
-				err = f.event(ctx, n, list)
+	return f.each(ctx, patternEvent, func(n graph.Node) error {
+		for _, list := range f.handlers(n) {
+			if err := f.event(ctx, n, list); err != nil {
+				return err
 			}
 		}
+		return nil
 	})
-	return errors.Join(walk, err)
+}
+
+// handlers returns the array of a delegate's handlers if there are many. It has room after its first Count elements.
+func (f *finder) handlers(n graph.Node) (lists []graph.Node) {
+	for _, list := range f.g.Referents(n) {
+		if !f.g.IsObject(list) || len(f.g.Referents(list)) < f.o.Count || !f.g.Type(list).IsArray() {
+			continue
+		}
+		if first := f.g.Referents(list)[0]; f.g.IsObject(first) && f.is(first, patternEvent) {
+			lists = append(lists, list)
+		}
+	}
+	return lists
 }
 
 func (f *finder) event(ctx context.Context, n, list graph.Node) error {
@@ -184,7 +192,7 @@ func (u *upward) dominated(n graph.Node) bool {
 // timers finds many timers that call the same method.
 func (f *finder) timers(ctx context.Context) error {
 	byMethod, order, seen := map[string]*bundle{}, []string(nil), 0
-	err := f.living(ctx, typesOf[timer](f), func(n graph.Node) {
+	err := f.living(ctx, patternTimer, func(n graph.Node) {
 		if seen++; seen > maxRead {
 			return
 		}
@@ -251,9 +259,9 @@ func (f *finder) method(v objects.Value) (string, error) {
 
 // cancellations finds many callbacks registered with one CancellationTokenSource.
 func (f *finder) cancellations(ctx context.Context) error {
-	bySource, seen, delegates := map[graph.Node]*bundle{}, 0, typesOf[multicast](f)
+	bySource, seen := map[graph.Node]*bundle{}, 0
 	var order []graph.Node
-	err := f.living(ctx, typesOf[callback](f), func(n graph.Node) {
+	err := f.living(ctx, patternCallback, func(n graph.Node) {
 		if seen++; seen > maxRead {
 			return
 		}
@@ -268,7 +276,7 @@ func (f *finder) cancellations(ctx context.Context) error {
 		b := bundled(bySource, &order, source, n)
 		switch {
 		case state == graph.NoNode:
-		case delegates != nil && delegates[f.g.TypeIndex(state)]: // a registered Action
+		case f.is(state, patternEvent): // a registered Action
 			if err := f.target(b.targets, state); err != nil {
 				f.missing(state, err)
 			}
@@ -311,7 +319,7 @@ func (f *finder) registration(n graph.Node) (source, state graph.Node, err error
 
 // scopes finds many disposables of one type that the root scope of a service provider keeps until the program ends.
 func (f *finder) scopes(ctx context.Context) error {
-	return f.living(ctx, typesOf[scope](f), func(n graph.Node) {
+	return f.living(ctx, patternScope, func(n graph.Node) {
 		s, x, err := bind[scope](f, n)
 		root := false
 		if err == nil {
@@ -353,10 +361,9 @@ func (f *finder) scopes(ctx context.Context) error {
 
 // weakReferences finds collections of weak references, most of which are dead.
 func (f *finder) weakReferences(ctx context.Context) error {
-	types := typesOf[shapes.WeakReference](f)
 	c := weakCounter{f: f, by: map[graph.Node]*weakCount{}, tops: map[graph.Node]graph.Node{}}
 	seen := 0
-	err := f.living(ctx, types, func(n graph.Node) {
+	err := f.living(ctx, patternWeak, func(n graph.Node) {
 		if seen++; seen <= maxRead {
 			c.count(n)
 		}
