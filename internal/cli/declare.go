@@ -70,16 +70,19 @@ type DumpFile struct {
 // None is the struct of a command without options and arguments.
 type None struct{}
 
-// Ask makes a command of a question and a renderer. ask gets the options and arguments and returns the answer, which
-// text writes. An answer beside an error is dropped, unless WithAnswer marks the error.
-func Ask[O, T any](c Command, ask func(*Context, *O) (T, error), text func(*report.Page, T)) Command {
-	return AskWith(c, ask, func(p *report.Page, v T, _ *O) { text(p, v) })
+// The functions below have the pointer to a command's struct as their parameter O, and not the struct: the compiler makes one copy of a
+// function for all pointers, but one for each struct, whose name is the struct's text with all tags.
+
+// Ask makes a command of a question and a renderer. ask gets the options and arguments, a pointer to the command's struct, and returns the
+// answer, which text writes. An answer beside an error is dropped, unless WithAnswer marks the error.
+func Ask[O, T any](c Command, ask func(*Context, O) (T, error), text func(*report.Page, T)) Command {
+	return AskWith(c, ask, func(p *report.Page, v T, _ O) { text(p, v) })
 }
 
 // AskWith is Ask for answers whose text depends on options.
-func AskWith[O, T any](c Command, ask func(*Context, *O) (T, error), text func(*report.Page, T, *O)) Command {
+func AskWith[O, T any](c Command, ask func(*Context, O) (T, error), text func(*report.Page, T, O)) Command {
 	c.Result = reflect.TypeFor[T]()
-	return Do(c, func(c *Context, o *O) (report.Answer, error) {
+	return Do(c, func(c *Context, o O) (report.Answer, error) {
 		v, err := ask(c, o)
 		if err != nil {
 			with, marked := err.(*withAnswer)
@@ -99,22 +102,23 @@ func AskWith[O, T any](c Command, ask func(*Context, *O) (T, error), text func(*
 }
 
 // Print makes a command of a function that writes text.
-func Print[O any](c Command, write func(*Context, *O, *report.Page)) Command {
-	return Do(c, func(c *Context, o *O) (report.Answer, error) {
+func Print[O any](c Command, write func(*Context, O, *report.Page)) Command {
+	return Do(c, func(c *Context, o O) (report.Answer, error) {
 		return report.SayText(func(p *report.Page) { write(c, o, p) }), nil
 	})
 }
 
 // Do makes a command of a function that returns a whole answer.
-func Do[O any](c Command, ask func(*Context, *O) (report.Answer, error)) Command {
-	c = declares[O](c)
-	c.Ask = func(c *Context) (report.Answer, error) { return ask(c, c.own.filled().(*O)) }
+func Do[O any](c Command, ask func(*Context, O) (report.Answer, error)) Command {
+	c = c.declaring(reflect.TypeFor[O]().Elem())
+	c.Ask = func(c *Context) (report.Answer, error) { return ask(c, c.own.filled().(O)) }
 	return c
 }
 
-// declares makes the fields of O the options and arguments of a command.
-func declares[O any](c Command) Command {
-	t := reflect.TypeFor[O]()
+// declares makes the fields of the struct O the options and arguments of a command.
+func declares[O any](c Command) Command { return c.declaring(reflect.TypeFor[O]()) }
+
+func (c Command) declaring(t reflect.Type) Command {
 	c.declared = sync.OnceValue(func() *declaration { return declare(t) })
 	return c
 }
@@ -313,9 +317,10 @@ func (d *declaration) bind() *binding {
 }
 
 // bindTo returns a binding of the struct that into points to.
-func bindTo[O any](into *O) *binding {
-	b := declare(reflect.TypeFor[O]()).bind()
-	b.into = reflect.ValueOf(into).Elem()
+func bindTo(into any) *binding {
+	v := reflect.ValueOf(into).Elem()
+	b := declare(v.Type()).bind()
+	b.into = v
 	return b
 }
 
