@@ -28,12 +28,12 @@ type Binder struct {
 // A table has the types that one shape was bound to.
 type table struct {
 	schema *schema
-	byType sync.Map // *objects.Type -> *bound[T]
+	byType sync.Map // *objects.Type -> *bound
 }
 
 // A bound is a shape bound to a type, or the reason why it could not be.
-type bound[T any] struct {
-	shape T
+type bound struct {
+	shape any // *T for a shape T
 	err   error
 }
 
@@ -79,21 +79,28 @@ func (b *Binder) table(t reflect.Type) *table {
 // ErrOtherType if T is not for t, an *UnknownLayoutError if t's fields differ from those that T needs, and
 // target.ErrNotInDump or ErrCorrupt if they can't be read.
 func Bind[T any](b *Binder, t *objects.Type) (*T, error) {
+	s, err := b.bound(reflect.TypeFor[T](), t)
+	if err != nil {
+		return nil, err
+	}
+	return s.(*T), nil
+}
+
+// bound is Bind for a shape by its type: it does the work that needs no copy for each shape.
+func (b *Binder) bound(shape reflect.Type, t *objects.Type) (any, error) {
 	if t == nil {
 		return nil, ErrOtherType
 	}
-	tab := b.table(reflect.TypeFor[T]())
+	tab := b.table(shape)
 	v, ok := tab.byType.Load(t)
 	if !ok {
-		n := &bound[T]{}
-		n.err = b.bind(tab.schema, t, reflect.ValueOf(&n.shape).Elem())
+		s := reflect.New(shape)
+		n := &bound{shape: s.Interface()}
+		n.err = b.bind(tab.schema, t, s.Elem())
 		v, _ = tab.byType.LoadOrStore(t, n)
 	}
-	e := v.(*bound[T])
-	if e.err != nil {
-		return nil, e.err
-	}
-	return &e.shape, nil
+	e := v.(*bound)
+	return e.shape, e.err
 }
 
 // BindObject binds T to the type of an object and returns the object's instance too.
@@ -103,8 +110,10 @@ func BindObject[T any](b *Binder, o objects.Object) (*T, Instance, error) {
 }
 
 // Is reports whether T is for t. A shape that names no types is for all.
-func Is[T any](b *Binder, t *objects.Type) (bool, error) {
-	d, err := b.definitionOf(b.table(reflect.TypeFor[T]()).schema.names, t)
+func Is[T any](b *Binder, t *objects.Type) (bool, error) { return b.isFor(reflect.TypeFor[T](), t) }
+
+func (b *Binder) isFor(shape reflect.Type, t *objects.Type) (bool, error) {
+	d, err := b.definitionOf(b.table(shape).schema.names, t)
 	return d != nil, err
 }
 

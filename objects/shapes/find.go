@@ -33,29 +33,42 @@ func (f *Found[T]) At() Instance { return OfAddr(f.Object.Addr) }
 // is listed, the errors for types are UnfoundErrors.
 func On[T any](ctx context.Context, b *Binder, h *heap.Heap, f *heap.Filter, o heap.ScanOptions) iter.Seq2[Found[T], error] {
 	return func(yield func(Found[T], error) bool) {
-		k := &finder[T]{b: b, shapes: map[*dac.MethodTable]*T{}}
-		only := heap.Filter{}
-		if f != nil {
-			only = *f
-		}
-		also := only.Type
-		only.Type = func(mt *dac.MethodTable) bool { return (also == nil || also(mt)) && k.choose(mt) }
-		ctx, cancel := context.WithCancel(absent.Context(ctx))
-		defer cancel()
-		create := func() *gatherer { return &gatherer{sieve: heap.NewSieve(&only)} }
-		pass := func(g *gatherer) error { return k.pass(g, yield) }
-		var err error
-		if f == nil {
-			err = heap.Select(ctx, h, only.Type, o, create, pass)
-		} else {
-			err = heap.Scan(ctx, h, &only, o, create, pass)
-		}
-		if err == nil {
-			err = k.rest(yield)
-		}
-		if err != nil && err != errEnough {
-			yield(Found[T]{}, err)
-		}
+		k := &finder{b: b, shape: reflect.TypeFor[T](), shapes: map[*dac.MethodTable]any{}}
+		k.find(ctx, h, f, o, func(o *heap.Object, shape any, err error) bool {
+			if err != nil {
+				return yield(Found[T]{}, err)
+			}
+			return yield(Found[T]{*o, shape.(*T)}, nil)
+		})
+	}
+}
+
+// A passer takes an object and the shape bound to its type, or an error. It reports whether it wants more.
+type passer func(o *heap.Object, shape any, err error) bool
+
+// find passes what On lists.
+func (k *finder) find(ctx context.Context, h *heap.Heap, f *heap.Filter, o heap.ScanOptions, yield passer) {
+	only := heap.Filter{}
+	if f != nil {
+		only = *f
+	}
+	also := only.Type
+	only.Type = func(mt *dac.MethodTable) bool { return (also == nil || also(mt)) && k.choose(mt) }
+	ctx, cancel := context.WithCancel(absent.Context(ctx))
+	defer cancel()
+	create := func() *gatherer { return &gatherer{sieve: heap.NewSieve(&only)} }
+	pass := func(g *gatherer) error { return k.pass(g, yield) }
+	var err error
+	if f == nil {
+		err = heap.Select(ctx, h, only.Type, o, create, pass)
+	} else {
+		err = heap.Scan(ctx, h, &only, o, create, pass)
+	}
+	if err == nil {
+		err = k.rest(yield)
+	}
+	if err != nil && err != errEnough {
+		yield(nil, nil, err)
 	}
 }
 
@@ -81,11 +94,12 @@ func (e *UnfoundError) Unwrap() error {
 }
 
 // A finder caches the types of objects seen so far.
-type finder[T any] struct {
-	b *Binder
+type finder struct {
+	b     *Binder
+	shape reflect.Type
 
 	mu      sync.Mutex
-	shapes  map[*dac.MethodTable]*T
+	shapes  map[*dac.MethodTable]any
 	errs    []typeError    // not yet in the list
 	unnamed workers.Lowest // types without a name
 	found   bool           // an object is in the list
@@ -97,11 +111,11 @@ type typeError struct {
 }
 
 // choose reports whether objects of a type are wanted.
-func (k *finder[T]) choose(mt *dac.MethodTable) bool {
+func (k *finder) choose(mt *dac.MethodTable) bool {
 	t, err := k.b.reader.Type(mt.Addr)
 	var is bool
 	if err == nil {
-		is, err = Is[T](k.b, t)
+		is, err = k.b.isFor(k.shape, t)
 	}
 	if err != nil {
 		k.unnamed.Note(uint64(mt.Addr), err)
@@ -115,7 +129,7 @@ func (k *finder[T]) choose(mt *dac.MethodTable) bool {
 	if k.shapes[mt] != nil {
 		return true
 	}
-	s, err := Bind[T](k.b, t)
+	s, err := k.b.bound(k.shape, t)
 	if err == nil {
 		k.shapes[mt] = s
 		return true
@@ -131,14 +145,14 @@ func (k *finder[T]) choose(mt *dac.MethodTable) bool {
 }
 
 // pass passes the objects and errors of a run of the heap.
-func (k *finder[T]) pass(g *gatherer, yield func(Found[T], error) bool) error {
+func (k *finder) pass(g *gatherer, yield passer) error {
 	at := 0
 	var last *dac.MethodTable
-	var s *T
+	var s any
 	for i := range g.objects {
 		o := &g.objects[i]
 		for ; at < len(g.corrupt) && g.corrupt[at].before == i; at++ {
-			if !yield(Found[T]{}, g.corrupt[at].err) {
+			if !yield(nil, nil, g.corrupt[at].err) {
 				return errEnough
 			}
 		}
@@ -148,12 +162,12 @@ func (k *finder[T]) pass(g *gatherer, yield func(Found[T], error) bool) error {
 			k.mu.Unlock()
 		}
 		k.found = true
-		if !yield(Found[T]{*o, s}, nil) {
+		if !yield(o, s, nil) {
 			return errEnough
 		}
 	}
 	for ; at < len(g.corrupt); at++ {
-		if !yield(Found[T]{}, g.corrupt[at].err) {
+		if !yield(nil, nil, g.corrupt[at].err) {
 			return errEnough
 		}
 	}
@@ -161,7 +175,7 @@ func (k *finder[T]) pass(g *gatherer, yield func(Found[T], error) bool) error {
 }
 
 // rest passes the remaining errors of types, in the order of the types' addresses.
-func (k *finder[T]) rest(yield func(Found[T], error) bool) error {
+func (k *finder) rest(yield passer) error {
 	slices.SortFunc(k.errs, func(a, b typeError) int {
 		if a.mt < b.mt {
 			return -1
@@ -169,18 +183,18 @@ func (k *finder[T]) rest(yield func(Found[T], error) bool) error {
 		return 1
 	})
 	for _, e := range k.errs {
-		if !yield(Found[T]{}, k.missing(e.err)) {
+		if !yield(nil, nil, k.missing(e.err)) {
 			return errEnough
 		}
 	}
 	if err := k.unnamed.Err(); err != nil {
-		yield(Found[T]{}, k.missing(fmt.Errorf("objects of types without a name: %w", err)))
+		yield(nil, nil, k.missing(fmt.Errorf("objects of types without a name: %w", err)))
 	}
 	return nil
 }
 
 // missing returns err, why objects of a type are not in the list.
-func (k *finder[T]) missing(err error) error {
+func (k *finder) missing(err error) error {
 	if k.found {
 		return err
 	}
@@ -248,15 +262,26 @@ func (g *gatherer) Reset() { g.objects, g.corrupt = g.objects[:0], g.corrupt[:0]
 // itself. Derived types are not listed.
 func Loaded[T any](b *Binder) iter.Seq2[*T, error] {
 	return func(yield func(*T, error) bool) {
-		for _, n := range b.table(reflect.TypeFor[T]()).schema.names {
-			for t, err := range b.Objects().TypeByName(n, "") {
-				var s *T
-				if err == nil {
-					s, err = Bind[T](b, t)
-				}
-				if !yield(s, err) {
-					return
-				}
+		b.loaded(reflect.TypeFor[T](), func(shape any, err error) bool {
+			s, _ := shape.(*T)
+			return yield(s, err)
+		})
+	}
+}
+
+// loaded passes what Loaded lists.
+func (b *Binder) loaded(shape reflect.Type, yield func(any, error) bool) {
+	for _, n := range b.table(shape).schema.names {
+		for t, err := range b.Objects().TypeByName(n, "") {
+			var s any
+			if err == nil {
+				s, err = b.bound(shape, t)
+			}
+			if err != nil {
+				s = nil
+			}
+			if !yield(s, err) {
+				return
 			}
 		}
 	}
@@ -295,15 +320,21 @@ func (a *Array) Ref(n uint32) (target.Addr, error) {
 
 // Elements binds shape T to the elements of the array o.
 func Elements[T any](b *Binder, o objects.Object) (*T, Array, error) {
-	a, err := ArrayOf(o)
+	a, err := elementsOf(o)
 	if err != nil {
 		return nil, a, err
 	}
-	if a.Element() == nil || !a.Element().MT.IsValueType() {
-		return nil, a, ErrOtherType
-	}
 	s, err := Bind[T](b, a.Element())
 	return s, a, err
+}
+
+// elementsOf opens an array of value types.
+func elementsOf(o objects.Object) (Array, error) {
+	a, err := ArrayOf(o)
+	if err == nil && (a.Element() == nil || !a.Element().MT.IsValueType()) {
+		err = ErrOtherType
+	}
+	return a, err
 }
 
 // Fitting returns how many elements of an array fit in its segment of the heap. If it is fewer than the array's length,

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"reflect"
 	"time"
 
 	"github.com/sosgo/sosgo/answer"
@@ -36,17 +37,25 @@ func Try[T any](b *Binder, o objects.Object) (s *T, x Instance, is bool, err err
 
 // As binds shape T to an object. It returns nil for null and for an object of another type, and, with a note, for an unreadable object.
 func As[T any](r Reading, o objects.Object) (*T, Instance) {
+	s, x := r.as(reflect.TypeFor[T](), o)
+	if s == nil {
+		return nil, 0
+	}
+	return s.(*T), x
+}
+
+func (r Reading) as(shape reflect.Type, o objects.Object) (any, Instance) {
 	if o.Addr == 0 {
 		return nil, 0
 	}
-	s, x, err := BindObject[T](r.Binder, o)
+	s, err := r.Binder.bound(shape, o.Type)
 	if err != nil {
 		if !errors.Is(err, ErrOtherType) {
 			r.Note(err)
 		}
 		return nil, 0
 	}
-	return s, x
+	return s, Of(o)
 }
 
 // At is As for the object that a field refers to. It returns nil if there is no such field.
@@ -54,18 +63,25 @@ func At[T any](r Reading, f *Ref, x Instance) (*T, Instance) { return As[T](r, r
 
 // AtOr is At with a reason for nil. The reason is the noted error of an unreadable object, or other if there is no object of that type.
 func AtOr[T any](r Reading, f *Ref, x Instance, other error) (*T, Instance, error) {
+	s, at, err := r.atOr(reflect.TypeFor[T](), f, x, other)
+	if err != nil {
+		return nil, 0, err
+	}
+	return s.(*T), at, nil
+}
+
+func (r Reading) atOr(shape reflect.Type, f *Ref, x Instance, other error) (any, Instance, error) {
 	if f == nil || !f.Has() {
 		return nil, 0, other
 	}
 	o, err := f.Object(x)
-	var s *T
-	var at Instance
+	var s any
 	if err == nil && o.Addr != 0 {
-		s, at, err = BindObject[T](r.Binder, o)
+		s, err = r.Binder.bound(shape, o.Type)
 	}
 	switch {
 	case err == nil && s != nil:
-		return s, at, nil
+		return s, Of(o), nil
 	case err == nil || errors.Is(err, ErrOtherType):
 		return nil, 0, other
 	}
