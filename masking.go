@@ -3,12 +3,12 @@ package sosgo
 import (
 	"cmp"
 	"context"
-	"slices"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/secrets"
 	"github.com/sosgo/sosgo/internal/sensitive"
+	"github.com/sosgo/sosgo/internal/sorting"
 )
 
 // masking is what is known of a process's secrets.
@@ -31,7 +31,7 @@ func (v *View) Secrets(ctx context.Context) (*answer.Secrets, error) {
 			out.Values += n
 			out.Kinds = append(out.Kinds, answer.SecretKind{Kind: string(kind), Values: n})
 		}
-		slices.SortFunc(out.Kinds, func(a, b answer.SecretKind) int {
+		sorting.Sort(out.Kinds, func(a, b answer.SecretKind) int {
 			return cmp.Or(cmp.Compare(b.Values, a.Values), cmp.Compare(a.Kind, b.Kind))
 		})
 		return out, nil

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/app/settings"
@@ -18,6 +17,7 @@ import (
 	"github.com/sosgo/sosgo/graph/waste"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/image"
+	"github.com/sosgo/sosgo/internal/sorting"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/stackwalk/memorymap"
 	"github.com/sosgo/sosgo/stackwalk/stresslog"
@@ -301,7 +301,7 @@ func (q *question) allocated(rt *dac.Runtime, out *answer.GC) {
 	if out.Lacks("bytes that threads allocated", lost); err != nil {
 		out.Left.Err = err
 	}
-	slices.SortStableFunc(out.Threads, func(a, b answer.ThreadAllocated) int { return cmp.Compare(b.Allocated.Value, a.Allocated.Value) })
+	sorting.Stable(out.Threads, func(a, b answer.ThreadAllocated) int { return cmp.Compare(b.Allocated.Value, a.Allocated.Value) })
 	if out.State.Suspender == nil {
 		return
 	}

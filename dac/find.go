@@ -13,6 +13,7 @@ import (
 	"github.com/sosgo/sosgo/internal/absent"
 	"github.com/sosgo/sosgo/internal/layout"
 	"github.com/sosgo/sosgo/internal/lazy"
+	"github.com/sosgo/sosgo/internal/sorting"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -422,7 +423,7 @@ func stacksOf(t target.Target) map[uint32]target.Range {
 			pointers = append(pointers, pointer{sp, threads[n].ID})
 		}
 	}
-	slices.SortStableFunc(pointers, func(a, b pointer) int { return cmp.Compare(a.sp, b.sp) })
+	sorting.Stable(pointers, func(a, b pointer) int { return cmp.Compare(a.sp, b.sp) })
 	out := make(map[uint32]target.Range, len(pointers))
 	for r := range t.Regions() { // in the order of addresses, as the pointers
 		end := r.Start + target.Addr(r.Size)

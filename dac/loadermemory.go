@@ -7,6 +7,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/absent"
+	"github.com/sosgo/sosgo/internal/sorting"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -141,7 +142,7 @@ func (m *loaderMemory) code() {
 	m.out.Note(err)
 	m.out.Partial = m.out.Partial || err != nil
 	m.out.JITManager = manager
-	slices.SortFunc(heaps, func(a, b CodeHeap) int {
+	sorting.Sort(heaps, func(a, b CodeHeap) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.start(), b.start()))
 	})
 	for i := range heaps {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/internal/layout"
+	"github.com/sosgo/sosgo/internal/sorting"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -126,7 +127,7 @@ func (s *slotPlaces) anchors() []slotSight {
 	if shift := len(s.table.values) - s.measured; s.measured > 0 && (shift == 0 || s.table.whole && max(shift, -shift) <= maxSlotShift) {
 		all = append(all, slotSight{s.measured, len(s.table.values), weightProof})
 	}
-	slices.SortStableFunc(all, func(a, b slotSight) int { return a.index - b.index })
+	sorting.Stable(all, func(a, b slotSight) int { return a.index - b.index })
 	up, down := chains(all, false), chains(all, true)
 	best, ways := 0, 0.0
 	for i := range all {

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 
 	"github.com/sosgo/sosgo/internal/absent"
+	"github.com/sosgo/sosgo/internal/sorting"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -185,7 +186,7 @@ func (f *overlayFile) cut(extents []extent, holes []Directory) []part {
 
 // mergeHoles sorts holes and joins those that overlap.
 func mergeHoles(holes []Directory) []Directory {
-	slices.SortFunc(holes, func(a, b Directory) int { return cmp.Compare(a.RVA, b.RVA) })
+	sorting.Sort(holes, func(a, b Directory) int { return cmp.Compare(a.RVA, b.RVA) })
 	out := holes[:0]
 	for _, h := range holes {
 		if n := len(out); n > 0 && h.RVA <= out[n-1].RVA+RVA(out[n-1].Size) {
@@ -206,7 +207,7 @@ func (f *overlayFile) appendPart(out []part, e extent, rva, end uint64) []part {
 
 // mergeParts sorts parts and cuts those that overlap one that was added before them, in the order of their addresses.
 func mergeParts(parts []part) []part {
-	slices.SortStableFunc(parts, func(a, b part) int { return cmp.Compare(a.start, b.start) })
+	sorting.Stable(parts, func(a, b part) int { return cmp.Compare(a.start, b.start) })
 	out := parts[:0]
 	var end target.Addr
 	for _, p := range parts {

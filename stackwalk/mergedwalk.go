@@ -8,6 +8,7 @@ import (
 
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/absent"
+	"github.com/sosgo/sosgo/internal/sorting"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -32,7 +33,7 @@ func MergedWalk(ctx context.Context, parts []Part, o WalkOptions) iter.Seq[Frame
 		for i := range parts {
 			thread = cmp.Or(thread, parts[i].Thread)
 		}
-		slices.SortStableFunc(all, func(a, b Frame) int {
+		sorting.Stable(all, func(a, b Frame) int {
 			switch {
 			case thread.Newer(a.SP, b.SP):
 				return -1

@@ -2,8 +2,9 @@ package target
 
 import (
 	"cmp"
-	"slices"
 	"sort"
+
+	"github.com/sosgo/sosgo/internal/sorting"
 )
 
 // Claims describes the address space as a whole: which memory the process had, whether its bytes are in the
@@ -51,7 +52,7 @@ func userTop(a Arch) Addr {
 
 // joined sorts ranges, in place, and makes one of those that touch. Empty ones go.
 func joined(ranges []Range) []Range {
-	slices.SortFunc(ranges, func(a, b Range) int { return cmp.Compare(a.Start, b.Start) })
+	sorting.Sort(ranges, func(a, b Range) int { return cmp.Compare(a.Start, b.Start) })
 	out := ranges[:0]
 	for _, r := range ranges {
 		switch n := len(out); {

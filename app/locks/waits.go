@@ -13,6 +13,7 @@ import (
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/internal/absent"
+	"github.com/sosgo/sosgo/internal/sorting"
 	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/stackwalk/threads"
@@ -73,7 +74,7 @@ func (r *Reader) Waits(ctx context.Context, o Options) (*answer.Waits, error) {
 	out.Idle = idle.sorted()
 	out.Verdicts = g.circles()
 	rest := append(g.chains(), g.suspended(groups)...)
-	slices.SortStableFunc(rest, byStrength)
+	sorting.Stable(rest, byStrength)
 	out.Verdicts = append(out.Verdicts, rest...)
 	return out, ctx.Err()
 }
@@ -361,7 +362,7 @@ func (g *grapher) circles() []answer.Verdict {
 	for _, w := range slices.Concat(g.s.waits, g.ops) {
 		visit(w)
 	}
-	slices.SortStableFunc(out, func(a, b answer.Verdict) int { return cmp.Or(byKind(a, b), byStrength(a, b)) })
+	sorting.Stable(out, func(a, b answer.Verdict) int { return cmp.Or(byKind(a, b), byStrength(a, b)) })
 	return out
 }
 

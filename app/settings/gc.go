@@ -10,6 +10,7 @@ import (
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/absent"
 	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/internal/sorting"
 	"github.com/sosgo/sosgo/internal/ticks"
 	"github.com/sosgo/sosgo/objects/shapes"
 )
@@ -64,7 +65,7 @@ func GCSettings(environment []string, properties []answer.NamedValue) []answer.G
 	for i := range out {
 		out[i].Unused = ranks[i] > rank[strings.ToLower(out[i].Name)]
 	}
-	slices.SortStableFunc(out, func(a, b answer.GCSetting) int {
+	sorting.Stable(out, func(a, b answer.GCSetting) int {
 		return cmp.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name))
 	})
 	return out
@@ -149,7 +150,7 @@ func (r *Reader) Collections(ctx context.Context, h *heap.Heap, o heap.ScanOptio
 
 // newest returns the newest records, one for each collection, the newest first.
 func newest(list []answer.GCRecord) []answer.GCRecord {
-	slices.SortStableFunc(list, func(a, b answer.GCRecord) int { return cmp.Compare(b.Index.Value, a.Index.Value) })
+	sorting.Stable(list, func(a, b answer.GCRecord) int { return cmp.Compare(b.Index.Value, a.Index.Value) })
 	list = slices.CompactFunc(list, func(a, b answer.GCRecord) bool { return a.Index.Err == nil && a.Index == b.Index })
 	return list[:min(len(list), limits.CollectionRecords)]
 }

@@ -3,11 +3,11 @@ package tasks
 import (
 	"cmp"
 	"context"
-	"slices"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/absent"
 	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/internal/sorting"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -132,7 +132,7 @@ func (c *caller) merge(list []call) []*mergedCall {
 		g.calls = append(g.calls, x)
 		g.count += x.times
 	}
-	slices.SortStableFunc(out, func(a, b *mergedCall) int { return cmp.Compare(b.count, a.count) })
+	sorting.Stable(out, func(a, b *mergedCall) int { return cmp.Compare(b.count, a.count) })
 	return out
 }
 
@@ -185,7 +185,7 @@ func (c *caller) awaited(g *mergedCall) (list []call, ends []answer.AsyncEnd) {
 	for _, x := range list {
 		c.at[x.item] = 0
 	}
-	slices.SortStableFunc(ends, func(a, b answer.AsyncEnd) int { return cmp.Compare(b.Count, a.Count) })
+	sorting.Stable(ends, func(a, b answer.AsyncEnd) int { return cmp.Compare(b.Count, a.Count) })
 	return list, ends
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/addrindex"
+	"github.com/sosgo/sosgo/internal/sorting"
 	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/target"
 )
@@ -125,7 +126,7 @@ func (r *Reader) Collect(ctx context.Context, h *heap.Heap, o heap.ScanOptions) 
 // fields share one error: their number and the first reason.
 func unknownTypes(kinds map[*kind]bool) (out []error) {
 	list := slices.Collect(maps.Keys(kinds))
-	slices.SortFunc(list, func(a, b *kind) int { return cmp.Compare(a.mt, b.mt) })
+	sorting.Sort(list, func(a, b *kind) int { return cmp.Compare(a.mt, b.mt) })
 	var first error
 	n := 0
 	for _, k := range list {

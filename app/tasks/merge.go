@@ -3,12 +3,12 @@ package tasks
 import (
 	"cmp"
 	"context"
-	"slices"
 	"strconv"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/absent"
 	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/internal/sorting"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -104,7 +104,7 @@ func (m *merger) grouped(frames []member) []*group {
 		g.members = append(g.members, x)
 		g.count += x.times
 	}
-	slices.SortStableFunc(out, func(a, b *group) int { return cmp.Compare(b.count, a.count) })
+	sorting.Stable(out, func(a, b *group) int { return cmp.Compare(b.count, a.count) })
 	return out
 }
 
@@ -172,6 +172,6 @@ func (s *Set) Count(o StackOptions) (*answer.Async, error) {
 		}
 		out.Types[n].Count++
 	}
-	slices.SortStableFunc(out.Types, func(a, b answer.AsyncCount) int { return cmp.Compare(b.Count, a.Count) })
+	sorting.Stable(out.Types, func(a, b answer.AsyncCount) int { return cmp.Compare(b.Count, a.Count) })
 	return out, nil
 }

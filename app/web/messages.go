@@ -9,6 +9,7 @@ import (
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/absent"
 	"github.com/sosgo/sosgo/internal/httpnames"
+	"github.com/sosgo/sosgo/internal/sorting"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/target"
@@ -142,6 +143,6 @@ func countMessages(list []answer.Message) []answer.MessageCount {
 		}
 		out[at].Count++
 	}
-	slices.SortStableFunc(out, func(a, b answer.MessageCount) int { return cmp.Compare(b.Count, a.Count) })
+	sorting.Stable(out, func(a, b answer.MessageCount) int { return cmp.Compare(b.Count, a.Count) })
 	return out
 }

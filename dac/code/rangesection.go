@@ -6,12 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"slices"
 	"sort"
 
 	"github.com/sosgo/sosgo/internal/layout"
 	"github.com/sosgo/sosgo/internal/lazy"
 	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/internal/sorting"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -167,7 +167,7 @@ func (r *Reader) readSections(c *members) ([]*RangeSection, error) {
 
 // ordered sorts sections by address and drops those that overlap an earlier one.
 func ordered(list []*RangeSection) []*RangeSection {
-	slices.SortFunc(list, func(a, b *RangeSection) int {
+	sorting.Sort(list, func(a, b *RangeSection) int {
 		return cmp.Or(cmp.Compare(a.Range.Start, b.Range.Start), cmp.Compare(a.Addr, b.Addr))
 	})
 	out := list[:0]

@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"slices"
 
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/layout"
 	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/internal/sorting"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/target"
 )
@@ -427,7 +427,7 @@ func (r *Reader) MethodSlots(mt *dac.MethodTable) ([]MethodSlot, error) {
 		keep(err)
 		out = append(out, MethodSlot{int(m.Slot), m, entry})
 	}
-	slices.SortStableFunc(out[start:], func(a, b MethodSlot) int { return min(a.Slot, inType) - min(b.Slot, inType) })
+	sorting.Stable(out[start:], func(a, b MethodSlot) int { return min(a.Slot, inType) - min(b.Slot, inType) })
 	return out, failed
 }
 

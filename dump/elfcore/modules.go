@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/internal/sorting"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -30,7 +31,7 @@ func (b *builder) findModules() {
 	} else {
 		b.modulesWithoutFiles()
 	}
-	slices.SortStableFunc(b.Modules, func(x, y target.Module) int { return cmp.Compare(x.Base, y.Base) })
+	sorting.Stable(b.Modules, func(x, y target.Module) int { return cmp.Compare(x.Base, y.Base) })
 	before := len(b.Modules)
 	b.Modules = slices.CompactFunc(b.Modules, func(x, y target.Module) bool { return x.Base == y.Base })
 	if n := before - len(b.Modules); n > 0 {

@@ -11,6 +11,7 @@ import (
 	"github.com/sosgo/sosgo/internal/corefile"
 	"github.com/sosgo/sosgo/internal/cursor"
 	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/internal/sorting"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -343,6 +344,6 @@ func (b *builder) decodeFiles(n *Note) error {
 }
 
 func (b *builder) setFiles(files []fileMapping) {
-	slices.SortStableFunc(files, func(x, y fileMapping) int { return cmp.Compare(x.Start, y.Start) })
+	sorting.Stable(files, func(x, y fileMapping) int { return cmp.Compare(x.Start, y.Start) })
 	b.files = files
 }

@@ -20,12 +20,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/sosgo/sosgo/internal/outfile"
+	"github.com/sosgo/sosgo/internal/sorting"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -229,7 +229,7 @@ func (f *Fleet) Entries() ([]Entry, error) {
 	for _, e := range last {
 		out = append(out, e)
 	}
-	slices.SortFunc(out, func(a, b Entry) int { return cmp.Compare(a.File, b.File) })
+	sorting.Sort(out, func(a, b Entry) int { return cmp.Compare(a.File, b.File) })
 	return out, in.Err()
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/export/internal/parquetfile"
 	"github.com/sosgo/sosgo/internal/signature"
+	"github.com/sosgo/sosgo/internal/sorting"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -68,12 +69,12 @@ func changes(signed [2]map[string]*answer.SignedCrashes, links map[[2]string]int
 		if len(list) < 2 {
 			continue
 		}
-		slices.SortFunc(list, func(a, b answer.SignedCrashes) int {
+		sorting.Sort(list, func(a, b answer.SignedCrashes) int {
 			return cmp.Or(cmp.Compare(b.Dumps, a.Dumps), cmp.Compare(a.Signature, b.Signature))
 		})
 		out = append(out, answer.RulesChange{One: *signed[side][sig], Several: list})
 	}
-	slices.SortStableFunc(out, func(a, b answer.RulesChange) int { return cmp.Compare(b.One.Dumps, a.One.Dumps) })
+	sorting.Stable(out, func(a, b answer.RulesChange) int { return cmp.Compare(b.One.Dumps, a.One.Dumps) })
 	return out
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/sosgo/sosgo/internal/absent"
 	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/internal/sorting"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -185,7 +186,7 @@ func (f *finder) find() {
 }
 
 func (f *finder) sort() {
-	slices.SortStableFunc(f.Arenas, func(a, b Arena) int {
+	sorting.Stable(f.Arenas, func(a, b Arena) int {
 		switch {
 		case a.Main != b.Main && a.Main, a.Main == b.Main && a.Addr < b.Addr:
 			return -1
@@ -401,7 +402,7 @@ func (f *finder) threadHeaps(a *Arena) error {
 		if a.Heaps[0].Top == 0 {
 			return target.Corruptf("the chunk at the top, %v, is in none of its heaps", a.top)
 		}
-		slices.SortFunc(a.Heaps, func(x, y Heap) int {
+		sorting.Sort(a.Heaps, func(x, y Heap) int {
 			if x.Range.Start < y.Range.Start {
 				return -1
 			}

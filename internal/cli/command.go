@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"github.com/sosgo/sosgo/internal/report"
+	"github.com/sosgo/sosgo/internal/sorting"
 )
 
 // A Group is a heading of the command list.
@@ -237,7 +238,7 @@ func newTable(sets ...[]Command) *table {
 			}
 		}
 	}
-	slices.SortFunc(t.list, func(a, b *Command) int { return strings.Compare(a.Name, b.Name) })
+	sorting.Sort(t.list, func(a, b *Command) int { return strings.Compare(a.Name, b.Name) })
 	return t
 }
 

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/sosgo/sosgo/internal/sorting"
 )
 
 // A lineWriter takes the lines of an output, without their ends. It returns errOutputClosed when it wants no more.
@@ -291,7 +293,7 @@ func (s *sorter) writeLine(b []byte) error {
 }
 
 func (s *sorter) close() error {
-	slices.SortStableFunc(s.lines, func(a, b []byte) int {
+	sorting.Stable(s.lines, func(a, b []byte) int {
 		if s.reverse {
 			a, b = b, a
 		}

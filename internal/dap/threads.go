@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/google/go-dap"
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/sorting"
 	"github.com/sosgo/sosgo/stackwalk/threads"
 )
 
@@ -71,7 +71,7 @@ func (s *session) readThreads(ctx context.Context) ([]*thread, error) {
 			t.rank = rankCrashed
 		}
 	}
-	slices.SortStableFunc(out, func(a, b *thread) int { return cmp.Compare(a.rank, b.rank) })
+	sorting.Stable(out, func(a, b *thread) int { return cmp.Compare(a.rank, b.rank) })
 	return out, ctx.Err()
 }
 

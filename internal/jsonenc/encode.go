@@ -9,9 +9,10 @@ import (
 	"fmt"
 	"math"
 	"reflect"
-	"slices"
 	"strconv"
 	"sync"
+
+	"github.com/sosgo/sosgo/internal/sorting"
 )
 
 // piece is the number of bytes that an Encoder holds before it passes them on.
@@ -423,7 +424,7 @@ func (e *Encoder) dictionary(p *Plan, v reflect.Value) {
 		return
 	}
 	keys := v.MapKeys()
-	slices.SortFunc(keys, func(a, b reflect.Value) int {
+	sorting.Sort(keys, func(a, b reflect.Value) int {
 		if a.String() < b.String() {
 			return -1
 		}

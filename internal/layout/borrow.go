@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sosgo/sosgo/internal/sorting"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -71,7 +72,7 @@ func (p *Part) adopt(own []*Part, lender *Part) *Part {
 				marks = append(marks, marksOf(mine, theirs, p.names[name])...)
 			}
 		}
-		slices.SortFunc(marks, func(a, b mark) int { return a.at - b.at })
+		sorting.Sort(marks, func(a, b mark) int { return a.at - b.at })
 		out.types[name] = t.moved(marks, func(field string, at int, known bool) {
 			if !known {
 				out.doubts[name+"."+field] = target.Unsupportedf("the members around it moved apart since the version that was measured")

@@ -14,6 +14,7 @@ import (
 	"strconv"
 
 	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/internal/sorting"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -87,7 +88,7 @@ func (p *Part) Slots() []Slot {
 	for class, slot := range p.vtables {
 		out = append(out, Slot{Name: class, VTable: true, Index: slot})
 	}
-	slices.SortFunc(out, func(a, b Slot) int { return cmp.Or(a.Index-b.Index, cmp.Compare(a.Name, b.Name)) })
+	sorting.Sort(out, func(a, b Slot) int { return cmp.Or(a.Index-b.Index, cmp.Compare(a.Name, b.Name)) })
 	return out
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/sosgo/sosgo/image"
 	"github.com/sosgo/sosgo/internal/bundle"
 	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/internal/sorting"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -148,7 +149,7 @@ func (f *Files) Bundled() []target.Module {
 			delete(strays, m.Path)
 		}
 	}
-	slices.SortFunc(f.bundled, func(x, y target.Module) int { return cmp.Compare(x.Base, y.Base) })
+	sorting.Sort(f.bundled, func(x, y target.Module) int { return cmp.Compare(x.Base, y.Base) })
 	f.bundledDone = ctx.Err() == nil
 	return f.bundled
 }

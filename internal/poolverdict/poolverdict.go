@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/sorting"
 )
 
 // Of judges whether a pool keeps up with its work. Activities of threads are concluded from the
@@ -83,7 +84,7 @@ const mostQueued = 3
 // fills returns the methods, or else the types, of most queued items.
 func fills(p *answer.ThreadPool, q *answer.WorkQueues) []string {
 	rows := queued(q)
-	slices.SortStableFunc(rows, func(a, b answer.Site) int {
+	sorting.Stable(rows, func(a, b answer.Site) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Method.S+a.Does, b.Method.S+b.Does))
 	})
 	var out []string
@@ -170,7 +171,7 @@ func doing(p *answer.ThreadPool) []string {
 		}
 		rows[at].threads = append(rows[at].threads, threadNumber(&w.Thread))
 	}
-	slices.SortStableFunc(rows, func(a, b row) int { return len(b.threads) - len(a.threads) })
+	sorting.Stable(rows, func(a, b row) int { return len(b.threads) - len(a.threads) })
 	var out []string
 	for _, r := range rows {
 		worker, thread := "workers", "threads"

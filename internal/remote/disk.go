@@ -8,10 +8,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"sync"
 	"time"
+
+	"github.com/sosgo/sosgo/internal/sorting"
 )
 
 // DefaultDisk is how many bytes of pages a folder keeps.
@@ -60,7 +61,7 @@ func openDisk(dir, version string, most int64) (*disk, error) {
 		})
 		all = append(all, one)
 	}
-	slices.SortFunc(all, func(a, b folder) int { return b.used.Compare(a.used) })
+	sorting.Sort(all, func(a, b folder) int { return b.used.Compare(a.used) })
 	for _, one := range all {
 		if one.path != d.dir && one.size > d.left {
 			_ = os.RemoveAll(one.path)

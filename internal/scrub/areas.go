@@ -9,6 +9,7 @@ import (
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/sorting"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -78,7 +79,7 @@ const madeUp = 4096
 
 // joined sorts ranges and joins those that touch.
 func joined(list []target.Range) []target.Range {
-	slices.SortFunc(list, func(a, b target.Range) int {
+	sorting.Sort(list, func(a, b target.Range) int {
 		switch {
 		case a.Start < b.Start:
 			return -1

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/sosgo/sosgo/internal/memmap"
+	"github.com/sosgo/sosgo/internal/sorting"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -56,8 +57,8 @@ func newLayout(structures []span, stored []memmap.Range, edits []edit, size int6
 		}
 	}
 	byOffset := func(a, b span) int { return cmp.Compare(a.off, b.off) }
-	slices.SortStableFunc(fixed, byOffset)
-	slices.SortStableFunc(memory, byOffset)
+	sorting.Stable(fixed, byOffset)
+	sorting.Stable(memory, byOffset)
 	end := int64(0)
 	add := func(s span, until int64) {
 		skip := max(end-s.off, 0)
@@ -77,7 +78,7 @@ func newLayout(structures []span, stored []memmap.Range, edits []edit, size int6
 		}
 		add(f, size)
 	}
-	slices.SortStableFunc(l.edits, func(a, b edit) int { return cmp.Compare(a.off, b.off) })
+	sorting.Stable(l.edits, func(a, b edit) int { return cmp.Compare(a.off, b.off) })
 	return l
 }
 

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"unicode"
 
+	"github.com/sosgo/sosgo/internal/sorting"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -167,7 +168,7 @@ func newPatterns(values []string, d *disguise) *patterns {
 		p.add(wide, true, d)
 	}
 	for _, list := range p.heads {
-		slices.SortFunc(list, func(a, b pattern) int { return len(b.text) - len(a.text) })
+		sorting.Sort(list, func(a, b pattern) int { return len(b.text) - len(a.text) })
 	}
 	return p
 }

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"unicode/utf8"
 
+	"github.com/sosgo/sosgo/internal/sorting"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -275,7 +276,7 @@ func (l areas) at(a target.Addr) area {
 
 // over lays areas, which may overlap, over those of l; the first of them counts.
 func (l areas) over(top []area) areas {
-	slices.SortStableFunc(top, func(x, y area) int {
+	sorting.Stable(top, func(x, y area) int {
 		switch {
 		case x.Start < y.Start:
 			return -1

@@ -12,6 +12,7 @@ import (
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/addrmap"
+	"github.com/sosgo/sosgo/internal/sorting"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
@@ -172,7 +173,7 @@ func (p *planner) parts(t *objects.Type, err error, size uint64) (out []part, ke
 			keeps = append(keeps, headerSize+l.Offset)
 		}
 	}
-	slices.SortFunc(covered, func(a, b target.Range) int { return int(int64(a.Start - b.Start)) })
+	sorting.Sort(covered, func(a, b target.Range) int { return int(int64(a.Start - b.Start)) })
 	at := uint64(0)
 	for _, c := range append(covered, target.Range{Start: target.Addr(size), End: target.Addr(size)}) {
 		if gap := uint64(c.Start) - min(at, uint64(c.Start)); gap >= wordSize { // less is padding

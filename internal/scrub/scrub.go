@@ -20,6 +20,7 @@ import (
 	"github.com/sosgo/sosgo/graph/roots"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/memmap"
+	"github.com/sosgo/sosgo/internal/sorting"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -166,7 +167,7 @@ func (j *job) findRuntimes(ctx context.Context, d *sosgo.Dump, o Options, out *a
 // learn marks what opening the dump and exercising it read.
 func (j *job) learn(ctx context.Context, d *sosgo.Dump, src target.Source, stored []memmap.Range, runtimes []*runtimeOf, o Options) error {
 	byOffset := slices.Clone(stored)
-	slices.SortFunc(byOffset, func(a, b memmap.Range) int { return int(a.Offset - b.Offset) })
+	sorting.Sort(byOffset, func(a, b memmap.Range) int { return int(a.Offset - b.Offset) })
 	f := &recordingFile{src, func(off int64, b []byte) {
 		i, _ := slices.BinarySearchFunc(byOffset, off, func(r memmap.Range, off int64) int {
 			if r.Offset+int64(r.Size) <= off {

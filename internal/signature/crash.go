@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/sorting"
 )
 
 // CrashVersion is the version of the algorithm that makes the signatures of crashes. Signatures of different versions are not comparable.
@@ -103,7 +104,7 @@ func (rec *Record) onStack(c *answer.Crash) {
 				rec.Died = append(rec.Died, frameOf(c.Stack[k].Method))
 			}
 			rec.Frames = slices.Clone(rec.Died[min(i, end):])
-			slices.SortStableFunc(rec.Frames, func(a, b Frame) int { return cmp.Compare(a.Method, b.Method) })
+			sorting.Stable(rec.Frames, func(a, b Frame) int { return cmp.Compare(a.Method, b.Method) })
 			return
 		}
 	}

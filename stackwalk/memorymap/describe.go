@@ -12,6 +12,7 @@ import (
 	"github.com/sosgo/sosgo/image"
 	"github.com/sosgo/sosgo/image/malloc"
 	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/internal/sorting"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -83,7 +84,7 @@ func (d *describer) sum() {
 				of = append(of, *s)
 			}
 		}
-		slices.SortFunc(of, func(a, b answer.MemorySum) int {
+		sorting.Sort(of, func(a, b answer.MemorySum) int {
 			return cmp.Or(cmp.Compare(b.Size, a.Size), cmp.Compare(a.Detail, b.Detail))
 		})
 		d.a.Kinds = append(d.a.Kinds, of...)
@@ -341,7 +342,7 @@ func (c *blockCounter) list() {
 	for at := range c.owners {
 		words = append(words, at)
 	}
-	slices.SortFunc(words, func(x, y target.Addr) int {
+	sorting.Sort(words, func(x, y target.Addr) int {
 		return cmp.Or(cmp.Compare(c.owners[y].Bytes, c.owners[x].Bytes), cmp.Compare(x, y))
 	})
 	if n := c.o.Top; n > 0 && len(words) > n {

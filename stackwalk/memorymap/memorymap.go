@@ -16,6 +16,7 @@ import (
 	"github.com/sosgo/sosgo/image/malloc"
 	"github.com/sosgo/sosgo/internal/absent"
 	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/internal/sorting"
 	"github.com/sosgo/sosgo/internal/teb"
 	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
@@ -376,7 +377,7 @@ func (a *activeClaims) Pop() any {
 
 func newSweep(claims []claim) *sweep {
 	claims = slices.Clone(claims)
-	slices.SortStableFunc(claims, func(a, b claim) int { return cmp.Compare(a.Start, b.Start) })
+	sorting.Stable(claims, func(a, b claim) int { return cmp.Compare(a.Start, b.Start) })
 	return &sweep{claims: claims}
 }
 

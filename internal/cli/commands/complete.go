@@ -10,6 +10,7 @@ import (
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/internal/sorting"
 	"github.com/sosgo/sosgo/metadata"
 )
 
@@ -60,7 +61,7 @@ func (n *names) read(ctx context.Context) {
 			}
 		}
 	}
-	slices.SortStableFunc(n.types, func(a, b definition) int { return cmp.Or(compareFold(a.name, b.name), strings.Compare(a.name, b.name)) })
+	sorting.Stable(n.types, func(a, b definition) int { return cmp.Or(compareFold(a.name, b.name), strings.Compare(a.name, b.name)) })
 }
 
 // withoutArity returns a type's name without the number of its generic parameters: List`1 is List.

@@ -22,6 +22,7 @@ import (
 	"github.com/sosgo/sosgo/internal/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/cli/text/exporttext"
 	"github.com/sosgo/sosgo/internal/remote"
+	"github.com/sosgo/sosgo/internal/sorting"
 	"github.com/sosgo/sosgo/internal/workers"
 )
 
@@ -140,7 +141,7 @@ func addAll(c *cli.Context, f *fleet.Fleet, o *fleetOptions) (*answer.FleetAdded
 		p.Set(done, uint64(len(list)))
 		a.mu.Unlock()
 	})
-	slices.SortFunc(a.out.Failures, func(x, y answer.FleetFailure) int { return cmp.Compare(x.File, y.File) })
+	sorting.Sort(a.out.Failures, func(x, y answer.FleetFailure) int { return cmp.Compare(x.File, y.File) })
 	for _, x := range a.out.Failures {
 		c.Warn(fmt.Errorf("%s: %s", x.File, x.Reason))
 	}

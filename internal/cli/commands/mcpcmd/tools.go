@@ -10,6 +10,7 @@ import (
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/internal/mcpserver"
 	"github.com/sosgo/sosgo/internal/report"
+	"github.com/sosgo/sosgo/internal/sorting"
 )
 
 // offered are the commands that have tools of their own; the tool "command" runs the others. A client keeps the list of tools in
@@ -33,7 +34,7 @@ func (a *asker) tools() []mcpserver.Tool {
 			out = append(out, a.tool(cmd))
 		}
 	}
-	slices.SortFunc(out, func(x, y mcpserver.Tool) int { return slices.Index(offered, x.Name) - slices.Index(offered, y.Name) })
+	sorting.Sort(out, func(x, y mcpserver.Tool) int { return slices.Index(offered, x.Name) - slices.Index(offered, y.Name) })
 	return append(out, mcpserver.Tool{Name: anyCommand, Summary: "run any other command that only reads",
 		Help: "The resource sosgo://commands/all lists the commands, sosgo://commands/NAME explains one. Without a tool of their own are:" + others.String(),
 		Properties: map[string]any{

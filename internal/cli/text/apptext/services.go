@@ -9,6 +9,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/cli/text"
 	"github.com/sosgo/sosgo/internal/report"
+	"github.com/sosgo/sosgo/internal/sorting"
 )
 
 // SignalR is the text of signalr.
@@ -53,7 +54,7 @@ func hub(p *report.Page, h *answer.SignalRHub) {
 		p.Printf("  %s %s\n", report.Hex12(c.Address), report.Escape(strings.Join(parts, ", ")))
 	}
 	groups := slices.Clone(h.Groups)
-	slices.SortStableFunc(groups, func(a, b answer.SignalRGroup) int { return cmp.Compare(b.Connections.Value, a.Connections.Value) })
+	sorting.Stable(groups, func(a, b answer.SignalRGroup) int { return cmp.Compare(b.Connections.Value, a.Connections.Value) })
 	for i := range groups {
 		p.Printf("  group %s: %s\n", report.Escape(groups[i].Name.String()), maybe(groups[i].Connections))
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/cli/text"
 	"github.com/sosgo/sosgo/internal/report"
+	"github.com/sosgo/sosgo/internal/sorting"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -184,7 +185,7 @@ func sosItems(p *report.Page, q *answer.WorkQueues) {
 // inArrays are items in the order of the arrays that hold them, which begin anywhere: SOS lists them so.
 func inArrays(items []answer.WorkItem) []answer.WorkItem {
 	list := slices.Clone(items)
-	slices.SortStableFunc(list, func(a, b answer.WorkItem) int { return a.Slot - b.Slot })
+	sorting.Stable(list, func(a, b answer.WorkItem) int { return a.Slot - b.Slot })
 	return list
 }
 
@@ -218,7 +219,7 @@ func itemCounts(p *report.Page, t *answer.ThreadPool) {
 		}
 		return
 	}
-	slices.SortStableFunc(list, func(a, b *itemCount) int { return cmp.Compare(a.size, b.size) })
+	sorting.Stable(list, func(a, b *itemCount) int { return cmp.Compare(a.size, b.size) })
 	p.Print("Statistics:\n")
 	table := p.Table(report.Column{Name: "MT", Kind: report.Pointer, Fit: true}, report.Column{Name: "Count", Kind: report.Integer, Fit: true},
 		report.Column{Name: "TotalSize", Kind: report.Integer, Fit: true}, report.Column{Name: "Class Name", Kind: report.TypeName})

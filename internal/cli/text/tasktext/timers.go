@@ -11,6 +11,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/cli/text"
 	"github.com/sosgo/sosgo/internal/report"
+	"github.com/sosgo/sosgo/internal/sorting"
 )
 
 // Timers is the text of timerinfo.
@@ -101,7 +102,7 @@ func span(ms int64) string { return (time.Duration(ms) * time.Millisecond).Strin
 // sosTimers is SOS's form: by period, and in that as in the queues. SOS finds no method for a callback that is static.
 func sosTimers(p *report.Page, t *answer.Timers) {
 	list := slices.Clone(t.Timers)
-	slices.SortFunc(list, func(a, b answer.Timer) int { return cmp.Or(cmp.Compare(sosPeriod(&a), sosPeriod(&b)), a.Place-b.Place) })
+	sorting.Sort(list, func(a, b answer.Timer) int { return cmp.Or(cmp.Compare(sosPeriod(&a), sosPeriod(&b)), a.Place-b.Place) })
 	counts, order := map[string]int{}, []string{}
 	for i := range list {
 		timer := &list[i]
@@ -112,7 +113,7 @@ func sosTimers(p *report.Page, t *answer.Timers) {
 		}
 	}
 	p.Printf("\n   %d timers\n-----------------------------------------------\n", len(t.Timers))
-	slices.SortStableFunc(order, func(a, b string) int { return counts[a] - counts[b] })
+	sorting.Stable(order, func(a, b string) int { return counts[a] - counts[b] })
 	for _, line := range order {
 		p.Printf("%4d | %s\n", counts[line], line)
 	}

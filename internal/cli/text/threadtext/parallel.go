@@ -7,6 +7,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/report"
+	"github.com/sosgo/sosgo/internal/sorting"
 )
 
 // ParallelOptions choose the form of merged stacks.
@@ -42,7 +43,7 @@ func stackCall(p *report.Page, c *answer.StackCall, depth int, o ParallelOptions
 		threadIDs(p, c.Own, depth, o)
 	}
 	calls := slices.Clone(c.Calls)
-	slices.SortStableFunc(calls, func(a, b *answer.StackCall) int { return len(a.Threads) - len(b.Threads) })
+	sorting.Stable(calls, func(a, b *answer.StackCall) int { return len(a.Threads) - len(b.Threads) })
 	for _, call := range calls {
 		stackCall(p, call, depth+1, o)
 	}
