@@ -26,7 +26,7 @@ var drawImports = flag.String("draw", "", "write a Mermaid drawing of the import
 // floor and of the floors below it. A folder stands for all packages below it that have no entry of their own. The root package is
 // called sosgo.
 var floors = []struct{ name, packages string }{
-	{"vocabulary", "target internal/jsonenc internal/utf16text"},
+	{"vocabulary", "target internal/jsonenc internal/sorting internal/utf16text"},
 	{"answers", "answer"},
 	{"plumbing", "internal/absent internal/addrindex internal/addrmap internal/arrayfile internal/compilernames internal/corefile internal/cursor internal/digraph internal/hexdump internal/httpnames " +
 		"internal/enum internal/inuse internal/lazy internal/limits internal/macho internal/memmap internal/mmapfile internal/offheap internal/outfile internal/pagecache internal/poolverdict internal/sandbox internal/secrets internal/signature " +
@@ -51,14 +51,14 @@ var floors = []struct{ name, packages string }{
 // module that it may import.
 var only = map[string]string{
 	// Answers are plain values.
-	"answer": "target internal/jsonenc internal/utf16text",
+	"answer": "target internal/jsonenc internal/sorting internal/utf16text",
 	// Renderers receive answers and cannot read a dump.
-	"internal/cli/text/...": "answer target internal/report internal/utf16text export/stackexport internal/cli/text",
-	"internal/report":       "answer target internal/jsonenc internal/utf16text",
+	"internal/cli/text/...": "answer target internal/report internal/sorting internal/utf16text export/stackexport internal/cli/text",
+	"internal/report":       "answer target internal/jsonenc internal/sorting internal/utf16text",
 	// The engine of the command line knows no command, and the page asks commands and reads nothing itself.
-	"internal/cli":       "target internal/outfile internal/report internal/secrets internal/workers",
+	"internal/cli":       "target internal/outfile internal/report internal/secrets internal/sorting internal/workers",
 	"internal/webui":     "internal/report",
-	"internal/remote":    "target",
+	"internal/remote":    "internal/sorting target",
 	"internal/mcpserver": "internal/report",
 	"cmd/...":            "internal/cli internal/cli/commands internal/cli/commands/reading internal/report",
 }
