@@ -37,6 +37,7 @@ type TaskLink struct {
 	Name    Text        `json:"name" doc:"its async method, or its type with the method that it runs"`
 	Status  string      `json:"status,omitempty" doc:"of a task: what Task.Status says"`
 	Meaning string      `json:"meaning,omitempty" doc:"of what is no task: what it does"`
+	Element bool        `json:"element,omitempty" doc:"it waits for the next element of an async iterator, not for its end"`
 }
 
 // Async is what async code waits for: the methods that are suspended, and the tasks between them. Which parts it has

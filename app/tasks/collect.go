@@ -317,10 +317,7 @@ func (c *collector) state(it *item) (iterates target.Addr, idle bool) {
 			c.lose(err)
 		}
 	}
-	if m.promise == nil {
-		return 0, idle
-	}
-	if iterates, err = m.source.waiter(m.promise.At(x)); err != nil {
+	if iterates, err = m.iterates(c.r, x); err != nil {
 		c.lose(err)
 	}
 	return iterates, idle

@@ -139,3 +139,52 @@ func TestTaskDetail(t *testing.T) {
 	assert.Zero(t, waiting.CancellationSource)
 	assert.Empty(t, waiting.Result)
 }
+
+// TestIterator: who waits for the next element of an async iterator waits for its task, also asked by its state machine. Once the element is
+// there, nothing waits.
+func TestIterator(t *testing.T) {
+	const numbers, stream = "Debuggee.AsyncWork.Scenario.Numbers", "Debuggee.AsyncWork.Scenario.Stream"
+	d := testdump.Open(t, "net10-async")
+	var box target.Addr
+	for _, s := range stacks(t, collect(t, d.Dump), tasks.StackOptions{}) {
+		for i := range s.Frames {
+			if p := s.Frames[i].AsyncPlace; p != nil && p.Method.S == numbers {
+				box = s.Frames[i].Object
+			}
+		}
+	}
+	require.NotZero(t, box)
+	r, err := view(t, d.Dump).Objects()
+	require.NoError(t, err)
+	o, err := r.Object(box)
+	require.NoError(t, err)
+	machine, err := o.Field("StateMachine").Object()
+	require.NoError(t, err)
+	for _, at := range []target.Addr{box, machine.Addr} {
+		state, err := view(t, d.Dump).TaskState(t.Context(), at)
+		require.NoError(t, err)
+		assert.Equal(t, box, state.Task)
+		require.Len(t, state.Then, 1)
+		assert.Equal(t, stream, state.Then[0].Name.S)
+		assert.True(t, state.Then[0].Element)
+		consumer, err := view(t, d.Dump).TaskState(t.Context(), state.Then[0].Object)
+		require.NoError(t, err)
+		assert.Empty(t, consumer.Then)
+	}
+	promise, err := machine.Field("<>v__promiseOfValueOrEnd").Struct()
+	require.NoError(t, err)
+	done := d.Damaged(t, testdump.Damage{At: promise.Field("_completed").Location(), Bytes: []byte{1}})
+	defer done.Close()
+	state, err := view(t, done).TaskState(t.Context(), box)
+	require.NoError(t, err)
+	assert.Empty(t, state.Then)
+	for _, s := range stacks(t, collect(t, done), tasks.StackOptions{}) {
+		for i := range s.Frames {
+			if p := s.Frames[i].AsyncPlace; p != nil && p.Method.S == stream {
+				assert.Zero(t, s.Frames[i].Depth)
+			}
+		}
+	}
+	_, err = view(t, d.Dump).TaskState(t.Context(), machine.Field("<>1__state").Location())
+	assert.Error(t, err)
+}

@@ -7,6 +7,7 @@ import (
 	"github.com/sosgo/sosgo/internal/lazy"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/objects/shapes"
+	"github.com/sosgo/sosgo/target"
 )
 
 // A machine is the type of an async method's state machine.
@@ -75,6 +76,19 @@ func (m *machine) idle(x shapes.Instance) (bool, error) {
 	}
 	box, err := m.pooled.Box.Addr(x)
 	return box == 0 && err == nil, err
+}
+
+// iterates returns what waits for the next element of an async iterator with this state machine; 0 for nothing, and for other methods. What
+// waited for an element that is there goes on, and does not wait any more.
+func (m *machine) iterates(r *Reader, x shapes.Instance) (target.Addr, error) {
+	if m.promise == nil {
+		return 0, nil
+	}
+	at := m.promise.At(x)
+	if done, err := r.sourceDone(m.source, at); done || err != nil {
+		return 0, err
+	}
+	return m.source.waiter(at)
 }
 
 // layout sorts the fields of the state machine.

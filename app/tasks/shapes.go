@@ -92,6 +92,11 @@ type pooledMachine struct {
 	Box shapes.Ref `field:"<>t__builder.m_task"`
 }
 
+// A boxedMachine is the state machine that is an object of its own, and knows the box that runs it.
+type boxedMachine struct {
+	Box shapes.Ref `field:"<>t__builder.m_task|<>t__builder.m_builder.m_task|<>t__builder._methodBuilder.m_task|<>t__builder._methodBuilder.m_builder.m_task"`
+}
+
 // An iteratorShape is the state machine of an async iterator, which is the value task source of its next element.
 type iteratorShape struct {
 	Promise shapes.Struct `field:"<>v__promiseOfValueOrEnd"`

@@ -1,11 +1,11 @@
 package tasks
 
 import (
-	"cmp"
 	"fmt"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/target"
 )
@@ -31,8 +31,8 @@ func DescribeFlags(f Flags) *answer.TaskState {
 // errNoTask is why nothing but the flags is described.
 var errNoTask = target.Unsupportedf("flags without a task")
 
-// DescribeState describes the state of the task at a. It returns a *NotTaskError for an object of
-// another type, and an *objects.InvalidError for an address without an object.
+// DescribeState describes the state of the task at a, or of the one that runs the state machine at a. It returns a *NotTaskError for an
+// object of another type, and an *objects.InvalidError for an address without an object.
 func (r *Reader) DescribeState(a target.Addr) (*answer.TaskState, error) {
 	o, err := r.r.Proven(a)
 	if err != nil {
@@ -44,6 +44,9 @@ func (r *Reader) DescribeState(a target.Addr) (*answer.TaskState, error) {
 	case k.err != nil:
 		return nil, k.err
 	case k.task == nil:
+		if box, bk := r.boxOf(o); bk != nil {
+			return r.DescribeState(box)
+		}
 		return nil, &NotTaskError{Addr: a, Type: answer.Text{S: name, Err: nameErr}}
 	}
 	flags, err := k.task.Flags.Uint(shapes.Of(o))
@@ -57,9 +60,39 @@ func (r *Reader) DescribeState(a target.Addr) (*answer.TaskState, error) {
 	return out, nil
 }
 
+// boxOf returns the task that runs the state machine that o is, and its kind; nil where o is none, or has no task yet.
+func (r *Reader) boxOf(o objects.Object) (target.Addr, *kind) {
+	m, err := shapes.Bind[boxedMachine](r.b, o.Type)
+	if err != nil {
+		return 0, nil
+	}
+	box, err := m.Box.Addr(shapes.Of(o))
+	if err != nil || box == 0 {
+		return 0, nil
+	}
+	k, err := r.kindOf(box)
+	if err != nil || k.task == nil {
+		return 0, nil
+	}
+	return box, k
+}
+
 // describeWaits adds what a task waits for and what waits for it.
 func (r *Reader) describeWaits(out *answer.TaskState, w waiter) {
 	out.Name = r.calledAt(&out.Gaps, w)
+	sentinel, err := r.completionSentinel()
+	then := func(after target.Addr, element bool) {
+		if after == 0 || after == sentinel {
+			return
+		}
+		out.Note(r.expand(after, func(a target.Addr) {
+			if a != sentinel && len(out.Then) < limits.AsyncWaits {
+				l := r.link(&out.Gaps, a)
+				l.Element = element
+				out.Then = append(out.Then, l)
+			}
+		}))
+	}
 	if k := w.kind; k.machine() && !Flags(out.Flags).Completed() {
 		x, m, err := r.machineOf(k, w.addr)
 		var state int32
@@ -70,6 +103,11 @@ func (r *Reader) describeWaits(out *answer.TaskState, w waiter) {
 			out.At = m.place(r, state, true)
 		}
 		out.Note(err)
+		if m != nil {
+			next, err := m.iterates(r, x)
+			out.Note(err)
+			then(next, true)
+		}
 	}
 	if w.kind.runtimeAsync {
 		out.Suspended, _ = r.suspended(&out.Gaps, w.kind, w.addr, false)
@@ -87,17 +125,13 @@ func (r *Reader) describeWaits(out *answer.TaskState, w waiter) {
 			out.WaitsFor.S = words
 		}
 	}
-	after, err := w.kind.task.Continuation.Addr(shapes.OfAddr(w.addr))
-	sentinel, sentinelErr := r.completionSentinel()
-	if err = cmp.Or(err, sentinelErr); err != nil || after == 0 || after == sentinel {
+	if err != nil {
 		out.Note(err)
 		return
 	}
-	out.Note(r.expand(after, func(a target.Addr) {
-		if a != sentinel && len(out.Then) < limits.AsyncWaits {
-			out.Then = append(out.Then, r.link(&out.Gaps, a))
-		}
-	}))
+	after, err := w.kind.task.Continuation.Addr(shapes.OfAddr(w.addr))
+	out.Note(err)
+	then(after, false)
 }
 
 // link describes an object that a task waits for or that waits for it.

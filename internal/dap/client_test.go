@@ -31,8 +31,14 @@ func env() cli.Env {
 	return cli.Env{Commands: commands.All(), Open: commands.Open, Names: commands.Names, Threads: commands.Threads, Limits: commands.Limits()}
 }
 
-// start runs sosgo dap.
+// start runs sosgo dap, which asks no server.
 func start(t testing.TB, args ...string) *client {
+	t.Helper()
+	return run(t, append([]string{"-offline", "dap"}, args...)...)
+}
+
+// run runs sosgo, and ends it with the test.
+func run(t testing.TB, args ...string) *client {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	inR, inW := io.Pipe()
@@ -40,7 +46,7 @@ func start(t testing.TB, args ...string) *client {
 	c := &client{t: t, in: inW, out: bufio.NewReader(outR), ended: make(chan struct{})}
 	go func() {
 		defer close(c.ended)
-		cli.Main(ctx, append([]string{"-offline", "dap"}, args...), inR, outW, &c.errs, env())
+		cli.Main(ctx, args, inR, outW, &c.errs, env())
 		outW.Close()
 		inR.Close()
 	}()
@@ -126,10 +132,16 @@ func (c *client) refused(command string, arguments any) string {
 	return e.Message
 }
 
-// open launches a dump and reads up to where the process stands.
+// open starts a client that launches a dump.
 func open(t testing.TB, dump string, more map[string]any) (*client, *dap.StoppedEvent) {
 	t.Helper()
 	c := start(t)
+	return c, c.launch(dump, more)
+}
+
+// launch launches a dump and reads up to where the process stands.
+func (c *client) launch(dump string, more map[string]any) *dap.StoppedEvent {
+	c.t.Helper()
 	ask[*dap.InitializeResponse](c, "initialize", map[string]any{"adapterID": "sosgo", "linesStartAt1": true})
 	arguments := map[string]any{"dump": dump}
 	for k, v := range more {
@@ -138,7 +150,7 @@ func open(t testing.TB, dump string, more map[string]any) (*client, *dap.Stopped
 	ask[*dap.LaunchResponse](c, "launch", arguments)
 	event[*dap.InitializedEvent](c)
 	ask[*dap.ConfigurationDoneResponse](c, "configurationDone", nil)
-	return c, event[*dap.StoppedEvent](c)
+	return event[*dap.StoppedEvent](c)
 }
 
 func (c *client) threads() []dap.Thread {

@@ -119,14 +119,14 @@ func (s *session) later(ctx context.Context, t *thread, frames []*frame, failed 
 // waiters adds who waits for the object whose method a frame runs. The error is why that can't be read.
 func (l *laterFrames) waiters(ctx context.Context, f *frame, what int) error {
 	box, v, err := l.s.boxOf(ctx, f)
-	if err != nil || l.seen[box] {
-		return err
-	}
-	state, err := v.TaskState(ctx, box)
 	if err != nil {
 		return err
 	}
-	l.seen[box] = true
+	state, err := v.TaskState(ctx, box)
+	if err != nil || l.seen[state.Task] {
+		return err
+	}
+	l.seen[state.Task] = true
 	if what == runsRuntime {
 		l.label("callers that the runtime suspended together with " + cmpText(state.Name.S, "this") + " are not read")
 	}
@@ -137,7 +137,11 @@ func (l *laterFrames) waiters(ctx context.Context, f *frame, what int) error {
 			return nil
 		}
 		if len(l.list) == from {
-			l.label("goes on when " + cmpText(state.Name.S, "this") + " completes")
+			does := " completes"
+			if state.Then[0].Element {
+				does = " yields its next element, or completes"
+			}
+			l.label("goes on when " + cmpText(state.Name.S, "this") + does)
 		}
 		var next *answer.TaskState
 		for i, link := range state.Then {

@@ -3,9 +3,14 @@ package dap_test
 import (
 	"encoding/base64"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
+	"path"
 	"path/filepath"
+	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -64,6 +69,62 @@ func TestSources(t *testing.T) {
 		assert.Contains(t, all, folder+"/Zoo.cs")
 		assert.Contains(t, c.refused("source", map[string]any{"sourceReference": 5}), "there is no source")
 		return len(all)
+	})
+}
+
+// TestSymbolServer: a module file and its PDB come from the server that the client names, by their keys, and the next time from the cache.
+// Without the server there are no lines.
+func TestSymbolServer(t *testing.T) {
+	key := regexp.MustCompile(`^/debuggee\.(dll/[0-9a-f]+/debuggee\.dll|pdb/[0-9a-f]{32}ffffffff/debuggee\.pdb)$`)
+	testdump.Corpus(t, testcase.Named("net10-zoo-withheap"), func(t *testing.T, d *testdump.Dump) int {
+		testcase.NeedModules(t, d.Case)
+		home := t.TempDir()
+		for _, v := range []string{"HOME", "USERPROFILE"} { // the cache lies there
+			t.Setenv(v, home)
+		}
+		files, err := os.ReadDir(d.Case.Modules)
+		require.NoError(t, err)
+		var mu sync.Mutex
+		asked := map[string]int{}
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			mu.Lock()
+			asked[r.URL.Path]++
+			mu.Unlock()
+			for _, f := range files {
+				if strings.EqualFold(f.Name(), path.Base(r.URL.Path)) {
+					http.ServeFile(w, r, filepath.Join(d.Case.Modules, f.Name()))
+					return
+				}
+			}
+			http.NotFound(w, r)
+		}))
+		t.Cleanup(server.Close)
+		c := run(t, "dap")
+		c.launch(d.Path, map[string]any{"symbolServer": server.URL})
+		f := frameOf(t, c, "Scenario.Hold(")
+		require.NotNil(t, f.Source)
+		assert.Equal(t, 312, f.Line)
+		once := func() {
+			t.Helper()
+			mu.Lock()
+			defer mu.Unlock()
+			found := 0
+			for p, times := range asked {
+				if key.MatchString(p) {
+					assert.Equal(t, 1, times, p)
+					found++
+				}
+			}
+			assert.Equal(t, 2, found, "%v", asked)
+		}
+		once()
+		other, _ := open(t, d.Path, nil)
+		assert.Nil(t, frameOf(t, other, "Scenario.Hold(").Source)
+		again := run(t, "dap") // from the cache
+		again.launch(d.Path, map[string]any{"symbolServer": []string{server.URL}})
+		assert.Equal(t, 312, frameOf(t, again, "Scenario.Hold(").Line)
+		once()
+		return 1
 	})
 }
 

@@ -825,7 +825,7 @@ export interface TaskException {
 }
 
 export interface TaskLink {
-  meaning?: string; name: string | null; object: string; status?: string;
+  element?: boolean; meaning?: string; name: string | null; object: string; status?: string;
 }
 
 export interface Thread {

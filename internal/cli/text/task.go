@@ -80,5 +80,8 @@ func taskLink(l *answer.TaskLink) string {
 	if l.Meaning != "" {
 		out += ": " + l.Meaning
 	}
+	if l.Element {
+		out += ": waits for the next element"
+	}
 	return out
 }
