@@ -19,13 +19,12 @@ import (
 type Dominators struct {
 	g        *Graph
 	tree     *digraph.Dominators
-	sums     *offheap.Array[uint64]
-	retained []uint64 // of sums
-	children lazy.Long[*digraph.Graph]
+	retained *digraph.Sums
+	children lazy.Long[*digraph.Children]
 }
 
-// Dominators computes the dominators and retained sizes of all nodes, once. It needs 16 bytes per node, and at most 18
-// more during the computation.
+// Dominators computes the dominators and retained sizes of all nodes, once. It needs 8 bytes per node, 10 if the objects have 4 GB and more, and at
+// most 18 more during the computation.
 func (g *Graph) Dominators(ctx context.Context) (*Dominators, error) {
 	return g.lazy.doms.GetContext(ctx, func(ctx context.Context) (*Dominators, error) {
 		return using(ctx, g, func(ctx context.Context) (*Dominators, error) {
@@ -52,50 +51,26 @@ func (g *Graph) dominators(ctx context.Context) (*Dominators, error) {
 		return nil, err
 	}
 	tree.FreeReached()
-	sums, err := tree.Retained(ctx, g.size, g.lazy.options)
+	var more map[Node]uint64 // of objects of 4 GB and more: what does not fit in 32 bits
+	if len(g.huge) > 0 {
+		more = make(map[Node]uint64, len(g.huge))
+		for n, size := range g.huge {
+			more[n] = size - hugeSize
+		}
+	}
+	retained, err := tree.Retained(ctx, g.size, more, g.lazy.options)
 	if err != nil {
 		tree.Free()
 		return nil, err
 	}
-	d := &Dominators{g: g, tree: tree, sums: sums, retained: sums.Slice()}
-	if err := d.addHuge(ctx); err != nil {
-		d.free()
-		return nil, err
-	}
-	return d, nil
+	tree.FreeOrder()
+	return &Dominators{g: g, tree: tree, retained: retained}, nil
 }
 
 func (d *Dominators) free() {
 	d.tree.Free()
-	d.sums.Free()
-	d.retained = nil
-	forget(&d.children, (*digraph.Graph).Free)
-}
-
-// addHuge adds the part of objects of 4 GB and more that does not fit in 32 bits.
-func (d *Dominators) addHuge(ctx context.Context) error {
-	if len(d.g.huge) == 0 {
-		return nil
-	}
-	array, err := offheap.Make[uint64](d.g.budget, len(d.retained))
-	if err != nil {
-		return err
-	}
-	defer array.Free()
-	more := array.Slice()
-	for n, size := range d.g.huge {
-		more[n] = size - hugeSize
-	}
-	for i, n := range slices.Backward(d.tree.Order) {
-		if i%numberPiece == 0 && ctx.Err() != nil {
-			return ctx.Err()
-		}
-		if p := d.tree.Idom[n]; p != n {
-			more[p] += more[n]
-		}
-		d.retained[n] += more[n]
-	}
-	return nil
+	d.retained.Free()
+	forget(&d.children, (*digraph.Children).Free)
 }
 
 // Garbage returns the node that stands for no owner: the immediate dominator of dead objects that no single dead object
@@ -117,29 +92,40 @@ func (d *Dominators) Idom(n Node) Node {
 // Retained returns the retained size of n in bytes: the size of all objects that n dominates, including n. For the root
 // it is the size of all live objects, for Garbage of all dead ones.
 func (d *Dominators) Retained(n Node) uint64 {
-	if int(n) >= len(d.retained) {
+	if int(n) >= d.retained.Len() {
 		return 0
 	}
-	return d.retained[n]
+	return d.retained.At(n)
 }
 
-// Children returns the nodes that n immediately dominates, in the order of nodes. The first call computes 8 bytes a
-// node. The slice belongs to the graph.
+// Children returns the nodes that n immediately dominates, in the order of nodes. The first call computes about 1 byte per node.
 func (d *Dominators) Children(ctx context.Context, n Node) ([]Node, error) {
-	rows, err := d.children.GetContext(ctx, func(ctx context.Context) (*digraph.Graph, error) {
-		return using(ctx, d.g, func(ctx context.Context) (*digraph.Graph, error) {
-			return d.tree.Children(ctx, d.g.lazy.options)
-		})
-	})
+	return d.AppendChildren(ctx, nil, n)
+}
+
+// AppendChildren appends the nodes that n immediately dominates to a list, in the order of nodes.
+func (d *Dominators) AppendChildren(ctx context.Context, list []Node, n Node) ([]Node, error) {
+	c, err := d.allChildren(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return rows.Row(n), nil
+	if int(n) > d.g.Nodes() {
+		return list, nil
+	}
+	return c.Append(list, n), nil
+}
+
+func (d *Dominators) allChildren(ctx context.Context) (*digraph.Children, error) {
+	return d.children.GetContext(ctx, func(ctx context.Context) (*digraph.Children, error) {
+		return using(ctx, d.g, func(ctx context.Context) (*digraph.Children, error) {
+			return d.tree.Children(ctx, &d.g.rows, d.g.lazy.options)
+		})
+	})
 }
 
 // bySize orders nodes by their retained sizes, the largest first; equal ones keep the order of nodes.
 func (d *Dominators) bySize(a, b Node) int {
-	return cmp.Or(cmp.Compare(d.retained[b], d.retained[a]), cmp.Compare(a, b))
+	return cmp.Or(cmp.Compare(d.Retained(b), d.Retained(a)), cmp.Compare(a, b))
 }
 
 // Largest returns the children of n with the largest retained sizes, at most most of them, in that order; equal ones
@@ -152,7 +138,7 @@ func (d *Dominators) Largest(ctx context.Context, n Node, most int) (top []Node,
 	order := d.bySize
 	top = make([]Node, 0, min(most, len(children)))
 	for _, c := range children {
-		size += d.retained[c]
+		size += d.Retained(c)
 		if len(top) == most && (most == 0 || order(c, top[most-1]) >= 0) {
 			continue
 		}
@@ -163,7 +149,7 @@ func (d *Dominators) Largest(ctx context.Context, n Node, most int) (top []Node,
 		top = slices.Insert(top, i, c)
 	}
 	for _, c := range top {
-		size -= d.retained[c]
+		size -= d.Retained(c)
 	}
 	return top, len(children) - len(top), size, nil
 }
@@ -177,12 +163,17 @@ const (
 	PartDead
 )
 
-// order returns a part in the preorder of its dominator tree.
-func (d *Dominators) order(p Part) []uint32 {
-	if p == PartDead {
-		return d.tree.Order[d.tree.Live:]
+// sumByClass sums retained sizes by class over the topmost objects of each class in a part.
+func sumByClass[C uint8 | uint16 | uint32](ctx context.Context, d *Dominators, p Part, classes []C, count int) ([]uint64, error) {
+	children, err := d.allChildren(ctx)
+	if err != nil {
+		return nil, err
 	}
-	return d.tree.Order[:d.tree.Live]
+	top := d.g.Root()
+	if p == PartDead {
+		top = d.Garbage()
+	}
+	return digraph.SumByClass(ctx, children, top, classes, count, d.retained, d.g.lazy.options)
 }
 
 // ByType returns what the objects of each type retain together, by TypeIndex. It is the sum over the objects that no
@@ -190,7 +181,7 @@ func (d *Dominators) order(p Part) []uint32 {
 func (d *Dominators) ByType(ctx context.Context, p Part) ([]uint64, error) {
 	return using(ctx, d.g, func(ctx context.Context) ([]uint64, error) {
 		if len(d.g.rare) == 0 {
-			return digraph.SumByClass(ctx, d.tree, d.order(p), d.g.typ, len(d.g.types), d.retained, d.g.lazy.options)
+			return sumByClass(ctx, d, p, d.g.typ, len(d.g.types))
 		}
 		class := make([]uint32, len(d.g.types))
 		for i := range class {
@@ -219,7 +210,7 @@ func (d *Dominators) ByTypeClass(ctx context.Context, p Part, class []uint32, co
 		if err != nil {
 			return nil, err
 		}
-		return digraph.SumByClass(ctx, d.tree, d.order(p), classes, count, d.retained, d.g.lazy.options)
+		return sumByClass(ctx, d, p, classes, count)
 	})
 }
 
@@ -231,7 +222,7 @@ func (d *Dominators) ByGeneration(ctx context.Context, p Part) ([]uint64, error)
 			return nil, err
 		}
 		defer array.Free()
-		return digraph.SumByClass(ctx, d.tree, d.order(p), array.Slice(), int(heap.GenerationUnknown)+1, d.retained, d.g.lazy.options)
+		return sumByClass(ctx, d, p, array.Slice(), int(heap.GenerationUnknown)+1)
 	})
 }
 

@@ -22,7 +22,7 @@ var KeptParts = map[string][]string{
 		"slots of roots", "roots of slots"},
 	keptLive:       {"live"},
 	keptReferrers:  {"offsets", "targets"},
-	keptDominators: {"live", "dominators", "order", "retained"},
+	keptDominators: {"dominators", "retained"},
 }
 
 // KeptPath returns where a part of g is kept.

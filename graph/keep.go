@@ -36,7 +36,7 @@ type Keep struct {
 }
 
 // keptVersion is the version of the files' content. Their format has its own version.
-const keptVersion = 2
+const keptVersion = 3
 
 // Names of the files.
 const (

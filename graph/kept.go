@@ -274,17 +274,19 @@ func (k *kept) loadReferrers(ctx context.Context, g *Graph) (r *Referrers, err e
 func (k *kept) loadDominators(ctx context.Context, g *Graph) (d *Dominators, err error) {
 	ok, err := k.load(ctx, keptDominators, func(f *arrayfile.File) error {
 		t, n := &taker{f: f}, g.Nodes()
-		live := take[uint64](t, "live", 1)
-		tree := &digraph.Dominators{Idom: take[uint32](t, "dominators", n+1), Order: take[uint32](t, "order", -1)}
-		sums := take[uint64](t, "retained", n+1)
+		tree := &digraph.Dominators{Idom: take[uint32](t, "dominators", n+1)}
+		sums := &digraph.Sums{Low: take[uint32](t, "retained", n+1), High: take[uint16](t, "high bits of retained", -1)}
 		if t.err != nil {
 			return t.err
 		}
-		if live[0] > uint64(len(tree.Order)) {
-			return target.Corruptf("%d of %d nodes are live", live[0], len(tree.Order))
+		switch len(sums.High) {
+		case 0:
+			sums.High = nil
+		case n + 1:
+		default:
+			return target.Corruptf("the arrays don't fit together")
 		}
-		tree.Live = int(live[0])
-		d = &Dominators{g: g, tree: tree, sums: offheap.Lent(sums), retained: sums}
+		d = &Dominators{g: g, tree: tree, retained: sums}
 		return d.check(ctx)
 	})
 	if !ok {
@@ -294,15 +296,14 @@ func (k *kept) loadDominators(ctx context.Context, g *Graph) (d *Dominators, err
 }
 
 func (d *Dominators) save(ctx context.Context, k *kept) {
-	k.save(ctx, keptDominators, array("live", []uint64{uint64(d.tree.Live)}), array("dominators", d.tree.Idom), array("order", d.tree.Order),
-		array("retained", d.retained))
+	k.save(ctx, keptDominators, array("dominators", d.tree.Idom), array("retained", d.retained.Low), array("high bits of retained", d.retained.High))
 }
 
 // check proves that the stored data is a tree of all nodes: every way up ends at the root. A dominator's retained size
 // includes its children's, and its own if it is an object. Sources have no size and are few.
 func (d *Dominators) check(ctx context.Context) error {
 	nodes, objects := uint32(d.g.Nodes()), uint32(d.g.objects)
-	idom, retained := d.tree.Idom, d.retained
+	idom, retained := d.tree.Idom, d.retained.At
 	var bad atomic.Bool
 	none := func() struct{} { return struct{}{} }
 	err := parallel(ctx, d.g.lazy.options.Workers, len(idom), numberPiece, none, func(_ struct{}, from, to int) {
@@ -314,8 +315,8 @@ func (d *Dominators) check(ctx context.Context) error {
 			case u == nodes-1:
 				wrong = p != u
 			default:
-				wrong = p > nodes || p == u || p == nodes && idom[nodes] != nodes || retained[p] < retained[u] ||
-					p < objects && retained[p] == retained[u]
+				wrong = p > nodes || p == u || p == nodes && idom[nodes] != nodes || retained(p) < retained(u) ||
+					p < objects && retained(p) == retained(u)
 			}
 			if wrong {
 				bad.Store(true)
@@ -323,13 +324,6 @@ func (d *Dominators) check(ctx context.Context) error {
 			}
 		}
 	})
-	if err == nil {
-		err = parallel(ctx, d.g.lazy.options.Workers, len(d.tree.Order), numberPiece, none, func(_ struct{}, from, to int) {
-			if slices.Max(d.tree.Order[from:to]) > nodes {
-				bad.Store(true)
-			}
-		})
-	}
 	if err == nil && (bad.Load() || !d.rooted(objects, nodes)) {
 		err = target.Corruptf("the dominator tree is not a tree")
 	}

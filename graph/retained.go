@@ -395,11 +395,10 @@ func (x *Holders) belowAll(ctx context.Context, d *Dominators, n Node, visit fun
 		n := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
 		visit(n)
-		children, err := d.Children(ctx, n)
-		if err != nil {
+		var err error
+		if stack, err = d.AppendChildren(ctx, stack, n); err != nil {
 			return err
 		}
-		stack = append(stack, children...)
 	}
 	return nil
 }

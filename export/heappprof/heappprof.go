@@ -114,7 +114,7 @@ type step struct {
 
 // below adds all that n dominates to the paths behind path.
 func (r *reader) below(ctx context.Context, n graph.Node, path int32) error {
-	steps := []step{{n, path, false}}
+	steps, children := []step{{n, path, false}}, []graph.Node(nil)
 	for i := 0; len(steps) > 0; i++ {
 		if i%(1<<12) == 0 && ctx.Err() != nil {
 			return ctx.Err()
@@ -124,8 +124,8 @@ func (r *reader) below(ctx context.Context, n graph.Node, path int32) error {
 		if s.n != n {
 			s.path, s.folded = r.visit(s)
 		}
-		children, err := r.d.Children(ctx, s.n)
-		if err != nil {
+		var err error
+		if children, err = r.d.AppendChildren(ctx, children[:0], s.n); err != nil {
 			return err
 		}
 		for _, c := range children {

@@ -184,12 +184,30 @@ func BenchmarkDominators(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		retained, err := d.Retained(ctx, h.sizes.Slice(), opt)
+		retained, err := d.Retained(ctx, h.sizes.Slice(), nil, opt)
 		if err != nil {
 			b.Fatal(err)
 		}
 		retained.Free()
 		d.Free()
+	})
+}
+
+func BenchmarkChildren(b *testing.B) {
+	ctx := context.Background()
+	eachHeap(b, func(b *testing.B, h *heap, opt digraph.Options) {
+		b.StopTimer()
+		d, err := h.Dominators(ctx, h.root, nil, opt)
+		if err != nil {
+			b.Fatal(err)
+		}
+		defer d.Free()
+		b.StartTimer()
+		children, err := d.Children(ctx, h.Graph, opt)
+		if err != nil {
+			b.Fatal(err)
+		}
+		children.Free()
 	})
 }
 

@@ -14,8 +14,8 @@ type Dominators struct {
 	// nodes) is the pseudo root of the entries: its own dominator, or None without entries. So Idom has n+1 elements.
 	Idom []uint32
 
-	// Order holds the nodes of both trees in preorder of the dominator tree: each node precedes those that it dominates, which follow it
-	// directly, in depth-first order. The root's tree is Order[:Live]; then come the pseudo root, if there is one, and its tree.
+	// Order holds the nodes of both trees in depth-first order: each node precedes those that it dominates. The root's tree is Order[:Live];
+	// then come the pseudo root, if there is one, and its tree.
 	Order []uint32
 
 	Live int // number of nodes that the root reaches, itself included
@@ -35,6 +35,12 @@ func (d *Dominators) Free() {
 	}
 }
 
+// FreeOrder releases Order. Only Retained needs it.
+func (d *Dominators) FreeOrder() {
+	d.order.Free()
+	d.Order = nil
+}
+
 // FreeReached releases Reached.
 func (d *Dominators) FreeReached() {
 	d.reached.Free()
@@ -51,7 +57,7 @@ func (d *Dominators) FreeReached() {
 //	depth-first search         8n + n/8, and its stack (DepthFirst)
 //	edges outside the tree    12n + 6x
 //	semidominators            16n + 6x + 4 bytes for the edges into the 65,536 consecutive numbers that most lead into
-//	dominators, order         16n + 6x at first, then 16n
+//	dominators                 8n + 6x at first, then 12n
 //	the result                 8n
 //
 // At 1.3 edges per object it peaks at 18n, in addition to the graph's 9.2n; DominatorBytes returns a bound. The need of a graph is known
@@ -92,8 +98,8 @@ func (s *semiNCA) run(ctx context.Context, root uint32) (*Dominators, error) {
 			return nil, err
 		}
 	}
-	d := &Dominators{Idom: s.idom.Slice(), Order: s.sorted.Slice(), Live: s.live, Reached: s.reached.words, idom: s.idom, order: s.sorted, reached: s.reached}
-	s.idom, s.sorted, s.reached = nil, nil, bitmap{}
+	d := &Dominators{Idom: s.idom.Slice(), Order: s.order.Slice(), Live: s.live, Reached: s.reached.words, idom: s.idom, order: s.order, reached: s.reached}
+	s.idom, s.order, s.reached = nil, nil, bitmap{}
 	return d, nil
 }
 
@@ -126,13 +132,12 @@ type semiNCA struct {
 	count  int                    // number of numbered nodes
 	live   int                    // those of the root's tree
 
-	edges  *edgeStore // outside the tree; then the semidominators that are not parents
-	idom   *offheap.Array[uint32]
-	sorted *offheap.Array[uint32]
+	edges *edgeStore // outside the tree; then the semidominators that are not parents
+	idom  *offheap.Array[uint32]
 }
 
 func (s *semiNCA) free() {
-	freeAll(s.order, s.parent, s.idom, s.sorted, s.found, s.reached)
+	freeAll(s.order, s.parent, s.idom, s.found, s.reached)
 	s.edges.Free()
 }
 
@@ -509,11 +514,8 @@ func (c *climber) learn(v uint32) {
 	}
 }
 
-// results converts the tree to its own preorder and to nodes.
+// results converts the tree to nodes.
 func (s *semiNCA) results(ctx context.Context) error {
-	if err := s.sort(ctx); err != nil {
-		return err
-	}
 	n := s.g.Nodes()
 	var err error
 	if s.idom, err = offheap.Make[uint32](s.opt.Budget, n+1); err != nil {
@@ -535,46 +537,4 @@ func (s *semiNCA) results(ctx context.Context) error {
 			idom[order[i]] = order[dom[i]]
 		}
 	})
-}
-
-// sort computes the preorder of the dominator tree. One array first holds, for each number, how many it dominates,
-// itself included; then, when its place is known, where the next node that it dominates goes.
-func (s *semiNCA) sort(ctx context.Context) (err error) {
-	places, err := offheap.Make[uint32](s.opt.Budget, s.count)
-	if err != nil {
-		return err
-	}
-	defer places.Free()
-	if s.sorted, err = offheap.Make[uint32](s.opt.Budget, s.count); err != nil {
-		return err
-	}
-	place, dom, order, sorted := places.Slice(), s.parent.Slice(), s.order.Slice(), s.sorted.Slice()
-	j := s.opt.job("order of dominators")
-	total := 2 * uint64(s.count)
-	for hi := s.count; hi > 0; hi -= min(hi, stride) {
-		for i := hi - 1; i >= max(0, hi-stride); i-- {
-			place[i]++
-			if d := dom[i]; int(d) != i {
-				place[d] += place[i]
-			}
-		}
-		if err := j.step(ctx, stride, total); err != nil {
-			return err
-		}
-	}
-	for lo := 0; lo < s.count; lo += stride {
-		for i := lo; i < min(s.count, lo+stride); i++ {
-			at := uint32(i) // a root's tree takes the numbers after it
-			if d := dom[i]; int(d) != i {
-				at = place[d]
-				place[d] += place[i]
-			}
-			place[i] = at + 1
-			sorted[at] = order[i]
-		}
-		if err := j.step(ctx, stride, total); err != nil {
-			return err
-		}
-	}
-	return nil
 }

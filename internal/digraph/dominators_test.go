@@ -201,7 +201,16 @@ func checkDominators(t *testing.T, edges [][]uint32, root uint32, r *rand.Rand) 
 	for u := range sizes {
 		sizes[u], classes[u] = r.Uint32(), uint16(r.IntN(4))
 	}
-	retained, err := d.Retained(ctx, sizes, digraph.Options{Budget: budget})
+	more := map[uint32]uint64{}
+	if r.IntN(2) == 0 { // sums of 32 bits
+		for u := range sizes {
+			sizes[u] >>= 8
+		}
+	} else {
+		more[uint32(r.IntN(n))] = r.Uint64() >> 20
+	}
+	more[uint32(r.IntN(n))] += 5
+	retained, err := d.Retained(ctx, sizes, more, digraph.Options{Budget: budget})
 	require.NoError(t, err)
 	check := func(live []bool, dominated [][]bool, top uint32) {
 		for v := range edges {
@@ -224,38 +233,41 @@ func checkDominators(t *testing.T, edges [][]uint32, root uint32, r *rand.Rand) 
 			sum := uint64(0)
 			for w := range edges {
 				if dominated[v][w] {
-					sum += uint64(sizes[w])
+					sum += uint64(sizes[w]) + more[uint32(w)]
 				}
 			}
-			if retained.Slice()[v] != sum {
-				t.Fatalf("node %d of %v from %d retains %d, and not %d", v, edges, root, retained.Slice()[v], sum)
+			if retained.At(uint32(v)) != sum {
+				t.Fatalf("node %d of %v from %d retains %d, and not %d", v, edges, root, retained.At(uint32(v)), sum)
 			}
 		}
 	}
 	_, dominated := bruteDominators(edges, []uint32{root})
 	check(live, dominated, root)
-	liveSums := bruteClasses(live, dominated, classes, retained.Slice())
+	liveSums := bruteClasses(live, dominated, classes, retained)
 	rest, restDominated := bruteDominators(dead, entries)
 	check(rest, restDominated, uint32(n))
 	for u := range edges {
-		if !live[u] && !rest[u] && (d.Idom[u] != digraph.None || retained.Slice()[u] != 0) {
+		if !live[u] && !rest[u] && (d.Idom[u] != digraph.None || retained.At(uint32(u)) != 0) {
 			t.Fatalf("node %d was not reached", u)
 		}
 	}
-	sums, err := digraph.SumByClass(ctx, d, d.Order[:d.Live], classes, 4, retained.Slice(), digraph.Options{Budget: budget})
+	children, err := d.Children(ctx, g, digraph.Options{Budget: budget, Workers: 1 + r.IntN(3)})
+	require.NoError(t, err)
+	sums, err := digraph.SumByClass(ctx, children, root, classes, 4, retained, digraph.Options{Budget: budget})
 	require.NoError(t, err)
 	require.Equal(t, liveSums, sums)
-	sums, err = digraph.SumByClass(ctx, d, d.Order[d.Live:], classes, 4, retained.Slice(), digraph.Options{Budget: budget})
+	sums, err = digraph.SumByClass(ctx, children, uint32(n), classes, 4, retained, digraph.Options{Budget: budget})
 	require.NoError(t, err)
-	require.Equal(t, bruteClasses(rest, restDominated, classes, retained.Slice()), sums)
-	checkTree(t, d, budget)
+	require.Equal(t, bruteClasses(rest, restDominated, classes, retained), sums)
+	checkTree(t, d, children)
+	children.Free()
 	retained.Free()
 	d.Free()
 	require.Zero(t, budget.InUse())
 }
 
 // bruteClasses sums the retained sizes of the nodes that no other node of their class dominates.
-func bruteClasses(live []bool, dominated [][]bool, classes []uint16, retained []uint64) []uint64 {
+func bruteClasses(live []bool, dominated [][]bool, classes []uint16, retained *digraph.Sums) []uint64 {
 	sums := make([]uint64, 4)
 	for v := range live {
 		top := live[v]
@@ -263,17 +275,14 @@ func bruteClasses(live []bool, dominated [][]bool, classes []uint16, retained []
 			top = top && (u == v || classes[u] != classes[v] || !dominated[u][v])
 		}
 		if top {
-			sums[classes[v]] += retained[v]
+			sums[classes[v]] += retained.At(uint32(v))
 		}
 	}
 	return sums
 }
 
 // checkTree compares Order and Children with Idom.
-func checkTree(t *testing.T, d *digraph.Dominators, budget *offheap.Budget) {
-	children, err := d.Children(context.Background(), digraph.Options{Budget: budget})
-	require.NoError(t, err)
-	defer children.Free()
+func checkTree(t *testing.T, d *digraph.Dominators, children *digraph.Children) {
 	want := make([][]uint32, len(d.Idom))
 	reached := 0
 	for u, p := range d.Idom {
@@ -285,29 +294,19 @@ func checkTree(t *testing.T, d *digraph.Dominators, budget *offheap.Budget) {
 		}
 	}
 	for u, row := range want {
-		if !slices.Equal(row, children.Row(uint32(u))) {
-			t.Fatalf("children of %d: %v, and not %v", u, children.Row(uint32(u)), row)
+		if got := children.Append([]uint32{9}, uint32(u))[1:]; !slices.Equal(row, got) {
+			t.Fatalf("children of %d: %v, and not %v", u, got, row)
 		}
 	}
 	if reached != len(d.Order) {
 		t.Fatalf("%d nodes in order, and not %d", len(d.Order), reached)
 	}
-	var path []uint32
+	before := make([]bool, len(d.Idom))
 	for i, u := range d.Order {
-		if i == 0 || i == d.Live {
-			path = path[:0]
-			if d.Idom[u] != u {
-				t.Fatalf("%d begins a tree", u)
-			}
-		} else {
-			for len(path) > 0 && path[len(path)-1] != d.Idom[u] {
-				path = path[:len(path)-1]
-			}
-			if len(path) == 0 {
-				t.Fatalf("%d does not stand in preorder: %v", u, d.Order)
-			}
+		if begins := i == 0 || i == d.Live; begins != (d.Idom[u] == u) || !begins && !before[d.Idom[u]] {
+			t.Fatalf("%d does not stand after its dominator %d: %v", u, d.Idom[u], d.Order)
 		}
-		path = append(path, u)
+		before[u] = true
 	}
 }
 
@@ -320,13 +319,13 @@ func ExampleGraph_Dominators() {
 		panic(err)
 	}
 	defer d.Free()
-	retained, err := d.Retained(ctx, []uint32{24, 24, 24, 100, 1000, 32, 32}, digraph.Options{})
+	retained, err := d.Retained(ctx, []uint32{24, 24, 24, 100, 1000, 32, 32}, nil, digraph.Options{})
 	if err != nil {
 		panic(err)
 	}
 	defer retained.Free()
 	fmt.Println("dominators", d.Idom)
-	fmt.Println("retained", retained.Slice())
+	fmt.Println("retained", retained.Low)
 	// Output:
 	// dominators [0 0 0 0 3 7 5 7]
 	// retained [1172 24 24 1100 1000 64 32 64]

@@ -63,14 +63,18 @@ func all(tb testing.TB, g *digraph.Graph, opt digraph.Options) []uint64 {
 		ones.Slice()[i] = 1
 		classes.Slice()[i] = uint32(i % 100)
 	}
-	retained, err := d.Retained(ctx, ones.Slice(), opt)
+	retained, err := d.Retained(ctx, ones.Slice(), nil, opt)
 	require.NoError(tb, err)
 	defer retained.Free()
-	sums, err := digraph.SumByClass(ctx, d, d.Order, classes.Slice(), 100, retained.Slice(), opt)
-	require.NoError(tb, err)
-	children, err := d.Children(ctx, opt)
+	children, err := d.Children(ctx, g, opt)
 	require.NoError(tb, err)
 	defer children.Free()
+	sums, err := digraph.SumByClass(ctx, children, 0, classes.Slice(), 100, retained, opt)
+	require.NoError(tb, err)
+	var tree []uint32
+	for u := range g.Nodes() {
+		tree = children.Append(tree, uint32(u))
+	}
 	parents, err := g.ShortestPaths(ctx, []uint32{0}, opt)
 	require.NoError(tb, err)
 	defer parents.Free()
@@ -95,7 +99,7 @@ func all(tb testing.TB, g *digraph.Graph, opt digraph.Options) []uint64 {
 	require.NoError(tb, err)
 	out := []uint64{bytes, some, uint64(len(d.Order)), uint64(d.Live), uint64(len(chains))}
 	out = append(out, sums...)
-	for _, list := range [][]uint32{d.Idom, d.Order, children.Offsets, children.Targets, parents.Slice(), held.Offsets, held.Targets,
+	for _, list := range [][]uint32{d.Idom, d.Order, tree, retained.Low, parents.Slice(), held.Offsets, held.Targets,
 		entries.Slice(), forest.Order, forest.Parent} {
 		h := uint64(14695981039346656037)
 		for _, x := range list {
@@ -103,11 +107,7 @@ func all(tb testing.TB, g *digraph.Graph, opt digraph.Options) []uint64 {
 		}
 		out = append(out, h)
 	}
-	h := uint64(0)
-	for _, x := range retained.Slice() {
-		h = (h ^ x) * 1099511628211
-	}
-	return append(out, h)
+	return out
 }
 
 // TestDeepAndWide goes through a list of eight million nodes and through a node that holds four million others: no stack,
@@ -258,7 +258,10 @@ func functions(tb testing.TB, g *digraph.Graph) map[string]func(ctx context.Cont
 	require.NoError(tb, err)
 	d, err := g.Dominators(bg, 0, nil, digraph.Options{})
 	require.NoError(tb, err)
+	children, err := d.Children(bg, g, digraph.Options{})
+	require.NoError(tb, err)
 	tb.Cleanup(func() {
+		children.Free()
 		held.Free()
 		d.Free()
 	})
@@ -277,11 +280,11 @@ func functions(tb testing.TB, g *digraph.Graph) map[string]func(ctx context.Cont
 		"all": func(ctx context.Context, opt digraph.Options) (result, error) {
 			return g.DominatorsOfAll(ctx, uint32(n-1), opt)
 		},
-		"retained": func(ctx context.Context, opt digraph.Options) (result, error) { return d.Retained(ctx, ones, opt) },
-		"children": func(ctx context.Context, opt digraph.Options) (result, error) { return d.Children(ctx, opt) },
+		"retained": func(ctx context.Context, opt digraph.Options) (result, error) { return d.Retained(ctx, ones, nil, opt) },
+		"children": func(ctx context.Context, opt digraph.Options) (result, error) { return d.Children(ctx, g, opt) },
 		"entries":  func(ctx context.Context, opt digraph.Options) (result, error) { return g.Entries(ctx, none, opt) },
 		"classes": func(ctx context.Context, opt digraph.Options) (result, error) {
-			_, err := digraph.SumByClass(ctx, d, d.Order, ones, 1, nil, opt)
+			_, err := digraph.SumByClass(ctx, children, 0, ones, 1, nil, opt)
 			return empty, err
 		},
 		"reach": func(ctx context.Context, opt digraph.Options) (result, error) {

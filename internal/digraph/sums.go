@@ -2,124 +2,154 @@ package digraph
 
 import (
 	"context"
+	"math/bits"
+	"sync/atomic"
 
 	"github.com/sosgo/sosgo/internal/offheap"
+	"github.com/sosgo/sosgo/target"
 )
 
-// Retained returns, for each node, the sum of the sizes of the nodes that it dominates, itself included: what would be
-// freed with it. It is 0 for unreached nodes. There are n+1 elements; the last is the pseudo root's. sizes are by node,
-// in any unit; nodes past its end have none. The result takes 8n bytes, which the caller frees.
-func (d *Dominators) Retained(ctx context.Context, sizes []uint32, opt Options) (*offheap.Array[uint64], error) {
-	if err := opt.Budget.Need("the retained sizes", 8*int64(len(d.Idom))); err != nil {
+// Sums are numbers by node, each below 1<<48. They take 4 bytes each, and 2 more if any may be 1<<32 or more.
+type Sums struct {
+	Low  []uint32
+	High []uint16 // bits 32 to 47; nil if all are 0
+
+	low  *offheap.Array[uint32]
+	high *offheap.Array[uint16]
+}
+
+// Len returns how many there are.
+func (s *Sums) Len() int {
+	if s == nil {
+		return 0
+	}
+	return len(s.Low)
+}
+
+// At returns the number of a node.
+func (s *Sums) At(u uint32) uint64 {
+	if s.High == nil {
+		return uint64(s.Low[u])
+	}
+	return uint64(s.Low[u]) | uint64(s.High[u])<<32
+}
+
+func (s *Sums) add(u uint32, low uint32, high uint16) {
+	sum, carry := bits.Add32(s.Low[u], low, 0)
+	s.Low[u] = sum
+	s.High[u] += high + uint16(carry)
+}
+
+// Free releases the arrays.
+func (s *Sums) Free() {
+	if s != nil {
+		freeAll(s.low, s.high)
+		s.Low, s.High = nil, nil
+	}
+}
+
+// Retained returns, for each node, the sum of the sizes of the nodes that it dominates, itself included: what would be freed with it. It is 0 for
+// unreached nodes. There are n+1 elements; the last is the pseudo root's. sizes are by node, in any unit; nodes past its end have none. more has
+// what is to be added to the sizes of some. The result takes 4n bytes, or 6n if the sizes of all nodes are 1<<32 or more together; the caller
+// frees it.
+func (d *Dominators) Retained(ctx context.Context, sizes []uint32, more map[uint32]uint64, opt Options) (_ *Sums, err error) {
+	if err := opt.Budget.Need("the retained sizes", 4*int64(len(d.Idom))); err != nil {
 		return nil, err
 	}
-	array, err := offheap.Make[uint64](opt.Budget, len(d.Idom))
-	if err != nil {
+	s := &Sums{}
+	defer func() {
+		if err != nil {
+			s.Free()
+		}
+	}()
+	if s.low, err = offheap.Make[uint32](opt.Budget, len(d.Idom)); err != nil {
 		return nil, err
 	}
-	sums := array.Slice()
+	s.Low = s.low.Slice()
 	j := opt.job("retained sizes")
-	// Backwards, everything that a node dominates precedes it, the children of one node close
-	// together. The sizes are stored before, in order and by all workers.
-	err = j.spans(ctx, min(len(sizes), len(sums)), func(_, lo, hi int) {
+	// Backwards, everything that a node dominates precedes it. The sizes are stored before, in order and by all workers.
+	var total atomic.Uint64
+	err = j.spans(ctx, min(len(sizes), len(s.Low)), func(_, lo, hi int) {
+		sum := uint64(0)
 		for u := lo; u < hi; u++ {
 			if d.Idom[u] != None {
-				sums[u] = uint64(sizes[u])
+				s.Low[u] = sizes[u]
+				sum += uint64(sizes[u])
 			}
 		}
+		total.Add(sum)
 	})
 	if err != nil {
-		array.Free()
 		return nil, err
 	}
-	for hi := len(d.Order); hi > 0; hi -= min(hi, stride) {
-		for i := hi - 1; i >= max(0, hi-stride); i-- {
-			u := d.Order[i]
-			if p := d.Idom[u]; p != u {
-				sums[p] += sums[u]
+	all := total.Load()
+	for _, size := range more {
+		if all += size; all >= 1<<48 {
+			return nil, target.Unsupportedf("sizes of %d bytes and more", all)
+		}
+	}
+	if all >= 1<<32 {
+		if s.high, err = offheap.Make[uint16](opt.Budget, len(d.Idom)); err != nil {
+			return nil, err
+		}
+		s.High = s.high.Slice()
+		for u, size := range more {
+			if d.Idom[u] != None {
+				s.add(u, uint32(size), uint16(size>>32))
 			}
 		}
+	} else {
+		for u, size := range more {
+			if d.Idom[u] != None {
+				s.Low[u] += uint32(size)
+			}
+		}
+	}
+	for hi := len(d.Order); hi > 0; hi -= min(hi, stride) {
+		part := d.Order[max(0, hi-stride):hi]
+		if s.High == nil {
+			s.climb(d, part)
+		} else {
+			s.climbWide(d, part)
+		}
 		if err := j.step(ctx, stride, uint64(len(d.Order))); err != nil {
-			array.Free()
 			return nil, err
 		}
 	}
-	return array, nil
+	return s, nil
 }
 
-// Children returns the dominator tree as rows: the nodes that each immediately dominates, in ascending order. There are n+1
-// nodes; the last is the pseudo root. It takes 8n bytes, all of them the result, which the caller frees.
-func (d *Dominators) Children(ctx context.Context, opt Options) (*Graph, error) {
-	n := len(d.Idom)
-	if err := opt.Budget.Need("the rows of the dominator tree", 8*int64(n)); err != nil {
-		return nil, err
+// climb adds the numbers of nodes to those of their dominators, the last node first.
+func (s *Sums) climb(d *Dominators, nodes []uint32) {
+	for i := len(nodes) - 1; i >= 0; i-- {
+		u := nodes[i]
+		if p := d.Idom[u]; p != u {
+			s.Low[p] += s.Low[u]
+		}
 	}
-	offsets, err := offheap.Make[uint32](opt.Budget, n+1)
-	if err != nil {
-		return nil, err
-	}
-	targets, err := offheap.Make[uint32](opt.Budget, n)
-	if err != nil {
-		offsets.Free()
-		return nil, err
-	}
-	count, err := d.childrenInto(ctx, opt.job("children"), offsets.Slice(), targets.Slice())
-	if err != nil {
-		freeAll(offsets, targets)
-		return nil, err
-	}
-	targets.Shrink(count)
-	return &Graph{Offsets: offsets.Slice(), Targets: targets.Slice(), owned: [2]*offheap.Array[uint32]{offsets, targets}}, nil
 }
 
-// childrenInto returns a counting sort. The offset after each node is first its number of children, then where the next one goes.
-func (d *Dominators) childrenInto(ctx context.Context, j *job, offsets, targets []uint32) (int, error) {
-	n := len(d.Idom)
-	total := 3 * uint64(n)
-	for lo := 0; lo < n; lo += stride {
-		for i, p := range d.Idom[lo:min(n, lo+stride)] {
-			if p != None && int(p) != lo+i {
-				offsets[p+1]++
-			}
-		}
-		if err := j.step(ctx, stride, total); err != nil {
-			return 0, err
+func (s *Sums) climbWide(d *Dominators, nodes []uint32) {
+	for i := len(nodes) - 1; i >= 0; i-- {
+		u := nodes[i]
+		if p := d.Idom[u]; p != u {
+			s.add(p, s.Low[u], s.High[u])
 		}
 	}
-	sum := uint32(0)
-	for lo := 1; lo <= n; lo += stride {
-		for i := lo; i < min(n+1, lo+stride); i++ {
-			c := offsets[i]
-			offsets[i] = sum
-			sum += c
-		}
-		if err := j.step(ctx, stride, total); err != nil {
-			return 0, err
-		}
-	}
-	for lo := 0; lo < n; lo += stride {
-		for i, p := range d.Idom[lo:min(n, lo+stride)] {
-			if p != None && int(p) != lo+i {
-				targets[offsets[p+1]] = uint32(lo + i)
-				offsets[p+1]++
-			}
-		}
-		if err := j.step(ctx, stride, total); err != nil {
-			return 0, err
-		}
-	}
-	return int(sum), nil
 }
 
-// SumByClass sums values by class over the topmost nodes of each class in the dominator tree. A node counts for its class unless a node of
-// the same class dominates it, since that one's retained size includes it. classes are by node, numbers below count; nodes past the end of
-// classes have none. The sums of Retained's values are the retained sizes of the classes; with nil values each topmost node counts 1.
+// SumByClass sums values by class over the topmost nodes of each class in the dominator tree below top, top included. A node counts for its class
+// unless a node of the same class dominates it, since that one's retained size includes it. classes are by node, numbers below count; nodes past
+// the end of classes have none. The sums of Retained's values are the retained sizes of the classes; with nil values each topmost node counts 1.
 //
-// nodes is Order or a part of it that is a tree: Order[:Live] is alive, Order[Live:] is the rest. The
-// function takes 4 bytes for each node on the longest path of the tree, and 12 for each class.
-func SumByClass[C uint8 | uint16 | uint32](ctx context.Context, d *Dominators, nodes []uint32, classes []C, count int, values []uint64,
-	opt Options) ([]uint64, error) {
-	path, err := offheap.Reserve[uint32](opt.Budget, len(nodes))
+// The function takes n/8 bytes, 4 for each node on the longest path of the tree, 4 for each postponed one, and 12 for each class.
+func SumByClass[C uint8 | uint16 | uint32](ctx context.Context, t *Children, top uint32, classes []C, count int, values *Sums, opt Options) ([]uint64, error) {
+	w, err := newTreeWalk(t, top, opt)
+	if err != nil {
+		return nil, err
+	}
+	defer w.free()
+	path, err := offheap.Reserve[uint32](opt.Budget, len(t.idom))
 	if err != nil {
 		return nil, err
 	}
@@ -133,25 +163,34 @@ func SumByClass[C uint8 | uint16 | uint32](ctx context.Context, d *Dominators, n
 	}
 	j := opt.job("sums of classes")
 	depth := 0
-	for lo := 0; lo < len(nodes); lo += stride {
-		for _, u := range nodes[lo:min(len(nodes), lo+stride)] {
-			// In preorder, the path to a node is a prefix of the path to the previous one.
-			for depth > 0 && path.Slice()[depth-1] != d.Idom[u] {
-				depth--
-				if c, ok := class(path.Slice()[depth]); ok {
-					open[c]--
+	for i := 1; ; i++ {
+		u, inner, err := w.next()
+		if err != nil {
+			return nil, err
+		}
+		if u == None {
+			return sums, ctx.Err()
+		}
+		// In preorder, the path to a node is a prefix of the path to the previous one.
+		for depth > 0 && path.Slice()[depth-1] != t.idom[u] {
+			depth--
+			if c, ok := class(path.Slice()[depth]); ok {
+				open[c]--
+			}
+		}
+		if c, ok := class(u); ok {
+			if open[c] == 0 {
+				if values == nil {
+					sums[c]++
+				} else {
+					sums[c] += values.At(u)
 				}
 			}
-			if c, ok := class(u); ok {
-				if open[c] == 0 {
-					if values == nil {
-						sums[c]++
-					} else {
-						sums[c] += values[u]
-					}
-				}
+			if inner {
 				open[c]++
 			}
+		}
+		if inner {
 			if depth == len(path.Slice()) {
 				if err := path.Grow(min(path.Cap(), 2*depth+1024)); err != nil {
 					return nil, err
@@ -160,9 +199,10 @@ func SumByClass[C uint8 | uint16 | uint32](ctx context.Context, d *Dominators, n
 			path.Slice()[depth] = u
 			depth++
 		}
-		if err := j.step(ctx, stride, uint64(len(nodes))); err != nil {
-			return nil, err
+		if i%stride == 0 {
+			if err := j.step(ctx, stride, uint64(len(t.idom))); err != nil {
+				return nil, err
+			}
 		}
 	}
-	return sums, nil
 }
