@@ -178,6 +178,7 @@ type Entry struct {
 	Exit     int       `json:"exit,omitempty"`
 	Reason   string    `json:"reason,omitempty"`
 	Tries    int       `json:"tries,omitempty"`
+	Damaged  bool      `json:"damaged,omitempty"` // it was reached, and is no dump that can be opened
 	Seconds  float64   `json:"seconds"`
 	At       time.Time `json:"noted"`
 	Tool     string    `json:"tool,omitempty"`

@@ -7,9 +7,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -155,12 +157,18 @@ func (a *adder) sources() ([]fleet.Entry, error) {
 	for _, s := range a.o.Sources {
 		switch {
 		case strings.HasPrefix(strings.ToLower(s), "s3://") && (strings.HasSuffix(s, "/") || strings.Count(s, "/") < 3):
-			list, err := remote.List(s, remote.Options{CA: a.c.Session.CA(), Redirects: a.c.Session.RemoteRedirects(), Env: os.LookupEnv, Context: a.c.Context})
+			o := remote.Options{CA: a.c.Session.CA(), Redirects: a.c.Session.RemoteRedirects(), Env: os.LookupEnv, Context: a.c.Context}
+			list, err := remote.List(s, o)
 			if err != nil {
 				return nil, &cli.OpenError{Path: s, Err: err}
 			}
-			for _, o := range list {
-				out = append(out, fleet.Entry{File: o.Address, Size: o.Size, Modified: o.Modified, ETag: o.ETag})
+			for _, object := range list {
+				e := fleet.Entry{File: object.Address, Size: object.Size, Modified: object.Modified, ETag: object.ETag}
+				if _, known := a.before[e.File]; known || namedAsDump(path.Base(e.File)) || looksLikeObject(e.File, o) {
+					out = append(out, e)
+				} else {
+					a.out.Others++
+				}
 			}
 		case remote.Is(s):
 			out = append(out, fleet.Entry{File: s})
@@ -220,6 +228,15 @@ func looksLikeDump(path string) (bool, error) {
 	return cli.LooksLikeDump(f) || namedAsDump(filepath.Base(path)), nil
 }
 
+// looksLikeObject reports whether an object of a store looks like a dump, or can't be read now: then the attempt to add it has the reason.
+func looksLikeObject(address string, o remote.Options) bool {
+	f, err := remote.Open(address, o)
+	if err != nil {
+		return true
+	}
+	return cli.LooksLikeDump(io.NewSectionReader(f, 0, f.Size()))
+}
+
 // namedAsDump reports whether a file has the name of a dump: one that is cut may not look like one, and should fail with a reason.
 func namedAsDump(name string) bool {
 	for _, packed := range []string{".gz", ".zst"} {
@@ -271,7 +288,7 @@ func (a *adder) add(e *fleet.Entry) {
 
 // passing reports whether a failure may not be met again: the server did not answer, or the process was killed.
 func passing(e *fleet.Entry) bool {
-	return e.Exit < 0 || e.Exit == cli.ExitOpen && remote.Is(e.File)
+	return e.Exit < 0 || e.Exit == cli.ExitOpen && remote.Is(e.File) && !e.Damaged
 }
 
 func (a *adder) count(do func()) {
@@ -315,7 +332,7 @@ func (a *adder) run(e *fleet.Entry) {
 	stdout, stderr := &bounded{}, &bounded{}
 	p.Stdout, p.Stderr = stdout, stderr
 	err := p.Run()
-	e.Result, e.Exit, e.Reason, e.ID = fleet.Failed, -1, "", ""
+	e.Result, e.Exit, e.Reason, e.ID, e.Damaged = fleet.Failed, -1, "", "", false
 	if p.ProcessState != nil {
 		e.Exit = p.ProcessState.ExitCode()
 	}
@@ -325,7 +342,7 @@ func (a *adder) run(e *fleet.Entry) {
 			Skipped bool
 			ID      string
 		}
-		Error struct{ Text string }
+		Error struct{ Text, Advice string }
 	}
 	_ = json.Unmarshal(stdout.Bytes(), &said) // output that is no JSON leaves it empty
 	switch {
@@ -338,6 +355,7 @@ func (a *adder) run(e *fleet.Entry) {
 		e.Exit, e.Reason = 0, fmt.Sprintf("it took longer than %v", cmp.Or(a.o.Timeout, time.Hour))
 	case said.Error.Text != "":
 		e.Reason = said.Error.Text
+		e.Damaged = e.Exit == cli.ExitOpen && said.Error.Advice != "" // what the server or the network does has none
 	case err != nil:
 		e.Reason = strings.TrimSpace(cmp.Or(strings.TrimSpace(stderr.String()), err.Error()))
 		if e.Exit < 0 {
