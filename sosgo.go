@@ -206,9 +206,16 @@ func OpenTarget(t target.Target, o Options) (*Dump, error) {
 // d, to trace what they read, for example.
 func (d *Dump) Over(t target.Target) (*Dump, error) { return OpenTarget(t, d.orNone().options) }
 
-// Like opens another dump with the options of d, but for its folders: nothing of it is kept.
-func (d *Dump) Like(path string) (*Dump, error) {
+// Like opens another dump with the options of d, but for its folders: nothing of it is kept. Folders are of this machine: if the paths that
+// dumps record are tried on it, module files are searched for in those that exist, too.
+func (d *Dump) Like(path string, folders ...string) (*Dump, error) {
 	o := d.orNone().options
+	o.Modules = slices.Clone(o.Modules)
+	for _, dir := range folders {
+		if st, err := os.Stat(dir); err == nil && st.IsDir() && !o.NoLocalFiles && !o.Offline {
+			o.Modules = append(o.Modules, dir)
+		}
+	}
 	o.Cache, o.GraphDir = "", ""
 	return Open(path, o)
 }

@@ -124,6 +124,9 @@ func (md *Metadata) UserStrings() iter.Seq[[]byte] {
 	}
 }
 
+// UserStringHeap returns where the #US heap lies in the bytes that Parse was given.
+func (md *Metadata) UserStringHeap() (off, size int) { return md.user.off, md.user.size }
+
 // compressedSize returns the number of bytes of a compressed unsigned integer that
 // starts with b, 1 where b can't start one (ECMA-335 II.23.2).
 func compressedSize(b byte) int {

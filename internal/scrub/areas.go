@@ -37,7 +37,7 @@ func regionAreas(t target.Target) (out areas, mapped []target.Range) {
 		}
 		mapped = append(mapped, a.Range)
 		switch {
-		case r.Kind == "" && r.Size == madeUp: // createdump's description of the process
+		case r.Kind == "" && isDescription(t, r.Start):
 			a.kind = areaKeep
 		case r.Kind == "stack":
 			a.kind = areaStack
@@ -74,8 +74,14 @@ func around(list []target.Range) []target.Range {
 	return joined(list)
 }
 
-// madeUp is the size in bytes of the page that createdump adds.
-const madeUp = 4096
+// descriptionMark begins the page that createdump adds (debug/createdump/specialdiaginfo.h).
+const descriptionMark = "DIAGINFOHEADER\x00"
+
+// isDescription reports whether that page is at a.
+func isDescription(t target.Target, a target.Addr) bool {
+	b, err := target.Bytes(t, a, len(descriptionMark))
+	return err == nil && string(b) == descriptionMark
+}
 
 // joined sorts ranges and joins those that touch.
 func joined(list []target.Range) []target.Range {

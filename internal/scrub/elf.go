@@ -104,6 +104,7 @@ func (e *container) readNotes(j *job) (edits []edit, err error) {
 // The offsets in an elf_prstatus and in an elf_prpsinfo (linux/elfcore.h), and how much of a siginfo_t its reader uses.
 const (
 	statusRegisters              = 112
+	processName                  = 40
 	processArguments, processEnd = 56, 136
 	signalHead                   = 32
 )
@@ -122,6 +123,7 @@ func (j *job) note(owner string, kind uint32, data []byte) []byte {
 		j.zero(b, &j.counts.Notes)
 	case noteProcess:
 		if len(b) >= processEnd {
+			j.processName(b[processName:processArguments], b[processArguments:processEnd])
 			j.arguments(b[processArguments:processEnd])
 		}
 	case noteSignal:
@@ -151,12 +153,27 @@ func (j *job) registers(b []byte) {
 	}
 }
 
+// processName replaces the name of the first thread, which is that of the process, if it is not that of its program.
+func (j *job) processName(name, arguments []byte) {
+	name = cutNUL(name)
+	program, _, _ := strings.Cut(string(cutNUL(arguments)), " ")
+	if !strings.HasPrefix(target.BaseName(program), string(name)) && !strings.HasPrefix(string(name), runtimeThread) {
+		j.argument(name)
+	}
+}
+
+func cutNUL(b []byte) []byte {
+	if i := bytes.IndexByte(b, 0); i >= 0 {
+		return b[:i]
+	}
+	return b
+}
+
 // arguments replaces the arguments of a command line in place, and leaves the program.
 func (j *job) arguments(b []byte) {
-	if i := bytes.IndexByte(b, 0); i >= 0 {
-		j.zero(b[i:], &j.counts.Texts)
-		b = b[:i]
-	}
+	used := cutNUL(b)
+	j.zero(b[len(used):], &j.counts.Texts)
+	b = used
 	first := true
 	for len(b) > 0 {
 		n := bytes.IndexByte(b, ' ')

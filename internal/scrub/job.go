@@ -15,7 +15,7 @@ import (
 
 // counts are bytes that were replaced.
 type counts struct {
-	Strings, Arrays, Numbers, Codes, Free, Native, Stacks, Notes, Texts, Secrets atomic.Uint64
+	Strings, Arrays, Numbers, Codes, Free, Native, Stacks, Notes, Texts, Literals, Secrets atomic.Uint64
 }
 
 // A job replaces the memory of one dump.
@@ -156,16 +156,15 @@ func isName(value string) bool {
 	return strings.IndexFunc(value, func(r rune) bool { return !unicode.IsLetter(r) && r != '.' && r != '_' }) < 0
 }
 
-// newPatterns returns the patterns of values.
-func newPatterns(values []string, d *disguise) *patterns {
+// newPatterns returns the patterns of values, and others.
+func newPatterns(values []string, others []pattern, d *disguise) *patterns {
 	p := &patterns{heads: map[uint32][]pattern{}}
 	for _, v := range values {
-		wide := make([]byte, 0, 2*len(v))
-		for _, c := range utf16Of(v) {
-			wide = binary.LittleEndian.AppendUint16(wide, c)
-		}
-		p.add([]byte(v), false, d)
-		p.add(wide, true, d)
+		p.value([]byte(v), false, d)
+		p.value(wide(v), true, d)
+	}
+	for _, q := range others {
+		p.add(q)
 	}
 	for _, list := range p.heads {
 		sorting.Sort(list, func(a, b pattern) int { return len(b.text) - len(a.text) })
@@ -173,18 +172,23 @@ func newPatterns(values []string, d *disguise) *patterns {
 	return p
 }
 
-func (p *patterns) add(text []byte, wide bool, d *disguise) {
+func (p *patterns) value(text []byte, wide bool, d *disguise) {
 	for piece := range slices.Chunk(text, mostPattern) {
 		if len(piece) < leastPattern {
 			continue
 		}
 		fresh := slices.Clone(piece)
 		d.replace(fresh, wide)
-		head := binary.LittleEndian.Uint32(piece)
-		p.heads[head] = append(p.heads[head], pattern{slices.Clone(piece), fresh})
-		p.first[uint16(head)/64] |= 1 << (uint16(head) % 64)
-		p.longest = max(p.longest, len(piece))
+		p.add(pattern{slices.Clone(piece), fresh})
 	}
+}
+
+// add adds a pattern of at least leastPattern bytes.
+func (p *patterns) add(q pattern) {
+	head := binary.LittleEndian.Uint32(q.text)
+	p.heads[head] = append(p.heads[head], q)
+	p.first[uint16(head)/64] |= 1 << (uint16(head) % 64)
+	p.longest = max(p.longest, len(q.text))
 }
 
 // overwrite replaces the patterns in b and returns the number of bytes.

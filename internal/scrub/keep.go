@@ -95,7 +95,7 @@ func textAt(b []byte, least int) int {
 // note marks what a reader got, if it is a structure or a text. Texts beside what was wanted are not marked.
 func (m *marks) note(a target.Addr, b []byte) {
 	if n := m.foreign(b); len(b) <= exactRead {
-		m.add(a+target.Addr(n), len(b)-n)
+		m.fields(a+target.Addr(n), b[n:])
 		return
 	}
 	least := wideRun
@@ -119,6 +119,37 @@ func (m *marks) note(a target.Addr, b []byte) {
 		m.add(a+target.Addr(at), end-at)
 		at = end
 	}
+}
+
+// fields marks a structure of at most exactRead bytes. Who reads several words and finds a text had looked for a structure that is not there.
+func (m *marks) fields(a target.Addr, b []byte) {
+	if len(b) <= wordSize {
+		m.add(a, len(b))
+		return
+	}
+	for word := range slices.Chunk(b, wordSize) {
+		if !m.isText(word) {
+			m.add(a, len(word))
+		}
+		a += target.Addr(len(word))
+	}
+}
+
+// isText reports whether a word has a run of text, and is no pointer.
+func (m *marks) isText(word []byte) bool {
+	if len(word) < wordSize || m.isPointer(le.Uint64(word)) {
+		return false
+	}
+	n := 0
+	for _, c := range word {
+		if n++; !printable(c) {
+			n = 0
+		}
+		if n >= textRun {
+			return true
+		}
+	}
+	return false
 }
 
 // foreign returns how many bytes of a read are of somebody else: the header of a block of malloc begins with the end of the block before it,
@@ -200,7 +231,9 @@ func (r *recorder) Span(a target.Addr) []byte {
 	b := r.Target.Span(a)
 	switch r.areas.at(a).kind {
 	case areaWords:
-		b = b[:min(len(b), lentWords)]
+		if b = b[:min(len(b), lentWords)]; r.marks.isText(b) {
+			return nil // who wants it reads it
+		}
 		r.note(a, b)
 	case areaStack: // who reads it so searches it for pointers
 		b = b[:min(len(b), lentWords)]

@@ -246,7 +246,8 @@ func isValue(l *objects.Leaf) bool {
 
 // ofFramework reports whether a module with this name is one of .NET's.
 func ofFramework(module string) bool {
-	return strings.HasPrefix(module, "System.") || strings.HasPrefix(module, "Microsoft.") || module == "System" || module == "mscorlib" || module == "netstandard"
+	name := strings.ToLower(module)
+	return strings.HasPrefix(name, "system.") || strings.HasPrefix(name, "microsoft.") || name == "system" || name == "mscorlib" || name == "netstandard"
 }
 
 // An objectIndex has the objects of a segment that change.

@@ -57,7 +57,7 @@ func Write(ctx context.Context, d *sosgo.Dump, w io.Writer, o Options) (*answer.
 		{Kind: "strings", Bytes: c.Strings.Load()}, {Kind: "character and byte arrays", Bytes: c.Arrays.Load()}, {Kind: "numbers", Bytes: c.Numbers.Load()},
 		{Kind: "hash codes", Bytes: c.Codes.Load()}, {Kind: "unused heap memory", Bytes: c.Free.Load()}, {Kind: "native memory", Bytes: c.Native.Load()},
 		{Kind: "stacks", Bytes: c.Stacks.Load()}, {Kind: "registers", Bytes: c.Notes.Load()}, {Kind: "command line and environment", Bytes: c.Texts.Load()},
-		{Kind: "known secrets elsewhere", Bytes: c.Secrets.Load()},
+		{Kind: "literals of images", Bytes: c.Literals.Load()}, {Kind: "known secrets and names of users elsewhere", Bytes: c.Secrets.Load()},
 	} {
 		if k.Bytes > 0 {
 			out.Kinds = append(out.Kinds, k)
@@ -93,7 +93,8 @@ func prepare(ctx context.Context, d *sosgo.Dump, o Options, out *answer.Scrubbed
 		return nil, nil, err
 	}
 	mem, _ := memmap.New(src, slices.Clone(e.ranges))
-	runtimes, err := j.findRuntimes(ctx, d, o, out)
+	images := &imageScrubber{job: j, target: f, stored: mem.Ranges()}
+	runtimes, err := j.findRuntimes(ctx, d, images, o, out)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -114,12 +115,12 @@ func prepare(ctx context.Context, d *sosgo.Dump, o Options, out *answer.Scrubbed
 			edits = append(edits, j.firstStack(f, target.Addr(a.Value), mem.Ranges())...)
 		}
 	}
-	edits = append(edits, j.commandLine(f, mem.Ranges())...)
+	edits = append(append(edits, j.commandLine(f, mem.Ranges())...), images.edits...)
 	return j, newLayout(e.structures, e.ranges, edits, f.Size), nil
 }
 
-// findRuntimes opens the runtimes, finds the objects that change, and lays out the areas.
-func (j *job) findRuntimes(ctx context.Context, d *sosgo.Dump, o Options, out *answer.Scrubbed) (list []*runtimeOf, err error) {
+// findRuntimes opens the runtimes, finds the objects and the literals that change, and lays out the areas.
+func (j *job) findRuntimes(ctx context.Context, d *sosgo.Dump, images *imageScrubber, o Options, out *answer.Scrubbed) (list []*runtimeOf, err error) {
 	j.areas, j.mapped = regionAreas(d.File())
 	var secrets []string
 	var runtimes, heaps []area
@@ -148,6 +149,7 @@ func (j *job) findRuntimes(ctx context.Context, d *sosgo.Dump, o Options, out *a
 			out.Note(err)
 		}
 		r.literals(j.literals)
+		images.edits = append(images.edits, r.statics(j, images.stored)...)
 		runtimes = append(runtimes, r.runtimeAreas()...)
 		heaps = append(heaps, r.heapAreas()...)
 		known, err := v.SecretValues(ctx)
@@ -156,11 +158,12 @@ func (j *job) findRuntimes(ctx context.Context, d *sosgo.Dump, o Options, out *a
 		}
 		secrets = append(secrets, known...)
 	}
-	j.areas = j.areas.over(runtimes).over(heaps)
+	images.images(list)
+	j.areas = j.areas.over(runtimes).over(images.unread).over(heaps)
 	slices.Sort(secrets)
 	secrets = slices.DeleteFunc(slices.Compact(secrets), isName)
 	out.Secrets = len(secrets)
-	j.secrets = newPatterns(secrets, j.disguise)
+	j.secrets = newPatterns(secrets, images.userNames(), j.disguise)
 	return list, nil
 }
 

@@ -99,11 +99,23 @@ func TestDisguise(t *testing.T) {
 	assert.NotZero(t, d.code(1<<31|7)>>31)
 }
 
+// TestUserFolder: the name in a path of a user is found, whatever separates its parts.
+func TestUserFolder(t *testing.T) {
+	for path, want := range map[string]string{
+		"/home/alice/app/X.dll": "/home/|alice", `C:\Users\Alice B\src\X.pdb`: `\Users\|Alice B`, "/Users/al/x": "/Users/|al", "/mnt/home/bob/x": "/home/|bob",
+		"/home/": "|", "/home/file": "|", "/usr/lib/x.so": "|", "": "|", "/home//x": "|",
+	} {
+		home, name, ok := userFolder(path)
+		assert.Equal(t, want, home+"|"+name, path)
+		assert.Equal(t, want != "|", ok)
+	}
+}
+
 // TestPatterns: secrets are found in both encodings, also across two pieces.
 func TestPatterns(t *testing.T) {
 	d, err := newDisguise(nil)
 	require.NoError(t, err)
-	p := newPatterns([]string{"tiger-99-tail", "abcd"}, d)
+	p := newPatterns([]string{"tiger-99-tail", "abcd"}, nil, d)
 	b := []byte("xx tiger-99-tail t\x00i\x00g\x00e\x00r\x00-\x009\x009\x00-\x00t\x00a\x00i\x00l\x00 abcd")
 	assert.EqualValues(t, 39, p.overwrite(b))
 	assert.NotContains(t, string(b), "tiger")

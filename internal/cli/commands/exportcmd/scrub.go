@@ -68,24 +68,24 @@ func verify(ctx context.Context, d *sosgo.Dump, w io.Writer) error {
 	if st, err := f.Stat(); err != nil || !st.Mode().IsRegular() {
 		return err
 	}
-	written, err := d.Like(f.Name())
+	written, err := d.Like(f.Name(), scrub.UserFolders(d.Target())...)
 	if err != nil {
 		return err
 	}
 	return errors.Join(scrub.Verify(ctx, d, written), written.Close())
 }
 
-// exercised are the commands whose reads of native memory decide what stays. The heap is not their business: objects stay anyway.
-var exercised = []string{
-	"runtimes", "eeversion", "modules -v", "clrmodules -v", "clrthreads", "threads", "threads -special", "eeheap", "gcheapstat", "gchandles -stat", "syncblk -all", "dumpdomain", "threadpool",
+// Exercised are the commands whose reads of native memory decide what stays. The heap is not their business: objects stay anyway.
+var Exercised = []string{
+	"runtimes", "eeversion", "modules -v", "clrmodules -v", "clrthreads", "threads", "clrthreads -special", "eeheap", "gcheapstat", "gchandles -stat", "syncblk -all", "dumpdomain", "threadpool",
 	"clrstack -all", "clrstack -all -f", "dumpstackobjects -all", "dumpstack", "printexception", "dumpexceptions", "finalizequeue -stat", "crashinfo", "triage -noheap", "locks", "waits", "tasks",
-	"memory", "assemblies", "contexts", "timerinfo", "process", "initializers", "dumplog", "statics", "doctor", "analyzeoom", "gcroot -all", "requests", "dumpasync", "stacks",
+	"memory", "assemblies", "contexts", "timerinfo", "process", "initializers", "dumplog", "statics -all", "doctor", "analyzeoom", "requests", "dumpasync", "stacks",
 }
 
 // exercise runs them over a dump.
 func exercise(ctx context.Context, d *sosgo.Dump, runtime string) {
 	args := []string{"-d", "dump", "--runtime", runtime}
-	for _, line := range exercised {
+	for _, line := range Exercised {
 		args = append(args, "-c", line)
 	}
 	cli.Main(ctx, args, strings.NewReader(""), io.Discard, io.Discard, cli.Env{

@@ -12,5 +12,5 @@ func Scrub(p *report.Page, v *answer.Scrubbed) {
 		p.Printf("  replaced %15d bytes  %s\n", k.Bytes, k.Kind)
 	}
 	p.Printf("%d values known as secrets were looked for in the whole file.\n", v.Secrets)
-	p.Print("Not replaced: names of types, methods, modules and files, code, literals in images, and numbers in fields (see docs/scrub.md).\n")
+	p.Print("Not replaced: names of types, methods, modules and files, code, and numbers in fields without -numbers (see docs/scrub.md).\n")
 }
