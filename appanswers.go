@@ -342,6 +342,13 @@ func (v *View) Redis(ctx context.Context) (*answer.Redis, error) {
 	})
 }
 
+// Queues lists the queues of log events of Serilog, and the queues and endpoints of MassTransit.
+func (v *View) Queues(ctx context.Context) (*answer.Queues, error) {
+	return webbed(ctx, v, func(q *question, r *web.Reader, h *heap.Heap) (*answer.Queues, error) {
+		return r.Queues(q.ctx, h, q.scanning("looking for queues", heap.ScanOptions{}))
+	})
+}
+
 // ObjectPools lists the pools of Microsoft.Extensions.ObjectPool.
 func (v *View) ObjectPools(ctx context.Context) (*answer.ObjectPools, error) {
 	return webbed(ctx, v, func(q *question, r *web.Reader, h *heap.Heap) (*answer.ObjectPools, error) {

@@ -47,7 +47,9 @@ type Request struct {
 	Local     string       `json:"local,omitempty" doc:"address of the server"`
 	Conn      Text         `json:"connection,omitzero" doc:"id of the connection"`
 	Exception target.Addr  `json:"exception,omitempty" doc:"what the application threw"`
-	Headers   []Header     `json:"headers,omitzero" doc:"with -headers: the headers of the request; those that are secrets are masked"`
+	// Causes are Exception and the exceptions that it wraps.
+	Causes  []TaskException `json:"causes,omitempty" doc:"that exception and those that it wraps, the innermost last"`
+	Headers []Header        `json:"headers,omitzero" doc:"with -headers: the headers of the request; those that are secrets are masked"`
 	// Threads and Stack are who works on it.
 	Threads []Worker   `json:"threads,omitempty" doc:"threads that work on it, by their ExecutionContext"`
 	Stack   *AsyncWork `json:"stack,omitempty" doc:"the async code that works on it and is suspended"`
@@ -156,6 +158,21 @@ type HTTPWait struct {
 type SQLPools struct {
 	Gaps
 	Pools []SQLPool `json:"pools" doc:"the pools, by their addresses"`
+	// Failures are of the exceptions on the heap, also of calls that are over and of exceptions that are garbage.
+	Failures     []SQLFailure `json:"failures,omitempty" doc:"commands that failed, by the exceptions of SqlClient and Npgsql on the heap, also of calls that are over; those with the same type, code, method and command are one"`
+	MoreFailures int          `json:"moreFailures,omitempty" doc:"exceptions that are not listed"`
+}
+
+// A SQLFailure is a command that failed, or several alike.
+type SQLFailure struct {
+	TaskException
+	Count      int         `json:"count" doc:"how many such exceptions there are; the object and the message are those of the first"`
+	Code       string      `json:"code,omitempty" doc:"the server's error number (SqlClient) or SQLSTATE (Npgsql)"`
+	Method     Text        `json:"method,omitzero" doc:"the innermost method of the program in the exception's stack trace"`
+	Pool       target.Addr `json:"pool,omitempty" doc:"the pool of the connection"`
+	Connection target.Addr `json:"connection,omitempty" doc:"the connection whose id the exception has"`
+	Command    *SQLCommand `json:"command,omitempty" doc:"the command that failed, if it is known"`
+	Strength   string      `json:"strength,omitempty" doc:"of the command: recorded if the exception refers to it, likely if it is the only one of the exception's connection"`
 }
 
 // A SQLPool is the connections of one connection string.
@@ -308,6 +325,26 @@ type ObjectPool struct {
 	Retained Maybe[int64] `json:"retained" doc:"objects that it keeps"`
 	Max      Maybe[int64] `json:"max,omitzero" doc:"how many it keeps at most"`
 	Name     string       `json:"name,omitempty" doc:"the field that holds it, if one was found"`
+}
+
+// Queues are the queues of Serilog and MassTransit.
+type Queues struct {
+	Gaps
+	Queues []Queue `json:"queues" doc:"the queues, by the addresses of their owners"`
+}
+
+// A Queue is a queue of log events or messages, or an endpoint that messages are handed out by.
+type Queue struct {
+	Address  target.Addr  `json:"address" doc:"the sink, queue or dispatcher"`
+	Type     Text         `json:"type" doc:"its type"`
+	Name     Text         `json:"name,omitzero" doc:"of a sink of Serilog: the type of the sink that it writes to; of MassTransit: the name of the queue or endpoint"`
+	Items    Maybe[int64] `json:"items,omitzero" doc:"what is queued, with the current batch of a sink that batches"`
+	Capacity Maybe[int64] `json:"capacity,omitzero" doc:"how much may be queued; none if that has no bound"`
+	Dropped  Maybe[int64] `json:"dropped,omitzero" doc:"log events that were dropped so far because the queue was full"`
+	Blocks   Maybe[bool]  `json:"blocks,omitzero" doc:"who logs waits while the queue is full; else the log event is dropped"`
+	Active   Maybe[int64] `json:"active,omitzero" doc:"of an endpoint: messages that are being consumed"`
+	Most     Maybe[int64] `json:"most,omitzero" doc:"of an endpoint: the most that were at one time so far"`
+	Begun    Maybe[int64] `json:"begun,omitzero" doc:"of an endpoint: messages handed out so far"`
 }
 
 // GRPCCalls are the calls of gRPC of a process.

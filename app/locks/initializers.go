@@ -8,11 +8,11 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/flows"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/absent"
-	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/target"
@@ -23,12 +23,6 @@ type initializationException struct {
 	_        shapes.Type `of:"System.TypeInitializationException"`
 	TypeName shapes.Ref  `field:"_typeName"`
 	Inner    shapes.Ref  `field:"_innerException"`
-}
-
-// An anyException is an exception.
-type anyException struct {
-	_       shapes.Type `of:"System.Exception"`
-	Message shapes.Ref  `field:"_message"`
 }
 
 // Initializers lists the classes whose initializer threw an exception, with that exception, for which it opens the heap. It records what
@@ -141,12 +135,8 @@ func cause(in shapes.Reading, o objects.Object) *answer.TaskException {
 	if o.Addr == 0 {
 		return nil
 	}
-	out := &answer.TaskException{Object: o.Addr, Type: in.TypeText(o)}
-	if s, sx := shapes.As[anyException](in, o); s != nil {
-		text, _, err := s.Message.Text(sx, limits.RequestText)
-		out.Message = in.Text(text, err)
-	}
-	return out
+	out, _ := flows.Exception(in, o)
+	return &out
 }
 
 // failure states that the initializer of a class failed.

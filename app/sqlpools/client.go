@@ -14,6 +14,7 @@ import (
 func (q *query) running(o objects.Object, s *clientCommand, x shapes.Instance) {
 	if a := q.PointerAt(&s.Connection, x).Value; a != 0 {
 		q.made[a] = o
+		q.commandsOf[a]++
 	}
 	if state, at := shapes.At[clientState](q.Reading, &s.State, x); state != nil {
 		if a := q.PointerAt(&state.Parser, at).Value; a != 0 {

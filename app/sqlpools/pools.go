@@ -49,27 +49,30 @@ type Options struct {
 type query struct {
 	*Reader
 	shapes.Reading
-	out      *answer.SQLPools
-	commands map[target.Addr]objects.Object // by parser: the SqlClient command that runs on it
-	made     map[target.Addr]objects.Object // by SqlConnection: its last command
-	lite     sqlite
-	openings []opening
-	due      map[target.Addr]int64       // by SqlConnection: until when an asynchronous call waits for a connection, a file time
-	results  map[target.Addr]target.Addr // by the task of an OpenAsync: the SqlConnection
+	out        *answer.SQLPools
+	commands   map[target.Addr]objects.Object // by parser: the SqlClient command that runs on it
+	made       map[target.Addr]objects.Object // by SqlConnection: its last command
+	commandsOf map[target.Addr]int            // by SqlConnection: how many commands were made for it
+	links      map[string]objects.Object      // by the id of a connection of SqlClient: the connection
+	exceptions []objects.Object               // of failed commands
+	lite       sqlite
+	openings   []opening
+	due        map[target.Addr]int64       // by SqlConnection: until when an asynchronous call waits for a connection, a file time
+	results    map[target.Addr]target.Addr // by the task of an OpenAsync: the SqlConnection
 }
 
 // Pools lists the pools of database connections. It records what could not be read in the answer.
 func (r *Reader) Pools(ctx context.Context, p Process, o Options) (*answer.SQLPools, error) {
 	ctx = absent.Context(ctx)
 	out := &answer.SQLPools{Pools: []answer.SQLPool{}}
-	q := &query{Reader: r, Reading: shapes.Reading{Gaps: &out.Gaps, Binder: r.b}, out: out, commands: map[target.Addr]objects.Object{}, made: map[target.Addr]objects.Object{},
+	q := &query{Reader: r, Reading: shapes.Reading{Gaps: &out.Gaps, Binder: r.b}, out: out, commands: map[target.Addr]objects.Object{}, made: map[target.Addr]objects.Object{}, commandsOf: map[target.Addr]int{}, links: map[string]objects.Object{},
 		due: map[target.Addr]int64{}, results: map[target.Addr]target.Addr{}}
 	q.lite = sqlite{strings: map[target.Addr]answer.Text{}, commands: map[target.Addr]objects.Object{}, contexts: map[target.Addr]objects.Object{}}
 	var pools []objects.Object
 	for object := range shapes.OnObjects[anchor](ctx, q.Reading, p.Heap, p.Scan) {
 		if s, x := shapes.As[clientCommand](q.Reading, object); s != nil {
 			q.running(object, s, x)
-		} else if !q.opening(object) && !q.sqliteObject(object) {
+		} else if !q.opening(object) && !q.sqliteObject(object) && !q.failed(object) {
 			pools = append(pools, object)
 		}
 	}
@@ -87,9 +90,13 @@ func (r *Reader) Pools(ctx context.Context, p Process, o Options) (*answer.SQLPo
 	}
 	q.sqlitePools()
 	q.contexts()
+	q.failures()
 	if !o.Secrets {
 		for i := range q.out.Pools {
 			mask(&q.out.Pools[i])
+		}
+		for i := range q.out.Failures {
+			maskCommand(q.out.Failures[i].Command)
 		}
 	}
 	if err := q.holders(ctx, &p); err != nil {

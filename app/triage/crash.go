@@ -41,7 +41,30 @@ func crash(ctx context.Context, q *Questions) (view, error) {
 		f.Object = c.Exceptions[0].Address
 		f.Next = append(f.Next, fmt.Sprintf("pe %x", uint64(f.Object)))
 	}
+	f.Clauses = append(f.Clauses, failedCommand(ctx, q, c)...)
 	return view{found: []answer.Finding{f}, partly: firstOf(c.Noted(), nil)}, nil
+}
+
+// failedCommand names the command of a database whose exception ended the process.
+func failedCommand(ctx context.Context, q *Questions, c *answer.Crash) []answer.Verdict {
+	isDriver := func(x answer.Exception) bool {
+		return strings.HasSuffix(x.Type.S, ".SqlException") || strings.HasPrefix(x.Type.S, "Npgsql.")
+	}
+	if !slices.ContainsFunc(c.Exceptions, isDriver) {
+		return nil
+	}
+	list, err := ask(ctx, q.SQLPools)
+	if err != nil {
+		return nil // the pools are a subject of their own, which reports it
+	}
+	for i := range list.Failures {
+		x := &list.Failures[i]
+		if x.Command != nil && slices.ContainsFunc(c.Exceptions, func(e answer.Exception) bool { return e.Address == x.Object }) {
+			return []answer.Verdict{{Kind: answer.FindingCrash, Strength: x.Strength, Text: "the command that failed: " + x.Command.Text.String(), Show: []string{"sqlpools"},
+				Evidence: []string{fmt.Sprintf("%s %x", x.Type, uint64(x.Object))}}}
+		}
+	}
+	return nil
 }
 
 // finalizer looks at the thread that runs finalizers. If the process died, all of its threads stopped, and where this one stood means nothing.

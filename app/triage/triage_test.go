@@ -114,6 +114,31 @@ func TestOrder(t *testing.T) {
 	assert.Equal(t, answer.SeverityWarning, out.Findings[5].Severity, "few waiters are usual")
 }
 
+// TestFailedCommand: a crash by the exception of a database's driver names the command that failed, as far as it is known.
+func TestFailedCommand(t *testing.T) {
+	q := healthy()
+	q.Crash = constant(&answer.Crash{Reason: "SIGABRT", Verdicts: []answer.Verdict{{Text: "SIGABRT", Strength: answer.StrengthRecorded}},
+		ExceptionTree: answer.ExceptionTree{Exceptions: []answer.Exception{{Address: 8, Type: answer.Text{S: "Shop.StoreException"}}, {Address: 16, Type: answer.Text{S: "Microsoft.Data.SqlClient.SqlException"}}}}}, nil)
+	failure := answer.SQLFailure{TaskException: answer.TaskException{Object: 16, Type: answer.Text{S: "Microsoft.Data.SqlClient.SqlException"}}, Strength: answer.StrengthLikely,
+		Command: &answer.SQLCommand{Text: answer.Text{S: "UPDATE dbo.Stock"}}}
+	clauses := func() []answer.Verdict {
+		q.SQLPools = constant(&answer.SQLPools{Failures: []answer.SQLFailure{failure}}, nil)
+		out, err := Of(context.Background(), q, Options{})
+		require.NoError(t, err)
+		require.Len(t, out.Findings, 1)
+		assert.Equal(t, answer.StrengthRecorded, out.Findings[0].Strength, "a guess at the command does not weaken what is recorded of the crash")
+		return out.Findings[0].Clauses[1:]
+	}
+	got := clauses()
+	require.Len(t, got, 1)
+	assert.Equal(t, "the command that failed: UPDATE dbo.Stock", got[0].Text)
+	assert.Equal(t, answer.StrengthLikely, got[0].Strength)
+	failure.Object = 24
+	assert.Empty(t, clauses(), "that of another exception")
+	failure.Object, failure.Command = 16, nil
+	assert.Empty(t, clauses())
+}
+
 // TestWhatIsNotKnown checks that a subject is not quiet where a verdict says that something is not known, or where a stack has gaps.
 func TestWhatIsNotKnown(t *testing.T) {
 	q := healthy()

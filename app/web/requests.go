@@ -321,9 +321,8 @@ func (q *query) kestrel(out *answer.Request, o objects.Object, s *protocol, x sh
 	}
 	q.slots(out, &s.Activity, &s.User, x)
 	if s.Error.Has() {
-		a, err := s.Error.Addr(x)
-		g.Note(err)
-		out.Exception = a
+		thrown := g.ObjectAt(&s.Error, x)
+		out.Exception, out.Causes = thrown.Addr, flows.Causes(g, thrown)
 	}
 }
 

@@ -99,6 +99,7 @@ var goldenLines = map[string][]string{
 	"host":             {"host"},
 	"initializers":     {"initializers"},
 	"objectpools":      {"objectpools"},
+	"queues":           {"queues"},
 	"redis":            {"redis"},
 	"signalr":          {"signalr"},
 	"services":         {"services"},

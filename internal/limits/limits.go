@@ -102,6 +102,7 @@ const (
 	NestedExceptions    = 10_000 // that one thread is handling, or that one exception holds
 	ExceptionRecords    = 64     // of Windows, each of which follows from the next
 	DescribedExceptions = 1_000  // exceptions of one thread in crashinfo, causes included
+	WrappedExceptions   = 100    // one in the other
 	FieldsPerType       = 65_536 // of one kind: instance fields, or statics
 	MethodChunks        = 1_000_000
 	SignatureBytes      = 64 << 10 // of a signature in memory

@@ -152,6 +152,11 @@ func (r Reading) EnumAt(f *Int, x Instance) answer.Text {
 	if v.Err() != nil {
 		return r.Text("", v.Err())
 	}
+	t, err := v.Type()
+	if err == nil && t != nil && t.IsEnum() {
+		_, err = t.Enum()
+	}
+	r.Note(err) // the number stands for the name
 	return answer.Text{S: v.Plain(0)}
 }
 

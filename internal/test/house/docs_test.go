@@ -5,9 +5,11 @@ import (
 	"go/parser"
 	"go/token"
 	"iter"
+	"math"
 	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -185,6 +187,27 @@ func TestReadmeCode(t *testing.T) {
 	for _, m := range pieces {
 		require.Contains(t, indented, strings.ReplaceAll(m[1], `"core.1234"`, "zoo"))
 	}
+}
+
+// TestReadmeSpeed checks that the range of times of README.md is that of the table in docs/performance.md, rounded to 5 ms.
+func TestReadmeSpeed(t *testing.T) {
+	readme, err := os.ReadFile("README.md")
+	require.NoError(t, err)
+	said := regexp.MustCompile(`takes (\d+) to (\d+) ms of processor time from a cold start`).FindSubmatch(readme)
+	require.NotNil(t, said)
+	measured, err := os.ReadFile("docs/performance.md")
+	require.NoError(t, err)
+	_, table, ok := strings.Cut(string(measured), "| command | cold, ms |")
+	require.True(t, ok)
+	table, _, _ = strings.Cut(table, "\n\n")
+	least, most := math.MaxInt, 0
+	for _, row := range regexp.MustCompile(`\| (\d+) \|`).FindAllStringSubmatch(table, -1) {
+		n, err := strconv.Atoi(row[1])
+		require.NoError(t, err)
+		least, most = min(least, n), max(most, n)
+	}
+	rounded := func(n int) string { return strconv.Itoa((n + 2) / 5 * 5) }
+	require.Equal(t, []string{rounded(least), rounded(most)}, []string{string(said[1]), string(said[2])})
 }
 
 // TestReadmeDependencies checks that README.md gives a reason for every module that a go.mod requires directly, and for no other.

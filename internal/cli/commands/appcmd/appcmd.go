@@ -12,7 +12,7 @@ func Commands() []cli.Command {
 		dumpRequestsCommand(),
 		dumpHTTPCommand(),
 		httpClientsCommand(),
-		webSocketsCommand(), signalRCommand(), redisCommand(), objectPoolsCommand(),
+		webSocketsCommand(), signalRCommand(), redisCommand(), objectPoolsCommand(), queuesCommand(),
 		grpcCommand(),
 		sqlPoolsCommand(),
 		hostCommand(),

@@ -34,3 +34,13 @@ func objectPoolsCommand() cli.Command {
 		Examples: []cli.Example{{Line: "objectpools", Text: "what do the pools keep?"}},
 	}, ask.Plain((*sosgo.View).ObjectPools), apptext.ObjectPools)
 }
+
+func queuesCommand() cli.Command {
+	return cli.Ask(cli.Command{
+		Name:    "queues",
+		Summary: "list the queues of log events of Serilog, and the queues and endpoints of MassTransit",
+		Help: "The queues of Serilog are those of sinks that write in the background: Serilog.Sinks.Async, and sinks that batch. Those of MassTransit are of its transport within the " +
+			"process; messages of a broker wait there, and the endpoint shows how many are being consumed.",
+		Examples: []cli.Example{{Line: "queues", Text: "does logging keep up?"}},
+	}, ask.Plain((*sosgo.View).Queues), apptext.Queues)
+}

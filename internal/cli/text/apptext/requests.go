@@ -92,8 +92,13 @@ func request(p *report.Page, r *answer.Request, stacks bool) {
 		}
 		line("trace", "%s", strings.TrimSpace(trace+" "+r.Trace.Operation.String()))
 	}
-	if r.Exception != 0 {
-		line("threw", "%s", report.Hex12(r.Exception))
+	for i := range r.Causes {
+		name := "threw"
+		if i > 0 {
+			name = "caused by"
+		}
+		e := &r.Causes[i]
+		line(name, "%s %s%s", report.Hex12(e.Object), e.Type, messageOf(e))
 	}
 	for _, h := range r.Headers {
 		line("header", "%s: %s", h.Name, h.Value)
@@ -217,4 +222,12 @@ func frame(f *answer.AsyncFrame, all bool) string {
 		at += fmt.Sprintf(" [%s @ %d]", f.File, f.Line)
 	}
 	return at
+}
+
+// messageOf returns the message of an exception behind its type, or nothing.
+func messageOf(e *answer.TaskException) string {
+	if e.Message.IsZero() {
+		return ""
+	}
+	return ": " + e.Message.String()
 }

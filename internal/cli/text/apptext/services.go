@@ -129,3 +129,32 @@ func ObjectPools(p *report.Page, a *answer.ObjectPools) {
 		p.Fail(t.Row(o.Address, maybe(o.Retained), maybe(o.Max), of))
 	}
 }
+
+// Queues is the text of queues.
+func Queues(p *report.Page, a *answer.Queues) {
+	if len(a.Queues) == 0 {
+		none(p, len(a.Noted()), "queues of Serilog or MassTransit")
+		return
+	}
+	for i := range a.Queues {
+		q := &a.Queues[i]
+		p.Printf("%s %s", report.Hex12(q.Address), report.Escape(q.Type.String()))
+		if !q.Name.IsZero() {
+			p.Printf(" (%s)", report.Escape(q.Name.String()))
+		}
+		sep := ": "
+		for _, f := range []struct {
+			name string
+			n    answer.Maybe[int64]
+		}{{"queued", q.Items}, {"of at most", q.Capacity}, {"dropped so far", q.Dropped}, {"being consumed", q.Active}, {"at most so far", q.Most}, {"handed out so far", q.Begun}} {
+			if kept(f.n) {
+				p.Printf("%s%s %s", sep, f.name, maybe(f.n))
+				sep = ", "
+			}
+		}
+		if q.Blocks.Err == nil && q.Blocks.Value {
+			p.Print("; who logs waits while it is full")
+		}
+		p.Print("\n")
+	}
+}

@@ -12,6 +12,7 @@ import (
 
 // SQLPools is the text of sqlpools: with stacks, with all frames of the async code.
 func SQLPools(p *report.Page, a *answer.SQLPools, stacks bool) {
+	defer sqlFailures(p, a)
 	if len(a.Pools) == 0 {
 		if len(a.Noted()) > 0 {
 			p.Print("No connection pools found; some data could not be read.\n")
@@ -84,6 +85,38 @@ func sqlOpening(p *report.Page, a *answer.SQLPool, o *answer.SQLOpening, stacks 
 	}
 	p.Printf("    %s %s\n", report.Hex12(o.Owner), what)
 	sqlHolders(p, o.Threads, o.Stack, stacks)
+}
+
+// sqlFailures lists the commands that failed.
+func sqlFailures(p *report.Page, a *answer.SQLPools) {
+	if len(a.Failures) == 0 {
+		return
+	}
+	p.Print("\nFailed commands, by the exceptions on the heap, also of calls that are over:\n")
+	for i := range a.Failures {
+		f := &a.Failures[i]
+		p.Printf("    %s %s", report.Hex12(f.Object), report.Escape(f.Type.String()))
+		if f.Code != "" {
+			p.Printf(" %s", report.Escape(f.Code))
+		}
+		p.Print(report.Escape(messageOf(&f.TaskException)))
+		if f.Count > 1 {
+			p.Printf("  (%d like it)", f.Count)
+		}
+		p.Print("\n")
+		if f.Command != nil {
+			p.Printf("      command   %s [%s]\n", report.Escape(f.Command.Text.String()), f.Strength)
+		}
+		if f.Connection != 0 {
+			p.Printf("      of        connection %s, pool %s\n", report.Hex12(f.Connection), report.Hex12(f.Pool))
+		}
+		if !f.Method.IsZero() {
+			p.Printf("      thrown in %s\n", report.Escape(f.Method.String()))
+		}
+	}
+	if a.MoreFailures > 0 {
+		p.Printf("    and %d more exceptions\n", a.MoreFailures)
+	}
 }
 
 // sqlTime is how times are written.

@@ -1,5 +1,5 @@
 // Classes with the names and fields that libraries have: EF Core 9, System.Text.Json 10, System.Net.Http 6, Microsoft.Data.SqlClient 7.1 with its
-// second pool, Microsoft.Data.Sqlite 10, StackExchange.Redis 2.8, ASP.NET Core SignalR and Blazor 10, Microsoft.Extensions.ObjectPool 7, Grpc.AspNetCore and Grpc.Net.Client 2.67, Npgsql 6, ASP.NET Core 6 with its servers HTTP.sys and IIS, FSharp.Core 10,
+// second pool, Microsoft.Data.Sqlite 10, StackExchange.Redis 2.8, ASP.NET Core SignalR and Blazor 10, Microsoft.Extensions.ObjectPool 7, Grpc.AspNetCore and Grpc.Net.Client 2.67, Npgsql 6, ASP.NET Core 6 with its servers HTTP.sys and IIS, FSharp.Core 10, Npgsql 10, System.Data.SqlClient 4.8, Serilog 4 with Serilog.Sinks.Async 2, MassTransit 8,
 // wait handles as NativeAOT's class library implements them.
 using System;
 using System.Collections.Generic;
@@ -119,7 +119,7 @@ namespace Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Http
         public string Scheme { get; set; } public string PathBase { get; set; } public string Path { get; set; } public string QueryString { get; set; } public string RawTarget { get; set; }
         public int _statusCode = 200; public bool _connectionAborted; public object RequestHeaders { get; set; }
         public System.Net.IPAddress RemoteIpAddress { get; set; } public int RemotePort { get; set; } public System.Net.IPAddress LocalIpAddress { get; set; } public int LocalPort { get; set; }
-        public List<KeyValuePair<Type, object>> MaybeExtra;
+        public List<KeyValuePair<Type, object>> MaybeExtra; public Exception _applicationException;
     }
 }
 namespace Microsoft.AspNetCore.Hosting
@@ -240,17 +240,22 @@ namespace System.Threading.Channels
 }
 namespace Microsoft.Data.ProviderBase
 {
-    public class DbConnectionInternal { public WeakReference<object> _owningObject; public DateTime CreateTime { get; set; } }
+    public class DbConnectionInternal { public WeakReference<object> _owningObject; public DateTime CreateTime { get; set; } public object Pool { get; set; } }
 }
 namespace Microsoft.Data.SqlClient
 {
+    public class SqlError { public int _number; }
+    public class SqlErrorCollection { public List<object> _errors = new List<object>(); }
+    public class SqlBatchCommand { public string _text; }
+    public class SqlException : Exception { public SqlErrorCollection _errors = new SqlErrorCollection(); public Guid _clientConnectionId; public SqlBatchCommand _batchCommand; public SqlException(string m) : base(m) { } }
+    public class SqlConnection { public Microsoft.Data.ProviderBase.DbConnectionInternal _innerConnection; public object _poolGroup; }
     public class TdsParser { public TdsParserStateObject _physicalStateObj; public object _currentTransaction; }
     public class TdsParserStateObject { public TdsParser _parser; public WeakReference<object> _owner; }
     public class SqlCommand { public string _commandText; public int _commandType = 1; public int? _commandTimeout; public object _parameters, _activeConnection; public TdsParserStateObject _stateObj; }
 }
 namespace Microsoft.Data.SqlClient.Connection
 {
-    public class SqlConnectionInternal : Microsoft.Data.ProviderBase.DbConnectionInternal { public TdsParser _parser; public string CurrentDatabase { get; set; } }
+    public class SqlConnectionInternal : Microsoft.Data.ProviderBase.DbConnectionInternal { public Guid _clientConnectionId, _originalClientConnectionId; public TdsParser _parser; public string CurrentDatabase { get; set; } }
 }
 namespace Microsoft.Data.SqlClient.ConnectionPool
 {
@@ -265,6 +270,44 @@ namespace Microsoft.Data.SqlClient.ConnectionPool
         public ConnectionPoolSlots _connectionSlots; public IdleConnectionChannel _idleChannel;
         public DbConnectionPoolGroup PoolGroup { get; set; } public DbConnectionPoolGroupOptions PoolGroupOptions { get; set; } public DbConnectionPoolState State { get; set; }
     }
+}
+namespace System.Data.SqlClient
+{
+    public class SqlError { public int Number { get; set; } }
+    public class SqlErrorCollection { public List<object> _errors = new List<object>(); }
+    public class SqlException : Exception { public SqlErrorCollection _errors = new SqlErrorCollection(); public Guid _clientConnectionId; public SqlException(string m) : base(m) { } }
+}
+namespace Npgsql
+{
+    public class NpgsqlBatchCommand { public string _commandText, FinalCommandText; }
+    public class NpgsqlException : Exception { public NpgsqlBatchCommand BatchCommand { get; set; } public NpgsqlException(string m, Exception e) : base(m, e) { } }
+    public class PostgresException : NpgsqlException { public string SqlState { get; set; } public PostgresException(string m) : base(m, null) { } }
+}
+namespace System.Collections.Concurrent
+{
+    public class BlockingCollection<T> { public ConcurrentQueue<T> _collection = new ConcurrentQueue<T>(); public int _boundedCapacity; public BlockingCollection(int n) { _boundedCapacity = n; } }
+}
+namespace Serilog.Events
+{
+    public class LogEvent { }
+}
+namespace Serilog.Sinks.Async
+{
+    public class FileSink { }
+    public class BackgroundWorkerSink { public object _wrappedSink = new FileSink(); public bool _blockWhenFull; public System.Collections.Concurrent.BlockingCollection<Serilog.Events.LogEvent> _queue; public long _droppedMessages; }
+}
+namespace Serilog.Core.Sinks.Batching
+{
+    public class SeqSink { }
+    public class BatchingSink { public object _targetSink = new SeqSink(); public object _queue; public Queue<Serilog.Events.LogEvent> _currentBatch = new Queue<Serilog.Events.LogEvent>(); }
+}
+namespace MassTransit.Transports
+{
+    public class ReceivePipeDispatcher { public int _activeDispatchCount, _maxConcurrentDispatchCount; public long _dispatchCount; public string _endpointName, _inputAddress; }
+}
+namespace MassTransit.Transports.Fabric
+{
+    public class MessageQueue<A, B> { public object _channel; public string Name { get; set; } }
 }
 namespace Microsoft.Data.Sqlite
 {
@@ -418,6 +461,51 @@ namespace Fakes
             p._connectionSlots._connections = all;
             p._idleChannel = new Microsoft.Data.SqlClient.ConnectionPool.IdleConnectionChannel();
             p._idleChannel._reader = channel.Reader();
+        }
+        static Guid Id(int n) { return new Guid(n, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10); }
+        // a connection with some commands, none of which runs
+        static Microsoft.Data.SqlClient.SqlConnection Client(int id, int first, params string[] commands)
+        {
+            var inner = new Microsoft.Data.SqlClient.Connection.SqlConnectionInternal(); inner._clientConnectionId = Id(id); if (first != 0) inner._originalClientConnectionId = Id(first); inner.Pool = Holder.Sql;
+            var c = new Microsoft.Data.SqlClient.SqlConnection(); c._innerConnection = inner; inner._owningObject = new WeakReference<object>(c); Holder.Services.Add(c);
+            foreach (string text in commands) { var command = new Microsoft.Data.SqlClient.SqlCommand(); command._commandText = text; command._activeConnection = c; Holder.Services.Add(command); }
+            return c;
+        }
+        static void Fail(int id, int number, string message, string batch)
+        {
+            var e = new Microsoft.Data.SqlClient.SqlException(message); e._clientConnectionId = Id(id); var error = new Microsoft.Data.SqlClient.SqlError(); error._number = number; e._errors._errors.Add(error);
+            if (batch != null) { e._batchCommand = new Microsoft.Data.SqlClient.SqlBatchCommand(); e._batchCommand._text = batch; }
+            throw e;
+        }
+        static async System.Threading.Tasks.Task Reserve(int id) { await System.Threading.Tasks.Task.Yield(); Fail(id, 1205, "Transaction (Process ID 52) was deadlocked on lock resources", null); }
+        static void Keep(Action a) { try { a(); } catch (Exception e) { Holder.Services.Add(e); } }
+        static void Failures() // of a connection with one command, of one with two, of a batch, of a connection that is gone, of a routed one; of the old driver; of PostgreSQL within a request
+        {
+            Client(1, 0, "UPDATE dbo.Stock SET Quantity = Quantity - 1"); Client(2, 0, "SELECT 1", "SELECT 2"); Client(3, 30, "ALTER LOGIN app WITH PASSWORD = 'not-a-real-password'");
+            for (int i = 0; i < 3; i++) Keep(() => Reserve(1).GetAwaiter().GetResult());
+            Keep(() => Fail(2, -2, "Execution Timeout Expired", null)); Keep(() => Fail(2, 547, "The INSERT statement conflicted", "INSERT INTO dbo.Lines VALUES (1)"));
+            Keep(() => Fail(4, 10054, "A transport-level error has occurred", null)); Keep(() => Fail(30, 15118, "Password validation failed", null));
+            var old = new System.Data.SqlClient.SqlException("Login failed for user 'app'"); var number = new System.Data.SqlClient.SqlError(); number.Number = 18456; old._errors._errors.Add(number); Holder.Services.Add(old);
+            var pg = new Npgsql.PostgresException("duplicate key value violates unique constraint"); pg.SqlState = "23505"; pg.BatchCommand = new Npgsql.NpgsqlBatchCommand(); pg.BatchCommand._commandText = "INSERT INTO orders VALUES ($1)";
+            Keep(() => { throw pg; });
+            Keep(() => { throw new Npgsql.NpgsqlException("Exception while reading from stream", new TimeoutException("Timeout during reading attempt")); });
+            var kestrel = new Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Http.HttpProtocol();
+            kestrel._requestProcessingStatus = Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Http.RequestProcessingStatus.AppStarted; kestrel.Method = Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Http.Method.Post;
+            kestrel._httpVersion = Microsoft.AspNetCore.Server.Kestrel.Core.Internal.Http.HttpVersion.Http11; kestrel.Scheme = "http"; kestrel.PathBase = ""; kestrel.Path = "/orders"; kestrel.QueryString = ""; kestrel.RawTarget = kestrel.Path; kestrel._statusCode = 500;
+            kestrel._applicationException = new InvalidOperationException("order 4711 was not stored", pg);
+            Holder.Services.Add(new Microsoft.AspNetCore.Http.DefaultHttpContext(kestrel));
+        }
+        static void Queues() // log events that wait, one of a full queue, and messages of an endpoint
+        {
+            var sink = new Serilog.Sinks.Async.BackgroundWorkerSink(); sink._queue = new System.Collections.Concurrent.BlockingCollection<Serilog.Events.LogEvent>(4); sink._droppedMessages = 17;
+            for (int i = 0; i < 4; i++) sink._queue._collection.Enqueue(new Serilog.Events.LogEvent());
+            var batching = new Serilog.Core.Sinks.Batching.BatchingSink(); var events = new System.Threading.Channels.UnboundedChannel<Serilog.Events.LogEvent>(); batching._queue = events;
+            for (int i = 0; i < 3; i++) events._items.Enqueue(new Serilog.Events.LogEvent());
+            batching._currentBatch.Enqueue(new Serilog.Events.LogEvent());
+            var queue = new MassTransit.Transports.Fabric.MessageQueue<object, Order>(); queue.Name = "order-placed"; var messages = new System.Threading.Channels.UnboundedChannel<Order>(); queue._channel = messages;
+            for (int i = 0; i < 2; i++) messages._items.Enqueue(new Order());
+            var endpoint = new MassTransit.Transports.ReceivePipeDispatcher(); endpoint._activeDispatchCount = 16; endpoint._maxConcurrentDispatchCount = 16; endpoint._dispatchCount = 90210; endpoint._endpointName = "order-placed"; endpoint._inputAddress = "loopback://localhost/order-placed";
+            Holder.Services.Add(sink); Holder.Services.Add(batching); Holder.Services.Add(queue); Holder.Services.Add(endpoint);
         }
         static void Remote() // calls that are sent: one that runs, one that is done; and one that is answered
         {
@@ -610,7 +698,7 @@ namespace Fakes
             m._hasSubMap = true;
             m._sharedTypeReferenceMap = new Dictionary<object, Microsoft.EntityFrameworkCore.ChangeTracking.Internal.EntityReferenceMap>();
             m._sharedTypeReferenceMap[new object()] = shared;
-            Network(); Database(); Remote(); Serve(); Cached(); Lite(); Cache(); Connected(); Wait();
+            Network(); Database(); Remote(); Serve(); Cached(); Lite(); Cache(); Connected(); Wait(); Failures(); Queues();
             // {"a":[1,22],"b":"x"} with the element of the array: rows of 12 bytes
             string text = "{\"a\":[1,22],\"b\":\"x\"}";
             byte[] utf8 = System.Text.Encoding.UTF8.GetBytes(text);

@@ -1,0 +1,37 @@
+package flows
+
+import (
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/objects/shapes"
+)
+
+// An anyException is an exception.
+type anyException struct {
+	_       shapes.Type `of:"System.Exception"`
+	Message shapes.Ref  `field:"_message"`
+	Inner   shapes.Ref  `field:"_innerException,optional"`
+}
+
+// Exception describes the exception o and returns the one that it wraps, whose Addr is 0 for none. What can't be read is noted in in.
+func Exception(in shapes.Reading, o objects.Object) (answer.TaskException, objects.Object) {
+	out := answer.TaskException{Object: o.Addr, Type: in.TypeText(o)}
+	s, x := shapes.As[anyException](in, o)
+	if s == nil {
+		return out, objects.Object{}
+	}
+	out.Message = in.TextAt(&s.Message, x)
+	return out, in.ObjectAt(&s.Inner, x)
+}
+
+// Causes describes the exception o and those that it wraps, the innermost last.
+func Causes(in shapes.Reading, o objects.Object) []answer.TaskException {
+	var out []answer.TaskException
+	for o.Addr != 0 && len(out) < limits.WrappedExceptions {
+		var x answer.TaskException
+		x, o = Exception(in, o)
+		out = append(out, x)
+	}
+	return out
+}
