@@ -1,6 +1,10 @@
 package digraph
 
-import "github.com/sosgo/sosgo/internal/offheap"
+import (
+	"sync/atomic"
+
+	"github.com/sosgo/sosgo/internal/offheap"
+)
 
 // A bitmap is a set of nodes, one bit for each.
 type bitmap struct {
@@ -16,4 +20,11 @@ func newBitmap(budget *offheap.Budget, n int) (bitmap, error) {
 func (b bitmap) has(u uint32) bool { return b.words[u/64]&(1<<(u%64)) != 0 }
 func (b bitmap) add(u uint32)      { b.words[u/64] |= 1 << (u % 64) }
 func (b bitmap) remove(u uint32)   { b.words[u/64] &^= 1 << (u % 64) }
-func (b bitmap) Free()             { b.array.Free() }
+
+// addShared adds u beside others that add, and reports whether it was there.
+func (b bitmap) addShared(u uint32) bool {
+	w, bit := &b.words[u/64], uint64(1)<<(u%64)
+	return atomic.LoadUint64(w)&bit != 0 || atomic.OrUint64(w, bit)&bit != 0
+}
+
+func (b bitmap) Free() { b.array.Free() }

@@ -11,12 +11,12 @@ import (
 // shortest first. Each is a shortest path without nodes of the earlier chains, so a root begins at most one, and a greedy choice may miss
 // some. Two chains prove that nothing but u and the holders of all roots dominates u. One chain proves nothing.
 //
-// held is the reverse of the graph (Reverse). root reports whether a node is a root; chains begin there, even at roots
+// held is the reverse of the graph (Graph.Reverse or Children.Reverse). root reports whether a node is a root; chains begin there, even at roots
 // that are held themselves. If u is a root, the first chain is u alone. skip, if not nil, excludes nodes such as
 // garbage. Of nodes that are equally near to u, the first in held's rows is taken.
 //
 // Chains charges 8n bytes and touches 8 for each visited node; all are freed.
-func Chains(ctx context.Context, held *Graph, u uint32, count int, root, skip func(uint32) bool, opt Options) ([][]uint32, error) {
+func Chains(ctx context.Context, held Rows, u uint32, count int, root, skip func(uint32) bool, opt Options) ([][]uint32, error) {
 	n := held.Nodes()
 	if err := opt.Budget.Need("chains of holders", 8*int64(n)); err != nil {
 		return nil, err
@@ -47,7 +47,7 @@ func Chains(ctx context.Context, held *Graph, u uint32, count int, root, skip fu
 }
 
 type chainSearch struct {
-	held       *Graph
+	held       Rows
 	root, skip func(uint32) bool
 	toward     []uint32 // the next node on the path to u, plus 1; used for nodes of chains
 	queue      []uint32

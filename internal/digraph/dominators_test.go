@@ -260,6 +260,7 @@ func checkDominators(t *testing.T, edges [][]uint32, root uint32, r *rand.Rand) 
 	require.NoError(t, err)
 	require.Equal(t, bruteClasses(rest, restDominated, classes, retained), sums)
 	checkTree(t, d, children)
+	checkReversed(t, g, children, budget)
 	children.Free()
 	retained.Free()
 	d.Free()
@@ -307,6 +308,23 @@ func checkTree(t *testing.T, d *digraph.Dominators, children *digraph.Children) 
 			t.Fatalf("%d does not stand after its dominator %d: %v", u, d.Idom[u], d.Order)
 		}
 		before[u] = true
+	}
+}
+
+// checkReversed compares the reversed rows beside a dominator tree with all reversed rows.
+func checkReversed(t *testing.T, g *digraph.Graph, children *digraph.Children, budget *offheap.Budget) {
+	want, err := g.Reverse(context.Background(), digraph.Options{Budget: budget})
+	require.NoError(t, err)
+	defer want.Free()
+	got, err := children.Reverse(context.Background(), digraph.Options{Budget: budget})
+	require.NoError(t, err)
+	defer got.Free()
+	require.Equal(t, want.Nodes(), got.Nodes())
+	require.Equal(t, want.Edges(), got.Edges())
+	for u := range uint32(g.Nodes()) {
+		if !slices.Equal(want.Row(u), got.Row(u)) {
+			t.Fatalf("edges to %d: %v, and not %v", u, got.Row(u), want.Row(u))
+		}
 	}
 }
 

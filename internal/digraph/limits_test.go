@@ -72,8 +72,11 @@ func all(tb testing.TB, g *digraph.Graph, opt digraph.Options) []uint64 {
 	sums, err := digraph.SumByClass(ctx, children, 0, classes.Slice(), 100, retained, opt)
 	require.NoError(tb, err)
 	var tree []uint32
-	for u := range g.Nodes() {
-		tree = children.Append(tree, uint32(u))
+	beside, err := children.Reverse(ctx, opt)
+	require.NoError(tb, err)
+	defer beside.Free()
+	for u := range uint32(g.Nodes()) {
+		tree = append(children.Append(tree, u), beside.Row(u)...)
 	}
 	parents, err := g.ShortestPaths(ctx, []uint32{0}, opt)
 	require.NoError(tb, err)
@@ -282,6 +285,7 @@ func functions(tb testing.TB, g *digraph.Graph) map[string]func(ctx context.Cont
 		},
 		"retained": func(ctx context.Context, opt digraph.Options) (result, error) { return d.Retained(ctx, ones, nil, opt) },
 		"children": func(ctx context.Context, opt digraph.Options) (result, error) { return d.Children(ctx, g, opt) },
+		"beside":   func(ctx context.Context, opt digraph.Options) (result, error) { return children.Reverse(ctx, opt) },
 		"entries":  func(ctx context.Context, opt digraph.Options) (result, error) { return g.Entries(ctx, none, opt) },
 		"classes": func(ctx context.Context, opt digraph.Options) (result, error) {
 			_, err := digraph.SumByClass(ctx, children, 0, ones, 1, nil, opt)

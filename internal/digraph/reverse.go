@@ -7,6 +7,14 @@ import (
 	"github.com/sosgo/sosgo/internal/workers"
 )
 
+// Rows are the edges of a graph by node, as [Graph] and [Reversed] have them.
+type Rows interface {
+	Nodes() int
+	Edges() int
+	Row(u uint32) []uint32
+	Free()
+}
+
 // Reverse returns the graph with all edges reversed: the row of a node holds the nodes with an edge to
 // it, ascending, one per edge. It takes 4n + 4m bytes, all of them the result, which the caller frees.
 func (g *Graph) Reverse(ctx context.Context, opt Options) (*Graph, error) {
@@ -62,7 +70,17 @@ func (g *Graph) reverseInto(ctx context.Context, opt Options, rev *Graph) error 
 	}
 	fill := opt.job("turning edges round")
 	fill.workers = parts
-	return fill.parts(n, func(lo, hi int) error { return g.fillInto(ctx, fill, rev, lo, hi, uint64(parts)) })
+	return fill.parts(n, func(lo, hi int) error {
+		own := rev.Offsets[lo+1 : hi+1]
+		return g.eachPiece(ctx, fill, func(u uint32, piece []uint32) {
+			for _, v := range piece {
+				if i := int64(v) - int64(lo); uint64(i) < uint64(len(own)) {
+					rev.Targets[own[i]] = u
+					own[i]++
+				}
+			}
+		})
+	})
 }
 
 // leastPart is the minimum number of nodes for a worker that reads all edges.
@@ -103,23 +121,75 @@ func (g *Graph) countInto(ctx context.Context, j *job, counts []uint32, lo, hi i
 	return nil
 }
 
-func (g *Graph) fillInto(ctx context.Context, j *job, rev *Graph, lo, hi int, parts uint64) error {
-	n, m := g.Nodes(), uint64(g.Edges())
-	own := rev.Offsets[lo+1 : hi+1]
+// A Reversed is a graph with all edges reversed, beside a dominator tree. A node with one referrer, as half to four fifths of all objects have,
+// has it as its dominator: only the rows of the others are stored. That is a third of the 4n + 4m bytes of Graph.Reverse on real heaps, and less
+// time. It is valid as long as the Children are.
+type Reversed struct {
+	c    *Children
+	rows *sparse // of c.more
+}
+
+// Reverse returns the graph with all edges reversed. It takes n/16 bytes, and 4 for each node with several referrers and for each of these, all of
+// them the result, which the caller frees.
+func (c *Children) Reverse(ctx context.Context, opt Options) (_ *Reversed, err error) {
+	g, s := c.g, &sparse{has: bitmap{words: c.more.words}}
+	defer func() {
+		if err != nil {
+			s.Free()
+		}
+	}()
+	if err = s.index(opt.Budget); err != nil {
+		return nil, err
+	}
+	n := g.Nodes()
+	count := opt.job("counting referrers")
+	count.workers = min(opt.workers(), 8, n/leastPart+1)
+	err = count.parts(n, func(lo, hi int) error {
+		for e := 0; e < g.Edges(); e += stride {
+			for _, v := range g.Targets[e:min(g.Edges(), e+stride)] {
+				if i := int64(v) - int64(lo); uint64(i) < uint64(hi-lo) && s.has.has(v) {
+					s.ends[s.rank(v)+1]++
+				}
+			}
+			if err := count.step(ctx, stride, uint64(g.Edges())*uint64(count.workers)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err = s.room(ctx, opt.Budget); err != nil {
+		return nil, err
+	}
+	fill := opt.job("turning edges round")
+	fill.workers = count.workers
+	return &Reversed{c, s}, fill.parts(n, func(lo, hi int) error {
+		return g.eachPiece(ctx, fill, func(u uint32, piece []uint32) {
+			for _, v := range piece {
+				if i := int64(v) - int64(lo); uint64(i) < uint64(hi-lo) && s.has.has(v) {
+					k := s.rank(v) + 1
+					s.targets[s.ends[k]] = u
+					s.ends[k]++
+				}
+			}
+		})
+	})
+}
+
+// eachPiece calls f with the pieces of all rows, in order.
+func (g *Graph) eachPiece(ctx context.Context, j *job, f func(u uint32, piece []uint32)) error {
+	all := uint64(g.Edges()) * uint64(j.workers)
 	left := stride
-	for u := range n {
+	for u := range g.Nodes() {
 		row := g.Row(uint32(u))
 		for first := true; first || len(row) > 0; first = false {
 			piece := row[:min(len(row), stride)]
 			row = row[len(piece):]
-			for _, v := range piece {
-				if i := int64(v) - int64(lo); uint64(i) < uint64(len(own)) {
-					rev.Targets[own[i]] = uint32(u)
-					own[i]++
-				}
-			}
+			f(uint32(u), piece)
 			if left -= len(piece) + 1; left <= 0 {
-				if err := j.step(ctx, stride, m*parts); err != nil {
+				if err := j.step(ctx, stride, all); err != nil {
 					return err
 				}
 				left = stride
@@ -127,4 +197,28 @@ func (g *Graph) fillInto(ctx context.Context, j *job, rev *Graph, lo, hi int, pa
 		}
 	}
 	return nil
+}
+
+// Nodes returns the number of nodes.
+func (r *Reversed) Nodes() int { return r.c.g.Nodes() }
+
+// Edges returns the number of edges.
+func (r *Reversed) Edges() int { return r.c.g.Edges() }
+
+// Row returns the nodes with an edge to u, ascending, one per edge.
+func (r *Reversed) Row(u uint32) []uint32 {
+	switch {
+	case r.c.more.has(u):
+		return r.rows.row(u)
+	case r.c.near.has(u):
+		return r.c.idom[u : u+1 : u+1]
+	}
+	return nil
+}
+
+// Free releases the memory.
+func (r *Reversed) Free() {
+	if r != nil {
+		r.rows.Free()
+	}
 }

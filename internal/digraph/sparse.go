@@ -7,21 +7,18 @@ import (
 	"github.com/sosgo/sosgo/internal/offheap"
 )
 
-// A sparse holds rows of some nodes of many. It takes n/8 + n/128 bytes, and 4 for each row and each target.
+// A sparse holds rows of some nodes of many. It takes n/8 + n/16 bytes, and 4 for each row and each target.
 //
 // It is filled in steps: nodes are added to has; index numbers their rows; targets are counted, each in ends[row+1]; room makes room for them, and
 // then ends[row+1] is where the row's next target goes.
 type sparse struct {
 	has     bitmap
-	before  []uint32 // number of rows before each block of nodes
+	before  []uint32 // number of rows before each word of has
 	ends    []uint32 // of the rows in targets, after a 0
 	targets []uint32
 
 	arrays [3]*offheap.Array[uint32]
 }
-
-// blockNodes is the number of nodes of a block: the bits of a cache line.
-const blockNodes = 512
 
 func newSparse(budget *offheap.Budget, n int) (*sparse, error) {
 	has, err := newBitmap(budget, n)
@@ -41,14 +38,12 @@ func (s *sparse) array(i int, budget *offheap.Budget, n int) (_ []uint32, err er
 
 func (s *sparse) index(budget *offheap.Budget) (err error) {
 	words := s.has.words
-	if s.before, err = s.array(0, budget, len(words)/(blockNodes/64)+1); err != nil {
+	if s.before, err = s.array(0, budget, len(words)); err != nil {
 		return err
 	}
 	rows := uint32(0)
 	for w, word := range words {
-		if w%(blockNodes/64) == 0 {
-			s.before[w/(blockNodes/64)] = rows
-		}
+		s.before[w] = rows
 		rows += uint32(bits.OnesCount64(word))
 	}
 	s.ends, err = s.array(1, budget, int(rows)+1)
@@ -71,12 +66,7 @@ func (s *sparse) room(ctx context.Context, budget *offheap.Budget) (err error) {
 
 // rank returns the number of the row of u, which has one.
 func (s *sparse) rank(u uint32) uint32 {
-	w := u / 64
-	k := s.before[u/blockNodes] + uint32(bits.OnesCount64(s.has.words[w]&(1<<(u%64)-1)))
-	for i := u / blockNodes * (blockNodes / 64); i < w; i++ {
-		k += uint32(bits.OnesCount64(s.has.words[i]))
-	}
-	return k
+	return s.before[u/64] + uint32(bits.OnesCount64(s.has.words[u/64]&(1<<(u%64)-1)))
 }
 
 // row returns a node's row, nil if it has none.
