@@ -69,7 +69,14 @@ func Find(ctx context.Context, x *graph.Holders, r *objects.Reader, o Options) (
 	b := shapes.New(r, func() (*heap.Heap, error) { return x.Graph().Heap(), nil })
 	f := &finder{x: x, g: x.Graph(), r: r, b: b, collections: collections.New(b), o: o.withDefaults(), a: &answer.Leaks{Suspects: []answer.Suspect{}},
 		part: map[graph.Node]bool{}, unknown: map[string]*answer.UnknownCollection{}}
-	for _, step := range []func(context.Context) error{f.prepare, f.pick, f.events, f.timers, f.cancellations, f.scopes, f.weakReferences, f.accumulations, f.groups, f.single,
+	var beside workers.Group // what the last steps need is computed beside the others, which use one goroutine
+	defer beside.Wait()
+	for _, step := range []func(context.Context) error{f.prepare, f.pick, func(ctx context.Context) error {
+		if !f.a.Small {
+			beside.Go(func() { _, _ = f.g.Referrers(ctx) }) // who needs it has its error
+		}
+		return nil
+	}, f.events, f.timers, f.cancellations, f.scopes, f.weakReferences, f.accumulations, f.groups, f.single,
 		f.report, f.finalization} {
 		if err := step(ctx); err != nil {
 			return nil, err

@@ -72,13 +72,20 @@ func (g *Graph) reverseInto(ctx context.Context, opt Options, rev *Graph) error 
 	fill.workers = parts
 	return fill.parts(n, func(lo, hi int) error {
 		own := rev.Offsets[lo+1 : hi+1]
-		return g.eachPiece(ctx, fill, func(u uint32, piece []uint32) {
-			for _, v := range piece {
-				if i := int64(v) - int64(lo); uint64(i) < uint64(len(own)) {
-					rev.Targets[own[i]] = u
-					own[i]++
+		return g.eachRun(ctx, fill, func(u uint32, e, end int) uint32 {
+			for ; e < end; u++ {
+				row := g.Targets[e:min(end, int(g.Offsets[u+1]))]
+				for _, v := range row {
+					if i := int64(v) - int64(lo); uint64(i) < uint64(len(own)) {
+						rev.Targets[own[i]] = u
+						own[i]++
+					}
+				}
+				if e += len(row); e < int(g.Offsets[u+1]) {
+					break
 				}
 			}
+			return u
 		})
 	})
 }
@@ -166,34 +173,33 @@ func (c *Children) Reverse(ctx context.Context, opt Options) (_ *Reversed, err e
 	fill := opt.job("turning edges round")
 	fill.workers = count.workers
 	return &Reversed{c, s}, fill.parts(n, func(lo, hi int) error {
-		return g.eachPiece(ctx, fill, func(u uint32, piece []uint32) {
-			for _, v := range piece {
-				if i := int64(v) - int64(lo); uint64(i) < uint64(hi-lo) && s.has.has(v) {
-					k := s.rank(v) + 1
-					s.targets[s.ends[k]] = u
-					s.ends[k]++
+		return g.eachRun(ctx, fill, func(u uint32, e, end int) uint32 {
+			for ; e < end; u++ {
+				row := g.Targets[e:min(end, int(g.Offsets[u+1]))]
+				for _, v := range row {
+					if i := int64(v) - int64(lo); uint64(i) < uint64(hi-lo) && s.has.has(v) {
+						k := s.rank(v) + 1
+						s.targets[s.ends[k]] = u
+						s.ends[k]++
+					}
+				}
+				if e += len(row); e < int(g.Offsets[u+1]) {
+					break
 				}
 			}
+			return u
 		})
 	})
 }
 
-// eachPiece calls f with the pieces of all rows, in order.
-func (g *Graph) eachPiece(ctx context.Context, j *job, f func(u uint32, piece []uint32)) error {
-	all := uint64(g.Edges()) * uint64(j.workers)
-	left := stride
-	for u := range g.Nodes() {
-		row := g.Row(uint32(u))
-		for first := true; first || len(row) > 0; first = false {
-			piece := row[:min(len(row), stride)]
-			row = row[len(piece):]
-			f(uint32(u), piece)
-			if left -= len(piece) + 1; left <= 0 {
-				if err := j.step(ctx, stride, all); err != nil {
-					return err
-				}
-				left = stride
-			}
+// eachRun calls f with runs of stride edges, in order: their numbers, and the node whose row has the first or that is before it. f returns that of
+// the next run.
+func (g *Graph) eachRun(ctx context.Context, j *job, f func(u uint32, from, to int) uint32) error {
+	m, u := g.Edges(), uint32(0)
+	for e := 0; e < m; e += stride {
+		u = f(u, e, min(m, e+stride))
+		if err := j.step(ctx, stride, uint64(m)*uint64(j.workers)); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -11,7 +11,9 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"sync"
+	"time"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/cli"
@@ -132,8 +134,16 @@ func Asker(desk *cli.Desk) webui.Asker { return &asker{desk: desk, seat: desk.Se
 // Ask implements webui.Asker.
 func (a *asker) Ask(ctx context.Context, words []string, part report.Window, w io.Writer) {
 	watch := func(work string, p *cli.Progress) { webui.WatchOf(ctx).Begin(webui.Work{Name: work, At: p.At}) }
+	begin := time.Now()
 	a.desk.Answer(ctx, cli.Question{Words: words, JSON: true, Part: &part, Watch: watch}, w, io.Discard)
+	if time.Since(begin) >= longWork {
+		debug.FreeOSMemory()
+	}
 }
+
+// longWork is the time from which an answer leaves garbage that is returned to the system at once. A page is open for hours, and walks of a heap
+// leave 2 bytes for each of its objects.
+const longWork = 100 * time.Millisecond
 
 // Complete implements webui.Asker.
 func (a *asker) Complete(before string) (found []string, length int) { return a.seat.Complete(before) }
