@@ -1,5 +1,7 @@
 // The extension starts sosgo dap for the editor, or connects to one that listens. All that is shown comes from there.
 "use strict";
+const fs = require("fs");
+const path = require("path");
 const vscode = require("vscode");
 
 // descriptor says how to reach the debug adapter of a session.
@@ -9,7 +11,19 @@ function descriptor(session) {
     return new vscode.DebugAdapterServer(c.port, c.host || "127.0.0.1");
   }
   const settings = vscode.workspace.getConfiguration("sosgo");
-  return new vscode.DebugAdapterExecutable(settings.get("path") || "sosgo", [...(settings.get("arguments") || []), "dap"]);
+  const program = settings.get("path") || "sosgo";
+  if (!isThere(program)) {
+    throw new Error(`The program ${program} was not found on the machine where the editor's extensions run. Put it in PATH, or set sosgo.path.`);
+  }
+  return new vscode.DebugAdapterExecutable(program, [...(settings.get("arguments") || []), "dap"]);
+}
+
+// isThere reports whether a program can be started: a path, or a name that PATH has. An editor that serves a browser starts nothing, and says
+// nothing, where it is missing.
+function isThere(program) {
+  const folders = /[\\/]/.test(program) ? [""] : (process.env.PATH || "").split(path.delimiter);
+  const endings = process.platform === "win32" ? ["", ".exe"] : [""];
+  return folders.some((folder) => endings.some((ending) => fs.existsSync(path.join(folder, program + ending))));
 }
 
 // complete fills in a configuration: F5 without launch.json asks for a dump.

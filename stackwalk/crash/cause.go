@@ -153,7 +153,7 @@ func causeWords(chain []Fault, usual bool) string {
 		fmt.Fprintf(&b, "; caused by %s", root.Type)
 	}
 	if root.Message != "" {
-		fmt.Fprintf(&b, ": %s", root.Message)
+		fmt.Fprintf(&b, ": %s", unstopped(root.Message))
 	}
 	if root.Cause != "" {
 		fmt.Fprintf(&b, " (%s)", root.Cause)
@@ -167,6 +167,14 @@ func causeWords(chain []Fault, usual bool) string {
 		}
 	}
 	return b.String()
+}
+
+// unstopped returns a sentence without its full stop, since more follows.
+func unstopped(text string) string {
+	if strings.HasSuffix(text, "..") {
+		return text
+	}
+	return strings.TrimSuffix(text, ".")
 }
 
 // Culprit returns the innermost place of a trace, leaf first, that is outside of the framework. The fault was most

@@ -56,6 +56,10 @@ func TestLikelyCause(t *testing.T) {
 	thrown.Cause = "the limit of 64 MB"
 	assert.Equal(t, "System.OutOfMemoryException was not caught: thrown by hand (the limit of 64 MB)", crash.ProvedCause([]crash.Fault{thrown}))
 	assert.Equal(t, "Odd was not caught", crash.LikelyCause([]crash.Fault{{Type: "Odd"}}))
+	for message, want := range map[string]string{"It failed.": "It failed", "It failed...": "It failed...", "It failed": "It failed"} {
+		place := []crash.Place{{Function: "App.Run"}}
+		assert.Equal(t, "Odd was not caught: "+want+", in App.Run", crash.LikelyCause([]crash.Fault{{Type: "Odd", Message: message, Trace: place}}))
+	}
 }
 
 func TestCulprit(t *testing.T) {
