@@ -160,6 +160,8 @@ func Count(n int, one, many string) string {
 // Absent returns the word that stands in the place of what is missing for err.
 func Absent(err error) string {
 	switch {
+	case errors.Is(err, target.ErrLeftOut):
+		return "<left out>"
 	case errors.Is(err, target.ErrNotInDump):
 		return "<not in dump>"
 	case errors.Is(err, target.ErrUnsupported):

@@ -38,6 +38,7 @@ type MemoryMap struct {
 	Gaps
 	Complete bool            `json:"complete" doc:"the dump lists all mappings of the process; else only files and the memory that it holds"`
 	Mappings MemorySum       `json:"mappings" doc:"all mappings"`
+	LeftOut  uint64          `json:"leftOut,omitempty" doc:"bytes that sosgo shrink left out; they count as stored"`
 	Kinds    []MemorySum     `json:"kinds" doc:"by kind; each byte counts once"`
 	Counters []MemoryCounter `json:"counters,omitempty" doc:"what the dump records of the process's memory, as it words it"`
 	Native   *NativeHeap     `json:"native,omitempty" doc:"the heap of malloc, if it can be read"`

@@ -131,6 +131,27 @@ func (f *File) Report() *crashreport.Report {
 	return r
 }
 
+// LeftOut reports whether sosgo shrink wrote the dump. Reads of what it left out fail with target.ErrLeftOut.
+func (f *File) LeftOut() bool {
+	if f == nil {
+		return false
+	}
+	s, ok := f.Target.(interface{ LeftOut() bool })
+	return ok && s.LeftOut()
+}
+
+// LeftOutBytes returns the number of bytes that sosgo shrink left out. It reads all memory of such a dump.
+func (f *File) LeftOutBytes() uint64 {
+	if f == nil {
+		return 0
+	}
+	s, ok := f.Target.(interface{ LeftOutBytes() uint64 })
+	if !ok {
+		return 0
+	}
+	return s.LeftOutBytes()
+}
+
 // Truncated returns an error if the file is shorter than the dump's headers promise, and by how many bytes:
 // target.ErrCorrupt, or nil. What is missing is answered as not in the dump.
 func (f *File) Truncated() error {

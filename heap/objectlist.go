@@ -86,7 +86,7 @@ func (c *listCollector) take(s *Segment, o *Object) bool {
 func (c *listCollector) Reset() {
 	c.Counter.Reset()
 	if c.hasher != nil {
-		c.hasher.hashed.reset()
+		c.hasher.reset()
 	}
 }
 
@@ -106,7 +106,7 @@ func scanRows[C interface {
 	err := Scan(ctx, l.h, l.f, l.o, create, func(c C) error {
 		total.Add(c.common().Counter)
 		if keepers != nil {
-			keepers.add(ctx, &c.common().hasher.hashed)
+			keepers.add(ctx, c.common().hasher)
 		}
 		return merge(c)
 	})

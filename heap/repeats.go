@@ -25,7 +25,7 @@ func (c *Contents) Add(ctx context.Context, by *ContentHasher) {
 	}
 	for i := range by.hashed {
 		if len(by.hashed[i]) > 0 {
-			c.keepers.add(ctx, &by.hashed)
+			c.keepers.add(ctx, &by.stringHasher)
 			return
 		}
 	}

@@ -1,7 +1,9 @@
 package heap
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"hash/maphash"
 	"sync"
 	"sync/atomic"
@@ -54,7 +56,7 @@ func (h *Heap) countStrings(ctx context.Context, f *Filter, o ScanOptions) (sort
 	keepers := keepStrings(o.jobs(), cancel)
 	err = Scan(ctx, h, sf, o, func() *stringCollector { return newStringCollector(h, sf) }, func(c *stringCollector) error {
 		total.Add(&c.Counter)
-		keepers.add(ctx, &c.hashed)
+		keepers.add(ctx, &c.stringHasher)
 		return nil
 	})
 	sorted, gap = keepers.end().sorted(err, o.jobs())
@@ -93,6 +95,26 @@ type stringHasher struct {
 	win    *target.Window
 	seeds  *[2]maphash.Seed
 	hashed stringLists
+	unread unreadStrings
+}
+
+// unreadStrings are strings without content: it is not in the dump, or their lengths are wrong.
+type unreadStrings struct {
+	count uint64
+	first error
+}
+
+func (u *unreadStrings) add(count uint64, err error) {
+	u.count += count
+	u.first = cmp.Or(u.first, err)
+}
+
+// err returns what is not counted by content, or nil.
+func (u *unreadStrings) err() error {
+	if u.count == 0 {
+		return nil
+	}
+	return fmt.Errorf("%d strings are not counted by content: %w", u.count, u.first)
 }
 
 // stringLists holds hashed strings by the lanes of a stringTable.
@@ -102,12 +124,14 @@ func newStringHasher(h *Heap) stringHasher {
 	return stringHasher{win: target.NewWindow(h.mem), seeds: &h.seeds}
 }
 
-// hash hashes a string. An unreadable string counts as an object without content.
+// hash hashes a string. An unreadable string counts as an object without content, and as unread.
 func (c *stringHasher) hash(o *Object) {
 	b, err := c.win.Bytes(o.Addr+stringChars, 2*int(min(o.Length, comparedChars)))
-	if err == nil {
-		c.keep(c.digest(o, b, uint64(o.Length)))
+	if err != nil {
+		c.unread.add(1, err)
+		return
 	}
+	c.keep(c.digest(o, b, uint64(o.Length)))
 }
 
 // digest hashes b and also, which distinguishes contents that b does not. Odd factors spread also, so
@@ -123,6 +147,12 @@ func (c *stringHasher) digest(o *Object, b []byte, also uint64) hashedString {
 func (c *stringHasher) keep(s hashedString) {
 	lane := &c.hashed[s.a%stringLanes]
 	*lane = append(*lane, s)
+}
+
+// reset drops the strings.
+func (c *stringHasher) reset() {
+	c.hashed.reset()
+	c.unread = unreadStrings{}
 }
 
 // reset drops the hashed strings.
@@ -156,7 +186,7 @@ func (c *stringCollector) Objects(s *Segment, batch []Object) {
 // Reset drops everything.
 func (c *stringCollector) Reset() {
 	c.Counter.Reset()
-	c.hashed.reset()
+	c.stringHasher.reset()
 }
 
 // stringKeepers put hashed strings into a table on several goroutines, each with its own parts.
@@ -199,8 +229,10 @@ func keepStrings(jobs int, cancel func()) *stringKeepers {
 	return k
 }
 
-// add passes lists on and replaces them by empty ones.
-func (k *stringKeepers) add(ctx context.Context, lists *stringLists) {
+// add passes the lists of a hasher on and replaces them by empty ones.
+func (k *stringKeepers) add(ctx context.Context, h *stringHasher) {
+	k.table.unread.add(h.unread.count, h.unread.first)
+	lists := &h.hashed
 	b, ok := k.spare.Get().(*stringBatch)
 	if !ok {
 		b = &stringBatch{}

@@ -71,7 +71,7 @@ func TestStringTable(t *testing.T) {
 			t.Run(fmt.Sprint(jobs, batch), func(t *testing.T) {
 				keepers := keepStrings(jobs, func() {})
 				for part := range slices.Chunk(list, batch) {
-					keepers.add(t.Context(), lanes(part))
+					keepers.add(t.Context(), &stringHasher{hashed: *lanes(part)})
 				}
 				table := keepers.end()
 				assert.NoError(t, table.gap())
@@ -88,7 +88,7 @@ func TestStringCeiling(t *testing.T) {
 	for _, jobs := range []int{1, 3, 8} {
 		keepers := keepStrings(jobs, func() {})
 		keepers.table.most = 4
-		keepers.add(t.Context(), lanes(list))
+		keepers.add(t.Context(), &stringHasher{hashed: *lanes(list)})
 		table := keepers.end()
 		got := ordered(table.sort(jobs))
 		counted := uint64(0)
@@ -115,7 +115,7 @@ func TestStringRanges(t *testing.T) {
 			list = append(list, hashedString{a: r.Uint64(), b: r.Uint64(), addr: 0x7fff_0000_0000 + target.Addr(32*i), size: 22 + r.Uint64N(sizes)})
 		}
 		keepers := keepStrings(2, func() {})
-		keepers.add(t.Context(), lanes(list))
+		keepers.add(t.Context(), &stringHasher{hashed: *lanes(list)})
 		sorted := keepers.end().sort(2)
 		require.Greater(t, sorted.ranges(), 10)
 		got := ordered(sorted)

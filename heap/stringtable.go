@@ -21,9 +21,10 @@ const (
 // A stringTable counts strings by the hash of their content. Bits of the hash select a part, which one
 // goroutine at a time fills. Its memory is outside Go's heap and released by sort or free.
 type stringTable struct {
-	parts [stringParts]stringPart
-	most  int // maximum entries of a part
-	room  stringRoom
+	parts  [stringParts]stringPart
+	most   int // maximum entries of a part
+	room   stringRoom
+	unread unreadStrings
 }
 
 // A stringRoom holds the entries of all parts of a table.
@@ -196,7 +197,7 @@ func (t *stringTable) free() {
 	t.room.free()
 }
 
-// gap reports how many strings did not fit into the table.
+// gap reports how many strings did not fit into the table, or else how many could not be read.
 func (t *stringTable) gap() error {
 	var n uint64
 	var full error
@@ -206,7 +207,7 @@ func (t *stringTable) gap() error {
 	}
 	switch {
 	case n == 0:
-		return nil
+		return t.unread.err()
 	case full != nil:
 		return fmt.Errorf("%d strings are not counted: %w", n, full)
 	}

@@ -5,6 +5,7 @@ import (
 	"math"
 	"sync"
 
+	"github.com/sosgo/sosgo/internal/leftout"
 	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/internal/memmap"
 	"github.com/sosgo/sosgo/target"
@@ -98,6 +99,17 @@ func OpenLimited(src target.Source, l target.Limits) (*File, error) {
 	for _, w := range warnings {
 		f.notes.add(w)
 	}
+	if s, ok := f.stream(leftout.Stream); ok {
+		b, err := f.StreamBytes(s)
+		if err != nil {
+			return nil, err
+		}
+		mark, err := leftout.Decode(b)
+		if err != nil {
+			return nil, err
+		}
+		f.mem.LeaveOut(mark)
+	}
 	if len(f.mem.Ranges()) == 0 {
 		if err := f.noMemory(); err != nil {
 			return nil, err
@@ -160,6 +172,12 @@ func (f *File) readDirectory() error {
 
 // Flags returns the MINIDUMP_TYPE flags with which the dump was written.
 func (f *File) Flags() uint64 { return f.header.flags }
+
+// LeftOut reports whether sosgo shrink wrote the dump, so that memory is left out of it (target.ErrLeftOut).
+func (f *File) LeftOut() bool { return f.mem.LeftOut() }
+
+// LeftOutBytes returns the number of bytes that were left out. It reads all memory of such a dump.
+func (f *File) LeftOutBytes() uint64 { return f.mem.LeftOutBytes() }
 
 // ReadMemory implements target.Memory.
 func (f *File) ReadMemory(p []byte, a target.Addr) (int, error) {

@@ -3,6 +3,8 @@ package minidump
 import (
 	"fmt"
 	"math"
+
+	"github.com/sosgo/sosgo/internal/leftout"
 )
 
 // A StreamType describes what a stream holds (minidumpapiset.h, MINIDUMP_STREAM_TYPE).
@@ -67,6 +69,9 @@ func (t StreamType) String() string {
 	}
 	if t == CrashpadInfoStream {
 		return "CrashpadInfo"
+	}
+	if t == leftout.Stream {
+		return "sosgo shrink"
 	}
 	if uint64(t) < uint64(len(streamNames)) && streamNames[t] != "" {
 		return streamNames[t]

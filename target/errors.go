@@ -13,6 +13,8 @@ var (
 	ErrCorrupt = errors.New("corrupt data")
 	// ErrUnsupported means that the data is there and sosgo can't interpret it.
 	ErrUnsupported = errors.New("not supported")
+	// ErrLeftOut is the ErrNotInDump of memory that was left out when sosgo shrink wrote the dump: the dump before has it.
+	ErrLeftOut error = &wrapped{errors.New("left out when the dump was shrunk"), ErrNotInDump}
 )
 
 // A MemoryError reports a target address that could not be read.

@@ -35,7 +35,7 @@ type Memory interface {
 	// not mapped; the caller then uses ReadMemory. The slice is read-only and valid until the dump is closed.
 	View(a Addr, n int) (b []byte, ok bool)
 
-	// Span lends the longest contiguous run of stored bytes that starts at a.
+	// Span lends the longest contiguous run of stored bytes that starts at a, or the beginning of it.
 	// It returns nil where View would report false for a single byte.
 	Span(a Addr) []byte
 }

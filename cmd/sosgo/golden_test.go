@@ -164,6 +164,7 @@ var goldenLines = map[string][]string{
 	"report":           {}, // writes a file: the same tests hold it
 	"pack":             {}, // writes a file: tests of dump (packing) hold it
 	"scrub":            {}, // writes a file: tests of exportcmd hold it
+	"shrink":           {}, // likewise
 	"export":           {}, // writes files: TestExport of internal/cli/commands
 	"summarize":        {"summarize", "summarize -noheap"},
 	"savemodule":       {}, // writes a file: TestSaveImage of the root holds it

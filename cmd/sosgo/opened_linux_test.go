@@ -89,7 +89,7 @@ func harmlessFile(file, dir string) bool {
 func runTraced(t *testing.T, dir, dump string) []string {
 	args := []string{"-d", dump}
 	for _, c := range commands.All() {
-		if c.NeedsDump && !c.Hidden && !c.Serves && !slices.ContainsFunc(arguments(&c), func(a cli.Arg) bool { return !a.Optional }) && c.Name != "pack" && c.Name != "scrub" {
+		if c.NeedsDump && !c.Hidden && !c.Serves && !slices.ContainsFunc(arguments(&c), func(a cli.Arg) bool { return !a.Optional }) && c.Name != "pack" && c.Name != "scrub" && c.Name != "shrink" {
 			args = append(args, "-c", c.Name)
 		}
 	}

@@ -110,6 +110,9 @@ func OpenLimited(src target.Source, l target.Limits) (*File, error) {
 	if err := b.mapMemory(src); err != nil {
 		return nil, err
 	}
+	if err := b.readLeftOut(src); err != nil {
+		return nil, err
+	}
 	b.readNotes(src)
 	b.findSystem(hdr.abi)
 	b.decodeNotes()

@@ -10,6 +10,7 @@ import (
 
 	"github.com/sosgo/sosgo/internal/corefile"
 	"github.com/sosgo/sosgo/internal/cursor"
+	"github.com/sosgo/sosgo/internal/leftout"
 	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/internal/sorting"
 	"github.com/sosgo/sosgo/target"
@@ -81,6 +82,32 @@ func (b *builder) readNotes(src target.Source) {
 			b.readNoteSegment(src, s)
 		}
 	}
+}
+
+// readLeftOut reads the note of sosgo shrink, which has a segment of its own. Its fault is no warning: without it what was left out would be read.
+func (b *builder) readLeftOut(src target.Source) error {
+	const most = 1 << 10
+	for i := range b.segments {
+		s := &b.segments[i]
+		if s.typ != progNote || s.fileSize > most {
+			continue
+		}
+		data, err := corefile.ReadAt(src, s.off, s.fileSize)
+		if err != nil {
+			continue // readNotes warns of it
+		}
+		c := cursor.New(data, int64(s.off))
+		n := nextNote(c, int64(s.off))
+		if n.Owner != leftout.Owner {
+			continue
+		}
+		mark, err := leftout.Decode(n.Data)
+		if err == nil {
+			b.LeaveOut(mark)
+		}
+		return err
+	}
+	return nil
 }
 
 func (b *builder) readNoteSegment(src target.Source, s *segment) {

@@ -180,6 +180,8 @@ func Advice(err error) string {
 		return "the dump's file is cut off, and this may be in what is gone: " + copyAgain
 	case inModuleFile(err):
 		return moduleAdvice
+	case errors.Is(err, target.ErrLeftOut):
+		return `"sosgo shrink" left it out of this dump; the dump that was shrunk has it`
 	case errors.Is(err, target.ErrNotInDump):
 		return `the writer of the dump left this memory out; "sosgo doctor" shows the kind of dump, ` +
 			"a dump of kind heap or full has it; --modules DIR adds module files from disk"

@@ -177,6 +177,12 @@ func (c *Core) File() File { return File{*c, c.claims()} }
 // Cut returns the number of bytes, of memory and of notes, that the core names past the end of the file.
 func (f *File) Cut() uint64 { return f.core.Cut() + f.core.CutNotes }
 
+// LeftOut reports whether sosgo shrink wrote the core, so that memory is left out of it (target.ErrLeftOut).
+func (f *File) LeftOut() bool { return f.core.LeftOut() }
+
+// LeftOutBytes returns the number of bytes that were left out. It reads all memory of such a core.
+func (f *File) LeftOutBytes() uint64 { return f.core.LeftOutBytes() }
+
 // ReadMemory implements target.Memory.
 func (f *File) ReadMemory(p []byte, a target.Addr) (int, error) {
 	n, err := f.core.ReadMemory(p, a)

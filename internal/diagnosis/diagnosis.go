@@ -47,6 +47,8 @@ func Of(s Source) *answer.Diagnosis {
 	for r := range s.File.Regions() {
 		g.Stored += r.Stored
 	}
+	g.LeftOut = s.File.LeftOutBytes()
+	g.Stored -= min(g.LeftOut, g.Stored)
 	for _, inst := range s.Runtimes {
 		g.Diagnosis.Runtimes = append(g.Diagnosis.Runtimes, s.runtime(inst))
 	}

@@ -3,6 +3,7 @@
 package memmap
 
 import (
+	"bytes"
 	"cmp"
 	"container/heap"
 	"errors"
@@ -12,6 +13,7 @@ import (
 	"runtime"
 	"slices"
 
+	"github.com/sosgo/sosgo/internal/leftout"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -36,6 +38,7 @@ type Map struct {
 	ranges []Range // sorted, disjoint, merged where neighbours in file and address
 	starts []target.Addr
 	cut    uint64
+	mark   []byte // of words that were left out; nil if none was
 }
 
 var _ target.Memory = (*Map)(nil)
@@ -260,6 +263,77 @@ func (m *Map) Stored(a target.Addr, limit uint64) uint64 {
 	return min(n, limit)
 }
 
+// LeaveOut makes words that have the value of a mark unreadable. They fail with target.ErrLeftOut. It must be called before m is read by several goroutines.
+func (m *Map) LeaveOut(mark leftout.Mark) { m.mark = mark.Bytes() }
+
+// LeftOut reports whether something was left out of the dump.
+func (m *Map) LeftOut() bool { return m != nil && m.mark != nil }
+
+// LeftOutBytes returns the number of bytes that were left out. It reads all memory of a dump that something was left out of.
+func (m *Map) LeftOutBytes() (n uint64) {
+	if !m.LeftOut() {
+		return 0
+	}
+	for i := range m.ranges {
+		r := &m.ranges[i]
+		for a := r.Addr; r.contains(a); {
+			size := int(min(searched, r.Size-uint64(a-r.Addr)))
+			b := m.src.Bytes(r.Offset+int64(a-r.Addr), size)
+			if b == nil {
+				b = make([]byte, size)
+				if got, _ := m.src.ReadAt(b, r.Offset+int64(a-r.Addr)); got < size {
+					return n
+				}
+			}
+			for at := int(-a % leftout.WordSize); at+leftout.WordSize <= len(b); at += leftout.WordSize {
+				if bytes.Equal(b[at:at+leftout.WordSize], m.mark) {
+					n += leftout.WordSize
+				}
+			}
+			// The next piece begins with the word that this one may end in.
+			if a += target.Addr(size); r.contains(a) {
+				a &^= leftout.WordSize - 1
+			}
+		}
+	}
+	return n
+}
+
+// isLeftOut reports whether the word at a, which is aligned, was left out. A word that is not stored as a whole was not.
+func (m *Map) isLeftOut(r *Range, a target.Addr) bool {
+	skip := uint64(a - r.Addr)
+	if a < r.Addr || r.Size < leftout.WordSize || skip > r.Size-leftout.WordSize {
+		return false
+	}
+	var own [leftout.WordSize]byte
+	word := m.src.Bytes(r.Offset+int64(skip), len(own))
+	if word == nil {
+		word = own[:]
+		if n, _ := m.src.ReadAt(word, r.Offset+int64(skip)); n < len(word) {
+			return false // reading it fails, too
+		}
+	}
+	return bytes.Equal(word, m.mark)
+}
+
+// present returns how many of the bytes b at a, which r stores, come before a word that was left out.
+func (m *Map) present(r *Range, a target.Addr, b []byte) int {
+	if m.mark == nil || len(b) == 0 {
+		return len(b)
+	}
+	const last = leftout.WordSize - 1
+	if a&last != 0 && m.isLeftOut(r, a&^last) {
+		return 0
+	}
+	if i := leftout.Index(b, a, m.mark); i >= 0 {
+		return i
+	}
+	if end := a + target.Addr(len(b)); end&last != 0 && end&^last >= a && m.isLeftOut(r, end&^last) {
+		return int(end&^last - a)
+	}
+	return len(b)
+}
+
 // ReadMemory implements target.Memory.
 func (m *Map) ReadMemory(p []byte, a target.Addr) (int, error) {
 	done := 0
@@ -272,16 +346,25 @@ func (m *Map) ReadMemory(p []byte, a target.Addr) (int, error) {
 		skip := uint64(at - r.Addr)
 		off := r.Offset + int64(skip)
 		n := int(min(uint64(len(p)-done), r.Size-skip))
+		here := n
 		if b := m.src.Bytes(off, n); b != nil {
-			copy(p[done:], b)
+			here = m.present(r, at, b)
+			copy(p[done:], b[:here])
 			runtime.KeepAlive(m) // b is valid as long as the source is reachable
 		} else if got, err := m.src.ReadAt(p[done:done+n], off); got < n {
 			if err == nil || errors.Is(err, io.EOF) {
 				err = fmt.Errorf("dump file ends at offset %#x: %w", off+int64(got), io.ErrUnexpectedEOF)
 			}
-			return done + got, &target.MemoryError{Addr: at + target.Addr(got), Size: len(p) - done - got, Err: err}
+			here = m.present(r, at, p[done:done+got])
+			if here == got {
+				return done + got, &target.MemoryError{Addr: at + target.Addr(got), Size: len(p) - done - got, Err: err}
+			}
+		} else {
+			here = m.present(r, at, p[done:done+n])
 		}
-		done += n
+		if done += here; here < n {
+			return done, &target.MemoryError{Addr: a + target.Addr(done), Size: len(p) - done, Err: target.ErrLeftOut}
+		}
 	}
 	return done, nil
 }
@@ -298,10 +381,16 @@ func (m *Map) View(a target.Addr, n int) ([]byte, bool) {
 		return nil, false
 	}
 	b := m.src.Bytes(r.Offset+int64(d), n)
+	if m.present(r, a, b) < n {
+		return nil, false
+	}
 	return b, b != nil
 }
 
-// Span implements target.Memory.
+// searched is how many bytes Span searches for words that were left out. It lends no more than it has searched.
+const searched = 64 << 10
+
+// Span implements target.Memory. It lends at most 64 KB of a dump that something was left out of.
 func (m *Map) Span(a target.Addr) []byte {
 	i := m.find(a)
 	if i < 0 {
@@ -309,17 +398,36 @@ func (m *Map) Span(a target.Addr) []byte {
 	}
 	r := &m.ranges[i]
 	d := uint64(a - r.Addr)
-	return m.src.Bytes(r.Offset+int64(d), int(r.Size-d))
+	n := r.Size - d
+	if m.mark != nil {
+		n = min(n, searched)
+	}
+	b := m.src.Bytes(r.Offset+int64(d), int(n))
+	switch n := m.present(r, a, b); n {
+	case len(b):
+		return b
+	case 0:
+		return nil
+	default:
+		return b[:n:n]
+	}
 }
 
 // NextStored implements target.SparseMemory.
 func (m *Map) NextStored(a target.Addr) (target.Addr, bool) {
-	if m.find(a) >= 0 {
-		return a, true
+	i := m.find(a)
+	if i < 0 {
+		i, _ = slices.BinarySearch(m.starts, a)
 	}
-	i, _ := slices.BinarySearch(m.starts, a)
-	if i == len(m.starts) {
-		return 0, false
+	for ; i < len(m.ranges); i++ {
+		r := &m.ranges[i]
+		a = max(a, r.Addr)
+		for m.mark != nil && r.contains(a) && m.isLeftOut(r, a&^(leftout.WordSize-1)) {
+			a = a&^(leftout.WordSize-1) + leftout.WordSize
+		}
+		if r.contains(a) {
+			return a, true
+		}
 	}
-	return m.starts[i], true
+	return 0, false
 }

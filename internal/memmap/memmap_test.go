@@ -8,12 +8,14 @@ import (
 	"io"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/sosgo/sosgo/internal/leftout"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -408,5 +410,78 @@ func BenchmarkNew(b *testing.B) {
 				New(src, ranges)
 			}
 		})
+	}
+}
+
+// TestLeaveOut compares all ways of reading a map with one that has words left out, at every address and for lengths up to three words, whether the source lends or
+// copies.
+func TestLeaveOut(t *testing.T) {
+	mark := leftout.NewMark(0x1234567890)
+	file := pattern(200)
+	ranges := []Range{{0x1000, 64, 4}, {0x1040, 21, 100}, {0x105c, 30, 130}} // the second ends in a word, and the third begins in one
+	gone := map[target.Addr]bool{}
+	put := func(a target.Addr, whole bool) {
+		for i, c := range mark.Bytes() {
+			if off, ok := naive(ranges, int64(len(file)), a+target.Addr(i)); ok {
+				file[off] = c
+			}
+			gone[a+target.Addr(i)] = gone[a+target.Addr(i)] || whole
+		}
+	}
+	put(0x1000, true)
+	put(0x1018, true)
+	put(0x1020, true)
+	put(0x102c, false) // not aligned
+	put(0x1050, false) // not stored as a whole
+	put(0x1060, true)
+	put(0x1070, true)
+	for _, src := range []target.Source{target.BytesSource(file), target.ReaderAtSource(bytes.NewReader(file), int64(len(file)))} {
+		m, warnings := New(src, slices.Clone(ranges))
+		require.Empty(t, warnings)
+		require.False(t, m.LeftOut())
+		require.Zero(t, m.LeftOutBytes())
+		m.LeaveOut(mark)
+		require.True(t, m.LeftOut())
+		assert.EqualValues(t, 5*8, m.LeftOutBytes())
+		has := func(a target.Addr) bool {
+			_, ok := naive(ranges, int64(len(file)), a)
+			return ok && !gone[a]
+		}
+		for a := target.Addr(0xff8); a < 0x1088; a++ {
+			for n := 1; n <= 24; n++ {
+				want := 0
+				for want < n && has(a+target.Addr(want)) {
+					want++
+				}
+				b := make([]byte, n)
+				got, err := m.ReadMemory(b, a)
+				require.Equal(t, want, got, "%v, %d bytes", a, n)
+				for i := range got {
+					off, _ := naive(ranges, int64(len(file)), a+target.Addr(i))
+					require.Equal(t, file[off], b[i])
+				}
+				if want == n {
+					require.NoError(t, err)
+				} else {
+					require.ErrorIs(t, err, target.ErrNotInDump)
+					require.Equal(t, gone[a+target.Addr(want)], errors.Is(err, target.ErrLeftOut), "%v, %d bytes: %v", a, n, err)
+				}
+				if view, ok := m.View(a, n); ok {
+					require.Equal(t, b, view)
+					require.Equal(t, n, want)
+				}
+			}
+			if s := m.Span(a); s != nil {
+				require.True(t, has(a))
+				require.True(t, len(s) == 0 || has(a+target.Addr(len(s)-1)))
+			}
+			next, ok := m.NextStored(a)
+			want := a
+			for want < 0x1100 && !has(want) {
+				want++
+			}
+			require.Equal(t, want < 0x1100, ok, a)
+			require.True(t, !ok || next == want, a)
+		}
 	}
 }

@@ -20,6 +20,7 @@ type marks struct {
 	mu        sync.RWMutex
 	pages     map[target.Addr]*page
 	isPointer func(uint64) bool
+	all       bool // also texts, and what is read of objects
 }
 
 // add marks n bytes.
@@ -54,6 +55,12 @@ func (m *marks) page(a target.Addr) *page {
 func (p *page) has(a target.Addr) bool {
 	i := a & (keptPage - 1)
 	return p != nil && p[i/64]>>(i%64)&1 != 0
+}
+
+// hasIn reports whether a byte of the word at a is marked.
+func (p *page) hasIn(a target.Addr) bool {
+	i := a & (keptPage - 1)
+	return p != nil && p[i/64]>>(i%64)&0xff != 0
 }
 
 // Reads of at most exactRead bytes are of fields, and those of objects of at most fieldRead. Reads of more than scanRead bytes of a stack search it.
@@ -94,6 +101,10 @@ func textAt(b []byte, least int) int {
 
 // note marks what a reader got, if it is a structure or a text. Texts beside what was wanted are not marked.
 func (m *marks) note(a target.Addr, b []byte) {
+	if m.all {
+		m.add(a, len(b))
+		return
+	}
 	if n := m.foreign(b); len(b) <= exactRead {
 		m.fields(a+target.Addr(n), b[n:])
 		return
@@ -197,11 +208,11 @@ type recorder struct {
 func (r *recorder) note(a target.Addr, b []byte) {
 	switch r.areas.at(a).kind {
 	case areaHeap:
-		if len(b) <= fieldRead {
+		if len(b) <= fieldRead || r.marks.all {
 			r.marks.add(a, len(b))
 		}
 	case areaStack:
-		if len(b) <= scanRead {
+		if len(b) <= scanRead || r.marks.all {
 			r.marks.note(a, b)
 		}
 	case areaWords:
@@ -237,6 +248,9 @@ func (r *recorder) Span(a target.Addr) []byte {
 		r.note(a, b)
 	case areaStack: // who reads it so searches it for pointers
 		b = b[:min(len(b), lentWords)]
+		if r.marks.all {
+			r.note(a, b)
+		}
 	}
 	return b
 }

@@ -68,6 +68,7 @@ type planner struct {
 	r       *objects.Reader
 	h       *heap.Heap
 	numbers bool // are replaced too
+	choose  func(*heap.Object) plan
 	plans   addrmap.Map[plan]
 	kept    map[target.Addr]bool // arrays that stay
 
@@ -80,12 +81,18 @@ func (p *planner) of(o *heap.Object) *plan {
 	if found := p.plans.Get(o.Type.Addr); found != nil {
 		return found
 	}
-	made := p.make(o)
+	made := p.choose(o)
 	made.base, made.comp = uint64(o.Type.BaseSize), uint64(o.Type.ComponentSize)
 	p.mu.Lock()
 	p.samples = append(p.samples, *o)
 	p.mu.Unlock()
 	return p.plans.Add(o.Type.Addr, made)
+}
+
+func newPlanner(r *objects.Reader, h *heap.Heap) *planner {
+	p := &planner{r: r, h: h, kept: map[target.Addr]bool{}}
+	p.choose = p.make
+	return p
 }
 
 func (p *planner) make(o *heap.Object) plan {

@@ -79,16 +79,11 @@ func prepare(ctx context.Context, d *sosgo.Dump, o Options, out *answer.Scrubbed
 	}
 	j := &job{disguise: dis, literals: literals, control: map[uint64]bool{}}
 	j.marks = &marks{pages: map[target.Addr]*page{}, isPointer: j.isPointer}
-	src := target.ReaderAtSource(f.Content(), f.Size)
-	var e *container
-	switch os := f.Platform().OS; {
-	case f.Format == dump.FormatELFCore && os == target.OSLinux:
-		e, err = readELF(src)
-	case f.Format == dump.FormatMinidump && os == target.OSWindows:
-		e, err = readMinidump(src)
-	default:
-		err = target.Unsupportedf("%s of %v: cores of Linux and minidumps of Windows can be scrubbed", f.Format, os)
+	if f.LeftOut() {
+		return nil, nil, target.Unsupportedf("the dump was shrunk: what was left out would be taken for data; scrub the dump before, and shrink what that writes")
 	}
+	src := target.ReaderAtSource(f.Content(), f.Size)
+	e, err := readContainer(f, src)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -119,6 +114,18 @@ func prepare(ctx context.Context, d *sosgo.Dump, o Options, out *answer.Scrubbed
 	return j, newLayout(e.structures, e.ranges, edits, f.Size), nil
 }
 
+// readContainer reads what stands where in the file of a dump.
+func readContainer(f *dump.File, src target.Source) (*container, error) {
+	switch os := f.Platform().OS; {
+	case f.Format == dump.FormatELFCore && os == target.OSLinux:
+		return readELF(src)
+	case f.Format == dump.FormatMinidump && os == target.OSWindows:
+		return readMinidump(src)
+	default:
+		return nil, target.Unsupportedf("%s of %v: cores of Linux and minidumps of Windows can be written again", f.Format, os)
+	}
+}
+
 // findRuntimes opens the runtimes, finds the objects and the literals that change, and lays out the areas.
 func (j *job) findRuntimes(ctx context.Context, d *sosgo.Dump, images *imageScrubber, o Options, out *answer.Scrubbed) (list []*runtimeOf, err error) {
 	j.areas, j.mapped = regionAreas(d.File())
@@ -141,7 +148,8 @@ func (j *job) findRuntimes(ctx context.Context, d *sosgo.Dump, images *imageScru
 		} else if reader, err := v.Objects(); err != nil {
 			return nil, err
 		} else {
-			r.planner = &planner{r: reader, h: r.heap, numbers: o.Numbers, kept: map[target.Addr]bool{}}
+			r.planner = newPlanner(reader, r.heap)
+			r.planner.numbers = o.Numbers
 			r.indexes, err = index(ctx, r.planner, heap.ScanOptions{Jobs: d.Jobs()})
 			if ctx.Err() != nil {
 				return nil, err
@@ -211,10 +219,17 @@ func (r *runtimeOf) explore(ctx context.Context, d *sosgo.Dump, runtime string) 
 	if err != nil {
 		return
 	}
+	types, err := v.Objects()
+	if err != nil {
+		return
+	}
 	if h, err := v.Heap(); err == nil && r.planner != nil {
 		for _, o := range r.planner.samples {
 			_, _ = h.TypeName(o)
 			for range h.References(o) {
+			}
+			if t, err := types.Type(o.Type.Addr); err == nil {
+				_, _ = t.Leaves() // the names of its fields
 			}
 		}
 	}

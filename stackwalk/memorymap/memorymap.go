@@ -437,6 +437,9 @@ func (m *Map) Describe(ctx context.Context, o Options) (*answer.MemoryMap, error
 	}
 	d := describer{Map: m, ctx: ctx, o: o, a: &answer.MemoryMap{Complete: m.complete, Kinds: []answer.MemorySum{}}, sums: map[sumKey]*answer.MemorySum{}}
 	d.a.NoteAll(m.gaps.Noted())
+	if f, ok := m.p.Target.(interface{ LeftOutBytes() uint64 }); ok {
+		d.a.LeftOut = f.LeftOutBytes()
+	}
 	for _, c := range m.p.Target.Process().Counters {
 		d.a.Counters = append(d.a.Counters, answer.MemoryCounter{Name: c.Name, Bytes: c.Bytes})
 	}

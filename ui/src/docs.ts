@@ -32,11 +32,11 @@ export interface DiffResult {
 export interface DoctorResult {
   annotations?: Array<CrashAnnotation> | null; arch?: string; command?: string; comment?: string; compressed?: string;
   contents?: Array<DumpContent> | null; distribution?: string; dumpWarnings?: Array<string> | null; file?: string;
-  files?: Array<WantedFile> | null; format?: string; held?: DumpContents; kernelTime?: number; members?: Array<LayoutMember> | null;
-  memory?: Array<MemoryCounter> | null; moduleFiles?: Array<ModuleFile> | null; modules?: number; noMemory?: string; os?: string;
-  osVersion?: string; parts?: Array<PartDiagnosis> | null; pid?: number; processor?: string; processors?: number;
-  runtimes?: Array<RuntimeDiagnosis> | null; secrets?: Secrets; size?: number; started?: string; stored?: number; taken?: string;
-  threads?: number; userTime?: number;
+  files?: Array<WantedFile> | null; format?: string; held?: DumpContents; kernelTime?: number; leftOut?: number;
+  members?: Array<LayoutMember> | null; memory?: Array<MemoryCounter> | null; moduleFiles?: Array<ModuleFile> | null; modules?: number;
+  noMemory?: string; os?: string; osVersion?: string; parts?: Array<PartDiagnosis> | null; pid?: number; processor?: string;
+  processors?: number; runtimes?: Array<RuntimeDiagnosis> | null; secrets?: Secrets; size?: number; started?: string; stored?: number;
+  taken?: string; threads?: number; userTime?: number;
 }
 
 export interface DominatorsResult {
@@ -96,8 +96,8 @@ export interface LocksResult {
 }
 
 export interface MemoryResult {
-  complete?: boolean; counters?: Array<MemoryCounter> | null; kinds?: Array<MemorySum> | null; mappings?: MemorySum; native?: NativeHeap;
-  ranges?: Array<MemoryRange> | null;
+  complete?: boolean; counters?: Array<MemoryCounter> | null; kinds?: Array<MemorySum> | null; leftOut?: number; mappings?: MemorySum;
+  native?: NativeHeap; ranges?: Array<MemoryRange> | null;
 }
 
 export interface ModulesResult {

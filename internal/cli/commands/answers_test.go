@@ -21,6 +21,7 @@ var elsewhere = map[string]string{
 	"web":          "package ui: it serves a page",
 	"savemodule":   "image.SaveFile: it writes a file",
 	"scrub":        "internal/scrub.Write: it writes a file, and asks what the command line asks",
+	"shrink":       "internal/scrub.Shrink: likewise",
 	"dumpsig":      "dac.Runtime.DescribeSignature",
 	"dumpsigelem":  "dac.Runtime.DescribeTypeSignature",
 	"threadstate":  "dac.ThreadState.Words: it needs no dump",

@@ -780,6 +780,8 @@ var exportedTypes = map[string]reflect.Type{
 	"answer.SegmentKind":                 reflect.TypeFor[sosgo_answer.SegmentKind](),
 	"answer.ServiceScope":                reflect.TypeFor[sosgo_answer.ServiceScope](),
 	"answer.ServiceScopes":               reflect.TypeFor[sosgo_answer.ServiceScopes](),
+	"answer.Shrunk":                      reflect.TypeFor[sosgo_answer.Shrunk](),
+	"answer.ShrunkKind":                  reflect.TypeFor[sosgo_answer.ShrunkKind](),
 	"answer.SignalR":                     reflect.TypeFor[sosgo_answer.SignalR](),
 	"answer.SignalRConnection":           reflect.TypeFor[sosgo_answer.SignalRConnection](),
 	"answer.SignalRGroup":                reflect.TypeFor[sosgo_answer.SignalRGroup](),

@@ -12,7 +12,7 @@ import (
 
 // Commands returns the commands of the group.
 func Commands() []cli.Command {
-	return cli.In(cli.GroupExport, exportCommand(), scrubCommand(), summarizeCommand(), fleetCommand(), signatureCommand())
+	return cli.In(cli.GroupExport, exportCommand(), scrubCommand(), shrinkCommand(), summarizeCommand(), fleetCommand(), signatureCommand())
 }
 
 type summaryOptions struct {

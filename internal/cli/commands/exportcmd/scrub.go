@@ -36,24 +36,28 @@ func scrubCommand() cli.Command {
 }
 
 func askScrub(c *cli.Context, o *scrubOptions) (*answer.Scrubbed, error) {
-	d := ask.Dump(c)
-	progress := c.Progress("writing")
-	var out *answer.Scrubbed
-	err := c.WriteFile(o.Out, cli.Private, func(w io.Writer) (err error) {
-		out, err = scrub.Write(c.Context(), d, w, scrub.Options{Numbers: o.Numbers, Compress: strings.HasSuffix(o.Out, ".zst"), Exercise: exercise, Progress: progress.Set})
-		if err == nil {
-			err = verify(c.Context(), d, w)
-		}
-		return err
-	})
-	switch {
-	case errors.Is(err, fs.ErrExist):
-		return nil, c.Usagef("%s already exists", o.Out)
-	case err != nil:
+	out, err := writeDump(c, o.Out, scrub.Options{Numbers: o.Numbers, Exercise: exercise(Exercised)}, scrub.Write)
+	if err != nil {
 		return nil, err
 	}
 	out.File = o.Out
 	return out, nil
+}
+
+// writeDump writes a dump to a new file and compares it with the open one.
+func writeDump[A any](c *cli.Context, file string, o scrub.Options, write func(context.Context, *sosgo.Dump, io.Writer, scrub.Options) (*A, error)) (out *A, err error) {
+	d := ask.Dump(c)
+	o.Compress, o.Progress = strings.HasSuffix(file, ".zst"), c.Progress("writing").Set
+	err = c.WriteFile(file, cli.Private, func(w io.Writer) (err error) {
+		if out, err = write(c.Context(), d, w, o); err == nil {
+			err = verify(c.Context(), d, w)
+		}
+		return err
+	})
+	if errors.Is(err, fs.ErrExist) {
+		return nil, c.Usagef("%s already exists", file)
+	}
+	return out, err
 }
 
 // verify opens what was written and compares it with d. What went to a pipe can't be read again.
@@ -82,14 +86,16 @@ var Exercised = []string{
 	"memory", "assemblies", "contexts", "timerinfo", "process", "initializers", "dumplog", "statics -all", "doctor", "analyzeoom", "requests", "dumpasync", "stacks",
 }
 
-// exercise runs them over a dump.
-func exercise(ctx context.Context, d *sosgo.Dump, runtime string) {
-	args := []string{"-d", "dump", "--runtime", runtime}
-	for _, line := range Exercised {
-		args = append(args, "-c", line)
+// exercise returns a function that runs commands over a dump.
+func exercise(commands []string) func(ctx context.Context, d *sosgo.Dump, runtime string) {
+	return func(ctx context.Context, d *sosgo.Dump, runtime string) {
+		args := []string{"-d", "dump", "--runtime", runtime}
+		for _, line := range commands {
+			args = append(args, "-c", line)
+		}
+		cli.Main(ctx, args, strings.NewReader(""), io.Discard, io.Discard, cli.Env{
+			Commands: reading.Commands(), KeepOpen: true,
+			Open: func(context.Context, string, cli.OpenOptions) (cli.Dump, error) { return d, nil },
+		})
 	}
-	cli.Main(ctx, args, strings.NewReader(""), io.Discard, io.Discard, cli.Env{
-		Commands: reading.Commands(), KeepOpen: true,
-		Open: func(context.Context, string, cli.OpenOptions) (cli.Dump, error) { return d, nil },
-	})
 }

@@ -310,7 +310,7 @@ func TestScrubSecrets(t *testing.T) {
 // TestExercised: each command that decides what stays is one that runs.
 func TestExercised(t *testing.T) {
 	args := []string{"-d", unpacked(t, "net10-crash-null-triage")}
-	for _, line := range exportcmd.Exercised {
+	for _, line := range slices.Concat(exportcmd.Exercised, exportcmd.Explaining) {
 		args = append(args, "-c", line)
 	}
 	_, errs, _ := run(t, args...)

@@ -13,6 +13,9 @@ import (
 func MemoryMap(p *report.Page, m *answer.MemoryMap) {
 	p.Printf("%s in %s ranges, %s of it without access; the dump holds %s\n", report.Size(m.Mappings.Size),
 		report.Commas(uint64(m.Mappings.Ranges)), report.Size(m.Mappings.NoAccess), report.Size(m.Mappings.Stored))
+	if m.LeftOut > 0 {
+		p.Printf("%s of that were left out by sosgo shrink. They count below as if the dump held them.\n", report.Size(m.LeftOut))
+	}
 	if !m.Complete {
 		p.Print("The dump lists files and the memory that it holds: the process may have more.\n")
 	}

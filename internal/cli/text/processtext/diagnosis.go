@@ -34,6 +34,9 @@ func Diagnosis(p *report.Page, g *answer.Diagnosis, o DiagnosisOptions) {
 		fact(p, "Annotation:", "%s%s", strings.Join(named(n.Module, n.Key), ", "), prefixed(": ", n.Value))
 	}
 	fact(p, "Holds:", "%s, %d threads, %d modules%s", stored(g.Stored), g.Threads, g.Modules, contents(g.Contents))
+	if g.LeftOut > 0 {
+		fact(p, "Left out:", "%s of memory, by sosgo shrink", report.Size(g.LeftOut))
+	}
 	for _, w := range g.Warnings {
 		fact(p, "Warning:", "%s", w)
 	}

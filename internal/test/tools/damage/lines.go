@@ -34,7 +34,7 @@ var about = map[string][][]string{
 	"dumpmt": {{"methodTable"}}, "dumpclass": {{"dumpclass.class", "eeClass", "methodTable"}}, "dumpmd": {{"methodDesc"}}, "dumpil": {{"methodDesc"}},
 	"clru": {{"ip", "methodDesc"}}, "gcinfo": {{"methodDesc", "ip"}}, "ehinfo": {{"methodDesc", "ip"}}, "ip2md": {{"ip"}}, "dumpmodule": {{"module"}},
 	"dumpassembly": {{"assembly"}}, "dumpdomain": {{"domain"}}, "savemodule": {{"imageBase", "modules.address"}}, "dumpsig": {{"any"}, {"module"}},
-	"dumpsigelem": {{"any"}, {"module"}}, "traverseheap": {}, "pack": {}, "report": {}, "scrub": {},
+	"dumpsigelem": {{"any"}, {"module"}}, "traverseheap": {}, "pack": {}, "report": {}, "scrub": {}, "shrink": {},
 }
 
 // words are the texts that arguments and options may be, by command and by the
@@ -76,7 +76,7 @@ func (s *subject) generate(random *rand.Rand) {
 // line returns one line for a command; bare has no options and few arguments.
 func (s *subject) line(random *rand.Rand, c *cli.Command, bare bool) string {
 	out := []string{c.Name}
-	if c.Name == "pack" || c.Name == "report" || c.Name == "scrub" { // FILE is an option, and has to be given
+	if c.Name == "pack" || c.Name == "report" || c.Name == "scrub" || c.Name == "shrink" { // FILE is an option, and has to be given
 		return c.Name + " -o " + quote(filepath.Join(s.out(), "written"))
 	}
 	options, args := c.Declares()
