@@ -242,7 +242,7 @@ func (r *recorder) Span(a target.Addr) []byte {
 	b := r.Target.Span(a)
 	switch r.areas.at(a).kind {
 	case areaWords:
-		if b = b[:min(len(b), lentWords)]; r.marks.isText(b) {
+		if b = b[:min(len(b), lentWords)]; !r.marks.all && r.marks.isText(b) {
 			return nil // who wants it reads it
 		}
 		r.note(a, b)
