@@ -97,6 +97,15 @@ func (r *Runtime) readException(a target.Addr) (Exception, error) {
 	return e, rd.Err
 }
 
+// TraceOffset returns the offset in an exception of the reference to its stack trace, and false if the layout has none.
+func (r *Runtime) TraceOffset() (int, bool) {
+	off := r.off.Exception.StackTrace
+	if r.off.Exception.Addresses != layout.Absent {
+		off = r.off.Exception.Addresses
+	}
+	return off, off != layout.Absent
+}
+
 // A TraceFrame is a frame of the stack trace that an exception collects on its way (clrex.h, StackTraceElement).
 type TraceFrame struct {
 	// IP is inside the call, one less than the return address, or the address of the faulting instruction. In a

@@ -28,7 +28,7 @@ type imageScrubber struct {
 
 // images visits each copy that the process has of an own module's image, and the modules that it made in memory.
 func (s *imageScrubber) images(runtimes []*runtimeOf) {
-	names, seen := map[string]bool{}, map[target.Addr]bool{}
+	seen := map[target.Addr]bool{}
 	visit := func(m target.Module) (read bool) {
 		if seen[m.Base] {
 			return true
@@ -39,34 +39,45 @@ func (s *imageScrubber) images(runtimes []*runtimeOf) {
 	for _, r := range runtimes {
 		modules, _ := r.rt.KnownModules() // those that can be read
 		for _, m := range modules {
-			if name, err := m.SimpleName(); err == nil && ofFramework(name) {
-				continue
-			}
-			if p, err := m.Path(); err == nil && p != "" {
-				names[strings.ToLower(target.BaseName(p))] = true
-			}
+			name, nerr := m.SimpleName()
 			switch at, err := m.Image(); {
+			case nerr == nil && ofFramework(name):
 			case err == nil && at.Start == 0:
 				s.emitted(m)
 			case err == nil && !visit(target.Module{Base: at.Start, Size: at.Size()}):
-				s.unread = append(s.unread, area{Range: at, kind: areaWords})
+				s.leave(m, at)
 			}
 		}
 	}
-	isOwn := func(path string) bool {
-		name := strings.ToLower(target.BaseName(path))
-		simple, isDLL := strings.CutSuffix(name, ".dll")
-		return names[name] || isDLL && !ofFramework(simple)
-	}
 	for _, m := range s.target.Modules() {
-		if isOwn(m.Path) {
-			visit(m)
-		}
+		visit(m)
 	}
 	for r := range s.target.Regions() {
-		if r.Offset == 0 && r.Path != "" && isOwn(r.Path) {
+		if b, err := target.Bytes(s.target, r.Start, len(imageMark)); r.Path != "" && err == nil && string(b) == imageMark {
 			visit(target.Module{Base: r.Start, Size: r.Size, Path: r.Path})
 		}
+	}
+}
+
+// imageMark begins an image.
+const imageMark = "MZ"
+
+// leave notes an image whose metadata can't be read: of the metadata and of resources, or of the whole image if its headers are missing, only
+// what commands read stays.
+func (s *imageScrubber) leave(m *dac.Module, at target.Range) {
+	parts := []target.Range{at}
+	if img, err := m.PEImage(); err == nil {
+		if h, err := img.CLRHeader(); err == nil {
+			parts = nil
+			for _, d := range []image.Directory{h.Metadata, h.Resources} {
+				if start, err := img.Address(d.RVA); err == nil {
+					parts = append(parts, target.Range{Start: start, End: start + target.Addr(d.Size)})
+				}
+			}
+		}
+	}
+	for _, r := range parts {
+		s.unread = append(s.unread, area{Range: r, kind: areaWords})
 	}
 }
 
@@ -93,6 +104,11 @@ func (s *imageScrubber) image(m *target.Module) bool {
 		md, err := metadata.Parse(fresh)
 		if err != nil {
 			continue
+		}
+		if row, err := md.Assembly(1); err == nil {
+			if name, err := md.String(row.Name); err == nil && ofFramework(name) {
+				return true
+			}
 		}
 		if pdb, err := img.PDB(); err == nil {
 			s.paths = append(s.paths, pdb.Path)

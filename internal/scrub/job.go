@@ -166,10 +166,15 @@ func newPatterns(values []string, others []pattern, d *disguise) *patterns {
 	for _, q := range others {
 		p.add(q)
 	}
+	p.sort()
+	return p
+}
+
+// sort puts the longest patterns that begin alike first.
+func (p *patterns) sort() {
 	for _, list := range p.heads {
 		sorting.Sort(list, func(a, b pattern) int { return len(b.text) - len(a.text) })
 	}
-	return p
 }
 
 func (p *patterns) value(text []byte, wide bool, d *disguise) {

@@ -205,8 +205,14 @@ type recorder struct {
 	marks *marks
 }
 
+// note marks what was read. A read may reach from memory that stays into other memory.
 func (r *recorder) note(a target.Addr, b []byte) {
-	switch r.areas.at(a).kind {
+	at := r.areas.at(a)
+	for at.kind == areaKeep && at.End-a < target.Addr(len(b)) {
+		a, b = at.End, b[at.End-a:]
+		at = r.areas.at(a)
+	}
+	switch at.kind {
 	case areaHeap:
 		if len(b) <= fieldRead || r.marks.all {
 			r.marks.add(a, len(b))
@@ -240,7 +246,9 @@ const lentWords = 8
 // Span implements target.Memory.
 func (r *recorder) Span(a target.Addr) []byte {
 	b := r.Target.Span(a)
-	switch r.areas.at(a).kind {
+	at := r.areas.at(a)
+	b = b[:min(uint64(len(b)), uint64(at.End-a))]
+	switch at.kind {
 	case areaWords:
 		if b = b[:min(len(b), lentWords)]; !r.marks.all && r.marks.isText(b) {
 			return nil // who wants it reads it

@@ -111,6 +111,11 @@ func (p *planner) make(o *heap.Object) plan {
 		t, err := p.r.Type(mt.Addr)
 		size := uint64(mt.BaseSize) - min(uint64(mt.BaseSize), headerSize+wordSize)
 		parts, keeps := p.parts(t, err, size)
+		if is, _ := p.h.Runtime().IsException(mt); is {
+			if off, ok := p.h.Runtime().TraceOffset(); ok { // also where the names of fields are missing
+				keeps = append(keeps, uint64(off))
+			}
+		}
 		return plan{kind: planParts, data: headerSize, parts: parts, keeps: keeps}.orNone()
 	}
 	// Its components are unknown.
@@ -191,11 +196,8 @@ func (p *planner) parts(t *objects.Type, err error, size uint64) (out []part, ke
 	return out, keeps
 }
 
-// isStructure reports whether the array that a field refers to is no data of the program: the frames of an exception (dac/exception.go), and how
-// many elements a ConcurrentDictionary has.
-func isStructure(name string) bool {
-	return name == "_stackTrace" || name == "_corDbgStackTrace" || name == "_countPerLock" || name == "m_countPerLock"
-}
+// isStructure reports whether the array that a field refers to is no data of the program: how many elements a ConcurrentDictionary has.
+func isStructure(name string) bool { return name == "_countPerLock" || name == "m_countPerLock" }
 
 // leaf returns what is done with a leaf, and whether anything is.
 func (p *planner) leaf(l *objects.Leaf) (action, bool) {

@@ -167,6 +167,9 @@ func (j *job) findRuntimes(ctx context.Context, d *sosgo.Dump, images *imageScru
 		secrets = append(secrets, known...)
 	}
 	images.images(list)
+	for _, r := range list {
+		images.native(r)
+	}
 	j.areas = j.areas.over(runtimes).over(images.unread).over(heaps)
 	slices.Sort(secrets)
 	secrets = slices.DeleteFunc(slices.Compact(secrets), isName)

@@ -9,7 +9,8 @@ import (
 )
 
 // statics returns edits that replace characters, and with numbers also numbers, in static fields of the program's own types. Structs are in
-// boxes, which are objects. What threads have of numbers lies in arrays that are no data as a whole (since .NET 9): those stay.
+// boxes, which are objects. Numbers of threads (since .NET 9) and of types
+// that can be unloaded lie in arrays that are no data as a whole: those stay.
 func (r *runtimeOf) statics(j *job, stored []memmap.Range) (edits []edit) {
 	if r.planner == nil {
 		return nil
@@ -29,20 +30,23 @@ func (r *runtimeOf) statics(j *job, stored []memmap.Range) (edits []edit) {
 		own := isOwnType(r.rt, mt)
 		fields, _ := t.OwnFields()
 		for _, f := range fields {
-			switch {
-			case !f.Static || objects.Leaf{Type: f.ElementType}.IsReference():
-			case f.Thread:
-				for i := range threads {
-					s := f.ThreadStatic(&threads[i])
-					if o, err := r.heap.ObjectContaining(s.Slot); s.Slot != 0 && err == nil {
-						r.planner.kept[o.Addr] = true
-					}
-					if own {
-						edits = append(edits, r.static(j, f, s, stored)...)
-					}
+			if !f.Static || (objects.Leaf{Type: f.ElementType}).IsReference() {
+				continue
+			}
+			places := []objects.Static{}
+			if !f.Thread {
+				places = append(places, f.StaticValue())
+			}
+			for i := 0; f.Thread && i < len(threads); i++ {
+				places = append(places, f.ThreadStatic(&threads[i]))
+			}
+			for _, s := range places {
+				if o, err := r.heap.ObjectContaining(s.Slot); s.Slot != 0 && err == nil {
+					r.planner.kept[o.Addr] = true
 				}
-			case own:
-				edits = append(edits, r.static(j, f, f.StaticValue(), stored)...)
+				if own {
+					edits = append(edits, r.static(j, f, s, stored)...)
+				}
 			}
 		}
 	}
