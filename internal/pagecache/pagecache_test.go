@@ -32,6 +32,35 @@ func (c *counted) ReadAt(p []byte, off int64) (int, error) {
 	return c.ReaderAt.ReadAt(p, off)
 }
 
+// TestSourceInOrder reads a file in order: ever larger parts are read at once. After a failure in such a part the readable blocks before it are read.
+func TestSourceInOrder(t *testing.T) {
+	data := make([]byte, 16<<20+17)
+	for i := range data {
+		data[i] = byte(i * 7 >> 3)
+	}
+	r := &counted{ReaderAt: bytes.NewReader(data)}
+	s := pagecache.Source(r, int64(len(data)))
+	p := make([]byte, 10_000)
+	for at := 0; at < len(data); at += len(p) {
+		n, err := s.ReadAt(p, int64(at))
+		require.Equal(t, min(len(p), len(data)-at), n)
+		require.True(t, n == len(p) && err == nil || err == io.EOF)
+		require.True(t, bytes.Equal(p[:n], data[at:at+n]), "at %d", at)
+	}
+	assert.Less(t, r.n.Load(), int64(16))
+
+	cut := &counted{ReaderAt: io.NewSectionReader(bytes.NewReader(data), 0, 5<<17+9)} // a file that became shorter
+	s = pagecache.Source(cut, int64(len(data)))
+	for at := 0; at < 5<<17; at += 1 << 17 {
+		n, err := s.ReadAt(p, int64(at))
+		require.NoError(t, err)
+		require.True(t, bytes.Equal(p[:n], data[at:at+n]))
+	}
+	n, err := s.ReadAt(p, 5<<17)
+	assert.Equal(t, 9, n)
+	assert.ErrorIs(t, err, io.EOF)
+}
+
 // TestSource reads random parts of a file from several goroutines: they equal the file's, the end is io.EOF, and few reads reach it.
 func TestSource(t *testing.T) {
 	data := make([]byte, 3<<20+17)
