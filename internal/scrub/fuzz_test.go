@@ -75,7 +75,7 @@ func TestCrossing(t *testing.T) {
 	assert.False(t, p.has(0x1010))
 }
 
-// A process is one of which only the memory is asked for.
+// A process has memory, and nothing else that is asked for.
 type process struct {
 	target.Target
 	target.Memory
