@@ -108,7 +108,7 @@ func TestCauses(t *testing.T) {
 		texts []string
 	}{
 		{0, []string{"Debuggee.Crash.OrderException was not caught", "order 1042 failed", "crashing worker"}},
-		{1, []string{"deadlock: thread 11", "only writer", "sync over async"}},
+		{1, []string{"deadlock thread 11", "only writer", "sync over async"}},
 		{3, []string{"calls wait for a database connection", "web requests"}},
 	} {
 		b := start(t)

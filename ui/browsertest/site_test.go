@@ -151,3 +151,27 @@ func TestSiteInFirefox(t *testing.T) {
 		t.Errorf("in Firefox the page has\n%s\nand in the other browser\n%s", got, want)
 	}
 }
+
+// TestSiteDrops: of two dumps that are dropped one right after the other the first is opened, and one that is dropped on its pages takes its place.
+func TestSiteDrops(t *testing.T) {
+	at := serveSite(t)
+	b := start(t)
+	b.run(chromedp.Navigate(at))
+	b.wait("document.querySelector('input[type=file]')")
+	drop := func(names ...string) {
+		t.Helper()
+		b.run(chromedp.Evaluate[chromedp.Void](fmt.Sprintf(`window.dropped = undefined; void Promise.all(%q.split(" ").map(async (n) => new File([await (await fetch("examples/" + n)).blob()], n))).then((files) => {
+  for (const f of files) { const d = new DataTransfer(); d.items.add(f); document.body.dispatchEvent(new DragEvent("drop", { bubbles: true, cancelable: true, dataTransfer: d })); }
+  window.dropped = true; })`, strings.Join(names, " "))))
+		b.wait("window.dropped && (" + answered + ")")
+	}
+	drop("crash.dmp.zst", "hang.dmp.zst")
+	b.wait("document.querySelector('header .file').textContent === 'crash.dmp.zst' && document.querySelector('main').innerText.includes('OrderException')")
+	b.open("heap")
+	drop("hang.dmp.zst")
+	b.wait("document.querySelector('header .file').textContent === 'hang.dmp.zst' && document.querySelector('main').dataset.page === 'overview' && (" + answered + ")")
+	b.wait("document.querySelector('main').innerText.includes('deadlock')")
+	b.run(chromedp.KeyEvent("g"), chromedp.KeyEvent("t"))
+	b.wait("document.querySelector('main').dataset.page === 'threads' && (" + answered + ")")
+	b.clean(at)
+}

@@ -87,7 +87,10 @@ function App(): JSX.Element {
 }
 
 /** g and a letter go to a page, / to the filter. */
+let listening = false;
 function listen(): void {
+  if (listening) return;
+  listening = true;
   let pending = false;
   addEventListener("keydown", (e) => {
     const typing = e.target instanceof HTMLInputElement || e.target instanceof HTMLTextAreaElement;

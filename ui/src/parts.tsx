@@ -21,7 +21,7 @@ export function Link({ page, arg, class: c, children }: { page: "object" | "thre
 /** A text of a document: each address and each thread in it is a link. */
 export function Text({ s, threads = true }: { s: string | null | undefined; threads?: boolean }): JSX.Element | null {
   if (!s) return null;
-  return <>{pieces(s).map((p) => (p.address ? <Link page="object" arg={p.address} class="addr">{p.text}</Link> : p.thread && threads ? <Numbered text={p.text} id={p.thread} /> : p.text))}</>;
+  return <>{pieces(s).map((p) => (p.address ? <Link page="object" arg={p.address} class="addr">{p.text}</Link> : p.thread && threads ? <Numbered text={p.text} id={p.thread} /> : <Breakable s={p.text} />))}</>;
 }
 
 /** A thread in a text, by its number, too, where the text has the system's id alone. */
@@ -216,7 +216,7 @@ export function Table<R>({ rows, columns, caption, text, sort, most = 50 }: Tabl
         <label class="filter"><span class="hidden">Filter {caption}</span>
           <input type="search" placeholder={`Filter ${count(rows.length)} rows`} value={filter} onInput={(e) => setFilter(e.currentTarget.value)} /></label>
       )}
-      <div class="scroll" tabIndex={0} role="region" aria-label={caption}>
+      {rows.length > 0 && <div class="scroll" tabIndex={0} role="region" aria-label={caption}>
         <table role="table">
           <caption class="hidden">{caption}</caption>
           <thead role="rowgroup"><tr role="row">{columns.map((c, i) => (
@@ -225,8 +225,8 @@ export function Table<R>({ rows, columns, caption, text, sort, most = 50 }: Tabl
             </th>))}</tr></thead>
           <tbody role="rowgroup">{list.slice(0, shown).map((r) => <tr role="row">{columns.map((c) => <td role="cell" class={c.num ? "num" : ""} data-head={c.head}>{c.cell(r)}</td>)}</tr>)}</tbody>
         </table>
-      </div>
-      {list.length === 0 && <p class="dim">No row{wanted ? " has this text" : ""}.</p>}
+      </div>}
+      {list.length === 0 && <p class="dim">{wanted ? "No row has this text." : "None."}</p>}
       {list.length > shown && <button type="button" class="more" onClick={() => setShown(shown * 4)}>Show more of {count(list.length)}</button>}
     </div>
   );

@@ -92,6 +92,13 @@ export function retry(q: Question): void {
   again.value++;
 }
 
+/** Forgets all documents: there is another dump. */
+export function forget(): void {
+  kept.clear();
+  ready.clear();
+  threadNumbers.value = new Map();
+}
+
 /** Stops the command that answers q. */
 export const stop = (q: Question): void => kept.get(keyOf(q))?.stop.abort();
 
@@ -103,7 +110,12 @@ export function useDoc<T>(q: Question | undefined, leave = false): Doc<T> | unde
   const known = q && (isReport ? inReport<T>(q) : ready.get(key) as Doc<T> | undefined);
   const round = again.value;
   useEffect(() => {
-    if (!q || isReport || ready.has(key)) return;
+    if (!q || isReport) return;
+    const there = ready.get(key) as Doc<T> | undefined;
+    if (there) {
+      if (!known) show({ key, doc: there }); // it came after this was drawn
+      return;
+    }
     let here = true;
     let asked = kept.get(key);
     if (!asked) {

@@ -24,13 +24,20 @@ export function bytes(n: number | null | undefined): string {
   return `${n < 0 ? "−" : ""}${u === 0 || v >= 100 ? Math.round(v) : v.toFixed(1)} ${units[u]}`;
 }
 
+/** The beginning of a text, marked where it is cut. */
+export const beginning = (s: string, most: number): string => (s.length > most ? s.slice(0, most) + "…" : s);
+
 /** A number with thin groups of three digits. */
 export function count(n: number | null | undefined): string {
   return n == null ? "" : String(n).replace(/\B(?=(\d{3})+(?!\d))/g, ",");
 }
 
+/** A share; what is not none is not 0, and what is not all is not 100. */
 export function percent(n: number | null | undefined): string {
-  return n == null ? "" : `${n >= 10 ? Math.round(n) : n.toFixed(1)} %`;
+  if (n == null) return "";
+  if (n > 0 && n < 0.05) return "<0.1 %";
+  if (n > 99 && n < 100) return `${Math.min(99.9, n).toFixed(1)} %`;
+  return `${n >= 10 ? Math.round(n) : n.toFixed(1)} %`;
 }
 
 /** One thread, 2 threads. */

@@ -30,9 +30,9 @@ function Types(): JSX.Element {
     for (const r of parts?.result?.rows ?? []) by.set(text(r["mt"]), [...(by.get(text(r["mt"])) ?? []), [text(r["gen"]), num(r["sum(size)"])]]);
     return by;
   }, [parts]);
-  const share = (list: [string, number][]): string => {
+  const share = (list: [string, number][]): JSX.Element => {
     const all = list.reduce((sum, [, n]) => sum + n, 0);
-    return list.map(([g, n]) => (n === all ? g : `${g} ${percent((100 * n) / all)}`)).join(", ");
+    return <>{list.map(([g, n], i) => <>{i > 0 && " "}<span class="id">{n === all ? g : `${g} ${percent((100 * n) / all)}`}{i < list.length - 1 && ","}</span></>)}</>;
   };
   return (
     <Section title={wanted ? "Types with this in their names" : "Types"}>

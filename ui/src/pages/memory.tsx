@@ -8,7 +8,7 @@ import { Flame } from "../flame";
 import type { DiffResult as Diff, DominatorsResult as Dominators, Growth, PathGrowth, Json, LeaksResult as Leaks, MemoryResult as Memory, MemorySum, RetainedResult as Retained, QueryResult as Rows, DominatorRow as TreeRow, WasteResult as Waste } from "../docs";
 import { Addr, Notes, ObjectName, PathView, Section, Share, Show, Table, Text, TypeName, Waiting } from "../parts";
 import { link, subject, useDoc } from "../state";
-import { bytes, count, percent, plural, shortType } from "../text";
+import { beginning, bytes, count, percent, plural, shortType } from "../text";
 import { SuspectSentence } from "./overview";
 
 const rowName = (r: TreeRow): string => r.object?.type ?? r.root ?? (r.folded ? `${count(r.count)} × ${r.folded}` : `${plural(r.count ?? 0, "object")} of ${plural(r.types ?? 0, "type")}`);
@@ -36,7 +36,7 @@ export function DominatorsPage(): JSX.Element {
     </Section>
     <Section title="What the objects of a type retain together">
       <Show doc={retained} q={question("retained")} what="adding up by type">{(d) => (
-        <Table rows={d.rows ?? []} caption="retained by type" sort={3} text={(r) => r.name} columns={[
+        <Table rows={(d.rows ?? []).filter((r) => r.count || r.retained)} caption="retained by type" sort={3} text={(r) => r.name} columns={[
           { head: "Type", cell: (r) => <a href={link("heap", r.name ?? "")}><TypeName name={r.name} /></a>, by: (r) => r.name }, { head: "Objects", cell: (r) => count(r.count), by: (r) => r.count, num: true },
           { head: "Own bytes", cell: (r) => bytes(r.size), by: (r) => r.size, num: true },
           { head: "Retained", cell: (r) => <Share part={r.retained} of={d.live?.size}>{bytes(r.retained)}</Share>, by: (r) => r.retained, num: true }]} />)}</Show>
@@ -64,7 +64,7 @@ function Children({ of, from, live }: { of: string; from: number; live: number }
 function Owner({ r, live }: { r: TreeRow; live: number }): JSX.Element {
   const [open, setOpen] = useState(false);
   return <li>{r.owns ? <button type="button" class="twist" aria-expanded={open} aria-label={`what ${r.object?.type} owns`} onClick={() => setOpen(!open)}>{open ? "▾" : "▸"}</button> : <span class="twist" />}
-    <span class="own"><Share part={r.retained} of={live}>{bytes(r.retained)}</Share> <span class="dim">{percent(r.share)}</span></span> <ObjectName o={r.object} />{r.owns ? <span class="dim"> owns {count(r.owns)}</span> : null}
+    <span class="own"><Share part={r.retained} of={live}>{bytes(r.retained)}</Share> <span class="dim">{percent(r.share)}</span></span> <span class="name"><ObjectName o={r.object} />{r.owns ? <span class="dim"> owns {count(r.owns)}</span> : null}</span>
     {open && r.object?.address && <ul><Children of={r.object.address} from={0} live={live} /></ul>}</li>;
 }
 
@@ -81,6 +81,8 @@ export function MemoryPage(): JSX.Element {
       g.value += size;
       all.value += size;
     }
+    // A group that is one kind of the same name is drawn once.
+    for (const g of all.children ?? []) if (g.children?.length === 1 && g.children[0]!.name === g.name) Object.assign(g, g.children[0], { children: [] });
     return all;
   }, [doc]);
   return (
@@ -138,16 +140,16 @@ export function StringsPage(): JSX.Element {
         return k ? <>
           <p class="lead">{count(k.all)} strings take {bytes(k.allSize)}; <b>{bytes(k.wasted)}</b> of them repeat another one's text.</p>
           <Table rows={k.strings ?? []} caption="repeated strings" sort={2} text={(s) => s.text} columns={[
-            { head: "Text", cell: (s) => <q>{(s.text ?? "").slice(0, 200)}</q>, by: (s) => s.text }, { head: "Strings", cell: (s) => count(s.count), by: (s) => s.count, num: true },
+            { head: "Text", cell: (s) => <q>{beginning(s.text ?? "", 200)}</q>, by: (s) => s.text }, { head: "Strings", cell: (s) => count(s.count), by: (s) => s.count, num: true },
             { head: "Wasted", cell: (s) => <Share part={s.wasted} of={k.wasted}>{bytes(s.wasted)}</Share>, by: (s) => s.wasted, num: true },
-            { head: "Held by", cell: (s) => <Text s={s.holders?.[0]?.holder} /> }, { head: "First", cell: (s) => <Addr a={s.address} /> }]} />
+            { head: "Held by", cell: (s) => <span class="text"><Text s={s.holders?.[0]?.holder} /></span> }, { head: "First", cell: (s) => <Addr a={s.address} /> }]} />
         </> : <p>No text was found more than once.</p>;
       }}</Show>
     </Section>
     <Section title="The largest strings">
       <Show doc={doc} q={question("strings")} what="reading strings">{(r) => (
         <Table rows={r.rows ?? []} caption="largest strings" text={(x) => str(x["text"])} sort={1} columns={[
-          { head: "Text", cell: (x) => <q>{str(x["text"]).slice(0, 200)}</q> }, { head: "Bytes", cell: (x) => bytes(num(x["size"])), by: (x) => num(x["size"]), num: true },
+          { head: "Text", cell: (x) => <q>{beginning(str(x["text"]), 200)}</q> }, { head: "Bytes", cell: (x) => bytes(num(x["size"])), by: (x) => num(x["size"]), num: true },
           { head: "Characters", cell: (x) => count(num(x["length"])), by: (x) => num(x["length"]), num: true }, { head: "String", cell: (x) => <Addr a={str(x["address"])} /> }]} />)}</Show>
     </Section>
   </>;
@@ -171,7 +173,7 @@ export function WastePage(): JSX.Element {
               { head: "Type", cell: (t) => <TypeName name={t.type} />, by: (t) => t.type }, { head: "Objects", cell: (t) => count(t.objects), by: (t) => t.objects, num: true },
               { head: "Wasted", cell: (t) => <Share part={t.wasted} of={k.wasted}>{bytes(t.wasted)}</Share>, by: (t) => t.wasted, num: true },
               { head: "Filled", cell: (t) => (t.capacity ? `${count(t.elements)} of ${count(t.capacity)}` : ""), num: true }, { head: "Example", cell: (t) => <Addr a={t.example} /> }]} />}
-            {(k.strings ?? []).slice(0, 5).map((s) => <p><q>{(s.text ?? "").slice(0, 100)}</q> {plural(s.count ?? 0, "time")}, {bytes(s.wasted)}</p>)}
+            {(k.strings ?? []).slice(0, 5).map((s) => <p><q>{beginning(s.text ?? "", 100)}</q> {plural(s.count ?? 0, "time")}, {bytes(s.wasted)}</p>)}
             {(k.holders ?? []).length > 0 && <><h4>Held by</h4><ul>{(k.holders ?? []).slice(0, 10).map((h) => <li><Text s={h.holder} /> <span class="dim">{bytes(h.wasted)}</span></li>)}</ul></>}
           </details>))}
         {(w.free ?? []).length > 0 && <><h3>Free blocks between objects</h3><Table rows={w.free ?? []} caption="free blocks" columns={[

@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import { question } from "../api";
-import type { CrashinfoResult as Crash, DoctorResult as Doctor, DumpheapResult as Heap, LeaksResult as Leaks, ClrthreadsResult as Threads, ThreadpoolResult as Pool, RequestsResult as Requests, Suspect, SqlpoolsResult as Databases, TriageResult as Triage, WaitsResult as Waits } from "../docs";
+import type { CrashinfoResult as Crash, DoctorResult as Doctor, DumpheapResult as Heap, LeaksResult as Leaks, ClrthreadsResult as Threads, ThreadpoolResult as Pool, RequestsResult as Requests, Suspect, SqlpoolsResult as Databases, TriageResult as Triage, Verdict, WaitsResult as Waits } from "../docs";
 import { Addr, Command, Facts, Link, Method, Notes, ObjectName, osThread, Place, RootName, Section, Show, Text, ThreadLink, total, TypeName, Verdicts, Waiting } from "../parts";
 import { link, useDoc } from "../state";
 import { bytes, count, percent, pieces, plural } from "../text";
@@ -54,9 +54,10 @@ function Head(): JSX.Element {
 
 function Killed(): JSX.Element {
   const doc = useDoc<Crash>(question("crash"));
-  const threads = useDoc<Threads>(doc?.result?.osThreadId !== undefined ? question("threads") : undefined);
+  const c = doc?.result;
+  const threads = useDoc<Threads>(c?.osThreadId !== undefined ? question("threads") : undefined);
   return (
-    <Section title="What killed it" id="killed">
+    <Section title={c && !c.code && !c.likely && c.osThreadId === undefined ? "Did it crash?" : "What killed it"} id="killed">
       <Show doc={doc} q={question("crash")} what="looking for a crash">{(c) => <>
         {c.likely && <p class="lead"><Text s={c.likely} /></p>}
         <Verdicts list={(c.verdicts ?? []).filter((v) => v.text !== c.likely)} />
@@ -117,6 +118,13 @@ export function SuspectSentence({ s }: { s: Suspect }): JSX.Element {
   </>;
 }
 
+/** Verdicts that are not among the findings; of the others, how many they are. */
+function OtherVerdicts({ list, than }: { list: Verdict[]; than: string[] }): JSX.Element {
+  const others = list.filter((v) => !than.some((t) => v.text === t || v.text.endsWith(`: ${t}`)));
+  const above = list.length - others.length;
+  return <>{others.length > 0 && <Verdicts list={others} />}{above > 0 && <p>{plural(above, others.length ? "more" : "verdict", others.length ? "more" : undefined)} above, under “What is wrong”.</p>}</>;
+}
+
 function WaitsFor(): JSX.Element {
   // Who comes with a full heap wants to see what fills it: it is counted first.
   const types = useDoc<Heap>(question("types"));
@@ -124,10 +132,13 @@ function WaitsFor(): JSX.Element {
   const pool = useDoc<Pool>(waits ? question("pool") : undefined);
   const requests = useDoc<Requests>(waits ? question("requests") : undefined);
   const sql = useDoc<Databases>(waits ? question("databases") : undefined);
+  // The findings above have most of it.
+  const leaks = useDoc<Leaks>(types ? question("leaks") : undefined);
+  const findings = useDoc<Triage>(leaks ? question("triage") : undefined)?.result?.findings ?? [];
   const starved = (sql?.result?.pools ?? []).filter((p) => (p.waiting ?? 0) > 0);
   return (
     <Section title="Who waits for whom" id="waiting">
-      <Show doc={waits} q={question("waits")} what="reading what threads wait for">{(w, d) => (w.verdicts ?? []).length > 0 ? <Verdicts list={w.verdicts} />
+      <Show doc={waits} q={question("waits")} what="reading what threads wait for">{(w, d) => (w.verdicts ?? []).length > 0 ? <OtherVerdicts list={w.verdicts ?? []} than={findings.map((f) => f.text)} />
         : <p>{total(d, "threads", w.threads) > 0 ? `${plural(total(d, "threads", w.threads), "thread")} wait${total(d, "threads", w.threads) === 1 ? "s" : ""} (no deadlock or chain of waits found).` : "No thread found waiting for a lock, a task or another thread."}</p>}</Show>
       <p><a href={link("locks")}>Locks</a> · <a href={link("async")}>async code</a> · <a href={link("threads")}>threads</a></p>
       {waits && (!pool || !requests || !sql) && <Waiting what="reading the thread pool, requests and connections" />}

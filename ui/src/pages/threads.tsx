@@ -88,9 +88,9 @@ function List(): JSX.Element {
       <Show doc={doc} q={question("threads")} what="listing threads">{(t) => (
         <Table<Thread> rows={t.threads ?? []} caption="threads" text={(r) => `${r.index} ${r.name} ${r.osId} ${osThread(r.osId ?? 0)} ${r.activity?.text} ${r.activity?.callerFrame} ${r.exception?.type}`} columns={[
           { head: "Thread", cell: (r) => <ThreadLink t={r} />, by: (r) => r.index },
-          { head: "", cell: (r) => <>{r.osId !== undefined && r.osId === crash?.result?.osThreadId ? <span class="tag suspect">died</span> : null} {(r.special ?? []).map((s) => <span class="tag">{s}</span>)}</> },
+          { head: "", cell: (r) => { const died = r.osId !== undefined && r.osId === crash?.result?.osThreadId; return died || r.special?.length ? <>{died ? <span class="tag suspect">died</span> : null} {(r.special ?? []).map((s) => <span class="tag">{s}</span>)}</> : null; } },
           { head: "Does", cell: (r) => <Text s={r.activity?.text} />, by: (r) => r.activity?.text },
-          { head: "In", cell: (r) => <Method name={r.activity?.callerFrame ?? r.activity?.topFrame} />, by: (r) => r.activity?.callerFrame },
+          { head: "In", cell: (r) => { const f = r.activity?.callerFrame ?? r.activity?.topFrame; return f ? <Method name={f} /> : null; }, by: (r) => r.activity?.callerFrame },
           { head: "Exception", cell: (r) => r.exception ? <Link page="object" arg={r.exception.address}><TypeName name={r.exception.type} /></Link> : null, by: (r) => r.exception?.type },
           { head: "System's id", cell: (r) => r.osId ? osThread(r.osId) : "ended", by: (r) => r.osId, num: true },
           { head: "Managed id", cell: (r) => r.managedId, by: (r) => r.managedId, num: true },

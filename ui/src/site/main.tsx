@@ -1,9 +1,9 @@
 // The page without a server: it asks for a dump and hands it to a worker.
 import { render, type JSX } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { askAt, Refusal } from "../api";
 import { start } from "../app";
-import { startTheme } from "../state";
+import { forget, go, startTheme } from "../state";
 import { bytes } from "../text";
 import { Runner, type Program } from "./runner";
 
@@ -29,12 +29,32 @@ async function load(): Promise<Program> {
 }
 
 let program: Promise<Program> | undefined;
+/** The dump that the pages show. */
+let opened: Runner | undefined;
 
-function Start(): JSX.Element {
+const at = document.getElementById("app")!;
+
+/** Shows the first page, which opens the files that are given. */
+function begin(given: File[] = []): void {
+  opened?.end();
+  if (opened) go("overview");
+  opened = undefined;
+  render(null, at);
+  render(<Start given={given} />, at);
+}
+
+function Start({ given }: { given: File[] }): JSX.Element {
   const [state, setState] = useState("");
   const [problem, setProblem] = useState<{ text: string; advice: string }>();
   const [over, setOver] = useState(false);
+  const busy = useRef(false);
+  /** Opens one dump: what is dropped meanwhile is not. */
   const open = async (files: File[]): Promise<void> => {
+    if (busy.current) return;
+    busy.current = true;
+    try { await openOne(files); } finally { busy.current = false; }
+  };
+  const openOne = async (files: File[]): Promise<void> => {
     // The largest file is the dump, and the others are module files and PDBs.
     const [dump, ...modules] = [...files].sort((a, b) => b.size - a.size);
     if (!dump) return;
@@ -46,8 +66,9 @@ function Start(): JSX.Element {
       const runner = new Runner(await program, dump, modules, (done, total) => setState(`unpacking ${bytes(done)} of ${bytes(total)}`));
       setState(`opening ${dump.name}`);
       try { await runner.start(); } catch (e) { runner.end(); throw e; }
+      opened = runner;
       askAt(runner);
-      const at = document.getElementById("app")!;
+      forget();
       render(null, at);
       start();
     } catch (e) {
@@ -56,12 +77,13 @@ function Start(): JSX.Element {
     }
   };
   useEffect(() => {
-    const stop = (e: DragEvent): void => { e.preventDefault(); setOver(e.type === "dragover"); };
-    const drop = (e: DragEvent): void => { stop(e); void open([...(e.dataTransfer?.files ?? [])]); };
-    addEventListener("dragover", stop);
-    addEventListener("dragleave", stop);
+    const drag = (e: DragEvent): void => setOver(e.type === "dragover");
+    const drop = (e: DragEvent): void => { setOver(false); void open([...(e.dataTransfer?.files ?? [])]); };
+    addEventListener("dragover", drag);
+    addEventListener("dragleave", drag);
     addEventListener("drop", drop);
-    return () => { removeEventListener("dragover", stop); removeEventListener("dragleave", stop); removeEventListener("drop", drop); };
+    void open(given);
+    return () => { removeEventListener("dragover", drag); removeEventListener("dragleave", drag); removeEventListener("drop", drop); };
   }, []);
   const example = async (x: Example): Promise<void> => {
     try {
@@ -81,5 +103,12 @@ function Start(): JSX.Element {
   </main>;
 }
 
+// A file that is dropped on the pages of a dump opens in its place; the browser would show it, and the pages were gone.
+addEventListener("dragover", (e) => e.preventDefault());
+addEventListener("drop", (e) => {
+  e.preventDefault();
+  const files = [...(e.dataTransfer?.files ?? [])];
+  if (opened && files.length > 0) begin(files);
+});
 startTheme();
-render(<Start />, document.getElementById("app")!);
+begin();
