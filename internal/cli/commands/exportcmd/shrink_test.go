@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/internal/test/synth"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -192,6 +193,17 @@ func TestShrinkRefused(t *testing.T) {
 		assert.NoFileExists(t, out)
 	}
 	refused(unpacked(t, "win-net10-zoo-triage"), 3, "GC heap")
+	made := func(b []byte) string {
+		file := filepath.Join(t.TempDir(), "made.dmp")
+		require.NoError(t, os.WriteFile(file, b, 0o600))
+		return file
+	}
+	foreign := synth.NewMinidump()
+	foreign.ForeignSystem(synth.MinidumpAMD64, synth.MinidumpLinux, "Linux")
+	foreign.Memory(synth.MinidumpRange{Addr: 0x10000, Data: make([]byte, 64)})
+	refused(made(foreign.Bytes()), 5, "cores of Linux and minidumps of Windows")
+	native := synth.ELFCore{Notes: []synth.ELFNote{synth.ELFThread(7, 6, make([]uint64, 27))}, Segments: []synth.ELFSegment{{Addr: 0x10000, Data: make([]byte, 4096), Flags: 6}}}
+	refused(made(native.Bytes()), 5, "no runtime")
 	raw, err := os.ReadFile(in)
 	require.NoError(t, err)
 	cut := filepath.Join(dir, "cut")
