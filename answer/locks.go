@@ -95,7 +95,7 @@ type Waits struct {
 type ThreadWait struct {
 	Thread Thread      `json:"thread" doc:"the thread"`
 	Text   string      `json:"text" doc:"what it does, in words"`
-	Kind   string      `json:"kind" doc:"what it waits for: a kind of lock, task, static constructor, thread, wait handle, connection (to a server: to be free or opened), server (its answer)"`
+	Kind   string      `json:"kind" doc:"what it waits for: a kind of lock, task, static constructor, thread, finalizer (the finalizer thread), wait handle, connection (to a server: to be free or opened), server (its answer)"`
 	Object target.Addr `json:"object,omitempty" doc:"the lock, the task, the Thread, the WaitHandle, or the MethodTable of the class"`
 	Type   Text        `json:"type,omitzero" doc:"its type"`
 	Note   string      `json:"note,omitempty" doc:"why the owner of a Mutex is not known"`

@@ -26,6 +26,7 @@ type wait struct {
 	class   target.Addr       // the MethodTable whose static constructor it waits for
 	object  objects.Object    // the Thread or WaitHandle that it waits for
 	join    bool              // object is a Thread
+	serves  string            // waits for the finalizer thread, which does this for it
 	more    int               // how many other WaitHandles it waits for
 	runners []*threads.Thread // the threads that must proceed first, as far as they are known
 	pulse   bool              // waits for a pulse and has released the monitor
@@ -40,10 +41,12 @@ type wait struct {
 	behind []*wait    // the waits of suspended code that must proceed first
 	leaves []leafOf   // for a task: what the methods between wait for
 
+	called string   // the method of the class library that the program called
 	ends   string   // how the wait can end by itself
 	entry  bool     // the program's entry point waits, as an async Main does
 	chain  []string // for a task: the async methods from it to the one that waits for something else
 	until  string   // for a task: what that method waits for
+	ready  bool     // for a task: that method can go on
 	proved bool     // runners are recorded by themselves or by the runtime
 }
 
@@ -300,16 +303,38 @@ func (s *survey) inferred(t *threads.Thread) {
 		if t := s.thread(w.object); t != nil {
 			w.runners = append(w.runners, t)
 		}
+	case threads.ActivityExit:
+		s.finalizers(w, "runs the handlers of ProcessExit")
 	case threads.ActivityStaticInit, threads.ActivityRuntime:
+		if a.By != nil {
+			if name, err := a.By.Name(); err == nil && strings.HasSuffix(name, "WaitForPendingFinalizers") {
+				s.finalizers(w, "runs finalizers")
+				break
+			}
+		}
 		var runner *threads.Thread
 		if w.class, runner = s.constructor(t, &a); runner != nil {
 			w.runners = append(w.runners, runner)
 		}
 	}
-	if w.lock != nil || w.class != 0 || w.object.Addr != 0 || w.join {
+	if w.lock != nil || w.class != 0 || w.object.Addr != 0 || w.join || w.serves != "" {
 		s.addWait(w)
 	} else if a.Err != nil && !errors.Is(a.Err, target.ErrUnsupported) { // a frame that is missing may be the one that waits
 		s.lose(fmt.Errorf("what thread %#x waits for: %w", t.ID(), a.Err))
+	}
+}
+
+// finalizers makes w a wait for the finalizer thread, if that runs a method of the program.
+func (s *survey) finalizers(w *wait, does string) {
+	for i := range s.r.threads {
+		t := &s.r.threads[i]
+		if t == w.thread || t.OS == nil || t.Managed == nil || !t.Managed.Finalizer {
+			continue
+		}
+		a := t.Activity(s.r.walker.Walk(s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}))
+		if a.Caller != nil {
+			w.serves, w.runners = does, []*threads.Thread{t}
+		}
 	}
 }
 

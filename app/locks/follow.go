@@ -100,7 +100,7 @@ func (s *survey) through(w *wait, a target.Addr, stack *answer.AsyncStack) {
 		for _, f := range stack.Awaited(a) {
 			w.chain = append(w.chain, frameName(f))
 		}
-		if w.until == "" && stack.Reason.Err == nil {
+		if w.ready = s.ready(stack, a); !w.ready && w.until == "" && stack.Reason.Err == nil {
 			w.until = stack.Reason.S
 			w.proved = len(w.runners) > 0
 		}
@@ -124,6 +124,43 @@ func (s *survey) through(w *wait, a target.Addr, stack *answer.AsyncStack) {
 		}
 		w.add(t)
 	}
+}
+
+// ready reports whether the innermost method of a stack, on the way to the task at a, can go on: what it awaits has completed.
+func (s *survey) ready(stack *answer.AsyncStack, a target.Addr) bool {
+	n := len(stack.Waits)
+	if n == 0 || stack.Waits[n-1].Object == a {
+		return false // the task itself has completed, or is what waits
+	}
+	cause, err := s.found.tasks.CauseOf(stack.Waits[n-1].Object)
+	return err == nil && cause == tasks.CauseNone && !s.waitsInPool(stack) && s.runs(stack.Frames[0].Object) == nil
+}
+
+// postsTo returns the type of the SynchronizationContext of a thread: what is awaited on the thread goes on by it. It is empty if the thread has none.
+func (s *survey) postsTo(t *threads.Thread) string {
+	if t.Managed == nil || t.Managed.ExposedHandle == 0 {
+		return ""
+	}
+	at, err := target.Pointer(s.r.rt.Memory(), t.Managed.ExposedHandle)
+	if err != nil || at == 0 {
+		return ""
+	}
+	o, err := s.r.b.Objects().Object(at)
+	if err != nil {
+		return ""
+	}
+	k, x, is, err := shapes.Try[threadObject](s.r.b, o)
+	if !is || err != nil || !k.Context.Has() {
+		return ""
+	}
+	if o, err = k.Context.Object(x); err != nil || o.Addr == 0 {
+		return ""
+	}
+	name, err := o.Type.ManagedName()
+	if err != nil || name == "System.Threading.SynchronizationContext" {
+		return "" // that one runs everything in the thread pool
+	}
+	return name
 }
 
 // waitsInPool reports whether a stack waits for an item of the thread pool.

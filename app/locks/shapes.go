@@ -82,8 +82,9 @@ type (
 		Owner shapes.Int  `field:"_owner"`
 	}
 	threadObject struct {
-		_  shapes.Type `of:"System.Threading.Thread"`
-		ID shapes.Int  `field:"_managedThreadId"`
+		_       shapes.Type `of:"System.Threading.Thread"`
+		ID      shapes.Int  `field:"_managedThreadId"`
+		Context shapes.Ref  `field:"_synchronizationContext,optional"`
 	}
 	// waitHandle is a handle of the operating system or of the runtime's emulation of one.
 	waitHandle struct {

@@ -244,6 +244,7 @@ func (g *grapher) suspended(groups []*waiters) []answer.Verdict {
 			}
 		}
 	}
+	out = append(out, g.onePromise(groups)...)
 	for _, s := range list {
 		t := s.thing
 		v := answer.Verdict{Kind: answer.FindingPermits, Show: []string{"dumpobj " + addressText(t.addr)}}
@@ -275,6 +276,24 @@ func (g *grapher) suspended(groups []*waiters) []answer.Verdict {
 		if told {
 			out = append(out, v)
 		}
+	}
+	return out
+}
+
+// manyOnOne is how many suspended operations that wait for one promise are a finding: a few wait for the end of a service, or for its start.
+const manyOnOne = 10
+
+// onePromise describes the promises that many suspended operations of the program wait for.
+func (g *grapher) onePromise(groups []*waiters) []answer.Verdict {
+	var out []answer.Verdict
+	for _, w := range groups {
+		op := w.ops[0]
+		if w.thing.kind != answer.WaitPromise || w.thing.addr != 0 || w.Count < manyOnOne || !op.own || slices.ContainsFunc(w.ops, func(other *operation) bool { return other.leaf != op.leaf }) {
+			continue
+		}
+		out = append(out, answer.Verdict{Kind: answer.FindingPromises, Strength: answer.StrengthRecorded, Evidence: []string{g.groupText(w)},
+			Text: fmt.Sprintf("%s for one task, %s, which nothing has completed; the dump does not record who should", operations(w.Count)+" wait", g.thingText(w.thing)),
+			Show: []string{"dumpobj " + addressText(op.leaf), "dumpasync -address " + addressText(w.First[0])}, Sites: []answer.Site{{Method: w.Method, Does: w.thing.kind, Count: w.Count}}})
 	}
 	return out
 }
@@ -321,6 +340,7 @@ func (g *grapher) permits(v *answer.Verdict, start string, l *lock) bool {
 		}
 	}
 	switch {
+	case g.reentered(v, start, l, u, sure):
 	case len(sure) > 0:
 		v.Strength, v.Text = answer.StrengthLikely, start+"; "+g.holderText(sure)
 	case len(perhaps) > 0:
@@ -337,6 +357,22 @@ func (g *grapher) permits(v *answer.Verdict, start string, l *lock) bool {
 		v.Evidence = append(v.Evidence, g.holderEvidence(h, l))
 		v.Show = append(v.Show, "dumpasync -address "+addressText(h.box))
 	}
+	return true
+}
+
+// reentered concludes that all who have entered a semaphore wait for it once more, in the methods that they await: nobody ever gives it back.
+func (g *grapher) reentered(v *answer.Verdict, start string, l *lock, u *semaphoreUse, sure []*holder) bool {
+	all := int64(len(sure)) >= l.most || l.most == math.MaxInt32 && u.inside == 0 // nobody else can have entered, or was found to
+	if len(sure) == 0 || len(sure) < len(u.holders) || !all ||
+		slices.ContainsFunc(sure, func(h *holder) bool { return !g.s.stands(h.box, l) }) {
+		return false
+	}
+	v.Kind, v.Strength = answer.FindingDeadlock, answer.StrengthLikely
+	v.Text = fmt.Sprintf("deadlock: %s %s has likely entered %s and waits for it once more, in a method that it awaits", sure[0].method, addressText(sure[0].box), g.lockText(l))
+	if len(sure) > 1 {
+		v.Text = fmt.Sprintf("deadlock: %s %s and %d more have likely entered %s and wait for it once more, in methods that they await", sure[0].method, addressText(sure[0].box), len(sure)-1, g.lockText(l))
+	}
+	v.Text += "; " + start
 	return true
 }
 

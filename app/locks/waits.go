@@ -74,7 +74,7 @@ func (r *Reader) Waits(ctx context.Context, o Options) (*answer.Waits, error) {
 	out.Idle = idle.sorted()
 	out.Verdicts = g.circles()
 	rest := append(g.chains(), g.suspended(groups)...)
-	sorting.Stable(rest, byStrength)
+	sorting.Stable(rest, func(a, b answer.Verdict) int { return cmp.Or(byKind(a, b), byStrength(a, b)) })
 	out.Verdicts = append(out.Verdicts, rest...)
 	return out, ctx.Err()
 }
@@ -157,6 +157,8 @@ func (g *grapher) describe() {
 			if w.pulse {
 				row.Text = "waits for a pulse of " + w.lock.Type.String()
 			}
+		case w.serves != "":
+			row.Kind, row.Text = "finalizer", "waits for the finalizer thread"
 		case w.join:
 			row.Kind, row.Text = "thread", "waits for the end of "+g.ended(w)
 			if w.object.Addr != 0 {
@@ -274,6 +276,7 @@ func (g *grapher) place(row *answer.ThreadWait, w *wait) {
 	if w.remote != "" && own.Runtime != nil {
 		g.program(row, &own)
 	}
+	w.called = called
 	w.ends = endsByItself(w, called)
 	row.Ends = w.ends
 }
@@ -317,7 +320,7 @@ func endsByItself(w *wait, called string) string {
 		return "waits for any of several"
 	case strings.Contains(arguments, "System.Threading.CancellationToken"):
 		return "can be canceled if its token can"
-	case w.how != answer.HowRecorded && (strings.Contains(arguments, "Int32") || strings.Contains(arguments, "System.TimeSpan")):
+	case w.serves == "" && w.how != answer.HowRecorded && (strings.Contains(arguments, "Int32") || strings.Contains(arguments, "System.TimeSpan")):
 		return "may wait for a limited time, which is unknown"
 	}
 	return ""
@@ -366,12 +369,12 @@ func (g *grapher) circles() []answer.Verdict {
 	return out
 }
 
-// byKind orders circles: deadlocks before those that can end.
+// byKind orders deadlocks before all others.
 func byKind(a, b answer.Verdict) int {
-	if a.Kind == b.Kind {
+	switch {
+	case (a.Kind == answer.FindingDeadlock) == (b.Kind == answer.FindingDeadlock):
 		return 0
-	}
-	if a.Kind == answer.FindingDeadlock {
+	case a.Kind == answer.FindingDeadlock:
 		return -1
 	}
 	return 1
@@ -491,6 +494,8 @@ func (g *grapher) keeps(w, by *wait) string {
 		return "runs what " + g.who(w) + " waits for"
 	case w.join:
 		return "has not ended"
+	case w.serves != "":
+		return w.serves
 	case w.class != 0:
 		return "runs " + g.what(w)
 	case w.lock == nil && len(w.chain) > 1:
@@ -580,6 +585,8 @@ func (g *grapher) what(w *wait) string {
 		return "the static constructor of " + row.Type.String()
 	case w.join:
 		return "the end of " + g.ended(w)
+	case w.serves != "":
+		return "the finalizer thread"
 	case w.lock == nil && w.object.Addr == 0:
 		return fmt.Sprintf("task %016x", uint64(row.Object))
 	}
@@ -616,7 +623,7 @@ func (g *grapher) chains() []answer.Verdict {
 	for _, alike := range g.blocked() {
 		out = append(out, g.blocks(alike...))
 	}
-	out = slices.Concat(out, g.held(), g.others(), g.sharedHandles())
+	out = slices.Concat(out, g.held(), g.others(), g.sharedHandles(), g.fullSemaphores())
 	for _, w := range g.s.waits {
 		if (len(w.tasks) > 0 || w.event != 0) && !g.circled[w] && w.entry && !w.entryIdles() {
 			out = append(out, g.blocks(w))
@@ -679,6 +686,14 @@ func (g *grapher) blocks(alike ...*wait) answer.Verdict {
 		text += ", which thread " + g.name(w.runners[0]) + " runs"
 	case row.Until != "":
 		text += ", which waits for " + row.Until
+	case w.ready:
+		text += ", which can go on: what it awaits has completed"
+		if name := g.s.postsTo(w.thread); name != "" && w.ends == "" {
+			v.Kind = answer.FindingDeadlock
+			text = "deadlock: " + strings.TrimPrefix(text, "sync over async: ") + "; it likely has to go on in this thread, whose SynchronizationContext is a " + name
+			v.Evidence = append(v.Evidence, "the SynchronizationContext of thread "+g.name(w.thread)+": await goes on by it, in this thread, unless ConfigureAwait(false) is called")
+			w.proved = false
+		}
 	}
 	if !w.proved {
 		v.Strength = answer.StrengthLikely // concluded from the awaited objects
@@ -738,7 +753,7 @@ func (g *grapher) waits(w *wait) string {
 	switch {
 	case len(w.chain) > 0:
 		return "waits for a task to complete (" + strings.Join(w.chain, " awaits ") + ")"
-	case w.join:
+	case w.join || w.serves != "":
 		return row.Text
 	}
 	return row.Text + " " + g.addressName(row.Object)
@@ -751,6 +766,8 @@ func (g *grapher) end(w *wait) string {
 		return fmt.Sprintf(", which thread %s %s", g.name(w.runners[0]), holdsVerb(w.lock))
 	case w.join:
 		return ""
+	case w.serves != "":
+		return fmt.Sprintf(", thread %s, which %s", g.name(w.runners[0]), w.serves)
 	case len(w.runners) > 0:
 		return fmt.Sprintf(", which thread %s runs", g.name(w.runners[0]))
 	case w.until != "":

@@ -23,7 +23,7 @@ func waits(ctx context.Context, q *Questions) (view, error) {
 			continue
 		}
 		f := finding(x.Kind, x)
-		if x.Kind == answer.FindingHeld && x.Count < manyWaiters {
+		if x.Kind == answer.FindingHeld && x.Count < manyWaiters || x.Kind == answer.FindingPermits && x.Count > 0 && x.Count < manyWaiters {
 			f.Severity = answer.SeverityWarning // a lock is often held when a dump is written
 		}
 		if len(x.Show) > 0 {

@@ -67,7 +67,8 @@ func AtOr[T any](r Reading, f *Ref, x Instance, other error) (*T, Instance, erro
 	if err != nil {
 		return nil, 0, err
 	}
-	return s.(*T), at, nil
+	out, _ := s.(*T) // nil for a Reading without a Binder
+	return out, at, nil
 }
 
 func (r Reading) atOr(shape reflect.Type, f *Ref, x Instance, other error) (any, Instance, error) {
@@ -152,10 +153,7 @@ func (r Reading) EnumAt(f *Int, x Instance) answer.Text {
 	if v.Err() != nil {
 		return r.Text("", v.Err())
 	}
-	t, err := v.Type()
-	if err == nil && t != nil && t.IsEnum() {
-		_, err = t.Enum()
-	}
+	_, err := v.Type()
 	r.Note(err) // the number stands for the name
 	return answer.Text{S: v.Plain(0)}
 }

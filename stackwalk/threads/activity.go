@@ -123,7 +123,9 @@ var waitRules = []waitRule{
 	{"System.IO.File*", "", ActivityFile, "uses the file system"},
 	{"System.IO.Directory*", "", ActivityFile, "uses the file system"},
 	{"System.Environment", "Exit _Exit", ActivityExit, "ends the process (Environment.Exit)"},
-	{"System.GC", "", ActivityRuntime, "requested a collection"},
+	{"System.GC", "WaitForPendingFinalizers _WaitForPendingFinalizers", ActivityRuntime, "waits for the finalizers (GC.WaitForPendingFinalizers)"},
+	{"System.GC", "WaitForFullGC _WaitForFullGC", ActivityRuntime, "waits for notice of a collection"},
+	{"System.GC", "Collect _Collect", ActivityRuntime, "requested a collection"},
 }
 
 // waitEnds are the methods of the framework that run user work. Frames below them started the wait but do not explain

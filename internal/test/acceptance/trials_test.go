@@ -20,7 +20,7 @@ type trial struct {
 	tools, dll string
 }
 
-// newTrial compiles a program of the trials. It skips the test where the tools for that are not beside the corpus.
+// newTrial compiles a program of the trials, or one of testdata. It skips the test where the tools for that are not beside the corpus.
 func newTrial(t *testing.T, source string) trial {
 	t.Helper()
 	if os.Getenv("SOSGO_TRIALS") == "" {
@@ -28,7 +28,11 @@ func newTrial(t *testing.T, source string) trial {
 	}
 	shared := testcase.Shared(t)
 	tools := filepath.Join(shared, "tools")
-	for _, file := range []string{filepath.Join(tools, "make-dump"), filepath.Join(tools, "compile-debuggee"), filepath.Join(shared, "debuggees", "trials", source)} {
+	path := filepath.Join(shared, "debuggees", "trials", source)
+	if _, err := os.Stat(filepath.Join("testdata", source)); err == nil {
+		path = filepath.Join("testdata", source)
+	}
+	for _, file := range []string{filepath.Join(tools, "make-dump"), filepath.Join(tools, "compile-debuggee"), path} {
 		if _, err := os.Stat(file); err != nil {
 			t.Skipf("no %s beside the corpus", filepath.Base(file))
 		}
@@ -37,7 +41,7 @@ func newTrial(t *testing.T, source string) trial {
 		t.Skip("no C# compiler (mcs)")
 	}
 	dll := filepath.Join(t.TempDir(), strings.TrimSuffix(source, ".cs")+".dll")
-	out, err := exec.CommandContext(t.Context(), filepath.Join(tools, "compile-debuggee"), "-o", dll, filepath.Join(shared, "debuggees", "trials", source)).CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), filepath.Join(tools, "compile-debuggee"), "-o", dll, path).CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	return trial{tools, dll}
 }
@@ -153,6 +157,49 @@ func TestSituations(t *testing.T) {
 			if c.kind != "flood" { // how long its queue has become depends on the machine
 				assert.Empty(t, out.Unknown)
 			}
+			if c.finding == "" {
+				assert.Empty(t, out.Findings)
+				return
+			}
+			require.NotEmpty(t, out.Findings)
+			assert.Equal(t, c.finding, out.Findings[0].Kind)
+			assert.Contains(t, out.Findings[0].Text, c.says)
+		})
+	}
+}
+
+// faults are the kinds of Faults.cs: what a triage finds first, with a part of its text. Of three nothing is wrong: the runtime lets a circle of static
+// constructors pass, and consumers without work wait.
+var faults = []struct{ kind, finding, says string }{
+	{"upgrade", answer.FindingDeadlock, "(Depot.Catalog.rw)"},
+	{"storm", answer.FindingPile, "items wait"},
+	{"producer", answer.FindingPermits, "5 threads, the first 7 \"producer 0\", wait for room in BlockingCollection"},
+	{"cctor", "", ""},
+	{"cctorjoin", answer.FindingDeadlock, "runs the static constructor of Depot.Late and waits for the end of thread"},
+	{"finlock", answer.FindingDeadlock, "holds System.Object"},
+	{"finslow", answer.FindingFinalizers, "the finalizer thread sleeps in Depot.Slow.Finalize()"},
+	{"events", answer.FindingHolder, "kept by static Depot.Publisher.Changed"},
+	{"cache", answer.FindingHolder, "kept by static Depot.Cache.pages"},
+	{"tcs", answer.FindingPromises, "25 suspended operations wait for one task, a promise in Depot.Reply.tcs"},
+	{"lazy", answer.FindingDeadlock, "(Depot.Slots.first) and waits for"},
+	{"reenter", answer.FindingDeadlock, "has likely entered Depot.M.once (SemaphoreSlim) and waits for it once more"},
+	{"pulse", "", ""},
+	{"ui", answer.FindingDeadlock, "whose SynchronizationContext is a Depot.Pump"},
+	{"tokens", answer.FindingHolder, "kept by static Depot.Tokens.app"},
+	{"unobserved", answer.FindingTasks, "60 tasks failed, and nobody has looked at their exceptions"},
+	{"lockended", answer.FindingAbandoned, "has ended and still holds the monitor"},
+	{"exitlock", answer.FindingDeadlock, "runs the handlers of ProcessExit and waits for the end of thread"},
+	{"semsync", answer.FindingPermits, "wait for Depot.M.seats (SemaphoreSlim), 0 of 1 may enter"},
+	{"semsignal", "", ""},
+}
+
+// TestFaultPrograms checks that a triage finds the cause of each fault first.
+func TestFaultPrograms(t *testing.T) {
+	p := newTrial(t, "Faults.cs")
+	for _, c := range faults {
+		t.Run(c.kind, func(t *testing.T) {
+			out, err := p.open(t, "trial", c.kind).Triage(t.Context())
+			require.NoError(t, err)
 			if c.finding == "" {
 				assert.Empty(t, out.Findings)
 				return

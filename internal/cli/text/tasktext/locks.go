@@ -170,7 +170,9 @@ func threadWait(p *report.Page, list []*answer.ThreadWait) {
 		}
 		p.Printf("%d threads (%s%s): each %s", len(list), strings.Join(names, ", "), more, report.Escape(t.Text))
 	}
-	p.Print(" " + report.Hex12(t.Object))
+	if t.Object != 0 { // an unknown thread, or the finalizer thread
+		p.Print(" " + report.Hex12(t.Object))
+	}
 	if t.Name != "" {
 		p.Print(" (" + report.Escape(t.Name) + ")")
 	}

@@ -393,6 +393,51 @@ namespace Grpc.AspNetCore.Server.Internal
     public class ServerCallDeadlineManager { public DateTime Deadline { get; set; } public bool IsCallComplete { get; set; } }
     public class HttpContextServerCallContext { public object HttpContext { get; set; } public Grpc.Core.Status _status; public string _peer; public ServerCallDeadlineManager DeadlineManager; }
 }
+// Waits that nobody ends: a finalizer that needs a lock whose owner waits for the finalizers; a thread that blocks until code completes that has to go on in it;
+// a method that enters a semaphore twice; threads at a semaphore that another one has; producers of a full BlockingCollection; calls that await one promise;
+// workers without work.
+namespace Stuck
+{
+    public sealed class Res { ~Res() { lock (Sync) { } } public static readonly object Sync = new object(); }
+    public static class Reply { public static readonly TaskCompletionSource<int> tcs = new TaskCompletionSource<int>(); }
+    public sealed class Pump : SynchronizationContext
+    {
+        readonly Queue<KeyValuePair<SendOrPostCallback, object>> posted = new Queue<KeyValuePair<SendOrPostCallback, object>>();
+        public override void Post(SendOrPostCallback d, object s) { lock (posted) { posted.Enqueue(new KeyValuePair<SendOrPostCallback, object>(d, s)); Monitor.PulseAll(posted); } }
+        public void Run() { while (true) { KeyValuePair<SendOrPostCallback, object> w; lock (posted) { while (posted.Count == 0) Monitor.Wait(posted); w = posted.Dequeue(); } w.Key(w.Value); } }
+    }
+    public static class M
+    {
+        static readonly List<object> keep = new List<object>();
+        static readonly SemaphoreSlim once = new SemaphoreSlim(1, 1), seats = new SemaphoreSlim(1, 1), work = new SemaphoreSlim(0);
+        static void T(string n, ThreadStart st) { var th = new Thread(st) { Name = n, IsBackground = true }; th.Start(); }
+        static async Task<int> Ask(int i) { int n = await Reply.tcs.Task; return n + i; }
+        static async Task<int> Load() { await Task.Delay(100); return 4711; }
+        static async Task Outer() { await once.WaitAsync(); try { await Inner(); } finally { once.Release(); } }
+        static async Task Inner() { await once.WaitAsync(); try { await Task.Delay(1); } finally { once.Release(); } }
+        static void Seat() { seats.Wait(); try { Thread.Sleep(3600000); } finally { seats.Release(); } }
+        static void Work() { while (true) { work.Wait(); GC.KeepAlive(keep); } }
+        static void Produce() { for (int k = 0; ; k++) add("order " + k); }
+        static Action<string> add;
+        [MethodImpl(MethodImplOptions.NoInlining)] static void MakeRes() { for (int i = 0; i < 10; i++) new Res(); }
+        static void Hold() { lock (Res.Sync) { MakeRes(); GC.Collect(); GC.WaitForPendingFinalizers(); } }
+        static void Show() { var p = new Pump(); SynchronizationContext.SetSynchronizationContext(p); p.Post(o => GC.KeepAlive(Load().Result), null); p.Run(); }
+        public static void Start()
+        {
+            T("holder", Hold); T("ui", Show);
+            for (int i = 0; i < 3; i++) keep.Add(Outer());
+            for (int i = 0; i < 4; i++) { T("seat " + i, Seat); Thread.Sleep(50); }
+            Type bc = Type.GetType("System.Collections.Concurrent.BlockingCollection`1, System.Collections.Concurrent").MakeGenericType(typeof(string));
+            object q = Activator.CreateInstance(bc, new object[] { 3 }); keep.Add(q);
+            add = (Action<string>)Delegate.CreateDelegate(typeof(Action<string>), q, bc.GetMethod("Add", new[] { typeof(string) }));
+            for (int i = 0; i < 2; i++) T("producer " + i, Produce);
+            for (int i = 0; i < 12; i++) keep.Add(Ask(i));
+            for (int i = 0; i < 5; i++) T("worker " + i, Work);
+            Thread.Sleep(1500);
+        }
+    }
+}
+
 namespace Fakes
 {
     public class Order { public int Id; }
@@ -711,6 +756,7 @@ namespace Fakes
             doc._parsedData._data = data; doc._parsedData.Length = rows.Length * 4;
             var e = new System.Text.Json.JsonElement(); e._parent = doc; e._idx = 24;
             Holder.Array._jsonElement = e;
+            Stuck.M.Start();
             Type.GetType("System.Console, System.Console").GetMethod("WriteLine", new Type[] { typeof(string) }).Invoke(null, new object[] { "READY" });
             Thread.Sleep(Timeout.Infinite);
         }

@@ -1,0 +1,150 @@
+package locks
+
+import (
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac/code"
+	"github.com/sosgo/sosgo/objects/shapes"
+	"github.com/sosgo/sosgo/stackwalk"
+	"github.com/sosgo/sosgo/stackwalk/threads"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A boundedCollection is a BlockingCollection: who adds to a full one waits for a semaphore, as who takes from an empty one does.
+type boundedCollection struct {
+	_        shapes.Type `of:"System.Collections.Concurrent.BlockingCollection<>"`
+	Capacity shapes.Int  `field:"_boundedCapacity"`
+	Free     shapes.Ref  `field:"_freeNodes"`
+}
+
+// fullSemaphores describes the semaphores that may not be entered and that threads wait for: those that the waiting methods give back later, and
+// those of full BlockingCollections. A thread that waits for another semaphore waits for a signal, as a worker without work does.
+func (g *grapher) fullSemaphores() []answer.Verdict {
+	var order []*lock
+	of := map[*lock][]*wait{}
+	for _, w := range g.s.waits {
+		l := w.lock
+		if l == nil || l.Kind != answer.LockSemaphore || l.count > 0 || g.circled[w] || g.described[w] || w.remote != "" || w.libraryIdles() || g.s.uses[l] != nil {
+			continue // what suspended code waits for, too, is described with it
+		}
+		if of[l] == nil {
+			order = append(order, l)
+		}
+		of[l] = append(of[l], w)
+	}
+	var out []answer.Verdict
+	for _, l := range order {
+		list := of[l]
+		v := answer.Verdict{Kind: answer.FindingPermits, Strength: answer.StrengthRecorded, Count: len(list), Show: []string{"dumpobj " + addressText(l.Address)}, Sites: g.sites(list)}
+		who := fmt.Sprintf("thread %s waits", g.name(list[0].thread))
+		if len(list) > 1 {
+			who = fmt.Sprintf("%d threads, the first %s, wait", len(list), g.name(list[0].thread))
+		}
+		switch collection, state := g.fullCollection(list[0]); {
+		case collection != 0:
+			v.Text = fmt.Sprintf("%s for room in BlockingCollection %s, %s; the dump does not record who takes from it", who, addressText(collection), state)
+			v.Show[0] = "dumpobj " + addressText(collection)
+		default:
+			in := map[target.Addr]bool{}
+			for _, w := range list {
+				if md := g.releases(w); md != nil {
+					in[md.Addr] = true
+				}
+			}
+			if len(in) == 0 {
+				continue
+			}
+			v.Text = fmt.Sprintf("%s for %s, %s; it does not record who has entered", who, g.lockText(l), l.State)
+			if perhaps := g.inside(l, in); len(perhaps) > 0 {
+				v.Text += fmt.Sprintf(", perhaps thread %s, which is in the same method", g.name(perhaps[0])) + g.doing(perhaps[0])
+				v.Show = append(v.Show, showThread(perhaps[0].Describe(g.s.gaps))...)
+			}
+		}
+		for _, w := range list {
+			if w.how != answer.HowRecorded {
+				v.Strength = answer.StrengthLikely
+			}
+		}
+		v.Evidence = g.evidences(list)
+		v.Show = append(v.Show, g.show(list[0])...)
+		out = append(out, v)
+	}
+	return out
+}
+
+// fullCollection returns the BlockingCollection that a thread adds to, with its state, or 0.
+func (g *grapher) fullCollection(w *wait) (target.Addr, string) {
+	name, _, _ := strings.Cut(w.called, "(")
+	if !strings.HasPrefix(name, "System.Collections.Concurrent.BlockingCollection") || !strings.Contains(name[strings.LastIndexByte(name, '.')+1:], "Add") {
+		return 0, ""
+	}
+	for root := range g.s.framework(w.thread) {
+		o, err := g.s.r.b.Objects().Object(root.Object)
+		if err != nil || root.Interior {
+			continue
+		}
+		k, x, is, err := shapes.Try[boundedCollection](g.s.r.b, o)
+		if !is || err != nil {
+			continue
+		}
+		if free, err := k.Free.Addr(x); err != nil || free != w.lock.Address {
+			continue
+		}
+		n, err := k.Capacity.Int(x)
+		if err != nil {
+			g.s.gaps.Note(err)
+			return o.Addr, "which is full"
+		}
+		return o.Addr, fmt.Sprintf("which has all of its %d items", n)
+	}
+	return 0, ""
+}
+
+// releases returns the method of the program in which a thread waits for a semaphore, if that releases one later, or nil.
+func (g *grapher) releases(w *wait) *code.MethodDesc {
+	for md := range g.own(w.thread) {
+		list, err := g.s.found.tasks.CallsOf(md)
+		if err == nil && slices.ContainsFunc(list, gives) {
+			return md
+		}
+		return nil
+	}
+	return nil
+}
+
+// own iterates over the methods of the program on the stack of a thread, the innermost first. It ends at one without a readable name.
+func (g *grapher) own(t *threads.Thread) iter.Seq[*code.MethodDesc] {
+	return func(yield func(*code.MethodDesc) bool) {
+		for f := range g.s.r.walker.Walk(g.s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}) {
+			md, err := f.Method()
+			if f.Kind != stackwalk.FrameManaged || err != nil || md == nil {
+				continue
+			}
+			name, err := code.Of(f.Runtime).MethodName(md, code.MethodQualified)
+			if err != nil || !answer.LibraryMethod(name) && !yield(md) {
+				return
+			}
+		}
+	}
+}
+
+// inside returns the threads in one of the methods that do not wait for the semaphore there: they may have entered it.
+func (g *grapher) inside(l *lock, in map[target.Addr]bool) (out []*threads.Thread) {
+	for i := range g.s.r.threads {
+		t := &g.s.r.threads[i]
+		if t.OS == nil || t.Managed == nil || g.of[t] != nil && g.of[t].lock == l || g.s.ctx.Err() != nil {
+			continue
+		}
+		for md := range g.own(t) {
+			if in[md.Addr] {
+				out = append(out, t)
+				break
+			}
+		}
+	}
+	return out
+}
