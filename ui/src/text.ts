@@ -98,11 +98,11 @@ function written(name: string): string {
 /** The name of a type without namespaces: Dictionary<String, Order>. */
 export const shortType = (name: string): string => csharp(name).replace(/(?:[\p{L}_@][\p{L}\p{N}_]*\.)+(?=[\p{L}_@<])/gu, "");
 
-/** The part of a name that is not wider than width: all of it, what stands behind its last dot, or its ends with a sign between them.
+/** The part of a name that is not wider than width: all of it, what stands behind the last dot before its type arguments, or its ends with a sign between them.
  * Fewer than three characters are none. */
 export function fitted(name: string, width: number, measure: (s: string) => number): string {
   if (measure(name) <= width) return name;
-  const last = name.slice(name.search(/[^.]*$/));
+  const last = name.slice(namespaceEnd(name));
   const s = last.length > 2 && !/^[\d>]/.test(last) ? last : name;
   if (measure(s) <= width) return s;
   const cut = (n: number): string => s.slice(0, Math.ceil(n / 2)) + "…" + s.slice(s.length - Math.floor(n / 2));

@@ -99,6 +99,7 @@ test("labels are cut in the middle, and short ones are left out", () => {
   assert.equal(fitted("SomeClass.Wait", 8, wide), "Wait");
   assert.equal(fitted("SomeClass.ProcessRequest", 8, wide), "Proc…est");
   assert.equal(fitted("Locks.<Main>m__0", 9, wide), "<Mai…m__0");
+  assert.equal(fitted("Number.Throw<System.Char>(…)", 22, wide), "Throw<System.Char>(…)");
   assert.equal(fitted("Something", 3, wide), "");
   assert.equal(shortType("System.Collections.Generic.Dictionary<System.String, Foo.Bar+Baz[]>"), "Dictionary<String, Bar+Baz[]>");
   assert.equal(shortType("3 × A.B.C"), "3 × C");
