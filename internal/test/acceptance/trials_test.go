@@ -29,8 +29,8 @@ func newTrial(t *testing.T, source string) trial {
 	shared := testcase.Shared(t)
 	tools := filepath.Join(shared, "tools")
 	path := filepath.Join(shared, "debuggees", "trials", source)
-	if _, err := os.Stat(filepath.Join("testdata", source)); err == nil {
-		path = filepath.Join("testdata", source)
+	if _, err := os.Stat(filepath.Join("internal", "test", "acceptance", "testdata", source)); err == nil {
+		path = filepath.Join("internal", "test", "acceptance", "testdata", source)
 	}
 	for _, file := range []string{filepath.Join(tools, "make-dump"), filepath.Join(tools, "compile-debuggee"), path} {
 		if _, err := os.Stat(file); err != nil {
