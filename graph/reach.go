@@ -220,7 +220,7 @@ func (g *Graph) Referrers(ctx context.Context) (*Referrers, error) {
 
 // Of returns the nodes that refer to n, in order, each as often as it does. The slice belongs to the graph.
 func (r *Referrers) Of(n Node) []Node {
-	if int(n) >= r.rows.Nodes() {
+	if r.rows == nil || int(n) >= r.rows.Nodes() {
 		return nil
 	}
 	return r.rows.Row(n)
