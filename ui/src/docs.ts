@@ -135,7 +135,7 @@ export interface SignalrResult {
 }
 
 export interface SqlpoolsResult {
-  pools?: Array<SQLPool> | null;
+  failures?: Array<SQLFailure> | null; moreFailures?: number; pools?: Array<SQLPool> | null;
 }
 
 export interface StacksResult {
@@ -489,11 +489,12 @@ export interface Reference {
 }
 
 export interface Request {
-  aborted?: boolean; age?: string; connection?: string | null; context?: string; endpoint?: string | null; exception?: string;
-  headers?: Array<Header> | null; host?: string | null; id?: string | null; local?: string; method?: string | null; object?: string;
-  path?: string | null; pathBase?: string | null; protocol?: string | null; query?: string | null; remote?: string; responseBegun?: boolean;
-  route?: string | null; scheme?: string | null; scopes?: Array<string> | null; server: string; stack?: AsyncWork; started?: string;
-  state: string; status?: number | null; threads?: Array<Worker> | null; trace?: Activity; upgraded?: boolean; user?: string | null;
+  aborted?: boolean; age?: string; causes?: Array<TaskException> | null; connection?: string | null; context?: string;
+  endpoint?: string | null; exception?: string; headers?: Array<Header> | null; host?: string | null; id?: string | null; local?: string;
+  method?: string | null; object?: string; path?: string | null; pathBase?: string | null; protocol?: string | null; query?: string | null;
+  remote?: string; responseBegun?: boolean; route?: string | null; scheme?: string | null; scopes?: Array<string> | null; server: string;
+  stack?: AsyncWork; started?: string; state: string; status?: number | null; threads?: Array<Worker> | null; trace?: Activity;
+  upgraded?: boolean; user?: string | null;
 }
 
 export interface RetainedObject {
@@ -512,6 +513,11 @@ export interface RuntimeDiagnosis {
   base: string; chosen: boolean; contracts?: Array<Contract> | null; descriptorError?: string; error?: string; foreignLayout?: string;
   globals?: string; identity: string; index: number; kind: string; knownLayout?: string; layout?: Array<LayoutSource> | null;
   layoutIsCandidate?: boolean; localFile?: string; path: string; probes?: Array<Probe> | null; proof?: string; version?: string;
+}
+
+export interface SQLFailure {
+  code?: string; command?: SQLCommand; connection?: string; count: number; message: string | null; method?: string | null; object: string;
+  pool?: string; strength?: string; type: string | null;
 }
 
 export interface SQLPool {
@@ -786,6 +792,11 @@ export interface Root {
   address?: string; interior?: boolean; object: string; pinned?: boolean; place?: string; type?: string | null; value?: string;
 }
 
+export interface SQLCommand {
+  address: string; deadline?: string | null; parameters?: Array<SQLParameter> | null; procedure?: boolean | null; running: boolean;
+  since?: string | null; text: string | null; timeout?: number | null;
+}
+
 export interface SQLConnection {
   address: string; command?: SQLCommand | null; context?: string; contextType?: string | null; database?: string | null; opened?: string;
   owner?: string | null; processId?: number | null; stack?: AsyncWork; state?: string | null; threads?: Array<Worker> | null;
@@ -893,9 +904,8 @@ export interface RedisQueue {
   command?: string | null; count: number | null; first?: string; since?: string;
 }
 
-export interface SQLCommand {
-  address: string; deadline?: string | null; parameters?: Array<SQLParameter> | null; procedure?: boolean | null; running: boolean;
-  since?: string | null; text: string | null; timeout?: number | null;
+export interface SQLParameter {
+  name: string | null; value: string;
 }
 
 export interface Stored {
@@ -914,10 +924,6 @@ export interface AsyncField {
 
 export interface AsyncVariable {
   kind: string; name: string; type: string | null; value: string;
-}
-
-export interface SQLParameter {
-  name: string | null; value: string;
 }
 
 export interface AsyncArray {
