@@ -194,10 +194,17 @@ func (r *Reader) served(g shapes.Reading, o objects.Object, s *grpcServed, x sha
 // left reports whether a request has moved on from the gRPC call at an address. A running call is one
 // of its request's features, but contexts and Kestrel's objects are reused.
 func (r *Reader) left(g shapes.Reading, of objects.Object, call target.Addr) answer.Maybe[bool] {
-	unknown := target.Unsupportedf("its request's features are not Kestrel's")
+	unbound := func(err error) answer.Maybe[bool] {
+		if err == nil || errors.Is(err, shapes.ErrOtherType) {
+			err = target.Unsupportedf("its request's features are not Kestrel's")
+		} else {
+			g.Note(err)
+		}
+		return answer.Maybe[bool]{Err: err}
+	}
 	c, at, err := shapes.BindObject[httpContext](r.b, of)
 	if of.Addr == 0 || err != nil {
-		return answer.Maybe[bool]{Err: unknown}
+		return unbound(err)
 	}
 	features, err := c.Features.Object(at)
 	if err != nil {
@@ -209,11 +216,7 @@ func (r *Reader) left(g shapes.Reading, of objects.Object, call target.Addr) ans
 	}
 	p, at, err := shapes.BindObject[extraFeatures](r.b, features)
 	if err != nil {
-		if !errors.Is(err, shapes.ErrOtherType) {
-			g.Note(err)
-			unknown = err
-		}
-		return answer.Maybe[bool]{Err: unknown}
+		return unbound(err)
 	}
 	extra, err := p.Extra.Object(at)
 	if err != nil || extra.Addr == 0 {
