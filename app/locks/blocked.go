@@ -404,14 +404,34 @@ func (s *survey) mentioned(t *threads.Thread, a *threads.ThreadActivity) iter.Se
 	}
 }
 
-// joined returns the Thread whose end t waits for, or the zero Object if it is unknown.
-func (s *survey) joined(t *threads.Thread, a *threads.ThreadActivity) objects.Object {
-	for o := range s.mentioned(t, a) {
-		if is, err := shapes.Is[threadObject](s.r.b, o.Type); is && err == nil && s.thread(o) != t {
+// joined returns the Thread whose end t waits for, or the zero Object if it is unknown. It is t's own only if the frames refer to no other, and
+// those of Join to t: the frames in which a thread starts refer to it, too.
+func (s *survey) joined(t *threads.Thread, a *threads.ThreadActivity) (own objects.Object) {
+	if a.By == nil {
+		return own
+	}
+	for root := range s.framework(t) {
+		if root.Interior {
+			continue
+		}
+		o, err := s.r.b.Objects().Object(root.Object)
+		if err != nil {
+			continue
+		}
+		if is, err := shapes.Is[threadObject](s.r.b, o.Type); !is || err != nil {
+			continue
+		}
+		if s.thread(o) != t {
 			return o
 		}
+		if root.Method == nil {
+			continue
+		}
+		if name, err := root.Method.Name(); err == nil && strings.HasPrefix(name, "Join") {
+			own = o
+		}
 	}
-	return objects.Object{}
+	return own
 }
 
 // handle returns the first WaitHandle that t waits for and the number of others. It returns the zero

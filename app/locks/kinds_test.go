@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -17,6 +18,7 @@ import (
 	"github.com/sosgo/sosgo/app/locks"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/test/testdump"
+	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -151,30 +153,32 @@ func TestKindsOfWaits(t *testing.T) {
 	assert.Equal(t, 1, circles)
 }
 
-// TestJoinUnknown finds a wait for the end of an unknown thread.
-func TestJoinUnknown(t *testing.T) {
+// TestJoins finds a wait for the end of an unknown thread, and one for the thread's own: the stack refers to that in the place of the other.
+func TestJoins(t *testing.T) {
 	clean, names := openKinds(t)
-	joiner := func(d *sosgo.Dump) *answer.ThreadWait {
+	joiner := func(d *sosgo.Dump) (*answer.ThreadWait, *answer.Waits) {
 		got, err := reader(t, d).Waits(context.Background(), locks.Options{})
 		require.NoError(t, err)
 		for i := range got.Threads {
 			if w := &got.Threads[i]; names[w.Thread.ManagedID] == "joiner" {
-				return w
+				return w, got
 			}
 		}
-		return nil
+		return nil, got
 	}
-	was := joiner(clean)
+	was, _ := joiner(clean)
 	require.NotNil(t, was)
 	list, err := view(t, clean).Threads()
 	require.NoError(t, err)
+	joins := slices.IndexFunc(list, func(w threads.Thread) bool { return w.ID() == was.Thread.OSID })
+	require.GreaterOrEqual(t, joins, 0)
+	self, err := target.Pointer(clean.Memory(), list[joins].Managed.ExposedHandle)
+	require.NoError(t, err)
+	require.NotEqual(t, was.Object, self)
 	d, over := overlaidKinds(t)
-	var damage []testdump.Damage
-	for i := range list {
-		if list[i].ID() != was.Thread.OSID {
-			continue
-		}
-		sp, ok := list[i].OS.Registers.SP()
+	refer := func(to target.Addr) (*answer.ThreadWait, *answer.Waits) {
+		var damage []testdump.Damage
+		sp, ok := list[joins].OS.Registers.SP()
 		require.True(t, ok)
 		for a := sp; len(damage) < 100; a += 8 {
 			word, err := target.Pointer(clean.Target(), a)
@@ -182,17 +186,26 @@ func TestJoinUnknown(t *testing.T) {
 				break
 			}
 			if word == was.Object {
-				damage = append(damage, testdump.Words(a, 0))
+				damage = append(damage, testdump.Words(a, uint64(to)))
 			}
 		}
+		require.NotEmpty(t, damage)
+		over.Set(damage...)
+		return joiner(d)
 	}
-	require.NotEmpty(t, damage)
-	over.Set(damage...)
-	got := joiner(d)
+	got, _ := refer(0)
 	require.NotNil(t, got)
 	assert.Equal(t, "waits for the end of an unknown thread", got.Text)
 	assert.Equal(t, "thread", got.Kind)
 	assert.Zero(t, got.Object)
+
+	got, all := refer(self)
+	require.NotNil(t, got)
+	assert.Equal(t, "waits for its own end", got.Text)
+	assert.Equal(t, self, got.Object)
+	assert.True(t, slices.ContainsFunc(all.Verdicts, func(v answer.Verdict) bool {
+		return v.Kind == answer.FindingDeadlock && strings.Contains(v.Text, `"joiner" has not ended and waits for its own end`)
+	}), "%v", all.Verdicts)
 }
 
 // TestStaticConstructorUnread checks that an unreadable stack on which a static constructor may run is

@@ -160,7 +160,7 @@ func (g *grapher) describe() {
 		case w.serves != "":
 			row.Kind, row.Text = "finalizer", "waits for the finalizer thread"
 		case w.join:
-			row.Kind, row.Text = "thread", "waits for the end of "+g.ended(w)
+			row.Kind, row.Text = "thread", "waits for "+g.ended(w)
 			if w.object.Addr != 0 {
 				row.Object, row.Type = w.object.Addr, g.s.gaps.Text(w.object.Type.ManagedName())
 			}
@@ -195,15 +195,17 @@ func (g *grapher) describe() {
 	}
 }
 
-// ended names the thread whose end a thread waits for.
+// ended names the end of the thread that a thread waits for.
 func (g *grapher) ended(w *wait) string {
 	switch {
 	case w.object.Addr == 0:
-		return "an unknown thread"
+		return "the end of an unknown thread"
 	case len(w.runners) == 0:
-		return "a thread that has ended"
+		return "the end of a thread that has ended"
+	case w.runners[0] == w.thread:
+		return "its own end"
 	}
-	return "thread " + g.name(w.runners[0])
+	return "the end of thread " + g.name(w.runners[0])
 }
 
 // kindOf returns the kind of a lock in words.
@@ -584,7 +586,7 @@ func (g *grapher) what(w *wait) string {
 	case w.class != 0:
 		return "the static constructor of " + row.Type.String()
 	case w.join:
-		return "the end of " + g.ended(w)
+		return g.ended(w)
 	case w.serves != "":
 		return "the finalizer thread"
 	case w.lock == nil && w.object.Addr == 0:

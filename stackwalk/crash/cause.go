@@ -137,21 +137,31 @@ type Place struct {
 
 // LikelyCause describes in words what an exception that was not caught, and its causes, mean together. chain starts
 // with the outermost exception. The usual meaning of a type is marked as such. The text is empty for an empty chain.
-func LikelyCause(chain []Fault) string { return causeWords(chain, true) }
+func LikelyCause(chain []Fault) string { return causeWords(chain, uncaught, true) }
 
 // provedCause is LikelyCause without the usual meaning of a type, which no evidence supports.
-func provedCause(chain []Fault) string { return causeWords(chain, false) }
+func provedCause(chain []Fault) string { return causeWords(chain, uncaught, false) }
 
-func causeWords(chain []Fault, usual bool) string {
+const uncaught = " was not caught"
+
+// causeWords describes an exception, what became of it, and its causes.
+func causeWords(chain []Fault, became string, usual bool) string {
 	if len(chain) == 0 {
 		return ""
 	}
-	first, root := chain[0], chain[len(chain)-1]
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s was not caught", first.Type)
+	b.WriteString(chain[0].Type + became)
+	root := &chain[len(chain)-1]
 	if len(chain) > 1 {
 		fmt.Fprintf(&b, "; caused by %s", root.Type)
 	}
+	b.WriteString(rootWords(root, usual))
+	return b.String()
+}
+
+// rootWords describes an exception without its type.
+func rootWords(root *Fault, usual bool) string {
+	var b strings.Builder
 	if root.Message != "" {
 		fmt.Fprintf(&b, ": %s", unstopped(root.Message))
 	}

@@ -1,7 +1,6 @@
 package crash
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -563,12 +562,7 @@ func (d *describer) runtimeRecord() {
 // concludeThrown draws the conclusions from the exception and its causes.
 func (d *describer) concludeThrown() {
 	out := d.out
-	list := faults(out.Exceptions)
-	chain := leading(out.Causes)
-	path := make([]Fault, 0, len(chain))
-	for _, i := range chain {
-		path = append(path, list[i])
-	}
+	path, last, unthrown := d.path()
 	if t := out.Touched; len(path) == 1 && t != nil && path[0].Type == nullReference {
 		switch {
 		case t.What == reportedZero:
@@ -584,9 +578,9 @@ func (d *describer) concludeThrown() {
 	}
 	var meaning string
 	if len(path) > 0 {
-		meaning = d.meaning(&path[len(path)-1], &out.Exceptions[chain[len(chain)-1]])
+		meaning = d.meaning(&path[len(path)-1], last)
+		out.Likely = LikelyCause(path) + unthrown
 	}
-	out.Likely = cmp.Or(LikelyCause(path), out.Likely)
 	if out.Likely == "" {
 		return
 	}
@@ -609,10 +603,45 @@ func (d *describer) concludeThrown() {
 	if t := out.Touched; t != nil {
 		all = append(all, touchedEvidence(t))
 	}
-	if n := len(out.Exceptions); n > len(chain) {
+	if n := len(out.Exceptions); n > len(leading(out.Causes)) {
 		all = append(all, fmt.Sprintf("%d exceptions are causes; the tree lists all", n-1))
 	}
-	d.conclusion(cmp.Or(provedCause(path), out.Likely), strength, all...)
+	text := out.Likely
+	if len(path) > 0 {
+		text = provedCause(path) + unthrown
+	}
+	d.conclusion(text, strength, all...)
+}
+
+// path returns the exceptions from the first one along the first causes to the last one that has a stack trace, and that last one. The others
+// were not thrown: unthrown describes the first of them.
+func (d *describer) path() (path []Fault, last *answer.Exception, unthrown string) {
+	chain := leading(d.out.Causes)
+	if len(chain) == 0 {
+		return nil, nil, ""
+	}
+	list := faults(d.out.Exceptions)
+	n := len(chain)
+	for n > 1 && d.untraced(&d.out.Exceptions[chain[n-1]]) {
+		n--
+	}
+	for _, i := range chain[:n] {
+		path = append(path, list[i])
+	}
+	if n < len(chain) {
+		x := &list[chain[n]]
+		unthrown = "; with an inner exception that has no stack trace: " + x.Type + rootWords(x, false)
+	}
+	return path, &d.out.Exceptions[chain[n-1]], unthrown
+}
+
+// untraced reports whether an exception has no stack trace, not even one from elsewhere, and all of that can be read.
+func (d *describer) untraced(x *answer.Exception) bool {
+	if len(x.Frames) > 0 || x.TraceError != nil || x.StackTrace != nil || d.rt == nil {
+		return false
+	}
+	e, err := d.rt.Exception(x.Address)
+	return err == nil && e.RemoteStackTrace == 0
 }
 
 // meaning returns the evidence of what root's type means in x. It is the usual meaning if the runtime itself threw x, and none, which it

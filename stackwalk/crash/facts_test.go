@@ -3,6 +3,7 @@ package crash_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -117,4 +118,45 @@ func TestWatsonBuckets(t *testing.T) {
 
 func noRuntime(err error) func() (*dac.Runtime, error) {
 	return func() (*dac.Runtime, error) { return nil, err }
+}
+
+// TestUntracedCause: an exception that caused another one, and was only created, says less than the one that was thrown.
+func TestUntracedCause(t *testing.T) {
+	d, over := testdump.OpenOverlaid(t, "net10-crash-nested")
+	v, err := d.View("")
+	require.NoError(t, err)
+	x, err := v.Crash(t.Context())
+	require.NoError(t, err)
+	require.Len(t, x.Exceptions, 2)
+	outer, inner := x.Exceptions[0], x.Exceptions[1]
+	require.NotEmpty(t, inner.Frames)
+	assert.Contains(t, x.Likely, "Debuggee.Crash.OrderException was not caught; caused by System.FormatException: "+strings.TrimSuffix(inner.Message.S, "."))
+
+	reader, err := v.Objects()
+	require.NoError(t, err)
+	o, err := reader.Object(inner.Address)
+	require.NoError(t, err)
+	over.Set(testdump.Words(o.Field("_stackTrace").Location(), 0))
+	x, err = v.Crash(t.Context())
+	require.NoError(t, err)
+	want := fmt.Sprintf("Debuggee.Crash.OrderException was not caught: %s, in %s; with an inner exception that has no stack trace: System.FormatException: %s",
+		strings.TrimSuffix(outer.Message.S, "."), outer.Frames[0].Function.S, strings.TrimSuffix(inner.Message.S, "."))
+	assert.Equal(t, want, x.Likely)
+	assert.Equal(t, want, x.Verdicts[len(x.Verdicts)-1].Text)
+
+	// A trace that is unreadable may be there, and one from elsewhere is.
+	text := o.Field("_remoteStackTraceString").Location()
+	message := uint64(0)
+	if a, err := o.Field("_message").Addr(); assert.NoError(t, err) {
+		message = uint64(a)
+	}
+	for name, damage := range map[string][]testdump.Damage{
+		"unreadable": {testdump.Words(o.Field("_stackTrace").Location(), 0x10)},
+		"elsewhere":  {testdump.Words(o.Field("_stackTrace").Location(), 0), testdump.Words(text, message)},
+	} {
+		over.Set(damage...)
+		x, err = v.Crash(t.Context())
+		require.NoError(t, err)
+		assert.Contains(t, x.Likely, "; caused by System.FormatException: ", name)
+	}
 }

@@ -177,6 +177,10 @@ func (d *describer) concludeFailFast() {
 		}
 	}
 	evidence := []string{"the frames of Environment.FailFast at the top of the stack"}
+	if path, _, unthrown := d.path(); len(path) > 0 && d.died.fatal() {
+		d.out.Likely += "; its exception: " + causeWords(path, "", false) + unthrown
+		evidence = append(evidence, "exception: the inner exception of the one that the runtime set for the fatal error")
+	}
 	if f.Message.Err == nil {
 		evidence = append(evidence, fmt.Sprintf("message: %s (%s)", f.Source, f.Strength))
 	}

@@ -33,7 +33,8 @@ func TestFailFast(t *testing.T) {
 	require.NotEmpty(t, x.Exceptions)
 	assert.Equal(t, "System.InvalidOperationException", x.Exceptions[0].Type.String())
 	assert.Equal(t, "fail fast cause", x.Exceptions[0].Message.String())
-	assert.Contains(t, x.Likely, "Environment.FailFast: fail fast message, in Debuggee.Crash.Scenario.Run(System.String)")
+	assert.Equal(t, "the program called Environment.FailFast: fail fast message, in Debuggee.Crash.Scenario.Run(System.String)"+
+		"; its exception: System.InvalidOperationException: fail fast cause", x.Likely)
 	assert.False(t, x.Alive)
 }
 

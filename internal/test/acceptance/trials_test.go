@@ -91,7 +91,7 @@ var deaths = []struct{ kind, says, strength, where string }{
 	{"handav", "System.AccessViolationException was not caught: thrown by hand, in", answer.StrengthProved, "X.M.Main("},
 	{"handoom", "System.OutOfMemoryException was not caught: thrown by hand, in", answer.StrengthProved, "X.M.Main("},
 	{"handso", "System.StackOverflowException was not caught: thrown by hand, in", answer.StrengthProved, "X.M.Main("},
-	{"handagg", "System.AggregateException was not caught; caused by System.Exception: x", answer.StrengthProved, ""},
+	{"handagg", "; with an inner exception that has no stack trace: System.Exception: x", answer.StrengthProved, "X.M.Main("},
 	{"nomsg", "System.Exception was not caught, in", answer.StrengthProved, "X.M.Main("},
 	{"bigalloc", "System.OutOfMemoryException was not caught (the garbage collector's last failed allocation is of ", answer.StrengthProved, "X.M.Main("},
 	{"lockstate", "System.Threading.SynchronizationLockException was not caught", answer.StrengthProved, "X.M.Main("},
@@ -191,6 +191,21 @@ var faults = []struct{ kind, finding, says string }{
 	{"exitlock", answer.FindingDeadlock, "runs the handlers of ProcessExit and waits for the end of thread"},
 	{"semsync", answer.FindingPermits, "wait for Depot.M.seats (SemaphoreSlim), 0 of 1 may enter"},
 	{"semsignal", "", ""},
+	{"selfjoin", answer.FindingDeadlock, "\"self joiner\" has not ended and waits for its own end"},
+}
+
+// TestFaultCrashes checks the conclusion about two crashes with exceptions that were created and not thrown.
+func TestFaultCrashes(t *testing.T) {
+	p := newTrial(t, "Faults.cs")
+	for kind, says := range map[string]string{
+		"threadcrash": "System.FormatException was not caught: line 17: '12,x' is no number, in Debuggee.dll!Depot.M.<Main>m__F(); with an inner exception that has no stack trace: System.ArgumentException: x",
+		"failfast":    "the program called Environment.FailFast: queue corrupted, in Depot.M.Main(System.String[]); its exception: System.InvalidOperationException: checksum",
+	} {
+		out, err := p.open(t, "crash", kind).Triage(t.Context(), sosgo.TriageOptions{NoHeap: true})
+		require.NoError(t, err)
+		require.NotEmpty(t, out.Findings)
+		assert.Contains(t, out.Findings[0].Text, says)
+	}
 }
 
 // TestFaultPrograms checks that a triage finds the cause of each fault first.
