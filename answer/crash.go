@@ -138,6 +138,8 @@ type CrashFrame struct {
 	AtException bool        `json:"atException,omitempty" doc:"the walk began here: at the registers of the exception that the dump was written for, and not those that the thread had then"`
 	Cycle       int         `json:"cycle,omitempty" doc:"number of frames, from this one on, that repeat themselves together"`
 	Repeat      int         `json:"repeat,omitempty" doc:"how often these frames were there, if more than once"`
+
+	Definition *Definition `json:"-"` // of the method, if its name can't be read
 }
 
 // Waiting is what the threads of a process do or wait for.

@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"fmt"
 	"iter"
 
 	"github.com/sosgo/sosgo/target"
@@ -19,6 +20,7 @@ type Exception struct {
 	StackTrace *Text        `json:"stackTraceString,omitempty" doc:"stack trace as text, if managed code asked for it"`
 
 	MethodTable target.Addr `json:"-"`
+	Definition  *Definition `json:"-"` // of Type, if it can't be read
 	TraceError  error       `json:"-"` // why frames are missing, outwards from the last
 	// Fault is SOS's guess that the processor raised the exception. It is often wrong.
 	Fault bool `json:"-"`
@@ -34,7 +36,19 @@ type TraceFrame struct {
 	Line     int         `json:"line,omitempty" doc:"line in it"`
 	Foreign  bool        `json:"foreign,omitempty" doc:"the last frame before the exception was thrown again elsewhere"`
 
-	Method Text `json:"-"` // Function without the module
+	Method     Text        `json:"-"` // Function without the module
+	Definition *Definition `json:"-"` // of the method, if its name can't be read
+}
+
+// A Definition is a row in the metadata of a module's build. It stands for a name that can't be read, since it means the same in all dumps of that build.
+type Definition struct {
+	Module string // file name
+	Build  string
+	Token  uint32 // metadata token of a TypeDef or MethodDef
+}
+
+func (d *Definition) String() string {
+	return fmt.Sprintf("%s (%s) %08x", d.Module, d.Build, d.Token)
 }
 
 // A ThrownException is an exception with those that its thread was handling when it was thrown.

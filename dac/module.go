@@ -32,6 +32,7 @@ type Module struct {
 	path  lazy.Value[string]
 	meta  lazy.Value[*metadata.Metadata]
 	pdb   lazy.Value[*PDB]
+	build lazy.Value[string]
 	blobs lazy.Value[map[metadata.Token]target.Addr]
 	where MetadataSource
 }
@@ -393,6 +394,32 @@ func (m *Module) fileName() (string, error) {
 		return "", err
 	}
 	return target.UTF16String(r.mem, p, limits.PathBytes)
+}
+
+// Build names the module's build by what the dump itself has of it: time stamp and size, or the id of its PDB. It is the same with and without module files.
+func (m *Module) Build() (string, error) {
+	return m.build.Get(func() (string, error) {
+		tm, err := m.imageModule()
+		if err != nil {
+			return "", err
+		}
+		if id := image.IdentityOf(m.runtime().Target(), tm); id.TimeDateStamp != 0 && id.SizeOfImage != 0 {
+			return id.String(), nil
+		}
+		pdb := tm.PDB
+		if pdb == nil {
+			im, err := image.OpenMemory(m.runtime().Target(), tm)
+			if err != nil {
+				return "", err
+			}
+			id, err := im.PDB()
+			if err != nil {
+				return "", err
+			}
+			pdb = &id
+		}
+		return fmt.Sprintf("pdb %s age %x", pdb.GUID, pdb.Age), nil
+	})
 }
 
 // PEImage opens the module's image in the target, or its file if the dump lacks the headers.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -30,6 +31,9 @@ func (r *Reader) DescribeException(a target.Addr, o ExceptionOptions) (*answer.E
 	d := &answer.Exception{Address: a, MethodTable: e.Type.Addr, HResult: answer.Hex(e.HResult), Inner: e.Inner, Fault: looksLikeFault(&e)}
 	if d.Type.S, d.Type.Err = r.Runtime().TypeName(e.Type.Addr, dac.NameNative); d.Type.Err != nil && r.Runtime().IsSystemException(e.Type.Addr) {
 		d.Type = answer.Text{S: "System.Exception"}
+	}
+	if d.Type.Err != nil {
+		d.Definition = r.typeDefinition(e.Type)
 	}
 	d.Note(d.Type.Err)
 	d.Message = r.exceptionText(&d.Gaps, e.Message)
@@ -73,6 +77,9 @@ func (r *Reader) describeTraceFrame(g *answer.Gaps, f *dac.TraceFrame, o Excepti
 	} else {
 		d.Method = g.Text(r.MethodName(md, MethodFull))
 		d.Function = r.traceFunction(g, md, d.Method)
+		if d.Method.Err != nil {
+			d.Definition = md.Definition()
+		}
 	}
 	if f.IP == 0 || o.Brief {
 		return d // 0 was written before the runtime knew the address
@@ -127,6 +134,32 @@ func (r *Reader) traceFunction(g *answer.Gaps, md *MethodDesc, method answer.Tex
 		return method
 	}
 	return answer.Text{S: target.BaseName(path) + "!" + method.S}
+}
+
+// typeDefinition returns the definition of a type, nil if it has none or the dump lacks its parts.
+func (r *Reader) typeDefinition(mt *dac.MethodTable) *answer.Definition {
+	m, err := r.Runtime().ModuleOf(mt)
+	if err != nil {
+		return nil
+	}
+	return definition(m, mt.Token)
+}
+
+// Definition returns the definition of the method, nil if it has none or the dump lacks its parts.
+func (m *MethodDesc) Definition() *answer.Definition {
+	mod, err := m.Module()
+	if err != nil {
+		return nil
+	}
+	return definition(mod, m.Token)
+}
+
+func definition(m *dac.Module, token metadata.Token) *answer.Definition {
+	build, err := m.Build()
+	if err != nil || token.IsNil() {
+		return nil
+	}
+	return &answer.Definition{Module: m.Label(), Build: build, Token: uint32(token)}
 }
 
 // codeManaged is the code of exceptions that managed code threw (EXCEPTION_COMPLUS, corexcep.h).

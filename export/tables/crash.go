@@ -10,7 +10,7 @@ import (
 
 type crashRow struct {
 	Position uint64                 `row:"position" doc:"order of the rows"`
-	Role     string                 `row:"role" doc:"what the row is: kind (the exception or signal), frame (a method), place (in the build of a module), generated (words for a place), or a property of the crash: doubtful, thrown, cut, certain"`
+	Role     string                 `row:"role" doc:"what the row is: kind (the exception or signal), frame (a method), unnamed (a method whose name can't be read, by module, build and token), place (in the build of a module), generated (words for a place), or a property of the crash: doubtful, thrown, cut, certain"`
 	Text     query.Opt[string]      `row:"text" doc:"the kind, or the method as stacks have it; null if it can't be read"`
 	Module   query.Opt[string]      `row:"module" doc:"the module of a place"`
 	Build    query.Opt[string]      `row:"build" doc:"its build: build id, or time stamp and size"`

@@ -11,7 +11,7 @@ import (
 )
 
 // CrashVersion is the version of the algorithm that makes the signatures of crashes. Signatures of different versions are not comparable.
-const CrashVersion = 2
+const CrashVersion = 3
 
 const (
 	// defaultFrames is how many frames of a stack a crash is known by, if the rules don't give another number.
@@ -43,8 +43,8 @@ type Record struct {
 
 // A Frame is a method that was called.
 type Frame struct {
-	Method string
-	Unread bool // it has no name that can be read, or is a guess
+	Method string // its definition, if Unread; empty if that is unknown, too
+	Unread bool   // it has no name that can be read, or is a guess
 }
 
 // A Place is a place in the build of a module.
@@ -54,7 +54,7 @@ type Place struct {
 }
 
 // Crash identifies a crash by rules, which are the default if nil: by the type of its exception, or the signal, and the innermost methods of the program
-// itself. Where no method is known, the places of the instructions in the builds of their modules stand for them.
+// itself. The definitions of types and methods stand for names that can't be read. Where no method is known, the places of the instructions in the builds of their modules stand for them.
 func Crash(c *answer.Crash, rules *Rules) CrashID {
 	rec := RecordOf(c)
 	id := CrashID{Identity: rec.Sign(rules), Frame: rec.frame(rules)}
@@ -76,7 +76,7 @@ func RecordOf(c *answer.Crash) Record {
 			if _, method, found := strings.Cut(name.S, "!"); found {
 				name.S = method
 			}
-			rec.Frames = append(rec.Frames, frameOf(name))
+			rec.Frames = append(rec.Frames, frameOf(name, frames[i].Definition))
 		}
 		rec.Cut = c.Exceptions[0].TraceError != nil
 	}
@@ -87,8 +87,14 @@ func RecordOf(c *answer.Crash) Record {
 	return rec
 }
 
-func frameOf(name answer.Text) Frame {
-	return Frame{name.S, name.Err != nil || name.S == ""}
+func frameOf(name answer.Text, d *answer.Definition) Frame {
+	switch {
+	case name.Err == nil && name.S != "":
+		return Frame{Method: name.S}
+	case d != nil:
+		return Frame{Method: d.String(), Unread: true}
+	}
+	return Frame{Unread: true}
 }
 
 // onStack adds the managed methods on the stack of the thread that died. Of a stack that overflowed it adds the methods of the circle alone, in
@@ -101,7 +107,7 @@ func (rec *Record) onStack(c *answer.Crash) {
 		if n := c.Stack[i].Cycle; c.Stack[i].Repeat >= overflowRepeat {
 			end := min(len(c.Stack), i+max(n, 1), recordFrames)
 			for k := range c.Stack[:end] {
-				rec.Died = append(rec.Died, frameOf(c.Stack[k].Method))
+				rec.Died = append(rec.Died, frameOf(c.Stack[k].Method, c.Stack[k].Definition))
 			}
 			rec.Frames = slices.Clone(rec.Died[min(i, end):])
 			sorting.Stable(rec.Frames, func(a, b Frame) int { return cmp.Compare(a.Method, b.Method) })
@@ -116,7 +122,7 @@ func (rec *Record) onStack(c *answer.Crash) {
 		if len(rec.Frames) == recordFrames {
 			return
 		}
-		rec.Frames = append(rec.Frames, frameOf(f.Method))
+		rec.Frames = append(rec.Frames, frameOf(f.Method, f.Definition))
 		if f.Guess != "" {
 			rec.Frames = append(rec.Frames, Frame{Unread: true}) // what is between may be missing
 		}
@@ -169,7 +175,7 @@ type trail struct {
 	rules        *Rules
 	own, library []string // of the program itself, and of others that are relevant, the innermost first
 	frame        string   // the innermost method of the program itself, or else the innermost, as answers have it
-	unread       bool     // a frame before the last of own has no name that can be read
+	unread       bool     // a frame before the last of own has no name that can be read: with names the signature is another
 }
 
 // add adds the next frame outwards.
@@ -177,11 +183,12 @@ func (t *trail) add(f Frame) {
 	if len(t.own) == t.rules.frames {
 		return
 	}
-	if f.Unread {
-		t.unread = true
+	name := f.Method // a definition starts with the module's name, as most names in it do
+	if !f.Unread {
+		name = Method(name)
+	} else if t.unread = true; name == "" {
 		return
 	}
-	name := Method(f.Method)
 	switch {
 	case t.rules.irrelevantFrame(f.Method):
 		t.frame = cmp.Or(t.frame, withoutOffset(f.Method))
@@ -215,6 +222,9 @@ func crashKind(c *answer.Crash) (kind string, sound bool) {
 	}
 	t := c.Exceptions[0].Type
 	if t.Err != nil || t.S == "" {
+		if d := c.Exceptions[0].Definition; d != nil {
+			return d.String(), false
+		}
 		return codeKind(c.Code), false
 	}
 	kind = withoutGenerics(t.S)
@@ -227,6 +237,9 @@ func crashKind(c *answer.Crash) (kind string, sound bool) {
 		for _, i := range c.Causes[0] {
 			if i < 0 || i >= len(c.Exceptions) || c.Exceptions[i].Type.Err != nil {
 				sound = false
+				if i >= 0 && i < len(c.Exceptions) && c.Exceptions[i].Definition != nil {
+					causes = append(causes, c.Exceptions[i].Definition.String())
+				}
 				continue
 			}
 			causes = append(causes, withoutGenerics(c.Exceptions[i].Type.S))

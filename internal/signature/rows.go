@@ -7,6 +7,7 @@ const (
 	roleThrown    = "thrown"    // an exception was thrown
 	roleCut       = "cut"       // the trace could not be read whole
 	roleFrame     = "frame"     // a method, the innermost first
+	roleUnnamed   = "unnamed"   // a method by its definition, among the frames
 	rolePlace     = "place"     // a place in the build of a module, the innermost first
 	roleCertain   = "certain"   // no module file could put methods in the place of places
 	roleGenerated = "generated" // where the process died, if there is no place
@@ -32,8 +33,8 @@ func (rec *Record) Rows() []Row {
 	}
 	for _, f := range rec.Frames {
 		r := Row{Role: roleFrame, Text: f.Method}
-		if f.Unread {
-			r.Text = ""
+		if f.Unread && f.Method != "" {
+			r.Role = roleUnnamed
 		}
 		out = append(out, r)
 	}
@@ -61,6 +62,8 @@ func (rec *Record) Add(r Row) {
 		rec.Certain = true
 	case roleFrame:
 		rec.Frames = append(rec.Frames, Frame{r.Text, r.Text == ""})
+	case roleUnnamed:
+		rec.Frames = append(rec.Frames, Frame{r.Text, true})
 	case rolePlace:
 		rec.Places = append(rec.Places, r.Place)
 	case roleGenerated:

@@ -73,6 +73,8 @@ func TestRecord(t *testing.T) {
 		crashOf("System.A.B()", "Shop.Bill()", ""), {}, {Code: "SIGABRT", Where: "libc.so+0x1"},
 		{Code: "SIGSEGV", Contexts: []answer.CrashContext{{Place: &answer.CodePlace{Module: "a.so", Build: "b", Offset: 7}}}},
 		{ExceptionTree: answer.ExceptionTree{Exceptions: []answer.Exception{{Type: answer.Text{S: "E"}, TraceError: os.ErrClosed, Frames: []answer.TraceFrame{{Function: answer.Text{S: "m!Shop.A()"}}}}}}},
+		{ExceptionTree: answer.ExceptionTree{Exceptions: []answer.Exception{{Type: answer.Text{S: "E"}, Frames: []answer.TraceFrame{
+			{Function: answer.Text{Err: os.ErrClosed}, Definition: &answer.Definition{Module: "Shop.dll", Build: "b", Token: 0x06000001}}}}}}},
 	} {
 		rec := RecordOf(c)
 		back := Record{Sound: true}

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/target"
 )
 
 func ExampleOf() {
@@ -120,6 +121,22 @@ func TestCrashParts(t *testing.T) {
 	wrapped.Causes = [][]int{{1, 2}}
 	overflow := &answer.Crash{Code: "SIGSEGV", Stack: []answer.CrashFrame{
 		{Method: answer.Text{S: "Shop.Leaf()"}}, {Method: answer.Text{S: "Shop.Q()"}, Cycle: 2, Repeat: 5000}, {Method: answer.Text{S: "Shop.P()"}}, {Method: answer.Text{S: "Shop.Main()"}}}}
+	defined := func(module string, token uint32) *answer.Definition {
+		return &answer.Definition{Module: module, Build: "timestamp 1 size 2", Token: token}
+	}
+	unnamed := func(kind *answer.Definition, methods ...*answer.Definition) *answer.Crash {
+		e := answer.Exception{Type: answer.Text{Err: target.ErrNotInDump}, Definition: kind}
+		for _, m := range methods {
+			e.Frames = append(e.Frames, answer.TraceFrame{Function: answer.Text{Err: target.ErrNotInDump}, Definition: m})
+		}
+		return &answer.Crash{Code: "0xe0434352", ExceptionTree: answer.ExceptionTree{Exceptions: []answer.Exception{e}}}
+	}
+	corelib, shop, bill := defined("System.Private.CoreLib.dll", 0x02000007), defined("Shop.dll", 0x06000003), defined("Shop.dll", 0x06000004)
+	partly := trace("E", "?", "Shop.A.Run()")
+	partly.Exceptions[0].Frames[0].Definition = bill
+	caused := trace("System.AggregateException", "Shop.A.Run()")
+	caused.Exceptions, caused.Causes = append(caused.Exceptions, answer.Exception{Type: answer.Text{Err: target.ErrNotInDump}, Definition: corelib}), [][]int{{1}}
+	circle := &answer.Crash{Code: "SIGSEGV", Stack: []answer.CrashFrame{{Method: answer.Text{Err: target.ErrNotInDump}, Definition: bill, Cycle: 1, Repeat: 5000}}}
 	for _, c := range []struct {
 		name     string
 		crash    *answer.Crash
@@ -130,6 +147,12 @@ func TestCrashParts(t *testing.T) {
 		{"library alone", trace("E", "System.Threading.Tasks.Task.ThrowIfExceptional(Boolean)", "System.X.Y()", "System.Threading.Thread.StartCallback()"), "E System.X.Y", answer.SignatureWeak},
 		{"unread", trace("E", "?", "Shop.A.Run()"), "E Shop.A.Run", answer.SignatureWeak},
 		{"unread beyond the frames that count", trace("E", "A.A()", "A.B()", "A.C()", "A.D()", "A.E()", "?"), "E A.A A.B A.C A.D A.E", answer.SignatureStrong},
+		{"unnamed", unnamed(corelib, defined("System.Private.CoreLib.dll", 0x06000009), shop, shop, bill), "System.Private.CoreLib.dll (timestamp 1 size 2) 02000007 Shop.dll (timestamp 1 size 2) 06000003 Shop.dll (timestamp 1 size 2) 06000004", answer.SignatureWeak},
+		{"unnamed library alone", unnamed(corelib, defined("System.Private.CoreLib.dll", 0x06000009)), "System.Private.CoreLib.dll (timestamp 1 size 2) 02000007 System.Private.CoreLib.dll (timestamp 1 size 2) 06000009", answer.SignatureWeak},
+		{"unnamed without builds", unnamed(nil, nil), "0xe0434352", answer.SignatureWeak},
+		{"partly unnamed", partly, "E Shop.dll (timestamp 1 size 2) 06000004 Shop.A.Run", answer.SignatureWeak},
+		{"unnamed cause", caused, "System.AggregateException of System.Private.CoreLib.dll (timestamp 1 size 2) 02000007 Shop.A.Run", answer.SignatureWeak},
+		{"unnamed overflow", circle, "access violation Shop.dll (timestamp 1 size 2) 06000004", answer.SignatureWeak},
 		{"causes", wrapped, "System.AggregateException of Shop.A of Shop.B Shop.A.Run", answer.SignatureStrong},
 		{"no causes", trace("System.AggregateException", "Shop.A.Run()"), "System.AggregateException Shop.A.Run", answer.SignatureWeak},
 		{"overflow", overflow, "access violation Shop.P Shop.Q", answer.SignatureStrong},

@@ -459,7 +459,13 @@ func (d *describer) stack() {
 				d.fatal = &fatal
 			}
 			row := describer.Frame(&f)
-			if !yield(answer.CrashFrame{SP: f.SP, IP: f.IP, Method: row.Method, File: row.File, Line: row.Line, AtException: began}) {
+			out := answer.CrashFrame{SP: f.SP, IP: f.IP, Method: row.Method, File: row.File, Line: row.Line, AtException: began}
+			if row.Method.Err != nil {
+				if md, err := f.Method(); err == nil && md != nil {
+					out.Definition = md.Definition()
+				}
+			}
+			if !yield(out) {
 				return
 			}
 			began = false

@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -12,9 +13,11 @@ import (
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/signature"
 	"github.com/sosgo/sosgo/internal/test/testcase"
 	"github.com/sosgo/sosgo/internal/test/testdump"
+	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -82,6 +85,157 @@ func TestCrashSignatures(t *testing.T) {
 	if !testing.Short() && strong["Scenario.Run waits"] != "" {
 		assert.GreaterOrEqual(t, count["Scenario.Submit"], 4, "more than one version and system is compared")
 	}
+}
+
+// An unnamed process has a dump that lacks the metadata of its modules.
+type unnamed struct {
+	target.Target
+	lacks []target.Range
+}
+
+// first returns the first of n bytes at a that the dump lacks.
+func (u unnamed) first(a target.Addr, n int) (first target.Addr, lacks bool) {
+	end := a + target.Addr(n)
+	first = end
+	for _, r := range u.lacks {
+		if r.Start < end && a < r.End {
+			first = min(first, max(a, r.Start))
+		}
+	}
+	return first, first < end
+}
+
+func (u unnamed) ReadMemory(p []byte, a target.Addr) (int, error) {
+	first, lacks := u.first(a, len(p))
+	n, err := u.Target.ReadMemory(p[:first-a], a)
+	if err == nil && lacks {
+		err = &target.MemoryError{Addr: first, Size: len(p) - n, Err: target.ErrNotInDump}
+	}
+	return n, err
+}
+
+func (u unnamed) View(a target.Addr, n int) ([]byte, bool) {
+	if _, lacks := u.first(a, n); lacks {
+		return nil, false
+	}
+	return u.Target.View(a, n)
+}
+
+func (u unnamed) Span(a target.Addr) []byte {
+	b := u.Target.Span(a)
+	first, _ := u.first(a, len(b))
+	return b[:first-a]
+}
+
+// TestUnnamedCrashSignatures: without module files, in dumps of Windows that lack the names of methods, crashes of one build have one signature if they are
+// the same, and different ones otherwise. All are weak, since names make another. Faults of the managed threads are crashes where a dump has none.
+func TestUnnamedCrashSignatures(t *testing.T) {
+	without := sosgo.Options{Offline: true, NoLocalFiles: true}
+	crashOf, signatureOf := map[string]string{}, map[string]string{}
+	defined, count := 0, map[string]int{} // frames, and dumps by crash
+	open := func(t *testing.T, tgt target.Target, o sosgo.Options) (*sosgo.View, *answer.Crash) {
+		d, err := sosgo.OpenTarget(tgt, o)
+		require.NoError(t, err)
+		t.Cleanup(func() { d.Close() })
+		v, err := d.View("")
+		require.NoError(t, err)
+		c, err := v.Crash(t.Context())
+		require.NoError(t, err)
+		return v, c
+	}
+	see := func(t *testing.T, d *testdump.Dump, with, without target.Target, o sosgo.Options, crash string) {
+		v, named := open(t, with, d.Options())
+		_, c := open(t, without, o)
+		if len(c.Stack)+len(c.Exceptions) == 0 { // the finalizer waits in native code
+			return
+		}
+		methods := map[target.Addr]string{} // of the frames, by place
+		for i := range named.Stack {
+			methods[named.Stack[i].IP] = named.Stack[i].Method.S
+		}
+		for i := range named.Exceptions {
+			for _, f := range named.Exceptions[i].Frames {
+				methods[f.IP] = f.Method.S
+			}
+		}
+		rt, err := v.Runtime()
+		require.NoError(t, err)
+		modules, err := rt.Modules()
+		require.NoError(t, err)
+		check := func(ip target.Addr, def *answer.Definition) {
+			if def == nil {
+				return
+			}
+			i := slices.IndexFunc(modules, func(m *dac.Module) bool { return m.Label() == def.Module })
+			require.GreaterOrEqual(t, i, 0)
+			md, err := modules[i].Metadata()
+			require.NoError(t, err)
+			name, err := md.MethodDefName(metadata.Token(def.Token).Row())
+			require.NoError(t, err)
+			assert.Equal(t, signature.Method(methods[ip]), signature.Method(name), "%v", def)
+			defined++
+		}
+		for i := range c.Stack {
+			check(c.Stack[i].IP, c.Stack[i].Definition)
+		}
+		for i := range c.Exceptions {
+			for _, f := range c.Exceptions[i].Frames {
+				check(f.IP, f.Definition)
+			}
+		}
+		id := signature.Crash(c, nil)
+		assert.Equal(t, answer.SignatureWeak, id.SignatureStrength, "%q", id.SignatureParts)
+		assert.NotEqual(t, signature.Crash(named, nil).Signature, id.Signature)
+		if crashOf[id.Signature] == "" {
+			crashOf[id.Signature] = crash
+		}
+		if signatureOf[crash] == "" {
+			signatureOf[crash] = id.Signature
+		}
+		assert.Equal(t, crash, crashOf[id.Signature], "%q", id.SignatureParts)
+		assert.Equal(t, signatureOf[crash], id.Signature, "%q", id.SignatureParts)
+		count[crash]++
+	}
+	testdump.Each(t, func(t *testing.T, d *testdump.Dump) {
+		if d.Case.Manifest.OS != "windows" {
+			return
+		}
+		for _, n := range crashNames {
+			if strings.Contains(d.Case.Name, n.part) {
+				version, _, _ := strings.Cut(strings.TrimPrefix(d.Case.Name, "win-"), "-")
+				see(t, d, d.Target(), d.Target(), without, n.crash+" on "+version)
+				return
+			}
+		}
+		if d.Case.Name != "win-net10-zoo" && d.Case.Name != "win-net8-zoo" { // of these all is in testdata
+			return
+		}
+		v, err := d.View("")
+		require.NoError(t, err)
+		rt, err := v.Runtime()
+		require.NoError(t, err)
+		modules, err := rt.Modules()
+		require.NoError(t, err)
+		bare := unnamed{Target: d.Target()}
+		for _, m := range modules {
+			if _, err := m.Metadata(); err == nil && m.MetadataSource().Addr != 0 {
+				from := m.MetadataSource()
+				bare.lacks = append(bare.lacks, target.Range{Start: from.Addr, End: from.Addr + target.Addr(from.Size)})
+			}
+		}
+		list, err := v.Threads()
+		require.NoError(t, err)
+		for i := range list {
+			if list[i].Managed == nil || list[i].OS == nil || !list[i].OS.Registers.Known() {
+				continue
+			}
+			x := target.Exception{Code: 0xc0000005, Words: "0xc0000005", Final: true, ThreadID: list[i].ID(), Registers: list[i].OS.Registers}
+			x.Address, x.HasAddress = x.Registers.IP()
+			see(t, d, faulting{d.Target(), x}, faulting{bare, x}, without, d.Case.Name+" "+strconv.Itoa(i))
+		}
+	})
+	t.Logf("%d frames, dumps by crash: %v", defined, count)
+	assert.NotZero(t, defined)
 }
 
 // A faulting process has a fault that its dump does not have.

@@ -491,6 +491,7 @@ var exportedTypes = map[string]reflect.Type{
 	"answer.DbContext":                   reflect.TypeFor[sosgo_answer.DbContext](),
 	"answer.DbContexts":                  reflect.TypeFor[sosgo_answer.DbContexts](),
 	"answer.DebugFrame":                  reflect.TypeFor[sosgo_answer.DebugFrame](),
+	"answer.Definition":                  reflect.TypeFor[sosgo_answer.Definition](),
 	"answer.DelegateCall":                reflect.TypeFor[sosgo_answer.DelegateCall](),
 	"answer.Diagnosis":                   reflect.TypeFor[sosgo_answer.Diagnosis](),
 	"answer.DiffedDump":                  reflect.TypeFor[sosgo_answer.DiffedDump](),
