@@ -5,10 +5,11 @@ import "strings"
 // PrettyMethod rewrites the names that the C# compiler makes up into those that the programmer wrote, as far as they show it:
 //
 //	Shop.Cart+<>c__DisplayClass1_0.<Pay>b__2(Int32)   Shop.Cart.Pay.<lambda>(Int32)
+//	Shop.Cart.<Pay>m__2(Int32)                        Shop.Cart.Pay.<lambda>(Int32)
 //	Shop.Cart.<Pay>g__Check|3_0()                     Shop.Cart.Pay.Check()
 //	Shop.Cart+<PayAsync>d__7.MoveNext()               Shop.Cart.PayAsync [state machine]
 //
-// The forms are those of Roslyn's GeneratedNames. A name without any of them is returned as it is.
+// The forms are those of Roslyn's GeneratedNames, and the lambdas of Mono's compiler (m__). A name without any of them is returned as it is.
 func PrettyMethod(name string) string {
 	if !strings.Contains(name, "<") {
 		return name
@@ -29,7 +30,7 @@ func PrettyMethod(name string) string {
 		case kind == 'd' && i < len(parts)-1:
 			out = append(out, method)
 			machine = true
-		case kind == 'b':
+		case kind == 'b' || kind == 'm' && strings.HasPrefix(rest, "__"):
 			out = append(out, method, "<lambda>"+arguments(p))
 		case kind == 'g':
 			local, _, _ := strings.Cut(strings.TrimPrefix(rest, "__"), "|")

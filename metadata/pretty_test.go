@@ -6,6 +6,7 @@ func TestPrettyMethod(t *testing.T) {
 	for _, c := range []struct{ in, want string }{
 		{"System.Threading.Thread.Sleep(Int32)", "System.Threading.Thread.Sleep(Int32)"},
 		{"Debuggee.Zoo.Scenario+<>c__DisplayClass1_0.<Run>b__1()", "Debuggee.Zoo.Scenario.Run.<lambda>()"},
+		{"Depot.M.<Main>m__8(System.Object)", "Depot.M.Main.<lambda>(System.Object)"},
 		{"Debuggee.Crash.Scenario+<>c.<Run>b__0_2()", "Debuggee.Crash.Scenario.Run.<lambda>()"},
 		{"Shop.Cart.<Pay>g__Check|3_0(Int32)", "Shop.Cart.Pay.Check(Int32)"},
 		{"Debuggee.AsyncWork.Scenario+<ValueTasks>d__13.MoveNext()", "Debuggee.AsyncWork.Scenario.ValueTasks [state machine]"},

@@ -10,6 +10,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/signature"
+	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -152,11 +153,20 @@ func holder(s *answer.Suspect, l *answer.Leaks) answer.Finding {
 		name = fmt.Sprintf("%d %s", s.Members.Count, s.Members.Type)
 	}
 	x := answer.Verdict{Kind: answer.FindingHolder, Strength: answer.StrengthProved, Show: []string{"leaks"}}
-	x.Text = fmt.Sprintf("%s holds %s, %.0f%% of what lives", name, size(s.Retained), s.Share)
-	if s.Kind == answer.SuspectGroup {
-		x.Text = fmt.Sprintf("%s hold %s, %.0f%% of what lives", name, size(s.Retained), s.Share)
-	} else if m := members(s); m != nil {
-		x.Text += fmt.Sprintf(", most of it by %d %s", m.Count, m.Type)
+	held := fmt.Sprintf(" %s, %.0f%% of what lives", size(s.Retained), s.Share)
+	switch m := members(s); {
+	case s.Kind == answer.SuspectGroup:
+		x.Text = name + " hold" + held
+	case s.Kind == answer.SuspectTimers && s.Elements.Err == nil:
+		x.Text = fmt.Sprintf("%d timers that call %s hold%s", s.Elements.Value, metadata.PrettyMethod(name), held)
+		if s.AtLeast {
+			x.Text = "at least " + x.Text
+		}
+	default:
+		x.Text = name + " holds" + held
+		if m != nil {
+			x.Text += fmt.Sprintf(", most of it by %d %s", m.Count, m.Type)
+		}
 	}
 	x.Evidence = []string{"all references between objects, and the roots"}
 	if l.Incomplete {
@@ -168,7 +178,10 @@ func holder(s *answer.Suspect, l *answer.Leaks) answer.Finding {
 		x.Strength = answer.Weakest(x.Strength, answer.StrengthPossible)
 		x.Evidence = append(x.Evidence, "the path begins at a word of a stack that only looks like a reference")
 	}
-	if root != "" {
+	switch {
+	case strings.HasPrefix(root, "static "+timerQueue+"."):
+		x.Text += ", kept by the timer queue (" + timerQueue + ")"
+	case root != "":
 		x.Text += ", kept by " + root
 	}
 	f := finding(answer.FindingHolder, x)
@@ -179,6 +192,9 @@ func holder(s *answer.Suspect, l *answer.Leaks) answer.Finding {
 	}
 	return f
 }
+
+// timerQueue is the class whose static field leads to all active timers.
+const timerQueue = "System.Threading.TimerQueue"
 
 // members returns what a suspect holds most: its members, or the objects of handlers, timers or registrations.
 func members(s *answer.Suspect) *answer.TypeCount {

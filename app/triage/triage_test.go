@@ -223,6 +223,27 @@ func TestMemory(t *testing.T) {
 	assert.Equal(t, answer.StrengthPossible, out.Findings[2].Strength, "a word that only looks like a reference proves nothing")
 }
 
+// TestTimers checks that timers have the timer queue for an owner, and a method as the program has it.
+func TestTimers(t *testing.T) {
+	q := healthy()
+	path := &answer.RootPath{Root: answer.GCRoot{Kind: "static field"}, Objects: []answer.PathStep{{PathObject: answer.PathObject{Type: answer.Text{S: "System.Threading.TimerQueue[]"}},
+		Edge: &answer.PathEdge{Kind: "static field", Name: answer.Text{S: "static System.Threading.TimerQueue.<Instances>k__BackingField"}}}}}
+	s := answer.Suspect{Kind: answer.SuspectTimers, Verdict: answer.VerdictSuspect, Retained: 3 << 30, Share: 61.5, Name: answer.Text{S: "Shop.Cart+<>c.<Pay>b__2(System.Object)"},
+		Elements: answer.Known[uint64](40000), Members: &answer.TypeCount{Count: 3, Type: answer.Text{S: "System.Threading.TimerQueueTimer"}},
+		Holders: []answer.GroupHolder{{Path: path}}}
+	q.Leaks = constant(&answer.Leaks{Suspects: []answer.Suspect{s}}, nil)
+	out, err := Of(context.Background(), q, Options{})
+	require.NoError(t, err)
+	require.Len(t, out.Findings, 1)
+	const words = "40000 timers that call Shop.Cart.Pay.<lambda>(System.Object) hold 3.0 GB, 62% of what lives, kept by the timer queue (System.Threading.TimerQueue)"
+	assert.Equal(t, words, out.Findings[0].Text)
+	s.AtLeast = true
+	q.Leaks = constant(&answer.Leaks{Suspects: []answer.Suspect{s}}, nil)
+	out, err = Of(context.Background(), q, Options{})
+	require.NoError(t, err)
+	assert.Equal(t, "at least "+words, out.Findings[0].Text)
+}
+
 // TestFragmentation checks that free space is a finding where it is much, and names what can't be moved.
 func TestFragmentation(t *testing.T) {
 	q := healthy()

@@ -191,6 +191,7 @@ var faults = []struct{ kind, finding, says string }{
 	{"exitlock", answer.FindingDeadlock, "runs the handlers of ProcessExit and waits for the end of thread"},
 	{"semsync", answer.FindingPermits, "wait for Depot.M.seats (SemaphoreSlim), 0 of 1 may enter"},
 	{"semsignal", "", ""},
+	{"asynclocaltimers", answer.FindingHolder, "40000 timers that call Depot.M.Main.<lambda>(System.Object) hold 48.0 MB"},
 	{"selfjoin", answer.FindingDeadlock, "\"self joiner\" has not ended and waits for its own end"},
 }
 
