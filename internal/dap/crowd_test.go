@@ -233,7 +233,9 @@ func TestCrowd(t *testing.T) {
 		runtime.ReadMemStats(&after)
 		got := after.TotalAlloc - before.TotalAlloc
 		t.Logf("%s: %v, %d KB allocated", what, took, got>>10)
-		assert.Less(t, got>>10, most>>10, what)
+		if !underRace {
+			assert.Less(t, got>>10, most>>10, what)
+		}
 	}
 	ask[*dap.InitializeResponse](c, "initialize", map[string]any{"adapterID": "sosgo"})
 	ask[*dap.LaunchResponse](c, "launch", map[string]any{"dump": "crowd"})

@@ -1,0 +1,5 @@
+//go:build !race
+
+package dap_test
+
+const underRace = false
