@@ -108,7 +108,10 @@ func (g *grapher) fullCollection(w *wait) (target.Addr, string) {
 func (g *grapher) releases(w *wait) *code.MethodDesc {
 	for md := range g.own(w.thread) {
 		list, err := g.s.found.tasks.CallsOf(md)
-		if err == nil && slices.ContainsFunc(list, gives) {
+		if err != nil {
+			g.s.gaps.Note(fmt.Errorf("whether a method releases the semaphore that it waits for: %w", err))
+		}
+		if slices.ContainsFunc(list, gives) {
 			return md
 		}
 		return nil

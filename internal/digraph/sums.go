@@ -84,9 +84,13 @@ func (d *Dominators) Retained(ctx context.Context, sizes []uint32, more map[uint
 	}
 	all := total.Load()
 	for _, size := range more {
-		if all += size; all >= 1<<48 {
-			return nil, target.Unsupportedf("sizes of %d bytes and more", all)
+		if all >= 1<<48 {
+			break // size may overflow it
 		}
+		all += size
+	}
+	if all >= 1<<48 {
+		return nil, target.Unsupportedf("sizes of %d bytes and more", all)
 	}
 	if all >= 1<<32 {
 		if s.high, err = offheap.Make[uint16](opt.Budget, len(d.Idom)); err != nil {

@@ -185,7 +185,7 @@ func (p *planner) parts(t *objects.Type, err error, size uint64) (out []part, ke
 			keeps = append(keeps, headerSize+l.Offset)
 		}
 	}
-	sorting.Sort(covered, func(a, b target.Range) int { return int(int64(a.Start - b.Start)) })
+	sorting.Sort(covered, func(a, b target.Range) int { return cmp.Compare(a.Start, b.Start) })
 	at := uint64(0)
 	for _, c := range append(covered, target.Range{Start: target.Addr(size), End: target.Addr(size)}) {
 		if gap := uint64(c.Start) - min(at, uint64(c.Start)); gap >= wordSize { // less is padding

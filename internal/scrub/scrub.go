@@ -4,6 +4,7 @@ package scrub
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -181,7 +182,7 @@ func (j *job) findRuntimes(ctx context.Context, d *sosgo.Dump, images *imageScru
 // learn marks what opening the dump and exercising it read.
 func (j *job) learn(ctx context.Context, d *sosgo.Dump, src target.Source, stored []memmap.Range, runtimes []*runtimeOf, o Options) error {
 	byOffset := slices.Clone(stored)
-	sorting.Sort(byOffset, func(a, b memmap.Range) int { return int(a.Offset - b.Offset) })
+	sorting.Sort(byOffset, func(a, b memmap.Range) int { return cmp.Compare(a.Offset, b.Offset) })
 	f := &recordingFile{src, func(off int64, b []byte) {
 		i, _ := slices.BinarySearchFunc(byOffset, off, func(r memmap.Range, off int64) int {
 			if r.Offset+int64(r.Size) <= off {

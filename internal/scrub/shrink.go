@@ -2,6 +2,7 @@ package scrub
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -167,7 +168,7 @@ func (s *shrinker) findRuntimes(ctx context.Context, d *sosgo.Dump, out *answer.
 // sharesBytes returns an error if two ranges of memory have bytes of the file in common: a mark in one would be data in the other.
 func sharesBytes(stored []memmap.Range) error {
 	byOffset := slices.Clone(stored)
-	slices.SortFunc(byOffset, func(a, b memmap.Range) int { return int(a.Offset - b.Offset) })
+	slices.SortFunc(byOffset, func(a, b memmap.Range) int { return cmp.Compare(a.Offset, b.Offset) })
 	for i := 1; i < len(byOffset); i++ {
 		if before := &byOffset[i-1]; before.Offset+int64(before.Size) > byOffset[i].Offset {
 			return target.Unsupportedf("the memory at %#x and that at %#x are the same bytes of the file", uint64(before.Addr), uint64(byOffset[i].Addr))
