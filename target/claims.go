@@ -2,9 +2,8 @@ package target
 
 import (
 	"cmp"
+	"slices"
 	"sort"
-
-	"github.com/sosgo/sosgo/internal/sorting"
 )
 
 // Claims describes the address space as a whole: which memory the process had, whether its bytes are in the
@@ -52,12 +51,24 @@ func userTop(a Arch) Addr {
 
 // joined sorts ranges, in place, and makes one of those that touch. Empty ones go.
 func joined(ranges []Range) []Range {
-	sorting.Sort(ranges, func(a, b Range) int { return cmp.Compare(a.Start, b.Start) })
+	// Dumps list ranges one behind the other: once those are one, few are left to sort.
+	ranges = joinNeighbors(ranges)
+	if slices.IsSortedFunc(ranges, compareStart) {
+		return ranges
+	}
+	slices.SortFunc(ranges, compareStart)
+	return joinNeighbors(ranges)
+}
+
+func compareStart(a, b Range) int { return cmp.Compare(a.Start, b.Start) }
+
+// joinNeighbors makes one range of each that begins in or at the end of the one before it in the list. Empty ones go.
+func joinNeighbors(ranges []Range) []Range {
 	out := ranges[:0]
 	for _, r := range ranges {
 		switch n := len(out); {
 		case r.Size() == 0:
-		case n > 0 && r.Start <= out[n-1].End:
+		case n > 0 && r.Start >= out[n-1].Start && r.Start <= out[n-1].End:
 			out[n-1].End = max(out[n-1].End, r.End)
 		default:
 			out = append(out, r)
