@@ -1,0 +1,83 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/internal/cli"
+	"github.com/sosgo/sosgo/internal/test/synth"
+	"github.com/sosgo/sosgo/internal/test/testdump"
+)
+
+// TestSidecar: the crash, the stacks and a triage without the heap of a core of 4 GB with thousands of segments need little memory beside the
+// page cache, and answer what they answer about the small core inside. docs/remote.md has the figures of whole heaps.
+func TestSidecar(t *testing.T) {
+	d := testdump.Open(t, "net10-crash-nested")
+	raw, err := d.Raw()
+	require.NoError(t, err)
+	const size, most = 4 << 30, 64 << 20 // half of what a sidecar may have, since a binary of tests is larger than sosgo
+	dir := t.TempDir()
+	small, large := filepath.Join(dir, "small", "core"), filepath.Join(dir, "large", "core")
+	require.NoError(t, os.Mkdir(filepath.Dir(small), 0o700))
+	require.NoError(t, os.Mkdir(filepath.Dir(large), 0o700))
+	require.NoError(t, os.WriteFile(small, raw, 0o600))
+	require.NoError(t, synth.GrowELF(large, raw, size, 8000))
+	var stat syscall.Stat_t
+	require.NoError(t, syscall.Stat(large, &stat))
+	require.Greater(t, stat.Size, int64(size))
+	if stat.Blocks*512 > 100<<20 {
+		t.Skip("the file system has no holes")
+	}
+	for _, command := range []string{"crashinfo", "clrstack -all", "clrthreads", "triage -noheap"} {
+		want, code, _ := inSidecar(t, small, command)
+		got, codeOfLarge, peak := inSidecar(t, large, command)
+		t.Logf("%s: %.1f MB", command, float64(peak)/(1<<20))
+		assert.Equal(t, strings.ReplaceAll(want, small, large), got, command)
+		assert.Equal(t, code, codeOfLarge, command)
+		assert.Contains(t, []int{cli.ExitOK, cli.ExitGate}, code, command)
+		assert.Less(t, peak, most, command)
+	}
+}
+
+// inSidecar runs sosgo as a sidecar does, and returns what it prints, its exit code, and the most memory of its own that was seen.
+func inSidecar(t *testing.T, dump, command string) (out string, code, peak int) {
+	args, err := json.Marshal([]string{"--offline", "-d", dump, "-c", command})
+	require.NoError(t, err)
+	child := exec.Command(os.Args[0], "-test.run=^TestAsProgram$")
+	child.Env = append(os.Environ(), argumentsVariable+"="+string(args), "GOMEMLIMIT=100MiB")
+	var stdout, stderr bytes.Buffer
+	child.Stdout, child.Stderr = &stdout, &stderr
+	require.NoError(t, child.Start())
+	ended := make(chan struct{})
+	go func() { _ = child.Wait(); close(ended) }()
+	for {
+		select {
+		case <-ended:
+			require.Positive(t, peak, "the process was never seen: %s", &stderr)
+			return stdout.String(), child.ProcessState.ExitCode(), peak
+		case <-time.After(time.Millisecond):
+			peak = max(peak, anonymous(child.Process.Pid))
+		}
+	}
+}
+
+// anonymous returns how much memory of its own a process has in use, in bytes: 0 if it has ended.
+func anonymous(pid int) int {
+	b, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	_, after, _ := strings.Cut(string(b), "RssAnon:")
+	digits, _, _ := strings.Cut(strings.TrimSpace(after), " ")
+	kb, _ := strconv.Atoi(digits)
+	return kb << 10
+}
