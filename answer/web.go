@@ -411,12 +411,19 @@ type AsyncWork struct {
 // LibraryMethod reports whether a method, by its name with its namespace and type, is one of the class libraries, servers and
 // drivers that programs are built on: what a list of methods can do without where the program's own are wanted.
 func LibraryMethod(name string) bool {
-	// The last three are native methods of the class libraries and the runtime's stubs.
-	for _, s := range [...]string{"System.", "Microsoft.AspNetCore.", "Microsoft.Extensions.", "Microsoft.Data.", "Microsoft.EntityFrameworkCore.", "Microsoft.Win32.", "Npgsql.",
-		"StackExchange.Redis.", "Grpc.Net.", "Grpc.Core.", "Grpc.AspNetCore.", "MySqlConnector.", "MongoDB.Driver.", "Interop+", "Interop.", "ILStubClass."} {
+	for _, s := range libraries {
 		if strings.HasPrefix(name, s) {
 			return true
 		}
 	}
 	return false
+}
+
+// libraries are the first parts of the names of library methods.
+var libraries = [...]string{
+	"System.", "Microsoft.AspNetCore.", "Microsoft.Extensions.", "Microsoft.Win32.", // of the framework
+	"Interop+", "Interop.", "ILStubClass.", // its native methods, and the runtime's stubs
+	"Microsoft.Data.", "Microsoft.EntityFrameworkCore.", "Npgsql.", "MySqlConnector.", "MongoDB.Driver.", "StackExchange.Redis.", // databases
+	"Grpc.Net.", "Grpc.Core.", "Grpc.AspNetCore.", "RabbitMQ.Client.", "Confluent.Kafka.", "MassTransit.", "Hangfire.", "Quartz.", // messages and jobs
+	"OpenTelemetry.", "Microsoft.ApplicationInsights.", "Sentry.", "Datadog.Trace.", "Elastic.Apm.", "NewRelic.", "Serilog.", "NLog.", "log4net.", // telemetry and logs
 }

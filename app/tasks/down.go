@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/objects/shapes"
@@ -298,7 +299,7 @@ func (r *Reader) taskWords(w waiter) (string, error) {
 	case err != nil:
 		return "", err
 	case action != 0 && flags&FlagDelegateInvoked != 0:
-		return "its running method", nil
+		return r.runningWords(action), nil
 	case action != 0 && flags&FlagStarted != 0:
 		return "its turn in the thread pool or another task scheduler", nil
 	case action != 0 && flags&FlagWaitingForActivation == 0:
@@ -408,4 +409,17 @@ func (r *Reader) delayWords(s *delayPromise, x shapes.Instance) (string, error) 
 		return "its cancellation (infinite Task.Delay)", err
 	}
 	return "a Task.Delay of " + (time.Duration(due) * time.Millisecond).String(), err
+}
+
+// runningWords names the method of a delegate that is running.
+func (r *Reader) runningWords(delegate target.Addr) string {
+	call, err := r.call(delegate)
+	if err != nil {
+		return "a method that is running"
+	}
+	method, err := r.methodName(call, code.MethodQualified)
+	if err != nil {
+		return "a method that is running"
+	}
+	return method + ", which is running"
 }

@@ -70,7 +70,7 @@ type claim struct {
 	kind   answer.MemoryKind
 	detail string
 	rank   int  // the lower one has the memory that two claim
-	idle   bool // only memory that the process may not access
+	idle   bool // only memory that may never have been used
 }
 
 // The ranks of claims.
@@ -313,7 +313,7 @@ func (b *builder) cut(claims []claim) []piece {
 		r := &b.regions[i]
 		end := r.Start + target.Addr(r.Size)
 		for at := r.Start; at < end; {
-			c, until := s.at(at, noAccess(r))
+			c, until := s.at(at, idle(r))
 			p := piece{Range: target.Range{Start: at, End: min(end, until)}, region: *r, noAccess: noAccess(r)}
 			if c != nil {
 				p.kind, p.detail = c.kind, c.detail
@@ -334,6 +334,9 @@ func (b *builder) cut(claims []claim) []piece {
 
 // noAccess reports whether the process may not access a mapping. Files are mapped so where the dump does not record the access.
 func noAccess(r *target.Region) bool { return r.Prot == 0 && r.Kind != "" && r.Path == "" }
+
+// idle reports whether a mapping can be memory that was reserved and never used. gcore records all of a process's memory as readable.
+func idle(r *target.Region) bool { return r.Prot&^target.ProtRead == 0 && r.Kind != "" && r.Path == "" }
 
 // kindOf returns what the list of mappings alone shows.
 func kindOf(r *target.Region) answer.MemoryKind {

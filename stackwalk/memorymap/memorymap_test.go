@@ -3,6 +3,7 @@ package memorymap_test
 import (
 	"context"
 	"fmt"
+	"iter"
 	"os"
 	"slices"
 	"strings"
@@ -163,6 +164,33 @@ func TestNativeSums(t *testing.T) {
 	}
 	assert.Equal(t, n.Words["image"], owned)
 	assert.Contains(t, n.Owners[0].Module, "libcoreclr.so")
+}
+
+// A readable target records memory without access as readable.
+type readable struct{ target.Target }
+
+func (r readable) Regions() iter.Seq[target.Region] {
+	return func(yield func(target.Region) bool) {
+		for of := range r.Target.Regions() {
+			if of.Prot == 0 && of.Kind != "" {
+				of.Prot = target.ProtRead
+			}
+			if !yield(of) {
+				return
+			}
+		}
+	}
+}
+
+// TestReserveOfGcore: gcore records the memory that malloc reserves as readable, and it is malloc's all the same.
+func TestReserveOfGcore(t *testing.T) {
+	d := openNative(t)
+	want := kind(t, describe(t, d), answer.MemoryMallocReserve)
+	require.NotZero(t, want.Size)
+	over, err := sosgo.OpenTarget(readable{d.File()}, sosgo.Options{NoLocalFiles: true})
+	require.NoError(t, err)
+	defer over.Close()
+	assert.Equal(t, want.Size, kind(t, describe(t, over), answer.MemoryMallocReserve).Size)
 }
 
 // TestSums compares the sums with the list of mappings, and the parts with each other.
