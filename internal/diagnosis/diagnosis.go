@@ -347,15 +347,22 @@ func (g *builder) code(rt *dac.Runtime) answer.PartDiagnosis {
 	if len(modules) == 0 {
 		return failed(p, err)
 	}
-	images, all, there := 0, uint64(0), uint64(0)
+	images, unread, all, there := 0, 0, uint64(0), uint64(0)
 	for _, m := range modules {
 		img, err := m.PEImage()
 		if err != nil {
+			if dynamic, _ := m.IsDynamic(); !dynamic {
+				unread++
+			}
 			continue
 		}
 		dir := img.ExceptionDirectory()
+		if dir.Size == 0 {
+			continue
+		}
 		at, err := img.Address(dir.RVA)
-		if dir.Size == 0 || err != nil {
+		if err != nil {
+			unread++
 			continue
 		}
 		images++
@@ -369,8 +376,21 @@ func (g *builder) code(rt *dac.Runtime) answer.PartDiagnosis {
 			g.wantAt(img.Base(), m, "unwind data of its precompiled code")
 		}
 	}
-	p.Detail = fmt.Sprintf("%d of %d bytes of the unwind tables of %d images", there, all, images)
-	return measured(p, there, all)
+	p = measured(p, there, all)
+	p.Detail = fmt.Sprintf("%d of %d bytes of the unwind tables of %s", there, all, answer.Count(images, "image", "images"))
+	switch {
+	case unread == 0 && images == 0:
+		p.Detail = "no image has unwind tables: all methods were compiled at run time"
+	case unread > 0:
+		p.Detail += "; " + answer.Count(unread, "image", "images") + " can't be read"
+		if p.State == answer.PartWhole {
+			p.State = answer.PartPartly
+		}
+		if images == 0 {
+			p.State = answer.PartUnknown
+		}
+	}
+	return p
 }
 
 func measured(p answer.PartDiagnosis, there, all uint64) answer.PartDiagnosis {
