@@ -170,7 +170,7 @@ func TestReportInFirefox(t *testing.T) {
 				if got, want := f.text(content), b.text(content); got != want {
 					t.Errorf("page %s has in Firefox\n%s\nand in the other browser\n%s", p, got, want)
 				}
-				if n := f.text("document.documentElement.scrollWidth - innerWidth"); n != "0" && !strings.HasPrefix(n, "-") {
+				if n := f.text("document.documentElement.scrollWidth - document.documentElement.clientWidth"); n != "0" && !strings.HasPrefix(n, "-") {
 					t.Errorf("page %s is %s pixels wider than the window", p, n)
 				}
 			}

@@ -53,7 +53,7 @@ func checkWhole(t *testing.T, b *browser, page string) {
 			t.Errorf("page %s shows %s", page, bad)
 		}
 	}
-	if n := b.text("document.documentElement.scrollWidth - innerWidth"); n != "0" && !strings.HasPrefix(n, "-") {
+	if n := b.text("document.documentElement.scrollWidth - document.documentElement.clientWidth"); n != "0" && !strings.HasPrefix(n, "-") {
 		t.Errorf("page %s is %s pixels wider than the window", page, n)
 	}
 }
@@ -823,6 +823,38 @@ func TestPoor(t *testing.T) {
 			b.clean(host(t, at))
 		})
 	}
+}
+
+// TestSaidOnce: what was not found, and why something is not known, stands once on a page. No empty text stands for one that can't be read.
+func TestSaidOnce(t *testing.T) {
+	b := start(t)
+	at := serve(t, dumps[0].path)
+	b.run(chromedp.Navigate(at))
+	b.open("requests")
+	if got := b.text("[...document.querySelectorAll('main h2')].map((h) => h.textContent).join()"); got != "Requests and connections,Thread pool" {
+		t.Errorf("of a program without requests the headings are %s", got)
+	}
+	for _, name := range []string{"web requests", "pools of HTTP connections", "hubs of SignalR"} {
+		if n := b.text(fmt.Sprintf("document.querySelector('main').innerText.split(%q).length", name)); n != "2" {
+			t.Errorf("%q stands %s times less one on the page", name, n)
+		}
+	}
+	b.clean(host(t, at))
+
+	b = start(t)
+	at = serve(t, dump("win-net10-zoo-triage", "win-net10-zoo-triage.dmp.zst"))
+	b.run(chromedp.Navigate(at))
+	for _, p := range []string{"heap", "async", "locks", "dominators"} {
+		b.open(p)
+		if n := b.text("document.querySelectorAll('main .problem').length"); n != "1" {
+			t.Errorf("page %s gives the reason %s times: %s", p, n, b.text("document.querySelector('main').innerText"))
+		}
+	}
+	b.open("overview")
+	if n := b.text("[...document.querySelectorAll('main q, main .frames li')].filter((q) => !q.innerText.trim()).length"); n != "0" {
+		t.Errorf("%s empty texts or frames stand on the overview", n)
+	}
+	b.clean(host(t, at))
 }
 
 // TestFirstPaint: the first thing that the overview shows of a large dump, which types fill it, is there within half a

@@ -4,7 +4,7 @@ import { useMemo } from "preact/hooks";
 import { layers, type GraphEdge, type GraphNode } from "./graph";
 import { fitted, plural } from "./text";
 
-const boxWidth = 190, boxHeight = 34, across = 300, down = 50, edge = 8;
+const boxWidth = 190, boxHeight = 34, across = 266, down = 50, edge = 8;
 /** Nodes that are drawn at most: more are a carpet. */
 const most = 150;
 
@@ -28,7 +28,7 @@ export function Drawn({ id, nodes, edges, label, legend }: { id: string; nodes: 
             <title>{e.label}</title>{e.cycle && <text x={(x1 + x2) / 2} y={back ? low - 4 : (y1 + y2) / 2 - 4} text-anchor="middle">{e.label}</text>}</g>;
         })}
         {g.nodes.map((n) => {
-          const text = fitted(n.label, 27, (s) => s.length);
+          const text = fitted(n.label, 25, (s) => s.length);
           const box = <><title>{n.label}{n.note ? `\n${n.note}` : ""}</title><rect x={n.x} y={n.y} width={boxWidth} height={boxHeight} rx={n.kind === "thread" ? 16 : 5} /><text x={n.x + boxWidth / 2} y={n.y + boxHeight / 2 + 4} text-anchor="middle">{text}</text></>;
           return <g class={`node ${n.kind}${n.cycle ? " cycle" : ""}`}>{n.href ? <a href={n.href}>{box}</a> : box}</g>;
         })}

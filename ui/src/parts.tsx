@@ -37,7 +37,7 @@ export const osThread = (id: number): string => "0x" + id.toString(16);
 export function ThreadLink({ t }: { t: { index?: number; osId?: number; managedId?: number; name?: string } | undefined }): JSX.Element | null {
   if (!t) return null;
   const words = t.index ?? (t.osId ? osThread(t.osId) : t.managedId !== undefined ? `managed ${t.managedId}` : "?");
-  const text = <>thread {words}{t.name ? ` “${t.name}”` : ""}</>;
+  const text = <><span class="id">thread {words}</span>{t.name ? ` “${t.name}”` : ""}</>;
   return t.index === undefined && !t.osId ? text : <Link page="threads" arg={String(t.index ?? osThread(t.osId ?? 0))}>{text}</Link>;
 }
 
@@ -66,9 +66,9 @@ export function Command({ line }: { line: string }): JSX.Element {
   return <span class="command">{isReport ? <code>{line}</code> : <a href={link("terminal", line)}><code>{line}</code></a>}<Copy text={line} what={line} /></span>;
 }
 
-/** A name that may be broken behind its dots and commas. */
+/** A name that may be broken behind its dots and commas, and a text whose names may. */
 function Breakable({ s }: { s: string }): JSX.Element {
-  return <>{s.split(/(?<=[.,+<(])/).map((part, i) => (i ? <><wbr />{part}</> : part))}</>;
+  return <>{s.split(/(?<=[\w>\]][.,+<(])(?=\S)/).map((part, i) => (i ? <><wbr />{part}</> : part))}</>;
 }
 
 /** The name of a type: its namespace stands back. */
@@ -125,9 +125,10 @@ export function Notes({ doc, cuts = true }: { doc: Doc<unknown>; cuts?: boolean 
   );
 }
 
-/** Shows a document when it is there; until then what is asked, and for how long. */
-export function Show<T>({ doc, q, what, cuts, children }: { doc: Doc<T> | undefined; q?: Question | undefined; what: string; cuts?: boolean; children: (result: T, doc: Doc<T>) => ComponentChildren }): JSX.Element {
+/** Shows a document when it is there; until then what is asked, and for how long. A reason that stands above, of the document above, is not repeated. */
+export function Show<T>({ doc, q, what, cuts, above, children }: { doc: Doc<T> | undefined; q?: Question | undefined; what: string; cuts?: boolean; above?: Doc<unknown> | undefined; children: (result: T, doc: Doc<T>) => ComponentChildren }): JSX.Element {
   if (!doc) return <Waiting what={what} q={q} />;
+  if (doc.error && above?.error && !above.result && doc.error.text.includes(above.error.text)) return <p class="dim"><b>{doc.command}</b>: not known for the reason above.</p>;
   return <>{doc.result !== undefined && children(doc.result, doc)}<Notes doc={doc} cuts={cuts ?? true} /></>;
 }
 
@@ -210,6 +211,9 @@ export function Table<R>({ rows, columns, caption, text, sort, most = 50 }: Tabl
       return sign * (typeof a === "number" && typeof b === "number" ? a - b : String(a).localeCompare(String(b)));
     });
   }
+  const cells = list.slice(0, shown).map((r) => columns.map((c) => c.cell(r)));
+  // A column that has nothing in any row is left out.
+  const seen = columns.map((_, i) => !cells.length || cells.some((row) => !isNothing(row[i])));
   return (
     <div class="tablebox">
       {text && rows.length > 8 && (
@@ -219,11 +223,11 @@ export function Table<R>({ rows, columns, caption, text, sort, most = 50 }: Tabl
       {rows.length > 0 && <div class="scroll" tabIndex={0} role="region" aria-label={caption}>
         <table role="table">
           <caption class="hidden">{caption}</caption>
-          <thead role="rowgroup"><tr role="row">{columns.map((c, i) => (
+          <thead role="rowgroup"><tr role="row">{columns.map((c, i) => seen[i] && (
             <th scope="col" role="columnheader" class={c.num ? "num" : ""} aria-sort={order?.column === i ? (order.down ? "descending" : "ascending") : undefined}>
               {c.by ? <button type="button" onClick={() => setOrder(`${i}${(order?.column === i ? !order.down : c.num) ? "-" : "+"}`)}>{c.head}<span aria-hidden="true">{order?.column === i ? (order.down ? " ▾" : " ▴") : ""}</span></button> : c.head}
             </th>))}</tr></thead>
-          <tbody role="rowgroup">{list.slice(0, shown).map((r) => <tr role="row">{columns.map((c) => <td role="cell" class={c.num ? "num" : ""} data-head={c.head}>{c.cell(r)}</td>)}</tr>)}</tbody>
+          <tbody role="rowgroup">{cells.map((row) => <tr role="row">{columns.map((c, i) => seen[i] && <td role="cell" class={c.num ? "num" : ""} data-head={c.head}>{row[i]}</td>)}</tr>)}</tbody>
         </table>
       </div>}
       {list.length === 0 && <p class="dim">{wanted ? "No row has this text." : "None."}</p>}
@@ -231,6 +235,8 @@ export function Table<R>({ rows, columns, caption, text, sort, most = 50 }: Tabl
     </div>
   );
 }
+
+const isNothing = (cell: ComponentChildren): boolean => cell === undefined || cell === null || cell === "" || cell === false;
 
 export function Section({ title, children, id }: { title: string; children: ComponentChildren; id?: string }): JSX.Element {
   return <section id={id}><h2>{title}</h2>{children}</section>;

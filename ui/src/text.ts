@@ -32,6 +32,15 @@ export function count(n: number | null | undefined): string {
   return n == null ? "" : String(n).replace(/\B(?=(\d{3})+(?!\d))/g, ",");
 }
 
+/** A text whose long numbers have groups. */
+export const grouped = (s: string): string => s.replace(/(?<![\w.])\d{5,}(?![\w.])/g, (n) => count(Number(n)));
+
+/** A time in UTC, to the second. What is no time stays. */
+export function time(s: string | null | undefined): string {
+  const m = /^(\d{4}-\d\d-\d\d)T(\d\d:\d\d:\d\d)(?:\.\d+)?Z$/.exec(s ?? "");
+  return m ? `${m[1]} ${m[2]} UTC` : s ?? "";
+}
+
 /** A share; what is not none is not 0, and what is not all is not 100. */
 export function percent(n: number | null | undefined): string {
   if (n == null) return "";

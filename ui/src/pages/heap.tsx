@@ -32,7 +32,7 @@ function Types(): JSX.Element {
   }, [parts]);
   const share = (list: [string, number][]): JSX.Element => {
     const all = list.reduce((sum, [, n]) => sum + n, 0);
-    return <>{list.map(([g, n], i) => <>{i > 0 && " "}<span class="id">{n === all ? g : `${g} ${percent((100 * n) / all)}`}{i < list.length - 1 && ","}</span></>)}</>;
+    return <span class="generations">{list.map(([g, n], i) => <>{i > 0 && " "}<span class="id">{n === all ? g : `${g} ${percent((100 * n) / all)}`}{i < list.length - 1 && ","}</span></>)}</span>;
   };
   return (
     <Section title={wanted ? "Types with this in their names" : "Types"}>
@@ -64,17 +64,19 @@ const text = (v: Json | undefined): string => (typeof v === "string" ? v : "");
 const num = (v: Json | undefined): number => (typeof v === "number" ? v : Number(v ?? 0) || 0);
 
 function Space(): JSX.Element {
+  const types = useDoc<Heap>(question("types"));
   const doc = useDoc<Rows>(question("assemblies"));
   const root = useMemo(() => doc?.result && byNamespace((doc.result.rows ?? []).map((r) => ({ name: text(r["name"]), assembly: text(r["assembly"]), size: num(r["size"]), count: num(r["count"]),
     ...(typeof r["mt"] === "string" ? { address: r["mt"] } : {}) })), "heap"), [doc]);
   return (
     <Section title="By assembly, namespace and type">
-      <Show doc={doc} q={question("assemblies")} what="counting by assembly">{() => (root ? <Treemap id="space" root={root} label="Treemap of the heap by assembly, namespace and type" unit={bytes} /> : null)}</Show>
+      <Show doc={doc} q={question("assemblies")} what="counting by assembly" above={types}>{() => (root?.children?.length ? <Treemap id="space" root={root} label="Treemap of the heap by assembly, namespace and type" unit={bytes} /> : null)}</Show>
     </Section>
   );
 }
 
 function GenerationTable(): JSX.Element {
+  const types = useDoc<Heap>(question("types"));
   const doc = useDoc<Generations>(question("generations"));
   const segments = useDoc<Segments>(question("segments"));
   const gc = segments?.result?.gc;
@@ -82,8 +84,8 @@ function GenerationTable(): JSX.Element {
     <Section title="Generations">
       {gc && <Facts list={[["collector", gc.server ? "server" : "workstation"], ["heaps", count(gc.heaps)], ["made of", gc.regions ? "regions" : "segments"],
         ["allocated", bytes(gc.allocated)], ["committed", bytes(gc.committed)], ["state", gc.inCollection ? "in a collection" : undefined]]} />}
-      {segments && <Notes doc={segments} />}
-      <Show doc={doc} q={question("generations")} what="adding up generations">{(g) => (
+      {segments && <Show doc={segments} what="reading segments" above={types}>{() => null}</Show>}
+      <Show doc={doc} q={question("generations")} what="adding up generations" above={types}>{(g) => (
         <Table rows={(g.heaps ?? []).flatMap((h) => (h.generations ?? []).map((x) => ({ heap: h.heap, ...x })))} caption="generations" columns={[
           { head: "Heap", cell: (r) => r.heap, by: (r) => r.heap, num: true }, { head: "Generation", cell: (r) => r.generation, by: (r) => r.generation },
           { head: "Objects' bytes", cell: (r) => bytes(r.live), by: (r) => r.live, num: true }, { head: "Free", cell: (r) => bytes(r.free), by: (r) => r.free, num: true },
@@ -95,10 +97,11 @@ function GenerationTable(): JSX.Element {
 }
 
 function MapOfHeap(): JSX.Element {
+  const types = useDoc<Heap>(question("types"));
   const doc = useDoc<HeapMap>(question("map"));
   return (
     <Section title="Map of the heap">
-      <Show doc={doc} q={question("map")} what="drawing the heap">{(m) => <>
+      <Show doc={doc} q={question("map")} what="drawing the heap" above={types}>{(m) => <>
         <p class="dim">A cell is {bytes(m.cellSize)}. <span class="swatch used" /> objects <span class="swatch free" /> free <span class="swatch unread" /> not readable <span class="swatch empty" /> not used yet</p>
         <div class="map">{(m.parts ?? []).map((p) => (
           <div class="part"><span>{p.generation} <Addr a={p.segment} /></span><Cells cells={p.cells ?? []} /><span class="dim">{bytes(p.used)} used, {p.free !== undefined ? `${bytes(p.free)} free, ` : ""}of {bytes(p.committed)}{p.pinned ? `, ${p.pinned} pinned` : ""}</span></div>

@@ -35,7 +35,7 @@ export function DominatorsPage(): JSX.Element {
       </>}</Show>
     </Section>
     <Section title="What the objects of a type retain together">
-      <Show doc={retained} q={question("retained")} what="adding up by type">{(d) => (
+      <Show doc={retained} q={question("retained")} what="adding up by type" above={doc}>{(d) => (
         <Table rows={(d.rows ?? []).filter((r) => r.count || r.retained)} caption="retained by type" sort={3} text={(r) => r.name} columns={[
           { head: "Type", cell: (r) => <a href={link("heap", r.name ?? "")}><TypeName name={r.name} /></a>, by: (r) => r.name }, { head: "Objects", cell: (r) => count(r.count), by: (r) => r.count, num: true },
           { head: "Own bytes", cell: (r) => bytes(r.size), by: (r) => r.size, num: true },
@@ -142,14 +142,14 @@ export function StringsPage(): JSX.Element {
           <Table rows={k.strings ?? []} caption="repeated strings" sort={2} text={(s) => s.text} columns={[
             { head: "Text", cell: (s) => <q>{beginning(s.text ?? "", 200)}</q>, by: (s) => s.text }, { head: "Strings", cell: (s) => count(s.count), by: (s) => s.count, num: true },
             { head: "Wasted", cell: (s) => <Share part={s.wasted} of={k.wasted}>{bytes(s.wasted)}</Share>, by: (s) => s.wasted, num: true },
-            { head: "Held by", cell: (s) => <span class="text"><Text s={s.holders?.[0]?.holder} /></span> }, { head: "First", cell: (s) => <Addr a={s.address} /> }]} />
+            { head: "Held by", cell: (s) => s.holders?.[0]?.holder && <span class="text"><Text s={s.holders[0].holder} /></span> }, { head: "First", cell: (s) => <Addr a={s.address} /> }]} />
         </> : <p>No text was found more than once.</p>;
       }}</Show>
     </Section>
     <Section title="The largest strings">
-      <Show doc={doc} q={question("strings")} what="reading strings">{(r) => (
+      <Show doc={doc} q={question("strings")} what="reading strings" above={waste}>{(r) => (
         <Table rows={r.rows ?? []} caption="largest strings" text={(x) => str(x["text"])} sort={1} columns={[
-          { head: "Text", cell: (x) => <q>{beginning(str(x["text"]), 200)}</q> }, { head: "Bytes", cell: (x) => bytes(num(x["size"])), by: (x) => num(x["size"]), num: true },
+          { head: "Text", cell: (x) => typeof x["text"] === "string" ? <q>{beginning(x["text"], 200)}</q> : <span class="dim">its text is not in the dump</span> }, { head: "Bytes", cell: (x) => bytes(num(x["size"])), by: (x) => num(x["size"]), num: true },
           { head: "Characters", cell: (x) => count(num(x["length"])), by: (x) => num(x["length"]), num: true }, { head: "String", cell: (x) => <Addr a={str(x["address"])} /> }]} />)}</Show>
     </Section>
   </>;
@@ -167,7 +167,7 @@ export function WastePage(): JSX.Element {
     <Section title="Memory that holds nothing, or the same again">
       <Show doc={doc} q={question("waste")} what="searching for waste">{(w) => <>
         <p class="lead"><b data-fact="wasted">{bytes(w.wasted)}</b>, {percent(w.share)} of all objects, hold nothing or the same again.</p>
-        {(w.kinds ?? []).map((k) => (
+        {(w.kinds ?? []).filter((k) => k.objects).map((k) => (
           <details class="card" open={(k.share ?? 0) > 5}><summary><b>{wasteKinds[k.kind] ?? k.kind}</b>: {bytes(k.wasted)} in {plural(k.objects ?? 0, "object")}</summary>
             {(k.types ?? []).length > 0 && <Table rows={k.types ?? []} caption={k.kind} columns={[
               { head: "Type", cell: (t) => <TypeName name={t.type} />, by: (t) => t.type }, { head: "Objects", cell: (t) => count(t.objects), by: (t) => t.objects, num: true },
@@ -176,6 +176,7 @@ export function WastePage(): JSX.Element {
             {(k.strings ?? []).slice(0, 5).map((s) => <p><q>{beginning(s.text ?? "", 100)}</q> {plural(s.count ?? 0, "time")}, {bytes(s.wasted)}</p>)}
             {(k.holders ?? []).length > 0 && <><h4>Held by</h4><ul>{(k.holders ?? []).slice(0, 10).map((h) => <li><Text s={h.holder} /> <span class="dim">{bytes(h.wasted)}</span></li>)}</ul></>}
           </details>))}
+        {(w.kinds ?? []).some((k) => !k.objects) && <p class="dim">None were found: {(w.kinds ?? []).filter((k) => !k.objects).map((k) => (wasteKinds[k.kind] ?? k.kind).toLowerCase()).join(", ")}.</p>}
         {(w.free ?? []).length > 0 && <><h3>Free blocks between objects</h3><Table rows={w.free ?? []} caption="free blocks" columns={[
           { head: "Generation", cell: (f) => f.generation }, { head: "Objects", cell: (f) => bytes(f.objects), num: true }, { head: "Free", cell: (f) => bytes(f.free), num: true },
           { head: "Blocks", cell: (f) => count(f.blocks), num: true }, { head: "Largest", cell: (f) => bytes(f.largest), num: true }]} /></>}

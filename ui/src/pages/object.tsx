@@ -26,7 +26,7 @@ function One({ a }: { a: string }): JSX.Element {
   if (other && !isReport) return <Other a={a} text={doc?.error?.text ?? ""} />;
   return <>
     <Show doc={doc} q={question("object", a)} what="reading the object">{(o) => <>
-      <h2 class="object"><TypeName name={o.type} /></h2><p class="dim">{o.address && <>Copy <Copy what="the address" text={o.address} /> address{o.type ? <> <Copy what="the type" text={o.type} /> type</> : null}{o.string !== undefined ? <> <Copy what="the text" text={o.string} /> text</> : null}</>}</p>
+      <h2 class="object">{o.type ? <TypeName name={o.type} /> : "An object whose type has no name here"}</h2><p class="dim">{o.address && <>Copy <Copy what="the address" text={o.address} /> address{o.type ? <> <Copy what="the type" text={o.type} /> type</> : null}{o.string !== undefined ? <> <Copy what="the text" text={o.string} /> text</> : null}</>}</p>
       <Facts list={[["address", o.address && <code>{o.address}</code>], ["size", o.size !== undefined ? `${count(o.size)} bytes` : undefined], ["length", o.length !== undefined ? count(o.length) : undefined],
         ["MethodTable", <Addr a={o.methodTable} />], ["module", o.file], ["value", o.boxed], ["generation", where?.found ? where.generation : undefined], ["segment", where?.segment]]} />
       {o.string !== undefined && <pre class="string">{o.string}</pre>}
@@ -66,7 +66,7 @@ function Value({ value, text, missing }: { value: Json | undefined; text: Json |
 function FieldTable({ list }: { list: Field[] }): JSX.Element {
   return (
     <Table<Field> rows={list} caption="fields" most={100} text={(f) => `${f.name} ${f.type} ${f.text}`} columns={[
-      { head: "Field", cell: (f) => <>{f.kind !== "instance" && <span class="tag">{f.kind}</span>} <code>{f.name}</code></>, by: (f) => f.name },
+      { head: "Field", cell: (f) => <>{f.kind !== "instance" && <span class="tag">{f.kind}</span>} {f.name ? <code>{f.name}</code> : <span class="dim">(no name)</span>}</>, by: (f) => f.name },
       { head: "Value", cell: (f) => f.struct !== undefined && f.value === undefined ? <>{f.text !== undefined && <Text s={String(f.text)} />}<StructValue s={f.struct} /></> : <Value value={f.value} text={f.text} missing={f.missing} /> },
       { head: "Type", cell: (f) => <TypeName name={f.type} />, by: (f) => f.type },
     ]} />
@@ -91,10 +91,11 @@ function Keeps({ a }: { a: string }): JSX.Element {
 }
 
 function Path({ a }: { a: string }): JSX.Element {
+  const keeps = useDoc<Retained>(question("keeps", a), true);
   const doc = useDoc<GCRoot>(question("path", a), true);
   return (
     <Section title="What holds it">
-      <Show doc={doc} q={question("path", a)} what="looking for paths from roots">{(g) => <>
+      <Show doc={doc} q={question("path", a)} what="looking for paths from roots" above={keeps}>{(g) => <>
         {g.verdict === "garbage" && <p>Nothing holds it: it is garbage.</p>}
         {g.verdict === "unknown" && <p>No path found, but not all roots and references can be read.</p>}
         {(g.paths ?? []).map((p) => <PathView path={p} />)}
@@ -104,14 +105,15 @@ function Path({ a }: { a: string }): JSX.Element {
 }
 
 function Referrers({ a }: { a: string }): JSX.Element {
+  const keeps = useDoc<Retained>(question("keeps", a), true);
   const doc = useDoc<Neighbours>(question("referrers", a), true);
   return (
     <Section title="What refers to it">
-      <Show doc={doc} q={question("referrers", a)} what="looking for what refers to it">{(n) => <>
+      <Show doc={doc} q={question("referrers", a)} what="looking for what refers to it" above={keeps}>{(n) => <>
         <Table<Neighbour> rows={n.list ?? []} caption="referrers" columns={[
           { head: "Referrer", cell: (r) => r.object ? <><TypeName name={r.object.type} /> <Addr a={r.object.address} /></> : <RootName r={r.root} /> },
-          { head: "By", cell: (r) => <code>{r.edge?.name}</code> }, { head: "Times", cell: (r) => count(r.count), num: true, by: (r) => r.count },
-          { head: "", cell: (r) => <>{r.strength && r.strength !== "strong" ? <span class="tag">{r.strength}</span> : null}{r.live === false ? <span class="tag">dead</span> : null}</> },
+          { head: "By", cell: (r) => r.edge?.name && <code>{r.edge.name}</code> }, { head: "Times", cell: (r) => count(r.count), num: true, by: (r) => r.count },
+          { head: "", cell: (r) => (r.strength && r.strength !== "strong") || r.live === false ? <>{r.strength && r.strength !== "strong" ? <span class="tag">{r.strength}</span> : null}{r.live === false ? <span class="tag">dead</span> : null}</> : null },
         ]} />
         {n.more ? <p class="dim">{count(n.more)} more.</p> : null}
       </>}</Show>

@@ -3,7 +3,7 @@ import { question } from "../api";
 import type { CrashinfoResult as Crash, DoctorResult as Doctor, DumpheapResult as Heap, LeaksResult as Leaks, ClrthreadsResult as Threads, ThreadpoolResult as Pool, RequestsResult as Requests, Suspect, SqlpoolsResult as Databases, TriageResult as Triage, Verdict, WaitsResult as Waits } from "../docs";
 import { Addr, Command, Facts, Link, Method, Notes, ObjectName, osThread, Place, RootName, Section, Show, Text, ThreadLink, total, TypeName, Verdicts, Waiting } from "../parts";
 import { link, useDoc } from "../state";
-import { bytes, count, percent, pieces, plural } from "../text";
+import { bytes, count, percent, pieces, plural, time } from "../text";
 
 /** What is wrong, what killed the process, what fills it, who waits for whom: the answers to the questions that people come with. */
 export function Overview(): JSX.Element {
@@ -44,7 +44,7 @@ function Head(): JSX.Element {
       const lacking = (d.parts ?? []).filter((p) => p.state !== "whole");
       return <>
         <Facts list={[["process", d.command ? <Text s={d.command} /> : undefined], ["runtime", r ? `${r.kind ?? ""} ${r.version ?? ""}` : undefined],
-          ["system", [d.distribution ?? d.os, d.arch].filter(Boolean).join(", ")], ["taken", d.taken], ["threads", d.threads !== undefined ? <a href={link("threads")}>{count(d.threads)}</a> : undefined],
+          ["system", [d.distribution ?? d.os, d.arch].filter(Boolean).join(", ")], ["taken", time(d.taken)], ["threads", d.threads !== undefined ? <a href={link("threads")}>{count(d.threads)}</a> : undefined],
           ["dump", `${d.format ?? ""} ${bytes(d.size)}`]]} />
         {lacking.length > 0 && <p class="note">The dump does not have all of the process: {lacking.map((p) => `${p.name} ${p.state}`).join(", ")}. <a href={link("doctor")}>What is missing</a></p>}
       </>;
@@ -60,12 +60,12 @@ function Killed(): JSX.Element {
     <Section title={c && !c.code && !c.likely && c.osThreadId === undefined ? "Did it crash?" : "What killed it"} id="killed">
       <Show doc={doc} q={question("crash")} what="looking for a crash">{(c) => <>
         {c.likely && <p class="lead"><Text s={c.likely} /></p>}
-        <Verdicts list={(c.verdicts ?? []).filter((v) => v.text !== c.likely)} />
+        <Verdicts list={(c.verdicts ?? []).filter((v) => v.text !== c.likely && (!v.kind || v.kind === "crash"))} />
         {c.osThreadId !== undefined && <p>It died on <ThreadLink t={threads?.result?.threads?.find((t) => t.osId === c.osThreadId) ?? { osId: c.osThreadId, ...(c.threadName ? { name: c.threadName } : {}) }} />{c.code ? `, of ${c.code}` : ""}.</p>}
         {c.touched && <p>Touched was <Addr a={c.touched.address} /> {c.touched.access ? `(${c.touched.access})` : ""}: <Text s={c.touched.what} /></p>}
         {(c.exceptions ?? []).map((e) => (
-          <div class="card"><p><Link page="object" arg={e.address}><TypeName name={e.type} /></Link>{e.message !== undefined && <>: <q>{e.message}</q></>}</p>
-            <ol class="frames">{(e.frames ?? []).slice(0, 8).map((f) => <li><Method name={f.function} /> <Place file={f.file} line={f.line} /></li>)}</ol></div>
+          <div class="card"><p><Link page="object" arg={e.address}>{e.type ? <TypeName name={e.type} /> : "An exception whose type can’t be read"}</Link>{e.message ? <>: <q>{e.message}</q></> : e.message === null ? <span class="dim"> (its message can’t be read)</span> : null}</p>
+            <ol class="frames">{(e.frames ?? []).slice(0, 8).map((f) => <li>{f.function ? <Method name={f.function} /> : <span class="dim">a method whose name can’t be read, at <Addr a={f.ip} /></span>} <Place file={f.file} line={f.line} /></li>)}</ol></div>
         ))}
       </>}</Show>
     </Section>
@@ -86,7 +86,7 @@ function Fills(): JSX.Element {
           <p><a href={link("heap")}>All types</a></p>
         </>;
       }}</Show>
-      {types && (leaks ? <><SuspectSentences doc={leaks.result} /><Notes doc={leaks} cuts={false} /></> : <Waiting what="looking for what holds it" q={question("leaks")} />)}
+      {types && (leaks ? <><SuspectSentences doc={leaks.result} />{leaks.error && types.error && leaks.error.text.includes(types.error.text) ? null : <Notes doc={leaks} cuts={false} />}</> : <Waiting what="looking for what holds it" q={question("leaks")} />)}
     </Section>
   );
 }
@@ -138,7 +138,7 @@ function WaitsFor(): JSX.Element {
   const starved = (sql?.result?.pools ?? []).filter((p) => (p.waiting ?? 0) > 0);
   return (
     <Section title="Who waits for whom" id="waiting">
-      <Show doc={waits} q={question("waits")} what="reading what threads wait for">{(w, d) => (w.verdicts ?? []).length > 0 ? <OtherVerdicts list={w.verdicts ?? []} than={findings.map((f) => f.text)} />
+      <Show doc={waits} q={question("waits")} what="reading what threads wait for" above={types}>{(w, d) => (w.verdicts ?? []).length > 0 ? <OtherVerdicts list={w.verdicts ?? []} than={findings.map((f) => f.text)} />
         : <p>{total(d, "threads", w.threads) > 0 ? `${plural(total(d, "threads", w.threads), "thread")} wait${total(d, "threads", w.threads) === 1 ? "s" : ""} (no deadlock or chain of waits found).` : "No thread found waiting for a lock, a task or another thread."}</p>}</Show>
       <p><a href={link("locks")}>Locks</a> · <a href={link("async")}>async code</a> · <a href={link("threads")}>threads</a></p>
       {waits && (!pool || !requests || !sql) && <Waiting what="reading the thread pool, requests and connections" />}

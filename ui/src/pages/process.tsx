@@ -3,7 +3,7 @@ import { question } from "../api";
 import type { DoctorResult as Doctor, ModulesResult as Modules } from "../docs";
 import { Addr, Facts, Section, Show, Table, Text } from "../parts";
 import { useDoc } from "../state";
-import { bytes, count, plural } from "../text";
+import { bytes, count, grouped, plural, time } from "../text";
 
 export function ModulesPage(): JSX.Element {
   const doc = useDoc<Modules>(question("modules"));
@@ -12,9 +12,9 @@ export function ModulesPage(): JSX.Element {
       <Show doc={doc} q={question("modules")} what="listing modules">{(m) => <>
         <p class="lead"><b data-fact="modules">{count(doc?.lists?.["modules"]?.of ?? (m.modules ?? []).length)}</b> images, {bytes(m.totalImageSize)}</p>
         <Table rows={m.modules ?? []} caption="modules" text={(r) => `${r.path} ${r.version} ${r.buildId}`} columns={[
-          { head: "Module", cell: (r) => <><b>{(r.path ?? "").replace(/^.*[\\/]/, "")}</b> <span class="dim text">{r.path}</span></>, by: (r) => (r.path ?? "").replace(/^.*[\\/]/, "").toLowerCase() },
+          { head: "Module", cell: (r) => <><b><Text s={(r.path ?? "").replace(/^.*[\\/]/, "")} /></b> <span class="dim text">{r.path}</span></>, by: (r) => (r.path ?? "").replace(/^.*[\\/]/, "").toLowerCase() },
           { head: "Kind", cell: (r) => (r.managed ? "managed" : r.managed === false ? "native" : ""), by: (r) => String(r.managed) }, { head: "Version", cell: (r) => r.version ?? r.versionText, by: (r) => r.version },
-          { head: "Address", cell: (r) => <Addr a={r.address} /> }, { head: "Bytes", cell: (r) => bytes(r.size), by: (r) => r.size, num: true }, { head: "Identity", cell: (r) => <code class="id">{r.buildId ?? r.pdb?.guid}</code> }]} />
+          { head: "Address", cell: (r) => <Addr a={r.address} /> }, { head: "Bytes", cell: (r) => bytes(r.size), by: (r) => r.size, num: true }, { head: "Identity", cell: (r) => (r.buildId ?? r.pdb?.guid) && <code class="identity">{r.buildId ?? r.pdb?.guid}</code> }]} />
       </>}</Show>
     </Section>
   );
@@ -25,11 +25,11 @@ export function DoctorPage(): JSX.Element {
   return (
     <Section title="The dump and how it is read">
       <Show doc={doc} q={question("doctor")} what="reading the dump">{(d) => <>
-        <Facts list={[["file", d.file], ["format", d.format], ["size", bytes(d.size)], ["memory in it", bytes(d.stored)], ["system", [d.distribution ?? d.os, d.osVersion].filter(Boolean).join(" ")], ["processor", [d.processor, d.arch].filter(Boolean).join(", ")], ["processors", count(d.processors)],
-          ["command", d.command], ["process", d.pid], ["started", d.started], ["taken", d.taken], ["threads", count(d.threads)], ["modules", count(d.modules)], ["comment", d.comment]]} />
+        <Facts list={[["file", d.file], ["format", d.format], ["size", bytes(d.size)], ["memory in it", bytes(d.stored)], ["left out", d.leftOut ? bytes(d.leftOut) : undefined], ["system", [d.distribution ?? d.os, d.osVersion].filter(Boolean).join(" ")], ["processor", [d.processor, d.arch].filter(Boolean).join(", ")], ["processors", count(d.processors)],
+          ["command", d.command], ["process", d.pid], ["started", time(d.started)], ["taken", time(d.taken)], ["threads", count(d.threads)], ["modules", count(d.modules)], ["comment", d.comment]]} />
         <h3>What is there of the process</h3>
         <Table rows={d.parts ?? []} caption="parts" columns={[{ head: "Part", cell: (p) => p.name }, { head: "State", cell: (p) => <span class={`tag ${p.state === "whole" ? "proved" : "suspect"}`}>{p.state}</span> },
-          { head: "How much", cell: (p) => <Text s={p.detail} /> }, { head: "Commands that it costs", cell: (p) => (p.costs ?? []).join(", ") }]} />
+          { head: "How much", cell: (p) => <Text s={grouped(p.detail ?? "")} /> }, { head: "Commands that it costs", cell: (p) => (p.costs ?? []).join(", ") }]} />
         {(d.runtimes ?? []).map((r) => <article class="card"><h3>{r.kind} {r.version}{r.chosen ? " (shown here)" : ""}</h3><p class="wrap">{r.path}</p>{r.error && <p class="problem"><Text s={r.error} /></p>}
           <p>{plural((r.probes ?? []).filter((p) => p.result === "passed").length, "probe")} passed{(r.probes ?? []).some((p) => p.result === "failed") ? "; some failed" : ""}.</p>
           <ul>{(r.layout ?? []).map((l) => <li><Text s={l.source} />: {plural(l.members ?? 0, "member")}</li>)}</ul></article>)}

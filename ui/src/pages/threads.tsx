@@ -39,7 +39,7 @@ function Merged(): JSX.Element {
   }, [doc]);
   return (
     <Section title="Merged stacks">
-      <Show doc={doc} what="walking stacks">{(_, d) => <>
+      <Show doc={doc} what="walking stacks">{(_, d) => shown.length === 0 ? <p>No managed frame of {stacks.length === 1 ? "the thread" : `the ${plural(stacks.length, "thread")}`} is known.</p> : <>
         <p class="dim">{plural(shown.length, "thread")} with managed frames{total(d, "stacks", stacks) > stacks.length ? ` among the first ${count(stacks.length)} of ${count(total(d, "stacks", stacks))}` : ""}; the outermost frame is on top.
           {stacks.length > shown.length ? ` Of ${plural(stacks.length - shown.length, "thread")} no managed frame is known.` : ""}</p>
         <div class="views" role="group" aria-label="How stacks are shown">{views.map(([id, text]) => <button type="button" aria-pressed={view === id} onClick={() => setView(id)}>{text}</button>)}</div>

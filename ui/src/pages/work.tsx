@@ -1,15 +1,15 @@
 // What the program was doing: async code, locks, requests, connections.
 import type { JSX } from "preact";
 import { useMemo } from "preact/hooks";
-import { hasObject, hasThread, question } from "../api";
+import { hasObject, hasThread, question, type Doc } from "../api";
 import { tree } from "../chart";
 import { Drawn } from "../drawn";
 import { Flame } from "../flame";
 import type { GraphEdge, GraphNode } from "../graph";
 import type { AsyncCall, AsyncstacksResult as AsyncStacks, AsyncWork, SqlpoolsResult as Databases, HttpclientsResult as HttpPools, HTTPWait, ObjectpoolsResult as ObjectPools, RedisResult as Redis, RedisQueue, SignalrResult as SignalR, Lock, LocksResult as Locks, ThreadpoolResult as Pool, Request, RequestsResult as Requests, TasksResult as Tasks, Thread, ThreadWait, WaitsResult as Waits, Worker } from "../docs";
-import { Addr, Facts, Method, osThread, Place, Section, Show, Table, Text, ThreadLink, TypeName, Verdicts } from "../parts";
+import { Addr, Facts, Method, Notes, osThread, Place, Section, Show, Table, Text, ThreadLink, TypeName, Verdicts, Waiting } from "../parts";
 import { link, useDoc } from "../state";
-import { count, csharp, plural, shortMethod } from "../text";
+import { count, csharp, plural, shortMethod, time } from "../text";
 
 const callName = (c: AsyncCall): string => c.method ?? c.name ?? "?";
 
@@ -26,18 +26,18 @@ export function AsyncPage(): JSX.Element {
         <Flame id="async" root={root} label="Async stacks, merged" unit={(n) => plural(n, "call")} />
         <Drawn id="async" nodes={graph.nodes} edges={graph.edges} label="Which async method awaits which" legend="An arrow leads from a method to what it awaits; the last boxes are what is waited for." />
         <ol class="calls">{(a.calls ?? []).map((c) => (
-          <li style={{ paddingLeft: `${1.2 * c.depth}em` }}><b>{count(c.count)}</b> <Method name={callName(c)} /> {c.await && <>awaits <Method name={c.await} /></>} <Place file={c.file} line={c.line} /> <Addr a={c.object} />
+          <li style={{ paddingLeft: `min(${1.2 * c.depth}em, 40%)` }}><b>{count(c.count)}</b> <Method name={callName(c)} /> {c.await && <>awaits <Method name={c.await} /></>} <Place file={c.file} line={c.line} /> <Addr a={c.object} />
             {c.blocked ? <span class="tag suspect">{plural(c.blocked, "thread")} blocked</span> : null}
             {(c.ends ?? []).map((e) => <div class="end">{e.count > 1 ? `${count(e.count)} wait` : "waits"} for <Text s={e.reason} /></div>)}</li>))}</ol>
       </>}</Show>
     </Section>
     <Section title="Tasks">
-      <Show doc={tasks} q={question("tasks")} what="counting tasks">{(t) => <><p><b data-fact="tasks">{count(t.count)}</b> tasks.</p><Table rows={t.counts ?? []} caption="tasks" text={(r) => `${r.name} ${r.status}`} columns={[
+      <Show doc={tasks} q={question("tasks")} what="counting tasks" above={doc}>{(t) => <><p><b data-fact="tasks">{count(t.count)}</b> {t.count === 1 ? "task" : "tasks"}.</p>{(t.counts ?? []).length > 0 && <Table rows={t.counts ?? []} caption="tasks" text={(r) => `${r.name} ${r.status}`} columns={[
         { head: "State", cell: (r) => r.status, by: (r) => r.status }, { head: "Tasks", cell: (r) => count(r.count), by: (r) => r.count, num: true },
-        { head: "What", cell: (r) => <Method name={r.name} />, by: (r) => r.name }, { head: "First", cell: (r) => <Addr a={r.first} /> }]} /></>}</Show>
+        { head: "What", cell: (r) => <Method name={r.name} />, by: (r) => r.name }, { head: "First", cell: (r) => <Addr a={r.first} /> }]} />}</>}</Show>
     </Section>
     <Section title="Unobserved exceptions">
-      <Show doc={faulted} q={question("faulted")} what="looking for failed tasks">{(t) => (t.faults ?? []).length === 0 ? <p>No task was found that failed unseen.</p> : <ul>{(t.faults ?? []).map((f) => <li><Method name={f.name} /> <Addr a={f.task} />
+      <Show doc={faulted} q={question("faulted")} what="looking for failed tasks" above={doc}>{(t) => (t.faults ?? []).length === 0 ? <p>No task was found that failed unseen.</p> : <ul>{(t.faults ?? []).map((f) => <li><Method name={f.name} /> <Addr a={f.task} />
         {(f.exceptions ?? []).map((e) => <div><TypeName name={e.type} />: <q>{e.message}</q> <Addr a={e.object} /></div>)}</li>)}</ul>}</Show>
     </Section>
   </>;
@@ -84,7 +84,7 @@ function waitGraph(w: Waits): { nodes: GraphNode[]; edges: GraphEdge[] } {
   for (const [i, p] of (w.operations ?? []).entries()) {
     if (!p.object && !p.name) continue;
     const o = thing(p.kind, p.name, p.object);
-    edges.push({ from: node({ id: "p" + i, label: `${p.count} × ${shortMethod(p.method ?? "?")}`, kind: "code", note: p.text, href: p.first?.[0] && hasObject(p.first[0]) ? link("object", p.first[0]) : undefined }), to: o, label: p.count === 1 ? "waits for" : "wait for" });
+    edges.push({ from: node({ id: "p" + i, label: `${p.count > 1 ? `${p.count} × ` : ""}${shortMethod(p.method ?? "?")}`, kind: "code", note: p.text, href: p.first?.[0] && hasObject(p.first[0]) ? link("object", p.first[0]) : undefined }), to: o, label: p.count === 1 ? "waits for" : "wait for" });
     for (const h of p.holders ?? []) edges.push({ from: o, to: node({ id: "o" + h.object, label: shortMethod(h.method ?? "?"), kind: "code", note: h.waits ? `waits for ${h.waits}` : undefined, href: hasObject(h.object) ? link("object", h.object) : undefined }), label: `entered by (${h.strength})` });
   }
   return { nodes: [...nodes.values()], edges };
@@ -123,13 +123,13 @@ export function LocksPage(): JSX.Element {
             <span class="dim"> {t.method && <>in <Method name={t.method} /></>} <Place file={t.file} line={t.line} />{t.how ? ` [${t.how}]` : ""}{t.until ? <> until <Text s={t.until} /></> : null}</span></li>))}</ul>
         {(w.threads ?? []).length === 0 && <p>No thread found waiting.</p>}
         {(w.operations ?? []).length > 0 && <ul class="graph" aria-label="suspended async methods">{(w.operations ?? []).map((o) => (
-          <li><b>{count(o.count)}</b> × <span class="node">{o.request ? <><b>{o.request}</b>: </> : o.from ? <><Method name={o.from} />: </> : null}<Method name={o.method} /></span> <Place file={o.file} line={o.line} /> <Text s={o.text} />{o.state ? `, ${o.state}` : ""} <Addr a={o.object} /> first <Addr a={o.first?.[0]} />
+          <li>{o.count > 1 ? <><b>{count(o.count)}</b> × </> : null}<span class="node">{o.request ? <><b>{o.request}</b>: </> : o.from ? <><Method name={o.from} />: </> : null}<Method name={o.method} /></span> <Place file={o.file} line={o.line} /> <Text s={o.text} />{o.state ? `, ${o.state}` : ""} <Addr a={o.object} /> first <Addr a={o.first?.[0]} />
             {(o.holders ?? []).map((h) => <div class="end"><Method name={h.method} /> <Addr a={h.object} /> has entered it{h.waits ? <> and waits for <Text s={h.waits} /></> : null} <span class="tag">{h.strength}</span></div>)}</li>))}</ul>}
         {(w.idle ?? []).length > 0 && <p class="dim">Normal waits: {(w.idle ?? []).map((i) => `${i.reason} (${i.count})`).join("; ")}.</p>}
       </>}</Show>
     </Section>
     <Section title="Locks">
-      <Show doc={locks} q={question("locks")} what="looking for locks">{(l) => (
+      <Show doc={locks} q={question("locks")} what="looking for locks" above={waits}>{(l) => (l.locks ?? []).length === 0 ? <p>No lock was found.</p> : (
         <Table<Lock> rows={l.locks ?? []} caption="locks" text={(r) => `${r.kind} ${r.type} ${r.owner?.name} ${r.state}`} columns={[
           { head: "Lock", cell: (r) => <Addr a={r.address} /> }, { head: "Kind", cell: (r) => r.kind, by: (r) => r.kind }, { head: "Type", cell: (r) => <TypeName name={r.type} />, by: (r) => r.type },
           { head: "Held by", cell: (r) => r.owner ? <ThreadLink t={r.owner} /> : (r.readers ?? []).length ? <>{(r.readers ?? []).map((t) => <><ThreadLink t={t} /> (reads) </>)}</> : r.held ? "somebody" : r.state },
@@ -149,7 +149,28 @@ function Sent({ list }: { list: HTTPWait[] | null | undefined }): JSX.Element {
 }
 
 function Queue({ q }: { q?: RedisQueue }): JSX.Element {
-  return <>{count(q?.count)}{q?.first && <span class="dim"> first {q.command} <Addr a={q.first} /> {q.since}</span>}</>;
+  return <>{count(q?.count)}{q?.first && <span class="dim"> first {q.command} <Addr a={q.first} /> {time(q.since)}</span>}</>;
+}
+
+/** What was looked for and is not there, in one sentence, and why something can't be known, once. */
+function Others({ list }: { list: [doc: Doc<unknown> | undefined, here: boolean, name: string][] }): JSX.Element | null {
+  const others = list.filter(([, here]) => !here);
+  const none = others.filter(([doc]) => doc && !doc.error).map(([, , name]) => name);
+  const failed = others.flatMap(([doc, , name]) => (doc?.error ? [{ doc, name }] : []));
+  const waiting = others.filter(([doc]) => !doc).map(([, , name]) => name);
+  const first = failed[0]?.doc.error?.text ?? "";
+  const same = failed.filter(({ doc }) => doc.error?.text === first);
+  if (others.length === 0) return null;
+  return (
+    <Section title={none.length + failed.length === list.length ? "Requests and connections" : "Nothing else"}>
+      {none.length > 0 && <p>Looked for and not found: {none.join(", ")}.</p>}
+      {others.map(([doc]) => doc && !doc.error && <Notes doc={doc} />)}
+      {same.length > 0 && <p>Not known: {same.map(({ name }) => name).join(", ")}.</p>}
+      {same[0] && <Notes doc={same[0].doc} />}
+      {failed.filter(({ doc }) => doc.error?.text !== first).map(({ doc }) => <Notes doc={doc} />)}
+      {waiting.length > 0 && <Waiting what={`looking for ${waiting.join(", ")}`} />}
+    </Section>
+  );
 }
 
 export function RequestsPage(): JSX.Element {
@@ -160,56 +181,58 @@ export function RequestsPage(): JSX.Element {
   const hubs = useDoc<SignalR>(question("hubs"));
   const redis = useDoc<Redis>(question("redis"));
   const pools = useDoc<ObjectPools>(question("objectpools"));
+  const here = { requests: !!requests?.result?.requests?.length, sql: !!sql?.result?.pools?.length, clients: !!clients?.result?.pools?.length, redis: !!redis?.result?.multiplexers?.length, pools: !!pools?.result?.pools?.length, hubs: !!(hubs?.result && (hubs.result.hubs ?? []).length + (hubs.result.circuits ?? []).length) };
   return <>
-    <Section title="Web requests">
-      <Show doc={requests} q={question("requests")} what="looking for web requests">{(r) => (r.requests ?? []).length === 0 ? <p>No web request was found.</p> : (
+    {here.requests && <Section title="Web requests">
+      <Show doc={requests} q={question("requests")} what="reading them">{(r) => (
         <Table<Request> rows={r.requests ?? []} caption="web requests" text={(x) => `${x.method} ${x.path} ${x.route} ${x.state} ${x.user}`} columns={[
           { head: "Request", cell: (x) => <><b>{x.method}</b> {x.path}<span class="dim">{x.query}</span> <Addr a={x.context ?? x.object} /></>, by: (x) => x.path }, { head: "Age", cell: (x) => x.age },
           { head: "State", cell: (x) => <>{x.state}{x.exception ? <> threw <Addr a={x.exception} /></> : null}</>, by: (x) => x.state }, { head: "At work", cell: (x) => <Work threads={x.threads} stack={x.stack} /> }]} />)}</Show>
-    </Section>
-    <Section title="Database connections">
-      <Show doc={sql} q={question("databases")} what="looking for database connections">{(d) => (d.pools ?? []).length === 0 ? <p>No pool of database connections was found.</p> : <>{(d.pools ?? []).map((p) => (
+    </Section>}
+    {here.sql && <Section title="Database connections">
+      <Show doc={sql} q={question("databases")} what="reading them">{(d) => <>{(d.pools ?? []).map((p) => (
         <article class="card"><h3><TypeName name={p.type} /> <Addr a={p.address} /></h3><p><code>{p.connectionString}</code></p>
           <Facts list={[["open", count(p.open)], ["in use", count(p.busy)], ["free", count(p.idle)], ["max", count(p.max)], ["waiting calls", count(p.waiting)], ["state", p.state]]} />
           {p.blocked && <p class="problem">The last attempt to open a connection failed, and all fail for a while.</p>}
           <Table rows={p.connections ?? []} caption="connections" columns={[{ head: "Connection", cell: (c) => <Addr a={c.address} /> }, { head: "Database", cell: (c) => c.database },
             { head: "Command", cell: (c) => c.command && <><code>{c.command.text}</code> {c.command.running ? <span class="tag">running</span> : null} <Addr a={c.command.address} /></> },
-            { head: "Since", cell: (c) => c.command?.since }, { head: "Holder", cell: (c) => <>{c.contextType && <div><TypeName name={c.contextType} /> <Addr a={c.context} /></div>}<Work threads={c.threads} stack={c.stack} /></> }]} />
-          {(p.opening ?? []).length > 0 && <Table rows={p.opening ?? []} caption="calls that wait for a connection" columns={[{ head: "Waits for a connection", cell: (o) => <Addr a={o.owner} /> }, { head: "Since", cell: (o) => o.since },
-            { head: "Until", cell: (o) => o.deadline }, { head: "Who waits", cell: (o) => <Work threads={o.threads} stack={o.stack} /> }]} />}</article>))}</>}</Show>
-    </Section>
-    <Section title="Requests of this process to others">
-      <Show doc={clients} q={question("clients")} what="looking for HTTP clients">{(h) => (h.pools ?? []).length === 0 ? <p>No pool of HTTP connections was found.</p> : <>
+            { head: "Since", cell: (c) => time(c.command?.since) }, { head: "Holder", cell: (c) => <>{c.contextType && <div><TypeName name={c.contextType} /> <Addr a={c.context} /></div>}<Work threads={c.threads} stack={c.stack} /></> }]} />
+          {(p.opening ?? []).length > 0 && <Table rows={p.opening ?? []} caption="calls that wait for a connection" columns={[{ head: "Waits for a connection", cell: (o) => <Addr a={o.owner} /> }, { head: "Since", cell: (o) => time(o.since) },
+            { head: "Until", cell: (o) => time(o.deadline) }, { head: "Who waits", cell: (o) => <Work threads={o.threads} stack={o.stack} /> }]} />}</article>))}</>}</Show>
+    </Section>}
+    {here.clients && <Section title="Requests of this process to others">
+      <Show doc={clients} q={question("clients")} what="reading them">{(h) => <>
         <Verdicts list={h.verdicts} />
         <Table rows={h.pools ?? []} caption="HTTP connections" columns={[{ head: "Server", cell: (p) => <>{p.host}:{p.port} <Addr a={p.address} /></>, by: (p) => p.host }, { head: "Connections", cell: (p) => count(p.connections), num: true },
           { head: "Running", cell: (p) => <Sent list={p.running} /> }, { head: "Waiting", cell: (p) => <Sent list={p.waiting} /> }]} /></>}</Show>
-    </Section>
-    <Section title="Redis">
-      <Show doc={redis} q={question("redis")} what="looking for connections to Redis">{(r) => (r.multiplexers ?? []).length === 0 ? <p>No multiplexer of StackExchange.Redis was found.</p> : <>
+    </Section>}
+    {here.redis && <Section title="Redis">
+      <Show doc={redis} q={question("redis")} what="reading them">{(r) => <>
         <Verdicts list={r.verdicts} />
         {(r.multiplexers ?? []).map((m) => <Table rows={m.connections ?? []} caption="connections to Redis" columns={[{ head: "Connection", cell: (c) => <>{c.name} <Addr a={c.address} /></>, by: (c) => c.name }, { head: "State", cell: (c) => c.state },
           { head: "To be sent", cell: (c) => <Queue q={c.backlog} /> }, { head: "Unanswered", cell: (c) => <Queue q={c.sent} /> }]} />)}</>}</Show>
-    </Section>
-    <Section title="SignalR">
-      <Show doc={hubs} q={question("hubs")} what="looking for hubs">{(d) => (d.hubs ?? []).length + (d.circuits ?? []).length === 0 ? <p>No hub of SignalR was found.</p> : <>
+    </Section>}
+    {here.hubs && <Section title="SignalR">
+      <Show doc={hubs} q={question("hubs")} what="reading them">{(d) => <>
         {(d.hubs ?? []).map((h) => <article class="card"><h3><TypeName name={h.hub} /> <Addr a={h.address} /></h3>
           <Table rows={h.connections ?? []} caption="clients" columns={[{ head: "Client", cell: (c) => <>{c.id} <Addr a={c.address} /></>, by: (c) => c.id }, { head: "User", cell: (c) => c.user, by: (c) => c.user },
             { head: "Messages that wait", cell: (c) => count(c.waiting), num: true }, { head: "State", cell: (c) => (c.aborted ? "aborted" : "") }]} />
           <Table rows={h.groups ?? []} caption="groups" columns={[{ head: "Group", cell: (g) => g.name, by: (g) => g.name }, { head: "Clients", cell: (g) => count(g.connections), num: true }]} /></article>)}
         {(d.circuits ?? []).length > 0 && <Table rows={d.circuits ?? []} caption="circuits of Blazor" columns={[{ head: "Circuit", cell: (c) => <>{c.id} <Addr a={c.address} /></> }, { head: "Connection", cell: (c) => c.connection },
           { head: "Connected", cell: (c) => (c.connected ? "yes" : "no") }]} />}</>}</Show>
-    </Section>
-    <Section title="Object pools">
-      <Show doc={pools} q={question("objectpools")} what="looking for object pools">{(d) => (d.pools ?? []).length === 0 ? <p>No pool of Microsoft.Extensions.ObjectPool was found.</p> : (
+    </Section>}
+    {here.pools && <Section title="Object pools">
+      <Show doc={pools} q={question("objectpools")} what="reading them">{(d) => (
         <Table rows={d.pools ?? []} caption="object pools" columns={[{ head: "Objects", cell: (p) => <><TypeName name={p.of} /> <Addr a={p.address} /></>, by: (p) => p.of }, { head: "Held by", cell: (p) => p.name, by: (p) => p.name },
           { head: "Kept", cell: (p) => count(p.retained), num: true }, { head: "At most", cell: (p) => count(p.max), num: true }]} />)}</Show>
-    </Section>
+    </Section>}
+    <Others list={[[requests, here.requests, "web requests"], [sql, here.sql, "pools of database connections"], [clients, here.clients, "pools of HTTP connections"], [redis, here.redis, "multiplexers of StackExchange.Redis"], [hubs, here.hubs, "hubs of SignalR"], [pools, here.pools, "pools of Microsoft.Extensions.ObjectPool"]]} />
     <Section title="Thread pool">
-      <Show doc={pool} q={question("pool")} what="reading the thread pool">{(p) => <>
+      <Show doc={pool} q={question("pool")} what="reading the thread pool" above={requests}>{(p) => <>
         <Verdicts list={p.verdicts} />
         <Facts list={[["kind", p.kind], ["workers", count(p.workers)], ["busy", count(p.running)], ["target", count(p.goal)], ["blocked", count(p.blocked)], ["min", count(p.min)], ["max", count(p.max)], ["queued", count(p.queued)], ["processors in use", p.cpu !== undefined ? `${p.cpu} %` : undefined]]} />
         {(p.workerThreads ?? []).length > 0 && <Table rows={p.workerThreads ?? []} caption="workers" columns={[{ head: "Worker", cell: (w) => <ThreadLink t={w.thread} /> }, { head: "Does", cell: (w) => <Text s={w.activity?.text} />, by: (w) => w.activity?.text },
-          { head: "In", cell: (w) => <Method name={w.activity?.callerFrame ?? w.activity?.topFrame} /> }]} />}
+          { head: "In", cell: (w) => { const f = w.activity?.callerFrame ?? w.activity?.topFrame; return f ? <Method name={f} /> : null; } }]} />}
       </>}</Show>
     </Section>
   </>;

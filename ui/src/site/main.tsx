@@ -73,7 +73,8 @@ function Start({ given }: { given: File[] }): JSX.Element {
       start();
     } catch (e) {
       setState("");
-      setProblem({ text: e instanceof Error ? e.message : String(e), advice: e instanceof Refusal ? e.advice : "" });
+      const path = `/dump/${dump.name}`;
+      setProblem({ text: (e instanceof Error ? e.message : String(e)).replace(`${path}: open dump ${path}`, dump.name).replaceAll(path, dump.name), advice: e instanceof Refusal ? e.advice : "" });
     }
   };
   useEffect(() => {
@@ -95,7 +96,7 @@ function Start({ given }: { given: File[] }): JSX.Element {
     <h1>sosgo</h1>
     <p class="lead">Opens the dump of a .NET process in this browser. The file is read here, and nothing is sent.</p>
     <p><label class="choose">Choose a dump<input type="file" multiple class="hidden" disabled={!!state} onChange={(e) => void open([...(e.currentTarget.files ?? [])])} /></label> or drop it here:
-      an ELF core, a minidump, also as .gz or .zst, or a pack. Module files and PDBs can be chosen with it.</p>
+      a core of Linux or macOS, or a minidump, also as .gz or .zst, or a pack. Module files and PDBs can be chosen with it.</p>
     {state && <p class="waiting" role="status"><span class="spin" /> {state}</p>}
     {problem && <p class="problem" role="alert">{problem.text}{problem.advice && <><br />{problem.advice}</>}</p>}
     <h2>Or look at an example</h2>
