@@ -384,10 +384,13 @@ func memory(et metadata.ElementType) func(*frame, []Value) Value {
 	}
 }
 
-// variable is $_ and the like.
+// variable is $_ and the like, or a register as gdb writes it.
 func (s *scope) variable(n *node) (code, error) {
 	if v, ok := s.e.p.Variables[strings.ToLower(n.name)]; ok {
 		return constantCode(v), nil
+	}
+	if c, err := s.register(n); err == nil {
+		return c, nil
 	}
 	bad := s.e.errorf(n, "%s has no value", n.name)
 	if names := slices.Sorted(maps.Keys(s.e.p.Variables)); len(names) > 0 {

@@ -111,6 +111,11 @@ var spellings = []spelling{
 	{"thread", "threads"}, {"thread ID", "setthread ID"}, {"image list REST...", "modules"}, {"image lookup -a ADDRESS", "ln ADDRESS"},
 	{"register read ARGS...", "registers ARGS..."}, {"memory read ADDRESS ARGS...", "d ADDRESS ARGS..."}, {"memory region --all", "memory -list"},
 	{"memory region ADDRESS", "ln ADDRESS"}, {"frame variable REST...", "clrstack -a"}, {"po ADDRESS", "dumpobj ADDRESS"},
+	// SOS's short names that are none of dotnet-dump's, Psscor and SOSEX.
+	{"ao ARGS...", "analyzeoom ARGS..."}, {"tp ARGS...", "threadpool ARGS..."}, {"vh ARGS...", "verifyheap ARGS..."}, {"dumpallexceptions ARGS...", "dumpexceptions ARGS..."},
+	{"dae ARGS...", "dumpexceptions ARGS..."}, {"finq ARGS...", "finalizequeue ARGS..."}, {"strings", "dumpheap -strings"}, {"mk ARGS...", "clrstack ARGS..."},
+	{"mdt ADDRESS", "dumpobj ADDRESS"}, {"mroot ADDRESS", "gcroot ADDRESS"}, {"refs ADDRESS", "referrers ADDRESS"}, {"gch ARGS...", "gchandles ARGS..."}, {"mu ADDRESS", "clru ADDRESS"},
+	{"muf ADDRESS", "clru ADDRESS"}, {"mx NAME", "name2ee *!NAME"}, {"rwlock REST...", "locks"}, {"mlocks REST...", "locks"}, {"mwaits REST...", "waits"},
 	// The shell.
 	{"clear", "cls"},
 }
@@ -168,12 +173,18 @@ func (t *table) fromDebugger(words []word) []word {
 		return append([]word{{text: "eval"}}, words[1:]...) // ? is help of commands
 	}
 	own := t.byName[first] != nil && first != "q"
+	plain := words
+	if name, ok := strings.CutPrefix(words[0].text, "!"); ok && t.byName[strings.ToLower(name)] == nil {
+		plain = append([]word{{text: name}}, words[1:]...)
+	}
 	for i := range spellings {
 		if own && !spellings[i].isPhrase() {
 			continue // sosgo's command of that name goes before
 		}
-		if out, ok := spellings[i].match(words); ok {
-			return stackArguments(out)
+		for _, w := range [...][]word{words, plain} {
+			if out, ok := spellings[i].match(w); ok {
+				return stackArguments(out)
+			}
 		}
 	}
 	return words

@@ -432,7 +432,7 @@ func changeAddress(field reflect.Value, to func(target.Addr) target.Addr) {
 }
 
 // registers are the names that stand for addresses, where they are no hexadecimal numbers.
-var registers = lazyRegexp(`^(?i:@\w+|[re]?(?:ip|sp|bp)|[re](?:ax|bx|cx|dx|si|di)|r[89]|r1[0-5]|x\d{1,2}|pc|lr|fp)$`)
+var registers = lazyRegexp(`^(?i:@\w+|\$?(?:[re]?(?:ip|sp|bp)|[re](?:ax|bx|cx|dx|si|di)|r[89]|r1[0-5]|x\d{1,2}|pc|lr|fp))$`)
 
 // lazyRegexp returns a function that compiles an expression at its first call: the start of a process, which mostly needs none, compiles none.
 func lazyRegexp(expr string) func() *regexp.Regexp {

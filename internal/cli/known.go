@@ -31,7 +31,6 @@ var notThere = map[string]string{
 	"saveallmodules":           "savemodule ADDRESS FILE saves one; pack saves the dump with all module files that are found",
 	"dumpvtbl":                 "dumpmt -md ADDRESS lists the methods",
 	"dumpfd":                   "dumpclass ADDRESS lists the fields",
-	"strings":                  "dumpheap -strings counts equal strings",
 	"minidumpmode":             "it is not needed: what a small dump holds is read, and what it lacks is said",
 	"bpmd":                     "it needs a live process",
 	"soe":                      "it needs a live process; printexception and dumpexceptions show exceptions",

@@ -29,7 +29,7 @@ func objectOf(c *cli.Context, text string, arg *cli.Arg) (cli.Object, error) {
 		}
 	}
 	if text[0] != '@' && cli.IsRegister(text) {
-		text = "@" + text
+		text = "@" + strings.TrimPrefix(text, "$")
 	}
 	if arg.Method && text[0] != '@' {
 		a, err := methodNamed(c, text)
@@ -150,13 +150,32 @@ func explained(c *cli.Context, run func() (report.Answer, error)) (report.Answer
 		return out, err
 	}
 	for _, a := range given {
-		is := instead(c.Command.Name, View(c).Resolve(c.Context(), a))
+		at := View(c).Resolve(c.Context(), a)
+		is := instead(c.Command.Name, at)
 		err = withInstead(err, is, a)
-		if strings.Contains(is, ": use ") {
-			err = &cli.AddressError{Err: err}
+		switch at.Kind {
+		case answer.AddressHeap: // damage may be why there is no object
+		case answer.AddressUnmapped, answer.AddressUnknown:
+			if errors.Is(err, target.ErrCorrupt) {
+				err = &strayError{err}
+			}
+		default:
+			if is != "" {
+				err = &cli.AddressError{Err: err}
+			}
 		}
 	}
 	return out, err
+}
+
+// A strayError says that a command was given an address of which the dump knows nothing.
+type strayError struct{ error }
+
+func (e *strayError) Unwrap() error { return e.error }
+
+// Advice implements what cli.Advice asks of an error.
+func (e *strayError) Advice() string {
+	return "check the address: the dump knows of nothing there"
 }
 
 // unsigned returns the address that a means: without the signature of a code pointer (pointer authentication), by the bits that hold
