@@ -227,6 +227,25 @@ type FailedAllocation struct {
 	AvailableMB    uint64 `json:"availableMB,omitempty" doc:"megabytes that could be committed when the collection began; absent where the collector did not ask"`
 }
 
+// Why returns the reason as the part of a sentence that follows what could not be allocated.
+func (f *FailedAllocation) Why() string {
+	switch f.Reason {
+	case OOMBudget:
+		return "the heap's budget was used up"
+	case OOMCantCommit:
+		return "no more memory could be committed"
+	case OOMCantReserve:
+		return "no more address space could be reserved"
+	case OOMLargeObject:
+		return "no room for a large object"
+	case OOMLowMemory:
+		return "the machine or container was low on memory"
+	case OOMUnproductive:
+		return "full collections freed too little"
+	}
+	return f.Reason
+}
+
 // The reasons of a FailedAllocation (oom_reason), and what could not be got (failure_get_memory). OOMNone is in both.
 const (
 	OOMNone = "none"

@@ -55,7 +55,7 @@ func (f *Fault) String() string {
 	case FaultMethodTable:
 		return fmt.Sprintf("Object %x has an invalid method table %x", o, uint64(f.Value))
 	case FaultTooLarge:
-		return fmt.Sprintf("Object %x is too large: %x bytes", o, uint64(f.Value))
+		return fmt.Sprintf("Object %x is too large: %#x bytes", o, uint64(f.Value))
 	case FaultThinLock:
 		return fmt.Sprintf("Object %x has an invalid thin lock: no thread has the id %d", o, uint64(f.Value))
 	case FaultSyncBlock:

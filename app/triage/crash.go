@@ -27,10 +27,15 @@ func crash(ctx context.Context, q *Questions) (view, error) {
 	f := finding(answer.FindingCrash, clauses...)
 	f.Text, f.Thread = c.Reason, c.ThreadID
 	if c.Likely != "" {
+		text, usual := cutUsual(c.Likely)
 		f.Text, f.Strength = c.Likely, answer.StrengthLikely // unless a clause concludes just this
 		for i := range clauses {
-			if clauses[i].Text == c.Likely {
+			switch clauses[i].Text {
+			case c.Likely:
 				f.Strength = clauses[i].Strength
+			case text:
+				f.Text, f.Strength = text, clauses[i].Strength
+				f.Clauses = append(slices.Clip(f.Clauses), answer.Verdict{Kind: answer.FindingCrash, Text: "such an exception usually means: " + usual, Strength: answer.StrengthLikely})
 			}
 		}
 	}
@@ -43,6 +48,16 @@ func crash(ctx context.Context, q *Questions) (view, error) {
 	}
 	f.Clauses = append(f.Clauses, failedCommand(ctx, q, c)...)
 	return view{found: []answer.Finding{f}, partly: firstOf(c.Noted(), nil)}, nil
+}
+
+// cutUsual separates what an exception usually means, which its type alone suggests, from a likely cause.
+func cutUsual(likely string) (text, usual string) {
+	before, rest, found := strings.Cut(likely, " (usually: ")
+	usual, after, closed := strings.Cut(rest, ")")
+	if !found || !closed {
+		return likely, ""
+	}
+	return before + after, usual
 }
 
 // failedCommand names the command of a database whose exception ended the process.

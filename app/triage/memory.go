@@ -34,7 +34,7 @@ func outOfMemory(ctx context.Context, q *Questions) (view, error) {
 	for i := range m.Failures {
 		a := &m.Failures[i]
 		x := answer.Verdict{Kind: answer.FindingMemory, Strength: answer.StrengthRecorded, Show: []string{"analyzeoom"},
-			Text:     fmt.Sprintf("the garbage collector could not allocate %s: %s", size(a.AllocationSize), a.Reason),
+			Text:     fmt.Sprintf("the garbage collector could not allocate %s: %s", size(a.AllocationSize), a.Why()),
 			Evidence: []string{fmt.Sprintf("the record of heap %d, after collection %d", a.Heap, a.Collection)}}
 		v.found = append(v.found, finding(answer.FindingMemory, append([]answer.Verdict{x}, limits...)...))
 	}

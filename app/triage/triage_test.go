@@ -218,7 +218,7 @@ func TestMemory(t *testing.T) {
 	require.Len(t, out.Findings, 3)
 	assert.Equal(t, answer.FindingHeap, out.Findings[0].Kind)
 	assert.Contains(t, out.Findings[0].Clauses[0].Show, "listnearobj 30")
-	assert.Equal(t, "the garbage collector could not allocate 100 B: budget", out.Findings[1].Text)
+	assert.Equal(t, "the garbage collector could not allocate 100 B: the heap's budget was used up", out.Findings[1].Text)
 	assert.Contains(t, out.Findings[2].Text, "Order[] 20 holds 3.0 GB, 62% of what lives, most of it by 5 Order")
 	assert.Equal(t, answer.StrengthPossible, out.Findings[2].Strength, "a word that only looks like a reference proves nothing")
 }
@@ -282,7 +282,7 @@ func TestLimits(t *testing.T) {
 	for _, c := range out.Findings[0].Clauses {
 		texts = append(texts, c.Text)
 	}
-	assert.Equal(t, []string{"the garbage collector could not allocate 100 B: can't commit", "the heap has a limit: HeapHardLimit is 200.0 MB",
+	assert.Equal(t, []string{"the garbage collector could not allocate 100 B: no more memory could be committed", "the heap has a limit: HeapHardLimit is 200.0 MB",
 		"the heap has a limit: HeapHardLimitSOH is 1.0 MB", "the heap has a limit: HeapHardLimitPercent is 1E"}, texts)
 
 	q.GCSettings = constant[[]answer.GCSetting](nil, target.ErrNotInDump)
@@ -358,5 +358,16 @@ func TestRanksAreDocumented(t *testing.T) {
 	for i, r := range ranks {
 		assert.Equal(t, []string{r.kind, r.severity}, rows[i][1:])
 		assert.NotEmpty(t, r.next)
+	}
+}
+
+func TestCutUsual(t *testing.T) {
+	text, usual := cutUsual("Odd was not caught: text (usually: it failed), in X.M()")
+	assert.Equal(t, "Odd was not caught: text, in X.M()", text)
+	assert.Equal(t, "it failed", usual)
+	for _, likely := range []string{"Odd was not caught", "Odd was not caught: text (usually: cut"} {
+		text, usual = cutUsual(likely)
+		assert.Equal(t, likely, text)
+		assert.Empty(t, usual)
 	}
 }

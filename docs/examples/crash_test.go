@@ -31,5 +31,5 @@ func Example_crash() {
 	// Output:
 	// the process aborted itself (SIGABRT)
 	// recorded the process aborted itself (SIGABRT)
-	// proved Debuggee.Crash.OrderException was not caught; caused by System.FormatException: The input string 'not a number 1042' was not in a correct format, in Debuggee.dll!Debuggee.Crash.Scenario.Validate(Int32)
+	// proved Debuggee.Crash.OrderException was not caught: order 1042 failed; caused by System.FormatException: The input string 'not a number 1042' was not in a correct format, in Debuggee.dll!Debuggee.Crash.Scenario.Validate(Int32)
 }

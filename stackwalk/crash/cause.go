@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -18,6 +19,12 @@ var signalReasons = map[string]string{
 	"SIGTRAP": "a breakpoint or a trap",
 	"SIGKILL": "the process was killed",
 	"SIGSYS":  "a forbidden system call (seccomp)",
+}
+
+// busReasons describes the codes of SIGBUS that name one cause (BUS_ADRALN, BUS_ADRERR; siginfo.h).
+var busReasons = map[int32]string{
+	1: "access to memory with a wrong alignment",
+	2: "access to missing memory: a mapped file that shrank or can't be read",
 }
 
 // codeReasons describes the exception codes that kill processes.
@@ -80,7 +87,9 @@ func signalReason(s *target.Signal, pid uint32) string {
 		}
 		return "signal " + s.Name() + words
 	case s.Known && s.Code == target.SIKernel && s.Number == target.SIGSEGV:
-		return words + ", at an address that is not reported (not canonical)"
+		return "a fault for which the kernel reports no address: a non-canonical address, a privileged instruction, a misaligned operand, or no stack for a signal"
+	case s.Known && s.Number == target.SIGBUS && busReasons[s.Code] != "":
+		return busReasons[s.Code]
 	}
 	return words
 }
@@ -153,6 +162,9 @@ func causeWords(chain []Fault, became string, usual bool) string {
 	b.WriteString(chain[0].Type + became)
 	root := &chain[len(chain)-1]
 	if len(chain) > 1 {
+		if text := sentence(chain[0].Message); text != "" && !wrappers[chain[0].Type] {
+			b.WriteString(": " + text)
+		}
 		fmt.Fprintf(&b, "; caused by %s", root.Type)
 	}
 	b.WriteString(rootWords(root, usual))
@@ -163,7 +175,7 @@ func causeWords(chain []Fault, became string, usual bool) string {
 func rootWords(root *Fault, usual bool) string {
 	var b strings.Builder
 	if root.Message != "" {
-		fmt.Fprintf(&b, ": %s", unstopped(root.Message))
+		fmt.Fprintf(&b, ": %s", sentence(root.Message))
 	}
 	if root.Cause != "" {
 		fmt.Fprintf(&b, " (%s)", root.Cause)
@@ -179,9 +191,21 @@ func rootWords(root *Fault, usual bool) string {
 	return b.String()
 }
 
-// unstopped returns a sentence without its full stop, since more follows.
-func unstopped(text string) string {
-	if strings.HasSuffix(text, "..") {
+// wrappers are exceptions whose own message only announces their inner exception.
+var wrappers = map[string]bool{
+	"System.AggregateException":                   true,
+	"System.TypeInitializationException":          true,
+	"System.Reflection.TargetInvocationException": true,
+}
+
+// sentence returns a message as a part of a sentence: without its end of line and full stop, since more follows, and without what would fill a screen.
+func sentence(text string) string {
+	const longest = 500
+	if start, all := answer.CutText(text, longest); len(start) < len(text) {
+		_, all = answer.CutText(text, -1)
+		return fmt.Sprintf("%s… (%s)", start, answer.Count(int(all), "character", "characters"))
+	}
+	if text = strings.TrimRight(text, " \t\r\n"); strings.HasSuffix(text, "..") {
 		return text
 	}
 	return strings.TrimSuffix(text, ".")

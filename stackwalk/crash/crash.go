@@ -143,6 +143,8 @@ func carriedBy(rt *dac.Runtime, list []threads.Thread) ([]carried, error) {
 			x := carried{thread: t, thrown: states[j].Thrown, state: answer.CarriedHandling, in: &states[j]}
 			if states[j].Flags&dac.ExceptionUnhandled != 0 {
 				x.state = answer.CarriedUnhandled
+			} else if lastState(rt, x.thrown) == answer.CarriedFatal { // code ran because of an exception, such as a filter
+				x.state = answer.CarriedFatal
 			}
 			if x.thrown != 0 {
 				out = append(out, x)

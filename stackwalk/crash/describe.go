@@ -1,6 +1,7 @@
 package crash
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -582,9 +583,10 @@ func (d *describer) concludeThrown() {
 	if len(path) == 1 && len(path[0].Trace) == 0 {
 		path[0].Trace = d.stoodAt()
 	}
-	var meaning string
+	var meaning, composed string
 	if len(path) > 0 {
 		meaning = d.meaning(&path[len(path)-1], last)
+		composed = cmp.Or(d.composed(&out.Exceptions[0]), d.composed(last))
 		out.Likely = LikelyCause(path) + unthrown
 	}
 	if out.Likely == "" {
@@ -600,8 +602,10 @@ func (d *describer) concludeThrown() {
 		evidence = "the thread that died was handling it, and the dump was written for it"
 	}
 	all := []string{evidence}
-	if meaning != "" {
-		all = append(all, meaning)
+	for _, words := range []string{meaning, composed} {
+		if words != "" {
+			all = append(all, words)
+		}
 	}
 	if n := d.died.later(); n > 0 {
 		all = append(all, answer.Count(n, "further exception", "further exceptions")+" of the thread found no handler in code that ran because of it, such as a finally block; the runtime reports the first")
@@ -626,7 +630,7 @@ func (d *describer) path() (path []Fault, last *answer.Exception, unthrown strin
 	if len(chain) == 0 {
 		return nil, nil, ""
 	}
-	list := faults(d.out.Exceptions)
+	list := d.faults(d.out.Exceptions)
 	n := len(chain)
 	for n > 1 && d.untraced(&d.out.Exceptions[chain[n-1]]) {
 		n--
@@ -666,7 +670,11 @@ func (d *describer) meaning(root *Fault, x *answer.Exception) string {
 			throws, err := code.Of(d.rt).Throws(f.IP)
 			if throws {
 				root.Unusual = true
-				return "the program's own code throws it: " + f.Function.S + " stands at a throw statement"
+				what := "it"
+				if root.Type == nullReference {
+					what = "it, or a null reference"
+				}
+				return "the program's own code throws " + what + ": " + f.Function.S + " stands at a throw statement"
 			}
 			if err == nil && helpers[root.Type] != "" {
 				root.Cause = causes[root.Type]
@@ -683,7 +691,7 @@ func (d *describer) meaning(root *Fault, x *answer.Exception) string {
 		return ""
 	case len(oom.Failures) > 0:
 		f := &oom.Failures[0]
-		root.Cause = fmt.Sprintf("the garbage collector's last failed allocation is of %d bytes: %s", f.AllocationSize, f.Reason)
+		root.Cause = fmt.Sprintf("the garbage collector's last failed allocation is of %d bytes: %s", f.AllocationSize, f.Why())
 		return fmt.Sprintf("the garbage collector's record of heap %d, after collection %d", f.Heap, f.Collection)
 	}
 	root.Unusual = true
@@ -705,22 +713,38 @@ func (d *describer) concludeOverflow() {
 			most = i
 		}
 	}
-	if most >= 0 {
+	if most < 0 {
+		text += d.innermostWords()
+	} else {
 		f := &d.out.Stack[most]
-		text += fmt.Sprintf(": %s called itself", f.Method.String())
-		switch between := d.out.Stack[most+1:]; {
-		case f.Cycle == 2 && len(between) > 0:
-			text += " through " + between[0].Method.String()
+		round := d.out.Stack[most:min(most+f.Cycle, len(d.out.Stack))]
+		own := max(0, slices.IndexFunc(round, func(f answer.CrashFrame) bool { return f.Method.Err == nil && !answer.LibraryMethod(f.Method.S) }))
+		text += fmt.Sprintf(": %s called itself", round[own].Method.String())
+		switch {
+		case len(round) == 2:
+			text += " through " + round[1-own].Method.String()
 		case f.Cycle > 1:
 			text += fmt.Sprintf(" through %s", answer.Count(f.Cycle-1, "other call", "other calls"))
 		}
-		if f.File != "" {
-			text += fmt.Sprintf(" [%s @ %d]", f.File, f.Line)
+		if at := &round[own]; at.File != "" {
+			text += fmt.Sprintf(" [%s @ %d]", at.File, at.Line)
 		}
 		evidence = append(evidence, fmt.Sprintf("%d of the stack's %d frames are %d rounds of these calls", f.Cycle*f.Repeat, d.out.Frames, f.Repeat))
 	}
 	d.out.Likely = text
 	d.conclusion(text, strength, evidence...)
+}
+
+// innermostWords describes where a stack without repeated calls overflowed: in native code that a method calls, or in the innermost method.
+func (d *describer) innermostWords() string {
+	switch caller := d.caller(); {
+	case caller == "":
+		return ""
+	case d.invoked != "" || d.out.Stack[0].Method.Err == nil && d.out.Stack[0].Method.S != caller:
+		return " in native code" + d.calledFrom()
+	default:
+		return ", the innermost managed method on it: " + caller
+	}
 }
 
 // argument returns the exception that was passed to FailFast. The runtime makes it the inner exception of its own.
@@ -736,7 +760,7 @@ func touchedEvidence(t *answer.Touched) string {
 	if t.Access != "" {
 		words = fmt.Sprintf("%s of %#x", t.Access, uint64(t.Address))
 	}
-	words += " (" + t.Source + ")"
+	words += " (" + t.Source + ")" + readAsText(t.Address)
 	if t.What == reportedZero {
 		return words + ": either a null reference, or an address that is not canonical, as in damaged memory"
 	}
@@ -886,15 +910,22 @@ func threadWords(t *threads.Thread) string {
 }
 
 // faults returns the exceptions in the form of LikelyCause.
-func faults(list []answer.Exception) []Fault {
+func (d *describer) faults(list []answer.Exception) []Fault {
 	out := make([]Fault, len(list))
 	for i := range list {
 		x := &list[i]
 		if out[i].Type = x.Type.S; x.Type.Err != nil {
 			out[i].Type = "an exception whose type can't be read"
+		} else if strings.Contains(x.Type.S, "[[") && d.rt != nil {
+			if name, err := d.rt.TypeName(x.MethodTable, dac.NameManaged); err == nil {
+				out[i].Type = name
+			}
 		}
 		if x.Message != nil && x.Message.Err == nil {
 			out[i].Message = x.Message.S
+		}
+		if more := d.details(x.Address, out[i].Message); more != "" {
+			out[i].Message = strings.TrimPrefix(sentence(out[i].Message)+" ("+more+")", " ")
 		}
 		for _, f := range x.Frames {
 			if f.Function.Err != nil {

@@ -55,3 +55,6 @@ func Meaning(p *Process, rt *dac.Runtime, root Fault, x *answer.Exception) (Faul
 	evidence := (&describer{p: p, rt: rt}).meaning(&root, x)
 	return root, evidence
 }
+
+// ReadAsText is readAsText.
+var ReadAsText = readAsText

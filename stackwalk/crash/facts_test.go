@@ -130,7 +130,7 @@ func TestUntracedCause(t *testing.T) {
 	require.Len(t, x.Exceptions, 2)
 	outer, inner := x.Exceptions[0], x.Exceptions[1]
 	require.NotEmpty(t, inner.Frames)
-	assert.Contains(t, x.Likely, "Debuggee.Crash.OrderException was not caught; caused by System.FormatException: "+strings.TrimSuffix(inner.Message.S, "."))
+	assert.Contains(t, x.Likely, "Debuggee.Crash.OrderException was not caught: order 1042 failed; caused by System.FormatException: "+strings.TrimSuffix(inner.Message.S, "."))
 
 	reader, err := v.Objects()
 	require.NoError(t, err)

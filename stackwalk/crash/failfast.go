@@ -166,7 +166,7 @@ func (d *describer) concludeFailFast() {
 	d.out.Likely = "the program called Environment.FailFast"
 	switch {
 	case f.Message.Err == nil:
-		d.out.Likely += ": " + f.Message.S
+		d.out.Likely += ": " + sentence(f.Message.S)
 	case errors.Is(f.Message.Err, target.ErrNotInDump):
 		d.out.Likely += "; its message was not found"
 	}
@@ -177,9 +177,14 @@ func (d *describer) concludeFailFast() {
 		}
 	}
 	evidence := []string{"the frames of Environment.FailFast at the top of the stack"}
-	if path, _, unthrown := d.path(); len(path) > 0 && d.died.fatal() {
-		d.out.Likely += "; its exception: " + causeWords(path, "", false) + unthrown
-		evidence = append(evidence, "exception: the inner exception of the one that the runtime set for the fatal error")
+	if path, _, unthrown := d.path(); len(path) > 0 {
+		switch x := d.died.blamed(); {
+		case d.died.fatal():
+			d.out.Likely += "; its exception: " + causeWords(path, "", false) + unthrown
+			evidence = append(evidence, "exception: the inner exception of the one that the runtime set for the fatal error")
+		case x != nil && x.in != nil:
+			evidence = append(evidence, "an exception of the thread led to the call or was being handled: "+causeWords(path, "", false)+unthrown)
+		}
 	}
 	if f.Message.Err == nil {
 		evidence = append(evidence, fmt.Sprintf("message: %s (%s)", f.Source, f.Strength))

@@ -115,6 +115,17 @@ func (d *describer) instruction(ip target.Addr) []byte {
 	return b[:n]
 }
 
+// decoded returns the text of the instruction at ip, in parentheses behind a space, empty if it can't be read.
+func (d *describer) decoded(ip target.Addr) string {
+	for in := range disasm.Decode(d.p.Target.Platform().Arch, d.instruction(ip), ip) {
+		if in.Text != "" {
+			return " (" + in.Text + ")"
+		}
+		break
+	}
+	return ""
+}
+
 // unreported returns the accessed address and its source, given that a was reported for a managed exception. If 0 was
 // reported, which stands for non-canonical addresses too, the code has the real address.
 func (d *describer) unreported(a target.Addr, source string) (target.Addr, string) {
@@ -148,7 +159,7 @@ func (d *describer) concludeFault() {
 	ip, _ := f.regs.IP()
 	a, access, touched := touchedBy(d.faultRecord())
 	var b strings.Builder
-	evidence := []string{fmt.Sprintf("%s: instruction %#x", f.how, uint64(ip))}
+	evidence := []string{fmt.Sprintf("%s: instruction %#x%s", f.how, uint64(ip), d.decoded(ip))}
 	switch {
 	case touched && a == ip:
 		fmt.Fprintf(&b, "execution jumped to %#x, where there is no code: a call through a bad function pointer", uint64(a))
@@ -165,6 +176,11 @@ func (d *describer) concludeFault() {
 	}
 	if caller := d.caller(); caller != f.where {
 		b.WriteString(d.calledFrom())
+	}
+	if out.Touched != nil {
+		if text := readAsText(out.Touched.Address); text != "" {
+			evidence = append(evidence, fmt.Sprintf("%#x%s", uint64(out.Touched.Address), text))
+		}
 	}
 	if d.rt != nil && d.rt.Instance().Module.Contains(ip) {
 		evidence = append(evidence, "it is the runtime's own code: objects or the runtime's data may have been overwritten; verifyheap checks the heap")

@@ -1,6 +1,7 @@
 package acceptance_test
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -129,6 +130,64 @@ func TestDeaths(t *testing.T) {
 			require.NoError(t, err)
 			assert.False(t, crash.Alive)
 			assert.Equal(t, c.kind == "corrupt" || strings.HasPrefix(c.kind, "strlen") || c.kind == "free" || strings.HasPrefix(c.kind, "av") || c.kind == "objnull", crash.Touched != nil, "the address of a fault")
+		})
+	}
+}
+
+// deathsMore are the kinds of Deaths.cs that are checked: what a triage says first, its strength, and text that it has further on.
+var deathsMore = []struct{ kind, says, strength, more string }{
+	{"dllmissing", "System.DllNotFoundException was not caught: Unable to load shared library 'nosuchlib'", answer.StrengthProved, ""},
+	{"entrymissing", "named 'no_such_entry' in shared library 'libc', in Debuggee.dll!Harbor.M.noentry()", answer.StrengthProved, ""},
+	{"badimage", "System.BadImageFormatException was not caught: Bad IL format, in", answer.StrengthProved, ""},
+	{"assemblymissing", "The system cannot find the file specified, in Debuggee.dll!Harbor.M.Main(", answer.StrengthProved, ""},
+	{"timer", "System.InvalidOperationException was not caught: in a timer, in Debuggee.dll!Harbor.M.Throw(", answer.StrengthProved, ""},
+	{"custom", "Harbor.Cargo was not caught: base text, in", answer.StrengthProved, "Harbor.Cargo composes the Message that logs show"},
+	{"rude", "Harbor.Rude was not caught, in", answer.StrengthProved, "Harbor.Rude composes the Message"},
+	{"generic", "Harbor.Generic<System.Collections.Generic.Dictionary<System.String, System.Int32[]>> was not caught: of a generic type, in", answer.StrengthProved, ""},
+	{"nested", "System.InvalidOperationException was not caught: level 6; caused by System.FormatException: level 0, in", answer.StrengthProved, ""},
+	{"catch", "System.ArgumentException was not caught: second, in the catch, in", answer.StrengthProved, ""},
+	{"finally", "System.InvalidOperationException was not caught: first, in", answer.StrengthProved, "such as a finally block"},
+	{"thrownull", "Object reference not set to an instance of an object, in", answer.StrengthProved, "throws it, or a null reference"},
+	{"sosmall", "the stack overflowed: Harbor.M.Down(Int32) called itself", answer.StrengthProved, ""},
+	{"sobig", "the stack overflowed, the innermost managed method on it: Harbor.M.Alloca(Int32)", answer.StrengthProved, ""},
+	{"soasync", "the stack overflowed: Harbor.Jobs", answer.StrengthProved, ""},
+	{"sofilter", "the stack overflowed: Harbor.M.Down(Int32) called itself", answer.StrengthProved, ""},
+	{"sonative", "the stack overflowed in native code, called from Harbor.M.Raw(", answer.StrengthProved, ""},
+	{"dyninvoke", "TargetInvocationException was not caught; caused by System.InvalidOperationException: by DynamicInvoke, in", answer.StrengthProved, ""},
+	{"whenall", "System.InvalidOperationException was not caught: job 1, in", answer.StrengthProved, ""},
+	{"cancelled", "System.Threading.Tasks.TaskCanceledException was not caught: A task was canceled, in", answer.StrengthProved, ""},
+	{"calldead", "execution jumped to 0x123450, where there is no code", answer.StrengthLikely, ""},
+	{"readonly", "System.AccessViolationException was not caught: Attempted to read or write protected memory", answer.StrengthLikely, "usually means"},
+	{"doublefree", "native code aborted the process", answer.StrengthLikely, "sent the signal itself"},
+	{"ud2", "outside of all known modules, faulted, called from Harbor.M.Raw(", answer.StrengthLikely, "an illegal instruction"},
+	{"hlt", "outside of all known modules, faulted, called from Harbor.M.Raw(", answer.StrengthLikely, "(hlt)"},
+	{"movaps", "outside of all known modules, faulted, called from Harbor.M.Raw(", answer.StrengthLikely, "(movaps"},
+	{"bus", "called as Harbor.M.memset(", answer.StrengthLikely, "a mapped file that shrank or can't be read"},
+	{"argnull", "Value cannot be null (parameter 'collection'), in", answer.StrengthProved, ""},
+	{"ctor", "must be positive (parameter 'i'), in Debuggee.dll!Harbor.Property..ctor(Int32)", answer.StrengthProved, ""},
+	{"disposed", "a disposed object (object name 'Microsoft.Win32.SafeHandles.SafeWaitHandle'), in", answer.StrengthProved, ""},
+	{"longmsg", "mmm… (300000 characters), in", answer.StrengthProved, ""},
+	{"failfasthandler", "the program called Environment.FailFast: in the handler, in", answer.StrengthProved, "System.InvalidOperationException: handled by FailFast"},
+	{"oomarray", "System.OutOfMemoryException was not caught: Array dimensions exceeded supported range, in", answer.StrengthProved, "the GC records no failed allocation"},
+	{"notexception", "(thrown: \"a thrown string\"), in", answer.StrengthProved, ""},
+	{"badref", "System.AccessViolationException was not caught", answer.StrengthLikely, "which is the UTF-16 text \"efi\""},
+	{"wrapped", "Harbor.Cargo2 was not caught: outer one; caused by System.InvalidOperationException: inner one, in", answer.StrengthProved, "Harbor.Cargo2 composes the Message"},
+}
+
+// TestMoreDeaths runs ways to die that Crashes lacks, and checks what a triage says first and its evidence.
+func TestMoreDeaths(t *testing.T) {
+	p := newTrial(t, "Deaths.cs")
+	for _, c := range deathsMore {
+		t.Run(c.kind, func(t *testing.T) {
+			out, err := p.open(t, "crash", c.kind).Triage(t.Context(), sosgo.TriageOptions{NoHeap: true})
+			require.NoError(t, err)
+			require.NotEmpty(t, out.Findings)
+			f := out.Findings[0]
+			assert.Equal(t, answer.FindingCrash, f.Kind)
+			assert.Contains(t, f.Text, c.says)
+			assert.Equal(t, c.strength, f.Strength)
+			assert.NotContains(t, f.Text, "(usually")
+			assert.Contains(t, fmt.Sprintf("%+v", f.Clauses), c.more)
 		})
 	}
 }
