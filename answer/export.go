@@ -66,6 +66,9 @@ type FindingSummary struct {
 	Text     string `json:"text" doc:"what is wrong, and who is concerned"`
 	Strength string `json:"strength" doc:"how sure that is"`
 	Identity
+
+	// Sites are what the signature is made of, as Verdict has them.
+	Sites []Site `json:"-"`
 }
 
 // A SuspectSummary is a Suspect in few words.
@@ -139,24 +142,25 @@ type FleetCompacted struct {
 	After  int `json:"after" doc:"files of tables after"`
 }
 
-// A RulesTrial compares the signatures that rules give the crashes of a fleet with those of other rules.
+// A RulesTrial compares the signatures that rules give the crashes and findings of a fleet with those of other rules.
 type RulesTrial struct {
-	Text    string        `json:"text,omitempty" doc:"the default rules, if these were asked for and nothing was compared"`
-	Dumps   int           `json:"dumps" doc:"crashes of the fleet"`
-	Changed int           `json:"changed" doc:"those with another signature than before"`
-	Before  int           `json:"before" doc:"number of signatures before"`
-	After   int           `json:"after" doc:"number of signatures after"`
-	Merged  []RulesChange `json:"merged" doc:"signatures that stand for several of before"`
-	Split   []RulesChange `json:"split" doc:"signatures of before that become several"`
+	Text     string        `json:"text,omitempty" doc:"the default rules, if these were asked for and nothing was compared"`
+	Dumps    int           `json:"dumps" doc:"crashes of the fleet"`
+	Findings int           `json:"findings" doc:"findings of the fleet that are no crash and have a signature by rules"`
+	Changed  int           `json:"changed" doc:"crashes and findings with another signature than before"`
+	Before   int           `json:"before" doc:"number of signatures before"`
+	After    int           `json:"after" doc:"number of signatures after"`
+	Merged   []RulesChange `json:"merged" doc:"signatures that stand for several of before"`
+	Split    []RulesChange `json:"split" doc:"signatures of before that become several"`
 }
 
 // A RulesChange is a signature by some rules that is several by others.
 type RulesChange struct {
 	One     SignedCrashes   `json:"one" doc:"the signature that stands for several"`
-	Several []SignedCrashes `json:"several" doc:"these, with the crashes that they share with it, the most first"`
+	Several []SignedCrashes `json:"several" doc:"these, with the crashes or findings that they share with it, the most first"`
 }
 
-// SignedCrashes are the crashes with one signature.
+// SignedCrashes are the crashes, or findings, with one signature.
 type SignedCrashes struct {
 	Identity
 	Dumps int `json:"dumps" doc:"how many"`

@@ -54,11 +54,24 @@ type Verdict struct {
 	Sites []Site `json:"-"`
 }
 
-// A Site is a place in the program where threads or suspended code stand.
+// A Site is a place in the program where threads or suspended code stand, or that failed.
 type Site struct {
-	Method Text   // the method of the program; zero if there is none
+	Method Text   // the method of the program, or the class that failed; zero if there is none
 	Does   string // what it waits for, by kind and type
+	Failed []Text // types of the exceptions that it failed with
 	Count  int    // how many stand there; 0 is one
+}
+
+// FailedSite returns the site of what failed with exceptions. Without exceptions their types are unknown.
+func FailedSite(where Text, exceptions []TaskException) Site {
+	s := Site{Method: where, Failed: []Text{}}
+	for i := range exceptions {
+		s.Failed = append(s.Failed, exceptions[i].Type)
+	}
+	if len(s.Failed) == 0 {
+		s.Failed = append(s.Failed, Text{Err: target.ErrNotInDump})
+	}
+	return s
 }
 
 // The kinds of findings. docs/triage.md has the rank of each with its reason.

@@ -310,7 +310,8 @@ func verdicts(h *answer.Host) []answer.Verdict {
 			continue
 		}
 		v := answer.Verdict{Kind: answer.FindingService, Strength: answer.StrengthRecorded, Text: "the hosted service " + s.Type.String() + " failed",
-			Show: append(show, fmt.Sprintf("taskstate %x", uint64(s.Task))), Evidence: []string{fmt.Sprintf("the task %x of its ExecuteAsync is Faulted", uint64(s.Task))}}
+			Sites: []answer.Site{answer.FailedSite(s.Type, s.Exceptions)},
+			Show:  append(show, fmt.Sprintf("taskstate %x", uint64(s.Task))), Evidence: []string{fmt.Sprintf("the task %x of its ExecuteAsync is Faulted", uint64(s.Task))}}
 		if len(s.Exceptions) > 0 {
 			e := &s.Exceptions[0]
 			v.Text += ": " + e.Type.String()
@@ -343,6 +344,7 @@ func verdicts(h *answer.Host) []answer.Verdict {
 				text += ", which waits for " + why.S
 			}
 			waits = append(waits, text)
+			v.Sites = append(v.Sites, answer.Site{Method: s.Type, Does: "StopAsync"})
 			v.Evidence = append(v.Evidence, fmt.Sprintf("the suspended Host.StopAsync stands at the service %x", uint64(s.Address)))
 			v.Show = append(v.Show, fmt.Sprintf("dumpasync -address %x", uint64(s.Stopping.Frames[0].Object)))
 		}

@@ -143,12 +143,15 @@ func cause(in shapes.Reading, o objects.Object) *answer.TaskException {
 func failure(f *answer.FailedInitializer) answer.Verdict {
 	v := answer.Verdict{Kind: answer.FindingInitializer, Strength: answer.StrengthRecorded, Text: "the initializer of " + f.Type.String() + " failed",
 		Evidence: []string{fmt.Sprintf("the class %x is marked so, and every use of it throws a TypeInitializationException", uint64(f.MethodTable))}}
+	var causes []answer.TaskException
 	if f.Cause != nil {
+		causes = append(causes, *f.Cause)
 		v.Text += ": " + f.Cause.Type.String()
 		if f.Cause.Message.S != "" {
 			v.Text += ": " + f.Cause.Message.S
 		}
 		v.Show = append(v.Show, fmt.Sprintf("printexception %x", uint64(f.Cause.Object)))
 	}
+	v.Sites = []answer.Site{answer.FailedSite(f.Type, causes)}
 	return v
 }

@@ -120,12 +120,22 @@ func Of(ctx context.Context, q Questions, o Options) (*answer.Triage, error) {
 			seen = true
 		}
 	}
+	signBy(out.Findings, q.rules)
 	outOfMemoryBy(out.Findings)
 	rank(out.Findings)
 	if !seen {
 		return out, cmp.Or(errs...)
 	}
 	return out, ctx.Err()
+}
+
+// signBy signs findings by rules, unless these are the default. A crash is signed by its own subject.
+func signBy(list []answer.Finding, rules *signature.Rules) {
+	for i := range list {
+		if f := &list[i]; rules != nil && len(f.Clauses) > 0 && len(f.Clauses[0].Sites) > 0 {
+			f.Identity = signature.Finding(f.Kind, f.Clauses[0].Sites, rules)
+		}
+	}
 }
 
 // errNotAsked is the error of a question that is nil.
@@ -172,7 +182,7 @@ func finding(kind string, clauses ...answer.Verdict) answer.Finding {
 	f := answer.Finding{Kind: kind, Severity: severityOf(kind), Clauses: clauses, Next: next(kind)}
 	if len(clauses) > 0 {
 		f.Text, f.Strength, f.Count = strings.TrimPrefix(clauses[0].Text, kind+": "), clauses[0].Strength, clauses[0].Count
-		f.Identity = signature.Finding(kind, clauses[0].Sites)
+		f.Identity = signature.Finding(kind, clauses[0].Sites, nil)
 	}
 	return f
 }

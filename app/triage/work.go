@@ -63,6 +63,11 @@ func httpClients(ctx context.Context, q *Questions) (view, error) {
 		x := answer.Verdict{Kind: answer.FindingExhausted, Strength: answer.StrengthProved, Count: len(p.Waiting), Show: []string{"httpclients"},
 			Evidence: []string{fmt.Sprintf("the queue of HttpConnectionPool %x", uint64(p.Address))}}
 		x.Text = fmt.Sprintf("%s for a connection to %s:%d, %d of at most %d are in use", answer.Count(len(p.Waiting), "request waits", "requests wait"), p.Host, p.Port.Value, p.Count.Value, p.Max.Value)
+		for k := range p.Waiting {
+			if w := p.Waiting[k].Stack; w != nil {
+				x.Sites = append(x.Sites, answer.Site{Method: answer.Text{S: asyncName(w)}, Does: "connection"})
+			}
+		}
 		f := finding(answer.FindingExhausted, x)
 		f.Object, f.Next = p.Address, []string{"httpclients"}
 		v.found = append(v.found, f)
@@ -165,8 +170,10 @@ func failedTasks(ctx context.Context, q *Questions) (view, error) {
 		return v, nil
 	}
 	counts := map[string]int{}
+	var sites []answer.Site
 	for i := range list.Faults {
 		t := &list.Faults[i]
+		sites = append(sites, answer.FailedSite(t.Name, t.Exceptions))
 		words := t.Name.String()
 		if len(t.Exceptions) > 0 {
 			words += ": " + t.Exceptions[0].Type.String()
@@ -179,6 +186,10 @@ func failedTasks(ctx context.Context, q *Questions) (view, error) {
 	clauses := grouped(counts, func(words string, n int) answer.Verdict {
 		return answer.Verdict{Kind: answer.FindingTasks, Text: words, Strength: answer.StrengthRecorded, Count: n, Show: []string{"tasks -faulted"}}
 	})
+	if list.More > 0 {
+		sites = append(sites, answer.Site{Count: int(list.More)})
+	}
+	clauses[0].Sites = sites
 	f := finding(answer.FindingTasks, clauses...)
 	f.Text, f.Count = fmt.Sprintf("%d tasks failed, and nobody has looked at their exceptions: most often %s", total, clauses[0].Text), total
 	if total == 1 {

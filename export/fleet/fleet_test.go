@@ -7,6 +7,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -30,19 +32,21 @@ func ExampleOpen() {
 	// Output: false
 }
 
-// table writes a table of texts; a column of numbers is named offset.
+// table writes a table of texts; columns of numbers are named offset, finding and count.
 func table(t testing.TB, path string, names []string, rows [][]string) {
 	t.Helper()
 	columns, values := make([]parquetfile.Column, len(names)), make([]parquetfile.Values, len(names))
 	for i, name := range names {
 		columns[i] = parquetfile.Column{Name: name, Type: parquetfile.Text}
-		if name == "offset" {
+		isNumber := slices.Contains([]string{"offset", "finding", "count"}, name)
+		if isNumber {
 			columns[i].Type = parquetfile.Uint
 		}
 		for _, row := range rows {
 			v := &values[i]
-			if name == "offset" {
-				v.Numbers = append(v.Numbers, 16)
+			if isNumber {
+				n, _ := strconv.ParseUint(row[i], 10, 64)
+				v.Numbers = append(v.Numbers, n)
 				continue
 			}
 			v.Text = append(v.Text, row[i]...)
@@ -282,6 +286,40 @@ func TestLog(t *testing.T) {
 }
 
 // TestTryRules: what rules merge and split, of the same crashes before and after a compaction.
+// TestTryRulesOnFindings: rules are tried over findings, too; a dump without them counts none.
+func TestTryRulesOnFindings(t *testing.T) {
+	f := made(t, 2)
+	names := []string{"dump_id", "finding", "kind", "method", "does", "failed", "count"}
+	for i, rows := range [][][]string{
+		{{"", "0", "deadlock", "Acme.V1.Shop.A()", "monitor", "", "1"}, {"", "0", "deadlock", "Acme.V1.Shop.B()", "monitor", "", "1"}, {"", "1", "failed tasks", "Acme.V1.Shop.C", "", "E", "2"}},
+		{{"", "0", "deadlock", "Acme.V2.Shop.B()", "monitor", "", "1"}, {"", "0", "deadlock", "Acme.V2.Shop.A()", "monitor", "", "1"}, {"", "1", "failed tasks", "Acme.V2.Shop.C", "", "?", "1"}},
+	} {
+		id := fmt.Sprintf("a%d", i)
+		for _, r := range rows {
+			r[0] = id
+		}
+		_, _, err := f.Add(id, nil, func(folder string) error {
+			if err := os.MkdirAll(folder, 0o700); err != nil {
+				return err
+			}
+			table(t, filepath.Join(folder, "dump.parquet"), []string{"id", "dump_id"}, [][]string{{id, id}})
+			table(t, filepath.Join(folder, "sites.parquet"), names, rows)
+			return nil
+		})
+		require.NoError(t, err)
+	}
+	for range 2 {
+		trial, err := f.TryRules(t.Context(), "", "strip Acme.V1.\nstrip Acme.V2.\n")
+		require.NoError(t, err)
+		assert.Equal(t, "2 4 4 6 5", fmt.Sprint(trial.Dumps, trial.Findings, trial.Changed, trial.Before, trial.After))
+		require.Len(t, trial.Merged, 1)
+		assert.Equal(t, []string{"deadlock", "Shop.A monitor", "Shop.B monitor"}, trial.Merged[0].One.SignatureParts)
+		assert.Equal(t, 2, trial.Merged[0].One.Dumps)
+		_, err = f.Compact(t.Context())
+		require.NoError(t, err)
+	}
+}
+
 func TestTryRules(t *testing.T) {
 	f := made(t, 10)
 	merge := "skip Shop.F"

@@ -14,7 +14,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TryRules signs all crashes of the fleet by two texts of rules, and reports which signatures merge and split. An empty text stands for the default rules.
+// TryRules signs all crashes and findings of the fleet by two texts of rules, and reports which signatures merge and split. An empty text stands for the default rules.
 func (f *Fleet) TryRules(ctx context.Context, before, after string) (*answer.RulesTrial, error) {
 	var rules [2]*signature.Rules
 	for i, text := range []string{before, after} {
@@ -29,11 +29,10 @@ func (f *Fleet) TryRules(ctx context.Context, before, after string) (*answer.Rul
 	for i := range signed {
 		signed[i] = map[string]*answer.SignedCrashes{}
 	}
-	err := f.crashes(ctx, func(rec *signature.Record) {
-		out.Dumps++
+	note := func(sign func(*signature.Rules) answer.Identity) {
 		var ids [2]answer.Identity
 		for i := range rules {
-			ids[i] = rec.Sign(rules[i])
+			ids[i] = sign(rules[i])
 			s := signed[i][ids[i].Signature]
 			if s == nil {
 				s = &answer.SignedCrashes{Identity: ids[i]}
@@ -45,7 +44,17 @@ func (f *Fleet) TryRules(ctx context.Context, before, after string) (*answer.Rul
 		if ids[0].Signature != ids[1].Signature {
 			out.Changed++
 		}
+	}
+	err := f.crashes(ctx, func(rec *signature.Record) {
+		out.Dumps++
+		note(rec.Sign)
 	})
+	if err == nil {
+		err = f.findings(ctx, func(kind string, sites []answer.Site) {
+			out.Findings++
+			note(func(r *signature.Rules) answer.Identity { return signature.Finding(kind, sites, r) })
+		})
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +89,46 @@ func changes(signed [2]map[string]*answer.SignedCrashes, links map[[2]string]int
 
 // crashes calls use with the record of each crash.
 func (f *Fleet) crashes(ctx context.Context, use func(*signature.Record)) error {
-	paths, err := filepath.Glob(filepath.Join(f.dir, datePrefix+"*", partPrefix+"*", "crash.parquet"))
+	var rec *signature.Record
+	last := ""
+	end := func() {
+		if rec != nil {
+			use(rec)
+		}
+		rec = nil
+	}
+	return f.eachRow(ctx, "crash", []string{"dump_id", "role", "text", "module", "build"}, []string{"offset"}, func(text []string, numbers []uint64) {
+		if rec == nil || text[0] != last {
+			end()
+			rec, last = &signature.Record{Sound: true}, text[0]
+		}
+		rec.Add(signature.Row{Role: text[1], Text: text[2], Place: signature.Place{Module: text[3], Build: text[4], Offset: numbers[0]}})
+	}, end)
+}
+
+// findings calls use with the kind and the sites of each finding that has some.
+func (f *Fleet) findings(ctx context.Context, use func(kind string, sites []answer.Site)) error {
+	var sites []answer.Site
+	var dump, kind string
+	var at uint64
+	end := func() {
+		if len(sites) > 0 {
+			use(kind, sites)
+		}
+		sites = nil
+	}
+	return f.eachRow(ctx, "sites", []string{"dump_id", "kind", "method", "does", "failed"}, []string{"finding", "count"}, func(text []string, numbers []uint64) {
+		if text[0] != dump || numbers[0] != at {
+			end()
+		}
+		dump, kind, at = text[0], text[1], numbers[0]
+		sites = append(sites, signature.SiteRow{Method: text[2], Does: text[3], Failed: text[4], Count: numbers[1]}.Site())
+	}, end)
+}
+
+// eachRow calls row with the columns of each row of a table of all parts, and end after each part. A part without the table has no rows.
+func (f *Fleet) eachRow(ctx context.Context, table string, texts, numbers []string, row func([]string, []uint64), end func()) error {
+	paths, err := filepath.Glob(filepath.Join(f.dir, datePrefix+"*", partPrefix+"*", table+".parquet"))
 	if err != nil {
 		return err
 	}
@@ -88,37 +136,33 @@ func (f *Fleet) crashes(ctx context.Context, use func(*signature.Record)) error 
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		var rec *signature.Record
-		last := ""
 		err := eachGroup(path, func(columns []parquetfile.Column, rows int, values []parquetfile.Values) error {
-			var at [6]*parquetfile.Values
-			for i, name := range [...]string{"dump_id", "role", "text", "module", "build", "offset"} {
+			var at []*parquetfile.Values
+			for i, name := range slices.Concat(texts, numbers) {
 				k := slices.IndexFunc(columns, func(c parquetfile.Column) bool {
-					return c.Name == name && (c.Type == parquetfile.Text) == (name != "offset")
+					return c.Name == name && (c.Type == parquetfile.Text) == (i < len(texts))
 				})
 				if k < 0 {
 					return target.Unsupportedf("there is no column %q", name)
 				}
-				at[i] = &values[k]
+				at = append(at, &values[k])
 			}
-			text := func(i, r int) string { return string(at[i].At(r)) }
+			text, number := make([]string, len(texts)), make([]uint64, len(numbers))
 			for r := range rows {
-				if id := text(0, r); rec == nil || id != last {
-					if rec != nil {
-						use(rec)
-					}
-					rec, last = &signature.Record{Sound: true}, id
+				for i := range text {
+					text[i] = string(at[i].At(r))
 				}
-				rec.Add(signature.Row{Role: text(1, r), Text: text(2, r), Place: signature.Place{Module: text(3, r), Build: text(4, r), Offset: at[5].Numbers[r]}})
+				for i := range number {
+					number[i] = at[len(texts)+i].Numbers[r]
+				}
+				row(text, number)
 			}
 			return nil
 		})
 		if err != nil {
 			return err
 		}
-		if rec != nil {
-			use(rec)
-		}
+		end()
 	}
 	return nil
 }

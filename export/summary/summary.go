@@ -64,7 +64,7 @@ func AddLeaks(s *answer.Summary, l *answer.Leaks) {
 }
 
 // mostFindings is how many findings a summary has.
-const mostFindings = 3
+const mostFindings = 10
 
 // AddTriage adds the first findings of a triage, and notes what it could not look at.
 func AddTriage(s *answer.Summary, t *answer.Triage) {
@@ -76,7 +76,11 @@ func AddTriage(s *answer.Summary, t *answer.Triage) {
 	}
 	for i := range t.Findings[:min(len(t.Findings), mostFindings)] {
 		f := &t.Findings[i]
-		s.Findings = append(s.Findings, answer.FindingSummary{Kind: f.Kind, Severity: f.Severity, Text: f.Text, Strength: f.Strength, Identity: f.Identity})
+		x := answer.FindingSummary{Kind: f.Kind, Severity: f.Severity, Text: f.Text, Strength: f.Strength, Identity: f.Identity}
+		if len(f.Clauses) > 0 {
+			x.Sites = f.Clauses[0].Sites
+		}
+		s.Findings = append(s.Findings, x)
 	}
 }
 

@@ -142,6 +142,9 @@ func (p *Process) tables(brief bool) []*Table {
 		if p.Crash != nil && !p.Crash.Alive {
 			list = append(list, p.crashTable())
 		}
+		if p.hasSites() {
+			list = append(list, p.siteTable())
+		}
 		for _, t := range list {
 			t.dump = p.Summary.ID
 			t.Columns = append(t.Columns, Column{Name: "dump_id", Kind: Text, Summary: "dump.id"})

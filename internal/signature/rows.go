@@ -1,5 +1,13 @@
 package signature
 
+import (
+	"math"
+	"strings"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/target"
+)
+
 // The values of Row.Role.
 const (
 	roleKind      = "kind"      // the exception with its causes, or the signal
@@ -69,4 +77,53 @@ func (rec *Record) Add(r Row) {
 	case roleGenerated:
 		rec.Generated = r.Text
 	}
+}
+
+// A SiteRow is an answer.Site in a form for tables.
+type SiteRow struct {
+	Method string // empty if there is none, or it could not be read
+	Does   string
+	Failed string // types of exceptions; unreadType is one that could not be read
+	Count  uint64
+}
+
+const (
+	unreadType = "?"
+	typeBreak  = "; "
+)
+
+// SiteRows returns sites as rows, in an order that matters.
+func SiteRows(sites []answer.Site) []SiteRow {
+	out := make([]SiteRow, len(sites))
+	for i := range sites {
+		s := &sites[i]
+		out[i] = SiteRow{Does: s.Does, Count: uint64(max(s.Count, 1))}
+		if s.Method.Err == nil {
+			out[i].Method = s.Method.S
+		}
+		types := make([]string, len(s.Failed))
+		for k, t := range s.Failed {
+			if types[k] = t.S; t.Err != nil || t.S == "" {
+				types[k] = unreadType
+			}
+		}
+		out[i].Failed = strings.Join(types, typeBreak)
+	}
+	return out
+}
+
+// Site returns the site that a row is of.
+func (r SiteRow) Site() answer.Site {
+	s := answer.Site{Method: answer.Text{S: r.Method}, Does: r.Does, Count: int(min(r.Count, math.MaxInt32))}
+	if r.Failed == "" {
+		return s
+	}
+	for _, t := range strings.Split(r.Failed, typeBreak) {
+		of := answer.Text{S: t}
+		if t == unreadType {
+			of = answer.Text{Err: target.ErrNotInDump}
+		}
+		s.Failed = append(s.Failed, of)
+	}
+	return s
 }

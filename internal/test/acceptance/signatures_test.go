@@ -81,7 +81,7 @@ func TestHangSignatures(t *testing.T) {
 			}
 		}
 	}
-	for _, name := range []string{"net10-stacks", "net10-async", "net10-zoo", "locks/net10-locks", "locks/net10-mixed", "waits/net10-asyncwaits", "waits/net10-idle", "pool/net10-winpool"} {
+	for _, name := range []string{"net10-stacks", "net10-async", "net10-zoo", "locks/net10-locks", "locks/net10-mixed", "waits/net10-asyncwaits", "waits/net10-idle", "pool/net10-winpool", "host/net10-host"} {
 		path := filepath.Join("testdata/dumps", name, filepath.Base(name)+".dmp.zst")
 		if _, err := os.Stat(path); err != nil {
 			t.Skip("testdata/dumps is not here: it is a module of its own")
@@ -109,10 +109,13 @@ func TestHangSignatures(t *testing.T) {
 		"locks/net10-locks":      "deadlock: Locks.<Main>m ReaderWriterLockSlim; Locks.<Main>m monitor of System.Object",
 		"locks/net10-mixed":      "deadlock: Contoso.Mixed.<left>m__B Lazy; Contoso.Mixed.<right>m__C Lazy",
 		"waits/net10-asyncwaits": "deadlock: Shop.Program.Transfer SemaphoreSlim",
+		"host/net10-host":        "failed hosted service: HostState.Importer System.InvalidOperationException",
 		"pool/net10-winpool":     "starved thread pool: Pools.Program.Blocked event",
 	} {
 		assert.Contains(t, seen[name], what, name)
 	}
+	assert.Contains(t, seen["net10-async"], "failed tasks: Debuggee.AsyncWork.Scenario.Faulted System.InvalidOperationException")
+	assert.Contains(t, seen["host/net10-host"], "host that is stopping: HostState.Stubborn StopAsync")
 	assert.Contains(t, seen["waits/net10-asyncwaits"], "no permits: Shop.Program.Request SemaphoreSlim")
 	testdump.Corpus(t, testcase.Named("*-stacks*-withheap"), func(t *testing.T, d *testdump.Dump) int {
 		v, err := d.View("")

@@ -73,6 +73,7 @@ var exportedFuncs = map[string]any{
 	"answer.CompareStrength":                 sosgo_answer.CompareStrength,
 	"answer.Count":                           sosgo_answer.Count,
 	"answer.CutText":                         sosgo_answer.CutText,
+	"answer.FailedSite":                      sosgo_answer.FailedSite,
 	"answer.Known":                           sosgo_answer.Known[int64],
 	"answer.Lacking":                         sosgo_answer.Lacking,
 	"answer.LibraryMethod":                   sosgo_answer.LibraryMethod,

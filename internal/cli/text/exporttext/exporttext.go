@@ -81,7 +81,11 @@ func RulesTrial(p *report.Page, v *answer.RulesTrial) {
 		p.Print(v.Text)
 		return
 	}
-	p.Printf("%s; %d get another signature; %d signatures, before %d\n", answer.Count(v.Dumps, "crash", "crashes"), v.Changed, v.After, v.Before)
+	what := answer.Count(v.Dumps, "crash", "crashes")
+	if v.Findings > 0 {
+		what += " and " + answer.Count(v.Findings, "finding", "findings")
+	}
+	p.Printf("%s; %d get another signature; %d signatures, before %d\n", what, v.Changed, v.After, v.Before)
 	for _, group := range []struct {
 		words string
 		list  []answer.RulesChange
