@@ -370,6 +370,36 @@ func (v *View) GRPCCalls(ctx context.Context) (*answer.GRPCCalls, error) {
 	})
 }
 
+// EventSources lists the event sources of the process, and who listens to them: EventListeners, sessions of EventPipe, and ETW.
+func (v *View) EventSources(ctx context.Context) (*answer.EventSources, error) {
+	return ask(ctx, v, func(q *question) (none *answer.EventSources, err error) {
+		r, err := q.TracingReader()
+		if err != nil {
+			return none, err
+		}
+		h, err := q.namedHeap()
+		if err != nil {
+			return none, err
+		}
+		return found(r.Sources(q.ctx, h, q.scanning("looking for event sources", heap.ScanOptions{})))
+	})
+}
+
+// ComWrappers lists the wrappers of System.Runtime.InteropServices.ComWrappers: managed objects for native code, and native ones for managed code.
+func (v *View) ComWrappers(ctx context.Context) (*answer.ComWrappers, error) {
+	return ask(ctx, v, func(q *question) (none *answer.ComWrappers, err error) {
+		r, err := q.InteropReader()
+		if err != nil {
+			return none, err
+		}
+		h, err := q.namedHeap()
+		if err != nil {
+			return none, err
+		}
+		return found(r.Wrappers(q.ctx, h, q.scanning("looking for wrappers", heap.ScanOptions{})))
+	})
+}
+
 // SQLPoolOptions select what is listed of pools.
 type SQLPoolOptions struct {
 	sqlpools.Options

@@ -197,6 +197,14 @@ var viewCalls = map[string]call{
 		s, err := v.SettingsReader()
 		return said(s != nil, err)
 	},
+	"TracingReader": func(_ *sosgo.Dump, v *sosgo.View, _ string) any {
+		s, err := v.TracingReader()
+		return said(s != nil, err)
+	},
+	"InteropReader": func(_ *sosgo.Dump, v *sosgo.View, _ string) any {
+		s, err := v.InteropReader()
+		return said(s != nil, err)
+	},
 	"SQLPoolReader": func(_ *sosgo.Dump, v *sosgo.View, _ string) any {
 		s, err := v.SQLPoolReader()
 		return said(s != nil, err)

@@ -28,6 +28,8 @@ func TestWithoutMetadata(t *testing.T) {
 			"Redis":               func() error { _, err := v.Redis(t.Context()); return err },
 			"object pools":        func() error { _, err := v.ObjectPools(t.Context()); return err },
 			"queues of libraries": func() error { _, err := v.Queues(t.Context()); return err },
+			"event sources":       func() error { _, err := v.EventSources(t.Context()); return err },
+			"COM wrappers":        func() error { _, err := v.ComWrappers(t.Context()); return err },
 			"WebSockets":          func() error { _, err := v.WebSockets(t.Context()); return err },
 			"gRPC":                func() error { _, err := v.GRPCCalls(t.Context()); return err },
 			"SQL":                 func() error { _, err := v.SQLPools(t.Context()); return err },

@@ -10,11 +10,13 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/app/hosting"
+	"github.com/sosgo/sosgo/app/interop"
 	"github.com/sosgo/sosgo/app/locks"
 	"github.com/sosgo/sosgo/app/settings"
 	"github.com/sosgo/sosgo/app/sqlpools"
 	"github.com/sosgo/sosgo/app/tasks"
 	"github.com/sosgo/sosgo/app/threadpool"
+	"github.com/sosgo/sosgo/app/tracing"
 	"github.com/sosgo/sosgo/app/web"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/dump/crashreport"
@@ -59,6 +61,8 @@ type View struct {
 	sql     lazy.Value[*sqlpools.Reader]
 	hosting lazy.Value[*hosting.Reader]
 	setting lazy.Value[*settings.Reader]
+	tracing lazy.Value[*tracing.Reader]
+	interop lazy.Value[*interop.Reader]
 	secret  lazy.Long[*masking]
 }
 
@@ -265,6 +269,23 @@ func (v *View) SettingsReader() (*settings.Reader, error) {
 		c, err := v.Collections()
 		return settings.New(b, c), err
 	})
+}
+
+// TracingReader reads who listens to the events of the process.
+func (v *View) TracingReader() (*tracing.Reader, error) {
+	return shaped(v, &v.tracing, func(b *shapes.Binder) (*tracing.Reader, error) {
+		rt, err := v.Runtime()
+		if err != nil {
+			return nil, err
+		}
+		c, err := v.Collections()
+		return tracing.New(rt, b, c), err
+	})
+}
+
+// InteropReader reads the wrappers of ComWrappers.
+func (v *View) InteropReader() (*interop.Reader, error) {
+	return shaped(v, &v.interop, func(b *shapes.Binder) (*interop.Reader, error) { return interop.New(b), nil })
 }
 
 // WebReader reads web requests, those that came in and those that were sent.

@@ -101,6 +101,8 @@ var goldenLines = map[string][]string{
 	"objectpools":      {"objectpools"},
 	"queues":           {"queues"},
 	"redis":            {"redis"},
+	"eventsources":     {"eventsources"},
+	"comwrappers":      {"comwrappers"},
 	"signalr":          {"signalr"},
 	"services":         {"services"},
 	"caches":           {"caches"},

@@ -579,6 +579,12 @@ var nameless = map[string][]string{
 
 // absent are the shapes for whose types some versions of their library have none, and why.
 var absent = map[string]string{
+	"interop.anchor":                "31: ComWrappers is of .NET 5 and later",
+	"interop.factory":               "31: ComWrappers is of .NET 5 and later",
+	"interop.holder":                "31 6 8 9: the wrappers are native there",
+	"interop.managedWrapper":        "31 6 8 9: the wrappers are native there",
+	"interop.nativeWrapper":         "31 6 8 9: the wrappers are native there",
+	"tracing.providerState":         "31 6: the provider has the state itself there",
 	"settings.gcMemoryInfo":         "31: nothing keeps the figures of a collection",
 	"settings.gcGenerationInfo":     "31: nothing keeps the figures of a collection",
 	"collections.frozenCodes":       "31 6: frozen collections are of .NET 8 and later",

@@ -10,11 +10,13 @@ import (
 	sosgo_app_contexts "github.com/sosgo/sosgo/app/contexts"
 	sosgo_app_flows "github.com/sosgo/sosgo/app/flows"
 	sosgo_app_hosting "github.com/sosgo/sosgo/app/hosting"
+	sosgo_app_interop "github.com/sosgo/sosgo/app/interop"
 	sosgo_app_locks "github.com/sosgo/sosgo/app/locks"
 	sosgo_app_settings "github.com/sosgo/sosgo/app/settings"
 	sosgo_app_sqlpools "github.com/sosgo/sosgo/app/sqlpools"
 	sosgo_app_tasks "github.com/sosgo/sosgo/app/tasks"
 	sosgo_app_threadpool "github.com/sosgo/sosgo/app/threadpool"
+	sosgo_app_tracing "github.com/sosgo/sosgo/app/tracing"
 	sosgo_app_triage "github.com/sosgo/sosgo/app/triage"
 	sosgo_app_web "github.com/sosgo/sosgo/app/web"
 	sosgo_dac "github.com/sosgo/sosgo/dac"
@@ -100,6 +102,7 @@ var exportedFuncs = map[string]any{
 	"app/flows.New":                          sosgo_app_flows.New,
 	"app/flows.StaticNames":                  sosgo_app_flows.StaticNames,
 	"app/hosting.New":                        sosgo_app_hosting.New,
+	"app/interop.New":                        sosgo_app_interop.New,
 	"app/locks.Initializers":                 sosgo_app_locks.Initializers,
 	"app/locks.New":                          sosgo_app_locks.New,
 	"app/settings.Environment":               sosgo_app_settings.Environment,
@@ -113,6 +116,7 @@ var exportedFuncs = map[string]any{
 	"app/tasks.New":                          sosgo_app_tasks.New,
 	"app/tasks.Remote":                       sosgo_app_tasks.Remote,
 	"app/threadpool.New":                     sosgo_app_threadpool.New,
+	"app/tracing.New":                        sosgo_app_tracing.New,
 	"app/triage.Of":                          sosgo_app_triage.Of,
 	"app/web.New":                            sosgo_app_web.New,
 	"app/web.Unshared":                       sosgo_app_web.Unshared,
@@ -478,6 +482,7 @@ var exportedTypes = map[string]reflect.Type{
 	"answer.CollectionSource":            reflect.TypeFor[sosgo_answer.CollectionSource](),
 	"answer.CollectionSummary":           reflect.TypeFor[sosgo_answer.CollectionSummary](),
 	"answer.CollectorState":              reflect.TypeFor[sosgo_answer.CollectorState](),
+	"answer.ComWrappers":                 reflect.TypeFor[sosgo_answer.ComWrappers](),
 	"answer.CompletionPorts":             reflect.TypeFor[sosgo_answer.CompletionPorts](),
 	"answer.Configuration":               reflect.TypeFor[sosgo_answer.Configuration](),
 	"answer.ConfigurationKey":            reflect.TypeFor[sosgo_answer.ConfigurationKey](),
@@ -510,6 +515,13 @@ var exportedTypes = map[string]reflect.Type{
 	"answer.EnvVariable":                 reflect.TypeFor[sosgo_answer.EnvVariable](),
 	"answer.Evaluation":                  reflect.TypeFor[sosgo_answer.Evaluation](),
 	"answer.Evaluations":                 reflect.TypeFor[sosgo_answer.Evaluations](),
+	"answer.EventCounters":               reflect.TypeFor[sosgo_answer.EventCounters](),
+	"answer.EventListener":               reflect.TypeFor[sosgo_answer.EventListener](),
+	"answer.EventPipeProvider":           reflect.TypeFor[sosgo_answer.EventPipeProvider](),
+	"answer.EventProvider":               reflect.TypeFor[sosgo_answer.EventProvider](),
+	"answer.EventSessions":               reflect.TypeFor[sosgo_answer.EventSessions](),
+	"answer.EventSource":                 reflect.TypeFor[sosgo_answer.EventSource](),
+	"answer.EventSources":                reflect.TypeFor[sosgo_answer.EventSources](),
 	"answer.Exception":                   reflect.TypeFor[sosgo_answer.Exception](),
 	"answer.ExceptionParameter":          reflect.TypeFor[sosgo_answer.ExceptionParameter](),
 	"answer.ExceptionRecord":             reflect.TypeFor[sosgo_answer.ExceptionRecord](),
@@ -643,6 +655,7 @@ var exportedTypes = map[string]reflect.Type{
 	"answer.MachineInstruction":          reflect.TypeFor[sosgo_answer.MachineInstruction](),
 	"answer.ManagedThread":               reflect.TypeFor[sosgo_answer.ManagedThread](),
 	"answer.ManagedThreads":              reflect.TypeFor[sosgo_answer.ManagedThreads](),
+	"answer.ManagedWrapper":              reflect.TypeFor[sosgo_answer.ManagedWrapper](),
 	"answer.MapCell":                     reflect.TypeFor[sosgo_answer.MapCell](),
 	"answer.MapGeneration":               reflect.TypeFor[sosgo_answer.MapGeneration](),
 	"answer.MapPart":                     reflect.TypeFor[sosgo_answer.MapPart](),
@@ -682,6 +695,7 @@ var exportedTypes = map[string]reflect.Type{
 	"answer.NativeOwner":                 reflect.TypeFor[sosgo_answer.NativeOwner](),
 	"answer.NativeSizes":                 reflect.TypeFor[sosgo_answer.NativeSizes](),
 	"answer.NativeSum":                   reflect.TypeFor[sosgo_answer.NativeSum](),
+	"answer.NativeWrapper":               reflect.TypeFor[sosgo_answer.NativeWrapper](),
 	"answer.Neighbour":                   reflect.TypeFor[sosgo_answer.Neighbour](),
 	"answer.Neighbours":                  reflect.TypeFor[sosgo_answer.Neighbours](),
 	"answer.NestedTree":                  reflect.TypeFor[sosgo_answer.NestedTree](),
@@ -885,6 +899,7 @@ var exportedTypes = map[string]reflect.Type{
 	"app/flows.Reader":                   reflect.TypeFor[sosgo_app_flows.Reader](),
 	"app/flows.Walk":                     reflect.TypeFor[sosgo_app_flows.Walk](),
 	"app/hosting.Reader":                 reflect.TypeFor[sosgo_app_hosting.Reader](),
+	"app/interop.Reader":                 reflect.TypeFor[sosgo_app_interop.Reader](),
 	"app/locks.Options":                  reflect.TypeFor[sosgo_app_locks.Options](),
 	"app/locks.Reader":                   reflect.TypeFor[sosgo_app_locks.Reader](),
 	"app/settings.Reader":                reflect.TypeFor[sosgo_app_settings.Reader](),
@@ -903,6 +918,7 @@ var exportedTypes = map[string]reflect.Type{
 	"app/tasks.Suspended":                reflect.TypeFor[sosgo_app_tasks.Suspended](),
 	"app/threadpool.Options":             reflect.TypeFor[sosgo_app_threadpool.Options](),
 	"app/threadpool.Reader":              reflect.TypeFor[sosgo_app_threadpool.Reader](),
+	"app/tracing.Reader":                 reflect.TypeFor[sosgo_app_tracing.Reader](),
 	"app/triage.Options":                 reflect.TypeFor[sosgo_app_triage.Options](),
 	"app/triage.Questions":               reflect.TypeFor[sosgo_app_triage.Questions](),
 	"app/web.ClientOptions":              reflect.TypeFor[sosgo_app_web.ClientOptions](),
@@ -922,6 +938,7 @@ var exportedTypes = map[string]reflect.Type{
 	"dac.DomainLocalModule":              reflect.TypeFor[sosgo_dac.DomainLocalModule](),
 	"dac.DynamicClass":                   reflect.TypeFor[sosgo_dac.DynamicClass](),
 	"dac.EEClass":                        reflect.TypeFor[sosgo_dac.EEClass](),
+	"dac.EventPipeProvider":              reflect.TypeFor[sosgo_dac.EventPipeProvider](),
 	"dac.Exception":                      reflect.TypeFor[sosgo_dac.Exception](),
 	"dac.ExceptionFlags":                 reflect.TypeFor[sosgo_dac.ExceptionFlags](),
 	"dac.ExceptionState":                 reflect.TypeFor[sosgo_dac.ExceptionState](),

@@ -20,5 +20,6 @@ func Commands() []cli.Command {
 		cachesCommand(),
 		dbContextsCommand(),
 		flowsCommand(),
+		eventSourcesCommand(), comWrappersCommand(),
 	)
 }

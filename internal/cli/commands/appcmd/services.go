@@ -44,3 +44,24 @@ func queuesCommand() cli.Command {
 		Examples: []cli.Example{{Line: "queues", Text: "does logging keep up?"}},
 	}, ask.Plain((*sosgo.View).Queues), apptext.Queues)
 }
+
+func eventSourcesCommand() cli.Command {
+	return cli.Ask(cli.Command{
+		Name:    "eventsources",
+		Aliases: []string{"eventpipe", "tracing"},
+		Summary: "list who listens to the events of the process: EventListeners, sessions of EventPipe, ETW, readers of counters",
+		Help: "Level and keywords of a source are those of all who listen to it together; a listener does not keep its own. Sessions of EventPipe are numbered; " +
+			"what a session writes to, and the size of its buffers, is not read. A source that nobody listens to is only counted; JSON has all of them.",
+		Examples: []cli.Example{{Line: "eventsources", Text: "is the process being traced?"}},
+	}, ask.Plain((*sosgo.View).EventSources), apptext.EventSources)
+}
+
+func comWrappersCommand() cli.Command {
+	return cli.Ask(cli.Command{
+		Name:    "comwrappers",
+		Summary: "list the wrappers of ComWrappers: managed objects that native code refers to, and native objects that managed code refers to",
+		Help: "Since .NET 10 these wrappers are managed objects, on all systems. Those of earlier runtimes, and those of the built-in COM of Windows (SOS's dumprcw and dumpccw), " +
+			"are structures of the runtime, which are not read.",
+		Examples: []cli.Example{{Line: "comwrappers", Text: "which objects does native code keep alive?"}},
+	}, ask.Plain((*sosgo.View).ComWrappers), apptext.ComWrappers)
+}

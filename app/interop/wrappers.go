@@ -1,0 +1,149 @@
+package interop
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/absent"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/objects/shapes"
+	"github.com/sosgo/sosgo/target"
+)
+
+type (
+	anchor struct {
+		_ shapes.Type `of:"System.Runtime.InteropServices.ComWrappers|System.Runtime.InteropServices.ComWrappers+ManagedObjectWrapperHolder|System.Runtime.InteropServices.ComWrappers+NativeObjectWrapper"`
+	}
+	// A factory is an instance of a class that derives from ComWrappers. Before .NET 10 it kept nothing that is managed.
+	factory struct {
+		_     shapes.Type `of:"System.Runtime.InteropServices.ComWrappers"`
+		Table shapes.Ref  `field:"_managedObjectWrapperTable,optional"`
+	}
+	// A holder keeps the managed object of a wrapper, which is a value in native memory.
+	holder struct {
+		_       shapes.Type `of:"System.Runtime.InteropServices.ComWrappers+ManagedObjectWrapperHolder"`
+		Object  shapes.Ref  `field:"_wrappedObject"`
+		Wrapper shapes.Int  `field:"_wrapper"`
+	}
+	managedWrapper struct {
+		_          shapes.Type `of:"System.Runtime.InteropServices.ComWrappers+ManagedObjectWrapper"`
+		Holder     shapes.Int  `field:"HolderHandle"`
+		References shapes.Int  `field:"RefCount"`
+		Interfaces shapes.Int  `field:"UserDefinedCount"`
+		Dispatches shapes.Int  `field:"Dispatches"`
+	}
+	nativeWrapper struct {
+		_          shapes.Type `of:"System.Runtime.InteropServices.ComWrappers+NativeObjectWrapper"`
+		Factory    shapes.Ref  `field:"_comWrappers"`
+		External   shapes.Int  `field:"_externalComObject"`
+		Inner      shapes.Int  `field:"_inner"`
+		Proxy      shapes.Int  `field:"_proxyHandle._handle"`
+		Aggregated shapes.Int  `field:"_aggregatedManagedObjectWrapper"`
+		Unique     shapes.Int  `field:"_uniqueInstance"`
+	}
+)
+
+// The parts of ManagedObjectWrapper.RefCount (ComWrappers.cs): the references of COM with the mark of a wrapper that is destroyed with the last
+// one of a tracker, and above them those of trackers.
+const (
+	comReferences = 1<<31 - 1
+	trackerShift  = 32
+)
+
+// A Reader reads wrappers. It is safe for concurrent use.
+type Reader struct{ b *shapes.Binder }
+
+// New returns a Reader that binds types with b.
+func New(b *shapes.Binder) *Reader { return &Reader{b} }
+
+// Wrappers lists the wrappers of ComWrappers by their addresses.
+func (r *Reader) Wrappers(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (*answer.ComWrappers, error) {
+	ctx = absent.Context(ctx)
+	out := &answer.ComWrappers{Managed: []answer.ManagedWrapper{}, Native: []answer.NativeWrapper{}}
+	g := shapes.Reading{Gaps: &out.Gaps, Binder: r.b}
+	for object := range shapes.OnObjects[anchor](ctx, g, h, o) {
+		if s, x := shapes.As[holder](g, object); s != nil {
+			out.Managed = append(out.Managed, r.managed(g, object, s, x))
+		} else if s, x := shapes.As[nativeWrapper](g, object); s != nil {
+			out.Native = append(out.Native, r.native(g, object, s, x))
+		} else if s, _ := shapes.As[factory](g, object); s != nil && !s.Table.Has() {
+			g.Note(target.Unsupportedf("the wrappers of %s are structures of the runtime, which are not read: before .NET 10 they are not managed objects", g.TypeText(object)))
+		}
+	}
+	return out, ctx.Err()
+}
+
+// managed describes a wrapper of a managed object.
+func (r *Reader) managed(g shapes.Reading, o objects.Object, s *holder, x shapes.Instance) answer.ManagedWrapper {
+	none := answer.Maybe[int64]{Err: shapes.ErrNoField}
+	out := answer.ManagedWrapper{Holder: o.Addr, References: none, Trackers: none, Interfaces: none}
+	if of := g.ObjectAt(&s.Object, x); of.Addr != 0 {
+		out.Object, out.Type = of.Addr, g.TypeText(of)
+	}
+	at := g.IntAt(&s.Wrapper, x)
+	out.Wrapper = answer.Of(target.Addr(at.Value), at.Err)
+	if at.Err != nil || at.Value == 0 {
+		return out
+	}
+	w, err := r.wrapper()
+	in := shapes.Instance(at.Value)
+	if err == nil {
+		err = r.belongs(w, in, o.Addr)
+	}
+	if err != nil {
+		g.Note(err)
+		out.References.Err, out.Trackers.Err, out.Interfaces.Err = err, err, err
+		return out
+	}
+	n := g.IntAt(&w.References, in)
+	out.References, out.Trackers = answer.Of(n.Value&comReferences, n.Err), answer.Of(int64(uint64(n.Value)>>trackerShift), n.Err)
+	out.Interfaces = g.IntAt(&w.Interfaces, in)
+	d := g.IntAt(&w.Dispatches, in)
+	out.Dispatches = answer.Of(target.Addr(d.Value), d.Err)
+	return out
+}
+
+// wrapper returns the fields of the structure in native memory.
+func (r *Reader) wrapper() (*managedWrapper, error) {
+	err := target.Unsupportedf("ComWrappers.ManagedObjectWrapper is not loaded")
+	for w, failed := range shapes.Loaded[managedWrapper](r.b) {
+		if failed == nil {
+			return w, nil
+		}
+		err = cmp.Or(failed, err)
+	}
+	return nil, err
+}
+
+// belongs verifies that a structure refers to the holder that refers to it.
+func (r *Reader) belongs(w *managedWrapper, at shapes.Instance, holder target.Addr) error {
+	handle, err := w.Holder.Uint(at)
+	if err != nil {
+		return err
+	}
+	back, err := r.b.Handle(target.Addr(handle))
+	if err == nil && back.Addr != holder {
+		err = target.Corruptf("the wrapper at %016x belongs to object %016x, and not to %016x", uint64(at), uint64(back.Addr), uint64(holder))
+	}
+	return err
+}
+
+// native describes a wrapper of a native object.
+func (r *Reader) native(g shapes.Reading, o objects.Object, s *nativeWrapper, x shapes.Instance) answer.NativeWrapper {
+	out := answer.NativeWrapper{Address: o.Addr, Unique: g.BoolAt(&s.Unique, x), Aggregated: g.BoolAt(&s.Aggregated, x)}
+	e, i := g.IntAt(&s.External, x), g.IntAt(&s.Inner, x)
+	out.External, out.Inner = answer.Of(target.Addr(e.Value), e.Err), answer.Of(target.Addr(i.Value), i.Err)
+	if f := g.ObjectAt(&s.Factory, x); f.Addr != 0 {
+		out.Factory = g.TypeText(f)
+	}
+	if h := g.IntAt(&s.Proxy, x); h.Err == nil {
+		proxy, err := r.b.Handle(target.Addr(h.Value))
+		g.Note(err)
+		if proxy.Addr != 0 {
+			out.Object, out.Type = proxy.Addr, g.TypeText(proxy)
+		}
+	}
+	return out
+}

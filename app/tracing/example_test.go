@@ -1,0 +1,44 @@
+package tracing_test
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/heap"
+)
+
+// List who listens to the events of a process.
+func Example() {
+	d, err := sosgo.Open("../../testdata/dumps/observed/net10-observed/net10-observed.dmp.zst", sosgo.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer d.Close()
+	view, err := d.View("")
+	if err != nil {
+		log.Fatal(err)
+	}
+	reader, err := view.TracingReader()
+	if err != nil {
+		log.Fatal(err)
+	}
+	h, err := view.Heap()
+	if err != nil {
+		log.Fatal(err)
+	}
+	out, err := reader.Sources(context.Background(), h, heap.ScanOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, e := range out.Sources {
+		if e.Enabled.Value {
+			fmt.Println(e.Name, e.Level)
+		}
+	}
+	// Output:
+	// Microsoft-Windows-DotNETRuntime Verbose
+	// Shop-Orders Informational
+	// System.Runtime Verbose
+}

@@ -1,0 +1,276 @@
+package tracing
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/absent"
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/internal/sorting"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/objects/collections"
+	"github.com/sosgo/sosgo/objects/shapes"
+	"github.com/sosgo/sosgo/target"
+)
+
+type (
+	sourceAnchor struct {
+		_ shapes.Type `of:"System.Diagnostics.Tracing.EventSource|System.Diagnostics.Tracing.CounterGroup"`
+	}
+	eventSource struct {
+		_           shapes.Type `of:"System.Diagnostics.Tracing.EventSource"`
+		Name        shapes.Ref  `field:"m_name"`
+		Enabled     shapes.Int  `field:"m_eventSourceEnabled"`
+		Disposed    shapes.Int  `field:"m_eventSourceDisposed"`
+		Level       shapes.Int  `field:"m_level"`
+		Keywords    shapes.Int  `field:"m_matchAnyKeyword"`
+		Failure     shapes.Ref  `field:"m_constructionException"`
+		Dispatchers shapes.Ref  `field:"m_Dispatchers"`
+		EventPipe   shapes.Ref  `field:"m_eventPipeProvider,optional"`
+		ETW         shapes.Ref  `field:"m_etwProvider,optional"`
+	}
+	// A dispatcher sends the events of a source to a listener.
+	dispatcher struct {
+		_        shapes.Type `of:"System.Diagnostics.Tracing.EventDispatcher"`
+		Listener shapes.Ref  `field:"m_Listener"`
+		Events   shapes.Ref  `field:"m_EventEnabled"` // bool[], since .NET 10 a dictionary
+		Next     shapes.Ref  `field:"m_Next"`
+	}
+	// A provider is the side of a source that faces EventPipe or ETW. Before .NET 8 it has the fields of providerState itself.
+	provider struct {
+		_        shapes.Type `of:"System.Diagnostics.Tracing.EventProvider"`
+		State    shapes.Ref  `field:"_eventProvider|m_eventProvider"`
+		Enabled  shapes.Int  `field:"m_enabled,optional"`
+		Level    shapes.Int  `field:"m_level,optional"`
+		Keywords shapes.Int  `field:"m_anyKeywordMask,optional"`
+	}
+	providerState struct {
+		_        shapes.Type `of:"System.Diagnostics.Tracing.EventProviderImpl"`
+		Enabled  shapes.Int  `field:"_enabled"`
+		Level    shapes.Int  `field:"_level"`
+		Keywords shapes.Int  `field:"_anyKeywordMask"`
+	}
+	pipeProvider struct {
+		_      shapes.Type `of:"System.Diagnostics.Tracing.EventPipeEventProvider"`
+		Handle shapes.Int  `field:"_provHandle|m_provHandle"`
+	}
+	counterGroup struct {
+		_        shapes.Type `of:"System.Diagnostics.Tracing.CounterGroup"`
+		Source   shapes.Ref  `field:"_eventSource"`
+		Counters shapes.Ref  `field:"_counters"`
+		Millis   shapes.Int  `field:"_pollingIntervalInMilliseconds,optional"`
+		Ticks    shapes.Int  `field:"_pollingInterval._ticks,optional"` // .NET 11
+	}
+)
+
+// ticksInMilli is how many units of a TimeSpan are a millisecond.
+const ticksInMilli = 10_000
+
+// A Reader reads who listens to the events of a process. It is safe for concurrent use.
+type Reader struct {
+	rt    *dac.Runtime
+	b     *shapes.Binder
+	items *collections.Reader
+}
+
+// New returns a Reader that binds types with b.
+func New(rt *dac.Runtime, b *shapes.Binder, c *collections.Reader) *Reader { return &Reader{rt, b, c} }
+
+// A search gathers what the sources of a process are connected to.
+type search struct {
+	*Reader
+	g        shapes.Reading
+	out      *answer.EventSources
+	native   map[target.Addr]*dac.EventPipeProvider // the providers of EventPipe by address
+	nativeOf error                                  // why there are none
+	handles  map[target.Addr]target.Addr            // the provider of EventPipe of each source
+	counters map[target.Addr]*answer.EventCounters  // by source
+}
+
+// Sources lists the EventSources, those that are listened to first, with their listeners and the providers of EventPipe.
+func (r *Reader) Sources(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (*answer.EventSources, error) {
+	ctx = absent.Context(ctx)
+	out := &answer.EventSources{Sources: []answer.EventSource{}, Sessions: answer.Maybe[int64]{Err: shapes.ErrNoField}}
+	s := &search{r, shapes.Reading{Gaps: &out.Gaps, Binder: r.b}, out, nil, nil, map[target.Addr]target.Addr{}, map[target.Addr]*answer.EventCounters{}}
+	for object := range shapes.OnObjects[sourceAnchor](ctx, s.g, h, o) {
+		if e, x := shapes.As[eventSource](s.g, object); e != nil {
+			out.Sources = append(out.Sources, s.source(object, e, x))
+		} else if c, x := shapes.As[counterGroup](s.g, object); c != nil {
+			s.group(c, x)
+		}
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	s.pipe()
+	for i := range out.Sources {
+		e := &out.Sources[i]
+		e.Counters = s.counters[e.Address]
+		if p := s.native[s.handles[e.Address]]; p != nil && e.EventPipe != nil {
+			e.EventPipe.Sessions = answer.Known(sessions(p.Sessions))
+		}
+	}
+	sorting.Stable(out.Sources, func(a, b answer.EventSource) int {
+		return cmp.Or(cmp.Compare(rank(&a), rank(&b)), cmp.Compare(a.Name.S, b.Name.S))
+	})
+	return out, nil
+}
+
+// rank orders sources: those that are enabled, the others, those that are disposed.
+func rank(e *answer.EventSource) int {
+	switch {
+	case e.Disposed.Value:
+		return 2
+	case e.Enabled.Value:
+		return 0
+	}
+	return 1
+}
+
+func sessions(bits uint64) answer.EventSessions {
+	out := answer.EventSessions{}
+	for i := range 64 {
+		if bits>>i&1 != 0 {
+			out = append(out, i)
+		}
+	}
+	return out
+}
+
+// source describes a source.
+func (s *search) source(o objects.Object, e *eventSource, x shapes.Instance) answer.EventSource {
+	g := s.g
+	out := answer.EventSource{Address: o.Addr, Name: g.TextAt(&e.Name, x), Type: g.TypeText(o), Enabled: g.BoolAt(&e.Enabled, x), Disposed: g.BoolAt(&e.Disposed, x),
+		Level: g.EnumAt(&e.Level, x), Keywords: hex(g.IntAt(&e.Keywords, x)), Listeners: []answer.EventListener{}}
+	if f := g.ObjectAt(&e.Failure, x); f.Addr != 0 {
+		out.Failure = g.TypeText(f)
+	}
+	out.EventPipe, out.ETW = s.provider(o.Addr, &e.EventPipe, x), s.provider(0, &e.ETW, x)
+	d, at := shapes.At[dispatcher](g, &e.Dispatchers, x)
+	for n := 0; d != nil; n++ {
+		if n == limits.EventListeners {
+			g.Note(target.Corruptf("event source %016x has more than %d listeners", uint64(o.Addr), n))
+			break
+		}
+		l := answer.EventListener{Events: s.enabled(g.ObjectAt(&d.Events, at))}
+		if listener := g.ObjectAt(&d.Listener, at); listener.Addr != 0 {
+			l.Address, l.Type = listener.Addr, g.TypeText(listener)
+		}
+		// Every listener is connected to every source. One that never enabled the source has no list of events.
+		if l.Events.Err != nil || l.Events.Value > 0 {
+			out.Listeners = append(out.Listeners, l)
+		}
+		d, at = shapes.At[dispatcher](g, &d.Next, at)
+	}
+	return out
+}
+
+func hex(n answer.Maybe[int64]) answer.Maybe[answer.Hex] {
+	return answer.Of(answer.Hex(n.Value), n.Err)
+}
+
+// enabled counts the events that a listener gets: the elements of bool[] or the values of a dictionary that are true.
+func (s *search) enabled(o objects.Object) answer.Maybe[int64] {
+	if o.Addr == 0 {
+		return answer.Known[int64](0)
+	}
+	c, err := s.items.Of(o)
+	if err != nil {
+		s.g.Note(err)
+		return answer.Of[int64](0, err)
+	}
+	var n answer.Maybe[int64]
+	for item, err := range c.Items() {
+		var is bool
+		if err == nil {
+			is, err = item.Value.Bool()
+		}
+		if err != nil {
+			s.g.Note(err)
+			n.Err = err
+		} else if is {
+			n.Value++
+		}
+	}
+	return n
+}
+
+// provider describes a side of a source, and notes the handle of EventPipe's provider if the source is not 0. It is nil if there is none.
+func (s *search) provider(source target.Addr, f *shapes.Ref, x shapes.Instance) *answer.EventProvider {
+	g := s.g
+	p, at := shapes.At[provider](g, f, x)
+	if p == nil {
+		return nil
+	}
+	out := &answer.EventProvider{Sessions: answer.Maybe[answer.EventSessions]{Err: shapes.ErrNoField}}
+	state := g.ObjectAt(&p.State, at)
+	if n, in := shapes.As[pipeProvider](g, state); n != nil && source != 0 {
+		if h := g.IntAt(&n.Handle, in); h.Err == nil && h.Value != 0 {
+			s.handles[source] = target.Addr(h.Value)
+		}
+	}
+	if p.Enabled.Has() {
+		out.Enabled, out.Level, out.Keywords = g.BoolAt(&p.Enabled, at), g.IntAt(&p.Level, at), hex(g.IntAt(&p.Keywords, at))
+		return out
+	}
+	i, in := shapes.As[providerState](g, state)
+	if i == nil {
+		return nil
+	}
+	out.Enabled, out.Level, out.Keywords = g.BoolAt(&i.Enabled, in), g.IntAt(&i.Level, in), hex(g.IntAt(&i.Keywords, in))
+	return out
+}
+
+// group notes how often the counters of a source are read.
+func (s *search) group(c *counterGroup, x shapes.Instance) {
+	g := s.g
+	out := &answer.EventCounters{Count: answer.Maybe[int64]{Err: shapes.ErrNoField}}
+	if list := g.ObjectAt(&c.Counters, x); list.Addr != 0 {
+		var n uint64
+		l, err := s.items.Of(list)
+		if err == nil {
+			n, err = l.Count()
+		}
+		g.Note(err)
+		out.Count = answer.Of(int64(n), err)
+	}
+	out.Millis = g.IntAt(&c.Millis, x)
+	if !c.Millis.Has() {
+		out.Millis = g.IntAt(&c.Ticks, x)
+		out.Millis.Value /= ticksInMilli
+	}
+	if at := g.PointerAt(&c.Source, x); at.Err == nil && at.Value != 0 {
+		s.counters[at.Value] = out
+	}
+}
+
+// pipe reads the providers of EventPipe, from the handle of any source.
+func (s *search) pipe() {
+	var one target.Addr
+	for _, h := range s.handles {
+		if one == 0 || h < one {
+			one = h
+		}
+	}
+	if one == 0 {
+		return
+	}
+	list, err := s.rt.EventPipeProviders(one)
+	if err != nil {
+		s.out.Sessions.Err = err
+		s.g.Note(err)
+		return
+	}
+	s.native = make(map[target.Addr]*dac.EventPipeProvider, len(list))
+	var all uint64
+	for i := range list {
+		p := &list[i]
+		s.native[p.Addr] = p
+		all |= p.Sessions
+		s.out.Providers = append(s.out.Providers, answer.EventPipeProvider{Address: p.Addr, Name: p.Name, Sessions: sessions(p.Sessions), Level: int64(p.Level), Keywords: answer.Hex(p.Keywords)})
+	}
+	s.out.Sessions = answer.Known(int64(len(sessions(all))))
+}

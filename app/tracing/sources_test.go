@@ -1,0 +1,121 @@
+package tracing_test
+
+import (
+	"context"
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/test/testdump"
+	"github.com/sosgo/sosgo/target"
+)
+
+const observed = "../../testdata/dumps/observed/net10-observed/net10-observed.dmp.zst"
+
+func open(t *testing.T) (*sosgo.View, *testdump.Overlay) {
+	t.Helper()
+	if _, err := os.Stat(observed); err != nil {
+		t.Skip("testdata/dumps is not here: it is a module of its own")
+	}
+	d, over := testdump.OverlaidFile(t, observed, sosgo.Options{Offline: true})
+	v, err := d.View("")
+	require.NoError(t, err)
+	return v, over
+}
+
+// TestSources compares what the program's sources were asked for with how Observed.cs and the variables of its process asked.
+func TestSources(t *testing.T) {
+	v, _ := open(t)
+	out, err := v.EventSources(t.Context())
+	require.NoError(t, err)
+	assert.Empty(t, out.Noted())
+	assert.Equal(t, answer.Known[int64](1), out.Sessions)
+	sources := map[string]answer.EventSource{}
+	for _, e := range out.Sources {
+		sources[e.Name.S] = e
+	}
+	assert.Len(t, sources, 5)
+
+	orders := sources["Shop-Orders"]
+	assert.Equal(t, "Shop.OrdersSource", orders.Type.S)
+	assert.Equal(t, answer.Known(true), orders.Enabled)
+	assert.Equal(t, "Informational", orders.Level.S, "the session's level is above those of the listeners")
+	assert.Equal(t, answer.Known[answer.Hex](3|8|0x10), orders.Keywords, "of both listeners and of the session")
+	assert.Equal(t, answer.Known(true), orders.EventPipe.Enabled)
+	assert.Equal(t, answer.Known[int64](4), orders.EventPipe.Level)
+	assert.Equal(t, answer.Known[answer.Hex](0x10), orders.EventPipe.Keywords)
+	assert.Equal(t, answer.Known(answer.EventSessions{0}), orders.EventPipe.Sessions)
+	assert.Equal(t, answer.Known(false), orders.ETW.Enabled)
+	listeners := map[string]int64{}
+	for _, l := range orders.Listeners {
+		listeners[l.Type.S] = l.Events.Value
+	}
+	assert.Equal(t, map[string]int64{"Shop.AuditListener": 2, "Shop.DebugListener": 1}, listeners, "each gets the messages of the source itself; the first also Late")
+
+	assert.Equal(t, answer.Known(false), sources["Shop-Quiet"].Enabled, "its listener has disabled it")
+	assert.Empty(t, sources["Shop-Quiet"].Listeners)
+	assert.Equal(t, answer.Known(true), sources["Shop-Gone"].Disposed)
+	assert.Equal(t, answer.Known[int64](30_000), sources["System.Runtime"].Counters.Millis)
+	assert.Equal(t, answer.Known[answer.Hex](1), sources["Microsoft-Windows-DotNETRuntime"].Keywords)
+
+	asked := map[string][]int{}
+	for _, p := range out.Providers {
+		asked[p.Name] = append(asked[p.Name], p.Sessions...)
+	}
+	assert.Equal(t, []int{0}, asked["Shop-Orders"])
+	assert.Equal(t, []int{0, 0}, asked["Microsoft-Windows-DotNETRuntime"], "the runtime's own provider and that of its source")
+	assert.Empty(t, asked["Microsoft-DotNETCore-SampleProfiler"])
+	assert.NotContains(t, asked, "Shop-Absent")
+}
+
+// TestProvidersOfAll holds the runtime's list of providers against the names of the managed sources, which prove the layout.
+func TestProvidersOfAll(t *testing.T) {
+	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
+		v, err := d.View("")
+		if err != nil {
+			t.Skip(err)
+		}
+		out, err := v.EventSources(t.Context())
+		if err != nil || out.Sessions.Err != nil {
+			t.Skip("the dump does not have them")
+		}
+		names := map[string]bool{}
+		for _, p := range out.Providers {
+			names[p.Name] = true
+		}
+		for _, e := range out.Sources {
+			if e.EventPipe != nil && !e.Disposed.Value {
+				assert.True(t, names[e.Name.S], e.Name.S)
+				assert.Equal(t, answer.EventSessions{}, e.EventPipe.Sessions.Value, "nobody traced these processes")
+			}
+		}
+		assert.True(t, names["Microsoft-DotNETCore-EventPipe"])
+		assert.Equal(t, answer.Known[int64](0), out.Sessions)
+	})
+}
+
+// TestDamagedProviders: a list of providers that leads elsewhere is not followed, and no number of sessions is given.
+func TestDamagedProviders(t *testing.T) {
+	v, over := open(t)
+	out, err := v.EventSources(t.Context())
+	require.NoError(t, err)
+	for i := range out.Providers {
+		over.Set(testdump.Damage{At: out.Providers[i].Address + 56, Bytes: []byte{1}})
+		damaged, err := v.EventSources(t.Context())
+		require.NoError(t, err)
+		assert.ErrorIs(t, damaged.Sessions.Err, target.ErrCorrupt)
+		assert.NotEmpty(t, damaged.Noted())
+		assert.Equal(t, len(out.Sources), len(damaged.Sources))
+	}
+}
+
+// TestMissingParts asks again and again without one of the places that the answer was read from.
+func TestMissingParts(t *testing.T) {
+	testdump.Open(t, "net10-zoo").Sweep(t, 40, false, func(v *sosgo.View) (any, []error, error) {
+		return testdump.Asked(v.EventSources(context.Background()))
+	})
+}

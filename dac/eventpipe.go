@@ -1,0 +1,90 @@
+package dac
+
+import (
+	"fmt"
+	"unicode/utf8"
+
+	"github.com/sosgo/sosgo/internal/layout"
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/target"
+)
+
+// An EventPipeProvider is a source of events that sessions of EventPipe can enable (ep-provider.h).
+type EventPipeProvider struct {
+	Addr     target.Addr
+	Name     string
+	Sessions uint64 // a bit for each session that enabled it
+	Keywords uint64 // of all its sessions
+	Level    uint32 // the highest one of them
+}
+
+// eventPipeOffsets holds the offsets of EventPipe's structures, which no contract describes. The lists are those of dn-list.h.
+type eventPipeOffsets struct {
+	Provider struct {
+		Keywords int `layout:"Keywords"`
+		Sessions int `layout:"Sessions"`
+		Name     int `layout:"Name"`
+		Config   int `layout:"Config"`
+		Level    int `layout:"Level"`
+	} `struct:"EventPipeProvider"`
+	Config struct {
+		Providers int `layout:"Providers"`
+	} `struct:"EventPipeConfiguration"`
+	List struct {
+		Head int `layout:"Head"`
+	} `struct:"EventPipeList"`
+	Node struct {
+		Data int `layout:"Data"`
+		Next int `layout:"Next"`
+	} `struct:"EventPipeListNode"`
+}
+
+// EventPipeProviders lists the providers of EventPipe: those of the runtime and those of EventSources. one is any of them, such as the
+// handle of a managed EventPipeEventProvider. A list that does not have it is an error, so that no structure is taken for another one.
+func (r *Runtime) EventPipeProviders(one target.Addr) ([]EventPipeProvider, error) {
+	o := &eventPipeOffsets{}
+	if err := r.layout.BindAll(o); err != nil {
+		return nil, fmt.Errorf("providers of EventPipe: %w", err)
+	}
+	config, err := r.ptr(one, o.Provider.Config, "EventPipeProvider.Config")
+	if err != nil {
+		return nil, err
+	}
+	list, err := r.ptr(config, o.Config.Providers, "EventPipeConfiguration.Providers")
+	if err != nil {
+		return nil, err
+	}
+	node, err := r.ptr(list, o.List.Head, "EventPipeList.Head")
+	var out []EventPipeProvider
+	found := false
+	for err == nil && node != 0 && len(out) < limits.EventPipeProviders {
+		rd := layout.Reader{Mem: r.mem, Base: node}
+		at, next := rd.Ptr(o.Node.Data), rd.Ptr(o.Node.Next)
+		if rd.Err != nil {
+			return nil, rd.Err
+		}
+		rd = layout.Reader{Mem: r.mem, Base: at}
+		p := EventPipeProvider{Addr: at, Sessions: rd.U64(o.Provider.Sessions), Keywords: rd.U64(o.Provider.Keywords), Level: rd.U32(o.Provider.Level)}
+		name, owner := rd.Ptr(o.Provider.Name), rd.Ptr(o.Provider.Config)
+		if rd.Err != nil {
+			return nil, rd.Err
+		}
+		if owner != config {
+			return nil, target.Corruptf("provider %016x of EventPipe belongs to %016x, and is in the list of %016x", uint64(at), uint64(owner), uint64(config))
+		}
+		if p.Name, err = target.CString(r.mem, name, limits.IdentifierBytes); err == nil && !utf8.ValidString(p.Name) {
+			err = target.Corruptf("the name of provider %016x of EventPipe is no text", uint64(at))
+		}
+		found = found || at == one
+		out, node = append(out, p), next
+	}
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("providers of EventPipe: %w", err)
+	case node != 0:
+		return nil, target.Corruptf("the list of EventPipe's providers has no end")
+	case !found:
+		return nil, target.Corruptf("provider %016x is not in the list of EventPipe's providers", uint64(one))
+	}
+	return out, nil
+}
