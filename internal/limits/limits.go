@@ -111,7 +111,7 @@ const (
 	RangeSections       = 100_000
 	VersioningStates    = 1 << 24 // slots of the table of methods with versions
 	EventPipeProviders  = 100_000
-	EventListeners      = 10_000 // of one source
+	EventListeners      = 10_000  // of one source
 	CodeVersions        = 10_000  // of one method
 	NibbleWords         = 1 << 16 // of a nibble map that one look-up goes back: a method of 16 MB
 	NibbleMapWords      = 1 << 24 // of a whole nibble map: the 4 GB of code that calls can reach
