@@ -15,6 +15,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/test/testcase"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/target"
@@ -31,7 +32,7 @@ func openAgain(t *testing.T, c *testdump.Dump) *sosgo.Dump {
 // a call that fails says so. A read of the unmapped file would end the test's process.
 func TestCloseDuringEachCall(t *testing.T) {
 	c := testdump.Open(t, "net10-crash-null-triage")
-	if !testing.Short() {
+	if testcase.Complete() {
 		c = testdump.Open(t, "net10-zoo")
 	}
 	var names []string

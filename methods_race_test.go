@@ -19,6 +19,7 @@ import (
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/graph/roots"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/test/testcase"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
@@ -269,7 +270,7 @@ func TestEveryMethodAtOnce(t *testing.T) {
 		}
 	}
 	names := []string{"net10-zoo", "win-net8-zoo", "sxs", "net10-crash-null-triage", "nativeaot-crash"}
-	if testing.Short() {
+	if !testcase.Complete() {
 		names = names[2:4]
 	}
 	for _, name := range names {

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/sosgo/sosgo/internal/cli"
+	"github.com/sosgo/sosgo/internal/test/testcli"
 )
 
 // bareCore is a slice of a core without pages of files: no metadata and no code of
@@ -19,11 +19,11 @@ const bareCore = "testdata/dumps/bare/net10-zoo-gcore/net10-zoo-gcore.dmp.zst"
 // TestBareMessages: what a core without files does not have is neither "no" nor zero, and
 // the exit code says that the dump lacks it.
 func TestBareMessages(t *testing.T) {
-	k := keptDump{}
+	k := testcli.Kept{Path: bareCore}
 	ask := func(line string, more ...string) (string, string, int) {
-		return runIn(t, cli.Env{Open: k.open}, append([]string{"-d", bareCore, "-offline", "-c", line}, more...)...)
+		return runIn(t, k.Env(), append([]string{"-d", bareCore, "-offline", "-c", line}, more...)...)
 	}
-	defer func() { require.NoError(t, k.close()) }()
+	defer func() { require.NoError(t, k.Close()) }()
 	stacks, _, _ := ask("clrstack")
 	names := map[string]string{"ip": firstMatch(t, `^[0-9a-f]{16} ([0-9a-f]{16}) <not in dump> \(MethodDesc`, stacks),
 		"md": firstMatch(t, `\(MethodDesc ([0-9a-f]{16})\)`, stacks)}

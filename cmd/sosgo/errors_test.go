@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/sosgo/sosgo/internal/cli"
+	"github.com/sosgo/sosgo/internal/test/testcli"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 
@@ -59,8 +59,8 @@ func TestGoldenErrors(t *testing.T) {
 	for _, f := range failingLines {
 		path, err := filepath.Abs(paths[f.of])
 		require.NoError(t, err)
-		kept := keptDump{path: path}
-		env := cli.Env{Open: kept.open, KeepOpen: true}
+		kept := testcli.Kept{Path: path}
+		env := kept.Env()
 		for _, line := range f.lines {
 			_, errs, code := runIn(t, env, "-d", path, "-offline", "-c", line)
 			assert.NotZero(t, code, line)
@@ -69,7 +69,7 @@ func TestGoldenErrors(t *testing.T) {
 			assert.Equal(t, code, same, line)
 			assert.Contains(t, out, fmt.Sprintf(`"exit":%d`, code), line)
 		}
-		require.NoError(t, kept.close())
+		require.NoError(t, kept.Close())
 	}
 	compareGolden(t, filepath.Join(moduleRoot, "cmd", "sosgo", "testdata", "golden", "errors.txt"), got.String())
 }

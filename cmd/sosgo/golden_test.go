@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/sosgo/sosgo/internal/cli"
+	"github.com/sosgo/sosgo/internal/test/testcli"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 
@@ -195,8 +195,8 @@ func TestGolden(t *testing.T) {
 		path, err := filepath.Rel(moduleRoot, d.Path) // doctor prints it
 		require.NoError(t, err)
 		path = filepath.ToSlash(path)
-		kept := keptDump{path: path}
-		env := cli.Env{Open: kept.open, KeepOpen: true} // an open dump gives the same answers: TestDeterminism
+		kept := testcli.Kept{Path: path}
+		env := kept.Env()
 		for command, lines := range goldenLines {
 			for i, template := range lines {
 				line, ok := fillIn(template, names)
@@ -218,7 +218,7 @@ func TestGolden(t *testing.T) {
 				}
 			}
 		}
-		require.NoError(t, kept.close())
+		require.NoError(t, kept.Close())
 	}
 	for command, lines := range goldenLines {
 		for _, template := range lines {

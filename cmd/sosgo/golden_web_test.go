@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/sosgo/sosgo/internal/test/testcli"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 
@@ -28,11 +29,13 @@ func TestGoldenWeb(t *testing.T) {
 	d := testdump.OpenWeb(t, "web-net10")
 	path, err := filepath.Rel(moduleRoot, d.Path)
 	require.NoError(t, err)
+	kept := testcli.Kept{Path: filepath.ToSlash(path)}
+	env := kept.Env()
 	for name, lines := range goldenWebLines {
 		var got strings.Builder
 		for _, line := range lines {
 			for _, form := range slices.Sorted(maps.Keys(goldenForms)) {
-				out, errs, code := run(t, slices.Concat([]string{"-d", filepath.ToSlash(path)}, goldenForms[form], []string{"-c", line})...)
+				out, errs, code := runIn(t, env, slices.Concat([]string{"-d", kept.Path}, goldenForms[form], []string{"-c", line})...)
 				fmt.Fprintf(&got, "==== web-net10 %s: %s\n%s%s", form, line, abridge(out, 16), abridge(errs, 3))
 				if code != 0 {
 					fmt.Fprintf(&got, "exit code %d\n", code)
@@ -41,4 +44,5 @@ func TestGoldenWeb(t *testing.T) {
 		}
 		compareGolden(t, filepath.Join(moduleRoot, "cmd", "sosgo", "testdata", "golden", "web", name+".txt"), got.String())
 	}
+	require.NoError(t, kept.Close())
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/sosgo/sosgo/internal/test/testcli"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 
@@ -21,6 +22,8 @@ func TestJSONHasNoWords(t *testing.T) {
 	}
 	d := testdump.Open(t, "net10-crash-null-triage")
 	names := namesOf(t, d)
+	kept := testcli.Kept{Path: d.Path}
+	env := kept.Env()
 	asked := 0
 	for _, command := range slices.Sorted(maps.Keys(goldenLines)) {
 		for _, template := range goldenLines[command] {
@@ -29,7 +32,7 @@ func TestJSONHasNoWords(t *testing.T) {
 				continue
 			}
 			asked++
-			out, _, _ := run(t, "-d", d.Path, "-json", "-c", line)
+			out, _, _ := runIn(t, env, "-d", d.Path, "-json", "-c", line)
 			for doc := json.NewDecoder(strings.NewReader(out)); doc.More(); {
 				var v struct{ Result any }
 				require.NoError(t, doc.Decode(&v), line)
@@ -37,6 +40,7 @@ func TestJSONHasNoWords(t *testing.T) {
 			}
 		}
 	}
+	require.NoError(t, kept.Close())
 	assert.Greater(t, asked, 50)
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/internal/cli/commands"
 	"github.com/sosgo/sosgo/internal/test/testcase"
+	"github.com/sosgo/sosgo/internal/test/testcli"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 
@@ -44,36 +45,6 @@ func runIn(t *testing.T, env cli.Env, args ...string) (stdout, stderr string, co
 	env.Commands, env.Threads, env.Limits = commands.All(), commands.Threads, commands.Limits()
 	code = cli.Main(context.Background(), args, strings.NewReader(""), &out, &errs, env)
 	return out.String(), errs.String(), code
-}
-
-// A keptDump keeps the dump of one path open. Unpacking it for every question would take longer than the answers.
-type keptDump struct {
-	path, options string
-	dump          cli.Dump
-}
-
-func (k *keptDump) open(ctx context.Context, path string, o cli.OpenOptions) (cli.Dump, error) {
-	o.Context, o.Progress = nil, nil // these belong to the session, which ends before the dump is closed
-	options := fmt.Sprintf("%+v", o)
-	if k.dump != nil && path == k.path && options == k.options {
-		return k.dump, nil
-	}
-	dump, err := commands.Open(ctx, path, o)
-	if err != nil || path != k.path {
-		return dump, err
-	}
-	err = k.close()
-	k.options, k.dump = options, dump
-	return dump, err
-}
-
-func (k *keptDump) close() error {
-	if k.dump == nil {
-		return nil
-	}
-	dump := k.dump
-	k.dump = nil
-	return dump.Close()
 }
 
 // shellWords splits a command line into words. Single quotes keep a word together.
@@ -158,9 +129,11 @@ func TestSupportMatrix(t *testing.T) {
 	b.WriteString("\n|---|---|---|---|" + strings.Repeat("---|", len(matrixCommands)) + "\n")
 	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
 		fmt.Fprintf(&b, "| %s | %s | %s | %s |", d.Name, d.Manifest.Runtime, systemOf(&d.Manifest), d.Manifest.Kind)
+		kept := testcli.Kept{Path: d.Path}
 		for _, c := range matrixCommands {
-			t.Run(c.title, func(t *testing.T) { b.WriteString(" " + answer(t, d.Path, c.line) + " |") })
+			t.Run(c.title, func(t *testing.T) { b.WriteString(" " + mark(t, &kept, c.line) + " |") })
 		}
+		require.NoError(t, kept.Close())
 		b.WriteString("\n")
 	})
 	file := filepath.Join(root, "README.md")
@@ -177,9 +150,9 @@ func TestSupportMatrix(t *testing.T) {
 	require.Equal(t, old, b.String())
 }
 
-// answer runs a command and returns a mark for its answer: complete, partial or none.
-func answer(t *testing.T, dump, line string) string {
-	out, errs, code := run(t, "-d", dump, "-c", line)
+// mark runs a command and returns a mark for its answer: complete, partial or none.
+func mark(t *testing.T, kept *testcli.Kept, line string) string {
+	out, errs, code := runIn(t, kept.Env(), "-d", kept.Path, "-c", line)
 	switch {
 	case code == cli.ExitNotInDump || strings.TrimSpace(out) == "":
 		return "○"

@@ -95,9 +95,13 @@ func TestForms(t *testing.T) {
 							require.NoError(t, err, "%s %s", name, column)
 							want = fmt.Sprintf("%#x", n)
 						}
-						require.Equal(t, want, got, "%s %s", name, column)
+						if want != got { // require takes long, and there are many cells
+							require.Equal(t, want, got, "%s %s", name, column)
+						}
 					}
-					require.Equal(t, strings.ReplaceAll(got, "\r\n", "\n"), strings.TrimPrefix(cells[i+1][k], "'")) // as the reader of CSV has it
+					if want, cell := strings.ReplaceAll(got, "\r\n", "\n"), strings.TrimPrefix(cells[i+1][k], "'"); want != cell { // as the reader of CSV has it
+						require.Equal(t, want, cell)
+					}
 				}
 			}
 		}

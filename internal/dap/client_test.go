@@ -14,6 +14,7 @@ import (
 
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/internal/cli/commands"
+	"github.com/sosgo/sosgo/internal/test/testcli"
 )
 
 // A client is an editor that talks to sosgo dap.
@@ -184,11 +185,24 @@ func (c *client) evaluate(expression, context string, frame int) dap.EvaluateRes
 	return ask[*dap.EvaluateResponse](c, "evaluate", map[string]any{"expression": expression, "context": context, "frameId": frame}).Body
 }
 
+// kept is the dump of the last document. It is open until the test ends.
+var kept testcli.Kept
+
 // document is what a command answers with --json; nil for one that fails.
 func document(t testing.TB, dump string, words ...string) map[string]any {
 	t.Helper()
 	var out strings.Builder
-	cli.Main(t.Context(), append([]string{"-offline", "-d", dump, "--json"}, words...), strings.NewReader(""), &out, io.Discard, env())
+	if dump != kept.Path {
+		require.NoError(t, kept.Close())
+		kept.Path = dump
+		t.Cleanup(func() {
+			assert.NoError(t, kept.Close())
+			kept.Path = ""
+		})
+	}
+	env := env()
+	env.Open, env.KeepOpen = kept.Env().Open, true
+	cli.Main(t.Context(), append([]string{"-offline", "-d", dump, "--json"}, words...), strings.NewReader(""), &out, io.Discard, env)
 	var d struct{ Result map[string]any }
 	from := json.NewDecoder(strings.NewReader(out.String()))
 	from.UseNumber()

@@ -70,13 +70,18 @@ func TestNumbers(t *testing.T) {
 			nulls := int64(0)
 			for i, row := range got.Rows {
 				want, null := list[i%len(list)], values[1].Null[i%len(list)]
-				require.Equal(t, strconv.FormatUint(want, 10), row["b"], "%s %d", name, i)
+				if wanted := strconv.FormatUint(want, 10); row["b"] != wanted { // require takes long, and there are many rows
+					require.Equal(t, wanted, row["b"], "%s %d", name, i)
+				}
 				text, known := row["a"]
-				require.Equal(t, !null, known)
+				wanted := ""
 				if null {
 					nulls++
 				} else {
-					require.Equal(t, strconv.FormatInt(int64(want), 10), text, "%s %d", name, i)
+					wanted = strconv.FormatInt(int64(want), 10)
+				}
+				if known == null || text != wanted {
+					require.Failf(t, "another value", "%s %d: %q, %v, and not %q", name, i, text, known, wanted)
 				}
 			}
 			assert.Equal(t, nulls, got.Columns[0].Nulls)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -19,8 +20,9 @@ import (
 func runSpelling(t *testing.T, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	code = cli.Main(t.Context(), args, strings.NewReader(""), &out, &errs,
-		cli.Env{Commands: commands.All(), Open: commands.Open, Threads: commands.Threads, Limits: commands.Limits()})
+	env := keep(t, args[slices.IndexFunc(args, func(a string) bool { return strings.HasSuffix(a, ".zst") })])
+	env.Commands, env.Threads, env.Limits = commands.All(), commands.Threads, commands.Limits()
+	code = cli.Main(t.Context(), args, strings.NewReader(""), &out, &errs, env)
 	return code, out.String(), errs.String()
 }
 

@@ -15,15 +15,32 @@ import (
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/internal/cli/commands"
 	"github.com/sosgo/sosgo/internal/test/exportread"
+	"github.com/sosgo/sosgo/internal/test/testcli"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 
 // sosgo runs a command on a dump.
 func sosgo(t *testing.T, d *testdump.Dump, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
 	var out, errs bytes.Buffer
 	line := append([]string{"-d", d.Path}, args...)
-	code = cli.Main(t.Context(), line, nil, &out, &errs, cli.Env{Commands: commands.All(), Open: commands.Open})
+	env := keep(t, d.Path)
+	env.Commands = commands.All()
+	code = cli.Main(t.Context(), line, nil, &out, &errs, env)
 	return code, out.String(), errs.String()
+}
+
+// kept is the dump that was asked last.
+var kept testcli.Kept
+
+// keep returns how sessions open the dump of a path, which stays open until another is asked.
+func keep(t *testing.T, path string) cli.Env {
+	t.Helper()
+	if path != kept.Path {
+		require.NoError(t, kept.Close())
+		kept.Path = path
+	}
+	return kept.Env()
 }
 
 type stacksResult struct {

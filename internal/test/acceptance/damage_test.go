@@ -13,13 +13,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo/internal/cli"
+	"github.com/sosgo/sosgo/internal/test/testcase"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/target"
 )
 
 // damagedDumps are the dumps that the sweeps damage: one a container, GC and
 // kind of dump.
-var damagedDumps = []string{"net10-zoo", "win-net10-zoo", "net8-zoo", "net10-crash-null-triage", "net10-zoo-noregions"}
+var damagedDumps = []string{"net10-zoo", "net8-zoo", "win-net10-zoo", "net10-zoo-noregions", "net10-crash-null-triage"}
 
 const (
 	// patience is the time that all commands together may take over a damaged
@@ -129,20 +130,21 @@ func firstLines(s string) string {
 }
 
 // steps returns how many damages of a sweep of n one dump gets.
-func steps(n int) int {
+func steps(t *testing.T, n int) int {
+	t.Helper()
 	if testing.Short() {
 		n /= 10
 	}
-	return max(1, n/len(damagedDumps))
+	return testcase.Part(t, max(1, n/len(damagedDumps)), 4)
 }
 
 // TestTruncation cuts real dumps at 200 places. What then differs from the
 // answers over the whole dump says so.
 func TestTruncation(t *testing.T) {
-	for _, name := range damagedDumps {
+	for _, name := range testcase.Sample(t, damagedDumps, 2) {
 		t.Run(name, func(t *testing.T) {
 			p := newPatient(t, name)
-			n := steps(200)
+			n := steps(t, 200)
 			for i := range n {
 				// Half of the cuts are in the first tenth, where the tables are.
 				cut := len(p.raw) * i / n
@@ -166,12 +168,12 @@ func TestTruncation(t *testing.T) {
 // TestBitFlips flips 100 single bits of real dumps, in headers, in the heap,
 // and anywhere. internal/test/tools/damage does more of it, and aims.
 func TestBitFlips(t *testing.T) {
-	for i, name := range damagedDumps {
+	for i, name := range testcase.Sample(t, damagedDumps, 2) {
 		t.Run(name, func(t *testing.T) {
 			p := newPatient(t, name)
 			places := flipPlaces(t, name, p.raw)
 			random := rand.New(rand.NewPCG(uint64(i), 20))
-			for i := range steps(100) {
+			for i := range steps(t, 100) {
 				r := places[i%len(places)]
 				at, bit := r.start+random.Int64N(r.size), byte(1)<<random.UintN(8)
 				damage := fmt.Sprintf("bit %#02x of byte %#x flipped", bit, at)

@@ -10,7 +10,7 @@ import (
 // TestDeterminism runs each command alone with one and with eight workers, and all in one
 // session: they print the same bytes each time, whatever ran before.
 func TestDeterminism(t *testing.T) {
-	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
+	testdump.Kinds(t, func(t *testing.T, d *testdump.Dump) {
 		t.Parallel()
 		if testing.Short() && !slices.Contains(damagedDumps, d.Name) {
 			t.Skip("one of each kind does")

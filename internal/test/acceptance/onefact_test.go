@@ -67,7 +67,7 @@ func TestOneFact(t *testing.T) {
 		}
 		compared += stacksAgree(t, v)
 	})
-	assert.Greater(t, compared, 500)
+	assert.Greater(t, compared, 100)
 }
 
 // locksAgree compares waits with locks.

@@ -21,6 +21,7 @@ import (
 	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/test/disguise"
+	"github.com/sosgo/sosgo/internal/test/testcase"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
@@ -41,8 +42,8 @@ var contended = map[string][]string{
 
 // TestAnswers compares the answers over disguised dumps with those over the dumps.
 func TestAnswers(t *testing.T) {
-	for _, name := range []string{"net10-zoo", "net10-zoo-servergc", "net10-zoo-noregions", "net10-async", "net10-crash-nested", "win-net10-zoo", "net10-stacks",
-		"net10-arm64", "net10-single"} {
+	for _, name := range testcase.Sample(t, []string{"net10-zoo", "net10-zoo-servergc", "net10-zoo-noregions", "win-net10-zoo", "net10-async", "net10-crash-nested",
+		"net10-stacks", "net10-arm64", "net10-single"}, 3) {
 		t.Run(name, func(t *testing.T) {
 			c := testdump.Open(t, name)
 			differs := maps.Clone(different)

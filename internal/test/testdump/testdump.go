@@ -60,6 +60,21 @@ func Canned(t *testing.T, f func(t *testing.T, d *Dump)) {
 	run(t, canned(t), f)
 }
 
+// kinds are canned dumps of different containers, processors, collectors, and amounts of memory.
+var kinds = testcase.Named("net10-zoo", "net8-zoo", "net10-crash-null-triage", "win-net10-zoo", "net10-arm64")
+
+// Kinds is Canned for one dump of each kind. If the tests are testcase.Complete, it is Canned.
+func Kinds(t *testing.T, f func(t *testing.T, d *Dump)) {
+	t.Helper()
+	cases := canned(t)
+	if !testcase.Complete() {
+		some := slices.DeleteFunc(slices.Clone(cases), func(c *testcase.Case) bool { return !kinds(c) })
+		t.Logf("a sample: %d of %d dumps; SOSGO_COMPLETE=1 tries all", len(some), len(cases))
+		cases = some
+	}
+	run(t, cases, f)
+}
+
 func canned(t testing.TB) []*testcase.Case {
 	t.Helper()
 	cases, err := testcase.CannedCases()

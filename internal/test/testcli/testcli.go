@@ -1,0 +1,46 @@
+// Package testcli keeps dumps open for tests that run one command line after the other.
+package testcli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/sosgo/sosgo/internal/cli"
+	"github.com/sosgo/sosgo/internal/cli/commands"
+)
+
+// A Kept keeps the dump of one path open. Unpacking it for every question would take longer than the answers.
+type Kept struct {
+	Path    string
+	options string
+	dump    cli.Dump
+}
+
+// Env is how sessions open the dump, without commands. A dump that is open already gives the same answers, which TestDeterminism of
+// internal/test/acceptance checks.
+func (k *Kept) Env() cli.Env { return cli.Env{Open: k.open, KeepOpen: true} }
+
+func (k *Kept) open(ctx context.Context, path string, o cli.OpenOptions) (cli.Dump, error) {
+	o.Context, o.Progress = nil, nil // these belong to the session, which ends before the dump is closed
+	options := fmt.Sprintf("%+v", o)
+	if k.dump != nil && path == k.Path && options == k.options {
+		return k.dump, nil
+	}
+	dump, err := commands.Open(ctx, path, o)
+	if err != nil || path != k.Path {
+		return dump, err
+	}
+	err = k.Close()
+	k.options, k.dump = options, dump
+	return dump, err
+}
+
+// Close closes the dump, if it is open.
+func (k *Kept) Close() error {
+	if k.dump == nil {
+		return nil
+	}
+	dump := k.dump
+	k.dump = nil
+	return dump.Close()
+}
