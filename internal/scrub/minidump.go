@@ -1,13 +1,16 @@
 package scrub
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 
 	"github.com/sosgo/sosgo/internal/corefile"
+	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/internal/memmap"
 	"github.com/sosgo/sosgo/internal/teb"
 	"github.com/sosgo/sosgo/internal/utf16text"
+	"github.com/sosgo/sosgo/minidump"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -19,6 +22,9 @@ const (
 	commentA, commentW, handleData, functionTable, unloadedModules, miscInfo  = 10, 11, 12, 13, 14, 15
 	memoryInfo, threadInfo, systemMemory, processCounters, threadNames        = 16, 17, 21, 22, 24
 	threadEntry, moduleEntry, rangeEntry, unloadedEntry, nameEntry, nameIndex = 48, 108, 16, 24, 12, 4
+
+	// An entry of DSODebug (breakpad's MDRawLinkMap64): base, offset of the name, dynamic section.
+	linkMapHead, linkMapEntry, linkMapName = 12, 24, 8
 )
 
 // A mini reads the streams of a minidump. What lies past the end of the file is left out, as its reader leaves it out.
@@ -168,12 +174,49 @@ func (m *mini) stream(entry int64, kind uint32, b []byte, off int64) {
 		m.j.disguise.replace(fresh[:used], kind == commentW)
 		m.j.counts.Texts.Add(uint64(used))
 		m.list = append(m.list, edit{off, fresh})
+	case uint32(minidump.LinuxCommandLineStream), uint32(minidump.LinuxEnvironStream):
+		m.texts(off, slices.Clone(b), kind == uint32(minidump.LinuxEnvironStream))
+	case uint32(minidump.LinuxDSODebugStream):
+		if len(b) < linkMapHead {
+			break
+		}
+		at, n := int64(le.Uint32(b[4:])), min(uint64(le.Uint32(b[8:])), limits.LinkMap)
+		objects, err := corefile.ReadAt(m.src, uint64(at), n*linkMapEntry)
+		if err != nil {
+			break
+		}
+		m.keep(at, int64(len(objects)))
+		for e := range entries(objects, 0, linkMapEntry, n) {
+			m.text(int64(le.Uint32(e[linkMapName:])), false)
+		}
+	case uint32(minidump.BreakpadInfoStream), uint32(minidump.LinuxCPUInfoStream), uint32(minidump.LinuxProcStatusStream), uint32(minidump.LinuxLSBReleaseStream),
+		uint32(minidump.LinuxAuxvStream), uint32(minidump.LinuxMapsStream):
 	case memoryList, memory64List, functionTable, miscInfo, memoryInfo, threadInfo, systemMemory, processCounters:
 	default:
 		m.list = append(m.list, edit{entry, make([]byte, miniEntry)})
 		return
 	}
 	m.keep(off, int64(len(b)))
+}
+
+// texts replaces the arguments, or the values of variables, in texts that end with zeros. The program, which is the first argument, stays.
+func (m *mini) texts(off int64, b []byte, variables bool) {
+	first := !variables
+	for rest := b; len(rest) > 0; {
+		text := cutNUL(rest)
+		rest = rest[min(len(text)+1, len(rest)):]
+		value := text
+		if name, of, found := bytes.Cut(text, []byte("=")); variables && found {
+			if value = of; isKnob(name, of) {
+				value = nil
+			}
+		}
+		if !first {
+			m.j.argument(value)
+		}
+		first = false
+	}
+	m.list = append(m.list, edit{off, b})
 }
 
 // runtimeThread begins the names that the runtime gives to its threads.

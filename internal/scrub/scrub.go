@@ -22,6 +22,7 @@ import (
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/memmap"
 	"github.com/sosgo/sosgo/internal/sorting"
+	"github.com/sosgo/sosgo/minidump"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -117,13 +118,16 @@ func prepare(ctx context.Context, d *sosgo.Dump, o Options, out *answer.Scrubbed
 
 // readContainer reads what stands where in the file of a dump.
 func readContainer(f *dump.File, src target.Source) (*container, error) {
-	switch os := f.Platform().OS; {
-	case f.Format == dump.FormatELFCore && os == target.OSLinux:
+	p := f.Platform()
+	switch _, mini := f.Target.(*minidump.File); {
+	case p.Arch.PointerSize() != wordSize:
+		return nil, target.Unsupportedf("a dump of a process of 32 bits can't be written again: its stacks would be lost; \"sosgo report\" writes a page in which known secrets are masked")
+	case f.Format == dump.FormatELFCore && p.OS == target.OSLinux:
 		return readELF(src)
-	case f.Format == dump.FormatMinidump && os == target.OSWindows:
+	case mini:
 		return readMinidump(src)
 	default:
-		return nil, target.Unsupportedf("%s of %v: cores of Linux and minidumps of Windows can be written again", f.Format, os)
+		return nil, target.Unsupportedf("%s of %v: cores of Linux and minidumps can be written again; \"sosgo report\" writes a page in which known secrets are masked", f.Format, p.OS)
 	}
 }
 

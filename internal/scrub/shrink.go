@@ -19,6 +19,7 @@ import (
 	"github.com/sosgo/sosgo/internal/leftout"
 	"github.com/sosgo/sosgo/internal/memmap"
 	"github.com/sosgo/sosgo/metadata"
+	"github.com/sosgo/sosgo/minidump"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
 )
@@ -101,7 +102,7 @@ func newShrinker(ctx context.Context, d *sosgo.Dump, o Options, out *answer.Shru
 		return nil, err
 	}
 	var edits []edit
-	if f.Format == dump.FormatMinidump {
+	if _, mini := f.Target.(*minidump.File); mini {
 		s.at, s.block, edits, err = markMinidump(e, s.mark)
 	} else {
 		s.at, s.block, edits, err = markELF(s.src, s.mark)

@@ -24,9 +24,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/dump"
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/internal/cli/commands"
 	"github.com/sosgo/sosgo/internal/cli/commands/exportcmd"
+	"github.com/sosgo/sosgo/internal/test/synth"
 	"github.com/sosgo/sosgo/internal/test/testcase"
 	"github.com/sosgo/sosgo/internal/utf16text"
 	"github.com/sosgo/sosgo/target"
@@ -423,6 +425,107 @@ func TestScrubMinidump(t *testing.T) {
 	assert.NotContains(t, threads, hidden[2])
 	assert.Contains(t, threads, ".NET Finalizer")
 }
+
+// TestScrubForeign: what a crash reporter of another system wrote has its environment, arguments, annotations and stacks replaced, and its threads, modules
+// and crash are those of before.
+func TestScrubForeign(t *testing.T) {
+	const secret = "hunter2-of-the-shop"
+	m := synth.NewMinidump()
+	m.ForeignSystem(synth.MinidumpAMD64, synth.MinidumpLinux, "Linux 6.1.0")
+	m.Modules(synth.MinidumpModule{Base: 0x400000, Size: 0x3000, Path: "/opt/app/app"})
+	stack := make([]byte, 0x1000)
+	copy(stack[0x100:], secret)
+	copy(stack[0x200:], wide(secret))
+	binary.LittleEndian.PutUint64(stack[0x300:], 0x400123)
+	m.Threads(synth.MinidumpThread{ID: 7, StackStart: 0x7ffc00000000, StackSize: 0x1000, Context: synth.AMD64Context(0x10000f, [16]uint64{0: 0x72657474_6e7568, 4: 0x7ffc00000000}, 0x400100, 0x246)})
+	m.Memory(synth.MinidumpRange{Addr: 0x7ffc00000000, Data: stack})
+	for kind, text := range map[uint32]string{0x47670002: secret, 0x47670006: "/opt/app/app\x00--password\x00" + secret + "\x00", 0x47670007: "TOKEN=" + secret + "\x00DOTNET_gcServer=1\x00",
+		0x4d7a0001: secret, 0x47670004: "Pid:\t7\n"} {
+		m.Stream(kind, []byte(text))
+	}
+	m.Crashpad([]synth.MinidumpNote{{Key: "token", Value: secret}}, 0, []string{secret}, nil, nil)
+	dir := t.TempDir()
+	in, out := filepath.Join(dir, "in.dmp"), filepath.Join(dir, "out.dmp")
+	require.NoError(t, os.WriteFile(in, m.Bytes(), 0o600))
+	_, errs, code := run(t, "scrub", in, "-o", out)
+	require.Zero(t, code, errs)
+	b, err := os.ReadFile(out)
+	require.NoError(t, err)
+	for _, form := range [][]byte{[]byte(secret), wide(secret), []byte("hunter2"), []byte("hunter")} {
+		assert.False(t, bytes.Contains(b, form), "%q", form)
+	}
+	for _, stays := range []string{"/opt/app/app", "TOKEN=", "DOTNET_gcServer=1", "#\x01@\x00\x00\x00\x00\x00"} {
+		assert.True(t, bytes.Contains(b, []byte(stays)), "%q", stays)
+	}
+
+	for _, name := range []string{"game-server__1.dmp", "game-server__2.dmp", "game-server__5.dmp", "rust-minidump__linux-mini.dmp", "swift-lldb__linux-x86_64.dmp"} {
+		t.Run(name, func(t *testing.T) {
+			raw := testcase.Foreign(t, name)
+			in, out := filepath.Join(t.TempDir(), "in.dmp"), filepath.Join(t.TempDir(), "out.dmp")
+			require.NoError(t, os.WriteFile(in, raw, 0o600))
+			d, err := dump.Open(in, dump.Options{})
+			require.NoError(t, err)
+			defer d.Close()
+			shown := d.Process().Command[:strings.IndexByte(d.Process().Command+" ", ' ')] // the program, and paths, stay
+			for _, m := range d.Modules() {
+				shown += " " + m.Path
+			}
+			for r := range d.Regions() {
+				shown += " " + r.Path
+			}
+			var hidden []string
+			for _, v := range d.Environment() {
+				if _, value, _ := strings.Cut(v, "="); len(value) >= 6 && strings.Trim(value, "X") != "" && !strings.Contains(shown, value) {
+					hidden = append(hidden, value)
+				}
+			}
+			for i, arg := range strings.Fields(d.Process().Command) {
+				if i > 0 && len(arg) >= 6 && strings.Trim(arg, "X") != "" {
+					hidden = append(hidden, arg)
+				}
+			}
+			require.NotEmpty(t, hidden)
+			_, errs, code := run(t, "scrub", in, "-o", out)
+			require.Zero(t, code, errs)
+			b, err := os.ReadFile(out)
+			require.NoError(t, err)
+			for _, h := range hidden {
+				assert.False(t, bytes.Contains(b, []byte(h)), "%q", h)
+			}
+			for _, command := range []string{"threads", "summarize -full"} {
+				before, _, _ := run(t, append([]string{"-d", in}, strings.Fields(command)...)...)
+				after, _, _ := run(t, append([]string{"-d", out}, strings.Fields(command)...)...)
+				if command != "threads" {
+					before, after = signatureOf.FindString(before), signatureOf.FindString(after)
+				}
+				assert.NotEmpty(t, before)
+				assert.Equal(t, before, after, command)
+			}
+		})
+	}
+}
+
+// TestScrubRefusedKinds: what can't be written again is refused by its kind, with what to do.
+func TestScrubRefusedKinds(t *testing.T) {
+	memory := make([]byte, 4096)
+	apple := synth.MachOCore{Threads: [][]byte{synth.MachOThread(synth.MachOAMD64([21]uint64{}))}, Segments: []synth.MachOSegment{{Name: "data", Addr: 0x10000, Data: memory, Prot: 3}}}
+	small := synth.NewMinidump()
+	small.ForeignSystem(synth.MinidumpX86, synth.MinidumpLinux, "Linux")
+	small.Memory(synth.MinidumpRange{Addr: 0x10000, Data: memory})
+	for words, b := range map[string][]byte{"Mach-O core": apple.Bytes(), "32 bits": small.Bytes()} {
+		in, out := filepath.Join(t.TempDir(), "in.dmp"), filepath.Join(t.TempDir(), "out.dmp")
+		require.NoError(t, os.WriteFile(in, b, 0o600))
+		for _, command := range []string{"scrub", "shrink"} {
+			_, errs, code := run(t, command, in, "-o", out)
+			assert.Equal(t, 5, code, errs)
+			assert.Contains(t, errs, words)
+			assert.Contains(t, errs, "sosgo report")
+			assert.NoFileExists(t, out)
+		}
+	}
+}
+
+var signatureOf = regexp.MustCompile(`"signature":"[0-9a-f]{16}"`)
 
 // TestScrubRefused: files that are there stay, what fails leaves nothing, and what is no dump with memory is refused by its kind.
 func TestScrubRefused(t *testing.T) {

@@ -202,7 +202,7 @@ func TestShrinkRefused(t *testing.T) {
 	foreign := synth.NewMinidump()
 	foreign.ForeignSystem(synth.MinidumpAMD64, synth.MinidumpLinux, "Linux")
 	foreign.Memory(synth.MinidumpRange{Addr: 0x10000, Data: make([]byte, 64)})
-	refused(made(foreign.Bytes()), 5, "cores of Linux and minidumps of Windows")
+	refused(made(foreign.Bytes()), 5, "no runtime")
 	native := synth.ELFCore{Notes: []synth.ELFNote{synth.ELFThread(7, 6, make([]uint64, 27))}, Segments: []synth.ELFSegment{{Addr: 0x10000, Data: make([]byte, 4096), Flags: 6}}}
 	refused(made(native.Bytes()), 5, "no runtime")
 	raw, err := os.ReadFile(in)
