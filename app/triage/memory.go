@@ -162,6 +162,8 @@ func holder(s *answer.Suspect, l *answer.Leaks) answer.Finding {
 		if s.AtLeast {
 			x.Text = "at least " + x.Text
 		}
+	case s.Kind == answer.SuspectEvent && s.Elements.Err == nil && m != nil:
+		x.Text = fmt.Sprintf("%d handlers%s hold%s, with %d %s", s.Elements.Value, eventWords(s, name), held, m.Count, m.Type)
 	default:
 		x.Text = name + " holds" + held
 		if m != nil {
@@ -191,6 +193,17 @@ func holder(s *answer.Suspect, l *answer.Leaks) answer.Finding {
 		f.Next = append(f.Next, fmt.Sprintf("gcroot %x", uint64(p.Address)))
 	}
 	return f
+}
+
+// eventWords names the event of a suspect with handlers. Its owner's name leads to it, unless it is static.
+func eventWords(s *answer.Suspect, owner string) string {
+	switch {
+	case s.Name.S == "":
+		return " of " + owner
+	case s.Owner == nil:
+		return " of the event " + s.Name.S
+	}
+	return fmt.Sprintf(" of the event %s of %s", s.Name.S, owner)
 }
 
 // timerQueue is the class whose static field leads to all active timers.

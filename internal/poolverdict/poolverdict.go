@@ -60,6 +60,10 @@ func Of(p *answer.ThreadPool, q *answer.WorkQueues) answer.Verdict {
 	case 2*waiting >= n:
 		v.Kind = answer.FindingStarved
 		v.Text = fmt.Sprintf("the pool is nearly starved: %s for a worker, and %d of %d workers wait for something themselves", items(p), waiting, n)
+	case p.Queued.Value > longPile*uint64(n):
+		v.Kind = answer.FindingPile
+		v.Sites = queued(q)
+		v.Text = fmt.Sprintf("work piles up: %s for a worker, and %d of %d workers run", items(p), n-waiting, n)
 	default:
 		v.Text = fmt.Sprintf("the pool is busy: %s for a worker, and %d of %d workers run", items(p), n-waiting, n)
 	}
@@ -67,7 +71,11 @@ func Of(p *answer.ThreadPool, q *answer.WorkQueues) answer.Verdict {
 }
 
 // pile is how many items for each worker are a queue that grows, whatever the workers did at the moment of the dump.
-const pile = 100
+// If no worker is free, a batch of work may be on its way, and longPile items for each are a pile.
+const (
+	pile     = 100
+	longPile = 1000
+)
 
 // free counts the workers without work.
 func free(p *answer.ThreadPool) string {
@@ -88,6 +96,13 @@ func fills(p *answer.ThreadPool, q *answer.WorkQueues) []string {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Method.S+a.Does, b.Method.S+b.Does))
 	})
 	var out []string
+	read := 0
+	for i := range rows {
+		read += rows[i].Count
+	}
+	if uint64(read) < p.Queued.Value {
+		out = append(out, fmt.Sprintf("%d of the queued items were looked at", read))
+	}
 	for i := range rows {
 		if i == mostQueued {
 			out = append(out, fmt.Sprintf("the other queued items are of %d other methods or types", len(rows)-i))

@@ -201,8 +201,8 @@ var wrappers = map[string]bool{
 // sentence returns a message as a part of a sentence: without its end of line and full stop, since more follows, and without what would fill a screen.
 func sentence(text string) string {
 	const longest = 500
-	if start, all := answer.CutText(text, longest); len(start) < len(text) {
-		_, all = answer.CutText(text, -1)
+	if start, _ := answer.CutText(text, longest); len(start) < len(text) {
+		_, all := answer.CutText(text, -1)
 		return fmt.Sprintf("%s… (%s)", start, answer.Count(int(all), "character", "characters"))
 	}
 	if text = strings.TrimRight(text, " \t\r\n"); strings.HasSuffix(text, "..") {
