@@ -79,6 +79,15 @@ type Suspect struct {
 	// Targets are what delegates, timers and registrations call.
 	Targets []TypeCount `json:"targets,omitempty" doc:"types of the objects that handlers, timers or registrations call, or of disposables"`
 	Name    Text        `json:"name,omitzero" doc:"the event, or the method that timers call"`
+	// Locals are values of AsyncLocals in the execution contexts that timers, or the numerous objects, captured.
+	Locals []AsyncLocalValues `json:"locals,omitempty" doc:"values of AsyncLocals in the execution contexts that timers or the members captured, those that retain most first"`
+}
+
+// AsyncLocalValues are the values of one AsyncLocal in several execution contexts.
+type AsyncLocalValues struct {
+	Name     string `json:"name" doc:"the static field that refers to the AsyncLocal, or its type and address"`
+	Count    uint64 `json:"count" doc:"how many of the objects have a context with a value of it"`
+	Retained uint64 `json:"retained" doc:"bytes that the values retain together"`
 }
 
 // A GroupHolder refers to objects of a group.

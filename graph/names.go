@@ -41,7 +41,9 @@ type Edge struct {
 	// Name is its name in a path: "_items", "[3]", "_entries[5].value", "(static) Cache.s_all", "(dependent handle)",
 	// "(loader allocator)". It is empty for edges of Sources.
 	Name string
-	Root RootRef // for EdgeRoot
+	// Local names the AsyncLocal whose value the edge leads to, by the static field that refers to it. It is empty for all other edges.
+	Local string
+	Root  RootRef // for EdgeRoot
 }
 
 // Names returns the names of edges. It reads the object each time. It is safe for concurrent use.
@@ -51,6 +53,10 @@ type Names struct {
 
 	once   sync.Once
 	caches []bool // by type
+	locals struct {
+		once  sync.Once
+		names map[target.Addr]string // of the static fields that refer to AsyncLocals
+	}
 }
 
 // Names returns the names of g's edges. r reads the objects of the same runtime.
@@ -101,7 +107,12 @@ func (x *Names) stored(ctx context.Context, o *heap.Object, to Node, most int) (
 			if named.Type == nil {
 				named, err = x.r.Of(*o)
 			}
-			list = append(list, Edge{Kind: EdgeField, Slot: slot, Name: named.SlotName(off)})
+			e := Edge{Kind: EdgeField, Slot: slot, Name: named.SlotName(off)}
+			e.Local = x.asyncLocal(named, &e)
+			if e.Local != "" {
+				e.Name += " (AsyncLocal " + e.Local + ")"
+			}
+			list = append(list, e)
 			return len(list) < most
 		})
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/target"
@@ -63,4 +64,40 @@ func TestNames(t *testing.T) {
 			t.Log(kinds, unnamed)
 		})
 	}
+}
+
+// TestAsyncLocalNames: edges from execution contexts' maps name the AsyncLocal of each value, and no other edge has one.
+func TestAsyncLocalNames(t *testing.T) {
+	d := testdump.OpenWeb(t, "web-net10")
+	g, _ := built(t, d, graph.Options{})
+	v, err := d.View("")
+	require.NoError(t, err)
+	r, err := v.Objects()
+	require.NoError(t, err)
+	names := g.Names(r)
+	found := map[string]int{}
+	for from := range graph.Node(g.Objects()) {
+		typ, err := g.Heap().Runtime().TypeName(g.Type(from).Addr, dac.NameNative)
+		if err != nil {
+			continue
+		}
+		isMap := strings.HasPrefix(typ, "System.Threading.AsyncLocalValueMap+")
+		if !isMap && !strings.HasPrefix(typ, "System.Collections.Generic.KeyValuePair`2[[") {
+			continue
+		}
+		for _, to := range g.Referents(from) {
+			list, err := names.Edges(t.Context(), from, to, 10)
+			require.NoError(t, err)
+			for _, e := range list {
+				if e.Local == "" {
+					continue
+				}
+				require.True(t, isMap, typ)
+				require.Contains(t, e.Name, ".value (AsyncLocal "+e.Local+")")
+				found[e.Local]++
+			}
+		}
+	}
+	require.NotZero(t, found["System.Diagnostics.Activity.s_current"])
+	require.NotZero(t, found["WebDebuggee.Collections.Ambient"])
 }

@@ -170,6 +170,7 @@ func holder(s *answer.Suspect, l *answer.Leaks) answer.Finding {
 			x.Text += fmt.Sprintf(", most of it by %d %s", m.Count, m.Type)
 		}
 	}
+	x.Text += localWords(s)
 	x.Evidence = []string{"all references between objects, and the roots"}
 	if l.Incomplete {
 		x.Strength = answer.StrengthLikely
@@ -193,6 +194,14 @@ func holder(s *answer.Suspect, l *answer.Leaks) answer.Finding {
 		f.Next = append(f.Next, fmt.Sprintf("gcroot %x", uint64(p.Address)))
 	}
 	return f
+}
+
+// localWords names the AsyncLocal whose values retain most of a suspect's bytes, if one does.
+func localWords(s *answer.Suspect) string {
+	if len(s.Locals) == 0 || 2*s.Locals[0].Retained < s.Retained {
+		return ""
+	}
+	return fmt.Sprintf(", %s of it held by AsyncLocal %s in the execution contexts of %d of them", size(s.Locals[0].Retained), s.Locals[0].Name, s.Locals[0].Count)
 }
 
 // eventWords names the event of a suspect with handlers. Its owner's name leads to it, unless it is static.

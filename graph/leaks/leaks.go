@@ -132,6 +132,7 @@ type suspect struct {
 	targets  *counts
 	dead     uint64 // dead weak references
 	name     answer.Text
+	locals   []answer.AsyncLocalValues
 }
 
 // weight returns the size by which suspects are compared.

@@ -220,7 +220,11 @@ func (f *finder) timers(ctx context.Context) error {
 		if b := byMethod[method]; len(b.nodes) >= f.o.Count {
 			first, count, size := b.nodes[0], uint64(len(b.nodes)), f.together(b.nodes)
 			f.take(b.nodes)
-			f.found = append(f.found, suspect{kind: answer.SuspectTimers, point: graph.NoNode, owner: graph.NoNode, member: first, retained: size, typ: f.g.TypeIndex(first),
+			locals, lerr := f.locals(ctx, b.nodes)
+			if lerr != nil {
+				return lerr
+			}
+			f.found = append(f.found, suspect{kind: answer.SuspectTimers, locals: locals, point: graph.NoNode, owner: graph.NoNode, member: first, retained: size, typ: f.g.TypeIndex(first),
 				count: count, size: size, elements: answer.Known(count), atLeast: seen > maxRead, targets: b.targets, name: answer.Text{S: method}})
 		}
 	}

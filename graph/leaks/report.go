@@ -70,7 +70,7 @@ func keys[K comparable, V any](m map[K]V) func(func(K) bool) {
 }
 
 func (f *finder) describe(ctx context.Context, s *suspect) (*answer.Suspect, error) {
-	out := &answer.Suspect{Kind: s.kind, Retained: s.weight(), Elements: s.elements, AtLeast: s.atLeast, Dead: s.dead, Name: s.name, Verdict: answer.VerdictNotable}
+	out := &answer.Suspect{Kind: s.kind, Retained: s.weight(), Elements: s.elements, AtLeast: s.atLeast, Dead: s.dead, Name: s.name, Locals: s.locals, Verdict: answer.VerdictNotable}
 	if f.a.Live.Size > 0 {
 		out.Share = 100 * float64(out.Retained) / float64(f.a.Live.Size)
 	}
@@ -100,6 +100,12 @@ func (f *finder) describe(ctx context.Context, s *suspect) (*answer.Suspect, err
 	}
 	if len(s.sample) > 0 {
 		return out, f.holders(ctx, out, s)
+	}
+	if s.kind == answer.SuspectAccumulation && s.typ >= 0 {
+		var err error
+		if out.Locals, err = f.localsBelow(ctx, s); err != nil {
+			return out, err
+		}
 	}
 	path, err := f.path(ctx, at)
 	if err != nil || path == nil {

@@ -37,6 +37,7 @@ func TestVerdict(t *testing.T) {
 		{pool(5, 2, 2, true, true), "the pool is starved: 5 items wait for a worker, and all 2 workers wait for something themselves", answer.StrengthLikely},
 		{pool(1, 3, 3, true, true, false), "the pool is nearly starved: 1 item waits for a worker, and 2 of 3 workers wait for something themselves", answer.StrengthLikely},
 		{pool(1, 3, 3, false, true, false), "the pool is busy: 1 item waits for a worker, and 2 of 3 workers run", answer.StrengthLikely},
+		{pool(3001, 3, 3, false, true, false), "work piles up: 3001 items wait for a worker, and 2 of 3 workers run", answer.StrengthLikely},
 		{pool(4, 3, 3), "4 items wait and no worker is free; what the workers do is not known", answer.StrengthUnknown},
 		{unreadable, "whether work waits for a worker is not known", answer.StrengthUnknown},
 		{uncounted, "3 items wait for a worker; whether one is free is not known", answer.StrengthUnknown},

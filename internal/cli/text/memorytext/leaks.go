@@ -72,6 +72,10 @@ func suspect(p *report.Page, s *answer.Suspect) {
 	if m := s.Members; m != nil && s.Kind == answer.SuspectAccumulation {
 		p.Printf("   %s %s retain %s bytes of that.\n", report.Commas(m.Count), report.Escape(m.Type.String()), report.Commas(m.Size))
 	}
+	for i := range s.Locals {
+		l := &s.Locals[i]
+		p.Printf("   In the execution contexts of %s of them: AsyncLocal %s (%s bytes retained)\n", report.Commas(l.Count), report.Escape(l.Name), report.Commas(l.Retained))
+	}
 	for i := range s.Targets {
 		t := &s.Targets[i]
 		p.Printf("   %s: %s %s (%s bytes retained)\n", targetWords[s.Kind], report.Commas(t.Count), report.Escape(t.Type.String()), report.Commas(t.Size))
