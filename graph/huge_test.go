@@ -14,6 +14,7 @@ import (
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/graph/roots"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/test/testcase"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/target"
 )
@@ -284,10 +285,7 @@ func checkHuge(t testing.TB, g *graph.Graph, first, half, small target.Addr, blo
 // TestManyRoots: a million handles, and a million dependent ones, some of them to one object, are edges with their
 // slots.
 func TestManyRoots(t *testing.T) {
-	many := 1_000_000
-	if testing.Short() {
-		many /= 10
-	}
+	many := testcase.Part(t, 1_000_000, 10)
 	d := testdump.Open(t, "net10-zoo")
 	plain, r := built(t, d, graph.Options{})
 	objects := graph.Node(plain.Objects())

@@ -287,7 +287,7 @@ func TestPhasesLook(t *testing.T) {
 	const n = 1 << 20
 	most := 150 * time.Millisecond * time.Duration(n) / 18e6
 	s := madeHeap(t, n)
-	for _, p := range testcase.Sample(t, s.phases(t), 3) {
+	for _, p := range testcase.Sample(t, s.phases(t), 6) {
 		t.Run(strings.ReplaceAll(p.name, " ", "_"), func(t *testing.T) {
 			best, bound := time.Hour, most
 			for try := 0; try < 5 && best >= bound; try++ { // once as a rule

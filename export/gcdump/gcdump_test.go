@@ -49,7 +49,7 @@ func TestPerfView(t *testing.T) {
 // TestWrite: a file has the objects of the graph with their sizes, types, addresses and references, and all can be reached
 // from its root. Its bytes are the same for any number of workers.
 func TestWrite(t *testing.T) {
-	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
+	testdump.Kinds(t, func(t *testing.T, d *testdump.Dump) {
 		h := testheap.Of(t, d.Dump)
 		g := h.Graph
 		var b bytes.Buffer

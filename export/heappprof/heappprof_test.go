@@ -23,7 +23,7 @@ import (
 
 // TestPprof: pprof opens the profile; flat is the size of the objects of each type, and cum what they retain.
 func TestPprof(t *testing.T) {
-	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
+	testdump.Kinds(t, func(t *testing.T, d *testdump.Dump) {
 		h := testheap.Of(t, d.Dump)
 		g := h.Graph
 		for _, least := range []uint64{1, 0, 5000} {

@@ -42,7 +42,7 @@ func written(t *testing.T, h *export.Heap) (*snapshot, *heapsnapshot.Summary, []
 // TestWrite: a file has the objects with their sizes and types, the references with the names of fields, and its bytes are the
 // same for any number of workers. What a reader computes to be retained is what the graph says.
 func TestWrite(t *testing.T) {
-	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
+	testdump.Kinds(t, func(t *testing.T, d *testdump.Dump) {
 		h := testheap.Of(t, d.Dump)
 		g := h.Graph
 		f, summary, raw := written(t, h)

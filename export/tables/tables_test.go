@@ -62,7 +62,7 @@ func written(t testing.TB, p *tables.Process, o tables.Options) (map[string][]by
 
 // TestForms: the forms have the same rows, and their bytes are the same for any number of workers.
 func TestForms(t *testing.T) {
-	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
+	testdump.Kinds(t, func(t *testing.T, d *testdump.Dump) {
 		p := processOf(t, d.Dump)
 		pq, list := written(t, p, tables.Options{Form: tables.Parquet})
 		text, _ := written(t, p, tables.Options{Form: tables.CSV})

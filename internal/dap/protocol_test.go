@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo/internal/cli"
+	"github.com/sosgo/sosgo/internal/test/testcase"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 
@@ -109,11 +110,7 @@ func TestGarbage(t *testing.T) {
 		"offset", "instructionOffset", "instructionCount", "text", "column", "line", "source", "sourceReference", "startModule", "moduleCount", "breakpoints", "requestId", "progressId"}
 	commands := []string{"stackTrace", "scopes", "variables", "evaluate", "completions", "readMemory", "disassemble", "modules", "loadedSources", "source", "exceptionInfo",
 		"threads", "setBreakpoints", "next", "cancel", "launch", "initialize", "configurationDone", "", "x"}
-	n := 3000
-	if testing.Short() {
-		n = 300
-	}
-	for range n {
+	for range testcase.Part(t, 3000, 10) {
 		a := map[string]any{}
 		for range r.IntN(5) {
 			a[keys[r.IntN(len(keys))]] = values[r.IntN(len(values))]
@@ -127,7 +124,7 @@ func TestGarbage(t *testing.T) {
 // TestFlood: requests that come faster than they are answered are answered, or refused for this reason; the memory that they take is bounded.
 func TestFlood(t *testing.T) {
 	c, stop := open(t, testdump.Open(t, "net10-zoo").Path, nil)
-	const flood = 20_000
+	flood := testcase.Part(t, 20_000, 4)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	first := c.seq + 1

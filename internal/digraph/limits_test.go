@@ -15,6 +15,7 @@ import (
 
 	"github.com/sosgo/sosgo/internal/digraph"
 	"github.com/sosgo/sosgo/internal/offheap"
+	"github.com/sosgo/sosgo/internal/test/testcase"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -311,10 +312,7 @@ func functions(tb testing.TB, g *digraph.Graph) map[string]func(ctx context.Cont
 // TestCancel ends every function before it begins and at many points on the way, and looks at what is left and how long
 // it took.
 func TestCancel(t *testing.T) {
-	n := 400_000
-	if testing.Short() {
-		n = 100_000
-	}
+	n := testcase.Part(t, 400_000, 4)
 	for name, g := range map[string]*digraph.Graph{"list": chainGraph(t, nil, n), "star": starGraph(t, nil, n), "heap": heapGraph(t, n)} {
 		for f, run := range functions(t, g) {
 			t.Run(name+"/"+f, func(t *testing.T) {
@@ -358,10 +356,7 @@ func (c *counting) Err() error {
 // TestLooks: how long a function goes on when nobody wants it any more does not depend on how large the graph is: it looks at its context
 // every few thousand nodes or edges. That counts looks, and no clock, of which a busy machine has little.
 func TestLooks(t *testing.T) {
-	n := 400_000
-	if testing.Short() {
-		n = 100_000
-	}
+	n := testcase.Part(t, 400_000, 4)
 	for name, g := range map[string]*digraph.Graph{"list": chainGraph(t, nil, n), "star": starGraph(t, nil, n), "heap": heapGraph(t, n)} {
 		for f, run := range functions(t, g) {
 			t.Run(name+"/"+f, func(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo/internal/report"
+	"github.com/sosgo/sosgo/internal/test/testcase"
 	"github.com/sosgo/sosgo/internal/webui"
 )
 
@@ -48,7 +49,7 @@ func documentsOf(t *testing.T, file []byte) reported {
 // TestReportIsBounded: a report of a process with a million of everything is not larger than one may be, and says what it lacks.
 func TestReportIsBounded(t *testing.T) {
 	document := 1 << 20 // bytes, about
-	if testing.Short() {
+	if !testcase.Complete() {
 		document >>= 4
 	}
 	for name, row := range map[string]string{

@@ -28,7 +28,7 @@ func TestHandleCommandsAgree(t *testing.T) {
 		"finalizequeue": func(s string) bool { return strings.HasPrefix(s, "    ") && !strings.Contains(s, "Address") },
 	} {
 		t.Run(name, func(t *testing.T) {
-			testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
+			testdump.Kinds(t, func(t *testing.T, d *testdump.Dump) {
 				code, text, stderr := sosgo(t, d, "--json", name)
 				require.Contains(t, answers, code, stderr)
 				if code != 0 {
@@ -53,7 +53,7 @@ func TestHandleCommandsAgree(t *testing.T) {
 
 // TestTraverseHeapForms: both forms describe the same graph.
 func TestTraverseHeapForms(t *testing.T) {
-	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
+	testdump.Kinds(t, func(t *testing.T, d *testdump.Dump) {
 		plain, marked := filepath.Join(t.TempDir(), "heap.txt"), filepath.Join(t.TempDir(), "heap.xml")
 		code, _, stderr := sosgo(t, d, "traverseheap", plain)
 		require.Contains(t, answers, code, stderr)
@@ -101,7 +101,7 @@ func TestTraverseHeapForms(t *testing.T) {
 
 // TestVerifyCommands: a sound heap is one, object by object.
 func TestVerifyCommands(t *testing.T) {
-	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
+	testdump.Kinds(t, func(t *testing.T, d *testdump.Dump) {
 		code, text, stderr := sosgo(t, d, "verifyheap")
 		require.Contains(t, answers, code, stderr)
 		if code != 0 {

@@ -55,7 +55,7 @@ type stacksResult struct {
 // TestStacksExport holds the forms to one another: they tell of the same
 // stacks.
 func TestStacksExport(t *testing.T) {
-	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
+	testdump.Kinds(t, func(t *testing.T, d *testdump.Dump) {
 		code, text, stderr := sosgo(t, d, "--json", "stacks")
 		if code == cli.ExitUnsupported {
 			t.Skip(stderr)
@@ -122,7 +122,7 @@ func TestStacksExport(t *testing.T) {
 // TestStacksKeepsFiles: a file that exists is never written over.
 func TestStacksKeepsFiles(t *testing.T) {
 	done := false
-	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
+	testdump.Kinds(t, func(t *testing.T, d *testdump.Dump) {
 		if done || !d.HasRuntime() {
 			t.Skip("one dump is enough")
 		}
@@ -140,7 +140,7 @@ func TestStacksKeepsFiles(t *testing.T) {
 }
 
 func TestWatsonBucketsAreUnsupported(t *testing.T) {
-	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
+	testdump.Kinds(t, func(t *testing.T, d *testdump.Dump) {
 		code, _, stderr := sosgo(t, d, "watsonbuckets")
 		assert.Equal(t, cli.ExitUnsupported, code)
 		assert.Contains(t, stderr, "Watson buckets")

@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// Complete reports whether tests try all that they have. SOSGO_COMPLETE asks for it, and .ci/run sets that. Otherwise tests that
-// would take long try a sample, the same each time, and log its size.
-func Complete() bool { return os.Getenv("SOSGO_COMPLETE") != "" }
+// Complete reports whether tests try all that they have. SOSGO_COMPLETE asks for it, which .ci/run sets, and -short forbids it.
+// Otherwise tests that would take long try a sample, the same each time, and log its size.
+func Complete() bool { return os.Getenv("SOSGO_COMPLETE") != "" && !testing.Short() }
 
 // Sample returns every nth item of a list from the first on, and all of them if the tests are Complete.
 func Sample[T any](t testing.TB, list []T, nth int) []T {
