@@ -326,6 +326,11 @@ var (
 	errNoThread = errors.New("no thread was given")
 )
 
+// Tiers counts the code that was compiled in the process by its tier, and lists what a profiler replaced.
+func (v *View) Tiers(ctx context.Context) (*answer.Tiers, error) {
+	return managed(ctx, v, func(q *question, rt *dac.Runtime) (*answer.Tiers, error) { return code.Of(rt).DescribeTiers(q.ctx) })
+}
+
 // LoadContexts lists the AssemblyLoadContexts with their assemblies, and what keeps those that were asked to unload.
 func (v *View) LoadContexts(ctx context.Context) (*answer.LoadContexts, error) {
 	return ask(ctx, v, func(q *question) (*answer.LoadContexts, error) {

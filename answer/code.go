@@ -322,3 +322,30 @@ type MachineInstruction struct {
 	Source *SourcePlace    `json:"source,omitempty" doc:"source line from here on"`
 	ILCode []ILInstruction `json:"ilCode,omitempty" doc:"with -il: that IL, up to the next offset"`
 }
+
+// Tiers are the code that was compiled in a process, by how it was compiled.
+type Tiers struct {
+	Gaps
+	Methods  int64            `json:"methods" doc:"methods that were compiled in the process; code of ReadyToRun images is not among them"`
+	Waiting  int64            `json:"waiting" doc:"those of them whose calls still run code of the first tier; what is called often is compiled again"`
+	Unknown  int64            `json:"unknown" doc:"those of them whose calls run code of a tier that is not known"`
+	Tiers    []TierCount      `json:"tiers" doc:"bodies of methods by tier"`
+	Replaced []ReplacedMethod `json:"replaced" doc:"bodies whose IL a profiler replaced (ReJIT)"`
+}
+
+// A TierCount counts the bodies of a tier.
+type TierCount struct {
+	Tier   string `json:"tier" doc:"the tier, in SOS's words"`
+	Bodies int64  `json:"bodies" doc:"bodies of that tier"`
+	Active int64  `json:"active" doc:"those that calls run now"`
+	Bytes  uint64 `json:"bytes" doc:"their size in bytes"`
+}
+
+// A ReplacedMethod is a body that was compiled from IL of a profiler.
+type ReplacedMethod struct {
+	Method target.Addr `json:"method" doc:"MethodDesc"`
+	Name   Text        `json:"name" doc:"the method"`
+	ReJIT  uint64      `json:"rejit" doc:"ReJIT ID of the IL"`
+	Code   target.Addr `json:"code" doc:"start of the code, 0x0 while it is not compiled"`
+	Active bool        `json:"active" doc:"calls run it now"`
+}

@@ -103,6 +103,7 @@ var goldenLines = map[string][]string{
 	"redis":            {"redis"},
 	"eventsources":     {"eventsources"},
 	"comwrappers":      {"comwrappers"},
+	"tiers":            {"tiers"},
 	"signalr":          {"signalr"},
 	"services":         {"services"},
 	"caches":           {"caches"},

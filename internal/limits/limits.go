@@ -113,6 +113,7 @@ const (
 	EventPipeProviders  = 100_000
 	EventListeners      = 10_000  // of one source
 	CodeVersions        = 10_000  // of one method
+	ReplacedMethods     = 10_000  // with IL of a profiler, in one answer
 	NibbleWords         = 1 << 16 // of a nibble map that one look-up goes back: a method of 16 MB
 	NibbleMapWords      = 1 << 24 // of a whole nibble map: the 4 GB of code that calls can reach
 	Funclets            = 65_536  // of one method

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/dump"
@@ -105,6 +106,10 @@ func TestReplacedIL(t *testing.T) {
 			require.NoError(t, err)
 			assert.ErrorContains(t, other.ILReplaced(desc), "ReJIT 7")
 			assert.NoError(t, r.ILReplaced(info.Method))
+			tiers, err := other.DescribeTiers(t.Context())
+			require.NoError(t, err)
+			require.Len(t, tiers.Replaced, 1)
+			assert.Equal(t, answer.ReplacedMethod{Method: info.Method.Addr, Name: answer.Text{S: m.Name.Value}, ReJIT: id, Code: v.Code, Active: true}, tiers.Replaced[0])
 		}
 	}
 	assert.Positive(t, tried, "no method has a second version")

@@ -149,3 +149,13 @@ func clruCommand() cli.Command {
 func askClru(c *cli.Context, o *codeOptions) (*answer.Disassembly, error) {
 	return ask.View(c).Disassembly(ask.Context(c), o.Address, sosgo.CodeOptions{GCInfo: o.GCInfo, Handlers: o.EHInfo, IL: o.IL, Map: o.Map})
 }
+
+func tiersCommand() cli.Command {
+	return cli.Ask(cli.Command{
+		Name: "tiers", Aliases: []string{"tiering", "rejit"},
+		Summary: "count the code that was compiled in the process by tier, and list the methods whose IL a profiler replaced",
+		Help: "A method runs code of the first tier until it was called often enough, and is then compiled again with optimizations. Methods whose calls still run the first tier are counted; " +
+			"how many calls each lacks is not read. Code of ReadyToRun images is not among it.",
+		Examples: []cli.Example{{Line: "tiers", Text: "was the process still warming up?"}},
+	}, ask.Plain((*sosgo.View).Tiers), typetext.Tiers)
+}

@@ -25,6 +25,7 @@ func Commands() []cli.Command {
 		findAppDomainCommand(),
 		dumpALCCommand(),
 		contextsCommand(),
+		tiersCommand(),
 		dumpRuntimeTypesCommand(),
 		staticsCommand(),
 		typesCommand(),
