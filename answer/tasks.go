@@ -12,8 +12,8 @@ type TaskState struct {
 	Gaps
 	Task   target.Addr `json:"task,omitzero" doc:"the task, if one was asked about"`
 	Type   Text        `json:"type,omitzero" doc:"its type"`
-	Flags  Hex         `json:"flags" doc:"m_stateFlags"`
-	Status string      `json:"status" doc:"what Task.Status says: \"Created\", \"WaitingForActivation\", \"WaitingToRun\", \"Running\", \"WaitingForChildrenToComplete\", \"RanToCompletion\", \"Canceled\" or \"Faulted\""`
+	Flags  Hex         `json:"flags" doc:"m_stateFlags; 0 of a pooled async method, which has none"`
+	Status string      `json:"status" doc:"what Task.Status says: \"Created\", \"WaitingForActivation\", \"WaitingToRun\", \"Running\", \"WaitingForChildrenToComplete\", \"RanToCompletion\", \"Canceled\" or \"Faulted\"; of the box of a pooled async method \"Pooled\""`
 	Names  []string    `json:"names" doc:"the flags by their names in the framework, the lowest bit first: options of the task, then what happened to it"`
 
 	ID     Maybe[uint64] `json:"id,omitzero" doc:"Task.Id, 0 for a task that nobody has asked for its id"`

@@ -11,8 +11,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Census is what one walk of all objects records for later questions about few of them: where the objects of each type are, as long as these
-// are not too many, which headers have thin locks, and the free space between objects.
+// A Census is what one walk of all objects records for later questions: the counts of all types, where the objects of each type are, as long as
+// these are not too many, which headers have thin locks, and the free space between objects.
 type Census struct {
 	Objects uint64 // without free blocks
 	Free    [GenerationUnknown + 1]FreeSpace
@@ -20,8 +20,10 @@ type Census struct {
 	synced  []target.Addr  // objects with a sync block; at most censusAll of them
 	corrupt []*Corruption  // by address
 	types   []typeObjects  // by type number
-	kept    int            // addresses in types
-	most    int            // of a type
+	met     []uint32       // numbers of types in the order of their first objects
+	free    freeBlocks
+	kept    int // addresses in types
+	most    int // of a type
 }
 
 // Unread returns an error if no object was found and a place could not be read.
@@ -41,8 +43,30 @@ type FreeSpace struct {
 
 // typeObjects are the objects of a type: all of them, or none if there are too many.
 type typeObjects struct {
-	count uint64
-	at    []target.Addr
+	count, size uint64
+	at          []target.Addr
+}
+
+// freeBlocks are the free blocks, which have a type of their own.
+type freeBlocks struct {
+	counterEntry
+	id        uint32
+	fragments []Fragment
+}
+
+// stats returns the counts of all objects, as Heap.Stats does for no filter.
+func (c *Census) stats(h *Heap) Stats {
+	s := Stats{Types: make([]TypeStats, 0, len(c.met)), Corruptions: c.corrupt[:min(len(c.corrupt), MaxCorruptions)], Corrupt: len(c.corrupt), Fragments: c.free.fragments}
+	for _, n := range c.met {
+		e := counterEntry{c.types[n].count, c.types[n].size}
+		if n == c.free.id && c.free.count > 0 {
+			e = c.free.counterEntry
+		}
+		s.Types = append(s.Types, TypeStats{Type: h.TypeByNumber(n), Count: e.count, Size: e.size})
+		s.Count += e.count
+		s.Size += e.size
+	}
+	return s
 }
 
 // Bounds of what a Census keeps.
@@ -118,14 +142,14 @@ type counting struct {
 	h       *Heap
 	rt      *dac.Runtime
 	headers bool
-	met     []uint32 // numbers of types in the run
 	base    target.Addr
-	bytes   []byte // of memory from base on
+	bytes   []byte         // of memory from base on
+	copied  *target.Window // of memory that is not lent
 }
 
 func newCounting(h *Heap) *counting {
 	rt := h.Runtime()
-	return &counting{h: h, rt: rt, headers: rt.Check(dac.FeatureObjectHeaders) == nil}
+	return &counting{h: h, rt: rt, headers: rt.Check(dac.FeatureObjectHeaders) == nil, copied: target.NewWindow(h.mem)}
 }
 
 // Objects counts a batch.
@@ -133,20 +157,18 @@ func (c *counting) Objects(s *Segment, batch []Object) {
 	for i := range batch {
 		o := &batch[i]
 		if o.Free {
-			c.free(s, o)
+			c.freeBlock(s, o)
 			continue
 		}
 		c.Census.Objects++
 		if c.headers {
 			c.header(o)
 		}
-		if int(o.typeID) >= len(c.types) {
-			c.types = append(c.types, make([]typeObjects, int(o.typeID)+1-len(c.types))...)
-		}
-		t := &c.types[o.typeID]
+		t := c.of(o.typeID)
 		if t.count == 0 {
 			c.met = append(c.met, o.typeID)
 		}
+		t.size += o.Size
 		if t.count++; t.count <= censusType {
 			t.at = append(t.at, o.Addr)
 		}
@@ -169,7 +191,26 @@ func (c *counting) measure(s *Segment, batch []Object) {
 	}
 }
 
-func (c *counting) free(s *Segment, o *Object) {
+// of returns the entry of a type.
+func (c *counting) of(id uint32) *typeObjects {
+	if int(id) >= len(c.types) {
+		c.types = append(c.types, make([]typeObjects, int(id)+1-len(c.types))...)
+	}
+	return &c.types[id]
+}
+
+func (c *counting) freeBlock(s *Segment, o *Object) {
+	if c.free.count == 0 {
+		c.of(o.typeID)
+		c.met, c.free.id = append(c.met, o.typeID), o.typeID
+	}
+	c.free.count++
+	c.free.size += o.Size
+	if o.Size >= FragmentSize && len(c.free.fragments) < MaxFragments {
+		if f, ok := c.h.fragment(s, o); ok {
+			c.free.fragments = append(c.free.fragments, f)
+		}
+	}
 	f := &c.Free[s.Generation(o.Addr)]
 	f.Blocks++
 	f.Free += uint64(o.Next() - o.Addr)
@@ -185,6 +226,8 @@ func (c *counting) header(o *Object) {
 	var header dac.ObjectHeader
 	if b := c.bytes[min(int(at-c.base), len(c.bytes)):]; len(b) >= dac.ObjectHeaderSize {
 		header = dac.ObjectHeader(binary.LittleEndian.Uint32(b))
+	} else if v, err := c.copied.Uint32(at); err == nil {
+		header = dac.ObjectHeader(v)
 	} else if h, err := c.rt.ObjectHeader(o.Addr); err == nil {
 		header = h
 	}
@@ -206,8 +249,9 @@ func (c *counting) Corrupt(e *Corruption) { c.corrupt = append(c.corrupt, e) }
 // Reset drops what was counted.
 func (c *counting) Reset() {
 	for _, n := range c.met {
-		c.types[n].count, c.types[n].at = 0, c.types[n].at[:0]
+		c.types[n] = typeObjects{at: c.types[n].at[:0]}
 	}
+	c.free = freeBlocks{}
 	c.met, c.Thin, c.synced, c.corrupt = c.met[:0], c.Thin[:0], c.synced[:0], c.corrupt[:0]
 	c.Free, c.Census.Objects = [GenerationUnknown + 1]FreeSpace{}, 0
 }
@@ -227,6 +271,18 @@ func (c *Census) merge(run *counting) error {
 	}
 	for _, n := range run.met {
 		t, more := &c.types[n], &run.types[n]
+		if n == run.free.id && run.free.count > 0 {
+			if c.free.count == 0 {
+				c.met = append(c.met, n)
+			}
+			c.free.id, c.free.count, c.free.size = n, c.free.count+run.free.count, c.free.size+run.free.size
+			c.free.fragments = append(c.free.fragments, run.free.fragments[:min(len(run.free.fragments), MaxFragments-len(c.free.fragments))]...)
+			continue
+		}
+		if t.count == 0 {
+			c.met = append(c.met, n)
+		}
+		t.size += more.size
 		whole := uint64(len(t.at)) == t.count
 		t.count += more.count
 		if whole && t.count <= uint64(c.most) {

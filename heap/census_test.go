@@ -148,7 +148,7 @@ func TestCensusIsBounded(t *testing.T) {
 	run := &counting{}
 	for n := range uint32(60) {
 		some := make([]target.Addr, censusType-1000*int(n))
-		run.types = append(run.types, typeObjects{uint64(len(some)), some})
+		run.types = append(run.types, typeObjects{count: uint64(len(some)), at: some})
 		run.met = append(run.met, n)
 	}
 	require.NoError(t, c.merge(run))

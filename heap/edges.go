@@ -201,17 +201,23 @@ func (e *Edges) find(o *Object) *typeEdges {
 	return t
 }
 
-// bytes returns the n bytes at a if the dump can lend them in one piece.
+// bytes returns the n bytes at a if the dump has them in one piece. They are valid until the next call.
 func (e *Edges) bytes(a target.Addr, n uint64) []byte {
 	if off := uint64(a - e.lentAt); off < uint64(len(e.lent)) && n <= uint64(len(e.lent))-off {
 		return e.lent[off : off+n : off+n]
 	}
-	b := e.mem.Span(a)
-	if uint64(len(b)) < n {
+	if b := e.mem.Span(a); uint64(len(b)) >= n {
+		e.lent, e.lentAt = b, a
+		return b[:n:n]
+	}
+	if n > chunkSize {
 		return nil
 	}
-	e.lent, e.lentAt = b, a
-	return b[:n:n]
+	b, err := e.win.Bytes(a, int(n)) // of a dump that lends nothing
+	if err != nil {
+		return nil
+	}
+	return b
 }
 
 // sparse is Append for an object that is stored in several pieces or incompletely. It skips holes at

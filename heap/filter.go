@@ -33,6 +33,11 @@ func (f *Filter) orAll() *Filter {
 	return f
 }
 
+// isAll reports whether f selects all objects.
+func (f *Filter) isAll() bool {
+	return f == nil || f.Segments == nil && f.Generations == nil && f.Range == (target.Range{}) && f.Type == nil && f.Start == nil && f.Where == nil && f.MinSize == 0 && f.MaxSize == 0
+}
+
 // Spans returns the parts of segments that contain the filter's objects, in address order.
 func (h *Heap) Spans(f *Filter) []Span {
 	if h == nil {

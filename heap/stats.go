@@ -68,6 +68,12 @@ func (h *Heap) Stats(ctx context.Context, f *Filter, o ScanOptions) (Stats, erro
 	if f != nil && f.Counts != nil && f.Where == nil && f.Segments == nil && f.Generations == nil && f.Range == (target.Range{}) {
 		return f.Counts(ctx, f)
 	}
+	if h != nil && f.isAll() {
+		if census, ok := h.census.Known(); ok { // it has counted them all
+			stats := census.stats(h)
+			return stats, stats.unread()
+		}
+	}
 	total := NewCounter(h, f)
 	err := Scan(ctx, h, f, o, func() *Counter { return NewCounter(h, f) }, func(c *Counter) error {
 		total.Add(c)

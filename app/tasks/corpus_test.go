@@ -3,6 +3,7 @@ package tasks_test
 import (
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -205,14 +206,25 @@ func TestStackScenario(t *testing.T) {
 func TestWebStacks(t *testing.T) {
 	testdump.Web(t, func(t *testing.T, d *testdump.Dump) int {
 		list := stacks(t, collect(t, d.Dump), tasks.StackOptions{})
+		r, err := view(t, d.Dump).TaskReader()
+		require.NoError(t, err)
 		reasons := map[string]string{}
 		var blocked []string
-		pooled := 0
+		pooled, followed := 0, 0
 		for _, s := range list {
 			for i := range s.Frames {
 				f := &s.Frames[i]
 				if f.Kind == answer.AsyncPooled {
 					pooled++
+					state, err := r.DescribeState(f.Object)
+					require.NoError(t, err)
+					assert.Equal(t, "Pooled", state.Status)
+					require.NotNil(t, state.At, "%v", state.Name)
+					assert.Equal(t, f.Method.S, state.At.Method.S)
+					if i+1 < len(s.Frames) && s.Frames[i+1].Depth == f.Depth+1 {
+						assert.True(t, slices.ContainsFunc(state.Then, func(l answer.TaskLink) bool { return l.Object == s.Frames[i+1].Object }), "%v", f.Object)
+						followed++
+					}
 				}
 				if f.AsyncPlace != nil {
 					reasons[f.Method.S] = s.Reason.String()
@@ -233,6 +245,7 @@ func TestWebStacks(t *testing.T) {
 			assert.Equal(t, want, reasons[method], method)
 		}
 		assert.GreaterOrEqual(t, pooled, 14)
+		assert.GreaterOrEqual(t, followed, 7)
 		require.Len(t, blocked, 5)
 		assert.Equal(t, []string{" WebDebuggee.PoolWork.Inner > TaskCompletionSource.Task", "  WebDebuggee.PoolWork.Middle > PoolWork.Inner",
 			"   WebDebuggee.PoolWork.Outer > PoolWork.Middle"}, blocked[1:4])

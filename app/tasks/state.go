@@ -31,7 +31,11 @@ func DescribeFlags(f Flags) *answer.TaskState {
 // errNoTask is why nothing but the flags is described.
 var errNoTask = target.Unsupportedf("flags without a task")
 
-// DescribeState describes the state of the task at a, or of the one that runs the state machine at a. It returns a *NotTaskError for an
+// errPooled is why a pooled box has no id.
+var errPooled = target.Unsupportedf("the box of a pooled async method is not a task")
+
+// DescribeState describes the state of the task at a, or of the one that runs the state machine at a. The box of a pooled async method, which
+// is behind a ValueTask, has a state, too. It returns a *NotTaskError for an
 // object of another type, and an *objects.InvalidError for an address without an object.
 func (r *Reader) DescribeState(a target.Addr) (*answer.TaskState, error) {
 	o, err := r.r.Proven(a)
@@ -43,6 +47,10 @@ func (r *Reader) DescribeState(a target.Addr) (*answer.TaskState, error) {
 	switch {
 	case k.err != nil:
 		return nil, k.err
+	case k.pooled != nil:
+		out := &answer.TaskState{Task: a, Type: answer.Text{S: name, Err: nameErr}, Status: statusPooled, ID: answer.Of[uint64](0, errPooled)}
+		r.describeWaits(out, waiter{o.Addr, k})
+		return out, nil
 	case k.task == nil:
 		if box, bk := r.boxOf(o); bk != nil {
 			return r.DescribeState(box)
@@ -71,7 +79,7 @@ func (r *Reader) boxOf(o objects.Object) (target.Addr, *kind) {
 		return 0, nil
 	}
 	k, err := r.kindOf(box)
-	if err != nil || k.task == nil {
+	if err != nil || !k.item() {
 		return 0, nil
 	}
 	return box, k
@@ -93,7 +101,18 @@ func (r *Reader) describeWaits(out *answer.TaskState, w waiter) {
 			}
 		}))
 	}
-	if k := w.kind; k.machine() && !Flags(out.Flags).Completed() {
+	done := Flags(out.Flags).Completed()
+	if p := w.kind.pooled; p != nil {
+		idle, err := r.idleBox(w)
+		if err == nil && idle {
+			out.WaitsFor.S = "nothing: it is in its pool"
+			return
+		}
+		out.Note(err)
+		done, err = r.sourceDone(w.kind.source, p.Source.At(shapes.OfAddr(w.addr)))
+		out.Note(err)
+	}
+	if k := w.kind; k.machine() && !done {
 		x, m, err := r.machineOf(k, w.addr)
 		var state int32
 		if err == nil {
@@ -112,7 +131,7 @@ func (r *Reader) describeWaits(out *answer.TaskState, w waiter) {
 	if w.kind.runtimeAsync {
 		out.Suspended, _ = r.suspended(&out.Gaps, w.kind, w.addr, false)
 	}
-	if !Flags(out.Flags).Completed() {
+	if !done {
 		next, words, _, err := r.waitsFor(w)
 		switch {
 		case err != nil:
@@ -129,9 +148,26 @@ func (r *Reader) describeWaits(out *answer.TaskState, w waiter) {
 		out.Note(err)
 		return
 	}
-	after, err := w.kind.task.Continuation.Addr(shapes.OfAddr(w.addr))
+	var after target.Addr
+	if p := w.kind.pooled; p != nil {
+		after, err = w.kind.source.waiter(p.Source.At(shapes.OfAddr(w.addr)))
+	} else {
+		after, err = w.kind.task.Continuation.Addr(shapes.OfAddr(w.addr))
+	}
 	out.Note(err)
 	then(after, false)
+}
+
+// idleBox reports whether a pooled box waits in its pool for reuse. A state machine that is a class was taken out of it then.
+func (r *Reader) idleBox(w waiter) (bool, error) {
+	if w.kind.pooled.Machine.Value(shapes.OfAddr(w.addr)).IsNull() {
+		return true, nil
+	}
+	x, m, err := r.machineOf(w.kind, w.addr)
+	if err != nil {
+		return false, err
+	}
+	return m.idle(x)
 }
 
 // link describes an object that a task waits for or that waits for it.

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"io"
 	"syscall/js"
+	"time"
 
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/internal/cli/commands/reading"
@@ -57,10 +58,39 @@ func (p *process) ask(args []js.Value) (any, error) {
 	for i := range words {
 		words[i] = args[0].Index(i).String()
 	}
+	begun, end := watch()
+	defer end()
 	part := report.Window{From: args[1].Int(), Count: args[2].Int(), Last: args[3].Bool(), List: args[4].String()}
 	var out bytes.Buffer
-	p.desk.Answer(context.Background(), cli.Question{Words: words, JSON: true, Part: &part}, &out, io.Discard)
+	p.desk.Answer(context.Background(), cli.Question{Words: words, JSON: true, Part: &part, Watch: begun}, &out, io.Discard)
 	return text(&out), nil
+}
+
+// watch has the page learn, four times a second, how far the work is that began last: begun is for a Question, and end ends it.
+func watch() (begun func(work string, p *cli.Progress), end func()) {
+	type work struct {
+		name string
+		p    *cli.Progress
+	}
+	var begin []work // goroutines take turns here
+	t, ended := time.NewTicker(time.Second/4), make(chan struct{})
+	go func() {
+		for {
+			select {
+			case <-ended:
+				return
+			case <-t.C:
+			}
+			for ; len(begin) > 0; begin = begin[:len(begin)-1] {
+				last := begin[len(begin)-1]
+				if done, total, runs := last.p.At(); runs {
+					js.Global().Call("sosgoProgress", last.name, float64(done), float64(total))
+					break
+				}
+			}
+		}
+	}()
+	return func(name string, p *cli.Progress) { begin = append(begin, work{name, p}) }, func() { t.Stop(); close(ended) }
 }
 
 // line returns what a line of the prompt prints.

@@ -17,13 +17,16 @@ func TestCensusOfDumps(t *testing.T) {
 		if err != nil {
 			t.Skip(err)
 		}
+		stats, serr := h.Stats(t.Context(), &heap.Filter{MinSize: 1}, heap.ScanOptions{}) // a walk of its own
 		census, err := h.Census(t.Context(), heap.ScanOptions{})
-		stats, serr := h.Stats(t.Context(), nil, heap.ScanOptions{})
 		if serr != nil {
 			require.Zero(t, stats.Count)
 			return
 		}
 		require.NoError(t, err)
+		known, err := h.Stats(t.Context(), &heap.Filter{}, heap.ScanOptions{Progress: func(uint64, uint64) { t.Error("the census was not used") }})
+		require.NoError(t, err)
+		assert.Equal(t, stats, known)
 		locked, _, err := h.ThinLocks(t.Context(), nil, heap.ScanOptions{})
 		if err == nil {
 			assert.Equal(t, locked, census.Thin)

@@ -1,6 +1,14 @@
 package dap
 
-import "time"
+import (
+	"context"
+	"time"
+
+	"github.com/google/go-dap"
+
+	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/answer"
+)
 
 // SetProgressDelay changes how long requests run before they are reported, for servers that start later. It returns what undoes it.
 func SetProgressDelay(d time.Duration) (undo func()) {
@@ -11,6 +19,14 @@ func SetProgressDelay(d time.Duration) (undo func()) {
 
 // Runs returns what a frame with a method runs.
 func Runs(method string) int { return runs(method) }
+
+// NamesOf returns the names of the frames of who waits.
+func NamesOf(link answer.TaskLink, st *answer.TaskState, v *sosgo.View) (names []string) {
+	for _, f := range framesOf(link, st, v) {
+		names = append(names, (*session)(nil).showLater(context.Background(), &frame{later: f}, dap.StackFrame{}).Name)
+	}
+	return names
+}
 
 // What Runs returns.
 const (

@@ -145,12 +145,10 @@ func (l *laterFrames) waiters(ctx context.Context, f *frame, what int) error {
 		}
 		var next *answer.TaskState
 		for i, link := range state.Then {
-			to := &laterFrame{link: link, view: v}
 			st, err := v.TaskState(ctx, link.Object)
-			if err == nil {
-				to.at = st.At
+			for _, to := range framesOf(link, st, v) {
+				l.add(to)
 			}
-			l.add(to)
 			switch {
 			case i > 0:
 			case err == nil:
@@ -169,6 +167,23 @@ func (l *laterFrames) waiters(ctx context.Context, f *frame, what int) error {
 		l.unknown(noted[0])
 	}
 	return nil
+}
+
+// framesOf returns the frames of who waits, whose state is nil if it can't be read: one, or those of the methods that the runtime suspended
+// together, the innermost first.
+func framesOf(link answer.TaskLink, st *answer.TaskState, v *sosgo.View) []*laterFrame {
+	if st == nil || len(st.Suspended) == 0 {
+		f := &laterFrame{link: link, view: v}
+		if st != nil {
+			f.at = st.At
+		}
+		return []*laterFrame{f}
+	}
+	list := make([]*laterFrame, len(st.Suspended))
+	for i := range list {
+		list[i] = &laterFrame{link: link, at: &st.Suspended[i], view: v}
+	}
+	return list
 }
 
 var errNoThis = fmt.Errorf("%w: this was optimised away", target.ErrNotInDump)

@@ -9,6 +9,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/answer"
 	adapter "github.com/sosgo/sosgo/internal/dap"
 )
 
@@ -62,6 +64,30 @@ func TestAsyncCallers(t *testing.T) {
 		seen++
 	}
 	assert.Len(t, want, seen)
+}
+
+// TestSuspendedCallers: methods that the runtime suspended together are a frame each, the innermost first. The program makes their continuations.
+func TestSuspendedCallers(t *testing.T) {
+	const file = "../../testdata/dumps/suspended/net10-suspended/net10-suspended.dmp.zst"
+	if _, err := os.Stat(file); err != nil {
+		t.Skip(err)
+	}
+	d, err := sosgo.Open(file, sosgo.Options{Offline: true})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = d.Close() })
+	v, err := d.View("")
+	require.NoError(t, err)
+	list, err := v.AsyncStacks(t.Context())
+	require.NoError(t, err)
+	var got [][]string
+	for s, err := range list.Stacks {
+		require.NoError(t, err)
+		st, err := v.TaskState(t.Context(), s.Frames[0].Object)
+		require.NoError(t, err)
+		got = append(got, adapter.NamesOf(answer.TaskLink{Object: s.Frames[0].Object, Name: answer.Text{S: "a task"}}, st, v))
+	}
+	assert.Equal(t, [][]string{{"[async] Suspended.Inner", "[async] Suspended.Middle", "[async] Suspended.Outer"}, {"[async] Suspended.Inner", "[async] Suspended.Outer"}, {"[async] a task"}}, got)
+	assert.Equal(t, []string{"[async] a task (unread)"}, adapter.NamesOf(answer.TaskLink{Name: answer.Text{S: "a task"}, Meaning: "unread"}, nil, v))
 }
 
 // TestWhatRuns: the frames that lead to who waits, with names from stacks of .NET 3.1 to 10 and from the source of .NET 11.

@@ -2,7 +2,6 @@ package dap_test
 
 import (
 	"bufio"
-	"context"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -193,22 +192,7 @@ func TestDouble(t *testing.T) {
 // TestToken: over TCP a client shows the token at launch; without it, it is asked to go.
 func TestToken(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo").Path
-	ctx, cancel := context.WithCancel(context.Background())
-	r, w := io.Pipe()
-	ended := make(chan struct{})
-	go func() {
-		defer close(ended)
-		cli.Main(ctx, []string{"-offline", "dap", "-listen", "127.0.0.1:0", d}, strings.NewReader(""), io.Discard, w, env())
-		w.Close()
-	}()
-	t.Cleanup(func() { cancel(); <-ended })
-	line, err := bufio.NewReader(r).ReadString('\n')
-	require.NoError(t, err)
-	go func() { _, _ = io.Copy(io.Discard, r) }()
-	var address, token string
-	_, err = fmt.Sscanf(line, "sosgo: listening on %s token %s", &address, &token)
-	require.NoError(t, err, line)
-	address, token = strings.TrimSuffix(address, ","), strings.TrimSuffix(token, ";")
+	address, token := listen(t, d)
 	connect := func() *client {
 		conn, err := net.Dial("tcp", address)
 		require.NoError(t, err)

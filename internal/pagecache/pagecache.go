@@ -2,7 +2,6 @@
 package pagecache
 
 import (
-	"bytes"
 	"cmp"
 	"container/list"
 	"errors"
@@ -18,7 +17,7 @@ const (
 	fileBlock   = 128 << 10 // bytes of a file that are read at once
 	memoryBlock = 64 << 10  // bytes of a memory that are read at once
 	page        = 4 << 10   // bytes that a memory has or lacks together
-	mostAhead   = 16        // blocks of a file that are read at once where blocks are read in order
+	mostAhead   = 32        // blocks of a file that are read at once where blocks are read in order
 )
 
 // A cache keeps blocks by number, at most limits.PageCache bytes of them.
@@ -27,6 +26,7 @@ type cache struct {
 	blocks map[uint64]*list.Element // of *block
 	used   list.List                // the latest first
 	most   int                      // blocks
+	spare  [][]byte                 // data of blocks that were dropped, for others
 }
 
 // A block is read once, by the first that needs it.
@@ -35,7 +35,9 @@ type block struct {
 	once   sync.Once
 	data   []byte
 	err    error // why the data ends
-	run    int   // how many blocks were read with it; guarded by the cache's mu
+	run    int   // how many blocks were read with it; guarded by the cache's mu, as what follows
+	users  int
+	gone   bool // dropped
 }
 
 func newCache(size int) *cache {
@@ -57,6 +59,7 @@ func (c *cache) get(number uint64, read func(*block)) *block {
 		c.used.MoveToFront(e)
 	}
 	b := e.Value.(*block)
+	b.users++
 	c.mu.Unlock()
 	b.once.Do(func() { read(b) })
 	if b.err != nil && !errors.Is(b.err, io.EOF) && !errors.Is(b.err, target.ErrNotInDump) {
@@ -67,6 +70,34 @@ func (c *cache) get(number uint64, read func(*block)) *block {
 		c.mu.Unlock()
 	}
 	return b
+}
+
+// done ends the use of a block by the caller of get. Callers that keep its data never call it.
+func (c *cache) done(b *block) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	b.users--
+	c.reuse(b)
+}
+
+// reuse keeps the data of a block that was dropped and that nobody uses.
+func (c *cache) reuse(b *block) {
+	if b.gone && b.users == 0 && b.data != nil && len(c.spare) < mostAhead {
+		c.spare = append(c.spare, b.data[:cap(b.data)])
+		b.data = nil
+	}
+}
+
+// room returns memory for the data of a block.
+func (c *cache) room(n int) []byte {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if i := len(c.spare) - 1; i >= 0 && n <= len(c.spare[i]) {
+		data := c.spare[i][:n]
+		c.spare = c.spare[:i]
+		return data
+	}
+	return make([]byte, n)
 }
 
 // ahead returns how many blocks from b on are to be read: the next one alone, and twice as many each time where the one before was read.
@@ -90,6 +121,8 @@ func (c *cache) put(b *block) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.blocks[b.number] != nil {
+		b.gone = true
+		c.reuse(b)
 		return
 	}
 	c.blocks[b.number] = c.used.PushFront(b)
@@ -99,8 +132,11 @@ func (c *cache) put(b *block) {
 }
 
 func (c *cache) drop(e *list.Element) {
-	delete(c.blocks, e.Value.(*block).number)
+	b := e.Value.(*block)
+	delete(c.blocks, b.number)
 	c.used.Remove(e)
+	b.gone = true
+	c.reuse(b)
 }
 
 // A source is a target.Source that reads ahead. It lends nothing.
@@ -108,6 +144,7 @@ type source struct {
 	r     io.ReaderAt
 	size  int64
 	cache *cache
+	runs  sync.Pool // of what several blocks are read into
 }
 
 // Source returns a source over r, which holds size bytes and is slow.
@@ -128,28 +165,37 @@ func (s *source) ReadAt(p []byte, off int64) (int, error) {
 	}
 	done := 0
 	for done < len(p) {
-		at := off + int64(done)
-		b := s.cache.get(uint64(at/fileBlock), s.read)
-		skip := int(at % fileBlock)
-		if skip >= len(b.data) {
-			if b.err == nil {
-				return done, io.EOF
-			}
-			return done, b.err
+		n, err := s.copy(p[done:], off+int64(done))
+		done += n
+		if err != nil {
+			return done, err
 		}
-		done += copy(p[done:], b.data[skip:])
 	}
 	return done, nil
+}
+
+// copy copies what one block has of the bytes at off.
+func (s *source) copy(p []byte, off int64) (int, error) {
+	b := s.cache.get(uint64(off/fileBlock), s.read)
+	defer s.cache.done(b)
+	skip := int(off % fileBlock)
+	if skip < len(b.data) {
+		return copy(p, b.data[skip:]), nil
+	}
+	if b.err == nil {
+		return 0, io.EOF
+	}
+	return 0, b.err
 }
 
 // read reads a block, and those after it where blocks are read in order: a browser needs 2 ms for each read of a file, so that a walk of the heap
 // in blocks of 128 KB took three times as long.
 func (s *source) read(b *block) {
 	start := int64(b.number) * fileBlock
-	if run := s.cache.ahead(b); run > 1 && s.readRun(b, start, make([]byte, min(int64(run)*fileBlock, s.size-start))) {
+	if run := s.cache.ahead(b); run > 1 && s.readRun(b, start, min(int64(run)*fileBlock, s.size-start)) {
 		return
 	}
-	data := make([]byte, min(fileBlock, s.size-start))
+	data := s.cache.room(int(min(fileBlock, s.size-start)))
 	n, err := s.r.ReadAt(data, start)
 	b.data, b.err = data[:n], err
 	if n == len(data) {
@@ -157,26 +203,33 @@ func (s *source) read(b *block) {
 	}
 }
 
-// readRun reads a block and those after it into data. It reports false if it can't read the first.
-func (s *source) readRun(b *block, start int64, data []byte) bool {
-	n, _ := s.r.ReadAt(data, start)
-	whole := func(at int) (part []byte, ok bool) {
-		end := min(at+fileBlock, len(data))
-		if at >= end || end > n {
-			return nil, false
-		}
-		return data[at:end], true
+// readRun reads a block and those after it, size bytes. It reports false if it can't read the first.
+func (s *source) readRun(b *block, start, size int64) bool {
+	buf, _ := s.runs.Get().(*[mostAhead * fileBlock]byte)
+	if buf == nil {
+		buf = new([mostAhead * fileBlock]byte)
 	}
-	part, ok := whole(0)
-	if !ok {
+	defer s.runs.Put(buf)
+	n, _ := s.r.ReadAt(buf[:size], start)
+	whole := func(at int) []byte {
+		end := min(at+fileBlock, int(size))
+		if at >= end || end > n {
+			return nil
+		}
+		data := s.cache.room(end - at)
+		copy(data, buf[at:end])
+		return data
+	}
+	if b.data = whole(0); b.data == nil {
 		return false
 	}
-	b.data, b.err = bytes.Clone(part), io.EOF
+	b.err = io.EOF
 	for i := 1; ; i++ {
-		if part, ok = whole(i * fileBlock); !ok {
+		data := whole(i * fileBlock)
+		if data == nil {
 			return true
 		}
-		s.cache.put(&block{number: b.number + uint64(i), data: bytes.Clone(part), err: io.EOF, run: b.run})
+		s.cache.put(&block{number: b.number + uint64(i), data: data, err: io.EOF, run: b.run})
 	}
 }
 

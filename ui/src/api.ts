@@ -159,7 +159,7 @@ function failed<T>(q: Question, text: string, advice: string): Doc<T> {
 export const stopped = (q: Question): Doc<unknown> => failed(q, "stopped", "");
 
 export const complete = (line: string): Promise<Completion> => source.complete(line);
-export const progress = async (q: Question): Promise<Progress | undefined> => (q.graph ? source.progress?.(q) : undefined);
+export const progress = async (q: Question): Promise<Progress | undefined> => (q.graph || isAlone() ? source.progress?.(q) : undefined);
 
 /** Runs a line of the prompt and returns what it prints. */
 export async function runLine(line: string, signal: AbortSignal): Promise<string> {

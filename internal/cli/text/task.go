@@ -40,7 +40,11 @@ func TaskState(p *report.Page, s *answer.TaskState) {
 
 // taskWaits writes what a task waits for, and what awaits it.
 func taskWaits(p *report.Page, s *answer.TaskState) {
-	p.Printf("task of %s\n", report.Escape(s.Name.String()))
+	what := "task of"
+	if s.ID.Err != nil {
+		what = "async method"
+	}
+	p.Printf("%s %s\n", what, report.Escape(s.Name.String()))
 	if s.At != nil {
 		taskPlace(p, s.At)
 	}

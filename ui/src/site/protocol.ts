@@ -1,5 +1,7 @@
 // What the page and its worker send each other.
 
+import type { Progress } from "../api";
+
 /** The first message to a worker: the program and its files. */
 export interface Begin { program: WebAssembly.Module; dump: File; modules: File[] }
 
@@ -8,6 +10,7 @@ export type Request = { words: string[]; from: number; count: number; last: bool
 
 export type Message =
   | { progress: [done: number, total: number] }
+  | { at: Progress }
   | { opened: true }
   | { answer: string }
   | { failed: { text: string; advice: string } };

@@ -1,15 +1,22 @@
 // The page's side of the worker.
-import { Refusal, type Completion, type Question, type Source, type Subject } from "../api";
+import { Refusal, type Completion, type Progress, type Question, type Source, type Subject } from "../api";
 import type { Begin, Message, Request } from "./protocol";
 
 /** What workers are made of. */
 export interface Program { module: WebAssembly.Module; script: string }
 
-interface Asked { request: Request; later: boolean; resolve: (text: string) => void; reject: (e: Error) => void }
+interface Asked { request: Request; at?: Progress; order: number; resolve: (text: string) => void; reject: (e: Error) => void }
 
 /** The browser asks for a policy before the address of a script may be made. */
 const policy = (globalThis as { trustedTypes?: { createPolicy(name: string, rules: object): { createScriptURL(u: string): string } } }).trustedTypes
   ?.createPolicy("sosgo", { createScriptURL: (u: string) => u });
+
+/**
+ * Which of the waiting questions comes first: one that does not walk the heap; then the waits, whose walk records the census of the heap, from
+ * which the counts come without another walk; and at last those that need the graph of all objects.
+ */
+const walks = ["waits", "dumpheap"];
+const order = (q: Question): number => (q.graph ? walks.length + 1 : walks.indexOf(q.words[0] ?? "") + 1);
 
 /** A dump in a worker. */
 export class Runner implements Source {
@@ -35,6 +42,7 @@ export class Runner implements Source {
       };
       w.onmessage = ({ data }: MessageEvent<Message>) => {
         if ("progress" in data) this.unpacked(...data.progress);
+        else if ("at" in data) { if (this.running) this.running.at = data.at; }
         else if ("failed" in data) broken(new Refusal(data.failed.text, data.failed.advice));
         else if ("opened" in data) { URL.revokeObjectURL(u); this.open = true; opened(); this.next(); }
         else { this.running?.resolve(data.answer); this.running = undefined; this.next(); }
@@ -49,26 +57,30 @@ export class Runner implements Source {
   end(): void { this.worker?.terminate(); this.open = false; }
 
   document(q: Question, signal?: AbortSignal): Promise<string> {
-    return this.ask({ words: q.words, from: q.from ?? 0, count: q.count, last: q.last ?? false, list: q.list ?? "" }, q.graph ?? false, signal);
+    return this.ask({ words: q.words, from: q.from ?? 0, count: q.count, last: q.last ?? false, list: q.list ?? "" }, order(q), signal);
   }
-  line(line: string, signal: AbortSignal): Promise<string> { return this.ask({ line }, false, signal); }
-  async complete(line: string): Promise<Completion> { return JSON.parse(await this.ask({ complete: line }, false)) as Completion; }
+  line(line: string, signal: AbortSignal): Promise<string> { return this.ask({ line }, 0, signal); }
+  async complete(line: string): Promise<Completion> { return JSON.parse(await this.ask({ complete: line }, 0)) as Completion; }
+  progress(q: Question): Promise<Progress | undefined> {
+    const r = this.running;
+    return Promise.resolve(r && "words" in r.request && r.request.words.join(" ") === q.words.join(" ") ? r.at : undefined);
+  }
   subject(): Promise<Subject> { return Promise.resolve({ file: this.dump.name }); }
 
-  private ask(request: Request, later: boolean, signal?: AbortSignal): Promise<string> {
+  private ask(request: Request, order: number, signal?: AbortSignal): Promise<string> {
     return new Promise((resolve, reject) => {
-      const asked: Asked = { request, later, resolve, reject };
+      const asked: Asked = { request, order, resolve, reject };
       this.waiting.push(asked);
       signal?.addEventListener("abort", () => this.leave(asked));
       this.next();
     });
   }
 
-  /** Gives the worker the next question: one that needs the graph of all objects waits for the others. */
+  /** Gives the worker the next question. */
   private next(): void {
     if (!this.open || this.running || this.waiting.length === 0) return;
-    const i = Math.max(0, this.waiting.findIndex((a) => !a.later));
-    this.running = this.waiting.splice(i, 1)[0]!;
+    const first = Math.min(...this.waiting.map((a) => a.order));
+    this.running = this.waiting.splice(this.waiting.findIndex((a) => a.order === first), 1)[0]!;
     this.worker!.postMessage(this.running.request);
   }
 

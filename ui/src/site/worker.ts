@@ -10,7 +10,7 @@ interface Program {
 }
 declare class Go { importObject: WebAssembly.Imports; run(i: WebAssembly.Instance): Promise<void> }
 
-const scope = globalThis as unknown as { fs: Files; sosgo: Program; sosgoStarted: () => void; onmessage: ((e: MessageEvent) => void) | null; postMessage(m: Message): void };
+const scope = globalThis as unknown as { fs: Files; sosgo: Program; sosgoStarted: () => void; sosgoProgress: (work: string, done: number, total: number) => void; onmessage: ((e: MessageEvent) => void) | null; postMessage(m: Message): void };
 const decoder = new TextDecoder();
 const send = (m: Message): void => scope.postMessage(m);
 
@@ -31,6 +31,8 @@ async function begin({ program, dump, modules }: Begin): Promise<void> {
   await scope.sosgo.open("/dump/" + dump.name, modules.length > 0 ? "/modules" : "", dump.name, (done, total) => send({ progress: [done, total] }));
   send({ opened: true });
 }
+
+scope.sosgoProgress = (work, done, total) => send({ at: { work, done, total } });
 
 async function answer(r: Request): Promise<void> {
   if ("complete" in r) return send({ answer: JSON.stringify(await scope.sosgo.complete(r.complete)) });
