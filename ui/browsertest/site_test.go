@@ -175,35 +175,3 @@ func TestSiteDrops(t *testing.T) {
 	b.wait("document.querySelector('main').dataset.page === 'threads' && (" + answered + ")")
 	b.clean(at)
 }
-
-// TestLargeSite opens a large dump on the page without a server: the first page is there at once, then the counts, and at last what is wrong, with
-// its progress. It is for machines with nothing else to do.
-func TestLargeSite(t *testing.T) {
-	path := os.Getenv("SOSGO_BENCH_DUMP")
-	if path == "" {
-		t.Skip("SOSGO_BENCH_DUMP names no large dump")
-	}
-	at := serveSite(t)
-	b := start(t)
-	b.run(chromedp.Navigate(at))
-	b.wait("document.querySelector('input[type=file]')")
-	from := time.Now()
-	b.run(chromedp.SetUploadFiles("input[type=file]", []string{path}))
-	shown := map[string]time.Duration{}
-	for _, step := range []struct{ name, condition string }{
-		{"first page", "document.querySelector('#killed') && !document.querySelector('#killed .waiting')"},
-		{"counts", "document.querySelector('#fills .lead')"},
-		{"progress", "document.querySelector('#wrong progress, #fills progress')"},
-		{"what is wrong", "document.querySelector('#wrong .verdicts, #wrong p:not(.waiting)')"},
-	} {
-		for b.text("!!("+step.condition+")") != "true" {
-			if time.Since(from) > 5*time.Minute {
-				t.Fatalf("%s: the page has %.1000s", step.name, b.text("document.body.innerText"))
-			}
-			time.Sleep(100 * time.Millisecond)
-		}
-		shown[step.name] = time.Since(from).Round(100 * time.Millisecond)
-	}
-	t.Logf("%v", shown)
-	b.clean(at)
-}
