@@ -168,7 +168,7 @@ func explained(c *cli.Context, run func() (report.Answer, error)) (report.Answer
 	return out, err
 }
 
-// A strayError says that a command was given an address of which the dump knows nothing.
+// A strayError reports that a command was given an address that the dump knows nothing about.
 type strayError struct{ error }
 
 func (e *strayError) Unwrap() error { return e.error }
