@@ -1,6 +1,7 @@
 package locks
 
 import (
+	"cmp"
 	"fmt"
 	"iter"
 	"slices"
@@ -76,22 +77,29 @@ func (g *grapher) fullSemaphores() []answer.Verdict {
 	return out
 }
 
-// fullCollection returns the BlockingCollection that a thread adds to, with its state, or 0.
+// fullCollection returns the BlockingCollection that a thread adds to, with its state, or 0. It notes what it could not read if it finds none.
 func (g *grapher) fullCollection(w *wait) (target.Addr, string) {
 	name, _, _ := strings.Cut(w.called, "(")
 	if !strings.HasPrefix(name, "System.Collections.Concurrent.BlockingCollection") || !strings.Contains(name[strings.LastIndexByte(name, '.')+1:], "Add") {
 		return 0, ""
 	}
+	var unread error
 	for root := range g.s.framework(w.thread) {
+		if root.Interior {
+			continue
+		}
 		o, err := g.s.r.b.Objects().Object(root.Object)
-		if err != nil || root.Interior {
+		if err != nil {
+			unread = cmp.Or(unread, err)
 			continue
 		}
 		k, x, is, err := shapes.Try[boundedCollection](g.s.r.b, o)
 		if !is || err != nil {
+			unread = cmp.Or(unread, err)
 			continue
 		}
 		if free, err := k.Free.Addr(x); err != nil || free != w.lock.Address {
+			unread = cmp.Or(unread, err)
 			continue
 		}
 		n, err := k.Capacity.Int(x)
@@ -100,6 +108,9 @@ func (g *grapher) fullCollection(w *wait) (target.Addr, string) {
 			return o.Addr, "which is full"
 		}
 		return o.Addr, fmt.Sprintf("which has all of its %d items", n)
+	}
+	if unread != nil {
+		g.s.gaps.Note(fmt.Errorf("the collection that a thread adds to: %w", unread))
 	}
 	return 0, ""
 }

@@ -153,7 +153,10 @@ func (r Reading) EnumAt(f *Int, x Instance) answer.Text {
 	if v.Err() != nil {
 		return r.Text("", v.Err())
 	}
-	_, err := v.Type()
+	t, err := v.Type()
+	if err == nil && t.IsEnum() {
+		_, err = t.Enum()
+	}
 	r.Note(err) // the number stands for the name
 	return answer.Text{S: v.Plain(0)}
 }
