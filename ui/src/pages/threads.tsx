@@ -114,7 +114,7 @@ function OneThread({ id }: { id: string }): JSX.Element {
       {t?.exception && <p>It threw <Link page="object" arg={t.exception.address}><TypeName name={t.exception.type} /></Link> last.</p>}
       {doc ? <>
         {isReport && (doc.shortened || total(doc, "frames", doc.result?.frames) > (doc.result?.frames ?? []).length) && <p class="note">The report does not have the frames of all threads.</p>}
-        <p class="dim">{plural(isReport ? frames.length : total(doc, "frames", frames), "frame")}, the innermost first. <Copy what="the stack" text={() => frames.map((f) => frameName(f) + (f.file ? ` in ${f.file}:${f.line}` : "")).join("\n") + "\n"} /></p>
+        {doc.result && <p class="dim">{plural(isReport ? frames.length : total(doc, "frames", frames), "frame")}, the innermost first. <Copy what="the stack" text={() => frames.map((f) => frameName(f) + (f.file ? ` in ${f.file}:${f.line}` : "")).join("\n") + "\n"} /></p>}
         <ol class="stack" data-fact="frames">{frames.map((f) => <FrameRow f={f} />)}</ol><Notes doc={doc} />
       </> : <Waiting what="walking the stack" q={q} />}
     </Section>
