@@ -3,6 +3,7 @@ import { render, type ComponentType, type JSX } from "preact";
 import { useEffect, useErrorBoundary, useRef } from "preact/hooks";
 import { isAlone, isReport, objects, subject as load } from "./api";
 import { ConsolePage, TerminalPage } from "./pages/ask";
+import { FactsPage } from "./pages/facts";
 import { HeapPage } from "./pages/heap";
 import { DiffPage, DominatorsPage, MemoryPage, StringsPage, SuspectsPage, WastePage } from "./pages/memory";
 import { ObjectPage } from "./pages/object";
@@ -24,6 +25,7 @@ const pages: Page[] = [
   { id: "strings", title: "Strings", key: "g", show: StringsPage }, { id: "waste", title: "Collections & waste", key: "w", show: WastePage },
   { id: "async", title: "Async", key: "a", show: AsyncPage }, { id: "locks", title: "Locks", key: "l", show: LocksPage },
   { id: "requests", title: "Requests & pools", key: "r", show: RequestsPage }, { id: "modules", title: "Modules", key: "m", show: ModulesPage },
+  { id: "facts", title: "Process & runtime", key: "p", show: FactsPage },
   { id: "doctor", title: "Doctor", key: "c", show: DoctorPage }, { id: "diff", title: "Diff", key: "f", show: DiffPage, served: true, files: true },
   { id: "console", title: "Query", key: "q", show: ConsolePage, served: true }, { id: "terminal", title: "Terminal", key: "x", show: TerminalPage, served: true },
 ];

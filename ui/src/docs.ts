@@ -16,6 +16,14 @@ export interface ClrthreadsResult {
   counts?: ThreadCounts | null; special?: SpecialThreads; threads?: Array<ManagedThread> | null;
 }
 
+export interface ComwrappersResult {
+  managed?: Array<ManagedWrapper> | null; native?: Array<NativeWrapper> | null;
+}
+
+export interface ContextsResult {
+  contexts?: Array<AssemblyContext> | null;
+}
+
 export interface CrashinfoResult {
   address?: string | null; carried?: Array<CarriedException> | null; causes?: Array<Array<number> | null> | null; code?: string;
   contexts?: Array<CrashContext> | null; exceptionRecords?: Array<ExceptionRecord> | null; exceptions?: Array<Exception> | null;
@@ -61,6 +69,18 @@ export interface EeheapResult {
   gc?: GCHeap; loaderHeaps?: Array<LoaderHeap> | null; loaderHeapsPartial?: boolean;
 }
 
+export interface EventsourcesResult {
+  providers?: Array<EventPipeProvider> | null; sessions?: number | null; sources?: Array<EventSource> | null;
+}
+
+export interface GcResult {
+  absent?: Array<AbsentFact> | null; asyncPinnedHandles?: number | null; atLeast?: number | null; compactions?: Array<GCCount> | null;
+  datas?: number | null; failures?: Array<FailedAllocation> | null; generations?: Array<GenerationSize> | null; heaps?: number | null;
+  left?: number | null; library?: string | null; mechanisms?: Array<GCCount> | null; pinnedHandles?: number | null;
+  recorded?: Array<GCRecord> | null; regions?: boolean | null; server?: boolean | null; settings?: Array<GCSetting> | null;
+  state?: CollectorState; threads?: Array<ThreadAllocated> | null;
+}
+
 export interface GcheapstatResult {
   heaps?: Array<HeapSizes> | null;
 }
@@ -80,9 +100,17 @@ export interface HeapmapResult {
   pinnedPartial?: boolean; reachable?: boolean; regions?: boolean; server?: boolean; total?: MapSizes;
 }
 
+export interface HostResult {
+  hosts?: Array<Host> | null; verdicts?: Array<Verdict> | null;
+}
+
 export interface HttpclientsResult {
   clients?: number; clock?: number | null; handlers?: number; list?: Array<HTTPClient> | null; more?: number; pools?: Array<HTTPPool> | null;
   verdicts?: Array<Verdict> | null;
+}
+
+export interface InitializersResult {
+  failed?: Array<FailedInitializer> | null; verdicts?: Array<Verdict> | null;
 }
 
 export interface LeaksResult {
@@ -108,9 +136,19 @@ export interface ObjectpoolsResult {
   pools?: Array<ObjectPool> | null;
 }
 
+export interface ProcessResult {
+  absent?: Array<AbsentFact> | null; arguments?: Array<NamedValue> | null; command?: string; configurations?: Array<Configuration> | null;
+  environment?: Array<NamedValue> | null; pid?: number; properties?: Array<NamedValue> | null; started?: string;
+  switches?: Array<NamedValue> | null; taken?: string; uptime?: number | null;
+}
+
 export interface QueryResult {
   columns?: Array<QueryColumn> | null; count?: number; looked?: number; more?: boolean; rows?: Array<Record<string, Json>>;
   strength?: string;
+}
+
+export interface QueuesResult {
+  queues?: Array<Queue> | null;
 }
 
 export interface RedisResult {
@@ -128,6 +166,10 @@ export interface RequestsResult {
 export interface RetainedResult {
   by?: string; frozen?: HeapPart; garbage?: HeapPart; incomplete?: boolean; live?: HeapPart; more?: number;
   objects?: Array<RetainedObject> | null; ofGarbage?: boolean; rows?: Array<RetainedRow> | null;
+}
+
+export interface ServicesResult {
+  disposed?: number; scopes?: Array<ServiceScope> | null;
 }
 
 export interface SignalrResult {
@@ -154,6 +196,14 @@ export interface ThreadpoolResult {
   waitThreads?: Array<PoolWaitThread> | null; workerThreads?: Array<PoolWorker> | null; workers?: number | null;
 }
 
+export interface TiersResult {
+  methods?: number; replaced?: Array<ReplacedMethod> | null; tiers?: Array<TierCount> | null; unknown?: number; waiting?: number;
+}
+
+export interface TimerinfoResult {
+  clockMs?: number | null; timers?: Array<Timer> | null;
+}
+
 export interface TriageResult {
   findings?: Array<Finding> | null; quiet?: Array<string> | null; unknown?: Array<TriageAbsent> | null;
 }
@@ -166,6 +216,16 @@ export interface WaitsResult {
 export interface WasteResult {
   free?: Array<FreeSpace> | null; kinds?: Array<WasteKind> | null; live?: boolean; objects?: number; share?: number; size?: number;
   unknownLayouts?: Array<UnknownCollection> | null; unread?: number; wasted?: number;
+}
+
+export interface AbsentFact {
+  reason: string; what: string;
+}
+
+export interface AssemblyContext {
+  address?: string; assemblies: Array<ContextAssembly> | null; blockers?: Array<UnloadBlocker> | null; collectible?: boolean | null;
+  default?: boolean; id?: number | null; loaderAllocator?: string; loaderAllocatorObject?: string; moreBlockers?: boolean;
+  name?: string | null; state?: string | null; type?: string | null; verdict?: string;
 }
 
 export interface AsyncCall {
@@ -190,8 +250,16 @@ export interface CollectionSummary {
   count?: number | null; first?: Array<CollectionItem> | null; text?: string;
 }
 
+export interface CollectorState {
+  background?: string | null; inCollection?: boolean | null; suspender?: Thread; waitedFor?: Array<Thread> | null;
+}
+
 export interface CompletionPorts {
   current: number; free: number; max: number; maxFree: number; min: number; total: number;
+}
+
+export interface Configuration {
+  address: string; keys: Array<ConfigurationKey> | null; providers: Array<string> | null; type: string | null;
 }
 
 export interface CrashAnnotation {
@@ -234,6 +302,16 @@ export interface Evaluation {
   text?: string; type?: string; value: Json;
 }
 
+export interface EventPipeProvider {
+  address: string; keywords: string; level: number; name: string; sessions: Array<number> | null;
+}
+
+export interface EventSource {
+  address: string; counters?: EventCounters; disposed?: boolean | null; enabled?: boolean | null; etw?: EventProvider;
+  eventPipe?: EventProvider; failure?: string | null; keywords?: string | null; level?: string | null;
+  listeners: Array<EventListener> | null; name: string | null; type: string | null;
+}
+
 export interface Exception {
   address?: string; frames?: Array<TraceFrame> | null; hresult?: string; inner?: string; innerType?: string | null; message?: string;
   stackTraceString?: string; type: string | null;
@@ -245,6 +323,15 @@ export interface ExceptionRecord {
 
 export interface FailFast {
   message: string | null; source: string; strength: string;
+}
+
+export interface FailedAllocation {
+  allocationSize: number; availableMB?: number; collection: number; failure: string; heap: number; large: boolean; reason: string;
+  size?: number;
+}
+
+export interface FailedInitializer {
+  cause?: TaskException; methodTable: string; thrown?: string; type: string | null;
 }
 
 export interface FaultedTask {
@@ -284,9 +371,29 @@ export interface FreeSpace {
   share: number;
 }
 
+export interface GCCount {
+  count: number; name: string;
+}
+
 export interface GCHeap {
   allocated: number; committed: number; datas?: number; heaps: number; inCollection: boolean; lost?: Array<LostSegment> | null;
   regions: boolean; segments: Array<Segment> | null; server: boolean;
+}
+
+export interface GCRecord {
+  address: string; availableMemory?: number | null; committed?: number | null; compacted?: boolean | null; concurrent?: boolean | null;
+  finalizationPending?: number | null; fragmented?: number | null; generation?: number | null; heapSize?: number | null;
+  highMemoryLoad?: number | null; index?: number | null; memoryLoad?: number | null; pause?: number | null; pauseShare?: number | null;
+  pinnedObjects?: number | null; promoted?: number | null; sizes?: Array<GCRecordSize> | null;
+}
+
+export interface GCSetting {
+  key: string; name: string; overridden?: boolean; source: string; value: string;
+}
+
+export interface GenerationSize {
+  allocated: number; committed: number; dead?: number; free: number; generation: string; incomplete?: boolean; live: number;
+  partial?: boolean;
 }
 
 export interface Growth {
@@ -324,6 +431,11 @@ export interface HeapSizes {
 
 export interface HillClimbingStep {
   ms: number; samples: number; threads: number; throughput: number; transition: string;
+}
+
+export interface Host {
+  address: string; application?: string | null; environment?: string | null; onException?: string | null;
+  services: Array<HostedService> | null; shutdownTimeout?: string | null; state: string | null;
 }
 
 export interface HostedService {
@@ -382,6 +494,11 @@ export interface ManagedThread {
   thread?: string;
 }
 
+export interface ManagedWrapper {
+  dispatches?: string | null; holder: string; interfaces?: number | null; object?: string; references?: number | null;
+  trackerReferences?: number | null; type?: string | null; wrapper?: string | null;
+}
+
 export interface MapGeneration {
   allocated: number; committed: number; dead?: number; free: number; generation: string; objects: number; parts: number;
   pinned?: number | null; reserved: number; unread?: number; used: number;
@@ -414,10 +531,19 @@ export interface ModuleFile {
   file?: string; path: string; proof?: string; refused?: Array<string> | null;
 }
 
+export interface NamedValue {
+  hidden?: boolean; name: string; value: string | null;
+}
+
 export interface NativeHeap {
   arenas: Array<NativeArena> | null; cached: NativeSum; counted?: NativeSum; free: NativeSum; inUse: NativeSum; library: string;
   mapped: NativeSum; more?: number; others?: Array<string> | null; owners?: Array<NativeOwner> | null; sizes: Array<NativeSizes> | null;
   top: NativeSum; words?: Record<string, NativeSum> | null;
+}
+
+export interface NativeWrapper {
+  address: string; aggregated?: boolean | null; comWrappers?: string | null; external?: string | null; inner?: string | null;
+  object?: string; type?: string | null; unique?: boolean | null;
 }
 
 export interface NotHeld {
@@ -475,6 +601,11 @@ export interface QueryColumn {
   name: string;
 }
 
+export interface Queue {
+  active?: number | null; address: string; begun?: number | null; blocks?: boolean | null; capacity?: number | null; dropped?: number | null;
+  items?: number | null; most?: number | null; name?: string | null; type: string | null;
+}
+
 export interface Range {
   end: string; start: string;
 }
@@ -486,6 +617,10 @@ export interface RedisMultiplexer {
 
 export interface Reference {
   field?: string | null; object: string; offset: number; type: string | null;
+}
+
+export interface ReplacedMethod {
+  active: boolean; code: string; method: string; name: string | null; rejit: number;
 }
 
 export interface Request {
@@ -534,6 +669,10 @@ export interface Secrets {
   kinds: Array<SecretKind> | null; values: number;
 }
 
+export interface ServiceScope {
+  address: string; disposables?: number | null; root?: boolean | null; services?: number | null; types: Array<DisposableType> | null;
+}
+
 export interface SignalRHub {
   address: string; connections: Array<SignalRConnection> | null; groups: Array<SignalRGroup> | null; hub: string | null; more?: number;
 }
@@ -548,8 +687,9 @@ export interface StringCount {
 
 export interface Suspect {
   atLeast?: boolean; dead?: number; elements?: number | null; holders?: Array<GroupHolder> | null; kind: string; literals?: boolean;
-  members?: TypeCount; name?: string | null; others?: Array<GroupReferrers> | null; owner?: PathObject; path?: RootPath; point?: PathObject;
-  retained: number; share: number; strength?: string; targets?: Array<TypeCount> | null; types?: Array<TypeCount> | null; verdict: string;
+  locals?: Array<AsyncLocalValues> | null; members?: TypeCount; name?: string | null; others?: Array<GroupReferrers> | null;
+  owner?: PathObject; path?: RootPath; point?: PathObject; retained: number; share: number; strength?: string;
+  targets?: Array<TypeCount> | null; types?: Array<TypeCount> | null; verdict: string;
 }
 
 export interface TaskCount {
@@ -567,6 +707,10 @@ export interface ThinLock {
   managedThreadId: number; object: string; osThreadId: number; recursion: number; thread: string;
 }
 
+export interface ThreadAllocated {
+  allocated?: number | null; index?: number; left: number; managedId?: number; name?: string; osId?: number; thread?: string;
+}
+
 export interface ThreadCounts {
   background: number; dead: number; pending: number; threads: number; unstarted: number;
 }
@@ -578,6 +722,16 @@ export interface ThreadSample {
 export interface ThreadWait {
   chain?: Array<string> | null; ends?: string; file?: string; how: string; kind: string; line?: number; method?: string | null;
   name?: string; note?: string; object?: string; owner?: Thread; text: string; thread: Thread; type?: string | null; until?: string;
+}
+
+export interface TierCount {
+  active: number; bodies: number; bytes: number; tier: string;
+}
+
+export interface Timer {
+  address: string; awaitedBy?: string | null; callback?: string; cancels?: TokenSource; dueInMs?: number | null; dueMs: number; kind: string;
+  method?: string | null; owner?: string; periodMs?: number; queue: number; running?: number; short: boolean; startMs: number;
+  state?: string; stateText?: Json; stateType?: string | null;
 }
 
 export interface Touched {
@@ -631,6 +785,10 @@ export interface AsyncEnd {
   count: number; reason: string;
 }
 
+export interface AsyncLocalValues {
+  count: number; name: string; retained: number;
+}
+
 export interface AsyncPlace {
   await?: string | null; file?: string; line?: number; method?: string | null; placeMissing?: string;
 }
@@ -655,12 +813,36 @@ export interface CollectionItem {
   index: number; key?: Stored; value?: Stored;
 }
 
+export interface ConfigurationKey {
+  hidden?: boolean; name: string; overridden?: number; provider: string; value: string | null;
+}
+
+export interface ContextAssembly {
+  module: string; name: string | null;
+}
+
 export interface Contract {
   gives?: string; implemented: boolean; name: string; version: string;
 }
 
+export interface DisposableType {
+  count: number; first: string; transient: number; type: string | null;
+}
+
 export interface EnvVariable {
   name: string; value?: string;
+}
+
+export interface EventCounters {
+  count?: number | null; intervalMs?: number | null;
+}
+
+export interface EventListener {
+  address: string; events: number | null; type: string | null;
+}
+
+export interface EventProvider {
+  enabled?: boolean | null; keywords?: string | null; level?: number | null; sessions?: Array<number> | null;
 }
 
 export interface ExceptionParameter {
@@ -675,15 +857,14 @@ export interface FreePin {
   example: string; handle: string; handles: number; objects: number; size: number; type: string | null;
 }
 
+export interface GCRecordSize {
+  after?: number | null; before?: number | null; fragmentedAfter?: number | null; fragmentedBefore?: number | null; generation: string;
+}
+
 export interface GCRoot {
   address?: string; conservative?: boolean; critical?: boolean; frame?: GCRootFrame; handle?: string; holder?: string; interior?: boolean;
   kind: string; name: string; object: string; pinned?: boolean; place?: string; strong: boolean; thread?: GCRootThread;
   variable?: string | null;
-}
-
-export interface GenerationSize {
-  allocated: number; committed: number; dead?: number; free: number; generation: string; incomplete?: boolean; live: number;
-  partial?: boolean;
 }
 
 export interface GroupHolder {
@@ -855,8 +1036,16 @@ export interface ThrownObject {
   address?: string; type?: string | null;
 }
 
+export interface TokenSource {
+  address: string; callbacks?: Array<CancellationTarget> | null; state: string; total: number; type: string | null;
+}
+
 export interface TraceFrame {
   file?: string; foreign?: boolean; function: string | null; ip: string; line?: number; offset?: number; sp?: string;
+}
+
+export interface UnloadBlocker {
+  frame?: string | null; kind: string; path?: RootPath; strength: string; text: string; thread?: Thread; times: number;
 }
 
 export interface Variable {
@@ -890,6 +1079,10 @@ export interface AsyncFrame {
   line?: number; meaning?: string; method?: string | null; methodTable: string; name?: string | null; object: string; placeMissing?: string;
   saved?: Array<Array<AsyncVariable> | null> | null; state?: number; status?: string; suspended?: Array<AsyncPlace> | null;
   type?: string | null; variables?: Array<AsyncVariable> | null;
+}
+
+export interface CancellationTarget {
+  method?: string | null; node: string; state?: string; stateText?: Json; stateType?: string | null;
 }
 
 export interface GCRootFrame {
