@@ -85,7 +85,7 @@ var dumps = []canned{
 	{"web", dump("web", "web-net10", "web-net10.dmp.zst")},
 }
 
-var pages = []string{"overview", "threads", "heap", "dominators", "memory", "suspects", "object", "strings", "waste", "async", "locks", "requests", "modules", "doctor"}
+var pages = []string{"overview", "threads", "heap", "dominators", "memory", "suspects", "object", "strings", "waste", "async", "locks", "requests", "modules", "facts", "doctor"}
 var served = []string{"diff", "console", "terminal"}
 
 // A browser is one that was started for a test.

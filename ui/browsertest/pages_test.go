@@ -82,6 +82,11 @@ func facts(t *testing.T, b *browser, path string) {
 	if got := plain(b.text(`document.querySelector("[data-fact=modules]").textContent`)); got != strconv.Itoa(len(modules.Modules)) {
 		t.Errorf("%s modules, of --json %d", got, len(modules.Modules))
 	}
+	gc := ask[struct{ Threads []any }](t, path, "gc")
+	b.open("facts")
+	if got := b.text(`document.querySelectorAll("#collector [aria-label=threads] tbody tr").length`); got != strconv.Itoa(len(gc.Threads)) {
+		t.Errorf("%s threads that allocated, of --json %d", got, len(gc.Threads))
+	}
 	waits := ask[struct{ Verdicts []struct{ Text string } }](t, path, "waits")
 	b.open("locks")
 	for _, v := range waits.Verdicts {
