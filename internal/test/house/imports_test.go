@@ -65,7 +65,7 @@ var only = map[string]string{
 
 // importers restricts who may import some packages: everybody else sees only target.
 var importers = map[string]string{
-	"minidump":         "dump internal/cli/commands",
+	"minidump":         "dump internal/scrub internal/cli/commands",
 	"dump/elfcore":     "dump sosgo internal/cli/commands",
 	"dump/machocore":   "dump",
 	"dump/crashreport": "dump sosgo internal/diagnosis internal/cli/commands/ask",
