@@ -8,6 +8,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/app/settings"
+	"github.com/sosgo/sosgo/app/triage"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/export"
@@ -589,6 +590,18 @@ func (v *View) fragmentation(ctx context.Context) (*answer.Fragmentation, error)
 			return nil, err
 		}
 		return h.Fragmentation(q.ctx, q.scanning("measuring free space", heap.ScanOptions{}))
+	})
+}
+
+// nativeMemory returns how much memory malloc and the GC heap have.
+func (v *View) nativeMemory(ctx context.Context) (*triage.NativeMemory, error) {
+	return ask(ctx, v, func(*question) (*triage.NativeMemory, error) {
+		m, err := v.memoryMap()
+		if err != nil {
+			return nil, err
+		}
+		arenas, blocks, counted, err := m.Malloc()
+		return &triage.NativeMemory{Arenas: arenas, Blocks: blocks, Counted: counted, Heap: m.Committed(), Err: err}, nil
 	})
 }
 

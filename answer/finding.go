@@ -96,6 +96,7 @@ const (
 	FindingFinalizers  = "blocked finalizer"         // the finalizer thread waits while objects wait for it
 	FindingFragmented  = "fragmented heap"           // much of a generation is free space between objects
 	FindingHolder      = "large holder"              // an object holds much of the heap
+	FindingNative      = "native memory"             // malloc has far more memory than the GC heap
 	FindingRedis       = "redis backlog"             // commands wait to be sent to a Redis server
 	FindingClients     = "unshared clients"          // HttpClients with connections of their own are made for each use
 	FindingTasks       = "failed tasks"              // tasks failed, and nothing has looked at their exceptions

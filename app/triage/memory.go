@@ -116,6 +116,50 @@ func fragmentation(ctx context.Context, q *Questions) (view, error) {
 // freeNames are the generations whose free space counts. A collection of younger ones compacts them, or they become older.
 var freeNames = map[string]string{"2": "generation 2", "large": "the large object heap", "pinned": "the pinned object heap"}
 
+// NativeMemory compares malloc's memory with that of the GC heap.
+type NativeMemory struct {
+	Arenas uint64 // bytes that the arenas of malloc have from the system
+	Blocks uint64 // bytes of blocks with mappings of their own
+	Heap   uint64 // committed bytes of the GC heap
+	// Counted reports whether Blocks is what malloc itself counts. Otherwise it is what looks like such blocks.
+	Counted bool
+	Err     error // why memory of malloc may be missing
+}
+
+// malloc's memory is a finding if it is at least so many bytes, and so many times the GC heap.
+const (
+	muchNative  = 256 << 20
+	timesNative = 2
+)
+
+// nativeMemory looks at whether the GC heap explains the memory of the process. Most dumps lack memory of malloc, and other allocators can't be
+// read: then nothing is said unless what is known is enough.
+func nativeMemory(ctx context.Context, q *Questions) (view, error) {
+	n, err := ask(ctx, q.Native)
+	if err != nil || n == nil {
+		return view{beside: true}, ctx.Err()
+	}
+	v := view{beside: n.Err != nil}
+	all := n.Arenas + n.Blocks
+	if all < muchNative || all/timesNative < n.Heap {
+		return v, nil
+	}
+	x := answer.Verdict{Kind: answer.FindingNative, Strength: answer.StrengthRecorded, Show: []string{"memory"},
+		Text:     fmt.Sprintf("malloc has %s, and the GC heap %s: objects do not explain the memory of the process", size(all), size(n.Heap)),
+		Evidence: []string{"arenas of malloc: " + size(n.Arenas)}}
+	switch {
+	case n.Counted:
+		x.Evidence = append(x.Evidence, "blocks with mappings of their own, as malloc counts them: "+size(n.Blocks))
+	case n.Arenas < muchNative || n.Arenas/timesNative < n.Heap:
+		x.Strength = answer.StrengthLikely
+		fallthrough
+	case n.Blocks > 0:
+		x.Evidence = append(x.Evidence, "mappings that look like blocks of malloc: "+size(n.Blocks))
+	}
+	v.found = append(v.found, finding(answer.FindingNative, x))
+	return v, nil
+}
+
 // holders looks at what holds much of the heap.
 func holders(ctx context.Context, q *Questions) (view, error) {
 	l, err := ask(ctx, q.Leaks)

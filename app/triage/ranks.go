@@ -38,6 +38,7 @@ var ranks = []ranked{
 	{answer.FindingWait, answer.SeverityWarning, []string{"waits"}},
 	{answer.FindingFragmented, answer.SeverityWarning, []string{"waste", "gchandles -type Pinned"}},
 	{answer.FindingHolder, answer.SeverityWarning, []string{"leaks"}},
+	{answer.FindingNative, answer.SeverityWarning, []string{"memory -malloc"}},
 	{answer.FindingUnload, answer.SeverityWarning, []string{"contexts"}},
 	{answer.FindingClients, answer.SeverityWarning, []string{"httpclients"}},
 	{answer.FindingTasks, answer.SeverityWarning, []string{"tasks -faulted"}},

@@ -32,6 +32,7 @@ type Questions struct {
 	VerifyHeap  func(context.Context) (*answer.Soundness, error)
 	Contexts    func(context.Context) (*answer.LoadContexts, error)
 	FreeSpace   func(context.Context) (*answer.Fragmentation, error)
+	Native      func(context.Context) (*NativeMemory, error)
 	GCSettings  func(context.Context) ([]answer.GCSetting, error) // asked only if an allocation failed
 
 	rules *signature.Rules // of Options
@@ -72,6 +73,7 @@ var subjects = []subject{
 	{name: "type initializers", look: initializers},
 	{name: "failed allocations", look: outOfMemory},
 	{name: "free space of the heap", look: fragmentation},
+	{name: "native memory", look: nativeMemory},
 	{name: "holders of memory", heap: true, look: holders},
 	{name: "soundness of the heap", heap: true, look: soundness},
 	{name: "load contexts", heap: true, look: loadContexts},
@@ -113,7 +115,8 @@ func Of(ctx context.Context, q Questions, o Options) (*answer.Triage, error) {
 			u := unknown(s.name, v.partly)
 			u.Partly = true
 			out.Unknown = append(out.Unknown, u)
-		case len(v.found) == 0 && !v.beside:
+		case len(v.found) == 0 && v.beside:
+		case len(v.found) == 0:
 			seen = true
 			out.Quiet = append(out.Quiet, s.name)
 		default:

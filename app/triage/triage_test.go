@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"regexp"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -36,6 +37,47 @@ func healthy() Questions {
 		VerifyHeap:  constant(&answer.Soundness{}, nil),
 		Contexts:    constant(&answer.LoadContexts{}, nil),
 		FreeSpace:   constant(&answer.Fragmentation{}, nil),
+		Native:      constant(&NativeMemory{Arenas: 5 << 20, Heap: 40 << 20}, nil),
+	}
+}
+
+// TestNativeMemory: what malloc has is a finding where it is much and far more than the GC heap; where it is not known, nothing is said.
+func TestNativeMemory(t *testing.T) {
+	for _, c := range []struct {
+		n      NativeMemory
+		err    error
+		found  string
+		quiet  bool
+		likely bool
+	}{
+		{n: NativeMemory{Arenas: 5 << 20, Heap: 1 << 20}, quiet: true},
+		{n: NativeMemory{Arenas: 300 << 20, Heap: 200 << 20}, quiet: true},
+		{n: NativeMemory{Arenas: 300 << 20, Heap: 150 << 20}, found: "malloc has 300.0 MB, and the GC heap 150.0 MB: objects do not explain the memory of the process"},
+		{n: NativeMemory{Arenas: 10 << 20, Blocks: 400 << 20, Counted: true, Heap: 20 << 20}, found: "malloc has 410.0 MB, and the GC heap 20.0 MB: objects do not explain the memory of the process"},
+		{n: NativeMemory{Arenas: 5 << 20, Err: target.ErrNotInDump}},
+		{n: NativeMemory{Arenas: 10 << 20, Blocks: 400 << 20, Heap: 20 << 20, Err: target.ErrNotInDump}, likely: true,
+			found: "malloc has 410.0 MB, and the GC heap 20.0 MB: objects do not explain the memory of the process"},
+		{n: NativeMemory{Arenas: 300 << 20, Err: target.ErrNotInDump}, found: "malloc has 300.0 MB, and the GC heap 0 B: objects do not explain the memory of the process"},
+		{err: target.ErrUnsupported},
+	} {
+		q := healthy()
+		q.Native = constant(&c.n, c.err)
+		out, err := Of(context.Background(), q, Options{})
+		require.NoError(t, err)
+		assert.Empty(t, out.Unknown)
+		assert.Equal(t, c.quiet, slices.Contains(out.Quiet, "native memory"), c.n)
+		if c.found == "" {
+			assert.Empty(t, out.Findings, c.n)
+			continue
+		}
+		if assert.Len(t, out.Findings, 1, c.n) {
+			assert.Equal(t, c.found, out.Findings[0].Text)
+			want := answer.StrengthRecorded
+			if c.likely {
+				want = answer.StrengthLikely
+			}
+			assert.Equal(t, want, out.Findings[0].Strength)
+		}
 	}
 }
 

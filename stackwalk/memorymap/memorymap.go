@@ -431,6 +431,40 @@ func (m *Map) At(ctx context.Context, a target.Addr) (answer.AddressMemory, bool
 	return out, true
 }
 
+// Malloc returns the bytes that the arenas of malloc have from the system, and those of its blocks with mappings of their own: as malloc counts
+// them if counted is true, otherwise of those that were found. The error is why memory of malloc may be missing.
+func (m *Map) Malloc() (arenas, blocks uint64, counted bool, err error) {
+	if m.malloc == nil {
+		return 0, 0, false, cmp.Or(m.gaps.Failure(), target.Unsupportedf("the process has no malloc that can be read"))
+	}
+	for i := range m.malloc.Arenas {
+		for _, h := range m.malloc.Arenas[i].Heaps {
+			arenas += h.Range.Size()
+		}
+	}
+	if c := m.malloc.Mapped; c != nil {
+		return arenas, c.Bytes, true, cmp.Or(m.malloc.Missing...)
+	}
+	for i := range m.mapped {
+		blocks += m.mapped[i].Size
+	}
+	return arenas, blocks, false, cmp.Or(cmp.Or(m.malloc.Missing...), target.ErrNotInDump)
+}
+
+// committed are the kinds of memory in which the GC has objects.
+var committed = []answer.MemoryKind{answer.MemoryGeneration0, answer.MemoryGeneration1, answer.MemoryGeneration2, answer.MemoryLarge, answer.MemoryPinned, answer.MemoryFrozen,
+	answer.MemoryEphemeral}
+
+// Committed returns the bytes that the GC heaps of all runtimes have committed.
+func (m *Map) Committed() (n uint64) {
+	for i := range m.ranges {
+		if slices.Contains(committed, m.ranges[i].kind) {
+			n += m.ranges[i].Size()
+		}
+	}
+	return n
+}
+
 // Describe sums up the map. Options choose what it lists beside the sums; the objects of the GC heap and the blocks of malloc are counted,
 // which reads all of them.
 func (m *Map) Describe(ctx context.Context, o Options) (*answer.MemoryMap, error) {

@@ -923,6 +923,7 @@ var exportedTypes = map[string]reflect.Type{
 	"app/threadpool.Options":             reflect.TypeFor[sosgo_app_threadpool.Options](),
 	"app/threadpool.Reader":              reflect.TypeFor[sosgo_app_threadpool.Reader](),
 	"app/tracing.Reader":                 reflect.TypeFor[sosgo_app_tracing.Reader](),
+	"app/triage.NativeMemory":            reflect.TypeFor[sosgo_app_triage.NativeMemory](),
 	"app/triage.Options":                 reflect.TypeFor[sosgo_app_triage.Options](),
 	"app/triage.Questions":               reflect.TypeFor[sosgo_app_triage.Questions](),
 	"app/web.ClientOptions":              reflect.TypeFor[sosgo_app_web.ClientOptions](),
