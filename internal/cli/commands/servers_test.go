@@ -47,7 +47,7 @@ func freeAddress(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// sameAsFile holds what commands say of a dump at an address to what they say of its file.
+// sameAsFile compares the answers about a dump at an address with those about its file.
 func sameAsFile(t *testing.T, file, address string) {
 	t.Helper()
 	for _, line := range [][]string{{"-c", "crashinfo", "-c", "clrstack -all", "-c", "clrthreads"}, {"dumpheap", "-stat"}, {"triage"}} {
