@@ -7,24 +7,39 @@ import (
 
 // Throws reports whether the statement whose code is at ip throws an exception itself, by the IL instruction throw. The error is a target.ErrUnsupported for code without a map to IL.
 func (r *Reader) Throws(ip target.Addr) (bool, error) {
-	info, err := r.MethodAt(ip)
+	_, statement, err := r.Statement(ip)
 	if err != nil {
 		return false, err
+	}
+	for _, in := range statement {
+		if in.Opcode.String() == "throw" {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
+// Statement returns the IL instructions of the statement whose code is at ip, and their method. They are none where the map to IL has no statement
+// there. The error is a target.ErrUnsupported for code without a map to IL.
+func (r *Reader) Statement(ip target.Addr) (*MethodDesc, []metadata.Instruction, error) {
+	info, err := r.MethodAt(ip)
+	if err != nil {
+		return nil, nil, err
 	}
 	list, err := r.ILMap(info)
 	if err != nil {
-		return false, err
+		return nil, nil, err
 	}
 	start, ok, err := r.ILOffset(info)
 	if err != nil || !ok {
-		return false, err
+		return info.Method, nil, err
 	}
 	if err := r.ILReplaced(info.Method); err != nil {
-		return false, err
+		return nil, nil, err
 	}
 	body, err := r.IL(info.Method)
 	if err != nil {
-		return false, err
+		return nil, nil, err
 	}
 	end := len(body.Code)
 	for _, m := range list {
@@ -32,15 +47,16 @@ func (r *Reader) Throws(ip target.Addr) (bool, error) {
 			end = min(end, il)
 		}
 	}
+	var out []metadata.Instruction
 	for in, err := range metadata.Instructions(body.Code) {
 		switch {
 		case err != nil:
-			return false, err
+			return nil, nil, err
 		case in.Offset >= end:
-			return false, nil
-		case in.Offset >= start && in.Opcode.String() == "throw":
-			return true, nil
+			return info.Method, out, nil
+		case in.Offset >= start:
+			out = append(out, in)
 		}
 	}
-	return false, nil
+	return info.Method, out, nil
 }

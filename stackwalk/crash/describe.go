@@ -15,6 +15,8 @@ import (
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/image"
 	"github.com/sosgo/sosgo/internal/absent"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/objects/disasm"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
@@ -621,6 +623,63 @@ func (d *describer) concludeThrown() {
 		text = provedCause(path) + unthrown
 	}
 	d.conclusion(text, strength, all...)
+	if len(path) == 1 {
+		d.nullUse(&path[0], last)
+	}
+}
+
+// mostUses is how many uses of references a statement may have for its null reference to be named.
+const mostUses = 3
+
+// nullUse names the null reference by what the statement that failed does with references.
+func (d *describer) nullUse(root *Fault, x *answer.Exception) {
+	if root.Type != nullReference || root.Unusual || d.rt == nil || len(x.Frames) == 0 {
+		return
+	}
+	f := &x.Frames[0]
+	if throws, err := code.Of(d.rt).Throws(f.IP); throws || err != nil {
+		return // it may be a throw of null, or is code without a map or without IL available
+	}
+	uses, err := disasm.NewLister(d.rt, objects.New(d.rt)).NullUses(f.IP)
+	if err != nil {
+		return
+	}
+	evidence := []string{"the IL of the statement at which " + f.Function.S + " stands"}
+	if t := d.out.Touched; t != nil && t.What != reportedZero && t.Address < nullRange {
+		if fits := touching(uses, int64(t.Address)); len(fits) < len(uses) {
+			uses = fits
+			evidence = append(evidence, fmt.Sprintf("its other uses of references don't touch %#x", uint64(t.Address)))
+		}
+	}
+	var names []string
+	for _, u := range uses {
+		if !slices.Contains(names, u.What) {
+			names = append(names, u.What)
+		}
+	}
+	if n := len(names); n == 0 || n > mostUses {
+		return
+	}
+	d.conclusion(strings.Join(names, ", or "), answer.StrengthLikely, evidence...)
+}
+
+// touching returns those of uses that touch memory at a distance from 0: of a certain distance, else of an unknown one.
+func touching(uses []disasm.NullUse, at int64) []disasm.NullUse {
+	var exact, unknown []disasm.NullUse
+	for _, u := range uses {
+		if u.At == at {
+			exact = append(exact, u)
+		} else if u.At < 0 || u.Calls {
+			unknown = append(unknown, u)
+		}
+	}
+	switch {
+	case len(exact) > 0:
+		return exact
+	case len(unknown) > 0:
+		return unknown
+	}
+	return uses // such as a field of a value in a field
 }
 
 // path returns the exceptions from the first one along the first causes to the last one that has a stack trace, and that last one. The others

@@ -58,3 +58,6 @@ func Meaning(p *Process, rt *dac.Runtime, root Fault, x *answer.Exception) (Faul
 
 // ReadAsText is readAsText.
 var ReadAsText = readAsText
+
+// Touching is touching.
+var Touching = touching

@@ -192,6 +192,38 @@ func TestMoreDeaths(t *testing.T) {
 	}
 }
 
+// TestNulls checks that a null reference is named by what the statement that failed does.
+func TestNulls(t *testing.T) {
+	p := newTrial(t, "Nulls.cs")
+	for kind, says := range map[string]string{
+		"field":    "the field Customer.Home of a null reference was used, or the field Address.Zip of a null reference was used",
+		"call":     "Customer.GetName was called on a null reference",
+		"virt":     "Order.get_Buyer was called on a null reference, or Customer.V was called on a null reference",
+		"delegate": "System.Action.Invoke was called on a null reference",
+		"elem":     "an element of a null array was used",
+		"len":      "the length of a null array was used",
+		"store":    "the field Order.Id of a null reference was used",
+		"iface":    "System.Collections.Generic.ICollection`1<int32>.get_Count was called on a null reference",
+		"throw":    "",
+	} {
+		t.Run(kind, func(t *testing.T) {
+			out, err := p.open(t, "crash", kind).Crash(t.Context())
+			require.NoError(t, err)
+			var named []string
+			for _, v := range out.Verdicts {
+				if v.Strength == answer.StrengthLikely {
+					named = append(named, v.Text)
+				}
+			}
+			if says == "" {
+				assert.Empty(t, named)
+				return
+			}
+			assert.Equal(t, []string{says}, named)
+		})
+	}
+}
+
 // situations are the kinds of Modes.cs: what a triage finds first, with a part of its text. Nothing is wrong with the idle one.
 var situations = []struct{ kind, finding, says string }{
 	{"semdeadlock", answer.FindingDeadlock, "15 more wait for Shop.Accounts.A.gate"},

@@ -1325,6 +1325,7 @@ var exportedTypes = map[string]reflect.Type{
 	"objects/disasm.MethodOptions":       reflect.TypeFor[sosgo_objects_disasm.MethodOptions](),
 	"objects/disasm.Names":               reflect.TypeFor[sosgo_objects_disasm.Names](),
 	"objects/disasm.NoMethodError":       reflect.TypeFor[sosgo_objects_disasm.NoMethodError](),
+	"objects/disasm.NullUse":             reflect.TypeFor[sosgo_objects_disasm.NullUse](),
 	"objects/disasm.RefKind":             reflect.TypeFor[sosgo_objects_disasm.RefKind](),
 	"objects/shapes.Array":               reflect.TypeFor[sosgo_objects_shapes.Array](),
 	"objects/shapes.Binder":              reflect.TypeFor[sosgo_objects_shapes.Binder](),
