@@ -206,7 +206,7 @@ func (e *engine) meantType(t *typeName) string {
 	}
 	var names []string
 	for name := range table.byLast {
-		if len(names) < limits.SuggestedNames && name[0] != '<' {
+		if len(names) < limits.SuggestedNames && name != "" && name[0] != '<' {
 			names = append(names, name)
 		}
 	}
