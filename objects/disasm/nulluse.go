@@ -36,6 +36,8 @@ func (l *Lister) NullUses(ip target.Addr) ([]NullUse, error) {
 		in := &statement[i]
 		opcode := in.Opcode.String()
 		switch {
+		case i > 0 && !m.IsStatic() && statement[i-1].Opcode.String() == "ldarg.0" && in.Kind.IsToken():
+			// A member of this: who called the method made sure that it is not null.
 		case opcode == "constrained.":
 			constrained = true
 			continue
