@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/graph/internal/tuning"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/digraph"
 	"github.com/sosgo/sosgo/internal/inuse"
@@ -27,9 +28,6 @@ type Options struct {
 	MaxMemory int64
 	Keep      *Keep // if not nil, describes files that keep computed data for the next start
 	Census    bool  // the walk that builds the graph also takes the census of the heap
-
-	deferFrom, piece uint64 // bytes; 0 means deferSize and pieceSize
-	wide             bool   // treat the heap as if it had 32 GB
 }
 
 // Progress is the state of the work, which may have several phases.
@@ -47,7 +45,6 @@ func Build(ctx context.Context, h *heap.Heap, r *Roots, o Options) (*Graph, erro
 	if err := r.check(); err != nil {
 		return nil, err
 	}
-	o.deferFrom, o.piece = cmp.Or(o.deferFrom, deferSize), cmp.Or(o.piece, pieceSize)
 	b := newBuilder(ctx, h, r, o)
 	if o.Keep == nil {
 		return b.built()
@@ -70,7 +67,9 @@ func newBuilder(ctx context.Context, h *heap.Heap, r *Roots, o Options) *builder
 		x: newIndex(h)}
 	b.points, b.field, b.inTable = pointsOf(r)
 	b.granules = b.x.granules()
-	b.wide = o.wide || b.granules+uint64(len(b.inTable)) >= uint64(digraph.None)
+	b.tuned = tuning.Of(ctx)
+	b.tuned.DeferFrom, b.tuned.Piece = cmp.Or(b.tuned.DeferFrom, deferSize), cmp.Or(b.tuned.Piece, pieceSize)
+	b.wide = b.tuned.Wide || b.granules+uint64(len(b.inTable)) >= uint64(digraph.None)
 	return b
 }
 
@@ -116,6 +115,7 @@ type builder struct {
 	budget *offheap.Budget
 
 	x        *index
+	tuned    tuning.Bounds
 	granules uint64
 	wide     bool // granules need more than 32 bits
 	points   []point

@@ -119,7 +119,7 @@ func (c *collector) add(o *heap.Object) {
 		c.at++ // not in an object
 	}
 	special := c.at < len(c.b.points) && c.b.points[c.at].at < o.Next()
-	if !special && o.Size < c.b.o.deferFrom {
+	if !special && o.Size < c.b.tuned.DeferFrom {
 		if refs, ok := c.edges.Whole(c.pending, o); ok {
 			c.pending = refs
 			c.ends = append(c.ends, uint32(c.n)+uint32(len(refs)))
@@ -174,7 +174,7 @@ func (c *collector) settleEach() {
 
 // stored adds the references in o at offsets from up to to.
 func (c *collector) stored(o *heap.Object, from, to uint64) {
-	if o.Size >= c.b.o.deferFrom {
+	if o.Size >= c.b.tuned.DeferFrom {
 		c.large(o, from, to)
 		return
 	}
@@ -252,8 +252,8 @@ func (c *collector) keeper(o *heap.Object) {
 
 // large counts the references of a large object.
 func (c *collector) large(o *heap.Object, from, to uint64) {
-	for ; from < to && c.b.ctx.Err() == nil; from += c.b.o.piece {
-		d := deferral{object: *o, from: from, to: min(from+c.b.o.piece, to), behind: len(c.refs)}
+	for ; from < to && c.b.ctx.Err() == nil; from += c.b.tuned.Piece {
+		d := deferral{object: *o, from: from, to: min(from+c.b.tuned.Piece, to), behind: len(c.refs)}
 		refs, missing, err := c.edges.Append(c.scratch[:0], o, d.from, d.to)
 		c.scratch = refs
 		if missing != 0 || err != nil {

@@ -123,11 +123,11 @@ func FuzzGraph(f *testing.F) {
 			defer copy(word, was)
 			copy(word, w.Bytes)
 		}
-		way := narrow
+		other := narrow
 		if len(b)%4 == 3 { // bytes that are left over: eight goroutines take longer than a small heap does
-			way = graph.Options{Jobs: 8}
+			other = jobs(8)
 		}
-		testBuilds(t, h.heap, h.roots, 0, graph.Options{Jobs: 1}, way)
+		testBuilds(t, h.heap, h.roots, 0, jobs(1), other)
 	})
 }
 
@@ -151,12 +151,12 @@ func FuzzKept(f *testing.F) {
 	f.Cleanup(g.Close)
 	want := describe(f, g)
 	sound := map[string][]byte{}
-	for part := range graph.KeptParts {
-		data, err := os.ReadFile(g.KeptPath(part))
+	for part := range keptParts {
+		data, err := os.ReadFile(keptPath(dir, part))
 		require.NoError(f, err)
 		sound[part] = data
 	}
-	parts := slices.Sorted(maps.Keys(graph.KeptParts))
+	parts := slices.Sorted(maps.Keys(keptParts))
 	unsound := parts // what the last input may have left otherwise
 	for i := range parts {
 		f.Add(uint8(i), uint8(0), uint32(40), uint32(7))
@@ -164,15 +164,15 @@ func FuzzKept(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, part, section uint8, at, value uint32) {
 		for _, part := range unsound {
-			if now, err := os.ReadFile(g.KeptPath(part)); err != nil || !bytes.Equal(now, sound[part]) {
-				require.NoError(t, os.WriteFile(g.KeptPath(part), sound[part], 0o600))
+			if now, err := os.ReadFile(keptPath(dir, part)); err != nil || !bytes.Equal(now, sound[part]) {
+				require.NoError(t, os.WriteFile(keptPath(dir, part), sound[part], 0o600))
 			}
 		}
 		unsound = parts
 		p := parts[int(part)%len(parts)]
-		names := graph.KeptParts[p]
+		names := keptParts[p]
 		name := names[int(section)%len(names)]
-		require.NoError(t, g.Forge(t.Context(), p, func(n string, data []byte) []byte {
+		require.NoError(t, forge(t.Context(), keptPath(dir, p), keptParts[p], func(n string, data []byte) []byte {
 			if n == name && len(data) >= 4 {
 				copy(data[int(at)%(len(data)/4)*4:], []byte{byte(value), byte(value >> 8), byte(value >> 16), byte(value >> 24)})
 			}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/graph"
+	"github.com/sosgo/sosgo/graph/internal/tuning"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/target"
@@ -15,6 +16,24 @@ import (
 
 // built returns the graph of a dump's first heap.
 func built(t testing.TB, d *testdump.Dump, o graph.Options) (*graph.Graph, *graph.Roots) {
+	t.Helper()
+	return builtTuned(t, d, way{Options: o})
+}
+
+// A way is how a graph is built. With bounds, a small heap is read and numbered as large ones are.
+type way struct {
+	graph.Options
+	tuning.Bounds
+}
+
+func (w way) build(t testing.TB, h *heap.Heap, r *graph.Roots) *graph.Graph {
+	t.Helper()
+	g, err := graph.Build(tuning.With(t.Context(), w.Bounds), h, r, w.Options)
+	require.NoError(t, err)
+	return g
+}
+
+func builtTuned(t testing.TB, d *testdump.Dump, w way) (*graph.Graph, *graph.Roots) {
 	t.Helper()
 	v, err := d.View("")
 	require.NoError(t, err)
@@ -25,8 +44,7 @@ func built(t testing.TB, d *testdump.Dump, o graph.Options) (*graph.Graph, *grap
 	require.NoError(t, err)
 	r, err := graph.RootsOf(t.Context(), h, reader)
 	require.NoError(t, err)
-	g, err := graph.Build(t.Context(), h, r, o)
-	require.NoError(t, err)
+	g := w.build(t, h, r)
 	t.Cleanup(g.Close)
 	return g, r
 }

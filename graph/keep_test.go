@@ -15,6 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo/graph"
+	"github.com/sosgo/sosgo/graph/internal/tuning"
+	"github.com/sosgo/sosgo/internal/arrayfile"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/target"
 )
@@ -50,6 +52,41 @@ func keepIn(dir string, walks *int) graph.Options {
 	}}
 }
 
+// keptParts are the files of a Keep with the names of their arrays.
+var keptParts = map[string][]string{
+	"rows": {"facts", "starts", "offsets", "targets", "sizes", "type of object", "high bits of type", "types", "large objects", "sizes of these",
+		"slots of roots", "roots of slots"},
+	"live":       {"live"},
+	"referrers":  {"offsets", "targets"},
+	"dominators": {"dominators", "retained"},
+}
+
+// keptPath returns where keepIn keeps a part of a graph.
+func keptPath(dir, part string) string { return filepath.Join(dir, "heap."+part+".sosgo") }
+
+// forge writes a kept file again, with other arrays and right checksums.
+func forge(ctx context.Context, path string, names []string, change func(name string, data []byte) []byte) error {
+	head, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	key := arrayfile.Key(head[32:64]) // package arrayfile documents the format
+	f, err := arrayfile.Open(ctx, path, key, arrayfile.Options{NoMmap: true})
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	var sections []arrayfile.Section
+	for _, name := range names {
+		data, err := arrayfile.Values[byte](f, name)
+		if err != nil {
+			return err
+		}
+		sections = append(sections, arrayfile.Section{Name: name, Data: change(name, slices.Clone(data))})
+	}
+	return arrayfile.Write(ctx, path, key, sections)
+}
+
 // TestKeep: the second graph is there without reading the heap, and says the same.
 func TestKeep(t *testing.T) {
 	for _, name := range []string{"net10-zoo", "net31-zoo", "win-net10-zoo", "net10-zoo-servergc"} {
@@ -65,16 +102,16 @@ func TestKeep(t *testing.T) {
 			require.Equal(t, 1, walks)
 			files, err := os.ReadDir(dir)
 			require.NoError(t, err)
-			require.Len(t, files, len(graph.KeptParts))
-			for _, change := range []func(*graph.Options){
-				func(*graph.Options) {},
-				func(o *graph.Options) { o.Jobs = 1 },
-				func(o *graph.Options) { o.Keep.NoMmap = true },
-				func(o *graph.Options) { *o = o.Tuned(8, 24, true) },
+			require.Len(t, files, len(keptParts))
+			for _, change := range []func(*way){
+				func(*way) {},
+				func(w *way) { w.Jobs = 1 },
+				func(w *way) { w.Keep.NoMmap = true },
+				func(w *way) { w.Bounds = tuning.Bounds{DeferFrom: 8, Piece: 24, Wide: true} },
 			} {
-				o := keepIn(dir, &walks)
-				change(&o)
-				again, _ := built(t, d, o)
+				w := way{Options: keepIn(dir, &walks)}
+				change(&w)
+				again, _ := builtTuned(t, d, w)
 				require.Equal(t, want, describe(t, again))
 				require.Empty(t, again.Notes())
 				require.Equal(t, 1, walks, "what was kept is not made again")
@@ -95,8 +132,8 @@ func TestKeptFlips(t *testing.T) {
 	want := describe(t, g)
 	r := rand.New(rand.NewPCG(1, 2))
 	refused := 0
-	for part := range graph.KeptParts {
-		whole, err := os.ReadFile(g.KeptPath(part))
+	for part := range keptParts {
+		whole, err := os.ReadFile(keptPath(dir, part))
 		require.NoError(t, err)
 		for i := range 12 {
 			at := r.IntN(len(whole))
@@ -105,7 +142,7 @@ func TestKeptFlips(t *testing.T) {
 			}
 			flipped := bytes.Clone(whole)
 			flipped[at] ^= 1 << r.IntN(8)
-			require.NoError(t, os.WriteFile(g.KeptPath(part), flipped, 0o600))
+			require.NoError(t, os.WriteFile(keptPath(dir, part), flipped, 0o600))
 			again, _ := built(t, d, keepIn(dir, &walks))
 			require.Equal(t, want, describe(t, again), "byte %d of %s", at, part)
 			if notes := again.Notes(); len(notes) > 0 {
@@ -114,7 +151,7 @@ func TestKeptFlips(t *testing.T) {
 				require.True(t, testdump.Typed(notes[0]), notes[0])
 			}
 			again.Close()
-			sound, err := os.ReadFile(g.KeptPath(part))
+			sound, err := os.ReadFile(keptPath(dir, part))
 			require.NoError(t, err)
 			require.True(t, bytes.Equal(sound, whole) || bytes.Equal(sound, flipped), "it is written anew as it was")
 		}
@@ -162,14 +199,14 @@ func TestKeptForeign(t *testing.T) {
 	})
 	t.Run("no file of ours", func(t *testing.T) {
 		letter := []byte("a letter to a friend")
-		for part := range graph.KeptParts {
-			require.NoError(t, os.WriteFile(g.KeptPath(part), letter, 0o600))
+		for part := range keptParts {
+			require.NoError(t, os.WriteFile(keptPath(dir, part), letter, 0o600))
 		}
 		again, _ := built(t, d, keepIn(dir, &walks))
 		require.Equal(t, want, describe(t, again))
 		require.NotEmpty(t, again.Notes())
-		for part := range graph.KeptParts {
-			text, err := os.ReadFile(g.KeptPath(part))
+		for part := range keptParts {
+			text, err := os.ReadFile(keptPath(dir, part))
 			require.NoError(t, err)
 			require.Equal(t, letter, text)
 		}
@@ -183,12 +220,12 @@ func TestKeptHeap(t *testing.T) {
 	dir, walks := t.TempDir(), 0
 	g, _ := built(t, d, keepIn(dir, &walks))
 	want := describe(t, g)
-	for part, names := range graph.KeptParts {
+	for part, names := range keptParts {
 		for _, name := range names {
 			if part == "live" || part == "rows" && slices.Contains([]string{"slots of roots", "roots of slots", "facts"}, name) {
 				continue // of any content they are something
 			}
-			require.NoError(t, g.Forge(t.Context(), part, func(n string, data []byte) []byte {
+			require.NoError(t, forge(t.Context(), keptPath(dir, part), keptParts[part], func(n string, data []byte) []byte {
 				if n == name && len(data) > 0 {
 					for i := range data {
 						data[i] ^= 0x55
@@ -198,7 +235,7 @@ func TestKeptHeap(t *testing.T) {
 			}))
 			again, _ := built(t, d, keepIn(dir, &walks))
 			require.Equal(t, want, describe(t, again), "%s of %s", name, part)
-			if data, _ := os.ReadFile(g.KeptPath(part)); len(data) > 0 && !strings.HasPrefix(name, "high") && !strings.Contains(name, "large") && !strings.HasSuffix(name, "these") {
+			if data, _ := os.ReadFile(keptPath(dir, part)); len(data) > 0 && !strings.HasPrefix(name, "high") && !strings.Contains(name, "large") && !strings.HasSuffix(name, "these") {
 				notes := again.Notes()
 				require.NotEmpty(t, notes, "%s of %s", name, part)
 				require.ErrorIs(t, notes[0], target.ErrCorrupt)
@@ -252,5 +289,5 @@ func TestKeepCancel(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 	files, err := os.ReadDir(dir)
 	require.NoError(t, err)
-	require.Len(t, files, len(graph.KeptParts))
+	require.Len(t, files, len(keptParts))
 }

@@ -191,7 +191,7 @@ func (b *builder) sample(rows digraph.Graph) error {
 		if err != nil || o.Free || !b.same(n, &o) {
 			return target.Corruptf("object %#x of the heap differs", uint64(a))
 		}
-		if o.Size >= b.o.deferFrom {
+		if o.Size >= b.tuned.DeferFrom {
 			continue // that would read all of it
 		}
 		c.Reset()

@@ -14,6 +14,7 @@ import (
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/graph"
+	"github.com/sosgo/sosgo/graph/internal/tuning"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/test/testcase"
 	"github.com/sosgo/sosgo/internal/test/testdump"
@@ -54,13 +55,13 @@ func TestSame(t *testing.T) {
 		d := testdump.Open(t, name)
 		plain, _ := built(t, d, graph.Options{})
 		want := print(t, plain)
-		for _, o := range []graph.Options{
-			{Jobs: 1}, {Jobs: 2}, {Jobs: 3}, {Jobs: 8},
-			graph.Options{}.Tuned(1, 8, false), graph.Options{Jobs: 8}.Tuned(100, 24, false), graph.Options{Jobs: 2}.Tuned(64, 4096, true),
-			graph.Options{}.Tuned(0, 0, true),
+		for _, w := range []way{
+			jobs(1), jobs(2), jobs(3), jobs(8),
+			{Bounds: tuning.Bounds{DeferFrom: 1, Piece: 8}}, {graph.Options{Jobs: 8}, tuning.Bounds{DeferFrom: 100, Piece: 24}},
+			{graph.Options{Jobs: 2}, tuning.Bounds{DeferFrom: 64, Piece: 4096, Wide: true}}, {Bounds: tuning.Bounds{Wide: true}},
 		} {
-			g, _ := built(t, d, o)
-			require.Equal(t, want, print(t, g), "%+v", o)
+			g, _ := builtTuned(t, d, w)
+			require.Equal(t, want, print(t, g), "%+v", w)
 		}
 	}
 }
@@ -159,18 +160,19 @@ func testDamage(t testing.TB, d *sosgo.Dump, seed uint64) {
 	require.NoError(t, err)
 	r, err := graph.RootsOf(t.Context(), h, reader)
 	require.NoError(t, err)
-	testBuilds(t, h, r, seed, graph.Options{Jobs: 1}, narrow, graph.Options{Jobs: 8})
+	testBuilds(t, h, r, seed, jobs(1), narrow, jobs(8))
 }
 
 // narrow has a small heap read and numbered as large ones are.
-var narrow = graph.Options{Jobs: 2}.Tuned(64, 64, true)
+var narrow = way{graph.Options{Jobs: 2}, tuning.Bounds{DeferFrom: 64, Piece: 64, Wide: true}}
+
+func jobs(n int) way { return way{Options: graph.Options{Jobs: n}} }
 
 // testBuilds builds the graph of a heap in several ways, which have to come to the same.
-func testBuilds(t testing.TB, h *heap.Heap, r *graph.Roots, seed uint64, ways ...graph.Options) {
+func testBuilds(t testing.TB, h *heap.Heap, r *graph.Roots, seed uint64, ways ...way) {
 	var one string
-	for _, o := range ways {
-		g, err := graph.Build(t.Context(), h, r, o)
-		require.NoError(t, err)
+	for _, w := range ways {
+		g := w.build(t, h, r)
 		got := print(t, g)
 		if one == "" {
 			one = got

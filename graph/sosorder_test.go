@@ -1,4 +1,4 @@
-package graph
+package graph_test
 
 import (
 	"encoding/binary"
@@ -8,6 +8,9 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/graph"
+	"github.com/sosgo/sosgo/graph/internal/sosorder"
 )
 
 // A naiveSearch does what ClrMD's GCRoot does, byte by byte: maps of addresses, and records of 32 bytes of which the
@@ -198,21 +201,20 @@ func TestSOSSearch(t *testing.T) {
 				addresses[i] += 1 << 48
 			}
 		}
-		rows, refs := make([][]Node, n), map[uint64][]uint64{}
+		rows, refs := make([][]graph.Node, n), map[uint64][]uint64{}
 		for i := range rows {
 			for range r.IntN(1 + r.IntN(12)) {
-				to := Node(r.IntN(n))
+				to := graph.Node(r.IntN(n))
 				rows[i] = append(rows[i], to)
 				refs[addresses[i]] = append(refs[addresses[i]], addresses[to])
 			}
 		}
-		to := Node(r.IntN(n))
-		s := newSOSSearch(n, to)
-		s.references, s.bytes = func(n Node) []Node { return rows[n] }, [2]Node{Node(narrow), Node(middle)}
+		to := graph.Node(r.IntN(n))
+		s := sosorder.New(n, to, graph.Node(narrow), graph.Node(middle), func(n graph.Node) []graph.Node { return rows[n] })
 		naive := &naiveSearch{target: addresses[to], refs: refs, seen: map[uint64]bool{}, found: map[uint64]*naiveLink{}}
 		for range 8 {
-			start := Node(r.IntN(n))
-			var got []Node
+			start := graph.Node(r.IntN(n))
+			var got []graph.Node
 			if r.IntN(2) == 0 || leads(rows, start, to) {
 				var err error
 				got, err = s.From(t.Context(), start)
@@ -220,9 +222,9 @@ func TestSOSSearch(t *testing.T) {
 			} else {
 				require.NoError(t, s.Pass(t.Context(), start))
 			}
-			var want []Node
+			var want []graph.Node
 			for l := naive.from(addresses[start]); l != nil; l = l.next {
-				want = append(want, Node(slices.Index(addresses, l.object)))
+				want = append(want, graph.Node(slices.Index(addresses, l.object)))
 			}
 			require.Equal(t, want, got, "seed %d", seed)
 			if len(got) > 2 {
@@ -233,9 +235,9 @@ func TestSOSSearch(t *testing.T) {
 	assert.Greater(t, found, 1000)
 }
 
-func leads(rows [][]Node, from, to Node) bool {
-	met := map[Node]bool{from: true}
-	for queue := []Node{from}; len(queue) > 0; queue = queue[1:] {
+func leads(rows [][]graph.Node, from, to graph.Node) bool {
+	met := map[graph.Node]bool{from: true}
+	for queue := []graph.Node{from}; len(queue) > 0; queue = queue[1:] {
 		if queue[0] == to {
 			return true
 		}

@@ -1,9 +1,8 @@
 package graph
 
 import (
-	"strings"
-
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/graph/internal/caches"
 	"github.com/sosgo/sosgo/internal/enum"
 )
 
@@ -26,30 +25,6 @@ var strengthNames = [...]string{"strong", "cached", "attached"}
 
 // String returns the strength in a word.
 func (s Strength) String() string { return enum.Name(strengthNames[:], s, "Strength") }
-
-// caches are the types whose references are Cached: the name before type arguments, and a trailing + for nested types.
-// The names are the same in all versions that have them: System.Runtime.Caching.MemoryCacheEntry (.NET Framework's
-// API), Microsoft.Extensions.Caching.Memory.CacheEntry, ArrayPool.Shared until .NET 7
-// (TlsOverPerCoreLockedStacksArrayPool) and since (SharedArrayPool), and ArrayPool.Create.
-var caches = []string{
-	"Microsoft.Extensions.Caching.Memory.CacheEntry",
-	"System.Runtime.Caching.MemoryCacheEntry",
-	"System.Buffers.TlsOverPerCoreLockedStacksArrayPool",
-	"System.Buffers.SharedArrayPool",
-	"System.Buffers.SharedArrayPoolPartitions",
-	"System.Buffers.SharedArrayPoolThreadLocalArray",
-	"System.Buffers.ConfigurableArrayPool",
-}
-
-// isCache reports whether references of a type's objects are Cached. Arrays of a cache's parts count.
-func isCache(name string) bool {
-	for _, c := range caches {
-		if rest, ok := strings.CutPrefix(name, c); ok && (rest == "" || strings.ContainsRune("<`+[", rune(rest[0]))) {
-			return true
-		}
-	}
-	return false
-}
 
 // Strength returns the strength of the strongest reference of from to to.
 func (x *Names) Strength(from, to Node) Strength {
@@ -87,7 +62,7 @@ func (x *Names) cache(n Node) bool {
 		x.caches = make([]bool, len(x.g.types))
 		for i, mt := range x.g.types {
 			name, err := x.r.Runtime().TypeName(mt.Addr, dac.NameManaged)
-			x.caches[i] = err == nil && isCache(name)
+			x.caches[i] = err == nil && caches.IsCache(name)
 		}
 	})
 	return x.caches[x.g.TypeIndex(n)]

@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo/graph"
+	"github.com/sosgo/sosgo/graph/internal/caches"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/target"
 )
@@ -25,7 +26,7 @@ func TestCaches(t *testing.T) {
 		"System.Buffers.SharedArrayPoolStatics":                                           false,
 		"System.Runtime.Caching.MemoryCacheEntry":                                         true,
 	} {
-		require.Equal(t, want, graph.IsCache(name), name)
+		require.Equal(t, want, caches.IsCache(name), name)
 	}
 }
 

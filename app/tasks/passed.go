@@ -4,14 +4,13 @@ import (
 	"context"
 	"iter"
 	"slices"
-	"strings"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/tasks/internal/ilcalls"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/internal/compilernames"
 	"github.com/sosgo/sosgo/internal/lazy"
-	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/target"
@@ -44,7 +43,7 @@ func (s *Set) Suspended(ctx context.Context, wanted func(method string) bool) it
 		if s == nil || s.r == nil {
 			return
 		}
-		selected := map[*machine][]callSite{}
+		selected := map[*machine][]ilcalls.Site{}
 		for i := range s.items {
 			it := &s.items[i]
 			if it.completed() || !it.hasState || it.state == -1 || it.state == -2 {
@@ -69,7 +68,7 @@ func (s *Set) Suspended(ctx context.Context, wanted func(method string) bool) it
 }
 
 // passed adds the calls before the present await, and reports whether there are some or they are unknown.
-func (r *Reader) passed(out *Suspended, m *machine, x shapes.Instance, selected map[*machine][]callSite, wanted func(string) bool) bool {
+func (r *Reader) passed(out *Suspended, m *machine, x shapes.Instance, selected map[*machine][]ilcalls.Site, wanted func(string) bool) bool {
 	all, err := m.calls(r)
 	if err != nil {
 		out.Err = err
@@ -77,7 +76,7 @@ func (r *Reader) passed(out *Suspended, m *machine, x shapes.Instance, selected 
 	list, known := selected[m]
 	if !known {
 		for _, c := range all {
-			if wanted(c.method) {
+			if wanted(c.Method) {
 				list = append(list, c)
 			}
 		}
@@ -92,7 +91,7 @@ func (r *Reader) passed(out *Suspended, m *machine, x shapes.Instance, selected 
 	if fields, err := m.layout(); err == nil {
 		for _, v := range fields.locals {
 			if v.kind == compilernames.This {
-				out.This = r.evaluate(m, x, &path{fields: []string{v.field.Name}})
+				out.This = r.evaluate(m, x, &ilcalls.Path{Fields: []string{v.field.Name}})
 			}
 		}
 	}
@@ -110,13 +109,13 @@ func (r *Reader) passed(out *Suspended, m *machine, x shapes.Instance, selected 
 	}
 	for i := range list {
 		c := &list[i]
-		if c.il > site.il {
-			out.Later = append(out.Later, c.method)
+		if c.Offset > site.il {
+			out.Later = append(out.Later, c.Method)
 			continue
 		}
-		call := Call{Method: c.method, Object: r.evaluate(m, x, c.on)}
-		last := i+1 == len(list) || list[i+1].il > site.il
-		call.Awaits = last && property(c.method) == site.callee
+		call := Call{Method: c.Method, Object: r.evaluate(m, x, c.On)}
+		last := i+1 == len(list) || list[i+1].Offset > site.il
+		call.Awaits = last && property(c.Method) == site.callee
 		out.Calls = append(out.Calls, call)
 	}
 	return true
@@ -130,43 +129,19 @@ func (r *Reader) CallsOf(md *code.MethodDesc) ([]string, error) {
 	sites, err := r.callSites(md)
 	var out []string
 	for i := range sites {
-		if !slices.Contains(out, sites[i].method) {
-			out = append(out, sites[i].method)
+		if !slices.Contains(out, sites[i].Method) {
+			out = append(out, sites[i].Method)
 		}
 	}
 	return out, err
 }
 
-// A callSite is a call in IL.
-type callSite struct {
-	il     int
-	method string
-	on     *path // nil if the receiver is unknown
-}
-
-// A path leads to an object: a static field, or a field of a state machine, and the fields from there on.
-type path struct {
-	class  string   // the class of the static field; empty for the state machine
-	fields []string // "<X>k__BackingField" for an automatic property X
-}
-
-// then returns the path with one more field.
-func (p *path) then(field string) *path {
-	if p == nil || len(p.fields) == maxPathFields || field == "" {
-		return nil
-	}
-	return &path{class: p.class, fields: append(slices.Clip(p.fields), field)}
-}
-
-// maxPathFields bounds the fields of a path.
-const maxPathFields = 8
-
 // A machineCalls caches the calls in the code of a state machine.
-type machineCalls = lazy.Value[[]callSite]
+type machineCalls = lazy.Value[[]ilcalls.Site]
 
 // calls returns the calls in the code of the state machine.
-func (m *machine) calls(r *Reader) ([]callSite, error) {
-	return m.called.Get(func() ([]callSite, error) {
+func (m *machine) calls(r *Reader) ([]ilcalls.Site, error) {
+	return m.called.Get(func() ([]ilcalls.Site, error) {
 		md, err := m.moveNext()
 		if err != nil {
 			return nil, err
@@ -176,7 +151,7 @@ func (m *machine) calls(r *Reader) ([]callSite, error) {
 }
 
 // callSites returns the calls in the IL of a method.
-func (r *Reader) callSites(md *code.MethodDesc) ([]callSite, error) {
+func (r *Reader) callSites(md *code.MethodDesc) ([]ilcalls.Site, error) {
 	if err := r.code.ILReplaced(md); err != nil {
 		return nil, err
 	}
@@ -188,254 +163,29 @@ func (r *Reader) callSites(md *code.MethodDesc) ([]callSite, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := evaluator{md: meta, locals: map[int64]*path{}}
-	err = e.run(body.Code)
-	return e.calls, err
-}
-
-// An evaluator follows references through straight IL. What it does not understand is an unknown reference.
-type evaluator struct {
-	md     *metadata.Metadata
-	stack  []*path
-	locals map[int64]*path
-	calls  []callSite
-}
-
-func (e *evaluator) push(p *path) {
-	if len(e.stack) == maxILStack {
-		e.stack = e.stack[:0]
-	}
-	e.stack = append(e.stack, p)
-}
-
-// maxILStack bounds the depth of the evaluation stack.
-const maxILStack = 256
-
-func (e *evaluator) pop() *path {
-	n := len(e.stack)
-	if n == 0 {
-		return nil
-	}
-	p := e.stack[n-1]
-	e.stack = e.stack[:n-1]
-	return p
-}
-
-// replace pops n values and pushes an unknown one.
-func (e *evaluator) replace(n int) {
-	for range n {
-		e.pop()
-	}
-	e.push(nil)
-}
-
-func (e *evaluator) run(il []byte) error {
-	for in, err := range metadata.Instructions(il) {
-		if err != nil {
-			return err
-		}
-		e.step(&in)
-	}
-	return nil
-}
-
-// step follows one instruction.
-func (e *evaluator) step(in *metadata.Instruction) {
-	if n, store, ok := localAccess(in); ok {
-		switch {
-		case store:
-			e.locals[n] = e.pop()
-		default:
-			e.push(e.locals[n])
-		}
-		return
-	}
-	switch name := in.Opcode.String(); name {
-	case "ldarg.0":
-		e.push(&path{})
-	case "nop", "castclass", "isinst", "volatile.", "constrained.", "readonly.", "unaligned.", "tail.":
-	case "dup":
-		p := e.pop()
-		e.push(p)
-		e.push(p)
-	case "ldfld", "ldflda":
-		e.push(e.pop().then(fieldName(e.md, in.Token())))
-	case "ldsfld":
-		e.push(staticPath(e.md, in.Token()))
-	case "call", "callvirt", "newobj":
-		e.call(in, name == "newobj")
-	case "pop", "stsfld", "brtrue", "brfalse", "brtrue.s", "brfalse.s", "switch", "starg", "starg.s", "initobj":
-		e.pop()
-	case "stfld":
-		e.pop()
-		e.pop()
-	case "br", "br.s", "leave", "leave.s", "ret", "throw", "rethrow", "endfinally":
-		e.stack = e.stack[:0]
-	default:
-		e.other(name)
-	}
-}
-
-// other follows an instruction that makes no reference that is looked for.
-func (e *evaluator) other(name string) {
-	switch {
-	case strings.HasPrefix(name, "ld") && !strings.HasPrefix(name, "ldind") && !strings.HasPrefix(name, "ldelem") && name != "ldlen" && name != "ldobj" && name != "ldvirtftn",
-		name == "sizeof":
-		e.push(nil)
-	case strings.HasPrefix(name, "conv."), strings.HasPrefix(name, "ldind"), name == "ldlen", name == "ldobj", name == "box", name == "unbox", name == "unbox.any", name == "newarr",
-		name == "neg", name == "not", name == "ldvirtftn":
-		e.replace(1)
-	case strings.HasPrefix(name, "ldelem"), name == "ceq", strings.HasPrefix(name, "cgt"), strings.HasPrefix(name, "clt"), name == "and", name == "or", name == "xor",
-		strings.HasPrefix(name, "add"), strings.HasPrefix(name, "sub"), strings.HasPrefix(name, "mul"), strings.HasPrefix(name, "div"), strings.HasPrefix(name, "rem"),
-		strings.HasPrefix(name, "sh"):
-		e.replace(2)
-	case strings.HasPrefix(name, "b"): // a comparison that branches
-		e.pop()
-		e.pop()
-	case strings.HasPrefix(name, "stelem"):
-		e.pop()
-		e.pop()
-		e.pop()
-	case strings.HasPrefix(name, "stind"), name == "stobj":
-		e.pop()
-		e.pop()
-	default:
-		e.stack = e.stack[:0]
-	}
-}
-
-// call follows a call. The getter of an automatic property is its field.
-func (e *evaluator) call(in *metadata.Instruction, creates bool) {
-	sig, err := methodSig(e.md, in.Token())
-	if err != nil {
-		e.stack = e.stack[:0]
-		return
-	}
-	for range sig.Params {
-		e.pop()
-	}
-	if creates {
-		e.push(nil)
-		return
-	}
-	var on *path
-	if sig.Conv.HasThis() {
-		on = e.pop()
-	}
-	method := memberName(e.md, in.Token())
-	e.calls = append(e.calls, callSite{il: in.Offset, method: method, on: on})
-	if sig.Return.Kind == metadata.ElementVoid {
-		return
-	}
-	_, property, getter := strings.Cut(method, ".get_")
-	switch field := "<" + property + ">k__BackingField"; {
-	case !getter || len(sig.Params) > 0:
-		e.push(nil)
-	case sig.Conv.HasThis():
-		e.push(on.then(field))
-	default:
-		if class := ownerName(e.md, in.Token()); class != "" {
-			e.push(&path{class: class, fields: []string{field}})
-			return
-		}
-		e.push(nil)
-	}
-}
-
-// methodSig returns the signature of the method that a token names.
-func methodSig(md *metadata.Metadata, t metadata.Token) (metadata.MethodSig, error) {
-	if t.Table() == metadata.TableMethodSpec {
-		s, err := md.MethodSpec(t.Row())
-		if err != nil {
-			return metadata.MethodSig{}, err
-		}
-		t = s.Method
-	}
-	switch t.Table() {
-	case metadata.TableMemberRef:
-		m, err := md.MemberRef(t.Row())
-		if err != nil {
-			return metadata.MethodSig{}, err
-		}
-		return md.MethodSig(m.Signature)
-	case metadata.TableMethodDef:
-		m, err := md.MethodDef(t.Row())
-		if err != nil {
-			return metadata.MethodSig{}, err
-		}
-		return md.MethodSig(m.Signature)
-	}
-	return metadata.MethodSig{}, target.Unsupportedf("token %v names no method", t)
-}
-
-// ownerName returns the full name of the class that declares a member, or "" for a generic class.
-func ownerName(md *metadata.Metadata, t metadata.Token) string {
-	var owner metadata.Token
-	switch t.Table() {
-	case metadata.TableMemberRef:
-		m, err := md.MemberRef(t.Row())
-		if err != nil {
-			return ""
-		}
-		owner = m.Class
-	case metadata.TableMethodDef:
-		row, err := md.MethodOwner(t.Row())
-		if err != nil {
-			return ""
-		}
-		owner = metadata.NewToken(metadata.TableTypeDef, row)
-	case metadata.TableField:
-		row, err := md.FieldOwner(t.Row())
-		if err != nil {
-			return ""
-		}
-		owner = metadata.NewToken(metadata.TableTypeDef, row)
-	}
-	if owner.Row() == 0 || owner.Table() == metadata.TableTypeSpec {
-		return ""
-	}
-	name, err := md.TypeFullName(owner)
-	if err != nil {
-		return ""
-	}
-	return name
-}
-
-// fieldName returns the name of a field, or "".
-func fieldName(md *metadata.Metadata, t metadata.Token) string {
-	name := memberName(md, t)
-	return name[strings.LastIndexByte(name, '.')+1:]
-}
-
-// staticPath returns the path that begins with a static field, or nil.
-func staticPath(md *metadata.Metadata, t metadata.Token) *path {
-	class, field := ownerName(md, t), fieldName(md, t)
-	if class == "" || field == "" {
-		return nil
-	}
-	return &path{class: class, fields: []string{field}}
+	return ilcalls.Of(meta, body.Code)
 }
 
 // evaluate returns the object to which a path leads at present, or 0.
-func (r *Reader) evaluate(m *machine, x shapes.Instance, p *path) target.Addr {
-	if p == nil || len(p.fields) == 0 {
+func (r *Reader) evaluate(m *machine, x shapes.Instance, p *ilcalls.Path) target.Addr {
+	if p == nil || len(p.Fields) == 0 {
 		return 0
 	}
 	var v objects.Value
-	if p.class != "" {
-		f := r.staticField(p.class, p.fields[0])
+	if p.Class != "" {
+		f := r.staticField(p.Class, p.Fields[0])
 		if f == nil {
 			return 0
 		}
 		v = f.StaticValue().Value
 	} else {
-		f := instanceField(m.typ, p.fields[0])
+		f := instanceField(m.typ, p.Fields[0])
 		if f == nil {
 			return 0
 		}
 		v = f.At(target.Addr(x))
 	}
-	for _, name := range p.fields[1:] {
+	for _, name := range p.Fields[1:] {
 		if v = memberOf(v, name); v.Err() != nil {
 			return 0
 		}

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/tasks/internal/ilcalls"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/internal/compilernames"
@@ -125,21 +126,6 @@ const (
 	opStfld    = 0x7d
 )
 
-// localAccess returns the local variable that an instruction loads, stores, or takes the address of.
-func localAccess(in *metadata.Instruction) (local int64, store, ok bool) {
-	switch op := in.Opcode; {
-	case op >= 0x06 && op <= 0x09: // ldloc.0 to ldloc.3
-		return int64(op) - 0x06, false, true
-	case op >= 0x0a && op <= 0x0d: // stloc.0 to stloc.3
-		return int64(op) - 0x0a, true, true
-	case op == 0x11, op == 0x12, op == 0xfe0c, op == 0xfe0d: // ldloc, ldloca
-		return in.Int(), false, true
-	case op == 0x13, op == 0xfe0e: // stloc
-		return in.Int(), true, true
-	}
-	return 0, false, false
-}
-
 // A lastCall is the call whose result is available: on top of the stack, or in a local variable.
 type lastCall struct {
 	name  string
@@ -152,7 +138,7 @@ func (c *lastCall) through(in *metadata.Instruction) {
 	if op == opNop || op >= opLdcM1 && op <= opLdc {
 		return // an argument of ConfigureAwait
 	}
-	local, store, ok := localAccess(in)
+	local, store, ok := ilcalls.LocalAccess(in)
 	switch {
 	case ok && store && c.local < 0:
 		c.local = local
@@ -183,7 +169,7 @@ func awaitSites(md *metadata.Metadata, il []byte) (map[int32]awaitSite, error) {
 		}
 		switch op {
 		case opCall, opCallvirt:
-			switch name := memberName(md, in.Token()); {
+			switch name := ilcalls.MemberName(md, in.Token()); {
 			case strings.HasSuffix(name, ".GetAwaiter"):
 				awaited, result = result.name, lastCall{local: -1}
 			case strings.HasSuffix(name, ".ConfigureAwait") && result.local < 0: // applied to what the call returned
@@ -191,7 +177,7 @@ func awaitSites(md *metadata.Metadata, il []byte) (map[int32]awaitSite, error) {
 				result = lastCall{name, -1}
 			}
 		case opStfld:
-			name := memberName(md, in.Token())
+			name := ilcalls.MemberName(md, in.Token())
 			field := name[strings.LastIndexByte(name, '.')+1:]
 			site, known := out[state]
 			switch {
@@ -220,73 +206,6 @@ func property(method string) string {
 		return method[:i+1] + method[i+len(".get_"):]
 	}
 	return method
-}
-
-// memberName returns the method or field that an IL token names, with its type's name but without the
-// namespace. It returns "" if metadata lacks it.
-func memberName(md *metadata.Metadata, t metadata.Token) string {
-	var owner metadata.Token
-	var index metadata.StringIndex
-	switch t.Table() {
-	case metadata.TableMethodSpec:
-		s, err := md.MethodSpec(t.Row())
-		if err != nil || s.Method.Table() == metadata.TableMethodSpec {
-			return ""
-		}
-		return memberName(md, s.Method)
-	case metadata.TableMemberRef:
-		m, err := md.MemberRef(t.Row())
-		if err != nil {
-			return ""
-		}
-		owner, index = m.Class, m.Name
-	case metadata.TableMethodDef:
-		m, err := md.MethodDef(t.Row())
-		if err != nil {
-			return ""
-		}
-		row, _ := md.MethodOwner(t.Row())
-		owner, index = metadata.NewToken(metadata.TableTypeDef, row), m.Name
-	case metadata.TableField:
-		f, err := md.Field(t.Row())
-		if err != nil {
-			return ""
-		}
-		index = f.Name
-	}
-	name, err := md.String(index)
-	if err != nil {
-		return ""
-	}
-	if typ := shortType(md, owner); typ != "" {
-		return typ + "." + name
-	}
-	return "." + name
-}
-
-// shortType returns a type's name without its namespace, or "" if it is unknown.
-func shortType(md *metadata.Metadata, t metadata.Token) string {
-	if t.Table() == metadata.TableTypeSpec {
-		sig, err := md.TypeSpecSig(t.Row())
-		if err != nil {
-			return ""
-		}
-		if t = sig.Token; sig.Elem != nil {
-			t = sig.Elem.Token
-		}
-	}
-	if t.Row() == 0 {
-		return ""
-	}
-	full, err := md.TypeFullName(t)
-	if err != nil {
-		return ""
-	}
-	if i := strings.LastIndexAny(full, ".+"); i >= 0 {
-		full = full[i+1:]
-	}
-	full, _, _ = strings.Cut(full, "`")
-	return full
 }
 
 // variables returns the async method's variables that became fields.

@@ -1,4 +1,4 @@
-package tasks
+package ilcalls
 
 import (
 	"testing"
@@ -10,7 +10,7 @@ import (
 
 // TestEvaluatorStack: what the evaluator does not understand leaves nothing behind that would be taken for the receiver of a call.
 func TestEvaluatorStack(t *testing.T) {
-	e := evaluator{md: &metadata.Metadata{}, locals: map[int64]*path{}}
+	e := evaluator{md: &metadata.Metadata{}, locals: map[int64]*Path{}}
 	assert.NoError(t, e.run([]byte{0x02, 0x0a, 0x06, 0x25})) // ldarg.0, stloc.0, ldloc.0, dup
 	if assert.Len(t, e.stack, 2) {
 		assert.NotNil(t, e.stack[0])
@@ -28,14 +28,14 @@ func TestEvaluatorStack(t *testing.T) {
 
 // TestPaths: a path has a limit, and no field makes none.
 func TestPaths(t *testing.T) {
-	p := &path{}
+	p := &Path{}
 	for range maxPathFields {
 		p = p.then("next")
 		assert.NotNil(t, p)
 	}
 	assert.Nil(t, p.then("next"))
-	assert.Nil(t, (&path{}).then(""))
-	assert.Nil(t, (*path)(nil).then("x"))
+	assert.Nil(t, (&Path{}).then(""))
+	assert.Nil(t, (*Path)(nil).then("x"))
 }
 
 // FuzzEvaluator: IL of any kind ends, and keeps the stack within its bound.
@@ -44,7 +44,7 @@ func FuzzEvaluator(f *testing.F) {
 	f.Add([]byte{0x7e, 1, 0, 0, 4, 0x0a, 0x06, 0x28, 1, 0, 0, 6, 0x26})
 	f.Add([]byte{0xfe, 0x0c, 0xff, 0xff, 0x45, 0, 0, 0, 0})
 	f.Fuzz(func(t *testing.T, il []byte) {
-		e := evaluator{md: &metadata.Metadata{}, locals: map[int64]*path{}}
+		e := evaluator{md: &metadata.Metadata{}, locals: map[int64]*Path{}}
 		_ = e.run(il)
 		assert.LessOrEqual(t, len(e.stack), maxILStack)
 	})

@@ -1,0 +1,346 @@
+// Package ilcalls finds the calls in IL and follows the references on which they are made. It reads metadata alone, no process.
+package ilcalls
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/sosgo/sosgo/metadata"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A Site is a call in IL.
+type Site struct {
+	Offset int
+	Method string // with its type, but without the namespace
+	On     *Path  // nil if the receiver is unknown
+}
+
+// Of returns the calls in a method's IL, in the order of the code. It returns those before an error, too.
+func Of(md *metadata.Metadata, il []byte) ([]Site, error) {
+	e := evaluator{md: md, locals: map[int64]*Path{}}
+	err := e.run(il)
+	return e.calls, err
+}
+
+// A Path leads to an object: a static field, or a field of a state machine, and the fields from there on.
+type Path struct {
+	Class  string   // the class of the static field; empty for the state machine
+	Fields []string // "<X>k__BackingField" for an automatic property X
+}
+
+// then returns the path with one more field.
+func (p *Path) then(field string) *Path {
+	if p == nil || len(p.Fields) == maxPathFields || field == "" {
+		return nil
+	}
+	return &Path{Class: p.Class, Fields: append(slices.Clip(p.Fields), field)}
+}
+
+// maxPathFields bounds the fields of a path.
+const maxPathFields = 8
+
+// An evaluator follows references through straight IL. What it does not understand is an unknown reference.
+type evaluator struct {
+	md     *metadata.Metadata
+	stack  []*Path
+	locals map[int64]*Path
+	calls  []Site
+}
+
+func (e *evaluator) push(p *Path) {
+	if len(e.stack) == maxILStack {
+		e.stack = e.stack[:0]
+	}
+	e.stack = append(e.stack, p)
+}
+
+// maxILStack bounds the depth of the evaluation stack.
+const maxILStack = 256
+
+func (e *evaluator) pop() *Path {
+	n := len(e.stack)
+	if n == 0 {
+		return nil
+	}
+	p := e.stack[n-1]
+	e.stack = e.stack[:n-1]
+	return p
+}
+
+// replace pops n values and pushes an unknown one.
+func (e *evaluator) replace(n int) {
+	for range n {
+		e.pop()
+	}
+	e.push(nil)
+}
+
+func (e *evaluator) run(il []byte) error {
+	for in, err := range metadata.Instructions(il) {
+		if err != nil {
+			return err
+		}
+		e.step(&in)
+	}
+	return nil
+}
+
+// step follows one instruction.
+func (e *evaluator) step(in *metadata.Instruction) {
+	if n, store, ok := LocalAccess(in); ok {
+		switch {
+		case store:
+			e.locals[n] = e.pop()
+		default:
+			e.push(e.locals[n])
+		}
+		return
+	}
+	switch name := in.Opcode.String(); name {
+	case "ldarg.0":
+		e.push(&Path{})
+	case "nop", "castclass", "isinst", "volatile.", "constrained.", "readonly.", "unaligned.", "tail.":
+	case "dup":
+		p := e.pop()
+		e.push(p)
+		e.push(p)
+	case "ldfld", "ldflda":
+		e.push(e.pop().then(fieldName(e.md, in.Token())))
+	case "ldsfld":
+		e.push(staticPath(e.md, in.Token()))
+	case "call", "callvirt", "newobj":
+		e.call(in, name == "newobj")
+	case "pop", "stsfld", "brtrue", "brfalse", "brtrue.s", "brfalse.s", "switch", "starg", "starg.s", "initobj":
+		e.pop()
+	case "stfld":
+		e.pop()
+		e.pop()
+	case "br", "br.s", "leave", "leave.s", "ret", "throw", "rethrow", "endfinally":
+		e.stack = e.stack[:0]
+	default:
+		e.other(name)
+	}
+}
+
+// other follows an instruction that makes no reference that is looked for.
+func (e *evaluator) other(name string) {
+	switch {
+	case strings.HasPrefix(name, "ld") && !strings.HasPrefix(name, "ldind") && !strings.HasPrefix(name, "ldelem") && name != "ldlen" && name != "ldobj" && name != "ldvirtftn",
+		name == "sizeof":
+		e.push(nil)
+	case strings.HasPrefix(name, "conv."), strings.HasPrefix(name, "ldind"), name == "ldlen", name == "ldobj", name == "box", name == "unbox", name == "unbox.any", name == "newarr",
+		name == "neg", name == "not", name == "ldvirtftn":
+		e.replace(1)
+	case strings.HasPrefix(name, "ldelem"), name == "ceq", strings.HasPrefix(name, "cgt"), strings.HasPrefix(name, "clt"), name == "and", name == "or", name == "xor",
+		strings.HasPrefix(name, "add"), strings.HasPrefix(name, "sub"), strings.HasPrefix(name, "mul"), strings.HasPrefix(name, "div"), strings.HasPrefix(name, "rem"),
+		strings.HasPrefix(name, "sh"):
+		e.replace(2)
+	case strings.HasPrefix(name, "b"): // a comparison that branches
+		e.pop()
+		e.pop()
+	case strings.HasPrefix(name, "stelem"):
+		e.pop()
+		e.pop()
+		e.pop()
+	case strings.HasPrefix(name, "stind"), name == "stobj":
+		e.pop()
+		e.pop()
+	default:
+		e.stack = e.stack[:0]
+	}
+}
+
+// call follows a call. The getter of an automatic property is its field.
+func (e *evaluator) call(in *metadata.Instruction, creates bool) {
+	sig, err := methodSig(e.md, in.Token())
+	if err != nil {
+		e.stack = e.stack[:0]
+		return
+	}
+	for range sig.Params {
+		e.pop()
+	}
+	if creates {
+		e.push(nil)
+		return
+	}
+	var on *Path
+	if sig.Conv.HasThis() {
+		on = e.pop()
+	}
+	method := MemberName(e.md, in.Token())
+	e.calls = append(e.calls, Site{Offset: in.Offset, Method: method, On: on})
+	if sig.Return.Kind == metadata.ElementVoid {
+		return
+	}
+	_, property, getter := strings.Cut(method, ".get_")
+	switch field := "<" + property + ">k__BackingField"; {
+	case !getter || len(sig.Params) > 0:
+		e.push(nil)
+	case sig.Conv.HasThis():
+		e.push(on.then(field))
+	default:
+		if class := ownerName(e.md, in.Token()); class != "" {
+			e.push(&Path{Class: class, Fields: []string{field}})
+			return
+		}
+		e.push(nil)
+	}
+}
+
+// methodSig returns the signature of the method that a token names.
+func methodSig(md *metadata.Metadata, t metadata.Token) (metadata.MethodSig, error) {
+	if t.Table() == metadata.TableMethodSpec {
+		s, err := md.MethodSpec(t.Row())
+		if err != nil {
+			return metadata.MethodSig{}, err
+		}
+		t = s.Method
+	}
+	switch t.Table() {
+	case metadata.TableMemberRef:
+		m, err := md.MemberRef(t.Row())
+		if err != nil {
+			return metadata.MethodSig{}, err
+		}
+		return md.MethodSig(m.Signature)
+	case metadata.TableMethodDef:
+		m, err := md.MethodDef(t.Row())
+		if err != nil {
+			return metadata.MethodSig{}, err
+		}
+		return md.MethodSig(m.Signature)
+	}
+	return metadata.MethodSig{}, target.Unsupportedf("token %v names no method", t)
+}
+
+// ownerName returns the full name of the class that declares a member, or "" for a generic class.
+func ownerName(md *metadata.Metadata, t metadata.Token) string {
+	var owner metadata.Token
+	switch t.Table() {
+	case metadata.TableMemberRef:
+		m, err := md.MemberRef(t.Row())
+		if err != nil {
+			return ""
+		}
+		owner = m.Class
+	case metadata.TableMethodDef:
+		row, err := md.MethodOwner(t.Row())
+		if err != nil {
+			return ""
+		}
+		owner = metadata.NewToken(metadata.TableTypeDef, row)
+	case metadata.TableField:
+		row, err := md.FieldOwner(t.Row())
+		if err != nil {
+			return ""
+		}
+		owner = metadata.NewToken(metadata.TableTypeDef, row)
+	}
+	if owner.Row() == 0 || owner.Table() == metadata.TableTypeSpec {
+		return ""
+	}
+	name, err := md.TypeFullName(owner)
+	if err != nil {
+		return ""
+	}
+	return name
+}
+
+// fieldName returns the name of a field, or "".
+func fieldName(md *metadata.Metadata, t metadata.Token) string {
+	name := MemberName(md, t)
+	return name[strings.LastIndexByte(name, '.')+1:]
+}
+
+// staticPath returns the path that begins with a static field, or nil.
+func staticPath(md *metadata.Metadata, t metadata.Token) *Path {
+	class, field := ownerName(md, t), fieldName(md, t)
+	if class == "" || field == "" {
+		return nil
+	}
+	return &Path{Class: class, Fields: []string{field}}
+}
+
+// LocalAccess returns the local variable that an instruction loads, stores, or takes the address of.
+func LocalAccess(in *metadata.Instruction) (local int64, store, ok bool) {
+	switch op := in.Opcode; {
+	case op >= 0x06 && op <= 0x09: // ldloc.0 to ldloc.3
+		return int64(op) - 0x06, false, true
+	case op >= 0x0a && op <= 0x0d: // stloc.0 to stloc.3
+		return int64(op) - 0x0a, true, true
+	case op == 0x11, op == 0x12, op == 0xfe0c, op == 0xfe0d: // ldloc, ldloca
+		return in.Int(), false, true
+	case op == 0x13, op == 0xfe0e: // stloc
+		return in.Int(), true, true
+	}
+	return 0, false, false
+}
+
+// MemberName returns the method or field that an IL token names, with its type's name but without the
+// namespace. It returns "" if metadata lacks it.
+func MemberName(md *metadata.Metadata, t metadata.Token) string {
+	var owner metadata.Token
+	var index metadata.StringIndex
+	switch t.Table() {
+	case metadata.TableMethodSpec:
+		s, err := md.MethodSpec(t.Row())
+		if err != nil || s.Method.Table() == metadata.TableMethodSpec {
+			return ""
+		}
+		return MemberName(md, s.Method)
+	case metadata.TableMemberRef:
+		m, err := md.MemberRef(t.Row())
+		if err != nil {
+			return ""
+		}
+		owner, index = m.Class, m.Name
+	case metadata.TableMethodDef:
+		m, err := md.MethodDef(t.Row())
+		if err != nil {
+			return ""
+		}
+		row, _ := md.MethodOwner(t.Row())
+		owner, index = metadata.NewToken(metadata.TableTypeDef, row), m.Name
+	case metadata.TableField:
+		f, err := md.Field(t.Row())
+		if err != nil {
+			return ""
+		}
+		index = f.Name
+	}
+	name, err := md.String(index)
+	if err != nil {
+		return ""
+	}
+	if typ := shortType(md, owner); typ != "" {
+		return typ + "." + name
+	}
+	return "." + name
+}
+
+// shortType returns a type's name without its namespace, or "" if it is unknown.
+func shortType(md *metadata.Metadata, t metadata.Token) string {
+	if t.Table() == metadata.TableTypeSpec {
+		sig, err := md.TypeSpecSig(t.Row())
+		if err != nil {
+			return ""
+		}
+		if t = sig.Token; sig.Elem != nil {
+			t = sig.Elem.Token
+		}
+	}
+	if t.Row() == 0 {
+		return ""
+	}
+	full, err := md.TypeFullName(t)
+	if err != nil {
+		return ""
+	}
+	if i := strings.LastIndexAny(full, ".+"); i >= 0 {
+		full = full[i+1:]
+	}
+	full, _, _ = strings.Cut(full, "`")
+	return full
+}
