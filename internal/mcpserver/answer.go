@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -84,7 +85,7 @@ func (s *Server) question(t *Tool, raw json.RawMessage) (*question, error) {
 	}
 	for name := range given {
 		if t.Properties[name] == nil {
-			return nil, fmt.Errorf("the tool %s has no argument %q", t.Name, name)
+			return nil, fmt.Errorf("the tool %s has no argument %q; it has %s", t.Name, name, strings.Join(slices.Sorted(maps.Keys(s.properties(t))), ", "))
 		}
 	}
 	for _, name := range t.Required {

@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"github.com/sosgo/sosgo/internal/mcp"
 )
 
 // Call answers a call of a tool.
-func (s *Server) Call(ctx context.Context, tool string, arguments json.RawMessage) *mcp.CallToolResult {
+func (s *Server) Call(ctx context.Context, tool string, arguments json.RawMessage) *mcp.Result {
 	for i := range s.options.Tools {
 		if t := &s.options.Tools[i]; t.Name == tool {
 			return s.call(ctx, t, arguments, &progress{})

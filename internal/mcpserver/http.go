@@ -4,13 +4,10 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/subtle"
-	"log/slog"
 	"net"
 	"net/http"
 	"strings"
 	"time"
-
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 const (
@@ -25,8 +22,8 @@ func Token() string { return rand.Text() }
 // ServeHTTP serves clients that know the token at l until ctx ends: over the streamable transport, to programs and not to pages.
 func (s *Server) ServeHTTP(ctx context.Context, l net.Listener, token string) error {
 	defer s.calls.Wait()
-	protocol := mcp.NewStreamableHTTPHandler(func(*http.Request) *mcp.Server { return s.server }, &mcp.StreamableHTTPOptions{
-		Logger: slog.New(slog.DiscardHandler), MaxRequestBodyBytes: maxFrame, SessionTimeout: idleTime, PropagateRequestCancellation: true})
+	protocol := s.protocol.Handler(idleTime)
+	defer protocol.Close()
 	h := &http.Server{ReadHeaderTimeout: headerTime, MaxHeaderBytes: maxHeader, BaseContext: func(net.Listener) context.Context { return ctx },
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			given, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")

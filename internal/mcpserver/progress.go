@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"sync"
 	"time"
-
-	"github.com/modelcontextprotocol/go-sdk/mcp"
 )
 
 // progressTick is how long a call runs before its progress is reported, and from one report to the next. Only tests change it.
@@ -41,12 +39,11 @@ func (p *progress) String() string {
 	return fmt.Sprintf("%s: %.0f %%", p.work, min(100*float64(done)/float64(total), 100))
 }
 
-// follow reports p every second to a client that has given a token for it, until stop is called, and after that no more. Calls that take less
+// follow reports p every second to a client that wants it, until stop is called, and after that no more. Calls that take less
 // have no reports. What is reported must grow, but a call consists of several pieces of work: so it is the seconds that the call runs, and
 // the message says how far the piece at work is.
-func (p *progress) follow(ctx context.Context, r *mcp.CallToolRequest) (stop func()) {
-	token := r.Params.GetProgressToken()
-	if token == nil {
+func (p *progress) follow(ctx context.Context, report func(done float64, message string)) (stop func()) {
+	if report == nil {
 		return func() {}
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -61,8 +58,7 @@ func (p *progress) follow(ctx context.Context, r *mcp.CallToolRequest) (stop fun
 				return
 			case <-tick.C:
 			}
-			// A client that can't be reached gets no answer either.
-			_ = r.Session.NotifyProgress(ctx, &mcp.ProgressNotificationParams{ProgressToken: token, Progress: time.Since(start).Seconds(), Message: clean(p.String())})
+			report(time.Since(start).Seconds(), clean(p.String()))
 		}
 	}()
 	return func() {

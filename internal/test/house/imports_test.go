@@ -29,7 +29,7 @@ var floors = []struct{ name, packages string }{
 	{"vocabulary", "target internal/jsonenc internal/sorting internal/utf16text"},
 	{"answers", "answer"},
 	{"plumbing", "internal/absent internal/addrindex internal/addrmap internal/arrayfile internal/compilernames internal/corefile internal/cursor internal/digraph internal/hexdump internal/httpnames " +
-		"internal/enum internal/inuse internal/lazy internal/leftout internal/limits internal/macho internal/memmap internal/mmapfile internal/offheap internal/outfile internal/pagecache internal/poolverdict internal/sandbox internal/secrets internal/signature " +
+		"internal/enum internal/inuse internal/lazy internal/leftout internal/limits internal/macho internal/mcp internal/memmap internal/mmapfile internal/offheap internal/outfile internal/pagecache internal/poolverdict internal/sandbox internal/secrets internal/signature " +
 		"internal/teb internal/ticks internal/wordscan internal/workers"},
 	{"containers", "minidump dump"},
 	{"files", "image metadata internal/bundle internal/layout internal/modfiles internal/nativeformat internal/symstore"},
@@ -59,7 +59,8 @@ var only = map[string]string{
 	"internal/cli":       "target internal/outfile internal/report internal/secrets internal/sorting internal/workers",
 	"internal/webui":     "internal/report",
 	"internal/remote":    "internal/sorting target",
-	"internal/mcpserver": "internal/report",
+	"internal/mcp":       "",
+	"internal/mcpserver": "internal/mcp internal/report",
 	"cmd/...":            "internal/cli internal/cli/commands internal/cli/commands/reading internal/report",
 }
 
@@ -74,15 +75,14 @@ var importers = map[string]string{
 
 // thirdParty lists who may import packages of other modules.
 var thirdParty = map[string]string{
-	"github.com/google/go-dap":               "internal/dap",
-	"github.com/modelcontextprotocol/go-sdk": "internal/mcpserver",
-	"github.com/spf13/cobra":                 "internal/cli",
-	"golang.org/x/term":                      "internal/cli",
-	"golang.org/x/sys":                       "internal/mmapfile internal/offheap internal/outfile dump internal/cli internal/sandbox",
-	"github.com/klauspost/compress":          "dump internal/cli internal/scrub export/internal/parquetfile",
-	"github.com/olekukonko/tablewriter":      "internal/report",
-	"github.com/go-delve/delve":              "image/unwind",
-	"golang.org/x/arch":                      "objects/disasm",
+	"github.com/google/go-dap":          "internal/dap",
+	"github.com/spf13/cobra":            "internal/cli",
+	"golang.org/x/term":                 "internal/cli",
+	"golang.org/x/sys":                  "internal/mmapfile internal/offheap internal/outfile dump internal/cli internal/sandbox",
+	"github.com/klauspost/compress":     "dump internal/cli internal/scrub export/internal/parquetfile",
+	"github.com/olekukonko/tablewriter": "internal/report",
+	"github.com/go-delve/delve":         "image/unwind",
+	"golang.org/x/arch":                 "objects/disasm",
 }
 
 // testFolder holds packages that only tests and the project's own tools import.
@@ -166,7 +166,7 @@ func importsOf(t *testing.T) (own, others map[string][]string) {
 		}
 		dir := path.Clean(filepath.ToSlash(filepath.Dir(p)))
 		switch name := d.Name(); {
-		case d.IsDir() && (name == "testdata" || name == "node_modules" || filepath.ToSlash(p) == testFolder || name == "browsertest" || strings.HasPrefix(name, ".") && name != "."):
+		case d.IsDir() && (name == "testdata" || name == "node_modules" || filepath.ToSlash(p) == testFolder || name == "browsertest" || name == "sdktest" || strings.HasPrefix(name, ".") && name != "."):
 			return fs.SkipDir
 		case !strings.HasSuffix(p, ".go") || strings.HasSuffix(p, "_test.go"):
 			return nil
