@@ -313,12 +313,17 @@ func (h *Heap) serverHeaps(v *vars) ([]subHeapPlace, error) {
 	return heaps, nil
 }
 
-// gcHeapFields returns a function that locates the members of a gc_heap: those of the contract's type GCHeap, or those that
-// the GC publishes by number.
+// gcHeapFields returns a function that locates the members of a gc_heap: those that the GC publishes by number, or, where it publishes
+// none, those of the type GCHeap. That is in the contract since .NET 11, and the table of .NET Core 3.1 has it: its gc_heap begins with the
+// members of dac_gc_heap (gcinterface.dac.h).
 func (h *Heap) gcHeapFields(v *vars) (func(target.Addr, string) (target.Addr, error), error) {
-	if v.at == 0 {
+	if _, err := v.l.Offset("GcDacVars", "GCHeapFieldOffsets"); v.at == 0 || err != nil {
 		return func(gcHeap target.Addr, name string) (a target.Addr, err error) {
-			for _, n := range contractNames(name) {
+			names := []string{name}
+			if v.at == 0 {
+				names = contractNames(name)
+			}
+			for _, n := range names {
 				var off int
 				if off, err = v.l.Offset("GCHeap", n); err == nil {
 					return gcHeap + target.Addr(off), nil
@@ -328,8 +333,8 @@ func (h *Heap) gcHeapFields(v *vars) (func(target.Addr, string) (target.Addr, er
 		}, nil
 	}
 	at, err := v.addr("GCHeapFieldOffsets")
-	if err != nil { // before .NET 5
-		return nil, fmt.Errorf("heaps of a server GC: this runtime does not publish their layout: %w", err)
+	if err != nil {
+		return nil, fmt.Errorf("offsets of gc_heap: %w", err)
 	}
 	offsets, err := target.Bytes(h.Runtime().Memory(), at, 4*(heapGenerationTable+1))
 	if err != nil {

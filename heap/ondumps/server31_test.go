@@ -6,46 +6,31 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/dump"
-	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/test/testdump"
-	"github.com/sosgo/sosgo/target"
 )
 
-// serverMode is a process in which the kind of GC is that of servers.
-type serverMode struct {
-	target.Target
-	at target.Addr
-}
-
-func (m serverMode) ReadMemory(b []byte, a target.Addr) (int, error) {
-	n, err := m.Target.ReadMemory(b, a)
-	if off := m.at - a; off < target.Addr(n) {
-		b[off] = 2
+// TestServerGCOf31 opens the heaps of a server GC that does not publish where a gc_heap has its members, as that of .NET Core 3.1. Each
+// object that the program printed is in the heap that it allocated from, and the other heap has its segments, nearly empty.
+func TestServerGCOf31(t *testing.T) {
+	d := testdump.Open(t, "net31-servergc")
+	h, err := d.Heap()
+	require.NoError(t, err)
+	require.True(t, h.Server())
+	require.Len(t, h.SubHeaps(), 2)
+	objects := map[int]int{}
+	for _, fact := range d.Manifest.Objects() {
+		w := h.Where(fact.Addr)
+		require.True(t, w.Found, fact.Name)
+		objects[w.Heap]++
 	}
-	return n, err
-}
-
-func (m serverMode) View(target.Addr, int) ([]byte, bool) { return nil, false }
-
-func (m serverMode) Span(target.Addr) []byte { return nil }
-
-// TestServerWithoutOffsets: a server GC that does not tell where its heaps keep
-// their members, as that of 3.1, is not supported, and it is said why.
-func TestServerWithoutOffsets(t *testing.T) {
-	d := testdump.Open(t, "net31-zoo")
-	rt, err := d.Runtime()
-	require.NoError(t, err)
-	at, err := rt.Layout().Variable("HeapType")
-	require.NoError(t, err)
-	raw, err := dump.Open(d.Case.Path, dump.Options{})
-	require.NoError(t, err)
-	defer raw.Close()
-	process := serverMode{raw, at}
-	rt, err = dac.Find(process, process, nil)[0].Open()
-	require.NoError(t, err)
-	_, err = heap.Open(rt, process)
-	assert.ErrorIs(t, err, target.ErrUnsupported)
-	assert.ErrorContains(t, err, "server GC")
+	assert.Greater(t, objects[0], 50)
+	assert.Zero(t, objects[1])
+	segments := map[int]int{}
+	for _, s := range h.Segments() {
+		segments[s.SubHeap]++
+	}
+	assert.Equal(t, map[int]int{0: 2, 1: 2}, segments)
+	for _, s := range h.SubHeaps() {
+		assert.NotZero(t, s.OOMHistoryAt)
+	}
 }

@@ -149,10 +149,14 @@ func prefixed(prefix, s string) string {
 	return prefix + s
 }
 
-// usedFiles lists the module files that were found. Of those that were refused it writes the first, unless all are wanted.
+// usedFiles lists the module files that were found and those that were refused. Unless all are wanted, the files of one folder are a line,
+// and of those that were refused the first is written.
 func usedFiles(p *report.Page, files []answer.ModuleFile, all bool) {
 	if len(files) > 0 {
 		p.Print("\nModule files:\n")
+	}
+	if !all {
+		files = foldedFiles(p, files)
 	}
 	refused := 0
 	for _, f := range files {
@@ -173,6 +177,62 @@ func usedFiles(p *report.Page, files []answer.ModuleFile, all bool) {
 	if refused > 1 && !all {
 		p.Printf("  %s; -files lists them\n", text.Count(uint64(refused-1), "more module whose files were refused", "more modules whose files were refused"))
 	}
+}
+
+// foldedFiles writes a line for each folder that several files were found in, and returns the other files. A file beside which another one
+// was refused is never folded.
+func foldedFiles(p *report.Page, files []answer.ModuleFile) (rest []answer.ModuleFile) {
+	folder := func(f answer.ModuleFile) string {
+		if f.File == "" || len(f.Refused) > 0 {
+			return ""
+		}
+		return f.File[:strings.LastIndexAny(f.File, `/\`)+1]
+	}
+	type group struct {
+		files  int
+		proofs []string // in the order of their first file
+		count  map[string]int
+	}
+	groups := map[string]*group{}
+	var order []string
+	for _, f := range files {
+		dir := folder(f)
+		if dir == "" {
+			continue
+		}
+		g := groups[dir]
+		if g == nil {
+			g = &group{count: map[string]int{}}
+			groups[dir] = g
+			order = append(order, dir)
+		}
+		if g.files++; g.count[f.Proof] == 0 {
+			g.proofs = append(g.proofs, f.Proof)
+		}
+		g.count[f.Proof]++
+	}
+	folded := false
+	for _, dir := range order {
+		g := groups[dir]
+		if g.files == 1 {
+			continue
+		}
+		folded = true
+		parts := make([]string, len(g.proofs))
+		for i, proof := range g.proofs {
+			parts[i] = fmt.Sprintf("%d by %s", g.count[proof], proof)
+		}
+		p.Printf("  %s: %d files, verified: %s\n", report.Escape(dir), g.files, report.Escape(strings.Join(parts, ", ")))
+	}
+	if folded {
+		p.Print("  (-files lists each)\n")
+	}
+	for _, f := range files {
+		if dir := folder(f); dir == "" || groups[dir].files == 1 {
+			rest = append(rest, f)
+		}
+	}
+	return rest
 }
 
 // wantedFiles lists files in groups of one reason and one folder.

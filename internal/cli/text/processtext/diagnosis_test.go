@@ -60,3 +60,30 @@ Module files:
 `, written(false))
 	assert.Equal(t, 3, strings.Count(written(true), "refused: "))
 }
+
+// TestFoundFilesAreFolded: files of one folder are a line with the ways in which they were verified, and a file beside which another one
+// was refused has its own.
+func TestFoundFilesAreFolded(t *testing.T) {
+	files := []answer.ModuleFile{
+		{Path: "a.dll", File: "/m/a.dll", Proof: "MVID"}, {Path: "b.dll", File: "/m/b.dll", Proof: "build id"}, {Path: "c.dll", File: "/m/c.dll", Proof: "MVID"},
+		{Path: "d.dll", File: "/m/d.dll", Proof: "MVID", Refused: []string{"/x/d.dll: another file"}}, {Path: "e.dll", File: "/app/e.dll", Proof: "MVID"},
+	}
+	written := func(all bool) string {
+		var b strings.Builder
+		p := report.NewPage(&b, false, nil)
+		usedFiles(p, files, all)
+		require.NoError(t, p.Err())
+		return b.String()
+	}
+	assert.Equal(t, `
+Module files:
+  /m/: 3 files, verified: 2 by MVID, 1 by build id
+  (-files lists each)
+  /m/d.dll
+      verified by MVID
+      refused: /x/d.dll: another file
+  /app/e.dll
+      verified by MVID
+`, written(false))
+	assert.Equal(t, 5, strings.Count(written(true), "verified by "))
+}
