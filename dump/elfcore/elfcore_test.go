@@ -465,3 +465,16 @@ func BenchmarkOpen(b *testing.B) {
 		}
 	}
 }
+
+// TestTimes: what the kernel records for the first thread of a process are the times of the process, and the thread's own are unknown.
+func TestTimes(t *testing.T) {
+	c := small()
+	c.Notes[1] = synth.ELFProcess(100, "app", "app --flag ")
+	f := open(t, c)
+	assert.Equal(t, &target.Times{User: 1500 * time.Millisecond, Kernel: 2250 * time.Millisecond}, f.Process().Times)
+	require.Len(t, f.Threads(), 2)
+	assert.Zero(t, f.Threads()[0].User+f.Threads()[0].Kernel)
+	assert.Equal(t, 1500*time.Millisecond, f.Threads()[1].User)
+
+	assert.Nil(t, open(t, small()).Process().Times, "no thread has the number of the process")
+}

@@ -205,6 +205,21 @@ func (b *builder) decodeNotes() {
 			b.Warn(&FormatError{Format: format, Off: n.Offset, Msg: n.Type.String() + " is not used", Err: err})
 		}
 	}
+	b.groupTimes()
+}
+
+// groupTimes takes the times of the first thread of the process for those of the process: the kernel writes the sum over all threads, also of those
+// that have ended, and not the thread's own (fill_prstatus in fs/binfmt_elf.c). Its own are unknown then.
+func (b *builder) groupTimes() {
+	for i := range b.Threads {
+		t := &b.Threads[i]
+		if b.Process.ID == 0 || t.ID != b.Process.ID || t.User+t.Kernel == 0 {
+			continue
+		}
+		b.Process.Times = &target.Times{User: t.User, Kernel: t.Kernel}
+		t.User, t.Kernel = 0, 0
+		return
+	}
 }
 
 // decodeProcess decodes an elf_prpsinfo.
