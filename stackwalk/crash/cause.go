@@ -201,6 +201,9 @@ var wrappers = map[string]bool{
 // sentence returns a message as a part of a sentence: without its end of line and full stop, since more follows, and without what would fill a screen.
 func sentence(text string) string {
 	const longest = 500
+	if i := strings.Index(text, traceLine); i > 0 {
+		text = text[:i] // the crash has the stack itself
+	}
 	if start, _ := answer.CutText(text, longest); len(start) < len(text) {
 		_, all := answer.CutText(text, -1)
 		return fmt.Sprintf("%s… (%s)", start, answer.Count(int(all), "character", "characters"))
@@ -210,6 +213,9 @@ func sentence(text string) string {
 	}
 	return strings.TrimSuffix(text, ".")
 }
+
+// traceLine begins a line of a stack trace, as messages of assertions and of remote exceptions have them.
+const traceLine = "\n   at "
 
 // Culprit returns the innermost place of a trace, leaf first, that is outside of the framework. The fault was most
 // likely made there. If there is none it returns the innermost place, and nil for an empty trace. It goes by names: it

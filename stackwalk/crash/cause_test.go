@@ -64,7 +64,7 @@ func TestLikelyCause(t *testing.T) {
 	thrown.Cause = "the limit of 64 MB"
 	assert.Equal(t, "System.OutOfMemoryException was not caught: thrown by hand (the limit of 64 MB)", crash.ProvedCause([]crash.Fault{thrown}))
 	assert.Equal(t, "Odd was not caught", crash.LikelyCause([]crash.Fault{{Type: "Odd"}}))
-	for message, want := range map[string]string{"It failed.": "It failed", "It failed...": "It failed...", "It failed": "It failed", "It failed.\r\n": "It failed",
+	for message, want := range map[string]string{"It failed.": "It failed", "It failed...": "It failed...", "It failed": "It failed", "It failed.\r\n": "It failed", "It failed.\n   at A.B()\n   at A.C()": "It failed",
 		strings.Repeat("m", 3000): strings.Repeat("m", 500) + "… (3000 characters)"} {
 		place := []crash.Place{{Function: "App.Run"}}
 		assert.Equal(t, "Odd was not caught: "+want+", in App.Run", crash.LikelyCause([]crash.Fault{{Type: "Odd", Message: message, Trace: place}}))

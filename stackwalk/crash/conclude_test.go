@@ -32,13 +32,17 @@ func TestConcludeFailFast(t *testing.T) {
 	}
 	for want, message := range map[string]answer.Text{
 		"the program called Environment.FailFast: no stock, in Shop.Orders.Ship(Int32) [orders.cs @ 12]":                  {S: "no stock"},
+		"the program called Environment.FailFast; its message is empty, in Shop.Orders.Ship(Int32) [orders.cs @ 12]":      {},
 		"the program called Environment.FailFast; its message was not found, in Shop.Orders.Ship(Int32) [orders.cs @ 12]": {Err: target.ErrNotInDump},
 		"the program called Environment.FailFast, in Shop.Orders.Ship(Int32) [orders.cs @ 12]":                            {Err: target.ErrCorrupt},
 	} {
-		d := &describer{died: &Crash{}, out: &answer.Crash{FailFast: &answer.FailFast{Message: message}, Stack: stack}}
+		d := &describer{died: &Crash{}, out: &answer.Crash{FailFast: &answer.FailFast{Message: message, Strength: answer.StrengthProved}, Stack: stack}}
 		d.concludeFailFast()
 		assert.Equal(t, want, d.out.Likely)
 	}
+	d := &describer{died: &Crash{}, out: &answer.Crash{FailFast: &answer.FailFast{Message: answer.Text{S: "no stock"}, Strength: answer.StrengthLikely}, Stack: stack}}
+	d.concludeFailFast()
+	assert.Equal(t, "the program called Environment.FailFast, likely with the message: no stock, in Shop.Orders.Ship(Int32) [orders.cs @ 12]", d.out.Likely)
 }
 
 // TestConcludeOverflow: the calls that filled the most of the stack are named.

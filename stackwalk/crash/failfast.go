@@ -164,7 +164,18 @@ const maxMessage = 64 << 10
 func (d *describer) concludeFailFast() {
 	f := d.out.FailFast
 	d.out.Likely = "the program called Environment.FailFast"
+	path, _, unthrown := d.path()
+	asserts := d.died.fatal() && len(path) == 1 && path[0].Type == assertion
 	switch {
+	case asserts:
+		d.out.Likely = "an assertion of the program failed (Debug.Assert or Debug.Fail)"
+		if text := sentence(path[0].Message); text != "" {
+			d.out.Likely += ": " + text
+		}
+	case f.Message.Err == nil && strings.TrimSpace(f.Message.S) == "":
+		d.out.Likely += "; its message is empty"
+	case f.Message.Err == nil && f.Strength != answer.StrengthProved:
+		d.out.Likely += ", likely with the message: " + sentence(f.Message.S)
 	case f.Message.Err == nil:
 		d.out.Likely += ": " + sentence(f.Message.S)
 	case errors.Is(f.Message.Err, target.ErrNotInDump):
@@ -177,8 +188,10 @@ func (d *describer) concludeFailFast() {
 		}
 	}
 	evidence := []string{"the frames of Environment.FailFast at the top of the stack"}
-	if path, _, unthrown := d.path(); len(path) > 0 {
+	if len(path) > 0 {
 		switch x := d.died.blamed(); {
+		case asserts:
+			evidence = append(evidence, "exception: "+assertion)
 		case d.died.fatal():
 			d.out.Likely += "; its exception: " + causeWords(path, "", false) + unthrown
 			evidence = append(evidence, "exception: the inner exception of the one that the runtime set for the fatal error")
@@ -191,6 +204,9 @@ func (d *describer) concludeFailFast() {
 	}
 	d.conclusion(d.out.Likely, answer.StrengthProved, evidence...)
 }
+
+// assertion is the exception that Debug.Assert and Debug.Fail give to Environment.FailFast.
+const assertion = "System.Diagnostics.DebugProvider+DebugAssertException"
 
 // callers returns the frames of the stack as places.
 func (d *describer) callers() []Place {
