@@ -90,6 +90,7 @@ func (q *question) triageQuestions() triage.Questions {
 		TypeInits:   v.Initializers,
 		OutOfMemory: func(context.Context) (*answer.OutOfMemory, error) { return v.OutOfMemory() },
 		FreeSpace:   v.fragmentation,
+		Handles:     func(ctx context.Context) (*answer.Handles, error) { return v.Handles(ctx) },
 		Native:      v.nativeMemory,
 		GCSettings:  func(context.Context) ([]answer.GCSetting, error) { return v.gcSettings() },
 	}

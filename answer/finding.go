@@ -94,6 +94,9 @@ const (
 	FindingBlocked     = "sync over async"           // a thread blocks until a task completes
 	FindingWait        = "wait"                      // a thread waits for another thread or a static constructor, or several for one Mutex
 	FindingFinalizers  = "blocked finalizer"         // the finalizer thread waits while objects wait for it
+	FindingSpin        = "spinning threads"          // threads run without an end, or wait by running
+	FindingThreads     = "many threads"              // a hundred and more threads of one method wait at one place
+	FindingHandles     = "many handles"              // tens of thousands of GC handles refer to objects of one type
 	FindingFragmented  = "fragmented heap"           // much of a generation is free space between objects
 	FindingHolder      = "large holder"              // an object holds much of the heap
 	FindingNative      = "native memory"             // malloc has far more memory than the GC heap

@@ -69,6 +69,8 @@ type AsyncStack struct {
 	Remote string `json:"remote,omitempty" doc:"of code that waits by way of a client library of databases, HTTP or Redis: connection (for one to be free or opened), server (for its answer)"`
 	// Frames lead upwards, depth first: whoever continues follows what it waits for, one deeper.
 	Frames []AsyncFrame `json:"frames" doc:"the frames, depth first: what continues when a frame completes follows it with a depth of one more"`
+	// Ring is the object at which the chain of awaits that leads downwards meets itself, 0 if it does not.
+	Ring target.Addr `json:"-"`
 	// Roots are what keeps the stack alive, nil where nobody asked.
 	Roots *RootPaths `json:"roots,omitempty" doc:"with -roots: what keeps the first frame alive"`
 	More  bool       `json:"more,omitempty" doc:"there are more frames than an answer has"`

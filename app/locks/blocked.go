@@ -9,6 +9,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/objects/shapes"
@@ -31,6 +32,7 @@ type wait struct {
 	runners []*threads.Thread // the threads that must proceed first, as far as they are known
 	pulse   bool              // waits for a pulse and has released the monitor
 	timeout int32
+	steps   bool // the class library waits in steps, each for a limited time: the program's wait has no limit that is recorded
 	how     string
 
 	remote string // answer.WaitConnection or answer.WaitServer, if a client library waits for a server
@@ -176,7 +178,48 @@ func (s *survey) noted(t *threads.Thread, n *note) {
 	if w.lock == nil && w.event == 0 {
 		return
 	}
+	if n.pulse && w.timeout >= 0 && s.inSteps(t) {
+		w.timeout, w.steps = -1, true
+	}
 	s.addWait(w)
+}
+
+// inSteps reports whether the limited time of a thread's wait is not that of the program: the method of the class library that the program called
+// takes no time, or is known to wait step by step.
+func (s *survey) inSteps(t *threads.Thread) bool {
+	called := ""
+	for f := range s.r.walker.Walk(s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}) {
+		if f.Missing() != nil {
+			return false
+		}
+		md, err := f.Method()
+		if f.Kind != stackwalk.FrameManaged || md == nil && err == nil {
+			continue
+		}
+		name := ""
+		if err == nil {
+			name, err = code.Of(f.Runtime).MethodName(md, code.MethodFull)
+		}
+		if err != nil {
+			return false
+		}
+		if !answer.LibraryMethod(name) {
+			return strings.HasPrefix(called, "System.Threading.") && (strings.HasPrefix(called, "System.Threading.Barrier.") || !takesTime(called))
+		}
+		called = name
+	}
+	return false
+}
+
+// takesTime reports whether a method, given with its signature, can have a time among its arguments.
+func takesTime(method string) bool {
+	_, arguments, _ := strings.Cut(method, "(")
+	for _, name := range []string{"Int32", "Int64", "TimeSpan", "DateTime"} {
+		if strings.Contains(arguments, name) {
+			return true
+		}
+	}
+	return false
 }
 
 // pulsed determines what a thread waits for that waits for a pulse of a monitor or of a Lock.

@@ -63,18 +63,39 @@ func (g *grapher) fullSemaphores() []answer.Verdict {
 			if perhaps := g.inside(l, in); len(perhaps) > 0 {
 				v.Text += fmt.Sprintf(", perhaps thread %s, which is in the same method", g.name(perhaps[0])) + g.doing(perhaps[0])
 				v.Show = append(v.Show, showThread(perhaps[0].Describe(g.s.gaps))...)
+			} else {
+				g.permitsOf(&v, l)
 			}
 		}
 		for _, w := range list {
 			if w.how != answer.HowRecorded {
-				v.Strength = answer.StrengthLikely
+				v.Strength = answer.Weakest(v.Strength, answer.StrengthLikely)
 			}
 		}
-		v.Evidence = g.evidences(list)
+		v.Evidence = append(g.evidences(list), v.Evidence...)
 		v.Show = append(v.Show, g.show(list[0])...)
 		out = append(out, v)
 	}
 	return out
+}
+
+// permitsOf says who may have entered a semaphore that threads alone wait for. The text of v names the wait.
+func (g *grapher) permitsOf(v *answer.Verdict, l *lock) {
+	u, err := g.s.usersOf(l)
+	if err != nil {
+		return // the context's
+	}
+	switch {
+	case len(u.holders) > 0:
+		v.Strength = u.holders[0].strength
+		v.Text += ", " + g.holderText([]*holder{&u.holders[0]})
+		v.Show = append(v.Show, "dumpasync -address "+addressText(u.holders[0].box))
+	case u.inside > 0:
+		v.Strength = answer.StrengthPossible
+		v.Text += fmt.Sprintf(", and %d %s in a method that uses a semaphore", u.inside, verb(u.inside, "thread is", "threads are"))
+	default:
+		g.nobody(v, v.Text, u)
+	}
 }
 
 // fullCollection returns the BlockingCollection that a thread adds to, with its state, or 0. It notes what it could not read if it finds none.

@@ -82,6 +82,20 @@ func (s *survey) semaphores() error {
 	return nil
 }
 
+// usersOf determines who has entered a semaphore that threads alone wait for, which give it back later.
+func (s *survey) usersOf(l *lock) (*semaphoreUse, error) {
+	others := s.uses
+	defer func() { s.uses = others }()
+	s.uses = map[*lock]*semaphoreUse{l: {partial: s.partial, gives: true}}
+	if s.set != nil {
+		if _, err := s.entered(nil); err != nil {
+			return nil, err
+		}
+	}
+	s.threadsInside(nil)
+	return s.uses[l], s.ctx.Err()
+}
+
 // use returns the use of a semaphore.
 func (s *survey) use(l *lock) *semaphoreUse {
 	u := s.uses[l]

@@ -91,6 +91,7 @@ func (s *survey) operations(o heap.ScanOptions) error {
 
 // stack adds the operations of a stack: one for each path from its first frame outwards.
 func (s *survey) stack(stack *answer.AsyncStack, known map[target.Addr]*thing) {
+	s.ring(stack)
 	leaf := stack.Frames[0].Object
 	if n := len(stack.Waits); n > 0 {
 		leaf = stack.Waits[n-1].Object
@@ -124,6 +125,27 @@ func (s *survey) stack(stack *answer.AsyncStack, known map[target.Addr]*thing) {
 			}
 		}
 	}
+}
+
+// ring adds the async methods of a stack that await each other. Other objects that await may go on for another reason.
+func (s *survey) ring(stack *answer.AsyncStack) {
+	if stack.Ring == 0 {
+		return
+	}
+	all := []*answer.AsyncFrame{&stack.Frames[0]}
+	for i := range stack.Waits {
+		all = append(all, &stack.Waits[i])
+	}
+	from := slices.IndexFunc(all, func(f *answer.AsyncFrame) bool { return f.Object == stack.Ring })
+	if from < 0 || slices.ContainsFunc(all[from:], func(f *answer.AsyncFrame) bool { return f.State == nil || *f.State < 0 }) {
+		return
+	}
+	for _, other := range s.circles {
+		if slices.ContainsFunc(other, func(f *answer.AsyncFrame) bool { return f.Object == stack.Ring }) {
+			return
+		}
+	}
+	s.circles = append(s.circles, all[from:])
 }
 
 // requestOf returns the name of the request that the code on a path outwards serves, or "".

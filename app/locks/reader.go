@@ -95,6 +95,7 @@ type survey struct {
 	found   *finds                         // set by find
 	ops     []*operation                   // set by operations
 	served  func([]target.Addr) string     // names the request that a chain of boxes serves; nil if none is named
+	circles [][]*answer.AsyncFrame         // async methods that await each other; set by operations
 	byBox   map[target.Addr]*operation     // the operations by task or box; set by operations
 	roles   map[target.Addr]channelRole    // by operation of a channel; set by readChannels
 	outer   map[target.Addr]*lock          // by task or box: the semaphore that it waits for, also by way of others

@@ -280,6 +280,31 @@ func (g *grapher) suspended(groups []*waiters) []answer.Verdict {
 	return out
 }
 
+// rings describes the async methods that await each other.
+func (g *grapher) rings() []answer.Verdict {
+	var out []answer.Verdict
+	for _, list := range g.s.circles {
+		v := answer.Verdict{Kind: answer.FindingDeadlock, Strength: answer.StrengthProved}
+		var words []string
+		for _, f := range list[:min(len(list), listedOperations)] {
+			method, _ := methodOf(f)
+			words = append(words, fmt.Sprintf("%s %s", method, addressText(f.Object)))
+			v.Show = append(v.Show, "dumpasync -address "+addressText(f.Object))
+			v.Sites = append(v.Sites, answer.Site{Method: method, Does: answer.WaitTask})
+		}
+		if more := len(list) - listedOperations; more > 0 {
+			words = append(words, fmt.Sprintf("%d more", more))
+		}
+		v.Text = "deadlock: " + words[0] + " awaits itself"
+		if len(list) > 1 {
+			v.Text = fmt.Sprintf("deadlock: %s awaits %s, which awaits the first", words[0], strings.Join(words[1:], ", which awaits "))
+		}
+		v.Evidence = []string{"the continuations of the tasks of these methods [recorded]"}
+		out = append(out, v)
+	}
+	return out
+}
+
 // manyOnOne is how many suspended operations that wait for one promise are a finding: a few wait for the end of a service, or for its start.
 const manyOnOne = 10
 

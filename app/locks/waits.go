@@ -73,7 +73,7 @@ func (r *Reader) Waits(ctx context.Context, o Options) (*answer.Waits, error) {
 	}
 	out.Idle = idle.sorted()
 	out.Verdicts = g.circles()
-	rest := append(g.chains(), g.suspended(groups)...)
+	rest := slices.Concat(g.chains(), g.suspended(groups), g.rings(), g.standing())
 	sorting.Stable(rest, func(a, b answer.Verdict) int { return cmp.Or(byKind(a, b), byStrength(a, b)) })
 	out.Verdicts = append(out.Verdicts, rest...)
 	return out, ctx.Err()
@@ -322,7 +322,7 @@ func endsByItself(w *wait, called string) string {
 		return "waits for any of several"
 	case strings.Contains(arguments, "System.Threading.CancellationToken"):
 		return "can be canceled if its token can"
-	case w.serves == "" && w.how != answer.HowRecorded && (strings.Contains(arguments, "Int32") || strings.Contains(arguments, "System.TimeSpan")):
+	case w.serves == "" && (w.how != answer.HowRecorded || w.steps) && (strings.Contains(arguments, "Int32") || strings.Contains(arguments, "System.TimeSpan")):
 		return "may wait for a limited time, which is unknown"
 	}
 	return ""
@@ -836,7 +836,10 @@ func (g *grapher) held() []answer.Verdict {
 		if len(names) == 1 {
 			text += fmt.Sprintf("thread %s waits", names[0])
 		} else {
-			text += fmt.Sprintf("%d threads wait: %s", len(names), strings.Join(names, ", "))
+			text += fmt.Sprintf("%d threads wait: %s", len(names), strings.Join(names[:min(len(names), listedWaiters)], ", "))
+			if more := len(names) - listedWaiters; more > 0 {
+				text += fmt.Sprintf(" and %d more", more)
+			}
 		}
 		text += g.onward(first.runners, first)
 		kind := answer.FindingHeld
@@ -848,6 +851,9 @@ func (g *grapher) held() []answer.Verdict {
 	}
 	return out
 }
+
+// listedWaiters is how many threads that wait for a lock are named.
+const listedWaiters = 16
 
 // holdsVerb returns the verb for what the owner of a lock does.
 func holdsVerb(l *lock) string {
@@ -870,5 +876,9 @@ func (g *grapher) holds(l *lock, w *wait) string {
 	for i, t := range list {
 		names[i] = g.name(t)
 	}
-	return fmt.Sprintf("%d threads (%s) hold", len(list), strings.Join(names, ", "))
+	text := strings.Join(names[:min(len(names), listedWaiters)], ", ")
+	if more := len(names) - listedWaiters; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return fmt.Sprintf("%d threads (%s) hold", len(list), text)
 }

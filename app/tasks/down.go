@@ -41,6 +41,7 @@ func (b *builder) down(out *answer.AsyncStack, i int32) {
 		}
 		if seen[next] {
 			out.Reason.S = "itself: the chain of awaits is a ring"
+			out.Ring = next
 			return
 		}
 		seen[next] = true

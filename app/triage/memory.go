@@ -10,6 +10,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/signature"
+	"github.com/sosgo/sosgo/internal/sorting"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/target"
 )
@@ -332,4 +333,68 @@ func size(n uint64) string {
 		value, units = value/unit, units[1:]
 	}
 	return fmt.Sprintf("%.1f %s", value, units[0])
+}
+
+// GC handles of one type, to objects of one type, are a finding if they are so many. Healthy processes have less than two thousand of all types
+// together; a ConditionalWeakTable has a Dependent handle for each of its keys.
+const muchHandles = 10_000
+
+// handles looks at GC handles that are made and not freed.
+func handles(ctx context.Context, q *Questions) (view, error) {
+	list, err := ask(ctx, q.Handles)
+	if err != nil {
+		return view{}, err
+	}
+	type alike struct {
+		handle string
+		mt     target.Addr
+	}
+	v := view{partly: firstOf(list.Noted(), nil)} // what is noted later are names and sizes, which do not count
+	if list.Handles == nil {
+		return v, nil
+	}
+	counts := map[alike]*answer.TypeCount{}
+	for h, err := range list.Handles {
+		if err != nil {
+			v.partly = cmp.Or(v.partly, err)
+			continue
+		}
+		k := alike{h.Type, h.MethodTable}
+		c := counts[k]
+		if c == nil {
+			c = &answer.TypeCount{MethodTable: h.MethodTable, Type: h.ObjectType}
+			counts[k] = c
+		}
+		c.Count++
+		c.Size += h.Size
+	}
+	for k, c := range counts {
+		if c.Count < muchHandles {
+			continue
+		}
+		objects := "objects of " + c.Type.String()
+		if k.mt == 0 {
+			objects = "objects whose types can't be read"
+		}
+		x := answer.Verdict{Kind: answer.FindingHandles, Strength: answer.StrengthRecorded, Count: int(c.Count), Show: []string{"gchandles -type " + k.handle},
+			Text:     fmt.Sprintf("%d %s handles refer to %s%s", c.Count, k.handle, objects, handleWords[k.handle]),
+			Evidence: []string{fmt.Sprintf("the handle table; the objects have %s themselves", size(c.Size))},
+			Sites:    []answer.Site{{Method: c.Type, Does: k.handle}}}
+		f := finding(answer.FindingHandles, x)
+		f.Next = append(slices.Clone(x.Show), f.Next...)
+		v.found = append(v.found, f)
+	}
+	sorting.Sort(v.found, func(a, b answer.Finding) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Text, b.Text))
+	})
+	return v, ctx.Err()
+}
+
+// handleWords say what many handles of a type do.
+var handleWords = map[string]string{
+	"Strong":    ", and keep them alive until GCHandle.Free is called",
+	"Pinned":    ", and pin them until GCHandle.Free is called",
+	"Dependent": ": each keeps another object alive as long as it lives, as a ConditionalWeakTable does",
+	"WeakShort": "; they keep nothing alive, and each costs time in a collection",
+	"WeakLong":  "; they keep nothing alive, and each costs time in a collection",
 }

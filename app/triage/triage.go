@@ -32,6 +32,7 @@ type Questions struct {
 	VerifyHeap  func(context.Context) (*answer.Soundness, error)
 	Contexts    func(context.Context) (*answer.LoadContexts, error)
 	FreeSpace   func(context.Context) (*answer.Fragmentation, error)
+	Handles     func(context.Context) (*answer.Handles, error) // all of them
 	Native      func(context.Context) (*NativeMemory, error)
 	GCSettings  func(context.Context) ([]answer.GCSetting, error) // asked only if an allocation failed
 
@@ -73,6 +74,7 @@ var subjects = []subject{
 	{name: "type initializers", look: initializers},
 	{name: "failed allocations", look: outOfMemory},
 	{name: "free space of the heap", look: fragmentation},
+	{name: "GC handles", look: handles},
 	{name: "native memory", look: nativeMemory},
 	{name: "holders of memory", heap: true, look: holders},
 	{name: "soundness of the heap", heap: true, look: soundness},

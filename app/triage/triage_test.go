@@ -37,6 +37,7 @@ func healthy() Questions {
 		VerifyHeap:  constant(&answer.Soundness{}, nil),
 		Contexts:    constant(&answer.LoadContexts{}, nil),
 		FreeSpace:   constant(&answer.Fragmentation{}, nil),
+		Handles:     constant(&answer.Handles{}, nil),
 		Native:      constant(&NativeMemory{Arenas: 5 << 20, Heap: 40 << 20}, nil),
 	}
 }
@@ -119,6 +120,7 @@ func TestNothingAtAll(t *testing.T) {
 		Tasks: constant[*answer.Tasks](nil, target.ErrNotInDump), OutOfMemory: constant[*answer.OutOfMemory](nil, target.ErrNotInDump),
 		Leaks: constant[*answer.Leaks](nil, target.ErrNotInDump), VerifyHeap: constant[*answer.Soundness](nil, target.ErrNotInDump),
 		Contexts: constant[*answer.LoadContexts](nil, target.ErrNotInDump), FreeSpace: constant[*answer.Fragmentation](nil, target.ErrNotInDump),
+		Handles: constant[*answer.Handles](nil, target.ErrNotInDump),
 	}
 	out, err := Of(context.Background(), q, Options{Jobs: 1})
 	require.ErrorIs(t, err, target.ErrUnsupported)
@@ -304,6 +306,55 @@ func TestFragmentation(t *testing.T) {
 	require.Len(t, f.Clauses, 2)
 	assert.Equal(t, "300 System.Byte[] with free space behind them can't be moved: handles pin them", f.Clauses[1].Text)
 	assert.Equal(t, answer.StrengthProved, f.Clauses[1].Strength)
+}
+
+// TestHandles checks that GC handles of one type to objects of one type are a finding where they are many.
+func TestHandles(t *testing.T) {
+	q := healthy()
+	damaged := false
+	q.Handles = constant(&answer.Handles{Handles: func(yield func(answer.Handle, error) bool) {
+		for i := range 3 * muchHandles {
+			h := answer.Handle{Type: "Pinned", MethodTable: 8, ObjectType: answer.Text{S: "System.Byte[]"}, Size: 100}
+			switch {
+			case i%3 == 1:
+				h.Type = "Strong"
+			case i%3 == 2 && i > 3:
+				h.MethodTable = 16 // one less than a finding
+			case i%3 == 2:
+				h.MethodTable = 24
+			}
+			if !yield(h, nil) {
+				return
+			}
+		}
+		if damaged {
+			yield(answer.Handle{}, target.ErrCorrupt)
+		}
+	}}, nil)
+	unreadable := &answer.Handles{Handles: func(yield func(answer.Handle, error) bool) {
+		for range muchHandles {
+			yield(answer.Handle{Type: "Strong"}, nil)
+		}
+	}}
+	for _, damaged = range []bool{false, true} {
+		out, err := Of(context.Background(), q, Options{NoHeap: true})
+		require.NoError(t, err)
+		require.Len(t, out.Findings, 2)
+		f := out.Findings[0]
+		assert.Equal(t, "10000 Pinned handles refer to objects of System.Byte[], and pin them until GCHandle.Free is called", f.Text)
+		assert.Equal(t, answer.FindingHandles, f.Kind)
+		assert.Equal(t, answer.SeverityWarning, f.Severity)
+		assert.Equal(t, "gchandles -type Pinned", f.Next[0])
+		assert.Contains(t, f.Clauses[0].Evidence[0], "976.6 KB")
+		assert.Contains(t, out.Findings[1].Text, "10000 Strong handles")
+		partly := slices.ContainsFunc(out.Unknown, func(u answer.TriageAbsent) bool { return u.Subject == "GC handles" && u.Partly })
+		assert.Equal(t, damaged, partly, "handles that can't be read may be more")
+	}
+	q.Handles = constant(unreadable, nil)
+	out, err := Of(context.Background(), q, Options{NoHeap: true})
+	require.NoError(t, err)
+	require.Len(t, out.Findings, 1)
+	assert.Contains(t, out.Findings[0].Text, "10000 Strong handles refer to objects whose types can't be read")
 }
 
 // TestLimits checks that a failed allocation comes with the limits of the heap.

@@ -1,0 +1,267 @@
+package locks
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/dac/code"
+	"github.com/sosgo/sosgo/internal/sorting"
+	"github.com/sosgo/sosgo/metadata"
+	"github.com/sosgo/sosgo/stackwalk"
+	"github.com/sosgo/sosgo/stackwalk/threads"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A stand is where a thread stands: at the top of its stack, and in the program's methods.
+type stand struct {
+	thread   *threads.Thread
+	activity threads.ThreadActivity
+	method   *code.MethodDesc // the innermost method of the program
+	entry    *code.MethodDesc // the outermost one
+	name     string           // of method
+	called   string           // the method of the class library that method called; empty if none was
+	pool     bool             // a worker of the thread pool
+}
+
+// What threads that stand alike must be to be findings.
+const (
+	manyThreads = 100 // threads that wait at one place, beside the workers of the pool
+	manyRunning = 4   // threads that run one method, where nothing says for how long
+	longCPU     = 10 * time.Second
+	mostFrames  = 1 << 12 // of a stack that is looked at
+)
+
+// stood returns where the threads stand that are in a method of the program.
+func (s *survey) stood() (out []stand) {
+	for i := range s.r.threads {
+		t := &s.r.threads[i]
+		if t.OS == nil || t.Managed == nil || t.Managed.Finalizer || s.ctx.Err() != nil {
+			continue
+		}
+		if at, ok := s.standOf(t); ok {
+			out = append(out, at)
+		}
+	}
+	return out
+}
+
+// standOf looks at the stack of a thread. A stack that can't be read to its end has no entry point, and says nothing.
+func (s *survey) standOf(t *threads.Thread) (out stand, ok bool) {
+	out.thread = t
+	var frames []stackwalk.Frame
+	last := ""
+	for f := range s.r.walker.Walk(s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}) {
+		if len(frames) == mostFrames || f.Missing() != nil {
+			return out, false
+		}
+		frames = append(frames, f)
+		md, err := f.Method()
+		if f.Kind != stackwalk.FrameManaged || md == nil && err == nil {
+			continue
+		}
+		class := ""
+		if err == nil {
+			class, err = f.Runtime.TypeName(md.MethodTable, dac.NameNative)
+		}
+		if err != nil {
+			return out, false
+		}
+		if answer.LibraryMethod(class) || strings.HasPrefix(class, "Interop") {
+			out.pool = out.pool || strings.HasPrefix(class, "System.Threading.PortableThreadPool") || strings.HasPrefix(class, "System.Threading.ThreadPoolWorkQueue") ||
+				strings.HasPrefix(class, "System.Threading._ThreadPoolWaitCallback") || strings.HasPrefix(class, "System.Threading.WindowsThreadPool")
+			if out.method == nil {
+				last, _ = code.Of(f.Runtime).MethodName(md, code.MethodQualified)
+			}
+			continue
+		}
+		if out.entry = md; out.method == nil {
+			out.method, out.called = md, last
+			if out.name, err = code.Of(f.Runtime).MethodName(md, code.MethodQualified); err != nil {
+				return out, false
+			}
+		}
+	}
+	out.activity = t.Activity(slices.Values(frames))
+	return out, out.method != nil
+}
+
+// standing describes threads that stand alike: those that spin, those that run one method, and very many that wait at one place.
+func (g *grapher) standing() []answer.Verdict {
+	type place struct {
+		method, entry target.Addr
+		called, text  string
+		runs, pool    bool
+	}
+	of := map[place][]stand{}
+	var order []place
+	for _, at := range g.s.stood() {
+		p := place{method: at.method.Addr, pool: at.pool}
+		switch {
+		case spinWait(at.called):
+			p.called = at.called
+		case at.activity.Activity == threads.ActivityRunning:
+			p.runs = true
+		case waitsAlone(at.activity.Activity) && !at.pool:
+			if w := g.of[at.thread]; w != nil && (len(w.runners) > 0 || len(w.tasks) > 0 || g.circled[w]) {
+				continue // what it waits for is described
+			}
+			p.entry, p.text = at.entry.Addr, at.activity.Text
+		default:
+			continue
+		}
+		if of[p] == nil {
+			order = append(order, p)
+		}
+		of[p] = append(of[p], at)
+	}
+	var out []answer.Verdict
+	for _, p := range order {
+		list := of[p]
+		switch {
+		case p.text != "" && len(list) >= manyThreads:
+			out = append(out, g.manyThreads(list))
+		case p.text == "":
+			if v, ok := g.spinning(list); ok {
+				out = append(out, v)
+			}
+		}
+	}
+	sorting.Stable(out, func(a, b answer.Verdict) int { return cmp.Compare(b.Count, a.Count) })
+	return out
+}
+
+// spinWait reports whether a method of the class library, as a program calls it, spins until something else changes.
+func spinWait(called string) bool { return strings.HasPrefix(called, "System.Threading.SpinWait.") }
+
+// waitsAlone reports whether an activity is a wait.
+func waitsAlone(a threads.Activity) bool {
+	switch a {
+	case threads.ActivityUnknown, threads.ActivityRunning, threads.ActivityNative, threads.ActivityRuntime, threads.ActivityCollecting, threads.ActivitySuspended:
+		return false
+	}
+	return true
+}
+
+// manyThreads describes threads that began in one method and wait at one place.
+func (g *grapher) manyThreads(list []stand) answer.Verdict {
+	at := &list[0]
+	entry, err := code.Of(g.s.r.rt).MethodName(at.entry, code.MethodQualified)
+	g.s.gaps.Note(err)
+	v := answer.Verdict{Kind: answer.FindingThreads, Strength: answer.StrengthProved, Count: len(list), Show: showThread(at.thread.Describe(g.s.gaps)),
+		Text: fmt.Sprintf("%d threads that began in %s wait at one place, and none is a worker of the thread pool: each %s", len(list), entry, at.activity.Text)}
+	if at.entry != at.method {
+		v.Text += " in " + at.name
+	}
+	v.Evidence = []string{fmt.Sprintf("the stacks of %d threads, the first %s", len(list), g.name(at.thread))}
+	v.Sites = []answer.Site{{Method: answer.Text{S: entry}, Does: at.activity.Text}}
+	return v
+}
+
+// spinning describes threads that run one method, and reports whether that is a finding: they do nothing but wait there, or they have used much of
+// the time of the processors, or they are many.
+func (g *grapher) spinning(list []stand) (v answer.Verdict, ok bool) {
+	at := &list[0]
+	var used, listed, all, least time.Duration
+	if t := g.s.r.process.Process().Times; t != nil {
+		all = t.User + t.Kernel
+	}
+	for i := range g.s.r.threads {
+		if t := &g.s.r.threads[i]; t.OS != nil {
+			listed += t.OS.User + t.OS.Kernel
+		}
+	}
+	all = max(all, listed)
+	for i := range list {
+		n := list[i].thread.OS.User + list[i].thread.OS.Kernel
+		if used += n; i == 0 || n < least {
+			least = n
+		}
+	}
+	busy := least >= longCPU && 2*used >= all
+	spins, err := spinWait(at.called), error(nil)
+	why := "it calls " + at.called
+	if !spins {
+		spins, err = g.s.onlySpins(at.method)
+		why = "the IL of the method has a loop, stores nothing, and calls at most what reads, exchanges or waits"
+	}
+	g.s.gaps.Note(err)
+	who := "thread " + g.name(at.thread)
+	if len(list) > 1 {
+		who = fmt.Sprintf("%d threads, the first %s,", len(list), g.name(at.thread))
+	}
+	v = answer.Verdict{Kind: answer.FindingSpin, Count: len(list), Show: showThread(at.thread.Describe(g.s.gaps)), Sites: []answer.Site{{Method: answer.Text{S: at.name}, Does: "runs", Count: len(list)}}}
+	switch {
+	case spins && (len(list) > 1 || busy):
+		v.Strength = answer.StrengthLikely
+		v.Text = fmt.Sprintf("%s %s in %s until something else changes", who, verb(len(list), "spins", "spin"), at.name)
+		v.Evidence = append(v.Evidence, why)
+	case busy && len(list) > 1:
+		v.Strength = answer.StrengthRecorded
+		v.Text = fmt.Sprintf("%s run %s", who, at.name)
+	case !at.pool && used == 0 && len(list) >= max(manyRunning, g.s.r.process.Platform().CPUs):
+		v.Strength = answer.StrengthPossible
+		v.Text = fmt.Sprintf("%s ran %s when the dump was written, perhaps without an end", who, at.name)
+	default:
+		return v, false
+	}
+	if used > 0 {
+		v.Text += fmt.Sprintf(", and %s used %s of CPU time, %.0f%% of that of the process", verb(len(list), "has", "have"), used.Round(100*time.Millisecond), 100*float64(used)/float64(all))
+	} else {
+		v.Evidence = append(v.Evidence, "the dump has no CPU times of these threads: for how long they run is unknown")
+	}
+	return v, true
+}
+
+// waitingCalls are methods of the class library that a loop calls which only waits.
+var waitingCalls = []string{"SpinWait.", "Thread.SpinWait", "Thread.Yield", "Thread.Sleep", "Thread.MemoryBarrier", "Volatile.Read", "Interlocked.CompareExchange", "Interlocked.Exchange",
+	"Interlocked.Read", "Interlocked.MemoryBarrier"}
+
+// onlySpins reports whether a method has a loop and does nothing but read, compare and wait.
+func (s *survey) onlySpins(md *code.MethodDesc) (bool, error) {
+	body, err := code.Of(s.r.rt).IL(md)
+	if err != nil {
+		return false, err
+	}
+	if loops, err := readsInLoop(body.Code); !loops || err != nil {
+		return false, err
+	}
+	calls, err := s.found.tasks.CallsOf(md)
+	if err != nil {
+		return false, err
+	}
+	for _, name := range calls {
+		_, method, _ := strings.Cut(name, ".")
+		if !strings.HasPrefix(method, "get_") && !slices.ContainsFunc(waitingCalls, func(p string) bool { return strings.HasPrefix(name, p) }) {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// readsInLoop reports whether IL has a backward branch, and neither stores to memory, nor computes, nor makes objects.
+func readsInLoop(il []byte) (loops bool, err error) {
+	for in, err := range metadata.Instructions(il) {
+		if err != nil {
+			return false, err
+		}
+		name := in.Opcode.String()
+		for _, p := range workingOpcodes {
+			if strings.HasPrefix(name, p) {
+				return false, nil
+			}
+		}
+		if (in.Kind == metadata.OperandBranch8 || in.Kind == metadata.OperandBranch32) && in.Target() <= in.Offset {
+			loops = true
+		}
+	}
+	return loops, nil
+}
+
+// workingOpcodes are the beginnings of the names of IL instructions that do more than wait.
+var workingOpcodes = []string{"stfld", "stsfld", "stind", "stelem", "stobj", "starg", "cpblk", "cpobj", "initblk", "newobj", "newarr", "box", "throw", "rethrow", "calli", "jmp",
+	"add", "sub", "mul", "div", "rem", "neg", "not", "shl", "shr", "xor", "localloc"}
