@@ -25,7 +25,7 @@ type trial struct {
 func newTrial(t *testing.T, source string) trial {
 	t.Helper()
 	if os.Getenv("SOSGO_TRIALS") == "" {
-		t.Skip("SOSGO_TRIALS is not set: it runs some fifty programs and dumps them, in some three minutes")
+		t.Skip("SOSGO_TRIALS is not set: it runs some hundred and fifty programs and dumps them, in some ten minutes")
 	}
 	shared := testcase.Shared(t)
 	tools := filepath.Join(shared, "tools")
@@ -285,6 +285,11 @@ var faults = []struct{ kind, finding, says string }{
 	{"asynclocaltimers", answer.FindingHolder, "40000 timers that call Depot.M.Main.<lambda>(System.Object) hold 48.0 MB, 95% of what lives, 41.6 MB of it held by AsyncLocal Depot.Ambient.current in the execution contexts of 40000 of them"},
 	{"asynclocal", answer.FindingHolder, "held by AsyncLocal Depot.Ambient.current in the execution contexts of 60000 of them"},
 	{"selfjoin", answer.FindingDeadlock, "\"self joiner\" has not ended and waits for its own end"},
+	{"spin", answer.FindingSpin, "spin in Depot.M.Spin until something else changes"},
+	{"threads", answer.FindingThreads, "400 threads that began in Depot.M+"},
+	{"timers", answer.FindingHolder, "60000 timers that call Depot.M"},
+	{"handles", answer.FindingHandles, "60000 Strong handles refer to objects of System.Byte[], and keep them alive"},
+	{"countdown", "", ""},
 }
 
 // TestFaultCrashes checks the conclusion about two crashes with exceptions that were created and not thrown.
@@ -315,6 +320,110 @@ func TestFaultPrograms(t *testing.T) {
 			require.NotEmpty(t, out.Findings)
 			assert.Equal(t, c.finding, out.Findings[0].Kind)
 			assert.Contains(t, out.Findings[0].Text, c.says)
+		})
+	}
+}
+
+// troubles are the kinds of Troubles.cs that go on: what a triage finds first, with a part of its text. Nothing is wrong with the last ones, or the
+// dump does not record it.
+var troubles = []struct{ kind, finding, says string }{
+	{"rwtask", answer.FindingDeadlock, "\"reader\" holds System.Threading.ReaderWriterLockSlim"},
+	{"channel", answer.FindingPermits, "50 suspended operations wait for room in a channel"},
+	{"waitall", answer.FindingStarved, "the pool is starved"},
+	{"ctorresult", answer.FindingBlocked, "5 threads, the first 7 \"maker 0\", block in Mill.Service..ctor"},
+	{"lazytask", answer.FindingDeadlock, "(Mill.Plan.value) and waits for task"},
+	{"cctortask", answer.FindingDeadlock, "runs the static constructor of Mill.Rates and waits for task"},
+	{"lostpermits", answer.FindingPermits, "nobody was found who can give a permit back"},
+	{"lostsync", answer.FindingPermits, "nobody was found who can give a permit back"},
+	{"circle", answer.FindingDeadlock, ", which awaits the first"},
+	{"exitcctor", answer.FindingDeadlock, "runs the static constructor of Mill.Exits"},
+	{"threadsdelay", answer.FindingThreads, "300 threads that began in Mill.M.<Main>m__"},
+	{"threadslock", answer.FindingHeld, "300 threads wait: 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23 and 284 more"},
+	{"poll", answer.FindingSpin, "3 threads, the first"},
+	{"spinuntil", answer.FindingSpin, "spin in Mill.M.Until until something else changes"},
+	{"spinonce", answer.FindingSpin, "spin in Mill.M.Once until something else changes"},
+	{"interlocked", answer.FindingSpin, "spin in Mill.M.Take until something else changes"},
+	{"threadstatic", answer.FindingHolder, "kept by thread static Mill.Store.own"},
+	{"threadlocal", answer.FindingHolder, "kept by static Mill.Store.local"},
+	{"queue", answer.FindingHolder, "kept by static Mill.Store.queue"},
+	{"chain", answer.FindingHolder, "kept by static Mill.Store.chain"},
+	{"bigarray", answer.FindingHolder, "kept by static Mill.Store.whole"},
+	{"rented", answer.FindingHolder, "kept by static Mill.M.keep"},
+	{"pinned", answer.FindingHandles, "20000 Pinned handles refer to objects of System.Byte[], and pin them"},
+	{"strong", answer.FindingHandles, "60000 Strong handles refer to objects of Mill.Grain, and keep them alive"},
+	{"weak", answer.FindingHandles, "60000 WeakShort handles refer to objects of Mill.Grain; they keep nothing alive"},
+	{"dependent", answer.FindingHandles, "60000 Dependent handles refer to objects of Mill.Grain: each keeps another object alive"},
+	{"weaktable", answer.FindingHandles, "40000 Dependent handles refer to objects of System.Object"},
+	{"barrier", "", ""},
+	{"factory", "", ""},
+	{"promise", "", ""},
+	{"events", "", ""},
+	{"consumers", "", ""},
+	{"busy", "", ""},
+	{"thrower", "", ""},
+	{"delays", "", ""},
+	{"worker", "", ""},
+	{"sleeper", "", ""},
+	{"deep", "", ""},
+	{"fifo", "", ""},
+	{"native", "", ""},
+	{"ticker", "", ""},
+}
+
+// TestTroubles checks that a triage finds the cause of each trouble first, and nothing where nothing is wrong.
+func TestTroubles(t *testing.T) {
+	p := newTrial(t, "Troubles.cs")
+	for _, c := range troubles {
+		t.Run(c.kind, func(t *testing.T) {
+			v := p.open(t, "trial", c.kind)
+			out, err := v.Triage(t.Context())
+			require.NoError(t, err)
+			if c.finding == "" {
+				assert.Empty(t, out.Findings)
+			} else {
+				require.NotEmpty(t, out.Findings)
+				assert.Equal(t, c.finding, out.Findings[0].Kind)
+				assert.Contains(t, out.Findings[0].Text, c.says)
+			}
+			if c.kind == "barrier" {
+				waits, err := v.Waits(t.Context())
+				require.NoError(t, err)
+				require.Len(t, waits.Threads, 2)
+				assert.Empty(t, waits.Threads[0].Ends, "a Barrier waits in steps of limited time, and without an end")
+			}
+		})
+	}
+}
+
+// ends are the kinds of Troubles.cs that end the process: what a triage says first.
+var ends = []struct{ kind, says, strength string }{
+	{"debugfail", "an assertion of the program failed (Debug.Assert or Debug.Fail): the mill has no water, in Mill.M.Main(", answer.StrengthProved},
+	{"failfastempty", "the program called Environment.FailFast; its message is empty, in Mill.M.Main(", answer.StrengthProved},
+	{"failfastonly", "the program called Environment.FailFast; its message was not found, in Mill.M.Main(System.String[]); its exception: System.InvalidOperationException: only an exception", answer.StrengthProved},
+	{"failfastpool", "the program called Environment.FailFast: from the pool, in Mill.M.<Main>m__", answer.StrengthProved},
+	{"failfastcctor", "the program called Environment.FailFast: no configuration, in Mill.FailsFast..cctor()", answer.StrengthProved},
+	{"abortcctor", "native code aborted the process (abort, or an assertion), called as Mill.M.abort(), called from Mill.Aborts..cctor()", answer.StrengthLikely},
+	{"asyncmain", "System.InvalidOperationException was not caught: in an async Main, in Debuggee.dll!Mill.M+<Fails>", answer.StrengthProved},
+	{"pool", "System.InvalidOperationException was not caught: in the pool, in", answer.StrengthProved},
+	{"mutual", "called itself through Mill.M.P", answer.StrengthProved},
+	{"limit", "System.OutOfMemoryException was not caught (the garbage collector's last failed allocation is of 100056 bytes: no more memory could be committed)", answer.StrengthProved},
+	{"strlenlow", "accessed 0x10, called as Mill.M.strlen(IntPtr), called from Mill.M.Main(", answer.StrengthLikely},
+	{"waitallfails", "System.AggregateException was not caught; caused by System.FormatException: first, in", answer.StrengthProved},
+	{"continued", "System.AggregateException was not caught; caused by System.FormatException: first, in", answer.StrengthProved},
+	{"lazyfails", "System.FormatException was not caught: no plan, in Debuggee.dll!Mill.M.<Main>m__", answer.StrengthProved},
+}
+
+// TestEnds checks what a triage says first of processes that ended.
+func TestEnds(t *testing.T) {
+	p := newTrial(t, "Troubles.cs")
+	for _, c := range ends {
+		t.Run(c.kind, func(t *testing.T) {
+			out, err := p.open(t, "crash", c.kind).Triage(t.Context(), sosgo.TriageOptions{NoHeap: true})
+			require.NoError(t, err)
+			require.NotEmpty(t, out.Findings)
+			assert.Equal(t, answer.FindingCrash, out.Findings[0].Kind)
+			assert.Contains(t, out.Findings[0].Text, c.says)
+			assert.Equal(t, c.strength, out.Findings[0].Strength)
 		})
 	}
 }
