@@ -18,14 +18,17 @@ type EventPipeProvider struct {
 	Level    uint32 // the highest one of them
 }
 
-// eventPipeOffsets holds the offsets of EventPipe's structures, which no contract describes. The lists are those of dn-list.h.
+// eventPipeOffsets holds the offsets of EventPipe's structures, which no contract describes. The lists are those of dn-list.h; before .NET 8, those of
+// slist.h, whose head is that of its first node. .NET Core 3.1 has the class of eventpipeprovider.h, whose name is an SString.
 type eventPipeOffsets struct {
 	Provider struct {
-		Keywords int `layout:"Keywords"`
-		Sessions int `layout:"Sessions"`
-		Name     int `layout:"Name"`
-		Config   int `layout:"Config"`
-		Level    int `layout:"Level"`
+		Keywords  int `layout:"Keywords"`
+		Sessions  int `layout:"Sessions"`
+		Name      int `layout:"Name,optional"`
+		NameFlags int `layout:"NameFlags,optional"`
+		WideName  int `layout:"WideName,optional"`
+		Config    int `layout:"Config"`
+		Level     int `layout:"Level"`
 	} `struct:"EventPipeProvider"`
 	Config struct {
 		Providers int `layout:"Providers"`
@@ -65,16 +68,14 @@ func (r *Runtime) EventPipeProviders(one target.Addr) ([]EventPipeProvider, erro
 		}
 		rd = layout.Reader{Mem: r.mem, Base: at}
 		p := EventPipeProvider{Addr: at, Sessions: rd.U64(o.Provider.Sessions), Keywords: rd.U64(o.Provider.Keywords), Level: rd.U32(o.Provider.Level)}
-		name, owner := rd.Ptr(o.Provider.Name), rd.Ptr(o.Provider.Config)
+		owner := rd.Ptr(o.Provider.Config)
 		if rd.Err != nil {
 			return nil, rd.Err
 		}
 		if owner != config {
 			return nil, target.Corruptf("provider %016x of EventPipe belongs to %016x, and is in the list of %016x", uint64(at), uint64(owner), uint64(config))
 		}
-		if p.Name, err = target.CString(r.mem, name, limits.IdentifierBytes); err == nil && !utf8.ValidString(p.Name) {
-			err = target.Corruptf("the name of provider %016x of EventPipe is no text", uint64(at))
-		}
+		p.Name, err = r.eventPipeName(o, at)
 		found = found || at == one
 		out, node = append(out, p), next
 	}
@@ -87,4 +88,34 @@ func (r *Runtime) EventPipeProviders(one target.Addr) ([]EventPipeProvider, erro
 		return nil, target.Corruptf("provider %016x is not in the list of EventPipe's providers", uint64(one))
 	}
 	return out, nil
+}
+
+// wideString is the representation of an SString in UTF-16, and representation the bits that have it (sstring.h).
+const (
+	wideString     = 4
+	representation = 7
+)
+
+// eventPipeName returns the name of a provider.
+func (r *Runtime) eventPipeName(o *eventPipeOffsets, at target.Addr) (string, error) {
+	rd := layout.Reader{Mem: r.mem, Base: at}
+	if o.Provider.Name == layout.Absent {
+		flags, text := rd.U32(o.Provider.NameFlags), rd.Ptr(o.Provider.WideName)
+		switch {
+		case rd.Err != nil:
+			return "", rd.Err
+		case flags&representation != wideString:
+			return "", target.Corruptf("the name of provider %016x of EventPipe is no text in UTF-16", uint64(at))
+		}
+		return target.UTF16String(r.mem, text, limits.IdentifierBytes)
+	}
+	text := rd.Ptr(o.Provider.Name)
+	if rd.Err != nil {
+		return "", rd.Err
+	}
+	name, err := target.CString(r.mem, text, limits.IdentifierBytes)
+	if err == nil && !utf8.ValidString(name) {
+		err = target.Corruptf("the name of provider %016x of EventPipe is no text", uint64(at))
+	}
+	return name, err
 }

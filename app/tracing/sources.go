@@ -3,6 +3,8 @@ package tracing
 import (
 	"cmp"
 	"context"
+	"maps"
+	"slices"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
@@ -247,21 +249,29 @@ func (s *search) group(c *counterGroup, x shapes.Instance) {
 	}
 }
 
+// triedProviders is how many sources are tried until the provider of one is in the list of EventPipe. .NET Core 3.1 keeps one provider of a name
+// there, so that of the source that has the runtime's events is not.
+const triedProviders = 8
+
 // pipe reads the providers of EventPipe, from the handle of any source.
 func (s *search) pipe() {
-	var one target.Addr
-	for _, h := range s.handles {
-		if one == 0 || h < one {
-			one = h
-		}
-	}
-	if one == 0 {
+	if len(s.handles) == 0 {
 		return
 	}
-	list, err := s.rt.EventPipeProviders(one)
-	if err != nil {
-		s.out.Sessions.Err = err
-		s.g.Note(err)
+	handles := slices.Compact(slices.Sorted(maps.Values(s.handles)))
+	var list []dac.EventPipeProvider
+	var failed error
+	for _, one := range handles[:min(len(handles), triedProviders)] {
+		var err error
+		if list, err = s.rt.EventPipeProviders(one); err == nil {
+			failed = nil
+			break
+		}
+		failed = cmp.Or(failed, err)
+	}
+	if failed != nil {
+		s.out.Sessions.Err = failed
+		s.g.Note(failed)
 		return
 	}
 	s.native = make(map[target.Addr]*dac.EventPipeProvider, len(list))

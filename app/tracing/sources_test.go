@@ -74,7 +74,7 @@ func TestSources(t *testing.T) {
 
 // TestProviders holds the runtime's list of providers against the names of the managed sources, which proves the layouts.
 func TestProviders(t *testing.T) {
-	for _, name := range []string{"net8-zoo-withheap", "net9-zoo-withheap", "net10-zoo-withheap", "arm64-net10-zoo-withheap", "win-net8-zoo-withheap",
+	for _, name := range []string{"net31-zoo-withheap", "win-net6-zoo-withheap", "net8-zoo-withheap", "net9-zoo-withheap", "net10-zoo-withheap", "arm64-net10-zoo-withheap", "win-net8-zoo-withheap",
 		"win-net9-zoo-withheap", "win-net10-zoo-withheap"} {
 		t.Run(name, func(t *testing.T) {
 			v, err := testdump.OpenCase(t, name).View("")
@@ -90,6 +90,9 @@ func TestProviders(t *testing.T) {
 				if e.EventPipe != nil && !e.Disposed.Value {
 					n++
 					assert.True(t, names[e.Name.S], e.Name.S)
+					if name == "net31-zoo-withheap" && e.Name.S == "Microsoft-Windows-DotNETRuntime" {
+						continue // 3.1 lists the runtime's own provider of this name, and not that of the source
+					}
 					assert.Equal(t, answer.Known(answer.EventSessions{}), e.EventPipe.Sessions, "nobody traced these processes")
 				}
 			}
