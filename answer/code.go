@@ -331,6 +331,28 @@ type Tiers struct {
 	Unknown  int64            `json:"unknown" doc:"those of them whose calls run code of a tier that is not known"`
 	Tiers    []TierCount      `json:"tiers" doc:"bodies of methods by tier"`
 	Replaced []ReplacedMethod `json:"replaced" doc:"bodies whose IL a profiler replaced (ReJIT)"`
+	Versions []ILVersion      `json:"versions" doc:"IL that a profiler asked to put in the place of a method's, compiled or not; of .NET 10 and later"`
+	// VersionsMissing is why Versions lacks some, or all.
+	VersionsMissing Reason `json:"versionsMissing,omitzero" doc:"why versions lacks some, or all"`
+}
+
+// The states of an ILVersion.
+const (
+	ReJITRequested = "requested"
+	ReJITAsking    = "the profiler is asked for the IL"
+	ReJITReady     = "has its IL"
+)
+
+// An ILVersion is IL that a profiler asked for in the place of a method's (ReJIT).
+type ILVersion struct {
+	Node     target.Addr `json:"node" doc:"the runtime's ILCodeVersionNode"`
+	Method   target.Addr `json:"method,omitempty" doc:"MethodDesc of the method; none if it is not loaded"`
+	Token    uint32      `json:"token" doc:"token of the method in its module"`
+	Name     Text        `json:"name,omitzero" doc:"the method"`
+	ReJIT    uint64      `json:"rejit" doc:"ReJIT ID of the IL"`
+	State    string      `json:"state" doc:"\"requested\", \"the profiler is asked for the IL\" or \"has its IL\""`
+	Active   bool        `json:"active" doc:"calls are to run it"`
+	Reverted bool        `json:"reverted" doc:"calls are to run the original IL: the profiler took all its versions back"`
 }
 
 // A TierCount counts the bodies of a tier.

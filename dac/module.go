@@ -579,12 +579,13 @@ const (
 	MapMemberRef
 	MapFileRef
 	MapAssemblyRef
+	MapILVersions // from methods to their ILCodeVersioningState; only those whose IL was to be replaced have one
 )
 
 // MapAddr returns the address of a lookup map, which is part of the Module.
 func (m *Module) MapAddr(k Map) (target.Addr, error) {
 	o := &m.runtime().off.Module
-	off := [...]int{o.TypeDefs, o.TypeRefs, o.MethodDefs, o.FieldDefs, o.MemberRefs, o.FileRefs, o.AssemblyRefs}[k]
+	off := [...]int{o.TypeDefs, o.TypeRefs, o.MethodDefs, o.FieldDefs, o.MemberRefs, o.FileRefs, o.AssemblyRefs, o.ILVersions}[k]
 	if off == layout.Absent {
 		return 0, &layout.Error{Type: "Module", Field: fmt.Sprintf("lookup map %d", k)}
 	}
@@ -690,7 +691,7 @@ func (m *Module) entries(part *lookupPart, rows uint32, yield func(MapEntry, err
 
 // mapTables are the metadata tables by whose rows the maps are indexed.
 var mapTables = [...]metadata.TableID{metadata.TableTypeDef, metadata.TableTypeRef, metadata.TableMethodDef, metadata.TableField,
-	metadata.TableMemberRef, metadata.TableFile, metadata.TableAssemblyRef}
+	metadata.TableMemberRef, metadata.TableFile, metadata.TableAssemblyRef, metadata.TableMethodDef}
 
 // rows returns the largest number of rows of a lookup map: the metadata's, if that is known and can't change.
 func (m *Module) rows(k Map) uint32 {

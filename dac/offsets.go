@@ -158,6 +158,7 @@ type offsets struct {
 		TypeDefs        int `layout:"TypeDefToMethodTableMap"`
 		TypeRefs        int `layout:"TypeRefToMethodTableMap"`
 		MethodDefs      int `layout:"MethodDefToDescMap"`
+		ILVersions      int `layout:"MethodDefToILCodeVersioningStateMap,optional"` // 9 and later
 		FieldDefs       int `layout:"FieldDefToDescMap"`
 		MemberRefs      int `layout:"MemberRefToDescMap,optional"`
 		FileRefs        int `layout:"FileReferencesMap,optional"`

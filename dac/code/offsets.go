@@ -66,6 +66,17 @@ type offsets struct {
 		Tier        int `layout:"OptimizationTier,optional"`
 		Flags       int `layout:"Flags"`
 	} `struct:"NativeCodeVersionNode,optional"`
+	ILState struct { // 10 and later
+		First        int `layout:"FirstVersionNode"`
+		ActiveKind   int `layout:"ActiveVersionKind"`
+		ActiveNode   int `layout:"ActiveVersionNode"`
+		ActiveMethod int `layout:"ActiveVersionMethodDef"`
+	} `struct:"ILCodeVersioningState,optional"`
+	ILNode struct {
+		ID    int `layout:"VersionId"`
+		Next  int `layout:"Next"`
+		State int `layout:"RejitState"`
+	} `struct:"ILCodeVersionNode,optional"`
 	AppDomain struct {
 		VersioningStates int `layout:"MethodDescVersioningStates,optional"` // before 9
 	}

@@ -13,7 +13,7 @@ import (
 // what could not be read. The error is ctx's.
 func (r *Reader) DescribeTiers(ctx context.Context) (*answer.Tiers, error) {
 	ctx = absent.Context(ctx)
-	out := &answer.Tiers{Tiers: []answer.TierCount{}, Replaced: []answer.ReplacedMethod{}}
+	out := &answer.Tiers{Tiers: []answer.TierCount{}, Replaced: []answer.ReplacedMethod{}, Versions: []answer.ILVersion{}}
 	rows := map[Tier]*answer.TierCount{}
 	versions := map[*MethodDesc][]Version{}
 	for info, err := range r.JITCode() {
@@ -54,6 +54,10 @@ func (r *Reader) DescribeTiers(ctx context.Context) (*answer.Tiers, error) {
 				out.Unknown++
 			}
 		}
+	}
+	r.describeILVersions(ctx, out)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
 	}
 	out.Methods = int64(len(versions))
 	for t := range TierOptimizedTier1Instrumented + 1 {

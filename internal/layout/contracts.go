@@ -36,7 +36,7 @@ var contracts = []contract{
 	{name: "AuxiliarySymbols"},
 	{name: "BuiltInCOM"},
 	{name: "CodeNotifications"},
-	{name: "CodeVersions", implemented: []string{"1", "c1"}, types: "NativeCodeVersionNode MethodDescVersioningState MethodDescCodeData",
+	{name: "CodeVersions", implemented: []string{"1", "c1"}, types: "NativeCodeVersionNode MethodDescVersioningState MethodDescCodeData ILCodeVersioningState ILCodeVersionNode",
 		gives: "versions of a method's code"},
 	{name: "ComWrappers"},
 	{name: "ConditionalWeakTable"},

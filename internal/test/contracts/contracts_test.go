@@ -1,6 +1,7 @@
 package contracts_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"iter"
@@ -150,6 +151,19 @@ var readings = []reading{
 				return fmt.Sprintf("%d versions", len(list)), err
 			}
 			return fmt.Sprintf("%d versions, ReJIT %d active at %x", len(list), list[1].ReJIT, uint64(list[1].Code)), err
+		}},
+	{contract: "CodeVersions", name: "versions of IL", opens: true, types: "ILCodeVersioningState ILCodeVersionNode", needs: "Loader",
+		want: "ReJIT 7 has its IL true; ReJIT 6 the profiler is asked for the IL false; ReJIT 5 requested false; ",
+		read: func(p *tiny, rt *dac.Runtime, _ target.Target) (string, error) {
+			out, err := code.Of(rt).DescribeTiers(context.Background())
+			if err != nil {
+				return "", err
+			}
+			var text string
+			for _, v := range out.Versions {
+				text += fmt.Sprintf("ReJIT %d %s %v; ", v.ReJIT, v.State, v.Active)
+			}
+			return text, out.VersionsMissing.Err
 		}},
 	{contract: "EcmaMetadata", name: "metadata of an emitted module", opens: true, types: "DynamicMetadata", needs: "Loader", want: "68 bytes",
 		read: func(p *tiny, rt *dac.Runtime, _ target.Target) (string, error) {
@@ -405,7 +419,7 @@ func TestLieIsNamed(t *testing.T) {
 		r := &readings[i]
 		got, err := r.read(p, rt, d)
 		switch r.name {
-		case "method", "nibble map", "versions", "byte code", "IL of byte code":
+		case "method", "nibble map", "versions", "versions of IL", "byte code", "IL of byte code":
 			require.ErrorIs(t, err, target.ErrCorrupt, r.name)
 			continue
 		}

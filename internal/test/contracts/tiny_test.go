@@ -19,7 +19,7 @@ type tiny struct {
 	*synth.CLR
 	gc                                    *synth.CLRDescriptor // where the GC's globals are
 	module, object, text, exception, free uint64               // MethodTables but for the Module
-	thread, info, frame, method, code     uint64
+	thread, info, frame, method, code, il uint64
 	byteCode, interpreter, inner          uint64 // since 11
 	plain, hello, thrown                  uint64 // objects
 	syncBlock                             uint64
@@ -145,6 +145,15 @@ func (p *tiny) codeOf() {
 	table := p.Alloc(8 * 8)
 	p.Words(table+5*8, p.method)
 	p.Set(p.module+p.Offset("Module.MethodDefToDescMap"), "ModuleLookupMap", members{"TableData": table, "Count": 8})
+
+	// Three versions of the method's IL: the newest is active, the one before has its IL, and the first was asked for and never compiled.
+	first := p.New("ILCodeVersionNode", members{"VersionId": 5})
+	second := p.New("ILCodeVersionNode", members{"VersionId": 6, "RejitState": 1, "Next": first})
+	third := p.New("ILCodeVersionNode", members{"VersionId": 7, "RejitState": 2, "Next": second})
+	p.il = p.New("ILCodeVersioningState", members{"FirstVersionNode": third, "ActiveVersionKind": 1, "ActiveVersionNode": third})
+	states := p.Alloc(8 * 8)
+	p.Words(states+5*8, p.il)
+	p.Set(p.module+p.Offset("Module.MethodDefToILCodeVersioningStateMap"), "ModuleLookupMap", members{"TableData": states, "Count": 8})
 
 	const span, into = 256, 64
 	both := (p.Alloc(3*span) + 31) &^ 31 // compiled code, and byte code

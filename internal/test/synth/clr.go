@@ -37,7 +37,7 @@ Array m_NumComponents:4@8
 SyncBlock ThinLock:4|LockState:4 -|Recursion:4 Lock|HoldingThreadId:4 LinkNext|Link -|SyncIndex:4
 SyncTableEntry SyncBlock Object
 SyncBlockCache FreeSyncTableIndex:4 CleanupBlockList
-Module Assembly PEAssembly Base Flags:4 LoaderAllocator DynamicMetadata SimpleName Path FileName FieldDefToDescMap:32 ManifestModuleReferencesMap:32 MemberRefToDescMap:32 MethodDefToDescMap:32 TypeDefToMethodTableMap:32 TypeRefToMethodTableMap:32
+Module Assembly PEAssembly Base Flags:4 LoaderAllocator DynamicMetadata SimpleName Path FileName FieldDefToDescMap:32 ManifestModuleReferencesMap:32 MemberRefToDescMap:32 MethodDefToDescMap:32 MethodDefToILCodeVersioningStateMap:32 TypeDefToMethodTableMap:32 TypeRefToMethodTableMap:32
 ModuleLookupMap Next TableData Count:4 SupportedFlagsMask
 Assembly IsCollectible:1 IsDynamic:1|- Module
 DomainAssembly -|Assembly
@@ -71,6 +71,8 @@ DynamicMethodDesc! MethodName
 MethodDescCodeData TemporaryEntryPoint VersioningState
 MethodDescVersioningState NativeCodeVersionNode Flags:1
 NativeCodeVersionNode Next MethodDesc NativeCode Flags:4 ILVersionId OptimizationTier:4
+ILCodeVersioningState FirstVersionNode ActiveVersionKind:4 ActiveVersionNode ActiveVersionModule ActiveVersionMethodDef:4
+ILCodeVersionNode VersionId Next RejitState:4
 RangeSectionMap TopLevelData
 RangeSectionFragment RangeBegin RangeEndOpen RangeSection Next
 RangeSection NextForDelete RangeBegin RangeEndOpen JitManager Flags:4 HeapList R2RModule

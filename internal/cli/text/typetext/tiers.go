@@ -1,6 +1,7 @@
 package typetext
 
 import (
+	"fmt"
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/cli/text"
 	"github.com/sosgo/sosgo/internal/report"
@@ -29,5 +30,25 @@ func Tiers(p *report.Page, a *answer.Tiers) {
 			state = "active"
 		}
 		p.Printf("%s %s: IL of a profiler, ReJIT %d, code %s, %s\n", report.Hex12(m.Method), report.Escape(m.Name.String()), m.ReJIT, report.Hex12(m.Code), state)
+	}
+	for i := range a.Versions {
+		v := &a.Versions[i]
+		state := v.State
+		switch {
+		case v.Active:
+			state += ", active"
+		case v.Reverted:
+			state += ", reverted: calls run the original IL"
+		default:
+			state += ", not active: a later version is"
+		}
+		name := v.Name.String()
+		if name == "" {
+			name = fmt.Sprintf("method %08x", v.Token)
+		}
+		p.Printf("%s ReJIT %d of %s: %s\n", report.Hex12(v.Node), v.ReJIT, report.Escape(name), report.Escape(state))
+	}
+	if !a.VersionsMissing.IsZero() {
+		p.Printf("requests of ReJIT: %s\n", answer.Absent(a.VersionsMissing.Err))
 	}
 }
