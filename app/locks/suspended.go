@@ -9,6 +9,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/app/tasks"
+	"github.com/sosgo/sosgo/internal/compilernames"
 	"github.com/sosgo/sosgo/internal/sorting"
 	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/stackwalk/threads"
@@ -343,7 +344,7 @@ func (g *grapher) groupText(w *waiters) string {
 	if from := w.Caller(); from != "" {
 		text += from + ": "
 	}
-	text += w.Method.String()
+	text += compilernames.Pretty(w.Method.String())
 	if w.File != "" {
 		text += fmt.Sprintf(" (%s:%d)", w.File, w.Line)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/internal/absent"
+	"github.com/sosgo/sosgo/internal/compilernames"
 	"github.com/sosgo/sosgo/internal/sorting"
 	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/stackwalk"
@@ -183,7 +184,7 @@ func (g *grapher) describe() {
 				continue
 			}
 			row.Object, row.Type = w.tasks[0], g.s.typeOf(w.tasks[0])
-			row.Text = "waits for a task to complete: " + row.Type.String()
+			row.Text = "waits for a task to complete: " + taskName(row.Type.String())
 			if n := len(w.tasks); n > 1 {
 				row.Text = fmt.Sprintf("waits for %d tasks to complete, the first a %s", n, row.Type)
 			}
@@ -715,7 +716,7 @@ func (g *grapher) placeOf(w *wait) string {
 	if row.Method.IsZero() {
 		return ""
 	}
-	text := " in " + row.Method.String()
+	text := " in " + compilernames.Pretty(row.Method.String())
 	if row.File != "" {
 		text += fmt.Sprintf(" (%s:%d)", row.File, row.Line)
 	}
@@ -791,7 +792,7 @@ func (g *grapher) doing(t *threads.Thread) string {
 	a := t.DescribeActivity(g.s.gaps, t.Activity(g.s.r.walker.Walk(g.s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{})))
 	text := fmt.Sprintf("; thread %s %s", g.name(t), a.Text)
 	if !a.Caller.IsZero() {
-		text += " in " + a.Caller.String()
+		text += " in " + compilernames.Pretty(a.Caller.String())
 	}
 	return text
 }
@@ -881,4 +882,32 @@ func (g *grapher) holds(l *lock, w *wait) string {
 		text += fmt.Sprintf(" and %d more", more)
 	}
 	return fmt.Sprintf("%d threads (%s) hold", len(list), text)
+}
+
+// taskName returns a task's type as people say it: for the box of an async method, that method.
+func taskName(class string) string {
+	_, args, ok := strings.Cut(class, "StateMachineBox<")
+	if !ok {
+		return class
+	}
+	args = strings.TrimSuffix(args, ">")
+	depth, from := 0, 0
+	for i := range len(args) {
+		switch args[i] {
+		case '<', '[':
+			depth++
+		case '>', ']':
+			depth--
+		case ',':
+			if depth == 0 {
+				from = i + 1
+			}
+		}
+	}
+	machine := strings.TrimSpace(args[from:])
+	method := compilernames.Method(machine)
+	if method == machine {
+		return class
+	}
+	return "that of " + compilernames.Pretty(method)
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/compilernames"
 	"github.com/sosgo/sosgo/internal/signature"
 	"github.com/sosgo/sosgo/target"
 )
@@ -108,7 +109,7 @@ func crashPlace(c *answer.Crash, frame string) string {
 	var out string
 	switch i := slices.IndexFunc(c.Stack, ownMethod); {
 	case i >= 0 && (c.Likely == "" || len(c.Exceptions) == 0 && c.FailFast == nil) && !strings.Contains(c.Likely, c.Stack[i].Method.S):
-		out = ", the innermost method of the program on its stack: " + c.Stack[i].Method.S
+		out = ", the innermost method of the program on its stack: " + compilernames.Pretty(c.Stack[i].Method.S)
 		if f := &c.Stack[i]; f.File != "" {
 			out += fmt.Sprintf(" (%s:%d)", target.BaseName(f.File), f.Line)
 		}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/compilernames"
 	"github.com/sosgo/sosgo/internal/sorting"
 )
 
@@ -125,7 +126,7 @@ func inHandsOf(stack *answer.AsyncWork, threads []answer.Worker) string {
 	case stack != nil:
 		return asyncName(stack)
 	case len(threads) > 0:
-		return threads[0].Method.String()
+		return compilernames.Pretty(threads[0].Method.String())
 	}
 	return ""
 }
@@ -135,7 +136,7 @@ func asyncName(w *answer.AsyncWork) string {
 	for i := len(w.Frames) - 1; i >= 0; i-- {
 		f := &w.Frames[i]
 		if f.AsyncPlace != nil && f.Method.S != "" && !answer.LibraryMethod(f.Method.S) {
-			return f.Method.S
+			return compilernames.Pretty(f.Method.S)
 		}
 	}
 	if len(w.Frames) > 0 && w.Frames[0].AsyncName != nil {

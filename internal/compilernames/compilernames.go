@@ -12,6 +12,8 @@ import "strings"
 //	Ns.Type+<>c+<<Method>b__0_1>d     Ns.Type+<>c.<Method>b__0_1
 //	Ns.Type+VB$StateMachine_2_Method  Ns.Type.Method
 //	Ns.Type+<Method>c__async0         Ns.Type.Method
+//	Module+method@12-1                Module.method
+//	<StartupCode$app>.$Module+main@9  Module.main
 func Method(full string) string {
 	at := lastNested(full)
 	if at < 0 {
@@ -23,6 +25,9 @@ func Method(full string) string {
 			return declaring + "." + name
 		}
 		return full
+	}
+	if name, rest, ok := FSharp(own); ok {
+		return Startup(declaring) + "." + name + rest
 	}
 	end := closing(own)
 	if end < 0 {
@@ -40,6 +45,47 @@ func Method(full string) string {
 		name = strings.ReplaceAll(name, "-", ".") // explicit interface implementation
 	}
 	return declaring + "." + name + args
+}
+
+// Lambda stands for a function without a name.
+const Lambda = "<lambda>"
+
+// FSharp returns the function from which F# made the type of a closure or of a task's state machine, or a local function's method, and its type
+// arguments. The name has the line, and a number if there are several on it: work@12, work@12-1, work@12-1<T>. A closure of no function is clo@12.
+func FSharp(name string) (function, arguments string, ok bool) {
+	head := name
+	if i := strings.IndexAny(name, "<[`"); i >= 0 {
+		head, arguments = name[:i], name[i:]
+	}
+	at := strings.LastIndexByte(head, '@')
+	if at <= 0 {
+		return "", "", false
+	}
+	line, number, several := strings.Cut(head[at+1:], "-")
+	if !digits(line) || several && !digits(number) {
+		return "", "", false
+	}
+	if function = head[:at]; function == "clo" {
+		function = Lambda
+	}
+	return function, arguments, true
+}
+
+func digits(s string) bool {
+	return s != "" && strings.Trim(s, "0123456789") == ""
+}
+
+// Startup returns the module whose code F# has put into a class of the program's start: <StartupCode$app>.$Module is Module. It returns other names
+// unchanged.
+func Startup(class string) string {
+	if !strings.HasPrefix(class, "<StartupCode$") {
+		return class
+	}
+	_, module, ok := strings.Cut(class, ">.$")
+	if !ok || module == "" {
+		return class
+	}
+	return module
 }
 
 // Declaring returns the method that contains a local function or lambda, by its name. It returns names of other methods unchanged.

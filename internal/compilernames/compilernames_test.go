@@ -34,7 +34,17 @@ func TestMethod(t *testing.T) {
 		"Ns.Type+Nested":                                "Ns.Type+Nested",
 		"Ns.Type+<Broken":                               "Ns.Type+<Broken",
 		"Ns.Type+<>d__1":                                "Ns.Type+<>d__1",
-		"Program+work@12":                               "Program+work@12",
+		"Program+work@12":                               "Program.work",
+		"Ns.Orders+load@12-3":                           "Ns.Orders.load",
+		"Ns.Orders+load@12-3<System.String>":            "Ns.Orders.load<System.String>",
+		"Ns.Orders<System.A+B>+load@7":                  "Ns.Orders<System.A+B>.load",
+		"Ns.Orders+clo@12-3":                            "Ns.Orders.<lambda>",
+		"<StartupCode$shop>.$Program+main@20":           "Program.main",
+		"<StartupCode$shop>.$Shop.Orders+main@20-1":     "Shop.Orders.main",
+		"Ns.Orders+@12":                                 "Ns.Orders+@12",
+		"Ns.Orders+load@":                               "Ns.Orders+load@",
+		"Ns.Orders+load@12-":                            "Ns.Orders+load@12-",
+		"Ns.Orders+load@line":                           "Ns.Orders+load@line",
 		"Ns.Type+<Method>d__4<Ns.List<System.Int32>+X>": "Ns.Type.Method<Ns.List<System.Int32>+X>",
 	} {
 		assert.Equal(t, want, compilernames.Method(full), full)

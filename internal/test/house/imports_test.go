@@ -53,7 +53,7 @@ var only = map[string]string{
 	// Answers are plain values.
 	"answer": "target internal/jsonenc internal/sorting internal/utf16text",
 	// Renderers receive answers and cannot read a dump.
-	"internal/cli/text/...": "answer target internal/report internal/sorting internal/utf16text export/stackexport internal/cli/text",
+	"internal/cli/text/...": "answer target internal/compilernames internal/report internal/sorting internal/utf16text export/stackexport internal/cli/text",
 	"internal/report":       "answer target internal/jsonenc internal/sorting internal/utf16text",
 	// The engine of the command line knows no command, and the page asks commands and reads nothing itself.
 	"internal/cli":       "target internal/outfile internal/report internal/secrets internal/sorting internal/workers",

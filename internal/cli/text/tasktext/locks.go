@@ -6,6 +6,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/cli/text"
+	"github.com/sosgo/sosgo/internal/compilernames"
 	"github.com/sosgo/sosgo/internal/report"
 	"github.com/sosgo/sosgo/target"
 )
@@ -180,7 +181,7 @@ func threadWait(p *report.Page, list []*answer.ThreadWait) {
 		p.Print(" (" + report.Escape(t.Note) + ")")
 	}
 	if !t.Method.IsZero() {
-		p.Print(" in " + report.Escape(t.Method.String()))
+		p.Print(" in " + report.Escape(compilernames.Pretty(t.Method.String())))
 	}
 	if t.File != "" {
 		p.Printf(" (%s:%d)", report.Escape(t.File), t.Line)
@@ -200,7 +201,7 @@ func operation(p *report.Page, o *answer.OperationWait) {
 	if from := o.Caller(); from != "" {
 		p.Print(report.Escape(from) + ": ")
 	}
-	p.Print(report.Escape(o.Method.String()))
+	p.Print(report.Escape(compilernames.Pretty(o.Method.String())))
 	if o.File != "" {
 		p.Printf(" (%s:%d)", report.Escape(o.File), o.Line)
 	}
@@ -211,7 +212,7 @@ func operation(p *report.Page, o *answer.OperationWait) {
 	p.Printf(" [first %s]\n", report.Hex12(o.First[0]))
 	for i := range o.Holders {
 		h := &o.Holders[i]
-		p.Printf("    %s %s", report.Escape(h.Method.String()), report.Hex12(h.Object))
+		p.Printf("    %s %s", report.Escape(compilernames.Pretty(h.Method.String())), report.Hex12(h.Object))
 		if h.File != "" {
 			p.Printf(" (%s:%d)", report.Escape(h.File), h.Line)
 		}
