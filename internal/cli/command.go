@@ -10,6 +10,7 @@ import (
 
 	"github.com/sosgo/sosgo/internal/report"
 	"github.com/sosgo/sosgo/internal/sorting"
+	"github.com/sosgo/sosgo/target"
 )
 
 // A Group is a heading of the command list.
@@ -250,6 +251,9 @@ func (t *table) find(name string) (*Command, error) {
 	}
 	if err := isNotThere(strings.ToLower(name)); err != nil {
 		return nil, err
+	}
+	if why, ok := unread[strings.ToLower(name)]; ok {
+		return nil, target.Unsupportedf("%s: %s", strings.ToLower(name), why)
 	}
 	err := &UsageError{Text: fmt.Sprintf("there is no command %q", name), Hint: `"sosgo help" lists the commands`}
 	var names []string

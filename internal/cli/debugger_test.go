@@ -90,6 +90,11 @@ func TestNotThere(t *testing.T) {
 		assert.Equal(t, ExitUsage, code, name)
 		assert.Regexp(t, "is not supported|needs a live process|is not needed", stderr, name)
 	}
+	for name := range unread {
+		code, _, stderr := runHabits(t, "-c", "!"+name+" 7f10a4632890")
+		assert.Equal(t, ExitUnsupported, code, name)
+		assert.Contains(t, stderr, name+": the wrappers of Windows's built-in COM", name)
+	}
 	_, _, stderr := runHabits(t, "-c", "sos findroots 1")
 	assert.Contains(t, stderr, "findroots needs a live process")
 	_, _, stderr = runHabits(t, "-c", "gctonative")

@@ -22,12 +22,8 @@ var notThere = map[string]string{
 	"histclear":                "",
 	"enummem":                  "doctor says what the dump holds",
 	"simulategcheapcorruption": "verifyheap looks for corruption",
-	"dumprcw":                  "comwrappers lists the wrappers of ComWrappers; syncblk -all shows which objects have COM data",
-	"dumpccw":                  "comwrappers lists the wrappers of ComWrappers; syncblk -all shows which objects have COM data",
-	"rcwcleanuplist":           "",
 	"dumplocks":                "locks lists who holds each lock and who waits, waits where that leads",
 	"findroots":                "it needs a live process; gcroot -gcgen N ADDRESS shows what keeps an object alive in a collection of generation N",
-	"comstate":                 "clrthreads shows the apartments",
 	"saveallmodules":           "savemodule ADDRESS FILE saves one; pack saves the dump with all module files that are found",
 	"dumpvtbl":                 "dumpmt -md ADDRESS lists the methods",
 	"dumpfd":                   "dumpclass ADDRESS lists the fields",
@@ -75,6 +71,18 @@ var notThere = map[string]string{
 	"up":          "clrstack -a shows each frame with its variables",
 	"down":        "clrstack -a shows each frame with its variables",
 }
+
+// unread are commands of SOS about structures of a runtime that sosgo does not read, by lower-case name, with the reason. They fail as what is not
+// supported, and not as misspelt commands do.
+var unread = map[string]string{
+	"dumprcw":        builtInCOM + "; comwrappers lists the wrappers of ComWrappers",
+	"dumpccw":        builtInCOM + "; comwrappers lists the wrappers of ComWrappers",
+	"rcwcleanuplist": builtInCOM + ", and the list of those to be released is one of them",
+	"comstate":       builtInCOM + ", and the contexts of threads are among them; clrthreads shows the apartments",
+}
+
+// builtInCOM is why nothing is read of Windows's built-in COM.
+const builtInCOM = "the wrappers of Windows's built-in COM are structures that no runtime before .NET 11 describes, and that sosgo does not read, since no dump with one was available to prove it"
 
 // NotThere lists the names of commands of other tools that sosgo does not have, sorted.
 func NotThere() []string { return slices.Sorted(maps.Keys(notThere)) }
