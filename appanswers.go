@@ -337,6 +337,74 @@ func (v *View) SignalR(ctx context.Context) (*answer.SignalR, error) {
 	})
 }
 
+// SessionOptions select what is listed of sessions.
+type SessionOptions struct {
+	web.SessionOptions
+	Retained bool // with the memory that is freed with each
+}
+
+// Sessions lists the sessions of ASP.NET Core by user: those that requests have, and those that rest in a cache of the process.
+func (v *View) Sessions(ctx context.Context, o ...SessionOptions) (*answer.Sessions, error) {
+	return webbed(ctx, v, func(q *question, r *web.Reader, h *heap.Heap) (*answer.Sessions, error) {
+		o := option(o)
+		o.Scan = q.scanning("looking for sessions", o.Scan)
+		p := web.Process{Heap: h, Walk: q.Walk, DumpTime: q.dump.file.Process().DumpTime}
+		out, err := r.Sessions(q.ctx, p, o.SessionOptions)
+		if err != nil || !o.Retained || len(out.Sessions) == 0 {
+			return out, err
+		}
+		return out, q.retainSessions(out)
+	})
+}
+
+// retainSessions adds the retained sizes of sessions.
+func (q *question) retainSessions(out *answer.Sessions) error {
+	holders, err := q.holders()
+	if err != nil {
+		return err
+	}
+	g := holders.Graph()
+	d, err := g.Dominators(q.ctx)
+	if err != nil {
+		return err
+	}
+	retained := func(a target.Addr) *int64 {
+		node, ok := g.Node(a)
+		if !ok {
+			out.Note(target.Unsupportedf("%v is no object of the graph", a))
+			return nil
+		}
+		n := int64(d.Retained(node))
+		return &n
+	}
+	var all int64
+	users := map[string]int64{}
+	for i := range out.Sessions {
+		s := &out.Sessions[i]
+		var sum int64
+		if r := s.Rests; r != nil {
+			if r.Retained = retained(r.Entry); r.Retained != nil {
+				sum += *r.Retained
+			}
+		}
+		for n := range s.Live {
+			l := &s.Live[n]
+			if l.Retained = retained(l.Address); l.Retained != nil && l.Request != 0 {
+				sum += *l.Retained
+			}
+		}
+		s.Retained = &sum
+		users[s.User.String()] += sum
+		all += sum
+	}
+	for i := range out.Users {
+		sum := users[out.Users[i].User.String()]
+		out.Users[i].Retained = &sum
+	}
+	out.Retained = &all
+	return nil
+}
+
 // Redis lists the multiplexers of StackExchange.Redis, with the commands that wait for each server.
 func (v *View) Redis(ctx context.Context) (*answer.Redis, error) {
 	return webbed(ctx, v, func(q *question, r *web.Reader, h *heap.Heap) (*answer.Redis, error) {

@@ -59,6 +59,8 @@ func (v *View) sources() []query.Source {
 			Of: []string{"System.Threading.Tasks.Task", "System.Runtime.CompilerServices.PoolingAsyncValueTaskMethodBuilder+StateMachineBox"}}, v.taskRows),
 		query.NewSource(query.Source{Name: "requests", Summary: "web requests that the process works on",
 			Of: []string{"Microsoft.AspNetCore.Http.HttpContext"}}, v.requestRows),
+		query.NewSource(query.Source{Name: "sessions", Summary: "sessions of ASP.NET Core in the process",
+			Of: []string{"Microsoft.AspNetCore.Session.DistributedSession", "Microsoft.AspNetCore.Session.DistributedSessionStore"}}, v.sessionRows),
 		query.NewSource(query.Source{Name: "roots", Summary: "what keeps objects alive"}, v.rootRows),
 		query.NewSource(query.Source{Name: "handles", Summary: "GC handles, also weak ones"}, v.handleRows),
 		query.NewSource(query.Source{Name: "statics", Summary: "static fields of all loaded types"}, v.staticRows),
@@ -315,6 +317,43 @@ func newRequestRow(r *answer.Request) requestRow {
 		Status: query.SomeOr(r.Status.Value, r.Status.Err), State: orNull(r.State), Route: textOrNull(r.Route), User: textOrNull(r.User),
 		Host: textOrNull(r.Host), Protocol: textOrNull(r.Protocol), Connection: textOrNull(r.Conn), Server: r.Server, Exception: query.Ref(r.Exception),
 	}
+}
+
+type sessionRow struct {
+	Key      query.Opt[string] `row:"key" doc:"key under which it rests"`
+	User     query.Opt[string] `row:"user" doc:"name of its user, of its request or one of its values"`
+	Bytes    int64             `row:"bytes" doc:"bytes of its data in this process"`
+	Values   int64             `row:"values" doc:"number of its values"`
+	Requests int64             `row:"requests" doc:"requests that have it"`
+	Entry    query.Ref         `row:"entry,object" doc:"its cache entry, null if it does not rest in this process"`
+	Session  query.Ref         `row:"session" doc:"the first DistributedSession with its key"`
+	ID       query.Opt[string] `row:"id,hidden" doc:"ISession.Id"`
+	Store    query.Ref         `row:"store,hidden" doc:"the IDistributedCache in which it rests"`
+}
+
+func (v *View) sessionRows(ctx context.Context) iter.Seq2[sessionRow, error] {
+	out, err := v.Sessions(ctx)
+	if err != nil {
+		return listed[sessionRow](nil, err)
+	}
+	return rowsOf(listed(out.Sessions, out.Noted()...), func(s answer.Session) sessionRow { return newSessionRow(&s) })
+}
+
+func newSessionRow(s *answer.Session) sessionRow {
+	row := sessionRow{Key: textOrNull(s.Key), User: textOrNull(s.User), Bytes: s.Bytes, Values: int64(len(s.Values) + s.MoreValues),
+		ID: textOrNull(s.ID), Store: query.Ref(s.Store)}
+	if s.Rests != nil {
+		row.Entry = query.Ref(s.Rests.Entry)
+	}
+	for i := range s.Live {
+		if s.Live[i].Request != 0 {
+			row.Requests++
+		}
+		if i == 0 {
+			row.Session = query.Ref(s.Live[0].Address)
+		}
+	}
+	return row
 }
 
 type rootRow struct {

@@ -25,6 +25,7 @@ func TestWithoutMetadata(t *testing.T) {
 			"messages":            func() error { _, err := v.Messages(t.Context()); return err },
 			"clients":             func() error { _, err := v.HTTPClients(t.Context()); return err },
 			"hubs":                func() error { _, err := v.SignalR(t.Context()); return err },
+			"sessions":            func() error { _, err := v.Sessions(t.Context()); return err },
 			"Redis":               func() error { _, err := v.Redis(t.Context()); return err },
 			"object pools":        func() error { _, err := v.ObjectPools(t.Context()); return err },
 			"queues of libraries": func() error { _, err := v.Queues(t.Context()); return err },

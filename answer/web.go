@@ -41,6 +41,7 @@ type Request struct {
 	Endpoint  Text         `json:"endpoint,omitzero" doc:"name of the endpoint that answers it"`
 	Route     Text         `json:"route,omitzero" doc:"pattern of its route"`
 	User      Text         `json:"user,omitzero" doc:"name of the authenticated user"`
+	Session   target.Addr  `json:"session,omitempty" doc:"its session, a DistributedSession; see sessions"`
 	ID        Text         `json:"id,omitzero" doc:"HttpContext.TraceIdentifier, if anybody has asked for it"`
 	Trace     *Activity    `json:"trace,omitempty" doc:"the activity of the request"`
 	Remote    string       `json:"remote,omitempty" doc:"address of the client"`

@@ -276,6 +276,8 @@ func (q *query) feature(out *answer.Request, o objects.Object) {
 		q.endpoint(out, &f.Endpoint, x)
 	} else if f, x := shapes.As[userFeature](g, o); f != nil {
 		q.user(out, &f.User, x)
+	} else if f, x := shapes.As[sessionFeature](g, o); f != nil {
+		out.Session = g.PointerAt(&f.Session, x).Value
 	} else {
 		q.activityOf(out, o)
 	}
@@ -319,7 +321,7 @@ func (q *query) kestrel(out *answer.Request, o objects.Object, s *protocol, x sh
 	if f, at := shapes.At[endpointFeature](g, &s.EndpointSlot, x); f != nil {
 		q.endpoint(out, &f.Endpoint, at)
 	}
-	q.slots(out, &s.Activity, &s.User, x)
+	q.slots(out, &s.Activity, &s.User, &s.Session, x)
 	if s.Error.Has() {
 		thrown := g.ObjectAt(&s.Error, x)
 		out.Exception, out.Causes = thrown.Addr, flows.Causes(g, thrown)
@@ -334,9 +336,12 @@ func kestrelVersion(t answer.Text) answer.Text {
 	return t
 }
 
-// slots adds the activity and the user that a server keeps as features.
-func (q *query) slots(out *answer.Request, trace, user *shapes.Ref, x shapes.Instance) {
+// slots adds the activity, the user and the session that a server keeps as features.
+func (q *query) slots(out *answer.Request, trace, user, session *shapes.Ref, x shapes.Instance) {
 	g := q.reading()
+	if f, at := shapes.At[sessionFeature](g, session, x); f != nil {
+		out.Session = g.PointerAt(&f.Session, at).Value
+	}
 	if trace.Has() {
 		if o, err := trace.Object(x); err != nil {
 			g.Note(err)
@@ -363,7 +368,7 @@ func (q *query) iis(out *answer.Request, o objects.Object, s *iisContext, x shap
 	if s.User.Has() {
 		q.user(out, &s.User, x)
 	}
-	q.slots(out, &s.Activity, &s.UserSlot, x)
+	q.slots(out, &s.Activity, &s.UserSlot, &s.Session, x)
 }
 
 // httpSys adds what the HTTP.sys server holds of a request.

@@ -41,6 +41,7 @@ type protocol struct {
 	EndpointSlot shapes.Ref  `field:"_currentIEndpointFeature,optional"`
 	Activity     shapes.Ref  `field:"_currentIHttpActivityFeature,optional"`
 	User         shapes.Ref  `field:"_currentIHttpAuthenticationFeature,optional"`
+	Session      shapes.Ref  `field:"_currentISessionFeature,optional"`
 	Error        shapes.Ref  `field:"_applicationException,optional"`
 }
 
@@ -66,6 +67,7 @@ type iisContext struct {
 	User       shapes.Ref  `field:"<User>,optional"`
 	UserSlot   shapes.Ref  `field:"_currentIHttpAuthenticationFeature,optional"` // the context itself, or what middleware set
 	Activity   shapes.Ref  `field:"_currentIHttpActivityFeature,optional"`
+	Session    shapes.Ref  `field:"_currentISessionFeature,optional"`
 }
 
 // A sysContext is the object of a request in the HTTP.sys server. The names come from its sources and were not tested on a dump.

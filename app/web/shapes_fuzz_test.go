@@ -121,6 +121,9 @@ func askers(f *testing.F, v *sosgo.View, h *heap.Heap) []func(*testing.T) ([]err
 		},
 		func(t *testing.T) ([]error, error) { return noted(r.SignalR(t.Context(), h, o)) },
 		func(t *testing.T) ([]error, error) { return noted(r.Redis(t.Context(), h, o)) },
+		func(t *testing.T) ([]error, error) {
+			return noted(r.Sessions(t.Context(), web.Process{Heap: h}, web.SessionOptions{Scan: o}))
+		},
 		func(t *testing.T) ([]error, error) { return noted(r.ObjectPools(t.Context(), h, o)) },
 		func(t *testing.T) ([]error, error) { return noted(r.Queues(t.Context(), h, o)) },
 		func(t *testing.T) ([]error, error) { return noted(r.GRPC(t.Context(), h, o)) },

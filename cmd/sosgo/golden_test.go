@@ -104,6 +104,7 @@ var goldenLines = map[string][]string{
 	"eventsources":     {"eventsources"},
 	"comwrappers":      {"comwrappers"},
 	"tiers":            {"tiers"},
+	"sessions":         {"sessions"},
 	"signalr":          {"signalr"},
 	"services":         {"services"},
 	"caches":           {"caches"},

@@ -175,14 +175,16 @@ const (
 	AsyncWaits  = 1 << 16 // things that wait for each other, one behind the other, below one async method
 	AsyncGroups = 1 << 20 // of merged stacks
 
-	RequestText     = 1 << 16 // UTF-16 code units of one text of a request: its URL, a header, a command
-	RequestHeaders  = 1 << 12 // of one request
-	HubConnections  = 100_000 // clients and groups of a SignalR hub that an answer lists
-	HTTPClients     = 10_000  // HttpClients that an answer lists
-	RequestFeatures = 64      // collections of features, one behind the other
-	RequestScopes   = 1 << 10 // of logging, and activities, one inside the other
-	ContextValues   = 1 << 16 // of the AsyncLocals of one ExecutionContext
-	Flows           = 1 << 16 // ExecutionContexts in one answer
+	RequestText     = 1 << 16  // UTF-16 code units of one text of a request: its URL, a header, a command
+	RequestHeaders  = 1 << 12  // of one request
+	SessionBytes    = 64 << 20 // of one session at rest, and of one of its values
+	SessionValues   = 1 << 10  // of one session that an answer lists
+	HubConnections  = 100_000  // clients and groups of a SignalR hub that an answer lists
+	HTTPClients     = 10_000   // HttpClients that an answer lists
+	RequestFeatures = 64       // collections of features, one behind the other
+	RequestScopes   = 1 << 10  // of logging, and activities, one inside the other
+	ContextValues   = 1 << 16  // of the AsyncLocals of one ExecutionContext
+	Flows           = 1 << 16  // ExecutionContexts in one answer
 
 	MissingElements = 4096 // of an array, one behind the other, that are shown as missing each
 

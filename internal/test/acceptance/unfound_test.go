@@ -34,7 +34,7 @@ func unfound(t *testing.T, raw []byte) map[string]bool {
 }
 
 // finders are commands that find objects by their types.
-var finders = []string{"requests", "host", "sqlpools", "redis", "signalr", "objectpools", "queues", "eventsources", "comwrappers", "tasks", "dumpasync", "httpclients", "flows", "initializers",
+var finders = []string{"requests", "host", "sqlpools", "redis", "signalr", "sessions", "objectpools", "queues", "eventsources", "comwrappers", "tasks", "dumpasync", "httpclients", "flows", "initializers",
 	"contexts", "locks", "threadpool", "caches", "services", "dbcontexts", "websockets", "grpc", "dumprequests", "dumphttp"}
 
 // TestNoneWithoutHeap: a dump without the objects of the heap does not show that there are none of a kind.

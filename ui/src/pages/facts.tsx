@@ -10,7 +10,7 @@ const sections: [name: Name, title: string, what: string][] = [
   ["process", "Process and configuration", "reading the process"], ["collector", "Garbage collector", "reading the collector"],
   ["hosts", "Hosts and hosted services", "looking for hosts"], ["scopes", "Scopes of dependency injection", "looking for scopes"],
   ["contexts", "Load contexts", "reading load contexts"], ["initializers", "Static constructors that failed", "looking for static constructors that failed"],
-  ["timers", "Timers", "reading timers"], ["queues", "Queues of logs and messages", "looking for queues"], ["listeners", "Event sources and who listens", "looking for event sources"],
+  ["timers", "Timers", "reading timers"], ["queues", "Queues of logs and messages", "looking for queues"], ["sessions", "Sessions by user", "looking for sessions"], ["listeners", "Event sources and who listens", "looking for event sources"],
   ["tiers", "Compiled code by tier", "counting compiled code"], ["interop", "Wrappers of COM objects", "looking for wrappers"],
 ];
 

@@ -12,7 +12,7 @@ func Commands() []cli.Command {
 		dumpRequestsCommand(),
 		dumpHTTPCommand(),
 		httpClientsCommand(),
-		webSocketsCommand(), signalRCommand(), redisCommand(), objectPoolsCommand(), queuesCommand(),
+		webSocketsCommand(), signalRCommand(), sessionsCommand(), redisCommand(), objectPoolsCommand(), queuesCommand(),
 		grpcCommand(),
 		sqlPoolsCommand(),
 		hostCommand(),

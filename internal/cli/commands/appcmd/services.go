@@ -2,9 +2,11 @@ package appcmd
 
 import (
 	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/internal/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/cli/text/apptext"
+	"github.com/sosgo/sosgo/internal/report"
 )
 
 func signalRCommand() cli.Command {
@@ -16,6 +18,31 @@ func signalRCommand() cli.Command {
 			"A circuit is the state that the server keeps of a page; retained gives the memory freed with it.",
 		Examples: []cli.Example{{Line: "signalr", Text: "who is connected?"}},
 	}, ask.Plain((*sosgo.View).SignalR), apptext.SignalR)
+}
+
+type sessionOptions struct {
+	User     string `opt:"user" help:"only sessions of users whose name contains this"`
+	Values   bool   `opt:"values" help:"with the values of the sessions"`
+	Retained bool   `opt:"retained" help:"with the memory that would be freed with each session"`
+	secrets
+}
+
+func sessionsCommand() cli.Command {
+	return cli.AskWith(cli.Command{
+		Name:    "sessions",
+		Aliases: []string{"httpsessions"},
+		Summary: "list the sessions of ASP.NET Core by user: those that requests have, and those that rest in memory",
+		Help: "A request reads its session when it first asks for it, and writes it when it ends; in between the session rests in an IDistributedCache. Only that of the process's memory " +
+			"(AddDistributedMemoryCache) is in a dump; of sessions that rest in Redis or SQL Server, a dump has those that requests have loaded.\n\n" +
+			"The user is that of the request, or else a text that the session has by a name such as UserName or login: the listing says which. Secrets are masked.",
+		Examples: []cli.Example{{Line: "sessions", Text: "whose sessions are how large?"},
+			{Line: "sessions -retained", Text: "and what would be free without them?"},
+			{Line: "sessions -user alice -values", Text: "what do they hold?"}},
+	}, func(c *cli.Context, o *sessionOptions) (*answer.Sessions, error) {
+		so := sosgo.SessionOptions{Retained: o.Retained}
+		so.User, so.Values, so.Secrets = o.User, o.Values, o.Secrets
+		return ask.View(c).Sessions(ask.Context(c), so)
+	}, func(p *report.Page, a *answer.Sessions, o *sessionOptions) { apptext.Sessions(p, a, o.Values) })
 }
 
 func redisCommand() cli.Command {

@@ -40,5 +40,5 @@ func askShrink(c *cli.Context, o *shrinkOptions) (*answer.Shrunk, error) {
 // Explaining are further commands whose reads stay in a shrunk dump: those that read texts and numbers of objects.
 var Explaining = []string{
 	"triage", "leaks", "retained", "dominators", "dumpheap -stat", "dumprequests", "dumphttp", "httpclients", "sqlpools", "dbcontexts", "caches", "flows", "grpc", "host", "objectpools", "redis", "services",
-	"signalr", "websockets", "asyncstacks", "threadpoolqueue", "queues", "gchandles", "eeheap", "clrstack -all -a", "parallelstacks", "finalizequeue", "gc", "verifyheap",
+	"signalr", "sessions", "websockets", "asyncstacks", "threadpoolqueue", "queues", "gchandles", "eeheap", "clrstack -all -a", "parallelstacks", "finalizequeue", "gc", "verifyheap",
 }

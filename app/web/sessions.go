@@ -1,0 +1,505 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/absent"
+	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/internal/secrets"
+	"github.com/sosgo/sosgo/internal/sorting"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/objects/shapes"
+	"github.com/sosgo/sosgo/target"
+)
+
+// Sessions of ASP.NET Core. A request has a DistributedSession, which reads the session when the request first asks for it and writes it back when
+// the request ends. In between the session rests in an IDistributedCache as an array of bytes. The names come from the sources of 3.1 to 10.
+type (
+	sessionAnchor struct {
+		_ shapes.Type `of:"Microsoft.AspNetCore.Session.DistributedSessionStore|Microsoft.AspNetCore.Session.DistributedSession"`
+	}
+	sessionStore struct {
+		_     shapes.Type `of:"Microsoft.AspNetCore.Session.DistributedSessionStore"`
+		Cache shapes.Ref  `field:"_cache"`
+	}
+	session struct {
+		_         shapes.Type `of:"Microsoft.AspNetCore.Session.DistributedSession"`
+		Cache     shapes.Ref  `field:"_cache"`
+		Key       shapes.Ref  `field:"_sessionKey"`
+		Store     shapes.Ref  `field:"_store"`
+		Modified  shapes.Int  `field:"_isModified"`
+		Loaded    shapes.Int  `field:"_loaded"`
+		Available shapes.Int  `field:"_isAvailable"`
+		New       shapes.Int  `field:"_isNewSessionKey"`
+		ID        shapes.Ref  `field:"_sessionIdBytes"`
+	}
+	// A sessionValues holds the values of a loaded session. Up to .NET 5 the session has its dictionary.
+	sessionValues struct {
+		_     shapes.Type `of:"Microsoft.AspNetCore.Session.DefaultDistributedSessionStore"`
+		Store shapes.Ref  `field:"_store"`
+	}
+	sessionKey struct {
+		_     shapes.Type `of:"Microsoft.AspNetCore.Session.EncodedKey"`
+		Bytes shapes.Ref  `field:"<KeyBytes>"`
+	}
+	sessionFeature struct {
+		_       shapes.Type `of:"Microsoft.AspNetCore.Session.SessionFeature|Microsoft.AspNetCore.Http.Features.DefaultSessionFeature"`
+		Session shapes.Ref  `field:"<Session>"`
+	}
+	// A memoryStore is the IDistributedCache that is in the process.
+	memoryStore struct {
+		_     shapes.Type `of:"Microsoft.Extensions.Caching.Distributed.MemoryDistributedCache"`
+		Cache shapes.Ref  `field:"_memCache"`
+	}
+	storedSession struct {
+		_        shapes.Type  `of:"Microsoft.Extensions.Caching.Memory.CacheEntry"`
+		Key      shapes.Value `field:"<Key>"`
+		Value    shapes.Value `field:"_value"`
+		Accessed shapes.Int   `field:"<LastAccessed>._dateData|<LastAccessed>._dateTime._dateData,optional"`
+		Expires  shapes.Int   `field:"_absoluteExpirationTicks|<AbsoluteExpiration>.value._dateTime._dateData|_absoluteExpiration.value._dateTime._dateData,optional"`
+		Sliding  shapes.Value `field:"_slidingExpiration,optional"`
+	}
+)
+
+// The form of a session that rests (DistributedSession.Serialize): a revision, the number of its values in 3 bytes, its id, and for each value the
+// length of its name in 2 bytes, the name in UTF-8, the length of the value in 4 bytes and the value. Numbers are big-endian.
+const (
+	sessionRevision = 2
+	sessionIDBytes  = 16
+	sessionHead     = 1 + 3 + sessionIDBytes
+)
+
+// SessionOptions select what is read of sessions.
+type SessionOptions struct {
+	Values  bool   // include the values
+	Secrets bool   // show values that are secrets
+	User    string // only sessions of users whose name contains this, in upper or lower case
+	Scan    heap.ScanOptions
+}
+
+// A sessionQuery builds one answer.
+type sessionQuery struct {
+	*Reader
+	g   shapes.Reading
+	o   SessionOptions
+	out *answer.Sessions
+
+	stores map[target.Addr]int // by IDistributedCache: its index
+	byKey  map[string]int      // by the store and the key: the index of the session
+}
+
+// Sessions lists the sessions of ASP.NET Core: those that requests have, and those that rest in a cache of this process.
+func (r *Reader) Sessions(ctx context.Context, p Process, o SessionOptions) (*answer.Sessions, error) {
+	ctx = absent.Context(ctx)
+	q := &sessionQuery{Reader: r, o: o, out: &answer.Sessions{Stores: []answer.SessionStore{}, Sessions: []answer.Session{}, Users: []answer.SessionUser{}},
+		stores: map[target.Addr]int{}, byKey: map[string]int{}}
+	q.g = r.reading(&q.out.Gaps)
+	var live []objects.Object
+	for object := range shapes.OnObjects[sessionAnchor](ctx, q.g, p.Heap, o.Scan) {
+		if s, x := shapes.As[sessionStore](q.g, object); s != nil {
+			q.store(q.g.ObjectAt(&s.Cache, x))
+			continue
+		}
+		live = append(live, object)
+		if s, x := shapes.As[session](q.g, object); s != nil {
+			q.store(q.g.ObjectAt(&s.Cache, x))
+		}
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if len(live) > 0 {
+		requests, err := r.Requests(ctx, p, RequestOptions{Brief: true, Scan: o.Scan})
+		if err != nil {
+			return nil, err
+		}
+		q.out.NoteAll(requests.Noted())
+		of := map[target.Addr]*answer.Request{}
+		for i := range requests.Requests {
+			if s := requests.Requests[i].Session; s != 0 {
+				of[s] = &requests.Requests[i]
+			}
+		}
+		for _, object := range live {
+			q.live(object, of[object.Addr])
+		}
+	}
+	q.finish()
+	return q.out, ctx.Err()
+}
+
+// store adds an IDistributedCache, and the sessions that rest in it.
+func (q *sessionQuery) store(o objects.Object) {
+	if _, ok := q.stores[o.Addr]; ok || o.Addr == 0 {
+		return
+	}
+	n := len(q.out.Stores)
+	q.stores[o.Addr] = n
+	q.out.Stores = append(q.out.Stores, answer.SessionStore{Address: o.Addr, Type: q.g.TypeText(o)})
+	m, x := shapes.As[memoryStore](q.g, o)
+	if m == nil {
+		return
+	}
+	s := &q.out.Stores[n]
+	s.Here = true
+	sessions, others := answer.Maybe[int64]{}, answer.Maybe[int64]{}
+	cache := q.g.ObjectAt(&m.Cache, x)
+	if cache.Addr == 0 {
+		sessions.Err, others.Err = shapes.ErrNoField, shapes.ErrNoField
+	} else {
+		for e, err := range q.items.CacheEntries(cache) {
+			var is bool
+			if err == nil {
+				is, err = q.rests(o.Addr, e)
+			}
+			switch {
+			case err != nil:
+				q.g.Note(err)
+				sessions.Err, others.Err = cmp.Or(sessions.Err, err), cmp.Or(others.Err, err)
+			case is:
+				sessions.Value++
+			default:
+				others.Value++
+			}
+		}
+	}
+	s.Sessions, s.Others = &sessions, &others
+}
+
+// row returns the session with a key in a store, and adds it if there is none.
+func (q *sessionQuery) row(store target.Addr, key answer.Text, of target.Addr) *answer.Session {
+	name := fmt.Sprintf("%x %s", uint64(store), key.S)
+	if key.Err != nil || key.S == "" {
+		name = fmt.Sprintf("of %x", uint64(of)) // an own one
+	}
+	if n, ok := q.byKey[name]; ok {
+		return &q.out.Sessions[n]
+	}
+	q.byKey[name] = len(q.out.Sessions)
+	q.out.Sessions = append(q.out.Sessions, answer.Session{Store: store, Key: key, ID: answer.Text{Err: shapes.ErrNoField}})
+	return &q.out.Sessions[len(q.out.Sessions)-1]
+}
+
+// rests adds the session of a cache entry, and reports whether it is one.
+func (q *sessionQuery) rests(store target.Addr, o objects.Object) (bool, error) {
+	s, x, err := shapes.BindObject[storedSession](q.b, o)
+	if err != nil {
+		return false, err
+	}
+	v := s.Value.Value(x)
+	if v.Err() == nil && v.IsNull() {
+		return false, nil
+	}
+	value, err := v.Object()
+	if err != nil {
+		return false, err
+	}
+	a, err := value.Array()
+	if err != nil || a.Rank != 1 || a.Type.MT.ComponentSize != 1 {
+		return false, nil //nolint:nilerr // it is no array of bytes
+	}
+	data, err := q.bytes(&a)
+	if err != nil {
+		return false, err
+	}
+	id, values, ok := serialized(data)
+	if !ok {
+		return false, nil
+	}
+	key := q.g.Text(s.Key.Value(x).Text(limits.RequestText))
+	row := q.row(store, key, o.Addr)
+	row.ID = answer.Text{S: guid(id)}
+	rest := &answer.RestingSession{Entry: o.Addr, Address: value.Addr, Bytes: int64(a.Len), Accessed: answer.Maybe[time.Time]{Err: shapes.ErrNoField}}
+	if t := q.g.TimeAt(&s.Accessed, x); t != nil {
+		rest.Accessed = answer.Known(*t)
+	}
+	if ticks := q.g.IntAt(&s.Expires, x); ticks.Err == nil && ticks.Value > 0 {
+		t, err := objects.DateTime(uint64(ticks.Value))
+		if q.g.Note(err); err == nil {
+			rest.Expires = &t
+		}
+	}
+	if s.Sliding.Has() {
+		if text := q.g.Plain(s.Sliding.Value(x), 0); text != "00:00:00" && text != "null" {
+			rest.Sliding = text
+		}
+	}
+	row.Rests = rest
+	q.values(row, values)
+	return true, nil
+}
+
+// bytes returns the bytes of an array.
+func (q *sessionQuery) bytes(a *objects.Array) ([]byte, error) {
+	if a.Len > limits.SessionBytes {
+		return nil, target.Unsupportedf("array %016x has %d bytes, more than the %d that are read of a session", uint64(a.Addr), a.Len, limits.SessionBytes)
+	}
+	if a.Len == 0 {
+		return nil, nil
+	}
+	return target.Bytes(q.b.Objects().Runtime().Memory(), a.At(0).Location(), int(a.Len))
+}
+
+// bytesAt returns the bytes of the array that a field refers to.
+func (q *sessionQuery) bytesAt(f *shapes.Ref, x shapes.Instance) ([]byte, error) {
+	o, err := f.Object(x)
+	if err != nil || o.Addr == 0 {
+		return nil, err
+	}
+	return q.bytesOf(o)
+}
+
+func (q *sessionQuery) bytesOf(o objects.Object) ([]byte, error) {
+	a, err := o.Array()
+	if err == nil && a.Type.MT.ComponentSize != 1 {
+		err = target.Corruptf("object %016x is no array of bytes", uint64(o.Addr))
+	}
+	if err != nil {
+		return nil, err
+	}
+	return q.bytes(&a)
+}
+
+// A sessionValue is a value with its name.
+type sessionValue struct {
+	name string
+	data []byte
+}
+
+// serialized returns the id and the values of a session that rests. ok is false if the bytes are not those of one, from the first to the last.
+func serialized(data []byte) (id [sessionIDBytes]byte, values []sessionValue, ok bool) {
+	if len(data) < sessionHead || data[0] != sessionRevision {
+		return id, nil, false
+	}
+	count := int(data[1])<<16 | int(data[2])<<8 | int(data[3])
+	copy(id[:], data[4:sessionHead])
+	rest := data[sessionHead:]
+	if count > len(rest)/6 {
+		return id, nil, false
+	}
+	for range count {
+		var name, value []byte
+		if name, rest, ok = piece(rest, 2); !ok {
+			return id, nil, false
+		}
+		if value, rest, ok = piece(rest, 4); !ok {
+			return id, nil, false
+		}
+		values = append(values, sessionValue{string(name), value})
+	}
+	return id, values, len(rest) == 0
+}
+
+// piece returns the bytes behind their length, a number of n bytes, and the rest.
+func piece(b []byte, n int) (part, rest []byte, ok bool) {
+	if len(b) < n {
+		return nil, nil, false
+	}
+	var size [4]byte
+	copy(size[4-n:], b)
+	length := binary.BigEndian.Uint32(size[:])
+	if b = b[n:]; uint64(length) > uint64(len(b)) {
+		return nil, nil, false
+	}
+	return b[:length], b[length:], true
+}
+
+// guid formats bytes as System.Guid does.
+func guid(b [sessionIDBytes]byte) string {
+	return fmt.Sprintf("%08x-%04x-%04x-%x-%x", binary.LittleEndian.Uint32(b[:]), binary.LittleEndian.Uint16(b[4:]), binary.LittleEndian.Uint16(b[6:]), b[8:10], b[10:])
+}
+
+// live adds the session of a request.
+func (q *sessionQuery) live(o objects.Object, of *answer.Request) {
+	s, x := shapes.As[session](q.g, o)
+	if s == nil {
+		return
+	}
+	store := q.g.PointerAt(&s.Cache, x)
+	row := q.row(store.Value, q.g.TextAt(&s.Key, x), o.Addr)
+	live := answer.LiveSession{Address: o.Addr, New: q.g.BoolAt(&s.New, x)}
+	if of != nil {
+		live.Request, live.Method, live.Path = cmp.Or(of.Context, of.Object), of.Method, of.Path
+		if of.User.S != "" || of.User.Err != nil {
+			row.User, row.UserFrom = of.User, "request"
+		}
+	}
+	loaded, available, modified := q.g.BoolAt(&s.Loaded, x), q.g.BoolAt(&s.Available, x), q.g.BoolAt(&s.Modified, x)
+	err := cmp.Or(loaded.Err, available.Err, modified.Err)
+	switch {
+	case err != nil:
+		live.State.Err, live.Bytes.Err = err, err
+	case !loaded.Value:
+		live.State.S, live.Bytes.Err = "not loaded", shapes.ErrNoField
+	case !available.Value:
+		live.State.S, live.Bytes.Err = "could not be loaded", shapes.ErrNoField
+	default:
+		live.State.S = "loaded"
+		if modified.Value {
+			live.State.S = "modified, not yet stored"
+		}
+		values, err := q.loaded(&s.Store, x)
+		q.g.Note(err)
+		live.Bytes.Err = err
+		for i := range values {
+			live.Bytes.Value += int64(len(values[i].name) + len(values[i].data))
+		}
+		if of != nil || row.Rests == nil && row.Values == nil {
+			q.values(row, values)
+		}
+	}
+	if id, err := q.bytesAt(&s.ID, x); err != nil {
+		q.g.Note(err)
+		row.ID.Err = err
+	} else if len(id) == sessionIDBytes {
+		row.ID = answer.Text{S: guid([sessionIDBytes]byte(id))}
+	}
+	row.Live = append(row.Live, live)
+}
+
+// loaded returns the values of a session that a request has loaded, by their names. They are those that could be read before an error.
+func (q *sessionQuery) loaded(f *shapes.Ref, x shapes.Instance) ([]sessionValue, error) {
+	var values []sessionValue
+	if s, at := shapes.At[sessionValues](q.g, f, x); s != nil {
+		f, x = &s.Store, at
+	}
+	for item, err := range q.items.ItemsAt(f, x) {
+		var v sessionValue
+		if err == nil {
+			v, err = q.value(item.Key, item.Value)
+		}
+		if err != nil {
+			return values, err
+		}
+		values = append(values, v)
+	}
+	slices.SortFunc(values, func(a, b sessionValue) int { return strings.Compare(a.name, b.name) })
+	return values, nil
+}
+
+// value reads an entry of a session's dictionary.
+func (q *sessionQuery) value(key, value objects.Value) (sessionValue, error) {
+	k, err := key.Object()
+	if err != nil {
+		return sessionValue{}, err
+	}
+	s, x, err := shapes.BindObject[sessionKey](q.b, k)
+	if err != nil {
+		return sessionValue{}, err
+	}
+	name, err := q.bytesAt(&s.Bytes, x)
+	if err != nil {
+		return sessionValue{}, err
+	}
+	o, err := value.Object()
+	if err != nil {
+		return sessionValue{}, err
+	}
+	data, err := q.bytesOf(o)
+	return sessionValue{string(name), data}, err
+}
+
+// userNames are names of values under which programs keep the name of a user, without signs between words.
+var userNames = []string{"username", "user", "loginname", "login", "useremail", "email", "userid", "accountname", "account"}
+
+// values sets the values of a session, and the user that one of them names.
+func (q *sessionQuery) values(row *answer.Session, values []sessionValue) {
+	best := len(userNames)
+	row.Values = make([]answer.SessionValue, 0, min(len(values), limits.SessionValues))
+	row.MoreValues = 0
+	if strings.HasPrefix(row.UserFrom, "value ") {
+		row.User, row.UserFrom = answer.Text{}, ""
+	}
+	for i := range values {
+		v := &values[i]
+		text, isText := valueText(v.data)
+		hidden := secrets.Hides(v.name, text)
+		if isText && text != "" && !hidden && row.UserFrom != "request" {
+			name := strings.Map(func(r rune) rune {
+				if unicode.IsLetter(r) {
+					return unicode.ToLower(r)
+				}
+				return -1
+			}, v.name)
+			if n := slices.Index(userNames, name); n >= 0 && n < best {
+				best, row.User, row.UserFrom = n, answer.Text{S: text}, "value "+v.name
+			}
+		}
+		if len(row.Values) == limits.SessionValues {
+			row.MoreValues++
+			continue
+		}
+		out := answer.SessionValue{Name: strings.ToValidUTF8(v.name, "\ufffd"), Bytes: int64(len(v.data))}
+		if q.o.Values {
+			if out.Text = text; hidden && !q.o.Secrets {
+				out.Text, out.Masked = masked, true
+			}
+		}
+		row.Values = append(row.Values, out)
+	}
+}
+
+// valueBytes is how many bytes of a value that is no text are shown.
+const valueBytes = 32
+
+// valueText returns a value as a text, and whether it is one: ISession.SetString stores UTF-8, and SetInt32 four bytes.
+func valueText(b []byte) (string, bool) {
+	if utf8.Valid(b) && !slices.ContainsFunc([]rune(string(b)), func(r rune) bool { return !unicode.IsPrint(r) && !unicode.IsSpace(r) }) {
+		return string(b), true
+	}
+	if len(b) == 4 {
+		return strconv.FormatInt(int64(int32(binary.BigEndian.Uint32(b))), 10), false
+	}
+	if len(b) > valueBytes {
+		return "0x" + hex.EncodeToString(b[:valueBytes]) + "…", false
+	}
+	return "0x" + hex.EncodeToString(b), false
+}
+
+// finish selects and sorts the sessions, and adds up those of each user.
+func (q *sessionQuery) finish() {
+	all := q.out.Sessions
+	if q.o.User != "" {
+		all = slices.DeleteFunc(all, func(s answer.Session) bool { return !contains(s.User.S, q.o.User) })
+	}
+	users := map[string]int{}
+	for i := range all {
+		s := &all[i]
+		if s.Rests != nil {
+			s.Bytes = s.Rests.Bytes
+		}
+		requests := 0
+		for n := range s.Live {
+			if s.Live[n].Request != 0 {
+				requests++
+				s.Bytes += s.Live[n].Bytes.Value
+			}
+		}
+		name := s.User.String()
+		n, ok := users[name]
+		if !ok {
+			n = len(q.out.Users)
+			users[name] = n
+			q.out.Users = append(q.out.Users, answer.SessionUser{User: s.User})
+		}
+		u := &q.out.Users[n]
+		u.Sessions++
+		u.Bytes += s.Bytes
+		u.Requests += requests
+	}
+	sorting.Stable(all, func(a, b answer.Session) int { return cmp.Compare(b.Bytes, a.Bytes) })
+	sorting.Stable(q.out.Users, func(a, b answer.SessionUser) int { return cmp.Compare(b.Bytes, a.Bytes) })
+	q.out.Sessions = all
+}
