@@ -171,12 +171,8 @@ func holders(ctx context.Context, q *Questions) (view, error) {
 	if l.Incomplete {
 		v.partly = firstOf(l.Noted(), target.ErrNotInDump)
 	}
-	for i := range l.Suspects {
-		s := &l.Suspects[i]
-		if s.Verdict != answer.VerdictSuspect {
-			continue
-		}
-		v.found = append(v.found, holder(s, l))
+	for _, list := range alike(l.Suspects) {
+		v.found = append(v.found, holder(list, l))
 		if len(v.found) == mostHolders {
 			break
 		}
@@ -184,13 +180,50 @@ func holders(ctx context.Context, q *Questions) (view, error) {
 	return v, nil
 }
 
+// alike groups the suspects that are findings: those of one signature are one, as the parts of a cache in several dictionaries are. What one holds is
+// no part of what another of them does.
+func alike(suspects []answer.Suspect) (out [][]*answer.Suspect) {
+	at := map[string]int{}
+	share := map[string]float64{}
+	for i := range suspects {
+		s := &suspects[i]
+		if s.Verdict != answer.VerdictSuspect {
+			continue
+		}
+		id, _ := signature.Suspect(s)
+		one := (s.Kind == answer.SuspectAccumulation || s.Kind == answer.SuspectObject) && s.Point != nil && s.Path != nil && id.Signature != "" && len(s.Locals) == 0
+		if k, ok := at[id.Signature]; ok && one && share[id.Signature]+s.Share <= 100 && !slices.ContainsFunc(out[k], func(o *answer.Suspect) bool { return leadsThrough(s, o) || leadsThrough(o, s) }) {
+			share[id.Signature] += s.Share
+			out[k] = append(out[k], s)
+			continue
+		}
+		if one {
+			at[id.Signature], share[id.Signature] = len(out), s.Share
+		}
+		out = append(out, []*answer.Suspect{s})
+	}
+	return out
+}
+
+// leadsThrough reports whether the path to a suspect leads through another one.
+func leadsThrough(s, other *answer.Suspect) bool {
+	return slices.ContainsFunc(s.Path.Objects, func(step answer.PathStep) bool { return step.Address == other.Point.Address })
+}
+
 // mostHolders is how many holders are findings. leaks lists the others.
 const mostHolders = 3
 
 // holder describes a suspect. That it holds memory is computed from all references. That it leaks is nowhere recorded, and is not said.
-func holder(s *answer.Suspect, l *answer.Leaks) answer.Finding {
+func holder(list []*answer.Suspect, l *answer.Leaks) answer.Finding {
+	s := list[0]
+	retained, share := s.Retained, s.Share
+	for _, other := range list[1:] {
+		retained, share = retained+other.Retained, share+other.Share
+	}
 	name := s.Name.S
-	if p := s.Owner; p != nil {
+	if p := cmp.Or(s.Owner, s.Point); len(list) > 1 {
+		name = fmt.Sprintf("%d %s", len(list), p.Type)
+	} else if p := s.Owner; p != nil {
 		name = fmt.Sprintf("%s %x", p.Type, uint64(p.Address))
 	} else if p := s.Point; p != nil {
 		name = fmt.Sprintf("%s %x", p.Type, uint64(p.Address))
@@ -198,7 +231,7 @@ func holder(s *answer.Suspect, l *answer.Leaks) answer.Finding {
 		name = fmt.Sprintf("%d %s", s.Members.Count, s.Members.Type)
 	}
 	x := answer.Verdict{Kind: answer.FindingHolder, Strength: answer.StrengthProved, Show: []string{"leaks"}}
-	held := fmt.Sprintf(" %s, %.0f%% of what lives", size(s.Retained), s.Share)
+	held := fmt.Sprintf(" %s, %.0f%% of what lives", size(retained), share)
 	switch m := members(s); {
 	case s.Kind == answer.SuspectGroup:
 		x.Text = name + " hold" + held
@@ -211,8 +244,17 @@ func holder(s *answer.Suspect, l *answer.Leaks) answer.Finding {
 		x.Text = fmt.Sprintf("%d handlers%s hold%s, with %d %s", s.Elements.Value, eventWords(s, name), held, m.Count, m.Type)
 	default:
 		x.Text = name + " holds" + held
+		if len(list) > 1 {
+			x.Text, x.Count = name+" hold"+held, len(list)
+		}
 		if m != nil {
-			x.Text += fmt.Sprintf(", most of it by %d %s", m.Count, m.Type)
+			n := m.Count
+			for _, other := range list[1:] {
+				if more := members(other); more != nil {
+					n += more.Count
+				}
+			}
+			x.Text += fmt.Sprintf(", most of it by %d %s", n, m.Type)
 		}
 	}
 	x.Text += localWords(s)

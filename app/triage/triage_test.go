@@ -267,6 +267,33 @@ func TestMemory(t *testing.T) {
 	assert.Equal(t, answer.StrengthPossible, out.Findings[2].Strength, "a word that only looks like a reference proves nothing")
 }
 
+// TestAlikeHolders checks that holders of one signature are one finding, unless one lies behind another.
+func TestAlikeHolders(t *testing.T) {
+	q := healthy()
+	part := func(at, through target.Addr, share float64) answer.Suspect {
+		return answer.Suspect{Kind: answer.SuspectAccumulation, Verdict: answer.VerdictSuspect, Retained: uint64(share) << 20, Share: share,
+			Point: &answer.PathObject{Address: at, Type: answer.Text{S: "Shop.Entry[]"}}, Members: &answer.TypeCount{Count: 100, Type: answer.Text{S: "Shop.Page"}},
+			Path: &answer.RootPath{Root: answer.GCRoot{Kind: "handle"}, Objects: []answer.PathStep{{PathObject: answer.PathObject{Address: through}}, {PathObject: answer.PathObject{Address: at}}}}}
+	}
+	texts := func(list ...answer.Suspect) (out []string) {
+		q.Leaks = constant(&answer.Leaks{Suspects: list}, nil)
+		found, err := Of(context.Background(), q, Options{})
+		require.NoError(t, err)
+		for i := range found.Findings {
+			out = append(out, found.Findings[i].Text)
+		}
+		return out
+	}
+	got := texts(part(0x10, 1, 30), part(0x20, 1, 20), part(0x30, 1, 20), part(0x40, 1, 10))
+	require.Len(t, got, 1)
+	assert.Contains(t, got[0], "4 Shop.Entry[] hold 80.0 MB, 80% of what lives, most of it by 400 Shop.Page")
+	assert.Len(t, texts(part(0x10, 1, 60), part(0x20, 0x10, 30)), 2, "one is a part of the other")
+	assert.Len(t, texts(part(0x10, 1, 60), part(0x20, 1, 50)), 2, "parts are not more than all")
+	other := part(0x20, 1, 20)
+	other.Members.Type.S = "Shop.Cart"
+	assert.Len(t, texts(part(0x10, 1, 60), other), 2)
+}
+
 // TestTimers checks that timers have the timer queue for an owner, and a method as the program has it.
 func TestTimers(t *testing.T) {
 	q := healthy()
