@@ -423,7 +423,7 @@ func LibraryMethod(name string) bool {
 // libraries are the first parts of the names of library methods.
 var libraries = [...]string{
 	"System.", "Microsoft.AspNetCore.", "Microsoft.Extensions.", "Microsoft.Win32.", // of the framework
-	"Interop+", "Interop.", "ILStubClass.", // its native methods, and the runtime's stubs
+	"Interop+", "Interop.", "ILStubClass.", "DynamicClass.InvokeStub_", // its native methods, and the runtime's stubs
 	"Microsoft.Data.", "Microsoft.EntityFrameworkCore.", "Npgsql.", "MySqlConnector.", "MongoDB.Driver.", "StackExchange.Redis.", // databases
 	"Grpc.Net.", "Grpc.Core.", "Grpc.AspNetCore.", "RabbitMQ.Client.", "Confluent.Kafka.", "MassTransit.", "Hangfire.", "Quartz.", // messages and jobs
 	"OpenTelemetry.", "Microsoft.ApplicationInsights.", "Sentry.", "Datadog.Trace.", "Elastic.Apm.", "NewRelic.", "Serilog.", "NLog.", "log4net.", // telemetry and logs

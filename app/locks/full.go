@@ -47,7 +47,7 @@ func (g *grapher) fullSemaphores() []answer.Verdict {
 		}
 		switch collection, state := g.fullCollection(list[0]); {
 		case collection != 0:
-			v.Text = fmt.Sprintf("%s for room in BlockingCollection %s, %s; the dump does not record who takes from it", who, addressText(collection), state)
+			v.Text = fmt.Sprintf("%s for room in BlockingCollection %s%s, %s; the dump does not record who takes from it", who, addressText(collection), limitOf(list), state)
 			v.Show[0] = "dumpobj " + addressText(collection)
 		default:
 			in := map[target.Addr]bool{}
@@ -59,7 +59,7 @@ func (g *grapher) fullSemaphores() []answer.Verdict {
 			if len(in) == 0 {
 				continue
 			}
-			v.Text = fmt.Sprintf("%s for %s, %s; it does not record who has entered", who, g.lockText(l), l.State)
+			v.Text = fmt.Sprintf("%s for %s%s, %s; it does not record who has entered", who, g.lockText(l), limitOf(list), l.State)
 			if perhaps := g.inside(l, in); len(perhaps) > 0 {
 				v.Text += fmt.Sprintf(", perhaps thread %s, which is in the same method", g.name(perhaps[0])) + g.doing(perhaps[0])
 				v.Show = append(v.Show, showThread(perhaps[0].Describe(g.s.gaps))...)

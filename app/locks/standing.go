@@ -71,7 +71,7 @@ func (s *survey) standOf(t *threads.Thread) (out stand, ok bool) {
 		if err != nil {
 			return out, false
 		}
-		if answer.LibraryMethod(class) || strings.HasPrefix(class, "Interop") {
+		if answer.LibraryMethod(class) || strings.HasPrefix(class, "Interop") || isStub(&f, md) {
 			out.pool = out.pool || strings.HasPrefix(class, "System.Threading.PortableThreadPool") || strings.HasPrefix(class, "System.Threading.ThreadPoolWorkQueue") ||
 				strings.HasPrefix(class, "System.Threading._ThreadPoolWaitCallback") || strings.HasPrefix(class, "System.Threading.WindowsThreadPool")
 			if out.method == nil {

@@ -265,7 +265,7 @@ func (g *grapher) place(row *answer.ThreadWait, w *wait) {
 			}
 			continue
 		}
-		if err != nil || strings.HasPrefix(class, "System.") || strings.HasPrefix(class, "Interop") || strings.HasPrefix(class, "Microsoft.Win32.") {
+		if err != nil || strings.HasPrefix(class, "System.") || strings.HasPrefix(class, "Interop") || strings.HasPrefix(class, "Microsoft.Win32.") || isStub(&f, md) {
 			called, _ = code.Of(f.Runtime).MethodName(md, code.MethodFull)
 			continue
 		}
@@ -283,6 +283,15 @@ func (g *grapher) place(row *answer.ThreadWait, w *wait) {
 	w.ends = endsByItself(w, called)
 	row.Ends = w.ends
 }
+
+// isStub reports whether a method is one that reflection makes to call another.
+func isStub(f *stackwalk.Frame, md *code.MethodDesc) bool {
+	name, err := code.Of(f.Runtime).MethodName(md, code.MethodQualified)
+	return err == nil && strings.HasPrefix(name, reflectionStub)
+}
+
+// reflectionStub begins the names of methods that reflection makes to call others.
+const reflectionStub = "DynamicClass.InvokeStub_"
 
 // program sets the method of a row to that of a frame, with file and line.
 func (g *grapher) program(row *answer.ThreadWait, f *stackwalk.Frame) {
@@ -842,7 +851,7 @@ func (g *grapher) held() []answer.Verdict {
 				text += fmt.Sprintf(" and %d more", more)
 			}
 		}
-		text += g.onward(first.runners, first)
+		text += limitOf(alike) + g.onward(first.runners, first)
 		kind := answer.FindingHeld
 		if len(first.runners) == 1 && first.runners[0].OS == nil {
 			kind = answer.FindingAbandoned
@@ -851,6 +860,21 @@ func (g *grapher) held() []answer.Verdict {
 			Show: append([]string{"dumpobj " + addressText(l.Address)}, g.showRunner(first)...), Sites: g.sites(alike)})
 	}
 	return out
+}
+
+// limitOf says how waits end by themselves, if all of them do.
+func limitOf(list []*wait) string {
+	longest := int32(-1)
+	for _, w := range list {
+		switch {
+		case w.ends == "":
+			return ""
+		case w.timeout < 0:
+			return ", in waits that can end by themselves"
+		}
+		longest = max(longest, w.timeout)
+	}
+	return fmt.Sprintf(", for at most %v", time.Duration(longest)*time.Millisecond)
 }
 
 // listedWaiters is how many threads that wait for a lock are named.

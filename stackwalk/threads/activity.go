@@ -241,7 +241,7 @@ func (a *activityFinder) frame(f *stackwalk.Frame) bool {
 			a.out.Err = cmp.Or(a.out.Err, err)
 		}
 	}
-	if !isFramework(class) {
+	if !isFramework(class) && !isStub(f, md) {
 		a.framework = false
 		if f.Kind == stackwalk.FrameManaged {
 			a.out.Caller = md
@@ -289,6 +289,12 @@ func methodNames(rt *dac.Runtime, md *code.MethodDesc) (class, method string) {
 func isFramework(class string) bool {
 	return class == "" || strings.HasPrefix(class, "System.") || strings.HasPrefix(class, "Interop") ||
 		strings.HasPrefix(class, "Microsoft.Win32.")
+}
+
+// isStub reports whether a method is one that reflection makes to call another.
+func isStub(f *stackwalk.Frame, md *code.MethodDesc) bool {
+	name, err := code.Of(f.Runtime).MethodName(md, code.MethodQualified)
+	return err == nil && strings.HasPrefix(name, "DynamicClass.InvokeStub_")
 }
 
 // conclude combines the frames with what the runtime recorded about the thread.
