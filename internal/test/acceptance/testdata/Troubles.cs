@@ -57,6 +57,7 @@ namespace Mill
         static async Task Forget() { await Gate.permits.WaitAsync(); if (Environment.TickCount != 0) return; Gate.permits.Release(); }
         static async Task Use(int i) { await Gate.permits.WaitAsync(); try { await Task.Delay(1); } finally { Gate.permits.Release(); } }
         static async Task Slow(int i) { await Task.Delay(3600000); GC.KeepAlive(i); }
+        static async Task Waited(Task t) { await t; GC.KeepAlive(t); }
         static async Task Circle(Task[] all, int i) { await Task.Yield(); while (all[1 - i] == null) await Task.Delay(1); await all[1 - i]; }
         static async Task Consume(object reader) { var read = reader.GetType().GetMethod("ReadAsync", new[] { typeof(CancellationToken) }); while (true) { var v = (ValueTask<int>)read.Invoke(reader, new object[] { default(CancellationToken) }); await v; } }
         static async Task Write(object writer, int i) { var write = writer.GetType().GetMethod("WriteAsync", new[] { typeof(int), typeof(CancellationToken) }); await (ValueTask)write.Invoke(writer, new object[] { i, default(CancellationToken) }); }
@@ -89,6 +90,20 @@ namespace Mill
                 case "exitcctor": AppDomain.CurrentDomain.ProcessExit += (s, e) => { var t = T("closer", () => { Gate.sum = Exits.V; }); T("teller", () => { Thread.Sleep(800); Say("READY 0"); }); t.Join(); }; Gate.sum = Exits.V; break;
                 case "threadsdelay": for (int i = 0; i < 300; i++) T(null, () => Thread.Sleep(3600000)); break;
                 case "threadslock": T("holder", () => { lock (keep) Thread.Sleep(-1); }); Thread.Sleep(200); for (int i = 0; i < 300; i++) T(null, () => { lock (keep) { } }); break;
+                case "timedsem": for (int i = 0; i < 2; i++) T("taker " + i, () => Gate.permits.Wait()).Join(); for (int i = 0; i < 4; i++) T("poller " + i, () => { while (true) if (Gate.permits.Wait(60000)) Gate.permits.Release(); }); break;
+                case "tryenter": T("holder", () => { lock (keep) Thread.Sleep(-1); }); Thread.Sleep(200); for (int i = 0; i < 4; i++) T("trier " + i, () => { while (true) if (Monitor.TryEnter(keep, 60000)) Monitor.Exit(keep); }); break;
+                case "rwended": { object rw = New("System.Threading.ReaderWriterLockSlim"); keep.Add(rw); T("writer", () => Bound(rw, "EnterWriteLock")()).Join(); for (int i = 0; i < 4; i++) T("reader " + i, () => { Bound(rw, "EnterReadLock")(); }); break; }
+                case "nestedmonitor": T("consumer", () => { lock (Gate.left) lock (Gate.right) Monitor.Wait(Gate.right); }); Thread.Sleep(200); for (int i = 0; i < 3; i++) T("producer " + i, () => { lock (Gate.left) lock (Gate.right) Monitor.PulseAll(Gate.right); }); break;
+                case "timerdispose": { var t = new Timer(o => { Thread.Sleep(200); lock (Gate.left) { } }, null, 10, 10); T("closer", () => { lock (Gate.left) { Thread.Sleep(400); var e = new ManualResetEvent(false); t.Dispose(e); e.WaitOne(); } }); Thread.Sleep(1000); break; }
+                case "cancelcallback": { var c = new CancellationTokenSource(); keep.Add(c); c.Token.Register(() => { lock (Gate.left) { } }); T("owner", () => { lock (Gate.left) { Thread.Sleep(300); var t = new Thread(() => c.Cancel()) { Name = "canceler", IsBackground = true }; t.Start(); t.Join(); } }); Thread.Sleep(500); break; }
+                case "locktask": T("owner", () => { lock (Gate.left) Task.Run(() => { lock (Gate.left) { } }).Wait(); }); break;
+                case "console": for (int i = 0; i < 5; i++) T("writer " + i, () => { Thread.Sleep(2000); while (true) Say(new string('x', 200)); }); break;
+                case "whenall": { var t = new Task[10]; for (int i = 0; i < t.Length; i++) t[i] = i == 3 ? Load(never) : Task.CompletedTask; keep.Add(Waited(Task.WhenAll(t))); T("waiter", () => Task.WhenAll(t).Wait()); break; }
+                case "poolevent": { ThreadPool.SetMinThreads(4, 4); var e = new ManualResetEvent(false); keep.Add(e); for (int i = 0; i < 60; i++) ThreadPool.QueueUserWorkItem(o => e.WaitOne()); Thread.Sleep(300); Say("READY 0"); Thread.Sleep(-1); break; }
+                case "poollock": ThreadPool.SetMinThreads(3, 3); T("owner", () => { lock (Gate.left) { Thread.Sleep(500); Task.Run(() => { Gate.sum++; }).Wait(); } }); Thread.Sleep(200); for (int i = 0; i < 200; i++) ThreadPool.QueueUserWorkItem(o => { lock (Gate.left) { } }); Thread.Sleep(1200); Say("READY 0"); Thread.Sleep(-1); break;
+                case "mutexended": { var m = new Mutex(); keep.Add(m); T("taker", () => { m.WaitOne(); Thread.Sleep(-1); }); Thread.Sleep(200); for (int i = 0; i < 4; i++) T("waiter " + i, () => { m.WaitOne(); }); break; }
+                case "shards": { var all = new Dictionary<int, byte[]>[8]; keep.Add(all); for (int i = 0; i < all.Length; i++) { all[i] = new Dictionary<int, byte[]>(); for (int k = 0; k < 8000; k++) all[i][k] = new byte[500]; } break; }
+                case "readers": for (int i = 0; i < 150; i++) { var q = new Queue<int>(); T("connection " + i, () => { while (true) lock (q) { if (q.Count == 0) Monitor.Wait(q, 30000); } }); } break;
                 // busy
                 case "poll": for (int i = 0; i < 3; i++) T("poller " + i, Poll); Thread.Sleep(4000); break;
                 case "spinuntil": for (int i = 0; i < 3; i++) T("spinner " + i, Until); Thread.Sleep(2000); break;
