@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"regexp"
-	"sync"
 	"unicode/utf8"
 )
 
@@ -66,19 +64,23 @@ const null id = "null"
 // MarshalJSON implements json.Marshaler.
 func (i id) MarshalJSON() ([]byte, error) { return []byte(i), nil }
 
-// number is what numbers of JSON look like that may be ids.
-var number = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^-?[0-9]{1,20}$`) })
-
 // parseID reads a text or an integer.
 func parseID(raw json.RawMessage) (id, bool) {
 	var text string
 	switch {
 	case len(raw) > 0 && raw[0] == '"' && json.Unmarshal(raw, &text) == nil:
 		return id(encode(text)), true
-	case number().Match(raw):
+	case integer(raw):
 		return id(raw), true
 	}
 	return "", false
+}
+
+// integer reports whether a number of JSON is an integer of a length that ids have.
+func integer(raw []byte) bool {
+	const most = 20 // digits
+	digits := bytes.TrimPrefix(raw, []byte("-"))
+	return len(digits) > 0 && len(digits) <= most && len(bytes.Trim(digits, "0123456789")) == 0
 }
 
 // An object is an object of JSON whose values are not read yet. Names are compared as they are, in contrast to encoding/json's structs.
