@@ -3,6 +3,7 @@ package target
 import (
 	"math/bits"
 	"slices"
+	"sync"
 )
 
 // This file alone defines what a processor is and how compiled code uses it: a new architecture is a Processor and its
@@ -67,48 +68,57 @@ type Processor struct {
 // NoReg is no register.
 const NoReg Reg = 0xff
 
-// The processors whose registers are read.
+// The processors whose registers are read. Each is made when it is first asked for, as the conventions are: the start of a program
+// needs none.
 var (
-	amd64 = &Processor{
-		Arch: ArchAMD64, IP: RIP, SP: RSP, FP: RBP, Link: NoReg,
-		General:           1<<(R15+1) - 1,
-		Preserved:         Regs(RBX, RBP, R12, R13, R14, R15),
-		ReturnAddressSize: 8,
-		AddressBits:       57, // five-level paging
-		Context:           contextAMD64,
-		Vectors:           VectorFile{Name: "xmm", Count: 16, Offset: fxXMM, Size: fxSize},
-		Rows:              [][]Reg{{RSP, RBP, RIP}, {RAX, RBX, RCX}, {RDX, RSI, RDI}, {R8, R9, R10}, {R11, R12, R13}, {R14, R15}},
-		names: []string{"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi", "r8", "r9", "r10", "r11", "r12",
-			"r13", "r14", "r15", "rip", "eflags", "cs", "ss", "ds", "es", "fs", "gs", "fs_base", "gs_base"},
-	}
-	arm64 = &Processor{
-		Arch: ArchARM64, IP: ARM64PC, SP: ARM64SP, FP: ARM64FP, Link: ARM64LR,
-		General:          1<<(ARM64LR+1) - 1,
-		Preserved:        1<<(ARM64FP+1) - 1<<(ARM64X0+19), // X19 to X28, FP
-		PreservedVectors: 1<<16 - 1<<8,                     // D8 to D15
-		AddressBits:      53, CodeBits: 48, TagBits: 8,
-		Context: contextARM64,
-		Vectors: VectorFile{Name: "v", Count: 32, Size: vectorsARM64},
-		Rows:    rowsARM64(),
-		names: []string{"x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14",
-			"x15", "x16", "x17", "x18", "x19", "x20", "x21", "x22", "x23", "x24", "x25", "x26", "x27", "x28", "fp", "lr",
-			"sp", "pc", "cpsr"},
-	}
+	amd64 = sync.OnceValue(func() *Processor {
+		return &Processor{
+			Arch: ArchAMD64, IP: RIP, SP: RSP, FP: RBP, Link: NoReg,
+			General:           1<<(R15+1) - 1,
+			Preserved:         Regs(RBX, RBP, R12, R13, R14, R15),
+			ReturnAddressSize: 8,
+			AddressBits:       57, // five-level paging
+			Context:           contextAMD64(),
+			Vectors:           VectorFile{Name: "xmm", Count: 16, Offset: fxXMM, Size: fxSize},
+			Rows:              [][]Reg{{RSP, RBP, RIP}, {RAX, RBX, RCX}, {RDX, RSI, RDI}, {R8, R9, R10}, {R11, R12, R13}, {R14, R15}},
+			names: []string{"rax", "rcx", "rdx", "rbx", "rsp", "rbp", "rsi", "rdi", "r8", "r9", "r10", "r11", "r12",
+				"r13", "r14", "r15", "rip", "eflags", "cs", "ss", "ds", "es", "fs", "gs", "fs_base", "gs_base"},
+		}
+	})
+	arm64 = sync.OnceValue(func() *Processor {
+		return &Processor{
+			Arch: ArchARM64, IP: ARM64PC, SP: ARM64SP, FP: ARM64FP, Link: ARM64LR,
+			General:          1<<(ARM64LR+1) - 1,
+			Preserved:        1<<(ARM64FP+1) - 1<<(ARM64X0+19), // X19 to X28, FP
+			PreservedVectors: 1<<16 - 1<<8,                     // D8 to D15
+			AddressBits:      53, CodeBits: 48, TagBits: 8,
+			Context: contextARM64(),
+			Vectors: VectorFile{Name: "v", Count: 32, Size: vectorsARM64},
+			Rows:    rowsARM64(),
+			names: []string{"x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14",
+				"x15", "x16", "x17", "x18", "x19", "x20", "x21", "x22", "x23", "x24", "x25", "x26", "x27", "x28", "fp", "lr",
+				"sp", "pc", "cpsr"},
+		}
+	})
 )
 
 // The processors whose registers are read and nothing else: dumps of their
 // processes open, and .NET's structures in them are not understood.
 var (
-	processor386 = &Processor{
-		Arch: Arch386, IP: X86EIP, SP: X86ESP, FP: X86EBP, Link: NoReg, General: 1<<(X86EDI+1) - 1, ReturnAddressSize: 4, AddressBits: 32,
-		Context: context386, names: []string{"eax", "ecx", "edx", "ebx", "esp", "ebp", "esi", "edi", "eip", "eflags", "cs", "ss", "ds", "es", "fs", "gs"},
-	}
-	processorARM = &Processor{
-		Arch: ArchARM, IP: ARMPC, SP: ARMSP, FP: ARMFP, Link: ARMLR, General: 1<<ARMSP - 1, AddressBits: 32,
-		Context: contextARM, names: []string{"r0", "r1", "r2", "r3", "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "r12", "sp", "lr", "pc", "cpsr"},
-	}
-	processorMIPS   = mips(ArchMIPS, 32, contextMIPS)
-	processorMIPS64 = mips(ArchMIPS64, 64, contextMIPS64)
+	processor386 = sync.OnceValue(func() *Processor {
+		return &Processor{
+			Arch: Arch386, IP: X86EIP, SP: X86ESP, FP: X86EBP, Link: NoReg, General: 1<<(X86EDI+1) - 1, ReturnAddressSize: 4, AddressBits: 32,
+			Context: context386(), names: []string{"eax", "ecx", "edx", "ebx", "esp", "ebp", "esi", "edi", "eip", "eflags", "cs", "ss", "ds", "es", "fs", "gs"},
+		}
+	})
+	processorARM = sync.OnceValue(func() *Processor {
+		return &Processor{
+			Arch: ArchARM, IP: ARMPC, SP: ARMSP, FP: ARMFP, Link: ARMLR, General: 1<<ARMSP - 1, AddressBits: 32,
+			Context: contextARM(), names: []string{"r0", "r1", "r2", "r3", "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r11", "r12", "sp", "lr", "pc", "cpsr"},
+		}
+	})
+	processorMIPS   = sync.OnceValue(func() *Processor { return mips(ArchMIPS, 32, contextMIPS()) })
+	processorMIPS64 = sync.OnceValue(func() *Processor { return mips(ArchMIPS64, 64, contextMIPS64()) })
 )
 
 func mips(a Arch, bits int, context ContextLayout) *Processor {
@@ -154,17 +164,17 @@ func (a Arch) RegisterFile() (*Processor, error) {
 func (a Arch) processor() *Processor {
 	switch a {
 	case ArchAMD64:
-		return amd64
+		return amd64()
 	case ArchARM64:
-		return arm64
+		return arm64()
 	case Arch386:
-		return processor386
+		return processor386()
 	case ArchARM:
-		return processorARM
+		return processorARM()
 	case ArchMIPS:
-		return processorMIPS
+		return processorMIPS()
 	case ArchMIPS64:
-		return processorMIPS64
+		return processorMIPS64()
 	}
 	return nil
 }
@@ -254,37 +264,47 @@ type ABI struct {
 // The ABIs in which .NET code is compiled. Sources: System V ABI for x86-64, 3.2; learn.microsoft.com, "x64 calling convention"; Procedure
 // Call Standard for the Arm 64-bit Architecture; learn.microsoft.com, "Overview of ARM64 ABI conventions".
 var (
-	systemVAMD64 = &ABI{Processor: amd64, Name: "System V", Arguments: []Reg{RDI, RSI, RDX, RCX, R8, R9}, FloatArguments: 8,
-		ResultBuffer: NoReg, RedZone: 128}
-	windowsAMD64 = &ABI{Processor: amd64, Name: "Microsoft x64", Arguments: []Reg{RCX, RDX, R8, R9}, FloatArguments: 4, ArgumentSlots: true,
-		ResultBuffer: NoReg, extra: Regs(RSI, RDI)}
-	systemVARM64 = &ABI{Processor: arm64, Name: "AAPCS64", Arguments: argumentsARM64(), FloatArguments: 8, ResultBuffer: ARM64X0 + 8, Aggregates: true}
-	windowsARM64 = &ABI{Processor: arm64, Name: "Microsoft ARM64", Arguments: argumentsARM64(), FloatArguments: 8, ResultBuffer: ARM64X0 + 8,
-		Aggregates: true, RedZone: 16}
-	darwinARM64 = &ABI{Processor: arm64, Name: "Apple ARM64", Arguments: argumentsARM64(), FloatArguments: 8, ResultBuffer: ARM64X0 + 8,
-		Aggregates: true, RedZone: 128}
+	systemVAMD64 = sync.OnceValue(func() *ABI {
+		return &ABI{Processor: amd64(), Name: "System V", Arguments: []Reg{RDI, RSI, RDX, RCX, R8, R9}, FloatArguments: 8,
+			ResultBuffer: NoReg, RedZone: 128}
+	})
+	windowsAMD64 = sync.OnceValue(func() *ABI {
+		return &ABI{Processor: amd64(), Name: "Microsoft x64", Arguments: []Reg{RCX, RDX, R8, R9}, FloatArguments: 4, ArgumentSlots: true,
+			ResultBuffer: NoReg, extra: Regs(RSI, RDI)}
+	})
+	systemVARM64 = sync.OnceValue(func() *ABI {
+		return &ABI{Processor: arm64(), Name: "AAPCS64", Arguments: argumentsARM64(), FloatArguments: 8, ResultBuffer: ARM64X0 + 8, Aggregates: true}
+	})
+	windowsARM64 = sync.OnceValue(func() *ABI {
+		return &ABI{Processor: arm64(), Name: "Microsoft ARM64", Arguments: argumentsARM64(), FloatArguments: 8, ResultBuffer: ARM64X0 + 8,
+			Aggregates: true, RedZone: 16}
+	})
+	darwinARM64 = sync.OnceValue(func() *ABI {
+		return &ABI{Processor: arm64(), Name: "Apple ARM64", Arguments: argumentsARM64(), FloatArguments: 8, ResultBuffer: ARM64X0 + 8,
+			Aggregates: true, RedZone: 128}
+	})
 )
 
 // AMD64 returns the processor of x64. Its value is shared and read-only.
-func AMD64() *Processor { return amd64 }
+func AMD64() *Processor { return amd64() }
 
 // ARM64 returns the processor of AArch64. Its value is shared and read-only.
-func ARM64() *Processor { return arm64 }
+func ARM64() *Processor { return arm64() }
 
 // SystemVAMD64 returns the convention of x64 on Linux and macOS. Its value is shared and read-only.
-func SystemVAMD64() *ABI { return systemVAMD64 }
+func SystemVAMD64() *ABI { return systemVAMD64() }
 
 // WindowsAMD64 returns the convention of x64 on Windows. Its value is shared and read-only.
-func WindowsAMD64() *ABI { return windowsAMD64 }
+func WindowsAMD64() *ABI { return windowsAMD64() }
 
 // SystemVARM64 returns the convention of AArch64 on Linux. Its value is shared and read-only.
-func SystemVARM64() *ABI { return systemVARM64 }
+func SystemVARM64() *ABI { return systemVARM64() }
 
 // WindowsARM64 returns the convention of AArch64 on Windows. Its value is shared and read-only.
-func WindowsARM64() *ABI { return windowsARM64 }
+func WindowsARM64() *ABI { return windowsARM64() }
 
 // DarwinARM64 returns the convention of AArch64 on macOS. Its value is shared and read-only.
-func DarwinARM64() *ABI { return darwinARM64 }
+func DarwinARM64() *ABI { return darwinARM64() }
 
 // argumentsARM64 are X0 to X7.
 func argumentsARM64() []Reg {
@@ -300,15 +320,15 @@ func (p Platform) ABI() (*ABI, error) {
 	windows := p.OS == OSWindows
 	switch {
 	case p.Arch == ArchAMD64 && windows:
-		return windowsAMD64, nil
+		return windowsAMD64(), nil
 	case p.Arch == ArchAMD64:
-		return systemVAMD64, nil
+		return systemVAMD64(), nil
 	case p.Arch == ArchARM64 && windows:
-		return windowsARM64, nil
+		return windowsARM64(), nil
 	case p.Arch == ArchARM64 && p.OS == OSDarwin:
-		return darwinARM64, nil
+		return darwinARM64(), nil
 	case p.Arch == ArchARM64:
-		return systemVARM64, nil
+		return systemVARM64(), nil
 	}
 	return nil, Unsupportedf("the calling convention of %v", p.Arch)
 }

@@ -36,18 +36,33 @@ type ContextLayout struct {
 	other *ContextLayout // marked by another bit
 }
 
-var (
-	contextAMD64 = ContextLayout{Size: 1232, Flags: 0x30, Arch: 0x100000, Registers: contextRegistersAMD64(), Float: 0x100, FloatSize: fxSize, FloatPart: ContextFloat}
-	contextARM64 = ContextLayout{Size: 912, Flags: 0, Arch: 0x400000, Registers: contextRegistersARM64(),
+func contextAMD64() ContextLayout {
+	return ContextLayout{Size: 1232, Flags: 0x30, Arch: 0x100000, Registers: contextRegistersAMD64(), Float: 0x100, FloatSize: fxSize, FloatPart: ContextFloat}
+}
+
+func contextARM64() ContextLayout {
+	return ContextLayout{Size: 912, Flags: 0, Arch: 0x400000, Registers: contextRegistersARM64(),
 		Float: 0x110, FloatSize: vectorsARM64, FloatPart: contextVectors,
 		other: &ContextLayout{Size: 796, Arch: 0x80000000, Registers: contextRegistersOldARM64()}}
-	// What follows the segment registers of x86 (the FXSAVE area) is not read.
-	context386 = ContextLayout{Size: 204, Flags: 0, Arch: 0x10000, Registers: contextRegisters386()}
-	contextARM = ContextLayout{Size: 72, Flags: 0, Arch: 0x200000, Registers: contextRegistersARM(ContextControl),
+}
+
+// context386: what follows the segment registers of x86 (the FXSAVE area) is not read.
+func context386() ContextLayout {
+	return ContextLayout{Size: 204, Flags: 0, Arch: 0x10000, Registers: contextRegisters386()}
+}
+
+func contextARM() ContextLayout {
+	return ContextLayout{Size: 72, Flags: 0, Arch: 0x200000, Registers: contextRegistersARM(ContextControl),
 		other: &ContextLayout{Size: 72, Arch: 0x40000000, Registers: contextRegistersARM(ContextInteger)}}
-	contextMIPS   = ContextLayout{Size: 320, Flags: 0, Arch: 0x40000, Registers: contextRegistersMIPS()}
-	contextMIPS64 = ContextLayout{Size: 320, Flags: 0, Arch: 0x80000, Registers: contextRegistersMIPS()}
-)
+}
+
+func contextMIPS() ContextLayout {
+	return ContextLayout{Size: 320, Flags: 0, Arch: 0x40000, Registers: contextRegistersMIPS()}
+}
+
+func contextMIPS64() ContextLayout {
+	return ContextLayout{Size: 320, Flags: 0, Arch: 0x80000, Registers: contextRegistersMIPS()}
+}
 
 // contextRegistersAMD64: segments from 0x38 on, EFLAGS, the integer registers in encoding order from 0x78 on, then RIP.
 func contextRegistersAMD64() []ContextRegister {
