@@ -194,8 +194,18 @@ type AsyncGroup struct {
 	Suspended []AsyncPlace `json:"suspended,omitempty" doc:"of tasks of methods that the runtime itself suspends (runtime async): where those stand, the innermost first"`
 
 	Object target.Addr `json:"object" doc:"the first of them"`
-	Value  bool        `json:"-"` // as that of an AsyncFrame
-	Part   bool        `json:"part,omitempty" doc:"other groups have these frames, too, behind a pooled async method or an iterator"`
+	// Members are frames of the group with their variables.
+	Members     []AsyncMember `json:"members,omitempty" doc:"with -locals: async methods of the group with their variables, the first 100 of them"`
+	MoreMembers int           `json:"moreMembers,omitempty" doc:"with -locals: those that are not listed"`
+	Value       bool          `json:"-"` // as that of an AsyncFrame
+	Part        bool          `json:"part,omitempty" doc:"other groups have these frames, too, behind a pooled async method or an iterator"`
+}
+
+// An AsyncMember is a frame of a group with its variables.
+type AsyncMember struct {
+	Object    target.Addr       `json:"object" doc:"the box, or the task of methods that the runtime suspends"`
+	Variables []AsyncVariable   `json:"variables,omitempty" doc:"this, the parameters and the locals that outlive an await"`
+	Saved     [][]AsyncVariable `json:"saved,omitempty" doc:"of the group's suspended: the arguments and locals that its methods keep over the await, a list for each"`
 }
 
 // An AsyncCount counts frames by name.

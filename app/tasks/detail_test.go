@@ -188,3 +188,39 @@ func TestIterator(t *testing.T) {
 	_, err = view(t, d.Dump).TaskState(t.Context(), machine.Field("<>1__state").Location())
 	assert.Error(t, err)
 }
+
+// TestMergedVariables: each async method of a group has its own variables, where they are asked for.
+func TestMergedVariables(t *testing.T) {
+	set := collect(t, testdump.Open(t, "net10-async").Dump)
+	merged, err := set.Merged(t.Context(), tasks.StackOptions{Variables: true})
+	require.NoError(t, err)
+	found := false
+	for i := range merged.Merged {
+		g := &merged.Merged[i]
+		if g.AsyncPlace == nil || g.Method.S != "Debuggee.AsyncWork.Scenario.Inner" {
+			continue
+		}
+		found = true
+		require.EqualValues(t, 7, g.Count)
+		require.Len(t, g.Members, 7)
+		ids, boxes := map[string]bool{}, map[target.Addr]bool{}
+		for _, m := range g.Members {
+			boxes[m.Object] = true
+			for _, v := range m.Variables {
+				if v.Name == "id" {
+					ids[v.Value] = true
+				}
+			}
+		}
+		assert.Len(t, boxes, 7)
+		assert.Len(t, ids, 7, "each call of the program has its own id")
+		assert.True(t, ids["101"])
+		assert.True(t, boxes[g.Object])
+	}
+	assert.True(t, found)
+	merged, err = set.Merged(t.Context(), tasks.StackOptions{})
+	require.NoError(t, err)
+	for i := range merged.Merged {
+		assert.Empty(t, merged.Merged[i].Members)
+	}
+}

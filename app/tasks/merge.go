@@ -51,7 +51,12 @@ type group struct {
 	count   uint64
 	members []member
 	part    bool
+	shown   []answer.AsyncMember // with variables
+	left    int                  // members with variables that are not shown
 }
+
+// mostMembers is how many members of a group an answer has with their variables.
+const mostMembers = 100
 
 // level builds the groups of frames at a depth, and of what continues each group.
 func (m *merger) level(frames []member, depth int) {
@@ -64,7 +69,8 @@ func (m *merger) level(frames []member, depth int) {
 			return
 		}
 		m.out.Merged = append(m.out.Merged, answer.AsyncGroup{Depth: depth, Count: g.count, Kind: g.frame.Kind, MethodTable: g.frame.MethodTable, Name: g.frame.AsyncName.Name, SOS: g.frame.AsyncName.SOS,
-			State: g.frame.State, AsyncPlace: g.frame.AsyncPlace, Suspended: g.frame.Suspended, Object: g.frame.Object, Value: g.frame.Value, Part: g.part})
+			State: g.frame.State, AsyncPlace: g.frame.AsyncPlace, Suspended: g.frame.Suspended, Object: g.frame.Object, Members: g.shown,
+			MoreMembers: g.left, Value: g.frame.Value, Part: g.part})
 		for _, x := range g.members {
 			m.path[x.addr]++
 		}
@@ -103,6 +109,13 @@ func (m *merger) grouped(frames []member) []*group {
 		}
 		g.members = append(g.members, x)
 		g.count += x.times
+		switch {
+		case len(f.Variables)+len(f.Saved) == 0:
+		case len(g.shown) < mostMembers:
+			g.shown = append(g.shown, answer.AsyncMember{Object: f.Object, Variables: f.Variables, Saved: f.Saved})
+		default:
+			g.left++
+		}
 	}
 	sorting.Stable(out, func(a, b *group) int { return cmp.Compare(b.count, a.count) })
 	return out

@@ -457,6 +457,7 @@ var exportedTypes = map[string]reflect.Type{
 	"answer.AsyncFrame":                  reflect.TypeFor[sosgo_answer.AsyncFrame](),
 	"answer.AsyncGroup":                  reflect.TypeFor[sosgo_answer.AsyncGroup](),
 	"answer.AsyncLocalValues":            reflect.TypeFor[sosgo_answer.AsyncLocalValues](),
+	"answer.AsyncMember":                 reflect.TypeFor[sosgo_answer.AsyncMember](),
 	"answer.AsyncName":                   reflect.TypeFor[sosgo_answer.AsyncName](),
 	"answer.AsyncPlace":                  reflect.TypeFor[sosgo_answer.AsyncPlace](),
 	"answer.AsyncStack":                  reflect.TypeFor[sosgo_answer.AsyncStack](),

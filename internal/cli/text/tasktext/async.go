@@ -96,8 +96,24 @@ func mergedStack(p *report.Page, groups []answer.AsyncGroup, number int) {
 		for n := 0; n < len(g.Suspended) && !p.SOS; n++ {
 			suspended(p, "  "+indent(g.Depth), &g.Suspended[n])
 		}
+		members(p, g)
 	}
 	p.Print("\n")
+}
+
+// members writes the variables of a group's async methods.
+func members(p *report.Page, g *answer.AsyncGroup) {
+	for i := range g.Members {
+		m := &g.Members[i]
+		p.Printf("%s    %s\n", indent(g.Depth), report.Hex12(m.Object))
+		variables(p, g.Depth, "      ", m.Variables)
+		for n := range m.Saved {
+			variables(p, g.Depth, "      ", m.Saved[n])
+		}
+	}
+	if g.MoreMembers > 0 {
+		p.Printf("%s    … %d more\n", indent(g.Depth), g.MoreMembers)
+	}
 }
 
 func indent(depth int) string { return strings.Repeat("  ", depth) }
