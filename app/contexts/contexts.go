@@ -92,7 +92,7 @@ func (l *lister) find() error {
 	if l.Heap == nil {
 		return nil
 	}
-	for o, f := range shapes.OnObjects[loadContext](l.ctx, in, l.Heap, l.Scan) {
+	for o, f := range shapes.OnObjects[*loadContext](l.ctx, in, l.Heap, l.Scan) {
 		s, x := f.Shape, f.At()
 		c := answer.AssemblyContext{Address: o.Addr, Name: in.TextAt(&s.Name, x), Type: in.TypeText(o), ID: in.IntAt(&s.ID, x), Collectible: in.BoolAt(&s.Collectible, x),
 			Assemblies: []answer.ContextAssembly{}}

@@ -17,7 +17,7 @@ type anyException struct {
 // Exception describes the exception o and returns the one that it wraps, whose Addr is 0 for none. What can't be read is noted in in.
 func Exception(in shapes.Reading, o objects.Object) (answer.TaskException, objects.Object) {
 	out := answer.TaskException{Object: o.Addr, Type: in.TypeText(o)}
-	s, x := shapes.As[anyException](in, o)
+	s, x := shapes.As[*anyException](in, o)
 	if s == nil {
 		return out, objects.Object{}
 	}

@@ -80,7 +80,7 @@ func (r *Reader) OfThread(t *threads.Thread) objects.Object {
 		r.Note(err)
 		return objects.Object{}
 	}
-	s, x := shapes.As[thread](r.Reading, o)
+	s, x := shapes.As[*thread](r.Reading, o)
 	if s == nil {
 		return objects.Object{}
 	}
@@ -90,7 +90,7 @@ func (r *Reader) OfThread(t *threads.Thread) objects.Object {
 // OfMethod returns the ExecutionContext with which a suspended async method will resume, given its
 // box. Its Addr is 0 if there is none or if the object is not such a box.
 func (r *Reader) OfMethod(box objects.Object) objects.Object {
-	s, x := shapes.As[boxShape](r.Reading, box)
+	s, x := shapes.As[*boxShape](r.Reading, box)
 	if s == nil {
 		return objects.Object{}
 	}
@@ -100,7 +100,7 @@ func (r *Reader) OfMethod(box objects.Object) objects.Object {
 // Values iterates over the AsyncLocal values of an ExecutionContext that are objects.
 func (r *Reader) Values(context objects.Object) iter.Seq[objects.Object] {
 	return func(yield func(objects.Object) bool) {
-		c, x := shapes.As[executionContext](r.Reading, context)
+		c, x := shapes.As[*executionContext](r.Reading, context)
 		if c == nil {
 			return
 		}
@@ -108,10 +108,10 @@ func (r *Reader) Values(context objects.Object) iter.Seq[objects.Object] {
 		if o.Addr == 0 {
 			return
 		}
-		if s, _ := shapes.As[noValues](r.Reading, o); s != nil {
+		if s, _ := shapes.As[*noValues](r.Reading, o); s != nil {
 			return
 		}
-		if s, x := shapes.As[fewValues](r.Reading, o); s != nil {
+		if s, x := shapes.As[*fewValues](r.Reading, o); s != nil {
 			for _, f := range []*shapes.Ref{&s.One, &s.Two, &s.Three, &s.Four} {
 				if o := r.ObjectAt(f, x); o.Addr != 0 && !yield(o) {
 					return
@@ -119,7 +119,7 @@ func (r *Reader) Values(context objects.Object) iter.Seq[objects.Object] {
 			}
 			return
 		}
-		if s, x := shapes.As[severalValues](r.Reading, o); s != nil {
+		if s, x := shapes.As[*severalValues](r.Reading, o); s != nil {
 			r.pairs(r.ObjectAt(&s.Pairs, x), yield)
 			return
 		}
@@ -132,7 +132,7 @@ func (r *Reader) pairs(array objects.Object, yield func(objects.Object) bool) {
 	if array.Addr == 0 {
 		return
 	}
-	s, a, err := shapes.Elements[pair](r.Binder, array)
+	s, a, err := shapes.Elements[*pair](r.Binder, array)
 	if err != nil {
 		r.Note(err)
 		return
@@ -160,7 +160,7 @@ func (r *Reader) many(o objects.Object, yield func(objects.Object) bool) {
 // box; other objects have no variables.
 func (r *Reader) Variables(box objects.Object) iter.Seq[target.Addr] {
 	return func(yield func(target.Addr) bool) {
-		s, x := shapes.As[boxShape](r.Reading, box)
+		s, x := shapes.As[*boxShape](r.Reading, box)
 		if s == nil {
 			return
 		}

@@ -176,7 +176,7 @@ var errNoFlow = target.Unsupportedf("nothing flows with it: it is not a System.T
 // method, or an ExecutionContext. The list has one element, or none if nothing flows with the object.
 func (r *Reader) Of(o objects.Object) ([]answer.Flow, error) {
 	context := o
-	is, err := shapes.Is[executionContext](r.Binder, o.Type)
+	is, err := shapes.Is[*executionContext](r.Binder, o.Type)
 	if err == nil && !is {
 		context, err = r.contextOf(o)
 	}
@@ -191,14 +191,14 @@ func (r *Reader) Of(o objects.Object) ([]answer.Flow, error) {
 
 // contextOf returns the ExecutionContext of a thread or an async method.
 func (r *Reader) contextOf(o objects.Object) (objects.Object, error) {
-	t, x, err := shapes.BindObject[thread](r.Binder, o)
+	t, x, err := shapes.BindObject[*thread](r.Binder, o)
 	if err == nil {
 		return t.Context.Object(x)
 	}
 	if !errors.Is(err, shapes.ErrOtherType) {
 		return objects.Object{}, err
 	}
-	b, x, err := shapes.BindObject[boxShape](r.Binder, o)
+	b, x, err := shapes.BindObject[*boxShape](r.Binder, o)
 	if err == nil {
 		return b.Context.Object(x)
 	}

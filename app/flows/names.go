@@ -217,7 +217,7 @@ func rankOf(b *shapes.Binder, o *heap.Object) uint8 {
 	if err != nil || strings.Contains(name, "StateMachineBox<") {
 		return rankNone
 	}
-	switch is, err := shapes.Is[delegate](b, t); {
+	switch is, err := shapes.Is[*delegate](b, t); {
 	case is, err != nil:
 		return rankNone
 	case answer.LibraryMethod(name):

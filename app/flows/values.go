@@ -38,13 +38,13 @@ type (
 
 // IsActivity reports whether an object is a System.Diagnostics.Activity that can be read.
 func (r *Reader) IsActivity(o objects.Object) bool {
-	s, _ := shapes.As[activity](r.Reading, o)
+	s, _ := shapes.As[*activity](r.Reading, o)
 	return s != nil
 }
 
 // Activity describes a System.Diagnostics.Activity. It returns nil for another object.
 func (r *Reader) Activity(o objects.Object) *answer.Activity {
-	s, x := shapes.As[activity](r.Reading, o)
+	s, x := shapes.As[*activity](r.Reading, o)
 	if s == nil {
 		return nil
 	}
@@ -63,7 +63,7 @@ const tick = 100 * time.Nanosecond
 func (r *Reader) Activities(o objects.Object) iter.Seq[objects.Object] {
 	return func(yield func(objects.Object) bool) {
 		for range limits.RequestScopes {
-			s, x := shapes.As[activity](r.Reading, o)
+			s, x := shapes.As[*activity](r.Reading, o)
 			if s == nil || !yield(o) {
 				return
 			}
@@ -74,7 +74,7 @@ func (r *Reader) Activities(o objects.Object) iter.Seq[objects.Object] {
 
 // IsScope reports whether an object is a readable logging scope.
 func (r *Reader) IsScope(o objects.Object) bool {
-	s, _ := shapes.As[logScope](r.Reading, o)
+	s, _ := shapes.As[*logScope](r.Reading, o)
 	return s != nil
 }
 
@@ -82,7 +82,7 @@ func (r *Reader) IsScope(o objects.Object) bool {
 func (r *Reader) Scopes(o objects.Object) []string {
 	var out []string
 	for range limits.RequestScopes {
-		s, x := shapes.As[logScope](r.Reading, o)
+		s, x := shapes.As[*logScope](r.Reading, o)
 		if s == nil {
 			break
 		}

@@ -55,7 +55,7 @@ func (r *Reader) Caches(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (
 	ctx = absent.Context(ctx)
 	out := &answer.MemoryCaches{Caches: []answer.MemoryCache{}}
 	in := shapes.Reading{Gaps: &out.Gaps, Binder: r.b}
-	for cache, f := range shapes.OnObjects[memoryCache](ctx, in, h, o) {
+	for cache, f := range shapes.OnObjects[*memoryCache](ctx, in, h, o) {
 		out.Caches = append(out.Caches, r.cache(in, cache, f.Shape, f.At()))
 	}
 	if ctx.Err() != nil {
@@ -68,13 +68,13 @@ func (r *Reader) Caches(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (
 func (r *Reader) cache(in shapes.Reading, o objects.Object, s *memoryCache, x shapes.Instance) answer.MemoryCache {
 	out := answer.MemoryCache{Address: o.Addr, Size: in.IntAt(&s.Size, x), Limit: answer.Maybe[*int64]{Err: shapes.ErrNoField}, Entries: []answer.CacheEntry{}}
 	if s.State.Has() {
-		if c, at, err := shapes.AtOr[cacheState](in, &s.State, x, shapes.ErrNoField); err != nil {
+		if c, at, err := shapes.AtOr[*cacheState](in, &s.State, x, shapes.ErrNoField); err != nil {
 			out.Size.Err = err
 		} else {
 			out.Size = in.IntAt(&c.Size, at)
 		}
 	}
-	if c, at, err := shapes.AtOr[cacheOptions](in, &s.Options, x, shapes.ErrNoField); err != nil {
+	if c, at, err := shapes.AtOr[*cacheOptions](in, &s.Options, x, shapes.ErrNoField); err != nil {
 		out.Limit.Err = err
 	} else {
 		out.Limit = r.number(in, &c.Limit, at)
@@ -86,7 +86,7 @@ func (r *Reader) cache(in shapes.Reading, o objects.Object, s *memoryCache, x sh
 			failed = cmp.Or(failed, err)
 			continue
 		}
-		if s, x := shapes.As[cacheEntry](in, e); s != nil {
+		if s, x := shapes.As[*cacheEntry](in, e); s != nil {
 			out.Entries = append(out.Entries, r.entry(in, e, s, x))
 		} else {
 			failed = cmp.Or(failed, shapes.ErrNoField)

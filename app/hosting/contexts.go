@@ -48,8 +48,8 @@ func (r *Reader) DbContexts(ctx context.Context, h *heap.Heap, o heap.ScanOption
 	in := shapes.Reading{Gaps: &out.Gaps, Binder: r.b}
 	at := map[target.Addr]int{}
 	var managers []objects.Object
-	for part := range shapes.OnObjects[contextPart](ctx, in, h, o) {
-		if s, x := shapes.As[dbContext](in, part); s != nil {
+	for part := range shapes.OnObjects[*contextPart](ctx, in, h, o) {
+		if s, x := shapes.As[*dbContext](in, part); s != nil {
 			at[part.Addr] = len(out.Contexts)
 			out.Contexts = append(out.Contexts, answer.DbContext{Address: part.Addr, Type: in.TypeText(part), Disposed: in.BoolAt(&s.Disposed, x), Entities: []answer.TrackedEntities{}})
 		} else {
@@ -60,7 +60,7 @@ func (r *Reader) DbContexts(ctx context.Context, h *heap.Heap, o heap.ScanOption
 		return nil, ctx.Err()
 	}
 	for _, o := range managers {
-		s, x := shapes.As[stateManager](in, o)
+		s, x := shapes.As[*stateManager](in, o)
 		if s == nil {
 			continue
 		}
@@ -78,7 +78,7 @@ func (r *Reader) DbContexts(ctx context.Context, h *heap.Heap, o heap.ScanOption
 // tracked describes the entities that a context tracks.
 func (r *Reader) tracked(in shapes.Reading, out *answer.DbContext, s *stateManager, x shapes.Instance) {
 	out.Used, out.Changed = true, in.IntAt(&s.Changed, x)
-	m, mx, err := shapes.AtOr[entityMap](in, &s.Map, x, shapes.ErrNoField)
+	m, mx, err := shapes.AtOr[*entityMap](in, &s.Map, x, shapes.ErrNoField)
 	if err != nil {
 		out.Tracked.Err = err
 		return
@@ -138,7 +138,7 @@ func (r *Reader) count(t *tally, m *entityMap, mx shapes.Instance, shared bool) 
 		var s *entityMap
 		var at shapes.Instance
 		if err == nil {
-			s, at, err = shapes.BindObject[entityMap](r.b, inner)
+			s, at, err = shapes.BindObject[*entityMap](r.b, inner)
 		}
 		if err != nil {
 			fail(err)

@@ -73,7 +73,7 @@ func (r *Reader) Hosts(ctx context.Context, h *heap.Heap, t *tasks.Reader, o hea
 	out := &answer.Hosts{Hosts: []answer.Host{}, Verdicts: []answer.Verdict{}}
 	in := shapes.Reading{Gaps: &out.Gaps, Binder: r.b}
 	stopping := false
-	for object, f := range shapes.OnObjects[host](ctx, in, h, o) {
+	for object, f := range shapes.OnObjects[*host](ctx, in, h, o) {
 		out.Hosts = append(out.Hosts, r.host(in, t, object, f.Shape, f.At()))
 		stopping = stopping || out.Hosts[len(out.Hosts)-1].State.S == answer.HostStopping
 	}
@@ -102,10 +102,10 @@ func (r *Reader) Hosts(ctx context.Context, h *heap.Heap, t *tasks.Reader, o hea
 // host describes one host.
 func (r *Reader) host(in shapes.Reading, t *tasks.Reader, o objects.Object, s *host, x shapes.Instance) answer.Host {
 	out := answer.Host{Address: o.Addr, Services: []answer.HostedService{}}
-	if e, ex := shapes.At[hostEnvironment](in, &s.Environment, x); e != nil {
+	if e, ex := shapes.At[*hostEnvironment](in, &s.Environment, x); e != nil {
 		out.Application, out.Environment = in.TextAt(&e.Application, ex), in.TextAt(&e.Environment, ex)
 	}
-	if p, px := shapes.At[hostOptions](in, &s.Options, x); p != nil {
+	if p, px := shapes.At[*hostOptions](in, &s.Options, x); p != nil {
 		out.OnException = in.EnumAt(&p.Behavior, px)
 		n := in.IntAt(&p.Shutdown, px)
 		out.ShutdownTimeout = answer.Text{S: ticks.Span(n.Value), Err: n.Err}
@@ -129,7 +129,7 @@ func (r *Reader) hostState(s *host, x shapes.Instance) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	l, lx, err := shapes.BindObject[hostLifetime](r.b, lifetime)
+	l, lx, err := shapes.BindObject[*hostLifetime](r.b, lifetime)
 	if err != nil {
 		return "", err
 	}
@@ -161,7 +161,7 @@ func (r *Reader) canceled(f *shapes.Ref, x shapes.Instance) (bool, error) {
 	if err != nil || o.Addr == 0 {
 		return false, err
 	}
-	s, sx, err := shapes.BindObject[tokenSource](r.b, o)
+	s, sx, err := shapes.BindObject[*tokenSource](r.b, o)
 	if err != nil {
 		return false, err
 	}
@@ -175,7 +175,7 @@ func (r *Reader) canceled(f *shapes.Ref, x shapes.Instance) (bool, error) {
 // service describes a hosted service.
 func (r *Reader) service(in shapes.Reading, t *tasks.Reader, o objects.Object) answer.HostedService {
 	out := answer.HostedService{Address: o.Addr, Type: in.TypeText(o)}
-	s, x, is, err := shapes.Try[backgroundService](r.b, o)
+	s, x, is, err := shapes.Try[*backgroundService](r.b, o)
 	if !is && err == nil {
 		return out
 	}
@@ -293,7 +293,7 @@ func (r *Reader) current(in shapes.Reading, a target.Addr) target.Addr {
 		in.Note(err)
 		return 0
 	}
-	s, x := shapes.As[servicesIterator](in, o)
+	s, x := shapes.As[*servicesIterator](in, o)
 	if s == nil {
 		return 0
 	}

@@ -44,7 +44,7 @@ func (r *Reader) Scopes(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (
 	ctx = absent.Context(ctx)
 	out := &answer.ServiceScopes{Scopes: []answer.ServiceScope{}}
 	in := shapes.Reading{Gaps: &out.Gaps, Binder: r.b}
-	for f, err := range shapes.On[serviceScope](ctx, r.b, h, nil, o) {
+	for f, err := range shapes.On[*serviceScope](ctx, r.b, h, nil, o) {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
@@ -111,7 +111,7 @@ func (r *Reader) isRoot(in shapes.Reading, a target.Addr, s *serviceScope, x sha
 	if s.Root.Has() {
 		return in.BoolAt(&s.Root, x)
 	}
-	p, at := shapes.At[rooted](in, &s.Provider, x)
+	p, at := shapes.At[*rooted](in, &s.Provider, x)
 	if p == nil {
 		return answer.Maybe[bool]{Err: shapes.ErrNoField}
 	}

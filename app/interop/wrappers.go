@@ -63,12 +63,12 @@ func (r *Reader) Wrappers(ctx context.Context, h *heap.Heap, o heap.ScanOptions)
 	ctx = absent.Context(ctx)
 	out := &answer.ComWrappers{Managed: []answer.ManagedWrapper{}, Native: []answer.NativeWrapper{}}
 	g := shapes.Reading{Gaps: &out.Gaps, Binder: r.b}
-	for object := range shapes.OnObjects[anchor](ctx, g, h, o) {
-		if s, x := shapes.As[holder](g, object); s != nil {
+	for object := range shapes.OnObjects[*anchor](ctx, g, h, o) {
+		if s, x := shapes.As[*holder](g, object); s != nil {
 			out.Managed = append(out.Managed, r.managed(g, object, s, x))
-		} else if s, x := shapes.As[nativeWrapper](g, object); s != nil {
+		} else if s, x := shapes.As[*nativeWrapper](g, object); s != nil {
 			out.Native = append(out.Native, r.native(g, object, s, x))
-		} else if s, _ := shapes.As[factory](g, object); s != nil && !s.Table.Has() {
+		} else if s, _ := shapes.As[*factory](g, object); s != nil && !s.Table.Has() {
 			g.Note(target.Unsupportedf("the wrappers of %s are structures of the runtime, which are not read: before .NET 10 they are not managed objects", g.TypeText(object)))
 		}
 	}
@@ -108,7 +108,7 @@ func (r *Reader) managed(g shapes.Reading, o objects.Object, s *holder, x shapes
 // wrapper returns the fields of the structure in native memory.
 func (r *Reader) wrapper() (*managedWrapper, error) {
 	err := target.Unsupportedf("ComWrappers.ManagedObjectWrapper is not loaded")
-	for w, failed := range shapes.Loaded[managedWrapper](r.b) {
+	for w, failed := range shapes.Loaded[*managedWrapper](r.b) {
 		if failed == nil {
 			return w, nil
 		}

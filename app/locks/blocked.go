@@ -82,7 +82,7 @@ func (s *survey) blocked() {
 // notes returns the class library's notes of t if it keeps any, else the runtime's.
 func (s *survey) notes(t *dac.Thread) ([]note, error) {
 	var unread error
-	for k, err := range shapes.Loaded[blockingInfo](s.r.b) {
+	for k, err := range shapes.Loaded[*blockingInfo](s.r.b) {
 		if err != nil {
 			unread = err
 			continue
@@ -278,7 +278,7 @@ func (s *survey) tasksOf(t *threads.Thread, event target.Addr) (out []target.Add
 
 // sets reports whether an object is a task that sets event when it completes.
 func (s *survey) sets(o objects.Object, event target.Addr) bool {
-	k, at, is, err := shapes.Try[task](s.r.b, o)
+	k, at, is, err := shapes.Try[*task](s.r.b, o)
 	if !is || err != nil {
 		return false
 	}
@@ -288,7 +288,7 @@ func (s *survey) sets(o objects.Object, event target.Addr) bool {
 
 // elements returns the readable references of an array or list, and nothing for other objects.
 func (s *survey) elements(o objects.Object) (out []target.Addr) {
-	if k, at, is, err := shapes.Try[list](s.r.b, o); is {
+	if k, at, is, err := shapes.Try[*list](s.r.b, o); is {
 		if err != nil {
 			return nil
 		}
@@ -461,7 +461,7 @@ func (s *survey) joined(t *threads.Thread, a *threads.ThreadActivity) (own objec
 		if err != nil {
 			continue
 		}
-		if is, err := shapes.Is[threadObject](s.r.b, o.Type); !is || err != nil {
+		if is, err := shapes.Is[*threadObject](s.r.b, o.Type); !is || err != nil {
 			continue
 		}
 		if s.thread(o) != t {
@@ -484,7 +484,7 @@ func (s *survey) handle(t *threads.Thread, a *threads.ThreadActivity) (first obj
 		if h, ok := s.handles[o.Addr]; ok {
 			return h, 0
 		}
-		if is, err := shapes.Is[waitHandle](s.r.b, o.Type); is && err == nil {
+		if is, err := shapes.Is[*waitHandle](s.r.b, o.Type); is && err == nil {
 			return o, 0
 		}
 		if first, n := s.several(o); n > 0 {
@@ -520,7 +520,7 @@ func (s *survey) thread(o objects.Object) *threads.Thread {
 	if o.Addr == 0 {
 		return nil
 	}
-	k, at, is, err := shapes.Try[threadObject](s.r.b, o)
+	k, at, is, err := shapes.Try[*threadObject](s.r.b, o)
 	if !is || err != nil {
 		return nil
 	}

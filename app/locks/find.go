@@ -108,10 +108,10 @@ func (p *probeTypes) look(mt *dac.MethodTable) *probeType {
 	if err != nil {
 		return out
 	}
-	if is, err := shapes.Is[channel](b, t); is && err == nil {
+	if is, err := shapes.Is[*channel](b, t); is && err == nil {
 		out.what |= probeChannel
 	}
-	if is, err := shapes.Is[completionSource](b, t); is && err == nil {
+	if is, err := shapes.Is[*completionSource](b, t); is && err == nil {
 		out.what |= probePromise
 	} else if name, err := t.ManagedName(); err == nil && strings.Contains(name, "TaskCompletionSource") && !strings.Contains(name, "AsyncStateMachineBox") {
 		out.what |= probeCarrier

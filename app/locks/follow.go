@@ -149,7 +149,7 @@ func (s *survey) postsTo(t *threads.Thread) string {
 	if err != nil {
 		return ""
 	}
-	k, x, is, err := shapes.Try[threadObject](s.r.b, o)
+	k, x, is, err := shapes.Try[*threadObject](s.r.b, o)
 	if !is || err != nil || !k.Context.Has() {
 		return ""
 	}
@@ -226,7 +226,7 @@ func (s *survey) findRunning() *running {
 		if t.OS == nil || t.Managed == nil || s.ctx.Err() != nil {
 			continue
 		}
-		for k, err := range shapes.Loaded[task](s.r.b) {
+		for k, err := range shapes.Loaded[*task](s.r.b) {
 			if err != nil || !k.Current.Has() {
 				continue
 			}
@@ -256,7 +256,7 @@ func (s *survey) findRunning() *running {
 
 // dispatched records the tasks whose suspended methods a thread resumes.
 func (s *survey) dispatched(out *running, t *threads.Thread) {
-	for k, err := range shapes.Loaded[dispatcher](s.r.b) {
+	for k, err := range shapes.Loaded[*dispatcher](s.r.b) {
 		if err != nil {
 			continue
 		}
@@ -279,11 +279,11 @@ func (s *survey) boxOn(out *running, root *stackwalk.Root, t *threads.Thread) {
 	if err != nil || out.tasks[o.Addr] != nil {
 		return
 	}
-	if is, err := shapes.Is[box](s.r.b, o.Type); !is || err != nil {
+	if is, err := shapes.Is[*box](s.r.b, o.Type); !is || err != nil {
 		return
 	}
 	if class, err := s.r.b.Objects().Type(root.Method.MethodTable); err == nil {
-		if is, err := shapes.Is[box](s.r.b, class); is && err == nil {
+		if is, err := shapes.Is[*box](s.r.b, class); is && err == nil {
 			out.tasks[o.Addr] = t
 		}
 	}

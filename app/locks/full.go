@@ -114,7 +114,7 @@ func (g *grapher) fullCollection(w *wait) (target.Addr, string) {
 			unread = cmp.Or(unread, err)
 			continue
 		}
-		k, x, is, err := shapes.Try[boundedCollection](g.s.r.b, o)
+		k, x, is, err := shapes.Try[*boundedCollection](g.s.r.b, o)
 		if !is || err != nil {
 			unread = cmp.Or(unread, err)
 			continue

@@ -83,7 +83,7 @@ func Initializers(ctx context.Context, b *shapes.Binder, open func() (*heap.Heap
 
 // thrown finds the exceptions of classes, which at has by name.
 func thrown(ctx context.Context, in shapes.Reading, out *answer.Initializers, at map[string][]int, h *heap.Heap, o heap.ScanOptions) {
-	for e, f := range shapes.OnObjects[initializationException](ctx, in, h, o) {
+	for e, f := range shapes.OnObjects[*initializationException](ctx, in, h, o) {
 		name := in.TextAt(&f.Shape.TypeName, f.At())
 		for _, n := range at[name.S] {
 			i := &out.Failed[n]

@@ -13,7 +13,7 @@ import (
 
 // ownedElsewhere describes where the owner of a Mutex is recorded. The class library records it only where it implements wait handles itself.
 func (s *survey) ownedElsewhere() string {
-	for range shapes.Loaded[waitable](s.r.b) {
+	for range shapes.Loaded[*waitable](s.r.b) {
 		return ownerUnknown
 	}
 	return "is not in managed memory"
@@ -22,7 +22,7 @@ func (s *survey) ownedElsewhere() string {
 // mutexOwner returns the thread that owns a Mutex, or nil if nobody owns it or the class library does not record the owner. What of the
 // record can't be read is noted.
 func (s *survey) mutexOwner(o objects.Object) *threads.Thread {
-	if is, err := shapes.Is[mutex](s.r.b, o.Type); !is || err != nil || s.ownedElsewhere() != ownerUnknown {
+	if is, err := shapes.Is[*mutex](s.r.b, o.Type); !is || err != nil || s.ownedElsewhere() != ownerUnknown {
 		return nil
 	}
 	owner, err := s.mutexRecord(o)
@@ -38,7 +38,7 @@ func (s *survey) mutexOwner(o objects.Object) *threads.Thread {
 
 // mutexRecord returns the thread object that the class library records as the owner of a Mutex, or none.
 func (s *survey) mutexRecord(o objects.Object) (owner objects.Object, err error) {
-	handle, x, err := shapes.BindObject[waitHandle](s.r.b, o)
+	handle, x, err := shapes.BindObject[*waitHandle](s.r.b, o)
 	if err != nil {
 		return owner, err
 	}
@@ -46,7 +46,7 @@ func (s *survey) mutexRecord(o objects.Object) (owner objects.Object, err error)
 	if err != nil || safe.Addr == 0 {
 		return owner, err
 	}
-	value, x, err := shapes.BindObject[safeHandle](s.r.b, safe)
+	value, x, err := shapes.BindObject[*safeHandle](s.r.b, safe)
 	if err != nil {
 		return owner, err
 	}
@@ -62,7 +62,7 @@ func (s *survey) mutexRecord(o objects.Object) (owner objects.Object, err error)
 	if err != nil {
 		return owner, err
 	}
-	w, x, err := shapes.BindObject[waitable](s.r.b, state)
+	w, x, err := shapes.BindObject[*waitable](s.r.b, state)
 	if err != nil {
 		return owner, err
 	}
@@ -70,7 +70,7 @@ func (s *survey) mutexRecord(o objects.Object) (owner objects.Object, err error)
 	if err != nil || info.Addr == 0 {
 		return owner, err
 	}
-	own, x, err := shapes.BindObject[ownership](s.r.b, info)
+	own, x, err := shapes.BindObject[*ownership](s.r.b, info)
 	if err != nil {
 		return owner, err
 	}
@@ -91,9 +91,9 @@ func (g *grapher) sharedHandles() []answer.Verdict {
 			continue
 		}
 		a := w.object.Addr
-		if is, err := shapes.Is[mutex](g.s.r.b, w.object.Type); is && err == nil {
+		if is, err := shapes.Is[*mutex](g.s.r.b, w.object.Type); is && err == nil {
 			end[a], strength[a] = "who owns it "+g.s.ownedElsewhere(), answer.StrengthLikely
-		} else if is, err := shapes.Is[kernelSemaphore](g.s.r.b, w.object.Type); is && err == nil && !w.libraryIdles() {
+		} else if is, err := shapes.Is[*kernelSemaphore](g.s.r.b, w.object.Type); is && err == nil && !w.libraryIdles() {
 			end[a], strength[a] = "it does not record who has entered, and threads without work may wait like this", answer.StrengthPossible
 		} else {
 			continue

@@ -39,7 +39,7 @@ func (s *survey) promiseOwners() {
 		if err != nil {
 			continue
 		}
-		if k, x, err := shapes.BindObject[completionSource](s.r.b, o); err == nil {
+		if k, x, err := shapes.BindObject[*completionSource](s.r.b, o); err == nil {
 			if t, err := k.Task.Addr(x); err == nil && wanted[t] {
 				source[t], inside[a] = a, true
 			}

@@ -290,7 +290,7 @@ func (s *survey) readChannels() {
 		var k *channel
 		var x shapes.Instance
 		if err == nil {
-			k, x, err = shapes.BindObject[channel](s.r.b, o)
+			k, x, err = shapes.BindObject[*channel](s.r.b, o)
 		}
 		if err != nil {
 			s.lose(fmt.Errorf("channel %v: %w", a, err))
@@ -323,7 +323,7 @@ func (s *survey) channelCounts(c *channelWait, k *channel, x shapes.Instance) {
 	if err == nil && items.Addr != 0 {
 		var d *deque
 		var at shapes.Instance
-		if d, at, err = shapes.BindObject[deque](s.r.b, items); err == nil {
+		if d, at, err = shapes.BindObject[*deque](s.r.b, items); err == nil {
 			c.items = answer.Of(d.Size.Int(at))
 			err = c.items.Err
 		}
@@ -348,7 +348,7 @@ func (s *survey) channelList(c *channelWait, f *shapes.Ref, x shapes.Instance, w
 			c.readers++
 		}
 	}
-	if d, at, is, err := shapes.Try[deque](s.r.b, o); is {
+	if d, at, is, err := shapes.Try[*deque](s.r.b, o); is {
 		if err != nil {
 			return err
 		}
@@ -370,7 +370,7 @@ func (s *survey) channelList(c *channelWait, f *shapes.Ref, x shapes.Instance, w
 		}
 		seen[o.Addr] = true
 		add(o.Addr)
-		k, at, err := shapes.BindObject[channelOperation](s.r.b, o)
+		k, at, err := shapes.BindObject[*channelOperation](s.r.b, o)
 		if err != nil || !k.Next.Has() {
 			return err
 		}
@@ -401,7 +401,7 @@ func (s *survey) limiterOf(promise target.Addr) *thing {
 	if err != nil {
 		return nil
 	}
-	k, x, is, err := shapes.Try[taskState](s.r.b, o)
+	k, x, is, err := shapes.Try[*taskState](s.r.b, o)
 	if !is || err != nil {
 		return nil
 	}
@@ -409,7 +409,7 @@ func (s *survey) limiterOf(promise target.Addr) *thing {
 		return nil
 	}
 	t := &thing{kind: answer.WaitLimiter, addr: o.Addr, words: "a rate limiter"}
-	if b, x, is, err := shapes.Try[bucket](s.r.b, o); is {
+	if b, x, is, err := shapes.Try[*bucket](s.r.b, o); is {
 		if err == nil {
 			t.queued, err = b.Queued.Int(x)
 		}
@@ -417,7 +417,7 @@ func (s *survey) limiterOf(promise target.Addr) *thing {
 		t.typ, t.state = s.gaps.Text(o.Type.ManagedName()), fmt.Sprintf("%d permits queued", t.queued)
 		return t
 	}
-	l, x, is, err := shapes.Try[limiter](s.r.b, o)
+	l, x, is, err := shapes.Try[*limiter](s.r.b, o)
 	if !is {
 		return nil
 	}
@@ -440,7 +440,7 @@ func (s *survey) limiterState(t *thing, l *limiter, x shapes.Instance) error {
 	if err != nil || o.Addr == 0 {
 		return err
 	}
-	k, x, err := shapes.BindObject[limiterOptions](s.r.b, o)
+	k, x, err := shapes.BindObject[*limiterOptions](s.r.b, o)
 	if err != nil {
 		return err
 	}

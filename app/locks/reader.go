@@ -154,7 +154,7 @@ func (r *Reader) survey(ctx context.Context, g *answer.Gaps, lose func(error), o
 		return nil, err
 	}
 	s.thin()
-	for found, err := range shapes.On[primitive](ctx, r.b, r.heap, nil, o) {
+	for found, err := range shapes.On[*primitive](ctx, r.b, r.heap, nil, o) {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
@@ -360,7 +360,7 @@ func ints(at shapes.Instance, fields ...*shapes.Int) ([]int64, error) {
 }
 
 func (s *survey) managedLock(l *lock, o objects.Object) (bool, error) {
-	is, err := shapes.Is[managedLock](s.r.b, o.Type)
+	is, err := shapes.Is[*managedLock](s.r.b, o.Type)
 	if !is || err != nil {
 		return is, err
 	}
@@ -384,7 +384,7 @@ func (s *survey) managedLock(l *lock, o objects.Object) (bool, error) {
 
 // lockOwner returns the thread with the id that the locks of .NET 9 and 10 use. Each thread keeps it in a thread static.
 func (s *survey) lockOwner(id uint32) *threads.Thread {
-	for k, err := range shapes.Loaded[lockID](s.r.b) {
+	for k, err := range shapes.Loaded[*lockID](s.r.b) {
 		if err != nil {
 			s.lose(err)
 			continue
@@ -409,7 +409,7 @@ func (s *survey) lockOwner(id uint32) *threads.Thread {
 }
 
 func (s *survey) semaphore(l *lock, o objects.Object) (bool, error) {
-	k, at, is, err := shapes.Try[semaphore](s.r.b, o)
+	k, at, is, err := shapes.Try[*semaphore](s.r.b, o)
 	if !is || err != nil {
 		return is, err
 	}
@@ -439,7 +439,7 @@ func (s *survey) semaphore(l *lock, o objects.Object) (bool, error) {
 		s.nodes[node.Addr] = l
 		var n *waitNode
 		var x shapes.Instance
-		if n, x, err = shapes.BindObject[waitNode](s.r.b, node); err == nil {
+		if n, x, err = shapes.BindObject[*waitNode](s.r.b, node); err == nil {
 			node, err = n.Next.Object(x)
 		}
 	}
@@ -447,7 +447,7 @@ func (s *survey) semaphore(l *lock, o objects.Object) (bool, error) {
 }
 
 func (s *survey) event(l *lock, o objects.Object) (bool, error) {
-	k, at, is, err := shapes.Try[event](s.r.b, o)
+	k, at, is, err := shapes.Try[*event](s.r.b, o)
 	if !is || err != nil {
 		return is, err
 	}
@@ -462,7 +462,7 @@ func (s *survey) event(l *lock, o objects.Object) (bool, error) {
 	if monitor != 0 {
 		s.on[monitor] = o.Addr
 	}
-	if s.tasks[o.Addr], err = shapes.Is[taskEvent](s.r.b, o.Type); err != nil || s.tasks[o.Addr] {
+	if s.tasks[o.Addr], err = shapes.Is[*taskEvent](s.r.b, o.Type); err != nil || s.tasks[o.Addr] {
 		return true, err
 	}
 	l.Kind, l.State = answer.LockEvent, "not set"
@@ -474,7 +474,7 @@ func (s *survey) event(l *lock, o objects.Object) (bool, error) {
 }
 
 func (s *survey) readerWriter(l *lock, o objects.Object) (bool, error) {
-	k, at, is, err := shapes.Try[readerWriter](s.r.b, o)
+	k, at, is, err := shapes.Try[*readerWriter](s.r.b, o)
 	if !is || err != nil {
 		return is, err
 	}
@@ -546,7 +546,7 @@ func (s *survey) reads(k *readerWriter, t *dac.Thread, id int64) (bool, error) {
 		if err != nil || node.Addr == 0 {
 			return false, err
 		}
-		c, x, err := shapes.BindObject[readerCount](s.r.b, node)
+		c, x, err := shapes.BindObject[*readerCount](s.r.b, node)
 		if err != nil {
 			return false, err
 		}
@@ -566,7 +566,7 @@ func (s *survey) reads(k *readerWriter, t *dac.Thread, id int64) (bool, error) {
 
 // lazyValue records the monitor that a Lazy is built on.
 func (s *survey) lazyValue(_ *lock, o objects.Object) (bool, error) {
-	k, at, is, err := shapes.Try[lazyValue](s.r.b, o)
+	k, at, is, err := shapes.Try[*lazyValue](s.r.b, o)
 	if !is || err != nil {
 		return is, err
 	}
@@ -579,7 +579,7 @@ func (s *survey) lazyValue(_ *lock, o objects.Object) (bool, error) {
 
 // waitHandle records the SafeWaitHandle of a WaitHandle. Waiting frames refer to the former.
 func (s *survey) waitHandle(_ *lock, o objects.Object) (bool, error) {
-	k, at, is, err := shapes.Try[waitHandle](s.r.b, o)
+	k, at, is, err := shapes.Try[*waitHandle](s.r.b, o)
 	if !is || err != nil {
 		return is, err
 	}
@@ -594,7 +594,7 @@ func (s *survey) waitHandle(_ *lock, o objects.Object) (bool, error) {
 const readersMask = 0x0fffffff
 
 func (s *survey) countdown(l *lock, o objects.Object) (bool, error) {
-	k, at, is, err := shapes.Try[countdown](s.r.b, o)
+	k, at, is, err := shapes.Try[*countdown](s.r.b, o)
 	if !is || err != nil {
 		return is, err
 	}
@@ -610,7 +610,7 @@ func (s *survey) countdown(l *lock, o objects.Object) (bool, error) {
 }
 
 func (s *survey) barrier(l *lock, o objects.Object) (bool, error) {
-	k, at, is, err := shapes.Try[barrier](s.r.b, o)
+	k, at, is, err := shapes.Try[*barrier](s.r.b, o)
 	if !is || err != nil {
 		return is, err
 	}

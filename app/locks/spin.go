@@ -54,10 +54,10 @@ func (f *spinFinder) look(mt *dac.MethodTable) (list []spinPlace, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if is, err := shapes.Is[spinLock](f.r.b, t); err != nil {
+	if is, err := shapes.Is[*spinLock](f.r.b, t); err != nil {
 		return nil, err
 	} else if is {
-		s, err := shapes.Bind[spinLock](f.r.b, t)
+		s, err := shapes.Bind[*spinLock](f.r.b, t)
 		return []spinPlace{{offset: dac.ObjectHeaderBytes, shape: s}}, err
 	}
 	fields, err := t.Fields()
@@ -92,10 +92,10 @@ func (f *spinFinder) lockIn(x *objects.Field) (*spinLock, error) {
 	if err != nil {
 		return nil, err
 	}
-	if is, err := shapes.Is[spinLock](f.r.b, t); !is || err != nil {
+	if is, err := shapes.Is[*spinLock](f.r.b, t); !is || err != nil {
 		return nil, err
 	}
-	return shapes.Bind[spinLock](f.r.b, t)
+	return shapes.Bind[*spinLock](f.r.b, t)
 }
 
 // spinLocks adds the SpinLocks that were found: in fields of objects, or boxed in static fields.
@@ -130,7 +130,7 @@ func (s *survey) isBox(o *heap.Object) bool {
 	if err != nil {
 		return false
 	}
-	is, err := shapes.Is[spinLock](s.r.b, t)
+	is, err := shapes.Is[*spinLock](s.r.b, t)
 	return is && err == nil
 }
 

@@ -487,7 +487,7 @@ func (g *grapher) readers(c *channelWait) (out []holder) {
 		}
 		for i := range m.Calls {
 			if o, err := g.s.r.b.Objects().Object(m.Calls[i].Object); err == nil {
-				if k, x, is, err := shapes.Try[channelReader](g.s.r.b, o); is && err == nil {
+				if k, x, is, err := shapes.Try[*channelReader](g.s.r.b, o); is && err == nil {
 					if p, err := k.Parent.Addr(x); err == nil && p == c.object.Addr {
 						out = append(out, holder{m.Object, m.Name, m.Place, answer.StrengthLikely})
 						break

@@ -168,7 +168,7 @@ func (g *grapher) describe() {
 		case w.object.Addr != 0:
 			row.Object, row.Type, row.Name = w.object.Addr, g.s.gaps.Text(w.object.Type.ManagedName()), g.s.names[w.object.Addr]
 			row.Kind, row.Text = "wait handle", "waits for "+article(row.Type.String())
-			if ok, err := shapes.Is[mutex](g.s.r.b, w.object.Type); ok && err == nil && w.more == 0 && len(w.runners) == 0 {
+			if ok, err := shapes.Is[*mutex](g.s.r.b, w.object.Type); ok && err == nil && w.more == 0 && len(w.runners) == 0 {
 				row.Note = "its owner " + g.s.ownedElsewhere()
 			}
 			if w.more > 0 {

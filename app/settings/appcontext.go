@@ -44,7 +44,7 @@ func (r *Reader) Switches(g *answer.Gaps) ([]answer.NamedValue, error) {
 
 func (r *Reader) appContext(g *answer.Gaps, what string, field func(*appContext) *shapes.Static) ([]answer.NamedValue, error) {
 	list := []answer.NamedValue{}
-	for a, err := range shapes.Loaded[appContext](r.b) {
+	for a, err := range shapes.Loaded[*appContext](r.b) {
 		var o objects.Object
 		if err == nil && !field(a).Has() {
 			return list, nil

@@ -69,7 +69,7 @@ func (r *Reader) Configurations(ctx context.Context, h *heap.Heap, o heap.ScanOp
 		g = &answer.Gaps{}
 	}
 	in := shapes.Reading{Gaps: g, Binder: r.b}
-	for root := range shapes.OnObjects[configuration](ctx, in, h, o) {
+	for root := range shapes.OnObjects[*configuration](ctx, in, h, o) {
 		m := merger{r: r, in: in, keys: map[string]int{}, out: answer.Configuration{Address: root.Addr, Type: in.TypeText(root), Providers: []string{}, Keys: []answer.ConfigurationKey{}}}
 		m.root(root, 0)
 		if len(m.out.Providers) == 0 {
@@ -98,13 +98,13 @@ func (m *merger) root(o objects.Object, depth int) {
 		m.in.Note(target.Corruptf("configuration %016x: more than %d chained ones", uint64(o.Addr), chainDepth))
 		return
 	}
-	if s, x := shapes.As[configurationRoot](m.in, o); s != nil {
+	if s, x := shapes.As[*configurationRoot](m.in, o); s != nil {
 		m.providers(&s.Providers, x, depth)
 		return
 	}
-	if s, x := shapes.As[configurationManager](m.in, o); s != nil {
-		if p, at := shapes.At[providerManager](m.in, &s.Manager, x); p != nil {
-			if c, cx := shapes.At[countedProviders](m.in, &p.Providers, at); c != nil {
+	if s, x := shapes.As[*configurationManager](m.in, o); s != nil {
+		if p, at := shapes.At[*providerManager](m.in, &s.Manager, x); p != nil {
+			if c, cx := shapes.At[*countedProviders](m.in, &p.Providers, at); c != nil {
 				m.providers(&c.Providers, cx, depth)
 			}
 		}
@@ -117,7 +117,7 @@ func (m *merger) providers(list *shapes.Ref, x shapes.Instance, depth int) {
 			m.in.Note(fmt.Errorf("providers of configuration %016x: %w", uint64(m.out.Address), err))
 			continue
 		}
-		if c, cx := shapes.As[chainedProvider](m.in, p); c != nil {
+		if c, cx := shapes.As[*chainedProvider](m.in, p); c != nil {
 			if inner := m.in.ObjectAt(&c.Config, cx); inner.Addr != 0 {
 				m.root(inner, depth+1)
 			}
@@ -125,7 +125,7 @@ func (m *merger) providers(list *shapes.Ref, x shapes.Instance, depth int) {
 		}
 		name := m.name(p)
 		m.out.Providers = append(m.out.Providers, name)
-		if s, sx := shapes.As[configurationProvider](m.in, p); s != nil {
+		if s, sx := shapes.As[*configurationProvider](m.in, p); s != nil {
 			m.data(&s.Data, sx, name)
 		}
 	}
@@ -135,8 +135,8 @@ func (m *merger) providers(list *shapes.Ref, x shapes.Instance, depth int) {
 func (m *merger) name(p objects.Object) string {
 	name := m.in.TypeText(p).String()
 	name = strings.TrimSuffix(name[strings.LastIndexByte(name, '.')+1:], "ConfigurationProvider")
-	if f, x := shapes.As[fileProvider](m.in, p); f != nil {
-		if s, sx := shapes.At[fileSource](m.in, &f.Source, x); s != nil {
+	if f, x := shapes.As[*fileProvider](m.in, p); f != nil {
+		if s, sx := shapes.At[*fileSource](m.in, &f.Source, x); s != nil {
 			name += " " + m.in.TextAt(&s.Path, sx).String()
 		}
 	}

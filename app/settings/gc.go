@@ -115,7 +115,7 @@ func (r *Reader) Collections(ctx context.Context, h *heap.Heap, o heap.ScanOptio
 		out = &answer.GC{}
 	}
 	in := shapes.Reading{Gaps: &out.Gaps, Binder: r.b}
-	for object, f := range shapes.OnObjects[gcMemoryInfo](ctx, in, h, o) {
+	for object, f := range shapes.OnObjects[*gcMemoryInfo](ctx, in, h, o) {
 		s, x := f.Shape, f.At()
 		c := answer.GCRecord{Address: object.Addr, Index: in.IntAt(&s.Index, x), Generation: in.IntAt(&s.Generation, x), Compacted: in.BoolAt(&s.Compacted, x),
 			Concurrent: in.BoolAt(&s.Concurrent, x), PauseShare: in.IntAt(&s.PauseShare, x), HeapSize: in.IntAt(&s.HeapSize, x), Fragmented: in.IntAt(&s.Fragmented, x),
@@ -130,7 +130,7 @@ func (r *Reader) Collections(ctx context.Context, h *heap.Heap, o heap.ScanOptio
 			if !g.Has() { // since .NET 11 the generations, and the pauses, are inline arrays
 				break
 			}
-			part, err := shapes.Bind[gcGenerationInfo](r.b, g.Type())
+			part, err := shapes.Bind[*gcGenerationInfo](r.b, g.Type())
 			if err != nil {
 				in.Note(err)
 				continue

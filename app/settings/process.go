@@ -23,7 +23,7 @@ type environmentClass struct {
 // Arguments lists the command line as the runtime passed it to the program, the program first. What can't be read is noted in g. The
 // error is why there is none.
 func (r *Reader) Arguments(g *answer.Gaps) ([]answer.NamedValue, error) {
-	for e, err := range shapes.Loaded[environmentClass](r.b) {
+	for e, err := range shapes.Loaded[*environmentClass](r.b) {
 		var o objects.Object
 		var v objects.Value
 		if err == nil {

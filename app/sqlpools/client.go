@@ -16,7 +16,7 @@ func (q *query) running(o objects.Object, s *clientCommand, x shapes.Instance) {
 		q.made[a] = o
 		q.commandsOf[a]++
 	}
-	if state, at := shapes.At[clientState](q.Reading, &s.State, x); state != nil {
+	if state, at := shapes.At[*clientState](q.Reading, &s.State, x); state != nil {
 		if a := q.PointerAt(&state.Parser, at).Value; a != 0 {
 			q.commands[a] = o
 		}
@@ -49,7 +49,7 @@ func (q *query) client(o objects.Object, s *clientPool, x shapes.Instance) {
 func (q *query) clientChannels(o objects.Object, s *clientChannels, x shapes.Instance) {
 	out := q.clientPool(o, &s.State, &s.Group, &s.Options, x)
 	slots := q.ObjectAt(&s.Slots, x)
-	if c, at := shapes.As[clientSlots](q.Reading, slots); c != nil {
+	if c, at := shapes.As[*clientSlots](q.Reading, slots); c != nil {
 		out.Open = q.IntAt(&c.Reserved, at)
 		slots = q.ObjectAt(&c.Connections, at)
 	}
@@ -58,11 +58,11 @@ func (q *query) clientChannels(o objects.Object, s *clientChannels, x shapes.Ins
 		out.Open = answer.Of(int64(len(all)), err)
 	}
 	reader := q.ObjectAt(&s.Idle, x)
-	if c, at := shapes.As[clientIdle](q.Reading, reader); c != nil {
+	if c, at := shapes.As[*clientIdle](q.Reading, reader); c != nil {
 		reader = q.ObjectAt(&c.Reader, at)
 	}
 	var idle []objects.Object
-	r, at := shapes.As[channelReader](q.Reading, reader)
+	r, at := shapes.As[*channelReader](q.Reading, reader)
 	if r == nil {
 		err = cmp.Or(err, target.Unsupportedf("the idle connections of pool %#x have an unknown layout", uint64(o.Addr)))
 		q.Note(err)
@@ -82,13 +82,13 @@ func (q *query) clientPool(o objects.Object, state *shapes.Int, group, options *
 	none := answer.Maybe[int64]{Err: shapes.ErrNoField}
 	out := answer.SQLPool{Address: o.Addr, Type: q.TypeText(o), State: q.EnumAt(state, x), Min: none, Max: none, Open: none,
 		Blocked: answer.Maybe[bool]{Err: shapes.ErrNoField}, Connections: []answer.SQLConnection{}}
-	if g, at := shapes.At[clientGroup](q.Reading, group, x); g != nil {
-		if k, at := shapes.At[clientKey](q.Reading, &g.Key, at); k != nil {
+	if g, at := shapes.At[*clientGroup](q.Reading, group, x); g != nil {
+		if k, at := shapes.At[*clientKey](q.Reading, &g.Key, at); k != nil {
 			out.Connection = q.TextAt(&k.String, at)
 		}
 	}
 	timeout := none
-	if g, at := shapes.At[clientOptions](q.Reading, options, x); g != nil {
+	if g, at := shapes.At[*clientOptions](q.Reading, options, x); g != nil {
 		out.Min, out.Max, timeout = q.IntAt(&g.Min, at), q.IntAt(&g.Max, at), q.IntAt(&g.Timeout, at)
 	}
 	q.opened(&out, q.PointerAt(group, x).Value, timeout)
@@ -115,7 +115,7 @@ func (q *query) clientBusy(out *answer.SQLPool, o objects.Object) {
 	c := answer.SQLConnection{Address: o.Addr, ProcessID: answer.Maybe[int64]{Err: shapes.ErrNoField}, Transaction: answer.Maybe[bool]{Err: unknown},
 		Command: answer.Maybe[*answer.SQLCommand]{Err: unknown}}
 	defer func() { out.Connections = append(out.Connections, c) }()
-	s, x := shapes.As[clientConnection](q.Reading, o)
+	s, x := shapes.As[*clientConnection](q.Reading, o)
 	if s == nil {
 		c.Owner.Err = unknown
 		return
@@ -128,7 +128,7 @@ func (q *query) clientBusy(out *answer.SQLPool, o objects.Object) {
 		c.Transaction.Err, c.Command.Err = err, err
 		return
 	}
-	p, at := shapes.As[clientParser](q.Reading, parser)
+	p, at := shapes.As[*clientParser](q.Reading, parser)
 	if p == nil {
 		return
 	}
@@ -166,7 +166,7 @@ func (q *query) ownerOf(p *clientParser, x shapes.Instance) (objects.Object, err
 		q.Note(err)
 		return objects.Object{}, err
 	}
-	s, at := shapes.As[clientState](q.Reading, state)
+	s, at := shapes.As[*clientState](q.Reading, state)
 	if s == nil {
 		return objects.Object{}, nil
 	}
@@ -176,7 +176,7 @@ func (q *query) ownerOf(p *clientParser, x shapes.Instance) (objects.Object, err
 	}
 	o, err := q.Binder.Objects().Object(owner.Value)
 	if err == nil {
-		if r, at := shapes.As[clientReader](q.Reading, o); r != nil {
+		if r, at := shapes.As[*clientReader](q.Reading, o); r != nil {
 			o, err = r.Command.Object(at)
 		}
 	}
@@ -184,7 +184,7 @@ func (q *query) ownerOf(p *clientParser, x shapes.Instance) (objects.Object, err
 		q.Note(err)
 		return objects.Object{}, err
 	}
-	if c, _ := shapes.As[clientCommand](q.Reading, o); c == nil {
+	if c, _ := shapes.As[*clientCommand](q.Reading, o); c == nil {
 		return objects.Object{}, nil
 	}
 	return o, nil
@@ -192,7 +192,7 @@ func (q *query) ownerOf(p *clientParser, x shapes.Instance) (objects.Object, err
 
 // clientCommand describes a command. It returns nil for other objects. state is the field with the connection's state.
 func (q *query) clientCommand(o objects.Object, running bool, state *shapes.Ref, at shapes.Instance) *answer.SQLCommand {
-	s, x := shapes.As[clientCommand](q.Reading, o)
+	s, x := shapes.As[*clientCommand](q.Reading, o)
 	if s == nil {
 		return nil
 	}
@@ -200,13 +200,13 @@ func (q *query) clientCommand(o objects.Object, running bool, state *shapes.Ref,
 	out := &answer.SQLCommand{Address: o.Addr, Running: running, Text: q.TextAt(&s.Text, x), Procedure: answer.Of(kind.Value == storedProcedure, kind.Err),
 		Timeout: q.timeout(&s.Timeout, x), Deadline: answer.Maybe[time.Time]{Err: shapes.ErrNoField}, Since: answer.Maybe[time.Time]{Err: shapes.ErrNoField}}
 	if running {
-		if own, ownAt := shapes.At[clientState](q.Reading, &s.State, x); own != nil {
+		if own, ownAt := shapes.At[*clientState](q.Reading, &s.State, x); own != nil {
 			q.waits(out, own, ownAt)
-		} else if whole, wholeAt := shapes.At[clientState](q.Reading, state, at); whole != nil {
+		} else if whole, wholeAt := shapes.At[*clientState](q.Reading, state, at); whole != nil {
 			q.waits(out, whole, wholeAt)
 		}
 	}
-	if p, at := shapes.At[clientParameters](q.Reading, &s.Parameters, x); p != nil {
+	if p, at := shapes.At[*clientParameters](q.Reading, &s.Parameters, x); p != nil {
 		out.Parameters = q.clientValues(&p.Items, at)
 	} else if a := q.PointerAt(&s.Parameters, x); a.Err == nil && a.Value == 0 {
 		out.Parameters = []answer.SQLParameter{}
@@ -222,7 +222,7 @@ func (q *query) clientValues(f *shapes.Ref, x shapes.Instance) []answer.SQLParam
 	}
 	out := []answer.SQLParameter{}
 	for _, o := range list {
-		if s, x := shapes.As[clientParameter](q.Reading, o); s != nil {
+		if s, x := shapes.As[*clientParameter](q.Reading, o); s != nil {
 			out = append(out, answer.SQLParameter{Name: q.TextAt(&s.Name, x), Value: q.plain(&s.Value, x)})
 		}
 	}

@@ -58,7 +58,7 @@ const noID = "00000000-0000-0000-0000-000000000000"
 
 // failed records an exception of a command or a connection of SqlClient, and reports whether o is one.
 func (q *query) failed(o objects.Object) bool {
-	if s, x := shapes.As[clientLink](q.Reading, o); s != nil {
+	if s, x := shapes.As[*clientLink](q.Reading, o); s != nil {
 		for _, f := range []*shapes.Value{&s.ID, &s.First} {
 			if id := q.id(f, x); id != "" {
 				q.links[id] = o
@@ -66,7 +66,7 @@ func (q *query) failed(o objects.Object) bool {
 		}
 		return true
 	}
-	for _, is := range []func(*shapes.Binder, *objects.Type) (bool, error){shapes.Is[clientException], shapes.Is[sourceException]} {
+	for _, is := range []func(*shapes.Binder, *objects.Type) (bool, error){shapes.Is[*clientException], shapes.Is[*sourceException]} {
 		if ok, _ := is(q.Binder, o.Type); ok {
 			q.exceptions = append(q.exceptions, o)
 			return true
@@ -124,13 +124,13 @@ func (q *query) failures() {
 func (q *query) failure(o objects.Object) answer.SQLFailure {
 	out := answer.SQLFailure{Count: 1, Method: q.thrower(o)}
 	out.TaskException, _ = flows.Exception(q.Reading, o)
-	if s, x := shapes.As[clientException](q.Reading, o); s != nil {
+	if s, x := shapes.As[*clientException](q.Reading, o); s != nil {
 		q.clientFailure(&out, s, x)
-	} else if s, x := shapes.As[sourceException](q.Reading, o); s != nil {
-		if p, at := shapes.As[serverException](q.Reading, o); p != nil {
+	} else if s, x := shapes.As[*sourceException](q.Reading, o); s != nil {
+		if p, at := shapes.As[*serverException](q.Reading, o); p != nil {
 			out.Code = q.TextAt(&p.State, at).S
 		}
-		if c, at := shapes.At[sourceBatchCommand](q.Reading, &s.Command, x); c != nil {
+		if c, at := shapes.At[*sourceBatchCommand](q.Reading, &s.Command, x); c != nil {
 			text := q.TextAt(&c.Text, at)
 			if text.IsZero() {
 				text = q.TextAt(&c.Final, at)
@@ -144,17 +144,17 @@ func (q *query) failure(o objects.Object) answer.SQLFailure {
 
 // clientFailure adds what an exception of SqlClient leads to: the command of a batch, or the connection, and the command that was made for it.
 func (q *query) clientFailure(out *answer.SQLFailure, s *clientException, x shapes.Instance) {
-	if e, at := shapes.At[clientErrors](q.Reading, &s.Errors, x); e != nil {
+	if e, at := shapes.At[*clientErrors](q.Reading, &s.Errors, x); e != nil {
 		list, _ := q.list(q.items.Objects(&e.List, at))
 		if len(list) > 0 {
-			if first, at := shapes.As[clientError](q.Reading, list[0]); first != nil {
+			if first, at := shapes.As[*clientError](q.Reading, list[0]); first != nil {
 				if n := q.IntAt(&first.Number, at); n.Err == nil {
 					out.Code = fmt.Sprint(n.Value)
 				}
 			}
 		}
 	}
-	if c, at := shapes.At[clientBatchCommand](q.Reading, &s.Batch, x); c != nil {
+	if c, at := shapes.At[*clientBatchCommand](q.Reading, &s.Batch, x); c != nil {
 		out.Command = &answer.SQLCommand{Address: q.PointerAt(&s.Batch, x).Value, Text: q.TextAt(&c.Text, at), Timeout: answer.Maybe[*int64]{Err: shapes.ErrNoField}}
 		out.Strength = answer.StrengthRecorded
 	}
@@ -162,7 +162,7 @@ func (q *query) clientFailure(out *answer.SQLFailure, s *clientException, x shap
 	if !ok {
 		return
 	}
-	c, at := shapes.As[clientLink](q.Reading, link)
+	c, at := shapes.As[*clientLink](q.Reading, link)
 	if c == nil {
 		return
 	}
@@ -172,7 +172,7 @@ func (q *query) clientFailure(out *answer.SQLFailure, s *clientException, x shap
 		return // of several commands the failed one is not known
 	}
 	command := q.made[owner.Value]
-	if s, x := shapes.As[clientCommand](q.Reading, command); s != nil && q.PointerAt(&s.State, x).Value == 0 {
+	if s, x := shapes.As[*clientCommand](q.Reading, command); s != nil && q.PointerAt(&s.State, x).Value == 0 {
 		out.Command = q.clientCommand(command, false, nil, 0)
 		out.Strength = answer.StrengthLikely
 	}

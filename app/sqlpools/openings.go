@@ -54,23 +54,23 @@ type opening struct {
 // opening records an object that is part of an attempt to open a connection, and reports whether it is one.
 func (q *query) opening(o objects.Object) bool {
 	g := q.Reading
-	if s, x := shapes.As[clientOpening](g, o); s != nil {
+	if s, x := shapes.As[*clientOpening](g, o); s != nil {
 		inner := q.ObjectAt(&s.Inner, x)
 		if inner.Addr != 0 {
-			if c, _ := shapes.As[connecting](g, inner); c != nil {
+			if c, _ := shapes.As[*connecting](g, inner); c != nil {
 				q.opens(o, q.PointerAt(&s.Group, x).Value)
 			}
 		}
-	} else if s, x := shapes.As[sourceOpening](g, o); s != nil {
+	} else if s, x := shapes.As[*sourceOpening](g, o); s != nil {
 		if n := q.IntAt(&s.State, x); n.Err == nil && n.Value == stateConnecting {
 			q.opens(o, q.PointerAt(&s.Pool, x).Value)
 		}
-	} else if s, x := shapes.As[pendingOpen](g, o); s != nil {
+	} else if s, x := shapes.As[*pendingOpen](g, o); s != nil {
 		if due := q.IntAt(&s.Due, x); due.Err == nil && due.Value > 0 {
 			q.due[q.PointerAt(&s.Owner, x).Value] = due.Value
 		}
-	} else if s, x := shapes.As[openRetry](g, o); s != nil {
-		if c, at := shapes.At[completion](g, &s.Result, x); c != nil {
+	} else if s, x := shapes.As[*openRetry](g, o); s != nil {
+		if c, at := shapes.At[*completion](g, &s.Result, x); c != nil {
 			q.results[q.PointerAt(&c.Task, at).Value] = q.PointerAt(&s.Parent, x).Value
 		}
 	} else {

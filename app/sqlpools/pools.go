@@ -69,8 +69,8 @@ func (r *Reader) Pools(ctx context.Context, p Process, o Options) (*answer.SQLPo
 		due: map[target.Addr]int64{}, results: map[target.Addr]target.Addr{}}
 	q.lite = sqlite{strings: map[target.Addr]answer.Text{}, commands: map[target.Addr]objects.Object{}, contexts: map[target.Addr]objects.Object{}}
 	var pools []objects.Object
-	for object := range shapes.OnObjects[anchor](ctx, q.Reading, p.Heap, p.Scan) {
-		if s, x := shapes.As[clientCommand](q.Reading, object); s != nil {
+	for object := range shapes.OnObjects[*anchor](ctx, q.Reading, p.Heap, p.Scan) {
+		if s, x := shapes.As[*clientCommand](q.Reading, object); s != nil {
 			q.running(object, s, x)
 		} else if !q.opening(object) && !q.sqliteObject(object) && !q.failed(object) {
 			pools = append(pools, object)
@@ -80,11 +80,11 @@ func (r *Reader) Pools(ctx context.Context, p Process, o Options) (*answer.SQLPo
 		return nil, ctx.Err()
 	}
 	for _, o := range pools {
-		if s, x := shapes.As[clientPool](q.Reading, o); s != nil {
+		if s, x := shapes.As[*clientPool](q.Reading, o); s != nil {
 			q.client(o, s, x)
-		} else if s, x := shapes.As[clientChannels](q.Reading, o); s != nil {
+		} else if s, x := shapes.As[*clientChannels](q.Reading, o); s != nil {
 			q.clientChannels(o, s, x)
-		} else if s, x := shapes.As[sourcePool](q.Reading, o); s != nil {
+		} else if s, x := shapes.As[*sourcePool](q.Reading, o); s != nil {
 			q.source(o, s, x)
 		}
 	}

@@ -32,7 +32,7 @@ func (q *query) source(o objects.Object, s *sourcePool, x shapes.Instance) {
 	}
 	list, _ := q.list(q.items.Objects(&s.Connectors, x))
 	for _, c := range list {
-		if s, x := shapes.As[connector](q.Reading, c); s != nil && q.PointerAt(&s.Connection, x).Value != 0 {
+		if s, x := shapes.As[*connector](q.Reading, c); s != nil && q.PointerAt(&s.Connection, x).Value != 0 {
 			out.Connections = append(out.Connections, q.connector(c, s, x))
 		}
 	}
@@ -60,7 +60,7 @@ func (q *query) connector(o objects.Object, s *connector, x shapes.Instance) ans
 		return out // it still names a command that has completed
 	}
 	if out.Command.Value = q.sourceCommand(&s.Command, x); out.Command.Value == nil {
-		if r, at := shapes.At[sourceReader](q.Reading, &s.Reader, x); r != nil {
+		if r, at := shapes.At[*sourceReader](q.Reading, &s.Reader, x); r != nil {
 			out.Command.Value = q.sourceCommand(&r.Command, at)
 		}
 	}
@@ -72,14 +72,14 @@ func (q *query) connector(o objects.Object, s *connector, x shapes.Instance) ans
 
 // sourceCommand describes a command of Npgsql. It returns nil for null.
 func (q *query) sourceCommand(f *shapes.Ref, x shapes.Instance) *answer.SQLCommand {
-	s, at := shapes.At[sourceCommand](q.Reading, f, x)
+	s, at := shapes.At[*sourceCommand](q.Reading, f, x)
 	if s == nil {
 		return nil
 	}
 	kind := q.IntAt(&s.Type, at)
 	out := &answer.SQLCommand{Address: q.PointerAt(f, x).Value, Running: true, Text: q.TextAt(&s.Text, at), Timeout: q.timeout(&s.Timeout, at),
 		Procedure: answer.Of(kind.Value == storedProcedure, kind.Err), Deadline: answer.Maybe[time.Time]{Err: shapes.ErrNoField}, Since: answer.Maybe[time.Time]{Err: shapes.ErrNoField}}
-	p, at := shapes.At[sourceParameters](q.Reading, &s.Parameters, at)
+	p, at := shapes.At[*sourceParameters](q.Reading, &s.Parameters, at)
 	if p == nil {
 		return out
 	}
@@ -89,7 +89,7 @@ func (q *query) sourceCommand(f *shapes.Ref, x shapes.Instance) *answer.SQLComma
 	}
 	out.Parameters = []answer.SQLParameter{}
 	for _, o := range list {
-		if s, x := shapes.As[sourceParameter](q.Reading, o); s != nil {
+		if s, x := shapes.As[*sourceParameter](q.Reading, o); s != nil {
 			out.Parameters = append(out.Parameters, answer.SQLParameter{Name: q.TextAt(&s.Name, x), Value: q.plain(&s.Value, x)})
 		}
 	}
@@ -98,7 +98,7 @@ func (q *query) sourceCommand(f *shapes.Ref, x shapes.Instance) *answer.SQLComma
 
 // blocked returns how many calls wait for a connection: the readers waiting at the channel of idle connections.
 func (q *query) blocked(s *sourcePool, x shapes.Instance) answer.Maybe[int64] {
-	r, at := shapes.At[channelReader](q.Reading, &s.Channel, x)
+	r, at := shapes.At[*channelReader](q.Reading, &s.Channel, x)
 	if r == nil {
 		return answer.Maybe[int64]{Err: shapes.ErrNoField}
 	}
@@ -108,11 +108,11 @@ func (q *query) blocked(s *sourcePool, x shapes.Instance) answer.Maybe[int64] {
 // blockedReaders counts the readers that wait at a channel.
 func (q *query) blockedReaders(o objects.Object) answer.Maybe[int64] {
 	none := answer.Maybe[int64]{Err: shapes.ErrNoField}
-	c, at := shapes.As[channel](q.Reading, o)
+	c, at := shapes.As[*channel](q.Reading, o)
 	if c == nil {
 		return none
 	}
-	if d, at := shapes.At[deque](q.Reading, &c.Readers, at); d != nil {
+	if d, at := shapes.At[*deque](q.Reading, &c.Readers, at); d != nil {
 		return q.IntAt(&d.Size, at)
 	}
 	if !c.Head.Has() {
@@ -128,7 +128,7 @@ func (q *query) blockedReaders(o objects.Object) answer.Maybe[int64] {
 		}
 		seen[o.Addr] = true
 		n++
-		next, on := shapes.As[blockedReader](q.Reading, o)
+		next, on := shapes.As[*blockedReader](q.Reading, o)
 		if next == nil {
 			return answer.Of(n, target.Unsupportedf("the waiting readers of a channel have an unknown layout"))
 		}

@@ -62,23 +62,23 @@ type sqlite struct {
 // sqliteObject records an object of Microsoft.Data.Sqlite, and reports whether it is one.
 func (q *query) sqliteObject(o objects.Object) bool {
 	g := q.Reading
-	if s, _ := shapes.As[sqlitePool](g, o); s != nil {
+	if s, _ := shapes.As[*sqlitePool](g, o); s != nil {
 		q.lite.pools = append(q.lite.pools, o)
-	} else if s, _ := shapes.As[sqliteConnection](g, o); s != nil {
+	} else if s, _ := shapes.As[*sqliteConnection](g, o); s != nil {
 		q.lite.connections = append(q.lite.connections, o)
-	} else if s, x := shapes.As[sqliteGroup](g, o); s != nil {
+	} else if s, x := shapes.As[*sqliteGroup](g, o); s != nil {
 		if a := q.PointerAt(&s.Pool, x).Value; a != 0 {
 			q.lite.strings[a] = q.TextAt(&s.String, x)
 		}
-	} else if s, x := shapes.As[sqliteCommand](g, o); s != nil {
-		r, at := shapes.At[sqliteReader](g, &s.Reader, x)
+	} else if s, x := shapes.As[*sqliteCommand](g, o); s != nil {
+		r, at := shapes.At[*sqliteReader](g, &s.Reader, x)
 		if r == nil {
 			return true
 		}
 		if closed := q.BoolAt(&r.Closed, at); closed.Err == nil && !closed.Value {
 			q.lite.commands[q.PointerAt(&s.Connection, x).Value] = o
 		}
-	} else if s, x := shapes.As[contextConnection](g, o); s != nil {
+	} else if s, x := shapes.As[*contextConnection](g, o); s != nil {
 		if c := q.ObjectAt(&s.Context, x); c.Addr != 0 {
 			q.lite.contexts[q.PointerAt(&s.Connection, x).Value] = c
 		}
@@ -93,14 +93,14 @@ func (q *query) sqlitePools() {
 	outer := map[target.Addr]objects.Object{} // by inner connection
 	listed := map[target.Addr]bool{}
 	for _, o := range q.lite.connections {
-		if s, x := shapes.As[sqliteConnection](q.Reading, o); s != nil {
+		if s, x := shapes.As[*sqliteConnection](q.Reading, o); s != nil {
 			if a := q.PointerAt(&s.Inner, x).Value; a != 0 {
 				outer[a] = o
 			}
 		}
 	}
 	for _, o := range q.lite.pools {
-		s, x := shapes.As[sqlitePool](q.Reading, o)
+		s, x := shapes.As[*sqlitePool](q.Reading, o)
 		if s == nil {
 			continue
 		}
@@ -135,7 +135,7 @@ func (q *query) sqlitePools() {
 func (q *query) sqliteAlone(listed map[target.Addr]bool) {
 	at := map[string]int{}
 	for _, o := range q.lite.connections {
-		s, x := shapes.As[sqliteConnection](q.Reading, o)
+		s, x := shapes.As[*sqliteConnection](q.Reading, o)
 		if s == nil || listed[o.Addr] {
 			continue
 		}
@@ -172,14 +172,14 @@ func (q *query) sqlitePool(o objects.Object, text answer.Text) answer.SQLPool {
 // sqliteBusy describes a connection in use. outer is the SqliteConnection, the zero Object if it is gone.
 func (q *query) sqliteBusy(inner target.Addr, outer objects.Object) answer.SQLConnection {
 	c := answer.SQLConnection{Address: inner, ProcessID: answer.Maybe[int64]{Err: shapes.ErrNoField}, Owner: q.Pointer(outer.Addr, nil)}
-	s, x := shapes.As[sqliteConnection](q.Reading, outer)
+	s, x := shapes.As[*sqliteConnection](q.Reading, outer)
 	if s == nil {
 		return c
 	}
 	transaction := q.PointerAt(&s.Transaction, x)
 	c.Transaction = answer.Of(transaction.Value != 0, transaction.Err)
 	command := q.lite.commands[outer.Addr]
-	if s, x := shapes.As[sqliteCommand](q.Reading, command); s != nil {
+	if s, x := shapes.As[*sqliteCommand](q.Reading, command); s != nil {
 		none := answer.Maybe[bool]{Err: shapes.ErrNoField}
 		c.Command.Value = &answer.SQLCommand{Address: command.Addr, Running: true, Text: q.TextAt(&s.Text, x), Procedure: none, Timeout: q.timeout(&s.Timeout, x)}
 		c.Command.Value.Deadline.Err, c.Command.Value.Since.Err = shapes.ErrNoField, shapes.ErrNoField

@@ -93,7 +93,7 @@ func (r *Reader) causeOfMachine(m *machine, x shapes.Instance) (Cause, error) {
 	if t == nil {
 		return CauseUnknown, nil
 	}
-	if is, err := shapes.Is[yieldAwaiter](r.b, t); is || err != nil {
+	if is, err := shapes.Is[*yieldAwaiter](r.b, t); is || err != nil {
 		return CausePool, err
 	}
 	return CauseUnknown, nil
@@ -128,7 +128,7 @@ func (r *Reader) causeOfTask(w waiter) (Cause, error) {
 		return CauseNone, nil
 	}
 	if w.kind.runtimeAsync {
-		s, err := shapes.Bind[suspendedTask](r.b, w.kind.typ)
+		s, err := shapes.Bind[*suspendedTask](r.b, w.kind.typ)
 		if err != nil {
 			return CauseUnknown, err
 		}
@@ -137,7 +137,7 @@ func (r *Reader) causeOfTask(w waiter) (Cause, error) {
 		}
 		return CauseUnknown, nil
 	}
-	if s, err := shapes.Bind[delayPromise](r.b, w.kind.typ); err == nil {
+	if s, err := shapes.Bind[*delayPromise](r.b, w.kind.typ); err == nil {
 		return r.causeOfDelay(s, x)
 	} else if !errors.Is(err, shapes.ErrOtherType) {
 		return CauseUnknown, err
@@ -163,7 +163,7 @@ func (r *Reader) causeOfDelay(s *delayPromise, x shapes.Instance) (Cause, error)
 	if timer.Addr == 0 {
 		return CauseForever, nil
 	}
-	t, err := shapes.Bind[queueTimer](r.b, timer.Type)
+	t, err := shapes.Bind[*queueTimer](r.b, timer.Type)
 	if err != nil {
 		return CauseDelay, nil // of the program's TimeProvider
 	}

@@ -177,7 +177,7 @@ func (s *Set) never() bool {
 	if len(s.items) > 0 || s.failure != nil || s.r == nil || s.r.r.Runtime().Check(dac.FeatureTypeLists) != nil {
 		return false
 	}
-	for range shapes.Loaded[sentinels](s.r.b) { // loaded, or unreadable
+	for range shapes.Loaded[*sentinels](s.r.b) { // loaded, or unreadable
 		return false
 	}
 	return true

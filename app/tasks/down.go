@@ -90,7 +90,7 @@ func (r *Reader) machineIn(k *kind, a target.Addr) (shapes.Instance, *machine, e
 	if k.machine() {
 		return r.machineOf(k, a)
 	}
-	if _, err := shapes.Bind[iteratorShape](r.b, k.typ); err != nil {
+	if _, err := shapes.Bind[*iteratorShape](r.b, k.typ); err != nil {
 		return 0, nil, nil
 	}
 	return shapes.OfAddr(a), r.machineType(k.typ), nil
@@ -222,15 +222,15 @@ func (r *Reader) awaited(f *objects.Field, v objects.Value) (a *answer.AsyncAwai
 	a.MethodTable = t.MT.Addr
 	name, err := t.ManagedName()
 	a.Type = answer.Text{S: name, Err: err}
-	if s, err := shapes.Bind[taskAwaiter](r.b, t); err == nil {
+	if s, err := shapes.Bind[*taskAwaiter](r.b, t); err == nil {
 		next, err := s.Task.Addr(x)
 		return a, next, "a task that its awaiter no longer refers to", err
 	}
-	if s, err := shapes.Bind[valueTaskAwaiter](r.b, t); err == nil {
+	if s, err := shapes.Bind[*valueTaskAwaiter](r.b, t); err == nil {
 		next, err := s.Object.Addr(x)
 		return a, next, "a ValueTask that has completed", err
 	}
-	if is, err := shapes.Is[yieldAwaiter](r.b, t); is && err == nil {
+	if is, err := shapes.Is[*yieldAwaiter](r.b, t); is && err == nil {
 		return a, 0, "its turn in the thread pool (Task.Yield)", nil
 	}
 	if v.Kind() == objects.KindReference {
@@ -242,15 +242,15 @@ func (r *Reader) awaited(f *objects.Field, v objects.Value) (a *answer.AsyncAwai
 // ends returns what an object that is not a state machine waits for.
 func (r *Reader) ends(w waiter) (next target.Addr, words string, err error) {
 	x := shapes.OfAddr(w.addr)
-	if s, err := shapes.Bind[antecedent](r.b, w.kind.typ); err == nil {
+	if s, err := shapes.Bind[*antecedent](r.b, w.kind.typ); err == nil {
 		a, err := s.Task.Addr(x)
 		return a, "a task that is gone", err
 	}
-	if s, err := shapes.Bind[sourceAsTask](r.b, w.kind.typ); err == nil {
+	if s, err := shapes.Bind[*sourceAsTask](r.b, w.kind.typ); err == nil {
 		a, err := s.Source.Addr(x)
 		return a, "a value task source that is gone", err
 	}
-	if s, err := shapes.Bind[cancellationPromise](r.b, w.kind.typ); err == nil {
+	if s, err := shapes.Bind[*cancellationPromise](r.b, w.kind.typ); err == nil {
 		a, err := s.Task.Addr(x)
 		return a, "a task, its cancellation or a timeout (Task.WaitAsync)", err
 	}
@@ -281,10 +281,10 @@ func (r *Reader) taskWords(w waiter) (string, error) {
 	if w.kind.runtimeAsync {
 		return r.suspendedWords(w)
 	}
-	if s, err := shapes.Bind[delayPromise](r.b, w.kind.typ); err == nil {
+	if s, err := shapes.Bind[*delayPromise](r.b, w.kind.typ); err == nil {
 		return r.delayWords(s, x)
 	}
-	if s, err := shapes.Bind[whenAll](r.b, w.kind.typ); err == nil {
+	if s, err := shapes.Bind[*whenAll](r.b, w.kind.typ); err == nil {
 		n, err := s.Remaining.Int(x)
 		return fmt.Sprintf("%d tasks of a Task.WhenAll that have not completed", n), err
 	}
@@ -315,7 +315,7 @@ func (r *Reader) taskWords(w waiter) (string, error) {
 // limited reports whether a promise is a request in the queue of a rate limiter, which is its state object (ConcurrencyLimiter.cs,
 // System.Threading.RateLimiting 7 and later).
 func (r *Reader) limited(w waiter) (bool, error) {
-	s, err := shapes.Bind[promiseState](r.b, w.kind.typ)
+	s, err := shapes.Bind[*promiseState](r.b, w.kind.typ)
 	if err != nil {
 		return false, nil // no limiter has such a promise
 	}
@@ -401,7 +401,7 @@ func (r *Reader) delayWords(s *delayPromise, x shapes.Instance) (string, error) 
 	if timer.Addr == 0 {
 		return "its cancellation (infinite Task.Delay)", nil
 	}
-	t, err := shapes.Bind[queueTimer](r.b, timer.Type)
+	t, err := shapes.Bind[*queueTimer](r.b, timer.Type)
 	if err != nil {
 		return "a Task.Delay of the program's TimeProvider", nil
 	}

@@ -111,7 +111,7 @@ func (r *Reader) bind(k *kind) error {
 	case isOf(r, k.typ, &k.pooled):
 		bindShape(r, k, &k.pooled)
 		if k.pooled != nil {
-			k.source, k.err = shapes.Bind[valueTaskSource](r.b, k.pooled.Source.Type())
+			k.source, k.err = shapes.Bind[*valueTaskSource](r.b, k.pooled.Source.Type())
 		}
 		return k.err
 	case isOf(r, k.typ, &k.delegate):
@@ -127,7 +127,7 @@ func (r *Reader) bind(k *kind) error {
 	case isOf(r, k.typ, &k.awaited):
 		bindShape(r, k, &k.awaited)
 	default:
-		_, err := shapes.Is[taskShape](r.b, k.typ)
+		_, err := shapes.Is[*taskShape](r.b, k.typ)
 		return err
 	}
 	k.items = false
@@ -135,14 +135,14 @@ func (r *Reader) bind(k *kind) error {
 }
 
 // isOf reports whether t is one of a shape's definitions.
-func isOf[T any](r *Reader, t *objects.Type, _ **T) bool {
-	ok, err := shapes.Is[T](r.b, t)
+func isOf[S any](r *Reader, t *objects.Type, _ *S) bool {
+	ok, err := shapes.Is[S](r.b, t)
 	return ok && err == nil
 }
 
 // bindShape binds a shape of a kind, or records the error.
-func bindShape[T any](r *Reader, k *kind, to **T) {
-	s, err := shapes.Bind[T](r.b, k.typ)
+func bindShape[S any](r *Reader, k *kind, to *S) {
+	s, err := shapes.Bind[S](r.b, k.typ)
 	if err != nil {
 		if k.err == nil {
 			k.err = err
@@ -174,7 +174,7 @@ func (k *kind) names() (kindName, error) {
 // completionSentinel returns the object that replaces the continuation of a completed task.
 func (r *Reader) completionSentinel() (target.Addr, error) {
 	return r.sentinel.Get(func() (target.Addr, error) {
-		for s, err := range shapes.Loaded[sentinels](r.b) {
+		for s, err := range shapes.Loaded[*sentinels](r.b) {
 			if err != nil {
 				return 0, err
 			}
@@ -199,7 +199,7 @@ func (r *Reader) sourceDone(s *valueTaskSource, at shapes.Instance) (bool, error
 		return false, err
 	}
 	done, err := r.sourceSentinel.Get(func() (target.Addr, error) {
-		for s, err := range shapes.Loaded[sourceSentinels](r.b) {
+		for s, err := range shapes.Loaded[*sourceSentinels](r.b) {
 			if err != nil {
 				return 0, err
 			}

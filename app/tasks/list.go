@@ -150,7 +150,7 @@ func (r *Reader) Exceptions(g *answer.Gaps, a target.Addr) ([]answer.TaskExcepti
 
 // faultHolder returns the object that holds the exceptions of a task, or nil if there is none.
 func (r *Reader) faultHolder(k *kind, a target.Addr) (*faultHolder, shapes.Instance, error) {
-	detail, err := shapes.Bind[taskDetail](r.b, k.typ)
+	detail, err := shapes.Bind[*taskDetail](r.b, k.typ)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -158,14 +158,14 @@ func (r *Reader) faultHolder(k *kind, a target.Addr) (*faultHolder, shapes.Insta
 	if err != nil || o.Addr == 0 {
 		return nil, 0, err
 	}
-	c, x, err := shapes.BindObject[contingent](r.b, o)
+	c, x, err := shapes.BindObject[*contingent](r.b, o)
 	if err != nil {
 		return nil, 0, err
 	}
 	if o, err = c.Exceptions.Object(x); err != nil || o.Addr == 0 {
 		return nil, 0, err
 	}
-	return shapes.BindObject[faultHolder](r.b, o)
+	return shapes.BindObject[*faultHolder](r.b, o)
 }
 
 // exceptions returns the exceptions that a holder holds. A task with unobserved exceptions reports them to
@@ -176,7 +176,7 @@ func (r *Reader) exceptions(g *answer.Gaps, h *faultHolder, x shapes.Instance) (
 	if err != nil || faults.Addr == 0 {
 		return list, err
 	}
-	l, err := shapes.Bind[objectList](r.b, faults.Type)
+	l, err := shapes.Bind[*objectList](r.b, faults.Type)
 	if err != nil {
 		return list, err
 	}
@@ -206,7 +206,7 @@ func (r *Reader) exception(g *answer.Gaps, info target.Addr) (answer.TaskExcepti
 	if err != nil {
 		return answer.TaskException{}, err
 	}
-	d, x, err := shapes.BindObject[dispatchInfo](r.b, o)
+	d, x, err := shapes.BindObject[*dispatchInfo](r.b, o)
 	if err != nil {
 		return answer.TaskException{}, err
 	}
@@ -215,7 +215,7 @@ func (r *Reader) exception(g *answer.Gaps, info target.Addr) (answer.TaskExcepti
 	}
 	name, err := o.Type.ManagedName()
 	out := answer.TaskException{Object: o.Addr, Type: g.Text(name, err)}
-	e, x, err := shapes.BindObject[exceptionShape](r.b, o)
+	e, x, err := shapes.BindObject[*exceptionShape](r.b, o)
 	if err == nil {
 		out.Message.S, _, err = e.Message.Text(x, messageChars)
 	}

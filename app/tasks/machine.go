@@ -42,13 +42,13 @@ type hoisted struct {
 
 func newMachine(r *Reader, t *objects.Type) *machine {
 	m := &machine{typ: t}
-	m.shape, m.err = shapes.Bind[machineShape](r.b, t)
+	m.shape, m.err = shapes.Bind[*machineShape](r.b, t)
 	if m.err == nil && !m.shape.State.Has() && !m.shape.Mono.Has() {
-		_, m.err = shapes.Bind[stateField](r.b, t) // names the fields that the type has instead
+		_, m.err = shapes.Bind[*stateField](r.b, t) // names the fields that the type has instead
 	}
-	m.pooled, _ = shapes.Bind[pooledMachine](r.b, t)
-	if s, err := shapes.Bind[iteratorShape](r.b, t); err == nil {
-		if source, err := shapes.Bind[valueTaskSource](r.b, s.Promise.Type()); err == nil {
+	m.pooled, _ = shapes.Bind[*pooledMachine](r.b, t)
+	if s, err := shapes.Bind[*iteratorShape](r.b, t); err == nil {
+		if source, err := shapes.Bind[*valueTaskSource](r.b, s.Promise.Type()); err == nil {
 			m.promise, m.source = &s.Promise, source
 		}
 	}

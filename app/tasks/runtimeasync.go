@@ -46,7 +46,7 @@ const diagnosticIP = 8
 
 // awaitedBy returns the task or value task source that the methods of a task await, or 0 if they don't record it.
 func (r *Reader) awaitedBy(w waiter) (target.Addr, error) {
-	s, err := shapes.Bind[suspendedTask](r.b, w.kind.typ)
+	s, err := shapes.Bind[*suspendedTask](r.b, w.kind.typ)
 	if err != nil {
 		return 0, err
 	}
@@ -63,7 +63,7 @@ func (r *Reader) awaitedBy(w waiter) (target.Addr, error) {
 
 // suspended returns the methods of a task that the runtime suspended, the innermost first, and if wanted their variables.
 func (r *Reader) suspended(g *answer.Gaps, k *kind, task target.Addr, variables bool) (out []answer.AsyncPlace, saved [][]answer.AsyncVariable) {
-	s, err := shapes.Bind[suspendedTask](r.b, k.typ)
+	s, err := shapes.Bind[*suspendedTask](r.b, k.typ)
 	if err != nil {
 		g.Note(err)
 		return nil, nil
@@ -76,7 +76,7 @@ func (r *Reader) suspended(g *answer.Gaps, k *kind, task target.Addr, variables 
 			break
 		}
 		seen[at.Addr] = true
-		c, x, is, bad := shapes.Try[continuation](r.b, at)
+		c, x, is, bad := shapes.Try[*continuation](r.b, at)
 		if err = bad; !is || err != nil {
 			break // another state object, of a task created differently
 		}
@@ -189,7 +189,7 @@ func standing(at []answer.AsyncPlace) string {
 // suspendedWords describes what a task of runtime-suspended methods waits for. Its continuations don't
 // keep what the innermost one awaits.
 func (r *Reader) suspendedWords(w waiter) (string, error) {
-	s, err := shapes.Bind[suspendedTask](r.b, w.kind.typ)
+	s, err := shapes.Bind[*suspendedTask](r.b, w.kind.typ)
 	if err != nil {
 		return "", err
 	}
@@ -271,7 +271,7 @@ type tokenShape struct {
 
 // describeTask adds the details of a task to its state.
 func (r *Reader) describeTask(out *answer.TaskState, k *kind, o objects.Object) {
-	d, err := shapes.Bind[detail](r.b, k.typ)
+	d, err := shapes.Bind[*detail](r.b, k.typ)
 	if err != nil {
 		out.Note(err)
 		return
@@ -301,7 +301,7 @@ func (r *Reader) describeTask(out *answer.TaskState, k *kind, o objects.Object) 
 		out.Note(err)
 		return
 	}
-	t, cx, err := shapes.BindObject[tokenShape](r.b, c)
+	t, cx, err := shapes.BindObject[*tokenShape](r.b, c)
 	if err == nil {
 		out.CancellationSource, err = t.Source.Addr(cx)
 	}

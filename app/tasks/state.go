@@ -70,7 +70,7 @@ func (r *Reader) DescribeState(a target.Addr) (*answer.TaskState, error) {
 
 // boxOf returns the task that runs the state machine that o is, and its kind; nil where o is none, or has no task yet.
 func (r *Reader) boxOf(o objects.Object) (target.Addr, *kind) {
-	m, err := shapes.Bind[boxedMachine](r.b, o.Type)
+	m, err := shapes.Bind[*boxedMachine](r.b, o.Type)
 	if err != nil {
 		return 0, nil
 	}

@@ -94,7 +94,7 @@ func unused(out *answer.ThreadPool) {
 // windowsPool returns the shape of the pool of Windows and the number of its threads. That is 0 unless the program uses
 // this pool.
 func (r *Reader) windowsPool() (*windowsPool, int64) {
-	for s, err := range shapes.Loaded[windowsPool](r.b) {
+	for s, err := range shapes.Loaded[*windowsPool](r.b) {
 		if err != nil {
 			continue
 		}
@@ -136,7 +136,7 @@ func (r *Reader) portable(out *answer.ThreadPool, c *ticks.Clock) (bool, error) 
 		return false, nil
 	}
 	out.Kind = answer.PoolPortable
-	s, at, err := shapes.BindObject[portablePool](r.b, pool)
+	s, at, err := shapes.BindObject[*portablePool](r.b, pool)
 	if err != nil {
 		out.Note(err)
 		noCounters(out, err)
@@ -178,7 +178,7 @@ func (r *Reader) waitThreads(out *answer.ThreadPool, f *shapes.Ref, at shapes.In
 		}
 		var s *waitNode
 		var x shapes.Instance
-		if s, x, err = shapes.BindObject[waitNode](r.b, node); err != nil {
+		if s, x, err = shapes.BindObject[*waitNode](r.b, node); err != nil {
 			break
 		}
 		var o objects.Object
@@ -186,7 +186,7 @@ func (r *Reader) waitThreads(out *answer.ThreadPool, f *shapes.Ref, at shapes.In
 			break
 		}
 		w := answer.PoolWaitThread{Address: o.Addr}
-		if t, x, err := shapes.BindObject[waitThread](r.b, o); err == nil {
+		if t, x, err := shapes.BindObject[*waitThread](r.b, o); err == nil {
 			w.Waits = answer.Of(t.Count.Int(x))
 		} else {
 			w.Waits.Err = err
@@ -268,7 +268,7 @@ func (r *Reader) native(out *answer.ThreadPool, lost error) {
 // sinceSix reports whether the class library is that of .NET 6 or later, as far as the loaded types
 // show.
 func (r *Reader) sinceSix() bool {
-	for _, err := range shapes.Loaded[modernQueue](r.b) {
+	for _, err := range shapes.Loaded[*modernQueue](r.b) {
 		if err == nil {
 			return true
 		}
@@ -322,7 +322,7 @@ func (r *Reader) log(out *answer.ThreadPool, c *ticks.Clock) {
 
 // steps reads the log of a HillClimbing, a ring buffer.
 func (r *Reader) steps(climber objects.Object) ([]answer.HillClimbingStep, error) {
-	s, at, err := shapes.BindObject[hillClimber](r.b, climber)
+	s, at, err := shapes.BindObject[*hillClimber](r.b, climber)
 	if err != nil {
 		return nil, err
 	}
@@ -338,7 +338,7 @@ func (r *Reader) steps(climber objects.Object) ([]answer.HillClimbingStep, error
 	if err != nil {
 		return nil, err
 	}
-	e, a, err := shapes.Elements[hillClimbingStep](r.b, list)
+	e, a, err := shapes.Elements[*hillClimbingStep](r.b, list)
 	if err != nil {
 		return nil, err
 	}

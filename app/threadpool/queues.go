@@ -44,7 +44,7 @@ func (q *queueReader) shared() {
 	if root.Addr == 0 {
 		return
 	}
-	s, at, err := shapes.BindObject[workQueue](q.r.b, root)
+	s, at, err := shapes.BindObject[*workQueue](q.r.b, root)
 	if err != nil {
 		q.out.Lose(err)
 		return
@@ -161,7 +161,7 @@ type queued struct {
 // says meanwhile.
 func concurrentItems(b *shapes.Binder, o objects.Object) iter.Seq2[queued, error] {
 	return func(yield func(queued, error) bool) {
-		s, at, err := shapes.BindObject[concurrentQueue](b, o)
+		s, at, err := shapes.BindObject[*concurrentQueue](b, o)
 		var seg objects.Object
 		if err == nil {
 			seg, err = s.Head.Object(at)
@@ -187,7 +187,7 @@ func concurrentItems(b *shapes.Binder, o objects.Object) iter.Seq2[queued, error
 // segmentItems yields the items of a segment and returns the next segment. more is false if the caller
 // wants no more. base is the number of slots before the segment.
 func segmentItems(b *shapes.Binder, o objects.Object, base *int, yield func(queued, error) bool) (next objects.Object, more bool, err error) {
-	seg, at, err := shapes.BindObject[segment](b, o)
+	seg, at, err := shapes.BindObject[*segment](b, o)
 	if err != nil {
 		return next, true, err
 	}
@@ -195,7 +195,7 @@ func segmentItems(b *shapes.Binder, o objects.Object, base *int, yield func(queu
 	if err != nil {
 		return next, true, err
 	}
-	sl, slots, err := shapes.Elements[slot](b, list)
+	sl, slots, err := shapes.Elements[*slot](b, list)
 	if err != nil {
 		return next, true, err
 	}
@@ -267,7 +267,7 @@ func (q *queueReader) local() {
 // localItems reads the items of a worker's queue. Its owner puts and takes items at the tail, thieves
 // take them at the head. A slot is empty if its item was taken out of order.
 func (q *queueReader) localItems(to *answer.WorkQueue, o objects.Object) {
-	s, at, err := shapes.BindObject[localQueue](q.r.b, o)
+	s, at, err := shapes.BindObject[*localQueue](q.r.b, o)
 	var list objects.Object
 	if err == nil {
 		list, err = s.Items.Object(at)
@@ -314,7 +314,7 @@ func (q *queueReader) localItems(to *answer.WorkQueue, o objects.Object) {
 func (r *Reader) queueOwners() (map[target.Addr]*threads.Thread, error) {
 	out := map[target.Addr]*threads.Thread{}
 	unread := r.unread
-	for s, err := range shapes.Loaded[threadLocals](r.b) {
+	for s, err := range shapes.Loaded[*threadLocals](r.b) {
 		if err != nil {
 			unread = err
 			continue

@@ -30,14 +30,14 @@ func New(b *shapes.Binder, w *stackwalk.Walker, list []threads.Thread, unread er
 }
 
 // static returns the object that a static field refers to. It returns the zero Object if the type is
-// not loaded, the class is not initialized, or the field is null. T is the shape of the type; field
+// not loaded, the class is not initialized, or the field is null. S points to the shape of the type; field
 // selects one of its statics. A runtime without type lists may not list classes that have only static
 // fields. For these the result is unknown unless the program lacks the type held, which the object would have, and the heap has no
 // object that may be of it.
-func static[T any](b *shapes.Binder, held string, field func(*T) *shapes.Static) (objects.Object, error) {
+func static[S any](b *shapes.Binder, held string, field func(S) *shapes.Static) (objects.Object, error) {
 	var failed error
 	known := false
-	for s, err := range shapes.Loaded[T](b) {
+	for s, err := range shapes.Loaded[S](b) {
 		known = true
 		if err != nil {
 			failed = err

@@ -59,7 +59,7 @@ func (r *Reader) eachTimer(ctx context.Context, lose func(error), visit func(que
 		var s *timerQueue
 		var at shapes.Instance
 		if err == nil {
-			s, at, err = shapes.BindObject[timerQueue](r.b, o)
+			s, at, err = shapes.BindObject[*timerQueue](r.b, o)
 		}
 		if err != nil {
 			lose(fmt.Errorf("timer queue: %w", err))
@@ -98,7 +98,7 @@ func (r *Reader) chain(ctx context.Context, first *shapes.Ref, at shapes.Instanc
 		seen[o.Addr] = true
 		var s *queuedTimer
 		var x shapes.Instance
-		if s, x, err = shapes.BindObject[queuedTimer](r.b, o); err != nil {
+		if s, x, err = shapes.BindObject[*queuedTimer](r.b, o); err != nil {
 			break
 		}
 		visit(s, o)
@@ -170,22 +170,22 @@ type (
 
 // purpose determines what a timer is for from the argument of its callback.
 func (r *Reader) purpose(g *answer.Gaps, t *answer.Timer, state objects.Object) {
-	if is, _ := shapes.Is[delay](r.b, state.Type); is {
+	if is, _ := shapes.Is[*delay](r.b, state.Type); is {
 		t.Kind, t.Owner, t.Awaits = "Task.Delay", state.Addr, r.awaitedBy(g, state)
 		return
 	}
-	if is, _ := shapes.Is[waitAsync](r.b, state.Type); is {
+	if is, _ := shapes.Is[*waitAsync](r.b, state.Type); is {
 		t.Kind, t.Owner, t.Awaits = "Task.WaitAsync", state.Addr, r.awaitedBy(g, state)
 		return
 	}
-	if is, _ := shapes.Is[tokenSource](r.b, state.Type); is {
+	if is, _ := shapes.Is[*tokenSource](r.b, state.Type); is {
 		t.Kind, t.Owner = "CancellationTokenSource", state.Addr
 		source, err := r.tokenSource(g, state)
 		g.Note(err)
 		t.Cancels = source
 		return
 	}
-	s, at, err := shapes.BindObject[periodicState](r.b, state)
+	s, at, err := shapes.BindObject[*periodicState](r.b, state)
 	if err != nil {
 		return
 	}
@@ -215,7 +215,7 @@ const tokenCallbacks = 16
 
 // tokenSource describes a CancellationTokenSource. Before .NET 6 its callbacks are in several lists.
 func (r *Reader) tokenSource(g *answer.Gaps, o objects.Object) (*answer.TokenSource, error) {
-	s, at, err := shapes.BindObject[tokenSource](r.b, o)
+	s, at, err := shapes.BindObject[*tokenSource](r.b, o)
 	if err != nil {
 		return nil, err
 	}
@@ -269,7 +269,7 @@ func tokenState(n int64, partitions bool) string {
 
 // registered adds the callbacks of a list.
 func (r *Reader) registered(g *answer.Gaps, out *answer.TokenSource, list objects.Object) error {
-	s, at, err := shapes.BindObject[registrations](r.b, list)
+	s, at, err := shapes.BindObject[*registrations](r.b, list)
 	if err != nil {
 		return err
 	}
@@ -282,7 +282,7 @@ func (r *Reader) registered(g *answer.Gaps, out *answer.TokenSource, list object
 		if steps&(steps-1) == 0 {
 			mark = o.Addr
 		}
-		n, x, bad := shapes.BindObject[callbackNode](r.b, o)
+		n, x, bad := shapes.BindObject[*callbackNode](r.b, o)
 		if bad != nil {
 			return bad
 		}

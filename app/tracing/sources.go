@@ -97,10 +97,10 @@ func (r *Reader) Sources(ctx context.Context, h *heap.Heap, o heap.ScanOptions) 
 	ctx = absent.Context(ctx)
 	out := &answer.EventSources{Sources: []answer.EventSource{}, Sessions: answer.Maybe[int64]{Err: shapes.ErrNoField}}
 	s := &search{r, shapes.Reading{Gaps: &out.Gaps, Binder: r.b}, out, nil, nil, map[target.Addr]target.Addr{}, map[target.Addr]*answer.EventCounters{}}
-	for object := range shapes.OnObjects[sourceAnchor](ctx, s.g, h, o) {
-		if e, x := shapes.As[eventSource](s.g, object); e != nil {
+	for object := range shapes.OnObjects[*sourceAnchor](ctx, s.g, h, o) {
+		if e, x := shapes.As[*eventSource](s.g, object); e != nil {
 			out.Sources = append(out.Sources, s.source(object, e, x))
-		} else if c, x := shapes.As[counterGroup](s.g, object); c != nil {
+		} else if c, x := shapes.As[*counterGroup](s.g, object); c != nil {
 			s.group(c, x)
 		}
 	}
@@ -151,7 +151,7 @@ func (s *search) source(o objects.Object, e *eventSource, x shapes.Instance) ans
 		out.Failure = g.TypeText(f)
 	}
 	out.EventPipe, out.ETW = s.provider(o.Addr, &e.EventPipe, x), s.provider(0, &e.ETW, x)
-	d, at := shapes.At[dispatcher](g, &e.Dispatchers, x)
+	d, at := shapes.At[*dispatcher](g, &e.Dispatchers, x)
 	for n := 0; d != nil; n++ {
 		if n == limits.EventListeners {
 			g.Note(target.Corruptf("event source %016x has more than %d listeners", uint64(o.Addr), n))
@@ -165,7 +165,7 @@ func (s *search) source(o objects.Object, e *eventSource, x shapes.Instance) ans
 		if l.Events.Err != nil || l.Events.Value > 0 {
 			out.Listeners = append(out.Listeners, l)
 		}
-		d, at = shapes.At[dispatcher](g, &d.Next, at)
+		d, at = shapes.At[*dispatcher](g, &d.Next, at)
 	}
 	return out
 }
@@ -203,13 +203,13 @@ func (s *search) enabled(o objects.Object) answer.Maybe[int64] {
 // provider describes a side of a source, and notes the handle of EventPipe's provider if the source is not 0. It is nil if there is none.
 func (s *search) provider(source target.Addr, f *shapes.Ref, x shapes.Instance) *answer.EventProvider {
 	g := s.g
-	p, at := shapes.At[provider](g, f, x)
+	p, at := shapes.At[*provider](g, f, x)
 	if p == nil {
 		return nil
 	}
 	out := &answer.EventProvider{Sessions: answer.Maybe[answer.EventSessions]{Err: shapes.ErrNoField}}
 	state := g.ObjectAt(&p.State, at)
-	if n, in := shapes.As[pipeProvider](g, state); n != nil && source != 0 {
+	if n, in := shapes.As[*pipeProvider](g, state); n != nil && source != 0 {
 		if h := g.IntAt(&n.Handle, in); h.Err == nil && h.Value != 0 {
 			s.handles[source] = target.Addr(h.Value)
 		}
@@ -218,7 +218,7 @@ func (s *search) provider(source target.Addr, f *shapes.Ref, x shapes.Instance) 
 		out.Enabled, out.Level, out.Keywords = g.BoolAt(&p.Enabled, at), g.IntAt(&p.Level, at), hex(g.IntAt(&p.Keywords, at))
 		return out
 	}
-	i, in := shapes.As[providerState](g, state)
+	i, in := shapes.As[*providerState](g, state)
 	if i == nil {
 		return nil
 	}

@@ -104,14 +104,14 @@ func (r *Reader) Clients(ctx context.Context, h *heap.Heap, o ClientOptions) (*a
 	g := r.reading(&out.Gaps)
 	index := map[target.Addr]int{}
 	var connections []objects.Object
-	for object := range shapes.OnObjects[clientAnchor](ctx, g, h, o.Scan) {
-		if s, x := shapes.As[httpClient](g, object); s != nil {
+	for object := range shapes.OnObjects[*clientAnchor](ctx, g, h, o.Scan) {
+		if s, x := shapes.As[*httpClient](g, object); s != nil {
 			if out.Clients++; len(out.List) < limits.HTTPClients {
 				out.List = append(out.List, r.client(g, object, s, x))
 			}
-		} else if is[socketsHandler](r, object) {
+		} else if is[*socketsHandler](r, object) {
 			out.Handlers++
-		} else if s, x := shapes.As[httpPool](g, object); s != nil {
+		} else if s, x := shapes.As[*httpPool](g, object); s != nil {
 			index[object.Addr] = len(out.Pools)
 			out.Pools = append(out.Pools, r.pool(g, object, s, x))
 		} else {
@@ -123,7 +123,7 @@ func (r *Reader) Clients(ctx context.Context, h *heap.Heap, o ClientOptions) (*a
 	}
 	out.More = out.Clients - len(out.List)
 	for _, c := range connections {
-		s, x := shapes.As[pooled](g, c)
+		s, x := shapes.As[*pooled](g, c)
 		if s == nil {
 			continue
 		}
@@ -165,7 +165,7 @@ func (r *Reader) senders(ctx context.Context, g shapes.Reading, h *heap.Heap, o 
 					continue
 				}
 				at[w.Request] = len(all)
-				if c, err := r.b.Objects().Object(w.Connection); w.Connection != 0 && err == nil && is[connection1](r, c) {
+				if c, err := r.b.Objects().Object(w.Connection); w.Connection != 0 && err == nil && is[*connection1](r, c) {
 					at[w.Connection] = len(all) // the one of HTTP/2 is that of several requests
 				}
 				all = append(all, w)
@@ -207,11 +207,11 @@ func (r *Reader) senders(ctx context.Context, g shapes.Reading, h *heap.Heap, o 
 
 // began reads from the timer of a request's timeout since when HttpClient works on the request. It ignores objects without such a timer.
 func (r *Reader) began(g shapes.Reading, w *answer.HTTPWait, source objects.Object, clock answer.Maybe[int64]) {
-	s, x := shapes.As[cancellation](g, source)
+	s, x := shapes.As[*cancellation](g, source)
 	if s == nil {
 		return
 	}
-	t, x := shapes.At[queueTimer](g, &s.Timer, x)
+	t, x := shapes.At[*queueTimer](g, &s.Timer, x)
 	if t == nil {
 		return // no timeout
 	}
@@ -223,8 +223,8 @@ func (r *Reader) began(g shapes.Reading, w *answer.HTTPWait, source objects.Obje
 }
 
 // is reports whether an object has one of a shape's types.
-func is[T any](r *Reader, o objects.Object) bool {
-	ok, err := shapes.Is[T](r.b, o.Type)
+func is[S any](r *Reader, o objects.Object) bool {
+	ok, err := shapes.Is[S](r.b, o.Type)
 	return ok && err == nil
 }
 
@@ -234,7 +234,7 @@ func (r *Reader) pool(g shapes.Reading, o objects.Object, s *httpPool, x shapes.
 		HTTP2: g.IntAt(&s.HTTP2, x), HTTP3: g.IntAt(&s.HTTP3, x), Disposed: g.BoolAt(&s.Disposed, x).Value,
 		Idle: answer.Maybe[int64]{Err: shapes.ErrNoField}, Waiting: []answer.HTTPWait{}, Running: []answer.HTTPWait{}}
 	out.Host, out.Port = g.TextAt(&s.Host, x), g.IntAt(&s.Port, x)
-	if a, at := shapes.At[authority](g, &s.Authority, x); a != nil {
+	if a, at := shapes.At[*authority](g, &s.Authority, x); a != nil {
 		out.Host, out.Port = g.TextAt(&a.Host, at), g.IntAt(&a.Port, at)
 	}
 	if s.Idle.Has() {
@@ -293,7 +293,7 @@ func (r *Reader) bindQueue(v objects.Value) (*requestQueue, shapes.Instance, err
 		if err != nil {
 			return nil, 0, err
 		}
-		q, err := shapes.Bind[requestQueue](r.b, s.Type)
+		q, err := shapes.Bind[*requestQueue](r.b, s.Type)
 		return q, shapes.In(s), err
 	}
 	if v.IsNull() {
@@ -303,7 +303,7 @@ func (r *Reader) bindQueue(v objects.Value) (*requestQueue, shapes.Instance, err
 	if err != nil {
 		return nil, 0, err
 	}
-	return shapes.BindObject[requestQueue](r.b, o)
+	return shapes.BindObject[*requestQueue](r.b, o)
 }
 
 // queue adds the requests of a RequestQueue, a ring buffer.
@@ -315,7 +315,7 @@ func (r *Reader) queue(g shapes.Reading, out *answer.HTTPPool, s *requestQueue, 
 	if err != nil || o.Addr == 0 { // created when the first request waits
 		return err
 	}
-	ring, at, err := shapes.BindObject[queueRing](r.b, o)
+	ring, at, err := shapes.BindObject[*queueRing](r.b, o)
 	if err != nil {
 		return err
 	}
@@ -336,7 +336,7 @@ func (r *Reader) ring(g shapes.Reading, out *answer.HTTPPool, s *queueRing, x sh
 	if err != nil {
 		return err
 	}
-	item, a, err := shapes.Elements[queueItem](r.b, o)
+	item, a, err := shapes.Elements[*queueItem](r.b, o)
 	if err != nil {
 		return err
 	}
@@ -350,8 +350,8 @@ func (r *Reader) ring(g shapes.Reading, out *answer.HTTPPool, s *queueRing, x sh
 			g.Note(err)
 			continue
 		}
-		if w, x := shapes.At[queueWaiter](g, &item.Waiter, at); w != nil {
-			if t, x := shapes.At[waiterTask](g, &w.Task, x); t != nil && tasks.Flags(g.IntAt(&t.Flags, x).Value).Completed() {
+		if w, x := shapes.At[*queueWaiter](g, &item.Waiter, at); w != nil {
+			if t, x := shapes.At[*waiterTask](g, &w.Task, x); t != nil && tasks.Flags(g.IntAt(&t.Flags, x).Value).Completed() {
 				continue
 			}
 		}
@@ -370,7 +370,7 @@ func (r *Reader) waiters(g shapes.Reading, out *answer.HTTPPool, f *shapes.Ref, 
 
 // running adds the request in progress on a connection.
 func (r *Reader) running(g shapes.Reading, out *answer.HTTPPool, o objects.Object) {
-	if c, x := shapes.As[connection1](g, o); c != nil {
+	if c, x := shapes.As[*connection1](g, o); c != nil {
 		request, err := c.Current.Object(x)
 		g.Note(err)
 		if err == nil && request.Addr != 0 {
@@ -378,7 +378,7 @@ func (r *Reader) running(g shapes.Reading, out *answer.HTTPPool, o objects.Objec
 		}
 		return
 	}
-	c, x := shapes.As[connection2](g, o)
+	c, x := shapes.As[*connection2](g, o)
 	if c == nil {
 		return
 	}
@@ -391,7 +391,7 @@ func (r *Reader) running(g shapes.Reading, out *answer.HTTPPool, o objects.Objec
 			g.Note(err)
 			continue
 		}
-		if s, x := shapes.As[stream2](g, stream); s != nil {
+		if s, x := shapes.As[*stream2](g, stream); s != nil {
 			request, err := s.Request.Object(x)
 			g.Note(err)
 			if err == nil && request.Addr != 0 {

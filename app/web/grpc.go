@@ -77,11 +77,11 @@ func (r *Reader) GRPC(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (*a
 	out := &answer.GRPCCalls{Calls: []answer.GRPCCall{}}
 	g := r.reading(&out.Gaps)
 	at := map[target.Addr]int{}
-	for call := range shapes.OnObjects[grpcAnchor](ctx, g, h, o) {
-		if s, x := shapes.As[grpcSent](g, call); s != nil {
+	for call := range shapes.OnObjects[*grpcAnchor](ctx, g, h, o) {
+		if s, x := shapes.As[*grpcSent](g, call); s != nil {
 			at[call.Addr] = len(out.Calls)
 			out.Calls = append(out.Calls, r.sent(g, call, s, x))
-		} else if s, x := shapes.As[grpcServed](g, call); s != nil {
+		} else if s, x := shapes.As[*grpcServed](g, call); s != nil {
 			at[call.Addr] = len(out.Calls)
 			out.Calls = append(out.Calls, r.served(g, call, s, x))
 		}
@@ -121,18 +121,18 @@ func (r *Reader) inHand(ctx context.Context, g shapes.Reading, h *heap.Heap, o h
 func (r *Reader) sent(g shapes.Reading, o objects.Object, s *grpcSent, x shapes.Instance) answer.GRPCCall {
 	none := answer.Maybe[int64]{Err: shapes.ErrNoField}
 	out := answer.GRPCCall{Address: o.Addr, Attempt: g.IntAt(&s.Attempt, x), Sent: g.IntAt(&s.Sent, x), Received: g.IntAt(&s.Received, x), HTTPStatus: none}
-	if m, at := shapes.At[grpcMethod](g, &s.Method, x); m != nil {
+	if m, at := shapes.At[*grpcMethod](g, &s.Method, x); m != nil {
 		out.Method, out.Kind = g.TextAt(&m.Name, at), g.EnumAt(&m.Kind, at)
 	}
-	if i, at := shapes.At[grpcMethodInfo](g, &s.Info, x); i != nil {
-		if u, at := shapes.At[uri](g, &i.URI, at); u != nil {
+	if i, at := shapes.At[*grpcMethodInfo](g, &s.Info, x); i != nil {
+		if u, at := shapes.At[*uri](g, &i.URI, at); u != nil {
 			out.URI = g.TextAt(&u.Text, at)
 		}
 	}
 	if t := g.TimeAt(&s.Deadline, x); t != nil && t.Year() < 9999 { // DateTime.MaxValue means no deadline
 		out.Deadline = t
 	}
-	if p, at := shapes.At[responseMessage](g, &s.Response, x); p != nil {
+	if p, at := shapes.At[*responseMessage](g, &s.Response, x); p != nil {
 		out.HTTPStatus = g.IntAt(&p.Status, at)
 	}
 	r.outcome(g, &out, &s.Done, x)
@@ -141,10 +141,10 @@ func (r *Reader) sent(g shapes.Reading, o objects.Object, s *grpcSent, x shapes.
 
 // outcome adds how a completed call ended.
 func (r *Reader) outcome(g shapes.Reading, out *answer.GRPCCall, f *shapes.Ref, x shapes.Instance) {
-	source, at, err := shapes.AtOr[grpcOutcome](g, f, x, shapes.ErrNoField)
+	source, at, err := shapes.AtOr[*grpcOutcome](g, f, x, shapes.ErrNoField)
 	var t *grpcTask
 	if err == nil {
-		t, at, err = shapes.AtOr[grpcTask](g, &source.Task, at, shapes.ErrNoField)
+		t, at, err = shapes.AtOr[*grpcTask](g, &source.Task, at, shapes.ErrNoField)
 	}
 	if err != nil {
 		out.Done.Err = err
@@ -162,7 +162,7 @@ func (r *Reader) outcome(g shapes.Reading, out *answer.GRPCCall, f *shapes.Ref, 
 func (r *Reader) served(g shapes.Reading, o objects.Object, s *grpcServed, x shapes.Instance) answer.GRPCCall {
 	none := answer.Maybe[int64]{Err: shapes.ErrNoField}
 	out := answer.GRPCCall{Address: o.Addr, Server: true, Peer: g.TextAt(&s.Peer, x), Attempt: none, Sent: none, Received: none, HTTPStatus: none}
-	if d, at := shapes.At[grpcDeadline](g, &s.Deadline, x); d != nil {
+	if d, at := shapes.At[*grpcDeadline](g, &s.Deadline, x); d != nil {
 		if t := g.TimeAt(&d.Time, at); t != nil && t.Year() < 9999 {
 			out.Deadline = t
 		}
@@ -178,7 +178,7 @@ func (r *Reader) served(g shapes.Reading, o objects.Object, s *grpcServed, x sha
 	if out.Done.Err != nil || out.Done.Value {
 		return out
 	}
-	if c, at := shapes.As[httpContext](g, of); c != nil {
+	if c, at := shapes.As[*httpContext](g, of); c != nil {
 		request := answer.Request{Context: of.Addr}
 		q := &query{Reader: r, out: &answer.Requests{}}
 		q.flows = flows.New(q.reading(), r.items)
@@ -202,7 +202,7 @@ func (r *Reader) left(g shapes.Reading, of objects.Object, call target.Addr) ans
 		}
 		return answer.Maybe[bool]{Err: err}
 	}
-	c, at, err := shapes.BindObject[httpContext](r.b, of)
+	c, at, err := shapes.BindObject[*httpContext](r.b, of)
 	if of.Addr == 0 || err != nil {
 		return unbound(err)
 	}
@@ -214,7 +214,7 @@ func (r *Reader) left(g shapes.Reading, of objects.Object, call target.Addr) ans
 	if features.Addr == 0 {
 		return answer.Known(true)
 	}
-	p, at, err := shapes.BindObject[extraFeatures](r.b, features)
+	p, at, err := shapes.BindObject[*extraFeatures](r.b, features)
 	if err != nil {
 		return unbound(err)
 	}

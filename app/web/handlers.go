@@ -54,7 +54,7 @@ func (r *Reader) client(g shapes.Reading, o objects.Object, s *httpClient, x sha
 			out.Timeout.Value = -1
 		}
 	}
-	if u, at := shapes.At[uri](g, &s.Base, x); u != nil {
+	if u, at := shapes.At[*uri](g, &s.Base, x); u != nil {
 		out.Base = g.TextAt(&u.Text, at)
 	}
 	h, err := s.Handler.Object(x)
@@ -62,14 +62,14 @@ func (r *Reader) client(g shapes.Reading, o objects.Object, s *httpClient, x sha
 		if err != nil || h.Addr == 0 {
 			break
 		}
-		if is[socketsHandler](r, h) {
+		if is[*socketsHandler](r, h) {
 			out.Handler = g.Pointer(h.Addr, nil)
 			return out
 		}
-		if is[factoryHandler](r, h) {
+		if is[*factoryHandler](r, h) {
 			out.Factory = true
 		}
-		w, at := shapes.As[wrapper](g, h)
+		w, at := shapes.As[*wrapper](g, h)
 		if w == nil {
 			err = target.Unsupportedf("a handler of type %s", g.TypeText(h))
 			break

@@ -19,7 +19,7 @@ func (q *query) headers(out *answer.Request, f *shapes.Ref, x shapes.Instance) {
 	}
 	g := q.reading()
 	all := q.o.Headers || q.o.Header != ""
-	if s, at := shapes.At[kestrelHeaders](g, f, x); s != nil {
+	if s, at := shapes.At[*kestrelHeaders](g, f, x); s != nil {
 		known, err := s.Known.Value(at).Struct()
 		if err != nil {
 			g.Note(err)
@@ -31,7 +31,7 @@ func (q *query) headers(out *answer.Request, f *shapes.Ref, x shapes.Instance) {
 		}
 		return
 	}
-	if s, at := shapes.At[headerDictionary](g, f, x); s != nil {
+	if s, at := shapes.At[*headerDictionary](g, f, x); s != nil {
 		q.storedHeaders(out, &s.Store, at)
 	}
 }
@@ -91,7 +91,7 @@ func (q *query) stringValues(v objects.Value) (string, bool, error) {
 	if err != nil {
 		return "", false, err
 	}
-	s, err := shapes.Bind[stringValues](q.b, st.Type)
+	s, err := shapes.Bind[*stringValues](q.b, st.Type)
 	if err != nil {
 		return "", false, err
 	}

@@ -58,8 +58,8 @@ func (r *Reader) Messages(ctx context.Context, h *heap.Heap, o MessageOptions) (
 	g := r.reading(&out.Gaps)
 	var answered, alone []answer.Message
 	seen := map[target.Addr]bool{}
-	for object := range shapes.OnObjects[messageAnchor](ctx, g, h, o.Scan) {
-		if s, x := shapes.As[responseMessage](g, object); s != nil {
+	for object := range shapes.OnObjects[*messageAnchor](ctx, g, h, o.Scan) {
+		if s, x := shapes.As[*responseMessage](g, object); s != nil {
 			if m := r.response(g, s, x); m != nil && !seen[m.Address] {
 				seen[m.Address] = true
 				answered = append(answered, *m)
@@ -114,15 +114,15 @@ func (r *Reader) response(g shapes.Reading, s *responseMessage, x shapes.Instanc
 
 // message describes a request by its own fields. It returns nil for other objects.
 func (r *Reader) message(g shapes.Reading, o objects.Object) *answer.Message {
-	s, x := shapes.As[requestMessage](g, o)
+	s, x := shapes.As[*requestMessage](g, o)
 	if s == nil {
 		return nil
 	}
 	out := &answer.Message{Address: o.Addr, MethodTable: o.Type.MT.Addr}
-	if m, at := shapes.At[httpMethod](g, &s.Method, x); m != nil {
+	if m, at := shapes.At[*httpMethod](g, &s.Method, x); m != nil {
 		out.Method = g.TextAt(&m.Name, at)
 	}
-	if u, at := shapes.At[uri](g, &s.URI, x); u != nil {
+	if u, at := shapes.At[*uri](g, &s.URI, x); u != nil {
 		out.URI = g.TextAt(&u.Text, at)
 	}
 	return out

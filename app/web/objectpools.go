@@ -34,8 +34,8 @@ func (r *Reader) ObjectPools(ctx context.Context, h *heap.Heap, o heap.ScanOptio
 	out := &answer.ObjectPools{Pools: []answer.ObjectPool{}}
 	g := r.reading(&out.Gaps)
 	wanted := map[target.Addr]bool{}
-	for object := range shapes.OnObjects[defaultPool](ctx, g, h, o) {
-		if s, x := shapes.As[defaultPool](g, object); s != nil {
+	for object := range shapes.OnObjects[*defaultPool](ctx, g, h, o) {
+		if s, x := shapes.As[*defaultPool](g, object); s != nil {
 			out.Pools = append(out.Pools, r.objectPool(g, object, s, x))
 			wanted[object.Addr] = true
 		}
@@ -77,7 +77,7 @@ func (r *Reader) wrapped(g shapes.Reading, out *answer.ObjectPool, array objects
 	if array.Addr == 0 {
 		return
 	}
-	s, a, err := shapes.Elements[pooledItem](r.b, array)
+	s, a, err := shapes.Elements[*pooledItem](r.b, array)
 	if err != nil {
 		g.Note(err)
 		out.Retained.Err, out.Max.Err = err, err

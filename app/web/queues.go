@@ -60,12 +60,12 @@ func (r *Reader) Queues(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (
 	out := &answer.Queues{Queues: []answer.Queue{}}
 	g := r.reading(&out.Gaps)
 	none := answer.Maybe[int64]{Err: shapes.ErrNoField}
-	for object := range shapes.OnObjects[queueAnchor](ctx, g, h, o) {
+	for object := range shapes.OnObjects[*queueAnchor](ctx, g, h, o) {
 		q := answer.Queue{Address: object.Addr, Type: g.TypeText(object), Items: none, Capacity: none, Dropped: none, Active: none, Most: none, Begun: none, Blocks: answer.Maybe[bool]{Err: shapes.ErrNoField}}
-		if s, x := shapes.As[asyncSink](g, object); s != nil {
+		if s, x := shapes.As[*asyncSink](g, object); s != nil {
 			q.Name, q.Dropped, q.Blocks = g.TypeText(g.ObjectAt(&s.Target, x)), g.IntAt(&s.Dropped, x), g.BoolAt(&s.Blocks, x)
 			r.queued(g, &q, &s.Queue, x)
-		} else if s, x := shapes.As[batchingSink](g, object); s != nil {
+		} else if s, x := shapes.As[*batchingSink](g, object); s != nil {
 			q.Name = g.TypeText(g.ObjectAt(&s.Target, x))
 			r.queued(g, &q, &s.Queue, x)
 			batch := r.counted(g, g.ObjectAt(&s.Batch, x))
@@ -73,10 +73,10 @@ func (r *Reader) Queues(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (
 			if q.Items.Err == nil {
 				q.Items.Err = batch.Err
 			}
-		} else if s, x := shapes.As[messageQueue](g, object); s != nil {
+		} else if s, x := shapes.As[*messageQueue](g, object); s != nil {
 			q.Name = g.TextAt(&s.Name, x)
 			r.queued(g, &q, &s.Queue, x)
-		} else if s, x := shapes.As[dispatcher](g, object); s != nil {
+		} else if s, x := shapes.As[*dispatcher](g, object); s != nil {
 			q.Name, q.Active, q.Most, q.Begun = g.TextAt(&s.Name, x), g.IntAt(&s.Active, x), g.IntAt(&s.Most, x), g.IntAt(&s.Begun, x)
 		} else {
 			continue
@@ -89,12 +89,12 @@ func (r *Reader) Queues(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (
 // queued adds the number of items in the collection or channel that a field refers to, and its capacity if it has one.
 func (r *Reader) queued(g shapes.Reading, q *answer.Queue, f *shapes.Ref, x shapes.Instance) {
 	o := g.ObjectAt(f, x)
-	if s, at, err := shapes.BindObject[boundedQueue](r.b, o); err == nil {
+	if s, at, err := shapes.BindObject[*boundedQueue](r.b, o); err == nil {
 		if n := g.IntAt(&s.Capacity, at); n.Err != nil || n.Value > 0 { // -1: no bound
 			q.Capacity = n
 		}
 	}
-	if s, at, is, err := shapes.Try[blockingCollection](r.b, o); is {
+	if s, at, is, err := shapes.Try[*blockingCollection](r.b, o); is {
 		g.Note(err)
 		if err == nil {
 			o = g.ObjectAt(&s.Items, at)

@@ -55,8 +55,8 @@ func (r *Reader) Redis(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (*
 	g := r.reading(&out.Gaps)
 	index := map[target.Addr]int{}
 	var bridges []objects.Object
-	for object := range shapes.OnObjects[redisAnchor](ctx, g, h, o) {
-		s, x := shapes.As[multiplexer](g, object)
+	for object := range shapes.OnObjects[*redisAnchor](ctx, g, h, o) {
+		s, x := shapes.As[*multiplexer](g, object)
 		if s == nil {
 			bridges = append(bridges, object)
 			continue
@@ -66,7 +66,7 @@ func (r *Reader) Redis(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (*
 			AsyncTimeouts: g.IntAt(&s.AsyncTimeouts, x), Connections: []answer.RedisConnection{}})
 	}
 	for _, object := range bridges {
-		s, x := shapes.As[bridge](g, object)
+		s, x := shapes.As[*bridge](g, object)
 		if s == nil || g.BoolAt(&s.Disposed, x).Value {
 			continue
 		}
@@ -93,7 +93,7 @@ func (r *Reader) bridge(g shapes.Reading, o objects.Object, s *bridge, x shapes.
 		}
 	}
 	out.Backlog = r.messages(g, &s.Backlog, x)
-	if c, at := shapes.At[bridgeConnection](g, &s.Connection, x); c != nil {
+	if c, at := shapes.At[*bridgeConnection](g, &s.Connection, x); c != nil {
 		out.Sent = r.messages(g, &c.Sent, at)
 	}
 	return out
@@ -109,7 +109,7 @@ func (r *Reader) messages(g shapes.Reading, f *shapes.Ref, x shapes.Instance) an
 			continue
 		}
 		out.Count.Value++
-		s, at := shapes.As[redisMessage](g, o)
+		s, at := shapes.As[*redisMessage](g, o)
 		if s == nil || out.First != 0 {
 			continue
 		}

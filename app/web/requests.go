@@ -93,14 +93,14 @@ func (r *Reader) Requests(ctx context.Context, p Process, o RequestOptions) (*an
 func (q *query) collect(ctx context.Context) ([]objects.Object, error) {
 	var contexts []objects.Object
 	g := q.reading()
-	for o := range shapes.OnObjects[anchor](ctx, g, q.p.Heap, q.o.Scan) {
-		if ok, _ := shapes.Is[httpContext](q.b, o.Type); ok {
+	for o := range shapes.OnObjects[*anchor](ctx, g, q.p.Heap, q.o.Scan) {
+		if ok, _ := shapes.Is[*httpContext](q.b, o.Type); ok {
 			contexts = append(contexts, o)
-		} else if ok, _ := shapes.Is[protocol](q.b, o.Type); ok {
+		} else if ok, _ := shapes.Is[*protocol](q.b, o.Type); ok {
 			q.protocols = append(q.protocols, o)
-		} else if h, x := shapes.As[hostContext](g, o); h != nil {
+		} else if h, x := shapes.As[*hostContext](g, o); h != nil {
 			q.host(o.Addr, h, x)
-		} else if d, x := shapes.As[dateValues](g, o); d != nil {
+		} else if d, x := shapes.As[*dateValues](g, o); d != nil {
 			q.dateHeader(d, x)
 		}
 	}
@@ -144,7 +144,7 @@ func (q *query) dateHeader(d *dateValues, x shapes.Instance) {
 // request adds the request of a context, if it has one.
 func (q *query) request(o objects.Object) {
 	g := q.reading()
-	s, x := shapes.As[httpContext](g, o)
+	s, x := shapes.As[*httpContext](g, o)
 	if s == nil {
 		return
 	}
@@ -186,7 +186,7 @@ func (q *query) unfinished() {
 		if _, ok := q.index[o.Addr]; ok {
 			continue
 		}
-		s, x := shapes.As[protocol](q.reading(), o)
+		s, x := shapes.As[*protocol](q.reading(), o)
 		if s == nil {
 			continue
 		}
@@ -208,19 +208,19 @@ func (q *query) unfinished() {
 func (q *query) features(out *answer.Request, o objects.Object) {
 	g := q.reading()
 	for range limits.RequestFeatures {
-		if s, x := shapes.As[protocol](g, o); s != nil {
+		if s, x := shapes.As[*protocol](g, o); s != nil {
 			q.kestrel(out, o, s, x)
 			return
 		}
-		if s, x := shapes.As[iisContext](g, o); s != nil {
+		if s, x := shapes.As[*iisContext](g, o); s != nil {
 			q.iis(out, o, s, x)
 			return
 		}
-		if s, x := shapes.As[sysFeatures](g, o); s != nil {
+		if s, x := shapes.As[*sysFeatures](g, o); s != nil {
 			q.httpSys(out, s, x)
 			return
 		}
-		s, x := shapes.As[featureCollection](g, o)
+		s, x := shapes.As[*featureCollection](g, o)
 		if s == nil {
 			if out.Server == "" {
 				out.Server = "unknown"
@@ -265,16 +265,16 @@ func (q *query) collection(out *answer.Request, s *featureCollection, x shapes.I
 // feature adds what one feature holds.
 func (q *query) feature(out *answer.Request, o objects.Object) {
 	g := q.reading()
-	if f, x := shapes.As[requestFeature](g, o); f != nil {
+	if f, x := shapes.As[*requestFeature](g, o); f != nil {
 		out.Object = o.Addr
 		out.Protocol, out.Scheme, out.Method = g.TextAt(&f.Protocol, x), g.TextAt(&f.Scheme, x), g.TextAt(&f.Method, x)
 		out.PathBase, out.Path, out.Query = g.TextAt(&f.PathBase, x), g.TextAt(&f.Path, x), g.TextAt(&f.Query, x)
 		q.headers(out, &f.Headers, x)
-	} else if f, x := shapes.As[responseFeature](g, o); f != nil {
+	} else if f, x := shapes.As[*responseFeature](g, o); f != nil {
 		out.Status = g.IntAt(&f.StatusCode, x)
-	} else if f, x := shapes.As[endpointFeature](g, o); f != nil {
+	} else if f, x := shapes.As[*endpointFeature](g, o); f != nil {
 		q.endpoint(out, &f.Endpoint, x)
-	} else if f, x := shapes.As[userFeature](g, o); f != nil {
+	} else if f, x := shapes.As[*userFeature](g, o); f != nil {
 		q.user(out, &f.User, x)
 	} else if f, x := shapes.As[sessionFeature](g, o); f != nil {
 		out.Session = g.PointerAt(&f.Session, x).Value
@@ -318,7 +318,7 @@ func (q *query) kestrel(out *answer.Request, o objects.Object, s *protocol, x sh
 	out.Remote, out.Local = q.address(g, &s.RemoteIP, &s.RemotePort, x), q.address(g, &s.LocalIP, &s.LocalPort, x)
 	q.headers(out, &s.Headers, x)
 	q.endpoint(out, &s.Endpoint, x)
-	if f, at := shapes.At[endpointFeature](g, &s.EndpointSlot, x); f != nil {
+	if f, at := shapes.At[*endpointFeature](g, &s.EndpointSlot, x); f != nil {
 		q.endpoint(out, &f.Endpoint, at)
 	}
 	q.slots(out, &s.Activity, &s.User, &s.Session, x)
@@ -349,7 +349,7 @@ func (q *query) slots(out *answer.Request, trace, user, session *shapes.Ref, x s
 			q.activityOf(out, o)
 		}
 	}
-	if f, at := shapes.At[userFeature](g, user, x); f != nil {
+	if f, at := shapes.At[*userFeature](g, user, x); f != nil {
 		q.user(out, &f.User, at)
 	}
 }
@@ -380,18 +380,18 @@ func (q *query) httpSys(out *answer.Request, s *sysFeatures, x shapes.Instance) 
 		g.Note(err)
 		return
 	}
-	if f, at := shapes.As[sysFeatureContext](g, o); f != nil {
+	if f, at := shapes.As[*sysFeatureContext](g, o); f != nil {
 		if o, err = f.Context.Object(at); err != nil {
 			g.Note(err)
 			return
 		}
 	}
-	c, at := shapes.As[sysContext](g, o)
+	c, at := shapes.As[*sysContext](g, o)
 	if c == nil {
 		return
 	}
 	out.Object = o.Addr
-	if r, at := shapes.At[sysRequest](g, &c.Request, at); r != nil {
+	if r, at := shapes.At[*sysRequest](g, &c.Request, at); r != nil {
 		out.Method, out.PathBase, out.Path = g.TextAt(&r.Method, at), g.TextAt(&r.PathBase, at), g.TextAt(&r.Path, at)
 		if target := g.TextAt(&r.Target, at); target.Err == nil {
 			if _, query, ok := strings.Cut(target.S, "?"); ok {
@@ -404,13 +404,13 @@ func (q *query) httpSys(out *answer.Request, s *sysFeatures, x shapes.Instance) 
 // endpoint adds the endpoint that handles a request.
 func (q *query) endpoint(out *answer.Request, f *shapes.Ref, x shapes.Instance) {
 	g := q.reading()
-	s, at := shapes.At[endpoint](g, f, x)
+	s, at := shapes.At[*endpoint](g, f, x)
 	if s == nil {
 		return
 	}
 	out.Endpoint = g.TextAt(&s.Name, at)
-	if route, at := shapes.At[routeEndpoint](g, f, x); route != nil {
-		if p, at := shapes.At[routePattern](g, &route.Pattern, at); p != nil {
+	if route, at := shapes.At[*routeEndpoint](g, f, x); route != nil {
+		if p, at := shapes.At[*routePattern](g, &route.Pattern, at); p != nil {
 			out.Route = g.TextAt(&p.Text, at)
 		}
 	}
@@ -419,7 +419,7 @@ func (q *query) endpoint(out *answer.Request, f *shapes.Ref, x shapes.Instance) 
 // activityOf adds the activity of a request. o is the activity, or the feature that holds it.
 func (q *query) activityOf(out *answer.Request, o objects.Object) {
 	g := q.reading()
-	if f, x := shapes.As[activityFeature](g, o); f != nil {
+	if f, x := shapes.As[*activityFeature](g, o); f != nil {
 		var err error
 		if o, err = f.Activity.Object(x); err != nil {
 			g.Note(err)
@@ -439,18 +439,18 @@ func (q *query) activityOf(out *answer.Request, o objects.Object) {
 // user adds the name of a request's user.
 func (q *query) user(out *answer.Request, f *shapes.Ref, x shapes.Instance) {
 	g := q.reading()
-	p, at := shapes.At[principal](g, f, x)
+	p, at := shapes.At[*principal](g, f, x)
 	if p == nil {
 		return
 	}
 	for o := range q.each(&p.Identities, at) {
-		id, at := shapes.As[identity](g, o)
+		id, at := shapes.As[*identity](g, o)
 		if id == nil {
 			continue
 		}
 		want := g.TextAt(&id.Name, at)
 		for c := range q.each(&id.Claims, at) {
-			s, at := shapes.As[claim](g, c)
+			s, at := shapes.As[*claim](g, c)
 			if s != nil && g.TextAt(&s.Type, at).S == want.S {
 				out.User = g.TextAt(&s.Value, at)
 				return

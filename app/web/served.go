@@ -79,19 +79,19 @@ func (s *server) object(a target.Addr) string {
 // read adds the request that an object is, if it is in the application.
 func (s *server) read(o objects.Object) {
 	g := s.reading()
-	if ok, _ := shapes.Is[httpContext](s.b, o.Type); ok {
+	if ok, _ := shapes.Is[*httpContext](s.b, o.Type); ok {
 		s.request(o)
 		return
 	}
 	out := answer.Request{}
-	if p, x := shapes.As[protocol](g, o); p != nil {
+	if p, x := shapes.As[*protocol](g, o); p != nil {
 		if status := g.EnumAt(&p.Status, x); status.Err != nil || status.S != "AppStarted" && status.S != "HeadersCommitted" && status.S != "HeadersFlushed" {
 			s.out.Note(status.Err)
 			return
 		}
 		s.kestrel(&out, o, p, x)
 		s.add(out)
-	} else if c, x := shapes.As[iisContext](g, o); c != nil {
+	} else if c, x := shapes.As[*iisContext](g, o); c != nil {
 		s.iis(&out, o, c, x)
 		s.add(out)
 	}

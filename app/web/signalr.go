@@ -64,12 +64,12 @@ func (r *Reader) SignalR(ctx context.Context, h *heap.Heap, o heap.ScanOptions) 
 	ctx = absent.Context(ctx)
 	out := &answer.SignalR{Hubs: []answer.SignalRHub{}, Circuits: []answer.BlazorCircuit{}}
 	g := r.reading(&out.Gaps)
-	for object := range shapes.OnObjects[hubAnchor](ctx, g, h, o) {
-		if s, x := shapes.As[hubManager](g, object); s != nil {
+	for object := range shapes.OnObjects[*hubAnchor](ctx, g, h, o) {
+		if s, x := shapes.As[*hubManager](g, object); s != nil {
 			out.Hubs = append(out.Hubs, r.hub(g, object, s, x))
-		} else if s, x := shapes.As[circuit](g, object); s != nil {
+		} else if s, x := shapes.As[*circuit](g, object); s != nil {
 			c := answer.BlazorCircuit{Address: object.Addr, ID: g.TextAt(&s.ID, x), Disposed: g.BoolAt(&s.Disposed, x), Connected: answer.Maybe[bool]{Err: shapes.ErrNoField}}
-			if p, at := shapes.At[circuitClient](g, &s.Client, x); p != nil {
+			if p, at := shapes.At[*circuitClient](g, &s.Client, x); p != nil {
 				c.Connected, c.Connection = g.BoolAt(&p.Connected, at), g.TextAt(&p.ID, at)
 			}
 			out.Circuits = append(out.Circuits, c)
@@ -84,7 +84,7 @@ func (r *Reader) hub(g shapes.Reading, o objects.Object, s *hubManager, x shapes
 	if _, of, ok := strings.Cut(out.Hub.S, "<"); ok {
 		out.Hub.S = strings.TrimSuffix(of, ">")
 	}
-	if list, at := shapes.At[hubConnections](g, &s.Connections, x); list != nil {
+	if list, at := shapes.At[*hubConnections](g, &s.Connections, x); list != nil {
 		for item, err := range r.items.ItemsAt(&list.List, at) {
 			if err != nil {
 				g.Note(err)
@@ -103,7 +103,7 @@ func (r *Reader) hub(g shapes.Reading, o objects.Object, s *hubManager, x shapes
 			out.Connections = append(out.Connections, c)
 		}
 	}
-	if list, at := shapes.At[hubGroups](g, &s.Groups, x); list != nil {
+	if list, at := shapes.At[*hubGroups](g, &s.Groups, x); list != nil {
 		for item, err := range r.items.ItemsAt(&list.List, at) {
 			if err != nil {
 				g.Note(err)
@@ -136,7 +136,7 @@ func (r *Reader) hub(g shapes.Reading, o objects.Object, s *hubManager, x shapes
 // hubConnection describes a client of a hub.
 func (r *Reader) hubConnection(g shapes.Reading, out *answer.SignalRConnection, o objects.Object) {
 	out.Address, out.Waiting = o.Addr, answer.Maybe[int64]{Err: shapes.ErrNoField}
-	s, x := shapes.As[hubConnection](g, o)
+	s, x := shapes.As[*hubConnection](g, o)
 	if s == nil {
 		return
 	}
@@ -144,7 +144,7 @@ func (r *Reader) hubConnection(g shapes.Reading, out *answer.SignalRConnection, 
 	if p := g.ObjectAt(&s.Hub, x); p.Addr != 0 {
 		out.Protocol = g.TypeText(p)
 	}
-	if l, at := shapes.At[semaphore](g, &s.Lock, x); l != nil {
+	if l, at := shapes.At[*semaphore](g, &s.Lock, x); l != nil {
 		out.Waiting = r.waitersOf(g, l, at)
 	}
 }
@@ -158,7 +158,7 @@ func (r *Reader) waitersOf(g shapes.Reading, s *semaphore, x shapes.Instance) an
 			return answer.Of(int64(len(seen)), target.Corruptf("the list of waits for a semaphore does not end"))
 		}
 		seen[node.Addr] = true
-		n, at := shapes.As[semaphoreWait](g, node)
+		n, at := shapes.As[*semaphoreWait](g, node)
 		if n == nil {
 			return answer.Of(int64(len(seen)), target.Unsupportedf("a wait of type %s", g.TypeText(node)))
 		}

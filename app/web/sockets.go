@@ -30,7 +30,7 @@ func (r *Reader) WebSockets(ctx context.Context, h *heap.Heap, o heap.ScanOption
 	out := &answer.WebSockets{Sockets: []answer.WebSocket{}}
 	g := r.reading(&out.Gaps)
 	at := map[target.Addr]int{}
-	for f, err := range shapes.On[webSocket](ctx, r.b, h, nil, o) {
+	for f, err := range shapes.On[*webSocket](ctx, r.b, h, nil, o) {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}

@@ -28,7 +28,7 @@ func (r *Reader) reading(g *answer.Gaps) shapes.Reading { return shapes.Reading{
 
 // address formats an IPAddress with a port.
 func (r *Reader) address(g shapes.Reading, f *shapes.Ref, port *shapes.Int, x shapes.Instance) string {
-	s, at := shapes.At[ipAddress](g, f, x)
+	s, at := shapes.At[*ipAddress](g, f, x)
 	if s == nil {
 		return ""
 	}

@@ -50,7 +50,7 @@ func (q *query) flowOf(o objects.Object) flow {
 // value records an AsyncLocal's value: the accessor of the HttpContext, an activity or a logging scope.
 func (q *query) value(out *flow, o objects.Object) {
 	g := q.reading()
-	if h, x := shapes.As[contextHolder](g, o); h != nil {
+	if h, x := shapes.As[*contextHolder](g, o); h != nil {
 		a, err := h.Context.Addr(x)
 		g.Note(err)
 		if n, ok := q.index[a]; ok {

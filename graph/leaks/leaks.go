@@ -185,8 +185,8 @@ const (
 // time of a triage.
 func (f *finder) pick(ctx context.Context) error {
 	masks := make([]uint8, len(f.g.Types()))
-	for p, types := range [...][]bool{patternEvent: typesOf[multicast](f), patternTimer: typesOf[timer](f), patternCallback: typesOf[callback](f),
-		patternScope: typesOf[scope](f), patternWeak: typesOf[shapes.WeakReference](f)} {
+	for p, types := range [...][]bool{patternEvent: typesOf[*multicast](f), patternTimer: typesOf[*timer](f), patternCallback: typesOf[*callback](f),
+		patternScope: typesOf[*scope](f), patternWeak: typesOf[*shapes.WeakReference](f)} {
 		for i, is := range types {
 			if is {
 				masks[i] |= 1 << p

@@ -68,7 +68,7 @@ func (f *finder) handlers(n graph.Node) (lists []graph.Node) {
 }
 
 func (f *finder) event(ctx context.Context, n, list graph.Node) error {
-	d, x, err := bind[multicast](f, n)
+	d, x, err := bind[*multicast](f, n)
 	if err != nil {
 		f.missing(n, err)
 		return nil
@@ -112,7 +112,7 @@ func (f *finder) target(c *counts, handler graph.Node) error {
 	if !f.g.IsObject(handler) {
 		return nil
 	}
-	d, x, err := bind[delegate](f, handler)
+	d, x, err := bind[*delegate](f, handler)
 	if err != nil {
 		return err
 	}
@@ -196,7 +196,7 @@ func (f *finder) timers(ctx context.Context) error {
 		if seen++; seen > maxRead {
 			return
 		}
-		t, x, err := bind[timer](f, n)
+		t, x, err := bind[*timer](f, n)
 		if err != nil {
 			f.missing(n, err)
 			return
@@ -303,14 +303,14 @@ func (f *finder) cancellations(ctx context.Context) error {
 // registration returns the CancellationTokenSource of a registration, and the state that its callback receives. source
 // is NoNode for a registration in the free list.
 func (f *finder) registration(n graph.Node) (source, state graph.Node, err error) {
-	c, x, err := bind[callback](f, n)
+	c, x, err := bind[*callback](f, n)
 	if err != nil {
 		return graph.NoNode, graph.NoNode, err
 	}
 	if call := c.Callback.Value(x); call.Err() != nil || call.IsNull() {
 		return graph.NoNode, graph.NoNode, call.Err()
 	}
-	l, at, err := bindAt[callbacks](f, &c.List, x)
+	l, at, err := bindAt[*callbacks](f, &c.List, x)
 	if err != nil || l == nil {
 		return graph.NoNode, graph.NoNode, err
 	}
@@ -324,7 +324,7 @@ func (f *finder) registration(n graph.Node) (source, state graph.Node, err error
 // scopes finds many disposables of one type that the root scope of a service provider keeps until the program ends.
 func (f *finder) scopes(ctx context.Context) error {
 	return f.living(ctx, patternScope, func(n graph.Node) {
-		s, x, err := bind[scope](f, n)
+		s, x, err := bind[*scope](f, n)
 		root := false
 		if err == nil {
 			root, err = f.isRoot(s, x)

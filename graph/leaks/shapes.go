@@ -57,21 +57,21 @@ type (
 
 var errScope = target.Unsupportedf("the service provider's scope has none of the known fields")
 
-func bind[T any](f *finder, n graph.Node) (*T, shapes.Instance, error) {
+func bind[S any](f *finder, n graph.Node) (s S, x shapes.Instance, err error) {
 	o, err := f.object(n)
 	if err != nil {
-		return nil, 0, err
+		return s, 0, err
 	}
-	return shapes.BindObject[T](f.b, o)
+	return shapes.BindObject[S](f.b, o)
 }
 
 // bindAt binds a shape to the object that a field refers to; nil for null.
-func bindAt[T any](f *finder, r *shapes.Ref, x shapes.Instance) (*T, shapes.Instance, error) {
+func bindAt[S any](f *finder, r *shapes.Ref, x shapes.Instance) (s S, at shapes.Instance, err error) {
 	o, err := r.Object(x)
 	if err != nil || o.Addr == 0 {
-		return nil, 0, err
+		return s, 0, err
 	}
-	return shapes.BindObject[T](f.b, o)
+	return shapes.BindObject[S](f.b, o)
 }
 
 // nodeAt returns the object that a field refers to, NoNode for null.
@@ -86,15 +86,15 @@ func (f *finder) nodeAt(r *shapes.Ref, x shapes.Instance) (graph.Node, error) {
 	return graph.NoNode, nil
 }
 
-// typesOf returns the types that shape T is for, nil if there are none. It counts types without a readable name (answer.Leaks.Nameless).
-func typesOf[T any](f *finder) []bool {
+// typesOf returns the types that a shape is for, nil if there are none. It counts types without a readable name (answer.Leaks.Nameless).
+func typesOf[S any](f *finder) []bool {
 	var out []bool
 	for i, mt := range f.g.Types() {
 		t, err := f.r.Type(mt.Addr)
 		if err != nil {
 			continue
 		}
-		if is, err := shapes.Is[T](f.b, t); err == nil && is {
+		if is, err := shapes.Is[S](f.b, t); err == nil && is {
 			if out == nil {
 				out = make([]bool, len(f.g.Types()))
 			}
@@ -111,7 +111,7 @@ func (f *finder) isRoot(s *scope, x shapes.Instance) (bool, error) {
 	case !s.Engine.Has():
 		return false, errScope
 	}
-	engine, at, err := bindAt[scopeEngine](f, &s.Engine, x)
+	engine, at, err := bindAt[*scopeEngine](f, &s.Engine, x)
 	if err != nil || engine == nil {
 		return false, err
 	}
@@ -128,7 +128,7 @@ func (f *finder) disposables(s *scope, x shapes.Instance) (graph.Node, error) {
 	switch {
 	case from.Has():
 	case s.State.Has():
-		state, at, err := bindAt[scopeState](f, &s.State, x)
+		state, at, err := bindAt[*scopeState](f, &s.State, x)
 		if err != nil || state == nil {
 			return graph.NoNode, err
 		}
@@ -136,7 +136,7 @@ func (f *finder) disposables(s *scope, x shapes.Instance) (graph.Node, error) {
 	default:
 		return graph.NoNode, errScope
 	}
-	l, at, err := bindAt[list](f, from, x)
+	l, at, err := bindAt[*list](f, from, x)
 	if err != nil || l == nil {
 		return graph.NoNode, err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"reflect"
 	"slices"
 	"sync"
 
@@ -152,9 +153,9 @@ type kind struct {
 }
 
 // of returns the row of a shape. What read returns counts if it could read all fields.
-func of[T any](read func(r *Reader, s *T, f *reading) content) kind {
+func of[S any](read func(r *Reader, s S, f *reading) content) kind {
 	return kind{bind: func(r *Reader, t *objects.Type) (func(r *Reader, x shapes.Instance) content, error) {
-		s, err := shapes.Bind[T](r.b, t)
+		s, err := shapes.Bind[S](r.b, t)
 		if err != nil {
 			return nil, err
 		}
@@ -169,10 +170,10 @@ func of[T any](read func(r *Reader, s *T, f *reading) content) kind {
 }
 
 // stored returns the row of a shape that keeps its elements in its own arrays.
-func stored[T any](read func(r *Reader, s *T, f *reading) content, store func(s *T) Store) kind {
+func stored[S any](read func(r *Reader, s S, f *reading) content, store func(s S) Store) kind {
 	k := of(read)
 	k.store = func(r *Reader, t *objects.Type) (Store, error) {
-		s, err := shapes.Bind[T](r.b, t)
+		s, err := shapes.Bind[S](r.b, t)
 		if err != nil {
 			return Store{}, err
 		}
@@ -294,11 +295,11 @@ func (f *reading) addr(o *shapes.Ref) target.Addr {
 }
 
 // step binds a shape to an object that f's instance refers to, and goes on with its fields. Where it does not fit, the error is noted.
-func step[T any](r *Reader, f *reading, o objects.Object) *T {
-	s, x, err := shapes.BindObject[T](r.b, o)
+func step[S any](r *Reader, f *reading, o objects.Object) S {
+	s, x, err := shapes.BindObject[S](r.b, o)
 	f.note(err)
 	if err != nil {
-		s = new(T)
+		s = reflect.New(reflect.TypeFor[S]().Elem()).Interface().(S)
 	}
 	f.x = x
 	return s

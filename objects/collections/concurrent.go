@@ -48,7 +48,7 @@ func (r *Reader) concurrentDictionary(s *concurrentDictionary, f *reading) conte
 	if o.Addr == 0 {
 		return failed(target.Corruptf("the dictionary has no tables"))
 	}
-	t := step[concurrentTables](r, f, o)
+	t := step[*concurrentTables](r, f, o)
 	buckets, counts := f.object(&t.Buckets), f.object(&t.Counts)
 	a, err := r.array(buckets)
 	if err != nil && a.Type == nil {
@@ -61,7 +61,7 @@ func (r *Reader) concurrentDictionary(s *concurrentDictionary, f *reading) conte
 	count, cerr := r.sum(counts)
 	err = cmp.Or(err, cerr)
 	return content{count: count, keys: true, err: err, each: each(func(yield yield) bool {
-		n := &nodes[concurrentNode]{r: r}
+		n := &nodes[*concurrentNode]{r: r}
 		return a.visit(a.len, forwards, yield, func(i uint32) (Item, bool, error) {
 			node, err := first(i)
 			if err == nil && node != 0 && !chain(n, node, 0, yield, nextConcurrent, readConcurrent) {
@@ -86,7 +86,7 @@ func (r *Reader) bucket(o objects.Object, a *array) (func(i uint32) (target.Addr
 	if a.Element() == nil || !a.Element().MT.IsValueType() {
 		return func(i uint32) (target.Addr, error) { return a.Ref(i) }, nil
 	}
-	v, _, err := shapes.Elements[volatileNode](r.b, o)
+	v, _, err := shapes.Elements[*volatileNode](r.b, o)
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +135,7 @@ func (r *Reader) concurrentQueue(s *concurrentQueue, f *reading) content {
 	head := f.addr(&s.Head)
 	c := content{count: unknown}
 	c.each = func(yield yield) bool {
-		return chain(&nodes[queueSegment]{r: r}, head, 0, yield, func(s *queueSegment) *shapes.Ref { return &s.Next }, func(s *queueSegment, x shapes.Instance) (Item, bool, error) {
+		return chain(&nodes[*queueSegment]{r: r}, head, 0, yield, func(s *queueSegment) *shapes.Ref { return &s.Next }, func(s *queueSegment, x shapes.Instance) (Item, bool, error) {
 			return Item{}, false, r.segment(s, x, yield)
 		})
 	}
@@ -155,7 +155,7 @@ func (r *Reader) segment(s *queueSegment, x shapes.Instance, yield yield) error 
 	if o.Addr == 0 {
 		return target.Corruptf("a segment without slots")
 	}
-	slot, _, err := shapes.Elements[queueSlot](r.b, o)
+	slot, _, err := shapes.Elements[*queueSlot](r.b, o)
 	if err != nil {
 		return err
 	}
@@ -221,7 +221,7 @@ type stackNode struct {
 func (r *Reader) concurrentStack(s *concurrentStack, f *reading) content {
 	head := f.addr(&s.Head)
 	return content{count: unknown, each: func(yield yield) bool {
-		return chain(&nodes[stackNode]{r: r}, head, 0, yield, func(s *stackNode) *shapes.Ref { return &s.Next }, func(s *stackNode, x shapes.Instance) (Item, bool, error) {
+		return chain(&nodes[*stackNode]{r: r}, head, 0, yield, func(s *stackNode) *shapes.Ref { return &s.Next }, func(s *stackNode, x shapes.Instance) (Item, bool, error) {
 			return good(Item{Value: s.Value.Value(x)})
 		})
 	}}
@@ -244,7 +244,7 @@ type bagQueue struct {
 func (r *Reader) concurrentBag(s *concurrentBag, f *reading) content {
 	first := f.addr(&s.Queues)
 	return content{count: unknown, each: each(func(yield yield) bool {
-		return chain(&nodes[bagQueue]{r: r}, first, 0, yield, func(s *bagQueue) *shapes.Ref { return &s.Next }, func(s *bagQueue, x shapes.Instance) (Item, bool, error) {
+		return chain(&nodes[*bagQueue]{r: r}, first, 0, yield, func(s *bagQueue) *shapes.Ref { return &s.Next }, func(s *bagQueue, x shapes.Instance) (Item, bool, error) {
 			f := reading{x: x}
 			o, head, tail := f.object(&s.Array), uint32(f.int(&s.Head)), uint32(f.int(&s.Tail))
 			if f.err != nil {
@@ -287,7 +287,7 @@ type singleSegment struct {
 func (r *Reader) singleQueue(s *singleQueue, f *reading) content {
 	head := f.addr(&s.Head)
 	return content{count: unknown, each: each(func(yield yield) bool {
-		return chain(&nodes[singleSegment]{r: r}, head, 0, yield, func(s *singleSegment) *shapes.Ref { return &s.Next }, func(s *singleSegment, x shapes.Instance) (Item, bool, error) {
+		return chain(&nodes[*singleSegment]{r: r}, head, 0, yield, func(s *singleSegment) *shapes.Ref { return &s.Next }, func(s *singleSegment, x shapes.Instance) (Item, bool, error) {
 			f := reading{x: x}
 			o, first, last := f.object(&s.Array), uint32(f.int(&s.First)), uint32(f.int(&s.Last))
 			if f.err != nil {

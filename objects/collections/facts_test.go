@@ -216,7 +216,7 @@ func TestObjectsIn(t *testing.T) {
 		}
 		o, err := b.Objects().Object(f.Addr)
 		require.NoError(t, err)
-		s, x, err := shapes.BindObject[zooCollections](b, o)
+		s, x, err := shapes.BindObject[*zooCollections](b, o)
 		require.NoError(t, err)
 		names := func(field *shapes.Ref, most int) (out []string) {
 			for o, err := range r.Objects(field, x) {

@@ -39,7 +39,7 @@ func (r *Reader) frozenDictionary(s *frozenDictionary, f *reading) content {
 		return r.parallel(keys, values, all)
 	case s.Hashed != nil:
 		table, values := f.object(&s.Hashed.Table), f.object(&s.Hashed.Values)
-		t := step[frozenTable](r, f, table)
+		t := step[*frozenTable](r, f, table)
 		return r.parallel(f.object(&t.Codes), values, all)
 	}
 	return content{keys: true, each: nothing}
@@ -67,7 +67,7 @@ func (r *Reader) frozenSet(s *frozenSet, f *reading) content {
 		return r.wrap(f.object(&s.Plain.Items))
 	case s.Hashed != nil:
 		table := f.object(&s.Hashed.Table)
-		t := step[frozenTable](r, f, table)
+		t := step[*frozenTable](r, f, table)
 		return r.wrap(f.object(&t.Codes))
 	}
 	return content{each: nothing}

@@ -26,7 +26,7 @@ type fsharpList struct {
 
 func (r *Reader) fsharpList(_ *fsharpList, f *reading) content {
 	return content{count: unknown, each: func(yield yield) bool {
-		return chain(&nodes[fsharpList]{r: r}, f.x.Object(), 0, yield, func(s *fsharpList) *shapes.Ref { return &s.Tail }, func(s *fsharpList, x shapes.Instance) (Item, bool, error) {
+		return chain(&nodes[*fsharpList]{r: r}, f.x.Object(), 0, yield, func(s *fsharpList) *shapes.Ref { return &s.Tail }, func(s *fsharpList, x shapes.Instance) (Item, bool, error) {
 			tail, err := s.Tail.Addr(x)
 			if err != nil || tail == 0 {
 				return Item{}, false, err
@@ -53,7 +53,7 @@ type mapNode struct {
 func (r *Reader) fsharpMap(s *fsharpMap, f *reading) content {
 	root := f.addr(&s.Tree)
 	return content{count: unknown, keys: true, each: func(yield yield) bool {
-		return tree(&nodes[mapNode]{r: r}, root, yield, binary[mapNode]{
+		return tree(&nodes[*mapNode]{r: r}, root, yield, binary[*mapNode]{
 			left: func(s *mapNode) *shapes.Ref { return &s.Left }, right: func(s *mapNode) *shapes.Ref { return &s.Right },
 			pass: func(s *mapNode, x shapes.Instance) bool {
 				return one(yield, Item{Key: s.Key.Value(x), Value: s.Value.Value(x)})
@@ -77,7 +77,7 @@ type setNode struct {
 func (r *Reader) fsharpSet(s *fsharpSet, f *reading) content {
 	root := f.addr(&s.Tree)
 	return content{count: unknown, each: func(yield yield) bool {
-		return tree(&nodes[setNode]{r: r}, root, yield, binary[setNode]{
+		return tree(&nodes[*setNode]{r: r}, root, yield, binary[*setNode]{
 			left: func(s *setNode) *shapes.Ref { return &s.Left }, right: func(s *setNode) *shapes.Ref { return &s.Right },
 			pass: func(s *setNode, x shapes.Instance) bool { return one(yield, Item{Value: s.Item.Value(x)}) },
 		})

@@ -73,7 +73,7 @@ func linked(next *shapes.Int, at shapes.Instance) (bool, error) {
 }
 
 // entries returns the content of an array of value types. Its first used entries are elements if counts reports so, or is nil.
-func entries[T any](r *Reader, o objects.Object, used, count int64, keys bool, counts func(e *T, at shapes.Instance) (bool, error), read func(e *T, at shapes.Instance) (Item, bool, error)) content {
+func entries[S any](r *Reader, o objects.Object, used, count int64, keys bool, counts func(e S, at shapes.Instance) (bool, error), read func(e S, at shapes.Instance) (Item, bool, error)) content {
 	c := content{count: count, keys: keys, each: nothing}
 	if count < 0 || used < 0 {
 		c.count, c.err = unknown, target.Corruptf("the collection claims %d elements in %d entries", count, used)
@@ -85,7 +85,7 @@ func entries[T any](r *Reader, o objects.Object, used, count int64, keys bool, c
 		}
 		return c
 	}
-	e, _, err := shapes.Elements[T](r.b, o)
+	e, _, err := shapes.Elements[S](r.b, o)
 	if err != nil {
 		c.err = err
 		return c
@@ -203,7 +203,7 @@ func (r *Reader) linkedList(s *linkedList, f *reading) content {
 	n := f.int(&s.Count)
 	head := f.addr(&s.Head)
 	return content{count: n, each: func(yield yield) bool {
-		return chain(&nodes[linkedNode]{r: r}, head, head, yield, func(s *linkedNode) *shapes.Ref { return &s.Next }, func(s *linkedNode, x shapes.Instance) (Item, bool, error) {
+		return chain(&nodes[*linkedNode]{r: r}, head, head, yield, func(s *linkedNode) *shapes.Ref { return &s.Next }, func(s *linkedNode, x shapes.Instance) (Item, bool, error) {
 			return good(Item{Value: s.Item.Value(x)})
 		})
 	}}.counted()
@@ -234,7 +234,7 @@ func (r *Reader) sortedSet(s *sortedSet, f *reading) content {
 	n := f.int(&s.Count)
 	root := f.addr(&s.Root)
 	return content{count: n, each: func(yield yield) bool {
-		return tree(&nodes[sortedNode]{r: r}, root, yield, binary[sortedNode]{
+		return tree(&nodes[*sortedNode]{r: r}, root, yield, binary[*sortedNode]{
 			left: func(s *sortedNode) *shapes.Ref { return &s.Left }, right: func(s *sortedNode) *shapes.Ref { return &s.Right },
 			pass: func(s *sortedNode, x shapes.Instance) bool { return one(yield, Item{Value: s.Item.Value(x)}) },
 		})
@@ -281,7 +281,7 @@ func (r *Reader) apart(v objects.Value) (Item, error) {
 	if err != nil {
 		return Item{}, err
 	}
-	p, err := shapes.Bind[pair](r.b, s.Type)
+	p, err := shapes.Bind[*pair](r.b, s.Type)
 	if err != nil {
 		return Item{}, err
 	}

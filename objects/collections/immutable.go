@@ -62,7 +62,7 @@ type immutableNode struct {
 func (r *Reader) immutableNode(s *immutableNode, f *reading) content {
 	n := f.int(&s.Count)
 	return content{count: n, each: func(yield yield) bool {
-		return tree(&nodes[immutableNode]{r: r}, f.x.Object(), yield, binary[immutableNode]{
+		return tree(&nodes[*immutableNode]{r: r}, f.x.Object(), yield, binary[*immutableNode]{
 			hollow: true, left: func(s *immutableNode) *shapes.Ref { return &s.Left }, right: func(s *immutableNode) *shapes.Ref { return &s.Right },
 			pass: func(s *immutableNode, x shapes.Instance) bool { return one(yield, Item{Value: s.Key.Value(x)}) },
 		})
@@ -110,7 +110,7 @@ func (r *Reader) buckets(s *bucketTree, f *reading) content {
 	n := f.int(&s.Count)
 	root := f.addr(&s.Root)
 	return content{count: n, each: func(yield yield) bool {
-		return tree(&nodes[bucketNode]{r: r}, root, yield, binary[bucketNode]{
+		return tree(&nodes[*bucketNode]{r: r}, root, yield, binary[*bucketNode]{
 			hollow: true, left: func(s *bucketNode) *shapes.Ref { return &s.Left }, right: func(s *bucketNode) *shapes.Ref { return &s.Right },
 			pass: func(s *bucketNode, x shapes.Instance) bool { return r.treeBucket(s, x, yield) },
 		})
@@ -118,7 +118,7 @@ func (r *Reader) buckets(s *bucketTree, f *reading) content {
 }
 
 func (r *Reader) treeBucket(s *bucketNode, x shapes.Instance, yield yield) bool {
-	b, err := shapes.Bind[treeBucket](r.b, s.Value.Type())
+	b, err := shapes.Bind[*treeBucket](r.b, s.Value.Type())
 	if err != nil {
 		return yield(Item{}, err)
 	}
@@ -154,7 +154,7 @@ func (r *Reader) immutableSortedDictionary(s *immutableSortedDictionary, f *read
 	n := f.int(&s.Count)
 	root := f.addr(&s.Root)
 	return content{count: n, keys: true, each: func(yield yield) bool {
-		return tree(&nodes[sortedPair]{r: r}, root, yield, binary[sortedPair]{
+		return tree(&nodes[*sortedPair]{r: r}, root, yield, binary[*sortedPair]{
 			hollow: true, left: func(s *sortedPair) *shapes.Ref { return &s.Left }, right: func(s *sortedPair) *shapes.Ref { return &s.Right },
 			pass: func(s *sortedPair, x shapes.Instance) bool {
 				return one(yield, Item{Key: s.Key.Value(x), Value: s.Value.Value(x)})
@@ -176,7 +176,7 @@ func (r *Reader) immutableStack(_ *immutableStack, f *reading) content {
 
 // down passes a stack from the top.
 func (r *Reader) down(top target.Addr, yield yield) bool {
-	return chain(&nodes[immutableStack]{r: r}, top, 0, yield, func(s *immutableStack) *shapes.Ref { return &s.Tail }, func(s *immutableStack, x shapes.Instance) (Item, bool, error) {
+	return chain(&nodes[*immutableStack]{r: r}, top, 0, yield, func(s *immutableStack) *shapes.Ref { return &s.Tail }, func(s *immutableStack, x shapes.Instance) (Item, bool, error) {
 		if below, err := s.Tail.Addr(x); below == 0 || err != nil {
 			return Item{}, false, err
 		}

@@ -75,13 +75,13 @@ func (r *Reader) jsonNode(s *jsonNode, f *reading) content {
 
 // jsonText returns the text of an element of a document. index is the place of its row.
 func (r *Reader) jsonText(document objects.Object, index int64) (string, error) {
-	s, x, err := shapes.BindObject[jsonDocument](r.b, document)
+	s, x, err := shapes.BindObject[*jsonDocument](r.b, document)
 	if err != nil {
 		return "", err
 	}
 	f := reading{x: x}
 	rows, length := f.object(&s.Rows), f.int(&s.Length)
-	m, err := shapes.Bind[memory](r.b, s.Text.Type())
+	m, err := shapes.Bind[*memory](r.b, s.Text.Type())
 	if f.note(err); f.err != nil {
 		return "", f.err
 	}

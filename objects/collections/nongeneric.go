@@ -34,7 +34,7 @@ func (r *Reader) hashtable(s *hashtable, f *reading) content {
 	if o.Addr == 0 {
 		return content{count: n, each: nothing}.counted()
 	}
-	e, _, err := shapes.Elements[hashBucket](r.b, o)
+	e, _, err := shapes.Elements[*hashBucket](r.b, o)
 	if err != nil {
 		return failed(err)
 	}
@@ -79,7 +79,7 @@ func (r *Reader) listDictionary(s *listDictionary, f *reading) content {
 	n := f.int(&s.Count)
 	head := f.addr(&s.Head)
 	return content{count: n, keys: true, each: func(yield yield) bool {
-		return chain(&nodes[listDictionaryNode]{r: r}, head, 0, yield, func(s *listDictionaryNode) *shapes.Ref { return &s.Next }, func(s *listDictionaryNode, x shapes.Instance) (Item, bool, error) {
+		return chain(&nodes[*listDictionaryNode]{r: r}, head, 0, yield, func(s *listDictionaryNode) *shapes.Ref { return &s.Next }, func(s *listDictionaryNode, x shapes.Instance) (Item, bool, error) {
 			return good(Item{Key: s.Key.Value(x), Value: s.Value.Value(x)})
 		})
 	}}.counted()
@@ -137,7 +137,7 @@ func (r *Reader) nameValues(s *nameValues, f *reading) content {
 			if err != nil {
 				return yield(Item{}, err)
 			}
-			e, x, err := shapes.BindObject[nameEntry](r.b, o)
+			e, x, err := shapes.BindObject[*nameEntry](r.b, o)
 			if err != nil {
 				return yield(Item{}, err)
 			}

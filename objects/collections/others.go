@@ -45,7 +45,7 @@ func (r *Reader) weakTable(s *weakTable, f *reading) content {
 	if o.Addr == 0 {
 		return content{count: unknown, each: nothing}
 	}
-	box := step[weakContainer](r, f, o)
+	box := step[*weakContainer](r, f, o)
 	array, used := f.object(&box.Entries), f.int(&box.Used)
 	c := entries(r, array, used, used, true, nil, func(e *weakEntry, at shapes.Instance) (Item, bool, error) {
 		h, err := e.Handle.Uint(at)
@@ -108,7 +108,7 @@ func (r *Reader) cacheStores(s *memoryCache, x shapes.Instance) ([]objects.Objec
 	if err != nil {
 		return nil, err
 	}
-	t, x, err := shapes.BindObject[cacheState](r.b, o)
+	t, x, err := shapes.BindObject[*cacheState](r.b, o)
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +128,7 @@ func (r *Reader) cacheStores(s *memoryCache, x shapes.Instance) ([]objects.Objec
 // Unreadable entries are errors in their place. The error is shapes.ErrOtherType if the object is not a MemoryCache.
 func (r *Reader) CacheEntries(cache objects.Object) iter.Seq2[objects.Object, error] {
 	return func(yield func(objects.Object, error) bool) {
-		s, x, err := shapes.BindObject[memoryCache](r.b, cache)
+		s, x, err := shapes.BindObject[*memoryCache](r.b, cache)
 		var stores []objects.Object
 		if err == nil {
 			stores, err = r.cacheStores(s, x)
@@ -176,7 +176,7 @@ func (r *Reader) cached(c content) content {
 			if err != nil {
 				return yield(Item{}, err)
 			}
-			e, x, err := shapes.BindObject[cacheEntry](r.b, o)
+			e, x, err := shapes.BindObject[*cacheEntry](r.b, o)
 			if err != nil {
 				return yield(Item{}, err)
 			}
@@ -205,7 +205,7 @@ func (r *Reader) builderText(last target.Addr) (string, error) {
 	var parts [][]byte
 	total := int64(0)
 	var failure error
-	chain(&nodes[builder]{r: r}, last, 0, func(_ Item, err error) bool {
+	chain(&nodes[*builder]{r: r}, last, 0, func(_ Item, err error) bool {
 		failure = err
 		return false
 	}, func(s *builder) *shapes.Ref { return &s.Previous }, func(s *builder, x shapes.Instance) (Item, bool, error) {
@@ -313,7 +313,7 @@ type linkedSlot struct {
 func (r *Reader) threadLocal(s *threadLocal, f *reading) content {
 	first := f.addr(&s.Slot)
 	return content{count: unknown, each: func(yield yield) bool {
-		return chain(&nodes[linkedSlot]{r: r}, first, 0, yield, func(s *linkedSlot) *shapes.Ref { return &s.Next }, func(s *linkedSlot, x shapes.Instance) (Item, bool, error) {
+		return chain(&nodes[*linkedSlot]{r: r}, first, 0, yield, func(s *linkedSlot) *shapes.Ref { return &s.Next }, func(s *linkedSlot, x shapes.Instance) (Item, bool, error) {
 			array, err := s.Array.Addr(x)
 			if err != nil || array == 0 {
 				return Item{}, false, err

@@ -239,29 +239,29 @@ func (s *visited) add(a target.Addr) bool {
 }
 
 // A nodes reads the nodes of one collection by a shape. All have the type of the first one.
-type nodes[T any] struct {
+type nodes[S any] struct {
 	r     *Reader
 	typ   *objects.Type
-	shape *T
+	shape S
 }
 
-func (n *nodes[T]) at(a target.Addr) (*T, shapes.Instance, error) {
+func (n *nodes[S]) at(a target.Addr) (none S, x shapes.Instance, err error) {
 	rt := n.r.b.Objects().Runtime()
 	mt, err := rt.ObjectMethodTable(a)
 	if err != nil {
-		return nil, 0, err
+		return none, 0, err
 	}
 	if n.typ == nil || n.typ.MT.Addr != mt {
 		o, err := n.r.b.Objects().Object(a)
 		if err != nil {
-			return nil, 0, err
+			return none, 0, err
 		}
-		shape, err := shapes.Bind[T](n.r.b, o.Type)
+		shape, err := shapes.Bind[S](n.r.b, o.Type)
 		if err != nil && n.typ != nil && errors.Is(err, target.ErrUnsupported) {
-			return nil, 0, target.Corruptf("an object of type %016x is not a node like the others", uint64(mt))
+			return none, 0, target.Corruptf("an object of type %016x is not a node like the others", uint64(mt))
 		}
 		if err != nil {
-			return nil, 0, err
+			return none, 0, err
 		}
 		n.shape, n.typ = shape, o.Type
 	}
@@ -269,7 +269,7 @@ func (n *nodes[T]) at(a target.Addr) (*T, shapes.Instance, error) {
 }
 
 // chain passes the nodes of a list from first on, until next is null or last. read returns the item of a node and whether it counts.
-func chain[T any](n *nodes[T], first, last target.Addr, yield yield, next func(s *T) *shapes.Ref, read func(s *T, x shapes.Instance) (Item, bool, error)) bool {
+func chain[S any](n *nodes[S], first, last target.Addr, yield yield, next func(s S) *shapes.Ref, read func(s S, x shapes.Instance) (Item, bool, error)) bool {
 	var seen visited
 	for a := first; a != 0; {
 		if !seen.add(a) {
@@ -298,14 +298,14 @@ func chain[T any](n *nodes[T], first, last target.Addr, yield yield, next func(s
 
 // A binary describes how the nodes of a binary tree are linked, and their items. In an immutable tree, a shared node
 // without children stands for an empty tree.
-type binary[T any] struct {
-	left, right func(s *T) *shapes.Ref
+type binary[S any] struct {
+	left, right func(s S) *shapes.Ref
 	hollow      bool
-	pass        func(s *T, x shapes.Instance) bool
+	pass        func(s S, x shapes.Instance) bool
 }
 
 // tree passes the nodes of a binary tree from left to right.
-func tree[T any](n *nodes[T], root target.Addr, yield yield, t binary[T]) bool {
+func tree[S any](n *nodes[S], root target.Addr, yield yield, t binary[S]) bool {
 	var stack []target.Addr
 	seen := visited{}
 	for a := root; a != 0 || len(stack) > 0; {
@@ -346,7 +346,7 @@ func tree[T any](n *nodes[T], root target.Addr, yield yield, t binary[T]) bool {
 }
 
 // down returns the left child of a node, and whether the node stands for an empty tree.
-func (t *binary[T]) down(n *nodes[T], a target.Addr) (left target.Addr, empty bool, err error) {
+func (t *binary[S]) down(n *nodes[S], a target.Addr) (left target.Addr, empty bool, err error) {
 	s, x, err := n.at(a)
 	if err != nil {
 		return 0, false, err

@@ -109,7 +109,7 @@ func (r *Reader) lookup(s *lookup, f *reading) content {
 		if last.Addr == 0 {
 			return true
 		}
-		g := &nodes[group]{r: r}
+		g := &nodes[*group]{r: r}
 		// The value is the reference to a group, which the group before it holds.
 		return chain(g, last.Addr, last.Addr, yield, func(s *group) *shapes.Ref { return &s.Next }, func(s *group, x shapes.Instance) (Item, bool, error) {
 			next, err := s.Next.Addr(x)
@@ -156,9 +156,9 @@ type expandoClass struct {
 func (r *Reader) expando(s *expando, f *reading) content {
 	n := f.int(&s.Count)
 	o := f.object(&s.Data)
-	data := step[expandoData](r, f, o)
+	data := step[*expandoData](r, f, o)
 	class, values := f.object(&data.Class), f.object(&data.Array)
-	names := step[expandoClass](r, f, class)
+	names := step[*expandoClass](r, f, class)
 	keys := f.object(&names.Keys)
 	none, err := s.Nothing.Value().Addr()
 	f.note(err)

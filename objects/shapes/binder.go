@@ -21,7 +21,7 @@ type Binder struct {
 	open   func() (*heap.Heap, error)
 
 	mu     sync.Mutex
-	tables atomic.Pointer[map[reflect.Type]*table] // by shape; replaced as a whole when one is added
+	tables atomic.Pointer[map[reflect.Type]*table] // by the type of a pointer to the shape; replaced as a whole when one is added
 	names  sync.Map                                // *objects.Type -> *name
 }
 
@@ -33,7 +33,7 @@ type table struct {
 
 // A bound is a shape bound to a type, or the reason why it could not be.
 type bound struct {
-	shape any // *T for a shape T
+	shape any // a pointer to the shape
 	err   error
 }
 
@@ -70,20 +70,23 @@ func (b *Binder) table(t reflect.Type) *table {
 	for k, v := range old {
 		next[k] = v
 	}
-	next[t] = &table{schema: newSchema(t)}
+	next[t] = &table{schema: schemaOf(t)}
 	b.tables.Store(&next)
 	return next[t]
 }
 
-// Bind binds shape T to type t, or returns the cached result. The shape is shared and must not be changed. The error is
-// ErrOtherType if T is not for t, an *UnknownLayoutError if t's fields differ from those that T needs, and
+// Bind binds the shape that S points to, to type t, or returns the cached result. The shape is shared and must not be changed. The error is
+// ErrOtherType if the shape is not for t, an *UnknownLayoutError if t's fields differ from those that it needs, and
 // target.ErrNotInDump or ErrCorrupt if they can't be read.
-func Bind[T any](b *Binder, t *objects.Type) (*T, error) {
-	s, err := b.bound(reflect.TypeFor[T](), t)
+//
+// S is a pointer, here and elsewhere, because all pointers share one copy of a generic function's code, and structs do not.
+func Bind[S any](b *Binder, t *objects.Type) (S, error) {
+	s, err := b.bound(reflect.TypeFor[S](), t)
 	if err != nil {
-		return nil, err
+		var none S
+		return none, err
 	}
-	return s.(*T), nil
+	return s.(S), nil
 }
 
 // bound is Bind for a shape by its type: it does the work that needs no copy for each shape.
@@ -94,23 +97,25 @@ func (b *Binder) bound(shape reflect.Type, t *objects.Type) (any, error) {
 	tab := b.table(shape)
 	v, ok := tab.byType.Load(t)
 	if !ok {
-		s := reflect.New(shape)
-		n := &bound{shape: s.Interface()}
-		n.err = b.bind(tab.schema, t, s.Elem())
+		n := &bound{err: tab.schema.err}
+		if n.err == nil {
+			s := reflect.New(tab.schema.typ)
+			n.shape, n.err = s.Interface(), b.bind(tab.schema, t, s.Elem())
+		}
 		v, _ = tab.byType.LoadOrStore(t, n)
 	}
 	e := v.(*bound)
 	return e.shape, e.err
 }
 
-// BindObject binds T to the type of an object and returns the object's instance too.
-func BindObject[T any](b *Binder, o objects.Object) (*T, Instance, error) {
-	s, err := Bind[T](b, o.Type)
+// BindObject binds the shape that S points to, to the type of an object and returns the object's instance too.
+func BindObject[S any](b *Binder, o objects.Object) (S, Instance, error) {
+	s, err := Bind[S](b, o.Type)
 	return s, Of(o), err
 }
 
-// Is reports whether T is for t. A shape that names no types is for all.
-func Is[T any](b *Binder, t *objects.Type) (bool, error) { return b.isFor(reflect.TypeFor[T](), t) }
+// Is reports whether the shape that S points to is for t. A shape that names no types is for all.
+func Is[S any](b *Binder, t *objects.Type) (bool, error) { return b.isFor(reflect.TypeFor[S](), t) }
 
 func (b *Binder) isFor(shape reflect.Type, t *objects.Type) (bool, error) {
 	d, err := b.definitionOf(b.table(shape).schema.names, t)

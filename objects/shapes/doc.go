@@ -1,6 +1,6 @@
 // Package shapes reads the fields of managed types by name.
 //
-// A shape is a Go struct. Tags on its fields name the fields of a managed type:
+// A shape is a Go struct, and functions have a pointer to it as their type parameter S. Tags on its fields name the fields of a managed type:
 //
 //	type list struct {
 //		_     shapes.Type `of:"System.Collections.Generic.List<>"`
@@ -8,7 +8,7 @@
 //		Size  shapes.Int  `field:"_size"`
 //	}
 //
-//	s, err := shapes.Bind[list](binder, object.Type)
+//	s, err := shapes.Bind[*list](binder, object.Type)
 //	n, err := s.Size.Int(shapes.Of(object))
 //
 // A name is searched in the type and then in its bases. "<X>" is the backing field of the automatic property X. "a.b"

@@ -37,7 +37,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	for timer, err := range shapes.On[Timer](context.Background(), binder, h, nil, heap.ScanOptions{}) {
+	for timer, err := range shapes.On[*Timer](context.Background(), binder, h, nil, heap.ScanOptions{}) {
 		if err != nil {
 			log.Print(err)
 			continue

@@ -20,26 +20,26 @@ import (
 )
 
 // A Found is an object of a type that a shape is for.
-type Found[T any] struct {
+type Found[S any] struct {
 	Object heap.Object
-	Shape  *T
+	Shape  S
 }
 
 // At returns the object's instance.
-func (f *Found[T]) At() Instance { return OfAddr(f.Object.Addr) }
+func (f *Found[S]) At() Instance { return OfAddr(f.Object.Addr) }
 
-// On lists the objects of the heap that shape T is for, in the order of addresses. Several workers read them, and each
+// On lists the objects of the heap that the shape is for, in the order of addresses. Several workers read them, and each
 // type is examined once. The list contains errors for places where the walk could not go on, and for each type that
-// does not fit T. It ends with errors for types whose names are not in the dump, since their objects are missing. Where no object
+// does not fit. It ends with errors for types whose names are not in the dump, since their objects are missing. Where no object
 // is listed, the errors for types are UnfoundErrors.
-func On[T any](ctx context.Context, b *Binder, h *heap.Heap, f *heap.Filter, o heap.ScanOptions) iter.Seq2[Found[T], error] {
-	return func(yield func(Found[T], error) bool) {
-		k := &finder{b: b, shape: reflect.TypeFor[T](), shapes: map[*dac.MethodTable]any{}}
+func On[S any](ctx context.Context, b *Binder, h *heap.Heap, f *heap.Filter, o heap.ScanOptions) iter.Seq2[Found[S], error] {
+	return func(yield func(Found[S], error) bool) {
+		k := &finder{b: b, shape: reflect.TypeFor[S](), shapes: map[*dac.MethodTable]any{}}
 		k.find(ctx, h, f, o, func(o *heap.Object, shape any, err error) bool {
 			if err != nil {
-				return yield(Found[T]{}, err)
+				return yield(Found[S]{}, err)
 			}
-			return yield(Found[T]{*o, shape.(*T)}, nil)
+			return yield(Found[S]{*o, shape.(S)}, nil)
 		})
 	}
 }
@@ -259,12 +259,12 @@ func (g *gatherer) Corrupt(c *heap.Corruption) {
 // Reset discards everything.
 func (g *gatherer) Reset() { g.objects, g.corrupt = g.objects[:0], g.corrupt[:0] }
 
-// Loaded lists the loaded types that shape T names, each bound, for reading statics. A generic definition is listed
+// Loaded lists the loaded types that the shape names, each bound, for reading statics. A generic definition is listed
 // itself. Derived types are not listed.
-func Loaded[T any](b *Binder) iter.Seq2[*T, error] {
-	return func(yield func(*T, error) bool) {
-		b.loaded(reflect.TypeFor[T](), func(shape any, err error) bool {
-			s, _ := shape.(*T)
+func Loaded[S any](b *Binder) iter.Seq2[S, error] {
+	return func(yield func(S, error) bool) {
+		b.loaded(reflect.TypeFor[S](), func(shape any, err error) bool {
+			s, _ := shape.(S)
 			return yield(s, err)
 		})
 	}
@@ -319,13 +319,14 @@ func (a *Array) Ref(n uint32) (target.Addr, error) {
 	return a.At(n).Addr()
 }
 
-// Elements binds shape T to the elements of the array o.
-func Elements[T any](b *Binder, o objects.Object) (*T, Array, error) {
+// Elements binds the shape that S points to, to the elements of the array o.
+func Elements[S any](b *Binder, o objects.Object) (S, Array, error) {
 	a, err := elementsOf(o)
 	if err != nil {
-		return nil, a, err
+		var none S
+		return none, a, err
 	}
-	s, err := Bind[T](b, a.Element())
+	s, err := Bind[S](b, a.Element())
 	return s, a, err
 }
 

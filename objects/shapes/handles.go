@@ -18,7 +18,7 @@ const handleTags = 7
 
 // Weak returns the target of a weak reference, with an Addr of 0 if it is gone. The error is ErrOtherType if o is not a weak reference.
 func (b *Binder) Weak(o objects.Object) (objects.Object, error) {
-	s, x, err := BindObject[WeakReference](b, o)
+	s, x, err := BindObject[*WeakReference](b, o)
 	if err != nil {
 		return objects.Object{}, err
 	}
@@ -74,7 +74,7 @@ func (b *Binder) Dependent(h target.Addr) (first, second objects.Object, err err
 
 // Nullable returns the value of a Nullable<T>, and whether there is one. The error is ErrOtherType for other types.
 func (b *Binder) Nullable(s objects.Struct) (objects.Value, bool, error) {
-	n, err := Bind[nullable](b, s.Type)
+	n, err := Bind[*nullable](b, s.Type)
 	if err != nil {
 		return objects.Value{}, false, err
 	}

@@ -26,22 +26,23 @@ type Reading struct {
 // ErrNoField reports that a version of a library does not have a field. It wraps target.ErrUnsupported.
 var ErrNoField = target.Unsupportedf("this version of the library does not record it")
 
-// Try is BindObject for objects that may be of another type. is reports whether T is for the object's type.
-func Try[T any](b *Binder, o objects.Object) (s *T, x Instance, is bool, err error) {
-	if is, err = Is[T](b, o.Type); !is || err != nil {
-		return nil, 0, false, err
+// Try is BindObject for objects that may be of another type. is reports whether the shape is for the object's type.
+func Try[S any](b *Binder, o objects.Object) (s S, x Instance, is bool, err error) {
+	if is, err = Is[S](b, o.Type); !is || err != nil {
+		return s, 0, false, err
 	}
-	s, x, err = BindObject[T](b, o)
+	s, x, err = BindObject[S](b, o)
 	return s, x, true, err
 }
 
-// As binds shape T to an object. It returns nil for null and for an object of another type, and, with a note, for an unreadable object.
-func As[T any](r Reading, o objects.Object) (*T, Instance) {
-	s, x := r.as(reflect.TypeFor[T](), o)
+// As binds the shape that S points to, to an object. It returns nil for null and for an object of another type, and, with a note, for an unreadable object.
+func As[S any](r Reading, o objects.Object) (S, Instance) {
+	s, x := r.as(reflect.TypeFor[S](), o)
 	if s == nil {
-		return nil, 0
+		var none S
+		return none, 0
 	}
-	return s.(*T), x
+	return s.(S), x
 }
 
 func (r Reading) as(shape reflect.Type, o objects.Object) (any, Instance) {
@@ -59,16 +60,13 @@ func (r Reading) as(shape reflect.Type, o objects.Object) (any, Instance) {
 }
 
 // At is As for the object that a field refers to. It returns nil if there is no such field.
-func At[T any](r Reading, f *Ref, x Instance) (*T, Instance) { return As[T](r, r.ObjectAt(f, x)) }
+func At[S any](r Reading, f *Ref, x Instance) (S, Instance) { return As[S](r, r.ObjectAt(f, x)) }
 
 // AtOr is At with a reason for nil. The reason is the noted error of an unreadable object, or other if there is no object of that type.
-func AtOr[T any](r Reading, f *Ref, x Instance, other error) (*T, Instance, error) {
-	s, at, err := r.atOr(reflect.TypeFor[T](), f, x, other)
-	if err != nil {
-		return nil, 0, err
-	}
-	out, _ := s.(*T) // nil for a Reading without a Binder
-	return out, at, nil
+func AtOr[S any](r Reading, f *Ref, x Instance, other error) (S, Instance, error) {
+	s, at, err := r.atOr(reflect.TypeFor[S](), f, x, other)
+	out, _ := s.(S) // nil for an error, and for a Reading without a Binder
+	return out, at, err
 }
 
 func (r Reading) atOr(shape reflect.Type, f *Ref, x Instance, other error) (any, Instance, error) {
@@ -182,10 +180,10 @@ func (r Reading) TimeAt(f *Int, x Instance) *time.Time {
 func (r Reading) TypeText(o objects.Object) answer.Text { return r.Text(o.Type.ManagedName()) }
 
 // OnObjects iterates over the objects of the heap that On finds. What can't be read is noted. It ends early when ctx ends.
-func OnObjects[T any](ctx context.Context, r Reading, h *heap.Heap, o heap.ScanOptions) iter.Seq2[objects.Object, Found[T]] {
+func OnObjects[S any](ctx context.Context, r Reading, h *heap.Heap, o heap.ScanOptions) iter.Seq2[objects.Object, Found[S]] {
 	ctx = absent.Context(ctx)
-	return func(yield func(objects.Object, Found[T]) bool) {
-		for f, err := range On[T](ctx, r.Binder, h, nil, o) {
+	return func(yield func(objects.Object, Found[S]) bool) {
+		for f, err := range On[S](ctx, r.Binder, h, nil, o) {
 			var object objects.Object
 			if err == nil {
 				object, err = r.Binder.Objects().Of(f.Object)

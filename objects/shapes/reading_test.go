@@ -25,7 +25,7 @@ func TestReading(t *testing.T) {
 		var gaps answer.Gaps
 		r := shapes.Reading{Gaps: &gaps, Binder: b}
 		o := fact("root.Collections.List")
-		s, x := shapes.As[list](r, o)
+		s, x := shapes.As[*list](r, o)
 		if assert.NotNil(t, s) {
 			assert.Equal(t, answer.Known[int64](3), r.IntAt(&s.Size, x))
 			assert.Equal(t, answer.Known(true), r.BoolAt(&s.Size, x))
@@ -34,19 +34,19 @@ func TestReading(t *testing.T) {
 			assert.ErrorIs(t, r.IntAt(&s.Later, x).Err, shapes.ErrNoField)
 			assert.Nil(t, r.TimeAt(&s.Later, x))
 		}
-		none, _ := shapes.As[dictionary](r, o)
+		none, _ := shapes.As[*dictionary](r, o)
 		assert.Nil(t, none)
-		none, _ = shapes.As[dictionary](r, objects.Object{})
+		none, _ = shapes.As[*dictionary](r, objects.Object{})
 		assert.Nil(t, none)
-		_, _, is, err := shapes.Try[dictionary](b, o)
+		_, _, is, err := shapes.Try[*dictionary](b, o)
 		assert.False(t, is)
 		assert.NoError(t, err)
 		assert.Empty(t, gaps.Noted(), "so far nothing is wrong")
 
-		lost, _ := shapes.As[lostList](r, o)
+		lost, _ := shapes.As[*lostList](r, o)
 		assert.Nil(t, lost)
 		assert.Len(t, gaps.Noted(), 1, "a layout that is not known is noted")
-		_, _, is, err = shapes.Try[lostList](b, o)
+		_, _, is, err = shapes.Try[*lostList](b, o)
 		assert.True(t, is)
 		assert.ErrorIs(t, err, target.ErrUnsupported)
 

@@ -34,6 +34,14 @@ type choice struct {
 	s     *schema
 }
 
+// schemaOf parses the tags of the struct that t points to.
+func schemaOf(t reflect.Type) *schema {
+	if t.Kind() != reflect.Pointer {
+		return &schema{typ: t, err: target.Unsupportedf("%v is not a pointer to a shape", t)}
+	}
+	return newSchema(t.Elem())
+}
+
 // newSchema parses the tags of a struct.
 func newSchema(t reflect.Type) *schema {
 	s := &schema{typ: t}

@@ -76,7 +76,7 @@ func zoo(t *testing.T, f func(t *testing.T, b *shapes.Binder, fact func(name str
 
 func TestBind(t *testing.T) {
 	zoo(t, func(t *testing.T, b *shapes.Binder, fact func(string) objects.Object, _ *testdump.Dump) {
-		s, x, err := shapes.BindObject[list](b, fact("root.Collections.List"))
+		s, x, err := shapes.BindObject[*list](b, fact("root.Collections.List"))
 		require.NoError(t, err)
 		n, err := s.Size.Int(x)
 		require.NoError(t, err)
@@ -90,24 +90,24 @@ func TestBind(t *testing.T) {
 		assert.Equal(t, 4, s.Size.Size())
 		assert.Equal(t, "_size", s.Size.Field().Name)
 
-		again, err := shapes.Bind[list](b, fact("root.Collections.List").Type)
+		again, err := shapes.Bind[*list](b, fact("root.Collections.List").Type)
 		require.NoError(t, err)
 		assert.Same(t, s, again, "a type is bound once")
-		_, err = shapes.Bind[dictionary](b, fact("root.Collections.List").Type)
+		_, err = shapes.Bind[*dictionary](b, fact("root.Collections.List").Type)
 		assert.ErrorIs(t, err, shapes.ErrOtherType)
 	})
 }
 
 func TestAlternatesAndElements(t *testing.T) {
 	zoo(t, func(t *testing.T, b *shapes.Binder, fact func(string) objects.Object, d *testdump.Dump) {
-		s, x, err := shapes.BindObject[dictionary](b, fact("root.Collections.ById"))
+		s, x, err := shapes.BindObject[*dictionary](b, fact("root.Collections.ById"))
 		require.NoError(t, err)
 		n, err := s.Count.Int(x)
 		require.NoError(t, err)
 		assert.EqualValues(t, 10, n)
 		o, err := s.Entries.Object(x)
 		require.NoError(t, err)
-		e, a, err := shapes.Elements[entry](b, o)
+		e, a, err := shapes.Elements[*entry](b, o)
 		require.NoError(t, err)
 		for i := range uint32(n) {
 			if i == 2 {
@@ -123,7 +123,7 @@ func TestAlternatesAndElements(t *testing.T) {
 			assert.Equal(t, "Debuggee.Zoo.Dog", name)
 		}
 
-		h, err := shapes.Bind[set](b, fact("root.Collections.HashSet").Type)
+		h, err := shapes.Bind[*set](b, fact("root.Collections.HashSet").Type)
 		require.NoError(t, err)
 		assert.NotEqual(t, h.New == nil, h.Old == nil, "one of both fits")
 		rt, err := d.Runtime()
@@ -189,7 +189,7 @@ func TestUnknownLayout(t *testing.T) {
 	}
 	zoo(t, func(t *testing.T, b *shapes.Binder, fact func(string) objects.Object, _ *testdump.Dump) {
 		typ := fact("root.Collections.List").Type
-		_, err := shapes.Bind[missing](b, typ)
+		_, err := shapes.Bind[*missing](b, typ)
 		var unknown *shapes.UnknownLayoutError
 		require.ErrorAs(t, err, &unknown)
 		assert.ErrorIs(t, err, target.ErrUnsupported)
@@ -197,10 +197,10 @@ func TestUnknownLayout(t *testing.T) {
 		assert.Equal(t, "System.Collections.Generic.List<System.Int32>", unknown.Type)
 		assert.Contains(t, unknown.Fields, "_size : System.Int32")
 
-		_, err = shapes.Bind[wrongKind](b, typ)
+		_, err = shapes.Bind[*wrongKind](b, typ)
 		require.ErrorAs(t, err, &unknown)
 		assert.Equal(t, []string{"_items", "_size"}, unknown.Missing)
-		_, err = shapes.Bind[noStruct](b, typ)
+		_, err = shapes.Bind[*noStruct](b, typ)
 		require.ErrorAs(t, err, &unknown)
 	})
 }
@@ -217,11 +217,11 @@ func TestTags(t *testing.T) {
 	zoo(t, func(t *testing.T, b *shapes.Binder, fact func(string) objects.Object, _ *testdump.Dump) {
 		typ := fact("root.Collections.List").Type
 		var unknown *shapes.UnknownLayoutError
-		_, err := shapes.Bind[untagged](b, typ)
+		_, err := shapes.Bind[*untagged](b, typ)
 		assert.True(t, err != nil && !errors.As(err, &unknown), "%v", err)
-		_, err = shapes.Bind[hidden](b, typ)
+		_, err = shapes.Bind[*hidden](b, typ)
 		assert.True(t, err != nil && !errors.As(err, &unknown), "%v", err)
-		_, err = shapes.Bind[kindless](b, typ)
+		_, err = shapes.Bind[*kindless](b, typ)
 		assert.True(t, err != nil && !errors.As(err, &unknown), "%v", err)
 	})
 }
@@ -238,13 +238,13 @@ func TestOn(t *testing.T) {
 			}
 			typ, err := b.Objects().Type(o.Type.Addr)
 			require.NoError(t, err)
-			if is, err := shapes.Is[list](b, typ); is && err == nil {
+			if is, err := shapes.Is[*list](b, typ); is && err == nil {
 				want[o.Addr] = true
 			}
 		}
 		have := map[target.Addr]bool{}
 		last := target.Addr(0)
-		for f, err := range shapes.On[list](context.Background(), b, h, nil, heap.ScanOptions{Jobs: 2}) {
+		for f, err := range shapes.On[*list](context.Background(), b, h, nil, heap.ScanOptions{Jobs: 2}) {
 			if err != nil {
 				assert.True(t, testdump.Typed(err), "%v", err)
 				continue
@@ -259,7 +259,7 @@ func TestOn(t *testing.T) {
 		}
 		assert.Equal(t, want, have)
 		assert.True(t, have[fact("root.Collections.List").Addr])
-		for range shapes.On[list](context.Background(), b, h, nil, heap.ScanOptions{Jobs: 2}) {
+		for range shapes.On[*list](context.Background(), b, h, nil, heap.ScanOptions{Jobs: 2}) {
 			break // ends the walk
 		}
 	})
@@ -276,7 +276,7 @@ type statics struct {
 func TestStatics(t *testing.T) {
 	zoo(t, func(t *testing.T, b *shapes.Binder, _ func(string) objects.Object, d *testdump.Dump) {
 		n := 0
-		for s, err := range shapes.Loaded[statics](b) {
+		for s, err := range shapes.Loaded[*statics](b) {
 			require.NoError(t, err)
 			n++
 			text, err := s.String.Value().Text(-1)
@@ -321,7 +321,7 @@ func TestReadsAllocateNothing(t *testing.T) {
 		require.NoError(t, err)
 		sum := int64(0)
 		assert.Zero(t, testing.AllocsPerRun(100, func() {
-			s, x, _ := shapes.BindObject[list](b, o)
+			s, x, _ := shapes.BindObject[*list](b, o)
 			n, _ := s.Size.Int(x)
 			a, _ := s.Items.Addr(x)
 			sum += n + int64(a)

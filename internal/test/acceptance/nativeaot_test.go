@@ -95,7 +95,7 @@ func TestNativeShapes(t *testing.T) {
 	type request struct {
 		_ shapes.Type `of:"Microsoft.AspNetCore.Http.DefaultHttpContext"`
 	}
-	for f, err := range shapes.On[request](t.Context(), b, h, nil, heap.ScanOptions{}) {
+	for f, err := range shapes.On[*request](t.Context(), b, h, nil, heap.ScanOptions{}) {
 		assert.NoError(t, err)
 		assert.Fail(t, "a request", "%x", uint64(f.Object.Addr))
 	}
@@ -103,7 +103,7 @@ func TestNativeShapes(t *testing.T) {
 		_ shapes.Type `of:"System.Threading.Tasks.Task"`
 	}
 	tasks := 0
-	for _, err := range shapes.On[task](t.Context(), b, h, nil, heap.ScanOptions{}) {
+	for _, err := range shapes.On[*task](t.Context(), b, h, nil, heap.ScanOptions{}) {
 		require.NoError(t, err)
 		tasks++
 	}
@@ -113,7 +113,7 @@ func TestNativeShapes(t *testing.T) {
 		Name shapes.Ref  `field:"_name"`
 	}
 	var errs []error
-	for _, err := range shapes.On[thread](t.Context(), b, h, nil, heap.ScanOptions{}) {
+	for _, err := range shapes.On[*thread](t.Context(), b, h, nil, heap.ScanOptions{}) {
 		errs = append(errs, err)
 	}
 	require.Len(t, errs, 1)
