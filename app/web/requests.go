@@ -276,7 +276,7 @@ func (q *query) feature(out *answer.Request, o objects.Object) {
 		q.endpoint(out, &f.Endpoint, x)
 	} else if f, x := shapes.As[*userFeature](g, o); f != nil {
 		q.user(out, &f.User, x)
-	} else if f, x := shapes.As[sessionFeature](g, o); f != nil {
+	} else if f, x := shapes.As[*sessionFeature](g, o); f != nil {
 		out.Session = g.PointerAt(&f.Session, x).Value
 	} else {
 		q.activityOf(out, o)
@@ -339,7 +339,7 @@ func kestrelVersion(t answer.Text) answer.Text {
 // slots adds the activity, the user and the session that a server keeps as features.
 func (q *query) slots(out *answer.Request, trace, user, session *shapes.Ref, x shapes.Instance) {
 	g := q.reading()
-	if f, at := shapes.At[sessionFeature](g, session, x); f != nil {
+	if f, at := shapes.At[*sessionFeature](g, session, x); f != nil {
 		out.Session = g.PointerAt(&f.Session, at).Value
 	}
 	if trace.Has() {

@@ -107,13 +107,13 @@ func (r *Reader) Sessions(ctx context.Context, p Process, o SessionOptions) (*an
 		stores: map[target.Addr]int{}, byKey: map[string]int{}}
 	q.g = r.reading(&q.out.Gaps)
 	var live []objects.Object
-	for object := range shapes.OnObjects[sessionAnchor](ctx, q.g, p.Heap, o.Scan) {
-		if s, x := shapes.As[sessionStore](q.g, object); s != nil {
+	for object := range shapes.OnObjects[*sessionAnchor](ctx, q.g, p.Heap, o.Scan) {
+		if s, x := shapes.As[*sessionStore](q.g, object); s != nil {
 			q.store(q.g.ObjectAt(&s.Cache, x))
 			continue
 		}
 		live = append(live, object)
-		if s, x := shapes.As[session](q.g, object); s != nil {
+		if s, x := shapes.As[*session](q.g, object); s != nil {
 			q.store(q.g.ObjectAt(&s.Cache, x))
 		}
 	}
@@ -148,7 +148,7 @@ func (q *sessionQuery) store(o objects.Object) {
 	n := len(q.out.Stores)
 	q.stores[o.Addr] = n
 	q.out.Stores = append(q.out.Stores, answer.SessionStore{Address: o.Addr, Type: q.g.TypeText(o)})
-	m, x := shapes.As[memoryStore](q.g, o)
+	m, x := shapes.As[*memoryStore](q.g, o)
 	if m == nil {
 		return
 	}
@@ -194,7 +194,7 @@ func (q *sessionQuery) row(store target.Addr, key answer.Text, of target.Addr) *
 
 // rests adds the session of a cache entry, and reports whether it is one.
 func (q *sessionQuery) rests(store target.Addr, o objects.Object) (bool, error) {
-	s, x, err := shapes.BindObject[storedSession](q.b, o)
+	s, x, err := shapes.BindObject[*storedSession](q.b, o)
 	if err != nil {
 		return false, err
 	}
@@ -323,7 +323,7 @@ func guid(b [sessionIDBytes]byte) string {
 
 // live adds the session of a request.
 func (q *sessionQuery) live(o objects.Object, of *answer.Request) {
-	s, x := shapes.As[session](q.g, o)
+	s, x := shapes.As[*session](q.g, o)
 	if s == nil {
 		return
 	}
@@ -372,7 +372,7 @@ func (q *sessionQuery) live(o objects.Object, of *answer.Request) {
 // loaded returns the values of a session that a request has loaded, by their names. They are those that could be read before an error.
 func (q *sessionQuery) loaded(f *shapes.Ref, x shapes.Instance) ([]sessionValue, error) {
 	var values []sessionValue
-	if s, at := shapes.At[sessionValues](q.g, f, x); s != nil {
+	if s, at := shapes.At[*sessionValues](q.g, f, x); s != nil {
 		f, x = &s.Store, at
 	}
 	for item, err := range q.items.ItemsAt(f, x) {
@@ -395,7 +395,7 @@ func (q *sessionQuery) value(key, value objects.Value) (sessionValue, error) {
 	if err != nil {
 		return sessionValue{}, err
 	}
-	s, x, err := shapes.BindObject[sessionKey](q.b, k)
+	s, x, err := shapes.BindObject[*sessionKey](q.b, k)
 	if err != nil {
 		return sessionValue{}, err
 	}
