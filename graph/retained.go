@@ -12,6 +12,7 @@ import (
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/enum"
 	"github.com/sosgo/sosgo/internal/offheap"
+	"github.com/sosgo/sosgo/internal/sorting"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -92,7 +93,7 @@ func (x *Holders) Retained(ctx context.Context, o RetainedOptions) (*answer.Reta
 			}
 			out.Rows = append(out.Rows, row)
 		}
-		slices.SortStableFunc(out.Rows, func(a, b answer.RetainedRow) int {
+		sorting.Stable(out.Rows, func(a, b answer.RetainedRow) int {
 			return cmp.Or(cmp.Compare(b.Retained, a.Retained), cmp.Compare(b.Garbage.Size, a.Garbage.Size), cmp.Compare(a.Name.S, b.Name.S))
 		})
 		out.Rows, out.More = cut(out.Rows, o.Top)

@@ -15,6 +15,7 @@ import (
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/absent"
 	"github.com/sosgo/sosgo/internal/lazy"
+	"github.com/sosgo/sosgo/internal/sorting"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -183,7 +184,7 @@ func (h *Heap) open() error {
 		h.readSegments(&h.subHeaps[i])
 	}
 	// An empty segment precedes one that begins at the same address.
-	slices.SortFunc(h.segments, func(a, b Segment) int {
+	sorting.Sort(h.segments, func(a, b Segment) int {
 		return cmp.Or(cmp.Compare(a.Objects.Start, b.Objects.Start), cmp.Compare(a.Objects.End, b.Objects.End))
 	})
 	h.checkDisjoint()

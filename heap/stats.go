@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/sorting"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -37,17 +37,17 @@ const (
 
 // BySize sorts types by their total size, the largest first. Equal types keep the order of their first objects.
 func (s *Stats) BySize() {
-	slices.SortStableFunc(s.Types, func(a, b TypeStats) int { return cmp.Compare(b.Size, a.Size) })
+	sorting.Stable(s.Types, func(a, b TypeStats) int { return cmp.Compare(b.Size, a.Size) })
 }
 
 // ByCount sorts types by the number of their objects, as BySize does by size.
 func (s *Stats) ByCount() {
-	slices.SortStableFunc(s.Types, func(a, b TypeStats) int { return cmp.Compare(b.Count, a.Count) })
+	sorting.Stable(s.Types, func(a, b TypeStats) int { return cmp.Compare(b.Count, a.Count) })
 }
 
 // ascending sorts types by their number or their size, the smallest first, as SOS lists them.
 func (s *Stats) ascending(byCount bool) {
-	slices.SortStableFunc(s.Types, func(a, b TypeStats) int {
+	sorting.Stable(s.Types, func(a, b TypeStats) int {
 		if byCount {
 			return cmp.Compare(a.Count, b.Count)
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/sorting"
 	"github.com/sosgo/sosgo/internal/workers"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/objects/collections"
@@ -285,7 +286,7 @@ func (f *finder) accumulations(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	slices.SortStableFunc(all, func(a, b suspect) int { return cmp.Compare(b.size, a.size) })
+	sorting.Stable(all, func(a, b suspect) int { return cmp.Compare(b.size, a.size) })
 	return f.deepest(ctx, all[:min(len(all), maxFound)])
 }
 

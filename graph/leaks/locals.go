@@ -8,6 +8,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/graph"
+	"github.com/sosgo/sosgo/internal/sorting"
 )
 
 // The types between what captured an execution context and the values in it.
@@ -54,7 +55,7 @@ func (f *finder) locals(ctx context.Context, nodes []graph.Node) ([]answer.Async
 	for _, name := range order {
 		out = append(out, answer.AsyncLocalValues{Name: name, Count: counts[name], Retained: f.together(byName[name].nodes)})
 	}
-	slices.SortStableFunc(out, func(a, b answer.AsyncLocalValues) int { return cmp.Compare(b.Retained, a.Retained) })
+	sorting.Stable(out, func(a, b answer.AsyncLocalValues) int { return cmp.Compare(b.Retained, a.Retained) })
 	return out[:min(len(out), topTypes)], nil
 }
 

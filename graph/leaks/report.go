@@ -9,12 +9,13 @@ import (
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/sorting"
 	"github.com/sosgo/sosgo/target"
 )
 
 // report describes the suspects, those with the largest retained size first.
 func (f *finder) report(ctx context.Context) error {
-	slices.SortStableFunc(f.found, func(a, b suspect) int {
+	sorting.Stable(f.found, func(a, b suspect) int {
 		return cmp.Or(cmp.Compare(b.weight(), a.weight()), cmp.Compare(a.point, b.point))
 	})
 	most := f.o.Top
@@ -36,7 +37,7 @@ func (f *finder) report(ctx context.Context) error {
 		f.a.Suspects = append(f.a.Suspects, *s)
 	}
 	if f.a.Unproved > 0 {
-		slices.SortStableFunc(f.a.Suspects, func(a, b answer.Suspect) int { return cmp.Compare(unprovedPath(&a), unprovedPath(&b)) })
+		sorting.Stable(f.a.Suspects, func(a, b answer.Suspect) int { return cmp.Compare(unprovedPath(&a), unprovedPath(&b)) })
 	}
 	if n := len(f.a.Suspects) - f.o.Top; f.o.Top > 0 && n > 0 {
 		f.a.Suspects, f.a.More = f.a.Suspects[:f.o.Top], f.a.More+n
@@ -243,7 +244,7 @@ func (f *finder) others(ctx context.Context, out *answer.Suspect, s *suspect, he
 			out.Others = append(out.Others, row)
 		}
 	}
-	slices.SortStableFunc(out.Others, func(a, b answer.GroupReferrers) int {
+	sorting.Stable(out.Others, func(a, b answer.GroupReferrers) int {
 		return cmp.Or(cmp.Compare(b.Share, a.Share), cmp.Compare(b.Count, a.Count), cmp.Compare(a.Type.S, b.Type.S))
 	})
 	out.Others = out.Others[:min(len(out.Others), maxFirst)]
@@ -307,7 +308,7 @@ func (c *counts) rows(f *finder, top int) []answer.TypeCount {
 	for mt, nodes := range c.by {
 		out = append(out, answer.TypeCount{MethodTable: mt, Count: uint64(len(nodes))})
 	}
-	slices.SortFunc(out, func(a, b answer.TypeCount) int {
+	sorting.Sort(out, func(a, b answer.TypeCount) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.MethodTable, b.MethodTable))
 	})
 	out = out[:min(len(out), top)]

@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/sorting"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -101,7 +101,7 @@ func (f *finder) pinRows(pins map[pinKey]*answer.FreePin, g heap.Generation) (li
 			keys = append(keys, k)
 		}
 	}
-	slices.SortFunc(keys, func(x, y pinKey) int {
+	sorting.Sort(keys, func(x, y pinKey) int {
 		return cmp.Or(cmp.Compare(pins[y].Size, pins[x].Size), cmp.Compare(x.handle, y.handle), cmp.Compare(x.table, y.table))
 	})
 	if n := f.o.Top; n > 0 && len(keys) > n {

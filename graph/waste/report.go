@@ -11,6 +11,7 @@ import (
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/internal/sorting"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -76,7 +77,7 @@ func (f *finder) report(ctx context.Context) error {
 			}
 		}
 	}
-	slices.SortStableFunc(a.Kinds, func(x, y answer.WasteKind) int { return cmp.Compare(y.Wasted, x.Wasted) })
+	sorting.Stable(a.Kinds, func(x, y answer.WasteKind) int { return cmp.Compare(y.Wasted, x.Wasted) })
 	a.Share = share(a.Wasted, a.Size)
 	if err := f.reportFree(ctx); err != nil {
 		return err
@@ -146,7 +147,7 @@ func (f *finder) types(types map[uint32]*typeSums) (list []answer.WasteType, mor
 		}
 		list = append(list, row)
 	}
-	slices.SortFunc(list, func(a, b answer.WasteType) int {
+	sorting.Sort(list, func(a, b answer.WasteType) int {
 		return cmp.Or(cmp.Compare(b.Wasted, a.Wasted), cmp.Compare(b.AllSize, a.AllSize), cmp.Compare(a.MethodTable, b.MethodTable))
 	})
 	list, more = cut(list, f.o, func(r *answer.WasteType) uint64 { return r.Wasted })
@@ -295,7 +296,7 @@ func (f *finder) reportUnknown() {
 			f.a.Note(p.err)
 		}
 	}
-	slices.SortFunc(f.a.Unknown, func(a, b answer.UnknownCollection) int {
+	sorting.Sort(f.a.Unknown, func(a, b answer.UnknownCollection) int {
 		return cmp.Or(cmp.Compare(b.Objects, a.Objects), cmp.Compare(a.Type.S, b.Type.S))
 	})
 }

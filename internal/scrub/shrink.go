@@ -18,6 +18,7 @@ import (
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/leftout"
 	"github.com/sosgo/sosgo/internal/memmap"
+	"github.com/sosgo/sosgo/internal/sorting"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/minidump"
 	"github.com/sosgo/sosgo/objects"
@@ -169,7 +170,7 @@ func (s *shrinker) findRuntimes(ctx context.Context, d *sosgo.Dump, out *answer.
 // sharesBytes returns an error if two ranges of memory have bytes of the file in common: a mark in one would be data in the other.
 func sharesBytes(stored []memmap.Range) error {
 	byOffset := slices.Clone(stored)
-	slices.SortFunc(byOffset, func(a, b memmap.Range) int { return cmp.Compare(a.Offset, b.Offset) })
+	sorting.Sort(byOffset, func(a, b memmap.Range) int { return cmp.Compare(a.Offset, b.Offset) })
 	for i := 1; i < len(byOffset); i++ {
 		if before := &byOffset[i-1]; before.Offset+int64(before.Size) > byOffset[i].Offset {
 			return target.Unsupportedf("the memory at %#x and that at %#x are the same bytes of the file", uint64(before.Addr), uint64(byOffset[i].Addr))
