@@ -107,7 +107,9 @@ const (
 	AsyncMethod = "async method"        // a task that is the box of a state machine
 	AsyncPooled = "pooled async method" // a box from a pool
 	AsyncTask   = "task"                // any other task
-	AsyncOther  = "other"               // no task: who continues is an object of the program's own, or a thread that waits
+	// AsyncComputation is a closure of an async of F#.
+	AsyncComputation = "async computation"
+	AsyncOther       = "other" // no task: who continues is an object of the program's own, or a thread that waits
 )
 
 // An AsyncFrame is a task, the box of an async method, or whatever goes on when such a thing completes.
@@ -115,7 +117,7 @@ type AsyncFrame struct {
 	Depth       int         `json:"depth" doc:"how many frames have to complete before"`
 	Object      target.Addr `json:"object" doc:"the task or the box"`
 	MethodTable target.Addr `json:"methodTable" doc:"its type"`
-	Kind        string      `json:"kind" doc:"\"async method\", \"pooled async method\", \"task\" or \"other\""`
+	Kind        string      `json:"kind" doc:"\"async method\", \"pooled async method\", \"async computation\" (of F#), \"task\" or \"other\""`
 	*AsyncName
 	State  *int32 `json:"state,omitempty" doc:"of an async method: the number of the await at which it is suspended, from 0; -1 before the first one and while it runs, -2 at its end; of iterators numbers below -2 are yields"`
 	Flags  Hex    `json:"flags,omitempty" doc:"m_stateFlags of a task"`

@@ -279,7 +279,7 @@ var kindsOfCauses = map[tasks.Cause]string{
 	tasks.CauseUnknown: answer.WaitOther, tasks.CauseSemaphore: answer.LockSemaphore, tasks.CauseChannelRead: answer.WaitChannel, tasks.CauseChannelWrite: answer.WaitChannel,
 	tasks.CauseChannel: answer.WaitChannel, tasks.CauseDelay: answer.WaitTimer, tasks.CauseForever: answer.WaitTimer, tasks.CauseTick: answer.WaitTimer,
 	tasks.CausePromise: answer.WaitPromise, tasks.CauseStream: answer.WaitStream, tasks.CausePool: answer.WaitPool, tasks.CauseRunning: answer.WaitTask,
-	tasks.CauseTasks: answer.WaitTask,
+	tasks.CauseTasks: answer.WaitTask, tasks.CauseMessage: answer.WaitOther,
 }
 
 // readChannels reads who waits for the channels of the heap.

@@ -28,6 +28,7 @@ const (
 	CausePool               // a worker of the thread pool, or its start
 	CauseRunning            // the end of a method that a thread runs
 	CauseTasks              // one or all of several tasks
+	CauseMessage            // a message for a MailboxProcessor of F#
 )
 
 // causes are those of objects by their classes, or base classes. Operations of channels before .NET 10: see sources.
@@ -51,6 +52,7 @@ var causes = map[string]Cause{
 	"System.Threading.Channels.VoidAsyncOperationWithData`1":                                  CauseChannelWrite,
 	"System.Threading.Channels.AsyncOperation":                                                CauseChannel,
 	"System.Threading.Channels.AsyncOperation`1":                                              CauseChannel,
+	"Microsoft.FSharp.Control.Mailbox`1":                                                      CauseMessage,
 }
 
 // CauseOf returns what the object at the end of a chain of awaits waits for.
@@ -66,6 +68,9 @@ func (r *Reader) CauseOf(a target.Addr) (Cause, error) {
 	}
 	if m != nil {
 		return r.causeOfMachine(m, x)
+	}
+	if k.timer != nil {
+		return r.causeOfSleep(k, shapes.OfAddr(a))
 	}
 	if c, err := r.causeOfType(k.typ); c != CauseUnknown || err != nil {
 		return c, err
@@ -152,6 +157,18 @@ func (r *Reader) causeOfTask(w waiter) (Cause, error) {
 		return CausePool, nil
 	}
 	return CausePromise, nil
+}
+
+// causeOfSleep distinguishes an Async.Sleep of F# that ends from an infinite one.
+func (r *Reader) causeOfSleep(k *kind, x shapes.Instance) (Cause, error) {
+	due, err := k.timer.Due.Uint(x)
+	switch {
+	case err != nil:
+		return CauseUnknown, err
+	case due == 1<<32-1:
+		return CauseForever, nil
+	}
+	return CauseDelay, nil
 }
 
 // causeOfDelay distinguishes a Task.Delay that ends from an infinite one.

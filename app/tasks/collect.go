@@ -155,6 +155,7 @@ func (s *Set) link() {
 		e := &s.edges[i]
 		e.to = s.at(e.addr)
 	}
+	s.revive()
 }
 
 // addrOf returns the address of item i.
@@ -254,6 +255,10 @@ const maxLost = 16
 
 // add gathers one item.
 func (c *collector) add(a target.Addr, k *kind) {
+	if k.fsharp() {
+		c.addFSharp(a, k)
+		return
+	}
 	it := item{addr: a, kind: k}
 	x := shapes.OfAddr(a)
 	var next target.Addr
@@ -284,6 +289,9 @@ func (c *collector) add(a target.Addr, k *kind) {
 	c.items = append(c.items, it)
 	c.start = append(c.start, uint32(len(c.edges)))
 	c.follow(next, k.task == nil)
+	if k.task != nil && !it.flags.Completed() {
+		c.followAction(k, a)
+	}
 	c.follow(iterates, true)
 }
 

@@ -259,6 +259,10 @@ func (r *Reader) ends(w waiter) (next target.Addr, words string, err error) {
 			return a, "", err
 		}
 	}
+	if w.kind.fsharp() {
+		words, err := r.fsharpWords(w)
+		return 0, words, err
+	}
 	if w.kind.task == nil {
 		words, err := r.sourceWords(w.kind.typ)
 		return 0, words, err

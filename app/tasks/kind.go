@@ -57,19 +57,31 @@ type kind struct {
 	list     *objectList
 	awaited  *awaitedContinuation
 
+	// F#'s asyncs.
+	computation *computation
+	mailbox     *mailbox
+	timer       *callbackTimer
+	place       lazy.Value[*answer.AsyncPlace] // of a closure, see closurePlace
+
 	name lazy.Value[kindName]
 	said lazy.Value[*answer.AsyncName]
 }
 
 // item reports whether objects of the kind are frames of async stacks.
-func (k *kind) item() bool { return k.task != nil || k.pooled != nil }
+func (k *kind) item() bool { return k.task != nil || k.pooled != nil || k.fsharp() }
+
+// fsharp reports whether objects of the kind are frames of F#'s asyncs, or what they wait for.
+func (k *kind) fsharp() bool { return k.computes() || k.mailbox != nil || k.timer != nil }
+
+// computes reports whether objects of the kind go on in an async of F#.
+func (k *kind) computes() bool { return k.computation != nil && k.computation.at != nil }
 
 // machine reports whether objects of the kind are boxes of state machines.
 func (k *kind) machine() bool { return k.box != nil || k.pooled != nil }
 
 // async reports whether objects of the kind belong to async methods, with state machines or suspended
-// by the runtime.
-func (k *kind) async() bool { return k.machine() || k.runtimeAsync }
+// by the runtime, or to asyncs of F#.
+func (k *kind) async() bool { return k.machine() || k.runtimeAsync || k.computes() }
 
 // kindAt returns the kind of the type with the MethodTable mt.
 func (r *Reader) kindAt(mt target.Addr) *kind {
@@ -126,6 +138,8 @@ func (r *Reader) bind(k *kind) error {
 		bindShape(r, k, &k.list)
 	case isOf(r, k.typ, &k.awaited):
 		bindShape(r, k, &k.awaited)
+	case r.bindFSharp(k):
+		return k.err
 	default:
 		_, err := shapes.Is[*taskShape](r.b, k.typ)
 		return err

@@ -47,7 +47,7 @@ func (s *Set) List(ctx context.Context, o ListOptions) (*answer.Tasks, error) {
 	matching := StackOptions{Type: o.Type}
 	for i := range s.items {
 		it := &s.items[i]
-		if o.Status != "" && it.status() != o.Status || !matching.matches(it) {
+		if it.kind.fsharp() || o.Status != "" && it.status() != o.Status || !matching.matches(it) {
 			continue
 		}
 		if err := ctx.Err(); err != nil {
@@ -71,7 +71,7 @@ func (s *Set) List(ctx context.Context, o ListOptions) (*answer.Tasks, error) {
 	return out, nil
 }
 
-// Each iterates over the tasks and boxes by address, as frames of their stacks. A frame is valid until
+// Each iterates over the tasks and boxes of async methods by address, as frames of their stacks. A frame is valid until
 // the next one. An error stands for a part that could not be read; an error of ctx ends the iteration.
 func (s *Set) Each(ctx context.Context) iter.Seq2[*answer.AsyncFrame, error] {
 	return func(yield func(*answer.AsyncFrame, error) bool) {
@@ -91,6 +91,9 @@ func (s *Set) Each(ctx context.Context) iter.Seq2[*answer.AsyncFrame, error] {
 			if err := ctx.Err(); err != nil {
 				yield(nil, err)
 				return
+			}
+			if s.items[i].kind.fsharp() {
+				continue
 			}
 			var gaps answer.Gaps
 			f := answer.AsyncFrame{Object: s.items[i].addr}

@@ -170,6 +170,9 @@ func (s *Set) Count(o StackOptions) (*answer.Async, error) {
 	byText := map[string]int{}
 	for i := range s.items {
 		it := &s.items[i]
+		if k := it.kind; k.fsharp() && (o.Machines || !k.computes()) {
+			continue
+		}
 		if !o.matches(it) || !o.Tasks && !it.kind.async() || !o.Completed && it.completed() {
 			continue
 		}

@@ -36,7 +36,7 @@ type Suspended struct {
 	Err   error       // why Calls are unknown
 }
 
-// Suspended iterates over the suspended methods by address. Calls are the calls of methods that wanted selects; methods without such
+// Suspended iterates over the suspended methods by address, and over the asyncs of F# that wait, whose calls are not known. Calls are the calls of methods that wanted selects; methods without such
 // calls are left out, unless their code can't be read. Each value is valid until the next. The error is ctx's.
 func (s *Set) Suspended(ctx context.Context, wanted func(method string) bool) iter.Seq2[*Suspended, error] {
 	return func(yield func(*Suspended, error) bool) {
@@ -46,6 +46,12 @@ func (s *Set) Suspended(ctx context.Context, wanted func(method string) bool) it
 		selected := map[*machine][]ilcalls.Site{}
 		for i := range s.items {
 			it := &s.items[i]
+			if it.kind.computes() && !it.completed() {
+				if !yield(s.r.computing(it), nil) {
+					return
+				}
+				continue
+			}
 			if it.completed() || !it.hasState || it.state == -1 || it.state == -2 {
 				continue // it runs, or has ended
 			}

@@ -22,6 +22,7 @@ type StackOptions struct {
 	Tasks       bool                 // also stacks without an async method
 	Completed   bool                 // also completed methods and tasks
 	Waiting     bool                 // only stacks with an async method that is suspended at an await
+	Machines    bool                 // without the asyncs of F#, which have no state machines; SOS does not know them
 	Variables   bool                 // with the async methods' variables
 	Fields      bool                 // with fields
 	// Roots, if not nil, finds what keeps the first frame of a stack alive.
@@ -35,7 +36,7 @@ func (o *StackOptions) narrows() bool {
 
 // matches reports whether the options select an item.
 func (o *StackOptions) matches(it *item) bool {
-	if o.Address != 0 && it.addr != o.Address || o.Any != nil && !o.Any[it.addr] || o.MethodTable != 0 && it.kind.typ.MT.Addr != o.MethodTable || o.Waiting && !(it.hasState && it.state >= 0) {
+	if o.Address != 0 && it.addr != o.Address || o.Any != nil && !o.Any[it.addr] || o.MethodTable != 0 && it.kind.typ.MT.Addr != o.MethodTable || o.Waiting && !(it.hasState && it.state >= 0) && !it.kind.computes() {
 		return false
 	}
 	if o.Type == "" {
@@ -64,7 +65,7 @@ func (s *Set) choose(o StackOptions) *selection {
 	n := len(s.items)
 	c := &selection{Set: s, o: o, live: make([]bool, n), own: make([]bool, n), part: make([]bool, n)}
 	for i := range s.items {
-		c.live[i] = o.Completed || !s.items[i].completed()
+		c.live[i] = (o.Completed || !s.items[i].completed()) && !(o.Machines && s.items[i].kind.fsharp())
 		c.own[i] = c.live[i]
 		c.part[i] = c.live[i] && s.items[i].kind.task != nil
 	}
@@ -312,6 +313,9 @@ func (b *builder) frame(out *answer.AsyncStack, at step) {
 	}
 	next := b.next(at.item)
 	for n := len(next) - 1; n >= 0; n-- {
+		if b.o.Machines && next[n].to >= 0 && b.items[next[n].to].kind.fsharp() {
+			continue
+		}
 		b.steps = append(b.steps, step{next[n].addr, next[n].to, at.depth + 1, next[n].value})
 	}
 }
@@ -319,6 +323,10 @@ func (b *builder) frame(out *answer.AsyncStack, at step) {
 // describe fills in the frame of an item.
 func (b *builder) describe(g *answer.Gaps, f *answer.AsyncFrame, i int32) {
 	it := &b.items[i]
+	if it.kind.fsharp() {
+		b.describeFSharp(g, f, it)
+		return
+	}
 	f.MethodTable = it.kind.typ.MT.Addr
 	f.AsyncName = b.r.nameOf(g, it.kind, it.addr)
 	switch {
@@ -369,6 +377,9 @@ func (b *builder) describeOther(g *answer.Gaps, f *answer.AsyncFrame) {
 	if name, err := b.r.b.Definition(k.typ); err == nil {
 		f.Meaning = meanings[name]
 	}
+	if k.computation != nil && k.computation.result != nil {
+		f.Meaning = blockedWords
+	}
 }
 
 // meanings describes what objects of classes do that are not tasks and continue after one.
@@ -394,6 +405,11 @@ func (r *Reader) nameOf(g *answer.Gaps, k *kind, a target.Addr) *answer.AsyncNam
 			n := r.actionName(k, action)
 			g.Note(n.err)
 			return n.name
+		}
+	}
+	if k.computes() {
+		if user, of, err := r.userCode(k.computation, shapes.OfAddr(a)); err == nil && user != 0 {
+			return of.answerName()
 		}
 	}
 	if sentinel, err := r.completionSentinel(); err == nil && sentinel == a {

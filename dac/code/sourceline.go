@@ -34,6 +34,21 @@ func (r *Reader) SourceLine(info Info) (SourceLine, error) {
 
 // SourceLineOfIL returns the place in the source of the instruction of m at an offset in its IL.
 func (r *Reader) SourceLineOfIL(m *MethodDesc, il int) (SourceLine, error) {
+	return sourceLine(m, func(best, p metadata.SequencePoint) (metadata.SequencePoint, bool) {
+		if int64(p.ILOffset) > int64(il) {
+			return best, false
+		}
+		return p, true
+	})
+}
+
+// FirstLine returns the first place in the source that m has code for.
+func (r *Reader) FirstLine(m *MethodDesc) (SourceLine, error) {
+	return sourceLine(m, func(_, p metadata.SequencePoint) (metadata.SequencePoint, bool) { return p, p.Hidden })
+}
+
+// sourceLine passes the sequence points of m to choose, with the last visible one that it chose, until it wants no more.
+func sourceLine(m *MethodDesc, choose func(best, p metadata.SequencePoint) (chosen metadata.SequencePoint, more bool)) (SourceLine, error) {
 	mod, err := m.Module()
 	if err != nil {
 		return SourceLine{}, err
@@ -47,11 +62,12 @@ func (r *Reader) SourceLineOfIL(m *MethodDesc, il int) (SourceLine, error) {
 		if err != nil {
 			return SourceLine{}, err
 		}
-		if int64(p.ILOffset) > int64(il) {
-			break
+		chosen, more := choose(best, p)
+		if !chosen.Hidden {
+			best = chosen
 		}
-		if !p.Hidden {
-			best = p
+		if !more {
+			break
 		}
 	}
 	if best.StartLine == 0 {

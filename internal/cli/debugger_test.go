@@ -3,11 +3,13 @@ package cli
 import (
 	"bytes"
 	"context"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo/internal/report"
 )
@@ -104,7 +106,9 @@ func TestNotThere(t *testing.T) {
 // TestWaysToStart: a dump's name is enough.
 func TestWaysToStart(t *testing.T) {
 	dir := dumpFolder(t, "core.1", "lines")
-	core := filepath.Join(dir, "core.1")
+	core, mini := filepath.Join(dir, "core.1"), filepath.Join(t.TempDir(), "mini")
+	const object = "obj 0000000000001f00 nofields=false mt=0/false min=0 n=0 type=\"\" gen=\"\"\n"
+	require.NoError(t, os.WriteFile(mini, []byte("MDMP\x93\xa7\x00\x00"+strings.Repeat("\x00", 24)), 0o600))
 	for _, tt := range []struct {
 		args        []string
 		stdin, want string
@@ -120,6 +124,9 @@ func TestWaysToStart(t *testing.T) {
 		{[]string{core, "-d", core, "info"}, "", "info of core.1\n", ExitOK},
 		{[]string{"-d", "other", core, "info"}, "", "", ExitUsage},
 		{[]string{"lines", "1"}, "", "line 0\n", ExitOK},
+		{[]string{"obj", mini, "1f00"}, "", object, ExitOK},
+		{[]string{"obj", "1f00", mini}, "", object, ExitOK},
+		{[]string{"-d", core, "obj", "1f00", mini}, "", "", ExitUsage},
 		{[]string{"nosuch"}, "", "", ExitUsage},
 		{[]string{dir}, "", "", ExitUsage},
 	} {

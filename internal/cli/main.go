@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"slices"
 	"strings"
 
 	"golang.org/x/term"
@@ -350,16 +351,19 @@ func (a *app) parseCommand(words []word) (*Command, *parser, error) {
 	return cmd, p, a.configure(cmd, p)
 }
 
-// findFiles makes an argument that is a dump the dump to look at, as in "sosgo crashinfo FILE", and the argument of a
-// command that has a dump already the file to write, as in "sosgo -d DUMP report FILE" or "sosgo report DUMP FILE".
+// findFiles makes the first or last argument, if it is a dump, the dump to look at, as in "sosgo crashinfo FILE" and "sosgo dumpobj
+// ADDRESS FILE", and the argument of a command that has a dump already the file to write, as in "sosgo -d DUMP report FILE" or "sosgo report DUMP FILE".
 func (a *app) findFiles(cmd *Command, p *parser) {
 	named := a.globals.Dump
 	switch {
 	case len(p.args) == 0:
 	case named == "" && cmd.NeedsDump && !cmd.DumpArg && !a.inSession:
-		if isDump(p.args[0].text) {
-			a.globals.Dump = p.args[0].text
-			p.args = p.args[1:]
+		for _, i := range [...]int{0, len(p.args) - 1} {
+			if name := p.args[i].text; isDump(name) {
+				a.globals.Dump = name
+				p.args = slices.Delete(slices.Clone(p.args), i, i+1)
+				break
+			}
 		}
 	case cmd.DumpArg:
 		p.args = a.findOutput(p, named)

@@ -172,6 +172,10 @@ export interface ServicesResult {
   disposed?: number; scopes?: Array<ServiceScope> | null;
 }
 
+export interface SessionsResult {
+  retained?: number; sessions?: Array<Session> | null; stores?: Array<SessionStore> | null; users?: Array<SessionUser> | null;
+}
+
 export interface SignalrResult {
   circuits?: Array<BlazorCircuit> | null; hubs?: Array<SignalRHub> | null;
 }
@@ -197,7 +201,8 @@ export interface ThreadpoolResult {
 }
 
 export interface TiersResult {
-  methods?: number; replaced?: Array<ReplacedMethod> | null; tiers?: Array<TierCount> | null; unknown?: number; waiting?: number;
+  methods?: number; replaced?: Array<ReplacedMethod> | null; tiers?: Array<TierCount> | null; unknown?: number;
+  versions?: Array<ILVersion> | null; versionsMissing?: string; waiting?: number;
 }
 
 export interface TimerinfoResult {
@@ -443,6 +448,10 @@ export interface HostedService {
   type: string | null;
 }
 
+export interface ILVersion {
+  active: boolean; method?: string; name?: string | null; node: string; rejit: number; reverted: boolean; state: string; token: number;
+}
+
 export interface IdleWaits {
   count: number; first?: string; method?: string | null; reason: string;
 }
@@ -628,8 +637,8 @@ export interface Request {
   endpoint?: string | null; exception?: string; headers?: Array<Header> | null; host?: string | null; id?: string | null; local?: string;
   method?: string | null; object?: string; path?: string | null; pathBase?: string | null; protocol?: string | null; query?: string | null;
   remote?: string; responseBegun?: boolean; route?: string | null; scheme?: string | null; scopes?: Array<string> | null; server: string;
-  stack?: AsyncWork; started?: string; state: string; status?: number | null; threads?: Array<Worker> | null; trace?: Activity;
-  upgraded?: boolean; user?: string | null;
+  session?: string; stack?: AsyncWork; started?: string; state: string; status?: number | null; threads?: Array<Worker> | null;
+  trace?: Activity; upgraded?: boolean; user?: string | null;
 }
 
 export interface RetainedObject {
@@ -671,6 +680,19 @@ export interface Secrets {
 
 export interface ServiceScope {
   address: string; disposables?: number | null; root?: boolean | null; services?: number | null; types: Array<DisposableType> | null;
+}
+
+export interface Session {
+  bytes: number; id?: string | null; key: string | null; live?: Array<LiveSession> | null; moreValues?: number; rests?: RestingSession;
+  retained?: number; store?: string; user?: string | null; userFrom?: string; values?: Array<SessionValue> | null;
+}
+
+export interface SessionStore {
+  address: string; here: boolean; others?: number; sessions?: number; type: string | null;
+}
+
+export interface SessionUser {
+  bytes: number; requests: number; retained?: number; sessions: number; user?: string | null;
 }
 
 export interface SignalRHub {
@@ -892,6 +914,11 @@ export interface LayoutSource {
   members: number; source: string;
 }
 
+export interface LiveSession {
+  address: string; bytes?: number | null; method?: string | null; new: boolean | null; path?: string | null; request?: string;
+  retained?: number; state: string | null;
+}
+
 export interface LoaderBlock {
   address: string; current: boolean; size: number; stored: number;
 }
@@ -969,6 +996,10 @@ export interface RepeatedString {
   address: string; count: number; holders?: Array<WasteHolder> | null; text: string | null; wasted: number;
 }
 
+export interface RestingSession {
+  accessed?: string | null; address: string; bytes: number; entry: string; expires?: string; retained?: number; sliding?: string;
+}
+
 export interface Root {
   address?: string; interior?: boolean; object: string; pinned?: boolean; place?: string; type?: string | null; value?: string;
 }
@@ -994,6 +1025,10 @@ export interface SecretKind {
 
 export interface Segment {
   address: string; committed: Range; heap: number; kind: string; objects: Range; reserved: Range;
+}
+
+export interface SessionValue {
+  bytes: number; masked?: boolean; name: string; text?: string;
 }
 
 export interface SignalRConnection {

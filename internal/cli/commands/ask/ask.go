@@ -100,6 +100,7 @@ type Form struct {
 	Carried     bool            // registers that explicit frames do not know; see stackwalk.WalkOptions
 	Extended    bool            // rows from behind the stack; see threads.ObjectOptions
 	OneRuntime  bool            // the frames of one runtime, where the process has several
+	Machines    bool            // stacks of async methods with state machines alone; see tasks.StackOptions
 	NoAdvice    bool            // no warning that options choose nothing, and no exceptions of other threads
 }
 
@@ -109,5 +110,5 @@ func FormOf(c *cli.Context) Form {
 		return Form{}
 	}
 	return Form{Paths: graph.OrderSOS, Plain: true, SlotOrder: true, Referred: true, FirstThread: true, Now: true, Carried: true, Extended: true,
-		OneRuntime: true, NoAdvice: true}
+		OneRuntime: true, Machines: true, NoAdvice: true}
 }

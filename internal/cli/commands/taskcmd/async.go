@@ -25,7 +25,7 @@ func dumpAsyncCommand() cli.Command {
 		Name:    "dumpasync",
 		Summary: "list the stacks of async methods: what each waits for, and what awaits it",
 		Help: "Async code that is suspended has no thread and no stack. Its stacks are put together from the tasks and state machines on the heap: a stack begins with " +
-			"what nothing on the heap completes, and below each frame stand those that go on when it completes. Boxes of pooled ValueTask methods are frames, too.\n\n" +
+			"what nothing on the heap completes, and below each frame stand those that go on when it completes. Boxes of pooled ValueTask methods are frames, too, and so are the functions of F#'s asyncs.\n\n" +
 			"The number in parentheses is the state of a state machine: the number of the await at which it is suspended, from 0; -1 if it runs.",
 		Examples: []cli.Example{
 			{Line: "dumpasync", Text: "what do all async methods wait for?"},
@@ -37,7 +37,7 @@ func dumpAsyncCommand() cli.Command {
 
 func askDumpAsync(c *cli.Context, o *asyncOptions) (*answer.Async, error) {
 	ao := sosgo.AsyncOptions{StackOptions: o.options(), WithRoots: o.Roots}
-	ao.Fields, ao.Variables = o.Fields, o.Locals
+	ao.Fields, ao.Variables, ao.Machines = o.Fields, o.Locals, ask.FormOf(c).Machines
 	switch {
 	case o.Stats:
 		ao.Form = sosgo.AsyncCounted
