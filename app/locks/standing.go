@@ -10,6 +10,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/dac/code"
+	"github.com/sosgo/sosgo/internal/compilernames"
 	"github.com/sosgo/sosgo/internal/sorting"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/stackwalk"
@@ -153,9 +154,9 @@ func (g *grapher) manyThreads(list []stand) answer.Verdict {
 	entry, err := code.Of(g.s.r.rt).MethodName(at.entry, code.MethodQualified)
 	g.s.gaps.Note(err)
 	v := answer.Verdict{Kind: answer.FindingThreads, Strength: answer.StrengthProved, Count: len(list), Show: showThread(at.thread.Describe(g.s.gaps)),
-		Text: fmt.Sprintf("%d threads that began in %s wait at one place, and none is a worker of the thread pool: each %s", len(list), entry, at.activity.Text)}
+		Text: fmt.Sprintf("%d threads that began in %s wait at one place, and none is a worker of the thread pool: each %s", len(list), compilernames.Pretty(entry), at.activity.Text)}
 	if at.entry != at.method {
-		v.Text += " in " + at.name
+		v.Text += " in " + compilernames.Pretty(at.name)
 	}
 	v.Evidence = []string{fmt.Sprintf("the stacks of %d threads, the first %s", len(list), g.name(at.thread))}
 	v.Sites = []answer.Site{{Method: answer.Text{S: entry}, Does: at.activity.Text}}
@@ -190,7 +191,7 @@ func (g *grapher) spinning(list []stand) (v answer.Verdict, ok bool) {
 		why = "the IL of the method has a loop, stores nothing, and calls at most what reads, exchanges or waits"
 	}
 	g.s.gaps.Note(err)
-	who := "thread " + g.name(at.thread)
+	who, method := "thread "+g.name(at.thread), compilernames.Pretty(at.name)
 	if len(list) > 1 {
 		who = fmt.Sprintf("%d threads, the first %s,", len(list), g.name(at.thread))
 	}
@@ -198,14 +199,14 @@ func (g *grapher) spinning(list []stand) (v answer.Verdict, ok bool) {
 	switch {
 	case spins && (len(list) > 1 || busy):
 		v.Strength = answer.StrengthLikely
-		v.Text = fmt.Sprintf("%s %s in %s until something else changes", who, verb(len(list), "spins", "spin"), at.name)
+		v.Text = fmt.Sprintf("%s %s in %s until something else changes", who, verb(len(list), "spins", "spin"), method)
 		v.Evidence = append(v.Evidence, why)
 	case busy && len(list) > 1:
 		v.Strength = answer.StrengthRecorded
-		v.Text = fmt.Sprintf("%s run %s", who, at.name)
+		v.Text = fmt.Sprintf("%s run %s", who, method)
 	case !at.pool && used == 0 && len(list) >= max(manyRunning, g.s.r.process.Platform().CPUs):
 		v.Strength = answer.StrengthPossible
-		v.Text = fmt.Sprintf("%s ran %s when the dump was written, perhaps without an end", who, at.name)
+		v.Text = fmt.Sprintf("%s ran %s when the dump was written, perhaps without an end", who, method)
 	default:
 		return v, false
 	}

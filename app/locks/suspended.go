@@ -289,7 +289,7 @@ func (g *grapher) rings() []answer.Verdict {
 		var words []string
 		for _, f := range list[:min(len(list), listedOperations)] {
 			method, _ := methodOf(f)
-			words = append(words, fmt.Sprintf("%s %s", method, addressText(f.Object)))
+			words = append(words, fmt.Sprintf("%s %s", compilernames.Pretty(method.String()), addressText(f.Object)))
 			v.Show = append(v.Show, "dumpasync -address "+addressText(f.Object))
 			v.Sites = append(v.Sites, answer.Site{Method: method, Does: answer.WaitTask})
 		}
