@@ -262,7 +262,8 @@ func TestHTTPIdle(t *testing.T) {
 func TestHTTPStateless(t *testing.T) {
 	w := overHTTP(t, (&tools{}).server(), time.Hour)
 	message := func(method, version, params string) string {
-		return fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":{%s"_meta":{"io.modelcontextprotocol/protocolVersion":%q,"io.modelcontextprotocol/clientCapabilities":{}}}}`, method, params, version)
+		return fmt.Sprintf(`{"jsonrpc":"2.0","id":1,"method":%q,"params":{%s"_meta":{"io.modelcontextprotocol/protocolVersion":%q,`+
+			`"io.modelcontextprotocol/clientCapabilities":{}}}}`, method, params, version)
 	}
 	const version, v = "Mcp-Protocol-Version", "2026-07-28"
 	echo := message("tools/call", v, `"name":"echo",`)
@@ -286,7 +287,8 @@ func TestHTTPStateless(t *testing.T) {
 		{message("none", v, ""), []string{version, v, "Mcp-Method", "none"}, 404, `"code":-32601`},
 		{message("ping", v, ""), []string{version, v, "Mcp-Method", "ping"}, 404, `"code":-32601`},
 		{message("tools/call", v, `"name":"none",`), []string{version, v, "Mcp-Method", "tools/call", "Mcp-Name", "none"}, 400, `"code":-32602`},
-		{message("subscriptions/listen", v, `"notifications":{"toolsListChanged":true},`), []string{version, v, "Mcp-Method", "subscriptions/listen"}, 200, "event: message\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/subscriptions/acknowledged\""},
+		{message("subscriptions/listen", v, `"notifications":{"toolsListChanged":true},`), []string{version, v, "Mcp-Method", "subscriptions/listen"}, 200,
+			"event: message\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/subscriptions/acknowledged\""},
 		{cancelOf("1"), []string{version, v}, 202, ""},
 	} {
 		resp, body := w.ask("POST", q.body, q.headers...)
