@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	answers "github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/test/testcase"
 )
 
 // asProgram makes the binary of the tests sosgo itself. The processes of "fleet add" have the other variable.
@@ -54,7 +55,7 @@ func fleetDumps(t *testing.T, dir string, n int) {
 // TestFleet: a run that is killed and repeated has each dump once; one that can't be read has a reason; a compaction that is killed and repeated keeps them all.
 // SOSGO_FLEET gives another number of dumps, such as 2000.
 func TestFleet(t *testing.T) {
-	n := 60
+	n := testcase.Part(t, 60, 3)
 	if testing.Short() {
 		n = 4
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/sosgo/sosgo/internal/test/testcli"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 
@@ -25,14 +26,16 @@ func TestPermissions(t *testing.T) {
 	secret := filepath.Join(dir, "core.1")
 	require.NoError(t, os.WriteFile(secret, content, 0o600))
 	in := func(name string) string { return filepath.Join(dir, name) }
+	kept := testcli.Kept{Path: secret}
 	for _, line := range []string{
 		"pack -o " + in("pack.tar.zst"), "report -o " + in("report.html"), "export gcdump " + in("heap.gcdump"),
 		"export csv " + in("csv"), "export parquet --summary " + in("fleet"), "export speedscope " + in("stacks.json"), "version > " + in("version"),
 		"diff " + testdump.Open(t, "net10-zoo").Path + " > " + in("diff"),
 	} {
-		_, errs, code := run(t, "--offline", "-d", secret, "--graph-dir", in("graphs"), "-c", line)
+		_, errs, code := runIn(t, kept.Env(), "--offline", "-d", secret, "--graph-dir", in("graphs"), "-c", line)
 		require.NotContains(t, []int{1, 2, 6}, code, "%s: %s", line, errs)
 	}
+	require.NoError(t, kept.Close())
 	found := 0
 	require.NoError(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		require.NoError(t, err)

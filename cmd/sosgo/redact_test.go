@@ -13,6 +13,7 @@ import (
 
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/internal/secrets"
+	"github.com/sosgo/sosgo/internal/test/testcli"
 )
 
 // planted is the folder of a dump with secrets, which facts.txt lists.
@@ -50,6 +51,9 @@ func TestRedact(t *testing.T) {
 	values := plantedValues(t)
 	dump, err := filepath.Abs(planted + "/net10-secrets.dmp.zst")
 	require.NoError(t, err)
+	kept := testcli.Kept{Path: dump}
+	env := environment(nil)
+	env.Open, env.KeepOpen = kept.Env().Open, true
 	for _, c := range []struct {
 		line  string
 		sends bool
@@ -68,7 +72,7 @@ func TestRedact(t *testing.T) {
 			}
 			var all bytes.Buffer
 			var errs bytes.Buffer
-			code := cli.Main(t.Context(), append([]string{"-d", dump, "--offline"}, args...), strings.NewReader(""), &all, &errs, environment(nil))
+			code := cli.Main(t.Context(), append([]string{"-d", dump, "--offline"}, args...), strings.NewReader(""), &all, &errs, env)
 			require.Zero(t, code, "%s: %s", c.line, errs.String())
 			all.Write(errs.Bytes())
 			require.NoError(t, filepath.WalkDir(filepath.Dir(out), func(path string, d fs.DirEntry, err error) error {
@@ -91,6 +95,7 @@ func TestRedact(t *testing.T) {
 			}
 		}
 	}
+	require.NoError(t, kept.Close())
 	_, errs, code := run(t, "-d", dump, "--redact", "dq", "7f0000000000")
 	assert.Equal(t, cli.ExitUsage, code)
 	assert.Contains(t, errs, "no bytes of memory are shown")
