@@ -115,7 +115,9 @@ func TestGCDescBounded(t *testing.T) {
 		n, last, steps := uint64(0), uint64(0), len(d.series)+len(d.repeat)
 		assert.LessOrEqual(t, steps, 60)
 		d.Slots(size, func(off uint64) bool {
-			require.Greater(t, off, last)
+			if off <= last { // require takes long, and there are many
+				require.Greater(t, off, last)
+			}
 			n, last = n+1, off
 			return true
 		})

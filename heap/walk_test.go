@@ -298,10 +298,7 @@ func TestScanIsSequential(t *testing.T) {
 			want, bad := walked(h)
 			require.NotEmpty(t, bad)
 			first := scanned(t, h, &Filter{}, 1)
-			require.Len(t, first.objects, len(want))
-			for i := range want {
-				require.Equal(t, want[i], first.objects[i].Addr)
-			}
+			require.Equal(t, want, addrs(first.objects))
 			require.Len(t, first.bad, len(bad))
 			for _, jobs := range []int{2, 7} {
 				require.Equal(t, first, scanned(t, randomHeap(seed, 3*defaultRun, lends), &Filter{}, jobs))

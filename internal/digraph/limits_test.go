@@ -117,10 +117,7 @@ func all(tb testing.TB, g *digraph.Graph, opt digraph.Options) []uint64 {
 // TestDeepAndWide goes through a list of eight million nodes and through a node that holds four million others: no stack,
 // and memory as the comments promise. SOSGO_DEEP is how many million nodes the list has; 100 take 3 GB.
 func TestDeepAndWide(t *testing.T) {
-	n := 4_000_000
-	if testing.Short() {
-		n = 1_000_000
-	}
+	n := testcase.Part(t, 4_000_000, 4)
 	deep := 2 * n
 	if millions, err := strconv.Atoi(os.Getenv("SOSGO_DEEP")); err == nil {
 		deep = millions * 1_000_000
@@ -159,10 +156,7 @@ func deepOrWide(t *testing.T, make func(testing.TB, *offheap.Budget, int) *digra
 
 // TestDominatorBytes: no graph takes more than DominatorBytes says, be all of it reached, none of it, or some.
 func TestDominatorBytes(t *testing.T) {
-	n := 100_000
-	if testing.Short() {
-		n /= 10
-	}
+	n := testcase.Part(t, 100_000, 4)
 	alone := &digraph.Graph{Offsets: make([]uint32, n+1)}
 	random := rand.New(rand.NewPCG(1, 7))
 	thick := make([][]uint32, n/10)
@@ -236,7 +230,7 @@ func TestListAndArray(t *testing.T) {
 // TestWorkers compares what different numbers of workers say, over graphs that are big enough for all of them.
 func TestWorkers(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
-	n := 200_000
+	n := testcase.Part(t, 200_000, 2)
 	edges := make([][]uint32, n)
 	for u := 1; u < n; u++ {
 		p := r.IntN(min(u, 1000))

@@ -140,7 +140,7 @@ func TestWaysToNameADump(t *testing.T) {
 		assert.Equal(t, want, out, args)
 	}
 	file := filepath.Join(t.TempDir(), "out.html")
-	code, _, errs := runSpelling(t, "-d", dump, "report", file)
+	code, _, errs := runSpelling(t, "-d", "../../../testdata/dumps/net10-crash-null-triage/net10-crash-null-triage.dmp.zst", "report", file)
 	assert.Zero(t, code, errs)
 	info, err := os.Stat(file)
 	require.NoError(t, err)
