@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/threadpool/internal/parts"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/internal/poolverdict"
@@ -442,13 +443,7 @@ func (r *Reader) aside(a *threads.ThreadActivity) bool {
 		return false
 	}
 	class, err := r.rt.TypeName(a.By.MethodTable, dac.NameNative)
-	return err == nil && noWorker(class, a.Activity)
-}
-
-// noWorker reports whether a thread that waits in a class of the pool is none of its workers.
-func noWorker(class string, does threads.Activity) bool {
-	return class == "System.Threading.PortableThreadPool+WaitThread" ||
-		class != "System.Threading.PortableThreadPool+WorkerThread" && does == threads.ActivityIdle
+	return err == nil && parts.NoWorker(class, a.Activity)
 }
 
 // waits reports whether an activity is waiting for something other than work.

@@ -6,6 +6,7 @@ import (
 	"iter"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/threadpool/internal/parts"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/absent"
 	"github.com/sosgo/sosgo/internal/limits"
@@ -21,7 +22,7 @@ import (
 func (r *Reader) Queues(ctx context.Context) (*answer.WorkQueues, error) {
 	ctx = absent.Context(ctx)
 	out := &answer.WorkQueues{Queues: []answer.WorkQueue{}}
-	q := &queueReader{r: r, ctx: ctx, out: out}
+	q := &queueReader{r: r, ctx: ctx, out: out, list: parts.Lister{Most: limits.WorkItems}}
 	q.shared()
 	q.local()
 	return out, ctx.Err()
@@ -29,10 +30,10 @@ func (r *Reader) Queues(ctx context.Context) (*answer.WorkQueues, error) {
 
 // A queueReader collects queues.
 type queueReader struct {
-	r     *Reader
-	ctx   context.Context
-	out   *answer.WorkQueues
-	items int // in all queues
+	r    *Reader
+	ctx  context.Context
+	out  *answer.WorkQueues
+	list parts.Lister
 }
 
 // shared reads the shared queues in the order in which workers search them.
@@ -138,15 +139,7 @@ func (q *queueReader) queue(kind string, n int, o objects.Object) {
 // add adds an item to a queue and reports whether more are wanted. Items beyond a limit are only
 // counted.
 func (q *queueReader) add(to *answer.WorkQueue, item target.Addr, slot int) bool {
-	to.Count++
-	if q.items++; q.items > limits.WorkItems {
-		if q.items == limits.WorkItems+1 {
-			q.out.Note(target.Unsupportedf("more than %d queued items: the rest is only counted", limits.WorkItems))
-		}
-	} else {
-		to.Items = append(to.Items, q.r.item(&q.out.Gaps, item))
-		to.Items[len(to.Items)-1].Slot = slot
-	}
+	q.list.Add(to, &q.out.Gaps, slot, func() answer.WorkItem { return q.r.item(&q.out.Gaps, item) })
 	return q.ctx.Err() == nil
 }
 

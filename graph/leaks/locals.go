@@ -8,6 +8,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/graph"
+	"github.com/sosgo/sosgo/graph/leaks/internal/together"
 	"github.com/sosgo/sosgo/internal/sorting"
 )
 
@@ -53,7 +54,7 @@ func (f *finder) locals(ctx context.Context, nodes []graph.Node) ([]answer.Async
 	}
 	var out []answer.AsyncLocalValues
 	for _, name := range order {
-		out = append(out, answer.AsyncLocalValues{Name: name, Count: counts[name], Retained: f.together(byName[name].nodes)})
+		out = append(out, answer.AsyncLocalValues{Name: name, Count: counts[name], Retained: together.Retained(f.g, f.doms, byName[name].nodes)})
 	}
 	sorting.Stable(out, func(a, b answer.AsyncLocalValues) int { return cmp.Compare(b.Retained, a.Retained) })
 	return out[:min(len(out), topTypes)], nil

@@ -8,6 +8,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/graph"
+	"github.com/sosgo/sosgo/graph/leaks/internal/together"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/objects/shapes"
@@ -140,55 +141,6 @@ func bundled[K comparable](m map[K]*bundle, order *[]K, key K, n graph.Node) *bu
 	return b
 }
 
-// together returns the common retained size of objects; what one of them retains through another counts once. Timers
-// and registrations are lists, in which each retains all following ones.
-func (f *finder) together(nodes []graph.Node) (size uint64) {
-	in, counted := f.g.NewSet(), f.g.NewSet()
-	for _, n := range nodes {
-		in.Add(n)
-	}
-	u := upward{f: f, in: in, below: f.g.NewSet(), free: f.g.NewSet()}
-	for _, n := range nodes {
-		if counted.Add(n) && !u.dominated(n) {
-			size += f.doms.Retained(n)
-		}
-	}
-	return size
-}
-
-// upward finds nodes of a set among the dominators of others.
-type upward struct {
-	f           *finder
-	in          *graph.Set // the set
-	below, free *graph.Set // visited nodes that a node of the set dominates, or that none does
-	passed      []graph.Node
-}
-
-// dominated reports whether a node of the set, other than n, dominates n.
-func (u *upward) dominated(n graph.Node) bool {
-	found := false
-	u.passed = u.passed[:0]
-	for at := n; ; {
-		up := u.f.doms.Idom(at)
-		if up == at || up >= graph.Node(u.f.g.Nodes()) || u.free.Has(up) {
-			break
-		}
-		if found = u.in.Has(up) || u.below.Has(up); found {
-			break
-		}
-		u.passed = append(u.passed, up)
-		at = up
-	}
-	mark := u.free
-	if found {
-		mark = u.below
-	}
-	for _, p := range u.passed {
-		mark.Add(p)
-	}
-	return found
-}
-
 // timers finds many timers that call the same method.
 func (f *finder) timers(ctx context.Context) error {
 	byMethod, order, seen := map[string]*bundle{}, []string(nil), 0
@@ -218,7 +170,7 @@ func (f *finder) timers(ctx context.Context) error {
 	})
 	for _, method := range order {
 		if b := byMethod[method]; len(b.nodes) >= f.o.Count {
-			first, count, size := b.nodes[0], uint64(len(b.nodes)), f.together(b.nodes)
+			first, count, size := b.nodes[0], uint64(len(b.nodes)), together.Retained(f.g, f.doms, b.nodes)
 			f.take(b.nodes)
 			locals, lerr := f.locals(ctx, b.nodes)
 			if lerr != nil {
@@ -293,7 +245,7 @@ func (f *finder) cancellations(ctx context.Context) error {
 			count := uint64(len(b.nodes))
 			b.nodes = append(b.nodes, source)
 			f.take(b.nodes)
-			f.found = append(f.found, suspect{kind: answer.SuspectCancellation, point: source, owner: graph.NoNode, retained: f.together(b.nodes), typ: -1,
+			f.found = append(f.found, suspect{kind: answer.SuspectCancellation, point: source, owner: graph.NoNode, retained: together.Retained(f.g, f.doms, b.nodes), typ: -1,
 				elements: answer.Known(count), atLeast: seen > maxRead, targets: b.targets})
 		}
 	}

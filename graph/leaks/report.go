@@ -8,6 +8,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/graph"
+	"github.com/sosgo/sosgo/graph/leaks/internal/together"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/sorting"
 	"github.com/sosgo/sosgo/target"
@@ -313,7 +314,7 @@ func (c *counts) rows(f *finder, top int) []answer.TypeCount {
 	})
 	out = out[:min(len(out), top)]
 	for i := range out {
-		out[i].Size = f.together(c.by[out[i].MethodTable])
+		out[i].Size = together.Retained(f.g, f.doms, c.by[out[i].MethodTable])
 		out[i].Type = f.r.Runtime().NamedType(&f.a.Gaps, out[i].MethodTable)
 	}
 	return out

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo/graph"
-	"github.com/sosgo/sosgo/graph/leaks"
+	"github.com/sosgo/sosgo/graph/leaks/internal/together"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 
@@ -24,7 +24,6 @@ func TestTogether(t *testing.T) {
 		g := x.Graph()
 		doms, err := g.Dominators(t.Context())
 		require.NoError(t, err)
-		together := leaks.Together(x, doms)
 		r, nested := rand.New(rand.NewPCG(7, 11)), 0
 		for range 200 {
 			in := map[graph.Node]bool{}
@@ -51,7 +50,7 @@ func TestTogether(t *testing.T) {
 					want += doms.Retained(n)
 				}
 			}
-			require.Equal(t, want, together(nodes))
+			require.Equal(t, want, together.Retained(g, doms, nodes))
 		}
 		assert.NotZero(t, nested)
 	})

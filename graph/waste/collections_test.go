@@ -6,8 +6,11 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/sosgo/sosgo/graph/waste"
+	"github.com/sosgo/sosgo/graph/waste/internal/marks"
+	"github.com/sosgo/sosgo/graph/waste/internal/stores"
 	"github.com/sosgo/sosgo/internal/test/testdump"
+	"github.com/sosgo/sosgo/objects/collections"
+	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -16,20 +19,21 @@ func TestCollectionOf(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")
 	r, err := d.Objects()
 	require.NoError(t, err)
+	known := collections.New(shapes.New(r, nil))
 	for name, want := range map[string]int{"System.Text.StringBuilder": 1, "System.Collections.Hashtable": 1, "System.Collections.ArrayList": 1, "System.Exception": -1} {
 		found := false
 		for typ, err := range r.TypeByName(name, "") {
 			require.NoError(t, err)
 			found = true
-			arrays, count, ok, err := waste.CollectionOf(r, typ)
+			c, err := stores.Of(known, typ)
 			require.NoError(t, err, name)
 			if want < 0 {
-				assert.False(t, ok, name)
+				assert.Nil(t, c, name)
 				continue
 			}
-			require.True(t, ok, name)
-			assert.Equal(t, want, arrays, name)
-			assert.NotZero(t, count, name)
+			require.NotNil(t, c, name)
+			assert.Len(t, c.Arrays, want, name)
+			assert.NotZero(t, c.Count, name)
 		}
 		assert.True(t, found, name)
 	}
@@ -37,11 +41,12 @@ func TestCollectionOf(t *testing.T) {
 
 // TestMarks checks that only marked addresses are in the set.
 func TestMarks(t *testing.T) {
-	set, has := waste.NewMarks()
+	m := marks.New()
+	set, has := m.Marker(), m.Marker()
 	for _, a := range []target.Addr{0x10000, 0x10008, 0x7fff00000000, 0x7fff003ffff8} {
-		set(a)
+		set.Set(a)
 	}
 	for a, want := range map[target.Addr]bool{0x10000: true, 0x10008: true, 0x10010: false, 0x7fff00000000: true, 0x7fff003ffff8: true, 0x7fff00400000: false, 0x999999999998: false} {
-		assert.Equal(t, want, has(a), a)
+		assert.Equal(t, want, has.Has(a), a)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/sosgo/sosgo/graph/waste/internal/marks"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/target"
 )
@@ -25,7 +26,7 @@ type holderSearch struct {
 	f       *finder
 	planner planner
 	edges   *heap.Edges
-	marked  marker
+	marked  marks.Marker
 	strings *heap.ContentHasher
 	boxes   *heap.ContentHasher
 	texts   []heap.Object // strings found and not looked up yet
@@ -39,7 +40,7 @@ type holderSearch struct {
 }
 
 func newHolderSearch(f *finder) *holderSearch {
-	return &holderSearch{f: f, planner: planner{plans: f.plans}, edges: f.h.Edges(heap.EdgeOptions{}), marked: marker{m: f.marked},
+	return &holderSearch{f: f, planner: planner{plans: f.plans}, edges: f.h.Edges(heap.EdgeOptions{}), marked: f.marked.Marker(),
 		strings: f.h.NewContentHasher(), boxes: f.h.NewContentHasher(), held: map[place]holding{}}
 }
 
@@ -69,7 +70,7 @@ func (s *holderSearch) Objects(_ *heap.Segment, batch []heap.Object) {
 			if err != nil {
 				s.missing += max(ref.Missing, 1) // a type with unknown references counts as one
 				s.err = cmp.Or(s.err, err)
-			} else if s.marked.has(ref.Target) {
+			} else if s.marked.Has(ref.Target) {
 				s.follow(o, p, &ref)
 			}
 		}

@@ -48,7 +48,7 @@ func (f *finder) reportFree(ctx context.Context) error {
 func (f *finder) pins(ctx context.Context) (map[pinKey]*answer.FreePin, error) {
 	pins := map[pinKey]*answer.FreePin{}
 	seen := map[pinKey]map[target.Addr]bool{}
-	ends := marker{m: f.freeEnds}
+	ends := f.freeEnds.Marker()
 	for e, err := range f.h.Handles() {
 		if cerr := ctx.Err(); cerr != nil {
 			return nil, cerr
@@ -69,7 +69,7 @@ func (f *finder) pins(ctx context.Context) (map[pinKey]*answer.FreePin, error) {
 			f.a.Note(fmt.Errorf("object of handle %016x: %w", uint64(e.Addr), err))
 			continue
 		}
-		if !ends.has(o.Addr) && !f.isFree(s, o.Next()) {
+		if !ends.Has(o.Addr) && !f.isFree(s, o.Next()) {
 			continue
 		}
 		k := pinKey{s.Generation(o.Addr), e.Type, o.Type.Addr}

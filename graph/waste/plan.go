@@ -1,10 +1,10 @@
 package waste
 
 import (
-	"errors"
 	"sync"
 
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/graph/waste/internal/stores"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/objects"
@@ -35,7 +35,7 @@ type plan struct {
 	data  target.Addr // for arrays: the start of the elements, from the object's start
 	size  uint64      // of an element in bytes
 	refs  bool        // objects hold references
-	coll  *collection
+	coll  *stores.Collection
 	err   error // why it is unknown
 
 	fields struct {
@@ -118,7 +118,7 @@ func (p *plans) plain(e *plan) {
 	if err != nil {
 		return
 	}
-	if e.coll, e.err = collectionOf(p.collections, t); e.err != nil {
+	if e.coll, e.err = stores.Of(p.collections, t); e.err != nil {
 		e.class = classUnknown
 	} else if e.coll != nil {
 		e.class = classCollection
@@ -155,30 +155,4 @@ func (p *planner) of(o *heap.Object) *plan {
 		e.mt, e.p = o.Type, p.plans.of(o.Type)
 	}
 	return e.p
-}
-
-// A collection has the places in an object that determine how full it is. Package collections knows the types.
-type collection struct {
-	arrays        []target.Addr // offsets from the object's start
-	count, unused target.Addr   // offsets too; unused is 0 for none
-}
-
-// collectionOf returns the collection that t is, or derives from, nil for others. The error reports unknown fields.
-func collectionOf(r *collections.Reader, t *objects.Type) (*collection, error) {
-	s, err := r.Store(t)
-	var unknown *shapes.UnknownLayoutError
-	switch {
-	case errors.As(err, &unknown):
-		return nil, err
-	case err != nil || s.Count.Size() != 4:
-		return nil, nil // types of the class libraries have names
-	}
-	c := &collection{count: dac.ObjectHeaderBytes + target.Addr(s.Count.Offset())}
-	if s.Free != nil {
-		c.unused = dac.ObjectHeaderBytes + target.Addr(s.Free.Offset())
-	}
-	for _, a := range s.Arrays {
-		c.arrays = append(c.arrays, dac.ObjectHeaderBytes+target.Addr(a.Offset()))
-	}
-	return c, nil
 }

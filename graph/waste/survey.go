@@ -4,9 +4,8 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/binary"
-	"sync"
-	"sync/atomic"
 
+	"github.com/sosgo/sosgo/graph/waste/internal/marks"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/target"
 )
@@ -82,9 +81,9 @@ type survey struct {
 	f             *finder
 	planner       planner
 	win           *target.Window
-	marked        marker // possibly wasteful objects with holders to find
-	owned         marker // arrays of collections
-	freeEnds      marker // where free blocks end
+	marked        marks.Marker // possibly wasteful objects with holders to find
+	owned         marks.Marker // arrays of collections
+	freeEnds      marks.Marker // where free blocks end
 	strings       *heap.ContentHasher
 	boxes         *heap.ContentHasher
 	found         []finding // by address
@@ -93,7 +92,7 @@ type survey struct {
 
 func newSurvey(f *finder) *survey {
 	return &survey{Counter: heap.NewCounter(f.h, nil), f: f, planner: planner{plans: f.plans}, win: target.NewWindow(f.h.Runtime().Memory()),
-		marked: marker{m: f.marked}, owned: marker{m: f.owned}, freeEnds: marker{m: f.freeEnds}, strings: f.h.NewContentHasher(), boxes: f.h.NewContentHasher()}
+		marked: f.marked.Marker(), owned: f.owned.Marker(), freeEnds: f.freeEnds.Marker(), strings: f.h.NewContentHasher(), boxes: f.h.NewContentHasher()}
 }
 
 // Reset discards everything except marks, which only select objects for another look.
@@ -118,7 +117,7 @@ func (s *survey) Objects(seg *heap.Segment, batch []heap.Object) {
 		t := &s.free[g]
 		if o.Free {
 			t.blocks, t.free, t.largest = t.blocks+1, t.free+o.Size, max(t.largest, o.Size)
-			s.freeEnds.set(o.Next())
+			s.freeEnds.Set(o.Next())
 			continue
 		}
 		t.objects += o.Size
@@ -142,7 +141,7 @@ func (s *survey) look(o *heap.Object, p *plan) error {
 		if !s.f.want[strings] {
 			return nil
 		}
-		s.marked.set(o.Addr)
+		s.marked.Set(o.Addr)
 		return s.strings.String(o)
 	case classReferences, classValues:
 		return s.array(o, p)
@@ -152,7 +151,7 @@ func (s *survey) look(o *heap.Object, p *plan) error {
 		}
 		t := s.tally(p)
 		t.objects, t.size = t.objects+1, t.size+o.Size
-		s.marked.set(o.Addr)
+		s.marked.Set(o.Addr)
 		return s.boxes.Value(o)
 	case classCollection:
 		return s.collection(o, p)
@@ -170,7 +169,7 @@ func (s *survey) look(o *heap.Object, p *plan) error {
 func (s *survey) find(o *heap.Object, k kind, p *plan, wasted uint64) {
 	if s.f.want[k] {
 		s.found = append(s.found, newFinding(o.Addr, k, p, wasted))
-		s.marked.set(o.Addr)
+		s.marked.Set(o.Addr)
 	}
 }
 
@@ -300,19 +299,19 @@ func (s *survey) same(o *heap.Object, p *plan) (bool, error) {
 
 // collection measures how full a collection is.
 func (s *survey) collection(o *heap.Object, p *plan) error {
-	count, err := s.win.Uint32(o.Addr + p.coll.count)
+	count, err := s.win.Uint32(o.Addr + p.coll.Count)
 	if err != nil {
 		return err
 	}
-	if p.coll.unused != 0 {
-		n, err := s.win.Uint32(o.Addr + p.coll.unused)
+	if p.coll.Unused != 0 {
+		n, err := s.win.Uint32(o.Addr + p.coll.Unused)
 		if err != nil {
 			return err
 		}
 		count -= n
 	}
 	room, unused, arrays := uint64(0), uint64(0), uint64(0)
-	for i, off := range p.coll.arrays {
+	for i, off := range p.coll.Arrays {
 		a, err := s.backing(o, off)
 		if err != nil {
 			return err
@@ -323,11 +322,11 @@ func (s *survey) collection(o *heap.Object, p *plan) error {
 		if i == 0 {
 			room = uint64(a.Length)
 		}
-		s.owned.set(a.Addr)
+		s.owned.Set(a.Addr)
 		arrays += a.Size
 		unused += uint64(a.Type.ComponentSize) * (uint64(a.Length) - min(uint64(count), uint64(a.Length)))
 	}
-	if len(p.coll.arrays) > 0 && uint64(count) > room || int32(count) < 0 {
+	if len(p.coll.Arrays) > 0 && uint64(count) > room || int32(count) < 0 {
 		return target.Corruptf("collection %#x: %d elements and room for %d", uint64(o.Addr), int32(count), room)
 	}
 	t := s.tally(p)
@@ -355,63 +354,4 @@ func (s *survey) backing(o *heap.Object, off target.Addr) (*heap.Object, error) 
 		return nil, target.Corruptf("collection %#x: %#x is not an array of the heap", uint64(o.Addr), at)
 	}
 	return &a, nil
-}
-
-// marks is a set of objects: a bit for each eight bytes, in chunks that are made when first needed. It needs at most a
-// sixty-fourth of the heap.
-type marks struct {
-	mu     sync.RWMutex
-	chunks map[uint64]*chunk
-}
-
-const (
-	chunkShift = 22 // bytes of the heap for a chunk
-	chunkWords = 1 << (chunkShift - 3 - 6)
-)
-
-type chunk [chunkWords]uint64
-
-func newMarks() *marks { return &marks{chunks: map[uint64]*chunk{}} }
-
-// A marker sets or reads marks in one goroutine. Readers start after all marks are set. It caches the last chunks.
-type marker struct {
-	m    *marks
-	last [16]struct {
-		key uint64 // 0 for none
-		c   *chunk // nil if there is none
-	}
-}
-
-func (m *marker) set(a target.Addr) {
-	atomic.OrUint64(&m.chunk(a, true)[uint64(a)>>9%chunkWords], 1<<(uint64(a)>>3%64))
-}
-
-func (m *marker) has(a target.Addr) bool {
-	c := m.chunk(a, false)
-	return c != nil && c[uint64(a)>>9%chunkWords]&(1<<(uint64(a)>>3%64)) != 0
-}
-
-func (m *marker) chunk(a target.Addr, create bool) *chunk {
-	key := uint64(a)>>chunkShift + 1
-	e := &m.last[key%uint64(len(m.last))]
-	if e.key != key || e.c == nil && create {
-		e.key, e.c = key, m.m.chunk(key, create)
-	}
-	return e.c
-}
-
-func (m *marks) chunk(key uint64, create bool) *chunk {
-	m.mu.RLock()
-	c := m.chunks[key]
-	m.mu.RUnlock()
-	if c != nil || !create {
-		return c
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if c = m.chunks[key]; c == nil {
-		c = &chunk{}
-		m.chunks[key] = c
-	}
-	return c
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/graph/waste/internal/marks"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/absent"
 	"github.com/sosgo/sosgo/internal/limits"
@@ -47,7 +48,7 @@ type Local struct {
 // Find looks for waste among all objects of h; r describes their types. It scans the heap twice. The answer records the
 // parts that could not be examined.
 func Find(ctx context.Context, h *heap.Heap, r *objects.Reader, o Options) (*answer.Waste, error) {
-	f := &finder{h: h, o: o, want: wanted(o.Kinds), plans: newPlans(r), marked: newMarks(), owned: newMarks(), freeEnds: newMarks()}
+	f := &finder{h: h, o: o, want: wanted(o.Kinds), plans: newPlans(r), marked: marks.New(), owned: marks.New(), freeEnds: marks.New()}
 	defer f.free()
 	if err := f.survey(ctx); err != nil {
 		return nil, err
@@ -69,8 +70,8 @@ type finder struct {
 	want  [kinds]bool
 	plans *plans
 
-	marked, owned  *marks
-	freeEnds       *marks // the addresses behind free blocks
+	marked, owned  *marks.Set
+	freeEnds       *marks.Set // the addresses behind free blocks
 	strings, boxes *heap.Contents
 	found          []finding // by address
 	beyond         uint64    // findings without room
@@ -129,10 +130,10 @@ func (f *finder) free() {
 
 // disown removes arrays of collections from the findings: their waste counts there.
 func (f *finder) disown() {
-	owned := marker{m: f.owned}
+	owned := f.owned.Marker()
 	f.found = slices.DeleteFunc(f.found, func(e finding) bool {
 		k := e.kind()
-		return (k == sparse || k == zeros || k == constant || k == tails) && owned.has(e.addr)
+		return (k == sparse || k == zeros || k == constant || k == tails) && owned.Has(e.addr)
 	})
 	f.owned = nil
 }
@@ -209,7 +210,7 @@ func (f *finder) search(ctx context.Context) error {
 	})
 	outside := newHolderSearch(f)
 	for i := range f.o.Statics {
-		if s := &f.o.Statics[i]; s.Table == 0 && outside.marked.has(s.Object) {
+		if s := &f.o.Statics[i]; s.Table == 0 && outside.marked.Has(s.Object) {
 			outside.to(place{root: uint32(i) + 1}, s.Object)
 		}
 	}
@@ -217,7 +218,7 @@ func (f *finder) search(ctx context.Context) error {
 		if i%1024 == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if a := f.o.Locals[i].Object; outside.marked.has(a) {
+		if a := f.o.Locals[i].Object; outside.marked.Has(a) {
 			outside.to(place{root: uint32(len(f.o.Statics)+i) + 1}, a)
 		}
 	}

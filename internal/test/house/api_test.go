@@ -154,15 +154,17 @@ func TestEverythingExportedIsDocumented(t *testing.T) {
 	})
 }
 
-// TestEveryPackageHasAnExample: an example runs, so it can't grow old.
+// TestEveryPackageHasAnExample: an example runs, so it can't grow old. It stands beside the package, or in its ondumps.
 func TestEveryPackageHasAnExample(t *testing.T) {
 	dirs := map[string]bool{}
 	publicPackages(t, func(dir string, _ *ast.File, _ *token.FileSet) { dirs[dir] = true })
 	for dir := range dirs {
 		files, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
 		require.NoError(t, err)
+		more, err := filepath.Glob(filepath.Join(dir, "ondumps", "*_test.go"))
+		require.NoError(t, err)
 		found := false
-		for _, name := range files {
+		for _, name := range append(files, more...) {
 			file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
 			require.NoError(t, err)
 			for _, decl := range file.Decls {

@@ -1,4 +1,4 @@
-package locks_test
+package ondumps_test
 
 import (
 	"os"
@@ -16,8 +16,8 @@ import (
 
 // Dumps of a program whose async methods wait for each other, and of the same program without work. The program is AsyncWaits.cs.
 const (
-	asyncWaits = "../../testdata/dumps/waits/net10-asyncwaits/net10-asyncwaits.dmp.zst"
-	idleWaits  = "../../testdata/dumps/waits/net10-idle/net10-idle.dmp.zst"
+	asyncWaits = "../../../testdata/dumps/waits/net10-asyncwaits/net10-asyncwaits.dmp.zst"
+	idleWaits  = "../../../testdata/dumps/waits/net10-idle/net10-idle.dmp.zst"
 )
 
 func waitsOf(t *testing.T, path string) *answer.Waits {

@@ -1,4 +1,4 @@
-package locks_test
+package ondumps_test
 
 import (
 	"context"
@@ -24,7 +24,7 @@ import (
 
 // kinds is the folder of a dump whose threads hold and wait for locks of all kinds. Its program is
 // Locks.cs.
-const kinds = "../../testdata/dumps/locks/net10-locks"
+const kinds = "../../../testdata/dumps/locks/net10-locks"
 
 // openKinds opens the dump of kinds and returns the names of its threads by managed id.
 func openKinds(t testing.TB) (*sosgo.Dump, map[uint32]string) {

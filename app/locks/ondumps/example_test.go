@@ -1,4 +1,4 @@
-package locks_test
+package ondumps_test
 
 import (
 	"context"
@@ -11,7 +11,7 @@ import (
 
 // Why does the process hang?
 func Example() {
-	d, err := sosgo.Open("../../testdata/dumps/net10-stacks/net10-stacks.dmp.zst", sosgo.Options{})
+	d, err := sosgo.Open("../../../testdata/dumps/net10-stacks/net10-stacks.dmp.zst", sosgo.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package locks_test
+package ondumps_test
 
 import (
 	"context"

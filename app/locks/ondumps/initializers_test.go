@@ -1,4 +1,4 @@
-package locks_test
+package ondumps_test
 
 import (
 	"os"
@@ -15,7 +15,7 @@ import (
 )
 
 // failedInitializers is a dump of Initializers.cs beside it.
-const failedInitializers = "../../testdata/dumps/locks/net10-initializers/net10-initializers.dmp.zst"
+const failedInitializers = "../../../testdata/dumps/locks/net10-initializers/net10-initializers.dmp.zst"
 
 func initializersView(t *testing.T) *sosgo.View {
 	t.Helper()

@@ -1,4 +1,4 @@
-package locks_test
+package ondumps_test
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 
 // mixed is the folder of a dump whose threads wait for each other in different ways. Its program is
 // Mixed.cs.
-const mixed = "../../testdata/dumps/locks/net10-mixed"
+const mixed = "../../../testdata/dumps/locks/net10-mixed"
 
 // TestMixedCircles finds cycles through a monitor, a Lock and an awaited task, through Lazys, and
 // through a static constructor. An upgradeable reader that waits to write is not a cycle.
