@@ -235,8 +235,12 @@ func (a *activityFinder) frame(f *stackwalk.Frame) bool {
 		a.out.Top = md
 	}
 	class, method := methodNames(f.Runtime, md)
-	if a.framework && class == "" {
-		if _, err := f.Runtime.TypeName(md.MethodTable, dac.NameNative); errors.Is(err, target.ErrNotInDump) {
+	if a.framework && (class == "" || method == "") {
+		_, err := f.Runtime.TypeName(md.MethodTable, dac.NameNative)
+		if err == nil {
+			_, err = md.Name()
+		}
+		if errors.Is(err, target.ErrNotInDump) {
 			a.unnamed = true
 			a.out.Err = cmp.Or(a.out.Err, err)
 		}
