@@ -33,7 +33,7 @@ type (
 	cacheEntry struct {
 		_        shapes.Type  `of:"Microsoft.Extensions.Caching.Memory.CacheEntry"`
 		Key      shapes.Value `field:"<Key>"`
-		Value    shapes.Value `field:"_value"`
+		Value    shapes.Value `field:"_value|<Value>"`
 		Size     shapes.Value `field:"_size,optional"`
 		Expired  shapes.Int   `field:"_isExpired,optional"`
 		Flags    shapes.Int   `field:"_state._flags,optional"` // .NET 6

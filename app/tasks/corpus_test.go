@@ -380,9 +380,7 @@ func TestIdlePooledBox(t *testing.T) {
 	var gaps answer.Gaps
 	set := collect(t, d)
 	require.NoError(t, set.Note(&gaps))
-	for _, err := range gaps.Noted() {
-		assert.ErrorContains(t, err, "who waits for mailbox", "the look-alike of a Mailbox has no closure")
-	}
+	assert.Empty(t, gaps.Noted())
 	for _, s := range stacks(t, set, tasks.StackOptions{Tasks: true, Completed: true}) {
 		for i := range s.Frames {
 			assert.NotEqual(t, box, s.Frames[i].Object)

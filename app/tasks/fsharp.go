@@ -2,7 +2,6 @@ package tasks
 
 import (
 	"errors"
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -76,8 +75,12 @@ func (r *Reader) bindFSharp(k *kind) bool {
 		bindShape(r, k, &k.mailbox)
 		return true
 	case isOf(r, k.typ, &k.timer):
-		if k.timer, k.err = shapes.Bind[*callbackTimer](r.b, k.typ); errors.Is(k.err, target.ErrUnsupported) {
-			k.timer, k.err, k.items = nil, nil, false // of another runtime: no Async.Sleep is found
+		k.items = false // a timer that can't be read is no missing task
+		if k.timer, k.err = shapes.Bind[*callbackTimer](r.b, k.typ); k.err != nil {
+			k.timer = nil
+		}
+		if errors.Is(k.err, target.ErrUnsupported) {
+			k.err = nil // of another runtime: no Async.Sleep is found
 		}
 		return true
 	}
@@ -217,9 +220,9 @@ func (r *Reader) waitingClosure(k *kind, a target.Addr) (target.Addr, error) {
 	if err != nil || o.Addr == 0 {
 		return 0, err
 	}
-	some, at, err := shapes.BindObject[*someClosure](r.b, o)
-	if err != nil {
-		return 0, fmt.Errorf("who waits for mailbox %v: %w", a, err)
+	some, at, is, err := shapes.Try[*someClosure](r.b, o)
+	if !is || err != nil {
+		return 0, err // no FSharpOption: only the mailbox says that somebody waits
 	}
 	return some.Value.Addr(at)
 }

@@ -66,7 +66,7 @@ type (
 	storedSession struct {
 		_        shapes.Type  `of:"Microsoft.Extensions.Caching.Memory.CacheEntry"`
 		Key      shapes.Value `field:"<Key>"`
-		Value    shapes.Value `field:"_value"`
+		Value    shapes.Value `field:"_value|<Value>"`
 		Accessed shapes.Int   `field:"<LastAccessed>._dateData|<LastAccessed>._dateTime._dateData,optional"`
 		Expires  shapes.Int   `field:"_absoluteExpirationTicks|<AbsoluteExpiration>.value._dateTime._dateData|_absoluteExpiration.value._dateTime._dateData,optional"`
 		Sliding  shapes.Value `field:"_slidingExpiration,optional"`

@@ -683,6 +683,8 @@ var unseen = map[string]string{
 	"web.session _sessionIdBytes":                                      "of the library's source",
 	"web.sessionValues _store":                                         "of the library's source",
 	"web.sessionKey <KeyBytes>":                                        "of the library's source",
+	"web.storedSession <Value>":                                        "of .NET Core 3.1, as its dumps have it",
+	"hosting.cacheEntry <Value>":                                       "of .NET Core 3.1, as its dumps have it",
 	"web.storedSession <AbsoluteExpiration>.value._dateTime._dateData": "the type is an argument of Nullable",
 	"web.storedSession _absoluteExpiration.value._dateTime._dateData":  "the type is an argument of Nullable",
 	// Serilog 2 to 4, MassTransit 8, System.Data.SqlClient 4.8 and Microsoft.Data.SqlClient 1 to 5.

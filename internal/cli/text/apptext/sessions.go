@@ -9,6 +9,9 @@ import (
 	"github.com/sosgo/sosgo/internal/report"
 )
 
+// sessionText bounds the characters of a value that are written; the document has them all.
+const sessionText = 128
+
 // Sessions is the text of sessions.
 func Sessions(p *report.Page, a *answer.Sessions, values bool) {
 	for i := range a.Stores {
@@ -104,7 +107,7 @@ func session(p *report.Page, s *answer.Session, values bool) {
 	for i := range s.Values {
 		v := &s.Values[i]
 		if values {
-			p.Printf("    %s = %s (%s)\n", report.Escape(v.Name), report.Escape(v.Text), text.Count(uint64(v.Bytes), "byte", "bytes"))
+			p.Printf("    %s = %s (%s)\n", report.Escape(v.Name), report.Escape(report.CutEnd(v.Text, sessionText)), text.Count(uint64(v.Bytes), "byte", "bytes"))
 		}
 		names = append(names, fmt.Sprintf("%s (%d)", v.Name, v.Bytes))
 	}
