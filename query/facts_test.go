@@ -343,6 +343,12 @@ func TestSources(t *testing.T) {
 		got, _ := rows(t, p, "from threads | select count()", query.Options{})
 		assert.Equal(t, []string{fmt.Sprint(len(list))}, got)
 	}
+	sessions, _ := testdump.OverlaidFile(t, "../testdata/dumps/sessions/net10-sessions/net10-sessions.dmp.zst", sosgo.Options{Offline: true})
+	for p, n := process(t, sessions), 0; n < len(p.Sources); n++ {
+		if s := p.Sources[n]; s.Name == "sessions" {
+			found[s.Name] += askAll(t, p, s)
+		}
+	}
 	require.NotEmpty(t, found)
 	for name, n := range found {
 		assert.NotZero(t, n, name)
