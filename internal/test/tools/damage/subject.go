@@ -62,7 +62,7 @@ type source struct {
 
 // smallDump is the size in bytes of the unpacked dumps of the corpus that are
 // damaged in memory.
-const smallDump = 16 << 20
+const smallDump = 20 << 20
 
 // sources lists what there is to damage, in a fixed order: the canned dumps
 // and, where there is a corpus, its small dumps with their module files.
