@@ -193,6 +193,17 @@ func (m extended) ReadMemory(p []byte, a target.Addr) (int, error) {
 	return n, err
 }
 
+// NextStored implements target.SparseMemory: a search for stored pages would otherwise request each word of each hole.
+func (m extended) NextStored(a target.Addr) (target.Addr, bool) {
+	next, ok := target.NextStored(m.Memory, a)
+	for _, d := range m.damage {
+		if end := d.At + target.Addr(len(d.Bytes)); d.At >= region && end > a && (!ok || max(a, d.At) < next) {
+			next, ok = max(a, d.At), true
+		}
+	}
+	return next, ok
+}
+
 // add puts bytes into new memory and returns their address.
 func (e *eleven) add(b []byte) target.Addr {
 	at := e.free
