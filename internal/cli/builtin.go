@@ -162,7 +162,7 @@ func (a *app) askHelp(_ *Context, o *helpOptions) ([]helpResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	list := a.table.list
+	list := a.table.list()
 	if one != nil {
 		list = []*Command{one}
 	}
@@ -210,7 +210,7 @@ func (a *app) overview() string {
 		"usage: sosgo -d DUMP COMMAND [ARGUMENTS]\n       sosgo DUMP              the prompt\n\nStart here:\n")
 	for _, s := range starts {
 		name, _, _ := strings.Cut(s.line, " ")
-		if a.table.byName[name] != nil {
+		if a.table.named(name) != nil {
 			writeTerm(&b, s.line, s.text)
 		}
 	}
@@ -236,7 +236,7 @@ func (a *app) wholeHelp() string {
 
 func (a *app) writeGroup(b *strings.Builder, g Group) {
 	first := true
-	for _, c := range a.table.list {
+	for _, c := range a.table.list() {
 		if c.Group != g || c.Hidden {
 			continue
 		}

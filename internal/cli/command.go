@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"github.com/sosgo/sosgo/internal/report"
@@ -67,7 +68,7 @@ type Command struct {
 	// An answer may come beside an error: what could be had before it. The form is none of the command's business.
 	Ask func(*Context) (report.Answer, error)
 
-	declared func() *declaration // of the struct that it is bound to; nil for None
+	params reflect.Type // the struct whose fields are its options and arguments; nil for None
 	// around, where there is one, runs the command: it may prepare it and explain its errors.
 	around func(*Context, func() (report.Answer, error)) (report.Answer, error)
 
@@ -163,10 +164,11 @@ func (c *Command) Declares() ([]Option, []Arg) {
 }
 
 func (c *Command) declaration() *declaration {
-	if c.declared == nil {
-		return declare(reflect.TypeFor[None]())
+	params := c.params
+	if params == nil {
+		params = reflect.TypeFor[None]()
 	}
-	return c.declared()
+	return declared(params)
 }
 
 // Around makes run run each of the commands: it may prepare the command and explain its errors.
@@ -221,32 +223,45 @@ func (o *Option) synopsis() string {
 	return s
 }
 
-// A table is the commands by name.
+// A table is the commands by name. Every process makes one, and most ask it for one name: it keeps no map, and sorts when it is listed.
 type table struct {
-	list   []*Command // sorted by name
-	byName map[string]*Command
+	sets   [][]Command
+	once   sync.Once
+	sorted []*Command
 }
 
-func newTable(sets ...[]Command) *table {
-	t := &table{byName: map[string]*Command{}}
-	for _, set := range sets {
+func newTable(sets ...[]Command) *table { return &table{sets: sets} }
+
+// list returns the commands, sorted by name.
+func (t *table) list() []*Command {
+	t.once.Do(func() {
+		for _, set := range t.sets {
+			for i := range set {
+				t.sorted = append(t.sorted, &set[i])
+			}
+		}
+		sorting.Sort(t.sorted, func(a, b *Command) int { return strings.Compare(a.Name, b.Name) })
+	})
+	return t.sorted
+}
+
+// named returns the command with a name or alias, in any case, or nil.
+func (t *table) named(name string) *Command {
+	name = strings.ToLower(name)
+	for _, set := range t.sets {
 		for i := range set {
-			c := &set[i]
-			t.list = append(t.list, c)
-			t.byName[strings.ToLower(c.Name)] = c
-			for _, a := range c.Aliases {
-				t.byName[strings.ToLower(a)] = c
+			if set[i].Name == name || slices.Contains(set[i].Aliases, name) {
+				return &set[i]
 			}
 		}
 	}
-	sorting.Sort(t.list, func(a, b *Command) int { return strings.Compare(a.Name, b.Name) })
-	return t
+	return nil
 }
 
 // find looks a command up; a ! in front of it, as in other debuggers, is fine.
 func (t *table) find(name string) (*Command, error) {
 	name = strings.TrimPrefix(name, "!")
-	if c := t.byName[strings.ToLower(name)]; c != nil {
+	if c := t.named(name); c != nil {
 		return c, nil
 	}
 	if err := isNotThere(strings.ToLower(name)); err != nil {
@@ -257,7 +272,7 @@ func (t *table) find(name string) (*Command, error) {
 	}
 	err := &UsageError{Text: fmt.Sprintf("there is no command %q", name), Hint: `"sosgo help" lists the commands`}
 	var names []string
-	for _, c := range t.list {
+	for _, c := range t.list() {
 		if !c.Hidden {
 			names = append(append(names, c.Name), c.Aliases...)
 		}
@@ -279,7 +294,7 @@ func (t *table) about(word string) []string {
 		return nil
 	}
 	var out []string
-	for _, c := range t.list {
+	for _, c := range t.list() {
 		if !c.Hidden && slices.ContainsFunc(strings.FieldsFunc(strings.ToLower(c.Summary), func(r rune) bool { return !unicode.IsLetter(r) }), func(w string) bool {
 			return strings.HasPrefix(w, word) || len(w) >= shortest && strings.HasPrefix(word, w)
 		}) {

@@ -207,7 +207,7 @@ func (a *app) matchAddresses(current string) []candidate {
 
 func (a *app) matchCommands(current string) []candidate {
 	var found []candidate
-	for _, c := range a.table.list {
+	for _, c := range a.table.list() {
 		if c.Hidden {
 			continue
 		}

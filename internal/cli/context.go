@@ -115,7 +115,7 @@ func (c *Context) Terminal() bool { return c.terminal }
 // Commands returns the commands that a Desk answers and that are listed, by name.
 func (c *Context) Commands() []*Command {
 	var out []*Command
-	for _, cmd := range c.app.table.list {
+	for _, cmd := range c.app.table.list() {
 		if !cmd.Hidden && !cmd.Serves && cmd.session == nil && cmd.Group != GroupShell {
 			out = append(out, cmd)
 		}

@@ -169,12 +169,12 @@ func (t *table) fromDebugger(words []word) []word {
 	if out := examine(words); out != nil {
 		return out
 	}
-	if first == "?" && len(words) > 1 && t.byName[strings.ToLower(strings.TrimPrefix(words[1].text, "!"))] == nil {
+	if first == "?" && len(words) > 1 && t.named(strings.TrimPrefix(words[1].text, "!")) == nil {
 		return append([]word{{text: "eval"}}, words[1:]...) // ? is help of commands
 	}
-	own := t.byName[first] != nil && first != "q"
+	own := t.named(first) != nil && first != "q"
 	plain := words
-	if name, ok := strings.CutPrefix(words[0].text, "!"); ok && t.byName[strings.ToLower(name)] == nil {
+	if name, ok := strings.CutPrefix(words[0].text, "!"); ok && t.named(name) == nil {
 		plain = append([]word{{text: name}}, words[1:]...)
 	}
 	for i := range spellings {

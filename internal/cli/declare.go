@@ -110,16 +110,14 @@ func Print[O any](c Command, write func(*Context, O, *report.Page)) Command {
 
 // Do makes a command of a function that returns a whole answer.
 func Do[O any](c Command, ask func(*Context, O) (report.Answer, error)) Command {
-	c = c.declaring(reflect.TypeFor[O]().Elem())
+	c.params = reflect.TypeFor[O]().Elem()
 	c.Ask = func(c *Context) (report.Answer, error) { return ask(c, c.own.filled().(O)) }
 	return c
 }
 
 // declares makes the fields of the struct O the options and arguments of a command.
-func declares[O any](c Command) Command { return c.declaring(reflect.TypeFor[O]()) }
-
-func (c Command) declaring(t reflect.Type) Command {
-	c.declared = sync.OnceValue(func() *declaration { return declare(t) })
+func declares[O any](c Command) Command {
+	c.params = reflect.TypeFor[O]()
 	return c
 }
 
@@ -160,6 +158,18 @@ var (
 	textType   = reflect.TypeFor[encoding.TextUnmarshaler]()
 )
 
+// declarations are those that were asked for, by the struct's type.
+var declarations sync.Map
+
+// declared returns the declaration of a struct. It is the same one each time.
+func declared(t reflect.Type) *declaration {
+	if d, ok := declarations.Load(t); ok {
+		return d.(*declaration)
+	}
+	d, _ := declarations.LoadOrStore(t, declare(t))
+	return d.(*declaration)
+}
+
 func declare(t reflect.Type) *declaration {
 	d := &declaration{defaults: reflect.New(t).Elem()}
 	d.addAll(t, nil)
@@ -169,6 +179,7 @@ func declare(t reflect.Type) *declaration {
 // addAll declares the fields of a struct, which index leads to, and those of embedded ones. Unlike reflect.VisibleFields it need not
 // find out which field of a name hides another: two options with one name are a mistake.
 func (d *declaration) addAll(t reflect.Type, index []int) {
+	d.options = slices.Grow(d.options, t.NumField())
 	for i := range t.NumField() {
 		f := t.Field(i)
 		f.Index = append(index[:len(index):len(index)], i)

@@ -128,7 +128,7 @@ func TestDeclareWrong(t *testing.T) {
 		}{},
 	} {
 		c := Command{Name: "x", Summary: "s", Group: GroupShell, Ask: func(*Context) (report.Answer, error) { return report.Answer{}, nil }}
-		c.declared = func() *declaration { return declare(reflect.TypeOf(wrong)) }
+		c.params = reflect.TypeOf(wrong)
 		assert.Error(t, Check([]Command{c}), "%T", wrong)
 	}
 }

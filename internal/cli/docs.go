@@ -32,7 +32,7 @@ func (a *app) docsCommand() Command {
 // visible returns the commands of a group that are listed.
 func (a *app) visible(g Group) []*Command {
 	var out []*Command
-	for _, c := range a.table.list {
+	for _, c := range a.table.list() {
 		if c.Group == g && !c.Hidden {
 			out = append(out, c)
 		}
@@ -61,7 +61,7 @@ func (a *app) writeReference(p *report.Page) {
 // results returns the JSON results of the commands that are listed.
 func (a *app) results() []report.NamedResult {
 	var out []report.NamedResult
-	for _, c := range a.table.list {
+	for _, c := range a.table.list() {
 		if c.Hidden || c.session != nil || c.Name == "exit" {
 			continue
 		}

@@ -286,7 +286,7 @@ func (a *app) run(ctx context.Context, words []word, w io.Writer) error {
 	}
 	if p.help {
 		name := cmd.Name
-		cmd = a.table.byName["help"]
+		cmd = a.table.named("help")
 		p = newParser(cmd, p.global)
 		p.args = []word{{text: name}}
 		if err := p.bind(); err != nil {
@@ -405,7 +405,7 @@ func (a *app) isLine(words []word) bool {
 		return false
 	}
 	fields := strings.Fields(words[0].text)
-	if len(fields) < 2 || a.table.byName[strings.ToLower(words[0].text)] != nil {
+	if len(fields) < 2 || a.table.named(words[0].text) != nil {
 		return false
 	}
 	_, err := a.table.find(a.table.fromDebugger(literalWords(fields))[0].text)

@@ -28,7 +28,7 @@ import (
 
 // All returns the commands, by group.
 func All() []cli.Command {
-	return slices.Concat(reading.Commands(), ask.Explained(slices.Concat(exportcmd.Commands(), mcpcmd.Commands(), webcmd.Commands(), dapcmd.Commands())))
+	return ask.Explained(slices.Concat(append(reading.Groups(), exportcmd.Commands(), mcpcmd.Commands(), webcmd.Commands(), dapcmd.Commands())...))
 }
 
 // Open opens a dump for the command line. Which of its runtimes is looked at is the session's to remember.

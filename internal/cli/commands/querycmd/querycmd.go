@@ -36,9 +36,10 @@ func evalCommand() cli.Command {
 			"Paths: x.y, x?.y, x[3], x[\"key\"], (T)x, x as T. Operators: those of C# but | (use bor(a, b)), ??, ?:, is, in (…), like 'a%',\n" +
 			"matches /re/. Numbers may have units: 10kb, 2mb. Enum values equal their names; DateTime and TimeSpan equal '2026-11-20' and '1h30m'.\n" +
 			"Methods: Contains, StartsWith, EndsWith, IndexOf, Substring, ToLower, ToUpper, Trim, HasFlag, ContainsKey, Count.\n" +
-			"Functions: " + functionList() + ".\n\n" +
+			"Functions: LIST.\n\n" +
 			"What is not in the dump is neither zero nor null: what is computed from it is as unknown, and ?? does not replace it.\n" +
 			"On a line of the prompt the expression needs no quotes; in a shell, put it in single quotes.",
+		List: functionList,
 		Examples: []cli.Example{
 			{Line: "eval obj(0x7f079cc00b40).Customer.Name", Text: "a field of a field of the object at that address"},
 			{Line: "eval Contoso.Cache.s_items[\"key\"].Count", Text: "start at a static field"},

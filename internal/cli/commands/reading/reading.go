@@ -20,8 +20,11 @@ import (
 )
 
 // Commands returns the commands, by group.
-func Commands() []cli.Command {
-	return ask.Explained(slices.Concat(
+func Commands() []cli.Command { return ask.Explained(slices.Concat(Groups()...)) }
+
+// Groups returns the commands of each group. They don't explain their errors yet.
+func Groups() [][]cli.Command {
+	return [][]cli.Command{
 		objectcmd.Commands(),
 		memorycmd.Commands(),
 		threadcmd.Commands(),
@@ -30,7 +33,7 @@ func Commands() []cli.Command {
 		querycmd.Commands(),
 		typecmd.Commands(),
 		processcmd.Commands(),
-	))
+	}
 }
 
 // Open opens the dump in a file with the module files in a folder; an empty folder is none. It asks nobody for more, and unpacks at most
