@@ -15,6 +15,9 @@ import (
 
 // TestSameFigures: what an editor sees of each dump is what the commands answer with --json.
 func TestSameFigures(t *testing.T) {
+	if testing.Short() {
+		t.Skip("all canned dumps, one request at a time")
+	}
 	compared := map[string]int{}
 	dumps := 0
 	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/test/testcase"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/objects/collections"
 	"github.com/sosgo/sosgo/target"
@@ -29,6 +30,13 @@ func TestListingIsTheSame(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")
 	r, _ := open(t, d)
 	lists, large := 0, 0
+	options := testcase.Sample(t, []func(n uint64) collections.Options{
+		func(uint64) collections.Options { return collections.Options{} },
+		func(n uint64) collections.Options { return collections.Options{Offset: 1, Limit: n - 2} },
+		func(uint64) collections.Options { return collections.Options{Find: "a", Offset: 2, Limit: 3} },
+		func(uint64) collections.Options { return collections.Options{Find: "e"} },
+		func(uint64) collections.Options { return collections.Options{NoKeys: true} },
+	}, 2)
 	for at, n := range lengths(t, d, r) {
 		if n < 3 || n < severalBatches && lists > 60 || large > 10 {
 			continue
@@ -37,7 +45,8 @@ func TestListingIsTheSame(t *testing.T) {
 		if n >= severalBatches {
 			large++
 		}
-		for _, o := range []collections.Options{{}, {Offset: 1, Limit: n - 2}, {Find: "e"}, {Find: "a", Offset: 2, Limit: 3}, {NoKeys: true}} {
+		for _, option := range options {
+			o := option(n)
 			one := o
 			one.Jobs = 1
 			want, wantJSON := listed(t, r, at, one)
