@@ -27,6 +27,11 @@ type corpusCase struct {
 	target.Target
 }
 
+// NextStored implements target.SparseMemory.
+func (c *corpusCase) NextStored(a target.Addr) (target.Addr, bool) {
+	return target.NextStored(c.Target, a)
+}
+
 // eachCase runs f for the cases of the corpus that want picks; f returns how
 // much it compared.
 func eachCase(t *testing.T, want testcase.Filter, f func(t *testing.T, c *corpusCase) int) {
