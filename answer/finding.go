@@ -52,6 +52,9 @@ type Verdict struct {
 	// Sites are the places in the program that the statement is about. The signature of a finding is made of them. Those of a circle of waits are
 	// in its order; those of other statements are in any.
 	Sites []Site `json:"-"`
+
+	// Thing names what the threads of Sites wait for, where all of them wait for one lock or handle.
+	Thing string `json:"-"`
 }
 
 // A Site is a place in the program where threads or suspended code stand, or that failed.
@@ -60,6 +63,7 @@ type Site struct {
 	Does   string // what it waits for, by kind and type
 	Failed []Text // types of the exceptions that it failed with
 	Count  int    // how many stand there; 0 is one
+	Thread uint32 // the OS id of the thread that stands there; 0 for suspended code
 }
 
 // FailedSite returns the site of what failed with exceptions. Without exceptions their types are unknown.

@@ -1,6 +1,10 @@
 package answer
 
-import "github.com/sosgo/sosgo/target"
+import (
+	"fmt"
+
+	"github.com/sosgo/sosgo/target"
+)
 
 // The verdicts of RootPaths.
 const (
@@ -99,6 +103,45 @@ type GCRoot struct {
 	Frame        *GCRootFrame  `json:"frame,omitempty" doc:"frame that holds the root"`
 	Place        string        `json:"place,omitempty" doc:"the register, or register and offset, of the reference in the frame"`
 	Variable     Text          `json:"variable,omitzero" doc:"argument or local that holds the reference"`
+}
+
+// Words names the root for a sentence about what keeps an object alive: of a stack the thread and the method.
+func (r *GCRoot) Words() string {
+	if r.Kind != "stack" {
+		return r.Name
+	}
+	text := "the stack of a thread"
+	if r.Thread != nil {
+		text = "the stack of thread " + r.Thread.Words()
+	}
+	if r.Frame != nil && r.Frame.Method.Err == nil && r.Frame.Method.S != "" {
+		text += ", in " + r.Frame.Method.S
+	}
+	return text
+}
+
+// Words returns the thread's number, its ids and its name.
+func (t *GCRootThread) Words() string {
+	number, ids := fmt.Sprint(t.Index), fmt.Sprintf("%#x", t.OSID)
+	switch {
+	case t.Index < 0 && t.OSID == 0:
+		number, ids = "without OS thread", ""
+	case t.Index < 0:
+		number, ids = ids, ""
+	}
+	if t.ManagedID != 0 {
+		if ids != "" {
+			ids += ", "
+		}
+		ids += fmt.Sprintf("managed %d", t.ManagedID)
+	}
+	if ids != "" {
+		number += " (" + ids + ")"
+	}
+	if t.Name.Err == nil && t.Name.S != "" {
+		number += fmt.Sprintf(" %q", t.Name.S)
+	}
+	return number
 }
 
 // A GCRootThread is the thread that has a root.

@@ -39,6 +39,8 @@ type wait struct {
 
 	library bool // a thread of a library waits: no method of the program is on its stack
 
+	async bool // tasks is the closure that ends an async of F#, and not a task
+
 	op     *operation // the suspended code that waits, if it is no thread
 	behind []*wait    // the waits of suspended code that must proceed first
 	leaves []leafOf   // for a task: what the methods between wait for

@@ -2,10 +2,12 @@ package locks
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/app/tasks"
 	"github.com/sosgo/sosgo/app/threadpool"
+	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/stackwalk"
@@ -31,14 +33,70 @@ func (s *survey) follow(o heap.ScanOptions) error {
 			wanted[a] = true
 		}
 	}
+	if err := s.asyncs(o); err != nil {
+		return err
+	}
 	if len(wanted) == 0 {
+		return nil
+	}
+	if s.pool == nil {
+		if err := s.queued(); err != nil {
+			return err
+		}
+	}
+	return s.awaited(wanted, o)
+}
+
+// asyncs finds the asyncs of F# until whose end threads wait in Async.RunSynchronously: the closure that ends one sets the event for which a thread
+// waits.
+func (s *survey) asyncs(o heap.ScanOptions) error {
+	of := map[target.Addr]*wait{}
+	for _, w := range s.waits {
+		if w.object.Addr != 0 && !w.join && w.more == 0 && s.runsSynchronously(w.thread) {
+			of[w.object.Addr] = w
+		}
+	}
+	if len(of) == 0 {
 		return nil
 	}
 	if err := s.queued(); err != nil {
 		return err
 	}
-	return s.awaited(wanted, o)
+	set, err := s.taskSet(o)
+	if err != nil || set == nil {
+		return err
+	}
+	for stack, err := range set.Stacks(s.ctx, tasks.StackOptions{Tasks: true}) {
+		if err != nil {
+			return err
+		}
+		end := stack.Frames[len(stack.Frames)-1].Object
+		event, err := s.found.tasks.Releases(end)
+		s.gaps.Note(err)
+		if w := of[event]; w != nil && event != 0 && len(w.tasks) == 0 {
+			w.tasks, w.async = []target.Addr{end}, true
+			s.through(w, end, stack)
+		}
+	}
+	return s.ctx.Err()
 }
+
+// runsSynchronously reports whether a thread is in a method of FSharp.Core that waits until an async is done.
+func (s *survey) runsSynchronously(t *threads.Thread) bool {
+	for f := range s.r.walker.Walk(s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}) {
+		md, err := f.Method()
+		if f.Kind != stackwalk.FrameManaged || err != nil || md == nil {
+			continue
+		}
+		if class, err := f.Runtime.TypeName(md.MethodTable, dac.NameNative); err == nil && !strings.HasPrefix(class, "System.") {
+			return strings.HasPrefix(class, fsharpControl)
+		}
+	}
+	return false
+}
+
+// fsharpControl begins the names of the classes of F#'s asyncs.
+const fsharpControl = "Microsoft.FSharp.Control."
 
 // queued reads the thread pool's queues.
 func (s *survey) queued() error {
@@ -97,7 +155,11 @@ func (s *survey) awaited(wanted map[target.Addr]bool, o heap.ScanOptions) error 
 // through records what an async stack shows about an awaited task. The first stack supplies the words.
 func (s *survey) through(w *wait, a target.Addr, stack *answer.AsyncStack) {
 	if w.chain == nil {
-		for _, f := range stack.Awaited(a) {
+		chain := stack.Awaited(a)
+		if w.async && len(chain) > 0 {
+			chain = chain[1:] // the closure that sets the event
+		}
+		for _, f := range chain {
 			w.chain = append(w.chain, frameName(f))
 		}
 		if w.ready = s.ready(stack, a); !w.ready && w.until == "" && stack.Reason.Err == nil {

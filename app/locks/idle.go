@@ -30,7 +30,7 @@ var idleShapes = []struct {
 		return op.thing.cause == tasks.CauseChannelRead && (c == nil || c.items.Err != nil || c.items.Value == 0)
 	}},
 	{"waits for a message (MailboxProcessor)", func(op *operation) bool { return op.waits(tasks.CauseMessage) }},
-	{"waits for the next tick of a PeriodicTimer", func(op *operation) bool { return op.waits(tasks.CauseTick) }},
+	{"waits for the next tick of a timer", func(op *operation) bool { return op.waits(tasks.CauseTick) }},
 	{"sleeps (Task.Delay, Async.Sleep)", func(op *operation) bool { return op.waits(tasks.CauseDelay) }},
 	{"waits until it is canceled (infinite Task.Delay)", func(op *operation) bool { return op.waits(tasks.CauseForever) }},
 	{"waits for data or connections in library code", func(op *operation) bool {

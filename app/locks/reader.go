@@ -57,6 +57,7 @@ type lock struct {
 	folded  bool // reported with the lock that it is part of
 	pulse   bool // more threads wait for a pulse than were found
 
+	unread      bool  // of a ReaderWriterLockSlim: not all readers could be looked for
 	count, most int64 // of a semaphore: how many may enter, and the most that ever may
 }
 
@@ -525,6 +526,7 @@ func (s *survey) readers(l *lock, k *readerWriter, at shapes.Instance) error {
 		}
 		reads, err := s.reads(k, t.Managed, id)
 		if err != nil {
+			l.unread = true
 			s.lose(fmt.Errorf("the locks that thread %#x reads: %w", t.ID(), err))
 		}
 		if reads {

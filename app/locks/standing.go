@@ -31,10 +31,11 @@ type stand struct {
 
 // What threads that stand alike must be to be findings.
 const (
-	manyThreads = 100 // threads that wait at one place, beside the workers of the pool
-	manyRunning = 4   // threads that run one method, where nothing says for how long
-	longCPU     = 10 * time.Second
-	mostFrames  = 1 << 12 // of a stack that is looked at
+	manyThreads   = 100 // threads that wait at one place, beside the workers of the pool
+	manyFollowing = 3   // threads that follow references in one loop, where nothing says for how long
+	manyRunning   = 4   // threads that run one method, where nothing says for how long
+	longCPU       = 10 * time.Second
+	mostFrames    = 1 << 12 // of a stack that is looked at
 )
 
 // stood returns where the threads stand that are in a method of the program.
@@ -184,10 +185,10 @@ func (g *grapher) spinning(list []stand) (v answer.Verdict, ok bool) {
 		}
 	}
 	busy := least >= longCPU && 2*used >= all
-	spins, err := spinWait(at.called), error(nil)
+	spins, follows, err := spinWait(at.called), false, error(nil)
 	why := "it calls " + at.called
 	if !spins {
-		spins, err = g.s.onlySpins(at.method)
+		spins, follows, err = g.s.onlySpins(at.method)
 		why = "the IL of the method has a loop, stores nothing, and calls at most what reads, exchanges or waits"
 	}
 	g.s.gaps.Note(err)
@@ -197,6 +198,15 @@ func (g *grapher) spinning(list []stand) (v answer.Verdict, ok bool) {
 	}
 	v = answer.Verdict{Kind: answer.FindingSpin, Count: len(list), Show: showThread(at.thread.Describe(g.s.gaps)), Sites: []answer.Site{{Method: answer.Text{S: at.name}, Does: "runs", Count: len(list)}}}
 	switch {
+	case follows && len(list) < manyFollowing && !busy:
+		return v, false
+	case follows:
+		v.Strength = answer.StrengthPossible
+		if busy {
+			v.Strength = answer.StrengthLikely
+		}
+		v.Text = fmt.Sprintf("%s %s in a loop of %s that follows references and stores nothing: it has no end if they form a circle", who, verb(len(list), "is", "are"), method)
+		v.Evidence = append(v.Evidence, "the IL of the method has a loop that reads a field of a variable into the same variable")
 	case spins && (len(list) > 1 || busy):
 		v.Strength = answer.StrengthLikely
 		v.Text = fmt.Sprintf("%s %s in %s until something else changes", who, verb(len(list), "spins", "spin"), method)
@@ -222,45 +232,62 @@ func (g *grapher) spinning(list []stand) (v answer.Verdict, ok bool) {
 var waitingCalls = []string{"SpinWait.", "Thread.SpinWait", "Thread.Yield", "Thread.Sleep", "Thread.MemoryBarrier", "Volatile.Read", "Interlocked.CompareExchange", "Interlocked.Exchange",
 	"Interlocked.Read", "Interlocked.MemoryBarrier"}
 
-// onlySpins reports whether a method has a loop and does nothing but read, compare and wait.
-func (s *survey) onlySpins(md *code.MethodDesc) (bool, error) {
+// onlySpins reports whether a method has a loop and does nothing but read, compare and wait, and whether it follows references meanwhile: from a list's
+// element to the next one, say.
+func (s *survey) onlySpins(md *code.MethodDesc) (spins, follows bool, err error) {
 	body, err := code.Of(s.r.rt).IL(md)
 	if err != nil {
-		return false, err
+		return false, false, err
 	}
-	if loops, err := readsInLoop(body.Code); !loops || err != nil {
-		return false, err
+	loops, follows, err := readsInLoop(body.Code)
+	if !loops || err != nil {
+		return false, false, err
 	}
 	calls, err := s.found.tasks.CallsOf(md)
 	if err != nil {
-		return false, err
+		return false, false, err
 	}
 	for _, name := range calls {
 		_, method, _ := strings.Cut(name, ".")
 		if !strings.HasPrefix(method, "get_") && !slices.ContainsFunc(waitingCalls, func(p string) bool { return strings.HasPrefix(name, p) }) {
-			return false, nil
+			return false, false, nil
 		}
 	}
-	return true, nil
+	return true, follows, nil
 }
 
-// readsInLoop reports whether IL has a backward branch, and neither stores to memory, nor computes, nor makes objects.
-func readsInLoop(il []byte) (loops bool, err error) {
+// readsInLoop reports whether IL has a backward branch, and neither stores to memory, nor computes, nor makes objects, and whether it reads a field of
+// what a variable refers to into the same variable.
+func readsInLoop(il []byte) (loops, follows bool, err error) {
+	loaded, field := "", false // the variable that was loaded last, and whether a field of it was read then
 	for in, err := range metadata.Instructions(il) {
 		if err != nil {
-			return false, err
+			return false, false, err
 		}
 		name := in.Opcode.String()
+		variable := strings.TrimLeft(name, "ldst") // of ldloc.0 and stloc.0: oc.0
+		if in.Kind != metadata.OperandNone {
+			variable += fmt.Sprint(in.Int())
+		}
+		switch {
+		case strings.HasPrefix(name, "ldloc") || strings.HasPrefix(name, "ldarg"):
+			loaded, field = variable, false
+		case name == "ldfld":
+			field = loaded != ""
+		default:
+			follows = follows || field && variable == loaded && strings.HasPrefix(name, "st")
+			loaded, field = "", false
+		}
 		for _, p := range workingOpcodes {
 			if strings.HasPrefix(name, p) {
-				return false, nil
+				return false, false, nil
 			}
 		}
 		if (in.Kind == metadata.OperandBranch8 || in.Kind == metadata.OperandBranch32) && in.Target() <= in.Offset {
 			loops = true
 		}
 	}
-	return loops, nil
+	return loops, follows && loops, nil
 }
 
 // workingOpcodes are the beginnings of the names of IL instructions that do more than wait.

@@ -165,6 +165,9 @@ func (g *grapher) describe() {
 			if w.object.Addr != 0 {
 				row.Object, row.Type = w.object.Addr, g.s.gaps.Text(w.object.Type.ManagedName())
 			}
+		case w.async:
+			row.Kind, row.Object, row.Text = "task", w.tasks[0], "waits for an async of F# to complete"
+			row.Chain, row.Until = w.chain, w.until
 		case w.object.Addr != 0:
 			row.Object, row.Type, row.Name = w.object.Addr, g.s.gaps.Text(w.object.Type.ManagedName()), g.s.names[w.object.Addr]
 			row.Kind, row.Text = "wait handle", "waits for "+article(row.Type.String())
@@ -265,7 +268,7 @@ func (g *grapher) place(row *answer.ThreadWait, w *wait) {
 			}
 			continue
 		}
-		if err != nil || strings.HasPrefix(class, "System.") || strings.HasPrefix(class, "Interop") || strings.HasPrefix(class, "Microsoft.Win32.") || isStub(&f, md) {
+		if err != nil || strings.HasPrefix(class, "System.") || strings.HasPrefix(class, "Interop") || strings.HasPrefix(class, "Microsoft.Win32.") || strings.HasPrefix(class, fsharpControl) || isStub(&f, md) {
 			called, _ = code.Of(f.Runtime).MethodName(md, code.MethodFull)
 			continue
 		}
@@ -453,7 +456,7 @@ func (g *grapher) site(w *wait) answer.Site {
 		s.Method, s.Does = w.op.method, w.op.thing.kind
 	} else {
 		row := g.rows[w.thread]
-		s.Method, s.Does = row.Method, row.Kind
+		s.Method, s.Does, s.Thread = row.Method, row.Kind, row.Thread.OSID
 	}
 	if l := w.lock; l != nil && (l.Kind == answer.LockMonitor || l.Kind == answer.LockThin) {
 		s.Does = answer.LockMonitor + " of " + l.Type.S
@@ -635,7 +638,7 @@ func (g *grapher) chains() []answer.Verdict {
 	for _, alike := range g.blocked() {
 		out = append(out, g.blocks(alike...))
 	}
-	out = slices.Concat(out, g.held(), g.others(), g.sharedHandles(), g.fullSemaphores())
+	out = slices.Concat(out, g.held(), g.unheld(), g.others(), g.sharedHandles(), g.fullSemaphores())
 	for _, w := range g.s.waits {
 		if (len(w.tasks) > 0 || w.event != 0) && !g.circled[w] && w.entry && !w.entryIdles() {
 			out = append(out, g.blocks(w))
@@ -678,9 +681,12 @@ func (g *grapher) blocks(alike ...*wait) answer.Verdict {
 	if w.entry { // as an async Main does
 		text = fmt.Sprintf("the program's entry point, usual in a service: thread %s waits%s until ", g.name(w.thread), g.placeOf(w))
 	}
-	if len(w.tasks) > 1 {
+	switch {
+	case len(w.tasks) > 1:
 		text += fmt.Sprintf("%d tasks complete", len(w.tasks))
-	} else {
+	case w.async:
+		text += "an async of F# completes"
+	default:
 		text += "a task completes"
 	}
 	if len(w.chain) > 0 {
@@ -707,6 +713,10 @@ func (g *grapher) blocks(alike ...*wait) answer.Verdict {
 			w.proved = false
 		}
 	}
+	if n := g.sameScheduler(alike); n > 0 {
+		text += fmt.Sprintf("; %s a task of that scheduler meanwhile", verb(n, "thread "+g.name(w.thread)+" runs", fmt.Sprintf("%d of these threads run", n)))
+		v.Evidence = append(v.Evidence, "the current tasks of the threads, and their schedulers")
+	}
 	if !w.proved {
 		v.Strength = answer.StrengthLikely // concluded from the awaited objects
 	}
@@ -717,6 +727,27 @@ func (g *grapher) blocks(alike ...*wait) answer.Verdict {
 	v.Sites = g.sites(alike)
 	v.Text = text + g.onward(w.runners, w)
 	return v
+}
+
+// sameScheduler counts the threads that run a task of the TaskScheduler in which the task has its turn for which they wait.
+func (g *grapher) sameScheduler(alike []*wait) (n int) {
+	if g.s.running == nil {
+		return 0
+	}
+	for _, w := range alike {
+		if _, name, ok := strings.Cut(w.until, tasks.TurnIn); ok {
+			for task, t := range g.s.running.tasks {
+				if t != w.thread {
+					continue
+				}
+				if own, err := g.s.found.tasks.SchedulerOf(task); err == nil && own == name {
+					n++
+					break
+				}
+			}
+		}
+	}
+	return n
 }
 
 // placeOf names the program's method in which a thread waits, with file and line, after " in ".
@@ -764,7 +795,7 @@ func (g *grapher) waits(w *wait) string {
 	row := g.rows[w.thread]
 	switch {
 	case len(w.chain) > 0:
-		return "waits for a task to complete (" + strings.Join(w.chain, " awaits ") + ")"
+		return strings.TrimSuffix(row.Text, ": "+taskName(row.Type.String())) + " (" + strings.Join(w.chain, " awaits ") + ")"
 	case w.join || w.serves != "":
 		return row.Text
 	}
@@ -799,7 +830,11 @@ func (g *grapher) doing(t *threads.Thread) string {
 		return ""
 	}
 	a := t.DescribeActivity(g.s.gaps, t.Activity(g.s.r.walker.Walk(g.s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{})))
-	text := fmt.Sprintf("; thread %s %s", g.name(t), a.Text)
+	does := a.Text
+	if strings.HasPrefix(does, "idle ") {
+		does = "is " + does
+	}
+	text := fmt.Sprintf("; thread %s %s", g.name(t), does)
 	if !a.Caller.IsZero() {
 		text += " in " + compilernames.Pretty(a.Caller.String())
 	}
@@ -842,7 +877,7 @@ func (g *grapher) held() []answer.Verdict {
 		if len(names) == 0 {
 			continue
 		}
-		text := fmt.Sprintf("%s %s %s, for which ", g.holds(l, first), kindOf(l), g.addressName(l.Address))
+		text := fmt.Sprintf("%s %s, for which ", g.holds(l, first), g.lockName(l))
 		if len(names) == 1 {
 			text += fmt.Sprintf("thread %s waits", names[0])
 		} else {
@@ -851,13 +886,62 @@ func (g *grapher) held() []answer.Verdict {
 				text += fmt.Sprintf(" and %d more", more)
 			}
 		}
-		text += limitOf(alike) + g.onward(first.runners, first)
+		text += limitOf(alike)
 		kind := answer.FindingHeld
-		if len(first.runners) == 1 && first.runners[0].OS == nil {
+		switch {
+		case len(first.runners) == 1 && first.runners[0].OS == nil:
 			kind = answer.FindingAbandoned
+			text += g.onward(first.runners, first)
+		case len(first.runners) == 1 && l.Kind != answer.LockLazy && g.idles(first.runners[0]):
+			kind, strength = answer.FindingAbandoned, answer.Weakest(strength, answer.StrengthLikely)
+			text += fmt.Sprintf("; thread %s waits for work of the thread pool: what took the lock has returned and still holds it", g.name(first.runners[0]))
+		default:
+			text += g.onward(first.runners, first)
 		}
 		out = append(out, answer.Verdict{Kind: kind, Text: text, Strength: strength, Count: len(names), Evidence: g.evidences(alike),
-			Show: append([]string{"dumpobj " + addressText(l.Address)}, g.showRunner(first)...), Sites: g.sites(alike)})
+			Show: append([]string{"dumpobj " + addressText(l.Address)}, g.showRunner(first)...), Sites: g.sites(alike), Thing: g.lockName(l)})
+	}
+	return out
+}
+
+// lockName names a lock by its kind, its address and the field that holds it.
+func (g *grapher) lockName(l *lock) string { return kindOf(l) + " " + g.addressName(l.Address) }
+
+// idles reports whether a thread is a worker of the thread pool that waits for work: none of the program's code is on its stack.
+func (g *grapher) idles(t *threads.Thread) bool {
+	if t.OS == nil || t.Managed == nil || t.Managed.Finalizer || g.of[t] != nil {
+		return false
+	}
+	a := t.Activity(g.s.r.walker.Walk(g.s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}))
+	return a.Activity == threads.ActivityIdle && a.Caller == nil && a.Err == nil
+}
+
+// unheld describes the ReaderWriterLockSlims that readers hold without a reader that was found: they have ended, or went on in another thread, and only
+// the thread that entered can leave.
+func (g *grapher) unheld() []answer.Verdict {
+	var out []answer.Verdict
+	for _, l := range g.s.locks {
+		if l.Kind != answer.LockReaderWriter || !l.Held || l.owner != nil || len(l.readers) > 0 || l.unread || g.s.r.unread != nil {
+			continue
+		}
+		var alike []*wait
+		for _, w := range g.s.waits {
+			if w.lock == l && !g.circled[w] {
+				alike = append(alike, w)
+			}
+		}
+		if len(alike) == 0 {
+			continue
+		}
+		who := fmt.Sprintf("thread %s waits", g.name(alike[0].thread))
+		if len(alike) > 1 {
+			who = fmt.Sprintf("%d threads, the first %s, wait", len(alike), g.name(alike[0].thread))
+		}
+		v := answer.Verdict{Kind: answer.FindingAbandoned, Strength: answer.StrengthLikely, Count: len(alike), Sites: g.sites(alike), Thing: g.lockName(l),
+			Show: append([]string{"dumpobj " + addressText(l.Address)}, g.show(alike[0])...),
+			Text: fmt.Sprintf("%s for %s, %s%s; no thread of the process has it among the locks that it reads: a thread that has ended never left it", who, g.lockName(l), l.State, limitOf(alike))}
+		v.Evidence = append(g.evidences(alike), "the lists of entered locks of all threads")
+		out = append(out, v)
 	}
 	return out
 }

@@ -2,6 +2,7 @@ package tasks
 
 import (
 	"errors"
+	"strings"
 
 	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/objects"
@@ -114,11 +115,19 @@ func (r *Reader) causeOfType(t *objects.Type) (Cause, error) {
 		if c := causes[name]; c != CauseUnknown {
 			return c, nil
 		}
+		if isTimerAwaitable(name) {
+			return CauseTick, nil
+		}
 		if t, err = t.Base(); t == nil || err != nil {
 			return CauseUnknown, err
 		}
 	}
 	return CauseUnknown, nil
+}
+
+// isTimerAwaitable reports whether a class is the TimerAwaitable of SignalR, shared source in the namespaces of several assemblies.
+func isTimerAwaitable(name string) bool {
+	return strings.HasPrefix(name, "Microsoft.AspNetCore.") && strings.HasSuffix(name, ".TimerAwaitable")
 }
 
 // causeOfTask returns the cause of a task by its flags.

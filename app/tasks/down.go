@@ -306,7 +306,7 @@ func (r *Reader) taskWords(w waiter) (string, error) {
 	case action != 0 && flags&FlagDelegateInvoked != 0:
 		return r.runningWords(action), nil
 	case action != 0 && flags&FlagStarted != 0:
-		return "its turn in the thread pool or another task scheduler", nil
+		return r.turnWords(w)
 	case action != 0 && flags&FlagWaitingForActivation == 0:
 		return "its start", nil
 	}
@@ -314,6 +314,38 @@ func (r *Reader) taskWords(w waiter) (string, error) {
 		return "a permit of a rate limiter", err
 	}
 	return "a promise (TaskCompletionSource)", nil
+}
+
+// TurnIn begins the reason of a task that waits for its turn in a TaskScheduler other than that of the thread pool. The name of its class follows.
+const TurnIn = "its turn in the task scheduler "
+
+// turnWords describes where a task waits for its turn.
+func (r *Reader) turnWords(w waiter) (string, error) {
+	name, err := r.SchedulerOf(w.addr)
+	switch {
+	case err != nil:
+		return "", err
+	case name == "":
+		return "its turn in the thread pool", nil
+	}
+	return TurnIn + name, nil
+}
+
+// SchedulerOf returns the class of the TaskScheduler that a task is given to. It is empty for that of the thread pool.
+func (r *Reader) SchedulerOf(task target.Addr) (string, error) {
+	k, err := r.kindOf(task)
+	if err != nil || k.task == nil {
+		return "", err
+	}
+	o, err := k.task.Scheduler.Object(shapes.OfAddr(task))
+	if err != nil || o.Addr == 0 {
+		return "", err
+	}
+	name, err := o.Type.ManagedName()
+	if name == "System.Threading.Tasks.ThreadPoolTaskScheduler" {
+		name = ""
+	}
+	return name, err
 }
 
 // limited reports whether a promise is a request in the queue of a rate limiter, which is its state object (ConcurrencyLimiter.cs,
@@ -384,7 +416,10 @@ func (r *Reader) sourceWords(t *objects.Type) (string, error) {
 			break
 		}
 	}
-	return "what a " + own + " waits for", nil
+	if isTimerAwaitable(own) {
+		return "the next tick of a timer (TimerAwaitable)", nil
+	}
+	return "an object of class " + own, nil
 }
 
 // anOperation is the class of the operations of a channel up to .NET 9.

@@ -38,6 +38,10 @@ type (
 		_     shapes.Type `of:"Microsoft.FSharp.Core.FSharpOption<>"`
 		Value shapes.Ref  `field:"value|item"`
 	}
+	resultCell struct {
+		_     shapes.Type `of:"Microsoft.FSharp.Control.AsyncPrimitives+ResultCell<>"`
+		Event shapes.Ref  `field:"resEvent"`
+	}
 	promiseSource struct {
 		_    shapes.Type `of:"System.Threading.Tasks.TaskCompletionSource<>"`
 		Task shapes.Ref  `field:"_task"`
@@ -179,6 +183,24 @@ func (c *computation) end(r *Reader, a target.Addr, x shapes.Instance) (target.A
 		return 0, err
 	}
 	return s.Task.Addr(at)
+}
+
+// Releases returns the event that the closure at a sets when an async is done: a thread waits for it in Async.RunSynchronously. It returns 0 if a
+// is no such closure, or if no thread has begun to wait.
+func (r *Reader) Releases(a target.Addr) (target.Addr, error) {
+	k, err := r.kindOf(a)
+	if err != nil || k.computation == nil || k.computation.result == nil {
+		return 0, err
+	}
+	o, err := k.computation.result.At(target.Addr(shapes.OfAddr(a))).Object()
+	if err != nil || o.Addr == 0 {
+		return 0, err
+	}
+	cell, x, err := shapes.BindObject[*resultCell](r.b, o)
+	if err != nil {
+		return 0, err
+	}
+	return cell.Event.Addr(x)
 }
 
 // follows returns the closure that continues after a computation.

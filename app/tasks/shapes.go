@@ -7,6 +7,7 @@ type taskShape struct {
 	_            shapes.Type `of:"System.Threading.Tasks.Task"`
 	Action       shapes.Ref  `field:"m_action"`
 	Flags        shapes.Int  `field:"m_stateFlags"`
+	Scheduler    shapes.Ref  `field:"m_taskScheduler"`
 	Continuation shapes.Ref  `field:"m_continuationObject"`
 }
 

@@ -171,6 +171,9 @@ func holders(ctx context.Context, q *Questions) (view, error) {
 	if l.Incomplete {
 		v.partly = firstOf(l.Noted(), target.ErrNotInDump)
 	}
+	if f, ok := interned(l); ok {
+		v.found = append(v.found, f)
+	}
 	for _, list := range alike(l.Suspects) {
 		v.found = append(v.found, holder(list, l))
 		if len(v.found) == mostHolders {
@@ -179,6 +182,35 @@ func holders(ctx context.Context, q *Questions) (view, error) {
 	}
 	return v, nil
 }
+
+// interned describes strings in the arrays in which the runtime keeps interned strings and literals, where all of them are a finding and none is for
+// itself: each array has a part of them.
+func interned(l *answer.Leaks) (answer.Finding, bool) {
+	var n, retained uint64
+	var share float64
+	arrays := 0
+	for i := range l.Suspects {
+		s := &l.Suspects[i]
+		if !s.Literals || s.Members == nil || s.Verdict == answer.VerdictSuspect {
+			continue
+		}
+		arrays++
+		n, retained, share = n+s.Members.Count, retained+s.Retained, share+s.Share
+	}
+	if arrays < 2 || share < internedShare || retained < internedBytes {
+		return answer.Finding{}, false
+	}
+	x := answer.Verdict{Kind: answer.FindingHolder, Strength: answer.StrengthLikely, Show: []string{"leaks"}, Count: arrays, Sites: []answer.Site{{Does: "interned"}},
+		Text:     fmt.Sprintf("%d strings that are interned (String.Intern) or literals hold %s, %.0f%% of what lives, in at least %d arrays; they live until the process ends", n, size(retained), share, arrays),
+		Evidence: []string{"arrays of strings with handles of their own, as the runtime uses for these"}}
+	return finding(answer.FindingHolder, x), true
+}
+
+// What strings must hold to be a finding.
+const (
+	internedShare = 20       // percent of what lives
+	internedBytes = 16 << 20 // bytes
+)
 
 // alike groups the suspects that are findings: those of one signature are one, as the parts of a cache in several dictionaries are. What one holds is
 // no part of what another of them does.
@@ -271,6 +303,8 @@ func holder(list []*answer.Suspect, l *answer.Leaks) answer.Finding {
 	switch {
 	case strings.HasPrefix(root, "static "+timerQueue+"."):
 		x.Text += ", kept by the timer queue (" + timerQueue + ")"
+	case root == "stack":
+		x.Text += ", kept by " + s.Path.Root.Words()
 	case root != "":
 		x.Text += ", kept by " + root
 	}

@@ -43,7 +43,7 @@ func pool(ctx context.Context, q *Questions) (view, error) {
 	if err != nil {
 		return view{}, err
 	}
-	var v view
+	v := view{workers: len(p.Workers)}
 	switch {
 	case p.Kind == answer.PoolUnknown:
 		return v, firstOf(p.Noted(), target.ErrNotInDump)

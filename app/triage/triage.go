@@ -51,6 +51,8 @@ type view struct {
 	found  []answer.Finding
 	partly error // why a part of the subject could not be looked at; nil if all of it was
 	beside bool  // the subject means nothing for this process, and is neither quiet nor unknown
+
+	workers int // of the thread pool, as far as they were found
 }
 
 // A subject is one thing to look at.
@@ -128,6 +130,11 @@ func Of(ctx context.Context, q Questions, o Options) (*answer.Triage, error) {
 	signBy(out.Findings, q.rules)
 	outOfMemoryBy(out.Findings)
 	rank(out.Findings)
+	workers := 0
+	for i := range views {
+		workers = max(workers, views[i].workers)
+	}
+	out.Findings = causeOfStarvation(out.Findings, workers)
 	if !seen {
 		return out, cmp.Or(errs...)
 	}

@@ -491,3 +491,54 @@ func TestCutUsual(t *testing.T) {
 		assert.Empty(t, usual)
 	}
 }
+
+// TestCauseOfStarvation: what most workers of a starved pool wait for comes before the starvation, which says what it follows from. With half of them or
+// fewer the starvation stays first.
+func TestCauseOfStarvation(t *testing.T) {
+	for _, c := range []struct {
+		kind          string
+		held, workers int
+		first, says   string
+	}{
+		{answer.FindingHeld, 3, 4, answer.FindingHeld, "starved, 3 of them for the lock"},
+		{answer.FindingHeld, 2, 3, answer.FindingHeld, "starved, 2 of them for the lock"},
+		{answer.FindingPermits, 4, 4, answer.FindingPermits, "starved, 4 of them for the lock"},
+		{answer.FindingDeadlock, 3, 4, answer.FindingDeadlock, "starved, 3 of them for the lock"},
+		{answer.FindingHeld, 2, 4, answer.FindingStarved, "starved"},
+		{answer.FindingHeld, 0, 4, answer.FindingStarved, "starved"},
+		{answer.FindingBlocked, 4, 4, answer.FindingStarved, "starved"},
+	} {
+		q := healthy()
+		lock := answer.Verdict{Kind: c.kind, Text: "lock", Strength: answer.StrengthProved, Count: c.held, Thing: "the lock", Sites: []answer.Site{{Thread: 999}, {}}}
+		pool := answer.Verdict{Kind: answer.FindingStarved, Text: "starved", Strength: answer.StrengthLikely}
+		p := &answer.ThreadPool{Kind: answer.PoolPortable}
+		for i := range c.workers {
+			id := uint32(100 + i)
+			p.Workers = append(p.Workers, answer.PoolWorker{Waits: true})
+			pool.Sites = append(pool.Sites, answer.Site{Thread: id})
+			if i < c.held {
+				lock.Sites = append(lock.Sites, answer.Site{Thread: id})
+			}
+		}
+		p.Verdicts = []answer.Verdict{pool}
+		q.ThreadPool = constant(p, nil)
+		q.Waits = constant(&answer.Waits{Verdicts: []answer.Verdict{lock}}, nil)
+		out, err := Of(context.Background(), q, Options{})
+		require.NoError(t, err)
+		require.Len(t, out.Findings, 2)
+		assert.Equal(t, c.first, out.Findings[0].Kind, c)
+		at := slices.IndexFunc(out.Findings, func(f answer.Finding) bool { return f.Kind == answer.FindingStarved })
+		starved := out.Findings[at]
+		assert.Equal(t, c.says, starved.Text, c)
+		if at == 0 {
+			assert.Len(t, starved.Clauses, 1)
+			continue
+		}
+		require.Len(t, starved.Clauses, 2)
+		assert.Equal(t, answer.StrengthLikely, starved.Clauses[1].Strength, "that of the weaker of both")
+		assert.Contains(t, starved.Clauses[1].Text, c.kind)
+		if c.kind != answer.FindingDeadlock {
+			assert.Equal(t, answer.SeverityHigh, out.Findings[0].Severity, "also with fewer waiters than make a held lock severe")
+		}
+	}
+}

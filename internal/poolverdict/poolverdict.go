@@ -143,7 +143,7 @@ func queued(q *answer.WorkQueues) (out []answer.Site) {
 func standing(p *answer.ThreadPool) (out []answer.Site) {
 	for i := range p.Workers {
 		if w := &p.Workers[i]; w.Waits {
-			out = append(out, answer.Site{Method: w.Activity.Caller, Does: w.Activity.Kind})
+			out = append(out, answer.Site{Method: w.Activity.Caller, Does: w.Activity.Kind, Thread: w.Thread.OSID})
 		}
 	}
 	return out

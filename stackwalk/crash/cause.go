@@ -162,7 +162,7 @@ func causeWords(chain []Fault, became string, usual bool) string {
 	b.WriteString(chain[0].Type + became)
 	root := &chain[len(chain)-1]
 	if len(chain) > 1 {
-		if text := sentence(chain[0].Message); text != "" && !wrappers[chain[0].Type] {
+		if text := sentence(chain[0].Message); text != "" && !announces(chain[0].Type, text) {
 			b.WriteString(": " + text)
 		}
 		fmt.Fprintf(&b, "; caused by %s", root.Type)
@@ -191,11 +191,17 @@ func rootWords(root *Fault, usual bool) string {
 	return b.String()
 }
 
-// wrappers are exceptions whose own message only announces their inner exception.
-var wrappers = map[string]bool{
-	"System.AggregateException":                   true,
-	"System.TypeInitializationException":          true,
-	"System.Reflection.TargetInvocationException": true,
+// wrappers are exceptions whose own message only announces their inner exception, and how that message begins. A program may give another one.
+var wrappers = map[string]string{
+	"System.AggregateException":                   "One or more errors occurred",
+	"System.TypeInitializationException":          "The type initializer for ",
+	"System.Reflection.TargetInvocationException": "Exception has been thrown by the target of an invocation",
+}
+
+// announces reports whether the message of an exception says no more than that it has an inner exception.
+func announces(class, message string) bool {
+	usual := wrappers[class]
+	return usual != "" && strings.HasPrefix(message, usual)
 }
 
 // sentence returns a message as a part of a sentence: without its end of line and full stop, since more follows, and without what would fill a screen.

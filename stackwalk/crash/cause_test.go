@@ -58,6 +58,8 @@ func TestLikelyCause(t *testing.T) {
 		{Type: "Odd", Message: "bad line"}}))
 	assert.Equal(t, "System.AggregateException was not caught; caused by Odd: bad line", crash.LikelyCause([]crash.Fault{
 		{Type: "System.AggregateException", Message: "One or more errors occurred."}, {Type: "Odd", Message: "bad line"}}))
+	assert.Equal(t, "System.AggregateException was not caught: no stop answered; caused by Odd: bad line", crash.LikelyCause([]crash.Fault{
+		{Type: "System.AggregateException", Message: "no stop answered"}, {Type: "Odd", Message: "bad line"}}), "the program's own message")
 	thrown := crash.Fault{Type: "System.OutOfMemoryException", Message: "thrown by hand"}
 	assert.Contains(t, crash.LikelyCause([]crash.Fault{thrown}), "(usually: out of memory")
 	assert.Equal(t, "System.OutOfMemoryException was not caught: thrown by hand", crash.ProvedCause([]crash.Fault{thrown}), "a type proves no cause")

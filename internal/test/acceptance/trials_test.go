@@ -25,7 +25,7 @@ type trial struct {
 func newTrial(t *testing.T, source string) trial {
 	t.Helper()
 	if os.Getenv("SOSGO_TRIALS") == "" {
-		t.Skip("SOSGO_TRIALS is not set: it runs some hundred and fifty programs and dumps them, in some ten minutes")
+		t.Skip("SOSGO_TRIALS is not set: it runs some hundred and eighty programs and dumps them, in some twelve minutes")
 	}
 	shared := testcase.Shared(t)
 	tools := filepath.Join(shared, "tools")
@@ -364,7 +364,7 @@ var troubles = []struct{ kind, finding, says string }{
 	{"console", answer.FindingHeld, "waits for the console in Mill.M.Say(System.String)"},
 	{"whenall", answer.FindingBlocked, "until a task completes: System.Threading.Tasks.Task+WhenAllPromise awaits Mill.M.Load awaits"},
 	{"poolevent", answer.FindingStarved, "workers wait for something themselves"},
-	{"poollock", answer.FindingStarved, "workers wait for something themselves"},
+	{"poollock", answer.FindingHeld, "(Mill.Gate.left), for which "},
 	{"mutexended", answer.FindingWait, "4 threads wait for the same System.Threading.Mutex"},
 	{"shards", answer.FindingHolder, "8 System.Collections.Generic.Dictionary<System.Int32, System.Byte[]> hold "},
 	{"readers", answer.FindingThreads, "150 threads that began in Mill.M"},
@@ -431,6 +431,86 @@ var ends = []struct{ kind, says, strength string }{
 func TestEnds(t *testing.T) {
 	p := newTrial(t, "Troubles.cs")
 	for _, c := range ends {
+		t.Run(c.kind, func(t *testing.T) {
+			out, err := p.open(t, "crash", c.kind).Triage(t.Context(), sosgo.TriageOptions{NoHeap: true})
+			require.NoError(t, err)
+			require.NotEmpty(t, out.Findings)
+			assert.Equal(t, answer.FindingCrash, out.Findings[0].Kind)
+			assert.Contains(t, out.Findings[0].Text, c.says)
+			assert.Equal(t, c.strength, out.Findings[0].Strength)
+		})
+	}
+}
+
+// services are the kinds of Services.cs that go on: what a triage finds first, with a part of its text, and the kind that follows from it. Nothing is
+// wrong with the last ones.
+var services = []struct{ kind, finding, says, follows string }{
+	{"readerfault", answer.FindingPermits, "wait for room in a channel", ""},
+	{"scheduler", answer.FindingBlocked, "its turn in the task scheduler Ferry.Crew; 2 of these threads run a task of that scheduler meanwhile", ""},
+	{"inline", answer.FindingDeadlock, "waits for the end of thread 7 \"clerk\"", ""},
+	{"rwreader", answer.FindingHeld, "thread 7 \"report\" holds a ReaderWriterLockSlim", ""},
+	{"rwlost", answer.FindingAbandoned, "held by a reader; no thread of the process has it among the locks that it reads", ""},
+	{"lockleak", answer.FindingAbandoned, "waits for work of the thread pool: what took the lock has returned and still holds it", ""},
+	{"newlock", answer.FindingDeadlock, "System.Threading.Lock", ""},
+	{"gatestarved", answer.FindingPermits, "wait for Ferry.Dock.seats (SemaphoreSlim), 0 of 1 may enter", answer.FindingStarved},
+	{"poolmax", answer.FindingStarved, "all 4 workers wait for something themselves", ""},
+	{"backoff", answer.FindingStarved, "workers wait for something themselves", ""},
+	{"overlap", answer.FindingHeld, "(Ferry.Dock.gate), for which ", answer.FindingStarved},
+	{"filterhang", answer.FindingHeld, "(Ferry.Dock.gate), for which 3 threads wait", ""},
+	{"ring", answer.FindingSpin, "in a loop of Ferry.M.Finds that follows references", ""},
+	{"linked", answer.FindingHolder, "60000 System.Threading.CancellationTokenSource+Linked1CancellationTokenSource, kept by static Ferry.Dock.stopping", ""},
+	{"intern", answer.FindingHolder, "strings that are interned (String.Intern) or literals hold ", ""},
+	{"builder", answer.FindingHolder, "kept by static Ferry.Dock.log", ""},
+	{"serial", answer.FindingHolder, "100000 System.Threading.Tasks.ContinuationTaskFromTask hold ", ""},
+	{"continuations", answer.FindingHolder, "60000 System.Threading.Tasks.ContinueWithTaskContinuation, kept by static Ferry.Dock.stopped", ""},
+	{"stackheld", answer.FindingHolder, "kept by the stack of thread 7 (0x", ""},
+	{"lohchurn", "", "", ""},
+	{"periodic", "", "", ""},
+	{"poll", "", "", ""},
+	{"taken", "", "", ""},
+	{"foreground", "", "", ""},
+}
+
+// TestServices checks that a triage finds the cause of each trouble first, and what follows from it second.
+func TestServices(t *testing.T) {
+	p := newTrial(t, "Services.cs")
+	for _, c := range services {
+		t.Run(c.kind, func(t *testing.T) {
+			out, err := p.open(t, "trial", c.kind).Triage(t.Context())
+			require.NoError(t, err)
+			if c.finding == "" {
+				assert.Empty(t, out.Findings)
+				return
+			}
+			require.NotEmpty(t, out.Findings)
+			f := out.Findings[0]
+			assert.Equal(t, c.finding, f.Kind)
+			assert.Contains(t, f.Text, c.says)
+			if c.kind == "stackheld" {
+				assert.Regexp(t, `kept by the stack of thread 7 \(0x[0-9a-f]+, managed \d+\) "importer", in Ferry\.M\.Imports\(Int32\)$`, f.Text)
+			}
+			if c.follows != "" {
+				require.Greater(t, len(out.Findings), 1)
+				assert.Equal(t, c.follows, out.Findings[1].Kind)
+				assert.Contains(t, fmt.Sprintf("%+v", out.Findings[1].Clauses), "it follows from the finding")
+			}
+		})
+	}
+}
+
+// sunk are the kinds of Services.cs that end the process: what a triage says first.
+var sunk = []struct{ kind, says, strength string }{
+	{"abandoned", "System.Threading.AbandonedMutexException was not caught: The wait completed due to an abandoned mutex, in Debuggee.dll!Ferry.M.Main(", answer.StrengthProved},
+	{"fifty", "System.AggregateException was not caught: no stop answered; caused by System.TimeoutException: stop 0, in", answer.StrengthProved},
+	{"settwice", "System.InvalidOperationException was not caught: An attempt was made to transition a task to a final state when it had already completed, in", answer.StrengthProved},
+	{"deepdata", "the stack overflowed: Ferry.M.Depth(Ferry.Leg) called itself", answer.StrengthProved},
+	{"overreleased", "System.Threading.SemaphoreFullException was not caught: ", answer.StrengthProved},
+}
+
+// TestSunk checks what a triage says first of services that ended.
+func TestSunk(t *testing.T) {
+	p := newTrial(t, "Services.cs")
+	for _, c := range sunk {
 		t.Run(c.kind, func(t *testing.T) {
 			out, err := p.open(t, "crash", c.kind).Triage(t.Context(), sosgo.TriageOptions{NoHeap: true})
 			require.NoError(t, err)

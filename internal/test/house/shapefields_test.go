@@ -788,6 +788,8 @@ var unseen = map[string]string{
 	"Microsoft.FSharp.Control.Mailbox`1":                            "of FSharp.Core 4.7, and of the library's source",
 	"Microsoft.FSharp.Control.AsyncActivation`1":                    "of FSharp.Core 4.7, and of the library's source",
 	"Microsoft.FSharp.Control.AsyncActivationContents`1":            "of FSharp.Core 4.7, and of the library's source",
+	"Microsoft.FSharp.Control.AsyncPrimitives+ResultCell`1":         "of FSharp.Core 4.7, and of the library's source",
+	"tasks.resultCell resEvent":                                     "of FSharp.Core 4.7, and of the library's source",
 	"Microsoft.FSharp.Core.FSharpOption`1":                          "of FSharp.Core 4.7, and of the library's source",
 	"tasks.activation contents":                                     "of FSharp.Core 4.7, and of the library's source",
 	"tasks.activationContents cont@":                                "of FSharp.Core 4.7, and of the library's source",

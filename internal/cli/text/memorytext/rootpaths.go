@@ -57,11 +57,29 @@ func rootName(r *answer.GCRoot) string {
 	case "handle", "finalizer":
 		name += " " + report.Hex12(r.Address)
 	case "stack":
-		if t := r.Thread; t != nil && t.Name.S != "" {
-			name += fmt.Sprintf(" (thread %q)", t.Name.S)
+		if t := r.Thread; t != nil {
+			name += threadIDs(t)
 		}
 	}
 	return name
+}
+
+// threadIDs returns the ids of a thread that the name of a root lacks, in brackets.
+func threadIDs(t *answer.GCRootThread) string {
+	var parts []string
+	if t.Index >= 0 {
+		parts = append(parts, fmt.Sprintf("thread %d", t.Index))
+	}
+	if t.ManagedID != 0 && t.OSID != 0 {
+		parts = append(parts, fmt.Sprintf("managed %d", t.ManagedID))
+	}
+	if t.Name.Err == nil && t.Name.S != "" {
+		parts = append(parts, fmt.Sprintf("%q", t.Name.S))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(parts, ", ") + ")"
 }
 
 // maxEdge is how wide the column of references gets.

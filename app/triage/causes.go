@@ -1,0 +1,67 @@
+package triage
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/sosgo/sosgo/answer"
+)
+
+// starving are the kinds of findings from which starvation of the thread pool follows if most of its workers are among those that wait.
+var starving = []string{answer.FindingDeadlock, answer.FindingAbandoned, answer.FindingHeld, answer.FindingPermits, answer.FindingCircle, answer.FindingWait}
+
+// causeOfStarvation puts what starves the thread pool before the starvation, which says what it follows from: more than half of the pool's workers
+// are threads that the other finding says to wait. The list is ranked.
+func causeOfStarvation(list []answer.Finding, workers int) []answer.Finding {
+	at := slices.IndexFunc(list, func(f answer.Finding) bool { return f.Kind == answer.FindingStarved })
+	if at < 0 || len(list[at].Clauses) == 0 {
+		return list
+	}
+	blocked := waitingThreads(&list[at])
+	cause, most := -1, workers/2
+	for i := range list {
+		if !slices.Contains(starving, list[i].Kind) {
+			continue
+		}
+		n := 0
+		for id := range waitingThreads(&list[i]) {
+			if blocked[id] {
+				n++
+			}
+		}
+		if n > most {
+			cause, most = i, n
+		}
+	}
+	if cause < 0 {
+		return list
+	}
+	starved, by := &list[at], &list[cause]
+	why := answer.Verdict{Text: fmt.Sprintf("it follows from the finding %q", by.Kind), Strength: answer.Weakest(starved.Strength, by.Strength),
+		Evidence: []string{fmt.Sprintf("%d of %d workers are threads of that finding", most, workers)}}
+	if thing := by.Clauses[0].Thing; thing != "" {
+		starved.Text += fmt.Sprintf(", %d of them for %s", most, thing)
+	}
+	starved.Clauses = append(starved.Clauses, why)
+	if by.Severity != answer.SeverityFatal {
+		by.Severity = starved.Severity
+	}
+	if cause > at {
+		moved := *by
+		list = slices.Insert(slices.Delete(list, cause, cause+1), at, moved)
+	}
+	return list
+}
+
+// waitingThreads returns the OS ids of the threads at the places that a finding is about.
+func waitingThreads(f *answer.Finding) map[uint32]bool {
+	out := map[uint32]bool{}
+	if len(f.Clauses) > 0 {
+		for _, s := range f.Clauses[0].Sites {
+			if s.Thread != 0 {
+				out[s.Thread] = true
+			}
+		}
+	}
+	return out
+}
