@@ -2,7 +2,6 @@ package answer
 
 import (
 	"iter"
-	"reflect"
 
 	"github.com/sosgo/sosgo/internal/jsonenc"
 	"github.com/sosgo/sosgo/target"
@@ -103,5 +102,5 @@ func (l *CollectionItems) StreamJSON(emit func(rows []byte) error) error {
 // MarshalJSON encodes the list.
 func (l *CollectionItems) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(l) }
 
-// JSONType returns the type that StreamJSON writes, for documentation.
-func (CollectionItems) JSONType() reflect.Type { return reflect.TypeFor[[]CollectionItem]() }
+// JSONType returns a pointer to the type that StreamJSON writes, for documentation.
+func (CollectionItems) JSONType() any { return new([]CollectionItem) }

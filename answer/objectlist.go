@@ -3,7 +3,6 @@ package answer
 import (
 	"bytes"
 	"iter"
-	"reflect"
 
 	"github.com/sosgo/sosgo/internal/jsonenc"
 	"github.com/sosgo/sosgo/target"
@@ -71,8 +70,8 @@ func (l *Objects) StreamJSON(emit func(rows []byte) error) error {
 // MarshalJSON encodes the list.
 func (l *Objects) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(l) }
 
-// JSONType returns the type that StreamJSON writes, for documentation.
-func (Objects) JSONType() reflect.Type { return reflect.TypeFor[[]HeapObject]() }
+// JSONType returns a pointer to the type that StreamJSON writes, for documentation.
+func (Objects) JSONType() any { return new([]HeapObject) }
 
 // streamRows has format make JSON rows and passes them on without the separator after the last one.
 func streamRows[T any](format func(newRow func() func(b []byte, row *T) []byte, emit func([]byte) error) error, emit func([]byte) error) error {
@@ -133,5 +132,5 @@ func (l *StringCounts) StreamJSON(emit func(rows []byte) error) error {
 // MarshalJSON encodes the list.
 func (l *StringCounts) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(l) }
 
-// JSONType returns the type that StreamJSON writes, for documentation.
-func (StringCounts) JSONType() reflect.Type { return reflect.TypeFor[[]StringCount]() }
+// JSONType returns a pointer to the type that StreamJSON writes, for documentation.
+func (StringCounts) JSONType() any { return new([]StringCount) }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"iter"
 	"math"
-	"reflect"
 	"strconv"
 
 	"github.com/sosgo/sosgo/internal/jsonenc"
@@ -114,8 +113,8 @@ func (c *Cell) AppendJSON(b []byte) []byte {
 // MarshalJSON encodes the cell.
 func (c Cell) MarshalJSON() ([]byte, error) { return c.AppendJSON(nil), nil }
 
-// JSONType returns what MarshalJSON writes, for documentation: anything.
-func (Cell) JSONType() reflect.Type { return reflect.TypeFor[any]() }
+// JSONType returns a pointer to what MarshalJSON writes, for documentation: anything.
+func (Cell) JSONType() any { return new(any) }
 
 // A QueryColumn is a column of the rows of a query.
 type QueryColumn struct {
@@ -145,8 +144,8 @@ func (r QueryRow) AppendJSON(b []byte) []byte {
 // MarshalJSON is for encoding/json.
 func (r QueryRow) MarshalJSON() ([]byte, error) { return r.AppendJSON(nil), nil }
 
-// JSONType returns what MarshalJSON writes, for documentation: the columns are the query's.
-func (QueryRow) JSONType() reflect.Type { return reflect.TypeFor[map[string]any]() }
+// JSONType returns a pointer to what MarshalJSON writes, for documentation: the columns are the query's.
+func (QueryRow) JSONType() any { return new(map[string]any) }
 
 // A Query is the answer to a query. Its rows are read while they are listed.
 type Query struct {

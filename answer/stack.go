@@ -3,7 +3,6 @@ package answer
 import (
 	"fmt"
 	"iter"
-	"reflect"
 	"slices"
 
 	"github.com/sosgo/sosgo/internal/jsonenc"
@@ -145,8 +144,8 @@ func (r FrameRegisters) JSONValue() any {
 // MarshalJSON encodes an object with a field for each known register.
 func (r FrameRegisters) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(&r) }
 
-// JSONType returns the type that MarshalJSON writes, for documentation.
-func (FrameRegisters) JSONType() reflect.Type { return reflect.TypeFor[map[string]target.Addr]() }
+// JSONType returns a pointer to the type that MarshalJSON writes, for documentation.
+func (FrameRegisters) JSONType() any { return new(map[string]target.Addr) }
 
 // The states of a Variable that are no error's.
 const (
@@ -215,8 +214,8 @@ func (q QuotedText) JSONValue() any {
 // MarshalJSON encodes the text in quotes, or null where it is missing.
 func (q QuotedText) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(&q) }
 
-// JSONType returns the type of the text, for documents.
-func (QuotedText) JSONType() reflect.Type { return reflect.TypeFor[string]() }
+// JSONType returns a pointer to the type of the text, for documents.
+func (QuotedText) JSONType() any { return new(string) }
 
 // A DebugFrame is one entry of a stack as the debugging API shows it.
 type DebugFrame struct {

@@ -2,7 +2,6 @@ package answer
 
 import (
 	"math"
-	"reflect"
 	"strconv"
 
 	"github.com/sosgo/sosgo/internal/jsonenc"
@@ -143,8 +142,8 @@ func appendJSONAddr(b []byte, a target.Addr) []byte {
 	return append(strconv.AppendUint(append(b, `"0x`...), uint64(a), 16), '"')
 }
 
-// JSONType returns what MarshalJSON writes, for documentation: anything.
-func (v Value) JSONType() reflect.Type { return reflect.TypeFor[any]() }
+// JSONType returns a pointer to what MarshalJSON writes, for documentation: anything.
+func (v Value) JSONType() any { return new(any) }
 
 // Stored is what a place in memory holds, or why that is not known. Answers embed it.
 type Stored struct {
@@ -212,8 +211,8 @@ func (p Members) AppendJSON(b []byte) []byte {
 // MarshalJSON encodes the list.
 func (p Members) MarshalJSON() ([]byte, error) { return p.AppendJSON(nil), nil }
 
-// JSONType returns the type of the list, for documents.
-func (Members) JSONType() reflect.Type { return reflect.TypeFor[[]Member]() }
+// JSONType returns a pointer to the type of the list, for documents.
+func (Members) JSONType() any { return new([]Member) }
 
 // A Reason is an error that is part of an answer; JSON has its words.
 type Reason struct{ Err error }

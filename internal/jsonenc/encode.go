@@ -32,7 +32,10 @@ type Encoder struct {
 	depth int
 }
 
-// Marshal returns v as JSON. A row that is missing from an iterator stands as {"missing": reason} in its place.
+// Marshal returns v as JSON. A row that is missing from an iterator stands as {"missing": reason} in its place. It is not
+// inlined: every package that can reach a type with such a MarshalJSON would compile parts of package reflect.
+//
+//go:noinline
 func Marshal(v any) ([]byte, error) {
 	var e Encoder
 	e.Value(v)

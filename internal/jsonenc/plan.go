@@ -33,7 +33,9 @@ type TextStreamer interface {
 
 // A Typed value declares for documents what its Appender, Valuer or RowStreamer writes.
 type Typed interface {
-	JSONType() reflect.Type
+	// JSONType returns a pointer to the type. It is no reflect.Type, for the compiler would make functions for the generic parts of that one
+	// in every package that can reach a Typed.
+	JSONType() any
 }
 
 type isZeroer interface{ IsZero() bool }
@@ -239,7 +241,7 @@ func (c compiler) byMethod(p *Plan) bool {
 		return false
 	}
 	if pointer.Implements(reflect.TypeFor[Typed]()) {
-		p.elem = c.plan(reflect.New(t).Interface().(Typed).JSONType())
+		p.elem = c.plan(reflect.TypeOf(reflect.New(t).Interface().(Typed).JSONType()).Elem())
 	}
 	return true
 }
