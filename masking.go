@@ -6,6 +6,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/lazy"
 	"github.com/sosgo/sosgo/internal/secrets"
 	"github.com/sosgo/sosgo/internal/sensitive"
 	"github.com/sosgo/sosgo/internal/sorting"
@@ -66,7 +67,7 @@ func (v *View) SecretValues(ctx context.Context) ([]string, error) {
 
 // masking finds the secrets. The error is the context's.
 func (v *View) masking(ctx context.Context) (*masking, error) {
-	return v.secret.GetContext(ctx, func(ctx context.Context) (*masking, error) {
+	return lazy.GetContext(ctx, &v.secret, func(ctx context.Context) (*masking, error) {
 		m := &masking{masker: secrets.NewMasker()}
 		p, err := v.Process(ctx, ProcessOptions{Full: true})
 		if err != nil {

@@ -18,6 +18,7 @@ import (
 	"github.com/sosgo/sosgo/graph/waste"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/image"
+	"github.com/sosgo/sosgo/internal/lazy"
 	"github.com/sosgo/sosgo/internal/sorting"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/stackwalk/memorymap"
@@ -187,7 +188,7 @@ func (v *View) Memory(ctx context.Context, o ...MemoryOptions) (*answer.MemoryMa
 // memoryMap makes the map of the process's memory, with all runtimes.
 func (v *View) memoryMap() (*memorymap.Map, error) {
 	d := v.of()
-	return d.memory.Get(func() (*memorymap.Map, error) {
+	return lazy.Get(&d.memory, func() (*memorymap.Map, error) {
 		p := memorymap.Process{Target: d.file, Memory: d.read, Threads: v.Threads}
 		for _, inst := range d.Runtimes() {
 			of := d.viewOf(inst)

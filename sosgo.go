@@ -329,7 +329,7 @@ func (d *Dump) Jobs() int { return d.orNone().options.Jobs }
 // Runtimes returns the .NET runtimes in the process, oldest version first.
 func (d *Dump) Runtimes() []*dac.Instance {
 	d = d.orNone()
-	list, _ := d.runtimes.Get(func() ([]*dac.Instance, error) {
+	list, _ := lazy.Get(&d.runtimes, func() ([]*dac.Instance, error) {
 		if d.file.Report() != nil {
 			return nil, nil // known by their names alone, and View has the reason
 		}

@@ -53,7 +53,7 @@ type View struct {
 	native  lazy.Value[*stackwalk.Walker]
 	walker  lazy.Value[*stackwalk.Walker]
 	roots   lazy.Value[*roots.Reader]
-	graph   lazy.Long[*graph.Graph]
+	graph   lazy.Value[*graph.Graph]
 	tasks   lazy.Value[*tasks.Reader]
 	shapes  lazy.Value[*shapes.Binder]
 	held    lazy.Value[*collections.Reader] // what collections hold
@@ -63,7 +63,7 @@ type View struct {
 	setting lazy.Value[*settings.Reader]
 	tracing lazy.Value[*tracing.Reader]
 	interop lazy.Value[*interop.Reader]
-	secret  lazy.Long[*masking]
+	secret  lazy.Value[*masking]
 }
 
 // View returns the view of a runtime of the process: its number in Runtimes, or
@@ -166,7 +166,7 @@ func (v *View) Runtime() (*dac.Runtime, error) {
 	if v.inst == nil {
 		return nil, errNoDump
 	}
-	return v.runtime.Get(v.inst.Open)
+	return lazy.Get(&v.runtime, v.inst.Open)
 }
 
 // StacksOnly reports whether the dump has none of the runtime's data: see dac.StacksOnlyError, and dump.File.Report. Threads are those of the
@@ -178,7 +178,7 @@ func (v *View) StacksOnly() bool {
 
 // Heap opens the runtime's GC heap.
 func (v *View) Heap() (*heap.Heap, error) {
-	return v.heap.Get(func() (*heap.Heap, error) {
+	return lazy.Get(&v.heap, func() (*heap.Heap, error) {
 		if v.err != nil {
 			return nil, v.err
 		}
@@ -201,7 +201,7 @@ func (v *View) OutOfMemory() (*answer.OutOfMemory, error) {
 
 // Objects returns the reader of the runtime's objects.
 func (v *View) Objects() (*objects.Reader, error) {
-	return v.objects.Get(func() (*objects.Reader, error) {
+	return lazy.Get(&v.objects, func() (*objects.Reader, error) {
 		rt, err := v.Runtime()
 		if err != nil {
 			return nil, err
@@ -220,7 +220,7 @@ func (v *View) Objects() (*objects.Reader, error) {
 
 // Shapes binds shapes, which say how types of class libraries are read, to the types of the runtime.
 func (v *View) Shapes() (*shapes.Binder, error) {
-	return v.shapes.Get(func() (*shapes.Binder, error) {
+	return lazy.Get(&v.shapes, func() (*shapes.Binder, error) {
 		r, err := v.Objects()
 		if err != nil {
 			return nil, err
@@ -231,7 +231,7 @@ func (v *View) Shapes() (*shapes.Binder, error) {
 
 // shaped keeps at a place the reader that is made of the runtime's shapes.
 func shaped[T any](v *View, at *lazy.Value[T], read func(*shapes.Binder) (T, error)) (T, error) {
-	return at.Get(func() (r T, err error) {
+	return lazy.Get(at, func() (r T, err error) {
 		b, err := v.Shapes()
 		if err != nil {
 			return r, err
@@ -304,7 +304,7 @@ func (v *View) WebReader() (*web.Reader, error) {
 // has too little of the heap to open it, the scanner goes by the objects' types
 // alone.
 func (v *View) Scanner() (*stackscan.Scanner, error) {
-	return v.scanner.Get(func() (*stackscan.Scanner, error) {
+	return lazy.Get(&v.scanner, func() (*stackscan.Scanner, error) {
 		rt, err := v.Runtime()
 		if err != nil {
 			return nil, err
@@ -362,7 +362,7 @@ func (v *View) ThreadPoolReader() (*threadpool.Reader, error) {
 // Walker walks the stacks of the runtime's threads. Code of the other runtimes
 // in the process is unwound through.
 func (v *View) Walker() (*stackwalk.Walker, error) {
-	return v.walker.Get(func() (*stackwalk.Walker, error) {
+	return lazy.Get(&v.walker, func() (*stackwalk.Walker, error) {
 		rt, err := v.Runtime()
 		if err != nil {
 			return nil, err
@@ -374,7 +374,7 @@ func (v *View) Walker() (*stackwalk.Walker, error) {
 // NativeWalker walks stacks of native code alone, and needs no runtime: see
 // stackwalk.NewNativeWalker.
 func (v *View) NativeWalker() *stackwalk.Walker {
-	w, _ := v.native.Get(func() (*stackwalk.Walker, error) {
+	w, _ := lazy.Get(&v.native, func() (*stackwalk.Walker, error) {
 		return stackwalk.NewNativeWalker(v.of().Target(), v.of().Memory()), nil
 	})
 	return w

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/internal/layout"
+	"github.com/sosgo/sosgo/internal/lazy"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -140,7 +141,7 @@ type frameLayout struct {
 const frameIdentifier = "FrameIdentifier"
 
 func (r *Runtime) frameLayout() (*frameLayout, error) {
-	return r.frames.Get(func() (*frameLayout, error) {
+	return lazy.Get(&r.frames, func() (*frameLayout, error) {
 		abi, err := r.Target().Platform().ABI()
 		if err != nil {
 			return nil, err

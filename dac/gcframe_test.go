@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/sosgo/sosgo/internal/layout"
+	"github.com/sosgo/sosgo/internal/lazy"
 	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/target"
 )
@@ -78,7 +79,7 @@ func TestGCFrames(t *testing.T) {
 			r := frameRuntime(t, gcMemory(words))
 			r.off.Thread.GCFrame = gcMember
 			th := Thread{Addr: gcThread, Stack: target.Range{Start: gcStack, End: gcStack + 0x100}}
-			_, _ = r.threads.Get(func() (threadList, error) { return threadList{threads: []Thread{th}}, nil })
+			_, _ = lazy.Get(&r.threads, func() (threadList, error) { return threadList{threads: []Thread{th}}, nil })
 			got, err := gcFrames(r, &th)
 			assert.Equal(t, tc.want, got)
 			assert.ErrorIs(t, err, tc.err)
@@ -107,7 +108,7 @@ func TestGCFramesCycle(t *testing.T) {
 	r := frameRuntime(t, gcMemory(words))
 	r.off.Thread.GCFrame = gcMember
 	th := Thread{Addr: gcThread, Stack: target.Range{Start: gcStack, End: gcStack + 0x100}}
-	_, _ = r.threads.Get(func() (threadList, error) { return threadList{threads: []Thread{th}}, nil })
+	_, _ = lazy.Get(&r.threads, func() (threadList, error) { return threadList{threads: []Thread{th}}, nil })
 	got, err := gcFrames(r, &th)
 	assert.LessOrEqual(t, len(got), 12)
 	assert.ErrorIs(t, err, target.ErrCorrupt)

@@ -1,6 +1,9 @@
 package dac
 
-import "github.com/sosgo/sosgo/internal/layout"
+import (
+	"github.com/sosgo/sosgo/internal/layout"
+	"github.com/sosgo/sosgo/internal/lazy"
+)
 
 // loaderOffsets holds the offsets of the loader's structures: allocators, their heaps, load contexts. It is bound at
 // the first use, so that a runtime whose layout lacks them opens all the same.
@@ -66,7 +69,7 @@ type loaderOffsets struct {
 
 // loaderLayout binds the members of the structures of loading.
 func (r *Runtime) loaderLayout() (*loaderOffsets, error) {
-	return r.loader.Get(func() (*loaderOffsets, error) {
+	return lazy.Get(&r.loader, func() (*loaderOffsets, error) {
 		o := &loaderOffsets{}
 		return o, r.layout.BindAll(o)
 	})

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/internal/layout"
+	"github.com/sosgo/sosgo/internal/lazy"
 	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/internal/nativeformat"
 	"github.com/sosgo/sosgo/target"
@@ -52,7 +53,7 @@ type nativeMethod struct {
 
 // named reads, once, the names that the program has.
 func (r *nativeAOT) named() *nativeNames {
-	n, _ := r.program.Get(func() (*nativeNames, error) { return r.readNames(), nil })
+	n, _ := lazy.Get(&r.program, func() (*nativeNames, error) { return r.readNames(), nil })
 	return n
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/sosgo/sosgo/image"
+	"github.com/sosgo/sosgo/internal/lazy"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/target"
 )
@@ -22,7 +23,7 @@ type PDB struct {
 
 // PDB finds the module's portable PDB, in the image or in a file with the identity that the image has. It refuses other files.
 func (m *Module) PDB() (*PDB, error) {
-	return m.pdb.Get(func() (*PDB, error) {
+	return lazy.Get(&m.pdb, func() (*PDB, error) {
 		p, err := m.findPDB()
 		if err != nil {
 			return nil, fmt.Errorf("PDB of %s: %w", m.Label(), err)

@@ -14,12 +14,12 @@ import (
 	"cmp"
 	"errors"
 	"strings"
-	"sync"
 
 	"github.com/sosgo/sosgo/image"
 	"github.com/sosgo/sosgo/internal/absent"
 	"github.com/sosgo/sosgo/internal/layout"
 	"github.com/sosgo/sosgo/internal/lazy"
+	"github.com/sosgo/sosgo/internal/opaque"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/target"
 )
@@ -43,18 +43,18 @@ type Runtime struct {
 	known     WellKnown
 	consts    constants
 	mts       mtCache
-	modules   sync.Map // target.Addr -> *Module
+	modules   opaque.Map // target.Addr -> *Module
 	names     nameCache
 	threads   lazy.Value[threadList]
 	assembled lazy.Value[[]*Module]
-	above     sync.Map // *perRuntime -> any: the values of PerRuntime
+	above     opaque.Map // *perRuntime -> any: the values of PerRuntime
 	frames    lazy.Value[*frameLayout]
 	built     lazy.Value[*constructedIndex]
 	corTypes  lazy.Value[map[metadata.ElementType]corType]
 	loader    lazy.Value[*loaderOffsets]
 	gcChain   lazy.Value[int] // offset of the chain of GCFrames in Thread
 	syncLocks lazy.Value[syncLocks]
-	managed   sync.Map // places of fields; see bindManaged
+	managed   opaque.Map // places of fields; see bindManaged
 }
 
 // A ModuleFiles finds the files of modules on this machine. Implementations verify a file before they return it.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 
+	"github.com/sosgo/sosgo/internal/lazy"
 	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/target"
@@ -248,7 +249,7 @@ func (r *Runtime) CorType(et metadata.ElementType) (target.Addr, error) {
 	case metadata.ElementObject:
 		return r.known.Object, nil
 	}
-	types, err := r.corTypes.Get(r.readCorTypes)
+	types, err := lazy.Get(&r.corTypes, r.readCorTypes)
 	if err != nil {
 		return 0, err
 	}

@@ -45,7 +45,7 @@ type Heap struct {
 	contextUnknown bool
 	datas          *uint64
 
-	census lazy.Long[*Census]
+	census lazy.Value[*Census]
 }
 
 // A SubHeap is one of a server GC's heaps, or the only heap of a workstation GC.

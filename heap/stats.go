@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/lazy"
 	"github.com/sosgo/sosgo/internal/sorting"
 	"github.com/sosgo/sosgo/target"
 )
@@ -69,7 +70,7 @@ func (h *Heap) Stats(ctx context.Context, f *Filter, o ScanOptions) (Stats, erro
 		return f.Counts(ctx, f)
 	}
 	if h != nil && f.isAll() {
-		if census, ok := h.census.Known(); ok { // it has counted them all
+		if census, ok := lazy.Known(&h.census); ok { // it has counted them all
 			stats := census.stats(h)
 			return stats, stats.unread()
 		}

@@ -7,9 +7,9 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-	"sync/atomic"
 
 	"github.com/sosgo/sosgo/internal/absent"
+	"github.com/sosgo/sosgo/internal/atomicptr"
 	"github.com/sosgo/sosgo/internal/sorting"
 	"github.com/sosgo/sosgo/target"
 )
@@ -35,7 +35,7 @@ const (
 type Overlay struct {
 	dump  target.Memory
 	mu    sync.Mutex // serialises Add
-	parts atomic.Pointer[[]part]
+	parts atomicptr.Pointer[[]part]
 }
 
 var _ interface {
@@ -46,7 +46,7 @@ var _ interface {
 // NewOverlay returns an Overlay over mem with no files.
 func NewOverlay(mem target.Memory) *Overlay {
 	o := &Overlay{dump: mem}
-	o.parts.Store(&[]part{})
+	atomicptr.Store(&o.parts, &[]part{})
 	return o
 }
 
@@ -86,8 +86,8 @@ func (o *Overlay) Add(m *target.Module, img *Image) error {
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	all := mergeParts(append(slices.Clone(*o.parts.Load()), parts...))
-	o.parts.Store(&all)
+	all := mergeParts(append(slices.Clone(*atomicptr.Load(&o.parts)), parts...))
+	atomicptr.Store(&o.parts, &all)
 	return nil
 }
 
@@ -269,7 +269,7 @@ func (o *Overlay) find(a target.Addr) *part {
 	if o.dump == nil {
 		return nil
 	}
-	parts := *o.parts.Load()
+	parts := *atomicptr.Load(&o.parts)
 	i, ok := slices.BinarySearchFunc(parts, a, func(p part, a target.Addr) int {
 		switch {
 		case a < p.start:
@@ -347,7 +347,7 @@ func (o *Overlay) NextStored(a target.Addr) (target.Addr, bool) {
 		return 0, false
 	}
 	next, ok := target.NextStored(o.dump, a)
-	parts := *o.parts.Load()
+	parts := *atomicptr.Load(&o.parts)
 	i, _ := slices.BinarySearchFunc(parts, a, func(p part, a target.Addr) int {
 		if p.end <= a {
 			return -1

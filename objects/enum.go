@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/lazy"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/target"
 )
@@ -36,7 +37,7 @@ func (t *Type) IsEnum() bool {
 // Enum returns the members of an enum type.
 func (t *Type) Enum() (*Enum, error) {
 	t = t.orNone()
-	return t.enum.Get(t.readEnum)
+	return lazy.Get(&t.enum, t.readEnum)
 }
 
 // fieldLiteral is the attribute of a constant (ECMA-335 II.23.1.5).

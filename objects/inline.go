@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/lazy"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -270,7 +271,7 @@ type structForm struct {
 
 // lineForm returns how values of the type are written on one line.
 func (t *Type) lineForm() (structForm, error) {
-	return t.form.Get(func() (structForm, error) {
+	return lazy.Get(&t.form, func() (structForm, error) {
 		name, err := t.Name()
 		if err != nil {
 			return structForm{}, err
@@ -359,7 +360,7 @@ func (s Struct) appendBraces(l answer.Line, limit, depth int) answer.Line {
 
 // bracedLabels returns the text before the value of each instance field in braces: "{X=", ", Y=".
 func (t *Type) bracedLabels() ([]string, error) {
-	return t.labels.Get(func() ([]string, error) {
+	return lazy.Get(&t.labels, func() ([]string, error) {
 		fields, err := t.Fields()
 		var out []string
 		for _, f := range fields {

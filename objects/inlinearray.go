@@ -3,6 +3,7 @@ package objects
 import (
 	"iter"
 
+	"github.com/sosgo/sosgo/internal/lazy"
 	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/target"
@@ -15,7 +16,7 @@ const inlineArrayAttribute = "System.Runtime.CompilerServices.InlineArrayAttribu
 // metadata, for the runtime does not store the number.
 func (t *Type) InlineLength() (int, error) {
 	t = t.orNone()
-	return t.row.Get(t.readInlineLength)
+	return lazy.Get(&t.row, t.readInlineLength)
 }
 
 func (t *Type) readInlineLength() (int, error) {
@@ -54,7 +55,7 @@ const fixedField = "FixedElementField"
 // elements returns the number of elements of an inline array or a C# fixed-size buffer, 0 for other structs.
 func (t *Type) elements() (int, error) {
 	t = t.orNone()
-	return t.parts.Get(t.countElements)
+	return lazy.Get(&t.parts, t.countElements)
 }
 
 func (t *Type) countElements() (int, error) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"sync/atomic"
 
 	"github.com/sosgo/sosgo/dac"
@@ -12,6 +11,7 @@ import (
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/absent"
 	"github.com/sosgo/sosgo/internal/lazy"
+	"github.com/sosgo/sosgo/internal/opaque"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/objects/collections"
 	"github.com/sosgo/sosgo/stackwalk/threads"
@@ -41,8 +41,8 @@ type engine struct {
 	p   *Process
 	src string // what the user wrote
 
-	members sync.Map // memberKey to *access
-	boxes   sync.Map // *objects.Type to *access
+	members opaque.Map // memberKey to *access
+	boxes   opaque.Map // *objects.Type to *access
 	holders *graph.Holders
 	live    func(target.Addr) bool
 	weighs  bool        // whether guessed is wanted

@@ -1,10 +1,9 @@
 package tasks
 
 import (
-	"sync"
-
 	"github.com/sosgo/sosgo/internal/compilernames"
 	"github.com/sosgo/sosgo/internal/lazy"
+	"github.com/sosgo/sosgo/internal/opaque"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/target"
@@ -24,7 +23,7 @@ type machine struct {
 	name   lazy.Value[string]
 	awaits lazy.Value[map[int32]awaitSite]
 	called machineCalls
-	places sync.Map // state -> *answer.AsyncPlace
+	places opaque.Map // state -> *answer.AsyncPlace
 }
 
 // machineFields sorts the fields of a state machine by their purpose.
@@ -93,7 +92,7 @@ func (m *machine) iterates(r *Reader, x shapes.Instance) (target.Addr, error) {
 
 // layout sorts the fields of the state machine.
 func (m *machine) layout() (machineFields, error) {
-	return m.fields.Get(func() (machineFields, error) {
+	return lazy.Get(&m.fields, func() (machineFields, error) {
 		all, err := m.typ.Fields()
 		out := machineFields{}
 		for _, f := range all {

@@ -147,7 +147,7 @@ type machineCalls = lazy.Value[[]ilcalls.Site]
 
 // calls returns the calls in the code of the state machine.
 func (m *machine) calls(r *Reader) ([]ilcalls.Site, error) {
-	return m.called.Get(func() ([]ilcalls.Site, error) {
+	return lazy.Get(&m.called, func() ([]ilcalls.Site, error) {
 		md, err := m.moveNext()
 		if err != nil {
 			return nil, err

@@ -10,6 +10,7 @@ import (
 
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/layout"
+	"github.com/sosgo/sosgo/internal/lazy"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -191,7 +192,7 @@ const stubCodeBlockLast = 0xf
 
 // codeLayout binds the members of methods and code.
 func (r *Reader) members() (*members, error) {
-	return r.bound.Get(func() (*members, error) {
+	return lazy.Get(&r.bound, func() (*members, error) {
 		if err := r.Runtime().Check(dac.FeatureMethods); err != nil {
 			return nil, err
 		}

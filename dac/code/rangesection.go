@@ -189,7 +189,7 @@ func (r *Reader) RangeSections() ([]*RangeSection, error) {
 }
 
 func (r *Reader) sectionList(c *members) ([]*RangeSection, error) {
-	return r.list.Get(func() ([]*RangeSection, error) {
+	return lazy.Get(&r.list, func() ([]*RangeSection, error) {
 		if c.rangeMap == 0 {
 			return r.readSections(c)
 		}

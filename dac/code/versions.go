@@ -7,6 +7,7 @@ import (
 
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/layout"
+	"github.com/sosgo/sosgo/internal/lazy"
 	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/internal/sorting"
 	"github.com/sosgo/sosgo/metadata"
@@ -328,7 +329,7 @@ func (r *Reader) versioningState(c *members, m *MethodDesc) (target.Addr, error)
 	if c.AppDomain.VersioningStates == layout.Absent || c.SHash.Table == layout.Absent {
 		return 0, nil // no layout has it: only the default version is known
 	}
-	states, err := r.versions.Get(func() (map[target.Addr]target.Addr, error) { return r.readVersioningStates(c) })
+	states, err := lazy.Get(&r.versions, func() (map[target.Addr]target.Addr, error) { return r.readVersioningStates(c) })
 	return states[m.Addr], err
 }
 

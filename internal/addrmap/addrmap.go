@@ -3,24 +3,26 @@ package addrmap
 
 import (
 	"sync"
-	"sync/atomic"
 
+	"github.com/sosgo/sosgo/internal/atomicptr"
 	"github.com/sosgo/sosgo/target"
 )
 
 // A Map maps addresses, such as those of MethodTables, to data. Reading takes no lock and does not allocate, as a type
 // is looked up once per object. Entries are never removed or changed. The zero Map is empty. A Map must not be copied.
+// It has functions in place of methods, for the reason that package atomicptr has.
 type Map[T any] struct {
 	mu  sync.Mutex // held by writers
-	now atomic.Pointer[table[T]]
+	now atomicptr.Pointer[table[T]]
 }
 
 type table[T any] struct {
-	slots []atomic.Pointer[entry[T]] // a power of two, linear probing, half of them empty
+	slots []atomicptr.Pointer[entry[T]] // a power of two, linear probing, half of them empty
 	n     int
 }
 
 type entry[T any] struct {
+	_     [0]func() // it can't be compared
 	addr  target.Addr
 	value T
 }
@@ -29,57 +31,57 @@ type entry[T any] struct {
 const minSlots = 512
 
 // Get returns the value of a, or nil.
-func (m *Map[T]) Get(a target.Addr) *T {
-	t := m.now.Load()
+func Get[T any](m *Map[T], a target.Addr) *T {
+	t := atomicptr.Load(&m.now)
 	if t == nil {
 		return nil
 	}
-	if _, e := t.find(a); e != nil {
+	if _, e := find(t, a); e != nil {
 		return &e.value
 	}
 	return nil
 }
 
 // Add maps a to value unless it has a value already, and returns the value of a.
-func (m *Map[T]) Add(a target.Addr, value T) *T {
+func Add[T any](m *Map[T], a target.Addr, value T) *T {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	t := m.now.Load()
+	t := atomicptr.Load(&m.now)
 	if t == nil || t.n >= len(t.slots)/2 {
-		t = t.grown()
-		m.now.Store(t)
+		t = grown(t)
+		atomicptr.Store(&m.now, t)
 	}
-	s, e := t.find(a)
+	s, e := find(t, a)
 	if e != nil {
 		return &e.value
 	}
-	e = &entry[T]{a, value}
-	s.Store(e)
+	e = &entry[T]{addr: a, value: value}
+	atomicptr.Store(s, e)
 	t.n++
 	return &e.value
 }
 
 // find returns the entry of a and its slot; without an entry, the slot where a belongs. A slot may be
 // filled at any time, so it is loaded once.
-func (t *table[T]) find(a target.Addr) (*atomic.Pointer[entry[T]], *entry[T]) {
+func find[T any](t *table[T], a target.Addr) (*atomicptr.Pointer[entry[T]], *entry[T]) {
 	mask := uint64(len(t.slots) - 1)
 	for i := uint64(a>>3) * 0x9e3779b97f4a7c15 >> 20 & mask; ; i = (i + 1) & mask {
-		if e := t.slots[i].Load(); e == nil || e.addr == a {
+		if e := atomicptr.Load(&t.slots[i]); e == nil || e.addr == a {
 			return &t.slots[i], e
 		}
 	}
 }
 
 // grown returns a larger table with the same entries. Readers may still use t.
-func (t *table[T]) grown() *table[T] {
+func grown[T any](t *table[T]) *table[T] {
 	if t == nil {
-		return &table[T]{slots: make([]atomic.Pointer[entry[T]], minSlots)}
+		return &table[T]{slots: make([]atomicptr.Pointer[entry[T]], minSlots)}
 	}
-	g := &table[T]{slots: make([]atomic.Pointer[entry[T]], 2*len(t.slots)), n: t.n}
+	g := &table[T]{slots: make([]atomicptr.Pointer[entry[T]], 2*len(t.slots)), n: t.n}
 	for i := range t.slots {
-		if e := t.slots[i].Load(); e != nil {
-			s, _ := g.find(e.addr)
-			s.Store(e)
+		if e := atomicptr.Load(&t.slots[i]); e != nil {
+			s, _ := find(g, e.addr)
+			atomicptr.Store(s, e)
 		}
 	}
 	return g

@@ -15,8 +15,8 @@ import (
 // The first who adds something has it kept.
 func Example() {
 	var names Map[string]
-	names.Add(0x1000, "first")
-	fmt.Println(*names.Add(0x1000, "second"), *names.Get(0x1000), names.Get(0x2000) == nil)
+	Add(&names, 0x1000, "first")
+	fmt.Println(*Add(&names, 0x1000, "second"), *Get(&names, 0x1000), Get(&names, 0x2000) == nil)
 	// Output: first first true
 }
 
@@ -28,13 +28,13 @@ func TestRace(t *testing.T) {
 	added := sameSlot(t, wanted)
 	for range 3_000 {
 		m := &Map[target.Addr]{}
-		m.Add(8, 8) // there is a table
+		Add(m, 8, 8) // there is a table
 		var looking, done atomic.Bool
 		var wrong atomic.Int64
 		var wg sync.WaitGroup
 		wg.Go(func() {
 			for !done.Load() {
-				if v := m.Get(wanted); v != nil {
+				if v := Get(m, wanted); v != nil {
 					wrong.Add(1)
 				}
 				looking.Store(true)
@@ -43,7 +43,7 @@ func TestRace(t *testing.T) {
 		for !looking.Load() {
 			runtime.Gosched() // else a machine with other work to do takes a while for each round
 		}
-		m.Add(added, added)
+		Add(m, added, added)
 		done.Store(true)
 		wg.Wait()
 		require.Zero(t, wrong.Load(), "an address that nobody added has a value")
@@ -52,10 +52,10 @@ func TestRace(t *testing.T) {
 
 // sameSlot is another address that belongs into the slot of a.
 func sameSlot(t *testing.T, a target.Addr) target.Addr {
-	tab := (*table[target.Addr])(nil).grown()
-	at, _ := tab.find(a)
+	tab := grown[target.Addr](nil)
+	at, _ := find(tab, a)
 	for b := a + 8; b < a+1<<20; b += 8 {
-		if slot, _ := tab.find(b); slot == at {
+		if slot, _ := find(tab, b); slot == at {
 			return b
 		}
 	}
@@ -66,14 +66,14 @@ func sameSlot(t *testing.T, a target.Addr) target.Addr {
 // TestMap: what was added is found while the table grows.
 func TestMap(t *testing.T) {
 	var m Map[int]
-	require.Nil(t, m.Get(8))
+	require.Nil(t, Get(&m, 8))
 	const n = 10 * minSlots
 	for i := range n {
-		m.Add(target.Addr(8*i), i)
+		Add(&m, target.Addr(8*i), i)
 	}
-	require.Equal(t, 3, *m.Add(24, 4), "the first stays")
+	require.Equal(t, 3, *Add(&m, 24, 4), "the first stays")
 	for i := range n {
-		require.Equal(t, i, *m.Get(target.Addr(8 * i)))
+		require.Equal(t, i, *Get(&m, target.Addr(8*i)))
 	}
-	require.Nil(t, m.Get(8*n))
+	require.Nil(t, Get(&m, 8*n))
 }

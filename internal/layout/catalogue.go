@@ -13,6 +13,7 @@ import (
 	"sync"
 
 	"github.com/sosgo/sosgo/image"
+	"github.com/sosgo/sosgo/internal/opaque"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -32,7 +33,7 @@ var tables embed.FS
 
 // A shelf caches the decoded files of tables for the process. Callers that open thousands of dumps, or a damaged dump
 // that tries every table, would otherwise parse the same files each time. Cached values are never changed.
-type shelf[T any] struct{ made sync.Map }
+type shelf[T any] struct{ made opaque.Map }
 
 // get returns the decoded file name, decoding it at the first call.
 func (s *shelf[T]) get(name string, read func(name string) (T, error)) (T, error) {

@@ -6,14 +6,15 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/sosgo/sosgo/internal/atomicptr"
 	"github.com/sosgo/sosgo/internal/workers"
 )
 
 // A computation is a Value without its type.
 type computation struct {
-	result atomic.Pointer[result] // nil until there is one to keep
-	mu     sync.Mutex             // for run
-	run    *run                   // the computation that is going on, nil for none
+	result atomicptr.Pointer[result] // nil until there is one to keep
+	mu     sync.Mutex                // for run
+	run    *run                      // the computation that is going on, nil for none
 }
 
 // A result is what a computation came to.
@@ -31,7 +32,7 @@ func (r *result) stopped() bool {
 // get returns what f came to, or what another did that computed at the same time.
 func (l *computation) get(f func() (any, error)) *result {
 	for {
-		if r := l.result.Load(); r != nil {
+		if r := atomicptr.Load(&l.result); r != nil {
 			return r
 		}
 		c, first := l.join(nil)
@@ -46,7 +47,7 @@ func (l *computation) get(f func() (any, error)) *result {
 // getContext is get for one who may leave.
 func (l *computation) getContext(ctx context.Context, f func(ctx context.Context) (any, error)) *result {
 	for {
-		if r := l.result.Load(); r != nil {
+		if r := atomicptr.Load(&l.result); r != nil {
 			return r
 		}
 		if ctx == nil {
@@ -73,7 +74,7 @@ func (l *computation) getContext(ctx context.Context, f func(ctx context.Context
 
 // known returns the result, nil if there is none yet or it is not a value.
 func (l *computation) known() *result {
-	r := l.result.Load()
+	r := atomicptr.Load(&l.result)
 	if r == nil || r.panic != nil || r.err != nil {
 		return nil
 	}
@@ -88,7 +89,7 @@ func (l *computation) take() *result {
 		if c == nil {
 			r := l.known()
 			if r != nil {
-				l.result.Store(nil)
+				atomicptr.Store(&l.result, nil)
 			}
 			l.mu.Unlock()
 			return r
@@ -111,7 +112,7 @@ type run struct {
 func (l *computation) join(wanted *wantedContext) (c *run, first bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if r := l.result.Load(); r != nil { // it ended a moment ago
+	if r := atomicptr.Load(&l.result); r != nil { // it ended a moment ago
 		c = &run{ended: make(chan struct{}), result: r}
 		close(c.ended)
 		return c, false
@@ -154,7 +155,7 @@ func (l *computation) compute(c *run, f func() (any, error)) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		if !r.stopped() && (r.err == nil && r.panic == nil || c.wanted == nil) {
-			l.result.Store(r)
+			atomicptr.Store(&l.result, r)
 		}
 		c.result, l.run = r, nil
 		close(c.ended)

@@ -23,7 +23,7 @@ func TestGet(t *testing.T) {
 	broken := errors.New("only half of it")
 	for range 8 {
 		wg.Go(func() {
-			v, err := l.Get(func() (int, error) { calls.Add(1); return 21, broken })
+			v, err := lazy.Get(&l, func() (int, error) { calls.Add(1); return 21, broken })
 			assert.Equal(t, 21, v)
 			assert.ErrorIs(t, err, broken)
 		})
@@ -42,7 +42,7 @@ func TestPanicStays(t *testing.T) {
 				err, _ := recover().(error)
 				assert.ErrorIs(t, err, broken)
 			}()
-			v, err := l.Get(func() (*int, error) { panic(broken) })
+			v, err := lazy.Get(&l, func() (*int, error) { panic(broken) })
 			t.Errorf("got %v, %v", v, err)
 		}()
 	}
@@ -51,10 +51,10 @@ func TestPanicStays(t *testing.T) {
 // TestGetStopped: a computation that a context stopped is done again.
 func TestGetStopped(t *testing.T) {
 	var l lazy.Value[int]
-	_, err := l.Get(func() (int, error) { return 0, fmt.Errorf("stopped: %w", context.Canceled) })
+	_, err := lazy.Get(&l, func() (int, error) { return 0, fmt.Errorf("stopped: %w", context.Canceled) })
 	assert.ErrorIs(t, err, context.Canceled)
 	for range 2 {
-		v, err := l.Get(func() (int, error) { return 7, nil })
+		v, err := lazy.Get(&l, func() (int, error) { return 7, nil })
 		assert.NoError(t, err)
 		assert.Equal(t, 7, v)
 	}
@@ -62,32 +62,32 @@ func TestGetStopped(t *testing.T) {
 
 // TestTake: what was taken is computed again, and what there isn't can't be taken.
 func TestTake(t *testing.T) {
-	var l lazy.Long[int]
-	_, ok := l.Take()
+	var l lazy.Value[int]
+	_, ok := lazy.Take(&l)
 	assert.False(t, ok)
 	n := 0
 	count := func() (int, error) { n++; return n, nil }
 	for want := 1; want <= 2; want++ {
-		v, err := l.Get(count)
+		v, err := lazy.Get(&l, count)
 		assert.NoError(t, err)
 		assert.Equal(t, want, v)
-		v, ok = l.Take()
+		v, ok = lazy.Take(&l)
 		assert.True(t, ok)
 		assert.Equal(t, want, v)
 	}
-	_, _ = l.Get(func() (int, error) { return 0, errors.New("broken") })
-	_, ok = l.Take()
+	_, _ = lazy.Get(&l, func() (int, error) { return 0, errors.New("broken") })
+	_, ok = lazy.Take(&l)
 	assert.False(t, ok, "an error stays")
 }
 
 // TestTakeWaits: what is about to be computed is taken when it is, for nobody else releases it.
 func TestTakeWaits(t *testing.T) {
-	var l lazy.Long[int]
+	var l lazy.Value[int]
 	begun, end := make(chan struct{}), make(chan struct{})
-	go func() { _, _ = l.Get(func() (int, error) { close(begun); <-end; return 7, nil }) }()
+	go func() { _, _ = lazy.Get(&l, func() (int, error) { close(begun); <-end; return 7, nil }) }()
 	<-begun
 	time.AfterFunc(time.Millisecond, func() { close(end) })
-	v, ok := l.Take()
+	v, ok := lazy.Take(&l)
 	assert.True(t, ok)
 	assert.Equal(t, 7, v)
 }
@@ -95,7 +95,7 @@ func TestTakeWaits(t *testing.T) {
 // TestWaiterLeaves: who waits for what another computes may leave; the computation goes on, also for who began it and
 // has left, as long as somebody wants it.
 func TestWaiterLeaves(t *testing.T) {
-	var l lazy.Long[int]
+	var l lazy.Value[int]
 	begun, end := make(chan struct{}), make(chan struct{})
 	compute := func(ctx context.Context) (int, error) {
 		close(begun)
@@ -108,13 +108,13 @@ func TestWaiterLeaves(t *testing.T) {
 	}
 	first, leave := context.WithCancel(t.Context())
 	left := make(chan error)
-	go func() { _, err := l.GetContext(first, compute); left <- err }()
+	go func() { _, err := lazy.GetContext(first, &l, compute); left <- err }()
 	<-begun
 	got := make(chan int)
 	for range 2 {
 		waits := make(chan struct{}, 1)
 		go func() {
-			v, err := l.GetContext(noted{t.Context(), waits}, compute)
+			v, err := lazy.GetContext(noted{t.Context(), waits}, &l, compute)
 			assert.NoError(t, err)
 			got <- v
 		}()
@@ -122,11 +122,11 @@ func TestWaiterLeaves(t *testing.T) {
 	}
 	waiter, cancel := context.WithCancel(t.Context())
 	time.AfterFunc(time.Millisecond, cancel)
-	_, err := l.GetContext(waiter, compute)
+	_, err := lazy.GetContext(waiter, &l, compute)
 	assert.ErrorIs(t, err, context.Canceled)
 	leave()
 	assert.ErrorIs(t, <-left, context.Canceled)
-	_, known := l.Known()
+	_, known := lazy.Known(&l)
 	assert.False(t, known)
 	close(end)
 	assert.Equal(t, 7, <-got)
@@ -147,10 +147,10 @@ func (a noted) Done() <-chan struct{} {
 // TestLastLeaves: what nobody wants any more is stopped, and has ended when the last one has left; the next that asks
 // computes anew.
 func TestLastLeaves(t *testing.T) {
-	var l lazy.Long[int]
+	var l lazy.Value[int]
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := false
-	_, err := l.GetContext(ctx, func(ctx context.Context) (int, error) {
+	_, err := lazy.GetContext(ctx, &l, func(ctx context.Context) (int, error) {
 		cancel()
 		assert.ErrorIs(t, ctx.Err(), context.Canceled, "before anybody was told")
 		<-ctx.Done()
@@ -159,32 +159,34 @@ func TestLastLeaves(t *testing.T) {
 	})
 	assert.ErrorIs(t, err, context.Canceled)
 	assert.True(t, ended)
-	_, err = l.GetContext(ctx, func(context.Context) (int, error) { return 0, nil })
+	_, err = lazy.GetContext(ctx, &l, func(context.Context) (int, error) { return 0, nil })
 	assert.ErrorIs(t, err, context.Canceled)
-	v, err := l.GetContext(t.Context(), func(context.Context) (int, error) { return 8, nil })
+	v, err := lazy.GetContext(t.Context(), &l, func(context.Context) (int, error) { return 8, nil })
 	assert.NoError(t, err)
 	assert.Equal(t, 8, v)
-	v, err = l.GetContext(ctx, nil)
+	v, err = lazy.GetContext(ctx, &l, nil)
 	assert.NoError(t, err, "what is there costs no time")
 	assert.Equal(t, 8, v)
 }
 
 // TestPanicOfOthers: the panic of what is computed beside comes to everybody who asks.
 func TestPanicOfOthers(t *testing.T) {
-	var l lazy.Long[int]
+	var l lazy.Value[int]
 	for range 2 {
-		assert.Panics(t, func() { _, _ = l.GetContext(t.Context(), func(context.Context) (int, error) { panic("broken") }) })
+		assert.Panics(t, func() {
+			_, _ = lazy.GetContext(t.Context(), &l, func(context.Context) (int, error) { panic("broken") })
+		})
 	}
 }
 
 // TestLeaveTwice: who joins a computation that is being stopped, and leaves as well, does not stop it again.
 func TestLeaveTwice(t *testing.T) {
-	var l lazy.Long[int]
+	var l lazy.Value[int]
 	begun, end := make(chan struct{}), make(chan struct{})
 	ctx, cancel := context.WithCancel(t.Context())
 	var wg sync.WaitGroup
 	wg.Go(func() {
-		_, err := l.GetContext(ctx, func(ctx context.Context) (int, error) {
+		_, err := lazy.GetContext(ctx, &l, func(ctx context.Context) (int, error) {
 			close(begun)
 			<-ctx.Done()
 			<-end // it takes a while to stop
@@ -198,7 +200,7 @@ func TestLeaveTwice(t *testing.T) {
 		wg.Go(func() {
 			short, stop := context.WithTimeout(t.Context(), 20*time.Millisecond)
 			defer stop()
-			_, err := l.GetContext(short, func(context.Context) (int, error) { return 7, nil })
+			_, err := lazy.GetContext(short, &l, func(context.Context) (int, error) { return 7, nil })
 			assert.ErrorIs(t, err, context.DeadlineExceeded)
 		})
 	}

@@ -5,10 +5,10 @@ import (
 	"encoding/binary"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"unicode"
 
+	"github.com/sosgo/sosgo/internal/opaque"
 	"github.com/sosgo/sosgo/internal/sorting"
 	"github.com/sosgo/sosgo/target"
 )
@@ -29,7 +29,7 @@ type job struct {
 	control  map[uint64]bool // where threads execute, and their stack pointers
 	counts   counts
 
-	forms sync.Map // of large texts, by address
+	forms opaque.Map // of large texts, by address
 }
 
 // zero clears memory.

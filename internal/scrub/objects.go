@@ -78,7 +78,7 @@ type planner struct {
 
 // of returns the plan of an object's type.
 func (p *planner) of(o *heap.Object) *plan {
-	if found := p.plans.Get(o.Type.Addr); found != nil {
+	if found := addrmap.Get(&p.plans, o.Type.Addr); found != nil {
 		return found
 	}
 	made := p.choose(o)
@@ -86,7 +86,7 @@ func (p *planner) of(o *heap.Object) *plan {
 	p.mu.Lock()
 	p.samples = append(p.samples, *o)
 	p.mu.Unlock()
-	return p.plans.Add(o.Type.Addr, made)
+	return addrmap.Add(&p.plans, o.Type.Addr, made)
 }
 
 func newPlanner(r *objects.Reader, h *heap.Heap) *planner {
@@ -492,7 +492,7 @@ func (x *objectIndex) object(j *job, b []byte, a, o target.Addr) {
 	if err != nil {
 		return
 	}
-	p := x.p.plans.Get(target.Addr(binary.LittleEndian.Uint64(head)) &^ (wordSize - 1))
+	p := addrmap.Get(&x.p.plans, target.Addr(binary.LittleEndian.Uint64(head))&^(wordSize-1))
 	if p == nil {
 		return
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dump"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/addrmap"
 	"github.com/sosgo/sosgo/internal/leftout"
 	"github.com/sosgo/sosgo/internal/memmap"
 	"github.com/sosgo/sosgo/internal/sorting"
@@ -331,7 +332,7 @@ func (s *shrinker) object(x *objectIndex, b []byte, a, o target.Addr) {
 	if err != nil {
 		return
 	}
-	p := x.p.plans.Get(target.Addr(le.Uint64(head)) &^ (wordSize - 1))
+	p := addrmap.Get(&x.p.plans, target.Addr(le.Uint64(head))&^(wordSize-1))
 	if p == nil || x.p.kept[o] {
 		return
 	}

@@ -4,12 +4,13 @@ import (
 	"fmt"
 	"reflect"
 	"sync"
-	"sync/atomic"
 
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/atomicptr"
 	"github.com/sosgo/sosgo/internal/compilernames"
 	"github.com/sosgo/sosgo/internal/lazy"
 	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/internal/opaque"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
@@ -21,14 +22,14 @@ type Binder struct {
 	open   func() (*heap.Heap, error)
 
 	mu     sync.Mutex
-	tables atomic.Pointer[map[reflect.Type]*table] // by the type of a pointer to the shape; replaced as a whole when one is added
-	names  sync.Map                                // *objects.Type -> *name
+	tables atomicptr.Pointer[map[reflect.Type]*table] // by the type of a pointer to the shape; replaced as a whole when one is added
+	names  opaque.Map                                 // *objects.Type -> *name
 }
 
 // A table has the types that one shape was bound to.
 type table struct {
 	schema *schema
-	byType sync.Map // *objects.Type -> *bound
+	byType opaque.Map // *objects.Type -> *bound
 }
 
 // A bound is a shape bound to a type, or the reason why it could not be.
@@ -41,7 +42,7 @@ type bound struct {
 // when first needed, and may be nil.
 func New(r *objects.Reader, open func() (*heap.Heap, error)) *Binder {
 	b := &Binder{reader: r, open: open}
-	b.tables.Store(&map[reflect.Type]*table{})
+	atomicptr.Store(&b.tables, &map[reflect.Type]*table{})
 	return b
 }
 
@@ -54,15 +55,15 @@ func (b *Binder) Objects() *objects.Reader {
 }
 
 func (b *Binder) table(t reflect.Type) *table {
-	if b == nil || b.tables.Load() == nil {
+	if b == nil || atomicptr.Load(&b.tables) == nil {
 		return New(objects.New(nil), nil).table(t)
 	}
-	if tab := (*b.tables.Load())[t]; tab != nil {
+	if tab := (*atomicptr.Load(&b.tables))[t]; tab != nil {
 		return tab
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	old := *b.tables.Load()
+	old := *atomicptr.Load(&b.tables)
 	if tab := old[t]; tab != nil {
 		return tab
 	}
@@ -71,7 +72,7 @@ func (b *Binder) table(t reflect.Type) *table {
 		next[k] = v
 	}
 	next[t] = &table{schema: schemaOf(t)}
-	b.tables.Store(&next)
+	atomicptr.Store(&b.tables, &next)
 	return next[t]
 }
 
@@ -309,7 +310,7 @@ func (b *Binder) Definition(t *objects.Type) (string, error) {
 	if !ok {
 		v, _ = b.names.LoadOrStore(t, &name{})
 	}
-	return v.(*name).Get(func() (string, error) {
+	return lazy.Get(&v.(*name).Value, func() (string, error) {
 		return b.reader.Runtime().DefinitionName(t.MT)
 	})
 }

@@ -28,8 +28,8 @@ var drawImports = flag.String("draw", "", "write a Mermaid drawing of the import
 var floors = []struct{ name, packages string }{
 	{"vocabulary", "target internal/jsonenc internal/sorting internal/utf16text"},
 	{"answers", "answer"},
-	{"plumbing", "internal/absent internal/addrindex internal/addrmap internal/arrayfile internal/compilernames internal/corefile internal/cursor internal/digraph internal/hexdump internal/httpnames " +
-		"internal/enum internal/inuse internal/lazy internal/leftout internal/limits internal/macho internal/mcp internal/memmap internal/mmapfile internal/offheap internal/outfile internal/pagecache internal/poolverdict internal/sandbox internal/secrets internal/signature " +
+	{"plumbing", "internal/absent internal/addrindex internal/addrmap internal/arrayfile internal/atomicptr internal/compilernames internal/corefile internal/cursor internal/digraph internal/hexdump internal/httpnames " +
+		"internal/enum internal/inuse internal/lazy internal/leftout internal/limits internal/macho internal/mcp internal/memmap internal/mmapfile internal/offheap internal/opaque internal/outfile internal/pagecache internal/poolverdict internal/sandbox internal/secrets internal/signature " +
 		"internal/teb internal/ticks internal/wordscan internal/workers"},
 	{"containers", "minidump dump"},
 	{"files", "image metadata internal/bundle internal/layout internal/modfiles internal/nativeformat internal/symstore"},
