@@ -237,7 +237,9 @@ type AsyncCall struct {
 	*AsyncPlace
 	Suspended []AsyncPlace `json:"suspended,omitempty" doc:"of tasks of methods that the runtime itself suspends (runtime async): where those stand, the innermost first"`
 
-	Blocked uint64 `json:"blocked,omitempty" doc:"threads that are blocked until these complete (Task.Wait, Result)"`
+	Blocked   uint64            `json:"blocked,omitempty" doc:"threads that are blocked until these complete (Task.Wait, Result)"`
+	Variables []AsyncVariable   `json:"variables,omitempty" doc:"with -locals: of the first of them, this, the parameters and the locals that outlive an await"`
+	Saved     [][]AsyncVariable `json:"saved,omitempty" doc:"with -locals: of the first of them, the arguments and locals that the methods of suspended keep over the await, a list for each"`
 	// Ends are what those wait for that await nothing of the list.
 	Ends []AsyncEnd `json:"ends,omitempty" doc:"what those of them wait for that await no other call"`
 }

@@ -19,7 +19,9 @@ func (s *Set) Calls(ctx context.Context, o StackOptions) (*answer.AsyncCalls, er
 	if err := s.Note(&out.Gaps); err != nil {
 		return nil, err
 	}
-	c := &caller{builder: s.builder(o), ctx: ctx, out: out, path: make([]int32, len(s.items)), at: make([]int32, len(s.items)), ends: map[int32]string{}}
+	locals := o.Variables
+	o.Variables = false // of most calls they would be read in vain
+	c := &caller{builder: s.builder(o), locals: locals, ctx: ctx, out: out, path: make([]int32, len(s.items)), at: make([]int32, len(s.items)), ends: map[int32]string{}}
 	first := c.outermost()
 	out.Stacks = uint64(len(first))
 	c.level(first, 0)
@@ -52,11 +54,12 @@ func (c *caller) outermost() (first []call) {
 // A caller merges calls.
 type caller struct {
 	*builder
-	ctx  context.Context
-	out  *answer.AsyncCalls
-	path []int32          // by item: how many enclosing calls contain it
-	at   []int32          // by item in awaited: its place in the list plus one, 0 if it is not listed
-	ends map[int32]string // what each item waits for that awaits no other item
+	ctx    context.Context
+	locals bool // with the variables of the first of equal calls
+	out    *answer.AsyncCalls
+	path   []int32          // by item: how many enclosing calls contain it
+	at     []int32          // by item in awaited: its place in the list plus one, 0 if it is not listed
+	ends   map[int32]string // what each item waits for that awaits no other item
 }
 
 // A call is an item and how often it is awaited.
@@ -88,7 +91,7 @@ func (c *caller) level(list []call, depth int) {
 		}
 		at := len(c.out.Calls)
 		c.out.Calls = append(c.out.Calls, answer.AsyncCall{Depth: depth, Count: g.count, Kind: g.frame.Kind, Name: g.frame.AsyncName.Name, State: g.frame.State,
-			Object: g.frame.Object, AsyncPlace: g.frame.AsyncPlace, Suspended: g.frame.Suspended, Blocked: c.blocked(g)})
+			Object: g.frame.Object, AsyncPlace: g.frame.AsyncPlace, Suspended: g.frame.Suspended, Blocked: c.blocked(g), Variables: g.frame.Variables, Saved: g.frame.Saved})
 		for _, x := range g.calls {
 			c.path[x.item]++
 		}
@@ -125,6 +128,12 @@ func (c *caller) merge(list []call) []*mergedCall {
 		}
 		g := known[k]
 		if g == nil {
+			if c.locals {
+				c.o.Variables = true
+				f = answer.AsyncFrame{Object: f.Object}
+				c.describe(&c.out.Gaps, &f, x.item)
+				c.o.Variables = false
+			}
 			g = &mergedCall{frame: f}
 			known[k] = g
 			out = append(out, g)

@@ -13,6 +13,7 @@ import (
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/app/tasks"
+	"github.com/sosgo/sosgo/target"
 )
 
 // fsharp is a dump of a program in F#, Orders.fs beside it.
@@ -85,4 +86,40 @@ func TestFSharp(t *testing.T) {
 	list, err := set.List(t.Context(), tasks.ListOptions{})
 	require.NoError(t, err)
 	assert.EqualValues(t, 20, list.Count, "asyncs are no tasks")
+}
+
+// TestLocalsOfCalls: merged calls have the variables of the first of them if these are asked for, as its stack has them.
+func TestLocalsOfCalls(t *testing.T) {
+	if _, err := os.Stat(fsharp); err != nil {
+		t.Skip("there are no canned dumps here")
+	}
+	d, err := sosgo.Open(fsharp, sosgo.Options{Offline: true, Modules: []string{filepath.Join(filepath.Dir(fsharp), "modules")}})
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = d.Close() })
+	set := collect(t, d)
+	want := map[target.Addr][]answer.AsyncVariable{}
+	for _, s := range stacks(t, set, tasks.StackOptions{Variables: true}) {
+		for i := range s.Frames {
+			want[s.Frames[i].Object] = s.Frames[i].Variables
+		}
+	}
+	for _, locals := range []bool{true, false} {
+		calls, err := set.Calls(t.Context(), tasks.StackOptions{Variables: locals})
+		require.NoError(t, err)
+		var some []string
+		for i := range calls.Calls {
+			c := &calls.Calls[i]
+			if locals {
+				assert.Equal(t, want[c.Object], c.Variables, c.Name)
+			}
+			for _, v := range c.Variables {
+				some = append(some, v.Name+" = "+v.Value)
+			}
+		}
+		if locals {
+			assert.Contains(t, some, "id = 1", "of the order that is loaded (Orders.fs)")
+			continue
+		}
+		assert.Empty(t, some)
+	}
 }

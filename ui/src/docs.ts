@@ -235,8 +235,9 @@ export interface AssemblyContext {
 
 export interface AsyncCall {
   await?: string | null; blocked?: number; count: number; depth: number; ends?: Array<AsyncEnd> | null; file?: string; kind: string;
-  line?: number; method?: string | null; name: string | null; object: string; placeMissing?: string; state?: number;
-  suspended?: Array<AsyncPlace> | null;
+  line?: number; method?: string | null; name: string | null; object: string; placeMissing?: string;
+  saved?: Array<Array<AsyncVariable> | null> | null; state?: number; suspended?: Array<AsyncPlace> | null;
+  variables?: Array<AsyncVariable> | null;
 }
 
 export interface BlazorCircuit {
@@ -815,6 +816,10 @@ export interface AsyncPlace {
   await?: string | null; file?: string; line?: number; method?: string | null; placeMissing?: string;
 }
 
+export interface AsyncVariable {
+  kind: string; name: string; type: string | null; value: string;
+}
+
 export interface AsyncWaiter {
   blocked?: boolean; stack?: Array<string> | null; task: string;
 }
@@ -1148,10 +1153,6 @@ export interface WorkItem {
 export interface AsyncField {
   address: string; array?: AsyncArray; methodTable?: string | null; missing?: string; name: string | null; struct?: Array<Member>;
   text?: Json; type: string | null; value?: Json;
-}
-
-export interface AsyncVariable {
-  kind: string; name: string; type: string | null; value: string;
 }
 
 export interface AsyncArray {

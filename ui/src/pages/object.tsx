@@ -3,7 +3,7 @@ import { isReport, question, type Question } from "../api";
 import type { Field, GcrootResult as GCRoot, GcwhereResult as Where, CollectionItem as Item, Json, Member, Link as Neighbour, ReferrersResult as Neighbours, DumpobjResult as Obj, RetainedResult as Retained, QueryResult as Rows } from "../docs";
 import { Addr, Copy, Facts, NeedsServer, Notes, PathView, RootName, Section, Share, Show, Table, Text, TypeName } from "../parts";
 import { go, link, route, useDoc } from "../state";
-import { bytes, count, percent } from "../text";
+import { bytes, count, percent, plural } from "../text";
 
 /** What is at an address: an object with what it refers to, what refers to it, what holds it and what it holds. */
 export function ObjectPage(): JSX.Element {
@@ -74,7 +74,8 @@ function FieldTable({ list }: { list: Field[] }): JSX.Element {
 }
 
 function StructValue({ s }: { s: Member[] }): JSX.Element {
-  return <details><summary>struct</summary><pre class="string"><Text s={JSON.stringify(s, null, 1)} /></pre></details>;
+  return <details><summary>{plural(s.length, "field")}</summary><Facts list={s.map((m) => [m.name ?? "(no name)",
+    m.struct !== undefined && m.value === undefined ? <>{m.text !== undefined && <Text s={String(m.text)} />}<StructValue s={m.struct ?? []} /></> : <Value value={m.value} text={m.text} missing={m.missing} />])} /></details>;
 }
 
 function Keeps({ a }: { a: string }): JSX.Element {

@@ -28,6 +28,7 @@ export function AsyncPage(): JSX.Element {
         <ol class="calls">{(a.calls ?? []).map((c) => (
           <li style={{ paddingLeft: `min(${1.2 * c.depth}em, 40%)` }}><b>{count(c.count)}</b> <Method name={callName(c)} /> {c.await && <>awaits <Method name={c.await} /></>} <Place file={c.file} line={c.line} /> <Addr a={c.object} />
             {c.blocked ? <span class="tag suspect">{plural(c.blocked, "thread")} blocked</span> : null}
+            <Locals of={c} />
             {(c.ends ?? []).map((e) => <div class="end">{e.count > 1 ? `${count(e.count)} wait` : "waits"} for <Text s={e.reason} /></div>)}</li>))}</ol>
       </>}</Show>
     </Section>
@@ -41,6 +42,14 @@ export function AsyncPage(): JSX.Element {
         {(f.exceptions ?? []).map((e) => <div><TypeName name={e.type} />: <q>{e.message}</q> <Addr a={e.object} /></div>)}</li>)}</ul>}</Show>
     </Section>
   </>;
+}
+
+/** The variables of the first of equal async calls, when they are asked for. */
+function Locals({ of }: { of: AsyncCall }): JSX.Element | null {
+  const list = [...(of.saved ?? []).flatMap((l) => l ?? []), ...(of.variables ?? [])];
+  if (list.length === 0) return null;
+  return <details><summary>{of.count > 1 ? `${plural(list.length, "variable")} of the first` : plural(list.length, "variable")}</summary>
+    <Facts list={list.map((v) => [v.kind === "local" ? v.name : v.kind === "this" ? "this" : `${v.name} (parameter)`, <><Text s={v.value} /> <span class="dim"><TypeName name={v.type} /></span></>])} /></details>;
 }
 
 /** Threads, and async code, with what they wait for and who has it. */

@@ -62,6 +62,11 @@ func (o *chosenStacks) options() tasks.StackOptions {
 	return tasks.StackOptions{Address: o.Address, MethodTable: o.MethodTable, Type: o.Type, Tasks: o.Tasks, Completed: o.Completed, Waiting: o.Waiting}
 }
 
+type callOptions struct {
+	chosenStacks
+	Locals bool `opt:"locals,l" help:"with this, parameters and locals of the first of equal calls"`
+}
+
 func asyncStacksCommand() cli.Command {
 	return cli.Ask(cli.Command{
 		Name:    "asyncstacks",
@@ -72,7 +77,9 @@ func asyncStacksCommand() cli.Command {
 			{Line: "asyncstacks", Text: "what do most async methods wait for?"},
 			{Line: "asyncstacks -type Contoso", Text: "only stacks with a type of Contoso"},
 		},
-	}, func(c *cli.Context, o *chosenStacks) (*answer.AsyncCalls, error) {
-		return ask.View(c).AsyncCalls(ask.Context(c), o.options())
+	}, func(c *cli.Context, o *callOptions) (*answer.AsyncCalls, error) {
+		so := o.options()
+		so.Variables = o.Locals
+		return ask.View(c).AsyncCalls(ask.Context(c), so)
 	}, tasktext.Calls)
 }

@@ -29,7 +29,11 @@ func Calls(p *report.Page, a *answer.AsyncCalls) {
 		p.Print("\n")
 		for n := len(c.Suspended) - 1; n >= 0; n-- { // the outermost first, as the calls are
 			suspended(p, "           "+indent(c.Depth), &c.Suspended[n])
+			if n < len(c.Saved) {
+				variables(p, c.Depth, "             ", c.Saved[n])
+			}
 		}
+		variables(p, c.Depth, "           ", c.Variables)
 		for _, e := range c.Ends {
 			p.Printf("%8s %swaits for %s\n", report.Commas(e.Count), indent(c.Depth+1), report.Escape(e.Reason))
 		}
