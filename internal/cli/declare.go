@@ -330,7 +330,7 @@ func (d *declaration) bind() *binding {
 // bindTo returns a binding of the struct that into points to.
 func bindTo(into any) *binding {
 	v := reflect.ValueOf(into).Elem()
-	b := declare(v.Type()).bind()
+	b := declared(v.Type()).bind()
 	b.into = v
 	return b
 }
