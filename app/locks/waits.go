@@ -896,12 +896,30 @@ func (g *grapher) held() []answer.Verdict {
 			kind, strength = answer.FindingAbandoned, answer.Weakest(strength, answer.StrengthLikely)
 			text += fmt.Sprintf("; thread %s waits for work of the thread pool: what took the lock has returned and still holds it", g.name(first.runners[0]))
 		default:
-			text += g.onward(first.runners, first)
+			text += g.onward(first.runners, first) + g.perhapsMutual(first.runners, alike)
 		}
 		out = append(out, answer.Verdict{Kind: kind, Text: text, Strength: strength, Count: len(names), Evidence: g.evidences(alike),
 			Show: append([]string{"dumpobj " + addressText(l.Address)}, g.showRunner(first)...), Sites: g.sites(alike), Thing: g.lockName(l)})
 	}
 	return out
+}
+
+// perhapsMutual says if the holder of a lock waits for a semaphore that one of those who wait for the lock may have entered: a method that it is in
+// releases a semaphore later. A semaphore does not record who has entered.
+func (g *grapher) perhapsMutual(holders []*threads.Thread, waiters []*wait) string {
+	if len(holders) != 1 {
+		return ""
+	}
+	w := g.of[holders[0]]
+	if w == nil || w.lock == nil || w.lock.Kind != answer.LockSemaphore || w.lock.count > 0 || len(w.runners) > 0 || g.s.uses[w.lock] != nil {
+		return ""
+	}
+	for _, other := range waiters {
+		if g.releases(other) != nil {
+			return fmt.Sprintf("; perhaps a deadlock: thread %s releases a semaphore in the method in which it waits, and may have entered this one", g.name(other.thread))
+		}
+	}
+	return ""
 }
 
 // lockName names a lock by its kind, its address and the field that holds it.
