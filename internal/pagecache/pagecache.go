@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/internal/opaque"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -144,7 +145,7 @@ type source struct {
 	r     io.ReaderAt
 	size  int64
 	cache *cache
-	runs  sync.Pool // of what several blocks are read into
+	runs  opaque.Pool // of what several blocks are read into
 }
 
 // Source returns a source over r, which holds size bytes and is slow.
