@@ -1,0 +1,55 @@
+package secrets
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// mayBe are texts of the forms that are looked for before their expressions are, and texts that are nearly theirs.
+var mayBe = []struct {
+	text string
+	may  func(string) bool
+	want bool
+}{
+	{"postgres://shop:hunter2@db/shop", mayBeURL, true},
+	{"https://a/b://c://u:p:w#@d", mayBeURL, true},
+	{"https://db:5432/shop?to=a@b", mayBeURL, false},
+	{"https://shop@db/a:b@c", mayBeURL, false},
+	{"https://shop:@db", mayBeURL, false},
+	{"app --password hunter2", mayBeOption, true},
+	{`["-x","--client-secret", "hunter2"]`, mayBeOption, true},
+	{"-my-auth_to\u212aen=hunter2", mayBeOption, true},
+	{"a-token=b --to\u00e9 ", mayBeOption, true},
+	{"public-key=3 --pass", mayBeOption, false},
+	{"-- keys: --keys=4", mayBeOption, false},
+	{`{"Db:Password" : "hunter2"}`, mayBeAssigned, true},
+	{`{\"apiKey\": \"hunter2\"}`, mayBeAssigned, true},
+	{"Account_Key\n=\thunter2", mayBeAssigned, true},
+	{"api-\u212aey=hunter2", mayBeAssigned, true},
+	{"credential\u017f=hunter2", mayBeAssigned, true},
+	{"CoreLib, PublicKeyToken=7cec85d7bea7798e", mayBeAssigned, false},
+	{`{"key": "password", "token" = "secret"}`, mayBeAssigned, false},
+	{"=", mayBeAssigned, false},
+}
+
+// TestMayBe checks the searches that precede expressions.
+func TestMayBe(t *testing.T) {
+	for _, c := range mayBe {
+		assert.Equal(t, c.want, c.may(c.text), c.text)
+	}
+}
+
+// FuzzMayBe checks that no search refuses a text with the form.
+func FuzzMayBe(f *testing.F) {
+	for _, c := range mayBe {
+		f.Add(c.text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		for _, form := range forms() {
+			if form.may != nil && form.re().MatchString(text) && !form.may(text) {
+				t.Errorf("%s: %q", form.kind, text)
+			}
+		}
+	})
+}
