@@ -37,6 +37,9 @@ func (r raiser) View(target.Addr, int) ([]byte, bool) { return nil, false }
 
 func (r raiser) Span(target.Addr) []byte { return nil }
 
+// NextStored implements target.SparseMemory.
+func (r raiser) NextStored(a target.Addr) (target.Addr, bool) { return target.NextStored(r.Target, a) }
+
 // TestWalkFromException: the stack of the thread that raised the exception begins where it did, also where the runtime has no
 // frame that leads there from the handler; but not where managed code ran since, or another thread raised it.
 func TestWalkFromException(t *testing.T) {
