@@ -105,8 +105,32 @@ func (im *Image) fitMapping(m *target.Module, p *target.Mapping, l Layout) error
 			return nil
 		}
 	}
+	if im.inGap(d, n, p.Offset) {
+		return nil
+	}
 	return fmt.Errorf("offset %#x is mapped %#x bytes after the base, where the file has nothing: %w", p.Offset, d, ErrMismatch)
 }
+
+// inGap reports whether n bytes at d lie between the parts of an ELF file, at the offset that the first part's mapping goes on to.
+// The dynamic loader maps the whole span of a library by its first part, and then the other parts over it. Where the parts stand
+// 64 KB apart, as on ARM64, pages between them keep the first mapping without access, and a kernel's core lists them.
+func (im *Image) inGap(d, n, offset uint64) bool {
+	if im.kind != KindELF || len(im.extents) == 0 || im.extents[0].rva-im.extents[0].off != d-offset {
+		return false
+	}
+	behind := false
+	for i := range im.extents {
+		e := &im.extents[i]
+		if d < e.rva+e.n && d+n > e.rva&^(minPageSize-1) {
+			return false
+		}
+		behind = behind || e.rva >= d+n
+	}
+	return behind
+}
+
+// minPageSize is the smallest page of the machines that dumps are of.
+const minPageSize = 4 << 10
 
 // maxPageSize is the largest page of the machines that dumps are of.
 const maxPageSize = 64 << 10
