@@ -33,11 +33,22 @@ func (p onProcessor) Platform() target.Platform {
 	return out
 }
 
+// TestOtherProcessorIsRefused: no table opens a process whose structures are those of another processor. Locks of .NET 8 are larger
+// on ARM64.
+func TestOtherProcessorIsRefused(t *testing.T) {
+	for _, version := range []string{"8.0.23", "8.0.33"} {
+		inst := openInstance(t, "net8-zoo", target.ArchARM64)
+		inst.version.Do(func() { inst.versionStr = version })
+		_, err := inst.Open()
+		require.ErrorAs(t, err, new(*LayoutError), version)
+	}
+}
+
 // TestBorrowedTableOpens: a runtime of a version of which there is a table for x64 alone is opened with that table
-// where all probes pass, and says so: .NET 8 on ARM64, which has no descriptor.
+// where all probes pass, and says so: .NET 8 on ARM64 Windows, which has no descriptor.
 func TestBorrowedTableOpens(t *testing.T) {
 	for _, version := range []string{"8.0.23", "7.0.5", ""} {
-		inst := openInstance(t, "net8-zoo", target.ArchARM64)
+		inst := openInstance(t, "win-net8-zoo", target.ArchARM64)
 		inst.version.Do(func() { inst.versionStr = version })
 		rt, err := inst.Open()
 		require.NoError(t, err, version)
@@ -76,4 +87,26 @@ func TestBorrowedTableIsRefused(t *testing.T) {
 	if err == nil {
 		require.NotEmpty(t, unpassed(rt.probes))
 	}
+}
+
+// TestThreadsOfNoDomain: threads that run in another AppDomain than the process has are read from the wrong places.
+func TestThreadsOfNoDomain(t *testing.T) {
+	rt, mem := overlaid(t, "net31-zoo")
+	threads, err := rt.Threads()
+	require.NoError(t, err)
+	_, err = rt.probeThreads()
+	require.NoError(t, err)
+	offset, err := rt.layout.Offset("Thread", "Domain")
+	require.NoError(t, err)
+	var damage []testcase.Damage
+	for i := range threads {
+		damage = append(damage, testcase.Words(threads[i].Addr+target.Addr(offset), 0x1000))
+	}
+	require.NotEmpty(t, damage)
+	mem.Set(damage...)
+	_, err = rt.probeThreads()
+	require.ErrorContains(t, err, "managed threads runs in the AppDomain")
+	mem.Set(damage[1:]...)
+	_, err = rt.probeThreads()
+	require.NoError(t, err, "one of them does")
 }

@@ -314,13 +314,13 @@ func (r *Runtime) transitionCaller(l *frameLayout, f *Frame, regs *target.Regist
 func (r *Runtime) helperCaller(l *frameLayout, f *Frame, regs *target.Registers) (FrameCaller, error) {
 	o := &l.Helper
 	rd := layout.Reader{Mem: r.mem, Base: f.Addr}
-	if computed := rd.U64(o.ReturnAddress); computed != 0 {
+	if o.computed(&rd) {
 		l.setRegs(regs, rd.U64(o.RIP), rd.U64(o.RSP))
 		if rd.Err != nil {
 			return CallerNone, rd.Err
 		}
 		if o.Unwound != layout.Absent {
-			return CallerReturn, r.savedRegisters(l, f.Addr, o.Unwound, regs)
+			return CallerReturn, r.readRegisters(l.state, f.Addr, o.Unwound, regs)
 		}
 		return CallerReturn, r.savedPointers(l, f.Addr, o.Pointers, regs)
 	}
@@ -333,7 +333,7 @@ func (r *Runtime) helperCaller(l *frameLayout, f *Frame, regs *target.Registers)
 		return CallerNone, nil
 	}
 	l.setRegs(regs, ip, sp+uint64(l.abi.ReturnAddressSize))
-	return CallerNative, r.savedRegisters(l, f.Addr, o.Capture, regs)
+	return CallerNative, r.readRegisters(l.state, f.Addr, o.Capture, regs)
 }
 
 // hijackCaller uses the registers that the stub saved to which the method returned instead.
@@ -387,10 +387,10 @@ func (r *Runtime) readRegisters(members []savedRegister, a target.Addr, off int,
 	return rd.Err
 }
 
-// savedPointers reads a CalleeSavedRegistersPointers: the address at which each register was saved, 0 if it was not.
+// savedPointers reads the pointers of a MachState: the address at which each register was saved, 0 if it was not.
 func (r *Runtime) savedPointers(l *frameLayout, a target.Addr, off int, regs *target.Registers) error {
 	rd := layout.Reader{Mem: r.mem, Base: a}
-	for _, m := range l.saved {
+	for _, m := range l.state {
 		p := rd.Ptr(off + m.offset)
 		if rd.Err != nil {
 			return rd.Err
@@ -477,11 +477,11 @@ const (
 func (r *Runtime) helperMethod(l *frameLayout, f *Frame) (target.Addr, error) {
 	o := &l.Helper
 	rd := layout.Reader{Mem: r.mem, Base: f.Addr}
-	computed, md, fn := rd.U64(o.ReturnAddress), rd.Ptr(o.MethodDesc), rd.Ptr(o.FCall)
+	computed, md, fn := o.computed(&rd), rd.Ptr(o.MethodDesc), rd.Ptr(o.FCall)
 	if rd.Err != nil {
 		return 0, rd.Err
 	}
-	if computed != 0 {
+	if computed {
 		return md, nil
 	}
 	if fn == 0 || l.fcalls == 0 {

@@ -29,20 +29,8 @@ type frameOffsets struct {
 		CalleeSaved   int `layout:"CalleeSavedRegisters"`
 		ReturnAddress int `layout:"ReturnAddress"`
 	} `struct:"TransitionBlock,optional"`
-	Helper struct { // before 10
-		MethodDesc    int `layout:"MethodDesc"`
-		Attributes    int `layout:"Attribs,optional"`
-		FCall         int `layout:"FCallEntry"`
-		RIP           int `layout:"MachStateRip"`
-		RSP           int `layout:"MachStateRsp"`
-		Capture       int `layout:"MachStateCapture"`
-		Pointers      int `layout:"MachStatePtrs"`
-		ReturnAddress int `layout:"MachStateRetAddrPtr"`
-		Unwound       int `layout:"MachStateUnwound,optional"`
-		CaptureRIP    int `layout:"CaptureRip"`
-		CaptureRSP    int `layout:"CaptureRsp"`
-	} `struct:"HelperMethodFrame,optional"`
-	HelperObjects struct { // the same in the classes with more
+	Helper        helperOffsets `struct:"HelperMethodFrame,optional"`
+	HelperObjects struct {      // the same in the classes with more
 		References int `layout:"ObjRefPtrs"`
 	} `struct:"HelperMethodFrame_1OBJ,optional"`
 	SoftwareException struct {
@@ -121,6 +109,31 @@ type frameOffsets struct {
 	} `struct:"DebuggerEval,optional"`
 }
 
+// helperOffsets are those of a HelperMethodFrame, which there is before .NET 10: the registers of the runtime's function (LazyMachState), and
+// once they are computed those of its managed caller (MachState).
+type helperOffsets struct {
+	MethodDesc    int `layout:"MethodDesc"`
+	Attributes    int `layout:"Attribs,optional"`
+	FCall         int `layout:"FCallEntry"`
+	RIP           int `layout:"MachStateRip"`
+	RSP           int `layout:"MachStateRsp"`
+	Capture       int `layout:"MachStateCapture"`
+	Pointers      int `layout:"MachStatePtrs"`
+	ReturnAddress int `layout:"MachStateRetAddrPtr,optional"`
+	Valid         int `layout:"MachStateIsValid,optional"` // an int; of processors whose state has no pointer to the return address
+	Unwound       int `layout:"MachStateUnwound,optional"`
+	CaptureRIP    int `layout:"CaptureRip"`
+	CaptureRSP    int `layout:"CaptureRsp"`
+}
+
+// computed reports whether the registers of the managed caller are computed.
+func (o *helperOffsets) computed(rd *layout.Reader) bool {
+	if o.Valid != layout.Absent {
+		return rd.U32(o.Valid) != 0
+	}
+	return rd.U64(o.ReturnAddress) != 0
+}
+
 // savedRegister is the offset of a register in a structure.
 type savedRegister struct {
 	reg    target.Reg
@@ -133,6 +146,7 @@ type frameLayout struct {
 	classes  map[uint64]string // first word of a frame -> class
 	unplaced error             // why a class is not among them, nil if all are
 	saved    []savedRegister   // in CalleeSavedRegisters
+	state    []savedRegister   // in each array of a MachState
 	hijacked []savedRegister   // in HijackArgs
 	abi      *target.ABI
 	fcalls   target.Addr // the table of FCalls, 0 if unknown
@@ -169,6 +183,9 @@ func (r *Runtime) frameLayout() (*frameLayout, error) {
 			f.fcalls = a
 		}
 		f.saved = r.registersOf("CalleeSavedRegisters", abi)
+		if f.state = r.registersOf("MachState", abi); f.state == nil {
+			f.state = f.saved
+		}
 		f.hijacked = r.registersOf("HijackArgs", abi)
 		return f, nil
 	})

@@ -215,9 +215,16 @@ func (r *Runtime) probeThreads() (string, error) {
 		return "", target.Corruptf("no thread in the list of %d", l.counts.Threads)
 	}
 	os := r.inst.osThreads()
-	known, how := 0, ""
+	domain, err := r.GlobalPointer("AppDomain")
+	if err != nil {
+		domain = 0 // what is not known proves nothing
+	}
+	known, at, how := 0, 0, ""
 	for i := range l.threads {
 		t := &l.threads[i]
+		if t.Domain == domain {
+			at++
+		}
 		if t.ByStack {
 			how = ", recognized by their stacks"
 		}
@@ -230,6 +237,9 @@ func (r *Runtime) probeThreads() (string, error) {
 	}
 	if len(l.threads) > 0 && known == 0 {
 		return "", target.Corruptf("none of %d managed threads is a thread of the dump", len(l.threads))
+	}
+	if len(l.threads) > 0 && at == 0 && domain != 0 {
+		return "", target.Corruptf("none of %d managed threads runs in the AppDomain %#x", len(l.threads), uint64(domain))
 	}
 	return fmt.Sprintf("%d threads, %d of them in the dump%s", len(l.threads), known, how), nil
 }

@@ -83,11 +83,13 @@ func (im *Image) FitFile(mem target.Memory, m *target.Module) (Fit, error) {
 // fitMapping compares a mapped range with where the file's headers have that
 // part of it. In a flat image offsets are distances from the base.
 func (im *Image) fitMapping(m *target.Module, p *target.Mapping, l Layout) error {
-	n, end := uint64(p.End-p.Start), pageEnd(im.raw.size, maxPageSize)
+	n, end, d := uint64(p.End-p.Start), pageEnd(im.raw.size, maxPageSize), uint64(p.Start-m.Base)
+	if im.inGap(d, n, p.Offset) {
+		return nil // it may lie behind the file's end
+	}
 	if p.Offset >= end || n > end-p.Offset {
 		return fmt.Errorf("the process mapped %d bytes at offset %#x of the file, this one has %d: %w", n, p.Offset, im.raw.size, ErrMismatch)
 	}
-	d := uint64(p.Start - m.Base)
 	if l == Flat {
 		// The runtime maps such a file as a whole. Of a file in a bundle a core may list only the first pages.
 		if p.Offset == 0 && len(m.Mappings) == 1 && n < im.raw.size && m.Bundle == nil {
@@ -104,9 +106,6 @@ func (im *Image) fitMapping(m *target.Module, p *target.Mapping, l Layout) error
 		if e.rva-e.off == d-p.Offset && d+n > e.rva && d < pageEnd(e.rva+e.n, maxPageSize) {
 			return nil
 		}
-	}
-	if im.inGap(d, n, p.Offset) {
-		return nil
 	}
 	return fmt.Errorf("offset %#x is mapped %#x bytes after the base, where the file has nothing: %w", p.Offset, d, ErrMismatch)
 }

@@ -1,6 +1,8 @@
 package image_test
 
 import (
+	"encoding/binary"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -65,4 +67,49 @@ func FuzzFitFile(f *testing.F) {
 			t.Errorf("%+v", fit)
 		}
 	})
+}
+
+// TestFitGap: between the parts of a library that stand 64 KB apart, the loader leaves pages of its first mapping of the whole.
+func TestFitGap(t *testing.T) {
+	const text, data, shift = 0x11084, 0x11b20, 0x10000 // the second part is mapped 64 KB behind its place in the file
+	raw := make([]byte, data+0x100)
+	copy(raw, "\x7fELF\x02\x01\x01")
+	word := binary.LittleEndian
+	word.PutUint16(raw[16:], 3)   // ET_DYN
+	word.PutUint16(raw[18:], 183) // EM_AARCH64
+	word.PutUint32(raw[20:], 1)
+	word.PutUint64(raw[32:], 64) // program headers
+	word.PutUint16(raw[52:], 64)
+	word.PutUint16(raw[54:], 56)
+	word.PutUint16(raw[56:], 2)
+	for i, part := range [][4]uint64{{0, 0, text, text}, {data, data + shift, 0x100, 0x200}} {
+		h := raw[64+56*i:]
+		word.PutUint32(h, 1) // PT_LOAD
+		word.PutUint32(h[4:], 4)
+		word.PutUint64(h[8:], part[0])
+		word.PutUint64(h[16:], part[1])
+		word.PutUint64(h[32:], part[2])
+		word.PutUint64(h[40:], part[3])
+		word.PutUint64(h[48:], shift)
+	}
+	im, err := image.NewBytes(raw, image.Flat)
+	require.NoError(t, err)
+	parts := []target.Mapping{{Start: testBase, End: testBase + 0x12000}, {Start: testBase + 0x21000, End: testBase + 0x22000, Offset: 0x11000}}
+	for name, c := range map[string]struct {
+		gap  target.Mapping
+		fits bool
+	}{
+		"the pages between":      {target.Mapping{Start: testBase + 0x12000, End: testBase + 0x21000, Offset: 0x12000}, true},
+		"some of them":           {target.Mapping{Start: testBase + 0x13000, End: testBase + 0x14000, Offset: 0x13000}, true},
+		"of another offset":      {target.Mapping{Start: testBase + 0x12000, End: testBase + 0x21000, Offset: 0x11000}, false},
+		"a page of the second":   {target.Mapping{Start: testBase + 0x12000, End: testBase + 0x22000, Offset: 0x12000}, false},
+		"pages behind all parts": {target.Mapping{Start: testBase + 0x40000, End: testBase + 0x41000, Offset: 0x10000}, false},
+	} {
+		_, err := im.FitFile(memory(nil, testBase), &target.Module{Base: testBase, Mappings: append(slices.Clone(parts), c.gap)})
+		if c.fits {
+			assert.NoError(t, err, name)
+		} else {
+			assert.ErrorIs(t, err, image.ErrMismatch, name)
+		}
+	}
 }

@@ -183,7 +183,7 @@ func (a *Array[T]) Free() {
 	if a == nil || a.room == nil {
 		return
 	}
-	used := len(a.s) * int(unsafe.Sizeof(*new(T))) // not by reflect, parts of which every package that reaches an array would compile
+	used := len(a.s) * int(unsafe.Sizeof(*new(T))) // without reflect: every package that reaches an array would compile parts of it
 	a.s, a.room = nil, nil
 	if a.budget == nil || a.mem.base == nil {
 		a.mem.free()
