@@ -55,18 +55,22 @@ func (r *Reader) precodeMethod(a target.Addr) (*MethodDesc, error) {
 }
 
 // precodeARM64 decodes the precode at a with the bytes b (arm64/thunktemplates.S). It loads the jump's destination into X10 (StubPrecode)
-// or X11 (FixupPrecode), and the MethodDesc into X12. Before 7, a StubPrecode loaded both from the words after it, by X9.
+// or X11 (FixupPrecode), and the MethodDesc into X12. Before 7, a StubPrecode loaded both from the words after it, by X9, and a FixupPrecode
+// its own address into X12 (arm64/cgencpu.h).
 func (r *Reader) precodeARM64(a target.Addr, b []byte) (*MethodDesc, error) {
 	const (
 		mask, load         = 0xff000000, 0x58000000 // ldr register, place
 		first, second, md  = 10, 11, 12
 		oldPlace, oldLoads = 0x10000089, 0xa940312a // adr x9, 16; ldp x10, x12, [x9]
 		oldMethod          = 24
+		oldFixup, oldJump  = 0x1000000c, 0x5800006b // adr x12, 0; ldr x11, [pc, 12]
 	)
 	word := func(i int) uint32 { return binary.LittleEndian.Uint32(b[4*i:]) }
 	at := a + oldMethod
 	switch w := word(0); {
 	case w == oldPlace && word(1) == oldLoads:
+	case w == oldFixup && word(1) == oldJump:
+		return r.indexedPrecode(a, precodeBytes, b[14], b[15])
 	case w&mask == load && (w&31 == first || w&31 == second):
 		i := 1
 		for ; word(i)&(mask|31) != load|md; i++ {
@@ -99,8 +103,7 @@ func (r *Reader) methodBehind(a target.Addr, b []byte, off int) (*MethodDesc, er
 	return r.TrustedMethodDesc(md)
 }
 
-// The FixupPrecode before .NET 7 (precode.h, FixupPrecode): a call or a jump, a type, and two indexes. One is of its
-// MethodDesc, in units from the base after the chunk of precodes; the other counts the precodes before that base.
+// The FixupPrecode before .NET 7 on AMD64 (precode.h, FixupPrecode): a call or a jump, a type, and two indexes.
 const (
 	fixupPrecodeSize   = 8
 	fixupPrecodeCall   = 0xe8
@@ -118,12 +121,17 @@ func (r *Reader) chunkedPrecode(a target.Addr, b []byte) (*MethodDesc, error) {
 	if op != fixupPrecodeCall && op != fixupPrecodeJump || kind != fixupPrecodeJumped && kind != fixupPrecodeCalled {
 		return nil, ErrNoCode
 	}
-	end := a + target.Addr(fixupPrecodeSize*(1+int(b[fixupPrecodeIndex])))
-	base, err := target.Pointer(r.mem, end)
+	return r.indexedPrecode(a, fixupPrecodeSize, b[fixupMethodIndex], b[fixupPrecodeIndex])
+}
+
+// indexedPrecode returns the method of a FixupPrecode before .NET 7 by its indexes. method is that of its MethodDesc, in units from the base
+// after the chunk of precodes, which have size bytes each; precode counts those before that base.
+func (r *Reader) indexedPrecode(a target.Addr, size int, method, precode byte) (*MethodDesc, error) {
+	base, err := target.Pointer(r.mem, a+target.Addr(size*(1+int(precode))))
 	if err != nil {
 		return nil, err
 	}
-	return r.TrustedMethodDesc(base + target.Addr(mdAlignment*int(b[fixupMethodIndex])))
+	return r.TrustedMethodDesc(base + target.Addr(mdAlignment*int(method)))
 }
 
 // MethodOfChunkedPrecode returns the method whose FixupPrecode before .NET 7 is at a. The method's entry point proves
