@@ -56,13 +56,15 @@ func (i *Instance) Open() (*Runtime, error) {
 	}
 	var best *Runtime
 	bestScore := -1
-	for _, c := range candidates {
+	for n := 0; n < len(candidates); n++ {
+		c := candidates[n]
 		if c.Lender != "" && best != nil {
 			break // the processor's own tables have precedence
 		}
 		rt, err := i.try(own, c)
 		if err != nil {
 			tried = append(tried, fmt.Sprintf("%s: %v", named(c), err))
+			candidates = slices.Insert(candidates, n+1, c.Alternatives()...)
 			continue
 		}
 		passed, failed := tally(rt.probes)
@@ -71,6 +73,7 @@ func (i *Instance) Open() (*Runtime, error) {
 		}
 		if len(failed) > 0 || passed == 0 {
 			tried = append(tried, fmt.Sprintf("%s: %s", named(c), describe(failed)))
+			candidates = slices.Insert(candidates, n+1, c.Alternatives()...)
 			continue
 		}
 		if passed > bestScore {
@@ -123,8 +126,11 @@ func (i *Instance) ofMajor(major string) bool {
 
 // named returns the name of a candidate in the list of tried ones.
 func named(c layout.Candidate) string {
-	if c.Lender != "" {
+	switch {
+	case c.Lender != "":
 		return c.Major + " on " + c.Lender
+	case c.LockGrowth() != 0:
+		return fmt.Sprintf("%s with locks %d bytes larger", c.Major, c.LockGrowth())
 	}
 	return c.Major
 }

@@ -217,8 +217,36 @@ func (p *Part) Without(reasons map[string]error) *Part {
 // other has by other names.
 func (c *Candidate) Fits(own ...*Part) error {
 	t := c.Parts[len(c.Parts)-1]
-	if len(own) == 0 || (t.Like != "") == (own[0].version > 0) {
+	if len(own) == 0 {
 		return nil
 	}
+	if (t.Like != "") == (own[0].version > 0) {
+		return c.fitsLocks(own)
+	}
 	return target.Unsupportedf("it is no table for descriptors of version %d", own[0].version)
+}
+
+// fitsLocks returns an error if the process's descriptor shows that locks are of another size than the candidate has them: one lies before
+// the list of a ThreadStore.
+func (c *Candidate) fitsLocks(own []*Part) error {
+	const store, list, measured = "ThreadStore", "FirstThreadLink", "x64"
+	t := c.Parts[len(c.Parts)-1]
+	growth := c.growth
+	if growth == 0 && len(t.growths) > 0 {
+		growth = t.growths[0]
+	}
+	if growth == 0 {
+		return nil
+	}
+	base, err := newestDescriptor(c.Major, c.os, measured)
+	if err != nil || base == nil {
+		return err
+	}
+	from, known := base.types[store].fields[list]
+	for _, o := range own {
+		if to, described := o.types[store].fields[list]; known && described && to.Offset-from.Offset != growth {
+			return target.Unsupportedf("locks of the process are %d bytes larger than on %s, those of the table %d", to.Offset-from.Offset, measured, growth)
+		}
+	}
+	return nil
 }

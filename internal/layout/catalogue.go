@@ -157,13 +157,46 @@ type Candidate struct {
 	Lender string
 
 	table, os, arch string
+	growth          int  // bytes by which locks are larger than in the table's base; 0 is the likeliest number
 	otherProcessor  bool // the table is of another processor than the process
 }
+
+// part returns the table.
+func (c *Candidate) part() (*Part, error) {
+	if c.growth == 0 {
+		return partShelf.get(c.table, readTable)
+	}
+	return partShelf.get(fmt.Sprintf("%s, locks %d bytes larger", c.table, c.growth), func(string) (*Part, error) {
+		raw, err := tables.ReadFile(c.table)
+		if err != nil {
+			return nil, err
+		}
+		return parseGrown(raw, fmt.Sprintf("%s, locks %d bytes larger", sourceOf(c.table), c.growth), c.growth, tableNamed)
+	})
+}
+
+// Alternatives returns candidates of the same table with locks of other sizes, if the size on the processor is not known.
+func (c *Candidate) Alternatives() []Candidate {
+	p, err := c.part()
+	if err != nil || c.growth != 0 || len(p.growths) < 2 {
+		return nil
+	}
+	var out []Candidate
+	for _, growth := range p.growths[1:] {
+		other := *c
+		other.growth, other.Parts = growth, nil
+		out = append(out, other)
+	}
+	return out
+}
+
+// LockGrowth returns by how many bytes locks are larger than in the table's base, 0 for the likeliest number.
+func (c *Candidate) LockGrowth() int { return c.growth }
 
 // Load parses the parts. Without descriptor it parses the table alone, which is all that a runtime needs that has a
 // descriptor of its own: to parse another one took a quarter of the time in which a dump is opened.
 func (c *Candidate) Load(descriptor bool) error {
-	p, err := partShelf.get(c.table, readTable)
+	p, err := c.part()
 	if err != nil {
 		return err
 	}
@@ -184,8 +217,11 @@ func readTable(name string) (*Part, error) {
 	if err != nil {
 		return nil, err
 	}
-	return parseTable(raw, "table "+strings.TrimSuffix(path.Base(name), ".json"), tableNamed)
+	return parseTable(raw, sourceOf(name), tableNamed)
 }
+
+// sourceOf returns the source of a table's Part.
+func sourceOf(name string) string { return "table " + strings.TrimSuffix(path.Base(name), ".json") }
 
 // tableNamed reads the table that another one names as its base.
 func tableNamed(name string) ([]byte, error) { return tables.ReadFile("tables/" + name + ".json") }

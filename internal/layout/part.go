@@ -27,6 +27,7 @@ type Part struct {
 	Like string
 	// Verified are the versions with which a table was compared. A table that was derived for a processor without a dump has none.
 	Verified  []string
+	growths   []int // tableFile.LockGrowth
 	types     map[string]partType
 	globals   map[string]partGlobal
 	vtables   map[string]int // class -> slot
@@ -379,16 +380,51 @@ func parseGlobalValue(g partGlobal, raw json.RawMessage) (partGlobal, error) {
 
 // A tableFile is one of our own tables. A null member removes the member of the table's base.
 type tableFile struct {
-	Base      string                                `json:"base"` // a table's name, or empty
-	Runtime   string                                `json:"runtime"`
-	Like      string                                `json:"like"`     // the version whose offsets it has, or empty
-	Verified  []string                              `json:"verified"` // versions that it was held against
-	Names     map[string]map[string]string          `json:"names"`    // of members that have other ones than in that version
-	Types     map[string]map[string]json.RawMessage `json:"types"`
-	Globals   map[string]json.RawMessage            `json:"globals"`
-	VTables   map[string]*struct{ DacSlot int }     `json:"vtables"`
-	Constants map[string]json.RawMessage            `json:"constants"`
-	DacTable  *DacTable                             `json:"dacTable"`
+	Base     string                       `json:"base"` // a table's name, or empty
+	Runtime  string                       `json:"runtime"`
+	Like     string                       `json:"like"`     // the version whose offsets it has, or empty
+	Verified []string                     `json:"verified"` // versions that it was held against
+	Names    map[string]map[string]string `json:"names"`    // of members that have other ones than in that version
+	// Locks counts the locks of the runtime (CRITICAL_SECTION in its pal.h) that lie before a member, and so before those behind it.
+	Locks map[string]map[string]int `json:"locks"`
+	// LockGrowth are the numbers of bytes by which a lock may be larger than in the base, the likeliest first. The base's members have
+	// moved by as much for each lock before them.
+	LockGrowth []int                                 `json:"lockGrowth"`
+	Types      map[string]map[string]json.RawMessage `json:"types"`
+	Globals    map[string]json.RawMessage            `json:"globals"`
+	VTables    map[string]*struct{ DacSlot int }     `json:"vtables"`
+	Constants  map[string]json.RawMessage            `json:"constants"`
+	DacTable   *DacTable                             `json:"dacTable"`
+}
+
+// grow moves the members behind locks that are larger by as many bytes.
+func (f *tableFile) grow(bytes int) error {
+	for name, locks := range f.Locks {
+		members := f.Types[name]
+		offsets := map[string]int{}
+		for member, raw := range members {
+			if isNull(raw) {
+				continue
+			}
+			field, err := parseField(raw)
+			if err != nil || member != "!" && (len(raw) == 0 || raw[0] < '0' || raw[0] > '9') {
+				return fmt.Errorf("%s.%s behind locks is no offset", name, member)
+			}
+			offsets[member] = field.Offset
+		}
+		for member, at := range offsets {
+			before := 0
+			for marked, n := range locks {
+				if from, ok := offsets[marked]; !ok {
+					return fmt.Errorf("locks of %s.%s, which the table lacks", name, marked)
+				} else if at >= from {
+					before = max(before, n)
+				}
+			}
+			members[member] = json.RawMessage(strconv.Itoa(at + before*bytes))
+		}
+	}
+	return nil
 }
 
 // inherit adds the members of base that f lacks.
@@ -422,11 +458,16 @@ func inherit[T any](members *map[string]T, base map[string]T) {
 
 // parseTable decodes one of our own tables; base finds the one that it derives from.
 func parseTable(raw []byte, source string, base func(name string) ([]byte, error)) (*Part, error) {
-	d, err := decodeTable(raw, base)
+	return parseGrown(raw, source, 0, base)
+}
+
+// parseGrown is parseTable with the number of bytes by which locks are larger than in the table's base; 0 is the likeliest one.
+func parseGrown(raw []byte, source string, growth int, base func(name string) ([]byte, error)) (*Part, error) {
+	d, err := decodeTable(raw, growth, base)
 	if err != nil {
 		return nil, target.Corruptf("layout table %s: %w", source, err)
 	}
-	p := &Part{Source: source, Major: d.Runtime, Like: d.Like, Verified: d.Verified, names: d.Names, table: d.DacTable, constants: d.Constants, vtables: map[string]int{}}
+	p := &Part{Source: source, growths: d.LockGrowth, Major: d.Runtime, Like: d.Like, Verified: d.Verified, names: d.Names, table: d.DacTable, constants: d.Constants, vtables: map[string]int{}}
 	for class, v := range d.VTables {
 		switch {
 		case v == nil:
@@ -455,10 +496,13 @@ func isNull(raw json.RawMessage) bool { return string(raw) == "null" }
 const maxBases = 4
 
 // decodeTable decodes a table and adds the members of its bases.
-func decodeTable(raw []byte, base func(name string) ([]byte, error)) (*tableFile, error) {
+func decodeTable(raw []byte, growth int, base func(name string) ([]byte, error)) (*tableFile, error) {
 	var d tableFile
 	if err := json.Unmarshal(raw, &d); err != nil {
 		return nil, err
+	}
+	if growth == 0 && len(d.LockGrowth) > 0 {
+		growth = d.LockGrowth[0]
 	}
 	next := d.Base
 	for range maxBases {
@@ -472,6 +516,11 @@ func decodeTable(raw []byte, base func(name string) ([]byte, error)) (*tableFile
 		var b tableFile
 		if err := json.Unmarshal(raw, &b); err != nil {
 			return nil, fmt.Errorf("its base %s: %w", next, err)
+		}
+		if growth != 0 {
+			if err := b.grow(growth); err != nil {
+				return nil, fmt.Errorf("its base %s: %w", next, err)
+			}
 		}
 		d.inherit(&b)
 		next = b.Base
