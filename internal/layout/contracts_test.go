@@ -242,7 +242,7 @@ func TestTablesOverrideNothing(t *testing.T) {
 		if p.Like == "" {
 			d, err := newestDescriptor(number+".0", strings.Split(system, "-")[0], strings.Split(system, "-")[1])
 			require.NoError(t, err)
-			if d == nil && len(p.Verified) == 0 { // derived for a processor of which no build is known: descriptors of all processors have the same members
+			if d == nil && len(p.Verified) == 0 { // derived for a processor without a known build: descriptors of all processors have the same members
 				d, err = newestDescriptor(number+".0", strings.Split(system, "-")[0], "x64")
 				require.NoError(t, err)
 			}
