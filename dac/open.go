@@ -1,6 +1,7 @@
 package dac
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -321,9 +322,9 @@ func (i *Instance) tryWith(own []ownPart, c layout.Candidate, slots *slotTable) 
 			return nil, err
 		}
 	}
-	rt.measuredOn, rt.lender = c.Major, c.Lender
+	rt.measuredOn, rt.lender = c.Major, cmp.Or(c.Lender, c.Parts[len(c.Parts)-1].DerivedFrom())
 	rt.probes = rt.runProbes()
-	if c.Lender != "" {
+	if rt.lender != "" {
 		rt.probes = append(rt.probes, runProbes(namedProbe{"stacks", rt.probeStacks})...)
 	}
 	if rt.places = places; places != nil {

@@ -33,6 +33,7 @@ func TestLocksGrow(t *testing.T) {
 func TestLocksOfARM64(t *testing.T) {
 	p, err := readTable("tables/clr3.1-linux-arm64.json")
 	require.NoError(t, err)
+	require.Empty(t, p.DerivedFrom(), "a process proved it")
 	for member, at := range map[string]int{"Module.TypeDefToMethodTableMap": 792, "Module.ReadyToRunInfo": 1336, "ThreadStore.FirstThreadLink": 192,
 		"AppDomain.DomainAssemblyList": 3112, "AppDomain.RootAssembly": 3592, "SystemDomain.SystemAssembly": 3120, "SystemDomain.VirtualCallStubManager": 4360,
 		"VirtualCallStubManager.IndcellHeap": 1672, "Module.Assembly": 48} {
@@ -43,6 +44,7 @@ func TestLocksOfARM64(t *testing.T) {
 		c := Candidates(target.OSLinux, target.ArchARM64, major)[0]
 		require.Equal(t, major, c.Major)
 		require.NoError(t, c.Load(false))
+		require.Equal(t, "x64", c.Parts[0].DerivedFrom())
 		others := c.Alternatives()
 		require.Len(t, others, 1)
 		require.NoError(t, others[0].Load(false))

@@ -12,6 +12,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/internal/sorting"
@@ -28,6 +29,7 @@ type Part struct {
 	// Verified are the versions with which a table was compared. A table that was derived for a processor without a dump has none.
 	Verified  []string
 	growths   []int // tableFile.LockGrowth
+	base      string
 	types     map[string]partType
 	globals   map[string]partGlobal
 	vtables   map[string]int // class -> slot
@@ -467,7 +469,7 @@ func parseGrown(raw []byte, source string, growth int, base func(name string) ([
 	if err != nil {
 		return nil, target.Corruptf("layout table %s: %w", source, err)
 	}
-	p := &Part{Source: source, growths: d.LockGrowth, Major: d.Runtime, Like: d.Like, Verified: d.Verified, names: d.Names, table: d.DacTable, constants: d.Constants, vtables: map[string]int{}}
+	p := &Part{Source: source, growths: d.LockGrowth, base: d.Base, Major: d.Runtime, Like: d.Like, Verified: d.Verified, names: d.Names, table: d.DacTable, constants: d.Constants, vtables: map[string]int{}}
 	for class, v := range d.VTables {
 		switch {
 		case v == nil:
@@ -526,6 +528,15 @@ func decodeTable(raw []byte, growth int, base func(name string) ([]byte, error))
 		next = b.Base
 	}
 	return nil, fmt.Errorf("more than %d bases", maxBases)
+}
+
+// DerivedFrom returns the processor ("x64") whose table the part was computed from, by the sizes of locks, if no process has proved it yet;
+// otherwise "".
+func (p *Part) DerivedFrom() string {
+	if len(p.growths) == 0 || len(p.Verified) > 0 {
+		return ""
+	}
+	return p.base[strings.LastIndexByte(p.base, '-')+1:] // clr8-linux-x64
 }
 
 // DacTable returns how to find the runtime's table of globals, or nil.
