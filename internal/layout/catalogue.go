@@ -26,7 +26,7 @@ import (
 //	nativeaotMAJOR.json           members that the debug headers of NativeAOT processes lack, by the header's major version
 //
 // A table with a "base" inherits all members from that table that it does not have, so that the table of another processor
-// has only the differences.
+// has only the differences. Where these are sizes of locks, which lie in many structures, it is computed: see tableFile.
 //
 //go:embed tables/*.json
 var tables embed.FS

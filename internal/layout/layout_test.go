@@ -239,7 +239,7 @@ func TestCandidates(t *testing.T) {
 		complete := strings.HasPrefix(table, "table supplement") && x.Parts[len(x.Parts)-1].Like == ""
 		require.Equal(t, complete, len(x.Parts) == 2, "a supplement has a descriptor to complete")
 	}
-	require.Equal(t, []string{"8.0", "11.0", "10.0", "9.0", "3.1"}, majors)
+	require.Equal(t, []string{"8.0", "11.0", "10.0", "9.0", "6.0", "3.1"}, majors)
 	require.Empty(t, Candidates(target.OSWindows, target.ArchARM, ""))
 }
 

@@ -25,6 +25,10 @@ func TestLocksGrow(t *testing.T) {
 	p, err = parseGrown([]byte(mine), "mine", 20, find)
 	require.NoError(t, err)
 	require.Equal(t, 100, p.types["A"].fields["z"].Offset)
+	p, err = parseTable([]byte(`{"base":"base","runtime":"8.0","lockGrowth":[10],"moves":{"A":{"mid":-8},"B":{"x":4}}}`), "mine", find)
+	require.NoError(t, err)
+	require.Equal(t, map[string]Field{"x": {Offset: 8}, "y": {Offset: 26}, "mid": {Offset: 26}, "z": {Offset: 62}}, p.types["A"].fields)
+	require.Equal(t, 12, p.types["B"].fields["x"].Offset)
 	_, err = parseTable([]byte(`{"base":"lost","runtime":"8.0","lockGrowth":[10]}`), "mine", find)
 	require.ErrorIs(t, err, target.ErrCorrupt)
 }
@@ -44,7 +48,7 @@ func TestLocksOfARM64(t *testing.T) {
 		c := Candidates(target.OSLinux, target.ArchARM64, major)[0]
 		require.Equal(t, major, c.Major)
 		require.NoError(t, c.Load(false))
-		require.Equal(t, "x64", c.Parts[0].DerivedFrom())
+		require.Equal(t, "linux-x64", c.Parts[0].DerivedFrom())
 		others := c.Alternatives()
 		require.Len(t, others, 1)
 		require.NoError(t, others[0].Load(false))

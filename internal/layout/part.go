@@ -391,17 +391,26 @@ type tableFile struct {
 	Locks map[string]map[string]int `json:"locks"`
 	// LockGrowth are the numbers of bytes by which a lock may be larger than in the base, the likeliest first. The base's members have
 	// moved by as much for each lock before them.
-	LockGrowth []int                                 `json:"lockGrowth"`
-	Types      map[string]map[string]json.RawMessage `json:"types"`
-	Globals    map[string]json.RawMessage            `json:"globals"`
-	VTables    map[string]*struct{ DacSlot int }     `json:"vtables"`
-	Constants  map[string]json.RawMessage            `json:"constants"`
-	DacTable   *DacTable                             `json:"dacTable"`
+	LockGrowth []int `json:"lockGrowth"`
+	// Moves are the bytes by which a member of the base, and those behind it, moved for other reasons than locks.
+	Moves     map[string]map[string]int             `json:"moves"`
+	Types     map[string]map[string]json.RawMessage `json:"types"`
+	Globals   map[string]json.RawMessage            `json:"globals"`
+	VTables   map[string]*struct{ DacSlot int }     `json:"vtables"`
+	Constants map[string]json.RawMessage            `json:"constants"`
+	DacTable  *DacTable                             `json:"dacTable"`
 }
 
-// grow moves the members behind locks that are larger by as many bytes.
-func (f *tableFile) grow(bytes int) error {
-	for name, locks := range f.Locks {
+// move moves the members behind locks that are larger by as many bytes, and those behind the members of moves.
+func (f *tableFile) move(bytes int, moves map[string]map[string]int) error {
+	names := maps.Clone(f.Locks)
+	if names == nil {
+		names = map[string]map[string]int{}
+	}
+	for name := range moves {
+		names[name] = f.Locks[name]
+	}
+	for name, locks := range names {
 		members := f.Types[name]
 		offsets := map[string]int{}
 		for member, raw := range members {
@@ -415,18 +424,33 @@ func (f *tableFile) grow(bytes int) error {
 			offsets[member] = field.Offset
 		}
 		for member, at := range offsets {
-			before := 0
-			for marked, n := range locks {
-				if from, ok := offsets[marked]; !ok {
-					return fmt.Errorf("locks of %s.%s, which the table lacks", name, marked)
-				} else if at >= from {
-					before = max(before, n)
-				}
+			before, err := numberAt(at, locks, offsets)
+			if err != nil {
+				return fmt.Errorf("locks of %s: %w", name, err)
 			}
-			members[member] = json.RawMessage(strconv.Itoa(at + before*bytes))
+			moved, err := numberAt(at, moves[name], offsets)
+			if err != nil {
+				return fmt.Errorf("moves of %s: %w", name, err)
+			}
+			members[member] = json.RawMessage(strconv.Itoa(at + before*bytes + moved))
 		}
 	}
 	return nil
+}
+
+// numberAt returns the number of the last of the marked members up to an offset, 0 before the first.
+func numberAt(at int, marks, offsets map[string]int) (int, error) {
+	last, n := -1, 0
+	for marked, number := range marks {
+		from, ok := offsets[marked]
+		if !ok {
+			return 0, fmt.Errorf("the table lacks %s", marked)
+		}
+		if from <= at && from > last {
+			last, n = from, number
+		}
+	}
+	return n, nil
 }
 
 // inherit adds the members of base that f lacks.
@@ -520,7 +544,7 @@ func decodeTable(raw []byte, growth int, base func(name string) ([]byte, error))
 			return nil, fmt.Errorf("its base %s: %w", next, err)
 		}
 		if growth != 0 {
-			if err := b.grow(growth); err != nil {
+			if err := b.move(growth, d.Moves); err != nil {
 				return nil, fmt.Errorf("its base %s: %w", next, err)
 			}
 		}
@@ -530,13 +554,14 @@ func decodeTable(raw []byte, growth int, base func(name string) ([]byte, error))
 	return nil, fmt.Errorf("more than %d bases", maxBases)
 }
 
-// DerivedFrom returns the processor ("x64") whose table the part was computed from, by the sizes of locks, if no process has proved it yet;
-// otherwise "".
+// DerivedFrom returns the system and processor ("linux-x64") from whose table the part was computed, by the sizes of locks, if no process has
+// proved it yet; otherwise "".
 func (p *Part) DerivedFrom() string {
 	if len(p.growths) == 0 || len(p.Verified) > 0 {
 		return ""
 	}
-	return p.base[strings.LastIndexByte(p.base, '-')+1:] // clr8-linux-x64
+	_, platform, _ := strings.Cut(p.base, "-") // clr8-linux-x64
+	return platform
 }
 
 // DacTable returns how to find the runtime's table of globals, or nil.
