@@ -109,8 +109,8 @@ type frameOffsets struct {
 	} `struct:"DebuggerEval,optional"`
 }
 
-// helperOffsets are those of a HelperMethodFrame, which there is before .NET 10: the registers of the runtime's function (LazyMachState), and
-// once they are computed those of its managed caller (MachState).
+// helperOffsets holds the offsets of a HelperMethodFrame (before .NET 10). It has the registers of the runtime's function (LazyMachState) and,
+// once they are computed, those of its managed caller (MachState).
 type helperOffsets struct {
 	MethodDesc    int `layout:"MethodDesc"`
 	Attributes    int `layout:"Attribs,optional"`
@@ -128,8 +128,12 @@ type helperOffsets struct {
 
 // computed reports whether the registers of the managed caller are computed.
 func (o *helperOffsets) computed(rd *layout.Reader) bool {
-	if o.Valid != layout.Absent {
+	switch {
+	case o.Valid != layout.Absent:
 		return rd.U32(o.Valid) != 0
+	case o.ReturnAddress == layout.Absent:
+		rd.Err = &layout.Error{Type: "MachState"}
+		return false
 	}
 	return rd.U64(o.ReturnAddress) != 0
 }

@@ -222,8 +222,8 @@ func (r *Runtime) probeThreads() (string, error) {
 	known, at, how := 0, 0, ""
 	for i := range l.threads {
 		t := &l.threads[i]
-		if t.Domain == domain {
-			at++
+		if t.Unknown != nil || t.Domain == domain {
+			at++ // what is not in the dump disproves nothing
 		}
 		if t.ByStack {
 			how = ", recognized by their stacks"
