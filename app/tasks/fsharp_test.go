@@ -19,14 +19,21 @@ import (
 // fsharp is a dump of a program in F#, Orders.fs beside it.
 const fsharp = "../../testdata/dumps/fsharp/net31-fsharp/net31-fsharp.dmp.zst"
 
-// TestFSharp follows the asyncs of a program in F# from what they wait for to their ends.
-func TestFSharp(t *testing.T) {
+// openFSharp opens the dump with the program's module and its PDB.
+func openFSharp(t *testing.T) *sosgo.Dump {
+	t.Helper()
 	if _, err := os.Stat(fsharp); err != nil {
 		t.Skip("there are no canned dumps here")
 	}
 	d, err := sosgo.Open(fsharp, sosgo.Options{Offline: true, Modules: []string{filepath.Join(filepath.Dir(fsharp), "modules")}})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = d.Close() })
+	return d
+}
+
+// TestFSharp follows the asyncs of a program in F# from what they wait for to their ends.
+func TestFSharp(t *testing.T) {
+	d := openFSharp(t)
 	set := collect(t, d)
 	var got, ids []string
 	ends := map[string]int{}
@@ -90,12 +97,7 @@ func TestFSharp(t *testing.T) {
 
 // TestLocalsOfCalls: merged calls have the variables of the first of them if these are asked for, as its stack has them.
 func TestLocalsOfCalls(t *testing.T) {
-	if _, err := os.Stat(fsharp); err != nil {
-		t.Skip("there are no canned dumps here")
-	}
-	d, err := sosgo.Open(fsharp, sosgo.Options{Offline: true, Modules: []string{filepath.Join(filepath.Dir(fsharp), "modules")}})
-	require.NoError(t, err)
-	t.Cleanup(func() { _ = d.Close() })
+	d := openFSharp(t)
 	set := collect(t, d)
 	want := map[target.Addr][]answer.AsyncVariable{}
 	for _, s := range stacks(t, set, tasks.StackOptions{Variables: true}) {
