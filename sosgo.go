@@ -191,6 +191,9 @@ func OpenReaderAt(r io.ReaderAt, size int64, o Options) (*Dump, error) {
 
 // OpenTarget opens a process that the caller reads: every answer is computed over t. A memory that lends nothing, because it is
 // reached over a network for example, is read in blocks, which are kept. Close does not close t.
+//
+// A memory with holes should implement target.SparseMemory, and so should one that wraps another memory: the methods of the inner one don't
+// reach the caller by themselves. Without it, a search for what is stored behind a hole tries each word, some 1,000 reads that fail for each page.
 func OpenTarget(t target.Target, o Options) (*Dump, error) {
 	if err := o.check(); err != nil {
 		return nil, err

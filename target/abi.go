@@ -184,9 +184,6 @@ func (p *Processor) RegSize(r Reg) int {
 	if p == nil {
 		return 8
 	}
-	if p == nil {
-		return 8
-	}
 	for i := range p.Context.Registers {
 		if m := &p.Context.Registers[i]; m.Reg == r {
 			return m.Size
@@ -197,9 +194,6 @@ func (p *Processor) RegSize(r Reg) int {
 
 // Canonical reports whether a is an address of the processor: its unused bits repeat the highest one that is used.
 func (p *Processor) Canonical(a Addr) bool {
-	if p == nil {
-		return false
-	}
 	if p == nil {
 		return false
 	}

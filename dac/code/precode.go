@@ -63,14 +63,14 @@ func (r *Reader) precodeARM64(a target.Addr, b []byte) (*MethodDesc, error) {
 		first, second, md  = 10, 11, 12
 		oldPlace, oldLoads = 0x10000089, 0xa940312a // adr x9, 16; ldp x10, x12, [x9]
 		oldMethod          = 24
-		oldFixup, oldJump  = 0x1000000c, 0x5800006b // adr x12, 0; ldr x11, [pc, 12]
 	)
+	if m, err := r.chunkedPrecodeARM64(a, b); !errors.Is(err, ErrNoCode) {
+		return m, err
+	}
 	word := func(i int) uint32 { return binary.LittleEndian.Uint32(b[4*i:]) }
 	at := a + oldMethod
 	switch w := word(0); {
 	case w == oldPlace && word(1) == oldLoads:
-	case w == oldFixup && word(1) == oldJump:
-		return r.indexedPrecode(a, precodeBytes, b[14], b[15])
 	case w&mask == load && (w&31 == first || w&31 == second):
 		i := 1
 		for ; word(i)&(mask|31) != load|md; i++ {
@@ -124,6 +124,18 @@ func (r *Reader) chunkedPrecode(a target.Addr, b []byte) (*MethodDesc, error) {
 	return r.indexedPrecode(a, fixupPrecodeSize, b[fixupMethodIndex], b[fixupPrecodeIndex])
 }
 
+// chunkedPrecodeARM64 decodes the FixupPrecode of ARM64 at a with the bytes b: two instructions, a jump, a type, and the indexes.
+func (r *Reader) chunkedPrecodeARM64(a target.Addr, b []byte) (*MethodDesc, error) {
+	const (
+		place, destination = 0x1000000c, 0x5800006b // adr x12, 0; ldr x11, [pc, 12]
+		method, precode    = 14, 15
+	)
+	if binary.LittleEndian.Uint32(b) != place || binary.LittleEndian.Uint32(b[4:]) != destination {
+		return nil, ErrNoCode
+	}
+	return r.indexedPrecode(a, precodeBytes, b[method], b[precode])
+}
+
 // indexedPrecode returns the method of a FixupPrecode before .NET 7 by its indexes. method is that of its MethodDesc, in units from the base
 // after the chunk of precodes, which have size bytes each; precode counts those before that base.
 func (r *Reader) indexedPrecode(a target.Addr, size int, method, precode byte) (*MethodDesc, error) {
@@ -137,19 +149,30 @@ func (r *Reader) indexedPrecode(a target.Addr, size int, method, precode byte) (
 // MethodOfChunkedPrecode returns the method whose FixupPrecode before .NET 7 is at a. The method's entry point proves
 // it. Any other address returns ErrNoCode.
 func (r *Reader) MethodOfChunkedPrecode(a target.Addr) (*MethodDesc, error) {
-	b, err := target.Bytes(r.mem, a, fixupPrecodeSize)
+	size, decode := fixupPrecodeSize, r.chunkedPrecode
+	switch arch := r.Runtime().Target().Platform().Arch; arch {
+	case target.ArchAMD64:
+	case target.ArchARM64:
+		size, decode = precodeBytes, r.chunkedPrecodeARM64
+	default:
+		return nil, target.Unsupportedf("precodes of %v", arch)
+	}
+	b, err := target.Bytes(r.mem, a, size)
 	if err != nil {
 		return nil, err
 	}
-	m, err := r.chunkedPrecode(a, b)
+	m, err := decode(a, b)
 	if err != nil {
 		return nil, err
 	}
 	entry, err := r.MethodEntry(m)
-	if err == nil && entry != a {
-		err = ErrNoCode
+	if err != nil {
+		return nil, err
 	}
-	return m, err
+	if entry != a {
+		return nil, ErrNoCode
+	}
+	return m, nil
 }
 
 // precodeReach exceeds the distance of a precode from its data: they are on adjacent pages of at most 64 KiB.

@@ -17,25 +17,6 @@ type Forest struct {
 // Free releases the arrays.
 func (f *Forest) Free() { freeAll(f.order, f.parent) }
 
-// DepthFirst searches the graph depth-first: from the roots in order, and from each node along its
-// row. The result takes 8 bytes per reached node, which the caller frees with Free. The search takes
-// another n/8 and a stack of 8 bytes for each postponed edge, at most 8.5m and usually below 1n.
-func (g *Graph) DepthFirst(ctx context.Context, roots []uint32, opt Options) (*Forest, error) {
-	d, err := newDFS(g, nil, opt)
-	if err != nil {
-		return nil, err
-	}
-	defer d.close()
-	for _, r := range roots {
-		if err := d.from(ctx, r); err != nil {
-			d.order.Free()
-			d.parent.Free()
-			return nil, err
-		}
-	}
-	return d.forest(), nil
-}
-
 // A dfs is a depth-first search. Its stack holds edges, the last on top: their target and the number of their source. A node may be on the
 // stack more than once. The edge taken first reaches it, as in a recursion; the others then find it visited.
 //

@@ -54,13 +54,13 @@ func (d *Dominators) FreeReached() {
 // In addition to the graph it takes, for n reached nodes and x edges outside the depth-first tree (x ≤
 // m-n+1; on real heaps a fifth to a half of all edges):
 //
-//	depth-first search         8n + n/8, and its stack (DepthFirst)
+//	depth-first search         8n + n/8, and its stack (dfs)
 //	edges outside the tree    12n + 6x
 //	semidominators            16n + 6x + 4 bytes for the edges into the 65,536 consecutive numbers that most lead into
 //	dominators                 8n + 6x at first, then 12n
 //	the result                 8n
 //
-// At 1.3 edges per object it peaks at 18n, in addition to the graph's 9.2n; DominatorBytes returns a bound. The need of a graph is known
+// At 1.3 edges per object it peaks at 18n, in addition to the graph's 9.2n. The need of a graph is known
 // once it was searched; if it exceeds the budget, the function ends there. Time grows with n+m; the worst case is n log n + m log n.
 //
 // The algorithm is SEMI-NCA (L. Georgiadis, Linear-Time Algorithms for Dominators and Related
@@ -101,13 +101,6 @@ func (s *semiNCA) run(ctx context.Context, root uint32) (*Dominators, error) {
 	d := &Dominators{Idom: s.idom.Slice(), Order: s.order.Slice(), Live: s.live, Reached: s.reached.words, idom: s.idom, order: s.order, reached: s.reached}
 	s.idom, s.order, s.reached = nil, nil, bitmap{}
 	return d, nil
-}
-
-// DominatorBytes returns a bound on the memory of Dominators and DominatorsOfAll, the graph excluded:
-// 17 bytes per node and 10 per edge, as if all edges were outside the depth-first tree and led to
-// neighbours. Heaps take less than half of it.
-func DominatorBytes(nodes, edges uint64, workers int) int64 {
-	return int64(17*(nodes+64)) + outsideBytes(nodes+1, edges, workers) + int64(4*edges)
 }
 
 // outsideBytes returns the most memory of an edgeStore for edges between so many numbers: full blocks,

@@ -54,6 +54,12 @@ func TestPrecodesOf31OnARM64(t *testing.T) {
 			if assert.NoError(t, err, "%v", entry) {
 				assert.Equal(t, m.Addr, got.Addr, "%v", entry)
 			}
+			chunked, err := r.MethodOfChunkedPrecode(entry)
+			if word == fixup && assert.NoError(t, err, "%v", entry) {
+				assert.Equal(t, m.Addr, chunked.Addr, "%v", entry)
+			} else if word != fixup {
+				assert.ErrorIs(t, err, code.ErrNoCode, "%v", entry)
+			}
 			first[word]++
 		}
 	}
