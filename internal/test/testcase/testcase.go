@@ -12,6 +12,7 @@
 package testcase
 
 import (
+	"bytes"
 	"errors"
 	"os"
 	"path"
@@ -33,6 +34,7 @@ type Case struct {
 	Manifest Manifest
 
 	unpacked func() error
+	plain    func() (string, error)
 }
 
 // HasHeap reports whether the dump was written with the GC heap, of a runtime
@@ -47,8 +49,8 @@ func (c *Case) HasRuntime() bool { return !c.Manifest.NativeAOT() }
 
 // Raw returns the unpacked bytes of the dump.
 func (c *Case) Raw() ([]byte, error) {
-	b, err := os.ReadFile(c.Path)
-	if err != nil || filepath.Ext(c.Path) != ".zst" {
+	b, err := os.ReadFile(c.Plain())
+	if err != nil || !bytes.HasPrefix(b, zstdMagic) {
 		return b, err
 	}
 	dec, err := zstd.NewReader(nil)
@@ -259,6 +261,7 @@ func load(file string, canned bool) (*Case, error) {
 		c.Modules = filepath.Join(c.Dir, m.Modules)
 	}
 	c.unpacked = sync.OnceValue(c.unpack)
+	c.plain = sync.OnceValues(c.unpackCanned)
 	return c, nil
 }
 

@@ -2,6 +2,8 @@ package testcase
 
 import (
 	"archive/tar"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -21,6 +23,40 @@ import (
 // cache has the layout of the corpus's own tools, so that they can share it:
 // SOSGO_DUMP_CACHE names it to both.
 func (c *Case) Unpack() error { return c.unpacked() }
+
+// Plain returns the path of the dump, unpacked where it can be. Canned dumps are unpacked into the cache once for all test binaries:
+// each of some fifty opens most of them. Where nothing can be written, Plain returns the compressed file.
+func (c *Case) Plain() string {
+	if path, err := c.plain(); err == nil {
+		return path
+	}
+	return c.Path
+}
+
+func (c *Case) unpackCanned() (string, error) {
+	if !c.Canned || filepath.Ext(c.Path) != ".zst" {
+		return c.Path, nil
+	}
+	b, err := os.ReadFile(c.Path)
+	if err != nil {
+		return "", err
+	}
+	cache, err := cacheDir()
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(b) // clones with different dumps of one name share the cache
+	plain := filepath.Join(cache, "canned", c.Name+"-"+hex.EncodeToString(sum[:16])+".dmp")
+	if _, err := os.Stat(plain); err == nil {
+		return plain, nil
+	}
+	r, err := openZstd(c.Path)
+	if err != nil {
+		return "", err
+	}
+	defer r.Close()
+	return plain, writeFile(plain, r)
+}
 
 func (c *Case) mustUnpack(t testing.TB) {
 	t.Helper()
@@ -151,6 +187,9 @@ func writeFile(dst string, r io.Reader) error {
 	}
 	return os.Rename(tmp.Name(), dst)
 }
+
+// zstdMagic begins every file that zstd compressed (RFC 8878).
+var zstdMagic = []byte("\x28\xb5\x2f\xfd")
 
 type zstdFile struct {
 	io.ReadCloser

@@ -1,7 +1,6 @@
 package testdump
 
 import (
-	"slices"
 	"testing"
 
 	"github.com/sosgo/sosgo"
@@ -25,7 +24,6 @@ func (d *Dump) Damaged(t testing.TB, damage ...Damage) *sosgo.Dump {
 	if err != nil {
 		t.Fatal(err)
 	}
-	raw = slices.Clone(raw)
 	bad, err := sosgo.OpenReaderAt(target.BytesSource(raw), int64(len(raw)), d.Options())
 	if err != nil {
 		t.Fatal(err)

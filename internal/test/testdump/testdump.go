@@ -201,7 +201,11 @@ func open(t testing.TB, c *testcase.Case) *Dump {
 		if err := c.Unpack(); err != nil {
 			return nil, err
 		}
-		d, err := sosgo.Open(c.Path, options(c))
+		plain := c.Plain()
+		d, err := sosgo.Open(plain, options(c))
+		if err == nil && plain != c.Path {
+			d.File().Path, d.File().Compressed = c.Path, "zstd"
+		}
 		return &Dump{d, c}, err
 	}))
 	d, err := once.(func() (*Dump, error))()
