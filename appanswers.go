@@ -47,7 +47,7 @@ func (v *View) Waits(ctx context.Context, o ...LockOptions) (*answer.Waits, erro
 		if err != nil {
 			return nil, err
 		}
-		return unlessEmpty(out, len(out.Threads)+len(out.Operations) == 0, out.Lost)
+		return unlessEmpty(out, len(out.Threads)+len(out.Operations)+len(out.Verdicts) == 0, out.Lost)
 	})
 }
 

@@ -89,6 +89,8 @@ type Waits struct {
 
 	// Lost is why waits may be missing, nil if all are there.
 	Lost error `json:"-"`
+	// Looked is the number of threads of which it was read whether they wait.
+	Looked int `json:"-"`
 }
 
 // A ThreadWait is a thread with what it waits for.

@@ -123,8 +123,8 @@ func (l *lister) assign(modules []*dac.Module) {
 			keeper, aerr = m.LoaderAllocatorObject()
 		}
 		l.out.Note(err)
-		if !errors.Is(aerr, target.ErrUnsupported) {
-			l.out.Note(aerr)
+		if aerr != nil && !errors.Is(aerr, target.ErrUnsupported) {
+			l.out.Note(fmt.Errorf("LoaderAllocator of module %016x: %w", uint64(m.Addr), aerr))
 		}
 		if err != nil {
 			continue

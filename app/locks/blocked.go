@@ -52,6 +52,8 @@ type wait struct {
 	until  string   // for a task: what that method waits for
 	ready  bool     // for a task: that method can go on
 	proved bool     // runners are recorded by themselves or by the runtime
+
+	unread string // what it waits for in words, where the object could not be read
 }
 
 // A note is the record of a wait that the class library or the runtime keeps while a thread waits.
@@ -74,6 +76,7 @@ func (s *survey) blocked() {
 			s.lose(fmt.Errorf("what thread %#x waits for: %w", t.ID(), err))
 		}
 		if len(notes) > 0 {
+			s.looked++
 			s.noted(t, &notes[0]) // the innermost wait blocks the thread
 			continue
 		}
@@ -336,6 +339,9 @@ func (s *survey) addWait(w *wait) {
 // frames of the class library refer to, or a static constructor.
 func (s *survey) inferred(t *threads.Thread) {
 	a := t.Activity(s.r.walker.Walk(s.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}))
+	if a.Err == nil {
+		s.looked++
+	}
 	w := &wait{thread: t, how: answer.HowInferred, timeout: -1}
 	switch a.Activity {
 	case threads.ActivityLock, threads.ActivityEvent, threads.ActivityMonitorWait:
@@ -362,11 +368,32 @@ func (s *survey) inferred(t *threads.Thread) {
 			w.runners = append(w.runners, runner)
 		}
 	}
-	if w.lock != nil || w.class != 0 || w.object.Addr != 0 || w.join || w.serves != "" {
+	if s.lost && w.lock == nil && w.object.Addr == 0 {
+		w.unread = s.someMonitor(&a)
+	}
+	if w.lock != nil || w.class != 0 || w.object.Addr != 0 || w.join || w.serves != "" || w.unread != "" {
 		s.addWait(w)
 	} else if a.Err != nil && !errors.Is(a.Err, target.ErrUnsupported) { // a frame that is missing may be the one that waits
 		s.lose(fmt.Errorf("what thread %#x waits for: %w", t.ID(), a.Err))
 	}
+}
+
+// someMonitor returns what a thread inside a method of Monitor waits for, and "" for other threads. The method proves the wait, whatever
+// is known of the object.
+func (s *survey) someMonitor(a *threads.ThreadActivity) string {
+	if a.By == nil {
+		return ""
+	}
+	class, err := s.r.rt.TypeName(a.By.MethodTable, dac.NameNative)
+	switch {
+	case err != nil || class != "System.Threading.Monitor":
+		return ""
+	case a.Activity == threads.ActivityLock:
+		return "the monitor of an object that could not be determined"
+	case a.Activity == threads.ActivityMonitorWait:
+		return "a pulse of an object that could not be determined"
+	}
+	return ""
 }
 
 // finalizers makes w a wait for the finalizer thread, if that runs a method of the program.

@@ -108,6 +108,7 @@ type survey struct {
 	setLost bool
 	unread  map[*threads.Thread]bool // threads already recorded as having an unreadable stack
 	waits   []*wait
+	looked  int                             // threads whose stack or notes say whether they wait
 	pool    *answer.ThreadPool              // nil unless a thread waits for a task
 	items   map[target.Addr]bool            // the items queued in it
 	ctors   map[target.Addr]*threads.Thread // the classes whose static constructors run

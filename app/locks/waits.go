@@ -53,6 +53,7 @@ func (r *Reader) Waits(ctx context.Context, o Options) (*answer.Waits, error) {
 	g := newGrapher(s)
 	g.nodes()
 	g.describe()
+	out.Looked = s.looked
 	var idle idleCount
 	for _, w := range s.waits {
 		if w.entryIdles() {
@@ -158,6 +159,8 @@ func (g *grapher) describe() {
 			if w.pulse {
 				row.Text = "waits for a pulse of " + w.lock.Type.String()
 			}
+		case w.unread != "":
+			row.Kind, row.Text = answer.LockMonitor, "waits for "+w.unread
 		case w.serves != "":
 			row.Kind, row.Text = "finalizer", "waits for the finalizer thread"
 		case w.join:
@@ -600,6 +603,8 @@ func (g *grapher) what(w *wait) string {
 		return "the static constructor of " + row.Type.String()
 	case w.join:
 		return g.ended(w)
+	case w.unread != "":
+		return w.unread
 	case w.serves != "":
 		return "the finalizer thread"
 	case w.lock == nil && w.object.Addr == 0:

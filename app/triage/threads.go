@@ -13,10 +13,10 @@ import (
 // waits looks at deadlocks, held locks, and threads that block.
 func waits(ctx context.Context, q *Questions) (view, error) {
 	w, err := ask(ctx, q.Waits)
-	if err != nil {
+	if err != nil && (w == nil || w.Looked == 0 || ctx.Err() != nil) {
 		return view{}, err
 	}
-	v := view{partly: cmp.Or(w.Lost, firstOf(w.Noted(), nil))}
+	v := view{partly: cmp.Or(err, w.Lost, firstOf(w.Noted(), nil))}
 	for i := range w.Verdicts {
 		x := w.Verdicts[i]
 		if slices.Contains(normal, x.Kind) {

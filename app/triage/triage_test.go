@@ -107,6 +107,19 @@ func TestNotLookedAt(t *testing.T) {
 	}
 	assert.Equal(t, map[string]bool{"crash": false, "finalizer thread": false, "locks and blocked threads": false, "thread pool": false, "holders of memory": true}, names)
 
+	// The stacks of some threads were read, and no wait was found. What could not be read is said, and the subject isn't quiet.
+	q.Waits = constant(&answer.Waits{Looked: 3}, target.ErrNotInDump)
+	out, err = Of(context.Background(), q, Options{})
+	require.NoError(t, err)
+	for _, u := range out.Unknown {
+		if u.Subject == "locks and blocked threads" {
+			assert.True(t, u.Partly)
+			names = nil
+		}
+	}
+	assert.Nil(t, names)
+	assert.NotContains(t, out.Quiet, "locks and blocked threads")
+
 	out, err = Of(context.Background(), healthy(), Options{NoHeap: true})
 	require.NoError(t, err)
 	assert.Len(t, out.Unknown, 3)

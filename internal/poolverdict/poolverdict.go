@@ -39,8 +39,12 @@ func Of(p *answer.ThreadPool, q *answer.WorkQueues) answer.Verdict {
 		v.Evidence = append(v.Evidence, fmt.Sprintf("a worker last took an item %d ms before the newest time that the process noted",
 			p.Clock.Value-p.Dequeued.Value))
 	}
-	v.Evidence = append(append(v.Evidence, fills(p, q)...), doing(p)...)
 	n := len(p.Workers)
+	stands := doing(p)
+	if k := min(1, len(stands)); 2*blocked(p) >= n { // where most of them wait explains a starved pool: readers see the first lines
+		v.Evidence, stands = slices.Insert(v.Evidence, 1, stands[:k]...), stands[k:]
+	}
+	v.Evidence = append(append(v.Evidence, fills(p, q)...), stands...)
 	v.Sites = standing(p)
 	switch waiting := blocked(p); {
 	case p.Total.Value > p.Running.Value && p.Queued.Value > pile*uint64(p.Total.Value):

@@ -50,6 +50,30 @@ func TestVerdict(t *testing.T) {
 	assert.Contains(t, poolverdict.Of(pool(5, 2, 2, true, true), &answer.WorkQueues{}).Evidence, "a worker last took an item 1000 ms before the newest time that the process noted")
 }
 
+// TestWhereWorkersStand: of a starved pool, what most workers wait for follows the count of workers, before what is queued. Of a pool that is
+// busy, what the workers do comes last.
+func TestWhereWorkersStand(t *testing.T) {
+	for _, c := range []struct {
+		waiting int
+		at      func(evidence []string) string
+	}{
+		{4, func(e []string) string { return e[1] }},
+		{1, func(e []string) string { return e[len(e)-2] }},
+	} {
+		p := &answer.ThreadPool{Kind: answer.PoolPortable, Queued: answer.Known(uint64(9)), Total: answer.Known(int64(5)), Running: answer.Known(int64(5)), Max: answer.Known(int64(5))}
+		for i := range 5 {
+			w := answer.PoolWorker{Thread: answer.Thread{Index: &i}, Waits: i < c.waiting}
+			w.Activity.Text = "waits for an event"
+			if i == 4 {
+				w.Activity.Text = "runs"
+			}
+			p.Workers = append(p.Workers, w)
+		}
+		v := poolverdict.Of(p, &answer.WorkQueues{Queues: []answer.WorkQueue{{Items: make([]answer.WorkItem, 9)}}})
+		assert.Contains(t, c.at(v.Evidence), "4 workers: waits for an event (threads 0, 1, 2, 3)")
+	}
+}
+
 // TestFills: the verdict names what most of the queued items are, by their methods and else by their types.
 func TestFills(t *testing.T) {
 	q := &answer.WorkQueues{Queues: make([]answer.WorkQueue, 2)}

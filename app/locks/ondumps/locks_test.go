@@ -191,6 +191,36 @@ func TestPartialLocks(t *testing.T) {
 	assert.ErrorIs(t, err, target.ErrNotInDump)
 }
 
+// TestUnreadMonitors: where no sync block is in the dump, a thread inside a method of Monitor is still one that waits, for an object that is not
+// known, and nothing is concluded of who holds it. The names of the threads are what the program gave them.
+func TestUnreadMonitors(t *testing.T) {
+	testdump.Corpus(t, testcase.Named("*-stacks-triage"), func(t *testing.T, d *testdump.Dump) int {
+		v, err := d.View("")
+		require.NoError(t, err)
+		got, err := v.Waits(t.Context())
+		require.NoError(t, err)
+		require.ErrorIs(t, got.Lost, target.ErrNotInDump)
+		found := map[string]string{}
+		for i := range got.Threads {
+			if w := &got.Threads[i]; w.Kind == answer.LockMonitor {
+				assert.Equal(t, answer.HowInferred, w.How)
+				assert.Zero(t, w.Object)
+				assert.Nil(t, w.Owner)
+				found[nameOf(d, &w.Thread)] = w.Text
+			}
+		}
+		const enters, pulse = "waits for the monitor of an object that could not be determined", "waits for a pulse of an object that could not be determined"
+		assert.Equal(t, map[string]string{"deadlock one": enters, "deadlock two": enters, "monitor wait": pulse}, found)
+		assert.Empty(t, got.Verdicts)
+		triage, err := v.Triage(t.Context())
+		require.NoError(t, err)
+		i := slices.IndexFunc(triage.Unknown, func(u answer.TriageAbsent) bool { return u.Subject == "locks and blocked threads" })
+		require.GreaterOrEqual(t, i, 0)
+		assert.True(t, triage.Unknown[i].Partly)
+		return len(found)
+	})
+}
+
 // TestUnreadSpinLocks reads a slice without the types of some SpinLock fields. The list of locks
 // reports that it may be incomplete.
 func TestUnreadSpinLocks(t *testing.T) {
