@@ -89,7 +89,7 @@ type Waits struct {
 
 	// Lost is why waits may be missing, nil if all are there.
 	Lost error `json:"-"`
-	// Looked is the number of threads of which it was read whether they wait.
+	// Looked counts the threads whose stacks show whether they wait.
 	Looked int `json:"-"`
 }
 
