@@ -1,4 +1,4 @@
-package mmapfile
+package mmapfile_test
 
 import (
 	"io"
@@ -9,16 +9,17 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/sosgo/sosgo/internal/mmapfile"
 	"github.com/sosgo/sosgo/target"
 )
 
-var _ target.Source = (*File)(nil)
+var _ target.Source = (*mmapfile.File)(nil)
 
 func TestOpen(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "file")
 	require.NoError(t, os.WriteFile(name, []byte("0123456789"), 0o600))
 	for _, noMmap := range []bool{false, true} {
-		f, err := Open(name, noMmap)
+		f, err := mmapfile.Open(name, noMmap)
 		require.NoError(t, err)
 		assert.Equal(t, !noMmap, f.Mapped())
 		assert.EqualValues(t, 10, f.Size())
@@ -47,7 +48,7 @@ func TestOpen(t *testing.T) {
 func TestOpenEmpty(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "empty")
 	require.NoError(t, os.WriteFile(name, nil, 0o600))
-	f, err := Open(name, false)
+	f, err := mmapfile.Open(name, false)
 	require.NoError(t, err)
 	defer f.Close()
 	assert.False(t, f.Mapped())
@@ -57,8 +58,8 @@ func TestOpenEmpty(t *testing.T) {
 }
 
 func TestOpenNotAFile(t *testing.T) {
-	_, err := Open(t.TempDir(), false)
+	_, err := mmapfile.Open(t.TempDir(), false)
 	assert.ErrorIs(t, err, target.ErrUnsupported)
-	_, err = Open(filepath.Join(t.TempDir(), "none"), false)
+	_, err = mmapfile.Open(filepath.Join(t.TempDir(), "none"), false)
 	assert.ErrorIs(t, err, os.ErrNotExist)
 }

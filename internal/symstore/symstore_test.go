@@ -1,4 +1,4 @@
-package symstore
+package symstore_test
 
 import (
 	"os"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/sosgo/sosgo/image"
 	"github.com/sosgo/sosgo/internal/modfiles"
+	"github.com/sosgo/sosgo/internal/symstore"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -28,10 +29,10 @@ func TestKeys(t *testing.T) {
 		{"/app/..", elf, ""},
 		{`/app/a"b`, elf, ""},
 	} {
-		require.Equal(t, c.want, FileKey(c.path, c.id), c.path)
+		require.Equal(t, c.want, symstore.FileKey(c.path, c.id), c.path)
 	}
 	guid := [16]byte{0x78, 0x56, 0x34, 0x12, 0x34, 0x12, 0x78, 0x56, 0x9a, 0xbc, 0xde, 0xf0, 1, 2, 3, 4}
-	require.Equal(t, "foo.pdb/12345678123456789abcdef001020304ffffffff/foo.pdb", PortablePDBKey(`/src/Foo.pdb`, guid))
+	require.Equal(t, "foo.pdb/12345678123456789abcdef001020304ffffffff/foo.pdb", symstore.PortablePDBKey(`/src/Foo.pdb`, guid))
 }
 
 var (
@@ -42,7 +43,7 @@ var (
 const key = "libcoreclr.so/elf-buildid-0102/libcoreclr.so"
 
 func TestCache(t *testing.T) {
-	c := Cache{t.TempDir()}
+	c := symstore.Cache{t.TempDir()}
 	require.Empty(t, slices.Collect(c.Candidates(module, identity)))
 	p := c.Path(key)
 	require.NoError(t, os.MkdirAll(filepath.Dir(p), 0o755))
@@ -63,7 +64,7 @@ func userFolders(t *testing.T) (home, temp string) {
 }
 
 // keep puts a file under the key of the tests' module into a cache.
-func keep(t *testing.T, c Cache, content string) string {
+func keep(t *testing.T, c symstore.Cache, content string) string {
 	p := c.Path(key)
 	require.NoError(t, os.MkdirAll(filepath.Dir(p), 0o755))
 	require.NoError(t, os.WriteFile(p, []byte(content), 0o644))
@@ -72,30 +73,30 @@ func keep(t *testing.T, c Cache, content string) string {
 
 func TestDefaultCaches(t *testing.T) {
 	home, temp := userFolders(t)
-	inHome := Cache{filepath.Join(home, ".dotnet", "symbolcache")}
-	inTemp := Cache{filepath.Join(temp, "SymbolCache")}
-	require.Empty(t, DefaultCaches(), "a folder that is not there is none")
+	inHome := symstore.Cache{filepath.Join(home, ".dotnet", "symbolcache")}
+	inTemp := symstore.Cache{filepath.Join(temp, "SymbolCache")}
+	require.Empty(t, symstore.DefaultCaches(), "a folder that is not there is none")
 	require.NoError(t, os.MkdirAll(inHome.Dir, 0o755))
 	require.NoError(t, os.WriteFile(inTemp.Dir, nil, 0o644))
-	require.Equal(t, []Cache{inHome}, DefaultCaches(), "nor is a file")
+	require.Equal(t, []symstore.Cache{inHome}, symstore.DefaultCaches(), "nor is a file")
 	require.NoError(t, os.Remove(inTemp.Dir))
 	require.NoError(t, os.MkdirAll(inTemp.Dir, 0o755))
-	require.Equal(t, []Cache{inHome, inTemp}, DefaultCaches())
-	require.Equal(t, inHome, DownloadCache())
+	require.Equal(t, []symstore.Cache{inHome, inTemp}, symstore.DefaultCaches())
+	require.Equal(t, inHome, symstore.DownloadCache())
 
 	for _, v := range []string{"HOME", "USERPROFILE"} {
 		t.Setenv(v, "")
 	}
-	require.Equal(t, []Cache{inTemp}, DefaultCaches())
-	require.Equal(t, inTemp, DownloadCache(), "there is no home to keep downloads in")
+	require.Equal(t, []symstore.Cache{inTemp}, symstore.DefaultCaches())
+	require.Equal(t, inTemp, symstore.DownloadCache(), "there is no home to keep downloads in")
 }
 
 // TestLocalSourcesInOrder: what is installed, then the caches; the home's file is proposed first.
 func TestLocalSourcesInOrder(t *testing.T) {
 	home, temp := userFolders(t)
-	inHome := Cache{filepath.Join(home, ".dotnet", "symbolcache")}
-	inTemp := Cache{filepath.Join(temp, "SymbolCache")}
+	inHome := symstore.Cache{filepath.Join(home, ".dotnet", "symbolcache")}
+	inTemp := symstore.Cache{filepath.Join(temp, "SymbolCache")}
 	keep(t, inHome, "in the home")
 	keep(t, inTemp, "in the folder of temporary files")
-	require.Equal(t, []modfiles.Source{&modfiles.Installed{}, inHome, inTemp}, Local())
+	require.Equal(t, []modfiles.Source{&modfiles.Installed{}, inHome, inTemp}, symstore.Local())
 }

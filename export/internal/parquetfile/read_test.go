@@ -1,4 +1,4 @@
-package parquetfile
+package parquetfile_test
 
 import (
 	"bytes"
@@ -8,19 +8,20 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/sosgo/sosgo/export/internal/parquetfile"
 	"github.com/sosgo/sosgo/target"
 )
 
 // written returns a file with two row groups of all types.
-func written(t testing.TB) ([]byte, []Column, []Values) {
-	columns := []Column{{Name: "a", Type: Uint}, {Name: "b", Type: Text, Optional: true}, {Name: "c", Type: Bool, Optional: true}, {Name: "d", Type: Double}, {Name: "e", Type: Int, Optional: true}}
+func written(t testing.TB) ([]byte, []parquetfile.Column, []parquetfile.Values) {
+	columns := []parquetfile.Column{{Name: "a", Type: parquetfile.Uint}, {Name: "b", Type: parquetfile.Text, Optional: true}, {Name: "c", Type: parquetfile.Bool, Optional: true}, {Name: "d", Type: parquetfile.Double}, {Name: "e", Type: parquetfile.Int, Optional: true}}
 	var out bytes.Buffer
-	w := NewWriter(&out, "all", columns)
-	all := make([]Values, len(columns))
+	w := parquetfile.NewWriter(&out, "all", columns)
+	all := make([]parquetfile.Values, len(columns))
 	for g := range 2 {
 		const rows = 100
-		values := make([]Values, len(columns))
-		for _, into := range [][]Values{values, all} {
+		values := make([]parquetfile.Values, len(columns))
+		for _, into := range [][]parquetfile.Values{values, all} {
 			for r := range rows {
 				n := uint64(g*rows + r)
 				null := r%3 == 0 || r > 40 && r < 80
@@ -50,15 +51,15 @@ func written(t testing.TB) ([]byte, []Column, []Values) {
 	return out.Bytes(), columns, all
 }
 
-func readAll(b []byte) (columns []Column, out []Values, err error) {
-	r, err := NewReader(bytes.NewReader(b), int64(len(b)))
+func readAll(b []byte) (columns []parquetfile.Column, out []parquetfile.Values, err error) {
+	r, err := parquetfile.NewReader(bytes.NewReader(b), int64(len(b)))
 	if err != nil {
 		return nil, nil, err
 	}
 	if r.Rows()*uint64(len(r.Columns())) > 1<<20 {
 		return nil, nil, target.Unsupportedf("more than a test has")
 	}
-	out = make([]Values, len(r.Columns()))
+	out = make([]parquetfile.Values, len(r.Columns()))
 	for g := range r.Groups() {
 		if err := r.Read(g, out); err != nil {
 			return nil, nil, err
@@ -84,10 +85,10 @@ func TestRead(t *testing.T) {
 
 // TestReadOther: other encodings are not supported.
 func TestReadOther(t *testing.T) {
-	for _, e := range []Encoding{Delta, Dictionary} {
+	for _, e := range []parquetfile.Encoding{parquetfile.Delta, parquetfile.Dictionary} {
 		var out bytes.Buffer
-		w := NewWriter(&out, "x", []Column{{Name: "a", Encoding: e}})
-		g, err := w.EncodeGroup(2, []Values{{Numbers: []uint64{1, 1}}})
+		w := parquetfile.NewWriter(&out, "x", []parquetfile.Column{{Name: "a", Encoding: e}})
+		g, err := w.EncodeGroup(2, []parquetfile.Values{{Numbers: []uint64{1, 1}}})
 		require.NoError(t, err)
 		require.NoError(t, w.Write(g))
 		require.NoError(t, w.Close())
@@ -110,11 +111,11 @@ func FuzzRead(f *testing.F) {
 // TestStatisticsOfGroups: the bounds of a row group stay when the caller fills its buffers anew for the next.
 func TestStatisticsOfGroups(t *testing.T) {
 	var out bytes.Buffer
-	w := NewWriter(&out, "x", []Column{{Name: "a", Type: Text}})
+	w := parquetfile.NewWriter(&out, "x", []parquetfile.Column{{Name: "a", Type: parquetfile.Text}})
 	buffer := []byte("first")
 	for _, text := range []string{"first", "other"} {
 		copy(buffer, text)
-		g, err := w.EncodeGroup(1, []Values{{Text: buffer, Numbers: []uint64{5}}})
+		g, err := w.EncodeGroup(1, []parquetfile.Values{{Text: buffer, Numbers: []uint64{5}}})
 		require.NoError(t, err)
 		require.NoError(t, w.Write(g))
 	}

@@ -1,4 +1,4 @@
-package commands
+package commands_test
 
 import (
 	"reflect"
@@ -6,8 +6,9 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/sosgo/sosgo"
+	root "github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/cli/commands"
 )
 
 // elsewhere are the commands whose answers are no methods of a View, a Dump or a Thread, and where importers have them.
@@ -30,7 +31,7 @@ var elsewhere = map[string]string{
 // TestAnswersHaveMethods checks that importers can ask for what a command prints by a method of a View, a Dump or a Thread.
 func TestAnswersHaveMethods(t *testing.T) {
 	methods := map[reflect.Type]bool{}
-	for _, of := range []reflect.Type{reflect.TypeFor[*sosgo.View](), reflect.TypeFor[*sosgo.Dump](), reflect.TypeFor[*sosgo.Thread]()} {
+	for _, of := range []reflect.Type{reflect.TypeFor[*root.View](), reflect.TypeFor[*root.Dump](), reflect.TypeFor[*root.Thread]()} {
 		for m := range of.Methods() {
 			for r := range m.Type.Outs() {
 				methods[answerType(r)] = true
@@ -38,7 +39,7 @@ func TestAnswersHaveMethods(t *testing.T) {
 		}
 	}
 	checked := 0
-	for _, c := range All() {
+	for _, c := range commands.All() {
 		if c.Result == nil {
 			continue
 		}

@@ -1,10 +1,12 @@
-package testdump
+package testdump_test
 
 import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 
 func TestManagedName(t *testing.T) {
@@ -18,13 +20,13 @@ func TestManagedName(t *testing.T) {
 		"Zoo.Outer`1[System.Collections.Generic.Dictionary`2[System.Int32,System.Collections.Generic.List`1[Zoo.Point]]]": "Zoo.Outer<System.Collections.Generic.Dictionary<System.Int32, System.Collections.Generic.List<Zoo.Point>>>",
 		"Zoo.Everything+<Count>d__20":                                                                                     "Zoo.Everything+<Count>d__20",
 	} {
-		assert.Equal(t, want, ManagedName(in), in)
+		assert.Equal(t, want, testdump.ManagedName(in), in)
 	}
 }
 
 // TestCanned opens every canned dump and holds it to its manifest.
 func TestCanned(t *testing.T) {
-	Canned(t, func(t *testing.T, d *Dump) {
+	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
 		require.Equal(t, d.Manifest.OS, d.Target().Platform().OS.String())
 		if d.Manifest.PID != 0 { // the program of a crash may have been gone before it could be asked
 			require.Equal(t, d.Manifest.PID, d.Target().Process().ID)
@@ -37,5 +39,5 @@ func TestCanned(t *testing.T) {
 }
 
 func TestOnce(t *testing.T) {
-	require.Same(t, Open(t, "net10-zoo"), Open(t, "net10-zoo"))
+	require.Same(t, testdump.Open(t, "net10-zoo"), testdump.Open(t, "net10-zoo"))
 }

@@ -1,4 +1,4 @@
-package ask
+package ask_test
 
 import (
 	"iter"
@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/sosgo/sosgo/internal/cli/commands/ask"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -26,7 +27,7 @@ func TestFound(t *testing.T) {
 	}
 	lost := target.Corruptf("lost")
 	for _, items := range [][]any{{}, {1}, {1, 2}, {lost, 1}, {lost, lost, 1, lost, 2}} {
-		seq, err := Found(rows(items...), "row")
+		seq, err := ask.Found(rows(items...), "row")
 		require.NoError(t, err)
 		var got []any
 		for n, err := range seq {
@@ -41,10 +42,10 @@ func TestFound(t *testing.T) {
 			assert.Equal(t, items[i], got[i])
 		}
 	}
-	_, err := Found(rows(lost, lost), "row")
+	_, err := ask.Found(rows(lost, lost), "row")
 	require.ErrorIs(t, err, lost)
 	assert.ErrorContains(t, err, "no row can be read, and 2 are missing")
-	seq, err := Found(rows(1, 2, 3), "row")
+	seq, err := ask.Found(rows(1, 2, 3), "row")
 	require.NoError(t, err)
 	for range seq {
 		break

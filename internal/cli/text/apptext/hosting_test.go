@@ -1,4 +1,4 @@
-package apptext
+package apptext_test
 
 import (
 	"strings"
@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/cli/text/apptext"
 	"github.com/sosgo/sosgo/internal/report"
 	"github.com/sosgo/sosgo/target"
 )
@@ -18,7 +19,7 @@ func TestChangesAreRecorded(t *testing.T) {
 	text := func(changed answer.Maybe[int64], used bool) string {
 		var b strings.Builder
 		a := &answer.DbContexts{Contexts: []answer.DbContext{{Address: 1, Type: answer.Text{S: "ShopContext"}, Used: used, Tracked: answer.Known[int64](8), Changed: changed}}}
-		DbContexts(report.NewPage(&b, false, func(error) {}), a)
+		apptext.DbContexts(report.NewPage(&b, false, func(error) {}), a)
 		return b.String()
 	}
 	none := text(answer.Known[int64](0), true)
