@@ -45,6 +45,16 @@ type Cell struct {
 	Text   string
 	Type   string
 	Err    error
+
+	Unsigned bool // of a CellEnum: Bits have no sign
+}
+
+// Number returns the number of a CellInt, CellUint or CellEnum.
+func (c *Cell) Number() string {
+	if c.Kind == CellUint || c.Unsigned {
+		return strconv.FormatUint(c.Bits, 10)
+	}
+	return strconv.FormatInt(int64(c.Bits), 10)
 }
 
 // Plain returns the cell as text.
@@ -56,10 +66,8 @@ func (c *Cell) Plain() string {
 		return "null"
 	case CellBool:
 		return strconv.FormatBool(c.Bits != 0)
-	case CellInt:
-		return strconv.FormatInt(int64(c.Bits), 10)
-	case CellUint:
-		return strconv.FormatUint(c.Bits, 10)
+	case CellInt, CellUint:
+		return c.Number()
 	case CellAddress:
 		return "0x" + strconv.FormatUint(c.Bits, 16)
 	case CellFloat:

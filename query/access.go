@@ -228,7 +228,11 @@ func (f *frame) read(a *access, base target.Addr, w *target.Window) Value {
 		if b[0] == 0 {
 			return null
 		}
-		return f.read(a.inner, at, w)
+		v := f.read(a.inner, at, w)
+		if v.kind == KindStruct {
+			v.note = noteNullable
+		}
+		return v
 	case formUnknown:
 		return f.readOther(a)
 	}

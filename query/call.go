@@ -649,7 +649,7 @@ func init() {
 		"Length":   func(f *frame, v Value) (Value, bool) { return f.lengthOf(v) },
 		"Count":    func(f *frame, v Value) (Value, bool) { return f.lengthOf(v) },
 		"HasValue": func(_ *frame, v Value) (Value, bool) { return Bool(v.kind != KindNull), v.kind != KindObject },
-		"Value":    func(_ *frame, v Value) (Value, bool) { return v, v.kind != KindObject && v.kind != KindStruct },
+		"Value":    valueOf,
 		"Name":     typeName1,
 		"FullName": func(_ *frame, v Value) (Value, bool) {
 			if v.kind != KindType {
@@ -664,6 +664,17 @@ func init() {
 		"TotalHours":        tickMember(3600 * ticks.PerSecond),
 		"TotalDays":         tickMember(ticks.PerDay),
 	}
+}
+
+// valueOf is x.Value of a Nullable, which is read as its value or null. A struct may have a property of that name, which can't be computed.
+func valueOf(_ *frame, v Value) (Value, bool) {
+	if v.kind == KindObject || v.kind == KindStruct && v.note != noteNullable {
+		return Value{}, false
+	}
+	if v.kind == KindStruct {
+		v.note = noNote
+	}
+	return v, true
 }
 
 func tickMember(unit int64) func(*frame, Value) (Value, bool) {

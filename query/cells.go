@@ -46,7 +46,10 @@ func (f *frame) cell(v Value) answer.Cell {
 
 func integerCell(v Value) answer.Cell {
 	if v.typ != nil {
-		c := answer.Cell{Kind: answer.CellInt, Bits: v.bits, Type: typeTitle(v.typ)}
+		c := answer.Cell{Kind: answer.CellInt, Bits: v.bits, Type: typeTitle(v.typ), Unsigned: v.kind == KindUint}
+		if c.Unsigned {
+			c.Kind = answer.CellUint
+		}
 		if name, err := enumName(v); err == nil && name != "" {
 			c.Kind, c.Text = answer.CellEnum, name
 		}

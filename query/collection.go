@@ -109,6 +109,11 @@ func (f *frame) indexCollection(v Value, keys []Value) Value {
 	if len(keys) != 1 {
 		return Failed(noAnswer("a collection has one index"))
 	}
+	if v.kind == KindStruct {
+		if out, ok := f.indexRow(v, keys[0]); ok {
+			return out
+		}
+	}
 	c, err := f.collection(v)
 	if err != nil {
 		return f.noIndex(v, err)
@@ -143,6 +148,24 @@ func (f *frame) indexCollection(v Value, keys []Value) Value {
 		return Failed(gap)
 	}
 	return Failed(noAnswer("the collection has no element [%s]: it has %d", f.short(keys[0]), at))
+}
+
+// indexRow returns an element of a buffer of fixed size or of an inline array; false for other structs.
+func (f *frame) indexRow(v, key Value) (Value, bool) {
+	n := uint64(0)
+	for i, item := range (objects.Struct{Addr: v.Addr(), Type: v.typ}).Elements() {
+		if key.isInteger() && uint64(i) == key.bits {
+			return f.fromValue(item), true
+		}
+		n++
+	}
+	switch {
+	case n == 0:
+		return Value{}, false
+	case !key.isInteger():
+		return f.kindError("an index", key), true
+	}
+	return Failed(noAnswer("the buffer has no element [%s]: it has %d", f.short(key), n)), true
 }
 
 func (f *frame) noIndex(v Value, err error) Value {

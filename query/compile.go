@@ -491,8 +491,11 @@ func (m *memberReader) read(f *frame, v Value) Value {
 	case KindError:
 		return v
 	case KindNull:
-		if m.nullable {
+		switch {
+		case m.nullable:
 			return null
+		case m.name == "HasValue": // of a Nullable
+			return Bool(false)
 		}
 		return Failed(m.ofNull())
 	}

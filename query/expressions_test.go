@@ -61,6 +61,8 @@ var expressions = [][2]string{
 	{`"a\ud800" matches "\ud800$", "a\ud801" matches "\ud800", "a\ud800" like '%\ufffd', "a\ufffd" like '%\ud800', "\ud800" matches /\x{fffd}/`,
 		"true, false, false, false, false"},
 	{`"\udc00\ud800" like '\udc00_', "\ud83d" matches /^[^\x{fffd}]$/, "\ud834\udd1e" like '\ud834%', "\ud800x" matches /^\P{L}x$/`, "true, true, false, true"},
+	// Inline arrays.
+	{`R.Newer.Inline[0], R.Newer.Inline[2], R.Newer.Inline[3], R.Newer.Inline[4], R.Newer.Inline["x"]`, "0, 22, 33, <not supported>, <not supported>"},
 	// Fields, structs and arrays.
 	{"S.Bool, S.Int, S.Long, S.Double, S.Null, isnull(S.Null), S.Null?.x", "true, 1234567, 1234605616436508552, 2.5, null, true, null"},
 	{"S.Struct.X, S.Struct.Y, S.Struct == S.Struct, S.StructWithReference.Label, S.StructWithReference.Length", `11, 22, true, "static segment", 1.5`},

@@ -53,6 +53,7 @@ type note uint8
 
 const (
 	noNote         note = iota
+	noteNullable        // a KindStruct that is the value of a Nullable
 	noteGeneration      // a KindInt that is the number of a generation (generationNumber)
 	noteSingle          // a KindFloat that is a System.Single
 	noteLiteral         // a KindFloat that the user wrote without a type: it has the type of what it is compared with

@@ -499,6 +499,44 @@ func TestServices(t *testing.T) {
 	}
 }
 
+// shapesOfValues are expressions over Shapes.cs, whose values its source fixes.
+var shapesOfValues = [][2]string{
+	{"R.Small, R.Short, R.Wide, R.Huge, R.Boxed", "Neg, Last, Four, Eighteen, Eighteen"},
+	{"R.Odd, (int)R.Small, R.Huge > R.Wide", "17999999999999999999, -1, true"},
+	{"R.Some.Value.Name, R.Some.Name, R.Some.HasValue, R.Some.Value.Count + 1", `"crate", "crate", true, 10`},
+	{"R.None, R.None.HasValue, R.None?.Value, R.When.Value == '2026-11-27 01:02:03'", "null, false, null, true"},
+	{"R.Buffers.Numbers[0], R.Buffers.Numbers[4], R.Buffers.Numbers[5], R.Buffers.Numbers[-1]", "0, 40, <not supported>, <not supported>"},
+	{"R.Buffers.Chars[1], R.Buffers.Reals[2], R.Buffers.Before, R.Buffers.After", "i, 2.5, -1, 255"},
+	{"R.Union.F, R.Union.High, R.Union.O", `1, 63, "union"`},
+	{"R.Corner[-3, 11], R.Corner[-3, 10], R.Based[-1], R.Based[2]", `"corner", null, 77, <not supported>`},
+	{"R.Grid[1, 0].Name, R.Pointers[1], R.Inner.A, R.Inner.B, R.Most", `"grid", 0x99, "a", 5, -79228162514264337593543950335`},
+	{"Harbor.Box<System.Int32>.S, Harbor.Box<Harbor.Cargo>.S.Count", "41, 43"},
+	{`Harbor.Outer<System.String>.St, Harbor.Outer<System.String>.Inner<System.Int32>.Map["k"]`, `"st", 6`},
+}
+
+// TestShapesOfValues evaluates expressions over values of many shapes. A struct's computed property named Value is not taken for that of a Nullable.
+func TestShapesOfValues(t *testing.T) {
+	v := newTrial(t, "Shapes.cs").open(t, "trial")
+	for _, c := range shapesOfValues {
+		got, err := v.Evaluate(t.Context(), strings.ReplaceAll(c[0], "R.", "Harbor.M.Root."))
+		require.NoError(t, err, c[0])
+		var cells []string
+		for i := range got.Values {
+			cells = append(cells, got.Values[i].Value.Plain())
+		}
+		assert.Equal(t, c[1], strings.Join(cells, ", "), c[0])
+	}
+	for text, number := range map[string]string{"Huge": "18000000000000000000", "Small": "-1", "Wide": "4000000000"} {
+		got, err := v.Evaluate(t.Context(), "Harbor.M.Root."+text)
+		require.NoError(t, err)
+		assert.Equal(t, number, got.Values[0].Value.Number())
+	}
+	for _, text := range []string{"Harbor.M.Root.Valued.Value", "Harbor.M.Root.Maybe.Value.Value"} {
+		_, err := v.Evaluate(t.Context(), text)
+		assert.ErrorContains(t, err, "there is no Value in Harbor.Valued")
+	}
+}
+
 // sunk are the kinds of Services.cs that end the process: what a triage says first.
 var sunk = []struct{ kind, says, strength string }{
 	{"abandoned", "System.Threading.AbandonedMutexException was not caught: The wait completed due to an abandoned mutex, in Debuggee.dll!Ferry.M.Main(", answer.StrengthProved},

@@ -137,7 +137,7 @@ func noArray(c *cli.Context, err error) error {
 	var bad *objects.RangeError
 	switch {
 	case errors.Is(err, objects.ErrNotArray):
-		return cli.WithText(objecttext.NotArray, err)
+		return cli.WithText(objecttext.NotArray, c.Usagef("%v", err))
 	case !errors.As(err, &bad):
 		return invalidObject(err)
 	case bad.Array.Rank > 1:
@@ -160,7 +160,7 @@ func askDumpDelegate(c *cli.Context, o *object) (iter.Seq2[answer.DelegateCall, 
 	var not *objects.NotDelegateError
 	switch {
 	case errors.As(err, &not):
-		return nil, cli.WithText(func(p *report.Page) { objecttext.NotDelegate(p, not.Type) }, err)
+		return nil, cli.WithText(func(p *report.Page) { objecttext.NotDelegate(p, not.Type) }, c.Usagef("%v: use dumpobj", err))
 	case err != nil:
 		return nil, invalidObject(err)
 	}

@@ -14,7 +14,7 @@ import (
 )
 
 type methodOptions struct {
-	Address target.Addr `arg:"address" help:"the MethodDesc"`
+	Address target.Addr `arg:"address" kind:"method" help:"MethodDesc, or the method's name"`
 }
 
 func dumpMDCommand() cli.Command {

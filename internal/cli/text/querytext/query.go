@@ -209,7 +209,7 @@ func evaluation(p *report.Page, v *answer.Evaluation) {
 	case answer.CellAddress:
 		p.Printf("%#x  (%d)", c.Bits, c.Bits)
 	case answer.CellEnum:
-		p.Printf("%s  (%s %d)", report.Escape(c.Text), report.Escape(c.Type), int64(c.Bits))
+		p.Printf("%s  (%s %s)", report.Escape(c.Text), report.Escape(c.Type), c.Number())
 	case answer.CellText:
 		p.Print(report.Escape(answer.Quote(c.Text)))
 	case answer.CellMissing:
