@@ -84,6 +84,7 @@ func (g *Gaps) Text(s string, err error) Text {
 
 // A Text is a piece of text or, with Err, the reason for which it is missing.
 type Text struct {
+	_   incomparable
 	S   string `jsonenc:"value"`
 	Err error  `jsonenc:"absent"`
 	// Instead describes the named thing if the text is missing: "type 7f10a4632890 of Contoso".
@@ -112,6 +113,7 @@ func (t Text) IsZero() bool { return t.S == "" && t.Err == nil }
 
 // A Maybe is a value or, with Err, the reason for which it is missing. JSON leaves a missing one out (with the tag omitzero) or has null.
 type Maybe[T any] struct {
+	_     incomparable
 	Value T     `jsonenc:"value"`
 	Err   error `jsonenc:"absent"`
 }
@@ -126,7 +128,10 @@ func (m Maybe[T]) IsZero() bool { return m.Err != nil }
 func (m Maybe[T]) MarshalJSON() ([]byte, error) { return jsonenc.Marshal(&m) }
 
 // Of returns the value, or with err the reason for which it is missing.
-func Of[T any](v T, err error) Maybe[T] { return Maybe[T]{v, err} }
+func Of[T any](v T, err error) Maybe[T] { return Maybe[T]{Value: v, Err: err} }
+
+// Is reports whether m is known and v.
+func Is[T comparable](m Maybe[T], v T) bool { return m.Err == nil && m.Value == v }
 
 // A Pointer is an address, or 0 where there is nothing to point at. JSON leaves it out (with the tag omitzero) if it is missing or 0.
 type Pointer struct{ Maybe[target.Addr] }
@@ -175,3 +180,7 @@ type Range struct {
 	Start target.Addr `json:"start" doc:"first byte"`
 	End   target.Addr `json:"end" doc:"behind the last byte"`
 }
+
+// incomparable is the type of a field of what has an error, because two errors may say the same and differ. Without it Go compiles a
+// function for each type of answers that compares two.
+type incomparable [0]func()

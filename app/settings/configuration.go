@@ -153,7 +153,7 @@ func (m *merger) data(f *shapes.Ref, x shapes.Instance, provider string) {
 		k := answer.ConfigurationKey{NamedValue: m.r.pair(m.in.Gaps, i), Provider: provider}
 		key := strings.ToLower(k.Name)
 		if n, ok := m.keys[key]; ok {
-			if k.Overridden = m.out.Keys[n].Overridden; m.out.Keys[n].Value != k.Value {
+			if k.Overridden = m.out.Keys[n].Overridden; m.out.Keys[n].Value.String() != k.Value.String() {
 				k.Overridden++
 			}
 			m.out.Keys[n] = k

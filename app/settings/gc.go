@@ -151,6 +151,6 @@ func (r *Reader) Collections(ctx context.Context, h *heap.Heap, o heap.ScanOptio
 // newest returns the newest records, one for each collection, the newest first.
 func newest(list []answer.GCRecord) []answer.GCRecord {
 	sorting.Stable(list, func(a, b answer.GCRecord) int { return cmp.Compare(b.Index.Value, a.Index.Value) })
-	list = slices.CompactFunc(list, func(a, b answer.GCRecord) bool { return a.Index.Err == nil && a.Index == b.Index })
+	list = slices.CompactFunc(list, func(a, b answer.GCRecord) bool { return a.Index.Err == nil && answer.Is(b.Index, a.Index.Value) })
 	return list[:min(len(list), limits.CollectionRecords)]
 }

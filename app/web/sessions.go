@@ -385,7 +385,7 @@ func (q *sessionQuery) loaded(f *shapes.Ref, x shapes.Instance) ([]sessionValue,
 		}
 		values = append(values, v)
 	}
-	slices.SortFunc(values, func(a, b sessionValue) int { return strings.Compare(a.name, b.name) })
+	sorting.Sort(values, func(a, b sessionValue) int { return strings.Compare(a.name, b.name) })
 	return values, nil
 }
 

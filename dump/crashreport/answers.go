@@ -216,7 +216,7 @@ func (t *thread) crash(out *answer.Crash) {
 	}
 	if t.Registers.Known() {
 		c := answer.CrashContext{Source: "the report's registers", IP: register(t.Registers.IP()), SP: register(t.Registers.SP()), FP: register(t.Registers.FP())}
-		if len(t.frames) > 0 && t.frames[0].ip != nil && c.IP == answer.Known(target.Addr(*t.frames[0].ip)) {
+		if len(t.frames) > 0 && t.frames[0].ip != nil && answer.Is(c.IP, target.Addr(*t.frames[0].ip)) {
 			c.Where, c.Place = t.frames[0].code().S, t.frames[0].place()
 		}
 		out.Contexts = []answer.CrashContext{c}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"slices"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
@@ -203,7 +202,7 @@ func (f *finder) holders(k kind, repeat uint32) ([]answer.WasteHolder, int) {
 	for _, at := range f.byKind[holderKey{k, repeat}] {
 		list = append(list, held{at, f.held[at]})
 	}
-	slices.SortFunc(list, func(a, b held) int {
+	sorting.Sort(list, func(a, b held) int {
 		return cmp.Or(cmp.Compare(b.wasted, a.wasted), cmp.Compare(b.references, a.references),
 			cmp.Compare(a.root, b.root), cmp.Compare(f.plans.list[a.plan].mt.Addr, f.plans.list[b.plan].mt.Addr), cmp.Compare(a.offset, b.offset))
 	})

@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"slices"
+	"sort"
 	"strings"
 )
 
@@ -107,9 +108,9 @@ type Server struct {
 // New returns a Server.
 func New(o Options) *Server {
 	o.Tools, o.Resources, o.Prompts = slices.Clone(o.Tools), slices.Clone(o.Resources), slices.Clone(o.Prompts)
-	slices.SortFunc(o.Tools, func(a, b Tool) int { return cmp.Compare(a.Name, b.Name) })
-	slices.SortFunc(o.Resources, func(a, b Resource) int { return cmp.Compare(a.URI, b.URI) })
-	slices.SortFunc(o.Prompts, func(a, b Prompt) int { return cmp.Compare(a.Name, b.Name) })
+	sort.Slice(o.Tools, func(i, j int) bool { return o.Tools[i].Name < o.Tools[j].Name })
+	sort.Slice(o.Resources, func(i, j int) bool { return o.Resources[i].URI < o.Resources[j].URI })
+	sort.Slice(o.Prompts, func(i, j int) bool { return o.Prompts[i].Name < o.Prompts[j].Name })
 	const pageSize = 1000
 	return &Server{options: o, pageSize: pageSize}
 }

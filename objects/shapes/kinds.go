@@ -30,8 +30,12 @@ type Type struct{}
 // errAbsent is the error of optional fields that a type lacks.
 var errAbsent = target.Unsupportedf("this version of the type has no such field")
 
+// incomparable is a part of every shape's fields. Go would otherwise compile a function for each shape that compares two, which nobody does.
+type incomparable [0]func()
+
 // A place is the place of a field in an instance. The zero place is empty.
 type place struct {
+	incomparable
 	reader *objects.Reader
 	field  *objects.Field
 	base   uint32 // for a path, the offset of the value type that has the field
@@ -204,7 +208,10 @@ type Value struct{ place }
 func (v *Value) Value(x Instance) objects.Value { return v.value(x) }
 
 // A Static is a static field that all threads share, tagged `static:"s_x"`.
-type Static struct{ field *objects.Field }
+type Static struct {
+	incomparable
+	field *objects.Field
+}
 
 // Has reports whether the type has the field. Only an optional field may be missing.
 func (s *Static) Has() bool { return s.field != nil }
@@ -226,7 +233,10 @@ func (s *Static) Stored() objects.Value {
 }
 
 // A ThreadStatic is a static field with a value for each thread, tagged `threadstatic:"t_x"`.
-type ThreadStatic struct{ field *objects.Field }
+type ThreadStatic struct {
+	incomparable
+	field *objects.Field
+}
 
 // Has reports whether the type has the field. Only an optional field may be missing.
 func (s *ThreadStatic) Has() bool { return s.field != nil }

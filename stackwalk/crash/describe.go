@@ -329,9 +329,13 @@ func (d *describer) readContext(a target.Addr) (target.Registers, error) {
 	return regs, nil
 }
 
+func sameAddress(a, b answer.Maybe[target.Addr]) bool {
+	return a.Value == b.Value && (a.Err == nil) == (b.Err == nil)
+}
+
 func (d *describer) context(source string, regs *target.Registers) {
 	c := answer.CrashContext{Source: source, IP: known(regs.IP()), SP: known(regs.SP()), FP: known(regs.FP())}
-	same := func(o answer.CrashContext) bool { return o.IP == c.IP && o.SP == c.SP }
+	same := func(o answer.CrashContext) bool { return sameAddress(o.IP, c.IP) && sameAddress(o.SP, c.SP) }
 	if slices.ContainsFunc(d.out.Contexts, same) {
 		return
 	}

@@ -66,14 +66,14 @@ func TestLeaksRemedies(t *testing.T) {
 	}
 	name := func(s string) answer.Text { return answer.Text{S: s} }
 	members := &answer.TypeCount{Type: name("Contoso.State"), Count: 600, Size: 1 << 20}
-	for holder, want := range map[answer.GroupHolder]string{
+	for holder, want := range map[*answer.GroupHolder]string{
 		{Kind: "handles", Handle: "Strong", Root: name("strong handle")}:       "Each has a GC handle",
 		{Kind: "handles", Handle: "Pinned", Root: name("pinned handle")}:       "Each has a GC handle",
 		{Kind: "finalizer queue", Root: name("finalizer queue")}:               "Each awaits finalization",
 		{Kind: "frame", Root: name("Contoso.Program.Main()")}:                  "A running method",
 		{Kind: "handles", Handle: "Dependent", Root: name("dependent handle")}: "",
 	} {
-		out := text(answer.Suspect{Kind: answer.SuspectGroup, Members: members, Holders: []answer.GroupHolder{holder}})
+		out := text(answer.Suspect{Kind: answer.SuspectGroup, Members: members, Holders: []answer.GroupHolder{*holder}})
 		assert.Contains(t, out, "are referenced by "+holder.Root.S+"\n")
 		lines := strings.Split(strings.TrimSpace(out), "\n")
 		if want == "" {

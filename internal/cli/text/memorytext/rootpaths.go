@@ -107,7 +107,7 @@ const folded = 4
 // alike returns how many steps follow the first that lead to objects of its type, all by one field.
 func alike(list []answer.PathStep) int {
 	n := 1
-	for n < len(list) && list[n].Type == list[0].Type && list[n].MethodTable == list[0].MethodTable && edge(list[n].Edge) == edge(list[1].Edge) {
+	for n < len(list) && list[n].Type.String() == list[0].Type.String() && list[n].MethodTable == list[0].MethodTable && edge(list[n].Edge) == edge(list[1].Edge) {
 		n++
 	}
 	return n - 1

@@ -21,7 +21,7 @@ func Method(p *report.Page, m *answer.Method) {
 	field("Module:", text.Hex16(m.Module.Maybe))
 	field("IsJitted:", jitted(m))
 	code := m.Code.Maybe
-	if code == answer.Known[target.Addr](0) {
+	if answer.Is(code, 0) {
 		code.Value = ^target.Addr(0)
 	}
 	field("Current CodeAddr:", text.Hex16(code))

@@ -94,7 +94,7 @@ func match(p *report.Page, n *answer.NameMatch, digits int) {
 	} else {
 		p.Printf("MethodTable: %s\n", loaded(n.MethodTable))
 	}
-	if n.Kind == answer.MatchType && n.MethodTable == (answer.Pointer{}) && digits == 8 {
+	if n.Kind == answer.MatchType && answer.Is(n.MethodTable.Maybe, 0) && digits == 8 {
 		p.Print("EEClass:     <not loaded yet>\n")
 	}
 	p.Printf("Name:        %s\n", report.Escape(n.Name.String()))
@@ -103,7 +103,7 @@ func match(p *report.Page, n *answer.NameMatch, digits int) {
 	}
 	switch {
 	case n.Kind != answer.MatchMethod:
-	case n.Code == answer.Pointer{}:
+	case answer.Is(n.Code.Maybe, 0):
 		p.Print("Not JITTED yet.\n")
 	default:
 		p.Printf("JITTED Code Address: %s\n", text.Hex16(n.Code.Maybe))
@@ -112,7 +112,7 @@ func match(p *report.Page, n *answer.NameMatch, digits int) {
 
 // loaded returns the address of what the runtime may not have made yet.
 func loaded(a answer.Pointer) string {
-	if a == (answer.Pointer{}) {
+	if answer.Is(a.Maybe, 0) {
 		return "<not loaded yet>"
 	}
 	return text.Hex16(a.Maybe)

@@ -55,12 +55,12 @@ func MethodTable(p *report.Page, t *answer.Type, details bool) {
 
 // loader writes what a type was loaded by. Runtimes that don't keep the load context have no line for it.
 func loader(row func(label, value string), t *answer.Type) {
-	if t.LoaderAllocator != (answer.Pointer{}) {
+	if !answer.Is(t.LoaderAllocator.Maybe, 0) {
 		row("LoaderAllocator:", text.Hex16(t.LoaderAllocator.Maybe))
 	}
 	switch {
 	case errors.Is(t.LoadContext.Err, target.ErrUnsupported):
-	case t.LoadContext == answer.Pointer{}:
+	case answer.Is(t.LoadContext.Maybe, 0):
 		row("AssemblyLoadContext:", "Default ALC - The managed instance of this context doesn't exist yet.")
 	default:
 		row("AssemblyLoadContext:", text.Hex16(t.LoadContext.Maybe))
