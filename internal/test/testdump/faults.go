@@ -46,7 +46,7 @@ func (d *Dump) Without(t testing.TB, at target.Range) *sosgo.Dump {
 
 // Faults asks a canned dump's runtime questions again and again, each time with
 // another of the places that the answers were read from gone or overwritten, at
-// most most of them, and an eighth of that unless the tests are Complete. Where a place is gone, each answer is the same as before or
+// most most of them, and a sixteenth of that unless the tests are Complete. Where a place is gone, each answer is the same as before or
 // an error in its place, and never another; each error is typed, or one of
 // known. Overwritten memory may be believed, but no answer to it panics or has
 // no end.
@@ -84,7 +84,7 @@ func Faults(t *testing.T, name string, most int, ask func(rt *dac.Runtime, a *An
 		t.Fatalf("%d answers from %d reads", len(sound.values), len(f.reads))
 	}
 	slices.SortFunc(f.reads, func(a, b target.Range) int { return cmp.Compare(a.Start, b.Start) })
-	step := max(1, len(f.reads)/testcase.Part(t, most, 8))
+	step := max(1, len(f.reads)/testcase.Part(t, most, 16))
 	for i := 0; i < len(f.reads); i += step {
 		at := f.reads[i]
 		compare(t, at, sound, answers(false, at, nil))

@@ -14,7 +14,7 @@ import (
 )
 
 // Sweep asks a question about d again and again. Each time another of the places that the answer was read from is gone, or holds
-// other bytes; it tries at most most of them, and an eighth of that unless the tests are Complete. If a place is gone, the answer
+// other bytes; it tries at most most of them, and a sixteenth of that unless the tests are Complete. If a place is gone, the answer
 // stays the same, or it notes an error that the sound one has not. Every error is typed. Overwritten memory may be believed, but no
 // question panics or goes on forever. cold opens the dump anew each time, so that the types are read without the place, too.
 func (d *Dump) Sweep(t *testing.T, most int, cold bool, ask func(v *sosgo.View) (answer any, noted []error, err error)) {
@@ -77,9 +77,10 @@ func sweep(t *testing.T, c *testcase.Case, o sosgo.Options, most int, cold bool,
 	slices.SortFunc(f.reads, func(a, b target.Range) int { return cmp.Compare(a.Start, b.Start) })
 	garbage := [][]byte{make([]byte, 8), {0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff}, {0x03, 0, 0, 0x7f, 0, 0, 0, 0}}
 	changed := 0
-	for _, n := range []int{testcase.Part(t, most, 8), most} { // the sample may meet no place that matters
+	part := testcase.Part(t, most, 16)
+	for _, n := range []int{part, most} { // the sample may meet no place that matters: then one is looked for
 		step := max(1, len(f.reads)/n)
-		for i := 0; i < len(f.reads); i += step {
+		for i := 0; i < len(f.reads) && (n == part || changed == 0); i += step {
 			at := f.reads[i]
 			with := []byte(nil)
 			if n := i / step; n%2 == 1 {
