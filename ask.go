@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/app/tasks"
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/heap"
@@ -19,12 +20,6 @@ type question struct {
 	ctx   context.Context
 	notes []error      // what the answer lacks from the start
 	graph *graph.Graph // whose notes follow, if it is used
-}
-
-// An incomplete answer has gaps.
-type incomplete interface {
-	NoteFirst(errs []error)
-	NoteAll(errs []error)
 }
 
 // ask computes an answer. It fails when the dump is closed, and Close waits until it returns. Lists of the answer that are read
@@ -44,12 +39,10 @@ func ask[T any](ctx context.Context, v *View, compute func(q *question) (T, erro
 	if err != nil && ctx.Err() != nil {
 		return none, ctx.Err() // the dump was closed, or the caller's context ended
 	}
-	if a, ok := any(out).(incomplete); ok && !isNil(out) {
-		if len(q.notes) > 0 {
-			a.NoteFirst(q.notes)
-		}
+	if gaps := answer.GapsOf(out); gaps != nil {
+		gaps.NoteFirst(q.notes)
 		if q.graph != nil {
-			a.NoteAll(q.graph.Notes())
+			gaps.NoteAll(q.graph.Notes())
 		}
 	} else if f, ok := ctx.Value(notesKey{}).(func(error)); ok {
 		for _, note := range q.notes {
@@ -57,12 +50,6 @@ func ask[T any](ctx context.Context, v *View, compute func(q *question) (T, erro
 		}
 	}
 	return out, err
-}
-
-// isNil reports whether v is the zero value of a pointer type.
-func isNil[T any](v T) bool {
-	var zero T
-	return any(v) == any(zero)
 }
 
 // note records what the answer lacks from the start; nil is ignored.

@@ -34,6 +34,18 @@ type Gaps struct {
 	failure error
 }
 
+func (g *Gaps) own() *Gaps { return g }
+
+// GapsOf returns the gaps that an answer embeds, given a pointer to the answer. It returns nil for other types and for a nil pointer.
+func GapsOf[T any](answer T) *Gaps {
+	var none T
+	a, ok := any(answer).(interface{ own() *Gaps })
+	if !ok || any(answer) == any(none) {
+		return nil
+	}
+	return a.own()
+}
+
 // Note records why a part of the answer is missing or doubtful; nil is ignored.
 func (g *Gaps) Note(err error) {
 	if g == nil {

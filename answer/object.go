@@ -254,6 +254,13 @@ type LoadContext struct {
 	*Object      // nil for the default one without an object
 }
 
+func (l *LoadContext) own() *Gaps {
+	if l.Object == nil {
+		return nil
+	}
+	return l.Object.own()
+}
+
 // Noted returns what the answer lacks.
 func (l *LoadContext) Noted() []error {
 	if l.Object == nil {

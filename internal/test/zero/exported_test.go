@@ -74,6 +74,7 @@ var exportedFuncs = map[string]any{
 	"answer.Count":                           sosgo_answer.Count,
 	"answer.CutText":                         sosgo_answer.CutText,
 	"answer.FailedSite":                      sosgo_answer.FailedSite,
+	"answer.GapsOf":                          sosgo_answer.GapsOf[int64],
 	"answer.Is":                              sosgo_answer.Is[int64],
 	"answer.Known":                           sosgo_answer.Known[int64],
 	"answer.Lacking":                         sosgo_answer.Lacking,
