@@ -5,9 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/google/go-dap"
-
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/dap/protocol"
 )
 
 func (s *session) exceptionInfo(ctx context.Context, id int) (any, error) {
@@ -36,7 +35,7 @@ func (s *session) exceptionInfo(ctx context.Context, id int) (any, error) {
 		}
 	}
 	if died {
-		return dap.ExceptionInfoResponseBody{ExceptionId: cmpText(crash.Code, crash.Reason), Description: strings.Join(nonEmpty(crash.Reason, crash.Likely), "\n"),
+		return protocol.ExceptionInfoResponseBody{ExceptionID: cmpText(crash.Code, crash.Reason), Description: strings.Join(nonEmpty(crash.Reason, crash.Likely), "\n"),
 			BreakMode: "unhandled"}, nil
 	}
 	if crashErr != nil {
@@ -46,7 +45,7 @@ func (s *session) exceptionInfo(ctx context.Context, id int) (any, error) {
 }
 
 // howCarried returns how a thread has an exception: the mode of the protocol, and words.
-func howCarried(state string) (mode dap.ExceptionBreakMode, text string) {
+func howCarried(state string) (mode protocol.ExceptionBreakMode, text string) {
 	switch state {
 	case answer.CarriedUnhandled, answer.CarriedFatal:
 		return "unhandled", "no handler was found"
@@ -58,19 +57,19 @@ func howCarried(state string) (mode dap.ExceptionBreakMode, text string) {
 	return "always", ""
 }
 
-func exceptionBody(t *answer.ExceptionTree, mode dap.ExceptionBreakMode, text string) dap.ExceptionInfoResponseBody {
+func exceptionBody(t *answer.ExceptionTree, mode protocol.ExceptionBreakMode, text string) protocol.ExceptionInfoResponseBody {
 	seen := map[int]bool{}
 	details := exceptionDetails(t, 0, seen)
-	body := dap.ExceptionInfoResponseBody{ExceptionId: details.FullTypeName, BreakMode: mode, Details: &details}
+	body := protocol.ExceptionInfoResponseBody{ExceptionID: details.FullTypeName, BreakMode: mode, Details: &details}
 	body.Description = strings.Join(nonEmpty(details.Message, text), "\n")
 	return body
 }
 
 // exceptionDetails describes an exception of a tree with those that caused it, each once.
-func exceptionDetails(t *answer.ExceptionTree, i int, seen map[int]bool) dap.ExceptionDetails {
+func exceptionDetails(t *answer.ExceptionTree, i int, seen map[int]bool) protocol.ExceptionDetails {
 	seen[i] = true
 	e := &t.Exceptions[i]
-	out := dap.ExceptionDetails{FullTypeName: e.Type.String(), StackTrace: traceText(e)}
+	out := protocol.ExceptionDetails{FullTypeName: e.Type.String(), StackTrace: traceText(e)}
 	out.TypeName = out.FullTypeName[strings.LastIndexByte(out.FullTypeName, '.')+1:]
 	if e.Message != nil {
 		out.Message = e.Message.String()
@@ -90,7 +89,7 @@ func exceptionDetails(t *answer.ExceptionTree, i int, seen map[int]bool) dap.Exc
 	}
 	for _, o := range t.Omitted {
 		if o.Exception == i {
-			out.InnerException = append(out.InnerException, dap.ExceptionDetails{Message: "causes are missing: " + o.Reason})
+			out.InnerException = append(out.InnerException, protocol.ExceptionDetails{Message: "causes are missing: " + o.Reason})
 		}
 	}
 	return out

@@ -4,10 +4,9 @@ import (
 	"context"
 	"time"
 
-	"github.com/google/go-dap"
-
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/dap/protocol"
 )
 
 // SetProgressDelay changes how long requests run before they are reported, for servers that start later. It returns what undoes it.
@@ -23,7 +22,7 @@ func Runs(method string) int { return runs(method) }
 // NamesOf returns the names of the frames of who waits.
 func NamesOf(link answer.TaskLink, st *answer.TaskState, v *sosgo.View) (names []string) {
 	for _, f := range framesOf(link, st, v) {
-		names = append(names, (*session)(nil).showLater(context.Background(), &frame{later: f}, dap.StackFrame{}).Name)
+		names = append(names, (*session)(nil).showLater(context.Background(), &frame{later: f}, protocol.StackFrame{}).Name)
 	}
 	return names
 }

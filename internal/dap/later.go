@@ -7,10 +7,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/google/go-dap"
-
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/dap/protocol"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
@@ -211,7 +210,7 @@ func (s *session) boxOf(ctx context.Context, f *frame) (target.Addr, *sosgo.View
 	return at.Start, f.thread.view, nil
 }
 
-func (s *session) showLater(ctx context.Context, f *frame, out dap.StackFrame) dap.StackFrame {
+func (s *session) showLater(ctx context.Context, f *frame, out protocol.StackFrame) protocol.StackFrame {
 	l := f.later
 	if l.label != "" {
 		out.Name, out.PresentationHint = l.label, "label"

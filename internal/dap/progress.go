@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/google/go-dap"
+	"github.com/sosgo/sosgo/internal/dap/protocol"
 )
 
 // progressDelay is how long a request runs before it is reported. Only tests change it.
@@ -34,7 +34,7 @@ func (s *session) newProgress(r *request) *progress {
 	if !s.client.SupportsProgressReporting {
 		return nil
 	}
-	p := &progress{out: s.server.out, id: fmt.Sprintf("request-%d", r.seq), seq: r.seq, title: "sosgo: " + r.command}
+	p := &progress{out: s.server.out, id: fmt.Sprintf("request-%d", r.Seq), seq: r.Seq, title: "sosgo: " + r.Command}
 	late := func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
@@ -59,7 +59,7 @@ func (p *progress) start(message string) {
 		return
 	}
 	p.started, p.last = true, time.Now()
-	p.out.event("progressStart", dap.ProgressStartEventBody{ProgressId: p.id, Title: p.title, RequestId: p.seq, Cancellable: true, Message: message})
+	p.out.event("progressStart", protocol.ProgressStartEventBody{ProgressID: p.id, Title: p.title, RequestID: p.seq, Cancellable: true, Message: message})
 }
 
 // report is a sosgo.ProgressFunc.
@@ -73,7 +73,7 @@ func (p *progress) report(work string, done, total uint64) {
 		return
 	}
 	p.last = time.Now()
-	body := dap.ProgressUpdateEventBody{ProgressId: p.id, Message: work}
+	body := protocol.ProgressUpdateEventBody{ProgressID: p.id, Message: work}
 	if total > 0 {
 		body.Percentage = int(100 * (float64(done) / float64(total)))
 	}
@@ -88,7 +88,7 @@ func (p *progress) done() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.started && !p.ended {
-		p.out.event("progressEnd", dap.ProgressEndEventBody{ProgressId: p.id})
+		p.out.event("progressEnd", protocol.ProgressEndEventBody{ProgressID: p.id})
 	}
 	p.ended = true
 }

@@ -5,10 +5,9 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/google/go-dap"
-
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/dap/protocol"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
@@ -16,10 +15,10 @@ import (
 // A scope is one group of variables of a frame.
 type scope struct {
 	frame *frame
-	list  func(*session, context.Context, *frame) ([]dap.Variable, error)
+	list  func(*session, context.Context, *frame) ([]protocol.Variable, error)
 }
 
-func (n scope) children(ctx context.Context, s *session, p part) ([]dap.Variable, error) {
+func (n scope) children(ctx context.Context, s *session, p part) ([]protocol.Variable, error) {
 	if !p.named {
 		return nil, nil
 	}
@@ -31,9 +30,9 @@ func (s *session) scopes(ctx context.Context, id int) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	body := dap.ScopesResponseBody{Scopes: []dap.Scope{}}
+	body := protocol.ScopesResponseBody{Scopes: []protocol.Scope{}}
 	add := func(name, hint string, expensive bool, n node) {
-		body.Scopes = append(body.Scopes, dap.Scope{Name: name, PresentationHint: hint, Expensive: expensive, VariablesReference: s.values.add(n)})
+		body.Scopes = append(body.Scopes, protocol.Scope{Name: name, PresentationHint: hint, Expensive: expensive, VariablesReference: s.values.add(n)})
 	}
 	if f.later != nil {
 		if o := f.later.link.Object; o != 0 {
@@ -67,7 +66,7 @@ func (s *session) described(ctx context.Context, f *frame, d stackwalk.DescribeO
 	return list[0], nil
 }
 
-func (s *session) listArguments(ctx context.Context, f *frame) ([]dap.Variable, error) {
+func (s *session) listArguments(ctx context.Context, f *frame) ([]protocol.Variable, error) {
 	d, err := s.described(ctx, f, stackwalk.DescribeOptions{Arguments: true})
 	if err != nil {
 		return nil, err
@@ -75,7 +74,7 @@ func (s *session) listArguments(ctx context.Context, f *frame) ([]dap.Variable, 
 	return s.frameVariables(ctx, f, d.Arguments, "A"), nil
 }
 
-func (s *session) listLocals(ctx context.Context, f *frame) ([]dap.Variable, error) {
+func (s *session) listLocals(ctx context.Context, f *frame) ([]protocol.Variable, error) {
 	d, err := s.described(ctx, f, stackwalk.DescribeOptions{Locals: true})
 	if err != nil {
 		return nil, err
@@ -84,8 +83,8 @@ func (s *session) listLocals(ctx context.Context, f *frame) ([]dap.Variable, err
 }
 
 // frameVariables returns arguments or locals. One without a name is named by its number.
-func (s *session) frameVariables(ctx context.Context, f *frame, list []answer.Variable, unnamed string) []dap.Variable {
-	out := make([]dap.Variable, 0, len(list))
+func (s *session) frameVariables(ctx context.Context, f *frame, list []answer.Variable, unnamed string) []protocol.Variable {
+	out := make([]protocol.Variable, 0, len(list))
 	for i := range list {
 		v := &list[i]
 		out = append(out, s.frameVariable(ctx, f, v, cmpText(v.Name, fmt.Sprintf("%s_%d", unnamed, v.Index))))
@@ -93,7 +92,7 @@ func (s *session) frameVariables(ctx context.Context, f *frame, list []answer.Va
 	return out
 }
 
-func (s *session) frameVariable(ctx context.Context, f *frame, v *answer.Variable, name string) dap.Variable {
+func (s *session) frameVariable(ctx context.Context, f *frame, v *answer.Variable, name string) protocol.Variable {
 	out := s.variable(ctx, f.thread.view, named{name: name, typ: v.Type.String(), stored: &v.Stored, evaluate: v.Name})
 	if v.State == answer.VariableNoData {
 		out.Value = "<no data>" // it was optimised away, or is not live here
@@ -117,15 +116,15 @@ func (t *thread) thrown() (target.Addr, error) {
 	return t.managed.Exception.Address, nil
 }
 
-func (s *session) listException(ctx context.Context, f *frame) ([]dap.Variable, error) {
+func (s *session) listException(ctx context.Context, f *frame) ([]protocol.Variable, error) {
 	a, err := f.thread.thrown()
 	if err != nil {
-		return []dap.Variable{{Name: "$exception", Value: words(err)}}, nil
+		return []protocol.Variable{{Name: "$exception", Value: words(err)}}, nil
 	}
-	return []dap.Variable{s.reference(ctx, f.thread.view, named{name: "$exception"}, a)}, nil
+	return []protocol.Variable{s.reference(ctx, f.thread.view, named{name: "$exception"}, a)}, nil
 }
 
-func (s *session) listStatics(ctx context.Context, f *frame) ([]dap.Variable, error) {
+func (s *session) listStatics(ctx context.Context, f *frame) ([]protocol.Variable, error) {
 	m, v, err := asked(s, f.thread.view, func(v *sosgo.View) (*answer.Method, error) { return v.Method(ctx, f.MethodDesc) })
 	if err != nil {
 		return nil, err
@@ -146,15 +145,15 @@ func (s *session) listStatics(ctx context.Context, f *frame) ([]dap.Variable, er
 	return s.fields(ctx, v, t.Fields, name, func(kind string) bool { return kind != answer.FieldInstance }), nil
 }
 
-func (s *session) listRegisters(ctx context.Context, f *frame) ([]dap.Variable, error) {
+func (s *session) listRegisters(ctx context.Context, f *frame) ([]protocol.Variable, error) {
 	d, err := s.described(ctx, f, stackwalk.DescribeOptions{Registers: true})
 	if err != nil {
 		return nil, err
 	}
-	var out []dap.Variable
+	var out []protocol.Variable
 	for reg, value := range d.Registers.All {
 		a := target.Addr(value)
-		out = append(out, dap.Variable{Name: target.RegName(d.Registers.Arch, reg), Value: reference(a), MemoryReference: reference(a)})
+		out = append(out, protocol.Variable{Name: target.RegName(d.Registers.Arch, reg), Value: reference(a), MemoryReference: reference(a)})
 	}
 	return out, nil
 }

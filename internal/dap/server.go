@@ -12,8 +12,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/google/go-dap"
-
+	"github.com/sosgo/sosgo/internal/dap/protocol"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -76,9 +75,7 @@ type server struct {
 
 // A request is one request of the client.
 type request struct {
-	message  dap.RequestMessage
-	seq      int
-	command  string
+	*protocol.Request
 	size     int64
 	ctx      context.Context
 	cancel   context.CancelFunc
@@ -95,7 +92,7 @@ func (s *server) read(r *bufio.Reader) error {
 		b, err := readFrame(r, most)
 		if err != nil {
 			if fe := (*frameError)(nil); errors.As(err, &fe) {
-				s.out.event("output", dap.OutputEventBody{Category: "important", Output: "sosgo: " + fe.text + "\n"})
+				s.out.event("output", protocol.OutputEventBody{Category: "important", Output: "sosgo: " + fe.text + "\n"})
 			}
 			s.cancel()
 			if err == io.EOF {
@@ -111,48 +108,43 @@ func (s *server) read(r *bufio.Reader) error {
 
 // take takes one message. It reports whether it is the client's last.
 func (s *server) take(b []byte) (last bool) {
-	m, err := dap.DecodeProtocolMessage(b)
-	unknown := (*dap.DecodeProtocolMessageFieldError)(nil)
-	switch request, isRequest := m.(dap.RequestMessage); {
-	case errors.As(err, &unknown) && unknown.FieldName == "command":
-		s.out.fail(unknown.Seq, unknown.FieldValue, fmt.Sprintf("there is no request %.40q here", unknown.FieldValue), idUsage)
+	m, err := protocol.ReadRequest(b)
+	unknown := (*protocol.UnknownCommandError)(nil)
+	switch {
+	case errors.As(err, &unknown):
+		s.out.fail(m.Seq, m.Command, unknown.Error(), idUsage)
 	case err != nil:
-		seq, command := 0, ""
-		if isRequest {
-			seq, command = request.GetSeq(), request.GetRequest().Command
-		}
-		s.out.fail(seq, command, fmt.Sprintf("the request can't be read: %.200v", err), idUsage)
-	case !isRequest: // the adapter asks the client nothing
+		s.out.fail(m.Seq, m.Command, fmt.Sprintf("the request can't be read: %.200v", err), idUsage)
+	case m == nil: // the adapter asks the client nothing
 	default:
-		return s.queue(request, int64(len(b)))
+		return s.queue(m, int64(len(b)))
 	}
 	return false
 }
 
-func (s *server) queue(m dap.RequestMessage, size int64) (last bool) {
-	seq, command := m.GetSeq(), m.GetRequest().Command
-	if c, ok := m.(*dap.CancelRequest); ok {
-		s.stop(c.Arguments)
-		s.out.respond(seq, command, nil)
+func (s *server) queue(m *protocol.Request, size int64) (last bool) {
+	if a, ok := m.Arguments.(*protocol.CancelArguments); ok {
+		s.stop(a)
+		s.out.respond(m.Seq, m.Command, nil)
 		return false
 	}
 	ctx, cancel := context.WithCancel(s.ctx)
-	r := &request{message: m, seq: seq, command: command, size: size, ctx: ctx, cancel: cancel}
-	_, bye := m.(*dap.DisconnectRequest)
+	r := &request{Request: m, size: size, ctx: ctx, cancel: cancel}
+	bye := m.Command == "disconnect"
 	if bye {
 		s.stopAll()
 	}
 	s.mu.Lock()
-	_, double := s.running[seq]
+	_, double := s.running[m.Seq]
 	full := !bye && s.waitingBytes.Load()+size > mostWaitingBytes
 	if !double && !full {
-		s.running[seq] = r
+		s.running[m.Seq] = r
 	}
 	s.mu.Unlock()
 	switch {
 	case double:
 		cancel()
-		s.out.fail(seq, command, fmt.Sprintf("another request has the number %d", seq), idUsage)
+		s.out.fail(m.Seq, m.Command, fmt.Sprintf("another request has the number %d", m.Seq), idUsage)
 		return false
 	case bye:
 		s.waitingBytes.Add(size)
@@ -172,21 +164,18 @@ func (s *server) queue(m dap.RequestMessage, size int64) (last bool) {
 		}
 	}
 	cancel()
-	s.out.fail(seq, command, fmt.Sprintf("too many requests: %d wait for an answer", len(s.waiting)), idBusy)
+	s.out.fail(m.Seq, m.Command, fmt.Sprintf("too many requests: %d wait for an answer", len(s.waiting)), idBusy)
 	return false
 }
 
 // stop cancels a request by its number or that of its progress.
-func (s *server) stop(a *dap.CancelArguments) {
-	if a == nil {
-		return
-	}
+func (s *server) stop(a *protocol.CancelArguments) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if r := s.running[a.RequestId]; r != nil && a.RequestId != 0 {
+	if r := s.running[a.RequestID]; r != nil && a.RequestID != 0 {
 		r.cancel()
 	}
-	if seq, ok := progressRequest(a.ProgressId); ok && s.running[seq] != nil {
+	if seq, ok := progressRequest(a.ProgressID); ok && s.running[seq] != nil {
 		s.running[seq].cancel()
 	}
 }
@@ -202,8 +191,8 @@ func (s *server) stopAll() {
 func (s *server) forget(r *request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.running[r.seq] == r {
-		delete(s.running, r.seq)
+	if s.running[r.Seq] == r {
+		delete(s.running, r.Seq)
 	}
 }
 
@@ -222,17 +211,17 @@ func (s *server) work() {
 			return
 		}
 		s.waitingBytes.Add(-r.size)
-		switch r.message.(type) {
-		case *dap.InitializeRequest, *dap.LaunchRequest, *dap.AttachRequest, *dap.ConfigurationDoneRequest:
+		switch r.Command {
+		case "initialize", "launch", "attach", "configurationDone":
 			s.answering.Wait()
 			if !s.answer(r) {
 				return
 			}
 			continue
-		case *dap.DisconnectRequest:
+		case "disconnect":
 			s.answering.Wait()
 			s.session.close()
-			s.out.respond(r.seq, r.command, nil)
+			s.out.respond(r.Seq, r.Command, nil)
 			return
 		}
 		places <- struct{}{}
@@ -250,19 +239,19 @@ func (s *server) answer(r *request) bool {
 	r.progress = s.session.newProgress(r)
 	defer r.progress.done()
 	if !s.allowed(r) {
-		s.out.fail(r.seq, r.command, "the token is missing or wrong: sosgo prints it when it starts to listen", idUsage)
+		s.out.fail(r.Seq, r.Command, "the token is missing or wrong: sosgo prints it when it starts to listen", idUsage)
 		return false
 	}
 	body, err := s.ask(r)
 	switch {
 	case r.ctx.Err() != nil:
-		s.out.fail(r.seq, r.command, "cancelled", idCancelled)
+		s.out.fail(r.Seq, r.Command, "cancelled", idCancelled)
 	case err != nil:
-		s.out.fail(r.seq, r.command, err.Error(), errorID(err))
+		s.out.fail(r.Seq, r.Command, err.Error(), errorID(err))
 	default:
-		s.out.respond(r.seq, r.command, body)
+		s.out.respond(r.Seq, r.Command, body)
 	}
-	s.session.after(r.message, err == nil && r.ctx.Err() == nil)
+	s.session.after(r.Command, err == nil && r.ctx.Err() == nil)
 	return true
 }
 
@@ -274,13 +263,11 @@ func (s *server) allowed(r *request) bool {
 	var given struct {
 		Token string `json:"token"`
 	}
-	switch m := r.message.(type) {
-	case *dap.InitializeRequest:
+	switch a := r.Arguments.(type) {
+	case *protocol.InitializeArguments:
 		return true
-	case *dap.LaunchRequest:
-		_ = json.Unmarshal(m.Arguments, &given) // no token is a wrong one
-	case *dap.AttachRequest:
-		_ = json.Unmarshal(m.Arguments, &given)
+	case *protocol.OpenArguments:
+		_ = json.Unmarshal(*a, &given) // no token is a wrong one
 	}
 	ok := subtle.ConstantTimeCompare([]byte(given.Token), []byte(s.options.Token)) == 1
 	s.known.Store(ok)

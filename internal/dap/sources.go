@@ -7,10 +7,9 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/google/go-dap"
-
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/dap/protocol"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -45,7 +44,7 @@ func hasFolder(file, folder string) bool {
 // fileTable keeps facts about source files by their paths, and which of them have a text that a client may ask for.
 type fileTable struct {
 	mu    sync.Mutex
-	known map[string]dap.Source
+	known map[string]protocol.Source
 	texts []embedded // by reference-1
 }
 
@@ -58,7 +57,7 @@ type embedded struct {
 
 // sourceOf returns the source with a path of a PDB: a file of this machine, or else the text that the PDB of a method's module embeds, or
 // else the path alone. Method 0 is none.
-func (s *session) sourceOf(ctx context.Context, v *sosgo.View, method target.Addr, file string) *dap.Source {
+func (s *session) sourceOf(ctx context.Context, v *sosgo.View, method target.Addr, file string) *protocol.Source {
 	t := &s.files
 	t.mu.Lock()
 	out, ok := t.known[file]
@@ -66,7 +65,7 @@ func (s *session) sourceOf(ctx context.Context, v *sosgo.View, method target.Add
 	if ok {
 		return &out
 	}
-	out = dap.Source{Name: target.BaseName(strings.ReplaceAll(file, `\`, "/")), Path: file}
+	out = protocol.Source{Name: target.BaseName(strings.ReplaceAll(file, `\`, "/")), Path: file}
 	if path, ok := s.sources.path(file); ok {
 		out.Path = path
 	}
@@ -92,7 +91,7 @@ func (s *session) sourceOf(ctx context.Context, v *sosgo.View, method target.Add
 		out.Origin = "not on this machine; Source Link: " + in.Link
 	}
 	if t.known == nil {
-		t.known = map[string]dap.Source{}
+		t.known = map[string]protocol.Source{}
 	}
 	if method != 0 || in == nil && out.PresentationHint == "" {
 		t.known[file] = out
@@ -100,7 +99,7 @@ func (s *session) sourceOf(ctx context.Context, v *sosgo.View, method target.Add
 	return &out
 }
 
-func (s *session) source(ctx context.Context, a *dap.SourceArguments) (any, error) {
+func (s *session) source(ctx context.Context, a *protocol.SourceArguments) (any, error) {
 	n := a.SourceReference
 	if a.Source != nil && a.Source.SourceReference != 0 {
 		n = a.Source.SourceReference
@@ -121,7 +120,7 @@ func (s *session) source(ctx context.Context, a *dap.SourceArguments) (any, erro
 	if f.Text == nil {
 		return nil, fmt.Errorf("the PDB has no text of %s", e.file)
 	}
-	return dap.SourceResponseBody{Content: strings.ToValidUTF8(strings.TrimPrefix(*f.Text, "\ufeff"), "\ufffd")}, nil
+	return protocol.SourceResponseBody{Content: strings.ToValidUTF8(strings.TrimPrefix(*f.Text, "\ufeff"), "\ufffd")}, nil
 }
 
 // mostSources bounds the list of sources.
@@ -129,7 +128,7 @@ const mostSources = 20_000
 
 // loadedSources lists the files that the PDBs of the loaded modules name.
 func (s *session) loadedSources(ctx context.Context) (any, error) {
-	body := dap.LoadedSourcesResponseBody{Sources: []dap.Source{}}
+	body := protocol.LoadedSourcesResponseBody{Sources: []protocol.Source{}}
 	list, err := s.view.SourceFiles(ctx)
 	if err != nil {
 		return nil, err

@@ -6,10 +6,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/google/go-dap"
-
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/dap/protocol"
 	"github.com/sosgo/sosgo/internal/sorting"
 	"github.com/sosgo/sosgo/stackwalk/threads"
 )
@@ -158,9 +157,9 @@ func (s *session) listThreads(ctx context.Context) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	body := dap.ThreadsResponseBody{Threads: make([]dap.Thread, len(list))}
+	body := protocol.ThreadsResponseBody{Threads: make([]protocol.Thread, len(list))}
 	for i, t := range list {
-		body.Threads[i] = dap.Thread{Id: t.id, Name: t.name()}
+		body.Threads[i] = protocol.Thread{ID: t.id, Name: t.name()}
 	}
 	return body, nil
 }

@@ -6,10 +6,9 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/google/go-dap"
-
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/dap/protocol"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/objects/collections"
 	"github.com/sosgo/sosgo/target"
@@ -21,7 +20,7 @@ const (
 	mostFields = 10_000
 )
 
-func (s *session) variables(ctx context.Context, a *dap.VariablesArguments) (any, error) {
+func (s *session) variables(ctx context.Context, a *protocol.VariablesArguments) (any, error) {
 	n := s.values.get(a.VariablesReference)
 	if n == nil {
 		return nil, fmt.Errorf("there is no variable %d; one that was not used for long is forgotten: expand its parent again", a.VariablesReference)
@@ -35,9 +34,9 @@ func (s *session) variables(ctx context.Context, a *dap.VariablesArguments) (any
 		return nil, err
 	}
 	if list == nil {
-		list = []dap.Variable{}
+		list = []protocol.Variable{}
 	}
-	return dap.VariablesResponseBody{Variables: list}, nil
+	return protocol.VariablesResponseBody{Variables: list}, nil
 }
 
 // named is a value with what it is called.
@@ -49,8 +48,8 @@ type named struct {
 }
 
 // variable shows a value that is stored in a frame, a field or an element.
-func (s *session) variable(ctx context.Context, v *sosgo.View, n named) dap.Variable {
-	out := dap.Variable{Name: n.name, Type: n.typ, EvaluateName: n.evaluate}
+func (s *session) variable(ctx context.Context, v *sosgo.View, n named) protocol.Variable {
+	out := protocol.Variable{Name: n.name, Type: n.typ, EvaluateName: n.evaluate}
 	switch value := &n.stored.Value; {
 	case n.stored.Missing.Err != nil:
 		out.Value = words(n.stored.Missing.Err)
@@ -82,8 +81,8 @@ func storedText(s *answer.Stored) string {
 }
 
 // reference shows an object that something refers to.
-func (s *session) reference(ctx context.Context, v *sosgo.View, n named, a target.Addr) dap.Variable {
-	out := dap.Variable{Name: n.name, Type: n.typ, EvaluateName: cmpText(n.evaluate, reference(a)), MemoryReference: reference(a)}
+func (s *session) reference(ctx context.Context, v *sosgo.View, n named, a target.Addr) protocol.Variable {
+	out := protocol.Variable{Name: n.name, Type: n.typ, EvaluateName: cmpText(n.evaluate, reference(a)), MemoryReference: reference(a)}
 	if n.stored != nil && !n.stored.Text.Blank() {
 		out.Value = storedText(n.stored)
 	}
@@ -119,7 +118,7 @@ func (s *session) reference(ctx context.Context, v *sosgo.View, n named, a targe
 }
 
 // showCollection adds what a collection says, or how many elements it has.
-func (s *session) showCollection(ctx context.Context, v *sosgo.View, a target.Addr, out *dap.Variable) {
+func (s *session) showCollection(ctx context.Context, v *sosgo.View, a target.Addr, out *protocol.Variable) {
 	c, err := v.Items(ctx, a, sosgo.ItemOptions{Limit: 1})
 	if err != nil {
 		out.Value = cmpText(out.Value, words(err))
@@ -219,12 +218,12 @@ type members struct {
 	list answer.Members
 }
 
-func (n members) children(ctx context.Context, s *session, p part) ([]dap.Variable, error) {
+func (n members) children(ctx context.Context, s *session, p part) ([]protocol.Variable, error) {
 	if !p.named {
 		return nil, nil
 	}
 	list := n.list.List()
-	out := make([]dap.Variable, 0, len(list))
+	out := make([]protocol.Variable, 0, len(list))
 	for i := range list {
 		out = append(out, s.variable(ctx, n.view, named{name: list[i].Name.String(), stored: &list[i].Stored}))
 	}
@@ -232,8 +231,8 @@ func (n members) children(ctx context.Context, s *session, p part) ([]dap.Variab
 }
 
 // fields shows the fields of the kinds that are wanted. Of is an expression for what has them; empty for none.
-func (s *session) fields(ctx context.Context, v *sosgo.View, list []answer.Field, of string, want func(kind string) bool) []dap.Variable {
-	var out []dap.Variable
+func (s *session) fields(ctx context.Context, v *sosgo.View, list []answer.Field, of string, want func(kind string) bool) []protocol.Variable {
+	var out []protocol.Variable
 	for i := range list {
 		f := &list[i]
 		if !want(f.Kind) || len(out) == mostFields {
@@ -252,7 +251,7 @@ func (s *session) fields(ctx context.Context, v *sosgo.View, list []answer.Field
 			d.MemoryReference = reference(*f.Address)
 		}
 		if f.Kind == answer.FieldStatic {
-			d.PresentationHint = &dap.VariablePresentationHint{Attributes: []string{"static"}}
+			d.PresentationHint = &protocol.VariablePresentationHint{Attributes: []string{"static"}}
 		}
 		out = append(out, d)
 	}
@@ -260,12 +259,12 @@ func (s *session) fields(ctx context.Context, v *sosgo.View, list []answer.Field
 }
 
 // threadStatic shows a thread static as the values of its threads.
-func (s *session) threadStatic(v *sosgo.View, f *answer.Field) dap.Variable {
+func (s *session) threadStatic(v *sosgo.View, f *answer.Field) protocol.Variable {
 	values := f.Threads
-	return dap.Variable{Name: f.Name.String(), Type: f.Type.String(), Value: "[" + answer.Count(len(values), "thread", "threads") + "]",
-		PresentationHint: &dap.VariablePresentationHint{Attributes: []string{"static"}},
-		VariablesReference: s.values.add(group(func(ctx context.Context, s *session) ([]dap.Variable, error) {
-			out := make([]dap.Variable, 0, len(values))
+	return protocol.Variable{Name: f.Name.String(), Type: f.Type.String(), Value: "[" + answer.Count(len(values), "thread", "threads") + "]",
+		PresentationHint: &protocol.VariablePresentationHint{Attributes: []string{"static"}},
+		VariablesReference: s.values.add(group(func(ctx context.Context, s *session) ([]protocol.Variable, error) {
+			out := make([]protocol.Variable, 0, len(values))
 			for i := range values {
 				out = append(out, s.variable(ctx, v, named{name: fmt.Sprintf("thread %#x", values[i].Thread), typ: f.Type.String(), stored: &values[i].Stored}))
 			}
@@ -274,9 +273,9 @@ func (s *session) threadStatic(v *sosgo.View, f *answer.Field) dap.Variable {
 }
 
 // A group is named children.
-type group func(ctx context.Context, s *session) ([]dap.Variable, error)
+type group func(ctx context.Context, s *session) ([]protocol.Variable, error)
 
-func (g group) children(ctx context.Context, s *session, p part) ([]dap.Variable, error) {
+func (g group) children(ctx context.Context, s *session, p part) ([]protocol.Variable, error) {
 	if !p.named {
 		return nil, nil
 	}

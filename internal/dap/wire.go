@@ -9,7 +9,7 @@ import (
 	"strconv"
 	"sync"
 
-	"github.com/google/go-dap"
+	"github.com/sosgo/sosgo/internal/dap/protocol"
 )
 
 const (
@@ -75,36 +75,23 @@ type sender struct {
 	err error // of the first write that failed; there are no others
 }
 
-// A response is any response; dap has a type for each.
-type response struct {
-	dap.Response
-	Body any `json:"body,omitempty"`
-}
-
-// An event is any event.
-type event struct {
-	dap.Event
-	Body any `json:"body,omitempty"`
-}
-
 func (s *sender) respond(seq int, command string, body any) {
 	s.send(func(n int) any {
-		return &response{dap.Response{ProtocolMessage: dap.ProtocolMessage{Seq: n, Type: "response"}, RequestSeq: seq, Success: true, Command: command}, body}
+		return &protocol.Response{Seq: n, Type: protocol.TypeResponse, RequestSeq: seq, Success: true, Command: command, Body: body}
 	})
 }
 
 // fail answers a request with an error. The message is for people, and short for clients that compare it ("cancelled").
 func (s *sender) fail(seq int, command, message string, id int) {
 	s.send(func(n int) any {
-		return &response{dap.Response{ProtocolMessage: dap.ProtocolMessage{Seq: n, Type: "response"}, RequestSeq: seq, Command: command, Message: message},
-			&dap.ErrorResponseBody{Error: &dap.ErrorMessage{Id: id, Format: "{text}", Variables: map[string]string{"text": message}, ShowUser: command == "launch" || command == "attach"}}}
+		return &protocol.Response{Seq: n, Type: protocol.TypeResponse, RequestSeq: seq, Command: command, Message: message,
+			Body: protocol.ErrorResponseBody{Error: &protocol.ErrorMessage{ID: id, Format: "{text}", Variables: map[string]string{"text": message},
+				ShowUser: command == "launch" || command == "attach"}}}
 	})
 }
 
 func (s *sender) event(name string, body any) {
-	s.send(func(n int) any {
-		return &event{dap.Event{ProtocolMessage: dap.ProtocolMessage{Seq: n, Type: "event"}, Event: name}, body}
-	})
+	s.send(func(n int) any { return &protocol.Event{Seq: n, Type: protocol.TypeEvent, Event: name, Body: body} })
 }
 
 func (s *sender) send(message func(seq int) any) {
@@ -116,7 +103,7 @@ func (s *sender) send(message func(seq int) any) {
 	s.seq++
 	b, err := json.Marshal(message(s.seq))
 	if err == nil {
-		err = dap.WriteBaseMessage(s.w, b)
+		err = protocol.Write(s.w, b)
 	}
 	if err == nil {
 		err = s.w.Flush()

@@ -75,7 +75,6 @@ var importers = map[string]string{
 
 // thirdParty lists who may import packages of other modules.
 var thirdParty = map[string]string{
-	"github.com/google/go-dap":          "internal/dap",
 	"github.com/spf13/cobra":            "internal/cli",
 	"golang.org/x/term":                 "internal/cli",
 	"golang.org/x/sys":                  "internal/mmapfile internal/offheap internal/outfile dump internal/cli internal/sandbox",
