@@ -82,10 +82,10 @@ func TestBadFrames(t *testing.T) {
 		strings.Repeat("A", 10_000):                                  "longer than",
 		strings.Repeat("A: b\r\n", 10_000):                           "longer than",
 		"Content-Length: 10\r\n\r\n{}":                               "",
-		"Content-Length: 2\r\n\r\n{}":                                "is none of the protocol",
+		"Content-Length: 2\r\n\r\n{}":                                "is not one of the protocol",
 		"Content-Length: 7\r\n\r\n[1,2,3]":                           "can't be read",
 		"Content-Length: 3\r\n\r\n\xff\xfe\x00":                      "can't be read",
-		"content-length:2\nX: y\n\n{}":                               "is none of the protocol",
+		"content-length:2\nX: y\n\n{}":                               "is not one of the protocol",
 		"Content-Length: 24000\r\n\r\n" + strings.Repeat("[", 24000): "can't be read",
 	} {
 		c := start(t)

@@ -50,7 +50,7 @@ func ReadRequest(b []byte) (*Request, error) {
 	case m.Type == TypeResponse || m.Type == TypeEvent:
 		return nil, nil
 	case m.Type != TypeRequest:
-		return r, fmt.Errorf("a message of the type %.40q is none of the protocol", m.Type)
+		return r, fmt.Errorf("a message of the type %.40q is not one of the protocol", m.Type)
 	}
 	arguments, ok := argumentsOf(m.Command)
 	if !ok {

@@ -104,7 +104,7 @@ func member(schema reflect.Type, tag string) (reflect.StructField, bool) {
 	return reflect.StructField{}, false
 }
 
-// TestReadRequest reads requests of each kind, and what is none.
+// TestReadRequest reads requests of each kind, and messages that are no requests.
 func TestReadRequest(t *testing.T) {
 	for command, arguments := range map[string]any{
 		"launch": new(protocol.OpenArguments), "stackTrace": &protocol.StackTraceArguments{ThreadID: 7, Levels: 3}, "threads": nil, "stepIn": nil,
