@@ -133,6 +133,7 @@ const (
 	InFlightTLS         = 100_000
 	DynamicClasses      = 1 << 22 // entries of a DomainLocalModule's dynamic class table
 	SyncBlocks          = 1 << 26
+	HeapBeforeMain      = 64 << 20 // bytes of a heap in which crashinfo looks for an exception from before Main ran
 	ConstructedTypes    = 1 << 22  // arrays, pointers and generic instances of a module
 	WorkItems           = 1 << 20  // of a thread pool's queues, and timers, that are listed
 	QueueSegments       = 1 << 20  // of one queue: they have up to a million items each

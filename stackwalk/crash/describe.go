@@ -105,6 +105,8 @@ type describer struct {
 	// written is what a NativeAOT process wrote about its crash, if the system's record does not lead to it; otherwise
 	// nil.
 	written *Record
+	// deduced says why the exception of the crash is this one, if no record of the thread names it; otherwise empty.
+	deduced string
 }
 
 func (d *describer) describe() {
@@ -131,6 +133,7 @@ func (d *describer) describe() {
 	d.own()
 	d.carried()
 	d.stack()
+	d.beforeMain()
 	thrown := d.died.Thrown
 	if d.out.FailFast != nil && d.died.fatal() {
 		thrown = d.argument(thrown)
@@ -606,6 +609,8 @@ func (d *describer) concludeThrown() {
 		strength, evidence = answer.StrengthProved, "the record that the process wrote about itself names it"
 	} else if s := d.died.state(); s != nil {
 		evidence = "the thread that died was handling it, and the dump was written for it"
+	} else if d.deduced != "" {
+		evidence = d.deduced
 	}
 	all := []string{evidence}
 	for _, words := range []string{meaning, composed} {

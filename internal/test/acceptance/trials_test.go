@@ -560,3 +560,36 @@ func TestSunk(t *testing.T) {
 		})
 	}
 }
+
+// TestUnprepared checks that the exception is named by which Main could not be prepared: also where a handler of unhandled exceptions has caught others since, so
+// that no record of the thread names it any more.
+func TestUnprepared(t *testing.T) {
+	p := newTrial(t, "Unprepared.cs")
+	for name, c := range map[string]struct {
+		args     []string
+		evidence string
+		last     bool // the thread names the exception
+	}{
+		"no handler": {nil, "the thread that died threw it last", true},
+		"a handler":  {[]string{"--env", "DOTNET_STARTUP_HOOKS=" + p.dll}, "it is the only exception that the runtime threw on thread 0 (", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := p.open(t, "crash", append([]string{"unprepared"}, c.args...)...)
+			crash, err := v.Crash(t.Context())
+			require.NoError(t, err)
+			assert.Equal(t, c.last, len(crash.Carried) > 0)
+			assert.Empty(t, crash.Stack, "no managed method runs")
+			require.NotEmpty(t, crash.Verdicts)
+			says := crash.Verdicts[len(crash.Verdicts)-1]
+			assert.True(t, strings.HasPrefix(says.Text, "System.MissingMethodException was not caught: Method not found: "), says.Text)
+			assert.True(t, strings.HasSuffix(says.Text, ", in Debuggee.dll!Kiln.M.Main(System.String[])"), says.Text)
+			assert.Equal(t, answer.StrengthLikely, says.Strength)
+			require.NotEmpty(t, says.Evidence)
+			assert.Contains(t, says.Evidence[0], c.evidence)
+			out, err := v.Triage(t.Context(), sosgo.TriageOptions{NoHeap: true})
+			require.NoError(t, err)
+			require.NotEmpty(t, out.Findings)
+			assert.Contains(t, out.Findings[0].Text, says.Text)
+		})
+	}
+}
