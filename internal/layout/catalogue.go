@@ -1,8 +1,6 @@
 package layout
 
 import (
-	"bytes"
-	"embed"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -17,7 +15,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// The tables of this folder:
+// The files of the folder tables, which the program has as tables.pack:
 //
 //	descriptor-VERSION-RID.json   the contract descriptor of one build, unchanged, with the build's
 //	                              identity and the offsets of its globals from the module's base
@@ -27,9 +25,6 @@ import (
 //
 // A table with a "base" inherits all members from that table that it does not have, so that the table of another processor
 // has only the differences. Where these are sizes of locks, which lie in many structures, it is computed: see tableFile.
-//
-//go:embed tables/*.json
-var tables embed.FS
 
 // A shelf caches the decoded files of tables for the process. Callers that open thousands of dumps, or a damaged dump
 // that tries every table, would otherwise parse the same files each time. Cached values are never changed.
@@ -86,7 +81,7 @@ type descriptorFile struct {
 }
 
 func readDescriptorFile(name string) (*descriptorFile, error) {
-	raw, err := tables.ReadFile(name)
+	raw, err := tableText(name)
 	if err != nil {
 		return nil, err
 	}
@@ -114,19 +109,16 @@ func number(s string) uint64 {
 
 // KnownBuild looks id up in the catalogue. It returns nil for a build that is not in it.
 func KnownBuild(id image.Identity) (*Build, error) {
-	key := []byte(hex.EncodeToString(id.BuildID))
-	if len(key) == 0 {
-		key = fmt.Appendf(nil, "%#x", id.TimeDateStamp)
+	key := hex.EncodeToString(id.BuildID)
+	if key == "" {
+		key = fmt.Sprintf("%#x", id.TimeDateStamp)
 	}
-	for _, name := range tableNames("descriptor-") {
-		raw, err := tables.ReadFile(name)
-		if err != nil {
-			return nil, err
-		}
-		if !bytes.Contains(raw, key) { // most are other builds: don't decode those
+	for i := range packedTables() {
+		t := &packedTables()[i]
+		if t.key != key { // most are other builds: don't unpack those
 			continue
 		}
-		if b, err := buildShelf.get(name, readBuild); err != nil || b.file.is(id) {
+		if b, err := buildShelf.get(t.name, readBuild); err != nil || b.file.is(id) {
 			return b, err
 		}
 	}
@@ -167,7 +159,7 @@ func (c *Candidate) part() (*Part, error) {
 		return partShelf.get(c.table, readTable)
 	}
 	return partShelf.get(fmt.Sprintf("%s, locks %d bytes larger", c.table, c.growth), func(string) (*Part, error) {
-		raw, err := tables.ReadFile(c.table)
+		raw, err := tableText(c.table)
 		if err != nil {
 			return nil, err
 		}
@@ -213,7 +205,7 @@ func (c *Candidate) Load(descriptor bool) error {
 
 // readTable reads a supplement or a whole table.
 func readTable(name string) (*Part, error) {
-	raw, err := tables.ReadFile(name)
+	raw, err := tableText(name)
 	if err != nil {
 		return nil, err
 	}
@@ -224,7 +216,7 @@ func readTable(name string) (*Part, error) {
 func sourceOf(name string) string { return "table " + strings.TrimSuffix(path.Base(name), ".json") }
 
 // tableNamed reads the table that another one names as its base.
-func tableNamed(name string) ([]byte, error) { return tables.ReadFile("tables/" + name + ".json") }
+func tableNamed(name string) ([]byte, error) { return tableText("tables/" + name + ".json") }
 
 // Candidates returns the tables for an OS and architecture, newest major version first. prefer, if not empty, is a
 // version or major version ("8.0.5") whose candidate comes first. None is loaded, since mostly the first one fits.
@@ -310,20 +302,6 @@ func osTag(os target.OS) string {
 		return "win"
 	}
 	return os.String()
-}
-
-func tableNames(prefix string) []string {
-	entries, err := tables.ReadDir("tables")
-	if err != nil {
-		return nil // the folder is embedded: it is always there
-	}
-	var out []string
-	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), prefix) {
-			out = append(out, "tables/"+e.Name())
-		}
-	}
-	return out
 }
 
 // CompareVersions compares dotted decimal versions part by part; it is negative when a is older.

@@ -151,7 +151,7 @@ func TestBadDescriptors(t *testing.T) {
 // TestTables holds each embedded table to what package dac relies on.
 func TestTables(t *testing.T) {
 	for _, name := range tableNames("") {
-		raw, err := tables.ReadFile(name)
+		raw, err := tableText(name)
 		require.NoError(t, err)
 		if strings.HasPrefix(path.Base(name), "descriptor-") {
 			var f descriptorFile
@@ -269,7 +269,7 @@ func TestCompareVersions(t *testing.T) {
 func FuzzDescriptor(f *testing.F) {
 	f.Add([]byte(sample))
 	for _, name := range tableNames("descriptor-10") {
-		raw, _ := tables.ReadFile(name)
+		raw, _ := tableText(name)
 		var d descriptorFile
 		if json.Unmarshal(raw, &d) == nil {
 			f.Add([]byte(d.Descriptor))
@@ -292,7 +292,7 @@ func FuzzDescriptor(f *testing.F) {
 
 func FuzzTable(f *testing.F) {
 	for _, name := range tableNames("clr8") {
-		raw, _ := tables.ReadFile(name)
+		raw, _ := tableText(name)
 		f.Add(raw)
 	}
 	f.Fuzz(func(t *testing.T, raw []byte) {
