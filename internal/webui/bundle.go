@@ -8,8 +8,9 @@ package webui
 
 import (
 	"bytes"
+	"compress/gzip"
 	"context"
-	"embed"
+	_ "embed"
 	"encoding/json"
 	"fmt"
 	"html"
@@ -17,12 +18,23 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/sosgo/sosgo/internal/report"
 )
 
-//go:embed bundle
-var bundle embed.FS
+// The script and the style are embedded as gzip files, which most browsers take as they are: a third of their size. go generate
+// makes them of the folder bundle, and TestPacked compares.
+//
+//go:generate go test . -run ^TestPacked$ -update
+//go:embed packed/app.js.gz
+var packedScript []byte
+
+//go:embed packed/app.css.gz
+var packedStyle []byte
+
+//go:embed bundle/questions.json
+var questionsText []byte
 
 // An Asker answers commands with documents.
 type Asker interface {
@@ -63,14 +75,10 @@ func (q *question) follows() bool { return len(q.Each)+len(q.Linked) > 0 }
 
 // questions returns those of the application in the order in which a report asks them.
 func questions() (names []string, by map[string]question, err error) {
-	text, err := bundle.ReadFile("bundle/questions.json")
-	if err != nil {
-		return nil, nil, err
-	}
-	if err := json.Unmarshal(text, &by); err != nil {
+	if err := json.Unmarshal(questionsText, &by); err != nil {
 		return nil, nil, fmt.Errorf("questions.json: %w", err)
 	}
-	d := json.NewDecoder(bytes.NewReader(text))
+	d := json.NewDecoder(bytes.NewReader(questionsText))
 	for depth := 0; ; {
 		t, err := d.Token()
 		if err == io.EOF {
@@ -94,9 +102,19 @@ func questions() (names []string, by map[string]question, err error) {
 	}
 }
 
-// file returns a file of the bundle; each is embedded, or the program would not have been built.
-func file(name string) []byte {
-	b, err := bundle.ReadFile("bundle/" + name)
+// script and style unpack the script and the style of the page once.
+var (
+	script = sync.OnceValue(func() []byte { return unpack(packedScript) })
+	style  = sync.OnceValue(func() []byte { return unpack(packedStyle) })
+)
+
+// unpack returns the content of an embedded gzip file. TestPacked unpacks each.
+func unpack(packed []byte) []byte {
+	r, err := gzip.NewReader(bytes.NewReader(packed))
+	if err != nil {
+		panic(err)
+	}
+	b, err := io.ReadAll(r)
 	if err != nil {
 		panic(err)
 	}

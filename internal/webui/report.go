@@ -53,7 +53,7 @@ func WriteReport(ctx context.Context, w io.Writer, a Asker, s Subject, progress 
 }
 
 // frameSize is about how much a report has besides its documents.
-func frameSize() int { return len(file("app.js")) + len(file("app.css")) + 16<<10 }
+func frameSize() int { return len(script()) + len(style()) + 16<<10 }
 
 type document struct {
 	key  string // the words of its command
@@ -294,7 +294,7 @@ func safe(text []byte) []byte {
 
 // writeReport writes the file. Its script and its style are allowed by their hashes, and nothing else is.
 func writeReport(w io.Writer, s Subject, docs []document) error {
-	script, style := file("app.js"), file("app.css")
+	script, style := script(), style()
 	var b bytes.Buffer
 	b.WriteString(`<!doctype html><html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="default-src 'none'; ` +
 		`script-src '` + hash(script) + `'; style-src '` + hash(style) + `'; img-src data:; base-uri 'none'; form-action 'none'">` +

@@ -185,20 +185,56 @@ func (s *Server) knowsToken(r *http.Request) bool {
 	return subtle.ConstantTimeCompare([]byte(given), []byte(s.token)) == 1
 }
 
-// files are the files of the bundle that are served as they are, with their types.
-var files = map[string]string{"/app.js": "text/javascript; charset=utf-8", "/app.css": "text/css; charset=utf-8"}
+// A servedFile is a file of the bundle.
+type servedFile struct {
+	kind   string // its media type
+	packed []byte // gzip
+	text   func() []byte
+}
+
+var files = map[string]servedFile{
+	"/app.js":  {"text/javascript; charset=utf-8", packedScript, script},
+	"/app.css": {"text/css; charset=utf-8", packedStyle, style},
+}
+
+// serve writes the file, packed where the client accepts gzip.
+func (f *servedFile) serve(w http.ResponseWriter, r *http.Request) {
+	h, text := w.Header(), f.packed
+	h.Set("Content-Type", f.kind)
+	h.Add("Vary", "Accept-Encoding")
+	if acceptsGzip(r.Header) {
+		h.Set("Content-Encoding", "gzip")
+	} else {
+		text = f.text()
+	}
+	h.Set("Content-Length", strconv.Itoa(len(text)))
+	_, _ = w.Write(text) // who is gone needs no more
+}
+
+// acceptsGzip reports whether a request names gzip among the codings that its client accepts, with a weight above 0 (RFC 9110, 12.5.3).
+func acceptsGzip(h http.Header) bool {
+	for coding := range strings.SplitSeq(strings.Join(h.Values("Accept-Encoding"), ","), ",") {
+		name, weight, weighted := strings.Cut(coding, ";")
+		if !strings.EqualFold(strings.TrimSpace(name), "gzip") {
+			continue
+		}
+		_, number, _ := strings.Cut(weight, "=")
+		q, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+		return !weighted || err == nil && q > 0
+	}
+	return false
+}
 
 // route answers a request for a path of the page.
 func (s *Server) route(w http.ResponseWriter, r *http.Request, path string) {
-	kind, isFile := files[path]
+	file, isFile := files[path]
 	command, isCommand := strings.CutPrefix(path, "/api/")
 	switch {
 	case path == "/":
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		_, _ = io.WriteString(w, page(s.subject)) // who is gone needs no more
 	case isFile:
-		w.Header().Set("Content-Type", kind)
-		_, _ = w.Write(file(path[1:]))
+		file.serve(w, r)
 	case path == "/subject.json":
 		w.Header().Set("Content-Type", "application/json")
 		_ = json.NewEncoder(w).Encode(s.subject)
