@@ -268,7 +268,7 @@ func (v *View) Timers(ctx context.Context) (*answer.Timers, error) {
 }
 
 // webbed computes an answer by the reader of web requests.
-func webbed[T interface{ Noted() []error }](ctx context.Context, v *View, compute func(q *question, r *web.Reader, h *heap.Heap) (T, error)) (T, error) {
+func webbed[T any](ctx context.Context, v *View, compute func(q *question, r *web.Reader, h *heap.Heap) (T, error)) (T, error) {
 	return ask(ctx, v, func(q *question) (none T, err error) {
 		r, err := q.WebReader()
 		if err != nil {
@@ -502,7 +502,7 @@ func (v *View) SQLPools(ctx context.Context, o ...SQLPoolOptions) (*answer.SQLPo
 }
 
 // hosted computes an answer by the reader of the host's services.
-func hosted[T interface{ Noted() []error }](ctx context.Context, v *View, work string,
+func hosted[T any](ctx context.Context, v *View, work string,
 	read func(*hosting.Reader, context.Context, *heap.Heap, heap.ScanOptions) (T, error)) (T, error) {
 	return ask(ctx, v, func(q *question) (none T, err error) {
 		r, err := q.HostingReader()

@@ -198,11 +198,12 @@ func unlessEmpty[T any](out T, empty bool, lost error) (T, error) {
 
 // found returns an answer about what was found by the names of types. Where nothing was found and something may be there, the error is
 // the reason.
-func found[T interface{ Noted() []error }](out T, err error) (T, error) {
-	if err != nil {
+func found[T any](out T, err error) (T, error) {
+	gaps := answer.GapsOf(out)
+	if err != nil || gaps == nil {
 		return out, err
 	}
-	for _, noted := range out.Noted() {
+	for _, noted := range gaps.Noted() {
 		if errors.As(noted, new(*shapes.UnfoundError)) {
 			return out, noted
 		}

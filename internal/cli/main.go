@@ -519,17 +519,7 @@ func (c *Context) write(a *report.Answer, failed bool) error {
 		a.Text(page)
 		err = page.Err()
 	}
-	lacking, ok := a.Value.(interface {
-		Noted() []error
-		Failure() error
-	})
-	if !ok {
-		return err
-	}
-	for _, gap := range lacking.Noted() {
-		c.Warn(gap)
-	}
-	return cmp.Or(err, lacking.Failure())
+	return cmp.Or(err, report.Lacking(a.Value, c.Warn))
 }
 
 // finish ends the output of a command and prints its warnings and its error.

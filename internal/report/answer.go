@@ -7,6 +7,7 @@ import (
 	"iter"
 	"reflect"
 
+	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/jsonenc"
 )
 
@@ -83,7 +84,7 @@ func (p *Page) Err() error { return p.err }
 // Each ranges over the rows of an answer. A row that is missing is warned of and left out; what a row notes in Gaps of
 // its own is warned of, too. The end of the context, or of the page's writer, ends the loop.
 func Each[T any](p *Page, rows iter.Seq2[T, error]) iter.Seq[T] {
-	_, notes := any(*new(T)).(noter)
+	gaps := gapsOf(reflect.TypeFor[T]())
 	return func(yield func(T) bool) {
 		if rows == nil {
 			return
@@ -96,8 +97,8 @@ func Each[T any](p *Page, rows iter.Seq2[T, error]) iter.Seq[T] {
 				p.Warn(err)
 				continue
 			}
-			if notes {
-				warnAll(any(row).(noter), p.Warn)
+			if gaps != nil {
+				warnAll(reflect.ValueOf(row), gaps, p.Warn)
 			}
 			if p.err != nil || !yield(row) {
 				return
@@ -106,11 +107,38 @@ func Each[T any](p *Page, rows iter.Seq2[T, error]) iter.Seq[T] {
 	}
 }
 
-// A noter is a row with Gaps of its own.
-type noter interface{ Noted() []error }
+// Lacking warns of what an answer lacks, and returns its failure. v is a pointer to the answer, or nil.
+func Lacking(v any, warn func(error)) error {
+	gaps := answer.GapsOf(v)
+	if gaps == nil {
+		return nil
+	}
+	for _, err := range gaps.Noted() {
+		warn(err)
+	}
+	return gaps.Failure()
+}
 
-func warnAll(n noter, warn func(error)) {
-	for _, err := range n.Noted() {
+// gapsOf returns the index of the Gaps that rows of a type embed, for FieldByIndex, or nil. An interface with the method Noted would do, but
+// for it each of a hundred types would have two copies of the method.
+func gapsOf(row reflect.Type) []int {
+	if row = pointed(row); row.Kind() != reflect.Struct {
+		return nil
+	}
+	f, ok := row.FieldByName("Gaps")
+	if !ok || f.Type != reflect.TypeFor[answer.Gaps]() {
+		return nil
+	}
+	return f.Index
+}
+
+// warnAll warns of what a row notes in its Gaps.
+func warnAll(row reflect.Value, gaps []int, warn func(error)) {
+	f, err := reflect.Indirect(row).FieldByIndexErr(gaps)
+	if err != nil {
+		return // the part that has the gaps is a nil pointer
+	}
+	for _, err := range f.Interface().(answer.Gaps).Noted() {
 		warn(err)
 	}
 }

@@ -145,7 +145,7 @@ func (e *JSONEncoder) rows(name string, p *jsonenc.Plan, v reflect.Value, warn f
 		return nil
 	}
 	var failed error
-	notes := p.Elem().Type.Implements(reflect.TypeFor[noter]())
+	gaps := gapsOf(p.Elem().Type)
 	p.Range(v, func(row reflect.Value, err error) bool {
 		switch {
 		case jsonenc.IsStop(err):
@@ -155,8 +155,8 @@ func (e *JSONEncoder) rows(name string, p *jsonenc.Plan, v reflect.Value, warn f
 			warn(err)
 			return true
 		}
-		if notes {
-			warnAll(row.Interface().(noter), warn)
+		if gaps != nil {
+			warnAll(row, gaps, warn)
 		}
 		failed = e.item(name, row)
 		return failed == nil
