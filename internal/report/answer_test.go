@@ -136,3 +136,17 @@ func TestAnswerFields(t *testing.T) {
 	assert.Equal(t, []string{"name string", "size integer", "flags address", "rows[] object", "rows[].address address",
 		"copies[] object", "copies[].address address", "total integer", "nested string"}, got)
 }
+
+// TestLacking: an answer warns of its gaps and has its failure, whether it is passed by a pointer or by value.
+func TestLacking(t *testing.T) {
+	var a testAnswer
+	a.Note(target.ErrNotInDump)
+	for _, v := range []any{a, &a} {
+		var warned []error
+		require.NoError(t, Lacking(v, func(err error) { warned = append(warned, err) }))
+		require.Equal(t, []error{target.ErrNotInDump}, warned, "%T", v)
+	}
+	for _, v := range []any{nil, (*testAnswer)(nil), 7, struct{}{}} {
+		require.NoError(t, Lacking(v, func(err error) { t.Errorf("%T: %v", v, err) }))
+	}
+}
