@@ -109,7 +109,10 @@ func Each[T any](p *Page, rows iter.Seq2[T, error]) iter.Seq[T] {
 
 // Lacking warns of what an answer lacks, and returns its failure. v is the answer or a pointer to it, or nil.
 func Lacking(v any, warn func(error)) error {
-	if value := reflect.ValueOf(v); value.Kind() == reflect.Struct { // the gaps are reached through a pointer
+	switch value := reflect.ValueOf(v); {
+	case value.Kind() == reflect.Pointer && value.IsNil():
+		return nil
+	case value.Kind() == reflect.Struct: // the gaps are reached through a pointer
 		at := reflect.New(value.Type())
 		at.Elem().Set(value)
 		v = at.Interface()
