@@ -1,6 +1,7 @@
 package crash
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/sosgo/sosgo/dac"
@@ -50,7 +51,8 @@ func (d *describer) beforeMain() {
 }
 
 // preparing returns the only exception on the heap that was thrown on t while a method of the assembly root was prepared, and words for the
-// method. It returns 0 if there is none or more than one, or if the heap is larger than that of a program that has not begun.
+// method. It returns 0 if there is none or more than one, or if the heap is larger than that of a program that has not begun. An exception
+// that can't be read may be another one, and is the error.
 func (d *describer) preparing(root target.Addr, t *dac.Thread) (found target.Addr, method string, err error) {
 	h, err := heap.Open(d.rt, d.p.Target)
 	if err == nil {
@@ -66,8 +68,10 @@ func (d *describer) preparing(root target.Addr, t *dac.Thread) (found target.Add
 	if size > limits.HeapBeforeMain {
 		return 0, "", nil
 	}
+	var unread error
 	only := heap.Filter{Type: func(mt *dac.MethodTable) bool {
 		is, err := d.rt.IsException(mt)
+		unread = cmp.Or(unread, err)
 		return err == nil && is
 	}}
 	candidates, inner := map[target.Addr]string{}, map[target.Addr]bool{}
@@ -78,10 +82,14 @@ func (d *describer) preparing(root target.Addr, t *dac.Thread) (found target.Add
 		}
 		e, err := d.rt.Exception(o.Address)
 		if err != nil {
-			continue // nothing is concluded from an exception that can't be read
+			return 0, "", err
 		}
 		inner[e.Inner] = true
-		if name, ok := d.prepared(root, t, &e); ok {
+		name, ok, err := d.prepared(root, t, &e)
+		if err != nil {
+			return 0, "", err
+		}
+		if ok {
 			candidates[e.Addr] = name
 		}
 	}
@@ -94,33 +102,36 @@ func (d *describer) preparing(root target.Addr, t *dac.Thread) (found target.Add
 		}
 		found, method = a, name
 	}
-	return found, method, objects.Failure()
+	if err := cmp.Or(unread, objects.Failure()); err != nil {
+		return 0, "", err
+	}
+	return found, method, nil
 }
 
 // prepared reports whether e was thrown on t while a method of the assembly root was prepared that no managed code called. Such a method
 // is the only one of the stack trace, without an instruction. The words name it if its name can be read.
-func (d *describer) prepared(root target.Addr, t *dac.Thread, e *dac.Exception) (words string, ok bool) {
+func (d *describer) prepared(root target.Addr, t *dac.Thread, e *dac.Exception) (words string, ok bool, err error) {
 	trace, err := d.rt.StackTrace(e)
 	if err != nil || !outOfPreparation(trace, t.Stack) {
-		return "", false
+		return "", false, err
 	}
 	r := code.Of(d.rt)
 	md, err := r.MethodDesc(trace[0].Method)
 	if err != nil {
-		return "", false
+		return "", false, err
 	}
 	m, err := md.Module()
 	if err != nil || m.Assembly != root {
-		return "", false
+		return "", false, err
 	}
 	if n, err := md.Name(); err == nil && n == ".cctor" {
-		return "", false
+		return "", false, nil
 	}
 	name, err := r.MethodName(md, code.MethodFull)
 	if err != nil {
-		return "", true
+		return "", true, nil
 	}
-	return ": " + name, true
+	return ": " + name, true, nil
 }
 
 // outOfPreparation reports whether a stack trace has only a method that had not begun, on the given stack.
