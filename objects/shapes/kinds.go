@@ -35,7 +35,7 @@ type incomparable [0]func()
 
 // A place is the place of a field in an instance. The zero place is empty.
 type place struct {
-	incomparable
+	_      incomparable
 	reader *objects.Reader
 	field  *objects.Field
 	base   uint32 // for a path, the offset of the value type that has the field
@@ -209,7 +209,7 @@ func (v *Value) Value(x Instance) objects.Value { return v.value(x) }
 
 // A Static is a static field that all threads share, tagged `static:"s_x"`.
 type Static struct {
-	incomparable
+	_     incomparable
 	field *objects.Field
 }
 
@@ -234,7 +234,7 @@ func (s *Static) Stored() objects.Value {
 
 // A ThreadStatic is a static field with a value for each thread, tagged `threadstatic:"t_x"`.
 type ThreadStatic struct {
-	incomparable
+	_     incomparable
 	field *objects.Field
 }
 
