@@ -51,7 +51,7 @@ func (d *Dump) ID() (string, error) {
 
 // SummaryOptions select what a summary holds.
 type SummaryOptions struct {
-	NoHeap bool   // leaves out sizes and suspects, which take most of the time of a large dump
+	NoHeap bool   // leaves out sizes and suspects, which take most of the time of a large dump, and what CrashOptions.NoHeap leaves out
 	Rules  string // text of the rules by which crashes are signed (docs/fleet.md); empty stands for the default
 }
 
@@ -91,7 +91,7 @@ func (v *View) Summary(ctx context.Context, o ...SummaryOptions) (*answer.Summar
 		if none == nil && !q.StacksOnly() {
 			questions = q.triageQuestions()
 		}
-		x, err := q.describeCrash(q.ctx)
+		x, err := q.describeCrash(q.ctx, CrashOptions{NoHeap: option(o).NoHeap})
 		if err == nil {
 			summary.AddCrash(s, x)
 			if err := summary.Sign(s, x, option(o).Rules); err != nil {
@@ -315,8 +315,8 @@ func (v *View) Types(ctx context.Context, o ...TypesOptions) (iter.Seq2[answer.L
 }
 
 // Crash describes why the process died on one page. For a process that did not crash it lists the threads that wait.
-func (v *View) Crash(ctx context.Context) (*answer.Crash, error) {
-	return ask(ctx, v, func(q *question) (*answer.Crash, error) { return q.describeCrash(q.ctx) })
+func (v *View) Crash(ctx context.Context, o ...CrashOptions) (*answer.Crash, error) {
+	return ask(ctx, v, func(q *question) (*answer.Crash, error) { return q.describeCrash(q.ctx, option(o)) })
 }
 
 // Runtimes that a stack shows the frames of, in a process with several.

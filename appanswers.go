@@ -63,6 +63,7 @@ func (v *View) Triage(ctx context.Context, o ...TriageOptions) (*answer.Triage, 
 			o.Jobs = q.jobs(q.ctx)
 		}
 		questions := q.triageQuestions()
+		questions.Crash = func(ctx context.Context) (*answer.Crash, error) { return v.Crash(ctx, CrashOptions{NoHeap: o.NoHeap}) }
 		questions.Leaks = func(ctx context.Context) (*answer.Leaks, error) { return v.Leaks(ctx) }
 		questions.VerifyHeap = v.soundness
 		questions.Contexts = func(ctx context.Context) (*answer.LoadContexts, error) { return v.LoadContexts(ctx) }
@@ -73,11 +74,10 @@ func (v *View) Triage(ctx context.Context, o ...TriageOptions) (*answer.Triage, 
 	})
 }
 
-// triageQuestions returns the questions of a triage but those about all of the heap.
+// triageQuestions returns the questions of a triage but those about the crash and about all of the heap.
 func (q *question) triageQuestions() triage.Questions {
 	v := q.View
 	return triage.Questions{
-		Crash:      v.Crash,
 		Waits:      func(ctx context.Context) (*answer.Waits, error) { return v.Waits(ctx) },
 		ThreadPool: func(ctx context.Context) (*answer.ThreadPool, error) { return v.ThreadPool(ctx) },
 		SQLPools:   func(ctx context.Context) (*answer.SQLPools, error) { return v.SQLPools(ctx) },

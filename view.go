@@ -413,33 +413,42 @@ func (v *View) Threads() ([]Thread, error) {
 	return list, err
 }
 
+// CrashOptions choose where the exception of a crash is looked for.
+type CrashOptions struct {
+	// NoHeap leaves out the search for the exception for which Main could not be prepared, if no record of the thread names it. It reads a
+	// heap of at most 64 MB. Answers note it where they would have searched.
+	NoHeap bool
+}
+
 // CrashRecord returns why the process died, or nil if the dump records no crash; see crash.Read. The
 // error is what could not be read.
-func (v *View) CrashRecord() (*crash.Crash, error) { return crash.Read(v.process()) }
+func (v *View) CrashRecord(o ...CrashOptions) (*crash.Crash, error) {
+	return crash.Read(v.process(option(o)))
+}
 
 // CrashedThread returns the OS id of the thread that died; see crash.Died.
-func (v *View) CrashedThread() (id uint32, ok bool) { return crash.Died(v.process()) }
+func (v *View) CrashedThread() (id uint32, ok bool) { return crash.Died(v.process(CrashOptions{})) }
 
 // BriefCrash describes the reason and the exception of a crash, and for a process that did not crash
 // the monitors that threads wait for. It returns nil if there are none; see crash.DescribeBriefly.
-func (v *View) BriefCrash() *answer.Crash {
+func (v *View) BriefCrash(o ...CrashOptions) *answer.Crash {
 	if r := v.of().file.Report(); r != nil {
 		return r.Crash()
 	}
-	return crash.DescribeBriefly(v.process())
+	return crash.DescribeBriefly(v.process(option(o)))
 }
 
 // describeCrash describes the crash at length.
-func (v *View) describeCrash(ctx context.Context) (*answer.Crash, error) {
+func (v *View) describeCrash(ctx context.Context, o CrashOptions) (*answer.Crash, error) {
 	if r := v.of().file.Report(); r != nil {
 		return r.Crash(), nil
 	}
-	return crash.Describe(ctx, v.process())
+	return crash.Describe(ctx, v.process(o))
 }
 
 // process returns what package crash looks at.
-func (v *View) process() crash.Process {
-	p := crash.Process{Target: v.of().file, Memory: v.of().mem, Threads: v.Threads, Runtime: v.Runtime, Walker: v.Walker, Resolve: v.Resolve}
+func (v *View) process(o CrashOptions) crash.Process {
+	p := crash.Process{Target: v.of().file, Memory: v.of().mem, Threads: v.Threads, Runtime: v.Runtime, Walker: v.Walker, Resolve: v.Resolve, NoHeap: o.NoHeap}
 	if v.StacksOnly() {
 		p.Symbols, p.Walker = v.of().Symbols(), func() (*stackwalk.Walker, error) { return v.NativeWalker(), nil }
 	}
@@ -597,7 +606,7 @@ func (d *Dump) Threads() ([]Thread, error) {
 }
 
 // CrashRecord returns the CrashRecord of the default View.
-func (d *Dump) CrashRecord() (*crash.Crash, error) {
+func (d *Dump) CrashRecord(o ...CrashOptions) (*crash.Crash, error) {
 	v, _ := d.View("")
-	return v.CrashRecord()
+	return v.CrashRecord(o...)
 }

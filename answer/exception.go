@@ -59,10 +59,20 @@ type ThrownException struct {
 	Nested iter.Seq2[Exception, error] `json:"nested,omitempty" doc:"with -nested: exceptions that were being handled when it was thrown"`
 	// Others is set if the current thread has no exception.
 	Others []CarriedException `json:"others,omitempty" doc:"if the current thread threw none: the exceptions of the other threads"`
+	// Ended is set if the current thread has no exception, or all were asked for, and no record of a thread names the one of the crash.
+	Ended *EndingException `json:"ended,omitempty" doc:"if no thread has the exception that ended the process: the one that did, as far as the heap and the stack show"`
 	// All are the exceptions of all threads, if they were asked for.
 	All iter.Seq2[ThreadException, error] `json:"all,omitempty" doc:"with -all: the exceptions of all threads"`
 	// HasNested: there are such exceptions.
 	HasNested bool `json:"-"`
+}
+
+// An EndingException is the exception that ended the process, as concluded from something else than the records of the thread.
+type EndingException struct {
+	Thread Thread `json:"thread" doc:"the thread that threw it"`
+	*Exception
+	Strength string   `json:"strength" doc:"how sure it is"`
+	Evidence []string `json:"evidence" doc:"what it is concluded from"`
 }
 
 // A ThreadException is an exception that a thread has, with its stack trace.

@@ -41,7 +41,7 @@ type Questions struct {
 
 // Options choose what is looked at. The zero value chooses everything.
 type Options struct {
-	NoHeap bool   // leaves out what takes long on a large heap: holders of memory, load contexts, and whether the heap is sound
+	NoHeap bool   // leaves out what takes long on a large heap: holders of memory, load contexts, and whether the heap is sound; Questions.Crash should not search it either
 	Jobs   int    // subjects that are looked at together, at least 1
 	Rules  string // text of the rules by which the crash is signed (docs/fleet.md); empty stands for the default
 }

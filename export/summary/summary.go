@@ -8,6 +8,8 @@
 package summary
 
 import (
+	"slices"
+
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/signature"
 )
@@ -71,8 +73,13 @@ func AddTriage(s *answer.Summary, t *answer.Triage) {
 	if s == nil || t == nil {
 		return
 	}
+	noted := len(s.Noted())
 	for i := range t.Unknown {
-		s.Note(t.Unknown[i].Err)
+		err := t.Unknown[i].Err
+		same := func(e error) bool { return err != nil && e.Error() == err.Error() } // the crash and the heap have noted it themselves
+		if !slices.ContainsFunc(s.Noted()[:noted], same) {
+			s.Note(err)
+		}
 	}
 	for i := range t.Findings[:min(len(t.Findings), mostFindings)] {
 		f := &t.Findings[i]

@@ -100,6 +100,10 @@ func TestTriage(t *testing.T) {
 	require.Len(t, s.Findings, 10)
 	assert.Equal(t, answer.FindingSummary{Kind: "deadlock", Severity: "high", Text: "deadlock!", Strength: "proved"}, s.Findings[1])
 	assert.Equal(t, []error{target.ErrNotInDump}, s.Noted())
+	same := &answer.Summary{}
+	same.Note(target.ErrNotInDump)
+	summary.AddTriage(same, tr)
+	assert.Equal(t, []error{target.ErrNotInDump}, same.Noted(), "the crash has noted it already")
 	summary.AddTriage(nil, tr)
 	summary.AddTriage(s, nil)
 }

@@ -226,7 +226,7 @@ func (s *session) console(text string) {
 
 // crash describes the crash, once.
 func (s *session) crash(ctx context.Context) (*answer.Crash, error) {
-	return s.threads.crash.get(ctx, s.view.Crash)
+	return s.threads.crash.get(ctx, func(ctx context.Context) (*answer.Crash, error) { return s.view.Crash(ctx) })
 }
 
 // asked asks a view, and where it knows the address for another runtime's, the view of that. It returns the view that answered.

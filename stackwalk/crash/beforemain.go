@@ -4,12 +4,16 @@ import (
 	"cmp"
 	"fmt"
 
+	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/target"
 )
+
+// errLeftOut is noted where the heap would have been searched.
+var errLeftOut = target.Unsupportedf("an exception thrown before Main ran was not looked for: the heap was left out, as asked")
 
 // beforeMain looks for the exception that ended a process whose Main never ran. The runtime throws it while it prepares Main, such as for a
 // method, a type or an assembly that is missing. No managed frame is on the stack then, and the runtime gives up its record of the
@@ -18,7 +22,7 @@ import (
 func (d *describer) beforeMain() {
 	x, t := d.died.Exception, d.died.Thread
 	if d.out.Alive || x == nil || x.Signal == nil || x.Signal.Number != target.SIGABRT || fromOutside(x, d.p.Target.Process().ID) ||
-		d.died.Thrown != 0 || d.out.FailFast != nil || d.out.Frames > 0 || t == nil || t.Managed == nil || t.Managed.Finalizer {
+		d.died.Thrown != 0 || d.out.Frames > 0 || t == nil || t.Managed == nil || t.Managed.Finalizer {
 		return
 	}
 	list, err := d.p.Threads()
@@ -37,6 +41,10 @@ func (d *describer) beforeMain() {
 	if err != nil || root == 0 {
 		return
 	}
+	if d.p.NoHeap {
+		d.out.Note(errLeftOut)
+		return
+	}
 	found, method, err := d.preparing(root, t.Managed)
 	if err != nil {
 		d.out.Note(fmt.Errorf("an exception thrown before Main ran: %w", err))
@@ -46,8 +54,23 @@ func (d *describer) beforeMain() {
 		return
 	}
 	d.died.Thrown = found
-	d.deduced = fmt.Sprintf("it is the only exception that the runtime threw on thread %s while it prepared a method of the main assembly%s; "+
+	d.died.Deduced = fmt.Sprintf("it is the only exception that the runtime threw on thread %s while it prepared a method of the main assembly%s; "+
 		"no managed method was there to catch it, and none is on the thread's stack", threadWords(t), method)
+}
+
+// Ending describes the exception that ended rt's process if no record of a thread names it, only because of Deduced. It returns nil if there
+// is none. It records unreadable parts in g.
+func Ending(rt *dac.Runtime, c *Crash, g *answer.Gaps) *answer.EndingException {
+	if c == nil || c.Deduced == "" || c.Thread == nil {
+		return nil
+	}
+	x, err := code.Of(rt).DescribeException(c.Thrown, code.ExceptionOptions{})
+	if err != nil {
+		g.Note(err)
+		return nil
+	}
+	g.NoteAll(x.Noted())
+	return &answer.EndingException{Thread: c.Thread.Describe(g), Exception: x, Strength: answer.StrengthLikely, Evidence: []string{c.Deduced}}
 }
 
 // preparing returns the only exception on the heap that was thrown on t while a method of the assembly root was prepared, and words for the
@@ -104,6 +127,9 @@ func (d *describer) preparing(root target.Addr, t *dac.Thread) (found target.Add
 	}
 	if err := cmp.Or(unread, objects.Failure()); err != nil {
 		return 0, "", err
+	}
+	if missing := objects.Noted(); len(missing) > 0 {
+		return 0, "", missing[0] // the exception may be among the objects that the walk skipped
 	}
 	return found, method, nil
 }

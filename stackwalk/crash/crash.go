@@ -6,6 +6,7 @@
 package crash
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -22,22 +23,26 @@ import (
 type Crash struct {
 	Exception *target.Exception // signal or exception record, nil if there is none
 	Thread    *threads.Thread   // the thread that died, nil if unknown
-	Thrown    target.Addr       // the managed exception that the thread was handling or threw last, 0 for none
+	Thrown    target.Addr       // the managed exception that the thread was handling or threw last, or that Deduced explains; 0 for none
 	Record    *Record           // what a NativeAOT process wrote about itself, nil for others
 	// Unhandled reports that the runtime found no handler for Thrown, or created it for a fatal error.
 	Unhandled bool
-	carried   []carried
+	// Deduced is the evidence that Thrown ended the process, which is likely then, if no record of the thread names it. Otherwise it is empty.
+	Deduced string
+	carried []carried
 }
 
 // A Process is the input of Read and Describe.
 type Process struct {
 	Target target.Target
 	Memory target.Memory // of Target, completed by module files
-	// Threads and Runtime are called only for the crash of a CLR.
+	// Threads, Runtime and Walker are called only for the crash of a CLR.
 	Threads func() ([]threads.Thread, error)
 	Runtime func() (*dac.Runtime, error)
-	// Walker is used by Describe only.
-	Walker func() (*stackwalk.Walker, error)
+	Walker  func() (*stackwalk.Walker, error)
+	// NoHeap leaves out the search of a small heap for the exception for which Main could not be prepared. The answer notes it where the
+	// search would have been made.
+	NoHeap bool
 	// Resolve describes an address. It is used by Describe only and may be nil.
 	Resolve func(ctx context.Context, a target.Addr) *answer.Address
 	// Symbols name native code. They are used by Describe only and may be nil.
@@ -57,9 +62,9 @@ func Died(p Process) (id uint32, ok bool) {
 	if id, ok := ThreadID(p.Target); ok {
 		return id, true
 	}
-	c, _ := Read(p) // an unread thread is not known to have died
+	c, _ := read(&p) // an unread thread is not known to have died
 	switch {
-	case c == nil:
+	case !c.ended():
 		return 0, false
 	case c.Record != nil:
 		return c.Record.Thread, c.Record.Thread != 0
@@ -84,11 +89,21 @@ func (x *carried) ended() bool {
 // and no thread has an exception without a handler. The error describes the unreadable parts.
 func Read(p Process) (*Crash, error) {
 	c, err := read(&p)
-	if c.Exception == nil && c.Record == nil && !c.Unhandled {
+	if !c.ended() {
 		return nil, err
+	}
+	if rt, none := p.Runtime(); none == nil && c.Record == nil {
+		d := &describer{ctx: context.Background(), p: &p, rt: rt, died: c, out: &answer.Crash{Address: noAddress}}
+		d.beforeMain()
+		for _, missing := range d.out.Noted() {
+			err = cmp.Or(err, missing)
+		}
 	}
 	return c, err
 }
+
+// ended reports whether anything shows that the process died.
+func (c *Crash) ended() bool { return c.Exception != nil || c.Record != nil || c.Unhandled }
 
 // read is Read for any process, including one that had not crashed.
 func read(p *Process) (*Crash, error) {

@@ -45,11 +45,11 @@ func Describe(ctx context.Context, p Process) (*answer.Crash, error) {
 	return d.out, nil
 }
 
-// DescribeBriefly names a crash: the reason, and the type and message of the exception. If the dump shows no crash, the
-// answer has only the objects of contended monitors, and is nil if there are none. It omits unreadable parts.
+// DescribeBriefly names a crash: the reason, and the type and message of the exception, with a verdict that says how sure it is. If the dump
+// shows no crash, the answer has only the objects of contended monitors, and is nil if there are none. It omits unreadable parts.
 func DescribeBriefly(p Process) *answer.Crash {
-	died, _ := Read(p) // Describe reports the error
-	if died == nil {
+	died, _ := read(&p) // Describe reports the error
+	if !died.ended() {
 		return waitedFor(p)
 	}
 	if died.Record != nil {
@@ -57,11 +57,20 @@ func DescribeBriefly(p Process) *answer.Crash {
 	}
 	d := &describer{p: &p, died: died, out: &answer.Crash{Address: noAddress}}
 	d.record()
-	if rt, err := p.Runtime(); err == nil && died.Thrown != 0 && d.blames() {
-		x, err := code.Of(rt).DescribeException(died.Thrown, code.ExceptionOptions{Brief: true})
-		if err == nil && x.Type.Err == nil {
-			d.out.Exceptions = []answer.Exception{*x}
-		}
+	rt, err := p.Runtime()
+	if err != nil {
+		return d.out
+	}
+	d.ctx, d.rt = context.Background(), rt
+	d.beforeMain()
+	if died.Thrown == 0 || !d.blames() {
+		return d.out
+	}
+	x, err := code.Of(rt).DescribeException(died.Thrown, code.ExceptionOptions{Brief: true})
+	if err == nil && x.Type.Err == nil {
+		d.out.Exceptions = []answer.Exception{*x}
+		strength, evidence := d.blamed()
+		d.conclusion(provedCause(d.faults(d.out.Exceptions)), strength, evidence)
 	}
 	return d.out
 }
@@ -105,8 +114,6 @@ type describer struct {
 	// written is what a NativeAOT process wrote about its crash, if the system's record does not lead to it; otherwise
 	// nil.
 	written *Record
-	// deduced says why the exception of the crash is this one, if no record of the thread names it; otherwise empty.
-	deduced string
 }
 
 func (d *describer) describe() {
@@ -554,6 +561,22 @@ func (d *describer) blames() bool {
 		x.Signal != nil && x.Signal.Number == target.SIGABRT
 }
 
+// blamed returns how sure it is that the process died of the exception that it died of by blames, and why.
+func (d *describer) blamed() (strength, evidence string) {
+	w := d.written
+	switch {
+	case d.died.Unhandled:
+		return answer.StrengthProved, fmt.Sprintf("the runtime marked it as unhandled on thread %s", threadWords(d.died.Thread))
+	case w != nil && w.Exception != nil && w.Exception.Address == d.died.Thrown:
+		return answer.StrengthProved, "the record that the process wrote about itself names it"
+	case d.died.state() != nil:
+		return answer.StrengthLikely, "the thread that died was handling it, and the dump was written for it"
+	case d.died.Deduced != "":
+		return answer.StrengthLikely, d.died.Deduced
+	}
+	return answer.StrengthLikely, "the thread that died threw it last"
+}
+
 // runtimeRecord examines the record of the fault that the runtime turned into a managed exception.
 func (d *describer) runtimeRecord() {
 	s := d.died.state()
@@ -601,17 +624,7 @@ func (d *describer) concludeThrown() {
 	if out.Likely == "" {
 		return
 	}
-	strength := answer.StrengthLikely
-	evidence := "the thread that died threw it last"
-	if d.died.Unhandled {
-		strength, evidence = answer.StrengthProved, fmt.Sprintf("the runtime marked it as unhandled on thread %s", threadWords(d.died.Thread))
-	} else if w := d.written; w != nil && w.Exception != nil && w.Exception.Address == d.died.Thrown {
-		strength, evidence = answer.StrengthProved, "the record that the process wrote about itself names it"
-	} else if s := d.died.state(); s != nil {
-		evidence = "the thread that died was handling it, and the dump was written for it"
-	} else if d.deduced != "" {
-		evidence = d.deduced
-	}
+	strength, evidence := d.blamed()
 	all := []string{evidence}
 	for _, words := range []string{meaning, composed} {
 		if words != "" {

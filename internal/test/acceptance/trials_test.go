@@ -1,10 +1,12 @@
 package acceptance_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,6 +16,8 @@ import (
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/test/testcase"
+	"github.com/sosgo/sosgo/internal/test/testdump"
+	"github.com/sosgo/sosgo/target"
 )
 
 // A trial is a program that is compiled and run for the tests, one situation at a time.
@@ -50,16 +54,22 @@ func newTrial(t *testing.T, source string) trial {
 // open runs a situation, dumps the process and opens the dump.
 func (p trial) open(t *testing.T, scenario string, args ...string) *sosgo.View {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "trial.dmp")
-	line := []string{"--program", p.dll, "-o", path, "--env", "DOTNET_GCHeapHardLimit=0x20000000", scenario}
-	out, err := exec.CommandContext(t.Context(), filepath.Join(p.tools, "make-dump"), append(line, args...)...).CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	d, err := sosgo.Open(path, sosgo.Options{Offline: true})
+	d, err := sosgo.Open(p.dump(t, scenario, args...), sosgo.Options{Offline: true})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = d.Close() })
 	v, err := d.View("")
 	require.NoError(t, err)
 	return v
+}
+
+// dump runs a situation and returns the dump of the process.
+func (p trial) dump(t *testing.T, scenario string, args ...string) (path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "trial.dmp")
+	line := []string{"--program", p.dll, "-o", path, "--env", "DOTNET_GCHeapHardLimit=0x20000000", scenario}
+	out, err := exec.CommandContext(t.Context(), filepath.Join(p.tools, "make-dump"), append(line, args...)...).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	return path
 }
 
 // deaths are the kinds of Crashes.cs that end the process: what sosgo says first, its strength, and the method in which it happened.
@@ -586,10 +596,142 @@ func TestUnprepared(t *testing.T) {
 			assert.Equal(t, answer.StrengthLikely, says.Strength)
 			require.NotEmpty(t, says.Evidence)
 			assert.Contains(t, says.Evidence[0], c.evidence)
-			out, err := v.Triage(t.Context(), sosgo.TriageOptions{NoHeap: true})
+			out, err := v.Triage(t.Context())
 			require.NoError(t, err)
 			require.NotEmpty(t, out.Findings)
 			assert.Contains(t, out.Findings[0].Text, says.Text)
+
+			record, err := v.CrashRecord()
+			require.NoError(t, err)
+			assert.Equal(t, crash.Exceptions[0].Address, record.Thrown)
+			assert.Equal(t, c.last, record.Deduced == "")
+			brief := v.BriefCrash()
+			require.Len(t, brief.Exceptions, 1)
+			assert.Equal(t, record.Thrown, brief.Exceptions[0].Address)
+			last := brief.Verdicts[len(brief.Verdicts)-1]
+			assert.Equal(t, says.Strength, last.Strength)
+			assert.Equal(t, says.Evidence, last.Evidence)
+			assert.True(t, strings.HasPrefix(says.Text, last.Text), last.Text)
+			sum, err := v.Summary(t.Context(), sosgo.SummaryOptions{NoHeap: true})
+			require.NoError(t, err)
+			assert.Equal(t, c.last, sum.Exception == "System.MissingMethodException")
 		})
 	}
+}
+
+// notAsked is what an answer notes that was not to search the heap.
+const notAsked = "an exception thrown before Main ran was not looked for: the heap was left out, as asked"
+
+// TestUnpreparedUnread checks that no exception is called the only one where one can't be read, or where the heap is not to be searched, and that
+// the answers note it.
+func TestUnpreparedUnread(t *testing.T) {
+	p := newTrial(t, "Unprepared.cs")
+	path := p.dump(t, "crash", "unprepared", "--env", "DOTNET_STARTUP_HOOKS="+p.dll)
+	view := func(d *sosgo.Dump) *sosgo.View {
+		v, err := d.View("")
+		require.NoError(t, err)
+		return v
+	}
+	damaged := func(at target.Addr, word uint64) *sosgo.View {
+		d := testdump.OpenDraft(t, path, sosgo.Options{Offline: true})
+		d.Set(testdump.Words(at, word))
+		return view(d.Dump)
+	}
+	without := func(at target.Addr) *sosgo.View {
+		return view(testdump.FileWithout(t, path, sosgo.Options{Offline: true}, target.Range{Start: at, End: at + 8}))
+	}
+	sound := view(testdump.FileWithout(t, path, sosgo.Options{Offline: true}, target.Range{}))
+	x, err := sound.Crash(t.Context())
+	require.NoError(t, err)
+	require.NotEmpty(t, x.Exceptions, "the sound dump names it")
+	require.Empty(t, x.Noted())
+	rt, err := sound.Runtime()
+	require.NoError(t, err)
+	h, err := sound.Heap()
+	require.NoError(t, err)
+	found := x.Exceptions[0].Address
+	var beside, first target.Addr // another exception, and the first object of a segment that has one
+	for o, err := range h.Objects() {
+		require.NoError(t, err)
+		if is, err := rt.IsException(o.Type); err == nil && is && o.Addr != found && beside == 0 {
+			beside = o.Addr
+		}
+		if first == 0 && h.Segment(o.Addr) == h.Segment(found) {
+			first = o.Addr
+		}
+	}
+	require.NotZero(t, beside)
+	require.NotZero(t, first)
+	r, err := sound.Objects()
+	require.NoError(t, err)
+	trace := func(a target.Addr) target.Addr {
+		o, err := r.Object(a)
+		require.NoError(t, err)
+		return o.Field("_stackTrace").Location()
+	}
+	for name, c := range map[string]struct {
+		open func() *sosgo.View
+		kind error
+	}{
+		"its stack trace is not in the dump":     {func() *sosgo.View { return without(trace(found)) }, target.ErrNotInDump},
+		"its stack trace is elsewhere":           {func() *sosgo.View { return damaged(trace(found), 0x7ffffff00000) }, target.ErrCorrupt},
+		"that of another one is not in the dump": {func() *sosgo.View { return without(trace(beside)) }, target.ErrNotInDump},
+		"that of another one is elsewhere":       {func() *sosgo.View { return damaged(trace(beside), 0x7ffffff00000) }, target.ErrCorrupt},
+		"an object before it has no type":        {func() *sosgo.View { return damaged(first, 0x1235) }, target.ErrCorrupt},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := c.open()
+			x, err := v.Crash(t.Context())
+			require.NoError(t, err)
+			assert.Empty(t, x.Exceptions)
+			assert.Empty(t, x.Likely)
+			noted := errors.Join(x.Noted()...)
+			assert.ErrorIs(t, noted, c.kind)
+			assert.ErrorContains(t, noted, "an exception thrown before Main ran: ")
+			record, err := v.CrashRecord()
+			assert.ErrorIs(t, err, c.kind)
+			require.NotNil(t, record)
+			assert.Zero(t, record.Thrown)
+			assert.Empty(t, record.Deduced)
+			assert.Empty(t, v.BriefCrash().Exceptions)
+			out, err := v.Triage(t.Context(), sosgo.TriageOptions{})
+			require.NoError(t, err)
+			i := slices.IndexFunc(out.Unknown, func(u answer.TriageAbsent) bool {
+				return u.Partly && errors.Is(u.Err, c.kind) && strings.Contains(u.Reason, "before Main ran")
+			})
+			assert.NotEqual(t, -1, i, "%+v", out.Unknown)
+		})
+	}
+	t.Run("not asked for", func(t *testing.T) {
+		leave := sosgo.CrashOptions{NoHeap: true}
+		x, err := sound.Crash(t.Context(), leave)
+		require.NoError(t, err)
+		assert.Empty(t, x.Exceptions)
+		assert.EqualError(t, errors.Join(x.Noted()...), notAsked)
+		record, err := sound.CrashRecord(leave)
+		assert.EqualError(t, err, notAsked)
+		assert.Zero(t, record.Thrown)
+		assert.EqualError(t, errors.Join(sound.BriefCrash(leave).Noted()...), notAsked)
+		out, err := sound.Triage(t.Context(), sosgo.TriageOptions{NoHeap: true})
+		require.NoError(t, err)
+		assert.True(t, slices.ContainsFunc(out.Unknown, func(u answer.TriageAbsent) bool { return u.Partly && u.Reason == notAsked }), "%+v", out.Unknown)
+		sum, err := sound.Summary(t.Context(), sosgo.SummaryOptions{NoHeap: true})
+		require.NoError(t, err)
+		assert.Empty(t, sum.Exception)
+		assert.Contains(t, fmt.Sprint(sum.Noted()), notAsked)
+	})
+	t.Run("commands", func(t *testing.T) {
+		raw, err := os.ReadFile(path)
+		require.NoError(t, err)
+		const none, died = "There is no current managed exception on this thread\n", "The process died of an exception of thread 0 0x"
+		for line, want := range map[string]string{"pe": none + died, "pe -all": "No thread has a managed exception\n" + died, "pe -json": `"result":{"ended":{"thread":{"index":0,`} {
+			out := runLines(t.Context(), raw, 1, line)
+			assert.Empty(t, out.stderr, line)
+			assert.Contains(t, out.stdout, want, line)
+			assert.Regexp(t, `\[likely\]|"strength":"likely"`, out.stdout, line)
+			assert.Contains(t, out.stdout, "System.MissingMethodException", line)
+		}
+		out := runLines(t.Context(), raw, 1, "pe -sos")
+		assert.Equal(t, none, out.stdout, "in SOS's form there is none")
+	})
 }

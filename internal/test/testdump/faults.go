@@ -33,10 +33,15 @@ func (a *Answers) Add(name string, v any, err error) {
 // Without opens the dump again, as one that lacks the memory of a range.
 func (d *Dump) Without(t testing.TB, at target.Range) *sosgo.Dump {
 	t.Helper()
+	return FileWithout(t, d.Path, d.Options(), at)
+}
+
+// FileWithout is Without for a dump that is no canned one.
+func FileWithout(t testing.TB, path string, o sosgo.Options, at target.Range) *sosgo.Dump {
+	t.Helper()
 	f := &faulty{at: at}
-	o := d.Options()
 	o.WrapMemory = func(m target.Memory) target.Memory { f.Memory = m; return f }
-	out, err := sosgo.Open(d.Path, o)
+	out, err := sosgo.Open(path, o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ func Commands() []cli.Command {
 }
 
 type summaryOptions struct {
-	NoHeap bool          `opt:"noheap" help:"leave the heap out: sizes and suspects"`
+	NoHeap bool          `opt:"noheap" help:"leave the heap out: sizes, suspects, and an exception from before Main ran"`
 	Rules  ask.RulesFile `opt:"rules" kind:"file" value:"FILE" help:"sign the crash by these rules; \"signature rules\" prints the default"`
 	cli.Sent
 	cli.DumpFile

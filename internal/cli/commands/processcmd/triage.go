@@ -13,7 +13,7 @@ import (
 )
 
 type triageOptions struct {
-	NoHeap bool          `opt:"noheap" help:"leave out what takes long on a large heap: holders of memory, load contexts, and whether the heap is sound"`
+	NoHeap bool          `opt:"noheap" help:"leave out what takes long on a large heap: holders of memory, load contexts, whether the heap is sound, and an exception from before Main ran"`
 	Rules  ask.RulesFile `opt:"rules" kind:"file" value:"FILE" help:"sign the crash by these rules; \"signature rules\" prints the default"`
 	cli.DumpFile
 }

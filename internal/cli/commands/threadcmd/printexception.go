@@ -28,7 +28,7 @@ func printExceptionCommand() cli.Command {
 		Name: "printexception", Aliases: []string{"pe"},
 		Summary: "print an exception and where it was thrown",
 		Help: "Without an address it is the exception that the current thread threw last. If it threw none, the threads that have one are listed; " +
-			"-all prints those of all threads.",
+			"-all prints those of all threads. If no thread has the exception that ended the process, it is printed with the evidence for it.",
 		Examples: []cli.Example{{Line: "pe -nested", Text: "all exceptions of this thread"}},
 	}, askPrintException, func(p *report.Page, x *answer.ThrownException, o *thrownOptions) {
 		threadtext.ThrownException(p, x, threadtext.ExceptionOptions{Nested: o.Nested, Lines: o.Lines})
@@ -48,7 +48,9 @@ func askPrintException(c *cli.Context, o *thrownOptions) (*answer.ThrownExceptio
 		return nil, err
 	}
 	if o.All {
-		return allExceptions(rt, list), nil
+		x := allExceptions(rt, list)
+		ending(c, rt, x)
+		return x, nil
 	}
 	t, a := ask.CurrentThread(c, list), o.Object.Addr
 	if !o.Object.Given {
@@ -61,6 +63,7 @@ func askPrintException(c *cli.Context, o *thrownOptions) (*answer.ThrownExceptio
 	if a == 0 && err == nil || err != nil && t.Managed == nil {
 		x := &answer.ThrownException{}
 		x.Others = crash.Exceptions(rt, list, &x.Gaps)
+		ending(c, rt, x)
 		return x, nil
 	}
 	if err != nil {
@@ -74,6 +77,15 @@ func askPrintException(c *cli.Context, o *thrownOptions) (*answer.ThrownExceptio
 		return nil, invalidException(a, err)
 	}
 	return x, nil
+}
+
+// ending adds the exception that ended the process if no thread has it. What can't be read of the threads is noted with their exceptions.
+func ending(c *cli.Context, rt *dac.Runtime, x *answer.ThrownException) {
+	record, err := ask.View(c).CrashRecord()
+	if len(x.Noted()) == 0 {
+		x.Note(err)
+	}
+	x.Ended = crash.Ending(rt, record, &x.Gaps)
 }
 
 func invalidException(a target.Addr, err error) error {

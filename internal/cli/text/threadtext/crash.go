@@ -394,6 +394,9 @@ func Greeting(x *answer.Crash) []string {
 		return out
 	}
 	line := "exception: " + x.Exceptions[0].Type.S
+	if n := len(x.Verdicts); n > 0 && x.Verdicts[n-1].Strength == answer.StrengthLikely {
+		line = "likely " + line
+	}
 	if m := x.Exceptions[0].Message; m != nil && m.Err == nil {
 		line += ": " + beginning(m.S)
 	}

@@ -19,11 +19,13 @@ type ExceptionOptions struct {
 func ThrownException(p *report.Page, x *answer.ThrownException, o ExceptionOptions) {
 	if x.All != nil {
 		allExceptions(p, x, o)
+		endingException(p, x.Ended, o.Lines)
 		return
 	}
 	if x.Exception == nil {
 		p.Print("There is no current managed exception on this thread\n")
 		otherExceptions(p, x.Others)
+		endingException(p, x.Ended, o.Lines)
 		return
 	}
 	exception(p, x.Exception, o.Lines)
@@ -58,6 +60,18 @@ func otherExceptions(p *report.Page, list []answer.CarriedException) {
 	for i := range list {
 		carried(p, &list[i])
 	}
+}
+
+// endingException writes the exception that ended the process, which no thread has.
+func endingException(p *report.Page, x *answer.EndingException, lines bool) {
+	if p.SOS || x == nil {
+		return
+	}
+	p.Printf("The process died of an exception of thread %s [%s]:\n", threadName(&x.Thread), x.Strength)
+	for _, e := range x.Evidence {
+		p.Printf("  - %s\n", report.Escape(e))
+	}
+	exception(p, x.Exception, lines)
 }
 
 // allExceptions writes the exceptions of all threads.

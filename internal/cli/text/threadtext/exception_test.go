@@ -50,6 +50,8 @@ func TestGreeting(t *testing.T) {
 	assert.Equal(t, []string{"crash: it aborted"}, Greeting(x))
 	x.Exceptions = []answer.Exception{{Type: answer.Text{S: "E"}, Message: &answer.Text{S: "why"}}}
 	assert.Equal(t, []string{"crash: it aborted", "exception: E: why", "crashinfo shows more"}, Greeting(x))
+	x.Verdicts = []answer.Verdict{{Strength: answer.StrengthRecorded}, {Strength: answer.StrengthLikely}}
+	assert.Equal(t, []string{"crash: it aborted", "likely exception: E: why", "crashinfo shows more"}, Greeting(x))
 }
 
 // TestCrashRecord: SOS has the exception three times.
