@@ -98,8 +98,8 @@ type AsyncAwaiter struct {
 	MethodTable target.Addr `json:"methodTable" doc:"its type"`
 	Type        Text        `json:"type" doc:"name of the type"`
 	Field       string      `json:"field" doc:"the field"`
-	// Guessed reports that the state alone does not identify the awaiter and the code is not in the dump.
-	Guessed bool `json:"guessed,omitempty" doc:"the method's code is not in the dump: it is the awaiter that is not empty"`
+	// Guessed reports that the state alone does not identify the awaiter and the code is not in the dump, or that there is no state.
+	Guessed bool `json:"guessed,omitempty" doc:"the method's code is not in the dump, or its state machine was written by hand: it is the awaiter that is not empty"`
 }
 
 // The kinds of an AsyncFrame.
@@ -119,7 +119,7 @@ type AsyncFrame struct {
 	MethodTable target.Addr `json:"methodTable" doc:"its type"`
 	Kind        string      `json:"kind" doc:"\"async method\", \"pooled async method\", \"async computation\" (of F#), \"task\" or \"other\""`
 	*AsyncName
-	State  *int32 `json:"state,omitempty" doc:"of an async method: the number of the await at which it is suspended, from 0; -1 before the first one and while it runs, -2 at its end; of iterators numbers below -2 are yields"`
+	State  *int32 `json:"state,omitempty" doc:"of an async method: the number of the await at which it is suspended, from 0; -1 before the first one and while it runs, -2 at its end; of iterators numbers below -2 are yields. Absent if its state machine was written by hand, without the field of a compiler"`
 	Flags  Hex    `json:"flags,omitempty" doc:"m_stateFlags of a task"`
 	Status string `json:"status,omitempty" doc:"what Task.Status says"`
 	// Meaning says what an object is that is no task.

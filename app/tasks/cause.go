@@ -84,9 +84,14 @@ func (r *Reader) CauseOf(a target.Addr) (Cause, error) {
 
 // causeOfMachine returns the cause of a method that awaits no object.
 func (r *Reader) causeOfMachine(m *machine, x shapes.Instance) (Cause, error) {
-	state, err := m.state(x)
-	if err != nil || state < 0 {
+	state, ok, err := m.state(x)
+	switch {
+	case err != nil:
 		return CauseNone, err
+	case !ok:
+		return CauseUnknown, nil
+	case state < 0:
+		return CauseNone, nil
 	}
 	f, v, _, err := m.awaiter(r, x, state)
 	if err != nil || f == nil {

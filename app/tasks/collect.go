@@ -313,13 +313,12 @@ func (c *collector) state(it *item) (iterates target.Addr, idle bool) {
 	}
 	x, m, err := c.r.machineOf(it.kind, it.addr)
 	if err == nil {
-		it.state, err = m.state(x)
+		it.state, it.hasState, err = m.state(x)
 	}
 	if err != nil {
 		c.lose(err)
 		return 0, false
 	}
-	it.hasState = true
 	if it.kind.pooled != nil {
 		if idle, err = m.idle(x); err != nil {
 			c.lose(err)

@@ -1,6 +1,7 @@
 package tasks
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -76,11 +77,13 @@ func (b *builder) stranger(g *answer.Gaps, f *answer.AsyncFrame) (waiter, error)
 	if err != nil || m == nil {
 		return waiter{addr: f.Object, kind: k}, nil
 	}
-	state, err := m.state(x)
+	state, ok, err := m.state(x)
 	if err != nil {
 		return waiter{}, err
 	}
-	f.State, f.AsyncPlace = &state, m.place(b.r, state, true)
+	if f.AsyncPlace = m.place(b.r, state, ok); ok {
+		f.State = &state
+	}
 	return waiter{addr: f.Object, kind: k}, nil
 }
 
@@ -113,11 +116,13 @@ func (r *Reader) waitsFor(w waiter) (next target.Addr, words string, awaiter *an
 			return 0, "nothing: it has completed", nil, err
 		}
 	}
-	state, err := m.state(x)
-	if err != nil {
+	state, ok, err := m.state(x)
+	switch {
+	case err != nil:
 		return 0, "", nil, err
-	}
-	if state < 0 {
+	case !ok:
+		return r.statelessWait(m, x)
+	case state < 0:
 		return 0, unsuspended(state), nil, nil
 	}
 	f, value, guessed, err := m.awaiter(r, x, state)
@@ -129,6 +134,47 @@ func (r *Reader) waitsFor(w waiter) (next target.Addr, words string, awaiter *an
 		awaiter.Guessed = guessed
 	}
 	return next, words, awaiter, err
+}
+
+// statelessWait is waitsFor for a stateless machine: what it waits for is the only task of its awaiters that has not completed.
+func (r *Reader) statelessWait(m *machine, x shapes.Instance) (next target.Addr, words string, awaiter *answer.AsyncAwaiter, err error) {
+	const unknown = "something unknown: its state machine was written by hand"
+	fields, err := m.typ.Fields()
+	for _, f := range fields {
+		if f.Static || f.Err() != nil {
+			continue
+		}
+		s, none := f.At(target.Addr(x)).Struct()
+		if none != nil {
+			continue
+		}
+		if is, err := shapes.Is[*taskAwaiter](r.b, s.Type); err != nil || !is {
+			continue
+		}
+		a, on, _, werr := r.awaited(f, f.At(target.Addr(x)))
+		if werr != nil {
+			err = cmp.Or(err, werr)
+			continue
+		}
+		k, kerr := r.kindOf(on)
+		if on == 0 || kerr != nil || k.task == nil {
+			continue
+		}
+		flags, ferr := k.task.Flags.Uint(shapes.OfAddr(on))
+		if ferr != nil {
+			err = cmp.Or(err, ferr)
+		} else if !Flags(flags).Completed() {
+			if next != 0 {
+				return 0, unknown, nil, nil
+			}
+			next, awaiter = on, a
+			awaiter.Guessed = true
+		}
+	}
+	if err != nil || next == 0 {
+		return 0, unknown, nil, err
+	}
+	return next, "", awaiter, nil
 }
 
 // unsuspended describes the position of a method that is not suspended at an await.

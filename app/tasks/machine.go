@@ -1,6 +1,8 @@
 package tasks
 
 import (
+	"errors"
+
 	"github.com/sosgo/sosgo/internal/compilernames"
 	"github.com/sosgo/sosgo/internal/lazy"
 	"github.com/sosgo/sosgo/internal/opaque"
@@ -14,6 +16,8 @@ type machine struct {
 	typ   *objects.Type
 	shape *machineShape
 	err   error // why shape is nil
+	// stateless reports that a person wrote the type: its state, if it has any, is in a field of any name.
+	stateless bool
 	// promise is the source with which callers wait for an async iterator's next element; nil for other methods.
 	promise *shapes.Struct
 	source  *valueTaskSource
@@ -44,6 +48,10 @@ func newMachine(r *Reader, t *objects.Type) *machine {
 	m.shape, m.err = shapes.Bind[*machineShape](r.b, t)
 	if m.err == nil && !m.shape.State.Has() && !m.shape.Mono.Has() {
 		_, m.err = shapes.Bind[*stateField](r.b, t) // names the fields that the type has instead
+		name, err := r.b.Definition(t)
+		if m.stateless = err == nil && errors.Is(m.err, target.ErrUnsupported) && !compilernames.Generated(name); m.stateless {
+			m.err = nil
+		}
 	}
 	m.pooled, _ = shapes.Bind[*pooledMachine](r.b, t)
 	if s, err := shapes.Bind[*iteratorShape](r.b, t); err == nil {
@@ -55,17 +63,17 @@ func newMachine(r *Reader, t *objects.Type) *machine {
 }
 
 // state returns the number of the await at which the method is suspended, counted from 0. It is -1 before the first await and while the
-// method runs, and -2 at its end. Iterators use values below -2 for their yields.
-func (m *machine) state(x shapes.Instance) (int32, error) {
-	if m.err != nil {
-		return 0, m.err
+// method runs, and -2 at its end. Iterators use values below -2 for their yields. A stateless machine has none, and ok is false.
+func (m *machine) state(x shapes.Instance) (state int32, ok bool, err error) {
+	if m.err != nil || m.stateless {
+		return 0, false, m.err
 	}
 	if m.shape.Mono.Has() {
 		n, err := m.shape.Mono.Int(x)
-		return int32(max(n, 0)) - 1, err
+		return int32(max(n, 0)) - 1, err == nil, err
 	}
 	n, err := m.shape.State.Int(x)
-	return int32(n), err
+	return int32(n), err == nil, err
 }
 
 // idle reports whether a pooled box with this state machine waits in its pool for reuse.

@@ -115,10 +115,11 @@ func (r *Reader) describeWaits(out *answer.TaskState, w waiter) {
 	if k := w.kind; k.machine() && !done {
 		x, m, err := r.machineOf(k, w.addr)
 		var state int32
+		var has bool
 		if err == nil {
-			state, err = m.state(x)
+			state, has, err = m.state(x)
 		}
-		if err == nil && state >= 0 {
+		if err == nil && has && state >= 0 {
 			out.At = m.place(r, state, true)
 		}
 		out.Note(err)

@@ -47,6 +47,12 @@ func Method(full string) string {
 	return declaring + "." + name + args
 }
 
+// Generated reports whether a compiler made up the name of a type: source code can't have it.
+func Generated(full string) bool {
+	own := full[lastNested(full)+1:]
+	return strings.HasPrefix(own, "<") || strings.ContainsAny(own, "$@")
+}
+
 // Lambda stands for a function without a name.
 const Lambda = "<lambda>"
 

@@ -86,6 +86,15 @@ func TestDefinition(t *testing.T) {
 	}
 }
 
+func TestGenerated(t *testing.T) {
+	for name, want := range map[string]bool{
+		"Ns.Type+<Method>d__4": true, "Ns.Type+<>c+<<Method>b__0_1>d<Ns.Order>": true, "Ns.Type+VB$StateMachine_2_Method": true, "Ns.Type+<Method>c__async0": true, "Module+method@12-1": true,
+		"Ns.Type": false, "Ns.Type+Machine": false, "Ns.Type+Machine<Ns.Type+<Method>d__4>": false, "Ns.Machine<>": false, "": false,
+	} {
+		assert.Equal(t, want, compilernames.Generated(name), name)
+	}
+}
+
 func TestPath(t *testing.T) {
 	assert.Equal(t, []string{"_separated", "counts", "_data"}, compilernames.Path("_separated.counts._data"))
 	assert.Equal(t, []string{"<Left>k__BackingField"}, compilernames.Path("<Left>"))

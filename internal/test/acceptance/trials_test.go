@@ -735,3 +735,59 @@ func TestUnpreparedUnread(t *testing.T) {
 		assert.Equal(t, none, out.stdout, "in SOS's form there is none")
 	})
 }
+
+// TestHandmade checks that state machines which a person wrote lack no part of an answer: they have no state, and their awaits are found without one.
+func TestHandmade(t *testing.T) {
+	v := newTrial(t, "Handmade.cs").open(t, "wait")
+	list, err := v.Tasks(t.Context())
+	require.NoError(t, err)
+	assert.Empty(t, list.Noted())
+	waits, err := v.Waits(t.Context())
+	require.NoError(t, err)
+	assert.Empty(t, waits.Noted())
+	out, err := v.Triage(t.Context())
+	require.NoError(t, err)
+	assert.Empty(t, out.Unknown)
+
+	async, err := v.AsyncStacks(t.Context())
+	require.NoError(t, err)
+	waiting := map[string]string{}
+	var deaf, named target.Addr
+	for s, err := range async.Stacks {
+		require.NoError(t, err)
+		var names []string
+		for i := range s.Frames {
+			f := &s.Frames[i]
+			if f.Kind != answer.AsyncMethod {
+				continue
+			}
+			name := f.AsyncPlace.Method.S
+			names = append(names, name)
+			assert.Equal(t, name == "Loom.M.Compiled", f.State != nil, name)
+			switch name {
+			case "Loom.Deaf":
+				deaf = f.Object
+			case "Loom.Named":
+				named = f.Object
+			}
+		}
+		waiting[strings.Join(names, " ")] = s.Reason.S
+	}
+	assert.Empty(t, async.Noted())
+	assert.Equal(t, map[string]string{
+		"Loom.Stateless Loom.Named Loom.M.Compiled": "a promise (TaskCompletionSource)",
+		"Loom.Deaf Loom.M.Compiled":                 "something unknown: its state machine was written by hand",
+	}, waiting)
+
+	one, err := v.TaskState(t.Context(), named)
+	require.NoError(t, err)
+	assert.Empty(t, one.Noted())
+	require.NotNil(t, one.WaitsOn)
+	assert.Equal(t, "Loom.Stateless", one.WaitsOn.Name.S)
+	assert.Nil(t, one.At)
+	one, err = v.TaskState(t.Context(), deaf)
+	require.NoError(t, err)
+	assert.Empty(t, one.Noted())
+	assert.Nil(t, one.WaitsOn)
+	assert.Equal(t, "something unknown: its state machine was written by hand", one.WaitsFor.S)
+}
