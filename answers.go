@@ -146,15 +146,21 @@ func (v *View) Query(ctx context.Context, text string, o ...QueryOptions) (*answ
 	})
 }
 
+// EvaluateOptions choose what an expression is about.
+type EvaluateOptions struct {
+	Thread *Thread // whose registers (@rip) and thread statics are meant
+}
+
 // Evaluate evaluates an expression in C# syntax, or several between commas: "Contoso.Cache.s_items.Count". A value that
-// could not be computed carries the reason, and the error is the first such reason.
-func (v *View) Evaluate(ctx context.Context, expression string) (*answer.Evaluations, error) {
+// could not be computed carries the reason, and the error is the first such reason: query.ErrNoThread for a register or a thread static
+// where the options have no thread.
+func (v *View) Evaluate(ctx context.Context, expression string, o ...EvaluateOptions) (*answer.Evaluations, error) {
 	return ask(ctx, v, func(q *question) (*answer.Evaluations, error) {
 		p, err := q.queryProcess("asking the heap")
 		if err != nil {
 			return nil, err
 		}
-		return query.Evaluate(q.ctx, p, expression)
+		return query.Evaluate(q.ctx, p.OfThread(option(o).Thread), expression)
 	})
 }
 
@@ -163,6 +169,8 @@ type DescribeOptions struct {
 	objects.DescribeOptions
 	Plain bool   // leaves out the elements of a collection and the state of a task
 	Show  string // expressions about the object to evaluate, such as "Customer.Name, size"; the fields are then left to the caller
+
+	EvaluateOptions // of Show
 }
 
 // firstElements is how many elements of a collection Describe lists.
@@ -179,7 +187,7 @@ func (v *View) Describe(ctx context.Context, object target.Addr, o ...DescribeOp
 		}
 		switch {
 		case o.Show != "":
-			return q.show(out, o.Show)
+			return q.show(out, o.Show, o.Thread)
 		case !o.NoFields && !o.Plain:
 			q.summarize(r, out)
 		}
@@ -211,7 +219,7 @@ func (q *question) summarize(r *objects.Reader, out *answer.Object) {
 }
 
 // show evaluates expressions about an object.
-func (q *question) show(out *answer.Object, expressions string) (*answer.Object, error) {
+func (q *question) show(out *answer.Object, expressions string, t *Thread) (*answer.Object, error) {
 	p, err := q.queryProcess("asking the heap")
 	if err != nil {
 		return nil, err
@@ -220,7 +228,7 @@ func (q *question) show(out *answer.Object, expressions string) (*answer.Object,
 	if err != nil {
 		return nil, err
 	}
-	e, err := query.EvaluateOf(q.ctx, p, of, expressions)
+	e, err := query.EvaluateOf(q.ctx, p.OfThread(t), of, expressions)
 	if e == nil {
 		return nil, err
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/query"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -174,6 +175,22 @@ func TestStaticsNameTheirThreads(t *testing.T) {
 			names[f.Text.String()] = f.Thread.Name
 		}
 		assert.Equal(t, map[string]string{`"main thread"`: "", `"worker thread"`: "zoo worker"}, names)
+
+		const field = "Debuggee.Zoo.Statics.PerThreadString"
+		_, err = v.Evaluate(t.Context(), field)
+		assert.ErrorIs(t, err, query.ErrNoThread)
+		values := map[string]bool{}
+		for i := range threads {
+			got, err := v.Evaluate(t.Context(), field, sosgo.EvaluateOptions{Thread: &threads[i]})
+			assert.NotErrorIs(t, err, query.ErrNoThread)
+			if threads[i].Managed == nil {
+				assert.ErrorIs(t, err, target.ErrUnsupported)
+			}
+			if err == nil {
+				values[got.Values[0].Value.Plain()] = true
+			}
+		}
+		assert.True(t, values[`"main thread"`] && values[`"worker thread"`], "%v", values)
 	}
 }
 

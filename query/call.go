@@ -1,6 +1,7 @@
 package query
 
 import (
+	"fmt"
 	"iter"
 	"maps"
 	"slices"
@@ -8,6 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/internal/limits"
 	"github.com/sosgo/sosgo/internal/ticks"
@@ -401,8 +403,13 @@ func (s *scope) variable(n *node) (code, error) {
 
 // register is @rax: of the current thread.
 func (s *scope) register(n *node) (code, error) {
+	name := strings.ToLower(n.name[1:])
 	if s.e.p.Thread == nil {
-		return code{}, s.e.errorf(n, "there is no thread whose registers could be asked for")
+		none := target.Registers{Arch: dac.OrNone(s.e.p.Runtime).Target().Platform().Arch}
+		if _, _, is := registerValue(&none, name); !is {
+			return code{}, s.e.errorf(n, "there is no register %s", n.name)
+		}
+		return constantCode(Failed(fmt.Errorf("%s is a thread's: %w", n.name, ErrNoThread))), nil
 	}
 	t, err := s.e.p.Thread()
 	if err != nil {
@@ -411,7 +418,7 @@ func (s *scope) register(n *node) (code, error) {
 	if t.OS == nil {
 		return constantCode(Failed(notInDump("the registers of the current thread"))), nil
 	}
-	v, known, is := registerValue(&t.OS.Registers, strings.ToLower(n.name[1:]))
+	v, known, is := registerValue(&t.OS.Registers, name)
 	switch {
 	case !is:
 		return code{}, s.e.errorf(n, "there is no register %s", n.name)

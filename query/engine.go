@@ -35,6 +35,19 @@ type Process struct {
 	types lazy.Value[*typeTable] // kept for the next question
 }
 
+// ErrNoThread is the error of a register or a thread static if no thread was chosen: by Options.Thread, by EvaluateOptions of the root
+// package, or by Process.Thread.
+var ErrNoThread = target.Unsupportedf("no thread was chosen, by EvaluateOptions.Thread, QueryOptions.Thread or Process.Thread")
+
+// OfThread returns a copy of p whose current thread is t. If t is nil, it returns p itself.
+func (p *Process) OfThread(t *threads.Thread) *Process {
+	if p == nil || t == nil {
+		return p
+	}
+	return &Process{Runtime: p.Runtime, Objects: p.Objects, Heap: p.Heap, Holders: p.Holders, Collections: p.Collections, Variables: p.Variables, Sources: p.Sources, Scan: p.Scan,
+		Thread: func() (*threads.Thread, error) { return t, nil }}
+}
+
 // An engine answers one question.
 type engine struct {
 	ctx context.Context
@@ -156,7 +169,7 @@ func (e *engine) needRetained() error {
 
 func (f *frame) threadStatic(field *objects.Field) Value {
 	if f.e.p.Thread == nil {
-		return Failed(target.Unsupportedf("%s is a thread's, and there is no current thread", field.Name))
+		return Failed(fmt.Errorf("%s is a thread's: %w", field.Name, ErrNoThread))
 	}
 	t, err := f.e.p.Thread()
 	if err == nil && t.Managed == nil {

@@ -153,7 +153,20 @@ func TestRegisters(t *testing.T) {
 	assert.True(t, values[`"main thread"`] && values[`"worker thread"`], "%v", values)
 	assert.Contains(t, evaluate(p, "@nonesuch"), "there is no register @nonesuch")
 	p.Thread = nil
-	assert.Contains(t, evaluate(p, "@rip"), "there is no thread")
+	for _, text := range []string{"@rip", "Debuggee.Zoo.Statics.PerThreadString"} {
+		_, err := query.Evaluate(t.Context(), p, text)
+		assert.ErrorIs(t, err, query.ErrNoThread)
+		assert.ErrorIs(t, err, target.ErrUnsupported)
+		assert.ErrorContains(t, err, "is a thread's: no thread was chosen, by EvaluateOptions.Thread", text)
+	}
+	values = map[string]bool{}
+	for i := range list {
+		got, _ := rows(t, p, "from objects of Debuggee.Zoo.Dog | select Debuggee.Zoo.Statics.PerThreadString | top 1", query.Options{Thread: &list[i]})
+		require.Len(t, got, 1)
+		values[got[0]] = true
+	}
+	assert.True(t, values[`"main thread"`] && values[`"worker thread"`], "%v", values)
+	assert.Contains(t, evaluate(p, "@nonesuch"), "there is no register @nonesuch")
 }
 
 // TestNames: completion knows the functions and the sources.

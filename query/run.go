@@ -12,6 +12,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -23,6 +24,8 @@ type Options struct {
 	// Filter selects objects of the heap before the query does; nil selects all. The caller that sets
 	// it reports the heap's Warnings; without a Filter the answer includes them.
 	Filter *heap.Filter
+	// Thread has the registers and the thread statics; nil stands for that of Process.Thread.
+	Thread *threads.Thread
 }
 
 // ErrLimit says that a query came to one of its limits.
@@ -41,7 +44,7 @@ func Run(ctx context.Context, p *Process, src string, o Options) (*answer.Query,
 	if err != nil {
 		return nil, err
 	}
-	return newEngine(ctx, p, src).run(q, o)
+	return newEngine(ctx, p.OfThread(o.Thread), src).run(q, o)
 }
 
 // Select answers a query about the objects that o.Filter chooses: those for which where is true, with columns as a list
@@ -55,7 +58,7 @@ func Select(ctx context.Context, p *Process, where, columns string, o Options) (
 		}
 		q.items, q.chosen = list, true
 	}
-	e := newEngine(ctx, p, columns)
+	e := newEngine(ctx, p.OfThread(o.Thread), columns)
 	if where != "" {
 		n, err := parseExpression(where)
 		if err != nil {

@@ -7,8 +7,10 @@ import (
 	"strings"
 	"unicode/utf16"
 
+	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/dap/protocol"
+	"github.com/sosgo/sosgo/query"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
@@ -36,7 +38,11 @@ func (s *session) evaluate(ctx context.Context, a *protocol.EvaluateArguments) (
 			text = v.EvaluateName + rest
 		}
 	}
-	e, err := s.view.Evaluate(ctx, text)
+	o := sosgo.EvaluateOptions{}
+	if f, err := s.frame(ctx, a.FrameID); err == nil {
+		o.Thread = f.thread.of
+	}
+	e, err := s.view.Evaluate(ctx, text, o)
 	if e == nil || len(e.Values) == 0 {
 		if err == nil {
 			err = errors.New("there is no expression")
@@ -52,6 +58,9 @@ func (s *session) evaluate(ctx context.Context, a *protocol.EvaluateArguments) (
 // evaluated shows the value of an expression. One that is missing is the error.
 func (s *session) evaluated(ctx context.Context, e *answer.Evaluation) (any, error) {
 	if e.Value.Kind == answer.CellMissing {
+		if errors.Is(e.Value.Err, query.ErrNoThread) {
+			return nil, errors.New("its value is a thread's: choose a frame of the thread")
+		}
 		return nil, e.Value.Err
 	}
 	if e.Value.Kind == answer.CellObject && e.Address != 0 {

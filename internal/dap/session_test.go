@@ -137,6 +137,11 @@ func TestEvaluate(t *testing.T) {
 		"segments": "Debuggee.Zoo.Segment[2]", "1 + 2 * 3": "7", "text == null": "false", "Debuggee.Zoo.Scenario.Root.Dog.Legs": "4"} {
 		assert.Equal(t, want, c.evaluate(expression, "hover", f.Id).Result, expression)
 	}
+	perThread := map[string]string{"Scenario.Hold(": `"main thread"`, "Scenario.Wait(": `"worker thread"`}
+	for frame, want := range perThread {
+		assert.Equal(t, want, c.evaluate("Debuggee.Zoo.Statics.PerThreadString", "watch", frameOf(t, c, frame).Id).Result, frame)
+	}
+	assert.Contains(t, c.refused("evaluate", map[string]any{"expression": "Debuggee.Zoo.Statics.PerThreadString"}), "choose a frame of the thread")
 	assert.Contains(t, c.refused("evaluate", map[string]any{"expression": "nothing", "frameId": f.Id}), "nothing")
 	assert.Contains(t, c.evaluate("clrstack", "repl", frameOf(t, c, "Scenario.Wait(").Id).Result, "Scenario.Wait(")
 	assert.Contains(t, c.evaluate("clrstack", "repl", f.Id).Result, "Scenario.Hold(")

@@ -400,6 +400,7 @@ var exportedTypes = map[string]any{
 	"..DescribeOptions":                  (*sosgo.DescribeOptions)(nil),
 	"..DominatorOptions":                 (*sosgo.DominatorOptions)(nil),
 	"..Dump":                             (*sosgo.Dump)(nil),
+	"..EvaluateOptions":                  (*sosgo.EvaluateOptions)(nil),
 	"..FlowOptions":                      (*sosgo.FlowOptions)(nil),
 	"..GCRootOptions":                    (*sosgo.GCRootOptions)(nil),
 	"..HTTPClientOptions":                (*sosgo.HTTPClientOptions)(nil),
