@@ -2,6 +2,7 @@ package answer
 
 import (
 	"iter"
+	"slices"
 
 	"github.com/sosgo/sosgo/target"
 )
@@ -19,6 +20,21 @@ type StressLog struct {
 	Threads       int                             `json:"threads" doc:"threads that have a log"`
 	Frequency     uint64                          `json:"frequency" doc:"ticks of its clock in a second"`
 	Messages      iter.Seq2[StressMessage, error] `json:"messages" doc:"the newest first"`
+}
+
+// About leaves the messages with a among their arguments, such as the promotions and relocations of a root or an object.
+func (l *StressLog) About(a target.Addr) {
+	if l == nil || l.Messages == nil {
+		return
+	}
+	all := l.Messages
+	l.Messages = func(yield func(StressMessage, error) bool) {
+		for m, err := range all {
+			if (err != nil || slices.Contains(m.Arguments, a)) && !yield(m, err) {
+				return
+			}
+		}
+	}
 }
 
 // A StressMessage is a message of the stress log.

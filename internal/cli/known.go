@@ -14,12 +14,12 @@ var notThere = map[string]string{
 	"gchandleleaks":            "gchandles -stat counts handles by the type of what they hold",
 	"findpointersin":           "modules -address ADDRESS says which image an address lies in",
 	"gctonative":               "listnearobj ADDRESS says which object an address lies in",
-	"histinit":                 "",
-	"histobj":                  "",
-	"histobjfind":              "",
-	"histroot":                 "",
-	"histstats":                "",
-	"histclear":                "",
+	"histinit":                 "it is not needed: dumplog reads the stress log",
+	"histobj":                  stressed,
+	"histobjfind":              stressed,
+	"histroot":                 stressed,
+	"histstats":                "dumplog lists the promotions and relocations of each collection, but does not count them",
+	"histclear":                "it is not needed: dumplog keeps nothing of the stress log",
 	"enummem":                  "doctor says what the dump holds",
 	"simulategcheapcorruption": "verifyheap looks for corruption",
 	"dumplocks":                "locks lists who holds each lock and who waits, waits where that leads",
@@ -71,6 +71,9 @@ var notThere = map[string]string{
 	"up":          "clrstack -a shows each frame with its variables",
 	"down":        "clrstack -a shows each frame with its variables",
 }
+
+// stressed is what shows the history of an object or a root.
+const stressed = "dumplog -address ADDRESS lists the messages of the stress log that name an object or a root, its promotions and relocations among them"
 
 // unread are commands of SOS about structures of a runtime that sosgo does not read, by lower-case name, with the reason. They fail as what is not
 // supported, and not as misspelt commands do.
