@@ -3,6 +3,7 @@ package answer
 import (
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/sosgo/sosgo/target"
 )
@@ -105,15 +106,26 @@ type AbsentFact struct {
 	Err    error  `json:"-"`
 }
 
+// absentFact returns what is not answered, and its error with what in front, which err may have already.
+func absentFact(what string, err error) (AbsentFact, error) {
+	fact := AbsentFact{What: what, Reason: err.Error(), Err: err}
+	var named bool
+	if fact.Reason, named = strings.CutPrefix(fact.Reason, what+": "); named {
+		return fact, err
+	}
+	return fact, fmt.Errorf("%s: %w", what, err)
+}
+
 // Lacks records that something is not answered, and why; nil is ignored. What no dump of the runtime would have is no gap of this dump,
 // and is not noted.
 func (a *GC) Lacks(what string, err error) {
 	if a == nil || err == nil {
 		return
 	}
-	a.Absent = append(a.Absent, AbsentFact{What: what, Reason: err.Error(), Err: err})
+	fact, err := absentFact(what, err)
+	a.Absent = append(a.Absent, fact)
 	if !errors.Is(err, target.ErrUnsupported) {
-		a.Note(fmt.Errorf("%s: %w", what, err))
+		a.Note(err)
 	}
 }
 

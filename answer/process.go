@@ -2,7 +2,6 @@ package answer
 
 import (
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/sosgo/sosgo/target"
@@ -52,8 +51,9 @@ func (a *Process) Lacks(what string, err error) {
 	if a == nil || err == nil {
 		return
 	}
-	a.Absent = append(a.Absent, AbsentFact{What: what, Reason: err.Error(), Err: err})
+	fact, err := absentFact(what, err)
+	a.Absent = append(a.Absent, fact)
 	if !errors.Is(err, target.ErrUnsupported) {
-		a.Note(fmt.Errorf("%s: %w", what, err))
+		a.Note(err)
 	}
 }

@@ -140,8 +140,18 @@ func TestAdvice(t *testing.T) {
 	assert.Contains(t, Advice(missing), "--modules DIR")
 	c := &Context{}
 	c.Warn(missing)
-	assert.Contains(t, c.warningLine(true), "--modules DIR")
-	assert.NotContains(t, c.warningLine(false), "--modules DIR", "the error says it")
+	assert.Contains(t, c.warningLine(true, nil), "--modules DIR")
+	assert.NotContains(t, c.warningLine(false, nil), "--modules DIR", "the error says it")
+	assert.Empty(t, c.warningLine(false, missing), "the error says all")
+	assert.NotEmpty(t, c.warningLine(false, target.ErrCorrupt), "another one does not")
+	for range 2 {
+		c.Warn(target.ErrCorrupt)
+	}
+	assert.Equal(t, "warning: other parts of the answer are missing, too (2 corrupt)", c.warningLine(false, missing))
+	for i := range 2 * distinctWarnings {
+		c.Warn(target.Unsupportedf("part %d", i))
+	}
+	assert.Contains(t, c.warningLine(false, nil), "203 parts are missing (1 not in dump, 2 corrupt, 200 unsupported)", "also of those that are not kept")
 	assert.Empty(t, Advice(nil))
 	assert.Equal(t, "look there", Advice(fmt.Errorf("wrapped: %w", advised{target.ErrUnsupported})), "advice of the error itself")
 	assert.Empty(t, Advice(errors.New("other")))

@@ -52,6 +52,7 @@ type Context struct {
 
 	warnings []report.Problem
 	warned   int
+	kinds    []kindCount // of all warnings, in the order in which they came first
 }
 
 // Context is canceled when the user stops the command or nobody reads its output any more. Loops over many items look at it now and then.
@@ -132,8 +133,8 @@ func (c *Context) Page(w io.Writer) *report.Page { return report.NewPage(w, c.SO
 // Warn records that a part of the answer is missing or doubtful. The command
 // goes on; one line on stderr sums up at its end, and JSON lists the warnings.
 func (c *Context) Warn(err error) {
-	c.warned++
 	text, kind, advice := err.Error(), kindWord(err), ""
+	c.count(kind)
 	if inModuleFile(err) {
 		advice = moduleAdvice
 	}
@@ -146,6 +147,22 @@ func (c *Context) Warn(err error) {
 	}
 }
 
+// count counts a warning of a kind.
+func (c *Context) count(kind string) {
+	c.warned++
+	i := slices.IndexFunc(c.kinds, func(k kindCount) bool { return k.kind == kind })
+	if i < 0 {
+		i, c.kinds = len(c.kinds), append(c.kinds, kindCount{kind: kind})
+	}
+	c.kinds[i].n++
+}
+
+// A kindCount is how many warnings of a kind there are.
+type kindCount struct {
+	kind string
+	n    int
+}
+
 // Note prints a line on stderr at once, for what the user has to know while the command runs.
 func (c *Context) Note(line string) { c.stderr.print("sosgo: " + report.Escape(line) + "\n") }
 
@@ -155,10 +172,29 @@ func (c *Context) Warned() int { return c.warned }
 // AtEnd registers f to be called when the answer is written. f may call Warn about what only the whole answer shows.
 func (c *Context) AtEnd(f func()) { c.atEnd = append(c.atEnd, f) }
 
-// warningLine sums the warnings up, with advice if that is wanted; it is empty when there are none.
-func (c *Context) warningLine(advice bool) string {
-	if c.warned == 0 {
+// warningLine sums the warnings up, with advice if that is wanted; it is empty when there are none. It does not repeat failure, the error that is
+// printed below it.
+func (c *Context) warningLine(advice bool, failure error) string {
+	said, saidKind := 0, ""
+	for i := range c.warnings {
+		if w := &c.warnings[i]; failure != nil && w.Text == failure.Error() {
+			said, saidKind = max(w.Count, 1), w.Kind
+		}
+	}
+	if c.warned == said {
 		return ""
+	}
+	var kinds []string
+	for _, k := range c.kinds {
+		if k.kind == saidKind {
+			k.n -= said
+		}
+		if k.n > 0 {
+			kinds = append(kinds, fmt.Sprintf("%d %s", k.n, k.kind))
+		}
+	}
+	if said > 0 {
+		return fmt.Sprintf("warning: other parts of the answer are missing, too (%s)", strings.Join(kinds, ", "))
 	}
 	first := report.Escape(c.warnings[0].Text)
 	for _, w := range c.warnings {
@@ -169,17 +205,6 @@ func (c *Context) warningLine(advice bool) string {
 	}
 	if c.warned == 1 {
 		return fmt.Sprintf("warning: %s", first)
-	}
-	var kinds []string
-	counts := map[string]int{}
-	for _, w := range c.warnings {
-		if counts[w.Kind] == 0 {
-			kinds = append(kinds, w.Kind)
-		}
-		counts[w.Kind] += max(w.Count, 1)
-	}
-	for i, kind := range kinds {
-		kinds[i] = fmt.Sprintf("%d %s", counts[kind], kind)
 	}
 	return fmt.Sprintf("warning: the answer is incomplete: %d parts are missing (%s); the first: %s", c.warned, strings.Join(kinds, ", "), first)
 }

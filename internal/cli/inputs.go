@@ -113,7 +113,7 @@ func (c *Context) fileProblems() {
 		}
 		if text := err.Error(); !c.Session.reported[text] {
 			c.Session.reported[text] = true
-			c.warned++
+			c.count(kindWord(err))
 			c.warnings = slices.Insert(c.warnings, 0, report.Problem{Text: text, Kind: kindWord(err)})
 		}
 	}

@@ -92,5 +92,5 @@ func TestFileProblemsComeFirst(t *testing.T) {
 	c := &Context{Session: &Session{dump: &filesDump{problems: []error{errors.New("symbol server http://x: connection refused")}}}}
 	c.Warn(errors.New("the stack ends"))
 	c.fileProblems()
-	assert.Equal(t, "warning: the answer is incomplete: 2 parts are missing (2 other); the first: symbol server http://x: connection refused", c.warningLine(true))
+	assert.Equal(t, "warning: the answer is incomplete: 2 parts are missing (2 other); the first: symbol server http://x: connection refused", c.warningLine(true, nil))
 }

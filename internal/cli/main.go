@@ -548,7 +548,7 @@ func (a *app) finish(c *Context, out *sink, err error) error {
 	if e := out.outputError(); e != nil && err == nil {
 		err = e
 	}
-	if line := c.warningLine(err == nil); line != "" {
+	if line := c.warningLine(err == nil, err); line != "" {
 		a.stderr.print(c.masked("sosgo: " + c.Command.Name + ": " + line + "\n"))
 	}
 	if err != nil && err != errExit {

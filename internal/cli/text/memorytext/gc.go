@@ -2,6 +2,7 @@ package memorytext
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
@@ -142,8 +143,13 @@ func gcGenerations(p *report.Page, list []answer.GenerationSize) {
 	t := p.Table(report.Column{Name: "Generation", Kind: report.Text, Width: 10}, report.Column{Name: "Committed", Kind: report.Integer, Width: 14},
 		report.Column{Name: "Objects", Kind: report.Integer, Width: 14}, report.Column{Name: "Free", Kind: report.Integer, Width: 14}, report.Column{Name: "Fragmented", Kind: report.Text})
 	p.Fail(t.Header())
+	shared := slices.ContainsFunc(list, func(g answer.GenerationSize) bool { return g.Generation == answer.Ephemeral && g.Committed > 0 })
 	for i := range list {
 		g := &list[i]
+		var committed any = g.Committed
+		if shared && g.Committed == 0 && (g.Generation == "0" || g.Generation == "1" || g.Generation == "2") {
+			committed = nil // it has no segment of its own
+		}
 		share := ""
 		if all := g.Live + g.Free; all > 0 {
 			share = fmt.Sprintf("%.1f%%", 100*float64(g.Free)/float64(all))
@@ -151,7 +157,7 @@ func gcGenerations(p *report.Page, list []answer.GenerationSize) {
 		if g.Incomplete || g.Partial {
 			share += " (incomplete)"
 		}
-		p.Fail(t.Row(g.Generation, g.Committed, g.Live, g.Free, share))
+		p.Fail(t.Row(g.Generation, committed, g.Live, g.Free, share))
 	}
 	p.Fail(t.Flush())
 }
