@@ -84,19 +84,33 @@ func (md *Metadata) missing(off, n int) bool {
 // Metadata returns the image's metadata, lent by the dump or file if it is stored in one piece. It fails with
 // target.ErrNotInDump when its first bytes are missing, because those locate everything else.
 func (im *Image) Metadata() (Metadata, error) {
-	h, err := im.CLRHeader()
+	d, bias, err := im.metadataRange()
 	if err != nil {
 		return Metadata{}, err
 	}
-	d := h.Metadata
-	if d.Size > limits.MetadataSize || im.pe.hasHeaders && d.Size > im.size {
-		return Metadata{}, target.Corruptf("metadata of %d bytes in an image of %d", d.Size, im.size)
+	return im.metadataIn(d, bias)
+}
+
+// metadataRange returns where the metadata is, and how far apart RVAs there and addresses are that decide what a page is.
+func (im *Image) metadataRange() (d Directory, bias uint64, err error) {
+	h, err := im.CLRHeader()
+	if err != nil {
+		return d, 0, err
 	}
-	md := Metadata{RVA: d.RVA}
-	bias := uint64(im.base)
+	d = h.Metadata
+	if d.Size > limits.MetadataSize || im.pe.hasHeaders && d.Size > im.size {
+		return d, 0, target.Corruptf("metadata of %d bytes in an image of %d", d.Size, im.size)
+	}
+	bias = uint64(im.base)
 	if at, err := im.Address(d.RVA); err == nil {
 		bias = uint64(at) - uint64(d.RVA) // of a file as it is, a section begins elsewhere in a page than in memory
 	}
+	return d, bias, nil
+}
+
+// metadataIn returns the metadata in a range that begins where the image's metadata does.
+func (im *Image) metadataIn(d Directory, bias uint64) (md Metadata, err error) {
+	md.RVA = d.RVA
 	md.Data, md.Gaps, err = readSparse(im.rvas, target.Addr(d.RVA), int(d.Size), bias)
 	if err != nil {
 		return Metadata{}, fmt.Errorf("metadata: %w", err)
@@ -177,29 +191,43 @@ func (im *Image) readyToRunAt(rva RVA) (ReadyToRunHeader, error) {
 // MVID returns the module version id of a managed image as stored: a new GUID for each compilation (ECMA-335 II.22.30).
 func (im *Image) MVID() ([16]byte, error) {
 	var id [16]byte
-	md, err := im.Metadata()
+	d, bias, err := im.metadataRange()
+	if err != nil {
+		return id, err
+	}
+	md, err := im.metadataIn(Directory{d.RVA, min(d.Size, metadataHead)}, bias)
 	if err != nil {
 		return id, err
 	}
 	if md.missing(0, metadataHead) {
 		return id, fmt.Errorf("MVID: %w", target.ErrNotInDump)
 	}
-	off, err := mvidOffset(md.Data)
-	if err != nil {
-		return id, err
+	off, err := mvidOffset(md.Data, int(d.Size))
+	if err != nil { // its tables are farther behind the start than compilers put them, or it has none
+		if md, err = im.metadataIn(d, bias); err != nil {
+			return id, err
+		}
+		if off, err = mvidOffset(md.Data, int(d.Size)); err != nil {
+			return id, err
+		}
 	}
-	if md.missing(off, len(id)) {
+	// A page counts as missing from its first missing byte on, so that it is read from its start.
+	from := max(0, off-(pageSize-pageRest(uint64(d.RVA)+uint64(off)+bias)))
+	b, gaps, err := readSparse(im.rvas, target.Addr(d.RVA)+target.Addr(from), off+len(id)-from, bias)
+	md = Metadata{Gaps: gaps}
+	if err != nil || md.missing(off-from, len(id)) {
 		return id, fmt.Errorf("MVID: %w", target.ErrNotInDump)
 	}
-	copy(id[:], md.Data[off:])
+	copy(id[:], b[off-from:])
 	return id, nil
 }
 
 // metadataHead is what mvidOffset reads of the metadata's start, at most: root, stream headers and first rows.
 const metadataHead = 512
 
-// mvidOffset follows row 1 of the Module table, always the first table of #~, to its GUID (ECMA-335 II.24.2).
-func mvidOffset(b []byte) (int, error) {
+// mvidOffset follows row 1 of the Module table, always the first table of #~, to its GUID (ECMA-335 II.24.2) in metadata of a size, which
+// begins with b.
+func mvidOffset(b []byte, size int) (int, error) {
 	c := cursor.New(b, 0)
 	c.Seek(12)
 	c.Skip(c.Count(1)) // version string
@@ -236,8 +264,9 @@ func mvidOffset(b []byte) (int, error) {
 		c.Fail(errors.New("the module has no MVID"))
 	}
 	off := guids + 16*(index-1)
-	c.Seek(off)
-	c.Skip(16)
+	if off < 0 || off > size-16 {
+		c.Fail(errors.New("the MVID is outside of the metadata"))
+	}
 	if err := c.Err(); err != nil {
 		return 0, target.Corruptf("metadata: MVID: %w", err)
 	}
