@@ -8,6 +8,7 @@ import (
 	"math"
 	"os"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/sosgo/sosgo"
@@ -27,9 +28,12 @@ import (
 )
 
 // All returns the commands, by group.
-func All() []cli.Command {
+func All() []cli.Command { return slices.Clone(all()) }
+
+// all makes the commands once. They keep nothing of a session: all sessions of a server have the same ones.
+var all = sync.OnceValue(func() []cli.Command {
 	return ask.Explained(slices.Concat(append(reading.Groups(), exportcmd.Commands(), mcpcmd.Commands(), webcmd.Commands(), dapcmd.Commands())...))
-}
+})
 
 // Open opens a dump for the command line. Which of its runtimes is looked at is the session's to remember.
 func Open(_ context.Context, path string, o cli.OpenOptions) (cli.Dump, error) {
