@@ -205,16 +205,41 @@ func absent(command, why string) []byte {
 
 // fit encodes a document, with lists at any depth cut shorter and shorter, and texts too, until it fits. Nil is one that does not.
 func fit(v map[string]any) ([]byte, error) {
-	text, err := report.EncodeJSON(v)
-	for most := 4096; err == nil && len(text) > maxDocument && most > 4; most /= 2 {
+	for most := 4096; ; most /= 2 {
+		if least(v, maxDocument) >= 0 { // what can't fit is not encoded
+			if text, err := report.EncodeJSON(v); err != nil || len(text) <= maxDocument {
+				return text, err
+			}
+		}
+		if most <= 4 {
+			return nil, nil
+		}
 		v["shortened"] = true
 		v["result"] = shorten(v["result"], most)
-		text, err = report.EncodeJSON(v)
 	}
-	if len(text) > maxDocument {
-		return nil, err
+}
+
+// least returns what is left of so many bytes after the fewest that the JSON of a value takes; it is negative if they do not suffice.
+func least(v any, bytes int) int {
+	switch v := v.(type) {
+	case map[string]any:
+		for k, e := range v {
+			if bytes = least(e, bytes-len(k)-len(`"":`)); bytes < 0 {
+				break
+			}
+		}
+	case []any:
+		for _, e := range v {
+			if bytes = least(e, bytes); bytes < 0 {
+				break
+			}
+		}
+	case string:
+		bytes -= len(v) + len(`""`)
+	case json.Number:
+		bytes -= len(v)
 	}
-	return text, err
+	return bytes
 }
 
 // shorten cuts lists to so many items, and texts to sixteen times as many characters.

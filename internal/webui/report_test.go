@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -25,7 +24,12 @@ func write(t *testing.T, a webui.Asker, s webui.Subject) []byte {
 	return b.Bytes()
 }
 
-var embedded = regexp.MustCompile(`(?s)<script type="application/json" id="report">(.*?)</script>`)
+// embedded returns what a report has in place of the server's answers.
+func embedded(file []byte) (document []byte, found bool) {
+	_, after, begins := bytes.Cut(file, []byte(`<script type="application/json" id="report">`))
+	document, _, ends := bytes.Cut(after, []byte("</script>"))
+	return document, begins && ends
+}
 
 type reported struct {
 	Subject   webui.Subject
@@ -39,10 +43,10 @@ type reported struct {
 
 func documentsOf(t *testing.T, file []byte) reported {
 	t.Helper()
-	m := embedded.FindSubmatch(file)
-	require.NotNil(t, m)
+	document, found := embedded(file)
+	require.True(t, found)
 	var r reported
-	require.NoError(t, json.Unmarshal(m[1], &r))
+	require.NoError(t, json.Unmarshal(document, &r))
 	return r
 }
 
