@@ -23,7 +23,7 @@ import (
 
 func openAgain(t *testing.T, c *testdump.Dump) *sosgo.Dump {
 	t.Helper()
-	d, err := sosgo.Open(c.Path, c.Options())
+	d, err := sosgo.Open(c.Plain(), c.Options())
 	require.NoError(t, err)
 	return d
 }

@@ -96,7 +96,7 @@ func TestGraphOfAClosedDump(t *testing.T) {
 func TestCloseWhileTheGraphIsUsed(t *testing.T) {
 	c := testdump.Open(t, "net10-zoo")
 	for round := range 6 {
-		d, err := sosgo.Open(c.Path, c.Options())
+		d, err := sosgo.Open(c.Plain(), c.Options())
 		require.NoError(t, err)
 		v, err := d.View("")
 		require.NoError(t, err)

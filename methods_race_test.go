@@ -278,7 +278,7 @@ func TestEveryMethodAtOnce(t *testing.T) {
 			where := t.TempDir()
 			c := testdump.Open(t, name)
 			open := func() *sosgo.Dump {
-				d, err := sosgo.Open(filepath.Clean(c.Path), c.Options())
+				d, err := sosgo.Open(c.Plain(), c.Options())
 				require.NoError(t, err)
 				t.Cleanup(func() { d.Close() })
 				return d

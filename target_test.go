@@ -109,7 +109,7 @@ func TestSlowReader(t *testing.T) {
 func TestNoModulesFolder(t *testing.T) {
 	c := testdump.Open(t, "net10-zoo")
 	for _, dir := range []string{filepath.Join(t.TempDir(), "none"), c.Path} {
-		_, err := sosgo.Open(c.Path, sosgo.Options{Modules: []string{dir}})
+		_, err := sosgo.Open(c.Plain(), sosgo.Options{Modules: []string{dir}})
 		assert.ErrorContains(t, err, "folder of module files")
 	}
 }

@@ -15,7 +15,7 @@ import (
 // TestWithoutMetadata: where no type has a name, what is found by names is not absent but unknown.
 func TestWithoutMetadata(t *testing.T) {
 	testdump.Corpus(t, testcase.Named("win-net8-zoo-withheap"), func(t *testing.T, c *testdump.Dump) int {
-		d, err := sosgo.Open(c.Path, sosgo.Options{Offline: true, NoLocalFiles: true}) // without its modules
+		d, err := sosgo.Open(c.Plain(), sosgo.Options{Offline: true, NoLocalFiles: true}) // without its modules
 		require.NoError(t, err)
 		defer d.Close()
 		v, err := d.View("")

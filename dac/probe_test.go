@@ -16,7 +16,7 @@ import (
 // was made for the runtime's major and system may pass the probes.
 func TestWrongTablesAreRefused(t *testing.T) {
 	testcase.Corpus(t, (*testcase.Case).HasRuntime, func(t *testing.T, c *testcase.Case) (refused int) {
-		d, err := dump.Open(c.Path, dump.Options{})
+		d, err := dump.Open(c.Plain(), dump.Options{})
 		require.NoError(t, err)
 		defer d.Close()
 		for _, inst := range Find(d, d, nil) {

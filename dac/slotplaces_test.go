@@ -21,6 +21,20 @@ type slotRuntime struct {
 	used layout.Candidate
 	read *slotTable
 	want *slotPlaces
+
+	merged [2]*layout.Layout // without own and with it
+}
+
+// known returns the layout that places are looked for with. It has nothing of a table, so that it is made once.
+func (s *slotRuntime) known(own []ownPart) *layout.Layout {
+	m := &s.merged[0]
+	if own != nil {
+		m = &s.merged[1]
+	}
+	if *m == nil {
+		*m = merge(own, s.used, nil)
+	}
+	return *m
 }
 
 // slotRuntimes lists the runtimes of a dump that have such a table.
@@ -40,7 +54,7 @@ func slotRuntimes(t *testing.T, d target.Target) (out []slotRuntime) {
 		for _, c := range candidates {
 			require.NoError(t, c.Load(true))
 			if p := c.Parts[len(c.Parts)-1]; p.Source == sources[len(sources)-1] {
-				out = append(out, slotRuntime{inst, own, c, inst.readSlots(p.DacTable()), rt.places})
+				out = append(out, slotRuntime{inst: inst, own: own, used: c, read: inst.readSlots(p.DacTable()), want: rt.places})
 			}
 		}
 	}
@@ -68,14 +82,14 @@ func TestShiftedSlots(t *testing.T) {
 	require.NoError(t, err)
 	step := 3 // neighbours give the same answer nearly always
 	if !testcase.Complete() {
-		step = 7
+		step = 13
 	}
 	for _, c := range cases {
 		if !c.HasRuntime() {
 			continue
 		}
 		t.Run(c.Name, func(t *testing.T) {
-			d, err := dump.Open(c.Path, dump.Options{})
+			d, err := dump.Open(c.Plain(), dump.Options{})
 			require.NoError(t, err)
 			defer d.Close()
 			found, all := 0, 0
@@ -108,7 +122,7 @@ func (s *slotRuntime) check(t *testing.T, place, n int) (found, all int) {
 		if own != nil && place%8 != 0 {
 			continue // what the descriptor tells makes it easier
 		}
-		places, err := s.inst.proveSlots(table, part, merge(own, s.used, nil))
+		places, err := s.inst.proveSlots(table, part, s.known(own))
 		require.NoError(t, err)
 		for _, slot := range places.slots {
 			want, err := s.want.address(slot.Index)
@@ -136,7 +150,7 @@ func (s *slotRuntime) check(t *testing.T, place, n int) (found, all int) {
 // was measured on, and they are found.
 func TestServicingRelease(t *testing.T) {
 	c := testcase.Open(t, "net8a-zoo-withheap")
-	d, err := dump.Open(c.Path, dump.Options{})
+	d, err := dump.Open(c.Plain(), dump.Options{})
 	require.NoError(t, err)
 	defer d.Close()
 	insts := Find(d, d, nil)
@@ -155,7 +169,7 @@ func TestServicingRelease(t *testing.T) {
 func TestUnprovedSlots(t *testing.T) {
 	const beforeFrames = 110
 	c := testcase.Open(t, "net8-stacks-withheap")
-	d, err := dump.Open(c.Path, dump.Options{})
+	d, err := dump.Open(c.Plain(), dump.Options{})
 	require.NoError(t, err)
 	defer d.Close()
 	s := slotRuntimes(t, d)[0]
@@ -204,7 +218,7 @@ func (m *countedMemory) View(a target.Addr, n int) ([]byte, bool) {
 // looked for, and the places of all entries are those that a search finds.
 func TestDescribedSlots(t *testing.T) {
 	c := testcase.Open(t, "net10-zoo-withheap")
-	d, err := dump.Open(c.Path, dump.Options{})
+	d, err := dump.Open(c.Plain(), dump.Options{})
 	require.NoError(t, err)
 	defer d.Close()
 	s := slotRuntimes(t, d)[0]
@@ -212,7 +226,7 @@ func TestDescribedSlots(t *testing.T) {
 	prove := func(own []ownPart) (*slotPlaces, int) {
 		mem := &countedMemory{Memory: d}
 		s.inst.mem = mem
-		places, err := s.inst.proveSlots(s.read, part, merge(own, s.used, nil))
+		places, err := s.inst.proveSlots(s.read, part, s.known(own))
 		require.NoError(t, err)
 		return places, mem.reads
 	}

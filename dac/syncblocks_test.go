@@ -44,7 +44,7 @@ func cannedHeaps(t *testing.T, f func(name string, d *dump.File, rt *Runtime) bo
 		if !c.HasHeap() {
 			continue
 		}
-		d, err := dump.Open(c.Path, dump.Options{})
+		d, err := dump.Open(c.Plain(), dump.Options{})
 		require.NoError(t, err)
 		defer d.Close()
 		rt, err := Find(d, d, nil)[0].Open()

@@ -27,18 +27,11 @@ func filled(b byte) []byte {
 
 // bomb returns a file that unpacks to a core of so many megabytes.
 func bomb(t *testing.T, megabytes int) []byte {
-	var out bytes.Buffer
-	w, err := zstd.NewWriter(&out)
+	w, err := zstd.NewWriter(nil)
 	require.NoError(t, err)
-	_, err = w.Write(filled(1))
-	require.NoError(t, err)
-	zeros := make([]byte, 1<<20)
-	for range megabytes {
-		_, err := w.Write(zeros)
-		require.NoError(t, err)
-	}
-	require.NoError(t, w.Close())
-	return out.Bytes()
+	defer w.Close()
+	zeros := w.EncodeAll(make([]byte, 1<<20), nil) // a frame, which is followed by others like it
+	return append(w.EncodeAll(filled(1), nil), bytes.Repeat(zeros, megabytes)...)
 }
 
 // TestBomb: a small file does not fill the disk, unless its user wants it.

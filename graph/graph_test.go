@@ -59,7 +59,7 @@ func needsRuntime(t testing.TB, v *sosgo.View) {
 
 // TestObjects: the nodes are the objects of the walk, found by address and by what lies in them.
 func TestObjects(t *testing.T) {
-	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
+	testdump.Kinds(t, func(t *testing.T, d *testdump.Dump) {
 		h, err := d.Heap()
 		if err != nil {
 			t.Skip(err)
@@ -104,7 +104,7 @@ func TestObjects(t *testing.T) {
 // TestEdges: the row of each object is what heap.Edges says that it refers to, but for the slots of static
 // fields, whose nodes stand for them, and with what dependent handles add.
 func TestEdges(t *testing.T) {
-	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
+	testdump.Kinds(t, func(t *testing.T, d *testdump.Dump) {
 		h, err := d.Heap()
 		if err != nil {
 			t.Skip(err)
@@ -182,7 +182,7 @@ func reached(g *graph.Graph, without graph.Node) []bool {
 // TestLive: what lives is what can be reached, each path leads there, and what refers to a node is
 // what has it in its row.
 func TestLive(t *testing.T) {
-	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
+	testdump.Kinds(t, func(t *testing.T, d *testdump.Dump) {
 		if _, err := d.Heap(); err != nil {
 			t.Skip(err)
 		}

@@ -51,9 +51,8 @@ func damage(c *testcase.Case, mem target.Memory, h *Heap, r *rand.Rand) []testca
 	return list
 }
 
-// openDamaged opens a copy of a dump with some of its memory overwritten, and its heap.
+// openDamaged opens a dump, of which it overwrites some of its memory, and its heap.
 func openDamaged(t *testing.T, raw []byte, list ...testcase.Damage) (*dump.File, *Heap) {
-	raw = slices.Clone(raw)
 	f, err := dump.OpenReaderAt(target.BytesSource(raw), int64(len(raw)), dump.Options{})
 	require.NoError(t, err)
 	testcase.Overwrite(t, f, list...)
@@ -97,11 +96,13 @@ func TestDamagedHeapsDoNotDependOnChance(t *testing.T) {
 			raw, err := c.Raw()
 			require.NoError(t, err)
 			mem, sound := openDamaged(t, raw)
+			damaged := slices.Clone(raw)
 			for seed := range uint64(8) {
+				copy(damaged, raw)
 				list := damage(c, mem, sound, rand.New(rand.NewPCG(seed, 7)))
 				var one string
 				for _, jobs := range []int{1, 2, 8} {
-					_, h := openDamaged(t, raw, list...) // anew: it keeps the types that it has met
+					_, h := openDamaged(t, damaged, list...) // anew: it keeps the types that it has met
 					got := foundBy(t, h, jobs)
 					if one == "" {
 						one = got

@@ -223,7 +223,7 @@ func TestUnread(t *testing.T) {
 	}
 	with := func(damage ...testdump.Damage) *answer.SQLConnection {
 		o := d.Options()
-		damaged, _ := testdump.OverlaidFile(t, d.Path, o, damage...)
+		damaged, _ := testdump.OverlaidFile(t, d.Plain(), o, damage...)
 		for _, p := range read(t, damaged, sqlpools.Options{}).Pools {
 			for i := range p.Connections {
 				if p.Connections[i].Address == found.Address {

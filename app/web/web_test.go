@@ -208,7 +208,7 @@ func TestSecretHeaders(t *testing.T) {
 // overlaid returns the dump with other bytes at some addresses.
 func overlaid(t *testing.T, d *testdump.Dump, damage testdump.Damage) *sosgo.Dump {
 	t.Helper()
-	out, _ := testdump.OverlaidFile(t, d.Path, sosgo.Options{}, damage)
+	out, _ := testdump.OverlaidFile(t, d.Plain(), sosgo.Options{}, damage)
 	return out
 }
 

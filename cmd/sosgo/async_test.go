@@ -33,7 +33,7 @@ STACK 5
 		n := 0
 		for _, options := range []string{"", "--completed", "--tasks", "--coalesce"} {
 			want := strings.Split(strings.TrimRight(d.SOS(t, "dumpasync"+options+".txt"), "\n"), "\n")[1:]
-			out, errs, code := run(t, "-d", d.Path, "--modules", d.Case.Modules, "-sos", "-c", "dumpasync "+options)
+			out, errs, code := run(t, "-d", d.Plain(), "--modules", d.Case.Modules, "-sos", "-c", "dumpasync "+options)
 			require.Zero(t, code, errs)
 			got := strings.Split(out, "\n")
 			require.GreaterOrEqual(t, len(got), len(want))

@@ -261,7 +261,7 @@ func namesOf(t *testing.T, d *testdump.Dump) map[string]string {
 			Frames []struct{ Method, MethodDesc, IP, Module string }
 		}
 	}
-	out, _, _ := run(t, "-d", d.Path, "-json", "clrstack", "-all")
+	out, _, _ := run(t, "-d", d.Plain(), "-json", "clrstack", "-all")
 	require.NoError(t, json.Unmarshal([]byte(out), &stack))
 	for _, f := range stack.Result.Frames {
 		if f.Module == "Debuggee.dll" {
@@ -272,7 +272,7 @@ func namesOf(t *testing.T, d *testdump.Dump) map[string]string {
 	var modules struct {
 		Result []struct{ Module, Assembly, Name string }
 	}
-	out, _, _ = run(t, "-d", d.Path, "-json", "assemblies")
+	out, _, _ = run(t, "-d", d.Plain(), "-json", "assemblies")
 	require.NoError(t, json.Unmarshal([]byte(out), &modules))
 	for _, m := range modules.Result {
 		if strings.HasSuffix(m.Name, "Debuggee.dll") {

@@ -5,8 +5,10 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo/internal/cli"
+	"github.com/sosgo/sosgo/internal/test/testcli"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 
@@ -28,7 +30,7 @@ suppressjitoptimization processor verifygmt exposedml bpmd soe watch savestate s
 func TestNamesOfSOS(t *testing.T) {
 	d := testdump.Open(t, "net10-crash-null-triage")
 	for name := range strings.FieldsSeq(sosCommands) {
-		_, errs, _ := run(t, "-d", d.Path, "-c", name+" -nosuchoption")
+		_, errs, _ := run(t, "-d", d.Plain(), "-c", name+" -nosuchoption")
 		assert.NotContains(t, errs, "there is no command", name)
 	}
 	known, _, _ := run(t, "help", "all")
@@ -36,7 +38,7 @@ func TestNamesOfSOS(t *testing.T) {
 		names, _, _ := strings.Cut(strings.TrimSpace(line), "  ")
 		for name := range strings.SplitSeq(names, ", ") {
 			if strings.HasPrefix(line, "  ") && !strings.HasPrefix(name, "-") {
-				_, errs, _ := run(t, "-d", d.Path, "-c", name+" -nosuchoption")
+				_, errs, _ := run(t, "-d", d.Plain(), "-c", name+" -nosuchoption")
 				assert.NotContains(t, errs, "not there yet", name)
 			}
 		}
@@ -47,6 +49,7 @@ func TestNamesOfSOS(t *testing.T) {
 // write elsewhere for counts, generations and registers.
 func TestNumbersAsPrinted(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo") // its threads are 0x2cde (index 0) to 0x2ce7
+	kept := testcli.Kept{Path: d.Plain()}
 	for line, want := range map[string]string{
 		"clrstack 2ce6":                   "OS Thread Id: 0x2ce6 (8)",
 		"clrstack 0x2ce6":                 "OS Thread Id: 0x2ce6 (8)",
@@ -73,7 +76,7 @@ func TestNumbersAsPrinted(t *testing.T) {
 		"statics Statcs":                  `no static field was found for "Statcs"`,
 		"types Zoo.Dgo":                   `no loaded type was found for "Zoo.Dgo"`,
 	} {
-		out, errs, code := run(t, "-d", d.Path, "-c", line)
+		out, errs, code := runIn(t, kept.Env(), "-d", kept.Path, "-c", line)
 		assert.Zero(t, code, "%s: %s", line, errs)
 		assert.Contains(t, out+errs, want, line)
 	}
@@ -84,17 +87,18 @@ func TestNumbersAsPrinted(t *testing.T) {
 		"dq 7efbcd80b550 L0":       "neither L and a number",
 		"dumpheap -stat -gen gen7": "is not a supported generation",
 	} {
-		_, errs, code := run(t, "-d", d.Path, "-c", line)
+		_, errs, code := runIn(t, kept.Env(), "-d", kept.Path, "-c", line)
 		assert.Equal(t, 1, code, line)
 		assert.Contains(t, errs, want, line)
 	}
-	out, _, _ := run(t, "-d", d.Path, "-sos", "-c", "dumpheap -stat -type zoo.dog")
+	out, _, _ := runIn(t, kept.Env(), "-d", kept.Path, "-sos", "-c", "dumpheap -stat -type zoo.dog")
 	assert.Empty(t, out, "SOS's form says no more than SOS")
+	require.NoError(t, kept.Close())
 }
 
 // TestNoAnswer: that an expression has no answer is no fault of the dump: nobody is sent to look what it is.
 func TestNoAnswer(t *testing.T) {
-	d := testdump.Open(t, "net10-zoo")
+	kept := testcli.Kept{Path: testdump.Open(t, "net10-zoo").Plain()}
 	for line, want := range map[string]string{
 		"1 / 0":                             "division by zero",
 		`"abc"[7]`:                          "its length is 3",
@@ -104,9 +108,10 @@ func TestNoAnswer(t *testing.T) {
 		"(Debuggee.Zoo.Dog)0x7efbcd805be8":  "is no Debuggee.Zoo.Dog",
 		"Debuggee.Zoo.Statics.String / 2.5": "is not defined for",
 	} {
-		_, errs, code := run(t, "-d", d.Path, "eval", line)
+		_, errs, code := runIn(t, kept.Env(), "-d", kept.Path, "eval", line)
 		assert.Equal(t, cli.ExitUsage, code, "%s: %s", line, errs)
 		assert.Contains(t, errs, want, line)
 		assert.NotContains(t, errs, "sosgo info", line)
 	}
+	require.NoError(t, kept.Close())
 }

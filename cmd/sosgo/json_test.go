@@ -22,7 +22,7 @@ func TestJSONHasNoWords(t *testing.T) {
 	}
 	d := testdump.Open(t, "net10-crash-null-triage")
 	names := namesOf(t, d)
-	kept := testcli.Kept{Path: d.Path}
+	kept := testcli.Kept{Path: d.Plain()}
 	env := kept.Env()
 	asked := 0
 	for _, command := range slices.Sorted(maps.Keys(goldenLines)) {
@@ -32,7 +32,7 @@ func TestJSONHasNoWords(t *testing.T) {
 				continue
 			}
 			asked++
-			out, _, _ := runIn(t, env, "-d", d.Path, "-json", "-c", line)
+			out, _, _ := runIn(t, env, "-d", d.Plain(), "-json", "-c", line)
 			for doc := json.NewDecoder(strings.NewReader(out)); doc.More(); {
 				var v struct{ Result any }
 				require.NoError(t, doc.Decode(&v), line)
@@ -81,11 +81,11 @@ func TestJSONNumbers(t *testing.T) {
 			}
 		}
 	}
-	out, errs, code := run(t, "-d", d.Path, "-json", "dumpobj", namesOf(t, d)["root.Primitives"])
+	out, errs, code := run(t, "-d", d.Plain(), "-json", "dumpobj", namesOf(t, d)["root.Primitives"])
 	require.Zero(t, code, errs)
 	require.NoError(t, json.Unmarshal([]byte(out), &doc))
 	seen := map[string]bool{}
-	text, _, _ := run(t, "-d", d.Path, "-sos", "dumpobj", namesOf(t, d)["root.Primitives"])
+	text, _, _ := run(t, "-d", d.Plain(), "-sos", "dumpobj", namesOf(t, d)["root.Primitives"])
 	for _, f := range doc.Result.Fields {
 		seen[f.Name] = true
 		switch f.Name {

@@ -72,7 +72,7 @@ func TestNewcomer(t *testing.T) {
 				for _, shown := range q.shown {
 					assert.Contains(t, how, shown)
 				}
-				out, errs, code := run(t, "-d", d.Path, "-c", strings.TrimSpace(q.command+" "+q.arguments))
+				out, errs, code := run(t, "-d", d.Plain(), "-c", strings.TrimSpace(q.command+" "+q.arguments))
 				require.Zero(t, code, errs)
 				for _, fact := range q.facts {
 					assert.Contains(t, out, fact)

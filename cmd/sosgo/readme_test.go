@@ -129,7 +129,7 @@ func TestSupportMatrix(t *testing.T) {
 	b.WriteString("\n|---|---|---|---|" + strings.Repeat("---|", len(matrixCommands)) + "\n")
 	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
 		fmt.Fprintf(&b, "| %s | %s | %s | %s |", d.Name, d.Manifest.Runtime, systemOf(&d.Manifest), d.Manifest.Kind)
-		kept := testcli.Kept{Path: d.Path}
+		kept := testcli.Kept{Path: d.Plain()}
 		for _, c := range matrixCommands {
 			t.Run(c.title, func(t *testing.T) { b.WriteString(" " + mark(t, &kept, c.line) + " |") })
 		}

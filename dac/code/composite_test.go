@@ -218,7 +218,7 @@ func TestOwnImages(t *testing.T) {
 			continue
 		}
 		t.Run(tc.Name, func(t *testing.T) {
-			d, err := dump.Open(tc.Path, dump.Options{})
+			d, err := dump.Open(tc.Plain(), dump.Options{})
 			require.NoError(t, err)
 			defer d.Close()
 			for _, inst := range dac.Find(d, d, nil) {

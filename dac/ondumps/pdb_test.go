@@ -15,7 +15,7 @@ import (
 // TestOtherPDB: the PDB of another build is refused.
 func TestOtherPDB(t *testing.T) {
 	c := testcase.Open(t, "net10-zoo-withheap")
-	d, err := sosgo.Open(c.Path, sosgo.Options{Modules: []string{testcase.ModuleSet(t, "net8-linux")}, NoLocalFiles: true})
+	d, err := sosgo.Open(c.Plain(), sosgo.Options{Modules: []string{testcase.ModuleSet(t, "net8-linux")}, NoLocalFiles: true})
 	require.NoError(t, err)
 	defer d.Close()
 	rt, err := d.Runtime()

@@ -333,7 +333,7 @@ func TestLocals(t *testing.T) {
 // that says 0, and who holds what has the type's address for a name.
 func TestNameless(t *testing.T) {
 	c := testdump.OpenCase(t, "win-net8-zoo-withheap")
-	d, err := sosgo.Open(c.Path, sosgo.Options{Offline: true})
+	d, err := sosgo.Open(c.Plain(), sosgo.Options{Offline: true})
 	require.NoError(t, err)
 	t.Cleanup(func() { assert.NoError(t, d.Close()) })
 	w := find(t, &testdump.Dump{Dump: d, Case: c.Case}, waste.Options{})

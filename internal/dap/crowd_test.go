@@ -118,7 +118,7 @@ func newCrowd(t *testing.T) (c *crowd, list target.Addr) {
 	var deep target.Thread
 	var source target.Addr
 	deepest := 0 // the OS id of the thread
-	for _, row := range rows(document(t, d.Path, "threads"), "threads") {
+	for _, row := range rows(document(t, d.Plain(), "threads"), "threads") {
 		if row["name"] == "deep" {
 			deepest, _ = number(row["osId"])
 		}
@@ -173,7 +173,7 @@ func newCrowd(t *testing.T) (c *crowd, list target.Addr) {
 	}
 
 	of := func(typ string) (at, mt target.Addr) {
-		found := rows(document(t, d.Path, "query", fmt.Sprintf("from objects | where type == %q | select address, mt | top 1", typ)), "rows")
+		found := rows(document(t, d.Plain(), "query", fmt.Sprintf("from objects | where type == %q | select address, mt | top 1", typ)), "rows")
 		require.Len(t, found, 1, typ)
 		return testdump.Address(found[0]["address"]), testdump.Address(found[0]["mt"])
 	}
@@ -182,7 +182,7 @@ func newCrowd(t *testing.T) (c *crowd, list target.Addr) {
 	items := testcase.Damage{At: base + 1<<32, Bytes: slices.Concat(word(mt), word(million), bytes.Repeat(word(text), million))}
 	c.more = append(c.more, items)
 	list, _ = of("System.Collections.Generic.List<System.Object>")
-	for _, f := range rows(document(t, d.Path, "dumpobj", list.String()), "fields") {
+	for _, f := range rows(document(t, d.Plain(), "dumpobj", list.String()), "fields") {
 		switch f["name"] {
 		case "_items":
 			damage = append(damage, testcase.Damage{At: testdump.Address(f["address"]), Bytes: word(items.At)})

@@ -99,7 +99,7 @@ func TestEmbeddedSource(t *testing.T) {
 			}
 			require.NoError(t, os.WriteFile(filepath.Join(folder, name), raw, 0o600))
 		}
-		c, _ := open(t, d.Path, map[string]any{"modules": []string{folder}})
+		c, _ := open(t, d.Plain(), map[string]any{"modules": []string{folder}})
 		f := frameOf(t, c, "Scenario.Hold(")
 		require.NotNil(t, f.Source)
 		require.NotZero(t, f.Source.SourceReference, "%+v", f.Source)

@@ -21,11 +21,11 @@ func TestSameFigures(t *testing.T) {
 	compared := map[string]int{}
 	dumps := 0
 	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
-		c, stop := open(t, d.Path, nil)
+		c, stop := open(t, d.Plain(), nil)
 		dumps++
 		threads := c.threads()
 		want := map[int]bool{}
-		for _, row := range rows(document(t, d.Path, "threads"), "threads") {
+		for _, row := range rows(document(t, d.Plain(), "threads"), "threads") {
 			id, _ := number(row["osId"])
 			want[id] = true
 		}
@@ -34,7 +34,7 @@ func TestSameFigures(t *testing.T) {
 			got[th.Id] = true
 		}
 		assert.Equal(t, want, got)
-		if crash := document(t, d.Path, "crashinfo"); stop.Body.Reason == "exception" {
+		if crash := document(t, d.Plain(), "crashinfo"); stop.Body.Reason == "exception" {
 			assert.Equal(t, crash["reason"], stop.Body.Text)
 			if id, ok := number(crash["osThreadId"]); ok {
 				assert.EqualValues(t, id, stop.Body.ThreadId)
@@ -43,14 +43,14 @@ func TestSameFigures(t *testing.T) {
 			}
 		}
 		frames := map[int][]map[string]any{}
-		for _, f := range rows(document(t, d.Path, "clrstack", "-all", "-a", "-r", "-native"), "frames") {
+		for _, f := range rows(document(t, d.Plain(), "clrstack", "-all", "-a", "-r", "-native"), "frames") {
 			id, _ := number(f["osId"])
 			frames[id] = append(frames[id], f)
 		}
 		for id, list := range frames {
-			sameStack(t, c, d.Path, id, list, compared)
+			sameStack(t, c, d.Plain(), id, list, compared)
 		}
-		sameModules(t, c, document(t, d.Path, "modules"), compared)
+		sameModules(t, c, document(t, d.Plain(), "modules"), compared)
 		ask[*dap.DisconnectResponse](c, "disconnect", nil)
 		<-c.ended
 	})

@@ -54,7 +54,7 @@ func TestSources(t *testing.T) {
 		testcase.NeedModules(t, d.Case)
 		folder := t.TempDir()
 		require.NoError(t, os.WriteFile(filepath.Join(folder, "Zoo.cs"), []byte("class A {}"), 0o600))
-		c, _ := open(t, d.Path, map[string]any{"modules": d.Case.Modules, "sourceMap": map[string]string{"/src": folder, "/sr": "/wrong"}})
+		c, _ := open(t, d.Plain(), map[string]any{"modules": d.Case.Modules, "sourceMap": map[string]string{"/src": folder, "/sr": "/wrong"}})
 		f := frameOf(t, c, "Scenario.Hold(")
 		require.NotNil(t, f.Source)
 		assert.Equal(t, folder+"/Zoo.cs", f.Source.Path)
@@ -100,7 +100,7 @@ func TestSymbolServer(t *testing.T) {
 		}))
 		t.Cleanup(server.Close)
 		c := run(t, "dap")
-		c.launch(d.Path, map[string]any{"symbolServer": server.URL})
+		c.launch(d.Plain(), map[string]any{"symbolServer": server.URL})
 		f := frameOf(t, c, "Scenario.Hold(")
 		require.NotNil(t, f.Source)
 		assert.Equal(t, 312, f.Line)
@@ -118,10 +118,10 @@ func TestSymbolServer(t *testing.T) {
 			assert.Equal(t, 2, found, "%v", asked)
 		}
 		once()
-		other, _ := open(t, d.Path, nil)
+		other, _ := open(t, d.Plain(), nil)
 		assert.Nil(t, frameOf(t, other, "Scenario.Hold(").Source)
 		again := run(t, "dap") // from the cache
-		again.launch(d.Path, map[string]any{"symbolServer": []string{server.URL}})
+		again.launch(d.Plain(), map[string]any{"symbolServer": []string{server.URL}})
 		assert.Equal(t, 312, frameOf(t, again, "Scenario.Hold(").Line)
 		once()
 		return 1
@@ -227,7 +227,7 @@ func TestTasks(t *testing.T) {
 // TestMemory: bytes are those of the dump, and what it lacks is counted; instructions are those of clru, as many as are asked for.
 func TestMemory(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")
-	c, _ := open(t, d.Path, nil)
+	c, _ := open(t, d.Plain(), nil)
 	f := frameOf(t, c, "Scenario.Hold(")
 	text := named(t, c.scope(f.Id, "Arguments"), "text")
 	m := ask[*dap.ReadMemoryResponse](c, "readMemory", map[string]any{"memoryReference": text.MemoryReference, "offset": 12, "count": 16}).Body
@@ -235,7 +235,7 @@ func TestMemory(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, "a\x00r\x00g\x00u\x00m\x00e\x00n\x00t\x00", string(b))
 	assert.Contains(t, c.refused("readMemory", map[string]any{"memoryReference": "0x8", "count": 16}), "no process has memory there")
-	want := rows(document(t, d.Path, "clru", f.InstructionPointerReference), "instructions")
+	want := rows(document(t, d.Plain(), "clru", f.InstructionPointerReference), "instructions")
 	require.NotEmpty(t, want)
 	got := ask[*dap.DisassembleResponse](c, "disassemble", map[string]any{"memoryReference": f.InstructionPointerReference, "instructionOffset": -10_000 + 100 + len(want), "instructionCount": 10_000}).Body.Instructions
 	require.Len(t, got, 10_000)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/sosgo/sosgo/internal/digraph"
 	"github.com/sosgo/sosgo/internal/offheap"
+	"github.com/sosgo/sosgo/internal/test/testcase"
 )
 
 // graphOf makes rows of lists of edges, each in its order.
@@ -167,7 +168,7 @@ func bruteDominators(edges [][]uint32, sources []uint32) (live []bool, dominated
 }
 
 func TestDominatorsBrute(t *testing.T) {
-	eachGraph(t, 400, 40, func(t *testing.T, r *rand.Rand, edges [][]uint32) {
+	eachGraph(t, testcase.Part(t, 400, 4), 40, func(t *testing.T, r *rand.Rand, edges [][]uint32) {
 		checkDominators(t, edges, uint32(r.IntN(len(edges))), r)
 	})
 }

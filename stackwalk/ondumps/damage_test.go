@@ -24,7 +24,7 @@ func openDamaged(t *testing.T, name string) (*sosgo.Dump, *stackMemory) {
 	mem := &stackMemory{}
 	o := d.Options()
 	o.WrapMemory = func(m target.Memory) target.Memory { mem.Memory = m; return mem }
-	damaged, err := sosgo.Open(d.Path, o)
+	damaged, err := sosgo.Open(d.Plain(), o)
 	require.NoError(t, err)
 	t.Cleanup(func() { damaged.Close() })
 	return damaged, mem

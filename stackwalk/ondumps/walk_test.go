@@ -282,7 +282,7 @@ func FuzzWalk(f *testing.F) {
 	wrapped := &stackMemory{}
 	o := d.Options()
 	o.WrapMemory = func(m target.Memory) target.Memory { wrapped.Memory = m; return wrapped }
-	fuzzed, err := sosgo.Open(d.Path, o)
+	fuzzed, err := sosgo.Open(d.Plain(), o)
 	if err != nil {
 		f.Skip(err)
 	}

@@ -23,8 +23,8 @@ import (
 func sosgo(t *testing.T, d *testdump.Dump, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, errs bytes.Buffer
-	line := append([]string{"-d", d.Path}, args...)
-	env := keep(t, d.Path)
+	line := append([]string{"-d", d.Plain()}, args...)
+	env := keep(t, d.Plain())
 	env.Commands = commands.All()
 	code = cli.Main(t.Context(), line, nil, &out, &errs, env)
 	return code, out.String(), errs.String()

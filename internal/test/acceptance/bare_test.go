@@ -192,7 +192,7 @@ func TestAdviceOfSmallDumps(t *testing.T) {
 	testcase.Corpus(t, small, func(t *testing.T, c *testcase.Case) int {
 		dir := t.TempDir()
 		open := func() *sosgo.Dump {
-			d, err := sosgo.Open(c.Path, sosgo.Options{Offline: true, Modules: []string{dir}})
+			d, err := sosgo.Open(c.Plain(), sosgo.Options{Offline: true, Modules: []string{dir}})
 			require.NoError(t, err)
 			t.Cleanup(func() { assert.NoError(t, d.Close()) })
 			return d

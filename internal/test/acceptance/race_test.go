@@ -23,7 +23,7 @@ import (
 func TestConcurrency(t *testing.T) {
 	testdump.Canned(t, func(t *testing.T, c *testdump.Dump) {
 		want := inventory(c.Dump)
-		d, err := sosgo.Open(c.Path, c.Options())
+		d, err := sosgo.Open(c.Plain(), c.Options())
 		require.NoError(t, err)
 		defer d.Close()
 		const goroutines = 8

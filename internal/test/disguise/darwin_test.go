@@ -40,7 +40,7 @@ func TestDarwinAnswers(t *testing.T) {
 	for _, name := range darwinDumps {
 		t.Run(name, func(t *testing.T) {
 			c := testdump.Open(t, name)
-			d := disguise.OpenDarwin(t, c.Path, c.Options(), nil)
+			d := disguise.OpenDarwin(t, c.Plain(), c.Options(), nil)
 			require.Equal(t, "Mach-O core", d.Target().Process().Container)
 			require.Equal(t, target.OSDarwin, d.Target().Platform().OS)
 			require.Empty(t, d.Target().Warnings())
@@ -62,7 +62,7 @@ func TestDarwinEleven(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := testdump.Open(t, name)
 			file := filepath.Join(t.TempDir(), "core")
-			require.NoError(t, os.WriteFile(file, disguise.DarwinCore(t, c.Path).Bytes(), 0o600))
+			require.NoError(t, os.WriteFile(file, disguise.DarwinCore(t, c.Plain()).Bytes(), 0o600))
 			d := disguise.Open(t, file, c.Options())
 			require.Equal(t, target.OSDarwin, d.Target().Platform().OS)
 			rt, err := d.Runtime()
@@ -84,7 +84,7 @@ func TestDarwinEleven(t *testing.T) {
 func TestDarwinRuntime(t *testing.T) {
 	for _, name := range darwinDumps {
 		c := testdump.Open(t, name)
-		d := disguise.OpenDarwin(t, c.Path, c.Options(), nil)
+		d := disguise.OpenDarwin(t, c.Plain(), c.Options(), nil)
 		rt, err := d.Runtime()
 		require.NoError(t, err)
 		require.Contains(t, rt.LayoutSources()[0], "contract descriptor in the dump", name)
@@ -104,7 +104,7 @@ func TestDarwinFacts(t *testing.T) {
 	compared := 0
 	for _, name := range darwinDumps {
 		c := testdump.Open(t, name)
-		d := disguise.OpenDarwin(t, c.Path, c.Options(), nil)
+		d := disguise.OpenDarwin(t, c.Plain(), c.Options(), nil)
 		h, err := d.Heap()
 		require.NoError(t, err)
 		for _, f := range c.Manifest.Objects() {
@@ -132,7 +132,7 @@ func TestDarwinStacks(t *testing.T) {
 	for _, name := range darwinDumps {
 		c := testdump.Open(t, name)
 		want := managedFrames(t, c.Dump)
-		got := managedFrames(t, disguise.OpenDarwin(t, c.Path, c.Options(), nil))
+		got := managedFrames(t, disguise.OpenDarwin(t, c.Plain(), c.Options(), nil))
 		assert.Equal(t, want, got, name)
 		frames += len(want)
 	}
@@ -172,7 +172,7 @@ func without(taken func(addr uint64) bool) func(*synth.MachOCore) {
 // TestDarwinWithoutList opens the process without the dynamic linker: the images are found by their headers.
 func TestDarwinWithoutList(t *testing.T) {
 	c := testdump.Open(t, "net10-zoo")
-	d := disguise.OpenDarwin(t, c.Path, c.Options(), without(func(a uint64) bool { return a>>40 == 0x5f || a == 0x7fffffff10000000 }))
+	d := disguise.OpenDarwin(t, c.Plain(), c.Options(), without(func(a uint64) bool { return a>>40 == 0x5f || a == 0x7fffffff10000000 }))
 	rt, err := d.Runtime()
 	require.NoError(t, err)
 	require.Equal(t, "10.0.1426.52326", rt.Instance().Version())
@@ -186,8 +186,8 @@ func TestDarwinWithoutList(t *testing.T) {
 func TestDarwinWithoutIDs(t *testing.T) {
 	for _, name := range darwinDumps {
 		c := testdump.Open(t, name)
-		whole := disguise.OpenDarwin(t, c.Path, c.Options(), nil)
-		d := disguise.OpenDarwin(t, c.Path, c.Options(), without(func(a uint64) bool { return a == 0x7fffffff00000000 }))
+		whole := disguise.OpenDarwin(t, c.Plain(), c.Options(), nil)
+		d := disguise.OpenDarwin(t, c.Plain(), c.Options(), without(func(a uint64) bool { return a == 0x7fffffff00000000 }))
 		require.Len(t, d.Target().Warnings(), 1)
 		require.ErrorContains(t, d.Target().Warnings()[0], "does not record the ids of threads")
 		ids := map[uint32]uint32{0: 0} // by the numbers that stand for them
@@ -235,7 +235,7 @@ func TestDarwinWithoutIDs(t *testing.T) {
 // TestDarwinDamage cuts the core, and changes its load commands: it opens or says why not, and no answer panics.
 func TestDarwinDamage(t *testing.T) {
 	c := testdump.Open(t, "net10-zoo")
-	raw := disguise.DarwinCore(t, c.Path).Bytes()
+	raw := disguise.DarwinCore(t, c.Plain()).Bytes()
 	file := filepath.Join(t.TempDir(), "core")
 	refused, answered := 0, 0
 	try := func(b []byte) {
@@ -275,7 +275,7 @@ func TestDarwinDamage(t *testing.T) {
 // TestDarwinWanted checks that the assemblies, which no list of the core names, are named by the runtime where their files would help.
 func TestDarwinWanted(t *testing.T) {
 	c := testdump.Open(t, "net10-zoo")
-	v, err := disguise.OpenDarwin(t, c.Path, c.Options(), nil).View("")
+	v, err := disguise.OpenDarwin(t, c.Plain(), c.Options(), nil).View("")
 	require.NoError(t, err)
 	named := 0
 	for _, f := range v.Diagnose(false).Files {

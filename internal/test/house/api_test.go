@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -18,8 +19,23 @@ import (
 
 // publicPackages calls f with each file of the packages that importers see.
 func publicPackages(t *testing.T, f func(dir string, file *ast.File, fset *token.FileSet)) {
-	n := 0
-	err := filepath.WalkDir(".", func(p string, d fs.DirEntry, err error) error {
+	files, err := publicFiles()
+	require.NoError(t, err)
+	require.Greater(t, len(files), 100)
+	for _, p := range files {
+		f(p.dir, p.file, p.fset)
+	}
+}
+
+type publicFile struct {
+	dir  string
+	file *ast.File
+	fset *token.FileSet
+}
+
+// publicFiles parses them once for all tests.
+var publicFiles = sync.OnceValues(func() (files []publicFile, err error) {
+	err = filepath.WalkDir(".", func(p string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -34,13 +50,11 @@ func publicPackages(t *testing.T, f func(dir string, file *ast.File, fset *token
 		if err != nil {
 			return err
 		}
-		n++
-		f(path.Clean(filepath.ToSlash(filepath.Dir(p))), file, fset)
+		files = append(files, publicFile{path.Clean(filepath.ToSlash(filepath.Dir(p))), file, fset})
 		return nil
 	})
-	require.NoError(t, err)
-	require.Greater(t, n, 100)
-}
+	return files, err
+})
 
 // TestNoInternalTypesInTheAPI: an importer can name every type that an exported
 // declaration mentions.

@@ -1,10 +1,12 @@
 package house_test
 
 import (
+	"bytes"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -32,8 +34,13 @@ func TestNobodyAsksForTheKind(t *testing.T) {
 		if dir == "." {
 			dir = "sosgo"
 		}
+		text, err := os.ReadFile(file)
+		require.NoError(t, err)
+		if dir != "dac" && !bytes.Contains(text, []byte("dac.Flavor")) && !bytes.Contains(text, []byte("IsNative")) {
+			return nil // nothing below would look at it
+		}
 		fset := token.NewFileSet()
-		f, err := parser.ParseFile(fset, file, nil, parser.SkipObjectResolution)
+		f, err := parser.ParseFile(fset, file, text, parser.SkipObjectResolution)
 		require.NoError(t, err)
 		ast.Inspect(f, func(n ast.Node) bool {
 			switch n := n.(type) {

@@ -1,10 +1,12 @@
 package house_test
 
 import (
+	"bytes"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,6 +15,9 @@ import (
 
 // processorNames are the names by which code would mean one processor.
 var processorNames = regexp.MustCompile(`\b(target\.)?(Arch(AMD64|ARM64)|ARM64[A-Z]\w*)\b|\btarget\.(AMD64|ARM64|R[A-D]X|R[SBD][PI]|R1?[0-9])\b`)
+
+// inProcessorNames are what these names contain, which is found faster.
+var inProcessorNames = [][]byte{[]byte("AMD64"), []byte("ARM64"), []byte("target.R")}
 
 // processorRooms are the packages, and the file, that know processors apart: the table of registers and conventions,
 // what formats and compilers make of them, and the containers, which name them.
@@ -31,7 +36,8 @@ func TestProcessorsHaveRooms(t *testing.T) {
 			}
 		}
 		b, err := os.ReadFile(path)
-		if err == nil && processorNames.Match(b) {
+		named := slices.ContainsFunc(inProcessorNames, func(part []byte) bool { return bytes.Contains(b, part) })
+		if err == nil && named && processorNames.Match(b) {
 			t.Errorf("%s names a processor: %s", path, processorNames.Find(b))
 		}
 		return err

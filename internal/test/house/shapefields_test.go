@@ -274,6 +274,16 @@ func cutPath(s string) (first, rest string, deeper bool) {
 // shapeStructs returns the shapes of all packages.
 func shapeStructs(t *testing.T) []*shapeStruct {
 	t.Helper()
+	if len(allShapes) == 0 {
+		allShapes = readShapes(t)
+	}
+	return allShapes
+}
+
+var allShapes []*shapeStruct // once they were read
+
+func readShapes(t *testing.T) []*shapeStruct {
+	t.Helper()
 	files, err := filepath.Glob("*/*.go")
 	require.NoError(t, err)
 	deeper, err := filepath.Glob("*/*/*.go")

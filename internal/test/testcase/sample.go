@@ -23,10 +23,10 @@ func Sample[T any](t testing.TB, list []T, nth int) []T {
 	return some
 }
 
-// Part returns how many of n cases a test tries: the nth part but no fewer than 12, and all of them if the tests are Complete.
+// Part returns how many of n cases a test tries: the nth part but no fewer than 6, and all of them if the tests are Complete.
 func Part(t testing.TB, n, nth int) int {
 	t.Helper()
-	some := max(12, n/nth)
+	some := max(6, n/nth)
 	if Complete() || some >= n {
 		return n
 	}

@@ -18,6 +18,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -263,6 +264,14 @@ func load(file string, canned bool) (*Case, error) {
 	c.unpacked = sync.OnceValue(c.unpack)
 	c.plain = sync.OnceValues(c.unpackCanned)
 	return c, nil
+}
+
+// CannedFile returns the canned dump in a file without a manifest.
+func CannedFile(path string) *Case {
+	name, _, _ := strings.Cut(filepath.Base(path), ".")
+	c := &Case{Name: name, Dir: filepath.Dir(path), Path: path, Canned: true}
+	c.plain = sync.OnceValues(c.unpackCanned)
+	return c
 }
 
 // casesIn lists the folders of dir that have a manifest.

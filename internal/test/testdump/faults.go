@@ -61,7 +61,7 @@ func Faults(t *testing.T, name string, most int, ask func(rt *dac.Runtime, a *An
 	f := &faulty{seen: map[target.Range]bool{}}
 	o := Open(t, name).Options()
 	o.WrapMemory = func(m target.Memory) target.Memory { f.Memory = m; return f }
-	d, err := sosgo.Open(Open(t, name).Path, o)
+	d, err := sosgo.Open(Open(t, name).Plain(), o)
 	if err != nil {
 		t.Fatal(err)
 	}

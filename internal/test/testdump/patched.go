@@ -27,23 +27,23 @@ func Patched(t testing.TB, name string, patches map[target.Addr][]byte) *sosgo.D
 func OpenOverlaid(t testing.TB, name string, damage ...Damage) (*sosgo.Dump, *Overlay) {
 	t.Helper()
 	from := Open(t, name)
-	return OverlaidFile(t, from.Path, from.Options(), damage...)
+	return OverlaidFile(t, from.Plain(), from.Options(), damage...)
 }
 
 // Libraries opens the dump whose classes have the names and fields that those of libraries have of which no program was
 // at hand, with an Overlay over its memory.
 func Libraries(t testing.TB) (*sosgo.Dump, *Overlay) {
 	t.Helper()
-	return OverlaidFile(t, libraries(t), sosgo.Options{Offline: true})
+	return OverlaidFile(t, libraries(t).Plain(), sosgo.Options{Offline: true})
 }
 
-func libraries(t testing.TB) string {
+func libraries(t testing.TB) *testcase.Case {
 	t.Helper()
 	root, err := testcase.ModuleRoot()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return filepath.Join(root, "testdata", "dumps", "libraries", "net10-libraries", "net10-libraries.dmp.zst")
+	return testcase.CannedFile(filepath.Join(root, "testdata", "dumps", "libraries", "net10-libraries", "net10-libraries.dmp.zst"))
 }
 
 // OverlaidFile is OpenOverlaid for a dump that is no canned one.

@@ -26,22 +26,18 @@ func (d *Dump) Sweep(t *testing.T, most int, cold bool, ask func(v *sosgo.View) 
 // SweepLibraries is Sweep for the dump of Libraries.
 func SweepLibraries(t *testing.T, most int, cold bool, ask func(v *sosgo.View) (answer any, noted []error, err error)) {
 	t.Helper()
-	sweep(t, &testcase.Case{Path: libraries(t)}, sosgo.Options{Offline: true}, most, cold, ask)
+	sweep(t, libraries(t), sosgo.Options{Offline: true}, most, cold, ask)
 }
 
 func sweep(t *testing.T, c *testcase.Case, o sosgo.Options, most int, cold bool, ask func(v *sosgo.View) (any, []error, error)) {
 	t.Helper()
-	raw, err := c.Raw()
-	if err != nil {
-		t.Fatal(err)
-	}
 	f := &faulty{seen: map[target.Range]bool{}}
 	var open *sosgo.Dump
 	reopen := func() *sosgo.Dump {
 		f.set(false, target.Range{}, nil)
 		o := o
 		o.WrapMemory = func(m target.Memory) target.Memory { f.Memory = m; return f }
-		open, err := sosgo.OpenReaderAt(target.BytesSource(raw), int64(len(raw)), o)
+		open, err := sosgo.Open(c.Plain(), o)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -128,7 +128,7 @@ func (s *subject) learn(e *examiner) error {
 		return err
 	}
 	// A line finds what the lines before it have read in memory: they begin anew
-	// now and then.
+	// after every linesPerOpening.
 	wrapped := func() (cli.Dump, error) {
 		return sosgo.OpenReaderAt(target.BytesSource(s.dump), int64(len(s.dump)), o)
 	}
@@ -137,7 +137,7 @@ func (s *subject) learn(e *examiner) error {
 	for i := range s.lines {
 		open := wrapped
 		if !s.alone() {
-			if i%8 == 0 {
+			if i%linesPerOpening == 0 {
 				if d, err = wrapped(); err != nil {
 					return err
 				}

@@ -22,6 +22,7 @@ func TestDamage(t *testing.T) {
 	if len(all) == 0 {
 		t.Skip("testdata/dumps is not here: it is a module of its own")
 	}
+	sampled(t)
 	for _, name := range testcase.Sample(t, tested, 2) {
 		t.Run(name, func(t *testing.T) {
 			if !slices.ContainsFunc(all, func(s source) bool { return s.name == name }) && name == "stacks alone" {
@@ -40,6 +41,17 @@ func TestDamage(t *testing.T) {
 			}
 			require.Equal(t, len(kinds), e.tally.Cases)
 		})
+	}
+}
+
+// sampled leaves out of what takes long, unless the tests are complete, what the rest of a test does again: numbers of workers, and
+// openings of sound dumps.
+func sampled(t *testing.T) {
+	counts, lines := jobCounts, linesPerOpening
+	t.Cleanup(func() { jobCounts, linesPerOpening = counts, lines })
+	jobCounts = testcase.Sample(t, jobCounts, 2)
+	if !testcase.Complete() {
+		linesPerOpening *= 8
 	}
 }
 
@@ -95,6 +107,7 @@ func TestSameCase(t *testing.T) {
 	if len(all) == 0 {
 		t.Skip("testdata/dumps is not here: it is a module of its own")
 	}
+	sampled(t)
 	a, b := newExaminer(t, all, "win-net10-zoo-triage"), newExaminer(t, all, "win-net10-zoo-triage")
 	require.NotEmpty(t, a.s.lines)
 	sound := append([]byte(nil), a.s.raw...)

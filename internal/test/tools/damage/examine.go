@@ -26,6 +26,10 @@ const (
 // jobCounts are the numbers of workers whose answers have to be the same.
 var jobCounts = []int{1, 3, 8}
 
+// linesPerOpening is how many lines of a sound dump are asked before it is opened anew. The more they are, the less is known of what
+// the last ones read.
+var linesPerOpening = 8
+
 // forms are the options that choose the form of an answer.
 var forms = []string{"", "-sos", "-json"}
 
