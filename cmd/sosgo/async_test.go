@@ -13,7 +13,7 @@ import (
 
 // TestDumpAsyncOfSOS: in SOS's form dumpasync says what SOS says, in its order; what SOS does not know comes behind.
 func TestDumpAsyncOfSOS(t *testing.T) {
-	out, errs, code := run(t, "-d", testdump.Open(t, "net10-async").Path, "-sos", "-c", "dumpasync")
+	out, errs, code := run(t, "-d", testdump.Open(t, "net10-async").Plain(), "-sos", "-c", "dumpasync")
 	require.Zero(t, code, errs)
 	assert.Contains(t, out, `
 STACK 5
@@ -46,7 +46,7 @@ STACK 5
 
 // TestAsyncText: the answers for people, of the canned async program.
 func TestAsyncText(t *testing.T) {
-	path := testdump.Open(t, "net10-async").Path
+	path := testdump.Open(t, "net10-async").Plain()
 	for line, want := range map[string]string{
 		"dumpasync -locals -type Gated": "STACK 1 waits for a SemaphoreSlim\n7fea858112b0 (WaitingForActivation) System.Threading.SemaphoreSlim+TaskNode\n" +
 			"  7fea85811308 (0) Debuggee.AsyncWork.Scenario.Gated awaits SemaphoreSlim.WaitAsync\n      System.String name = \"gate\"\n",

@@ -13,7 +13,7 @@ import (
 
 // TestDiffGates: growth beyond what is allowed has an exit code of its own, beside the whole answer; other failures keep theirs.
 func TestDiffGates(t *testing.T) {
-	small, large := testdump.Open(t, "net9-zoo").Path, testdump.Open(t, "net10-zoo").Path
+	small, large := testdump.Open(t, "net9-zoo").Plain(), testdump.Open(t, "net10-zoo").Plain()
 	var doc struct {
 		Result struct {
 			Objects struct{ Sizes []uint64 }
@@ -48,7 +48,7 @@ func TestDiffGates(t *testing.T) {
 		{[]string{"-d", small, "diff", large, "-fail-growth", "much"}, cli.ExitUsage},
 		{[]string{"-d", small, "diff", large, "-growing"}, cli.ExitUsage},
 		{[]string{"-d", small, "diff", "no-such.dmp"}, cli.ExitOpen},
-		{[]string{"-d", small, "diff", testdump.Open(t, "net10-crash-null-triage").Path}, cli.ExitNotInDump},
+		{[]string{"-d", small, "diff", testdump.Open(t, "net10-crash-null-triage").Plain()}, cli.ExitNotInDump},
 	} {
 		assert.Equal(t, c.want, diff(c.args...), c.args)
 		assert.Equal(t, c.want, doc.Error.Exit)

@@ -27,7 +27,7 @@ func FuzzRequests(f *testing.F) {
 	} {
 		f.Add([]byte(text))
 	}
-	path := testdump.Open(f, "net10-crash-nested").Path
+	path := testdump.Open(f, "net10-crash-nested").Plain()
 	f.Fuzz(func(t *testing.T, content []byte) {
 		c, _ := open(t, path, nil)
 		next := c.seq + 1

@@ -35,7 +35,7 @@ func TestNeovim(t *testing.T) {
 	if out, _ := probe.CombinedOutput(); !strings.Contains(string(out), "there") {
 		t.Skip("Neovim has no nvim-dap: name its folder by NVIM_DAP")
 	}
-	d := testdump.Open(t, "net10-crash-nested").Path
+	d := testdump.Open(t, "net10-crash-nested").Plain()
 	address, token := listen(t, d)
 	answer := filepath.Join(t.TempDir(), "answer.json")
 	const expression = "pe"

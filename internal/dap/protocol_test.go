@@ -30,7 +30,7 @@ func TestRefused(t *testing.T) {
 	assert.Contains(t, c.refused("launch", map[string]any{}), "no dump is named")
 	assert.Contains(t, c.refused("launch", map[string]any{"dump": 5}), "can't be read")
 	assert.Contains(t, c.refused("launch", map[string]any{"dump": "/nothing/here"}), "/nothing/here")
-	d := testdump.Open(t, "net10-zoo").Path
+	d := testdump.Open(t, "net10-zoo").Plain()
 	assert.Contains(t, c.refused("launch", map[string]any{"dump": d, "symbolServer": "https://example.com"}), "offline")
 	ask[*dap.AttachResponse](c, "attach", map[string]any{"dump": d, "modules": t.TempDir(), "sourceMap": map[string]string{"/src": t.TempDir()}})
 	assert.Contains(t, c.refused("launch", map[string]any{"dump": d}), "is open")
@@ -103,7 +103,7 @@ func TestBadFrames(t *testing.T) {
 // TestGarbage: requests with any arguments are answered, each once, with a response.
 func TestGarbage(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	c, stop := open(t, testdump.Open(t, "net10-crash-nested").Path, nil)
+	c, stop := open(t, testdump.Open(t, "net10-crash-nested").Plain(), nil)
 	values := []any{nil, 0, -1, 1, 1 << 31, -1 << 62, "", "0x", "0xffffffffffffffff", "eval", []any{}, map[string]any{}, true, 1.5, stop.Body.ThreadId, strings.Repeat("x", 1000)}
 	keys := []string{"threadId", "startFrame", "levels", "frameId", "variablesReference", "filter", "start", "count", "expression", "context", "memoryReference",
 		"offset", "instructionOffset", "instructionCount", "text", "column", "line", "source", "sourceReference", "startModule", "moduleCount", "breakpoints", "requestId", "progressId"}
@@ -122,7 +122,7 @@ func TestGarbage(t *testing.T) {
 
 // TestFlood: requests that come faster than they are answered are answered, or refused for this reason; the memory that they take is bounded.
 func TestFlood(t *testing.T) {
-	c, stop := open(t, testdump.Open(t, "net10-zoo").Path, nil)
+	c, stop := open(t, testdump.Open(t, "net10-zoo").Plain(), nil)
 	flood := testcase.Part(t, 20_000, 4)
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
@@ -160,7 +160,7 @@ func TestFlood(t *testing.T) {
 
 // TestCancel: a request that runs, or waits, ends when the client wants no more of it.
 func TestCancel(t *testing.T) {
-	c, _ := open(t, testdump.Open(t, "net10-zoo").Path, nil)
+	c, _ := open(t, testdump.Open(t, "net10-zoo").Plain(), nil)
 	for range 20 {
 		seq := c.send("evaluate", map[string]any{"expression": "leaks", "context": "repl"})
 		c.send("cancel", map[string]any{"requestId": seq})
@@ -175,7 +175,7 @@ func TestCancel(t *testing.T) {
 
 // TestDouble: two requests of one number can't be answered both.
 func TestDouble(t *testing.T) {
-	c, _ := open(t, testdump.Open(t, "net10-zoo").Path, nil)
+	c, _ := open(t, testdump.Open(t, "net10-zoo").Plain(), nil)
 	for range 100 {
 		seq := c.send("evaluate", map[string]any{"expression": "triage", "context": "repl"})
 		c.seq--
@@ -191,7 +191,7 @@ func TestDouble(t *testing.T) {
 
 // TestToken: over TCP a client shows the token at launch; without it, it is asked to go.
 func TestToken(t *testing.T) {
-	d := testdump.Open(t, "net10-zoo").Path
+	d := testdump.Open(t, "net10-zoo").Plain()
 	address, token := listen(t, d)
 	connect := func() *client {
 		conn, err := net.Dial("tcp", address)

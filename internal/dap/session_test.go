@@ -130,7 +130,7 @@ func TestSymbolServer(t *testing.T) {
 
 // TestEvaluate: expressions know the variables of the frame, the console runs commands for its thread, and both complete.
 func TestEvaluate(t *testing.T) {
-	d := testdump.Open(t, "net10-zoo").Path
+	d := testdump.Open(t, "net10-zoo").Plain()
 	c, _ := open(t, d, nil)
 	f := frameOf(t, c, "Scenario.Hold(")
 	for expression, want := range map[string]string{"text": `"argument string"`, "text.Length": "15", "number": "12.5", "number * 2": "25", "color": "Blue",
@@ -166,7 +166,7 @@ func TestEvaluate(t *testing.T) {
 
 // TestObjects: collections are their elements, delegates their calls; the raw view has the fields.
 func TestObjects(t *testing.T) {
-	c, _ := open(t, testdump.Open(t, "net10-zoo").Path, nil)
+	c, _ := open(t, testdump.Open(t, "net10-zoo").Plain(), nil)
 	all := c.variables(c.evaluate("Debuggee.Zoo.Scenario.Root", "watch", 0).VariablesReference)
 	collections := c.variables(named(t, all, "Collections").VariablesReference)
 	list := named(t, collections, "List")
@@ -200,7 +200,7 @@ func TestObjects(t *testing.T) {
 
 // TestTasks: a task shows how it stands and what it waits for, and the frames of a thread lead to who waits for the method that it runs.
 func TestTasks(t *testing.T) {
-	d := testdump.Open(t, "net10-async").Path
+	d := testdump.Open(t, "net10-async").Plain()
 	c, _ := open(t, d, nil)
 	found := 0
 	for _, row := range rows(document(t, d, "dumpasync"), "stacks") {
@@ -253,7 +253,7 @@ func TestMemory(t *testing.T) {
 
 // TestRuntimes: one stack shows the frames of both runtimes of a process, and their objects are read by the runtime that owns them.
 func TestRuntimes(t *testing.T) {
-	c, _ := open(t, testdump.Open(t, "sxs").Path, nil)
+	c, _ := open(t, testdump.Open(t, "sxs").Plain(), nil)
 	n := 0
 	for _, th := range c.threads() {
 		for _, f := range c.stack(th.Id, 0, 100) {
@@ -292,7 +292,7 @@ func TestProgress(t *testing.T) {
 	launch := func(t *testing.T) *client {
 		c := start(t)
 		ask[*dap.InitializeResponse](c, "initialize", map[string]any{"adapterID": "sosgo", "supportsProgressReporting": true})
-		ask[*dap.LaunchResponse](c, "launch", map[string]any{"dump": testdump.Open(t, "net10-zoo").Path})
+		ask[*dap.LaunchResponse](c, "launch", map[string]any{"dump": testdump.Open(t, "net10-zoo").Plain()})
 		ask[*dap.ConfigurationDoneResponse](c, "configurationDone", nil)
 		return c
 	}

@@ -59,7 +59,7 @@ func TestReportIsBounded(t *testing.T) {
 	for name, row := range map[string]string{
 		"many rows":       `{"type":"System.String","address":"0x7f0000001000","count":12345678901234567890}`,
 		"long names":      `{"type":"` + strings.Repeat("Very.Long.Name<", 4000) + `","address":"0x7f0000001000"}`,
-		"long inner list": `{"type":"x","frames":[` + strings.Repeat(`{"name":"System.Threading.Thread.Sleep(Int32)"},`, 20000) + `{}]}`,
+		"long inner list": `{"type":"x","frames":[` + strings.Repeat(`{"name":"System.Threading.Thread.Sleep(Int32)"},`, 12000) + `{}]}`,
 		"escapes":         `{"type":"` + strings.Repeat("<<<<>>>>&&&&", 400) + `"}`,
 	} {
 		t.Run(name, func(t *testing.T) {

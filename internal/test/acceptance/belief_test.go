@@ -20,7 +20,7 @@ import (
 // runtime, and holds each yes to a list that knows: what looks like one is not
 // enough.
 func TestBelief(t *testing.T) {
-	testdump.Each(t, func(t *testing.T, d *testdump.Dump) {
+	testdump.KindsAndCorpus(t, func(t *testing.T, d *testdump.Dump) {
 		asked := 0
 		for _, inst := range d.Runtimes() {
 			v, err := d.View(fmt.Sprint(inst.Index))

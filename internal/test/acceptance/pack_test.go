@@ -38,7 +38,7 @@ func TestPackEndsWithItsContext(t *testing.T) {
 // TestPackKeepsPDBs: lines of source are there when a pack is opened again, and when
 // a pack of that pack is, on a machine that has none of the files.
 func TestPackKeepsPDBs(t *testing.T) {
-	d, err := sosgo.Open(testdump.Open(t, "net8-zoo").Path, sosgo.Options{Offline: true, Modules: []string{testcase.ModuleSet(t, "net8-linux")}})
+	d, err := sosgo.Open(testdump.Open(t, "net8-zoo").Plain(), sosgo.Options{Offline: true, Modules: []string{testcase.ModuleSet(t, "net8-linux")}})
 	require.NoError(t, err)
 	defer d.Close()
 	dir := t.TempDir()

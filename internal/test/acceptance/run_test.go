@@ -32,13 +32,16 @@ func runLines(ctx context.Context, raw []byte, jobs int, lines ...string) outcom
 }
 
 func runArgs(ctx context.Context, raw []byte, args ...string) outcome {
+	return runEnv(ctx, cli.Env{Open: func(_ context.Context, _ string, o cli.OpenOptions) (cli.Dump, error) {
+		return sosgo.OpenReaderAt(target.BytesSource(raw), int64(len(raw)), sosgo.Options{NoLocalFiles: true, Jobs: o.Jobs})
+	}}, args...)
+}
+
+// runEnv runs sosgo with an environment that chooses how dumps are opened.
+func runEnv(ctx context.Context, env cli.Env, args ...string) outcome {
 	var stdout, stderr bytes.Buffer
-	code := cli.Main(ctx, args, strings.NewReader(""), &stdout, &stderr, cli.Env{
-		Commands: commands.All(),
-		Open: func(_ context.Context, _ string, o cli.OpenOptions) (cli.Dump, error) {
-			return sosgo.OpenReaderAt(target.BytesSource(raw), int64(len(raw)), sosgo.Options{NoLocalFiles: true, Jobs: o.Jobs})
-		},
-	})
+	env.Commands = commands.All()
+	code := cli.Main(ctx, args, strings.NewReader(""), &stdout, &stderr, env)
 	return outcome{stdout.String(), stderr.String(), code}
 }
 

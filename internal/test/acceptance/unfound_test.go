@@ -2,12 +2,14 @@ package acceptance_test
 
 import (
 	"bytes"
+	"context"
 	"regexp"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/target"
@@ -22,9 +24,13 @@ var otherFacts = map[string]bool{"eeheap": true} // the heaps of the loader
 // unfound runs each command over a dump in which what it looks for can't be found. It returns the commands that failed for that reason.
 func unfound(t *testing.T, raw []byte) map[string]bool {
 	t.Helper()
+	d, err := sosgo.OpenReaderAt(target.BytesSource(raw), int64(len(raw)), sosgo.Options{NoLocalFiles: true, Jobs: 2})
+	require.NoError(t, err)
+	defer d.Close()
 	failed := map[string]bool{}
 	for _, name := range plainCommands() {
-		out := runLines(t.Context(), raw, 2, name)
+		out := runEnv(t.Context(), cli.Env{KeepOpen: true, Open: func(context.Context, string, cli.OpenOptions) (cli.Dump, error) { return d, nil }},
+			"-d", "dump", "-jobs", "2", "-c", name)
 		failed[name] = out.code == cli.ExitNotInDump || out.code == cli.ExitUnsupported
 		if !failed[name] && !otherFacts[name] {
 			assert.NotRegexp(t, saysNone, out.stdout, "%s ends with %d", name, out.code)

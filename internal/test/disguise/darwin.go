@@ -110,7 +110,7 @@ func OpenDarwin(t testing.TB, path string, o sosgo.Options, change func(*synth.M
 // DarwinCore returns the process of an ELF core as a Mach-O core.
 func DarwinCore(t testing.TB, path string) *synth.MachOCore {
 	t.Helper()
-	d, err := dump.Open(path, dump.Options{})
+	d, err := dump.Open(testcase.Plain(path), dump.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

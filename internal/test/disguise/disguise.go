@@ -134,7 +134,7 @@ type Changes struct {
 // OpenWith opens the dump at path in the words of .NET 11, with changes.
 func OpenWith(t testing.TB, path string, o sosgo.Options, c Changes) *sosgo.Dump {
 	t.Helper()
-	plain, err := sosgo.Open(path, o)
+	plain, err := sosgo.Open(testcase.Plain(path), o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -266,6 +266,14 @@ func load(file string, canned bool) (*Case, error) {
 	return c, nil
 }
 
+// Plain returns where a canned dump is unpacked that has no manifest, as Case.Plain does, and any other path as it is.
+func Plain(path string) string {
+	if !strings.HasSuffix(path, ".dmp.zst") {
+		return path
+	}
+	return CannedFile(path).Plain()
+}
+
 // CannedFile returns the canned dump in a file without a manifest.
 func CannedFile(path string) *Case {
 	name, _, _ := strings.Cut(filepath.Base(path), ".")

@@ -24,7 +24,7 @@ type Draft struct {
 // OpenDraft opens the dump in the file of a canned one, compressed or not, as a Draft.
 func OpenDraft(t testing.TB, path string, o sosgo.Options) *Draft {
 	t.Helper()
-	raw, err := (&testcase.Case{Path: path}).Raw()
+	raw, err := (&testcase.Case{Path: testcase.Plain(path)}).Raw()
 	if err != nil {
 		t.Fatal(err)
 	}

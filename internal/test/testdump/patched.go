@@ -52,7 +52,7 @@ func OverlaidFile(t testing.TB, path string, o sosgo.Options, damage ...Damage) 
 	over := &Overlay{}
 	over.Set(damage...)
 	o.WrapMemory = func(m target.Memory) target.Memory { over.Memory = m; return over }
-	d, err := sosgo.Open(path, o)
+	d, err := sosgo.Open(testcase.Plain(path), o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -44,6 +44,12 @@ func options(c *testcase.Case) sosgo.Options {
 func Each(t *testing.T, f func(t *testing.T, d *Dump)) {
 	t.Helper()
 	Canned(t, f)
+	eachOfCorpus(t, f)
+}
+
+// eachOfCorpus calls f for each case of the corpus, without -short.
+func eachOfCorpus(t *testing.T, f func(t *testing.T, d *Dump)) {
+	t.Helper()
 	if testing.Short() {
 		return
 	}
@@ -73,6 +79,13 @@ func Kinds(t *testing.T, f func(t *testing.T, d *Dump)) {
 		cases = some
 	}
 	run(t, cases, f)
+}
+
+// KindsAndCorpus is Each for one canned dump of each kind. If the tests are testcase.Complete, it is Each.
+func KindsAndCorpus(t *testing.T, f func(t *testing.T, d *Dump)) {
+	t.Helper()
+	Kinds(t, f)
+	eachOfCorpus(t, f)
 }
 
 func canned(t testing.TB) []*testcase.Case {

@@ -86,7 +86,7 @@ func tools(t *testing.T, c *testmcp.Client) []tool {
 // TestSameDocuments: tools answer what --json prints, several at a time. That what they answer is what their schemas promise holds
 // internal/mcpserver/sdktest.
 func TestSameDocuments(t *testing.T) {
-	d := testdump.Open(t, "net10-zoo").Path
+	d := testdump.Open(t, "net10-zoo").Plain()
 	c := connect(t, environment(), "-budget", "1000000", "-secrets", d)
 	list := tools(t, c)
 	for _, tool := range list {
@@ -127,7 +127,7 @@ func TestSameDocuments(t *testing.T) {
 
 // TestTwoDumps: dumps are opened when they are asked about, stay open, and may be compared; one that can't be opened keeps none from being asked.
 func TestTwoDumps(t *testing.T) {
-	d := testdump.Open(t, "net10-zoo").Path
+	d := testdump.Open(t, "net10-zoo").Plain()
 	opened := map[string]int{}
 	env := environment()
 	env.Open = func(ctx context.Context, path string, o cli.OpenOptions) (cli.Dump, error) {
@@ -159,7 +159,7 @@ func TestTwoDumps(t *testing.T) {
 func TestOnlyReads(t *testing.T) {
 	folder := t.TempDir()
 	out := filepath.Join(folder, "out")
-	c := connect(t, environment(), testdump.Open(t, "net10-zoo").Path)
+	c := connect(t, environment(), testdump.Open(t, "net10-zoo").Plain())
 	for _, words := range [][]string{{"pack", "-o", out}, {"traverseheap", out}, {"stacks", "-export", "folded", "-o", out}, {"report", "-o", out}, {"diff", "/etc/passwd"},
 		{"export", "gcdump", out}, {"web"}, {"mcp"}, {"analyze"}, {"process", "-full"}, {"requests", "-secrets"}, {"setsymbolserver", "-directory", folder},
 		{"clrthreads", "-d", "/etc/passwd"}, {"dumpheap > " + out}, {"-o", out}} {
@@ -223,7 +223,7 @@ func TestListen(t *testing.T) {
 	r, w := io.Pipe()
 	ended := make(chan int)
 	go func() {
-		ended <- cli.Main(ctx, []string{"-offline", "mcp", "-listen", "127.0.0.1:0", testdump.Open(t, "net10-zoo").Path}, strings.NewReader(""), io.Discard, w, environment())
+		ended <- cli.Main(ctx, []string{"-offline", "mcp", "-listen", "127.0.0.1:0", testdump.Open(t, "net10-zoo").Plain()}, strings.NewReader(""), io.Discard, w, environment())
 		w.Close()
 	}()
 	line, err := bufio.NewReader(r).ReadString('\n')

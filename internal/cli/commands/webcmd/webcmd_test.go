@@ -81,7 +81,7 @@ func get(t *testing.T, c *http.Client, address string) string {
 
 // TestSameDocuments: what the server answers, several at a time, is what --json prints, besides the parts of lists, also where a command fails.
 func TestSameDocuments(t *testing.T) {
-	d := testdump.Open(t, "net10-zoo").Path
+	d := testdump.Open(t, "net10-zoo").Plain()
 	c, at := open(t, d)
 	var all sync.WaitGroup
 	for _, words := range [][]string{{"dumpheap", "-stat"}, {"clrthreads", "-stacks"}, {"crashinfo"}, {"leaks"}, {"waits"}, {"modules"}, {"doctor"},
@@ -103,7 +103,7 @@ func TestSameDocuments(t *testing.T) {
 // TestNoFile: nobody can have the server read or write a file by its name.
 func TestNoFile(t *testing.T) {
 	folder := t.TempDir()
-	c, at := open(t, testdump.Open(t, "net10-zoo").Path)
+	c, at := open(t, testdump.Open(t, "net10-zoo").Plain())
 	out := filepath.Join(folder, "out")
 	for _, words := range [][]string{{"pack", "-o", out}, {"traverseheap", out}, {"stacks", "-export", "folded", "-o", out}, {"report", "-o", out}, {"diff", "/etc/passwd"},
 		{"export", "gcdump", out}, {"web"}, {"report", "-o", out, "-with", "/etc/passwd"}} {
@@ -119,7 +119,7 @@ func TestNoFile(t *testing.T) {
 
 // TestReportNames: the dump and the file are what they look like, in either order, and however the dump is named.
 func TestReportNames(t *testing.T) {
-	d := testdump.Open(t, "nativeaot-crash").Path
+	d := testdump.Open(t, "nativeaot-crash").Plain()
 	ways := [][]string{{"report", d, "OUT"}, {"-d", d, "report", "OUT"}, {"report", "OUT", d}, {"report", "-d", d, "OUT"}, {"-d", d, "-c", "report OUT"}}
 	for _, words := range testcase.Sample(t, ways, 2) {
 		file := filepath.Join(t.TempDir(), "report.html")
@@ -139,7 +139,7 @@ func TestReportNames(t *testing.T) {
 
 // TestReportFile: the file appears whole, does not take another's place, and is not too large.
 func TestReportFile(t *testing.T) {
-	d := testdump.Open(t, "net10-zoo").Path
+	d := testdump.Open(t, "net10-zoo").Plain()
 	file := filepath.Join(t.TempDir(), "report.html")
 	var errs strings.Builder
 	_, code := run(t.Context(), &errs, "report", d, "-o", file)
