@@ -33,7 +33,7 @@ func (a *Answers) Add(name string, v any, err error) {
 // Without opens the dump again, as one that lacks the memory of a range.
 func (d *Dump) Without(t testing.TB, at target.Range) *sosgo.Dump {
 	t.Helper()
-	return FileWithout(t, d.Path, d.Options(), at)
+	return FileWithout(t, d.Plain(), d.Options(), at)
 }
 
 // FileWithout is Without for a dump that is no canned one.
