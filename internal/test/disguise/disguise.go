@@ -134,7 +134,8 @@ type Changes struct {
 // OpenWith opens the dump at path in the words of .NET 11, with changes.
 func OpenWith(t testing.TB, path string, o sosgo.Options, c Changes) *sosgo.Dump {
 	t.Helper()
-	plain, err := sosgo.Open(testcase.Plain(path), o)
+	file := testcase.Plain(path)
+	plain, err := sosgo.Open(file, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -167,9 +168,12 @@ func OpenWith(t testing.TB, path string, o sosgo.Options, c Changes) *sosgo.Dump
 		over.Set(e.damage...)
 		return over
 	}
-	d, err := sosgo.Open(path, o)
+	d, err := sosgo.Open(file, o)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if file != path {
+		d.File().Path, d.File().Compressed = path, "zstd"
 	}
 	t.Cleanup(func() { _ = d.Close() })
 	return d

@@ -50,7 +50,7 @@ func TestAnswers(t *testing.T) {
 			for _, answer := range contended[name] {
 				differs[answer] = "threads wait for monitors"
 			}
-			compare(t, c.Dump, disguise.Open(t, c.Plain(), c.Options()), differs)
+			compare(t, c.Dump, disguise.Open(t, c.Path, c.Options()), differs)
 		})
 	}
 }
@@ -123,7 +123,7 @@ func TestContendedMonitor(t *testing.T) {
 	c := testdump.Open(t, "net10-stacks")
 	plain, err := c.View("")
 	require.NoError(t, err)
-	v, err := disguise.OpenWith(t, c.Plain(), c.Options(), disguise.Changes{Monitors: true}).View("")
+	v, err := disguise.OpenWith(t, c.Path, c.Options(), disguise.Changes{Monitors: true}).View("")
 	require.NoError(t, err)
 	rt, err := v.Runtime()
 	require.NoError(t, err)
@@ -186,7 +186,7 @@ func TestUnknownLock(t *testing.T) {
 	c := testdump.Open(t, "net10-stacks")
 	_, thread, item := waitingFor(t, c, "deadlock one")
 	const lock = 8 // SyncBlock.Lock in the disguise
-	v, err := disguise.OpenWith(t, c.Plain(), c.Options(), disguise.Changes{Monitors: true, Damage: []testdump.Damage{testdump.Words(item.Block.Addr+lock, uint64(thread.ExposedHandle))}}).View("")
+	v, err := disguise.OpenWith(t, c.Path, c.Options(), disguise.Changes{Monitors: true, Damage: []testdump.Damage{testdump.Words(item.Block.Addr+lock, uint64(thread.ExposedHandle))}}).View("")
 	require.NoError(t, err)
 	a, err := v.Locks(t.Context())
 	require.NoError(t, err)
@@ -214,7 +214,7 @@ func TestPulseWaiters(t *testing.T) {
 		}
 	}
 	require.NotZero(t, first)
-	v, err := disguise.OpenWith(t, c.Plain(), c.Options(), disguise.Changes{Monitors: true, Damage: []testdump.Damage{testdump.Words(first, 0)}}).View("")
+	v, err := disguise.OpenWith(t, c.Path, c.Options(), disguise.Changes{Monitors: true, Damage: []testdump.Damage{testdump.Words(first, 0)}}).View("")
 	require.NoError(t, err)
 	a, err := v.Locks(t.Context())
 	require.NoError(t, err)
@@ -231,7 +231,7 @@ func TestDelegates(t *testing.T) {
 	renamed := map[string]map[string]string{"System.MulticastDelegate": {"_invocationList": "_helperObject", "_invocationCount": "_extraData"}}
 	plain, err := c.View("")
 	require.NoError(t, err)
-	other, err := disguise.OpenWith(t, c.Plain(), c.Options(), disguise.Changes{Fields: renamed}).View("")
+	other, err := disguise.OpenWith(t, c.Path, c.Options(), disguise.Changes{Fields: renamed}).View("")
 	require.NoError(t, err)
 	h, err := plain.Heap()
 	require.NoError(t, err)
@@ -278,7 +278,7 @@ func TestValueTaskSources(t *testing.T) {
 	dropped := map[string]map[string]string{"System.Threading.Tasks.Sources.ManualResetValueTaskSourceCore`1": {"_completed": "_formerly"}}
 	plain, err := c.View("")
 	require.NoError(t, err)
-	other, err := disguise.OpenWith(t, c.Plain(), c.Options(), disguise.Changes{Fields: dropped}).View("")
+	other, err := disguise.OpenWith(t, c.Path, c.Options(), disguise.Changes{Fields: dropped}).View("")
 	require.NoError(t, err)
 	want, err := plain.AsyncStacks(t.Context())
 	require.NoError(t, err)
@@ -338,7 +338,7 @@ func TestRuntimeAsync(t *testing.T) {
 			testdump.Words(task+state, uint64(place+first)),
 		},
 	}
-	v, err := disguise.OpenWith(t, c.Plain(), c.Options(), changes).View("")
+	v, err := disguise.OpenWith(t, c.Path, c.Options(), changes).View("")
 	require.NoError(t, err)
 	got, err := v.TaskState(t.Context(), task)
 	require.NoError(t, err)
@@ -389,7 +389,7 @@ func TestStaleException(t *testing.T) {
 		}
 	}
 	require.NotEmpty(t, stale)
-	v, err := disguise.OpenWith(t, c.Plain(), c.Options(), disguise.Changes{Damage: stale}).View("")
+	v, err := disguise.OpenWith(t, c.Path, c.Options(), disguise.Changes{Damage: stale}).View("")
 	require.NoError(t, err)
 	other, err := v.Runtime()
 	require.NoError(t, err)

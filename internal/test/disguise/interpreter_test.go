@@ -149,7 +149,7 @@ func interpret(t *testing.T, c *testdump.Dump, lines bool) {
 	require.NoError(t, err)
 	m.damage = append(m.damage, testcase.Words(codeMap+offset(t, rt, "RangeSectionMap", "TopLevelData")+target.Addr(8*(uint64(heapStart)>>49&255)), uint64(next)))
 
-	d := disguise.OpenWith(t, c.Plain(), c.Options(), disguise.Changes{Damage: m.damage, Globals: map[string]uint64{"InterpreterFrameIdentifier": identifier},
+	d := disguise.OpenWith(t, c.Path, c.Options(), disguise.Changes{Damage: m.damage, Globals: map[string]uint64{"InterpreterFrameIdentifier": identifier},
 		Members: map[string]map[string]int{"InterpreterFrame": {"TopInterpMethodContextFrame": 32, "IsFaulting": 40},
 			"InterpMethodContextFrame": {"StartIp": 0, "ParentPtr": 8, "Ip": 16, "NextPtr": 24, "Stack": 32}, "InterpByteCodeStart": {"Method": 0},
 			"InterpMethod": {"MethodDesc": 0}, "InterpreterRealCodeHeader": {"MethodDesc": 0, "DebugInfo": 8, "GCInfo": 16}}})

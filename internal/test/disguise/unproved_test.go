@@ -18,7 +18,7 @@ func TestUnproved(t *testing.T) {
 	const name = "net10-zoo"
 	open := func(t *testing.T, damage ...testcase.Damage) *dac.Runtime {
 		c := testdump.Open(t, name)
-		v, err := disguise.OpenWith(t, c.Plain(), c.Options(), disguise.Changes{Damage: damage}).View("")
+		v, err := disguise.OpenWith(t, c.Path, c.Options(), disguise.Changes{Damage: damage}).View("")
 		require.NoError(t, err)
 		rt, err := v.Runtime()
 		require.NoError(t, err)
