@@ -2,6 +2,7 @@ package processtext
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"iter"
 	"maps"
@@ -166,6 +167,9 @@ func known(p *report.Page, m answer.Maybe[bool]) string {
 
 // Assemblies is the text of assemblies: a line of each, or with verbose all that is known.
 func Assemblies(p *report.Page, list iter.Seq2[answer.LoadedModule, error], verbose bool) {
+	if !verbose && list != nil {
+		list = withoutDetails(list)
+	}
 	for m := range report.Each(p, list) {
 		name := report.Escape(m.Name.String())
 		if m.Dynamic {
@@ -176,6 +180,24 @@ func Assemblies(p *report.Page, list iter.Seq2[answer.LoadedModule, error], verb
 			loadedModule(p, &m)
 		} else {
 			p.Printf("%s %s %s\n", text.Hex16(m.ImageBase.Maybe), imageSize(&m), name)
+		}
+	}
+}
+
+// withoutDetails leaves out what modules lack of their details alone, which the short list does not show.
+func withoutDetails(list iter.Seq2[answer.LoadedModule, error]) iter.Seq2[answer.LoadedModule, error] {
+	return func(yield func(answer.LoadedModule, error) bool) {
+		for m, err := range list {
+			noted := m.Noted()
+			m.Gaps = answer.Gaps{}
+			for _, n := range noted {
+				if !errors.Is(n, m.MetadataErr) && !errors.Is(n, m.PDBErr) && !errors.Is(n, m.Version.Err) {
+					m.Note(n)
+				}
+			}
+			if !yield(m, err) {
+				return
+			}
 		}
 	}
 }

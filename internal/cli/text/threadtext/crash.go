@@ -293,8 +293,12 @@ func (w *crashWriter) waiting(x *answer.Waiting) {
 		if t.Monitor != 0 {
 			text += " of " + report.Hex16(t.Monitor)
 		}
-		if c := t.Caller; c.S != "" {
-			text += " in " + report.Escape(c.String())
+		switch c := report.Escape(t.Caller.String()); {
+		case t.Caller.S == "":
+		case strings.HasSuffix(t.Text, "can't be read"):
+			text += ", but for " + c
+		default:
+			text += " in " + c
 		}
 		w.p.Printf("    %s: %s\n", threadName(&t.Thread), text)
 	}

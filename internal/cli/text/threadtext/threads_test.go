@@ -84,3 +84,15 @@ func TestSyncBlocks(t *testing.T) {
 	b.OwnerIndex = &six
 	assert.Contains(t, write(b, nil), "0000000000000030 2ce6   6   0000000000000000 Free\n")
 }
+
+// TestUnnamedActivity: a method with a name is no place where names can't be read.
+func TestUnnamedActivity(t *testing.T) {
+	write := func(text string) string {
+		row := answer.WaitingThread{ThreadActivity: answer.ThreadActivity{Text: text, Caller: answer.Text{S: "A.B()"}}}
+		return page(false, func(p *report.Page) {
+			Crash(p, &answer.Crash{Alive: true, Waiting: &answer.Waiting{Threads: []answer.WaitingThread{row}}}, CrashOptions{})
+		})
+	}
+	assert.Contains(t, write("not known: the names of its methods can't be read"), "can't be read, but for A.B()\n")
+	assert.Contains(t, write("sleeps"), "sleeps in A.B()\n")
+}
