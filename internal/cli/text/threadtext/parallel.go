@@ -17,6 +17,10 @@ type ParallelOptions struct {
 
 // Parallel is the text of parallelstacks.
 func Parallel(p *report.Page, s *answer.ParallelStacks, o ParallelOptions) {
+	if !p.SOS && s.Threads == 0 && len(s.Noted()) > 0 {
+		p.Print("No managed frames found; some stacks can't be read.\n")
+		return
+	}
 	p.Print("\n")
 	for _, root := range s.Roots {
 		p.Print("________________________________________________")

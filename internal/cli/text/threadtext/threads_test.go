@@ -96,3 +96,16 @@ func TestUnnamedActivity(t *testing.T) {
 	assert.Contains(t, write("not known: the names of its methods can't be read"), "can't be read, but for A.B()\n")
 	assert.Contains(t, write("sleeps"), "sleeps in A.B()\n")
 }
+
+// TestNoParallelStacks: stacks that can't be read are not said to be none.
+func TestNoParallelStacks(t *testing.T) {
+	none, unread := &answer.ParallelStacks{}, &answer.ParallelStacks{}
+	unread.Note(target.ErrNotInDump)
+	write := func(sos bool, s *answer.ParallelStacks) string {
+		return page(sos, func(p *report.Page) { Parallel(p, s, ParallelOptions{}) })
+	}
+	const count = "\n==> 0 threads with 0 roots\n\n"
+	assert.Equal(t, count, write(false, none))
+	assert.Equal(t, count, write(true, unread))
+	assert.Equal(t, "No managed frames found; some stacks can't be read.\n", write(false, unread))
+}
