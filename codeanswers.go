@@ -152,13 +152,13 @@ func (v *View) Source(ctx context.Context, method target.Addr, file string) (*an
 
 // SourceFiles lists the source files that the PDBs of the loaded modules name, without their texts. A module without a PDB is an error
 // between them.
-func (v *View) SourceFiles(ctx context.Context) (iter.Seq2[answer.SourceFile, error], error) {
-	return managed(ctx, v, func(q *question, rt *dac.Runtime) (iter.Seq2[answer.SourceFile, error], error) {
+func (v *View) SourceFiles(ctx context.Context) (iter.Seq2[*answer.SourceFile, error], error) {
+	return managed(ctx, v, func(q *question, rt *dac.Runtime) (iter.Seq2[*answer.SourceFile, error], error) {
 		modules, err := rt.Modules()
 		if err != nil {
 			return nil, err
 		}
-		return func(yield func(answer.SourceFile, error) bool) {
+		return func(yield func(*answer.SourceFile, error) bool) {
 			for _, m := range modules {
 				for f, err := range m.SourceFiles() {
 					if !yield(f, cmp.Or(q.ctx.Err(), err)) || q.ctx.Err() != nil {
@@ -183,8 +183,8 @@ func (v *View) Handlers(ctx context.Context, method target.Addr) (*answer.Handle
 }
 
 // Domains describes application domains, or without addresses all of them.
-func (v *View) Domains(ctx context.Context, domains ...target.Addr) (iter.Seq2[answer.Domain, error], error) {
-	return managed(ctx, v, func(_ *question, rt *dac.Runtime) (iter.Seq2[answer.Domain, error], error) {
+func (v *View) Domains(ctx context.Context, domains ...target.Addr) (iter.Seq2[*answer.Domain, error], error) {
+	return managed(ctx, v, func(_ *question, rt *dac.Runtime) (iter.Seq2[*answer.Domain, error], error) {
 		return rt.DescribeDomains(domains...)
 	})
 }

@@ -32,8 +32,8 @@ func (v *View) Images(ctx context.Context, o ...ImageOptions) (*answer.Images, e
 }
 
 // Assemblies lists the managed modules whose file names match, or all for nil.
-func (v *View) Assemblies(ctx context.Context, match func(name string) bool) (iter.Seq2[answer.LoadedModule, error], error) {
-	return ask(ctx, v, func(q *question) (iter.Seq2[answer.LoadedModule, error], error) {
+func (v *View) Assemblies(ctx context.Context, match func(name string) bool) (iter.Seq2[*answer.LoadedModule, error], error) {
+	return ask(ctx, v, func(q *question) (iter.Seq2[*answer.LoadedModule, error], error) {
 		rt, err := q.Runtime()
 		if err != nil {
 			return nil, err

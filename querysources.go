@@ -523,7 +523,7 @@ func (v *View) moduleRows(ctx context.Context) iter.Seq2[moduleRow, error] {
 	if err != nil {
 		return listed[moduleRow](nil, err)
 	}
-	return rowsOf(list, func(m answer.LoadedModule) moduleRow {
+	return rowsOf(list, func(m *answer.LoadedModule) moduleRow {
 		return moduleRow{Module: m.Module, Name: textOf(m.Name), Version: textOf(m.Version), Size: m.Size, Dynamic: m.Dynamic, Assembly: m.Assembly}
 	})
 }

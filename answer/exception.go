@@ -62,7 +62,7 @@ type ThrownException struct {
 	// Ended is set if the current thread has no exception, or all were asked for, and no record of a thread names the one of the crash.
 	Ended *EndingException `json:"ended,omitempty" doc:"if no thread has the exception that ended the process: the one that did, as far as the heap and the stack show"`
 	// All are the exceptions of all threads, if they were asked for.
-	All iter.Seq2[ThreadException, error] `json:"all,omitempty" doc:"with -all: the exceptions of all threads"`
+	All iter.Seq2[*ThreadException, error] `json:"all,omitempty" doc:"with -all: the exceptions of all threads"`
 	// HasNested: there are such exceptions.
 	HasNested bool `json:"-"`
 }

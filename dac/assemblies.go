@@ -11,29 +11,29 @@ import (
 
 // DescribeAssemblies describes the modules that the runtime has loaded, in the order of KnownModules. match, if not nil, chooses them by
 // the last part of File. A list that is incomplete ends with the error; without any module the error is returned instead.
-func (r *Runtime) DescribeAssemblies(ctx context.Context, match func(name string) bool) (iter.Seq2[answer.LoadedModule, error], error) {
+func (r *Runtime) DescribeAssemblies(ctx context.Context, match func(name string) bool) (iter.Seq2[*answer.LoadedModule, error], error) {
 	modules, incomplete := r.KnownModules()
 	if incomplete != nil && len(modules) == 0 {
 		return nil, incomplete
 	}
-	return func(yield func(answer.LoadedModule, error) bool) {
+	return func(yield func(*answer.LoadedModule, error) bool) {
 		for _, m := range modules {
 			if err := ctx.Err(); err != nil {
-				yield(answer.LoadedModule{}, err)
+				yield(nil, err)
 				return
 			}
-			var row answer.LoadedModule
+			row := &answer.LoadedModule{}
 			row.Name = row.Gaps.Text(m.File())
 			if match != nil && !match(target.BaseName(row.Name.String())) {
 				continue
 			}
-			m.describeLoaded(&row)
+			m.describeLoaded(row)
 			if !yield(row, nil) {
 				return
 			}
 		}
 		if incomplete != nil {
-			yield(answer.LoadedModule{}, incomplete)
+			yield(nil, incomplete)
 		}
 	}, nil
 }

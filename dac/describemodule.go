@@ -169,7 +169,7 @@ func (m *Module) describeAssembly(domain answer.Maybe[target.Addr], g answer.Gap
 
 // DescribeDomains lists the system domain and the application domain; .NET Core has no others. With addresses it lists
 // only those domains, and returns target.ErrCorrupt for an address without a domain.
-func (r *Runtime) DescribeDomains(only ...target.Addr) (iter.Seq2[answer.Domain, error], error) {
+func (r *Runtime) DescribeDomains(only ...target.Addr) (iter.Seq2[*answer.Domain, error], error) {
 	system, err := r.SystemDomain()
 	if err != nil {
 		return nil, err
@@ -184,12 +184,12 @@ func (r *Runtime) DescribeDomains(only ...target.Addr) (iter.Seq2[answer.Domain,
 		}
 	}
 	wanted := func(a target.Addr) bool { return len(only) == 0 || slices.Contains(only, a) }
-	return func(yield func(answer.Domain, error) bool) {
+	return func(yield func(*answer.Domain, error) bool) {
 		heaps, heapsErr := r.domainHeaps()
-		if heapsErr != nil && !yield(answer.Domain{}, heapsErr) {
+		if heapsErr != nil && !yield(nil, heapsErr) {
 			return
 		}
-		if wanted(system) && !yield(answer.Domain{Address: system, Kind: "system", Heaps: heaps}, nil) {
+		if wanted(system) && !yield(&answer.Domain{Address: system, Kind: "system", Heaps: heaps}, nil) {
 			return
 		}
 		if wanted(app.Addr) {
@@ -198,8 +198,8 @@ func (r *Runtime) DescribeDomains(only ...target.Addr) (iter.Seq2[answer.Domain,
 	}, nil
 }
 
-func (r *Runtime) describeAppDomain(a target.Addr, name answer.Text, heaps []answer.DomainHeap) answer.Domain {
-	d := answer.Domain{Address: a, Kind: "application", Heaps: heaps}
+func (r *Runtime) describeAppDomain(a target.Addr, name answer.Text, heaps []answer.DomainHeap) *answer.Domain {
+	d := &answer.Domain{Address: a, Kind: "application", Heaps: heaps}
 	d.Name = d.Text(name.S, name.Err)
 	mods, err := r.Modules()
 	d.Note(err)

@@ -10,16 +10,16 @@ import (
 )
 
 // SourceFiles lists the source files that the module's PDB names. It reads no text; see Source.
-func (m *Module) SourceFiles() iter.Seq2[answer.SourceFile, error] {
-	return func(yield func(answer.SourceFile, error) bool) {
+func (m *Module) SourceFiles() iter.Seq2[*answer.SourceFile, error] {
+	return func(yield func(*answer.SourceFile, error) bool) {
 		pdb, err := m.PDB()
 		if err != nil {
-			yield(answer.SourceFile{}, err)
+			yield(nil, err)
 			return
 		}
 		for rid := uint32(1); rid <= pdb.Metadata.RowCount(metadata.TableDocument); rid++ {
 			name, err := pdb.Metadata.DocumentName(rid)
-			if !yield(answer.SourceFile{File: name, Module: m.Label()}, err) {
+			if !yield(&answer.SourceFile{File: name, Module: m.Label()}, err) {
 				return
 			}
 		}

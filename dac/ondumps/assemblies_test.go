@@ -24,7 +24,7 @@ func TestDescribeAssemblies(t *testing.T) {
 		}
 		list, err := rt.DescribeAssemblies(t.Context(), nil)
 		require.NoError(t, err)
-		byName := map[string]answer.LoadedModule{}
+		byName := map[string]*answer.LoadedModule{}
 		for m, err := range list {
 			if err == nil {
 				byName[target.BaseName(m.Name.String())] = m

@@ -93,6 +93,7 @@ func Each[T any](p *Page, rows iter.Seq2[T, error]) iter.Seq[T] {
 			switch {
 			case jsonenc.IsStop(err):
 				p.Fail(err)
+				return
 			case err != nil:
 				p.Warn(err)
 				continue

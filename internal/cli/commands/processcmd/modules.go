@@ -66,9 +66,9 @@ type assemblyOptions struct {
 
 func assembliesCommand() cli.Command {
 	return cli.AskWith(cli.Command{Name: "assemblies", Aliases: []string{"clrmodules"}, Summary: "list the managed modules"},
-		func(c *cli.Context, o *assemblyOptions) (iter.Seq2[answer.LoadedModule, error], error) {
+		func(c *cli.Context, o *assemblyOptions) (iter.Seq2[*answer.LoadedModule, error], error) {
 			return ask.View(c).Assemblies(ask.Context(c), o.Name)
-		}, func(p *report.Page, list iter.Seq2[answer.LoadedModule, error], o *assemblyOptions) {
+		}, func(p *report.Page, list iter.Seq2[*answer.LoadedModule, error], o *assemblyOptions) {
 			processtext.Assemblies(p, list, o.Verbose)
 		})
 }

@@ -96,13 +96,13 @@ func invalidException(a target.Addr, err error) error {
 func allExceptions(rt *dac.Runtime, list []threads.Thread) *answer.ThrownException {
 	x := &answer.ThrownException{}
 	rows := crash.Exceptions(rt, list, &x.Gaps)
-	x.All = func(yield func(answer.ThreadException, error) bool) {
+	x.All = func(yield func(*answer.ThreadException, error) bool) {
 		for _, row := range rows {
 			e, err := code.Of(rt).DescribeException(row.Exception, code.ExceptionOptions{})
 			if err == nil {
 				x.NoteAll(e.Noted())
 			}
-			if !yield(answer.ThreadException{Carried: row, Exception: e}, err) {
+			if !yield(&answer.ThreadException{Carried: row, Exception: e}, err) {
 				return
 			}
 		}

@@ -36,7 +36,7 @@ func dumpDomainCommand() cli.Command {
 	return cli.Ask(cli.Command{
 		Name:    "dumpdomain",
 		Summary: "list the application domain's assemblies and modules",
-	}, func(c *cli.Context, o *domainOptions) (iter.Seq2[answer.Domain, error], error) {
+	}, func(c *cli.Context, o *domainOptions) (iter.Seq2[*answer.Domain, error], error) {
 		if o.Address != nil {
 			return ask.View(c).Domains(ask.Context(c), *o.Address)
 		}

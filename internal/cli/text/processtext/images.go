@@ -166,7 +166,7 @@ func known(p *report.Page, m answer.Maybe[bool]) string {
 }
 
 // Assemblies is the text of assemblies: a line of each, or with verbose all that is known.
-func Assemblies(p *report.Page, list iter.Seq2[answer.LoadedModule, error], verbose bool) {
+func Assemblies(p *report.Page, list iter.Seq2[*answer.LoadedModule, error], verbose bool) {
 	if !verbose && list != nil {
 		list = withoutDetails(list)
 	}
@@ -177,29 +177,36 @@ func Assemblies(p *report.Page, list iter.Seq2[answer.LoadedModule, error], verb
 		}
 		if verbose {
 			p.Printf("%s\n", name)
-			loadedModule(p, &m)
+			loadedModule(p, m)
 		} else {
-			p.Printf("%s %s %s\n", text.Hex16(m.ImageBase.Maybe), imageSize(&m), name)
+			p.Printf("%s %s %s\n", text.Hex16(m.ImageBase.Maybe), imageSize(m), name)
 		}
 	}
 }
 
 // withoutDetails leaves out what modules lack of their details alone, which the short list does not show.
-func withoutDetails(list iter.Seq2[answer.LoadedModule, error]) iter.Seq2[answer.LoadedModule, error] {
-	return func(yield func(answer.LoadedModule, error) bool) {
+func withoutDetails(list iter.Seq2[*answer.LoadedModule, error]) iter.Seq2[*answer.LoadedModule, error] {
+	return func(yield func(*answer.LoadedModule, error) bool) {
 		for m, err := range list {
-			noted := m.Noted()
-			m.Gaps = answer.Gaps{}
-			for _, n := range noted {
-				if !errors.Is(n, m.MetadataErr) && !errors.Is(n, m.PDBErr) && !errors.Is(n, m.Version.Err) {
-					m.Note(n)
-				}
+			if err == nil {
+				m = withoutDetail(*m)
 			}
 			if !yield(m, err) {
 				return
 			}
 		}
 	}
+}
+
+func withoutDetail(m answer.LoadedModule) *answer.LoadedModule {
+	noted := m.Noted()
+	m.Gaps = answer.Gaps{}
+	for _, n := range noted {
+		if !errors.Is(n, m.MetadataErr) && !errors.Is(n, m.PDBErr) && !errors.Is(n, m.Version.Err) {
+			m.Note(n)
+		}
+	}
+	return &m
 }
 
 // imageSize returns the size of an image, or why it is unknown.

@@ -68,9 +68,9 @@ func moduleTypes(p *report.Page, verb, column string, types iter.Seq2[answer.Mod
 }
 
 // Domains is the text of dumpdomain.
-func Domains(p *report.Page, domains iter.Seq2[answer.Domain, error]) {
+func Domains(p *report.Page, domains iter.Seq2[*answer.Domain, error]) {
 	for d := range report.Each(p, domains) {
-		domain(p, &d)
+		domain(p, d)
 	}
 }
 
