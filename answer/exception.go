@@ -56,7 +56,7 @@ type ThrownException struct {
 	Gaps
 	*Exception // nil where the thread threw none
 	// Nested is nil if there are none or none were requested. An unreadable exception has its address beside the error.
-	Nested iter.Seq2[Exception, error] `json:"nested,omitempty" doc:"with -nested: exceptions that were being handled when it was thrown"`
+	Nested iter.Seq2[*Exception, error] `json:"nested,omitempty" doc:"with -nested: exceptions that were being handled when it was thrown"`
 	// Others is set if the current thread has no exception.
 	Others []CarriedException `json:"others,omitempty" doc:"if the current thread threw none: the exceptions of the other threads"`
 	// Ended is set if the current thread has no exception, or all were asked for, and no record of a thread names the one of the crash.

@@ -21,9 +21,11 @@ type Binder struct {
 	reader *objects.Reader
 	open   func() (*heap.Heap, error)
 
-	mu     sync.Mutex
-	tables atomicptr.Pointer[map[reflect.Type]*table] // by the type of a pointer to the shape; replaced as a whole when one is added
-	names  opaque.Map                                 // *objects.Type -> *name
+	mu sync.Mutex
+	// tables has a *table by a nil *S, where S points to the shape; it is replaced as a whole when one is added. Neither it nor a method
+	// of Binder mentions package reflect: every package that reaches a Binder would compile 120 functions for reflect.Type.
+	tables atomicptr.Pointer[map[any]any]
+	names  opaque.Map // *objects.Type -> *name
 }
 
 // A table has the types that one shape was bound to.
@@ -42,7 +44,7 @@ type bound struct {
 // when first needed, and may be nil.
 func New(r *objects.Reader, open func() (*heap.Heap, error)) *Binder {
 	b := &Binder{reader: r, open: open}
-	atomicptr.Store(&b.tables, &map[reflect.Type]*table{})
+	atomicptr.Store(&b.tables, &map[any]any{})
 	return b
 }
 
@@ -54,26 +56,28 @@ func (b *Binder) Objects() *objects.Reader {
 	return b.reader
 }
 
-func (b *Binder) table(t reflect.Type) *table {
+// tableOf returns the table of a shape, given a nil pointer to the pointer to it.
+func tableOf(b *Binder, shape any) *table {
 	if b == nil || atomicptr.Load(&b.tables) == nil {
-		return New(objects.New(nil), nil).table(t)
+		return tableOf(New(objects.New(nil), nil), shape)
 	}
-	if tab := (*atomicptr.Load(&b.tables))[t]; tab != nil {
-		return tab
+	if tab, ok := (*atomicptr.Load(&b.tables))[shape]; ok {
+		return tab.(*table)
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	old := *atomicptr.Load(&b.tables)
-	if tab := old[t]; tab != nil {
-		return tab
+	if tab, ok := old[shape]; ok {
+		return tab.(*table)
 	}
-	next := make(map[reflect.Type]*table, len(old)+1)
+	next := make(map[any]any, len(old)+1)
 	for k, v := range old {
 		next[k] = v
 	}
-	next[t] = &table{schema: schemaOf(t)}
+	tab := &table{schema: schemaOf(reflect.TypeOf(shape).Elem())}
+	next[shape] = tab
 	atomicptr.Store(&b.tables, &next)
-	return next[t]
+	return tab
 }
 
 // Bind binds the shape that S points to, to type t, or returns the cached result. The shape is shared and must not be changed. The error is
@@ -82,7 +86,7 @@ func (b *Binder) table(t reflect.Type) *table {
 //
 // S is a pointer, here and elsewhere, because all pointers share one copy of a generic function's code, and structs do not.
 func Bind[S any](b *Binder, t *objects.Type) (S, error) {
-	s, err := b.bound(reflect.TypeFor[S](), t)
+	s, err := b.bound((*S)(nil), t)
 	if err != nil {
 		var none S
 		return none, err
@@ -90,18 +94,18 @@ func Bind[S any](b *Binder, t *objects.Type) (S, error) {
 	return s.(S), nil
 }
 
-// bound is Bind for a shape by its type: it does the work that needs no copy for each shape.
-func (b *Binder) bound(shape reflect.Type, t *objects.Type) (any, error) {
+// bound is Bind for a shape by a nil *S: it does the work that needs no copy for each shape.
+func (b *Binder) bound(shape any, t *objects.Type) (any, error) {
 	if t == nil {
 		return nil, ErrOtherType
 	}
-	tab := b.table(shape)
+	tab := tableOf(b, shape)
 	v, ok := tab.byType.Load(t)
 	if !ok {
 		n := &bound{err: tab.schema.err}
 		if n.err == nil {
 			s := reflect.New(tab.schema.typ)
-			n.shape, n.err = s.Interface(), b.bind(tab.schema, t, s.Elem())
+			n.shape, n.err = s.Interface(), bind(b, tab.schema, t, s.Elem())
 		}
 		v, _ = tab.byType.LoadOrStore(t, n)
 	}
@@ -116,15 +120,15 @@ func BindObject[S any](b *Binder, o objects.Object) (S, Instance, error) {
 }
 
 // Is reports whether the shape that S points to is for t. A shape that names no types is for all.
-func Is[S any](b *Binder, t *objects.Type) (bool, error) { return b.isFor(reflect.TypeFor[S](), t) }
+func Is[S any](b *Binder, t *objects.Type) (bool, error) { return b.isFor((*S)(nil), t) }
 
-func (b *Binder) isFor(shape reflect.Type, t *objects.Type) (bool, error) {
-	d, err := b.definitionOf(b.table(shape).schema.names, t)
+func (b *Binder) isFor(shape any, t *objects.Type) (bool, error) {
+	d, err := b.definitionOf(tableOf(b, shape).schema.names, t)
 	return d != nil, err
 }
 
 // bind fills in a shape.
-func (b *Binder) bind(s *schema, t *objects.Type, v reflect.Value) error {
+func bind(b *Binder, s *schema, t *objects.Type, v reflect.Value) error {
 	if s.err != nil {
 		return s.err
 	}
@@ -139,17 +143,17 @@ func (b *Binder) bind(s *schema, t *objects.Type, v reflect.Value) error {
 		d = t
 	}
 	if len(s.choices) > 0 {
-		return b.choose(s, d, v)
+		return choose(b, s, d, v)
 	}
-	return b.slots(s, d, v)
+	return slots(b, s, d, v)
 }
 
 // choose sets the first choice that fits.
-func (b *Binder) choose(s *schema, t *objects.Type, v reflect.Value) error {
+func choose(b *Binder, s *schema, t *objects.Type, v reflect.Value) error {
 	var unknown *UnknownLayoutError
 	for _, c := range s.choices {
 		part := reflect.New(c.s.typ)
-		err := b.bind(c.s, t, part.Elem())
+		err := bind(b, c.s, t, part.Elem())
 		if err == nil {
 			v.Field(c.index).Set(part)
 			return nil
@@ -163,11 +167,11 @@ func (b *Binder) choose(s *schema, t *objects.Type, v reflect.Value) error {
 	return unknown
 }
 
-func (b *Binder) slots(s *schema, t *objects.Type, v reflect.Value) error {
+func slots(b *Binder, s *schema, t *objects.Type, v reflect.Value) error {
 	var missing []string
 	for i := range s.slots {
 		sl := &s.slots[i]
-		found, err := b.slot(sl, t, v.FieldByIndex(sl.index).Addr().Interface())
+		found, err := fill(b, sl, t, v.FieldByIndex(sl.index).Addr().Interface())
 		if err != nil {
 			return err
 		}
@@ -181,8 +185,8 @@ func (b *Binder) slots(s *schema, t *objects.Type, v reflect.Value) error {
 	return nil
 }
 
-// slot binds one field of a shape. It reports whether the type has a field that fits.
-func (b *Binder) slot(sl *slot, t *objects.Type, dst any) (bool, error) {
+// fill binds one field of a shape. It reports whether the type has a field that fits.
+func fill(b *Binder, sl *slot, t *objects.Type, dst any) (bool, error) {
 	for _, p := range sl.names {
 		at, err := b.find(t, p, sl.static)
 		if err != nil {

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"reflect"
 	"slices"
 	"sync"
 
@@ -34,7 +33,7 @@ func (f *Found[S]) At() Instance { return OfAddr(f.Object.Addr) }
 // is listed, the errors for types are UnfoundErrors.
 func On[S any](ctx context.Context, b *Binder, h *heap.Heap, f *heap.Filter, o heap.ScanOptions) iter.Seq2[Found[S], error] {
 	return func(yield func(Found[S], error) bool) {
-		k := &finder{b: b, shape: reflect.TypeFor[S](), shapes: map[*dac.MethodTable]any{}}
+		k := &finder{b: b, shape: (*S)(nil), shapes: map[*dac.MethodTable]any{}}
 		k.find(ctx, h, f, o, func(o *heap.Object, shape any, err error) bool {
 			if err != nil {
 				return yield(Found[S]{}, err)
@@ -97,7 +96,7 @@ func (e *UnfoundError) Unwrap() error {
 // A finder caches the types of objects seen so far.
 type finder struct {
 	b     *Binder
-	shape reflect.Type
+	shape any // a nil *S
 
 	mu      sync.Mutex
 	shapes  map[*dac.MethodTable]any
@@ -263,7 +262,7 @@ func (g *gatherer) Reset() { g.objects, g.corrupt = g.objects[:0], g.corrupt[:0]
 // itself. Derived types are not listed.
 func Loaded[S any](b *Binder) iter.Seq2[S, error] {
 	return func(yield func(S, error) bool) {
-		b.loaded(reflect.TypeFor[S](), func(shape any, err error) bool {
+		b.loaded((*S)(nil), func(shape any, err error) bool {
 			s, _ := shape.(S)
 			return yield(s, err)
 		})
@@ -271,8 +270,8 @@ func Loaded[S any](b *Binder) iter.Seq2[S, error] {
 }
 
 // loaded passes what Loaded lists.
-func (b *Binder) loaded(shape reflect.Type, yield func(any, error) bool) {
-	for _, n := range b.table(shape).schema.names {
+func (b *Binder) loaded(shape any, yield func(any, error) bool) {
+	for _, n := range tableOf(b, shape).schema.names {
 		for t, err := range b.Objects().TypeByName(n, "") {
 			var s any
 			if err == nil {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"iter"
-	"reflect"
 	"time"
 
 	"github.com/sosgo/sosgo/answer"
@@ -37,7 +36,7 @@ func Try[S any](b *Binder, o objects.Object) (s S, x Instance, is bool, err erro
 
 // As binds the shape that S points to, to an object. It returns nil for null and for an object of another type, and, with a note, for an unreadable object.
 func As[S any](r Reading, o objects.Object) (S, Instance) {
-	s, x := r.as(reflect.TypeFor[S](), o)
+	s, x := r.as((*S)(nil), o)
 	if s == nil {
 		var none S
 		return none, 0
@@ -45,7 +44,7 @@ func As[S any](r Reading, o objects.Object) (S, Instance) {
 	return s.(S), x
 }
 
-func (r Reading) as(shape reflect.Type, o objects.Object) (any, Instance) {
+func (r Reading) as(shape any, o objects.Object) (any, Instance) {
 	if o.Addr == 0 {
 		return nil, 0
 	}
@@ -64,12 +63,12 @@ func At[S any](r Reading, f *Ref, x Instance) (S, Instance) { return As[S](r, r.
 
 // AtOr is At with a reason for nil. The reason is the noted error of an unreadable object, or other if there is no object of that type.
 func AtOr[S any](r Reading, f *Ref, x Instance, other error) (S, Instance, error) {
-	s, at, err := r.atOr(reflect.TypeFor[S](), f, x, other)
+	s, at, err := r.atOr((*S)(nil), f, x, other)
 	out, _ := s.(S) // nil for an error, and for a Reading without a Binder
 	return out, at, err
 }
 
-func (r Reading) atOr(shape reflect.Type, f *Ref, x Instance, other error) (any, Instance, error) {
+func (r Reading) atOr(shape any, f *Ref, x Instance, other error) (any, Instance, error) {
 	if f == nil || !f.Has() {
 		return nil, 0, other
 	}

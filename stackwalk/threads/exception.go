@@ -31,14 +31,14 @@ func (t *Thread) DescribeException(rt *dac.Runtime, a target.Addr, nested bool) 
 	if out.HasNested = len(others) > 0; !out.HasNested || !nested {
 		return out, nil
 	}
-	out.Nested = func(yield func(answer.Exception, error) bool) {
+	out.Nested = func(yield func(*answer.Exception, error) bool) {
 		for _, n := range others {
 			x, err := code.Of(rt).DescribeException(n, code.ExceptionOptions{})
 			if err != nil {
 				x = &answer.Exception{Address: n}
 			}
 			out.NoteAll(x.Noted())
-			if !yield(*x, err) {
+			if !yield(x, err) {
 				return
 			}
 		}

@@ -45,7 +45,7 @@ func ThrownException(p *report.Page, x *answer.ThrownException, o ExceptionOptio
 			p.Warn(err)
 			continue
 		}
-		exception(p, &n, o.Lines)
+		exception(p, n, o.Lines)
 	}
 }
 
