@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/sosgo/sosgo/internal/digraph"
+	"github.com/sosgo/sosgo/internal/offheap"
 	"github.com/sosgo/sosgo/internal/workers"
 	"github.com/sosgo/sosgo/target"
 )
@@ -37,7 +38,7 @@ func parallel[T any](ctx context.Context, jobs, n, size int, create func() T, f 
 
 // fill reads the references of the deferred pieces.
 func (b *builder) fill() error {
-	targets, high := b.arrays.targets.Slice(), b.arrays.high.Slice()
+	targets, high := offheap.Slice(b.arrays.targets), offheap.Slice(b.arrays.high)
 	create := func() *collector { return newCollector(b) }
 	return parallel(b.ctx, b.o.Jobs, len(b.deferred), 1, create, func(c *collector, i, _ int) {
 		d := &b.deferred[i]
@@ -63,7 +64,7 @@ const numberPiece = 1 << 15
 
 // number replaces granules by nodes, in place, and by None if no object starts at the granule.
 func (b *builder) number() error {
-	targets, high := b.arrays.targets.Slice(), b.arrays.high.Slice()
+	targets, high := offheap.Slice(b.arrays.targets), offheap.Slice(b.arrays.high)
 	create := func() *free { return &free{b: b, mem: target.NewWindow(b.h.Memory())} }
 	return parallel(b.ctx, b.o.Jobs, len(targets), numberPiece, create, func(f *free, from, to int) {
 		x := b.x
@@ -117,7 +118,7 @@ func (b *builder) inObject(a target.Addr) bool {
 	if !ok {
 		return false
 	}
-	size := uint64(b.arrays.sizes.Slice()[n])
+	size := uint64(offheap.Slice(b.arrays.sizes)[n])
 	if size == hugeSize {
 		size = b.huge[n]
 	}
@@ -140,7 +141,7 @@ func (b *builder) compact() error {
 	if !lost {
 		return nil
 	}
-	offsets, targets := b.arrays.offsets.Slice(), b.arrays.targets.Slice()
+	offsets, targets := offheap.Slice(b.arrays.offsets), offheap.Slice(b.arrays.targets)
 	to := uint32(0)
 	from := offsets[0]
 	for n := range b.objects {

@@ -265,7 +265,7 @@ func (f *File) bytes(ctx context.Context, size uint64, o Options) ([]byte, error
 	if f.read, err = offheap.Make[uint64](o.Budget, int((size+7)/8)); err != nil {
 		return nil, err
 	}
-	all := Bytes(f.read.Slice())[:size]
+	all := Bytes(offheap.Slice(f.read))[:size]
 	for at := 0; at < len(all); at += piece {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
@@ -331,7 +331,7 @@ func Values[T any](f *File, name string) ([]T, error) {
 
 // Close releases the file.
 func (f *File) Close() error {
-	f.read.Free()
+	offheap.Free(f.read)
 	f.sections = nil
 	return f.file.CloseNow()
 }

@@ -38,7 +38,7 @@ func newHeap(tb testing.TB, budget *offheap.Budget, nodes int, shuffled, cross f
 	n := hubs + containers*(1+records*recordSize) + 1
 	h := &heap{root: uint32(n - 1)}
 	h.offsets, h.targets, h.sizes = array(tb, budget, n+1), array(tb, budget, 2*n), array(tb, budget, n)
-	order := array(tb, nil, containers*records).Slice() // which record is in each slot
+	order := offheap.Slice(array(tb, nil, containers*records)) // which record is in each slot
 	var moved []int
 	for i := range order {
 		order[i] = uint32(i)
@@ -55,7 +55,7 @@ func newHeap(tb testing.TB, budget *offheap.Budget, nodes int, shuffled, cross f
 		return hubs + record/records*(1+records*recordSize) + 1 + record%records*recordSize
 	}
 	u, m := 0, 0
-	offsets, targets, sizes := h.offsets.Slice(), h.targets.Slice(), h.sizes.Slice()
+	offsets, targets, sizes := offheap.Slice(h.offsets), offheap.Slice(h.targets), offheap.Slice(h.sizes)
 	node := func(row ...uint32) {
 		m += copy(targets[m:], row)
 		sizes[u] = 3 + uint32(u%5)
@@ -90,8 +90,8 @@ func newHeap(tb testing.TB, budget *offheap.Budget, nodes int, shuffled, cross f
 		m++
 	}
 	node()
-	h.targets.Shrink(m)
-	h.Graph = &digraph.Graph{Offsets: offsets, Targets: h.targets.Slice()}
+	offheap.Shrink(h.targets, m)
+	h.Graph = &digraph.Graph{Offsets: offsets, Targets: offheap.Slice(h.targets)}
 	return h
 }
 
@@ -112,9 +112,9 @@ func array(tb testing.TB, budget *offheap.Budget, n int) *offheap.Array[uint32] 
 }
 
 func (h *heap) Free() {
-	h.offsets.Free()
-	h.targets.Free()
-	h.sizes.Free()
+	offheap.Free(h.offsets)
+	offheap.Free(h.targets)
+	offheap.Free(h.sizes)
 }
 
 // heapSizes returns the numbers of nodes, in millions, that benchmarks use: 1 and 11, or those of SOSGO_BENCH_NODES, as "1
@@ -184,7 +184,7 @@ func BenchmarkDominators(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		retained, err := d.Retained(ctx, h.sizes.Slice(), nil, opt)
+		retained, err := d.Retained(ctx, offheap.Slice(h.sizes), nil, opt)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -217,7 +217,7 @@ func BenchmarkShortestPaths(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
-		parents.Free()
+		offheap.Free(parents)
 	})
 }
 
@@ -238,7 +238,7 @@ func BenchmarkReach(b *testing.B) {
 			b.Fatal(err)
 		}
 		defer set.Free()
-		if _, _, err := set.Add(context.Background(), []uint32{h.root}, h.sizes.Slice()); err != nil {
+		if _, _, err := set.Add(context.Background(), []uint32{h.root}, offheap.Slice(h.sizes)); err != nil {
 			b.Fatal(err)
 		}
 	})

@@ -14,7 +14,7 @@ type bitmap struct {
 
 func newBitmap(budget *offheap.Budget, n int) (bitmap, error) {
 	a, err := offheap.Make[uint64](budget, (n+63)/64)
-	return bitmap{a.Slice(), a}, err
+	return bitmap{offheap.Slice(a), a}, err
 }
 
 func (b bitmap) has(u uint32) bool { return b.words[u/64]&(1<<(u%64)) != 0 }
@@ -27,4 +27,4 @@ func (b bitmap) addShared(u uint32) bool {
 	return atomic.LoadUint64(w)&bit != 0 || atomic.OrUint64(w, bit)&bit != 0
 }
 
-func (b bitmap) Free() { b.array.Free() }
+func (b bitmap) Free() { offheap.Free(b.array) }

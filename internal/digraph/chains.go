@@ -25,13 +25,13 @@ func Chains(ctx context.Context, held Rows, u uint32, count int, root, skip func
 	if err != nil {
 		return nil, err
 	}
-	defer toward.Free()
+	defer offheap.Free(toward)
 	queue, err := offheap.Make[uint32](opt.Budget, n)
 	if err != nil {
 		return nil, err
 	}
-	defer queue.Free()
-	c := &chainSearch{held: held, root: root, skip: skip, toward: toward.Slice(), queue: queue.Slice(), job: opt.job("chains of holders")}
+	defer offheap.Free(queue)
+	c := &chainSearch{held: held, root: root, skip: skip, toward: offheap.Slice(toward), queue: offheap.Slice(queue), job: opt.job("chains of holders")}
 	var chains [][]uint32
 	if root(u) && count > 0 {
 		chains = append(chains, []uint32{u})

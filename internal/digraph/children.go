@@ -82,7 +82,9 @@ func (c *Children) eachFar(ctx context.Context, f func(u, p uint32)) error {
 // Free releases the memory.
 func (c *Children) Free() {
 	if c != nil {
-		freeAll(c.near, c.more, c.far)
+		c.near.Free()
+		c.more.Free()
+		c.far.Free()
 	}
 }
 
@@ -164,16 +166,19 @@ func newTreeWalk(t *Children, top uint32, opt Options) (*treeWalk, error) {
 	return w, nil
 }
 
-func (w *treeWalk) free() { freeAll(w.seen, w.stack) }
+func (w *treeWalk) free() {
+	w.seen.Free()
+	offheap.Free(w.stack)
+}
 
 // push postpones nodes.
 func (w *treeWalk) push(list []uint32) error {
-	if need := w.n + len(list); need > len(w.stack.Slice()) {
-		if err := w.stack.Grow(min(w.stack.Cap(), 2*need+1024)); err != nil {
+	if need := w.n + len(list); need > len(offheap.Slice(w.stack)) {
+		if err := offheap.Grow(w.stack, min(offheap.Cap(w.stack), 2*need+1024)); err != nil {
 			return err
 		}
 	}
-	w.n += copy(w.stack.Slice()[w.n:], list)
+	w.n += copy(offheap.Slice(w.stack)[w.n:], list)
 	return nil
 }
 
@@ -183,7 +188,7 @@ func (w *treeWalk) next() (u uint32, inner bool, err error) {
 		return None, false, nil
 	}
 	w.n--
-	u = w.stack.Slice()[w.n]
+	u = offheap.Slice(w.stack)[w.n]
 	begin := w.n
 	if int(u) < w.t.g.Nodes() {
 		for _, v := range w.t.g.Row(u) {
@@ -191,7 +196,7 @@ func (w *treeWalk) next() (u uint32, inner bool, err error) {
 				continue
 			}
 			w.seen.add(v)
-			if stack := w.stack.Slice(); w.n < len(stack) {
+			if stack := offheap.Slice(w.stack); w.n < len(stack) {
 				stack[w.n] = v
 				w.n++
 			} else if err := w.push([]uint32{v}); err != nil {

@@ -80,13 +80,13 @@ func (d *dfs) newStack(opt Options) (err error) {
 // close frees what only the search needs.
 func (d *dfs) close() {
 	d.seen.Free()
-	d.stack.Free()
+	offheap.Free(d.stack)
 }
 
 func (d *dfs) forest() *Forest {
-	d.order.Shrink(d.n)
-	d.parent.Shrink(d.n)
-	return &Forest{Order: d.order.Slice(), Parent: d.parent.Slice(), order: d.order, parent: d.parent}
+	offheap.Shrink(d.order, d.n)
+	offheap.Shrink(d.parent, d.n)
+	return &Forest{Order: offheap.Slice(d.order), Parent: offheap.Slice(d.parent), order: d.order, parent: d.parent}
 }
 
 // from visits a root and everything reached from it. Root n is the pseudo root, without a bit; its row is entries.
@@ -98,14 +98,14 @@ func (d *dfs) from(ctx context.Context, root uint32) error {
 		}
 		d.seen.add(root)
 	}
-	order, parent := d.order.Slice(), d.parent.Slice()
+	order, parent := offheap.Slice(d.order), offheap.Slice(d.parent)
 	num := uint32(d.n)
 	order[num], parent[num] = root, num
 	d.n++
 	sp, err := d.push(0, root, num, d.begin(root))
 	left := stride
 	for sp > 0 && err == nil {
-		stack := d.stack.Slice()
+		stack := offheap.Slice(d.stack)
 		sp--
 		e := stack[sp]
 		if e.from == restMark {
@@ -146,12 +146,12 @@ func (d *dfs) push(sp int, node, num, from uint32) (int, error) {
 	if len(row) == 0 {
 		return sp, nil
 	}
-	if sp+batch+2 > len(d.stack.Slice()) {
-		if err := d.stack.Grow(min(d.stack.Cap(), 2*sp+64*batch)); err != nil {
+	if sp+batch+2 > len(offheap.Slice(d.stack)) {
+		if err := offheap.Grow(d.stack, min(offheap.Cap(d.stack), 2*sp+64*batch)); err != nil {
 			return sp, err
 		}
 	}
-	stack := d.stack.Slice()
+	stack := offheap.Slice(d.stack)
 	if len(row) > batch {
 		stack[sp] = edge{from + batch, num}
 		stack[sp+1] = edge{node, restMark}

@@ -79,8 +79,8 @@ func (g *Graph) Row(u uint32) []uint32 { return g.Targets[g.Offsets[u]:g.Offsets
 // afterwards. Otherwise, and the second time, it does nothing.
 func (g *Graph) Free() {
 	if g != nil && g.owned[0] != nil {
-		g.owned[0].Free()
-		g.owned[1].Free()
+		offheap.Free(g.owned[0])
+		offheap.Free(g.owned[1])
 		*g = Graph{}
 	}
 }
@@ -217,11 +217,9 @@ func (g *Graph) rowOf(edge int) int {
 	return sort.Search(g.Nodes(), func(u int) bool { return int(g.Offsets[u+1]) > edge })
 }
 
-// freer frees the arrays of a failed function.
-type freer interface{ Free() }
-
-func freeAll(arrays ...freer) {
+// freeAll frees the arrays of a failed function.
+func freeAll[T any](arrays ...*offheap.Array[T]) {
 	for _, a := range arrays {
-		a.Free()
+		offheap.Free(a)
 	}
 }

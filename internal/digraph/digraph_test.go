@@ -67,14 +67,14 @@ func TestShortestPathsNaive(t *testing.T) {
 		budget := offheap.NewBudget(0)
 		parents, err := graphOf(edges).ShortestPaths(context.Background(), roots, digraph.Options{Budget: budget})
 		require.NoError(t, err)
-		require.Equal(t, want, parents.Slice())
+		require.Equal(t, want, offheap.Slice(parents))
 		for u := range edges {
-			path := digraph.Path(parents.Slice(), uint32(u))
+			path := digraph.Path(offheap.Slice(parents), uint32(u))
 			if d, ok := level[uint32(u)]; !ok && path != nil || ok && (len(path) != d+1 || !slices.Contains(roots, path[0])) {
 				t.Fatalf("path to %d: %v", u, path)
 			}
 		}
-		parents.Free()
+		offheap.Free(parents)
 		require.Zero(t, budget.InUse())
 	})
 }
@@ -137,7 +137,7 @@ func ExampleGraph_ShortestPaths() {
 	if err != nil {
 		panic(err)
 	}
-	defer parents.Free()
-	fmt.Println(digraph.Path(parents.Slice(), 3))
+	defer offheap.Free(parents)
+	fmt.Println(digraph.Path(offheap.Slice(parents), 3))
 	// Output: [0 1 3]
 }

@@ -30,14 +30,15 @@ type Dominators struct {
 // Free releases the arrays.
 func (d *Dominators) Free() {
 	if d != nil {
-		freeAll(d.idom, d.order, d.reached)
+		freeAll(d.idom, d.order)
+		d.reached.Free()
 		d.Idom, d.Order, d.Reached = nil, nil, nil
 	}
 }
 
 // FreeOrder releases Order. Only Retained needs it.
 func (d *Dominators) FreeOrder() {
-	d.order.Free()
+	offheap.Free(d.order)
 	d.Order = nil
 }
 
@@ -98,7 +99,7 @@ func (s *semiNCA) run(ctx context.Context, root uint32) (*Dominators, error) {
 			return nil, err
 		}
 	}
-	d := &Dominators{Idom: s.idom.Slice(), Order: s.order.Slice(), Live: s.live, Reached: s.reached.words, idom: s.idom, order: s.order, reached: s.reached}
+	d := &Dominators{Idom: offheap.Slice(s.idom), Order: offheap.Slice(s.order), Live: s.live, Reached: s.reached.words, idom: s.idom, order: s.order, reached: s.reached}
 	s.idom, s.order, s.reached = nil, nil, bitmap{}
 	return d, nil
 }
@@ -130,7 +131,8 @@ type semiNCA struct {
 }
 
 func (s *semiNCA) free() {
-	freeAll(s.order, s.parent, s.idom, s.found, s.reached)
+	freeAll(s.order, s.parent, s.idom, s.found)
+	s.reached.Free()
 	s.edges.Free()
 }
 
@@ -166,11 +168,11 @@ func (s *semiNCA) findEntries(ctx context.Context, d *dfs) (err error) {
 		return err
 	}
 	copy(s.reached.words, d.seen.words)
-	d.stack.Free() // the root's tree may have needed much
+	offheap.Free(d.stack) // the root's tree may have needed much
 	if s.found, err = s.g.Entries(ctx, s.reached.words, s.opt); err != nil {
 		return err
 	}
-	s.entries = s.found.Slice()
+	s.entries = offheap.Slice(s.found)
 	d.entries = s.entries
 	return d.newStack(s.opt)
 }
@@ -182,7 +184,7 @@ func (s *semiNCA) outside() int { return s.g.Edges() + len(s.entries) - max(0, s
 // parents: the numbers, then the forest, beside the edges.
 func (s *semiNCA) need() error {
 	edges := outsideBytes(uint64(s.count), uint64(s.outside()), s.opt.workers())
-	more := max(4*int64(s.g.Nodes()+1), 8*int64(s.count)-4*int64(len(s.found.Slice())))
+	more := max(4*int64(s.g.Nodes()+1), 8*int64(s.count)-4*int64(len(offheap.Slice(s.found))))
 	return s.opt.Budget.Need("the dominators of the graph", more+edges)
 }
 
@@ -196,8 +198,8 @@ func (s *semiNCA) collect(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer nums.Free()
-	num, order := nums.Slice(), s.order.Slice()
+	defer offheap.Free(nums)
+	num, order := offheap.Slice(nums), offheap.Slice(s.order)
 	if err := s.opt.touch(ctx, num); err != nil {
 		return err
 	}
@@ -222,7 +224,7 @@ func (s *semiNCA) collect(ctx context.Context) error {
 	if err == nil {
 		err = s.edges.done()
 	}
-	s.found.Free()
+	offheap.Free(s.found)
 	return err
 }
 
@@ -233,7 +235,7 @@ func (s *semiNCA) collectRows(w, lo, hi int, num []uint32) {
 	var ends looked
 	for at := lo; at < hi; {
 		some := s.g.Targets[at:min(hi, at+len(ends.num))]
-		ends.look(some, num, s.parent.Slice())
+		ends.look(some, num, offheap.Slice(s.parent))
 		for i := 0; i < len(some); {
 			for int(offsets[u+1]) <= at+i {
 				u++
@@ -254,7 +256,7 @@ func (s *semiNCA) collectRow(w int, a uint32, row []uint32, num []uint32) {
 	for len(row) > 0 {
 		some := row[:min(len(row), len(ends.num))]
 		row = row[len(some):]
-		ends.look(some, num, s.parent.Slice())
+		ends.look(some, num, offheap.Slice(s.parent))
 		s.keep(w, a, &ends, 0, len(some))
 	}
 }
@@ -298,8 +300,8 @@ func (s *semiNCA) semidominators(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer array.Free()
-	links, parent := array.Slice(), s.parent.Slice()
+	defer offheap.Free(array)
+	links, parent := offheap.Slice(array), offheap.Slice(s.parent)
 	err = s.opt.job("forest").spans(ctx, s.count, func(_, lo, hi int) {
 		for i, p := range parent[lo:hi] {
 			links[lo+i] = link{p, p}
@@ -313,9 +315,9 @@ func (s *semiNCA) semidominators(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer from.Free()
+	defer offheap.Free(from)
 	j := s.opt.job("semidominators")
-	rows := &partRows{from: from.Slice()}
+	rows := &partRows{from: offheap.Slice(from)}
 	values := new([partSize]uint32)
 	for part := len(sizes) - 1; part >= 0; part-- {
 		if sizes[part] != 0 {
@@ -336,7 +338,7 @@ func (s *semiNCA) semidominators(ctx context.Context) error {
 
 // semiPart evaluates the edges into one part. values holds the semidominators + 1.
 func (s *semiNCA) semiPart(ctx context.Context, j *job, links []link, base uint32, rows *partRows, values []uint32) error {
-	parent := s.parent.Slice()
+	parent := offheap.Slice(s.parent)
 	left := stride
 	for low := len(values) - 1; low >= 0; low-- {
 		row := rows.from[rows.start[low]:rows.start[low+1]]
@@ -415,7 +417,7 @@ func eval(ctx context.Context, links []link, u, v uint32) uint32 {
 // each hold something that an array holds too. After more than some steps per node, the rest uses jump pointers (E. W.
 // Myers, An Applicative Random-Access Stack, 1983): log n steps, in the 8 bytes per node of the links.
 func (s *semiNCA) nearest(ctx context.Context) error {
-	c := &climber{ctx: ctx, budget: s.opt.Budget, dom: s.parent.Slice(), steps: 4*s.count + 1<<20}
+	c := &climber{ctx: ctx, budget: s.opt.Budget, dom: offheap.Slice(s.parent), steps: 4*s.count + 1<<20}
 	defer c.Free()
 	j := s.opt.job("dominators")
 	for part := range s.edges.parts() {
@@ -452,7 +454,7 @@ type climber struct {
 // of any number is log n jumps and steps away.
 type jump struct{ depth, to uint32 }
 
-func (c *climber) Free() { c.jumps.Free() }
+func (c *climber) Free() { offheap.Free(c.jumps) }
 
 // find returns the nearest number on the way up from v's parent that is not above limit.
 func (c *climber) find(v, limit uint32) uint32 {
@@ -469,7 +471,7 @@ func (c *climber) find(v, limit uint32) uint32 {
 	if c.learn(v); c.err != nil {
 		return d
 	}
-	for jumps := c.jumps.Slice(); d > limit; {
+	for jumps := offheap.Slice(c.jumps); d > limit; {
 		if to := jumps[d].to; to > limit {
 			d = to
 		} else {
@@ -486,7 +488,7 @@ func (c *climber) learn(v uint32) {
 			return
 		}
 	}
-	jumps := c.jumps.Slice()
+	jumps := offheap.Slice(c.jumps)
 	for ; c.known < v; c.known++ {
 		i := c.known
 		d := c.dom[i]
@@ -514,7 +516,7 @@ func (s *semiNCA) results(ctx context.Context) error {
 	if s.idom, err = offheap.Make[uint32](s.opt.Budget, n+1); err != nil {
 		return err
 	}
-	idom, order, dom := s.idom.Slice(), s.order.Slice(), s.parent.Slice()
+	idom, order, dom := offheap.Slice(s.idom), offheap.Slice(s.order), offheap.Slice(s.parent)
 	if s.count <= n { // with the pseudo root there may be n+1
 		err = s.opt.job("nodes").spans(ctx, n+1, func(_, lo, hi int) {
 			for i := lo; i < hi; i++ {

@@ -53,7 +53,7 @@ func newEdgeStore(budget *offheap.Budget, numbers, edges, workers int) (*edgeSto
 // Free releases the edges.
 func (s *edgeStore) Free() {
 	if s != nil {
-		s.blocks.Free()
+		offheap.Free(s.blocks)
 	}
 }
 
@@ -79,20 +79,20 @@ func (s *edgeStore) put(w int, from, into uint32) {
 func (s *edgeStore) add(writer *edgeWriter) uint32 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.used == len(s.blocks.Slice()) {
-		if err := s.blocks.Grow(min(s.blocks.Cap(), s.used+growth)); err != nil {
+	if s.used == len(offheap.Slice(s.blocks)) {
+		if err := offheap.Grow(s.blocks, min(offheap.Cap(s.blocks), s.used+growth)); err != nil {
 			s.failed = err
 			return 0
 		}
 	}
-	writer.view = s.blocks.Slice()
+	writer.view = offheap.Slice(s.blocks)
 	s.used++
 	return uint32(s.used)
 }
 
 // done ends storing: the memory is trimmed, and all parts can be read.
 func (s *edgeStore) done() error {
-	s.blocks.Shrink(s.used)
+	offheap.Shrink(s.blocks, s.used)
 	return s.failed
 }
 
@@ -103,7 +103,7 @@ func (s *edgeStore) length(part int) int { return min(partSize, s.numbers-part<<
 
 // all visits the blocks of a part.
 func (s *edgeStore) all(part int, f func(*block)) {
-	blocks := s.blocks.Slice()
+	blocks := offheap.Slice(s.blocks)
 	for w := range s.writers {
 		for at := s.writers[w].heads[part]; at != 0; at = blocks[at-1].next {
 			f(&blocks[at-1])

@@ -32,7 +32,7 @@ func (g *Graph) Entries(ctx context.Context, closed []uint64, opt Options) (*off
 		}
 	}
 	entries := e.entries
-	entries.Shrink(e.n)
+	offheap.Shrink(entries, e.n)
 	e.entries = nil
 	return entries, nil
 }
@@ -50,7 +50,7 @@ type entrySearch struct {
 
 func (e *entrySearch) free() {
 	e.held.Free()
-	e.entries.Free()
+	offheap.Free(e.entries)
 	if e.reach != nil {
 		e.reach.Free()
 	}
@@ -107,18 +107,18 @@ func (e *entrySearch) find(ctx context.Context) error {
 		return e.append(u)
 	})
 	if err == nil {
-		_, _, err = e.reach.add(ctx, e.entries.Slice()[:e.n], nil, e.closed.words)
+		_, _, err = e.reach.add(ctx, offheap.Slice(e.entries)[:e.n], nil, e.closed.words)
 	}
 	return err
 }
 
 func (e *entrySearch) append(u uint32) error {
-	if e.n == len(e.entries.Slice()) {
-		if err := e.entries.Grow(min(e.entries.Cap(), 2*e.n+1024)); err != nil {
+	if e.n == len(offheap.Slice(e.entries)) {
+		if err := offheap.Grow(e.entries, min(offheap.Cap(e.entries), 2*e.n+1024)); err != nil {
 			return err
 		}
 	}
-	e.entries.Slice()[e.n] = u
+	offheap.Slice(e.entries)[e.n] = u
 	e.n++
 	return nil
 }
@@ -135,14 +135,14 @@ func (e *entrySearch) cycles(ctx context.Context) error {
 		if err := e.append(u); err != nil {
 			return err
 		}
-		_, _, err := e.reach.add(ctx, e.entries.Slice()[e.n-1:e.n], nil, e.closed.words)
+		_, _, err := e.reach.add(ctx, offheap.Slice(e.entries)[e.n-1:e.n], nil, e.closed.words)
 		return err
 	})
 	if err != nil {
 		return err
 	}
 	e.reach.truncate(reached)
-	candidates := e.entries.Slice()[open:e.n]
+	candidates := offheap.Slice(e.entries)[open:e.n]
 	kept := len(candidates)
 	for i := kept - 1; i >= 0; i-- {
 		u := candidates[i]
@@ -162,13 +162,13 @@ func (e *entrySearch) cycles(ctx context.Context) error {
 // sort orders the entries by means of a bitmap.
 func (e *entrySearch) sort(ctx context.Context) error {
 	clear(e.held.words)
-	for _, u := range e.entries.Slice()[:e.n] {
+	for _, u := range offheap.Slice(e.entries)[:e.n] {
 		e.held.add(u)
 	}
 	n := 0
 	return e.outside(ctx, func(u uint32) error {
 		if e.held.has(u) {
-			e.entries.Slice()[n] = u
+			offheap.Slice(e.entries)[n] = u
 			n++
 		}
 		return nil

@@ -1,6 +1,10 @@
 package digraph
 
-import "context"
+import (
+	"context"
+
+	"github.com/sosgo/sosgo/internal/offheap"
+)
 
 // DepthFirst searches the graph depth-first: from the roots in order, and from each node along its
 // row. The result takes 8 bytes per reached node, which the caller frees with Free. The search takes
@@ -13,8 +17,8 @@ func (g *Graph) DepthFirst(ctx context.Context, roots []uint32, opt Options) (*F
 	defer d.close()
 	for _, r := range roots {
 		if err := d.from(ctx, r); err != nil {
-			d.order.Free()
-			d.parent.Free()
+			offheap.Free(d.order)
+			offheap.Free(d.parent)
 			return nil, err
 		}
 	}

@@ -23,24 +23,24 @@ import (
 func chainGraph(tb testing.TB, budget *offheap.Budget, n int) *digraph.Graph {
 	offsets, targets := array(tb, budget, n+1), array(tb, budget, n)
 	tb.Cleanup(func() {
-		offsets.Free()
-		targets.Free()
+		offheap.Free(offsets)
+		offheap.Free(targets)
 	})
 	for u := range n {
-		offsets.Slice()[u+1] = uint32(u + 1)
-		targets.Slice()[u] = uint32((u + 1) % n)
+		offheap.Slice(offsets)[u+1] = uint32(u + 1)
+		offheap.Slice(targets)[u] = uint32((u + 1) % n)
 	}
-	return &digraph.Graph{Offsets: offsets.Slice(), Targets: targets.Slice()}
+	return &digraph.Graph{Offsets: offheap.Slice(offsets), Targets: offheap.Slice(targets)}
 }
 
 // starGraph returns one node that holds m others, each of which holds it and the last.
 func starGraph(tb testing.TB, budget *offheap.Budget, m int) *digraph.Graph {
 	offsets, targets := array(tb, budget, m+2), array(tb, budget, 3*m)
 	tb.Cleanup(func() {
-		offsets.Free()
-		targets.Free()
+		offheap.Free(offsets)
+		offheap.Free(targets)
 	})
-	o, e := offsets.Slice(), targets.Slice()
+	o, e := offheap.Slice(offsets), offheap.Slice(targets)
 	o[1] = uint32(m)
 	for u := 1; u <= m; u++ {
 		e[u-1] = uint32(u)
@@ -57,20 +57,20 @@ func all(tb testing.TB, g *digraph.Graph, opt digraph.Options) []uint64 {
 	require.NoError(tb, err)
 	defer d.Free()
 	ones := array(tb, opt.Budget, g.Nodes())
-	defer ones.Free()
+	defer offheap.Free(ones)
 	classes := array(tb, opt.Budget, g.Nodes())
-	defer classes.Free()
-	for i := range ones.Slice() {
-		ones.Slice()[i] = 1
-		classes.Slice()[i] = uint32(i % 100)
+	defer offheap.Free(classes)
+	for i := range offheap.Slice(ones) {
+		offheap.Slice(ones)[i] = 1
+		offheap.Slice(classes)[i] = uint32(i % 100)
 	}
-	retained, err := d.Retained(ctx, ones.Slice(), nil, opt)
+	retained, err := d.Retained(ctx, offheap.Slice(ones), nil, opt)
 	require.NoError(tb, err)
 	defer retained.Free()
 	children, err := d.Children(ctx, g, opt)
 	require.NoError(tb, err)
 	defer children.Free()
-	sums, err := digraph.SumByClass(ctx, children, 0, classes.Slice(), 100, retained, opt)
+	sums, err := digraph.SumByClass(ctx, children, 0, offheap.Slice(classes), 100, retained, opt)
 	require.NoError(tb, err)
 	var tree []uint32
 	beside, err := children.Reverse(ctx, opt)
@@ -81,21 +81,21 @@ func all(tb testing.TB, g *digraph.Graph, opt digraph.Options) []uint64 {
 	}
 	parents, err := g.ShortestPaths(ctx, []uint32{0}, opt)
 	require.NoError(tb, err)
-	defer parents.Free()
+	defer offheap.Free(parents)
 	held, err := g.Reverse(ctx, opt)
 	require.NoError(tb, err)
 	defer held.Free()
 	set, err := g.NewReach(opt)
 	require.NoError(tb, err)
 	defer set.Free()
-	_, bytes, err := set.Add(ctx, []uint32{0}, ones.Slice())
+	_, bytes, err := set.Add(ctx, []uint32{0}, offheap.Slice(ones))
 	require.NoError(tb, err)
 	set.Reset()
-	_, some, err := set.Add(ctx, []uint32{uint32(g.Nodes() - 1)}, ones.Slice())
+	_, some, err := set.Add(ctx, []uint32{uint32(g.Nodes() - 1)}, offheap.Slice(ones))
 	require.NoError(tb, err)
 	entries, err := g.Entries(ctx, set.Bits(), opt)
 	require.NoError(tb, err)
-	defer entries.Free()
+	defer offheap.Free(entries)
 	forest, err := g.DepthFirst(ctx, []uint32{0}, opt)
 	require.NoError(tb, err)
 	defer forest.Free()
@@ -103,8 +103,8 @@ func all(tb testing.TB, g *digraph.Graph, opt digraph.Options) []uint64 {
 	require.NoError(tb, err)
 	out := []uint64{bytes, some, uint64(len(d.Order)), uint64(d.Live), uint64(len(chains))}
 	out = append(out, sums...)
-	for _, list := range [][]uint32{d.Idom, d.Order, tree, retained.Low, parents.Slice(), held.Offsets, held.Targets,
-		entries.Slice(), forest.Order, forest.Parent} {
+	for _, list := range [][]uint32{d.Idom, d.Order, tree, retained.Low, offheap.Slice(parents), held.Offsets, held.Targets,
+		offheap.Slice(entries), forest.Order, forest.Parent} {
 		h := uint64(14695981039346656037)
 		for _, x := range list {
 			h = (h ^ uint64(x)) * 1099511628211
@@ -264,7 +264,7 @@ func functions(tb testing.TB, g *digraph.Graph) map[string]func(ctx context.Cont
 		d.Free()
 	})
 	ones, none := make([]uint32, n), make([]uint64, n/64+1)
-	var empty *offheap.Array[byte]
+	var empty freed[byte]
 	return map[string]func(ctx context.Context, opt digraph.Options) (result, error){
 		"check":   func(ctx context.Context, opt digraph.Options) (result, error) { return empty, g.Check(ctx, opt) },
 		"reverse": func(ctx context.Context, opt digraph.Options) (result, error) { return g.Reverse(ctx, opt) },
@@ -272,7 +272,8 @@ func functions(tb testing.TB, g *digraph.Graph) map[string]func(ctx context.Cont
 			return g.DepthFirst(ctx, []uint32{0}, opt)
 		},
 		"paths": func(ctx context.Context, opt digraph.Options) (result, error) {
-			return g.ShortestPaths(ctx, []uint32{0}, opt)
+			list, err := g.ShortestPaths(ctx, []uint32{0}, opt)
+			return freed[uint32]{list}, err
 		},
 		"dominators": func(ctx context.Context, opt digraph.Options) (result, error) { return g.Dominators(ctx, 0, nil, opt) },
 		"all": func(ctx context.Context, opt digraph.Options) (result, error) {
@@ -281,7 +282,10 @@ func functions(tb testing.TB, g *digraph.Graph) map[string]func(ctx context.Cont
 		"retained": func(ctx context.Context, opt digraph.Options) (result, error) { return d.Retained(ctx, ones, nil, opt) },
 		"children": func(ctx context.Context, opt digraph.Options) (result, error) { return d.Children(ctx, g, opt) },
 		"beside":   func(ctx context.Context, opt digraph.Options) (result, error) { return children.Reverse(ctx, opt) },
-		"entries":  func(ctx context.Context, opt digraph.Options) (result, error) { return g.Entries(ctx, none, opt) },
+		"entries":  func(ctx context.Context, opt digraph.Options) (result, error) {
+			list, err := g.Entries(ctx, none, opt)
+			return freed[uint32]{list}, err
+		},
 		"classes": func(ctx context.Context, opt digraph.Options) (result, error) {
 			_, err := digraph.SumByClass(ctx, children, 0, ones, 1, nil, opt)
 			return empty, err
@@ -432,3 +436,8 @@ func FuzzDominators(f *testing.F) {
 		checkDominators(t, edges, 0, rand.New(rand.NewPCG(uint64(len(data)), 5)))
 	})
 }
+
+// freed is an array that frees itself like the other results.
+type freed[T any] struct{ list *offheap.Array[T] }
+
+func (f freed[T]) Free() { offheap.Free(f.list) }

@@ -22,23 +22,23 @@ func (g *Graph) ShortestPaths(ctx context.Context, roots []uint32, opt Options) 
 	}
 	queue, err := offheap.Make[uint32](opt.Budget, n)
 	if err != nil {
-		parents.Free()
+		offheap.Free(parents)
 		return nil, err
 	}
-	defer queue.Free()
+	defer offheap.Free(queue)
 	closed, err := newBitmap(opt.Budget, n)
 	if err != nil {
-		parents.Free()
+		offheap.Free(parents)
 		return nil, err
 	}
 	defer closed.Free()
-	s := &search{g: g, parents: parents.Slice(), queue: queue.Slice(), closed: closed, job: opt.job("shortest paths")}
+	s := &search{g: g, parents: offheap.Slice(parents), queue: offheap.Slice(queue), closed: closed, job: opt.job("shortest paths")}
 	err = opt.touch(ctx, s.parents)
 	if err == nil {
 		err = s.run(ctx, roots)
 	}
 	if err != nil {
-		parents.Free()
+		offheap.Free(parents)
 		return nil, err
 	}
 	return parents, nil

@@ -39,7 +39,7 @@ func (r *Reach) Free() {
 		return
 	}
 	r.seen.Free()
-	r.list.Free()
+	offheap.Free(r.list)
 	r.n = 0
 }
 
@@ -59,7 +59,7 @@ func (r *Reach) Nodes() []uint32 {
 	if r == nil {
 		return nil
 	}
-	return r.list.Slice()[:r.n]
+	return offheap.Slice(r.list)[:r.n]
 }
 
 // Reset empties the set.
@@ -100,7 +100,7 @@ func (r *Reach) add(ctx context.Context, sources []uint32, sizes []uint32, witho
 	}
 	var look rows
 	for at := begin; at < r.n; {
-		some := r.list.Slice()[at:min(r.n, at+ahead)]
+		some := offheap.Slice(r.list)[at:min(r.n, at+ahead)]
 		look.look(r.g, some)
 		for _, u := range some {
 			if int64(u) < int64(len(sizes)) {
@@ -121,7 +121,7 @@ func (r *Reach) add(ctx context.Context, sources []uint32, sizes []uint32, witho
 			}
 		}
 	}
-	return r.list.Slice()[begin:r.n], sum, nil
+	return offheap.Slice(r.list)[begin:r.n], sum, nil
 }
 
 // take adds the nodes of a row that are not in the set.
@@ -129,12 +129,12 @@ func (r *Reach) take(ctx context.Context, row []uint32, without []uint64) error 
 	for len(row) > 0 {
 		piece := row[:min(len(row), stride)]
 		row = row[len(piece):]
-		if r.n+len(piece) > len(r.list.Slice()) {
-			if err := r.list.Grow(min(r.list.Cap(), 2*(r.n+len(piece))+1024)); err != nil {
+		if r.n+len(piece) > len(offheap.Slice(r.list)) {
+			if err := offheap.Grow(r.list, min(offheap.Cap(r.list), 2*(r.n+len(piece))+1024)); err != nil {
 				return err
 			}
 		}
-		list := r.list.Slice()
+		list := offheap.Slice(r.list)
 		for _, v := range piece {
 			if r.seen.has(v) || without != nil && without[v/64]&(1<<(v%64)) != 0 {
 				continue

@@ -87,10 +87,10 @@ func TestEntriesBrute(t *testing.T) {
 		}
 		entries, err := g.Entries(ctx, set.Bits(), digraph.Options{Budget: budget})
 		require.NoError(t, err)
-		if !slices.Equal(want, entries.Slice()) {
-			t.Fatalf("entries of %v outside of %v: %v, and not %v", edges, set.Nodes(), entries.Slice(), want)
+		if !slices.Equal(want, offheap.Slice(entries)) {
+			t.Fatalf("entries of %v outside of %v: %v, and not %v", edges, set.Nodes(), offheap.Slice(entries), want)
 		}
-		entries.Free()
+		offheap.Free(entries)
 		set.Free()
 		require.Zero(t, budget.InUse())
 	})

@@ -28,10 +28,10 @@ func (g *Graph) Reverse(ctx context.Context, opt Options) (*Graph, error) {
 	}
 	targets, err := offheap.Make[uint32](opt.Budget, m)
 	if err != nil {
-		offsets.Free()
+		offheap.Free(offsets)
 		return nil, err
 	}
-	rev := &Graph{Offsets: offsets.Slice(), Targets: targets.Slice(), owned: [2]*offheap.Array[uint32]{offsets, targets}}
+	rev := &Graph{Offsets: offheap.Slice(offsets), Targets: offheap.Slice(targets), owned: [2]*offheap.Array[uint32]{offsets, targets}}
 	if err := g.reverseInto(ctx, opt, rev); err != nil {
 		rev.Free()
 		return nil, err

@@ -27,13 +27,14 @@ func newSparse(budget *offheap.Budget, n int) (*sparse, error) {
 
 func (s *sparse) Free() {
 	if s != nil {
-		freeAll(s.has, s.arrays[0], s.arrays[1], s.arrays[2])
+		s.has.Free()
+		freeAll(s.arrays[:]...)
 	}
 }
 
 func (s *sparse) array(i int, budget *offheap.Budget, n int) (_ []uint32, err error) {
 	s.arrays[i], err = offheap.Make[uint32](budget, n)
-	return s.arrays[i].Slice(), err
+	return offheap.Slice(s.arrays[i]), err
 }
 
 func (s *sparse) index(budget *offheap.Budget) (err error) {

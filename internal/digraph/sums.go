@@ -43,7 +43,8 @@ func (s *Sums) add(u uint32, low uint32, high uint16) {
 // Free releases the arrays.
 func (s *Sums) Free() {
 	if s != nil {
-		freeAll(s.low, s.high)
+		offheap.Free(s.low)
+		offheap.Free(s.high)
 		s.Low, s.High = nil, nil
 	}
 }
@@ -65,7 +66,7 @@ func (d *Dominators) Retained(ctx context.Context, sizes []uint32, more map[uint
 	if s.low, err = offheap.Make[uint32](opt.Budget, len(d.Idom)); err != nil {
 		return nil, err
 	}
-	s.Low = s.low.Slice()
+	s.Low = offheap.Slice(s.low)
 	j := opt.job("retained sizes")
 	// Backwards, everything that a node dominates precedes it. The sizes are stored before, in order and by all workers.
 	var total atomic.Uint64
@@ -96,7 +97,7 @@ func (d *Dominators) Retained(ctx context.Context, sizes []uint32, more map[uint
 		if s.high, err = offheap.Make[uint16](opt.Budget, len(d.Idom)); err != nil {
 			return nil, err
 		}
-		s.High = s.high.Slice()
+		s.High = offheap.Slice(s.high)
 		for u, size := range more {
 			if d.Idom[u] != None {
 				s.add(u, uint32(size), uint16(size>>32))
@@ -157,7 +158,7 @@ func SumByClass[C uint8 | uint16 | uint32](ctx context.Context, t *Children, top
 	if err != nil {
 		return nil, err
 	}
-	defer path.Free()
+	defer offheap.Free(path)
 	sums, open := make([]uint64, count), make([]uint32, count)
 	class := func(u uint32) (int, bool) {
 		if int64(u) >= int64(len(classes)) {
@@ -176,9 +177,9 @@ func SumByClass[C uint8 | uint16 | uint32](ctx context.Context, t *Children, top
 			return sums, ctx.Err()
 		}
 		// In preorder, the path to a node is a prefix of the path to the previous one.
-		for depth > 0 && path.Slice()[depth-1] != t.idom[u] {
+		for depth > 0 && offheap.Slice(path)[depth-1] != t.idom[u] {
 			depth--
-			if c, ok := class(path.Slice()[depth]); ok {
+			if c, ok := class(offheap.Slice(path)[depth]); ok {
 				open[c]--
 			}
 		}
@@ -195,12 +196,12 @@ func SumByClass[C uint8 | uint16 | uint32](ctx context.Context, t *Children, top
 			}
 		}
 		if inner {
-			if depth == len(path.Slice()) {
-				if err := path.Grow(min(path.Cap(), 2*depth+1024)); err != nil {
+			if depth == len(offheap.Slice(path)) {
+				if err := offheap.Grow(path, min(offheap.Cap(path), 2*depth+1024)); err != nil {
 					return nil, err
 				}
 			}
-			path.Slice()[depth] = u
+			offheap.Slice(path)[depth] = u
 			depth++
 		}
 		if i%stride == 0 {

@@ -4,7 +4,7 @@
 // algorithms took half the memory and two thirds of the time. A [Budget] counts the bytes of arrays and reports needs before work begins.
 //
 // Arrays of 16 MB and more use large pages where available: random access takes a quarter less time,
-// and freeing a tenth. Use [Array.Sparse] for arrays that are touched sparsely. Virtual machines that
+// and freeing a tenth. Use [Sparse] for arrays that are touched sparsely. Virtual machines that
 // return free memory to their host are an exception, since there large pages are slow to get.
 //
 // [Budget.Recycle] makes work that frees large arrays and makes others use the same memory again.
@@ -21,8 +21,10 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// An Array holds n values of a fixed-size type without pointers. Its methods are for one goroutine at a time;
+// An Array holds n values of a fixed-size type without pointers. The functions of an array are for one goroutine at a time;
 // goroutines may share elements if they agree on who writes which. A nil Array is empty and may be freed.
+//
+// Array has functions and no methods, as in atomicptr: the compiler would make its methods anew in the 55 packages that reach an object graph.
 type Array[T any] struct {
 	mem    memory
 	s      []T // the usable elements, at the beginning of room
@@ -41,8 +43,8 @@ func Make[T any](budget *Budget, n int) (*Array[T], error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := a.Grow(n); err != nil {
-		a.Free()
+	if err := Grow(a, n); err != nil {
+		Free(a)
 		return nil, err
 	}
 	return a, nil
@@ -113,7 +115,7 @@ func plain(t reflect.Type) bool {
 
 // Slice returns the usable elements. It is valid until the array is freed, even when it grows;
 // elements released by Shrink must not be touched. Touching a freed array ends the program.
-func (a *Array[T]) Slice() []T {
+func Slice[T any](a *Array[T]) []T {
 	if a == nil {
 		return nil
 	}
@@ -122,13 +124,13 @@ func (a *Array[T]) Slice() []T {
 
 // Sparse announces that few elements will be touched, so that the system uses small pages. It must be
 // called before any is touched, and returns the array.
-func (a *Array[T]) Sparse() *Array[T] {
+func Sparse[T any](a *Array[T]) *Array[T] {
 	a.mem.small()
 	return a
 }
 
 // Cap returns how many elements there is room for.
-func (a *Array[T]) Cap() int {
+func Cap[T any](a *Array[T]) int {
 	if a == nil {
 		return 0
 	}
@@ -137,7 +139,7 @@ func (a *Array[T]) Cap() int {
 
 // Grow makes the first n elements usable; new ones are zero. It does nothing if there are as many. The
 // error is a *LimitError or the system's, and leaves the array unchanged.
-func (a *Array[T]) Grow(n int) error {
+func Grow[T any](a *Array[T], n int) error {
 	old := len(a.s)
 	if n <= old {
 		return nil
@@ -161,13 +163,13 @@ func (a *Array[T]) Grow(n int) error {
 }
 
 // Shrink keeps the first n elements and releases the memory and the room of the others.
-func (a *Array[T]) Shrink(n int) {
+func Shrink[T any](a *Array[T], n int) {
 	if a == nil || n >= len(a.room) {
 		return
 	}
 	size := int(unsafe.Sizeof(a.room[0]))
 	if n == 0 || size == 0 {
-		a.Free()
+		Free(a)
 		return
 	}
 	if n < len(a.s) {
@@ -179,7 +181,7 @@ func (a *Array[T]) Shrink(n int) {
 }
 
 // Free releases everything. The array is then empty; freeing it again does nothing.
-func (a *Array[T]) Free() {
+func Free[T any](a *Array[T]) {
 	if a == nil || a.room == nil {
 		return
 	}

@@ -19,32 +19,32 @@ func TestGrowAndShrink(t *testing.T) {
 	budget := offheap.NewBudget(0)
 	a, err := offheap.Reserve[uint32](budget, 1<<20)
 	require.NoError(t, err)
-	require.Empty(t, a.Slice())
-	require.Equal(t, 1<<20, a.Cap())
+	require.Empty(t, offheap.Slice(a))
+	require.Equal(t, 1<<20, offheap.Cap(a))
 	require.Zero(t, budget.InUse())
 
-	require.NoError(t, a.Grow(1000))
-	first := a.Slice()
+	require.NoError(t, offheap.Grow(a, 1000))
+	first := offheap.Slice(a)
 	for i := range first {
 		require.Zero(t, first[i])
 		first[i] = uint32(i)
 	}
-	require.NoError(t, a.Grow(100_000))
-	require.NoError(t, a.Grow(5))
-	require.Len(t, a.Slice(), 100_000)
-	require.Equal(t, uint32(999), a.Slice()[999])
-	require.Same(t, &first[0], &a.Slice()[0], "growing does not move")
+	require.NoError(t, offheap.Grow(a, 100_000))
+	require.NoError(t, offheap.Grow(a, 5))
+	require.Len(t, offheap.Slice(a), 100_000)
+	require.Equal(t, uint32(999), offheap.Slice(a)[999])
+	require.Same(t, &first[0], &offheap.Slice(a)[0], "growing does not move")
 	require.EqualValues(t, 400_000, budget.InUse())
 
-	a.Shrink(10)
-	require.Len(t, a.Slice(), 10)
-	require.Equal(t, 10, a.Cap())
-	require.Equal(t, uint32(9), a.Slice()[9])
+	offheap.Shrink(a, 10)
+	require.Len(t, offheap.Slice(a), 10)
+	require.Equal(t, 10, offheap.Cap(a))
+	require.Equal(t, uint32(9), offheap.Slice(a)[9])
 	require.EqualValues(t, 40, budget.InUse())
-	require.Error(t, a.Grow(11))
-	a.Free()
-	a.Free()
-	require.Empty(t, a.Slice())
+	require.Error(t, offheap.Grow(a, 11))
+	offheap.Free(a)
+	offheap.Free(a)
+	require.Empty(t, offheap.Slice(a))
 	require.Zero(t, budget.InUse())
 	require.EqualValues(t, 400_000, budget.Peak())
 	budget.ResetPeak()
@@ -55,19 +55,19 @@ func TestEmpty(t *testing.T) {
 	for _, n := range []int{0, 3} {
 		a, err := offheap.Make[struct{}](nil, n)
 		require.NoError(t, err)
-		require.Len(t, a.Slice(), n)
-		a.Free()
+		require.Len(t, offheap.Slice(a), n)
+		offheap.Free(a)
 	}
 	a, err := offheap.Make[uint64](nil, 0)
 	require.NoError(t, err)
-	require.Empty(t, a.Slice())
-	a.Shrink(0)
-	a.Free()
+	require.Empty(t, offheap.Slice(a))
+	offheap.Shrink(a, 0)
+	offheap.Free(a)
 	var none *offheap.Array[byte]
-	none.Free()
-	none.Shrink(0)
-	require.Empty(t, none.Slice())
-	require.Zero(t, none.Cap())
+	offheap.Free(none)
+	offheap.Shrink(none, 0)
+	require.Empty(t, offheap.Slice(none))
+	require.Zero(t, offheap.Cap(none))
 }
 
 func TestRefusals(t *testing.T) {
@@ -99,10 +99,10 @@ func TestBudget(t *testing.T) {
 	require.NoError(t, budget.Need("a small thing", 2<<20))
 	require.EqualError(t, budget.Need("the object graph", 3<<30+1),
 		"the object graph needs 3.1 GB of memory beside the 8.0 MB in use: more than the limit of 10.0 MB")
-	a.Free()
+	offheap.Free(a)
 	b, err := offheap.Make[byte](budget, 10<<20)
 	require.NoError(t, err)
-	b.Free()
+	offheap.Free(b)
 	var none *offheap.Budget
 	require.NoError(t, none.Need("anything", math.MaxInt64))
 	require.Zero(t, none.InUse()+none.Peak())
@@ -125,16 +125,16 @@ func TestGivenBack(t *testing.T) {
 	before := resident(t)
 	a, err := offheap.Make[byte](nil, 1<<30)
 	require.NoError(t, err)
-	s := a.Slice()
+	s := offheap.Slice(a)
 	require.Less(t, resident(t)-before, int64(size/4))
 	for i := 0; i < size; i += 4096 {
 		s[i] = 1
 	}
 	require.Greater(t, resident(t)-before, int64(size*3/4))
-	a.Shrink(size / 2)
+	offheap.Shrink(a, size / 2)
 	require.Less(t, resident(t)-before, int64(size*3/4))
-	require.Equal(t, byte(1), a.Slice()[size/2-4096])
-	a.Free()
+	require.Equal(t, byte(1), offheap.Slice(a)[size/2-4096])
+	offheap.Free(a)
 	require.Less(t, resident(t)-before, int64(size/4))
 }
 
@@ -147,9 +147,9 @@ func TestSparse(t *testing.T) {
 	const size = 256 << 20
 	a, err := offheap.Make[byte](nil, size)
 	require.NoError(t, err)
-	defer a.Free()
+	defer offheap.Free(a)
 	before := resident(t)
-	s := a.Sparse().Slice()
+	s := offheap.Slice(offheap.Sparse(a))
 	for i := 0; i < size; i += 2 << 20 {
 		s[i] = 1
 	}
@@ -171,15 +171,15 @@ func ExampleReserve() {
 	if err != nil {
 		panic(err)
 	}
-	defer squares.Free()
-	if err := squares.Grow(5); err != nil {
+	defer offheap.Free(squares)
+	if err := offheap.Grow(squares, 5); err != nil {
 		panic(err)
 	}
-	for i := range squares.Slice() {
-		squares.Slice()[i] = uint32(i * i)
+	for i := range offheap.Slice(squares) {
+		offheap.Slice(squares)[i] = uint32(i * i)
 	}
-	fmt.Println(squares.Slice(), budget.InUse())
-	fmt.Println(squares.Grow(1 << 20))
+	fmt.Println(offheap.Slice(squares), budget.InUse())
+	fmt.Println(offheap.Grow(squares, 1 << 20))
 	// Output:
 	// [0 1 4 9 16] 20
 	// an array needs 4.0 MB of memory beside the 20 B in use: more than the limit of 1.0 MB
