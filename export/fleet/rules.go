@@ -3,7 +3,6 @@ package fleet
 import (
 	"cmp"
 	"context"
-	"maps"
 	"path/filepath"
 	"slices"
 
@@ -73,7 +72,7 @@ func changes(signed [2]map[string]*answer.SignedCrashes, links map[[2]string]int
 		others[link[side]] = append(others[link[side]], other)
 	}
 	out := []answer.RulesChange{}
-	for _, sig := range slices.Sorted(maps.Keys(others)) {
+	for _, sig := range sorting.Keys(others) {
 		list := others[sig]
 		if len(list) < 2 {
 			continue

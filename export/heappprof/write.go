@@ -11,6 +11,7 @@ import (
 	"github.com/sosgo/sosgo/export/internal/profileproto"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/report"
+	"github.com/sosgo/sosgo/internal/sorting"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -85,7 +86,7 @@ func (p *Profile) Folded(w io.Writer) error {
 	for path, size := range sums {
 		lines = append(lines, path+" "+strconv.FormatInt(size, 10)+"\n")
 	}
-	slices.Sort(lines)
+	sorting.Strings(lines)
 	out := bufio.NewWriter(w)
 	for _, l := range lines {
 		if _, err := out.WriteString(l); err != nil {

@@ -1,9 +1,9 @@
 package cli
 
 import (
-	"maps"
-	"slices"
 	"strings"
+
+	"github.com/sosgo/sosgo/internal/sorting"
 )
 
 // notThere are the commands of SOS, dotnet-dump, WinDbg and LLDB that sosgo does not
@@ -88,7 +88,7 @@ var unread = map[string]string{
 const builtInCOM = "the wrappers of Windows's built-in COM are structures that no runtime before .NET 11 describes, and that sosgo does not read, since no dump with one was available to prove it"
 
 // NotThere lists the names of commands of other tools that sosgo does not have, sorted.
-func NotThere() []string { return slices.Sorted(maps.Keys(notThere)) }
+func NotThere() []string { return sorting.Keys(notThere) }
 
 // isNotThere returns the error for a command that other tools have; nil for other names.
 func isNotThere(name string) *UsageError {

@@ -282,7 +282,7 @@ func functions(tb testing.TB, g *digraph.Graph) map[string]func(ctx context.Cont
 		"retained": func(ctx context.Context, opt digraph.Options) (result, error) { return d.Retained(ctx, ones, nil, opt) },
 		"children": func(ctx context.Context, opt digraph.Options) (result, error) { return d.Children(ctx, g, opt) },
 		"beside":   func(ctx context.Context, opt digraph.Options) (result, error) { return children.Reverse(ctx, opt) },
-		"entries":  func(ctx context.Context, opt digraph.Options) (result, error) {
+		"entries": func(ctx context.Context, opt digraph.Options) (result, error) {
 			list, err := g.Entries(ctx, none, opt)
 			return freed[uint32]{list}, err
 		},

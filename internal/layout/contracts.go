@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sosgo/sosgo/internal/sorting"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -107,7 +108,7 @@ type ContractState struct {
 // Contracts lists the contracts of the merged descriptors and those that a descriptor fails to name, by name.
 func (l *Layout) Contracts() []ContractState {
 	out := make([]ContractState, 0, len(l.contracts))
-	for _, name := range slices.Sorted(maps.Keys(l.contracts)) {
+	for _, name := range sorting.Keys(l.contracts) {
 		s := ContractState{Name: name, Version: l.contracts[name]}
 		if c := contractNamed(name); c != nil {
 			s.Implemented, s.Gives = slices.Contains(c.implemented, s.Version), c.gives

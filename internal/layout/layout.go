@@ -5,11 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"reflect"
-	"slices"
 	"strings"
 
+	"github.com/sosgo/sosgo/internal/sorting"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -231,7 +230,7 @@ func (l *Layout) Variable(name string) (target.Addr, error) {
 
 // Globals calls yield for each global, in the order of the names.
 func (l *Layout) Globals(yield func(string, Global) bool) {
-	for _, name := range slices.Sorted(maps.Keys(l.globals)) {
+	for _, name := range sorting.Keys(l.globals) {
 		if !yield(name, l.globals[name]) {
 			return
 		}
@@ -240,7 +239,7 @@ func (l *Layout) Globals(yield func(string, Global) bool) {
 
 // VTables calls yield for each known class with the value of the first word of its objects.
 func (l *Layout) VTables(yield func(string, target.Addr) bool) {
-	for _, class := range slices.Sorted(maps.Keys(l.vtables)) {
+	for _, class := range sorting.Keys(l.vtables) {
 		if !yield(class, l.vtables[class].Addr) {
 			return
 		}
@@ -293,16 +292,16 @@ type Member struct {
 // Members lists all members of the layout, sorted by name.
 func (l *Layout) Members() []Member {
 	var out []Member
-	for _, name := range slices.Sorted(maps.Keys(l.types)) {
+	for _, name := range sorting.Keys(l.types) {
 		t := l.types[name]
 		if t.size >= 0 {
 			out = append(out, Member{name + ".size", fmt.Sprint(t.size), l.sources[t.sizeSource]})
 		}
-		for _, f := range slices.Sorted(maps.Keys(t.fields)) {
+		for _, f := range sorting.Keys(t.fields) {
 			out = append(out, Member{name + "." + f, fmt.Sprint(t.fields[f].Offset), l.sources[t.fields[f].source]})
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(l.globals)) {
+	for _, name := range sorting.Keys(l.globals) {
 		g := l.globals[name]
 		v := fmt.Sprintf("%#x", uint64(g.Addr))
 		if g.Direct {
@@ -313,10 +312,10 @@ func (l *Layout) Members() []Member {
 		}
 		out = append(out, Member{"global " + name, v, l.sources[g.source]})
 	}
-	for _, name := range slices.Sorted(maps.Keys(l.vtables)) {
+	for _, name := range sorting.Keys(l.vtables) {
 		out = append(out, Member{"vtable " + name, fmt.Sprintf("%#x", uint64(l.vtables[name].Addr)), l.sources[l.vtables[name].source]})
 	}
-	for _, name := range slices.Sorted(maps.Keys(l.constants)) {
+	for _, name := range sorting.Keys(l.constants) {
 		out = append(out, Member{"constant " + name, strings.Join(strings.Fields(string(l.constants[name].raw)), " "), l.sources[l.constants[name].source]})
 	}
 	return out

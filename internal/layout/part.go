@@ -10,7 +10,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -189,7 +188,7 @@ func unknownKeys(keys []string) []string {
 			out = append(out, key)
 		}
 	}
-	slices.Sort(out)
+	sorting.Strings(out)
 	return out
 }
 
@@ -230,7 +229,7 @@ func liesOf(types map[string]partType) map[string]error {
 // Lies returns what is wrong with the types of the descriptor, nil if nothing is. Those types are not believed; the others are.
 func (p *Part) Lies() error {
 	var out []error
-	for _, name := range slices.Sorted(maps.Keys(p.doubts)) {
+	for _, name := range sorting.Keys(p.doubts) {
 		out = append(out, fmt.Errorf("type %s: %w", name, p.doubts[name]))
 	}
 	return errors.Join(out...)
@@ -576,7 +575,7 @@ func (p *Part) Unknown() []string { return p.unknown }
 
 // Conflict returns an error if p and other describe the same member differently. Parts of one descriptor must agree.
 func (p *Part) Conflict(other *Part) error {
-	for _, name := range slices.Sorted(maps.Keys(other.types)) {
+	for _, name := range sorting.Keys(other.types) {
 		mine, both := p.types[name]
 		if !both {
 			continue

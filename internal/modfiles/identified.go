@@ -3,7 +3,6 @@ package modfiles
 import (
 	"context"
 	"iter"
-	"maps"
 	"path"
 	"runtime"
 	"slices"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/sosgo/sosgo/image"
 	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/internal/sorting"
 	"github.com/sosgo/sosgo/internal/workers"
 	"github.com/sosgo/sosgo/target"
 )
@@ -56,7 +56,7 @@ func identityKey(buildID []byte, stamp, size uint32) string {
 func (d *identified) read(kind image.Kind) map[string][]string {
 	d.folder.once.Do(d.list)
 	var paths []string
-	for _, name := range slices.Sorted(maps.Keys(d.files)) {
+	for _, name := range sorting.Keys(d.files) {
 		if mayBe(kind, name) {
 			paths = append(paths, d.files[name]...)
 		}

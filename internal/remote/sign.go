@@ -6,9 +6,10 @@ import (
 	"encoding/hex"
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"time"
+
+	"github.com/sosgo/sosgo/internal/sorting"
 )
 
 // keys are the credentials of a user of S3.
@@ -33,7 +34,7 @@ func (k *keys) sign(r *http.Request, now time.Time) {
 			lines = append(lines, lower+":"+strings.TrimSpace(values[0]))
 		}
 	}
-	slices.Sort(lines)
+	sorting.Strings(lines)
 	var names []string
 	for _, l := range lines {
 		name, _, _ := strings.Cut(l, ":")

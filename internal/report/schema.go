@@ -4,11 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
-	"maps"
 	"reflect"
-	"slices"
 
 	"github.com/sosgo/sosgo/internal/jsonenc"
+	"github.com/sosgo/sosgo/internal/sorting"
 )
 
 // A node is a JSON Schema, or a part of one. encoding/json sorts its keys.
@@ -43,7 +42,7 @@ func WriteSchema(w io.Writer, results []NamedResult) error {
 		line(&b, c)
 	}
 	b.WriteString("\n],\n\"$defs\":{")
-	for i, name := range slices.Sorted(maps.Keys(s.defs)) {
+	for i, name := range sorting.Keys(s.defs) {
 		separate(&b, i)
 		line(&b, name)
 		b.WriteByte(':')

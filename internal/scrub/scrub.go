@@ -176,7 +176,7 @@ func (j *job) findRuntimes(ctx context.Context, d *sosgo.Dump, images *imageScru
 		images.native(r)
 	}
 	j.areas = j.areas.over(runtimes).over(images.unread).over(heaps)
-	slices.Sort(secrets)
+	sorting.Strings(secrets)
 	secrets = slices.DeleteFunc(slices.Compact(secrets), isName)
 	out.Secrets = len(secrets)
 	j.secrets = newPatterns(secrets, images.userNames(), j.disguise)

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/sosgo/sosgo/internal/sorting"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -44,7 +45,7 @@ func (s *imageScrubber) userNames() (out []pattern) {
 			folders = append(folders, home+name+home[:1])
 		}
 	}
-	slices.Sort(folders)
+	sorting.Strings(folders)
 	for _, f := range slices.Compact(folders) {
 		home, name, _ := userFolder(f)
 		fresh := []byte(f)
@@ -69,6 +70,6 @@ func UserFolders(t target.Target) (out []string) {
 			out = append(out, strings.TrimRight(strings.TrimSuffix(m.Path, target.BaseName(m.Path)), `/\`))
 		}
 	}
-	slices.Sort(out)
+	sorting.Strings(out)
 	return slices.Compact(out)
 }

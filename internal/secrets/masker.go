@@ -10,6 +10,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"unicode"
+
+	"github.com/sosgo/sosgo/internal/sorting"
 )
 
 // The bounds of values that are masked wherever they appear. A shorter one is masked where its name or form shows it alone.
@@ -162,7 +164,7 @@ func (m *Masker) Values() []string {
 			out = append(out, v)
 		}
 	}
-	slices.Sort(out)
+	sorting.Strings(out)
 	return out
 }
 

@@ -245,7 +245,7 @@ func crashKind(c *answer.Crash) (kind string, sound bool) {
 			causes = append(causes, withoutGenerics(c.Exceptions[i].Type.S))
 		}
 	}
-	slices.Sort(causes) // tasks fail in any order
+	sorting.Strings(causes) // tasks fail in any order
 	return strings.Join(append([]string{kind}, slices.Compact(causes)...), " of "), sound
 }
 

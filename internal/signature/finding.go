@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/sorting"
 )
 
 // FindingVersion is the version of the algorithm that makes the signatures of findings that are no crash. Signatures of different versions are not comparable.
@@ -59,7 +60,7 @@ func (r *Rules) siteOf(s *answer.Site) (text string, sound bool) {
 		sound = sound && !slices.Contains(wrappers[:], of)
 		types = append(types, of)
 	}
-	slices.Sort(types) // tasks fail in any order
+	sorting.Strings(types) // tasks fail in any order
 	failed := strings.Join(slices.Compact(types), ", ")
 	return strings.Join(strings.Fields(name+" "+s.Does+" "+failed), " "), sound
 }

@@ -43,3 +43,8 @@ func BenchmarkStable(b *testing.B) {
 		sorting.Stable(slices.Clone(given), byKey)
 	}
 }
+
+func TestKeys(t *testing.T) {
+	assert.Equal(t, []string{"a", "b", "c"}, sorting.Keys(map[string]int{"b": 1, "c": 2, "a": 3}))
+	assert.Nil(t, sorting.Keys(map[string]int{}))
+}

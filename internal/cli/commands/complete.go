@@ -177,7 +177,7 @@ func (definition) members(before, prefix string, limit int, each func(yield func
 			out = append(out, full)
 		}
 	})
-	slices.Sort(out)
+	sorting.Strings(out)
 	return out
 }
 

@@ -3,8 +3,6 @@ package ask
 import (
 	"errors"
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"sync"
 
@@ -12,6 +10,7 @@ import (
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/cli"
 	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/internal/sorting"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -172,7 +171,7 @@ func nearMisses(c *cli.Context, h *heap.Heap, part string) func(*dac.MethodTable
 			return
 		}
 		text := fmt.Sprintf("no type on the heap has %q in its name", part)
-		if s := nearest(part, slices.Sorted(maps.Keys(others))); s != "" {
+		if s := nearest(part, sorting.Keys(others)); s != "" {
 			text += fmt.Sprintf("; did you mean %s?", s)
 		}
 		c.Warn(errors.New(text))
@@ -207,7 +206,7 @@ func nearest(part string, names []string) string {
 		n, _, _ = strings.Cut(n, "<")
 		simple = append(simple, n[strings.LastIndexAny(n, ".+")+1:])
 	}
-	slices.Sort(simple)
+	sorting.Strings(simple)
 	return cli.Suggest(part, simple)
 }
 
