@@ -22,8 +22,8 @@ func TestAssemblies(t *testing.T) {
 	m.PDBErr = target.Corruptf("pdb")
 	m.Note(m.PDBErr)
 	end := errors.New("end")
-	list := func(yield func(answer.LoadedModule, error) bool) {
-		_ = yield(m, nil) && yield(answer.LoadedModule{}, end)
+	list := func(yield func(*answer.LoadedModule, error) bool) {
+		_ = yield(&m, nil) && yield(nil, end)
 	}
 	for verbose, want := range map[bool]string{false: "name, end", true: "name, version, metadata, pdb, end"} {
 		var b strings.Builder
