@@ -204,9 +204,10 @@ func askLoader(rt *dac.Runtime, a *testdump.Answers) {
 		return
 	}
 	for d, err := range domains {
-		if err == nil {
-			err = errors.Join(d.Noted()...)
+		if err != nil {
+			a.Add("domains", nil, err)
+			continue
 		}
-		a.Add(fmt.Sprint("domain ", d.Kind), text(d), err)
+		a.Add(fmt.Sprint("domain ", d.Kind), text(d), errors.Join(d.Noted()...))
 	}
 }

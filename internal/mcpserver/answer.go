@@ -9,12 +9,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/sosgo/sosgo/internal/report"
-	"github.com/sosgo/sosgo/internal/sorting"
 )
 
 const (
@@ -85,7 +85,7 @@ func (s *Server) question(t *Tool, raw json.RawMessage) (*question, error) {
 	}
 	for name := range given {
 		if t.Properties[name] == nil {
-			return nil, fmt.Errorf("the tool %s has no argument %q; it has %s", t.Name, name, strings.Join(sorting.Keys(s.properties(t)), ", "))
+			return nil, fmt.Errorf("the tool %s has no argument %q; it has %s", t.Name, name, strings.Join(slices.Sorted(maps.Keys(s.properties(t))), ", "))
 		}
 	}
 	for _, name := range t.Required {

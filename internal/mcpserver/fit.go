@@ -3,10 +3,10 @@ package mcpserver
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"unicode/utf8"
-
-	"github.com/sosgo/sosgo/internal/sorting"
 )
 
 // maxCuts is how many cuts an answer lists.
@@ -151,7 +151,7 @@ func (c *cutter) object(path string, v map[string]any) map[string]any {
 	if path != "" {
 		path += "."
 	}
-	for _, k := range sorting.Keys(v) {
+	for _, k := range slices.Sorted(maps.Keys(v)) {
 		out[k] = c.value(path+k, v[k])
 	}
 	return out

@@ -131,7 +131,7 @@ func TestGivenBack(t *testing.T) {
 		s[i] = 1
 	}
 	require.Greater(t, resident(t)-before, int64(size*3/4))
-	offheap.Shrink(a, size / 2)
+	offheap.Shrink(a, size/2)
 	require.Less(t, resident(t)-before, int64(size*3/4))
 	require.Equal(t, byte(1), offheap.Slice(a)[size/2-4096])
 	offheap.Free(a)
@@ -179,7 +179,7 @@ func ExampleReserve() {
 		offheap.Slice(squares)[i] = uint32(i * i)
 	}
 	fmt.Println(offheap.Slice(squares), budget.InUse())
-	fmt.Println(offheap.Grow(squares, 1 << 20))
+	fmt.Println(offheap.Grow(squares, 1<<20))
 	// Output:
 	// [0 1 4 9 16] 20
 	// an array needs 4.0 MB of memory beside the 20 B in use: more than the limit of 1.0 MB

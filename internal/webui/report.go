@@ -8,13 +8,13 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
 
 	"github.com/sosgo/sosgo/internal/report"
-	"github.com/sosgo/sosgo/internal/sorting"
 )
 
 const (
@@ -295,7 +295,7 @@ func addresses(v any, all []string) []string {
 			all = addresses(item, all)
 		}
 	case map[string]any:
-		for _, k := range sorting.Keys(v) {
+		for _, k := range slices.Sorted(maps.Keys(v)) {
 			all = addresses(v[k], all)
 		}
 	case string:

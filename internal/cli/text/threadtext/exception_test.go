@@ -37,7 +37,9 @@ func TestThrownException(t *testing.T) {
 	x := &answer.ThrownException{Exception: &answer.Exception{Address: 1, Inner: 2, InnerType: answer.Text{S: "I"}}, HasNested: true}
 	assert.Contains(t, write(true, x, false), "InnerException:   I, Use printexception 0000000000000002 to see more.\n")
 	assert.Contains(t, write(true, x, false), "There are nested exceptions on this thread.")
-	x.Nested = func(yield func(*answer.Exception, error) bool) { yield(&answer.Exception{Address: 3}, target.ErrCorrupt) }
+	x.Nested = func(yield func(*answer.Exception, error) bool) {
+		yield(&answer.Exception{Address: 3}, target.ErrCorrupt)
+	}
 	assert.Contains(t, write(true, x, true), "\nNested exception ---")
 	assert.Contains(t, write(true, x, true), "Invalid exception object: 0000000000000003\n")
 	assert.NotContains(t, write(false, x, true), "Invalid")
