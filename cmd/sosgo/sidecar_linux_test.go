@@ -53,21 +53,31 @@ func TestSidecar(t *testing.T) {
 	}
 }
 
-// inSidecar runs sosgo as a sidecar does, and returns what it prints, its exit code, and the most memory of its own that was seen.
+// inSidecar runs sosgo as a sidecar does, and returns what it prints, its exit code, and the most memory of its own that was seen. On a busy
+// machine a process may end before anybody looks at it: then it runs again.
 func inSidecar(t *testing.T, dump, command string) (out string, code, peak int) {
+	for range 10 {
+		if out, code, peak = observe(t, dump, command); peak > 0 {
+			return out, code, peak
+		}
+	}
+	require.Fail(t, "the process was never seen", command)
+	return "", 0, 0
+}
+
+func observe(t *testing.T, dump, command string) (out string, code, peak int) {
 	args, err := json.Marshal([]string{"--offline", "-d", dump, "-c", command})
 	require.NoError(t, err)
 	child := exec.Command(os.Args[0], "-test.run=^TestAsProgram$")
 	child.Env = append(os.Environ(), argumentsVariable+"="+string(args), "GOMEMLIMIT=100MiB")
-	var stdout, stderr bytes.Buffer
-	child.Stdout, child.Stderr = &stdout, &stderr
+	var stdout bytes.Buffer
+	child.Stdout = &stdout
 	require.NoError(t, child.Start())
 	ended := make(chan struct{})
 	go func() { _ = child.Wait(); close(ended) }()
 	for {
 		select {
 		case <-ended:
-			require.Positive(t, peak, "the process was never seen: %s", &stderr)
 			return stdout.String(), child.ProcessState.ExitCode(), peak
 		case <-time.After(time.Millisecond):
 			peak = max(peak, anonymous(child.Process.Pid))

@@ -26,8 +26,11 @@ type session struct {
 
 	mu      sync.Mutex
 	version string // of the protocol; empty before initialize
-	running map[id]context.CancelCauseFunc
+	running map[id]*call
 }
+
+// A call is a request that runs.
+type call struct{ stop context.CancelCauseFunc }
 
 // begin settles the version. It returns false if there is one.
 func (s *session) begin(version string) bool {
@@ -50,12 +53,13 @@ func (s *session) speaks() string {
 // batches reports whether the client may send batches.
 func (s *session) batches() bool { return s.speaks() < noBatches }
 
-// cancel stops a request.
+// cancel stops a request. Its id is free at once, not only when it has stopped: the client waits for no answer.
 func (s *session) cancel(i id) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if stop := s.running[i]; stop != nil {
-		stop(errCancelled)
+	if c := s.running[i]; c != nil {
+		c.stop(errCancelled)
+		delete(s.running, i)
 	}
 }
 
@@ -89,14 +93,17 @@ func (s *session) start(ctx context.Context, m *message, to sink) func() ([]byte
 		return fail(errorf(codeRequest, "a request with the id %s runs already", m.id))
 	}
 	if s.running == nil {
-		s.running = map[id]context.CancelCauseFunc{}
+		s.running = map[id]*call{}
 	}
-	s.running[m.id] = stop
+	own := &call{stop}
+	s.running[m.id] = own
 	return func() ([]byte, *Error) {
 		defer stop(nil)
 		out, err := s.server.answer(ctx, r)
 		s.mu.Lock()
-		delete(s.running, m.id)
+		if s.running[m.id] == own {
+			delete(s.running, m.id)
+		}
 		s.mu.Unlock()
 		if errors.Is(context.Cause(ctx), errCancelled) {
 			return nil, nil
