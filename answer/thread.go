@@ -137,6 +137,9 @@ type ThrownObject struct {
 	Type    Text        `json:"type,omitzero" doc:"its type"`
 }
 
+// UnknownActivity is the Kind of an activity that is not known.
+const UnknownActivity = "unknown"
+
 // A ThreadActivity is what a thread does.
 type ThreadActivity struct {
 	Kind   string `json:"kind" doc:"a word for the kind, such as \"running\", \"lock\", \"sleep\", \"idle\""`

@@ -1,7 +1,6 @@
 package tasks
 
 import (
-	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -136,45 +135,66 @@ func (r *Reader) waitsFor(w waiter) (next target.Addr, words string, awaiter *an
 	return next, words, awaiter, err
 }
 
-// statelessWait is waitsFor for a stateless machine: what it waits for is the only task of its awaiters that has not completed.
+// statelessWait is waitsFor for a stateless machine: what it waits for is the only task of its awaiters that has not completed. A field that
+// can't be read may be another awaiter, and is the error.
 func (r *Reader) statelessWait(m *machine, x shapes.Instance) (next target.Addr, words string, awaiter *answer.AsyncAwaiter, err error) {
 	const unknown = "something unknown: its state machine was written by hand"
 	fields, err := m.typ.Fields()
+	if err != nil {
+		return 0, unknown, nil, err
+	}
 	for _, f := range fields {
-		if f.Static || f.Err() != nil {
+		if f.Static {
 			continue
 		}
-		s, none := f.At(target.Addr(x)).Struct()
-		if none != nil {
-			continue
-		}
-		if is, err := shapes.Is[*taskAwaiter](r.b, s.Type); err != nil || !is {
-			continue
-		}
-		a, on, _, werr := r.awaited(f, f.At(target.Addr(x)))
-		if werr != nil {
-			err = cmp.Or(err, werr)
-			continue
-		}
-		k, kerr := r.kindOf(on)
-		if on == 0 || kerr != nil || k.task == nil {
-			continue
-		}
-		flags, ferr := k.task.Flags.Uint(shapes.OfAddr(on))
-		if ferr != nil {
-			err = cmp.Or(err, ferr)
-		} else if !Flags(flags).Completed() {
-			if next != 0 {
-				return 0, unknown, nil, nil
-			}
+		a, on, err := r.openTask(f, x)
+		switch {
+		case err != nil:
+			return 0, unknown, nil, err
+		case on == 0:
+		case next != 0:
+			return 0, unknown, nil, nil
+		default:
 			next, awaiter = on, a
 			awaiter.Guessed = true
 		}
 	}
-	if err != nil || next == 0 {
-		return 0, unknown, nil, err
+	if next == 0 {
+		return 0, unknown, nil, nil
 	}
 	return next, "", awaiter, nil
+}
+
+// openTask returns the task that has not completed of the awaiter in a field. It returns 0 if there is none, or the field has no awaiter of
+// a task.
+func (r *Reader) openTask(f *objects.Field, x shapes.Instance) (awaiter *answer.AsyncAwaiter, task target.Addr, err error) {
+	if f.Err() != nil {
+		return nil, 0, f.Err()
+	}
+	v := f.At(target.Addr(x))
+	if v.Kind() != objects.KindStruct {
+		return nil, 0, nil
+	}
+	s, err := v.Struct()
+	if err != nil {
+		return nil, 0, err
+	}
+	if is, err := shapes.Is[*taskAwaiter](r.b, s.Type); err != nil || !is {
+		return nil, 0, err
+	}
+	awaiter, on, _, err := r.awaited(f, v)
+	if err != nil || on == 0 {
+		return nil, 0, err
+	}
+	k, err := r.kindOf(on)
+	if err != nil || k.task == nil {
+		return nil, 0, err
+	}
+	flags, err := k.task.Flags.Uint(shapes.OfAddr(on))
+	if err != nil || Flags(flags).Completed() {
+		return nil, 0, err
+	}
+	return awaiter, on, nil
 }
 
 // unsuspended describes the position of a method that is not suspended at an await.

@@ -6,6 +6,7 @@ import (
 	"iter"
 	"strings"
 
+	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/internal/absent"
@@ -42,7 +43,7 @@ const (
 	ActivityExit                 // ends the process at its own request
 )
 
-var activityNames = [...]string{"unknown", "running", "native", "runtime", "collecting", "suspended", "idle", "sleep", "lock",
+var activityNames = [...]string{answer.UnknownActivity, "running", "native", "runtime", "collecting", "suspended", "idle", "sleep", "lock",
 	"monitor", "event", "task", "join", "static constructor", "socket", "file", "console", "process", "queue", "exit"}
 
 func (a Activity) String() string { return enum.Name(activityNames[:], a, "Activity") }

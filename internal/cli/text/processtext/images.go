@@ -2,7 +2,6 @@ package processtext
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"iter"
 	"maps"
@@ -202,7 +201,8 @@ func withoutDetail(m answer.LoadedModule) *answer.LoadedModule {
 	noted := m.Noted()
 	m.Gaps = answer.Gaps{}
 	for _, n := range noted {
-		if !errors.Is(n, m.MetadataErr) && !errors.Is(n, m.PDBErr) && !errors.Is(n, m.Version.Err) {
+		of := func(e error) bool { return e != nil && e.Error() == n.Error() }
+		if !of(m.MetadataErr) && !of(m.PDBErr) && !of(m.Version.Err) {
 			m.Note(n)
 		}
 	}

@@ -295,7 +295,7 @@ func (w *crashWriter) waiting(x *answer.Waiting) {
 		}
 		switch c := report.Escape(t.Caller.String()); {
 		case t.Caller.S == "":
-		case strings.HasSuffix(t.Text, "can't be read"):
+		case t.Kind == answer.UnknownActivity: // of other methods the names can't be read
 			text += ", but for " + c
 		default:
 			text += " in " + c

@@ -87,14 +87,14 @@ func TestSyncBlocks(t *testing.T) {
 
 // TestUnnamedActivity: a method with a name is no place where names can't be read.
 func TestUnnamedActivity(t *testing.T) {
-	write := func(text string) string {
-		row := answer.WaitingThread{ThreadActivity: answer.ThreadActivity{Text: text, Caller: answer.Text{S: "A.B()"}}}
+	write := func(kind, text string) string {
+		row := answer.WaitingThread{ThreadActivity: answer.ThreadActivity{Kind: kind, Text: text, Caller: answer.Text{S: "A.B()"}}}
 		return page(false, func(p *report.Page) {
 			Crash(p, &answer.Crash{Alive: true, Waiting: &answer.Waiting{Threads: []answer.WaitingThread{row}}}, CrashOptions{})
 		})
 	}
-	assert.Contains(t, write("not known: the names of its methods can't be read"), "can't be read, but for A.B()\n")
-	assert.Contains(t, write("sleeps"), "sleeps in A.B()\n")
+	assert.Contains(t, write(answer.UnknownActivity, "not known: the names of its methods can't be read"), "can't be read, but for A.B()\n")
+	assert.Contains(t, write("sleep", "sleeps"), "sleeps in A.B()\n")
 }
 
 // TestNoParallelStacks: stacks that can't be read are not said to be none.
