@@ -738,7 +738,10 @@ func TestUnpreparedUnread(t *testing.T) {
 
 // TestHandmade checks that state machines which a person wrote lack no part of an answer: they have no state, and their awaits are found without one.
 func TestHandmade(t *testing.T) {
-	v := newTrial(t, "Handmade.cs").open(t, "wait")
+	path := newTrial(t, "Handmade.cs").dump(t, "wait")
+	d := testdump.OpenDraft(t, path, sosgo.Options{Offline: true})
+	v, err := d.Dump.View("")
+	require.NoError(t, err)
 	list, err := v.Tasks(t.Context())
 	require.NoError(t, err)
 	assert.Empty(t, list.Noted())
@@ -785,9 +788,19 @@ func TestHandmade(t *testing.T) {
 	require.NotNil(t, one.WaitsOn)
 	assert.Equal(t, "Loom.Stateless", one.WaitsOn.Name.S)
 	assert.Nil(t, one.At)
+	awaited := one.WaitsOn.Object
 	one, err = v.TaskState(t.Context(), deaf)
 	require.NoError(t, err)
 	assert.Empty(t, one.Noted())
 	assert.Nil(t, one.WaitsOn)
 	assert.Equal(t, "something unknown: its state machine was written by hand", one.WaitsFor.S)
+
+	d = testdump.OpenDraft(t, path, sosgo.Options{Offline: true})
+	d.Set(testdump.Words(awaited, 8)) // no MethodTable
+	v, err = d.Dump.View("")
+	require.NoError(t, err)
+	one, err = v.TaskState(t.Context(), named)
+	require.NoError(t, err)
+	assert.NotEmpty(t, one.Noted(), "the task that it awaits can't be read")
+	assert.Nil(t, one.WaitsOn)
 }
