@@ -104,7 +104,8 @@ func (s *schema) of(p *jsonenc.Plan, null bool) node {
 		}
 		return ref
 	case jsonenc.List:
-		return node{"type": types("array", null), "items": s.of(core.Elem(), core.Elem().Nullable())}
+		// The rows of an iterator are never null: one that is missing is left out and warned of.
+		return node{"type": types("array", null), "items": s.of(core.Elem(), core.Elem().Nullable() && !core.IsIterator())}
 	case jsonenc.Map:
 		return node{"type": types("object", null), "additionalProperties": s.of(core.Elem(), core.Elem().Nullable())}
 	case jsonenc.Address:

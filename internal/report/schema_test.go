@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"encoding/json"
+	"iter"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -38,4 +39,13 @@ func TestWriteSchema(t *testing.T) {
 	assert.Equal(t, []string{"address"}, got.Defs["testRow"].Required)
 	assert.Equal(t, "#/$defs/owner", got.Defs["owner"].Properties["next"]["$ref"], "a type that contains itself")
 	assert.Contains(t, got.Defs, "Problem")
+}
+
+// TestSchemaOfRows: the rows of an iterator are never null, even if they are pointers; the items of a slice of pointers may be.
+func TestSchemaOfRows(t *testing.T) {
+	ref := node{"$ref": "#/$defs/testRow"}
+	document, _ := SchemaOf(NamedResult{"x", Result[iter.Seq2[*testRow, error]]()})
+	assert.Equal(t, node{"type": "array", "items": ref}, document["properties"].(node)["result"])
+	document, _ = SchemaOf(NamedResult{"x", Result[[]*testRow]()})
+	assert.Equal(t, node{"type": "array", "items": node{"anyOf": []node{ref, {"type": "null"}}}}, document["properties"].(node)["result"])
 }

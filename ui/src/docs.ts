@@ -9,7 +9,7 @@ export interface AsyncstacksResult {
 }
 
 export interface ClrstackResult {
-  frames?: Array<Frame | null>;
+  frames?: Array<Frame>;
 }
 
 export interface ClrthreadsResult {
