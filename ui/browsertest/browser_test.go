@@ -181,9 +181,17 @@ func (b *browser) open(page string) {
 	b.wait(fmt.Sprintf("document.querySelector('main')?.dataset.page === %q && !document.querySelector('.waiting')", name))
 }
 
+// wait waits until a condition holds. The browser forgets a condition that it was given while it went to another page, so it is asked again.
 func (b *browser) wait(condition string) {
 	b.t.Helper()
-	if _, err := chromedp.Run(b.ctx, chromedp.Poll[chromedp.Void](condition, chromedp.WithPollingTimeout(60*time.Second), chromedp.WithPollingInterval(50*time.Millisecond))); err != nil {
+	for until := time.Now().Add(60 * time.Second); ; {
+		_, err := chromedp.Run(b.ctx, chromedp.Poll[chromedp.Void](condition, chromedp.WithPollingTimeout(60*time.Second), chromedp.WithPollingInterval(50*time.Millisecond)))
+		if err == nil {
+			return
+		}
+		if strings.Contains(err.Error(), "Cannot find context with specified id") && time.Now().Before(until) {
+			continue
+		}
 		b.t.Fatalf("%s: %v; the browser says %q; the page has: %.2000s", condition, err, b.problems, b.text("document.body.innerText"))
 	}
 }
