@@ -9,11 +9,11 @@ import (
 	"iter"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/leaks"
 	"github.com/sosgo/sosgo/app/triage"
 	"github.com/sosgo/sosgo/dump/crashreport"
 	"github.com/sosgo/sosgo/export/summary"
 	"github.com/sosgo/sosgo/graph"
-	"github.com/sosgo/sosgo/graph/leaks"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/objects/collections"

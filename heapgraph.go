@@ -14,7 +14,6 @@ import (
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/graph/roots"
 	"github.com/sosgo/sosgo/heap"
-	"github.com/sosgo/sosgo/internal/lazy"
 )
 
 // Graph returns the graph of the heap's objects and of what keeps them alive. The first caller builds it with its options, and all share
@@ -24,7 +23,7 @@ func (v *View) Graph(ctx context.Context, o graph.Options) (*graph.Graph, error)
 	if v == nil || v.dump == nil {
 		return nil, errNoDump
 	}
-	g, err := lazy.GetContext(orBackground(ctx), &v.graph, func(ctx context.Context) (*graph.Graph, error) { return v.buildGraph(ctx, o) })
+	g, err := v.graph.GetContext(orBackground(ctx), func(ctx context.Context) (*graph.Graph, error) { return v.buildGraph(ctx, o) })
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +126,7 @@ func (d *Dump) closeGraphs() {
 	views := slices.Collect(maps.Values(d.views))
 	d.mu.Unlock()
 	for _, v := range views {
-		if g, ok := lazy.Take(&v.graph); ok {
+		if g, ok := v.graph.Take(); ok {
 			g.Close()
 		}
 	}
@@ -161,7 +160,7 @@ func (v *View) HeapGraph(ctx context.Context, o heap.ScanOptions) (*answer.HeapG
 // RootReader reads what keeps the objects of the runtime's heap alive; see package
 // roots. Where stacks can't be walked at all, its All says so.
 func (v *View) RootReader() (*roots.Reader, error) {
-	return lazy.Get(&v.roots, func() (*roots.Reader, error) {
+	return v.roots.Get(func() (*roots.Reader, error) {
 		h, err := v.Heap()
 		if err != nil {
 			return nil, err

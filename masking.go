@@ -3,13 +3,12 @@ package sosgo
 import (
 	"cmp"
 	"context"
+	"slices"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/sensitive"
 	"github.com/sosgo/sosgo/heap"
-	"github.com/sosgo/sosgo/internal/lazy"
-	"github.com/sosgo/sosgo/internal/secrets"
-	"github.com/sosgo/sosgo/internal/sensitive"
-	"github.com/sosgo/sosgo/internal/sorting"
+	"github.com/sosgo/sosgo/internal/base/secrets"
 )
 
 // masking is what is known of a process's secrets.
@@ -32,7 +31,7 @@ func (v *View) Secrets(ctx context.Context) (*answer.Secrets, error) {
 			out.Values += n
 			out.Kinds = append(out.Kinds, answer.SecretKind{Kind: string(kind), Values: n})
 		}
-		sorting.Sort(out.Kinds, func(a, b answer.SecretKind) int {
+		slices.SortStableFunc(out.Kinds, func(a, b answer.SecretKind) int {
 			return cmp.Or(cmp.Compare(b.Values, a.Values), cmp.Compare(a.Kind, b.Kind))
 		})
 		return out, nil
@@ -67,7 +66,7 @@ func (v *View) SecretValues(ctx context.Context) ([]string, error) {
 
 // masking finds the secrets. The error is the context's.
 func (v *View) masking(ctx context.Context) (*masking, error) {
-	return lazy.GetContext(ctx, &v.secret, func(ctx context.Context) (*masking, error) {
+	return v.secret.GetContext(ctx, func(ctx context.Context) (*masking, error) {
 		m := &masking{masker: secrets.NewMasker()}
 		p, err := v.Process(ctx, ProcessOptions{Full: true})
 		if err != nil {

@@ -5,23 +5,22 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/leaks"
+	"github.com/sosgo/sosgo/app/memorymap"
 	"github.com/sosgo/sosgo/app/settings"
 	"github.com/sosgo/sosgo/app/triage"
+	"github.com/sosgo/sosgo/app/waste"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/export"
 	"github.com/sosgo/sosgo/graph"
-	"github.com/sosgo/sosgo/graph/leaks"
 	"github.com/sosgo/sosgo/graph/roots"
-	"github.com/sosgo/sosgo/graph/waste"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/image"
-	"github.com/sosgo/sosgo/internal/lazy"
-	"github.com/sosgo/sosgo/internal/sorting"
 	"github.com/sosgo/sosgo/objects"
-	"github.com/sosgo/sosgo/stackwalk/memorymap"
 	"github.com/sosgo/sosgo/stackwalk/stresslog"
 	"github.com/sosgo/sosgo/target"
 )
@@ -188,7 +187,7 @@ func (v *View) Memory(ctx context.Context, o ...MemoryOptions) (*answer.MemoryMa
 // memoryMap makes the map of the process's memory, with all runtimes.
 func (v *View) memoryMap() (*memorymap.Map, error) {
 	d := v.of()
-	return lazy.Get(&d.memory, func() (*memorymap.Map, error) {
+	return d.memory.Get(func() (*memorymap.Map, error) {
 		p := memorymap.Process{Target: d.file, Memory: d.read, Threads: v.Threads}
 		for _, inst := range d.Runtimes() {
 			of := d.viewOf(inst)
@@ -303,7 +302,7 @@ func (q *question) allocated(rt *dac.Runtime, out *answer.GC) {
 	if out.Lacks("bytes that threads allocated", lost); err != nil {
 		out.Left.Err = err
 	}
-	sorting.Stable(out.Threads, func(a, b answer.ThreadAllocated) int { return cmp.Compare(b.Allocated.Value, a.Allocated.Value) })
+	slices.SortStableFunc(out.Threads, func(a, b answer.ThreadAllocated) int { return cmp.Compare(b.Allocated.Value, a.Allocated.Value) })
 	if out.State.Suspender == nil {
 		return
 	}

@@ -12,9 +12,8 @@ import (
 	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/dump"
 	"github.com/sosgo/sosgo/image"
-	"github.com/sosgo/sosgo/internal/lazy"
-	"github.com/sosgo/sosgo/internal/modfiles"
-	"github.com/sosgo/sosgo/internal/symstore"
+	"github.com/sosgo/sosgo/internal/files/modfiles"
+	"github.com/sosgo/sosgo/internal/files/symstore"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -100,7 +99,7 @@ func moduleOf(rt *dac.Runtime, m *target.Module) *dac.Module {
 // witnesses returns the CLRs of the process, read without the files of assemblies: what
 // they know of a module can't come from the file that is to be proved.
 func (d *Dump) witnesses() []*dac.Runtime {
-	list, _ := lazy.Get(&d.witness, func() ([]*dac.Runtime, error) {
+	list, _ := d.witness.Get(func() ([]*dac.Runtime, error) {
 		alone := modfiles.Alone{Files: d.files}
 		mem := image.Complete(d.file, alone.Found, nil)
 		var out []*dac.Runtime

@@ -60,15 +60,15 @@ import (
 	"sync"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/memorymap"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/dump"
 	"github.com/sosgo/sosgo/image"
-	"github.com/sosgo/sosgo/internal/absent"
-	"github.com/sosgo/sosgo/internal/inuse"
-	"github.com/sosgo/sosgo/internal/lazy"
-	"github.com/sosgo/sosgo/internal/modfiles"
-	"github.com/sosgo/sosgo/internal/workers"
-	"github.com/sosgo/sosgo/stackwalk/memorymap"
+	"github.com/sosgo/sosgo/internal/base/absent"
+	"github.com/sosgo/sosgo/internal/base/inuse"
+	"github.com/sosgo/sosgo/internal/base/lazy"
+	"github.com/sosgo/sosgo/internal/base/workers"
+	"github.com/sosgo/sosgo/internal/files/modfiles"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -332,7 +332,7 @@ func (d *Dump) Jobs() int { return d.orNone().options.Jobs }
 // Runtimes returns the .NET runtimes in the process, oldest version first.
 func (d *Dump) Runtimes() []*dac.Instance {
 	d = d.orNone()
-	list, _ := lazy.Get(&d.runtimes, func() ([]*dac.Instance, error) {
+	list, _ := d.runtimes.Get(func() ([]*dac.Instance, error) {
 		if d.file.Report() != nil {
 			return nil, nil // known by their names alone, and View has the reason
 		}

@@ -9,8 +9,8 @@ import (
 	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/image"
 	"github.com/sosgo/sosgo/image/unwind"
-	"github.com/sosgo/sosgo/internal/lazy"
-	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/internal/base/lazy"
+	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -26,7 +26,7 @@ var errFewReturns = errors.New("the stacks have too few return addresses in it")
 
 // fitReturnAddresses compares the file of m with the words on stacks that lie in m's executable memory.
 func (d *Dump) fitReturnAddresses(m *target.Module, file *image.Image) (string, error) {
-	words, err := lazy.Get(&d.stackWords, d.readStackWords)
+	words, err := d.stackWords.Get(d.readStackWords)
 	if err != nil {
 		return "", err
 	}
@@ -119,7 +119,7 @@ func (d *Dump) precompiledNamer() func(target.Addr) (string, target.Addr) {
 		if i < 0 {
 			return "", 0
 		}
-		p, _ := lazy.Get(&images[i], func() (*code.Precompiled, error) {
+		p, _ := images[i].Get(func() (*code.Precompiled, error) {
 			file, err := d.files.Found(&modules[i])
 			if err != nil {
 				return nil, err

@@ -9,9 +9,12 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/crash"
+	"github.com/sosgo/sosgo/app/doctor"
 	"github.com/sosgo/sosgo/app/hosting"
 	"github.com/sosgo/sosgo/app/interop"
 	"github.com/sosgo/sosgo/app/locks"
+	"github.com/sosgo/sosgo/app/resolve"
 	"github.com/sosgo/sosgo/app/settings"
 	"github.com/sosgo/sosgo/app/sqlpools"
 	"github.com/sosgo/sosgo/app/tasks"
@@ -23,15 +26,12 @@ import (
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/graph/roots"
 	"github.com/sosgo/sosgo/heap"
-	"github.com/sosgo/sosgo/internal/diagnosis"
-	"github.com/sosgo/sosgo/internal/lazy"
+	"github.com/sosgo/sosgo/internal/base/lazy"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/objects/collections"
 	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/stackscan"
 	"github.com/sosgo/sosgo/stackwalk"
-	"github.com/sosgo/sosgo/stackwalk/crash"
-	"github.com/sosgo/sosgo/stackwalk/resolve"
 	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
 )
@@ -166,7 +166,7 @@ func (v *View) Runtime() (*dac.Runtime, error) {
 	if v.inst == nil {
 		return nil, errNoDump
 	}
-	return lazy.Get(&v.runtime, v.inst.Open)
+	return v.runtime.Get(v.inst.Open)
 }
 
 // StacksOnly reports whether the dump has none of the runtime's data: see dac.StacksOnlyError, and dump.File.Report. Threads are those of the
@@ -178,7 +178,7 @@ func (v *View) StacksOnly() bool {
 
 // Heap opens the runtime's GC heap.
 func (v *View) Heap() (*heap.Heap, error) {
-	return lazy.Get(&v.heap, func() (*heap.Heap, error) {
+	return v.heap.Get(func() (*heap.Heap, error) {
 		if v.err != nil {
 			return nil, v.err
 		}
@@ -201,7 +201,7 @@ func (v *View) OutOfMemory() (*answer.OutOfMemory, error) {
 
 // Objects returns the reader of the runtime's objects.
 func (v *View) Objects() (*objects.Reader, error) {
-	return lazy.Get(&v.objects, func() (*objects.Reader, error) {
+	return v.objects.Get(func() (*objects.Reader, error) {
 		rt, err := v.Runtime()
 		if err != nil {
 			return nil, err
@@ -220,7 +220,7 @@ func (v *View) Objects() (*objects.Reader, error) {
 
 // Shapes binds shapes, which say how types of class libraries are read, to the types of the runtime.
 func (v *View) Shapes() (*shapes.Binder, error) {
-	return lazy.Get(&v.shapes, func() (*shapes.Binder, error) {
+	return v.shapes.Get(func() (*shapes.Binder, error) {
 		r, err := v.Objects()
 		if err != nil {
 			return nil, err
@@ -231,7 +231,7 @@ func (v *View) Shapes() (*shapes.Binder, error) {
 
 // shaped keeps at a place the reader that is made of the runtime's shapes.
 func shaped[T any](v *View, at *lazy.Value[T], read func(*shapes.Binder) (T, error)) (T, error) {
-	return lazy.Get(at, func() (r T, err error) {
+	return at.Get(func() (r T, err error) {
 		b, err := v.Shapes()
 		if err != nil {
 			return r, err
@@ -304,7 +304,7 @@ func (v *View) WebReader() (*web.Reader, error) {
 // has too little of the heap to open it, the scanner goes by the objects' types
 // alone.
 func (v *View) Scanner() (*stackscan.Scanner, error) {
-	return lazy.Get(&v.scanner, func() (*stackscan.Scanner, error) {
+	return v.scanner.Get(func() (*stackscan.Scanner, error) {
 		rt, err := v.Runtime()
 		if err != nil {
 			return nil, err
@@ -362,7 +362,7 @@ func (v *View) ThreadPoolReader() (*threadpool.Reader, error) {
 // Walker walks the stacks of the runtime's threads. Code of the other runtimes
 // in the process is unwound through.
 func (v *View) Walker() (*stackwalk.Walker, error) {
-	return lazy.Get(&v.walker, func() (*stackwalk.Walker, error) {
+	return v.walker.Get(func() (*stackwalk.Walker, error) {
 		rt, err := v.Runtime()
 		if err != nil {
 			return nil, err
@@ -374,7 +374,7 @@ func (v *View) Walker() (*stackwalk.Walker, error) {
 // NativeWalker walks stacks of native code alone, and needs no runtime: see
 // stackwalk.NewNativeWalker.
 func (v *View) NativeWalker() *stackwalk.Walker {
-	w, _ := lazy.Get(&v.native, func() (*stackwalk.Walker, error) {
+	w, _ := v.native.Get(func() (*stackwalk.Walker, error) {
 		return stackwalk.NewNativeWalker(v.of().Target(), v.of().Memory()), nil
 	})
 	return w
@@ -456,10 +456,10 @@ func (v *View) process(o CrashOptions) crash.Process {
 }
 
 // Diagnose looks at everything that can keep sosgo from an answer, with members
-// also at every member of the runtime's layout; see diagnosis.Of.
+// also at every member of the runtime's layout; see doctor.Of.
 func (v *View) Diagnose(members bool) *answer.Diagnosis {
 	d := v.of()
-	return diagnosis.Of(diagnosis.Source{
+	return doctor.Of(doctor.Source{
 		File: d.file, Runtimes: d.Runtimes(), Chosen: v.inst, Heap: v.Heap, ModuleFile: d.describeFile, Memory: d.read, MemorySource: d.MemorySource,
 		Open:    func(inst *dac.Instance) (*dac.Runtime, error) { return d.viewOf(inst).Runtime() },
 		Members: members,
@@ -467,7 +467,7 @@ func (v *View) Diagnose(members bool) *answer.Diagnosis {
 }
 
 // DumpContents lists what the dump holds beside memory, threads and modules, as far as its container has such lists.
-func (v *View) DumpContents() *answer.DumpContents { return diagnosis.Contents(v.of().file) }
+func (v *View) DumpContents() *answer.DumpContents { return doctor.Contents(v.of().file) }
 
 // Walk walks the stack of a thread, see stackwalk.Walker.Walk: of one that the
 // runtime doesn't know, too, whose activations are native. Where the walk can't

@@ -3,7 +3,7 @@ package answer
 import (
 	"iter"
 
-	"github.com/sosgo/sosgo/internal/jsonenc"
+	"github.com/sosgo/sosgo/internal/encoding/jsonenc"
 	"github.com/sosgo/sosgo/target"
 )
 

@@ -3,8 +3,8 @@ package answer
 import (
 	"cmp"
 	"iter"
+	"slices"
 
-	"github.com/sosgo/sosgo/internal/sorting"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -85,7 +85,7 @@ func (t *HandleTally) Types() []TypeCount {
 	for _, c := range t.types {
 		list = append(list, *c)
 	}
-	sorting.Sort(list, func(a, b TypeCount) int {
+	slices.SortStableFunc(list, func(a, b TypeCount) int {
 		return cmp.Or(cmp.Compare(a.Size, b.Size), cmp.Compare(b.MethodTable, a.MethodTable))
 	})
 	return list

@@ -7,8 +7,8 @@ import (
 	"unicode/utf16"
 	"unicode/utf8"
 
-	"github.com/sosgo/sosgo/internal/jsonenc"
-	"github.com/sosgo/sosgo/internal/utf16text"
+	"github.com/sosgo/sosgo/internal/encoding/jsonenc"
+	"github.com/sosgo/sosgo/internal/encoding/utf16text"
 )
 
 // A Line is a value on one line, as a person wants to read it: a string in quotes, the name of an enum's value, the

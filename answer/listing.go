@@ -3,8 +3,8 @@ package answer
 import (
 	"cmp"
 	"iter"
+	"slices"
 
-	"github.com/sosgo/sosgo/internal/sorting"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -99,5 +99,5 @@ type FinalizerPart struct {
 
 // SortBySize sorts the types by their total size, the smallest first; equal ones keep their order.
 func (s *Statistics) SortBySize() {
-	sorting.Stable(s.Types, func(a, b TypeCount) int { return cmp.Compare(a.Size, b.Size) })
+	slices.SortStableFunc(s.Types, func(a, b TypeCount) int { return cmp.Compare(a.Size, b.Size) })
 }

@@ -1,6 +1,6 @@
 package answer
 
-import "github.com/sosgo/sosgo/internal/jsonenc"
+import "github.com/sosgo/sosgo/internal/encoding/jsonenc"
 
 // The answers below hold iterators, which encoding/json cannot encode by itself. A row that is missing stands as
 // {"missing": reason} in its place.

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"iter"
 
-	"github.com/sosgo/sosgo/internal/jsonenc"
+	"github.com/sosgo/sosgo/internal/encoding/jsonenc"
 	"github.com/sosgo/sosgo/target"
 )
 

@@ -5,7 +5,7 @@ import (
 	"iter"
 	"slices"
 
-	"github.com/sosgo/sosgo/internal/jsonenc"
+	"github.com/sosgo/sosgo/internal/encoding/jsonenc"
 	"github.com/sosgo/sosgo/target"
 )
 

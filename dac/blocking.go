@@ -3,9 +3,8 @@ package dac
 import (
 	"fmt"
 
-	"github.com/sosgo/sosgo/internal/layout"
-	"github.com/sosgo/sosgo/internal/lazy"
-	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/internal/base/limits"
+	"github.com/sosgo/sosgo/internal/files/layout"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -68,7 +67,7 @@ func (r *Runtime) BlockingItems(t *Thread) ([]BlockingItem, error) {
 
 // SyncBlockOfLock returns the sync block whose lock is at a (AwareLock, the first member of a SyncBlock).
 func (r *Runtime) SyncBlockOfLock(a target.Addr) (SyncBlock, error) {
-	l, _ := lazy.Get(&r.syncLocks, func() (syncLocks, error) { return r.readSyncLocks(), nil })
+	l, _ := r.syncLocks.Get(func() (syncLocks, error) { return r.readSyncLocks(), nil })
 	switch b, ok := l.blocks[a]; {
 	case ok:
 		return b, nil

@@ -4,9 +4,8 @@ import (
 	"encoding/binary"
 	"iter"
 
-	"github.com/sosgo/sosgo/internal/layout"
-	"github.com/sosgo/sosgo/internal/lazy"
-	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/internal/base/limits"
+	"github.com/sosgo/sosgo/internal/files/layout"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/target"
 )
@@ -104,7 +103,7 @@ func (x *constructedIndex) find(key []byte) (target.Addr, error) {
 
 // constructed builds the index of all modules.
 func (r *Runtime) constructed() *constructedIndex {
-	idx, _ := lazy.Get(&r.built, func() (*constructedIndex, error) {
+	idx, _ := r.built.Get(func() (*constructedIndex, error) {
 		idx := &constructedIndex{types: map[string]target.Addr{}}
 		modules, err := r.KnownModules()
 		idx.missing = err

@@ -4,7 +4,7 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/image"
-	"github.com/sosgo/sosgo/internal/absent"
+	"github.com/sosgo/sosgo/internal/base/absent"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/target"
 )

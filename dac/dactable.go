@@ -6,7 +6,7 @@ import (
 	"errors"
 
 	"github.com/sosgo/sosgo/image"
-	"github.com/sosgo/sosgo/internal/layout"
+	"github.com/sosgo/sosgo/internal/files/layout"
 	"github.com/sosgo/sosgo/target"
 )
 

@@ -4,9 +4,8 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/sosgo/sosgo/internal/layout"
-	"github.com/sosgo/sosgo/internal/lazy"
-	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/internal/base/limits"
+	"github.com/sosgo/sosgo/internal/files/layout"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -65,7 +64,7 @@ func (r *Runtime) SystemDomain() (target.Addr, error) {
 
 // Modules returns the modules of the application domain in load order. It returns the modules that it found together with the first error.
 func (r *Runtime) Modules() ([]*Module, error) {
-	return lazy.Get(&r.assembled, r.readModules)
+	return r.assembled.Get(r.readModules)
 }
 
 func (r *Runtime) readModules() ([]*Module, error) {

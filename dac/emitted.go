@@ -4,9 +4,8 @@ import (
 	"encoding/binary"
 	"errors"
 
-	"github.com/sosgo/sosgo/internal/layout"
-	"github.com/sosgo/sosgo/internal/lazy"
-	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/internal/base/limits"
+	"github.com/sosgo/sosgo/internal/files/layout"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/target"
 )
@@ -15,7 +14,7 @@ import (
 // the Module (ceeload.h, DynamicILBlobTable). No layout has the table's offset; its content proves it (see provenBlobs). EmittedIL returns
 // 0 for a method that is not in the table, and target.ErrUnsupported if no table is proved.
 func (m *Module) EmittedIL(t metadata.Token) (target.Addr, error) {
-	blobs, err := lazy.Get(&m.blobs, m.findBlobs)
+	blobs, err := m.blobs.Get(m.findBlobs)
 	return blobs[t], err
 }
 

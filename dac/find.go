@@ -10,10 +10,9 @@ import (
 	"sync"
 
 	"github.com/sosgo/sosgo/image"
-	"github.com/sosgo/sosgo/internal/absent"
-	"github.com/sosgo/sosgo/internal/layout"
-	"github.com/sosgo/sosgo/internal/lazy"
-	"github.com/sosgo/sosgo/internal/sorting"
+	"github.com/sosgo/sosgo/internal/base/absent"
+	"github.com/sosgo/sosgo/internal/base/lazy"
+	"github.com/sosgo/sosgo/internal/files/layout"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -352,7 +351,7 @@ func (i *Instance) VersionText() string {
 
 // osThreads holds the numbers that the operating system gave the dump's threads.
 func (i *Instance) osThreads() map[uint32]bool {
-	ids, _ := lazy.Get(&i.threadIDs, func() (map[uint32]bool, error) {
+	ids, _ := i.threadIDs.Get(func() (map[uint32]bool, error) {
 		threads := i.tgt.Threads()
 		ids := make(map[uint32]bool, len(threads))
 		for n := range threads {
@@ -366,7 +365,7 @@ func (i *Instance) osThreads() map[uint32]bool {
 // idInDump returns the id that the dump has for a thread with an OS id and a stack, 0 for none, and whether it is known by the stack alone: a
 // thread whose OS id the dump does not record is the only one whose stack pointer is on the stack.
 func (i *Instance) idInDump(os uint32, stack target.Range) (id uint32, byStack bool) {
-	numbered, _ := lazy.Get(&i.numbered, func() (map[uint32]target.Addr, error) {
+	numbered, _ := i.numbered.Get(func() (map[uint32]target.Addr, error) {
 		out := map[uint32]target.Addr{}
 		for _, t := range i.tgt.Threads() {
 			if t.Numbered {
@@ -400,7 +399,7 @@ func (i *Instance) idInDump(os uint32, stack target.Range) (id uint32, byStack b
 // threadOfStack returns the id of the thread whose stack contains an address or ends there, or 0. A stack reaches from
 // the stack pointer to the end of its region.
 func (i *Instance) threadOfStack(a target.Addr) uint32 {
-	stacks, _ := lazy.Get(&i.stacks, func() (map[uint32]target.Range, error) { return stacksOf(i.tgt), nil })
+	stacks, _ := i.stacks.Get(func() (map[uint32]target.Range, error) { return stacksOf(i.tgt), nil })
 	found, start := uint32(0), target.Addr(0)
 	for id, s := range stacks {
 		if (s.Contains(a) || a == s.End) && s.Start > start { // of stacks in one piece of memory the nearest
@@ -423,7 +422,7 @@ func stacksOf(t target.Target) map[uint32]target.Range {
 			pointers = append(pointers, pointer{sp, threads[n].ID})
 		}
 	}
-	sorting.Stable(pointers, func(a, b pointer) int { return cmp.Compare(a.sp, b.sp) })
+	slices.SortStableFunc(pointers, func(a, b pointer) int { return cmp.Compare(a.sp, b.sp) })
 	out := make(map[uint32]target.Range, len(pointers))
 	for r := range t.Regions() { // in the order of addresses, as the pointers
 		end := r.Start + target.Addr(r.Size)

@@ -3,8 +3,7 @@ package dac
 import (
 	"strings"
 
-	"github.com/sosgo/sosgo/internal/layout"
-	"github.com/sosgo/sosgo/internal/lazy"
+	"github.com/sosgo/sosgo/internal/files/layout"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -159,7 +158,7 @@ type frameLayout struct {
 const frameIdentifier = "FrameIdentifier"
 
 func (r *Runtime) frameLayout() (*frameLayout, error) {
-	return lazy.Get(&r.frames, func() (*frameLayout, error) {
+	return r.frames.Get(func() (*frameLayout, error) {
 		abi, err := r.Target().Platform().ABI()
 		if err != nil {
 			return nil, err

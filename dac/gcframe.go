@@ -5,9 +5,8 @@ import (
 	"fmt"
 	"iter"
 
-	"github.com/sosgo/sosgo/internal/layout"
-	"github.com/sosgo/sosgo/internal/lazy"
-	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/internal/base/limits"
+	"github.com/sosgo/sosgo/internal/files/layout"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -72,7 +71,7 @@ func endsGCFrames(a target.Addr) bool { return a == 0 || a == topFrame }
 
 // gcChainOf returns the first GCFrame of t.
 func (r *Runtime) gcChainOf(l *frameLayout, t *Thread) (target.Addr, error) {
-	off, err := lazy.Get(&r.gcChain, func() (int, error) { return r.findGCChain(l) })
+	off, err := r.gcChain.Get(func() (int, error) { return r.findGCChain(l) })
 	if err != nil {
 		return 0, err
 	}

@@ -6,9 +6,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
-	"github.com/sosgo/sosgo/internal/layout"
-	"github.com/sosgo/sosgo/internal/lazy"
-	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/internal/base/limits"
+	"github.com/sosgo/sosgo/internal/files/layout"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -79,7 +78,7 @@ func TestGCFrames(t *testing.T) {
 			r := frameRuntime(t, gcMemory(words))
 			r.off.Thread.GCFrame = gcMember
 			th := Thread{Addr: gcThread, Stack: target.Range{Start: gcStack, End: gcStack + 0x100}}
-			_, _ = lazy.Get(&r.threads, func() (threadList, error) { return threadList{threads: []Thread{th}}, nil })
+			_, _ = r.threads.Get(func() (threadList, error) { return threadList{threads: []Thread{th}}, nil })
 			got, err := gcFrames(r, &th)
 			assert.Equal(t, tc.want, got)
 			assert.ErrorIs(t, err, tc.err)
@@ -108,7 +107,7 @@ func TestGCFramesCycle(t *testing.T) {
 	r := frameRuntime(t, gcMemory(words))
 	r.off.Thread.GCFrame = gcMember
 	th := Thread{Addr: gcThread, Stack: target.Range{Start: gcStack, End: gcStack + 0x100}}
-	_, _ = lazy.Get(&r.threads, func() (threadList, error) { return threadList{threads: []Thread{th}}, nil })
+	_, _ = r.threads.Get(func() (threadList, error) { return threadList{threads: []Thread{th}}, nil })
 	got, err := gcFrames(r, &th)
 	assert.LessOrEqual(t, len(got), 12)
 	assert.ErrorIs(t, err, target.ErrCorrupt)

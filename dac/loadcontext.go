@@ -3,7 +3,7 @@ package dac
 import (
 	"fmt"
 
-	"github.com/sosgo/sosgo/internal/layout"
+	"github.com/sosgo/sosgo/internal/files/layout"
 	"github.com/sosgo/sosgo/target"
 )
 

@@ -6,8 +6,7 @@ import (
 	"slices"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/internal/absent"
-	"github.com/sosgo/sosgo/internal/sorting"
+	"github.com/sosgo/sosgo/internal/base/absent"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -142,7 +141,7 @@ func (m *loaderMemory) code() {
 	m.out.Note(err)
 	m.out.Partial = m.out.Partial || err != nil
 	m.out.JITManager = manager
-	sorting.Sort(heaps, func(a, b CodeHeap) int {
+	slices.SortStableFunc(heaps, func(a, b CodeHeap) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.start(), b.start()))
 	})
 	for i := range heaps {

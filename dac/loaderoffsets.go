@@ -1,8 +1,7 @@
 package dac
 
 import (
-	"github.com/sosgo/sosgo/internal/layout"
-	"github.com/sosgo/sosgo/internal/lazy"
+	"github.com/sosgo/sosgo/internal/files/layout"
 )
 
 // loaderOffsets holds the offsets of the loader's structures: allocators, their heaps, load contexts. It is bound at
@@ -69,7 +68,7 @@ type loaderOffsets struct {
 
 // loaderLayout binds the members of the structures of loading.
 func (r *Runtime) loaderLayout() (*loaderOffsets, error) {
-	return lazy.Get(&r.loader, func() (*loaderOffsets, error) {
+	return r.loader.Get(func() (*loaderOffsets, error) {
 		o := &loaderOffsets{}
 		return o, r.layout.BindAll(o)
 	})

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"math/bits"
 	"sync"
+	"sync/atomic"
 
-	"github.com/sosgo/sosgo/internal/atomicptr"
-	"github.com/sosgo/sosgo/internal/layout"
+	"github.com/sosgo/sosgo/internal/files/layout"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/target"
 )
@@ -127,24 +127,24 @@ type mtCache struct{ proven, trusted mtSet }
 // An mtSet maps addresses to decoded MethodTables. Readers take no lock, since every walk looks a type up once per object.
 type mtSet struct {
 	mu    sync.Mutex
-	table atomicptr.Pointer[mtTable]
+	table atomic.Pointer[mtTable]
 }
 
 type mtTable struct {
-	slots []atomicptr.Pointer[MethodTable] // a power of two, linear probing
+	slots []atomic.Pointer[MethodTable] // a power of two, linear probing
 	n     int
 }
 
 func mtHash(a target.Addr) uint64 { return uint64(a>>3) * 0x9e3779b97f4a7c15 >> 20 }
 
 func (c *mtSet) get(a target.Addr) *MethodTable {
-	t := atomicptr.Load(&c.table)
+	t := c.table.Load()
 	if t == nil {
 		return nil
 	}
 	mask := uint64(len(t.slots) - 1)
 	for i := mtHash(a) & mask; ; i = (i + 1) & mask {
-		mt := atomicptr.Load(&t.slots[i])
+		mt := t.slots[i].Load()
 		if mt == nil || mt.Addr == a {
 			return mt
 		}
@@ -154,9 +154,9 @@ func (c *mtSet) get(a target.Addr) *MethodTable {
 func (t *mtTable) put(mt *MethodTable) *MethodTable {
 	mask := uint64(len(t.slots) - 1)
 	for i := mtHash(mt.Addr) & mask; ; i = (i + 1) & mask {
-		old := atomicptr.Load(&t.slots[i])
+		old := t.slots[i].Load()
 		if old == nil {
-			atomicptr.Store(&t.slots[i], mt)
+			t.slots[i].Store(mt)
 			t.n++
 			return mt
 		}
@@ -169,22 +169,22 @@ func (t *mtTable) put(mt *MethodTable) *MethodTable {
 func (c *mtSet) add(mt *MethodTable) *MethodTable {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	t := atomicptr.Load(&c.table)
+	t := c.table.Load()
 	if t == nil || t.n >= len(t.slots)/2 {
 		size := 1024
 		if t != nil {
 			size = 2 * len(t.slots)
 		}
-		bigger := &mtTable{slots: make([]atomicptr.Pointer[MethodTable], size)}
+		bigger := &mtTable{slots: make([]atomic.Pointer[MethodTable], size)}
 		if t != nil {
 			for i := range t.slots {
-				if old := atomicptr.Load(&t.slots[i]); old != nil {
+				if old := t.slots[i].Load(); old != nil {
 					bigger.put(old)
 				}
 			}
 		}
 		mt = bigger.put(mt)
-		atomicptr.Store(&c.table, bigger)
+		c.table.Store(bigger)
 		return mt
 	}
 	return t.put(mt)

@@ -10,9 +10,9 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/image"
-	"github.com/sosgo/sosgo/internal/layout"
-	"github.com/sosgo/sosgo/internal/lazy"
-	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/internal/base/lazy"
+	"github.com/sosgo/sosgo/internal/base/limits"
+	"github.com/sosgo/sosgo/internal/files/layout"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/target"
 )
@@ -67,7 +67,7 @@ func (r *Runtime) Module(a target.Addr) (*Module, error) {
 func (m *Module) runtime() *Runtime { return OrNone(m.r) }
 
 // Proof returns the proof of the module, or the reason why there is none.
-func (m *Module) Proof() (Proof, error) { return lazy.Get(&m.proof, m.prove) }
+func (m *Module) Proof() (Proof, error) { return m.proof.Get(m.prove) }
 
 // TrustedModule returns the module at an address that the runtime's structures refer to as one. It does not fail for lack of proof.
 func (r *Runtime) TrustedModule(a target.Addr) (*Module, error) {
@@ -169,7 +169,7 @@ func (m *Module) LoaderAllocator() (target.Addr, error) {
 }
 
 // Path returns the path from which the module was loaded, or "" for a module in memory.
-func (m *Module) Path() (string, error) { return lazy.Get(&m.path, m.readPath) }
+func (m *Module) Path() (string, error) { return m.path.Get(m.readPath) }
 
 func (m *Module) readPath() (string, error) {
 	r := m.runtime()
@@ -246,7 +246,7 @@ func (m *Module) SimpleName() (string, error) {
 }
 
 // Image returns the range of the module's image in the target. Start is 0 for a dynamic module. End is Start if the length is unknown.
-func (m *Module) Image() (target.Range, error) { return lazy.Get(&m.base, m.readImage) }
+func (m *Module) Image() (target.Range, error) { return m.base.Get(m.readImage) }
 
 func (m *Module) readImage() (target.Range, error) {
 	r := m.runtime()
@@ -398,7 +398,7 @@ func (m *Module) fileName() (string, error) {
 
 // Build names the module's build by what the dump itself has of it: time stamp and size, or the id of its PDB. It is the same with and without module files.
 func (m *Module) Build() (string, error) {
-	return lazy.Get(&m.build, func() (string, error) {
+	return m.build.Get(func() (string, error) {
 		tm, err := m.imageModule()
 		if err != nil {
 			return "", err
@@ -424,7 +424,7 @@ func (m *Module) Build() (string, error) {
 
 // PEImage opens the module's image in the target, or its file if the dump lacks the headers.
 func (m *Module) PEImage() (*image.Image, error) {
-	return lazy.Get(&m.image, func() (*image.Image, error) {
+	return m.image.Get(func() (*image.Image, error) {
 		tm, err := m.imageModule()
 		if err != nil {
 			return nil, err
@@ -435,7 +435,7 @@ func (m *Module) PEImage() (*image.Image, error) {
 
 // Metadata returns the module's metadata from the target's memory, or from the module's file if the dump lacks parts of it.
 func (m *Module) Metadata() (*metadata.Metadata, error) {
-	return lazy.Get(&m.meta, func() (*metadata.Metadata, error) {
+	return m.meta.Get(func() (*metadata.Metadata, error) {
 		md, err := m.readMetadata()
 		if err != nil {
 			return nil, fmt.Errorf("metadata of %s: %w", m.Label(), err)

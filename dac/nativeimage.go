@@ -3,9 +3,8 @@ package dac
 import (
 	"fmt"
 
-	"github.com/sosgo/sosgo/internal/lazy"
-	"github.com/sosgo/sosgo/internal/limits"
-	"github.com/sosgo/sosgo/internal/nativeformat"
+	"github.com/sosgo/sosgo/internal/base/limits"
+	"github.com/sosgo/sosgo/internal/files/nativeformat"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -21,7 +20,7 @@ type nativeSections map[uint32]nativeformat.Section
 
 // nativeImage searches the program's image.
 func (i *Instance) nativeImage() *nativeImage {
-	found, _ := lazy.Get(&i.aot, func() (*nativeImage, error) {
+	found, _ := i.aot.Get(func() (*nativeImage, error) {
 		n := &nativeImage{}
 		m := &i.Module
 		n.err = i.eachWord(target.Range{Start: m.Base, End: m.Base + target.Addr(m.Size)}, func(at target.Addr, v uint64) error {

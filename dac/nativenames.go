@@ -9,15 +9,14 @@ import (
 	"sort"
 	"strings"
 
-	"github.com/sosgo/sosgo/internal/layout"
-	"github.com/sosgo/sosgo/internal/lazy"
-	"github.com/sosgo/sosgo/internal/limits"
-	"github.com/sosgo/sosgo/internal/nativeformat"
+	"github.com/sosgo/sosgo/internal/base/limits"
+	"github.com/sosgo/sosgo/internal/files/layout"
+	"github.com/sosgo/sosgo/internal/files/nativeformat"
 	"github.com/sosgo/sosgo/target"
 )
 
 // The names of a NativeAOT program's types and methods are in the program, for reflection and for stack traces:
-// metadata (internal/nativeformat), a map from MethodTables of definitions to it, and one from methods to it. Instances
+// metadata (internal/files/nativeformat), a map from MethodTables of definitions to it, and one from methods to it. Instances
 // of generic types refer to their definition and arguments after their interface maps (MethodTable.h,
 // ETF_GenericDefinition and ETF_GenericComposition).
 
@@ -53,7 +52,7 @@ type nativeMethod struct {
 
 // named reads, once, the names that the program has.
 func (r *nativeAOT) named() *nativeNames {
-	n, _ := lazy.Get(&r.program, func() (*nativeNames, error) { return r.readNames(), nil })
+	n, _ := r.program.Get(func() (*nativeNames, error) { return r.readNames(), nil })
 	return n
 }
 

@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/sosgo/sosgo/image"
-	"github.com/sosgo/sosgo/internal/lazy"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/target"
 )
@@ -23,7 +22,7 @@ type PDB struct {
 
 // PDB finds the module's portable PDB, in the image or in a file with the identity that the image has. It refuses other files.
 func (m *Module) PDB() (*PDB, error) {
-	return lazy.Get(&m.pdb, func() (*PDB, error) {
+	return m.pdb.Get(func() (*PDB, error) {
 		p, err := m.findPDB()
 		if err != nil {
 			return nil, fmt.Errorf("PDB of %s: %w", m.Label(), err)

@@ -2,7 +2,7 @@
 // "DAC", behind IXCLRDataProcess and ISOSDacInterface). MethodTable, EEClass, FieldDesc, DomainLocalModule, Module and
 // the others keep the runtime's names.
 //
-// A layout (package internal/layout) has the offsets of the structures' members. It is chosen, and checked by probes, when
+// A layout (package internal/files/layout) has the offsets of the structures' members. It is chosen, and checked by probes, when
 // the runtime is opened; no code depends on a version.
 //
 // A Runtime is safe for concurrent use. Mutexes guard its caches.
@@ -14,12 +14,12 @@ import (
 	"cmp"
 	"errors"
 	"strings"
+	"sync"
 
 	"github.com/sosgo/sosgo/image"
-	"github.com/sosgo/sosgo/internal/absent"
-	"github.com/sosgo/sosgo/internal/layout"
-	"github.com/sosgo/sosgo/internal/lazy"
-	"github.com/sosgo/sosgo/internal/opaque"
+	"github.com/sosgo/sosgo/internal/base/absent"
+	"github.com/sosgo/sosgo/internal/base/lazy"
+	"github.com/sosgo/sosgo/internal/files/layout"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/target"
 )
@@ -43,18 +43,18 @@ type Runtime struct {
 	known     WellKnown
 	consts    constants
 	mts       mtCache
-	modules   opaque.Map // target.Addr -> *Module
+	modules   sync.Map // target.Addr -> *Module
 	names     nameCache
 	threads   lazy.Value[threadList]
 	assembled lazy.Value[[]*Module]
-	above     opaque.Map // *perRuntime -> any: the values of PerRuntime
+	above     sync.Map // *perRuntime -> any: the values of PerRuntime
 	frames    lazy.Value[*frameLayout]
 	built     lazy.Value[*constructedIndex]
 	corTypes  lazy.Value[map[metadata.ElementType]corType]
 	loader    lazy.Value[*loaderOffsets]
 	gcChain   lazy.Value[int] // offset of the chain of GCFrames in Thread
 	syncLocks lazy.Value[syncLocks]
-	managed   opaque.Map // places of fields; see bindManaged
+	managed   sync.Map // places of fields; see bindManaged
 }
 
 // A ModuleFiles finds the files of modules on this machine. Implementations verify a file before they return it.

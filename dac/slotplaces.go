@@ -5,8 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sosgo/sosgo/internal/layout"
-	"github.com/sosgo/sosgo/internal/sorting"
+	"github.com/sosgo/sosgo/internal/files/layout"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -127,7 +126,7 @@ func (s *slotPlaces) anchors() []slotSight {
 	if shift := len(s.table.values) - s.measured; s.measured > 0 && (shift == 0 || s.table.whole && max(shift, -shift) <= maxSlotShift) {
 		all = append(all, slotSight{s.measured, len(s.table.values), weightProof})
 	}
-	sorting.Stable(all, func(a, b slotSight) int { return a.index - b.index })
+	slices.SortStableFunc(all, func(a, b slotSight) int { return a.index - b.index })
 	up, down := chains(all, false), chains(all, true)
 	best, ways := 0, 0.0
 	for i := range all {

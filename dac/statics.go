@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/sosgo/sosgo/image"
-	"github.com/sosgo/sosgo/internal/layout"
+	"github.com/sosgo/sosgo/internal/files/layout"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/target"
 )

@@ -3,10 +3,11 @@ package dac
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
-	"github.com/sosgo/sosgo/internal/layout"
-	"github.com/sosgo/sosgo/internal/limits"
-	"github.com/sosgo/sosgo/internal/sorting"
+	"github.com/sosgo/sosgo/internal/base/limits"
+	"github.com/sosgo/sosgo/internal/files/layout"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -25,7 +26,7 @@ func (i *Instance) withSubDescriptors(own ownPart, h descriptorHeader) ([]ownPar
 	var errs []error
 	for queue := []level{{own.part, h}}; len(queue) > 0; queue = queue[1:] {
 		subs := queue[0].part.SubDescriptors()
-		for _, name := range sorting.Keys(subs) {
+		for _, name := range slices.Sorted(maps.Keys(subs)) {
 			at, err := i.subDescriptorAt(queue[0].header, subs[name])
 			if err == nil && seen[at] {
 				err = target.Corruptf("it is a descriptor that was read already")

@@ -4,9 +4,8 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/sosgo/sosgo/internal/layout"
-	"github.com/sosgo/sosgo/internal/lazy"
-	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/internal/base/limits"
+	"github.com/sosgo/sosgo/internal/files/layout"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -72,7 +71,7 @@ var errNoThread = target.Unsupportedf("no thread")
 // with the first error.
 func (r *Runtime) Threads() ([]Thread, error) {
 	r = OrNone(r)
-	l, err := lazy.Get(&r.threads, r.of().readThreads)
+	l, err := r.threads.Get(r.of().readThreads)
 	return l.threads, err
 }
 
@@ -82,7 +81,7 @@ func (r *Runtime) ThreadCounts() (ThreadCounts, error) {
 	if err := r.Check(FeatureThreadCounters); err != nil {
 		return ThreadCounts{}, err
 	}
-	l, err := lazy.Get(&r.threads, r.of().readThreads)
+	l, err := r.threads.Get(r.of().readThreads)
 	if len(l.threads) > 0 {
 		err = nil // the list is longer than the counters before it
 	}

@@ -5,8 +5,7 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/sosgo/sosgo/internal/lazy"
-	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/target"
 )
@@ -249,7 +248,7 @@ func (r *Runtime) CorType(et metadata.ElementType) (target.Addr, error) {
 	case metadata.ElementObject:
 		return r.known.Object, nil
 	}
-	types, err := lazy.Get(&r.corTypes, r.readCorTypes)
+	types, err := r.corTypes.Get(r.readCorTypes)
 	if err != nil {
 		return 0, err
 	}

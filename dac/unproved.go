@@ -4,7 +4,7 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/sosgo/sosgo/internal/layout"
+	"github.com/sosgo/sosgo/internal/files/layout"
 	"github.com/sosgo/sosgo/target"
 )
 

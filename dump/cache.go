@@ -11,11 +11,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
-	"github.com/sosgo/sosgo/internal/limits"
-	"github.com/sosgo/sosgo/internal/sorting"
+	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -232,7 +232,7 @@ func (c *cache) sweep(room int64) {
 		}
 		entries, total = append(entries, e), total+e.size
 	}
-	sorting.Sort(entries, func(a, b entry) int { return cmp.Or(a.used.Compare(b.used), cmp.Compare(a.key, b.key)) })
+	slices.SortStableFunc(entries, func(a, b entry) int { return cmp.Or(a.used.Compare(b.used), cmp.Compare(a.key, b.key)) })
 	for _, e := range entries {
 		if total <= c.size-room {
 			return

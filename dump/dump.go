@@ -18,8 +18,8 @@ import (
 	"github.com/sosgo/sosgo/dump/crashreport"
 	"github.com/sosgo/sosgo/dump/elfcore"
 	"github.com/sosgo/sosgo/dump/machocore"
-	"github.com/sosgo/sosgo/internal/mmapfile"
-	"github.com/sosgo/sosgo/internal/pagecache"
+	"github.com/sosgo/sosgo/internal/base/mmapfile"
+	"github.com/sosgo/sosgo/internal/base/pagecache"
 	"github.com/sosgo/sosgo/minidump"
 	"github.com/sosgo/sosgo/target"
 )
@@ -36,7 +36,7 @@ const (
 // Options describes how to open a dump. The zero value is the usual way.
 type Options struct {
 	// NoMmap reads the file with ReadAt instead of mapping it. It is slower, and safe for a file that is truncated
-	// while it is open (see internal/mmapfile: with a mapping that ends the program).
+	// while it is open (see internal/base/mmapfile: with a mapping that ends the program).
 	NoMmap bool
 	// MaxDecompressed is the largest size in bytes of an unpacked dump; 0 stands for limits.DecompressedSize (1 TB).
 	MaxDecompressed int64

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"sort"
 
-	"github.com/sosgo/sosgo/internal/digraph"
-	"github.com/sosgo/sosgo/internal/offheap"
+	"github.com/sosgo/sosgo/internal/base/digraph"
+	"github.com/sosgo/sosgo/internal/base/offheap"
 	"github.com/sosgo/sosgo/target"
 )
 

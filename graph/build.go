@@ -11,10 +11,10 @@ import (
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/graph/internal/tuning"
 	"github.com/sosgo/sosgo/heap"
-	"github.com/sosgo/sosgo/internal/digraph"
-	"github.com/sosgo/sosgo/internal/inuse"
-	"github.com/sosgo/sosgo/internal/limits"
-	"github.com/sosgo/sosgo/internal/offheap"
+	"github.com/sosgo/sosgo/internal/base/digraph"
+	"github.com/sosgo/sosgo/internal/base/inuse"
+	"github.com/sosgo/sosgo/internal/base/limits"
+	"github.com/sosgo/sosgo/internal/base/offheap"
 	"github.com/sosgo/sosgo/target"
 )
 

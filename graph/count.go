@@ -3,12 +3,12 @@ package graph
 import (
 	"cmp"
 	"context"
+	"slices"
 	"sync"
 	"sync/atomic"
 
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/heap"
-	"github.com/sosgo/sosgo/internal/sorting"
 )
 
 type typeCounts []typeCount
@@ -96,7 +96,7 @@ func (g *Graph) statsOf(all []typeCounts) heap.Stats {
 		s.Count += t.Count
 		s.Size += t.Size
 	}
-	sorting.Sort(s.Types, func(a, b heap.TypeStats) int { return cmp.Compare(first[a.Type], first[b.Type]) })
+	slices.SortStableFunc(s.Types, func(a, b heap.TypeStats) int { return cmp.Compare(first[a.Type], first[b.Type]) })
 	return s
 }
 

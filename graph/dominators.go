@@ -7,9 +7,9 @@ import (
 	"sort"
 
 	"github.com/sosgo/sosgo/heap"
-	"github.com/sosgo/sosgo/internal/digraph"
-	"github.com/sosgo/sosgo/internal/lazy"
-	"github.com/sosgo/sosgo/internal/offheap"
+	"github.com/sosgo/sosgo/internal/base/digraph"
+	"github.com/sosgo/sosgo/internal/base/lazy"
+	"github.com/sosgo/sosgo/internal/base/offheap"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -26,7 +26,7 @@ type Dominators struct {
 // Dominators computes the dominators and retained sizes of all nodes, once. It needs 8 bytes per node, 10 if the objects have 4 GB and more, and at
 // most 18 more during the computation.
 func (g *Graph) Dominators(ctx context.Context) (*Dominators, error) {
-	return lazy.GetContext(ctx, &g.lazy.doms, func(ctx context.Context) (*Dominators, error) {
+	return g.lazy.doms.GetContext(ctx, func(ctx context.Context) (*Dominators, error) {
 		return using(ctx, g, func(ctx context.Context) (*Dominators, error) {
 			if d, err := g.store.loadDominators(ctx, g); d != nil || err != nil {
 				return d, err
@@ -46,7 +46,7 @@ func (g *Graph) dominators(ctx context.Context) (*Dominators, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := lazy.GetContext(ctx, &g.lazy.live, func(ctx context.Context) (*Liveness, error) { return g.liveAs(ctx, tree.Reached) }); err != nil {
+	if _, err := g.lazy.live.GetContext(ctx, func(ctx context.Context) (*Liveness, error) { return g.liveAs(ctx, tree.Reached) }); err != nil {
 		tree.Free()
 		return nil, err
 	}
@@ -116,7 +116,7 @@ func (d *Dominators) AppendChildren(ctx context.Context, list []Node, n Node) ([
 }
 
 func (d *Dominators) allChildren(ctx context.Context) (*digraph.Children, error) {
-	return lazy.GetContext(ctx, &d.children, func(ctx context.Context) (*digraph.Children, error) {
+	return d.children.GetContext(ctx, func(ctx context.Context) (*digraph.Children, error) {
 		return using(ctx, d.g, func(ctx context.Context) (*digraph.Children, error) {
 			return d.tree.Children(ctx, &d.g.rows, d.g.lazy.options)
 		})

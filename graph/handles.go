@@ -7,7 +7,6 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/heap"
-	"github.com/sosgo/sosgo/internal/sorting"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -207,7 +206,7 @@ func (h *handleHolds) answer(ctx context.Context, o HandleOptions) error {
 		s.Share = percent(s.Freed, all)
 		h.out.Types = append(h.out.Types, *s)
 	}
-	sorting.Sort(h.out.Types, func(a, b answer.HandleSum) int {
+	slices.SortStableFunc(h.out.Types, func(a, b answer.HandleSum) int {
 		return cmp.Or(cmp.Compare(b.Freed, a.Freed), cmp.Compare(b.Count, a.Count), cmp.Compare(a.MethodTable, b.MethodTable))
 	})
 	h.out.Types, h.out.MoreTypes = cut(h.out.Types, o.Top)

@@ -13,8 +13,8 @@ import (
 	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/graph/roots"
 	"github.com/sosgo/sosgo/heap"
-	"github.com/sosgo/sosgo/internal/digraph"
-	"github.com/sosgo/sosgo/internal/offheap"
+	"github.com/sosgo/sosgo/internal/base/digraph"
+	"github.com/sosgo/sosgo/internal/base/offheap"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
 )

@@ -6,7 +6,7 @@ import (
 	"sort"
 
 	"github.com/sosgo/sosgo/heap"
-	"github.com/sosgo/sosgo/internal/offheap"
+	"github.com/sosgo/sosgo/internal/base/offheap"
 	"github.com/sosgo/sosgo/target"
 )
 

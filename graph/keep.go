@@ -13,9 +13,9 @@ import (
 	"runtime/debug"
 	"sync"
 
-	"github.com/sosgo/sosgo/internal/arrayfile"
-	"github.com/sosgo/sosgo/internal/offheap"
-	"github.com/sosgo/sosgo/internal/outfile"
+	"github.com/sosgo/sosgo/internal/base/arrayfile"
+	"github.com/sosgo/sosgo/internal/base/offheap"
+	"github.com/sosgo/sosgo/internal/base/outfile"
 	"github.com/sosgo/sosgo/target"
 )
 

@@ -16,7 +16,7 @@ import (
 
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/graph/internal/tuning"
-	"github.com/sosgo/sosgo/internal/arrayfile"
+	"github.com/sosgo/sosgo/internal/base/arrayfile"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/target"
 )

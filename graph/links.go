@@ -7,7 +7,6 @@ import (
 	"slices"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/internal/sorting"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -174,7 +173,7 @@ func (x *Holders) neighbourTypes(g *answer.Gaps, list []multiple, live *Liveness
 	for _, t := range byType {
 		out = append(out, *t)
 	}
-	sorting.Sort(out, func(a, b answer.LinkType) int {
+	slices.SortStableFunc(out, func(a, b answer.LinkType) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(b.Size, a.Size), cmp.Compare(a.Type.S, b.Type.S), cmp.Compare(a.MethodTable, b.MethodTable))
 	})
 	return out

@@ -10,7 +10,7 @@ import (
 	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/graph/roots"
 	"github.com/sosgo/sosgo/heap"
-	"github.com/sosgo/sosgo/internal/enum"
+	"github.com/sosgo/sosgo/internal/base/enum"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
 )

@@ -6,9 +6,9 @@ import (
 	"sort"
 	"sync/atomic"
 
-	"github.com/sosgo/sosgo/internal/digraph"
-	"github.com/sosgo/sosgo/internal/offheap"
-	"github.com/sosgo/sosgo/internal/workers"
+	"github.com/sosgo/sosgo/internal/base/digraph"
+	"github.com/sosgo/sosgo/internal/base/offheap"
+	"github.com/sosgo/sosgo/internal/base/workers"
 	"github.com/sosgo/sosgo/target"
 )
 

@@ -5,7 +5,7 @@ import (
 	"iter"
 	"slices"
 
-	"github.com/sosgo/sosgo/internal/offheap"
+	"github.com/sosgo/sosgo/internal/base/offheap"
 )
 
 // A Path leads from outside of the heap to an object. It has the Sources, from the one at the root to the one that

@@ -6,9 +6,9 @@ import (
 	"slices"
 	"sync/atomic"
 
-	"github.com/sosgo/sosgo/internal/digraph"
-	"github.com/sosgo/sosgo/internal/lazy"
-	"github.com/sosgo/sosgo/internal/offheap"
+	"github.com/sosgo/sosgo/internal/base/digraph"
+	"github.com/sosgo/sosgo/internal/base/lazy"
+	"github.com/sosgo/sosgo/internal/base/offheap"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -33,10 +33,10 @@ func (l *lazies) free() {
 
 // forget frees a value, if there is one.
 func forget[T any](v *lazy.Value[T], free func(T)) {
-	if x, ok := lazy.Take(v); ok {
+	if x, ok := v.Take(); ok {
 		free(x)
 	}
-	_, _ = lazy.Get(v, closed[T])
+	_, _ = v.Get(closed[T])
 }
 
 func closed[T any]() (T, error) {
@@ -54,14 +54,14 @@ type Reach struct {
 // Reach finds a shortest path to each live object. It is computed once. It needs 4 bytes per node, and a quarter of the
 // time of Build. Use Live to find only which objects are live.
 func (g *Graph) Reach(ctx context.Context) (*Reach, error) {
-	return lazy.GetContext(ctx, &g.lazy.reach, func(ctx context.Context) (*Reach, error) {
+	return g.lazy.reach.GetContext(ctx, func(ctx context.Context) (*Reach, error) {
 		return using(ctx, g, func(ctx context.Context) (*Reach, error) {
 			parents, err := g.rows.ShortestPaths(ctx, []uint32{g.Root()}, g.lazy.options)
 			if err != nil {
 				return nil, err
 			}
 			r := &Reach{parents: parents, tree: offheap.Slice(parents)}
-			r.Liveness, err = lazy.GetContext(ctx, &g.lazy.live, func(ctx context.Context) (*Liveness, error) { return g.liveIn(ctx, r.tree) })
+			r.Liveness, err = g.lazy.live.GetContext(ctx, func(ctx context.Context) (*Liveness, error) { return g.liveIn(ctx, r.tree) })
 			if err != nil {
 				offheap.Free(parents)
 				return nil, err
@@ -81,7 +81,7 @@ type Liveness struct {
 // Live returns which objects are live. It is computed as a part of Reach and of Dominators, and costs the same as Reach
 // if neither was computed. It needs a bit for each node.
 func (g *Graph) Live(ctx context.Context) (*Liveness, error) {
-	if l, ok := lazy.Known(&g.lazy.live); ok {
+	if l, ok := g.lazy.live.Known(); ok {
 		return l, nil
 	}
 	return using(ctx, g, func(ctx context.Context) (*Liveness, error) {
@@ -94,7 +94,7 @@ func (g *Graph) Live(ctx context.Context) (*Liveness, error) {
 				return nil, err
 			}
 		}
-		return lazy.GetContext(ctx, &g.lazy.live, func(context.Context) (*Liveness, error) { return l, nil }) // otherwise Reach has computed it
+		return g.lazy.live.GetContext(ctx, func(context.Context) (*Liveness, error) { return l, nil }) // otherwise Reach has computed it
 	})
 }
 
@@ -192,12 +192,12 @@ type Referrers struct{ rows digraph.Rows }
 
 // Referrers reverses the edges, once. It needs 4 bytes per node and 4 bytes an edge; a third of that where the dominators are known.
 func (g *Graph) Referrers(ctx context.Context) (*Referrers, error) {
-	return lazy.GetContext(ctx, &g.lazy.reverse, func(ctx context.Context) (*Referrers, error) {
+	return g.lazy.reverse.GetContext(ctx, func(ctx context.Context) (*Referrers, error) {
 		return using(ctx, g, func(ctx context.Context) (*Referrers, error) {
 			if r, err := g.store.loadReferrers(ctx, g); r != nil || err != nil {
 				return r, err
 			}
-			if d, ok := lazy.Known(&g.lazy.doms); ok && g.store == nil {
+			if d, ok := g.lazy.doms.Known(); ok && g.store == nil {
 				c, err := d.allChildren(ctx)
 				if err != nil {
 					return nil, err
@@ -267,7 +267,7 @@ func (s *Set) All(yield func(Node) bool) {
 // LiveStarts returns a function that reports whether a live object starts at an address. It needs 1/64 of the heap's
 // bytes, once: a bit for each granule. The function is safe for concurrent use until the graph is closed.
 func (g *Graph) LiveStarts(ctx context.Context) (func(target.Addr) bool, error) {
-	starts, err := lazy.GetContext(ctx, &g.lazy.starts, func(ctx context.Context) (*offheap.Array[uint64], error) {
+	starts, err := g.lazy.starts.GetContext(ctx, func(ctx context.Context) (*offheap.Array[uint64], error) {
 		return using(ctx, g, func(ctx context.Context) (*offheap.Array[uint64], error) {
 			live, err := g.Live(ctx)
 			if err != nil {

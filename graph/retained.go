@@ -10,9 +10,8 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/heap"
-	"github.com/sosgo/sosgo/internal/enum"
-	"github.com/sosgo/sosgo/internal/offheap"
-	"github.com/sosgo/sosgo/internal/sorting"
+	"github.com/sosgo/sosgo/internal/base/enum"
+	"github.com/sosgo/sosgo/internal/base/offheap"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -93,7 +92,7 @@ func (x *Holders) Retained(ctx context.Context, o RetainedOptions) (*answer.Reta
 			}
 			out.Rows = append(out.Rows, row)
 		}
-		sorting.Stable(out.Rows, func(a, b answer.RetainedRow) int {
+		slices.SortStableFunc(out.Rows, func(a, b answer.RetainedRow) int {
 			return cmp.Or(cmp.Compare(b.Retained, a.Retained), cmp.Compare(b.Garbage.Size, a.Garbage.Size), cmp.Compare(a.Name.S, b.Name.S))
 		})
 		out.Rows, out.More = cut(out.Rows, o.Top)

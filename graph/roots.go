@@ -5,7 +5,7 @@ import (
 
 	"github.com/sosgo/sosgo/graph/roots"
 	"github.com/sosgo/sosgo/heap"
-	"github.com/sosgo/sosgo/internal/enum"
+	"github.com/sosgo/sosgo/internal/base/enum"
 	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
 )

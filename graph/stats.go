@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/sosgo/sosgo/heap"
-	"github.com/sosgo/sosgo/internal/enum"
+	"github.com/sosgo/sosgo/internal/base/enum"
 	"github.com/sosgo/sosgo/target"
 )
 

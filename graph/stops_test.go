@@ -16,10 +16,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/app/leaks"
+	"github.com/sosgo/sosgo/app/waste"
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/graph/heapdiff"
-	"github.com/sosgo/sosgo/graph/leaks"
-	"github.com/sosgo/sosgo/graph/waste"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/test/testcase"
 	"github.com/sosgo/sosgo/internal/test/testdump"

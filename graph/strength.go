@@ -3,7 +3,7 @@ package graph
 import (
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/graph/internal/caches"
-	"github.com/sosgo/sosgo/internal/enum"
+	"github.com/sosgo/sosgo/internal/base/enum"
 )
 
 // A Strength is the strength of a reference in reports about owners. All strengths keep the referent alive; weak

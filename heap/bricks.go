@@ -4,7 +4,6 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/sosgo/sosgo/internal/opaque"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -26,7 +25,7 @@ type brickTable struct {
 type brickTables struct {
 	mu      sync.Mutex
 	byStart map[target.Addr]*brickTable
-	walkers opaque.Pool // a walker's cache costs more than a lookup
+	walkers sync.Pool // a walker's cache costs more than a lookup
 }
 
 func (t *brickTables) of(s *Segment) *brickTable {

@@ -6,9 +6,8 @@ import (
 	"slices"
 
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/internal/absent"
-	"github.com/sosgo/sosgo/internal/lazy"
-	"github.com/sosgo/sosgo/internal/workers"
+	"github.com/sosgo/sosgo/internal/base/absent"
+	"github.com/sosgo/sosgo/internal/base/workers"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -81,7 +80,7 @@ func (h *Heap) Census(ctx context.Context, o ScanOptions) (*Census, error) {
 	if h == nil {
 		return nil, errNoHeap
 	}
-	return lazy.GetContext(ctx, &h.census, func(ctx context.Context) (*Census, error) {
+	return h.census.GetContext(ctx, func(ctx context.Context) (*Census, error) {
 		c := &Census{most: censusType}
 		err := Scan(ctx, h, nil, o, func() *counting { return newCounting(h) }, c.merge)
 		if err != nil {
@@ -96,7 +95,7 @@ func ScanWithCensus[C Collector](ctx context.Context, h *Heap, o ScanOptions, cr
 	if h == nil {
 		return errNoHeap
 	}
-	if _, ok := lazy.Known(&h.census); ok {
+	if _, ok := h.census.Known(); ok {
 		return Scan(ctx, h, nil, o, create, merge)
 	}
 	census := &Census{most: censusType}
@@ -109,7 +108,7 @@ func ScanWithCensus[C Collector](ctx context.Context, h *Heap, o ScanOptions, cr
 	if err != nil {
 		return err
 	}
-	_, err = lazy.Get(&h.census, func() (*Census, error) { return census, nil })
+	_, err = h.census.Get(func() (*Census, error) { return census, nil })
 	return err
 }
 

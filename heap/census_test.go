@@ -9,7 +9,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/internal/lazy"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -56,7 +55,7 @@ func TestSelect(t *testing.T) {
 			h := scattered()
 			c := &Census{most: most}
 			require.NoError(t, Scan(t.Context(), h, nil, ScanOptions{runSize: 1 << 12}, func() *counting { return newCounting(h) }, c.merge))
-			_, err := lazy.Get(&h.census, func() (*Census, error) { return c, nil })
+			_, err := h.census.Get(func() (*Census, error) { return c, nil })
 			require.NoError(t, err)
 			want := func(mt *dac.MethodTable) bool { return slices.Contains(types, mt.Addr) }
 			var got, all noted
@@ -127,12 +126,12 @@ func TestScanWithCensus(t *testing.T) {
 	full := errors.New("full")
 	create := func() *counting { return newCounting(h) }
 	require.ErrorIs(t, ScanWithCensus(t.Context(), h, ScanOptions{}, create, func(*counting) error { return full }), full)
-	_, ok := lazy.Known(&h.census)
+	_, ok := h.census.Known()
 	assert.False(t, ok)
 	for range 2 {
 		other := &Census{most: censusType}
 		require.NoError(t, ScanWithCensus(t.Context(), h, ScanOptions{Jobs: 2}, create, other.merge))
-		got, ok := lazy.Known(&h.census)
+		got, ok := h.census.Known()
 		require.True(t, ok)
 		for _, c := range []*Census{got, other} {
 			assert.Equal(t, want.Objects, c.Objects)

@@ -5,7 +5,7 @@ import (
 	"iter"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/internal/workers"
+	"github.com/sosgo/sosgo/internal/base/workers"
 	"github.com/sosgo/sosgo/target"
 )
 

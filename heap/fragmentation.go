@@ -4,10 +4,10 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/internal/sorting"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -91,7 +91,7 @@ func (h *Heap) pinsBeforeFree(ctx context.Context, g *answer.Gaps) (map[Generati
 		out[k.generation] = append(out[k.generation], *p)
 	}
 	for _, list := range out {
-		sorting.Sort(list, func(a, b answer.FreePin) int {
+		slices.SortStableFunc(list, func(a, b answer.FreePin) int {
 			return cmp.Or(cmp.Compare(b.Size, a.Size), cmp.Compare(a.Handle, b.Handle), cmp.Compare(a.Type.S, b.Type.S))
 		})
 	}

@@ -7,8 +7,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/internal/limits"
-	"github.com/sosgo/sosgo/internal/sorting"
+	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -24,7 +23,7 @@ func (h *Heap) OldReferences(ctx context.Context, o ScanOptions) (*answer.OldRef
 	}
 	for i := range c.out.Groups {
 		g := &c.out.Groups[i]
-		sorting.Sort(g.Objects, func(a, b answer.OldObject) int { return cmp.Compare(a.Address, b.Address) })
+		slices.SortStableFunc(g.Objects, func(a, b answer.OldObject) int { return cmp.Compare(a.Address, b.Address) })
 	}
 	c.out.Incomplete = c.out.Incomplete || h.incomplete(&stats)
 	return c.out, noteCorrupt(&c.out.Gaps, &stats)
@@ -140,8 +139,8 @@ func (h *Heap) LargeReferences(ctx context.Context, o ScanOptions) (*answer.Larg
 	byAddress := func(a, b answer.ObjectPair) int {
 		return cmp.Or(cmp.Compare(a.From.Address, b.From.Address), cmp.Compare(a.To.Address, b.To.Address))
 	}
-	sorting.Stable(out.ToLarge, byAddress)
-	sorting.Stable(out.FromLarge, byAddress)
+	slices.SortStableFunc(out.ToLarge, byAddress)
+	slices.SortStableFunc(out.FromLarge, byAddress)
 	h.through(out)
 	out.Incomplete = out.Incomplete || h.incomplete(&stats)
 	return out, noteCorrupt(&out.Gaps, &stats)

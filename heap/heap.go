@@ -13,9 +13,8 @@ import (
 	"sort"
 
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/internal/absent"
-	"github.com/sosgo/sosgo/internal/lazy"
-	"github.com/sosgo/sosgo/internal/sorting"
+	"github.com/sosgo/sosgo/internal/base/absent"
+	"github.com/sosgo/sosgo/internal/base/lazy"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -184,7 +183,7 @@ func (h *Heap) open() error {
 		h.readSegments(&h.subHeaps[i])
 	}
 	// An empty segment precedes one that begins at the same address.
-	sorting.Sort(h.segments, func(a, b Segment) int {
+	slices.SortStableFunc(h.segments, func(a, b Segment) int {
 		return cmp.Or(cmp.Compare(a.Objects.Start, b.Objects.Start), cmp.Compare(a.Objects.End, b.Objects.End))
 	})
 	h.checkDisjoint()

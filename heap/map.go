@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"context"
 	"math/bits"
+	"slices"
 	"sort"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/internal/limits"
-	"github.com/sosgo/sosgo/internal/sorting"
+	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -243,7 +243,7 @@ func (m *mapper) answer() *answer.HeapMap {
 	for i := range m.parts {
 		order[i] = &m.parts[i]
 	}
-	sorting.Stable(order, func(p, q *mapPart) int {
+	slices.SortStableFunc(order, func(p, q *mapPart) int {
 		return cmp.Or(cmp.Compare(p.segment.SubHeap, q.segment.SubHeap), cmp.Compare(p.generation, q.generation))
 	})
 	var sums [GenerationUnknown]answer.MapGeneration

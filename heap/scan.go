@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"context"
 	"runtime"
+	"sync"
 
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/internal/absent"
-	"github.com/sosgo/sosgo/internal/opaque"
-	"github.com/sosgo/sosgo/internal/workers"
+	"github.com/sosgo/sosgo/internal/base/absent"
+	"github.com/sosgo/sosgo/internal/base/workers"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -136,7 +136,7 @@ type scanner[C Collector] struct {
 	runSize      target.Addr // bytes
 	create       func() C
 	queue, order chan *run[C]
-	spare        opaque.Pool
+	spare        sync.Pool
 }
 
 // feed cuts the spans into runs. It ends the workers when it is done.

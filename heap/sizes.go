@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/internal/sorting"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -277,7 +276,7 @@ func (c *histogramCollector) sizes(g Generation, free bool) []answer.SizeCount {
 			list = append(list, answer.SizeCount{Size: k.size, Count: n})
 		}
 	}
-	sorting.Sort(list, func(a, b answer.SizeCount) int { return cmp.Compare(a.Size, b.Size) })
+	slices.SortStableFunc(list, func(a, b answer.SizeCount) int { return cmp.Compare(a.Size, b.Size) })
 	return list
 }
 

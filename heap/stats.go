@@ -4,10 +4,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/internal/lazy"
-	"github.com/sosgo/sosgo/internal/sorting"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -38,17 +37,17 @@ const (
 
 // BySize sorts types by their total size, the largest first. Equal types keep the order of their first objects.
 func (s *Stats) BySize() {
-	sorting.Stable(s.Types, func(a, b TypeStats) int { return cmp.Compare(b.Size, a.Size) })
+	slices.SortStableFunc(s.Types, func(a, b TypeStats) int { return cmp.Compare(b.Size, a.Size) })
 }
 
 // ByCount sorts types by the number of their objects, as BySize does by size.
 func (s *Stats) ByCount() {
-	sorting.Stable(s.Types, func(a, b TypeStats) int { return cmp.Compare(b.Count, a.Count) })
+	slices.SortStableFunc(s.Types, func(a, b TypeStats) int { return cmp.Compare(b.Count, a.Count) })
 }
 
 // ascending sorts types by their number or their size, the smallest first, as SOS lists them.
 func (s *Stats) ascending(byCount bool) {
-	sorting.Stable(s.Types, func(a, b TypeStats) int {
+	slices.SortStableFunc(s.Types, func(a, b TypeStats) int {
 		if byCount {
 			return cmp.Compare(a.Count, b.Count)
 		}
@@ -70,7 +69,7 @@ func (h *Heap) Stats(ctx context.Context, f *Filter, o ScanOptions) (Stats, erro
 		return f.Counts(ctx, f)
 	}
 	if h != nil && f.isAll() {
-		if census, ok := lazy.Known(&h.census); ok { // it has counted them all
+		if census, ok := h.census.Known(); ok { // it has counted them all
 			stats := census.stats(h)
 			return stats, stats.unread()
 		}

@@ -5,7 +5,7 @@ import (
 	"math/bits"
 	"sort"
 
-	"github.com/sosgo/sosgo/internal/workers"
+	"github.com/sosgo/sosgo/internal/base/workers"
 	"github.com/sosgo/sosgo/target"
 )
 

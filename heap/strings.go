@@ -5,12 +5,12 @@ import (
 	"context"
 	"fmt"
 	"hash/maphash"
+	"sync"
 	"sync/atomic"
 
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/internal/absent"
-	"github.com/sosgo/sosgo/internal/opaque"
-	"github.com/sosgo/sosgo/internal/workers"
+	"github.com/sosgo/sosgo/internal/base/absent"
+	"github.com/sosgo/sosgo/internal/base/workers"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -194,7 +194,7 @@ type stringKeepers struct {
 	table *stringTable
 	group workers.Group
 	queue []chan *stringBatch // one per keeper
-	spare opaque.Pool         // of finished batches
+	spare sync.Pool           // of finished batches
 }
 
 // A stringBatch holds the strings of a run. The last keeper that uses it returns it.

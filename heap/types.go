@@ -5,7 +5,7 @@ import (
 	"sync"
 
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/internal/addrmap"
+	"github.com/sosgo/sosgo/internal/base/addrmap"
 	"github.com/sosgo/sosgo/target"
 )
 

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/sosgo/sosgo/internal/enum"
+	"github.com/sosgo/sosgo/internal/base/enum"
 	"github.com/sosgo/sosgo/target"
 )
 

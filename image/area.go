@@ -7,8 +7,7 @@ import (
 	"io"
 	"slices"
 
-	"github.com/sosgo/sosgo/internal/absent"
-	"github.com/sosgo/sosgo/internal/sorting"
+	"github.com/sosgo/sosgo/internal/base/absent"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -135,7 +134,7 @@ type extent struct {
 
 // sortExtents orders extents by RVA and cuts those that overlap an earlier one; valid images have none.
 func sortExtents(list []extent) []extent {
-	sorting.Stable(list, func(a, b extent) int { return cmp.Compare(a.rva, b.rva) })
+	slices.SortStableFunc(list, func(a, b extent) int { return cmp.Compare(a.rva, b.rva) })
 	out := list[:0]
 	var end uint64
 	for _, e := range list {

@@ -15,7 +15,7 @@ import (
 
 	"github.com/sosgo/sosgo/dump/elfcore"
 	"github.com/sosgo/sosgo/image"
-	"github.com/sosgo/sosgo/internal/mmapfile"
+	"github.com/sosgo/sosgo/internal/base/mmapfile"
 	"github.com/sosgo/sosgo/internal/test/testcase"
 	"github.com/sosgo/sosgo/minidump"
 	"github.com/sosgo/sosgo/target"

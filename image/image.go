@@ -17,10 +17,10 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/sosgo/sosgo/internal/absent"
-	"github.com/sosgo/sosgo/internal/enum"
-	"github.com/sosgo/sosgo/internal/macho"
-	"github.com/sosgo/sosgo/internal/mmapfile"
+	"github.com/sosgo/sosgo/internal/base/absent"
+	"github.com/sosgo/sosgo/internal/base/enum"
+	"github.com/sosgo/sosgo/internal/base/macho"
+	"github.com/sosgo/sosgo/internal/base/mmapfile"
 	"github.com/sosgo/sosgo/target"
 )
 

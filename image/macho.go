@@ -8,8 +8,8 @@ import (
 	"iter"
 	"strings"
 
-	"github.com/sosgo/sosgo/internal/limits"
-	"github.com/sosgo/sosgo/internal/macho"
+	"github.com/sosgo/sosgo/internal/base/limits"
+	"github.com/sosgo/sosgo/internal/base/macho"
 	"github.com/sosgo/sosgo/target"
 )
 

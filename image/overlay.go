@@ -7,10 +7,9 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 
-	"github.com/sosgo/sosgo/internal/absent"
-	"github.com/sosgo/sosgo/internal/atomicptr"
-	"github.com/sosgo/sosgo/internal/sorting"
+	"github.com/sosgo/sosgo/internal/base/absent"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -35,7 +34,7 @@ const (
 type Overlay struct {
 	dump  target.Memory
 	mu    sync.Mutex // serialises Add
-	parts atomicptr.Pointer[[]part]
+	parts atomic.Pointer[[]part]
 }
 
 var _ interface {
@@ -46,7 +45,7 @@ var _ interface {
 // NewOverlay returns an Overlay over mem with no files.
 func NewOverlay(mem target.Memory) *Overlay {
 	o := &Overlay{dump: mem}
-	atomicptr.Store(&o.parts, &[]part{})
+	o.parts.Store(&[]part{})
 	return o
 }
 
@@ -86,8 +85,8 @@ func (o *Overlay) Add(m *target.Module, img *Image) error {
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	all := mergeParts(append(slices.Clone(*atomicptr.Load(&o.parts)), parts...))
-	atomicptr.Store(&o.parts, &all)
+	all := mergeParts(append(slices.Clone(*o.parts.Load()), parts...))
+	o.parts.Store(&all)
 	return nil
 }
 
@@ -186,7 +185,7 @@ func (f *overlayFile) cut(extents []extent, holes []Directory) []part {
 
 // mergeHoles sorts holes and joins those that overlap.
 func mergeHoles(holes []Directory) []Directory {
-	sorting.Sort(holes, func(a, b Directory) int { return cmp.Compare(a.RVA, b.RVA) })
+	slices.SortStableFunc(holes, func(a, b Directory) int { return cmp.Compare(a.RVA, b.RVA) })
 	out := holes[:0]
 	for _, h := range holes {
 		if n := len(out); n > 0 && h.RVA <= out[n-1].RVA+RVA(out[n-1].Size) {
@@ -207,7 +206,7 @@ func (f *overlayFile) appendPart(out []part, e extent, rva, end uint64) []part {
 
 // mergeParts sorts parts and cuts those that overlap one that was added before them, in the order of their addresses.
 func mergeParts(parts []part) []part {
-	sorting.Stable(parts, func(a, b part) int { return cmp.Compare(a.start, b.start) })
+	slices.SortStableFunc(parts, func(a, b part) int { return cmp.Compare(a.start, b.start) })
 	out := parts[:0]
 	var end target.Addr
 	for _, p := range parts {
@@ -269,7 +268,7 @@ func (o *Overlay) find(a target.Addr) *part {
 	if o.dump == nil {
 		return nil
 	}
-	parts := *atomicptr.Load(&o.parts)
+	parts := *o.parts.Load()
 	i, ok := slices.BinarySearchFunc(parts, a, func(p part, a target.Addr) int {
 		switch {
 		case a < p.start:
@@ -347,7 +346,7 @@ func (o *Overlay) NextStored(a target.Addr) (target.Addr, bool) {
 		return 0, false
 	}
 	next, ok := target.NextStored(o.dump, a)
-	parts := *atomicptr.Load(&o.parts)
+	parts := *o.parts.Load()
 	i, _ := slices.BinarySearchFunc(parts, a, func(p part, a target.Addr) int {
 		if p.end <= a {
 			return -1

@@ -1,7 +1,7 @@
 package image
 
 import (
-	"github.com/sosgo/sosgo/internal/cursor"
+	"github.com/sosgo/sosgo/internal/base/cursor"
 	"github.com/sosgo/sosgo/target"
 )
 

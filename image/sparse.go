@@ -3,7 +3,7 @@ package image
 import (
 	"fmt"
 
-	"github.com/sosgo/sosgo/internal/absent"
+	"github.com/sosgo/sosgo/internal/base/absent"
 	"github.com/sosgo/sosgo/target"
 )
 

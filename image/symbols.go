@@ -7,7 +7,6 @@ import (
 	"sort"
 	"sync"
 
-	"github.com/sosgo/sosgo/internal/sorting"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -114,7 +113,7 @@ func readExports(mem target.Memory, m *target.Module) []export {
 		}
 	}
 	// One address can have several names: the first in the table stays.
-	sorting.Stable(list, func(a, b export) int {
+	slices.SortStableFunc(list, func(a, b export) int {
 		switch {
 		case a.addr < b.addr:
 			return -1

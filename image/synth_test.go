@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"unicode/utf16"
 
-	"github.com/sosgo/sosgo/internal/memmap"
+	"github.com/sosgo/sosgo/internal/base/memmap"
 	"github.com/sosgo/sosgo/target"
 )
 

@@ -1,6 +1,6 @@
 package metadata
 
-import "github.com/sosgo/sosgo/internal/cursor"
+import "github.com/sosgo/sosgo/internal/base/cursor"
 
 // A MethodBody is the IL of a method (ECMA-335 II.25.4).
 type MethodBody struct {

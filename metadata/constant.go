@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 
-	"github.com/sosgo/sosgo/internal/utf16text"
+	"github.com/sosgo/sosgo/internal/encoding/utf16text"
 )
 
 // ConstantOf returns the compile-time value of a Field, Param or Property: a bool, Char, sized integer, float, string,

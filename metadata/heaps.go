@@ -5,8 +5,8 @@ import (
 	"encoding/binary"
 	"iter"
 
-	"github.com/sosgo/sosgo/internal/limits"
-	"github.com/sosgo/sosgo/internal/utf16text"
+	"github.com/sosgo/sosgo/internal/base/limits"
+	"github.com/sosgo/sosgo/internal/encoding/utf16text"
 )
 
 // StringBytes lends the bytes of a #Strings entry, without its NUL (ECMA-335 II.24.2.3). They are UTF-8 by the

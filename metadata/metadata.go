@@ -15,10 +15,10 @@ import (
 	"cmp"
 	"fmt"
 	"math/bits"
+	"slices"
 
-	"github.com/sosgo/sosgo/internal/cursor"
-	"github.com/sosgo/sosgo/internal/limits"
-	"github.com/sosgo/sosgo/internal/sorting"
+	"github.com/sosgo/sosgo/internal/base/cursor"
+	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -388,7 +388,7 @@ func (md *Metadata) Places() []Place {
 			out = append(out, Place{h.off, h.size})
 		}
 	}
-	sorting.Sort(out, func(a, b Place) int { return cmp.Compare(a.Off, b.Off) })
+	slices.SortStableFunc(out, func(a, b Place) int { return cmp.Compare(a.Off, b.Off) })
 	return out
 }
 

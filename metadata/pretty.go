@@ -1,6 +1,6 @@
 package metadata
 
-import "github.com/sosgo/sosgo/internal/compilernames"
+import "github.com/sosgo/sosgo/internal/base/compilernames"
 
 // PrettyMethod rewrites the names that the C# compiler makes up into those that the programmer wrote, as far as they show it:
 //

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"iter"
 
-	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/internal/base/limits"
 )
 
 // A SequencePoint ties an IL offset to a place in the source (portable PDB v1.0, "Sequence Points Blob").

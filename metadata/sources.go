@@ -8,7 +8,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/internal/base/limits"
 )
 
 // The kinds of custom debug information about sources (PortablePdb-Metadata.md of dotnet/runtime).

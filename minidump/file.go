@@ -5,9 +5,9 @@ import (
 	"math"
 	"sync"
 
-	"github.com/sosgo/sosgo/internal/leftout"
-	"github.com/sosgo/sosgo/internal/limits"
-	"github.com/sosgo/sosgo/internal/memmap"
+	"github.com/sosgo/sosgo/internal/base/leftout"
+	"github.com/sosgo/sosgo/internal/base/limits"
+	"github.com/sosgo/sosgo/internal/base/memmap"
 	"github.com/sosgo/sosgo/target"
 )
 

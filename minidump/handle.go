@@ -3,7 +3,7 @@ package minidump
 import (
 	"fmt"
 
-	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/internal/base/limits"
 )
 
 // MINIDUMP_HANDLE_DATA_STREAM and MINIDUMP_HANDLE_DESCRIPTOR; the descriptor's second form adds fields at its end.

@@ -6,7 +6,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/sosgo/sosgo/internal/memmap"
+	"github.com/sosgo/sosgo/internal/base/memmap"
 )
 
 // Sizes of MINIDUMP_MEMORY_DESCRIPTOR and MINIDUMP_MEMORY_DESCRIPTOR64.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/sosgo/sosgo/internal/leftout"
+	"github.com/sosgo/sosgo/internal/base/leftout"
 )
 
 // A StreamType describes what a stream holds (minidumpapiset.h, MINIDUMP_STREAM_TYPE).

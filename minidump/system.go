@@ -7,8 +7,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/sosgo/sosgo/internal/limits"
-	"github.com/sosgo/sosgo/internal/teb"
+	"github.com/sosgo/sosgo/internal/base/limits"
+	"github.com/sosgo/sosgo/internal/base/teb"
 	"github.com/sosgo/sosgo/target"
 )
 

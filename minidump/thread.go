@@ -5,7 +5,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/sosgo/sosgo/internal/teb"
+	"github.com/sosgo/sosgo/internal/base/teb"
 	"github.com/sosgo/sosgo/target"
 )
 

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/internal/lazy"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/target"
 )
@@ -37,7 +36,7 @@ func (t *Type) IsEnum() bool {
 // Enum returns the members of an enum type.
 func (t *Type) Enum() (*Enum, error) {
 	t = t.orNone()
-	return lazy.Get(&t.enum, t.readEnum)
+	return t.enum.Get(t.readEnum)
 }
 
 // fieldLiteral is the attribute of a constant (ECMA-335 II.23.1.5).

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/internal/lazy"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -271,7 +270,7 @@ type structForm struct {
 
 // lineForm returns how values of the type are written on one line.
 func (t *Type) lineForm() (structForm, error) {
-	return lazy.Get(&t.form, func() (structForm, error) {
+	return t.form.Get(func() (structForm, error) {
 		name, err := t.Name()
 		if err != nil {
 			return structForm{}, err
@@ -360,7 +359,7 @@ func (s Struct) appendBraces(l answer.Line, limit, depth int) answer.Line {
 
 // bracedLabels returns the text before the value of each instance field in braces: "{X=", ", Y=".
 func (t *Type) bracedLabels() ([]string, error) {
-	return lazy.Get(&t.labels, func() ([]string, error) {
+	return t.labels.Get(func() ([]string, error) {
 		fields, err := t.Fields()
 		var out []string
 		for _, f := range fields {

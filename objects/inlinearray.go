@@ -3,8 +3,7 @@ package objects
 import (
 	"iter"
 
-	"github.com/sosgo/sosgo/internal/lazy"
-	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/target"
 )
@@ -16,7 +15,7 @@ const inlineArrayAttribute = "System.Runtime.CompilerServices.InlineArrayAttribu
 // metadata, for the runtime does not store the number.
 func (t *Type) InlineLength() (int, error) {
 	t = t.orNone()
-	return lazy.Get(&t.row, t.readInlineLength)
+	return t.row.Get(t.readInlineLength)
 }
 
 func (t *Type) readInlineLength() (int, error) {
@@ -55,7 +54,7 @@ const fixedField = "FixedElementField"
 // elements returns the number of elements of an inline array or a C# fixed-size buffer, 0 for other structs.
 func (t *Type) elements() (int, error) {
 	t = t.orNone()
-	return lazy.Get(&t.parts, t.countElements)
+	return t.parts.Get(t.countElements)
 }
 
 func (t *Type) countElements() (int, error) {

@@ -8,8 +8,7 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/internal/lazy"
-	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/target"
 )
@@ -62,7 +61,7 @@ func (i *Interface) is(t *Type, args []target.Addr) bool {
 // can be derived (methodtable.h, IsSpecialMarkerTypeForGenericCasting, since .NET 6). The map of System.Decimal has
 // IEquatable<T> for IEquatable<System.Decimal>. Since .NET 9 that of IList<System.Char> has ICollection<T> for
 // ICollection<System.Char>. The map of a partly loaded type has definitions in all versions. Interfaces resolves these.
-func (t *Type) Interfaces() ([]Interface, error) { return lazy.Get(&t.ifaces, t.readInterfaces) }
+func (t *Type) Interfaces() ([]Interface, error) { return t.ifaces.Get(t.readInterfaces) }
 
 func (t *Type) readInterfaces() ([]Interface, error) {
 	addrs, err := t.r.Runtime().Interfaces(t.MT)

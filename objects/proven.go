@@ -5,7 +5,7 @@ import (
 
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/heap"
-	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/target"
 )
 

@@ -6,9 +6,9 @@ import (
 	"iter"
 
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/internal/cursor"
-	"github.com/sosgo/sosgo/internal/lazy"
-	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/internal/base/cursor"
+	"github.com/sosgo/sosgo/internal/base/lazy"
+	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/target"
 )
@@ -46,13 +46,13 @@ func (t *Type) orNone() *Type {
 // Name returns the type's name in the form of dumpobj: dac.NameNative.
 func (t *Type) Name() (string, error) {
 	t = t.orNone()
-	return lazy.Get(&t.native, func() (string, error) { return t.r.Runtime().TypeName(t.MT.Addr, dac.NameNative) })
+	return t.native.Get(func() (string, error) { return t.r.Runtime().TypeName(t.MT.Addr, dac.NameNative) })
 }
 
 // ManagedName returns the type's name in the form of dumpheap: dac.NameManaged.
 func (t *Type) ManagedName() (string, error) {
 	t = t.orNone()
-	return lazy.Get(&t.managed, func() (string, error) { return t.r.Runtime().TypeName(t.MT.Addr, dac.NameManaged) })
+	return t.managed.Get(func() (string, error) { return t.r.Runtime().TypeName(t.MT.Addr, dac.NameManaged) })
 }
 
 // Base returns the base class, nil for System.Object and interfaces.
@@ -113,7 +113,7 @@ func (t *Type) Element() (*Type, error) {
 // Arguments returns the TypeHandle of each generic argument.
 func (t *Type) Arguments() ([]target.Addr, error) {
 	t = t.orNone()
-	return lazy.Get(&t.args, func() ([]target.Addr, error) { return t.r.Runtime().TypeArguments(t.MT) })
+	return t.args.Get(func() ([]target.Addr, error) { return t.r.Runtime().TypeArguments(t.MT) })
 }
 
 // context returns the generic context of signatures in the type's definition.
@@ -129,7 +129,7 @@ func (t *Type) context() (dac.SigContext, error) {
 // OwnFields returns the fields that the type itself declares, in the runtime's order: instance fields, then statics.
 func (t *Type) OwnFields() ([]*Field, error) {
 	t = t.orNone()
-	return lazy.Get(&t.own, t.readOwn)
+	return t.own.Get(t.readOwn)
 }
 
 // IsFree reports whether t is the type of free blocks, whose MethodTable has no class and no module.
@@ -157,7 +157,7 @@ func (t *Type) readOwn() ([]*Field, error) {
 // can't be read, the other fields are returned along with the error.
 func (t *Type) Fields() ([]*Field, error) {
 	t = t.orNone()
-	return lazy.Get(&t.fields, t.readFields)
+	return t.fields.Get(t.readFields)
 }
 
 func (t *Type) readFields() ([]*Field, error) {
@@ -188,7 +188,7 @@ func (t *Type) readFields() ([]*Field, error) {
 // InstanceField returns an instance field by name. If several classes have one, it returns the most derived class's.
 func (t *Type) InstanceField(name string) (*Field, error) {
 	t = t.orNone()
-	m, err := lazy.Get(&t.byName, func() (map[string]*Field, error) {
+	m, err := t.byName.Get(func() (map[string]*Field, error) {
 		fields, err := t.Fields()
 		m := make(map[string]*Field, len(fields))
 		for _, f := range fields {
@@ -325,12 +325,12 @@ func (f *Field) InPlace() bool {
 
 // TypeHandle returns the field's type, 0 if it is not loaded. Type parameters become the object's type arguments.
 func (f *Field) TypeHandle() (target.Addr, error) {
-	return lazy.Get(&f.exact, func() (target.Addr, error) { return f.resolve(f.Declaring) })
+	return f.exact.Get(func() (target.Addr, error) { return f.resolve(f.Declaring) })
 }
 
 // declared returns the field's type, nil if it is not loaded or has no MethodTable.
 func (f *Field) declared() (*Type, error) {
-	return lazy.Get(&f.typ, func() (*Type, error) {
+	return f.typ.Get(func() (*Type, error) {
 		r := f.Declaring.r
 		th, err := f.TypeHandle()
 		if err == nil && th != 0 {
@@ -346,7 +346,7 @@ func (f *Field) declared() (*Type, error) {
 // SharedTypeHandle returns TypeHandle in the form of shared generic code, and of SOS: references among the type
 // arguments are System.__Canon.
 func (f *Field) SharedTypeHandle() (target.Addr, error) {
-	return lazy.Get(&f.shared, func() (target.Addr, error) {
+	return f.shared.Get(func() (target.Addr, error) {
 		if f.Declaring == nil {
 			return 0, errNoObject
 		}

@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/sosgo/sosgo/heap"
-	"github.com/sosgo/sosgo/internal/workers"
+	"github.com/sosgo/sosgo/internal/base/workers"
 )
 
 // A Choice chooses objects by an expression, for heap.Filter.Where.

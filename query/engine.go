@@ -4,14 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/heap"
-	"github.com/sosgo/sosgo/internal/absent"
-	"github.com/sosgo/sosgo/internal/lazy"
-	"github.com/sosgo/sosgo/internal/opaque"
+	"github.com/sosgo/sosgo/internal/base/absent"
+	"github.com/sosgo/sosgo/internal/base/lazy"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/objects/collections"
 	"github.com/sosgo/sosgo/stackwalk/threads"
@@ -54,8 +54,8 @@ type engine struct {
 	p   *Process
 	src string // what the user wrote
 
-	members opaque.Map // memberKey to *access
-	boxes   opaque.Map // *objects.Type to *access
+	members sync.Map // memberKey to *access
+	boxes   sync.Map // *objects.Type to *access
 	holders *graph.Holders
 	live    func(target.Addr) bool
 	weighs  bool        // whether guessed is wanted

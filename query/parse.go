@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sosgo/sosgo/internal/limits"
-	"github.com/sosgo/sosgo/internal/utf16text"
+	"github.com/sosgo/sosgo/internal/base/limits"
+	"github.com/sosgo/sosgo/internal/encoding/utf16text"
 )
 
 // An opcode says what a node of an expression does.

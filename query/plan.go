@@ -3,7 +3,7 @@ package query
 import (
 	"strings"
 
-	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/internal/base/limits"
 )
 
 // An item is an expression with the name of its column.

@@ -7,8 +7,7 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/internal/lazy"
-	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
 )
@@ -28,7 +27,7 @@ type typeTable struct {
 
 // table reads the names of all loaded types, when they are first wanted.
 func (e *engine) table() *typeTable {
-	t, _ := lazy.Get(&e.p.types, func() (*typeTable, error) { return e.readTypes(), nil })
+	t, _ := e.p.types.Get(func() (*typeTable, error) { return e.readTypes(), nil })
 	return t
 }
 

@@ -6,7 +6,7 @@ import (
 
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/heap"
-	"github.com/sosgo/sosgo/internal/wordscan"
+	"github.com/sosgo/sosgo/internal/base/wordscan"
 	"github.com/sosgo/sosgo/target"
 )
 

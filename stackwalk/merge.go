@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/sosgo/sosgo/dac/code"
-	"github.com/sosgo/sosgo/internal/absent"
+	"github.com/sosgo/sosgo/internal/base/absent"
 	"github.com/sosgo/sosgo/target"
 )
 

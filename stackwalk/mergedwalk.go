@@ -7,8 +7,7 @@ import (
 	"slices"
 
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/internal/absent"
-	"github.com/sosgo/sosgo/internal/sorting"
+	"github.com/sosgo/sosgo/internal/base/absent"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -33,7 +32,7 @@ func MergedWalk(ctx context.Context, parts []Part, o WalkOptions) iter.Seq[Frame
 		for i := range parts {
 			thread = cmp.Or(thread, parts[i].Thread)
 		}
-		sorting.Stable(all, func(a, b Frame) int {
+		slices.SortStableFunc(all, func(a, b Frame) int {
 			switch {
 			case thread.Newer(a.SP, b.SP):
 				return -1

@@ -8,7 +8,7 @@ import (
 
 	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/image/unwind"
-	"github.com/sosgo/sosgo/internal/absent"
+	"github.com/sosgo/sosgo/internal/base/absent"
 	"github.com/sosgo/sosgo/target"
 )
 

@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 
-	"github.com/sosgo/sosgo/internal/utf16text"
+	"github.com/sosgo/sosgo/internal/encoding/utf16text"
 )
 
 // Bytes returns the n bytes at a: a view where the target lends one, else a copy. The caller must not write to them.

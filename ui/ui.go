@@ -8,10 +8,10 @@ import (
 	"path/filepath"
 
 	"github.com/sosgo/sosgo"
-	"github.com/sosgo/sosgo/internal/cli"
-	"github.com/sosgo/sosgo/internal/cli/commands"
-	"github.com/sosgo/sosgo/internal/cli/commands/webcmd"
-	"github.com/sosgo/sosgo/internal/webui"
+	"github.com/sosgo/sosgo/internal/front/cli"
+	"github.com/sosgo/sosgo/internal/front/cli/commands"
+	"github.com/sosgo/sosgo/internal/front/cli/commands/webcmd"
+	"github.com/sosgo/sosgo/internal/front/webui"
 )
 
 // Options select what the page shows. The zero value is right for most.

@@ -13,9 +13,8 @@ import (
 	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/heap"
-	"github.com/sosgo/sosgo/internal/absent"
-	"github.com/sosgo/sosgo/internal/limits"
-	"github.com/sosgo/sosgo/internal/sorting"
+	"github.com/sosgo/sosgo/internal/base/absent"
+	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/stackwalk/threads"
@@ -70,7 +69,7 @@ func List(ctx context.Context, p Process) (*answer.LoadContexts, error) {
 	l.out.Contexts = slices.DeleteFunc(l.out.Contexts, func(c answer.AssemblyContext) bool {
 		return c.State.S == answer.ContextUnloading && len(c.Assemblies) == 0 // it is unloaded, and its object is garbage
 	})
-	sorting.Stable(l.out.Contexts, func(a, b answer.AssemblyContext) int {
+	slices.SortStableFunc(l.out.Contexts, func(a, b answer.AssemblyContext) int {
 		if a.Default != b.Default {
 			return map[bool]int{true: -1, false: 1}[a.Default]
 		}

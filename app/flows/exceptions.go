@@ -2,7 +2,7 @@ package flows
 
 import (
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/objects/shapes"
 )

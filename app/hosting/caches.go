@@ -3,13 +3,13 @@ package hosting
 import (
 	"cmp"
 	"context"
+	"slices"
 	"time"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/heap"
-	"github.com/sosgo/sosgo/internal/absent"
-	"github.com/sosgo/sosgo/internal/limits"
-	"github.com/sosgo/sosgo/internal/sorting"
+	"github.com/sosgo/sosgo/internal/base/absent"
+	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/objects/shapes"
 )
@@ -93,7 +93,7 @@ func (r *Reader) cache(in shapes.Reading, o objects.Object, s *memoryCache, x sh
 		}
 	}
 	out.Count = answer.Of(int64(len(out.Entries)), failed)
-	sorting.Stable(out.Entries, func(a, b answer.CacheEntry) int {
+	slices.SortStableFunc(out.Entries, func(a, b answer.CacheEntry) int {
 		return cmp.Or(cmp.Compare(declared(&b), declared(&a)), cmp.Compare(b.Bytes.Value, a.Bytes.Value), a.Accessed.Value.Compare(b.Accessed.Value))
 	})
 	return out

@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"context"
 	"iter"
+	"slices"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/heap"
-	"github.com/sosgo/sosgo/internal/absent"
-	"github.com/sosgo/sosgo/internal/sorting"
+	"github.com/sosgo/sosgo/internal/base/absent"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/target"
@@ -71,7 +71,7 @@ func (r *Reader) DbContexts(ctx context.Context, h *heap.Heap, o heap.ScanOption
 		}
 		r.tracked(in, &out.Contexts[n], s, x)
 	}
-	sorting.Stable(out.Contexts, func(a, b answer.DbContext) int { return cmp.Compare(b.Tracked.Value, a.Tracked.Value) })
+	slices.SortStableFunc(out.Contexts, func(a, b answer.DbContext) int { return cmp.Compare(b.Tracked.Value, a.Tracked.Value) })
 	return out, nil
 }
 
@@ -84,7 +84,7 @@ func (r *Reader) tracked(in shapes.Reading, out *answer.DbContext, s *stateManag
 		return
 	}
 	out.Tracked.Err = r.count(&tally{in: in, out: out, rows: map[tallyKey]int{}}, m, mx, true)
-	sorting.Stable(out.Entities, func(a, b answer.TrackedEntities) int { return cmp.Compare(b.Count, a.Count) })
+	slices.SortStableFunc(out.Entities, func(a, b answer.TrackedEntities) int { return cmp.Compare(b.Count, a.Count) })
 }
 
 // A tally counts the entities of a context by type and state.

@@ -3,11 +3,11 @@ package hosting
 import (
 	"cmp"
 	"context"
+	"slices"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/heap"
-	"github.com/sosgo/sosgo/internal/absent"
-	"github.com/sosgo/sosgo/internal/sorting"
+	"github.com/sosgo/sosgo/internal/base/absent"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/objects/collections"
 	"github.com/sosgo/sosgo/objects/shapes"
@@ -59,7 +59,7 @@ func (r *Reader) Scopes(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (
 		}
 		out.Scopes = append(out.Scopes, r.scope(in, f.Object.Addr, f.Shape, f.At()))
 	}
-	sorting.Stable(out.Scopes, func(a, b answer.ServiceScope) int { return cmp.Compare(b.Disposables.Value, a.Disposables.Value) })
+	slices.SortStableFunc(out.Scopes, func(a, b answer.ServiceScope) int { return cmp.Compare(b.Disposables.Value, a.Disposables.Value) })
 	return out, nil
 }
 
@@ -102,7 +102,7 @@ func (r *Reader) scope(in shapes.Reading, a target.Addr, s *serviceScope, x shap
 	for _, t := range order {
 		out.Types = append(out.Types, *counts[t])
 	}
-	sorting.Stable(out.Types, func(a, b answer.DisposableType) int { return cmp.Compare(b.Count, a.Count) })
+	slices.SortStableFunc(out.Types, func(a, b answer.DisposableType) int { return cmp.Compare(b.Count, a.Count) })
 	return out
 }
 

@@ -2,11 +2,11 @@ package locks
 
 import (
 	"strings"
+	"sync"
 
 	"github.com/sosgo/sosgo/app/tasks"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/heap"
-	"github.com/sosgo/sosgo/internal/opaque"
 	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/target"
 )
@@ -45,7 +45,7 @@ type probe struct {
 // probeTypes are the types whose objects are looked at. Several goroutines ask for them.
 type probeTypes struct {
 	s     *survey
-	known opaque.Map // of *probeType by MethodTable
+	known sync.Map // of *probeType by MethodTable
 }
 
 type probeType struct {

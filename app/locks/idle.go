@@ -7,7 +7,6 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/app/tasks"
-	"github.com/sosgo/sosgo/internal/sorting"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -78,7 +77,7 @@ func (c *idleCount) add(reason string, method answer.Text, first target.Addr) {
 
 // sorted returns the counts, the most frequent first.
 func (c *idleCount) sorted() []answer.IdleWaits {
-	sorting.Stable(c.list, func(a, b answer.IdleWaits) int { return cmp.Compare(b.Count, a.Count) })
+	slices.SortStableFunc(c.list, func(a, b answer.IdleWaits) int { return cmp.Compare(b.Count, a.Count) })
 	return c.list
 }
 

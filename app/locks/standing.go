@@ -10,8 +10,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/dac/code"
-	"github.com/sosgo/sosgo/internal/compilernames"
-	"github.com/sosgo/sosgo/internal/sorting"
+	"github.com/sosgo/sosgo/internal/base/compilernames"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/stackwalk/threads"
@@ -133,7 +132,7 @@ func (g *grapher) standing() []answer.Verdict {
 			}
 		}
 	}
-	sorting.Stable(out, func(a, b answer.Verdict) int { return cmp.Compare(b.Count, a.Count) })
+	slices.SortStableFunc(out, func(a, b answer.Verdict) int { return cmp.Compare(b.Count, a.Count) })
 	return out
 }
 

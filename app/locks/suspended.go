@@ -9,8 +9,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/app/tasks"
-	"github.com/sosgo/sosgo/internal/compilernames"
-	"github.com/sosgo/sosgo/internal/sorting"
+	"github.com/sosgo/sosgo/internal/base/compilernames"
 	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
@@ -59,7 +58,7 @@ func (g *grapher) grouped(idle *idleCount) []*waiters {
 			w.First = append(w.First, op.box)
 		}
 	}
-	sorting.Stable(out, func(a, b *waiters) int { return cmp.Compare(b.Count, a.Count) })
+	slices.SortStableFunc(out, func(a, b *waiters) int { return cmp.Compare(b.Count, a.Count) })
 	for _, w := range out {
 		if u := g.s.uses[w.thing.lock]; u != nil {
 			w.Holders = g.holders(u)

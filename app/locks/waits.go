@@ -12,9 +12,8 @@ import (
 	"github.com/sosgo/sosgo/app/tasks"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/dac/code"
-	"github.com/sosgo/sosgo/internal/absent"
-	"github.com/sosgo/sosgo/internal/compilernames"
-	"github.com/sosgo/sosgo/internal/sorting"
+	"github.com/sosgo/sosgo/internal/base/absent"
+	"github.com/sosgo/sosgo/internal/base/compilernames"
 	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/stackwalk/threads"
@@ -76,7 +75,7 @@ func (r *Reader) Waits(ctx context.Context, o Options) (*answer.Waits, error) {
 	out.Idle = idle.sorted()
 	out.Verdicts = g.circles()
 	rest := slices.Concat(g.chains(), g.suspended(groups), g.rings(), g.standing())
-	sorting.Stable(rest, func(a, b answer.Verdict) int { return cmp.Or(byKind(a, b), byStrength(a, b)) })
+	slices.SortStableFunc(rest, func(a, b answer.Verdict) int { return cmp.Or(byKind(a, b), byStrength(a, b)) })
 	out.Verdicts = append(out.Verdicts, rest...)
 	return out, ctx.Err()
 }
@@ -383,7 +382,7 @@ func (g *grapher) circles() []answer.Verdict {
 	for _, w := range slices.Concat(g.s.waits, g.ops) {
 		visit(w)
 	}
-	sorting.Stable(out, func(a, b answer.Verdict) int { return cmp.Or(byKind(a, b), byStrength(a, b)) })
+	slices.SortStableFunc(out, func(a, b answer.Verdict) int { return cmp.Or(byKind(a, b), byStrength(a, b)) })
 	return out
 }
 

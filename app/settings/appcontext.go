@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/internal/limits"
-	"github.com/sosgo/sosgo/internal/sorting"
+	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/objects/collections"
 	"github.com/sosgo/sosgo/objects/shapes"
@@ -78,7 +78,7 @@ func (r *Reader) appContext(g *answer.Gaps, what string, field func(*appContext)
 				break
 			}
 		}
-		sorting.Stable(list, func(a, b answer.NamedValue) int { return cmp.Compare(a.Name, b.Name) })
+		slices.SortStableFunc(list, func(a, b answer.NamedValue) int { return cmp.Compare(a.Name, b.Name) })
 		return list, nil
 	}
 	return nil, fmt.Errorf("%s: System.AppContext is not loaded: %w", what, target.ErrNotInDump)

@@ -4,13 +4,13 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/heap"
-	"github.com/sosgo/sosgo/internal/absent"
-	"github.com/sosgo/sosgo/internal/limits"
-	"github.com/sosgo/sosgo/internal/sorting"
+	"github.com/sosgo/sosgo/internal/base/absent"
+	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/target"
@@ -75,7 +75,7 @@ func (r *Reader) Configurations(ctx context.Context, h *heap.Heap, o heap.ScanOp
 		if len(m.out.Providers) == 0 {
 			continue // disposed, or never built
 		}
-		sorting.Stable(m.out.Keys, func(a, b answer.ConfigurationKey) int {
+		slices.SortStableFunc(m.out.Keys, func(a, b answer.ConfigurationKey) int {
 			return cmp.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name))
 		})
 		out = append(out, m.out)

@@ -8,10 +8,9 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/heap"
-	"github.com/sosgo/sosgo/internal/absent"
-	"github.com/sosgo/sosgo/internal/limits"
-	"github.com/sosgo/sosgo/internal/sorting"
-	"github.com/sosgo/sosgo/internal/ticks"
+	"github.com/sosgo/sosgo/internal/base/absent"
+	"github.com/sosgo/sosgo/internal/base/limits"
+	"github.com/sosgo/sosgo/internal/base/ticks"
 	"github.com/sosgo/sosgo/objects/shapes"
 )
 
@@ -65,7 +64,7 @@ func GCSettings(environment []string, properties []answer.NamedValue) []answer.G
 	for i := range out {
 		out[i].Unused = ranks[i] > rank[strings.ToLower(out[i].Name)]
 	}
-	sorting.Stable(out, func(a, b answer.GCSetting) int {
+	slices.SortStableFunc(out, func(a, b answer.GCSetting) int {
 		return cmp.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name))
 	})
 	return out
@@ -150,7 +149,7 @@ func (r *Reader) Collections(ctx context.Context, h *heap.Heap, o heap.ScanOptio
 
 // newest returns the newest records, one for each collection, the newest first.
 func newest(list []answer.GCRecord) []answer.GCRecord {
-	sorting.Stable(list, func(a, b answer.GCRecord) int { return cmp.Compare(b.Index.Value, a.Index.Value) })
+	slices.SortStableFunc(list, func(a, b answer.GCRecord) int { return cmp.Compare(b.Index.Value, a.Index.Value) })
 	list = slices.CompactFunc(list, func(a, b answer.GCRecord) bool { return a.Index.Err == nil && answer.Is(b.Index, a.Index.Value) })
 	return list[:min(len(list), limits.CollectionRecords)]
 }

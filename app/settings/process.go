@@ -3,12 +3,12 @@ package settings
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/internal/limits"
-	"github.com/sosgo/sosgo/internal/secrets"
-	"github.com/sosgo/sosgo/internal/sorting"
+	"github.com/sosgo/sosgo/internal/base/limits"
+	"github.com/sosgo/sosgo/internal/base/secrets"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/target"
@@ -74,7 +74,7 @@ func Environment(list []string) []answer.NamedValue {
 		}
 		return len(runtimePrefixes)
 	}
-	sorting.Stable(out, func(a, b answer.NamedValue) int {
+	slices.SortStableFunc(out, func(a, b answer.NamedValue) int {
 		return cmp.Or(cmp.Compare(rank(a.Name), rank(b.Name)), cmp.Compare(a.Name, b.Name))
 	})
 	return out

@@ -11,7 +11,7 @@ import (
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/app/settings"
-	"github.com/sosgo/sosgo/internal/secrets"
+	"github.com/sosgo/sosgo/internal/base/secrets"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 

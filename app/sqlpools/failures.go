@@ -7,7 +7,7 @@ import (
 	"github.com/sosgo/sosgo/app/flows"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/dac/code"
-	"github.com/sosgo/sosgo/internal/compilernames"
+	"github.com/sosgo/sosgo/internal/base/compilernames"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/stackwalk"

@@ -5,7 +5,7 @@ import (
 	"unicode"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/internal/secrets"
+	"github.com/sosgo/sosgo/internal/base/secrets"
 )
 
 // masked replaces a secret.

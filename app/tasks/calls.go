@@ -3,11 +3,11 @@ package tasks
 import (
 	"cmp"
 	"context"
+	"slices"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/internal/absent"
-	"github.com/sosgo/sosgo/internal/limits"
-	"github.com/sosgo/sosgo/internal/sorting"
+	"github.com/sosgo/sosgo/internal/base/absent"
+	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -141,7 +141,7 @@ func (c *caller) merge(list []call) []*mergedCall {
 		g.calls = append(g.calls, x)
 		g.count += x.times
 	}
-	sorting.Stable(out, func(a, b *mergedCall) int { return cmp.Compare(b.count, a.count) })
+	slices.SortStableFunc(out, func(a, b *mergedCall) int { return cmp.Compare(b.count, a.count) })
 	return out
 }
 
@@ -194,7 +194,7 @@ func (c *caller) awaited(g *mergedCall) (list []call, ends []answer.AsyncEnd) {
 	for _, x := range list {
 		c.at[x.item] = 0
 	}
-	sorting.Stable(ends, func(a, b answer.AsyncEnd) int { return cmp.Compare(b.Count, a.Count) })
+	slices.SortStableFunc(ends, func(a, b answer.AsyncEnd) int { return cmp.Compare(b.Count, a.Count) })
 	return list, ends
 }
 

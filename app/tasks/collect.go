@@ -11,8 +11,6 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/heap"
-	"github.com/sosgo/sosgo/internal/addrindex"
-	"github.com/sosgo/sosgo/internal/sorting"
 	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/target"
 )
@@ -21,7 +19,7 @@ import (
 type Set struct {
 	r     *Reader
 	items []item // by address
-	index addrindex.Index
+	index addressIndex
 	// The edges of item i are edges[start[i]:start[i+1]].
 	start []uint32
 	edges []edge
@@ -126,7 +124,7 @@ func (r *Reader) Collect(ctx context.Context, h *heap.Heap, o heap.ScanOptions) 
 // fields share one error: their number and the first reason.
 func unknownTypes(kinds map[*kind]bool) (out []error) {
 	list := slices.Collect(maps.Keys(kinds))
-	sorting.Sort(list, func(a, b *kind) int { return cmp.Compare(a.mt, b.mt) })
+	slices.SortStableFunc(list, func(a, b *kind) int { return cmp.Compare(a.mt, b.mt) })
 	var first error
 	n := 0
 	for _, k := range list {
@@ -150,7 +148,7 @@ func unknownTypes(kinds map[*kind]bool) (out []error) {
 
 // link resolves the targets of the edges to items.
 func (s *Set) link() {
-	s.index = addrindex.New(len(s.items), s.addrOf)
+	s.index = newAddressIndex(len(s.items), s.addrOf)
 	for i := range s.edges {
 		e := &s.edges[i]
 		e.to = s.at(e.addr)

@@ -8,9 +8,8 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/internal/compilernames"
-	"github.com/sosgo/sosgo/internal/lazy"
-	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/internal/base/compilernames"
+	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/target"
@@ -353,7 +352,7 @@ func (b *builder) describeFSharp(g *answer.Gaps, f *answer.AsyncFrame, it *item)
 
 // closurePlace returns the function and the line from which F# made a closure. The line is that of the let! or do! whose result it gets.
 func (r *Reader) closurePlace(k *kind) *answer.AsyncPlace {
-	place, _ := lazy.Get(&k.place, func() (*answer.AsyncPlace, error) {
+	place, _ := k.place.Get(func() (*answer.AsyncPlace, error) {
 		p := &answer.AsyncPlace{}
 		full, err := k.typ.ManagedName()
 		p.Method = answer.Text{S: compilernames.Method(full), Err: err}

@@ -3,11 +3,11 @@ package tasks
 import (
 	"errors"
 	"strings"
+	"sync"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac/code"
-	"github.com/sosgo/sosgo/internal/lazy"
-	"github.com/sosgo/sosgo/internal/opaque"
+	"github.com/sosgo/sosgo/internal/base/lazy"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/target"
@@ -20,12 +20,12 @@ type Reader struct {
 	r    *objects.Reader
 	code *code.Reader
 
-	kinds          opaque.Map // target.Addr of a MethodTable -> *kind
-	machines       opaque.Map // *objects.Type -> *machine
+	kinds          sync.Map // target.Addr of a MethodTable -> *kind
+	machines       sync.Map // *objects.Type -> *machine
 	sentinel       lazy.Value[target.Addr]
 	sourceSentinel lazy.Value[target.Addr]
 	actions        actionNames
-	statics        opaque.Map // class and field -> *objects.Field, nil for none
+	statics        sync.Map // class and field -> *objects.Field, nil for none
 }
 
 // New returns a Reader that binds types with b.
@@ -175,7 +175,7 @@ type kindName struct {
 
 // names returns the names of the kind's objects.
 func (k *kind) names() (kindName, error) {
-	return lazy.Get(&k.name, func() (kindName, error) {
+	return k.name.Get(func() (kindName, error) {
 		full, err := k.typ.ManagedName()
 		n := kindName{full: full, short: full}
 		if _, inner, ok := strings.Cut(full, "StateMachineBox<"); ok && k.machine() {
@@ -187,7 +187,7 @@ func (k *kind) names() (kindName, error) {
 
 // completionSentinel returns the object that replaces the continuation of a completed task.
 func (r *Reader) completionSentinel() (target.Addr, error) {
-	return lazy.Get(&r.sentinel, func() (target.Addr, error) {
+	return r.sentinel.Get(func() (target.Addr, error) {
 		for s, err := range shapes.Loaded[*sentinels](r.b) {
 			if err != nil {
 				return 0, err
@@ -212,7 +212,7 @@ func (r *Reader) sourceDone(s *valueTaskSource, at shapes.Instance) (bool, error
 	if err != nil || next == 0 {
 		return false, err
 	}
-	done, err := lazy.Get(&r.sourceSentinel, func() (target.Addr, error) {
+	done, err := r.sourceSentinel.Get(func() (target.Addr, error) {
 		for s, err := range shapes.Loaded[*sourceSentinels](r.b) {
 			if err != nil {
 				return 0, err

@@ -4,9 +4,9 @@ import (
 	"cmp"
 	"context"
 	"iter"
+	"slices"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/internal/sorting"
 	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/target"
 )
@@ -67,7 +67,7 @@ func (s *Set) List(ctx context.Context, o ListOptions) (*answer.Tasks, error) {
 			s.faulted(out, it, o.Limit)
 		}
 	}
-	sorting.Stable(out.Counts, func(a, b answer.TaskCount) int { return cmp.Compare(b.Count, a.Count) })
+	slices.SortStableFunc(out.Counts, func(a, b answer.TaskCount) int { return cmp.Compare(b.Count, a.Count) })
 	return out, nil
 }
 

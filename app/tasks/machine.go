@@ -2,10 +2,10 @@ package tasks
 
 import (
 	"errors"
+	"sync"
 
-	"github.com/sosgo/sosgo/internal/compilernames"
-	"github.com/sosgo/sosgo/internal/lazy"
-	"github.com/sosgo/sosgo/internal/opaque"
+	"github.com/sosgo/sosgo/internal/base/compilernames"
+	"github.com/sosgo/sosgo/internal/base/lazy"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/target"
@@ -27,7 +27,7 @@ type machine struct {
 	name   lazy.Value[string]
 	awaits lazy.Value[map[int32]awaitSite]
 	called machineCalls
-	places opaque.Map // state -> *answer.AsyncPlace
+	places sync.Map // state -> *answer.AsyncPlace
 }
 
 // machineFields sorts the fields of a state machine by their purpose.
@@ -100,7 +100,7 @@ func (m *machine) iterates(r *Reader, x shapes.Instance) (target.Addr, error) {
 
 // layout sorts the fields of the state machine.
 func (m *machine) layout() (machineFields, error) {
-	return lazy.Get(&m.fields, func() (machineFields, error) {
+	return m.fields.Get(func() (machineFields, error) {
 		all, err := m.typ.Fields()
 		out := machineFields{}
 		for _, f := range all {

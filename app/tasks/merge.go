@@ -3,12 +3,12 @@ package tasks
 import (
 	"cmp"
 	"context"
+	"slices"
 	"strconv"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/internal/absent"
-	"github.com/sosgo/sosgo/internal/limits"
-	"github.com/sosgo/sosgo/internal/sorting"
+	"github.com/sosgo/sosgo/internal/base/absent"
+	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -117,7 +117,7 @@ func (m *merger) grouped(frames []member) []*group {
 			g.left++
 		}
 	}
-	sorting.Stable(out, func(a, b *group) int { return cmp.Compare(b.count, a.count) })
+	slices.SortStableFunc(out, func(a, b *group) int { return cmp.Compare(b.count, a.count) })
 	return out
 }
 
@@ -188,6 +188,6 @@ func (s *Set) Count(o StackOptions) (*answer.Async, error) {
 		}
 		out.Types[n].Count++
 	}
-	sorting.Stable(out.Types, func(a, b answer.AsyncCount) int { return cmp.Compare(b.Count, a.Count) })
+	slices.SortStableFunc(out.Types, func(a, b answer.AsyncCount) int { return cmp.Compare(b.Count, a.Count) })
 	return out, nil
 }

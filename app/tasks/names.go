@@ -2,11 +2,10 @@ package tasks
 
 import (
 	"cmp"
+	"sync"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac/code"
-	"github.com/sosgo/sosgo/internal/lazy"
-	"github.com/sosgo/sosgo/internal/opaque"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
 )
@@ -19,7 +18,7 @@ type actionKey struct {
 
 // actionNames caches the names of tasks that run a delegate.
 type actionNames struct {
-	known opaque.Map // actionKey -> actionName
+	known sync.Map // actionKey -> actionName
 }
 
 // An actionName is the name of a task with the method that it runs, or with words in the method's place and the reason.
@@ -82,7 +81,7 @@ func (r *Reader) methodName(call objects.DelegateCall, style code.MethodStyle) (
 
 // answerName returns the name of the kind's objects.
 func (k *kind) answerName() *answer.AsyncName {
-	n, _ := lazy.Get(&k.said, func() (*answer.AsyncName, error) {
+	n, _ := k.said.Get(func() (*answer.AsyncName, error) {
 		n, err := k.names()
 		short := answer.Text{S: n.short, Err: err}
 		return &answer.AsyncName{Type: answer.Text{S: n.full, Err: err}, Name: short, SOS: short}, nil

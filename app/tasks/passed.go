@@ -9,8 +9,8 @@ import (
 	"github.com/sosgo/sosgo/app/tasks/internal/ilcalls"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/dac/code"
-	"github.com/sosgo/sosgo/internal/compilernames"
-	"github.com/sosgo/sosgo/internal/lazy"
+	"github.com/sosgo/sosgo/internal/base/compilernames"
+	"github.com/sosgo/sosgo/internal/base/lazy"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/target"
@@ -147,7 +147,7 @@ type machineCalls = lazy.Value[[]ilcalls.Site]
 
 // calls returns the calls in the code of the state machine.
 func (m *machine) calls(r *Reader) ([]ilcalls.Site, error) {
-	return lazy.Get(&m.called, func() ([]ilcalls.Site, error) {
+	return m.called.Get(func() ([]ilcalls.Site, error) {
 		md, err := m.moveNext()
 		if err != nil {
 			return nil, err

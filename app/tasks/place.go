@@ -7,8 +7,7 @@ import (
 	"github.com/sosgo/sosgo/app/tasks/internal/ilcalls"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/dac/code"
-	"github.com/sosgo/sosgo/internal/compilernames"
-	"github.com/sosgo/sosgo/internal/lazy"
+	"github.com/sosgo/sosgo/internal/base/compilernames"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/objects/shapes"
@@ -70,7 +69,7 @@ func (m *machine) locate(r *Reader, state int32, p *answer.AsyncPlace) {
 
 // methodName returns the async method. For state machines made by C# or Visual Basic it is taken from the type's name.
 func (m *machine) methodName() (string, error) {
-	return lazy.Get(&m.name, func() (string, error) {
+	return m.name.Get(func() (string, error) {
 		full, err := m.typ.ManagedName()
 		if err != nil {
 			return "", err
@@ -94,7 +93,7 @@ func (m *machine) moveNext() (*code.MethodDesc, error) {
 
 // sites returns the awaits in the method's code, by the state in which the method is suspended there.
 func (m *machine) sites(r *Reader) (map[int32]awaitSite, error) {
-	return lazy.Get(&m.awaits, func() (map[int32]awaitSite, error) {
+	return m.awaits.Get(func() (map[int32]awaitSite, error) {
 		moveNext, err := m.moveNext()
 		if err != nil {
 			return nil, err

@@ -8,10 +8,10 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/app/threadpool/internal/parts"
+	"github.com/sosgo/sosgo/app/threadpool/poolverdict"
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/internal/limits"
-	"github.com/sosgo/sosgo/internal/poolverdict"
-	"github.com/sosgo/sosgo/internal/ticks"
+	"github.com/sosgo/sosgo/internal/base/limits"
+	"github.com/sosgo/sosgo/internal/base/ticks"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/stackwalk"

@@ -5,12 +5,12 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/internal/absent"
-	"github.com/sosgo/sosgo/internal/limits"
-	"github.com/sosgo/sosgo/internal/sorting"
-	"github.com/sosgo/sosgo/internal/ticks"
+	"github.com/sosgo/sosgo/internal/base/absent"
+	"github.com/sosgo/sosgo/internal/base/limits"
+	"github.com/sosgo/sosgo/internal/base/ticks"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/target"
@@ -39,7 +39,7 @@ func (r *Reader) Timers(ctx context.Context) (*answer.Timers, error) {
 			t.DueIn.Value = t.Start + int64(t.Due) - out.Clock.Value
 		}
 	}
-	sorting.Stable(out.Timers, func(a, b answer.Timer) int { return cmp.Compare(a.Start+int64(a.Due), b.Start+int64(b.Due)) })
+	slices.SortStableFunc(out.Timers, func(a, b answer.Timer) int { return cmp.Compare(a.Start+int64(a.Due), b.Start+int64(b.Due)) })
 	return out, err
 }
 

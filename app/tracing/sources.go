@@ -9,9 +9,8 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/heap"
-	"github.com/sosgo/sosgo/internal/absent"
-	"github.com/sosgo/sosgo/internal/limits"
-	"github.com/sosgo/sosgo/internal/sorting"
+	"github.com/sosgo/sosgo/internal/base/absent"
+	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/objects/collections"
 	"github.com/sosgo/sosgo/objects/shapes"
@@ -115,7 +114,7 @@ func (r *Reader) Sources(ctx context.Context, h *heap.Heap, o heap.ScanOptions) 
 			e.EventPipe.Sessions = answer.Known(sessions(p.Sessions))
 		}
 	}
-	sorting.Stable(out.Sources, func(a, b answer.EventSource) int {
+	slices.SortStableFunc(out.Sources, func(a, b answer.EventSource) int {
 		return cmp.Or(cmp.Compare(rank(&a), rank(&b)), cmp.Compare(a.Name.S, b.Name.S))
 	})
 	return out, nil

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/internal/compilernames"
-	"github.com/sosgo/sosgo/internal/signature"
+	"github.com/sosgo/sosgo/app/signature"
+	"github.com/sosgo/sosgo/internal/base/compilernames"
 	"github.com/sosgo/sosgo/target"
 )
 

@@ -9,8 +9,7 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/internal/signature"
-	"github.com/sosgo/sosgo/internal/sorting"
+	"github.com/sosgo/sosgo/app/signature"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/target"
 )
@@ -460,7 +459,7 @@ func handles(ctx context.Context, q *Questions) (view, error) {
 		f.Next = append(slices.Clone(x.Show), f.Next...)
 		v.found = append(v.found, f)
 	}
-	sorting.Sort(v.found, func(a, b answer.Finding) int {
+	slices.SortStableFunc(v.found, func(a, b answer.Finding) int {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Text, b.Text))
 	})
 	return v, ctx.Err()

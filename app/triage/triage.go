@@ -9,10 +9,9 @@ import (
 	"sync"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/internal/absent"
-	"github.com/sosgo/sosgo/internal/signature"
-	"github.com/sosgo/sosgo/internal/sorting"
-	"github.com/sosgo/sosgo/internal/workers"
+	"github.com/sosgo/sosgo/app/signature"
+	"github.com/sosgo/sosgo/internal/base/absent"
+	"github.com/sosgo/sosgo/internal/base/workers"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -179,7 +178,7 @@ func unknown(subject string, err error) answer.TriageAbsent {
 
 // rank orders findings: the most severe first, then by kind, then the surest, then those that concern most.
 func rank(list []answer.Finding) {
-	sorting.Stable(list, func(a, b answer.Finding) int {
+	slices.SortStableFunc(list, func(a, b answer.Finding) int {
 		return cmp.Or(
 			cmp.Compare(slices.Index(severities, a.Severity), slices.Index(severities, b.Severity)),
 			cmp.Compare(place(a.Kind), place(b.Kind)),

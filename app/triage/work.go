@@ -7,8 +7,7 @@ import (
 	"slices"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/internal/compilernames"
-	"github.com/sosgo/sosgo/internal/sorting"
+	"github.com/sosgo/sosgo/internal/base/compilernames"
 )
 
 // sqlPools looks at pools of connections that have none left.
@@ -151,7 +150,7 @@ func grouped(counts map[string]int, clause func(name string, n int) answer.Verdi
 	for name := range counts {
 		names = append(names, name)
 	}
-	sorting.Sort(names, func(a, b string) int { return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b)) })
+	slices.SortStableFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b)) })
 	var out []answer.Verdict
 	for _, name := range names[:min(len(names), mostClauses)] {
 		out = append(out, clause(name, counts[name]))

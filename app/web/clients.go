@@ -9,8 +9,8 @@ import (
 	"github.com/sosgo/sosgo/app/flows"
 	"github.com/sosgo/sosgo/app/tasks"
 	"github.com/sosgo/sosgo/heap"
-	"github.com/sosgo/sosgo/internal/absent"
-	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/internal/base/absent"
+	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/target"
@@ -93,7 +93,7 @@ type (
 // ClientOptions are what a list of clients rests on.
 type ClientOptions struct {
 	Scan  heap.ScanOptions
-	Clock answer.Maybe[int64] // the newest time that the process recorded (internal/ticks), the reference of ages
+	Clock answer.Maybe[int64] // the newest time that the process recorded (internal/base/ticks), the reference of ages
 	Brief bool                // only what the clients' own objects hold: no code, no names of fields
 }
 

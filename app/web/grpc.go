@@ -9,7 +9,7 @@ import (
 	"github.com/sosgo/sosgo/app/flows"
 	"github.com/sosgo/sosgo/app/tasks"
 	"github.com/sosgo/sosgo/heap"
-	"github.com/sosgo/sosgo/internal/absent"
+	"github.com/sosgo/sosgo/internal/base/absent"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/target"

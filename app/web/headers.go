@@ -4,8 +4,7 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/internal/httpnames"
-	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/objects/collections"
 	"github.com/sosgo/sosgo/objects/shapes"
@@ -39,7 +38,7 @@ func (q *query) headers(out *answer.Request, f *shapes.Ref, x shapes.Instance) {
 // knownHeaders adds the headers for which Kestrel has fields. Content-Type, for example, is in _ContentType.
 func (q *query) knownHeaders(out *answer.Request, s objects.Struct, all bool) {
 	for f, v := range s.Fields() {
-		name := httpnames.Header(f.Name)
+		name := headerName(f.Name)
 		if name == "" || !all && name != "Host" {
 			continue
 		}
@@ -125,7 +124,7 @@ func (q *query) mask() {
 	}
 	for i := range q.out.Requests {
 		for n := range q.out.Requests[i].Headers {
-			if h := &q.out.Requests[i].Headers[n]; httpnames.Secret(h.Name) && h.Value.Err == nil {
+			if h := &q.out.Requests[i].Headers[n]; secretHeader(h.Name) && h.Value.Err == nil {
 				h.Value.S, h.Masked = masked, true
 			}
 		}

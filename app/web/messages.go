@@ -7,9 +7,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/heap"
-	"github.com/sosgo/sosgo/internal/absent"
-	"github.com/sosgo/sosgo/internal/httpnames"
-	"github.com/sosgo/sosgo/internal/sorting"
+	"github.com/sosgo/sosgo/internal/base/absent"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/target"
@@ -133,7 +131,7 @@ func countMessages(list []answer.Message) []answer.MessageCount {
 	out := []answer.MessageCount{}
 	for i := range list {
 		m := &list[i]
-		c := answer.MessageCount{Method: m.Method.S, Status: m.Status, Host: httpnames.Host(m.URI.S)}
+		c := answer.MessageCount{Method: m.Method.S, Status: m.Status, Host: uriHost(m.URI.S)}
 		at := slices.IndexFunc(out, func(k answer.MessageCount) bool {
 			return k.Method == c.Method && k.Host == c.Host && (k.Status == nil) == (c.Status == nil) && (c.Status == nil || *k.Status == *c.Status)
 		})
@@ -143,6 +141,6 @@ func countMessages(list []answer.Message) []answer.MessageCount {
 		}
 		out[at].Count++
 	}
-	sorting.Stable(out, func(a, b answer.MessageCount) int { return cmp.Compare(b.Count, a.Count) })
+	slices.SortStableFunc(out, func(a, b answer.MessageCount) int { return cmp.Compare(b.Count, a.Count) })
 	return out
 }

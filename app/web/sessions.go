@@ -15,10 +15,9 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/heap"
-	"github.com/sosgo/sosgo/internal/absent"
-	"github.com/sosgo/sosgo/internal/limits"
-	"github.com/sosgo/sosgo/internal/secrets"
-	"github.com/sosgo/sosgo/internal/sorting"
+	"github.com/sosgo/sosgo/internal/base/absent"
+	"github.com/sosgo/sosgo/internal/base/limits"
+	"github.com/sosgo/sosgo/internal/base/secrets"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/target"
@@ -385,7 +384,7 @@ func (q *sessionQuery) loaded(f *shapes.Ref, x shapes.Instance) ([]sessionValue,
 		}
 		values = append(values, v)
 	}
-	sorting.Sort(values, func(a, b sessionValue) int { return strings.Compare(a.name, b.name) })
+	slices.SortStableFunc(values, func(a, b sessionValue) int { return strings.Compare(a.name, b.name) })
 	return values, nil
 }
 
@@ -499,7 +498,7 @@ func (q *sessionQuery) finish() {
 		u.Bytes += s.Bytes
 		u.Requests += requests
 	}
-	sorting.Stable(all, func(a, b answer.Session) int { return cmp.Compare(b.Bytes, a.Bytes) })
-	sorting.Stable(q.out.Users, func(a, b answer.SessionUser) int { return cmp.Compare(b.Bytes, a.Bytes) })
+	slices.SortStableFunc(all, func(a, b answer.Session) int { return cmp.Compare(b.Bytes, a.Bytes) })
+	slices.SortStableFunc(q.out.Users, func(a, b answer.SessionUser) int { return cmp.Compare(b.Bytes, a.Bytes) })
 	q.out.Sessions = all
 }

@@ -13,9 +13,9 @@ import (
 	"syscall/js"
 	"time"
 
-	"github.com/sosgo/sosgo/internal/cli"
-	"github.com/sosgo/sosgo/internal/cli/commands/reading"
-	"github.com/sosgo/sosgo/internal/report"
+	"github.com/sosgo/sosgo/internal/front/cli"
+	"github.com/sosgo/sosgo/internal/front/cli/commands/reading"
+	"github.com/sosgo/sosgo/internal/front/report"
 )
 
 // mostUnpacked is how many bytes a compressed dump may have. Where the worker has no place on disk for it, it is kept in memory and the worker's

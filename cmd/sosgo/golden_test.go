@@ -169,10 +169,10 @@ var goldenLines = map[string][]string{
 	"pack":             {}, // writes a file: tests of dump (packing) hold it
 	"scrub":            {}, // writes a file: tests of exportcmd hold it
 	"shrink":           {}, // likewise
-	"export":           {}, // writes files: TestExport of internal/cli/commands
+	"export":           {}, // writes files: TestExport of internal/front/cli/commands
 	"summarize":        {"summarize", "summarize -noheap"},
 	"savemodule":       {}, // writes a file: TestSaveImage of the root holds it
-	"traverseheap":     {}, // writes a file: TestTraverseHeapForms of internal/cli/commands
+	"traverseheap":     {}, // writes a file: TestTraverseHeapForms of internal/front/cli/commands
 
 	"notreachableinrange": {"notreachableinrange {root.Arrays.Jagged} {root.Arrays.NonZeroBased}"},
 }
@@ -234,7 +234,7 @@ func TestGolden(t *testing.T) {
 
 // TestGoldenOfEveryCommand checks that every command has goldens.
 func TestGoldenOfEveryCommand(t *testing.T) {
-	known := map[string]bool{"analyze": true} // the prompt; internal/cli tests it
+	known := map[string]bool{"analyze": true} // the prompt; internal/front/cli tests it
 	out, errs, code := run(t, "-json", "help")
 	require.Zero(t, code, errs)
 	var help struct{ Result []struct{ Name string } }

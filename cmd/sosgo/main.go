@@ -9,8 +9,8 @@ import (
 	"runtime/debug"
 	"syscall"
 
-	"github.com/sosgo/sosgo/internal/cli"
-	"github.com/sosgo/sosgo/internal/cli/commands"
+	"github.com/sosgo/sosgo/internal/front/cli"
+	"github.com/sosgo/sosgo/internal/front/cli/commands"
 )
 
 func main() {

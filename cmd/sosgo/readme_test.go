@@ -12,8 +12,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/sosgo/sosgo/internal/cli"
-	"github.com/sosgo/sosgo/internal/cli/commands"
+	"github.com/sosgo/sosgo/internal/front/cli"
+	"github.com/sosgo/sosgo/internal/front/cli/commands"
 	"github.com/sosgo/sosgo/internal/test/testcase"
 	"github.com/sosgo/sosgo/internal/test/testcli"
 	"github.com/sosgo/sosgo/internal/test/testdump"

@@ -7,7 +7,6 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/sosgo/sosgo/internal/lazy"
 	"github.com/sosgo/sosgo/internal/test/testcase"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/target"
@@ -61,7 +60,7 @@ func FuzzReadyToRun(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) {
 		mem.Set()
 		r := &Reader{rt: rt, mem: rt.Memory()} // knows of the layout what another does
-		if _, err := lazy.Get(&r.bound, func() (*members, error) { return c, nil }); err != nil {
+		if _, err := r.bound.Get(func() (*members, error) { return c, nil }); err != nil {
 			t.Fatal(err)
 		}
 		var damage []testcase.Damage

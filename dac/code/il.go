@@ -7,7 +7,7 @@ import (
 	"fmt"
 
 	"github.com/sosgo/sosgo/image"
-	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/target"
 )

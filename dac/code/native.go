@@ -7,8 +7,7 @@ import (
 	"github.com/sosgo/sosgo/image"
 	"github.com/sosgo/sosgo/image/codeinfo"
 	"github.com/sosgo/sosgo/image/unwind"
-	"github.com/sosgo/sosgo/internal/lazy"
-	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -102,7 +101,7 @@ func (r *Reader) NativeAt(ip target.Addr) (NativeMethod, error) {
 	if r.Runtime().Check(dac.FeatureMethods) == nil || !inst.Module.Contains(ip) {
 		return NativeMethod{}, ErrNoCode
 	}
-	n, _ := lazy.Get(&r.native, func() (*Native, error) {
+	n, _ := r.native.Get(func() (*Native, error) {
 		n := OpenNative(r.mem, r.Runtime().Target().Platform().Arch, &inst.Module)
 		return &n, nil
 	})

@@ -9,8 +9,7 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/internal/layout"
-	"github.com/sosgo/sosgo/internal/lazy"
+	"github.com/sosgo/sosgo/internal/files/layout"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -192,7 +191,7 @@ const stubCodeBlockLast = 0xf
 
 // codeLayout binds the members of methods and code.
 func (r *Reader) members() (*members, error) {
-	return lazy.Get(&r.bound, func() (*members, error) {
+	return r.bound.Get(func() (*members, error) {
 		if err := r.Runtime().Check(dac.FeatureMethods); err != nil {
 			return nil, err
 		}

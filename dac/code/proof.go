@@ -4,7 +4,7 @@ import (
 	"errors"
 
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/target"
 )
 

@@ -9,9 +9,9 @@ import (
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/image"
 	"github.com/sosgo/sosgo/image/codeinfo"
-	"github.com/sosgo/sosgo/internal/layout"
-	"github.com/sosgo/sosgo/internal/lazy"
-	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/internal/base/lazy"
+	"github.com/sosgo/sosgo/internal/base/limits"
+	"github.com/sosgo/sosgo/internal/files/layout"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -32,7 +32,7 @@ type r2rImage struct {
 
 // imageCode looks ip up in a ReadyToRun image.
 func (r *Reader) imageCode(c *members, s *RangeSection, ip target.Addr) (Info, error) {
-	im, err := lazy.Get(&s.r2r, func() (*r2rImage, error) { return r.readR2R(c, s) })
+	im, err := s.r2r.Get(func() (*r2rImage, error) { return r.readR2R(c, s) })
 	if err != nil {
 		return Info{}, fmt.Errorf("code of %016x: %w", uint64(ip), err)
 	}
@@ -248,7 +248,7 @@ func (r *Reader) imageOf(c *members, info Info) (*r2rImage, error) {
 	if err != nil {
 		return nil, err
 	}
-	return lazy.Get(&s.r2r, func() (*r2rImage, error) { return r.readR2R(c, s) })
+	return s.r2r.Get(func() (*r2rImage, error) { return r.readR2R(c, s) })
 }
 
 // codeMemory returns the memory for reading data that belongs to code. For code of an image, the image's file completes constant data.
@@ -305,7 +305,7 @@ func (im *imageMemory) fromFile(a target.Addr) (*image.Image, error) {
 	if !im.image.Contains(a) {
 		return nil, nil
 	}
-	file, err := lazy.Get(im.file, im.open)
+	file, err := im.file.Get(im.open)
 	if err != nil && !errors.Is(err, target.ErrUnsupported) {
 		return nil, nil
 	}

@@ -2,8 +2,7 @@ package code
 
 import (
 	"github.com/sosgo/sosgo/image/codeinfo"
-	"github.com/sosgo/sosgo/internal/lazy"
-	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -27,7 +26,7 @@ func (r *Reader) imageDebugInfo(c *members, info Info) (codeinfo.DebugInfo, bool
 	if err != nil {
 		return none, false, err
 	}
-	d, err := lazy.Get(&im.debug, func() (*r2rDebug, error) { return r.readR2RDebug(info) })
+	d, err := im.debug.Get(func() (*r2rDebug, error) { return r.readR2RDebug(info) })
 	if err != nil {
 		return none, false, err
 	}

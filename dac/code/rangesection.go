@@ -6,12 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"slices"
 	"sort"
 
-	"github.com/sosgo/sosgo/internal/layout"
-	"github.com/sosgo/sosgo/internal/lazy"
-	"github.com/sosgo/sosgo/internal/limits"
-	"github.com/sosgo/sosgo/internal/sorting"
+	"github.com/sosgo/sosgo/internal/base/lazy"
+	"github.com/sosgo/sosgo/internal/base/limits"
+	"github.com/sosgo/sosgo/internal/files/layout"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -167,7 +167,7 @@ func (r *Reader) readSections(c *members) ([]*RangeSection, error) {
 
 // ordered sorts sections by address and drops those that overlap an earlier one.
 func ordered(list []*RangeSection) []*RangeSection {
-	sorting.Sort(list, func(a, b *RangeSection) int {
+	slices.SortStableFunc(list, func(a, b *RangeSection) int {
 		return cmp.Or(cmp.Compare(a.Range.Start, b.Range.Start), cmp.Compare(a.Addr, b.Addr))
 	})
 	out := list[:0]
@@ -189,7 +189,7 @@ func (r *Reader) RangeSections() ([]*RangeSection, error) {
 }
 
 func (r *Reader) sectionList(c *members) ([]*RangeSection, error) {
-	return lazy.Get(&r.list, func() ([]*RangeSection, error) {
+	return r.list.Get(func() ([]*RangeSection, error) {
 		if c.rangeMap == 0 {
 			return r.readSections(c)
 		}

@@ -7,9 +7,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/sosgo/sosgo/internal/layout"
-	"github.com/sosgo/sosgo/internal/lazy"
-	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/internal/base/limits"
+	"github.com/sosgo/sosgo/internal/files/layout"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -65,7 +64,7 @@ func (b *codeBuilder) section(start, end, manager uint64) uint64 {
 
 func (b *codeBuilder) runtime() *Reader {
 	r := &Reader{mem: layout.BytesMemory(b.b)}
-	_, _ = lazy.Get(&r.bound, func() (*members, error) { return b.c, nil })
+	_, _ = r.bound.Get(func() (*members, error) { return b.c, nil })
 	return r
 }
 

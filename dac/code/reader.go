@@ -9,11 +9,11 @@ package code
 
 import (
 	"strings"
+	"sync"
 
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/internal/layout"
-	"github.com/sosgo/sosgo/internal/lazy"
-	"github.com/sosgo/sosgo/internal/opaque"
+	"github.com/sosgo/sosgo/internal/base/lazy"
+	"github.com/sosgo/sosgo/internal/files/layout"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -24,11 +24,11 @@ type Reader struct {
 
 	bound    lazy.Value[*members]
 	native   lazy.Value[*Native] // of a NativeAOT program
-	methods  opaque.Map          // target.Addr -> *MethodDesc
-	names    opaque.Map          // methodNameKey -> string
-	sections opaque.Map          // target.Addr -> *RangeSection
+	methods  sync.Map            // target.Addr -> *MethodDesc
+	names    sync.Map            // methodNameKey -> string
+	sections sync.Map            // target.Addr -> *RangeSection
 	list     lazy.Value[[]*RangeSection]
-	bodies   opaque.Map // entry point, target.Addr -> *codeBody
+	bodies   sync.Map // entry point, target.Addr -> *codeBody
 	versions lazy.Value[map[target.Addr]target.Addr]
 }
 

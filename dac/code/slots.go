@@ -3,10 +3,10 @@ package code
 import (
 	"cmp"
 	"errors"
+	"slices"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/internal/sorting"
 )
 
 // The origins of a method's code, in SOS's words.
@@ -23,7 +23,7 @@ func (r *Reader) DescribeMethods(mt *dac.MethodTable, g *answer.Gaps) []answer.M
 	slots, err := r.MethodSlots(mt)
 	g.Note(err)
 	if !r.Runtime().CanonicalForClass() {
-		sorting.Stable(slots, func(a, b MethodSlot) int { return cmp.Compare(a.Slot, b.Slot) })
+		slices.SortStableFunc(slots, func(a, b MethodSlot) int { return cmp.Compare(a.Slot, b.Slot) })
 	}
 	out := make([]answer.MethodSlot, len(slots))
 	for i, s := range slots {

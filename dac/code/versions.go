@@ -4,12 +4,11 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/internal/layout"
-	"github.com/sosgo/sosgo/internal/lazy"
-	"github.com/sosgo/sosgo/internal/limits"
-	"github.com/sosgo/sosgo/internal/sorting"
+	"github.com/sosgo/sosgo/internal/base/limits"
+	"github.com/sosgo/sosgo/internal/files/layout"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/target"
 )
@@ -329,7 +328,7 @@ func (r *Reader) versioningState(c *members, m *MethodDesc) (target.Addr, error)
 	if c.AppDomain.VersioningStates == layout.Absent || c.SHash.Table == layout.Absent {
 		return 0, nil // no layout has it: only the default version is known
 	}
-	states, err := lazy.Get(&r.versions, func() (map[target.Addr]target.Addr, error) { return r.readVersioningStates(c) })
+	states, err := r.versions.Get(func() (map[target.Addr]target.Addr, error) { return r.readVersioningStates(c) })
 	return states[m.Addr], err
 }
 
@@ -428,7 +427,7 @@ func (r *Reader) MethodSlots(mt *dac.MethodTable) ([]MethodSlot, error) {
 		keep(err)
 		out = append(out, MethodSlot{int(m.Slot), m, entry})
 	}
-	sorting.Stable(out[start:], func(a, b MethodSlot) int { return min(a.Slot, inType) - min(b.Slot, inType) })
+	slices.SortStableFunc(out[start:], func(a, b MethodSlot) int { return min(a.Slot, inType) - min(b.Slot, inType) })
 	return out, failed
 }
 

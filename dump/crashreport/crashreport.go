@@ -14,7 +14,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/target"
 )
 

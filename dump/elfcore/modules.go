@@ -6,8 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sosgo/sosgo/internal/limits"
-	"github.com/sosgo/sosgo/internal/sorting"
+	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -31,7 +30,7 @@ func (b *builder) findModules() {
 	} else {
 		b.modulesWithoutFiles()
 	}
-	sorting.Stable(b.Modules, func(x, y target.Module) int { return cmp.Compare(x.Base, y.Base) })
+	slices.SortStableFunc(b.Modules, func(x, y target.Module) int { return cmp.Compare(x.Base, y.Base) })
 	before := len(b.Modules)
 	b.Modules = slices.CompactFunc(b.Modules, func(x, y target.Module) bool { return x.Base == y.Base })
 	if n := before - len(b.Modules); n > 0 {

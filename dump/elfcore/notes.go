@@ -8,11 +8,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sosgo/sosgo/internal/corefile"
-	"github.com/sosgo/sosgo/internal/cursor"
-	"github.com/sosgo/sosgo/internal/leftout"
-	"github.com/sosgo/sosgo/internal/limits"
-	"github.com/sosgo/sosgo/internal/sorting"
+	"github.com/sosgo/sosgo/internal/base/corefile"
+	"github.com/sosgo/sosgo/internal/base/cursor"
+	"github.com/sosgo/sosgo/internal/base/leftout"
+	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -386,6 +385,6 @@ func (b *builder) decodeFiles(n *Note) error {
 }
 
 func (b *builder) setFiles(files []fileMapping) {
-	sorting.Stable(files, func(x, y fileMapping) int { return cmp.Compare(x.Start, y.Start) })
+	slices.SortStableFunc(files, func(x, y fileMapping) int { return cmp.Compare(x.Start, y.Start) })
 	b.files = files
 }

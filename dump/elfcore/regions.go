@@ -2,9 +2,9 @@ package elfcore
 
 import (
 	"cmp"
+	"slices"
 
-	"github.com/sosgo/sosgo/internal/corefile"
-	"github.com/sosgo/sosgo/internal/sorting"
+	"github.com/sosgo/sosgo/internal/base/corefile"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -74,6 +74,6 @@ func sortedLoads(segments []segment) []segment {
 			loads = append(loads, s)
 		}
 	}
-	sorting.Stable(loads, func(x, y segment) int { return cmp.Compare(x.addr, y.addr) })
+	slices.SortStableFunc(loads, func(x, y segment) int { return cmp.Compare(x.addr, y.addr) })
 	return loads
 }

@@ -1,7 +1,7 @@
 package elfcore
 
 import (
-	"github.com/sosgo/sosgo/internal/cursor"
+	"github.com/sosgo/sosgo/internal/base/cursor"
 	"github.com/sosgo/sosgo/target"
 )
 

@@ -3,7 +3,7 @@ package elfcore
 import (
 	"time"
 
-	"github.com/sosgo/sosgo/internal/cursor"
+	"github.com/sosgo/sosgo/internal/base/cursor"
 	"github.com/sosgo/sosgo/target"
 )
 

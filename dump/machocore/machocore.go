@@ -14,12 +14,12 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"slices"
 
-	"github.com/sosgo/sosgo/internal/corefile"
-	"github.com/sosgo/sosgo/internal/limits"
-	"github.com/sosgo/sosgo/internal/macho"
-	"github.com/sosgo/sosgo/internal/memmap"
-	"github.com/sosgo/sosgo/internal/sorting"
+	"github.com/sosgo/sosgo/internal/base/corefile"
+	"github.com/sosgo/sosgo/internal/base/limits"
+	"github.com/sosgo/sosgo/internal/base/macho"
+	"github.com/sosgo/sosgo/internal/base/memmap"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -181,7 +181,7 @@ func (b *builder) mapMemory() error {
 			b.loads = append(b.loads, *s)
 		}
 	}
-	sorting.Stable(b.loads, func(x, y macho.Segment) int { return cmp.Compare(x.Addr, y.Addr) })
+	slices.SortStableFunc(b.loads, func(x, y macho.Segment) int { return cmp.Compare(x.Addr, y.Addr) })
 	if !b.MapMemory(b.src, ranges, contradictory) {
 		return &FormatError{Format: format, Off: macho.HeaderSize, Msg: fmt.Sprintf("no memory is in the file (%d segments, %d bytes): the core is truncated or empty",
 			len(b.segments), b.src.Size())}

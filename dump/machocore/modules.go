@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"cmp"
 	"encoding/binary"
+	"slices"
 	"strings"
 
-	"github.com/sosgo/sosgo/internal/cursor"
-	"github.com/sosgo/sosgo/internal/limits"
-	"github.com/sosgo/sosgo/internal/macho"
-	"github.com/sosgo/sosgo/internal/sorting"
+	"github.com/sosgo/sosgo/internal/base/cursor"
+	"github.com/sosgo/sosgo/internal/base/limits"
+	"github.com/sosgo/sosgo/internal/base/macho"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -70,7 +70,7 @@ func (b *builder) findModules(runtime target.Addr) {
 		}
 	}
 	b.addPEImages(found)
-	sorting.Stable(b.Modules, func(x, y target.Module) int { return cmp.Compare(x.Base, y.Base) })
+	slices.SortStableFunc(b.Modules, func(x, y target.Module) int { return cmp.Compare(x.Base, y.Base) })
 	for i := range b.Modules[:max(0, len(b.Modules)-1)] {
 		m := &b.Modules[i]
 		m.Size = min(m.Size, uint64(b.Modules[i+1].Base-m.Base))
@@ -115,7 +115,7 @@ func mappings(head *macho.Image, base target.Addr) []target.Mapping {
 			out = append(out, target.Mapping{Start: start, End: start + target.Addr(s.FileSize), Offset: s.Offset})
 		}
 	}
-	sorting.Stable(out, func(x, y target.Mapping) int { return cmp.Compare(x.Start, y.Start) })
+	slices.SortStableFunc(out, func(x, y target.Mapping) int { return cmp.Compare(x.Start, y.Start) })
 	return out
 }
 

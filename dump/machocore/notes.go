@@ -6,10 +6,10 @@ import (
 	"math"
 	"slices"
 
-	"github.com/sosgo/sosgo/internal/corefile"
-	"github.com/sosgo/sosgo/internal/cursor"
-	"github.com/sosgo/sosgo/internal/limits"
-	"github.com/sosgo/sosgo/internal/macho"
+	"github.com/sosgo/sosgo/internal/base/corefile"
+	"github.com/sosgo/sosgo/internal/base/cursor"
+	"github.com/sosgo/sosgo/internal/base/limits"
+	"github.com/sosgo/sosgo/internal/base/macho"
 	"github.com/sosgo/sosgo/target"
 )
 

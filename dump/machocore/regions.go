@@ -1,7 +1,7 @@
 package machocore
 
 import (
-	"github.com/sosgo/sosgo/internal/corefile"
+	"github.com/sosgo/sosgo/internal/base/corefile"
 	"github.com/sosgo/sosgo/target"
 )
 

@@ -1,8 +1,8 @@
 package machocore
 
 import (
-	"github.com/sosgo/sosgo/internal/cursor"
-	"github.com/sosgo/sosgo/internal/macho"
+	"github.com/sosgo/sosgo/internal/base/cursor"
+	"github.com/sosgo/sosgo/internal/base/macho"
 	"github.com/sosgo/sosgo/target"
 )
 

@@ -17,8 +17,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/export/internal/parquetfile"
-	"github.com/sosgo/sosgo/internal/outfile"
-	"github.com/sosgo/sosgo/internal/sorting"
+	"github.com/sosgo/sosgo/internal/base/outfile"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -79,7 +78,7 @@ func (f *Fleet) compact(ctx context.Context, date string, parts []part) error {
 		j.Parts = append(j.Parts, p.name)
 		ids = append(ids, p.ids...)
 	}
-	sorting.Strings(ids)
+	slices.Sort(ids)
 	ids = slices.Compact(ids)
 	text := strings.Join(ids, "\n") + "\n"
 	sum := sha256.Sum256([]byte(text))

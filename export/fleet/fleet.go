@@ -20,12 +20,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
-	"github.com/sosgo/sosgo/internal/outfile"
-	"github.com/sosgo/sosgo/internal/sorting"
+	"github.com/sosgo/sosgo/internal/base/outfile"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -230,7 +230,7 @@ func (f *Fleet) Entries() ([]Entry, error) {
 	for _, e := range last {
 		out = append(out, e)
 	}
-	sorting.Sort(out, func(a, b Entry) int { return cmp.Compare(a.File, b.File) })
+	slices.SortStableFunc(out, func(a, b Entry) int { return cmp.Compare(a.File, b.File) })
 	return out, in.Err()
 }
 

@@ -16,8 +16,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/sosgo/sosgo/app/signature"
 	"github.com/sosgo/sosgo/export/internal/parquetfile"
-	"github.com/sosgo/sosgo/internal/signature"
 	"github.com/sosgo/sosgo/target"
 )
 

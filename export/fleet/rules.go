@@ -3,13 +3,13 @@ package fleet
 import (
 	"cmp"
 	"context"
+	"maps"
 	"path/filepath"
 	"slices"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/signature"
 	"github.com/sosgo/sosgo/export/internal/parquetfile"
-	"github.com/sosgo/sosgo/internal/signature"
-	"github.com/sosgo/sosgo/internal/sorting"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -72,17 +72,17 @@ func changes(signed [2]map[string]*answer.SignedCrashes, links map[[2]string]int
 		others[link[side]] = append(others[link[side]], other)
 	}
 	out := []answer.RulesChange{}
-	for _, sig := range sorting.Keys(others) {
+	for _, sig := range slices.Sorted(maps.Keys(others)) {
 		list := others[sig]
 		if len(list) < 2 {
 			continue
 		}
-		sorting.Sort(list, func(a, b answer.SignedCrashes) int {
+		slices.SortStableFunc(list, func(a, b answer.SignedCrashes) int {
 			return cmp.Or(cmp.Compare(b.Dumps, a.Dumps), cmp.Compare(a.Signature, b.Signature))
 		})
 		out = append(out, answer.RulesChange{One: *signed[side][sig], Several: list})
 	}
-	sorting.Stable(out, func(a, b answer.RulesChange) int { return cmp.Compare(b.One.Dumps, a.One.Dumps) })
+	slices.SortStableFunc(out, func(a, b answer.RulesChange) int { return cmp.Compare(b.One.Dumps, a.One.Dumps) })
 	return out
 }
 

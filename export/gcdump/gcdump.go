@@ -18,7 +18,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/export"
-	"github.com/sosgo/sosgo/internal/ticks"
+	"github.com/sosgo/sosgo/internal/base/ticks"
 	"github.com/sosgo/sosgo/target"
 )
 

@@ -17,7 +17,7 @@ import (
 	"github.com/sosgo/sosgo/export"
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/heap"
-	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/internal/base/limits"
 )
 
 // Options select what a profile tells apart.

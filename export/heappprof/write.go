@@ -10,8 +10,7 @@ import (
 
 	"github.com/sosgo/sosgo/export/internal/profileproto"
 	"github.com/sosgo/sosgo/heap"
-	"github.com/sosgo/sosgo/internal/report"
-	"github.com/sosgo/sosgo/internal/sorting"
+	"github.com/sosgo/sosgo/internal/front/report"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -86,7 +85,7 @@ func (p *Profile) Folded(w io.Writer) error {
 	for path, size := range sums {
 		lines = append(lines, path+" "+strconv.FormatInt(size, 10)+"\n")
 	}
-	sorting.Strings(lines)
+	slices.Sort(lines)
 	out := bufio.NewWriter(w)
 	for _, l := range lines {
 		if _, err := out.WriteString(l); err != nil {

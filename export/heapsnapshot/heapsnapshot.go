@@ -21,7 +21,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/export"
 	"github.com/sosgo/sosgo/graph"
-	"github.com/sosgo/sosgo/internal/jsonenc"
+	"github.com/sosgo/sosgo/internal/encoding/jsonenc"
 	"github.com/sosgo/sosgo/target"
 )
 

@@ -8,8 +8,7 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/internal/report"
-	"github.com/sosgo/sosgo/internal/sorting"
+	"github.com/sosgo/sosgo/internal/front/report"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -38,7 +37,7 @@ func Folded(w io.Writer, p *answer.Profile, threads bool) error {
 	for s, n := range counts {
 		lines = append(lines, fmt.Sprintf("%s %d\n", s, n))
 	}
-	sorting.Strings(lines)
+	slices.Sort(lines)
 	out := bufio.NewWriter(w)
 	for _, l := range lines {
 		if _, err := out.WriteString(l); err != nil {

@@ -5,7 +5,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/export/internal/profileproto"
-	"github.com/sosgo/sosgo/internal/report"
+	"github.com/sosgo/sosgo/internal/front/report"
 )
 
 // Pprof writes a profile for pprof: a sample for each thread, with the value 1 and the labels "thread" (name), "os_id" and "managed_id".

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/internal/report"
+	"github.com/sosgo/sosgo/internal/front/report"
 )
 
 // speedscopeSchema names the form, and is what tools know it by.

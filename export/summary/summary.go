@@ -11,7 +11,7 @@ import (
 	"slices"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/internal/signature"
+	"github.com/sosgo/sosgo/app/signature"
 )
 
 // AddCrash says why the process died. A process of which the dump tells no crash has no signature.

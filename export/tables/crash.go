@@ -3,7 +3,7 @@ package tables
 import (
 	"context"
 
-	"github.com/sosgo/sosgo/internal/signature"
+	"github.com/sosgo/sosgo/app/signature"
 	"github.com/sosgo/sosgo/query"
 	"github.com/sosgo/sosgo/target"
 )

@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/sosgo/sosgo/export/internal/parquetfile"
-	"github.com/sosgo/sosgo/internal/jsonenc"
-	"github.com/sosgo/sosgo/internal/utf16text"
+	"github.com/sosgo/sosgo/internal/encoding/jsonenc"
+	"github.com/sosgo/sosgo/internal/encoding/utf16text"
 	"github.com/sosgo/sosgo/target"
 )
 

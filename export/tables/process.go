@@ -8,8 +8,7 @@ import (
 	"time"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/internal/signature"
-	"github.com/sosgo/sosgo/internal/sorting"
+	"github.com/sosgo/sosgo/app/signature"
 	"github.com/sosgo/sosgo/query"
 )
 
@@ -266,7 +265,7 @@ func (p *Process) stackRows(ctx context.Context, w *writer, add func(stackRow) e
 		}
 	}
 	end()
-	sorting.Strings(order)
+	slices.Sort(order)
 	for _, key := range order {
 		top, _, _ := strings.Cut(key, ";")
 		err := add(stackRow{Signature: signature.Of("stack", key), Threads: stacks[key], Top: textOrNull(top), Frames: key})

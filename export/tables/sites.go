@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/internal/signature"
+	"github.com/sosgo/sosgo/app/signature"
 	"github.com/sosgo/sosgo/query"
 )
 

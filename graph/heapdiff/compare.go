@@ -7,7 +7,6 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/heap"
-	"github.com/sosgo/sosgo/internal/sorting"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -126,7 +125,7 @@ func compareTypes(a *answer.HeapDiff, list []*Summary, o Options) {
 		}
 		break
 	}
-	sorting.Sort(a.Types, func(x, y answer.Growth) int {
+	slices.SortStableFunc(a.Types, func(x, y answer.Growth) int {
 		return cmp.Or(cmp.Compare(y.SizeChange, x.SizeChange), cmp.Compare(y.CountChange, x.CountChange), cmp.Compare(x.Name.S, y.Name.S), cmp.Compare(x.Assembly, y.Assembly))
 	})
 	if o.Top > 0 && len(a.Types) > o.Top {
@@ -176,7 +175,7 @@ func comparePaths(a *answer.HeapDiff, list []*Summary, o Options) {
 	f := growthFinder{nodes: nodes, all: change(nodes[0].all).SizeChange, growing: o.Growing}
 	if f.all > 0 {
 		f.find(0, nil, answer.Change{})
-		sorting.Stable(f.found, func(x, y answer.GrowthSuspect) int { return cmp.Compare(y.SizeChange, x.SizeChange) })
+		slices.SortStableFunc(f.found, func(x, y answer.GrowthSuspect) int { return cmp.Compare(y.SizeChange, x.SizeChange) })
 		a.Suspects = f.found
 	}
 }

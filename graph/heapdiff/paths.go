@@ -11,8 +11,8 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/graph"
-	"github.com/sosgo/sosgo/internal/limits"
-	"github.com/sosgo/sosgo/internal/workers"
+	"github.com/sosgo/sosgo/internal/base/limits"
+	"github.com/sosgo/sosgo/internal/base/workers"
 	"github.com/sosgo/sosgo/target"
 )
 

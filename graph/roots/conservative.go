@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sosgo/sosgo/internal/lazy"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
@@ -21,7 +20,7 @@ var conservativeSettings = [...]string{"DOTNET_gcConservative=", "COMPlus_gcCons
 // Conservative reports whether the process's collector treats every word of a stack that looks like a reference as one,
 // according to its environment. The error is target.ErrNotInDump if the dump lacks it; the roots are then exact.
 func (r *Reader) Conservative() (bool, error) {
-	return lazy.Get(&r.names.conservative, func() (bool, error) {
+	return r.names.conservative.Get(func() (bool, error) {
 		t, ok := r.rt.Target().(interface{ Environment() []string })
 		if !ok || len(t.Environment()) == 0 {
 			return false, fmt.Errorf("environment of the process: %w", target.ErrNotInDump)

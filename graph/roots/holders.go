@@ -6,14 +6,13 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/internal/lazy"
 	"github.com/sosgo/sosgo/target"
 )
 
 // Holder returns the runtime structure that owns a handle: "the managed object of thread 3", "the exception that thread 3 is handling",
 // "the preallocated System.OutOfMemoryException". It is empty for all other handles, such as those that programs allocate.
 func (r *Reader) Holder(handle target.Addr) string {
-	m, _ := lazy.Get(&r.names.holders, func() (map[target.Addr]string, error) { return r.readHolders(), nil })
+	m, _ := r.names.holders.Get(func() (map[target.Addr]string, error) { return r.readHolders(), nil })
 	return m[handle]
 }
 
@@ -88,7 +87,7 @@ func holderWords(h *dac.HeldHandle) string {
 
 // staticTables returns the objects that hold the values of static fields, as many as are found.
 func (r *Reader) staticTables(ctx context.Context) (map[target.Addr]bool, error) {
-	return lazy.Get(&r.names.tables, func() (map[target.Addr]bool, error) {
+	return r.names.tables.Get(func() (map[target.Addr]bool, error) {
 		out := map[target.Addr]bool{}
 		for s, err := range r.Statics(ctx) {
 			if err == nil && s.Table != 0 {

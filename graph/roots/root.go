@@ -4,7 +4,7 @@ import (
 	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/image/codeinfo"
-	"github.com/sosgo/sosgo/internal/enum"
+	"github.com/sosgo/sosgo/internal/base/enum"
 	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
 )

@@ -11,7 +11,7 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/heap"
-	"github.com/sosgo/sosgo/internal/jsonenc"
+	"github.com/sosgo/sosgo/internal/encoding/jsonenc"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 

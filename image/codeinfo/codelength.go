@@ -1,7 +1,7 @@
 package codeinfo
 
 import (
-	"github.com/sosgo/sosgo/internal/absent"
+	"github.com/sosgo/sosgo/internal/base/absent"
 	"github.com/sosgo/sosgo/target"
 )
 

@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"errors"
 	"io"
+	"slices"
 	"sort"
 
-	"github.com/sosgo/sosgo/internal/absent"
-	"github.com/sosgo/sosgo/internal/limits"
-	"github.com/sosgo/sosgo/internal/sorting"
+	"github.com/sosgo/sosgo/internal/base/absent"
+	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -159,7 +159,7 @@ func (d DebugInfo) ILMap(packed bool) ([]ILMapping, error) {
 	if err != nil {
 		return nil, err
 	}
-	sorting.Stable(list, func(a, b ILMapping) int { return cmp.Compare(a.Native, b.Native) })
+	slices.SortStableFunc(list, func(a, b ILMapping) int { return cmp.Compare(a.Native, b.Native) })
 	return list, nil
 }
 

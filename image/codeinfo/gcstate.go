@@ -3,8 +3,6 @@ package codeinfo
 import (
 	"cmp"
 	"slices"
-
-	"github.com/sosgo/sosgo/internal/sorting"
 )
 
 // A GCState is the set of slots that hold references from an offset on, or at a safe point alone. The untracked ones are left out.
@@ -38,6 +36,6 @@ func (d *GCDecoder) States() ([]GCState, error) {
 		_, interruptible := d.findRange(offset)
 		out = append(out, GCState{Offset: offset, Interruptible: interruptible, Live: live})
 	}
-	sorting.Stable(out, func(a, b GCState) int { return cmp.Compare(a.Offset, b.Offset) })
+	slices.SortStableFunc(out, func(a, b GCState) int { return cmp.Compare(a.Offset, b.Offset) })
 	return out, nil
 }

@@ -6,9 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sosgo/sosgo/internal/absent"
-	"github.com/sosgo/sosgo/internal/limits"
-	"github.com/sosgo/sosgo/internal/sorting"
+	"github.com/sosgo/sosgo/internal/base/absent"
+	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -186,7 +185,7 @@ func (f *finder) find() {
 }
 
 func (f *finder) sort() {
-	sorting.Stable(f.Arenas, func(a, b Arena) int {
+	slices.SortStableFunc(f.Arenas, func(a, b Arena) int {
 		switch {
 		case a.Main != b.Main && a.Main, a.Main == b.Main && a.Addr < b.Addr:
 			return -1
@@ -402,7 +401,7 @@ func (f *finder) threadHeaps(a *Arena) error {
 		if a.Heaps[0].Top == 0 {
 			return target.Corruptf("the chunk at the top, %v, is in none of its heaps", a.top)
 		}
-		sorting.Sort(a.Heaps, func(x, y Heap) int {
+		slices.SortStableFunc(a.Heaps, func(x, y Heap) int {
 			if x.Range.Start < y.Range.Start {
 				return -1
 			}

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -23,10 +24,9 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/sosgo/sosgo/internal/limits"
-	"github.com/sosgo/sosgo/internal/outfile"
-	"github.com/sosgo/sosgo/internal/sorting"
-	"github.com/sosgo/sosgo/internal/symstore"
+	"github.com/sosgo/sosgo/internal/base/limits"
+	"github.com/sosgo/sosgo/internal/base/outfile"
+	"github.com/sosgo/sosgo/internal/files/symstore"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -113,7 +113,7 @@ func (s *Server) Problem() error {
 	if s.down != nil {
 		return s.down
 	}
-	for _, key := range sorting.Keys(s.failed) {
+	for _, key := range slices.Sorted(maps.Keys(s.failed)) {
 		if err := s.failed[key]; !errors.Is(err, ErrNotOnServer) {
 			return err
 		}

@@ -16,8 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo/image"
-	"github.com/sosgo/sosgo/internal/modfiles"
-	"github.com/sosgo/sosgo/internal/symstore"
+	"github.com/sosgo/sosgo/internal/files/modfiles"
+	"github.com/sosgo/sosgo/internal/files/symstore"
 	"github.com/sosgo/sosgo/internal/test/synth"
 	"github.com/sosgo/sosgo/target"
 )

@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo/image"
-	"github.com/sosgo/sosgo/internal/modfiles"
-	"github.com/sosgo/sosgo/internal/symstore"
+	"github.com/sosgo/sosgo/internal/files/modfiles"
+	"github.com/sosgo/sosgo/internal/files/symstore"
 )
 
 // keep puts a file under the key of the tests' module into a cache.

@@ -3,7 +3,7 @@ package unwind
 import (
 	"encoding/binary"
 
-	"github.com/sosgo/sosgo/internal/limits"
+	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/target"
 )
 

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo"
-	"github.com/sosgo/sosgo/internal/cli/text/objecttext"
-	"github.com/sosgo/sosgo/internal/report"
+	"github.com/sosgo/sosgo/internal/front/cli/text/objecttext"
+	"github.com/sosgo/sosgo/internal/front/report"
 	"github.com/sosgo/sosgo/objects/collections"
 	"github.com/sosgo/sosgo/target"
 )

@@ -7,8 +7,8 @@ import (
 	"iter"
 	"reflect"
 	"slices"
+	"sync"
 
-	"github.com/sosgo/sosgo/internal/opaque"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/objects/shapes"
 	"github.com/sosgo/sosgo/target"
@@ -27,9 +27,9 @@ type Item struct {
 // A Reader reads the collections of one runtime. It is safe for concurrent use.
 type Reader struct {
 	b     *shapes.Binder
-	types *opaque.Map // *objects.Type -> *opener
-	kinds []kind      // the first one that fits a type wins
-	depth int         // of nested views
+	types *sync.Map // *objects.Type -> *opener
+	kinds []kind    // the first one that fits a type wins
+	depth int       // of nested views
 
 	slotOrder bool // pass the items of concurrent queues in the order of their arrays
 }
@@ -39,7 +39,7 @@ const maxDepth = 16
 
 // New returns a Reader that uses the shapes of b.
 func New(b *shapes.Binder) *Reader {
-	return &Reader{b: b, types: &opaque.Map{}, kinds: slices.Concat(derivedWrappers(), generic(), nongeneric(), concurrent(), immutable(), fsharp(), frozen(), channels(), wrappers(), others())}
+	return &Reader{b: b, types: &sync.Map{}, kinds: slices.Concat(derivedWrappers(), generic(), nongeneric(), concurrent(), immutable(), fsharp(), frozen(), channels(), wrappers(), others())}
 }
 
 // An opener opens objects of one type, or holds the reason why it can't.

@@ -4,13 +4,12 @@ import (
 	"fmt"
 	"reflect"
 	"sync"
+	"sync/atomic"
 
 	"github.com/sosgo/sosgo/heap"
-	"github.com/sosgo/sosgo/internal/atomicptr"
-	"github.com/sosgo/sosgo/internal/compilernames"
-	"github.com/sosgo/sosgo/internal/lazy"
-	"github.com/sosgo/sosgo/internal/limits"
-	"github.com/sosgo/sosgo/internal/opaque"
+	"github.com/sosgo/sosgo/internal/base/compilernames"
+	"github.com/sosgo/sosgo/internal/base/lazy"
+	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
@@ -24,14 +23,14 @@ type Binder struct {
 	mu sync.Mutex
 	// tables has a *table by a nil *S, where S points to the shape; it is replaced as a whole when one is added. Neither it nor a method
 	// of Binder mentions package reflect: every package that reaches a Binder would compile 120 functions for reflect.Type.
-	tables atomicptr.Pointer[map[any]any]
-	names  opaque.Map // *objects.Type -> *name
+	tables atomic.Pointer[map[any]any]
+	names  sync.Map // *objects.Type -> *name
 }
 
 // A table has the types that one shape was bound to.
 type table struct {
 	schema *schema
-	byType opaque.Map // *objects.Type -> *bound
+	byType sync.Map // *objects.Type -> *bound
 }
 
 // A bound is a shape bound to a type, or the reason why it could not be.
@@ -44,7 +43,7 @@ type bound struct {
 // when first needed, and may be nil.
 func New(r *objects.Reader, open func() (*heap.Heap, error)) *Binder {
 	b := &Binder{reader: r, open: open}
-	atomicptr.Store(&b.tables, &map[any]any{})
+	b.tables.Store(&map[any]any{})
 	return b
 }
 
@@ -58,15 +57,15 @@ func (b *Binder) Objects() *objects.Reader {
 
 // tableOf returns the table of a shape, given a nil pointer to the pointer to it.
 func tableOf(b *Binder, shape any) *table {
-	if b == nil || atomicptr.Load(&b.tables) == nil {
+	if b == nil || b.tables.Load() == nil {
 		return tableOf(New(objects.New(nil), nil), shape)
 	}
-	if tab, ok := (*atomicptr.Load(&b.tables))[shape]; ok {
+	if tab, ok := (*b.tables.Load())[shape]; ok {
 		return tab.(*table)
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	old := *atomicptr.Load(&b.tables)
+	old := *b.tables.Load()
 	if tab, ok := old[shape]; ok {
 		return tab.(*table)
 	}
@@ -76,7 +75,7 @@ func tableOf(b *Binder, shape any) *table {
 	}
 	tab := &table{schema: schemaOf(reflect.TypeOf(shape).Elem())}
 	next[shape] = tab
-	atomicptr.Store(&b.tables, &next)
+	b.tables.Store(&next)
 	return tab
 }
 
@@ -314,7 +313,7 @@ func (b *Binder) Definition(t *objects.Type) (string, error) {
 	if !ok {
 		v, _ = b.names.LoadOrStore(t, &name{})
 	}
-	return lazy.Get(&v.(*name).Value, func() (string, error) {
+	return v.(*name).Value.Get(func() (string, error) {
 		return b.reader.Runtime().DefinitionName(t.MT)
 	})
 }

@@ -11,9 +11,8 @@ import (
 
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/heap"
-	"github.com/sosgo/sosgo/internal/absent"
-	"github.com/sosgo/sosgo/internal/sorting"
-	"github.com/sosgo/sosgo/internal/workers"
+	"github.com/sosgo/sosgo/internal/base/absent"
+	"github.com/sosgo/sosgo/internal/base/workers"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"
 )
@@ -176,7 +175,7 @@ func (k *finder) pass(g *gatherer, yield passer) error {
 
 // rest passes the remaining errors of types, in the order of the types' addresses.
 func (k *finder) rest(yield passer) error {
-	sorting.Sort(k.errs, func(a, b typeError) int {
+	slices.SortStableFunc(k.errs, func(a, b typeError) int {
 		if a.mt < b.mt {
 			return -1
 		}

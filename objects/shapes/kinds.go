@@ -2,7 +2,7 @@ package shapes
 
 import (
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/internal/cursor"
+	"github.com/sosgo/sosgo/internal/base/cursor"
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/target"

@@ -4,7 +4,7 @@ import (
 	"reflect"
 	"strings"
 
-	"github.com/sosgo/sosgo/internal/compilernames"
+	"github.com/sosgo/sosgo/internal/base/compilernames"
 	"github.com/sosgo/sosgo/target"
 )
 

@@ -4,7 +4,7 @@ import (
 	"errors"
 
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/internal/teb"
+	"github.com/sosgo/sosgo/internal/base/teb"
 	"github.com/sosgo/sosgo/target"
 )
 

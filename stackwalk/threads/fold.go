@@ -4,7 +4,7 @@ import (
 	"iter"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/internal/absent"
+	"github.com/sosgo/sosgo/internal/base/absent"
 )
 
 // The bounds of the repetitions that Fold folds.

@@ -3,8 +3,8 @@ package threads
 import (
 	"fmt"
 
-	"github.com/sosgo/sosgo/internal/limits"
-	"github.com/sosgo/sosgo/internal/teb"
+	"github.com/sosgo/sosgo/internal/base/limits"
+	"github.com/sosgo/sosgo/internal/base/teb"
 	"github.com/sosgo/sosgo/target"
 )
 

@@ -10,7 +10,6 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/image/unwind"
-	"github.com/sosgo/sosgo/internal/sorting"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
@@ -203,7 +202,7 @@ func (s *stackLister) references(t *Thread) (heldReferences, error) {
 		}
 		out.of[k] = append(out.of[k], r)
 	}
-	sorting.Sort(out.chained, func(a, b stackwalk.Frame) int { return cmp.Compare(a.SP, b.SP) })
+	slices.SortStableFunc(out.chained, func(a, b stackwalk.Frame) int { return cmp.Compare(a.SP, b.SP) })
 	return out, nil
 }
 

@@ -16,8 +16,6 @@ import (
 	"sync"
 
 	"github.com/klauspost/compress/zstd"
-
-	"github.com/sosgo/sosgo/internal/sorting"
 )
 
 // A Type is the type of a column: a physical type and a logical one.
@@ -85,7 +83,7 @@ func NewWriter(w io.Writer, name string, columns []Column) *Writer {
 	for i := range out.order {
 		out.order[i] = i
 	}
-	sorting.Stable(out.order, func(a, b int) int { return strings.Compare(columns[a].Name, columns[b].Name) })
+	slices.SortStableFunc(out.order, func(a, b int) int { return strings.Compare(columns[a].Name, columns[b].Name) })
 	out.zstd = sync.OnceValues(func() (*zstd.Encoder, error) {
 		return zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderCRC(false), zstd.WithZeroFrames(true),
 			zstd.WithEncoderConcurrency(runtime.GOMAXPROCS(0)))

@@ -6,7 +6,7 @@ import (
 	"math"
 	"unicode/utf8"
 
-	"github.com/sosgo/sosgo/internal/utf16text"
+	"github.com/sosgo/sosgo/internal/encoding/utf16text"
 )
 
 // statistics are the least and the greatest value of a page or chunk in the order of the column's logical type, and the number of nulls.

@@ -7,7 +7,7 @@ import (
 	"encoding/binary"
 	"io"
 
-	"github.com/sosgo/sosgo/internal/utf16text"
+	"github.com/sosgo/sosgo/internal/encoding/utf16text"
 )
 
 // A ValueType describes the values of samples.

@@ -4,7 +4,7 @@ package sosorder
 import (
 	"context"
 
-	"github.com/sosgo/sosgo/internal/digraph"
+	"github.com/sosgo/sosgo/internal/base/digraph"
 )
 
 // A Node is an object, numbered in the order of addresses.

@@ -16,8 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo"
-	"github.com/sosgo/sosgo/internal/cli"
-	"github.com/sosgo/sosgo/internal/cli/commands"
+	"github.com/sosgo/sosgo/internal/front/cli"
+	"github.com/sosgo/sosgo/internal/front/cli/commands"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/target"
 )

@@ -13,8 +13,8 @@ import (
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/signature"
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/internal/signature"
 	"github.com/sosgo/sosgo/internal/test/testcase"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/metadata"

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/sosgo/sosgo"
-	"github.com/sosgo/sosgo/internal/cli"
-	"github.com/sosgo/sosgo/internal/cli/commands"
+	"github.com/sosgo/sosgo/internal/front/cli"
+	"github.com/sosgo/sosgo/internal/front/cli/commands"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/target"
 )

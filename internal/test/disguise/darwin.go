@@ -33,7 +33,7 @@ const (
 // programBase is where linkers of macOS place programs, after a part that nobody may use.
 const programBase = 0x100000000
 
-// A build is what the catalogue of builds has of a runtime (internal/layout/tables).
+// A build is what the catalogue of builds has of a runtime (internal/files/layout/tables).
 type build struct {
 	Key struct {
 		BuildID string `json:"build_id"`
@@ -67,7 +67,7 @@ func buildOf(t testing.TB, id []byte) *build {
 	if err != nil {
 		t.Fatal(err)
 	}
-	files, err := filepath.Glob(filepath.Join(root, "internal/layout/tables/descriptor-*-linux-*.json"))
+	files, err := filepath.Glob(filepath.Join(root, "internal/files/layout/tables/descriptor-*-linux-*.json"))
 	if err != nil || len(files) == 0 {
 		t.Fatal("no catalogue of builds", err)
 	}

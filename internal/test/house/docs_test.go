@@ -162,7 +162,7 @@ func TestInterfaceAnswers(t *testing.T) {
 // TestHowDoI checks the index in the package documentation: what it names
 // exists.
 func TestHowDoI(t *testing.T) {
-	names := exported(t, ".", "answer", "stackwalk/crash", "dac", "dac/code", "internal/diagnosis", "objects/disasm", "dump", "heap", "internal/hexdump", "image", "metadata", "objects", "stackwalk/resolve", "stackscan", "stackwalk", "stackwalk/threads")
+	names := exported(t, ".", "answer", "app/crash", "dac", "dac/code", "app/doctor", "objects/disasm", "dump", "heap", "internal/base/hexdump", "image", "metadata", "objects", "app/resolve", "stackscan", "stackwalk", "stackwalk/threads")
 	text, err := os.ReadFile("sosgo.go")
 	require.NoError(t, err)
 	doc, _, found := strings.Cut(string(text), "\npackage sosgo\n")

@@ -26,24 +26,24 @@ var drawImports = flag.String("draw", "", "write a Mermaid drawing of the import
 // floor and of the floors below it. A folder stands for all packages below it that have no entry of their own. The root package is
 // called sosgo.
 var floors = []struct{ name, packages string }{
-	{"vocabulary", "target internal/jsonenc internal/sorting internal/utf16text"},
+	{"encodings", "internal/encoding"},
+	{"vocabulary", "target"},
 	{"answers", "answer"},
-	{"plumbing", "internal/absent internal/addrindex internal/addrmap internal/arrayfile internal/atomicptr internal/compilernames internal/corefile internal/cursor internal/digraph internal/hexdump internal/httpnames " +
-		"internal/enum internal/inuse internal/lazy internal/leftout internal/limits internal/macho internal/mcp internal/memmap internal/mmapfile internal/offheap internal/opaque internal/outfile internal/pagecache internal/poolverdict internal/sandbox internal/secrets internal/signature " +
-		"internal/teb internal/ticks internal/wordscan internal/workers"},
+	{"plumbing", "internal/base"},
 	{"containers", "minidump dump"},
-	{"files", "image metadata internal/bundle internal/layout internal/modfiles internal/nativeformat internal/symstore"},
+	{"files", "image metadata internal/files"},
 	{"runtime", "dac"},
 	{"heap", "heap"},
 	{"objects", "objects"},
 	{"stacks", "stackscan stackwalk"},
 	{"graph", "graph"},
-	{"application", "app internal/sensitive"},
-	{"questions", "query internal/diagnosis export export/summary"},
+	{"queries", "query"},
+	{"application", "app"},
+	{"formats", "export export/summary"},
 	{"façade", "sosgo"},
-	{"forms", "internal/report"},
-	{"exports", "export/gcdump export/heappprof export/heapsnapshot export/internal export/stackexport export/tables export/fleet internal/scrub"},
-	{"command line", "internal/dap internal/mcpserver internal/remote internal/webui internal/cli"},
+	{"forms", "internal/front/report"},
+	{"exports", "export/gcdump export/heappprof export/heapsnapshot export/internal export/stackexport export/tables export/fleet export/scrub"},
+	{"front", "internal/front"},
 	{"programs", "cmd docs/examples ui"},
 }
 
@@ -51,35 +51,35 @@ var floors = []struct{ name, packages string }{
 // module that it may import.
 var only = map[string]string{
 	// Answers are plain values.
-	"answer": "target internal/jsonenc internal/sorting internal/utf16text",
+	"answer": "target internal/encoding/jsonenc internal/encoding/utf16text",
 	// Renderers receive answers and cannot read a dump.
-	"internal/cli/text/...": "answer target internal/compilernames internal/report internal/sorting internal/utf16text export/stackexport internal/cli/text",
-	"internal/report":       "answer target internal/jsonenc internal/sorting internal/utf16text",
+	"internal/front/cli/text/...": "answer target internal/base/compilernames internal/front/report internal/encoding/utf16text export/stackexport internal/front/cli/text",
+	"internal/front/report":       "answer target internal/encoding/jsonenc internal/encoding/utf16text",
 	// The engine of the command line knows no command, and the page asks commands and reads nothing itself.
-	"internal/cli":       "target internal/outfile internal/report internal/secrets internal/sorting internal/workers",
-	"internal/webui":     "internal/report",
-	"internal/remote":    "internal/sorting target",
-	"internal/mcp":       "",
-	"internal/mcpserver": "internal/mcp internal/report",
-	"cmd/...":            "internal/cli internal/cli/commands internal/cli/commands/reading internal/report",
+	"internal/front/cli":       "target internal/base/outfile internal/front/report internal/base/secrets internal/base/workers",
+	"internal/front/webui":     "internal/front/report",
+	"internal/front/remote":    "target",
+	"internal/front/mcp":       "",
+	"internal/front/mcpserver": "internal/front/mcp internal/front/report",
+	"cmd/...":                  "internal/front/cli internal/front/cli/commands internal/front/cli/commands/reading internal/front/report",
 }
 
 // importers restricts who may import some packages: everybody else sees only target.
 var importers = map[string]string{
-	"minidump":         "dump internal/scrub internal/cli/commands",
-	"dump/elfcore":     "dump sosgo internal/cli/commands",
+	"minidump":         "dump export/scrub internal/front/cli/commands",
+	"dump/elfcore":     "dump sosgo internal/front/cli/commands",
 	"dump/machocore":   "dump",
-	"dump/crashreport": "dump sosgo internal/diagnosis internal/cli/commands/ask",
-	"dump":             "internal/diagnosis internal/scrub sosgo internal/cli/commands/ask internal/cli/commands/processcmd internal/cli/commands/objectcmd internal/cli/commands",
+	"dump/crashreport": "dump sosgo app/doctor internal/front/cli/commands/ask",
+	"dump":             "app/doctor export/scrub sosgo internal/front/cli/commands/ask internal/front/cli/commands/processcmd internal/front/cli/commands/objectcmd internal/front/cli/commands",
 }
 
 // thirdParty lists who may import packages of other modules.
 var thirdParty = map[string]string{
-	"github.com/spf13/cobra":            "internal/cli",
-	"golang.org/x/term":                 "internal/cli",
-	"golang.org/x/sys":                  "internal/mmapfile internal/offheap internal/outfile dump internal/cli internal/sandbox",
-	"github.com/klauspost/compress":     "dump internal/cli internal/scrub export/internal/parquetfile",
-	"github.com/olekukonko/tablewriter": "internal/report",
+	"github.com/spf13/cobra":            "internal/front/cli",
+	"golang.org/x/term":                 "internal/front/cli",
+	"golang.org/x/sys":                  "internal/base/mmapfile internal/base/offheap internal/base/outfile dump internal/front/cli internal/front/sandbox",
+	"github.com/klauspost/compress":     "dump internal/front/cli export/scrub export/internal/parquetfile",
+	"github.com/olekukonko/tablewriter": "internal/front/report",
 	"github.com/go-delve/delve":         "image/unwind",
 	"golang.org/x/arch":                 "objects/disasm",
 }

@@ -21,7 +21,7 @@ var inProcessorNames = [][]byte{[]byte("AMD64"), []byte("ARM64"), []byte("target
 
 // processorRooms are the packages, and the file, that know processors apart: the table of registers and conventions,
 // what formats and compilers make of them, and the containers, which name them.
-var processorRooms = []string{"target", "image", "objects/disasm", "dac/code/precode.go", "dump/elfcore", "dump/machocore", "internal/macho", "dump/crashreport", "minidump", "internal/test/synth", "internal/test/disguise/darwin.go"}
+var processorRooms = []string{"target", "image", "objects/disasm", "dac/code/precode.go", "dump/elfcore", "dump/machocore", "internal/base/macho", "dump/crashreport", "minidump", "internal/test/synth", "internal/test/disguise/darwin.go"}
 
 // TestProcessorsHaveRooms: nobody else asks which processor it is.
 func TestProcessorsHaveRooms(t *testing.T) {

@@ -5,8 +5,8 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/sosgo/sosgo/internal/cli"
-	"github.com/sosgo/sosgo/internal/cli/commands"
+	"github.com/sosgo/sosgo/internal/front/cli"
+	"github.com/sosgo/sosgo/internal/front/cli/commands"
 )
 
 // A Kept keeps the dump of one path open. Unpacking it for every question would take longer than the answers.

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/sosgo/sosgo"
-	"github.com/sosgo/sosgo/internal/jsonenc"
+	"github.com/sosgo/sosgo/internal/encoding/jsonenc"
 	"github.com/sosgo/sosgo/internal/test/testcase"
 	"github.com/sosgo/sosgo/target"
 )

@@ -6,16 +6,21 @@ import (
 	sosgo "github.com/sosgo/sosgo"
 	sosgo_answer "github.com/sosgo/sosgo/answer"
 	sosgo_app_contexts "github.com/sosgo/sosgo/app/contexts"
+	sosgo_stackwalk_crash "github.com/sosgo/sosgo/app/crash"
 	sosgo_app_flows "github.com/sosgo/sosgo/app/flows"
 	sosgo_app_hosting "github.com/sosgo/sosgo/app/hosting"
 	sosgo_app_interop "github.com/sosgo/sosgo/app/interop"
+	sosgo_graph_leaks "github.com/sosgo/sosgo/app/leaks"
 	sosgo_app_locks "github.com/sosgo/sosgo/app/locks"
+	sosgo_stackwalk_memorymap "github.com/sosgo/sosgo/app/memorymap"
+	sosgo_stackwalk_resolve "github.com/sosgo/sosgo/app/resolve"
 	sosgo_app_settings "github.com/sosgo/sosgo/app/settings"
 	sosgo_app_sqlpools "github.com/sosgo/sosgo/app/sqlpools"
 	sosgo_app_tasks "github.com/sosgo/sosgo/app/tasks"
 	sosgo_app_threadpool "github.com/sosgo/sosgo/app/threadpool"
 	sosgo_app_tracing "github.com/sosgo/sosgo/app/tracing"
 	sosgo_app_triage "github.com/sosgo/sosgo/app/triage"
+	sosgo_graph_waste "github.com/sosgo/sosgo/app/waste"
 	sosgo_app_web "github.com/sosgo/sosgo/app/web"
 	sosgo_dac "github.com/sosgo/sosgo/dac"
 	sosgo_dac_code "github.com/sosgo/sosgo/dac/code"
@@ -33,9 +38,7 @@ import (
 	sosgo_export_tables "github.com/sosgo/sosgo/export/tables"
 	sosgo_graph "github.com/sosgo/sosgo/graph"
 	sosgo_graph_heapdiff "github.com/sosgo/sosgo/graph/heapdiff"
-	sosgo_graph_leaks "github.com/sosgo/sosgo/graph/leaks"
 	sosgo_graph_roots "github.com/sosgo/sosgo/graph/roots"
-	sosgo_graph_waste "github.com/sosgo/sosgo/graph/waste"
 	sosgo_heap "github.com/sosgo/sosgo/heap"
 	sosgo_image "github.com/sosgo/sosgo/image"
 	sosgo_image_codeinfo "github.com/sosgo/sosgo/image/codeinfo"
@@ -51,9 +54,6 @@ import (
 	sosgo_query "github.com/sosgo/sosgo/query"
 	sosgo_stackscan "github.com/sosgo/sosgo/stackscan"
 	sosgo_stackwalk "github.com/sosgo/sosgo/stackwalk"
-	sosgo_stackwalk_crash "github.com/sosgo/sosgo/stackwalk/crash"
-	sosgo_stackwalk_memorymap "github.com/sosgo/sosgo/stackwalk/memorymap"
-	sosgo_stackwalk_resolve "github.com/sosgo/sosgo/stackwalk/resolve"
 	sosgo_stackwalk_stresslog "github.com/sosgo/sosgo/stackwalk/stresslog"
 	sosgo_stackwalk_threads "github.com/sosgo/sosgo/stackwalk/threads"
 	sosgo_target "github.com/sosgo/sosgo/target"
@@ -171,11 +171,11 @@ var exportedFuncs = map[string]any{
 	"graph/heapdiff.Each":                    sosgo_graph_heapdiff.Each,
 	"graph/heapdiff.Summarize":               sosgo_graph_heapdiff.Summarize,
 	"graph/heapdiff.SummarizeGraph":          sosgo_graph_heapdiff.SummarizeGraph,
-	"graph/leaks.Find":                       sosgo_graph_leaks.Find,
+	"app/leaks.Find":                         sosgo_graph_leaks.Find,
 	"graph/roots.DescribeThread":             sosgo_graph_roots.DescribeThread,
 	"graph/roots.New":                        sosgo_graph_roots.New,
-	"graph/waste.Find":                       sosgo_graph_waste.Find,
-	"graph/waste.Kinds":                      sosgo_graph_waste.Kinds,
+	"app/waste.Find":                         sosgo_graph_waste.Find,
+	"app/waste.Kinds":                        sosgo_graph_waste.Kinds,
 	"heap.DescribeGC":                        sosgo_heap.DescribeGC,
 	"heap.LoadedTypes":                       sosgo_heap.LoadedTypes,
 	"heap.NewCounter":                        sosgo_heap.NewCounter,
@@ -319,20 +319,20 @@ var exportedFuncs = map[string]any{
 	"stackwalk.ShortName":                    sosgo_stackwalk.ShortName,
 	"stackwalk.VariableOf":                   sosgo_stackwalk.VariableOf,
 	"stackwalk.Variables":                    sosgo_stackwalk.Variables,
-	"stackwalk/crash.Analyze":                sosgo_stackwalk_crash.Analyze,
-	"stackwalk/crash.Culprit":                sosgo_stackwalk_crash.Culprit,
-	"stackwalk/crash.Describe":               sosgo_stackwalk_crash.Describe,
-	"stackwalk/crash.DescribeBriefly":        sosgo_stackwalk_crash.DescribeBriefly,
-	"stackwalk/crash.Died":                   sosgo_stackwalk_crash.Died,
-	"stackwalk/crash.Ending":                 sosgo_stackwalk_crash.Ending,
-	"stackwalk/crash.Exceptions":             sosgo_stackwalk_crash.Exceptions,
-	"stackwalk/crash.LikelyCause":            sosgo_stackwalk_crash.LikelyCause,
-	"stackwalk/crash.Read":                   sosgo_stackwalk_crash.Read,
-	"stackwalk/crash.Reason":                 sosgo_stackwalk_crash.Reason,
-	"stackwalk/crash.ThreadID":               sosgo_stackwalk_crash.ThreadID,
-	"stackwalk/crash.WatsonBuckets":          sosgo_stackwalk_crash.WatsonBuckets,
-	"stackwalk/memorymap.New":                sosgo_stackwalk_memorymap.New,
-	"stackwalk/resolve.Address":              sosgo_stackwalk_resolve.Address,
+	"app/crash.Analyze":                      sosgo_stackwalk_crash.Analyze,
+	"app/crash.Culprit":                      sosgo_stackwalk_crash.Culprit,
+	"app/crash.Describe":                     sosgo_stackwalk_crash.Describe,
+	"app/crash.DescribeBriefly":              sosgo_stackwalk_crash.DescribeBriefly,
+	"app/crash.Died":                         sosgo_stackwalk_crash.Died,
+	"app/crash.Ending":                       sosgo_stackwalk_crash.Ending,
+	"app/crash.Exceptions":                   sosgo_stackwalk_crash.Exceptions,
+	"app/crash.LikelyCause":                  sosgo_stackwalk_crash.LikelyCause,
+	"app/crash.Read":                         sosgo_stackwalk_crash.Read,
+	"app/crash.Reason":                       sosgo_stackwalk_crash.Reason,
+	"app/crash.ThreadID":                     sosgo_stackwalk_crash.ThreadID,
+	"app/crash.WatsonBuckets":                sosgo_stackwalk_crash.WatsonBuckets,
+	"app/memorymap.New":                      sosgo_stackwalk_memorymap.New,
+	"app/resolve.Address":                    sosgo_stackwalk_resolve.Address,
 	"stackwalk/stresslog.Facilities":         sosgo_stackwalk_stresslog.Facilities,
 	"stackwalk/stresslog.Open":               sosgo_stackwalk_stresslog.Open,
 	"stackwalk/threads.AllReturns":           sosgo_stackwalk_threads.AllReturns,
@@ -1114,7 +1114,7 @@ var exportedTypes = map[string]any{
 	"graph/heapdiff.Paths":               (*sosgo_graph_heapdiff.Paths)(nil),
 	"graph/heapdiff.Summary":             (*sosgo_graph_heapdiff.Summary)(nil),
 	"graph/heapdiff.TypeKey":             (*sosgo_graph_heapdiff.TypeKey)(nil),
-	"graph/leaks.Options":                (*sosgo_graph_leaks.Options)(nil),
+	"app/leaks.Options":                  (*sosgo_graph_leaks.Options)(nil),
 	"graph/roots.Dependent":              (*sosgo_graph_roots.Dependent)(nil),
 	"graph/roots.Frame":                  (*sosgo_graph_roots.Frame)(nil),
 	"graph/roots.Kind":                   (*sosgo_graph_roots.Kind)(nil),
@@ -1123,9 +1123,9 @@ var exportedTypes = map[string]any{
 	"graph/roots.Reader":                 (*sosgo_graph_roots.Reader)(nil),
 	"graph/roots.Root":                   (*sosgo_graph_roots.Root)(nil),
 	"graph/roots.Static":                 (*sosgo_graph_roots.Static)(nil),
-	"graph/waste.Local":                  (*sosgo_graph_waste.Local)(nil),
-	"graph/waste.Options":                (*sosgo_graph_waste.Options)(nil),
-	"graph/waste.Static":                 (*sosgo_graph_waste.Static)(nil),
+	"app/waste.Local":                    (*sosgo_graph_waste.Local)(nil),
+	"app/waste.Options":                  (*sosgo_graph_waste.Options)(nil),
+	"app/waste.Static":                   (*sosgo_graph_waste.Static)(nil),
 	"heap.Bookkeeping":                   (*sosgo_heap.Bookkeeping)(nil),
 	"heap.Census":                        (*sosgo_heap.Census)(nil),
 	"heap.Collector":                     (*sosgo_heap.Collector)(nil),
@@ -1388,18 +1388,18 @@ var exportedTypes = map[string]any{
 	"stackwalk.Variable":                 (*sosgo_stackwalk.Variable)(nil),
 	"stackwalk.WalkOptions":              (*sosgo_stackwalk.WalkOptions)(nil),
 	"stackwalk.Walker":                   (*sosgo_stackwalk.Walker)(nil),
-	"stackwalk/crash.Crash":              (*sosgo_stackwalk_crash.Crash)(nil),
-	"stackwalk/crash.Fault":              (*sosgo_stackwalk_crash.Fault)(nil),
-	"stackwalk/crash.Place":              (*sosgo_stackwalk_crash.Place)(nil),
-	"stackwalk/crash.Process":            (*sosgo_stackwalk_crash.Process)(nil),
-	"stackwalk/crash.Record":             (*sosgo_stackwalk_crash.Record)(nil),
-	"stackwalk/crash.RecordedException":  (*sosgo_stackwalk_crash.RecordedException)(nil),
-	"stackwalk/crash.RecordedFrame":      (*sosgo_stackwalk_crash.RecordedFrame)(nil),
-	"stackwalk/memorymap.Map":            (*sosgo_stackwalk_memorymap.Map)(nil),
-	"stackwalk/memorymap.Options":        (*sosgo_stackwalk_memorymap.Options)(nil),
-	"stackwalk/memorymap.Process":        (*sosgo_stackwalk_memorymap.Process)(nil),
-	"stackwalk/memorymap.Runtime":        (*sosgo_stackwalk_memorymap.Runtime)(nil),
-	"stackwalk/resolve.Process":          (*sosgo_stackwalk_resolve.Process)(nil),
+	"app/crash.Crash":                    (*sosgo_stackwalk_crash.Crash)(nil),
+	"app/crash.Fault":                    (*sosgo_stackwalk_crash.Fault)(nil),
+	"app/crash.Place":                    (*sosgo_stackwalk_crash.Place)(nil),
+	"app/crash.Process":                  (*sosgo_stackwalk_crash.Process)(nil),
+	"app/crash.Record":                   (*sosgo_stackwalk_crash.Record)(nil),
+	"app/crash.RecordedException":        (*sosgo_stackwalk_crash.RecordedException)(nil),
+	"app/crash.RecordedFrame":            (*sosgo_stackwalk_crash.RecordedFrame)(nil),
+	"app/memorymap.Map":                  (*sosgo_stackwalk_memorymap.Map)(nil),
+	"app/memorymap.Options":              (*sosgo_stackwalk_memorymap.Options)(nil),
+	"app/memorymap.Process":              (*sosgo_stackwalk_memorymap.Process)(nil),
+	"app/memorymap.Runtime":              (*sosgo_stackwalk_memorymap.Runtime)(nil),
+	"app/resolve.Process":                (*sosgo_stackwalk_resolve.Process)(nil),
 	"stackwalk/stresslog.Log":            (*sosgo_stackwalk_stresslog.Log)(nil),
 	"stackwalk/stresslog.Names":          (*sosgo_stackwalk_stresslog.Names)(nil),
 	"stackwalk/threads.Activity":         (*sosgo_stackwalk_threads.Activity)(nil),

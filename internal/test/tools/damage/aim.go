@@ -11,7 +11,7 @@ import (
 	"sync"
 
 	"github.com/sosgo/sosgo"
-	"github.com/sosgo/sosgo/internal/cli"
+	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/target"
 )
 

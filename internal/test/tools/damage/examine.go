@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/sosgo/sosgo"
-	"github.com/sosgo/sosgo/internal/cli"
+	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/target"
 )
 

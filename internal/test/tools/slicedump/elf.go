@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/sosgo/sosgo/internal/memmap"
+	"github.com/sosgo/sosgo/internal/base/memmap"
 	"github.com/sosgo/sosgo/target"
 )
 

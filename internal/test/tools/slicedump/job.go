@@ -13,8 +13,8 @@ import (
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/dump/elfcore"
 	"github.com/sosgo/sosgo/image"
-	"github.com/sosgo/sosgo/internal/memmap"
-	"github.com/sosgo/sosgo/internal/mmapfile"
+	"github.com/sosgo/sosgo/internal/base/memmap"
+	"github.com/sosgo/sosgo/internal/base/mmapfile"
 	"github.com/sosgo/sosgo/target"
 )
 

@@ -8,7 +8,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/sosgo/sosgo/internal/memmap"
+	"github.com/sosgo/sosgo/internal/base/memmap"
 	"github.com/sosgo/sosgo/target"
 )
 

@@ -1,0 +1,166 @@
+package crash
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/dac/code"
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/base/limits"
+	"github.com/sosgo/sosgo/target"
+)
+
+// errLeftOut is noted where the heap would have been searched.
+var errLeftOut = target.Unsupportedf("an exception thrown before Main ran was not looked for: the heap was left out, as asked")
+
+// beforeMain looks for the exception that ended a process whose Main never ran. The runtime throws it while it prepares Main, such as for a
+// method, a type or an assembly that is missing. No managed frame is on the stack then, and the runtime gives up its record of the
+// exception on the way to its native caller. The thread's last exception alone names it, until the runtime or a handler of unhandled
+// exceptions catches another one. The exception itself stays on the heap.
+func (d *describer) beforeMain() {
+	x, t := d.died.Exception, d.died.Thread
+	if d.out.Alive || x == nil || x.Signal == nil || x.Signal.Number != target.SIGABRT || fromOutside(x, d.p.Target.Process().ID) ||
+		d.died.Thrown != 0 || d.out.Frames > 0 || t == nil || t.Managed == nil || t.Managed.Finalizer {
+		return
+	}
+	list, err := d.p.Threads()
+	if err != nil || d.unreadThreads() {
+		return
+	}
+	walker, err := d.p.Walker()
+	if err != nil {
+		return // noted with the stack
+	}
+	first := d.initialThread(list)
+	if first == nil || first.Managed != t.Managed || d.outermost(walker, t) != "" {
+		return
+	}
+	root, err := d.rt.RootAssembly()
+	if err != nil || root == 0 {
+		return
+	}
+	if d.p.NoHeap {
+		d.out.Note(errLeftOut)
+		return
+	}
+	found, method, err := d.preparing(root, t.Managed)
+	if err != nil {
+		d.out.Note(fmt.Errorf("an exception thrown before Main ran: %w", err))
+		return
+	}
+	if found == 0 {
+		return
+	}
+	d.died.Thrown = found
+	d.died.Deduced = fmt.Sprintf("it is the only exception that the runtime threw on thread %s while it prepared a method of the main assembly%s; "+
+		"no managed method was there to catch it, and none is on the thread's stack", threadWords(t), method)
+}
+
+// Ending describes the exception that ended rt's process if no record of a thread names it, only because of Deduced. It returns nil if there
+// is none. It records unreadable parts in g.
+func Ending(rt *dac.Runtime, c *Crash, g *answer.Gaps) *answer.EndingException {
+	if c == nil || c.Deduced == "" || c.Thread == nil {
+		return nil
+	}
+	x, err := code.Of(rt).DescribeException(c.Thrown, code.ExceptionOptions{})
+	if err != nil {
+		g.Note(err)
+		return nil
+	}
+	g.NoteAll(x.Noted())
+	return &answer.EndingException{Thread: c.Thread.Describe(g), Exception: x, Strength: answer.StrengthLikely, Evidence: []string{c.Deduced}}
+}
+
+// preparing returns the only exception on the heap that was thrown on t while a method of the assembly root was prepared, and words for the
+// method. It returns 0 if there is none or more than one, or if the heap is larger than that of a program that has not begun. An exception
+// that can't be read may be another one, and is the error.
+func (d *describer) preparing(root target.Addr, t *dac.Thread) (found target.Addr, method string, err error) {
+	h, err := heap.Open(d.rt, d.p.Target)
+	if err == nil {
+		err = h.Unread()
+	}
+	if err != nil {
+		return 0, "", err
+	}
+	size := uint64(0)
+	for _, s := range h.Spans(nil) {
+		size += s.Range.Size()
+	}
+	if size > limits.HeapBeforeMain {
+		return 0, "", nil
+	}
+	var unread error
+	only := heap.Filter{Type: func(mt *dac.MethodTable) bool {
+		is, err := d.rt.IsException(mt)
+		unread = cmp.Or(unread, err)
+		return err == nil && is
+	}}
+	candidates, inner := map[target.Addr]string{}, map[target.Addr]bool{}
+	objects := h.List(d.ctx, heap.ListOptions{Filter: &only, OnlyObjects: true})
+	for o, err := range objects.Objects.All() {
+		if err != nil {
+			return 0, "", err
+		}
+		e, err := d.rt.Exception(o.Address)
+		if err != nil {
+			return 0, "", err
+		}
+		inner[e.Inner] = true
+		name, ok, err := d.prepared(root, t, &e)
+		if err != nil {
+			return 0, "", err
+		}
+		if ok {
+			candidates[e.Addr] = name
+		}
+	}
+	for a, name := range candidates {
+		if inner[a] {
+			continue // native code caught it, as that of a type's initializer
+		}
+		if found != 0 {
+			return 0, "", nil
+		}
+		found, method = a, name
+	}
+	if err := cmp.Or(unread, objects.Failure()); err != nil {
+		return 0, "", err
+	}
+	if missing := objects.Noted(); len(missing) > 0 {
+		return 0, "", missing[0] // the exception may be among the objects that the walk skipped
+	}
+	return found, method, nil
+}
+
+// prepared reports whether e was thrown on t while a method of the assembly root was prepared that no managed code called. Such a method
+// is the only one of the stack trace, without an instruction. The words name it if its name can be read.
+func (d *describer) prepared(root target.Addr, t *dac.Thread, e *dac.Exception) (words string, ok bool, err error) {
+	trace, err := d.rt.StackTrace(e)
+	if err != nil || !outOfPreparation(trace, t.Stack) {
+		return "", false, err
+	}
+	r := code.Of(d.rt)
+	md, err := r.MethodDesc(trace[0].Method)
+	if err != nil {
+		return "", false, err
+	}
+	m, err := md.Module()
+	if err != nil || m.Assembly != root {
+		return "", false, err
+	}
+	if n, err := md.Name(); err == nil && n == ".cctor" {
+		return "", false, nil
+	}
+	name, err := r.MethodName(md, code.MethodFull)
+	if err != nil {
+		return "", true, nil
+	}
+	return ": " + name, true, nil
+}
+
+// outOfPreparation reports whether a stack trace has only a method that had not begun, on the given stack.
+func outOfPreparation(trace []dac.TraceFrame, stack target.Range) bool {
+	return len(trace) == 1 && trace[0].IP == 0 && trace[0].Method != 0 && !trace[0].Foreign && stack.Contains(trace[0].SP)
+}

@@ -1,0 +1,253 @@
+// Package crash explains why a process died. It reports the signal or exception record, the thread, the managed
+// exceptions of all threads, what a NativeAOT process wrote about itself, and the likely cause in words. Each statement
+// has its evidence. For a process that had not crashed, it reports what the threads wait for.
+//
+// Stability: unstable.
+package crash
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/image"
+	"github.com/sosgo/sosgo/internal/base/absent"
+	"github.com/sosgo/sosgo/stackwalk"
+	"github.com/sosgo/sosgo/stackwalk/threads"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A Crash describes why the process died, as far as the dump shows. The dump of a running process has none.
+type Crash struct {
+	Exception *target.Exception // signal or exception record, nil if there is none
+	Thread    *threads.Thread   // the thread that died, nil if unknown
+	Thrown    target.Addr       // the managed exception that the thread was handling or threw last, or that Deduced explains; 0 for none
+	Record    *Record           // what a NativeAOT process wrote about itself, nil for others
+	// Unhandled reports that the runtime found no handler for Thrown, or created it for a fatal error.
+	Unhandled bool
+	// Deduced is the evidence that Thrown ended the process, which is likely then, if no record of the thread names it. Otherwise it is empty.
+	Deduced string
+	carried []carried
+}
+
+// A Process is the input of Read and Describe.
+type Process struct {
+	Target target.Target
+	Memory target.Memory // of Target, completed by module files
+	// Threads, Runtime and Walker are called only for the crash of a CLR.
+	Threads func() ([]threads.Thread, error)
+	Runtime func() (*dac.Runtime, error)
+	Walker  func() (*stackwalk.Walker, error)
+	// NoHeap leaves out the search of a small heap for the exception for which Main could not be prepared. The answer notes it where the
+	// search would have been made.
+	NoHeap bool
+	// Resolve describes an address. It is used by Describe only and may be nil.
+	Resolve func(ctx context.Context, a target.Addr) *answer.Address
+	// Symbols name native code. They are used by Describe only and may be nil.
+	Symbols *image.Symbols
+}
+
+// ThreadID returns the OS id of the thread that the dump of t was written for: the one that raised the exception or
+// took the signal. ok is false if the dump does not record it.
+func ThreadID(t target.Target) (id uint32, ok bool) {
+	e, ok := absent.Process(t).Exception()
+	return e.ThreadID, ok && e.ThreadID != 0
+}
+
+// Died returns the OS id of the thread that died: the one of ThreadID or, without a record in the dump, the first with an
+// exception that has no handler.
+func Died(p Process) (id uint32, ok bool) {
+	if id, ok := ThreadID(p.Target); ok {
+		return id, true
+	}
+	c, _ := read(&p) // an unread thread is not known to have died
+	switch {
+	case !c.ended():
+		return 0, false
+	case c.Record != nil:
+		return c.Record.Thread, c.Record.Thread != 0
+	}
+	return c.Thread.ID(), c.Thread.ID() != 0
+}
+
+// A carried is an exception of a thread.
+type carried struct {
+	thread *threads.Thread
+	thrown target.Addr
+	state  string              // answer.CarriedUnhandled …
+	in     *dac.ExceptionState // nil if it is not being handled
+}
+
+// ended reports whether the process ended because of the exception.
+func (x *carried) ended() bool {
+	return x.state == answer.CarriedUnhandled || x.state == answer.CarriedFatal
+}
+
+// Read returns why the process died. It returns nil if the dump shows no crash: it has no signal or exception record,
+// and no thread has an exception without a handler. The error describes the unreadable parts.
+func Read(p Process) (*Crash, error) {
+	c, err := read(&p)
+	if !c.ended() {
+		return nil, err
+	}
+	if rt, none := p.Runtime(); none == nil && c.Record == nil {
+		d := &describer{ctx: context.Background(), p: &p, rt: rt, died: c, out: &answer.Crash{Address: noAddress}}
+		d.beforeMain()
+		for _, missing := range d.out.Noted() {
+			err = cmp.Or(err, missing)
+		}
+	}
+	return c, err
+}
+
+// ended reports whether anything shows that the process died.
+func (c *Crash) ended() bool { return c.Exception != nil || c.Record != nil || c.Unhandled }
+
+// read is Read for any process, including one that had not crashed.
+func read(p *Process) (*Crash, error) {
+	c := &Crash{}
+	p.Target, p.Memory = absent.Process(p.Target), absent.Memory(p.Memory)
+	p.Threads, p.Runtime, p.Walker = absent.Func(p.Threads), absent.Func(p.Runtime), absent.Func(p.Walker)
+	if x, ok := p.Target.Exception(); ok && !x.Requested {
+		c.Exception = &x
+	}
+	var err error
+	if c.Record, err = readRecord(p.Target, p.Memory); err != nil {
+		err = fmt.Errorf("crash record: %w", err)
+	}
+	if c.Record != nil {
+		return c, err // a NativeAOT process has no managed threads
+	}
+	list, terr := p.Threads()
+	if err == nil {
+		err = terr
+	}
+	if id, ok := ThreadID(p.Target); ok {
+		c.Thread = threads.ByID(list, id)
+	}
+	if rt, rerr := p.Runtime(); rerr == nil {
+		var xerr error
+		if c.carried, xerr = carriedBy(rt, list); err == nil {
+			err = xerr
+		}
+		c.choose()
+	}
+	return c, err
+}
+
+// carriedBy collects the exceptions that threads are handling, outermost last. For a thread that handles none, it has
+// the last thrown one.
+func carriedBy(rt *dac.Runtime, list []threads.Thread) ([]carried, error) {
+	var out []carried
+	var first error
+	for i := range list {
+		t := &list[i]
+		if t.Managed == nil {
+			continue
+		}
+		states, err := rt.ExceptionStates(t.Managed)
+		if err == nil && len(states) == 0 {
+			err = t.Managed.LastThrownError
+		}
+		if err != nil && first == nil {
+			first = fmt.Errorf("exception of thread %d: %w", t.Managed.ManagedID, err)
+		}
+		for j := range states {
+			x := carried{thread: t, thrown: states[j].Thrown, state: answer.CarriedHandling, in: &states[j]}
+			if states[j].Flags&dac.ExceptionUnhandled != 0 {
+				x.state = answer.CarriedUnhandled
+			} else if lastState(rt, x.thrown) == answer.CarriedFatal { // code ran because of an exception, such as a filter
+				x.state = answer.CarriedFatal
+			}
+			if x.thrown != 0 {
+				out = append(out, x)
+			}
+		}
+		if last := t.Managed.LastThrown; len(states) == 0 && last != 0 && t.OS != nil {
+			out = append(out, carried{thread: t, thrown: last, state: lastState(rt, last)})
+		}
+	}
+	return out, first
+}
+
+// The HRESULTs of exceptions that the runtime creates in advance for fatal errors (corerror.h).
+const (
+	resultEngine        = 0x80131506 // COR_E_EXECUTIONENGINE
+	resultStackOverflow = 0x800703e9 // COR_E_STACKOVERFLOW
+)
+
+// lastState distinguishes a thrown exception from one that the runtime created in advance for a fatal error and that
+// was never thrown.
+func lastState(rt *dac.Runtime, a target.Addr) string {
+	e, err := rt.Exception(a)
+	if err != nil || e.HResult != resultEngine && e.HResult != resultStackOverflow {
+		return answer.CarriedLast
+	}
+	if trace, err := rt.StackTrace(&e); err != nil || len(trace) > 0 {
+		return answer.CarriedLast
+	}
+	return answer.CarriedFatal
+}
+
+// choose finds the exception that the crash is about. It belongs to the record's thread or, without a record, to the
+// first thread with an exception that has no handler. If a thread has several, it is the outermost without a handler,
+// which the runtime reports. Later ones, thrown by code that ran because of it such as a finally, are not reported.
+func (c *Crash) choose() {
+	for i := range c.carried {
+		x := &c.carried[i]
+		if c.Exception == nil && c.Thread == nil && x.ended() {
+			c.Thread = x.thread
+		}
+	}
+	for i := range c.carried {
+		x := &c.carried[i]
+		if c.Thread == nil || x.thread.Managed != c.Thread.Managed {
+			continue
+		}
+		if c.Thrown == 0 || x.ended() {
+			c.Thrown, c.Unhandled = x.thrown, x.ended()
+		}
+	}
+}
+
+// later counts the exceptions without a handler that the crashed thread threw after the one that the crash is about.
+func (c *Crash) later() int {
+	n := 0
+	for i := range c.carried {
+		x := &c.carried[i]
+		if c.Thread == nil || x.thread.Managed != c.Thread.Managed || !x.ended() {
+			continue
+		}
+		if x.thrown == c.Thrown {
+			break
+		}
+		n++
+	}
+	return n
+}
+
+// blamed returns the exception that the crash is about, nil if there is none.
+func (c *Crash) blamed() *carried {
+	for i := range c.carried {
+		if x := &c.carried[i]; c.Thread != nil && x.thread.Managed == c.Thread.Managed && x.thrown == c.Thrown {
+			return x
+		}
+	}
+	return nil
+}
+
+// state returns the runtime's record of the exception that the crash is about, nil if there is none.
+func (c *Crash) state() *dac.ExceptionState {
+	if x := c.blamed(); x != nil {
+		return x.in
+	}
+	return nil
+}
+
+// fatal reports whether the runtime itself created the exception.
+func (c *Crash) fatal() bool {
+	x := c.blamed()
+	return x != nil && x.state == answer.CarriedFatal
+}

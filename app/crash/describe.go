@@ -1,0 +1,1082 @@
+package crash
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/dac/code"
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/image"
+	"github.com/sosgo/sosgo/internal/base/absent"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/objects/disasm"
+	"github.com/sosgo/sosgo/stackwalk"
+	"github.com/sosgo/sosgo/stackwalk/threads"
+	"github.com/sosgo/sosgo/target"
+)
+
+// noAddress is an address that is not in the dump.
+var noAddress = answer.Maybe[target.Addr]{Err: target.ErrNotInDump}
+
+// Describe describes the crash of a process on one page: the record, the thread that died with its registers and
+// managed stack, the exceptions of all threads, and the conclusions. For a process that had not crashed it describes
+// what the threads wait for. The error is the context's, if it ended before anything was found.
+func Describe(ctx context.Context, p Process) (*answer.Crash, error) {
+	died, err := read(&p)
+	if died.Record != nil {
+		if rt, rerr := p.Runtime(); rerr == nil {
+			died.Record.Exception.locate(rt, p.Memory)
+		}
+		out := describeRecord(died.Record, p.Target.Modules())
+		out.Note(err)
+		return out, nil
+	}
+	d := &describer{ctx: ctx, p: &p, died: died, out: &answer.Crash{Address: noAddress}}
+	d.out.Note(err)
+	d.describe()
+	d.out.Unmanaged = err == nil && d.rt != nil && died.Thread != nil && died.Thread.Managed == nil
+	return d.out, nil
+}
+
+// DescribeBriefly names a crash: the reason, and the type and message of the exception, with a verdict that says how sure it is. If the dump
+// shows no crash, the answer has only the objects of contended monitors, and is nil if there are none. It omits unreadable parts.
+func DescribeBriefly(p Process) *answer.Crash {
+	died, _ := read(&p) // Describe reports the error
+	if !died.ended() {
+		return waitedFor(p)
+	}
+	if died.Record != nil {
+		return describeRecord(died.Record, nil)
+	}
+	d := &describer{p: &p, died: died, out: &answer.Crash{Address: noAddress}}
+	d.record()
+	rt, err := p.Runtime()
+	if err != nil {
+		return d.out
+	}
+	d.ctx, d.rt = context.Background(), rt
+	d.beforeMain()
+	if died.Thrown == 0 || !d.blames() {
+		return d.out
+	}
+	x, err := code.Of(rt).DescribeException(died.Thrown, code.ExceptionOptions{Brief: true})
+	if err == nil && x.Type.Err == nil {
+		d.out.Exceptions = []answer.Exception{*x}
+		strength, evidence := d.blamed()
+		d.conclusion(provedCause(d.faults(d.out.Exceptions)), strength, evidence)
+	}
+	return d.out
+}
+
+// waitedFor returns the objects of monitors that are held and waited for, nil if there are none.
+func waitedFor(p Process) *answer.Crash {
+	rt, err := absent.Func(p.Runtime)()
+	if err != nil {
+		return nil
+	}
+	w := &answer.Waiting{}
+	for b, err := range rt.SyncBlocks() {
+		if err == nil && b.Held && b.Waiters > 0 {
+			w.Monitors = append(w.Monitors, answer.Monitor{Object: b.Object})
+		}
+	}
+	if len(w.Monitors) == 0 {
+		return nil
+	}
+	return &answer.Crash{Alive: true, Waiting: w}
+}
+
+// A describer describes one crash of a CLR, or of a process without one.
+type describer struct {
+	ctx   context.Context
+	p     *Process
+	rt    *dac.Runtime // nil if none can be read
+	died  *Crash
+	out   *answer.Crash
+	fatal *stackwalk.Frame // outermost frame of Environment.FailFast on the stack, nil if there is none
+	fault *fault           // of native code, nil if none is known
+	// raised is the record of the fault on the stack of the thread that died, if the dump has none; nil if it was not found.
+	raised *target.Exception
+	// innermost is the stack pointer of the innermost frame of the thread that died, and invoked the native method that it
+	// calls; 0 and empty if unknown.
+	innermost target.Addr
+	invoked   string
+	// hidden reports that the faulting address was reported as 0, which may stand for any address that the processor
+	// rejects.
+	hidden bool
+	// written is what a NativeAOT process wrote about its crash, if the system's record does not lead to it; otherwise
+	// nil.
+	written *Record
+}
+
+func (d *describer) describe() {
+	rt, err := d.p.Runtime()
+	if d.rt = rt; err != nil {
+		d.rt = nil
+		if d.out.StacksOnly = errors.As(err, new(*dac.StacksOnlyError)); !d.out.StacksOnly {
+			d.out.Note(err)
+		}
+	}
+	d.record()
+	if t := d.died.Thread; t != nil {
+		d.out.ThreadID = t.ID()
+		d.out.ThreadName = d.out.Text(t.Name())
+	}
+	d.contexts()
+	if d.out.StacksOnly {
+		d.nativeStack()
+	}
+	if d.rt == nil {
+		d.conclude()
+		return
+	}
+	d.own()
+	d.carried()
+	d.stack()
+	d.beforeMain()
+	thrown := d.died.Thrown
+	if d.out.FailFast != nil && d.died.fatal() {
+		thrown = d.argument(thrown)
+	}
+	d.causes(thrown)
+	d.raise()
+	d.conclude()
+}
+
+// own reads what a NativeAOT process wrote about its crash before it raised a signal.
+func (d *describer) own() {
+	raw, err := d.rt.Instance().CrashRecord()
+	if err == nil {
+		d.written, err = parseRecord(raw)
+	}
+	if err != nil {
+		if !errors.Is(err, target.ErrUnsupported) {
+			d.out.Note(fmt.Errorf("crash record: %w", err))
+		}
+		return
+	}
+	d.written.Exception.locate(d.rt, d.p.Memory)
+	d.out.Likely = d.written.Message
+	v := recordVerdict(d.written)
+	d.conclusion(v.Text, v.Strength, v.Evidence...)
+}
+
+// recordVerdict returns the verdict of what a NativeAOT process wrote about its crash.
+func recordVerdict(r *Record) answer.Verdict {
+	return answer.Verdict{Text: word(recordReasons, r.Reason) + ": " + r.Message, Strength: answer.StrengthRecorded,
+		Evidence: []string{fmt.Sprintf("the record that the process wrote about itself (thread %#x)", r.Thread)}}
+}
+
+// record describes the signal or the exception records in the dump.
+func (d *describer) record() {
+	x := d.died.Exception
+	if x == nil {
+		d.unrecorded()
+		return
+	}
+	out := d.out
+	out.Reason, out.Code = Reason(x, d.p.Target.Process().ID), x.Words
+	if x.HasAddress {
+		out.Address = answer.Known(x.Address)
+	}
+	evidence := fmt.Sprintf("the dump's exception record: %s", x.Words)
+	if x.Signal != nil {
+		out.Signal = describeSignal(x.Signal, d.p.Target.Process().ID)
+		evidence = fmt.Sprintf("the signal in the dump: %s", x.Words)
+	} else {
+		d.records(x)
+		out.Where = d.where(x.Address)
+	}
+	if x.ThreadID != 0 {
+		evidence += fmt.Sprintf(", thread %#x", x.ThreadID)
+	}
+	d.conclusion(out.Reason, answer.StrengthRecorded, evidence)
+	if a, access, ok := touchedBy(x); ok {
+		d.touch(a, access, "the dump's record")
+	}
+}
+
+// records describes x and its nested records.
+func (d *describer) records(x *target.Exception) {
+	nested, err := nestedRecords(d.p.Memory, x)
+	d.out.Note(err)
+	for _, r := range append([]*target.Exception{x}, nested...) {
+		d.out.Records = append(d.out.Records, describeExceptionRecord(r))
+	}
+}
+
+// unrecorded describes a dump without a record.
+func (d *describer) unrecorded() {
+	x, recorded := d.p.Target.Exception()
+	switch {
+	case d.died.Unhandled:
+		d.out.Reason = "the dump has no crash record; a thread has an unhandled exception"
+	case recorded && x.Requested:
+		d.out.Alive, d.out.Reason = true, Reason(&x, 0)
+	default:
+		d.out.Alive, d.out.Reason = true, "the dump has no crash record"
+	}
+}
+
+func describeSignal(s *target.Signal, pid uint32) *answer.CrashSignal {
+	d := &answer.CrashSignal{Number: s.Number, Name: s.Name(), Origin: s.CodeName(), Errno: s.Errno}
+	if s.Known {
+		d.Code = &s.Code
+	}
+	if s.Sent() {
+		d.Sender = &answer.SignalSender{PID: s.PID, UID: s.UID, Self: pid != 0 && s.PID == pid}
+	}
+	return d
+}
+
+// conclusion adds a statement: about the crash, or about nothing wrong if the process had not crashed.
+func (d *describer) conclusion(text, strength string, evidence ...string) {
+	kind := answer.FindingCrash
+	if d.out.Alive {
+		kind = ""
+	}
+	d.finding(kind, text, strength, evidence...)
+}
+
+func (d *describer) finding(kind, text, strength string, evidence ...string) {
+	d.out.Verdicts = append(d.out.Verdicts, answer.Verdict{Kind: kind, Text: text, Strength: strength, Evidence: evidence})
+}
+
+// nullRange is the distance from 0 within which .NET reports an access as a null reference (NULL_AREA_SIZE, frames.h).
+const nullRange = 64 << 10
+
+// reportedZero describes an address reported as 0, which also stands for non-canonical addresses.
+const reportedZero = "near 0, or not a canonical address, for which 0 is reported"
+
+// touch describes the accessed memory.
+func (d *describer) touch(a target.Addr, access, source string) {
+	t := &answer.Touched{Address: a, Access: access, Source: source}
+	switch {
+	case d.hidden && a == 0:
+		t.What = reportedZero
+	case a < nullRange:
+		t.What = "near 0: nothing can be mapped there"
+	case a == ^target.Addr(0):
+		t.What = "reported by Windows for addresses that are not canonical"
+	case source == faultingInstruction || !canonical(d.p.Target.Platform(), a):
+		t.What = "not a canonical address"
+	case d.p.Resolve != nil && d.ctx != nil:
+		t.What = whatIs(d.p.Resolve(d.ctx, a))
+	}
+	d.out.Touched = t
+}
+
+// canonical reports whether a can be an address of a process, with any kind of paging.
+func canonical(p target.Platform, a target.Addr) bool {
+	return p.Arch.PointerSize() < 8 || a < 1<<56
+}
+
+// reportedAsZero reports whether an access to a can have been reported as 0. With 4-level paging, addresses from 2^47 on
+// are not canonical. A processor with 5-level paging accepts them up to 2^56 and reports them as they are.
+func reportedAsZero(a target.Addr) bool { return a >= 1<<47 }
+
+// whatIs returns an answer.Address in words.
+func whatIs(a *answer.Address) string {
+	words := string(a.Kind)
+	if a.Kind == answer.AddressUnknown {
+		words = "not in the dump"
+	}
+	if !a.Name.IsZero() {
+		words += " " + a.Name.String()
+	}
+	if a.Start != 0 && a.Start < a.Address {
+		words += fmt.Sprintf("+%#x", uint64(a.Address-a.Start))
+	}
+	return words
+}
+
+// contexts describes the thread's position: at the exception, as recorded by the dump or the runtime, and when the dump
+// was written.
+func (d *describer) contexts() {
+	t := d.died.Thread
+	if x := d.died.Exception; x != nil && x.Signal == nil && x.Registers.Known() {
+		d.context("the exception", &x.Registers)
+		// A fault of managed code has an exception object.
+		if _, faulted := faultParameters[x.Code]; faulted && (d.died.fatal() || d.died.Thrown == 0) {
+			d.fault = &fault{regs: x.Registers, how: "the dump's exception record", where: d.out.Where}
+		}
+	}
+	if s := d.died.state(); s != nil && d.rt != nil && s.Context != 0 {
+		regs, err := d.readContext(s.Context)
+		if err != nil {
+			d.out.Note(fmt.Errorf("context of the exception: %w", err))
+		} else {
+			d.context("the managed exception", &regs)
+		}
+	}
+	d.interruptedContext()
+	if t != nil && t.OS != nil && t.OS.Registers.Known() {
+		d.context("the thread in the dump", &t.OS.Registers)
+	}
+}
+
+// readContext reads a CONTEXT that the runtime keeps.
+func (d *describer) readContext(a target.Addr) (target.Registers, error) {
+	regs := target.Registers{Arch: d.p.Target.Platform().Arch}
+	processor, err := regs.Arch.Processor()
+	if err != nil {
+		return regs, err
+	}
+	b, err := target.Bytes(d.p.Memory, a, processor.Context.Size)
+	if err != nil {
+		return regs, err
+	}
+	if flags, ok := processor.Context.Decode(&regs, b); !ok {
+		return regs, target.Corruptf("context flags %#x", flags)
+	}
+	return regs, nil
+}
+
+func sameAddress(a, b answer.Maybe[target.Addr]) bool {
+	return a.Value == b.Value && (a.Err == nil) == (b.Err == nil)
+}
+
+func (d *describer) context(source string, regs *target.Registers) {
+	c := answer.CrashContext{Source: source, IP: known(regs.IP()), SP: known(regs.SP()), FP: known(regs.FP())}
+	same := func(o answer.CrashContext) bool { return sameAddress(o.IP, c.IP) && sameAddress(o.SP, c.SP) }
+	if slices.ContainsFunc(d.out.Contexts, same) {
+		return
+	}
+	if c.IP.Err == nil {
+		c.Where, c.Place = d.where(c.IP.Value), d.place(c.IP.Value)
+	}
+	d.out.Contexts = append(d.out.Contexts, c)
+}
+
+func known(a target.Addr, ok bool) answer.Maybe[target.Addr] {
+	if !ok {
+		return noAddress
+	}
+	return answer.Known(a)
+}
+
+// where returns the method of an instruction, or its module and offset.
+func (d *describer) where(ip target.Addr) string {
+	if d.rt != nil {
+		r := code.Of(d.rt)
+		if info, err := r.PlaceAt(ip); err == nil {
+			if name, err := r.MethodName(info.Method, code.MethodFull); err == nil {
+				return name
+			}
+		}
+	}
+	if m := target.ModuleAt(d.p.Target.Modules(), ip); m != nil {
+		return fmt.Sprintf("%s+%#x", target.BaseName(m.Path), uint64(ip-m.Base))
+	}
+	return ""
+}
+
+// place returns the place of an instruction in its module, nil if it is in none.
+func (d *describer) place(ip target.Addr) *answer.CodePlace {
+	m := target.ModuleAt(d.p.Target.Modules(), ip)
+	if m == nil || stackwalk.IsGenerated(m) {
+		return nil
+	}
+	out := &answer.CodePlace{Module: target.BaseName(m.Path), Offset: answer.Hex(ip - m.Base)}
+	if id := image.IdentityOf(d.p.Target, m); id.Known() {
+		out.Build = id.String()
+	}
+	return out
+}
+
+// nativeStack adds the frames of the thread that died in a dump with stacks alone: by unwind data of module files, by frame
+// pointers, or by a scan.
+func (d *describer) nativeStack() {
+	t := d.died.Thread
+	if t == nil || t.OS == nil {
+		return
+	}
+	walker, err := d.p.Walker()
+	if err != nil {
+		d.out.Note(err)
+		return
+	}
+	describer := stackwalk.NewDescriber(stackwalk.DescribeOptions{Symbols: d.p.Symbols}, &d.out.Gaps)
+	for f := range walker.Walk(d.ctx, nil, t.OS.Registers, stackwalk.WalkOptions{Native: true}) {
+		if f.Err != nil {
+			d.out.Note(fmt.Errorf("the stack ends at %#x: %w", uint64(f.SP), f.Err))
+		}
+		d.out.Frames++
+		row := describer.Frame(&f)
+		out := answer.CrashFrame{SP: f.SP, IP: f.IP, Method: answer.Text{S: row.NativeName()}, Place: d.place(f.IP), AtException: f.AtException}
+		if row.Guessed {
+			out.Guess = row.Trust
+		}
+		d.out.Stack = append(d.out.Stack, out)
+	}
+}
+
+// carried describes the exceptions of all threads.
+func (d *describer) carried() {
+	d.out.Carried = describeCarried(d.rt, d.died.carried, &d.out.Gaps)
+}
+
+// Exceptions lists the exceptions of the threads in a List that rt knows. For each thread that is the exceptions it is
+// handling, innermost first, or else the one that it threw last. It records unreadable parts in g.
+func Exceptions(rt *dac.Runtime, list []threads.Thread, g *answer.Gaps) []answer.CarriedException {
+	all, err := carriedBy(rt, list)
+	g.Note(err)
+	return describeCarried(rt, all, g)
+}
+
+func describeCarried(rt *dac.Runtime, list []carried, g *answer.Gaps) []answer.CarriedException {
+	var out []answer.CarriedException
+	for i := range list {
+		c := &list[i]
+		row := answer.CarriedException{Thread: c.thread.Describe(g), State: c.state, Exception: c.thrown}
+		x, err := code.Of(rt).DescribeException(c.thrown, code.ExceptionOptions{Brief: true})
+		if err != nil {
+			row.Type = g.Text("", err)
+		} else {
+			g.NoteAll(x.Noted())
+			row.Type, row.Message = x.Type, x.Message
+		}
+		out = append(out, row)
+	}
+	return out
+}
+
+// stack adds the managed frames of the thread that died, with repeated calls folded. It looks for Environment.FailFast
+// among them.
+func (d *describer) stack() {
+	t := d.died.Thread
+	if t == nil || t.Managed == nil || t.OS == nil {
+		return
+	}
+	walker, err := d.p.Walker()
+	if err != nil {
+		d.out.Note(err)
+		return
+	}
+	describer := stackwalk.NewDescriber(stackwalk.DescribeOptions{Source: true}, &d.out.Gaps)
+	rows := func(yield func(answer.CrashFrame) bool) {
+		leading, began := true, false
+		for f := range walker.Walk(d.ctx, t.Managed, t.OS.Registers, stackwalk.WalkOptions{}) {
+			d.out.Note(f.Missing())
+			began = began || f.AtException
+			d.outside(&f)
+			if f.Kind != stackwalk.FrameManaged {
+				continue
+			}
+			d.out.Frames++
+			if leading = leading && isFailFast(&f); leading {
+				fatal := f
+				d.fatal = &fatal
+			}
+			row := describer.Frame(&f)
+			out := answer.CrashFrame{SP: f.SP, IP: f.IP, Method: row.Method, File: row.File, Line: row.Line, AtException: began}
+			if row.Method.Err != nil {
+				if md, err := f.Method(); err == nil && md != nil {
+					out.Definition = md.Definition()
+				}
+			}
+			if !yield(out) {
+				return
+			}
+			began = false
+		}
+	}
+	for f := range threads.Fold(rows, sameCall) {
+		row := f.Row
+		if f.Cycle > 0 {
+			row.Cycle, row.Repeat = f.Cycle, f.Times
+		}
+		d.out.Stack = append(d.out.Stack, row)
+	}
+	d.failFast(walker)
+}
+
+// outside notes where the thread's innermost frame is and which native method it calls.
+func (d *describer) outside(f *stackwalk.Frame) {
+	if d.innermost == 0 {
+		d.innermost = f.SP
+	}
+	if d.out.Frames > 0 || d.invoked != "" || f.Kind != stackwalk.FrameExplicit || !f.Explicit.CallsUnmanaged() {
+		return
+	}
+	if md, err := f.Method(); err == nil && md != nil {
+		d.invoked, _ = code.Of(f.Runtime).MethodName(md, code.MethodFull)
+	}
+}
+
+func sameCall(a, b *answer.CrashFrame) bool {
+	return a.Method.Err == nil && b.Method.Err == nil && a.IP == b.IP && a.Method.S == b.Method.S
+}
+
+// causes describes the exception at a and its causes.
+func (d *describer) causes(a target.Addr) {
+	if a != 0 {
+		d.out.ExceptionTree = exceptionTree(d.rt, a, &d.out.Gaps)
+	}
+}
+
+// conclude draws the conclusions.
+func (d *describer) conclude() {
+	d.runtimeRecord()
+	switch {
+	case d.out.FailFast != nil:
+		d.concludeFailFast()
+	case d.died.fatal() && d.overflowed():
+		d.concludeOverflow()
+	case d.died.fatal() && d.fault != nil:
+		d.concludeFault()
+	case d.died.fatal():
+		d.concludeFatal()
+	case d.blames():
+		d.concludeThrown()
+	case d.out.Alive:
+		d.concludeAlive()
+	case d.fault != nil:
+		d.concludeFault()
+	case d.aborted():
+		d.concludeAborted()
+	}
+}
+
+// blames reports whether the process died of the exception of the thread that died: it has no handler, the record is of
+// a managed exception, or the thread aborted with it.
+func (d *describer) blames() bool {
+	x := d.died.Exception
+	switch {
+	case d.died.Thrown == 0:
+		return false
+	case d.died.Unhandled:
+		return true
+	case x == nil || fromOutside(x, d.p.Target.Process().ID):
+		return false
+	}
+	return x.Signal == nil && (x.Code == codeCLR || x.Code == codeEngine || x.Code == codeFailFast) ||
+		x.Signal != nil && x.Signal.Number == target.SIGABRT
+}
+
+// blamed returns how sure it is that the process died of the exception that it died of by blames, and why.
+func (d *describer) blamed() (strength, evidence string) {
+	w := d.written
+	switch {
+	case d.died.Unhandled:
+		return answer.StrengthProved, fmt.Sprintf("the runtime marked it as unhandled on thread %s", threadWords(d.died.Thread))
+	case w != nil && w.Exception != nil && w.Exception.Address == d.died.Thrown:
+		return answer.StrengthProved, "the record that the process wrote about itself names it"
+	case d.died.state() != nil:
+		return answer.StrengthLikely, "the thread that died was handling it, and the dump was written for it"
+	case d.died.Deduced != "":
+		return answer.StrengthLikely, d.died.Deduced
+	}
+	return answer.StrengthLikely, "the thread that died threw it last"
+}
+
+// runtimeRecord examines the record of the fault that the runtime turned into a managed exception.
+func (d *describer) runtimeRecord() {
+	s := d.died.state()
+	if s == nil || s.Record == 0 || d.out.Touched != nil {
+		return
+	}
+	x, err := readExceptionRecord(d.p.Memory, s.Record)
+	if err != nil {
+		d.out.Note(err)
+		return
+	}
+	if a, access, ok := touchedBy(x); ok {
+		source := "the runtime's record of the exception"
+		if d.p.Target.Platform().FaultsAreSignals() {
+			access = "" // 0 for any access
+			a, source = d.unreported(a, source)
+		}
+		d.touch(a, access, source)
+	}
+}
+
+// concludeThrown draws the conclusions from the exception and its causes.
+func (d *describer) concludeThrown() {
+	out := d.out
+	path, last, unthrown := d.path()
+	if t := out.Touched; len(path) == 1 && t != nil && path[0].Type == nullReference {
+		switch {
+		case t.What == reportedZero:
+			path[0].Cause = "a null or damaged reference was used"
+		case t.Address >= nullRange:
+			path[0].Cause = "a reference or pointer that is not a canonical address was used, which .NET also reports as a null reference"
+		default:
+			path[0].Cause = "a null reference was used, or in unsafe code a pointer near 0"
+		}
+	}
+	if len(path) == 1 && len(path[0].Trace) == 0 {
+		path[0].Trace = d.stoodAt()
+	}
+	var meaning, composed string
+	if len(path) > 0 {
+		meaning = d.meaning(&path[len(path)-1], last)
+		composed = cmp.Or(d.composed(&out.Exceptions[0]), d.composed(last))
+		out.Likely = LikelyCause(path) + unthrown
+	}
+	if out.Likely == "" {
+		return
+	}
+	strength, evidence := d.blamed()
+	all := []string{evidence}
+	for _, words := range []string{meaning, composed} {
+		if words != "" {
+			all = append(all, words)
+		}
+	}
+	if n := d.died.later(); n > 0 {
+		all = append(all, answer.Count(n, "further exception", "further exceptions")+" of the thread found no handler in code that ran because of it, such as a finally block; the runtime reports the first")
+	}
+	if t := out.Touched; t != nil {
+		all = append(all, touchedEvidence(t))
+	}
+	if n := len(out.Exceptions); n > len(leading(out.Causes)) {
+		all = append(all, fmt.Sprintf("%d exceptions are causes; the tree lists all", n-1))
+	}
+	text := out.Likely
+	if len(path) > 0 {
+		text = provedCause(path) + unthrown
+	}
+	d.conclusion(text, strength, all...)
+	if len(path) == 1 {
+		d.nullUse(&path[0], last)
+	}
+}
+
+// mostUses is how many uses of references a statement may have for its null reference to be named.
+const mostUses = 3
+
+// nullUse names the null reference by what the statement that failed does with references.
+func (d *describer) nullUse(root *Fault, x *answer.Exception) {
+	if root.Type != nullReference || root.Unusual || d.rt == nil || len(x.Frames) == 0 {
+		return
+	}
+	f := &x.Frames[0]
+	if throws, err := code.Of(d.rt).Throws(f.IP); throws || err != nil {
+		return // it may be a throw of null, or is code without a map or without IL available
+	}
+	uses, err := disasm.NewLister(d.rt, objects.New(d.rt)).NullUses(f.IP)
+	if err != nil {
+		return
+	}
+	evidence := []string{"the IL of the statement at which " + f.Function.S + " stands"}
+	if t := d.out.Touched; t != nil && t.What != reportedZero && t.Address < nullRange {
+		if fits := touching(uses, int64(t.Address)); len(fits) < len(uses) {
+			uses = fits
+			evidence = append(evidence, fmt.Sprintf("its other uses of references don't touch %#x", uint64(t.Address)))
+		}
+	}
+	var names []string
+	for _, u := range uses {
+		if !slices.Contains(names, u.What) {
+			names = append(names, u.What)
+		}
+	}
+	if n := len(names); n == 0 || n > mostUses {
+		return
+	}
+	d.conclusion(strings.Join(names, ", or "), answer.StrengthLikely, evidence...)
+}
+
+// touching returns those of uses that touch memory at a distance from 0: of a certain distance, else of an unknown one.
+func touching(uses []disasm.NullUse, at int64) []disasm.NullUse {
+	var exact, unknown []disasm.NullUse
+	for _, u := range uses {
+		if u.At == at {
+			exact = append(exact, u)
+		} else if u.At < 0 || u.Calls {
+			unknown = append(unknown, u)
+		}
+	}
+	switch {
+	case len(exact) > 0:
+		return exact
+	case len(unknown) > 0:
+		return unknown
+	}
+	return uses // such as a field of a value in a field
+}
+
+// path returns the exceptions from the first one along the first causes to the last one that has a stack trace, and that last one. The others
+// were not thrown: unthrown describes the first of them.
+func (d *describer) path() (path []Fault, last *answer.Exception, unthrown string) {
+	chain := leading(d.out.Causes)
+	if len(chain) == 0 {
+		return nil, nil, ""
+	}
+	list := d.faults(d.out.Exceptions)
+	n := len(chain)
+	for n > 1 && d.untraced(&d.out.Exceptions[chain[n-1]]) {
+		n--
+	}
+	for _, i := range chain[:n] {
+		path = append(path, list[i])
+	}
+	if n < len(chain) {
+		x := &list[chain[n]]
+		unthrown = "; with an inner exception that has no stack trace: " + x.Type + rootWords(x, false)
+	}
+	return path, &d.out.Exceptions[chain[n-1]], unthrown
+}
+
+// untraced reports whether an exception has no stack trace, not even one from elsewhere, and all of that can be read.
+func (d *describer) untraced(x *answer.Exception) bool {
+	if len(x.Frames) > 0 || x.TraceError != nil || x.StackTrace != nil || d.rt == nil {
+		return false
+	}
+	e, err := d.rt.Exception(x.Address)
+	return err == nil && e.RemoteStackTrace == 0
+}
+
+// meaning returns the evidence of what root's type means in x. It is the usual meaning if the runtime itself threw x, and none, which it
+// marks in root, if the program's own code did. The text is empty if nothing shows it.
+func (d *describer) meaning(root *Fault, x *answer.Exception) string {
+	if d.rt == nil || root.Cause != "" || causes[root.Type] == "" {
+		return ""
+	}
+	if len(x.Frames) > 0 {
+		f := &x.Frames[0]
+		if helper := helpers[root.Type]; helper != "" && strings.Contains(f.Function.S, helper) {
+			root.Cause = causes[root.Type]
+			return "the runtime throws it: " + f.Function.S
+		}
+		if !ofFramework(f.Function.S) {
+			throws, err := code.Of(d.rt).Throws(f.IP)
+			if throws {
+				root.Unusual = true
+				what := "it"
+				if root.Type == nullReference {
+					what = "it, or a null reference"
+				}
+				return "the program's own code throws " + what + ": " + f.Function.S + " stands at a throw statement"
+			}
+			if err == nil && helpers[root.Type] != "" {
+				root.Cause = causes[root.Type]
+				return "the runtime throws it: " + f.Function.S + " stands at no throw statement"
+			}
+		}
+	}
+	if root.Type != outOfMemory {
+		return ""
+	}
+	oom, err := heap.OutOfMemory(d.rt, d.p.Target)
+	switch {
+	case err != nil || oom.Unread > 0:
+		return ""
+	case len(oom.Failures) > 0:
+		f := &oom.Failures[0]
+		root.Cause = fmt.Sprintf("the garbage collector's last failed allocation is of %d bytes: %s", f.AllocationSize, f.Why())
+		return fmt.Sprintf("the garbage collector's record of heap %d, after collection %d", f.Heap, f.Collection)
+	}
+	root.Unusual = true
+	return "the GC records no failed allocation: an array or string beyond the supported size, native memory, or code that throws it"
+}
+
+// overflowed reports whether the runtime reported a stack overflow.
+func (d *describer) overflowed() bool {
+	return len(d.out.Exceptions) > 0 && d.out.Exceptions[0].HResult == resultStackOverflow
+}
+
+// concludeOverflow reports which calls filled the stack.
+func (d *describer) concludeOverflow() {
+	text, strength := "the stack overflowed", answer.StrengthProved
+	evidence := []string{fmt.Sprintf("the runtime set its StackOverflowException on thread %s", threadWords(d.died.Thread))}
+	most := -1
+	for i := range d.out.Stack {
+		if f := &d.out.Stack[i]; f.Cycle > 0 && (most < 0 || f.Cycle*f.Repeat > d.out.Stack[most].Cycle*d.out.Stack[most].Repeat) {
+			most = i
+		}
+	}
+	if most < 0 {
+		text += d.innermostWords()
+	} else {
+		f := &d.out.Stack[most]
+		round := d.out.Stack[most:min(most+f.Cycle, len(d.out.Stack))]
+		own := max(0, slices.IndexFunc(round, func(f answer.CrashFrame) bool { return f.Method.Err == nil && !answer.LibraryMethod(f.Method.S) }))
+		text += fmt.Sprintf(": %s called itself", round[own].Method.String())
+		switch {
+		case len(round) == 2:
+			text += " through " + round[1-own].Method.String()
+		case f.Cycle > 1:
+			text += fmt.Sprintf(" through %s", answer.Count(f.Cycle-1, "other call", "other calls"))
+		}
+		if at := &round[own]; at.File != "" {
+			text += fmt.Sprintf(" [%s @ %d]", at.File, at.Line)
+		}
+		evidence = append(evidence, fmt.Sprintf("%d of the stack's %d frames are %d rounds of these calls", f.Cycle*f.Repeat, d.out.Frames, f.Repeat))
+	}
+	d.out.Likely = text
+	d.conclusion(text, strength, evidence...)
+}
+
+// innermostWords describes where a stack without repeated calls overflowed: in native code that a method calls, or in the innermost method.
+func (d *describer) innermostWords() string {
+	switch caller := d.caller(); {
+	case caller == "":
+		return ""
+	case d.invoked != "" || d.out.Stack[0].Method.Err == nil && d.out.Stack[0].Method.S != caller:
+		return " in native code" + d.calledFrom()
+	default:
+		return ", the innermost managed method on it: " + caller
+	}
+}
+
+// argument returns the exception that was passed to FailFast. The runtime makes it the inner exception of its own.
+func (d *describer) argument(a target.Addr) target.Addr {
+	e, err := d.rt.Exception(a)
+	d.out.Note(err)
+	return e.Inner
+}
+
+// touchedEvidence describes how an address explains an exception.
+func touchedEvidence(t *answer.Touched) string {
+	words := fmt.Sprintf("the faulting address is %#x", uint64(t.Address))
+	if t.Access != "" {
+		words = fmt.Sprintf("%s of %#x", t.Access, uint64(t.Address))
+	}
+	words += " (" + t.Source + ")" + readAsText(t.Address)
+	if t.What == reportedZero {
+		return words + ": either a null reference, or an address that is not canonical, as in damaged memory"
+	}
+	if t.Address < nullRange {
+		return words + ": below 64 KB, where .NET reports every access of managed code as a null reference"
+	}
+	return words + ": above the 64 KB that a null reference can reach, so unsafe or native code, or damaged memory"
+}
+
+// leading returns the path from the first exception along the first causes.
+func leading(causes [][]int) []int {
+	var out []int
+	for n := 0; n < len(causes) && !slices.Contains(out, n); {
+		out = append(out, n)
+		if len(causes[n]) == 0 {
+			break
+		}
+		n = causes[n][0]
+	}
+	return out
+}
+
+// concludeAlive describes what a process without a crash record was doing.
+func (d *describer) concludeAlive() {
+	const nothing = "the dump records no crash"
+	switch {
+	case d.rt == nil:
+		d.out.Undecided = true
+		d.conclusion("unknown whether the process had crashed", answer.StrengthUnknown,
+			"no signal and no exception record", "the runtime's threads can't be read")
+		return
+	case d.out.Failure() != nil || d.unreadThreads():
+		d.out.Undecided = true
+		d.conclusion("unknown whether the process had crashed", answer.StrengthUnknown,
+			"no signal and no exception record", "not all threads' exceptions can be read")
+	default:
+		d.conclusion(nothing, answer.StrengthLikely, "no signal and no exception record", "no thread has an exception that the runtime marked as unhandled")
+	}
+	d.waiting()
+}
+
+// unreadThreads reports whether the exception of a thread could not be read.
+func (d *describer) unreadThreads() bool {
+	list, err := d.p.Threads()
+	if err != nil {
+		return true
+	}
+	_, err = carriedBy(d.rt, list)
+	return err != nil
+}
+
+// waiting describes what the threads wait for.
+func (d *describer) waiting() {
+	walker, err := d.p.Walker()
+	if err != nil {
+		d.out.Note(err)
+		return
+	}
+	list, unread := d.p.Threads()
+	d.out.Note(unread)
+	w, err := threads.Waiting(d.ctx, walker, list)
+	if err != nil {
+		d.out.Note(err)
+		return
+	}
+	d.out.NoteAll(w.Noted())
+	d.out.Waiting = w
+	for _, circle := range w.Deadlocks {
+		d.circle(w, circle)
+	}
+	if !d.exiting(walker, list, w) {
+		d.finalizing(list, w)
+	}
+	if unread == nil { // with an incomplete list, nobody knows which threads are left
+		d.returned(walker, list)
+	}
+}
+
+// circle describes threads that wait for each other's monitors. It is a deadlock unless a wait ends by itself.
+func (d *describer) circle(w *answer.Waiting, circle []answer.Thread) {
+	strength, ends := answer.StrengthProved, ""
+	for i := range w.Threads {
+		row := &w.Threads[i]
+		if !slices.ContainsFunc(circle, func(t answer.Thread) bool { return t.OSID == row.OSID }) {
+			continue
+		}
+		if row.How != answer.HowRecorded || row.Timeout != nil {
+			strength = answer.Weakest(strength, answer.StrengthLikely)
+		}
+		if row.Timeout != nil {
+			ends += fmt.Sprintf("; thread %s waits for at most %v", answerThread(&row.Thread), time.Duration(*row.Timeout)*time.Millisecond)
+		}
+	}
+	kind, text := answer.FindingDeadlock, "a deadlock: threads "
+	if ends != "" {
+		kind = answer.FindingCircle
+		text = "a circle of waits that ends by itself: threads "
+	}
+	d.finding(kind, text+circleWords(circle)+ends, strength, "each waits for a monitor whose sync block names the next thread as its owner")
+}
+
+// finalizing describes what the finalizer thread does while it runs code of the program.
+func (d *describer) finalizing(list []threads.Thread, w *answer.Waiting) {
+	for i := range list {
+		t := &list[i]
+		if t.Managed == nil || !t.Managed.Finalizer {
+			continue
+		}
+		for j := range w.Threads {
+			if row := &w.Threads[j]; row.OSID == t.ID() && row.Kind != threads.ActivityIdle.String() && row.Top.S != "" {
+				where := row.Top.S
+				if row.Caller.S != "" {
+					where = row.Caller.S
+				}
+				d.finding(answer.FindingFinalizers, fmt.Sprintf("the finalizer thread %s in %s", row.Text, where), answer.StrengthRecorded,
+					"its frames; no other finalizer runs until this one returns: finalizequeue counts the waiting objects")
+				last := &d.out.Verdicts[len(d.out.Verdicts)-1]
+				last.Sites = []answer.Site{{Method: row.Caller, Does: row.Kind}}
+			}
+		}
+	}
+}
+
+func circleWords(circle []answer.Thread) string {
+	var names []string
+	for i := range circle {
+		names = append(names, answerThread(&circle[i]))
+	}
+	return strings.Join(names, " -> ") + " wait for each other's monitors"
+}
+
+func answerThread(t *answer.Thread) string {
+	words := fmt.Sprintf("%#x", t.OSID)
+	if t.Index != nil {
+		words = fmt.Sprintf("%d (%#x)", *t.Index, t.OSID)
+	}
+	if t.Name != "" {
+		words += fmt.Sprintf(" %q", t.Name)
+	}
+	return words
+}
+
+func threadWords(t *threads.Thread) string {
+	var g answer.Gaps
+	d := t.Describe(&g)
+	return answerThread(&d)
+}
+
+// faults returns the exceptions in the form of LikelyCause.
+func (d *describer) faults(list []answer.Exception) []Fault {
+	out := make([]Fault, len(list))
+	for i := range list {
+		x := &list[i]
+		if out[i].Type = x.Type.S; x.Type.Err != nil {
+			out[i].Type = "an exception whose type can't be read"
+		} else if strings.Contains(x.Type.S, "[[") && d.rt != nil {
+			if name, err := d.rt.TypeName(x.MethodTable, dac.NameManaged); err == nil {
+				out[i].Type = name
+			}
+		}
+		if x.Message != nil && x.Message.Err == nil {
+			out[i].Message = x.Message.S
+		}
+		if more := d.details(x.Address, out[i].Message); more != "" {
+			out[i].Message = strings.TrimPrefix(sentence(out[i].Message)+" ("+more+")", " ")
+		}
+		for _, f := range x.Frames {
+			if f.Function.Err != nil {
+				continue
+			}
+			out[i].Trace = append(out[i].Trace, Place{Function: f.Function.S, File: f.File, Line: f.Line})
+		}
+	}
+	return out
+}
+
+// describeRecord describes what a NativeAOT process wrote about itself. modules name the modules of its frames.
+func describeRecord(r *Record, modules []target.Module) *answer.Crash {
+	record := &answer.CrashRecord{Reason: word(recordReasons, r.Reason), Thread: r.Thread, HResult: r.HResult,
+		RuntimeType: word(recordTypes, r.RuntimeType), RuntimeBase: r.RuntimeBase, RuntimeVersion: r.RuntimeVersion, Message: r.Message}
+	out := &answer.Crash{Reason: record.Reason, Code: fmt.Sprintf("%#x", r.HResult), ThreadID: r.Thread, Likely: r.Message, Record: record,
+		Address: noAddress, Verdicts: []answer.Verdict{recordVerdict(r)}}
+	if r.Exception != nil {
+		x := describeRecorded(r.Exception, modules)
+		record.Exception = &x
+		out.Exceptions = flatten(nil, &x)
+	}
+	return out
+}
+
+func describeRecorded(r *RecordedException, modules []target.Module) answer.RecordedException {
+	x := answer.RecordedException{Exception: answer.Exception{Address: r.Address, Type: answer.Text{S: r.Type},
+		Message: &answer.Text{S: r.Message}, HResult: answer.Hex(r.HResult)}}
+	for i := range r.Stack {
+		f := &r.Stack[i]
+		x.Frames = append(x.Frames, answer.TraceFrame{IP: f.IP, Function: answer.Text{S: f.function(modules)}, Offset: &f.Offset})
+	}
+	for _, inner := range r.Inner {
+		x.Inners = append(x.Inners, describeRecorded(inner, modules))
+	}
+	return x
+}
+
+// flatten appends an exception and its inner ones, outermost first.
+func flatten(list []answer.Exception, x *answer.RecordedException) []answer.Exception {
+	list = append(list, x.Exception)
+	for i := range x.Inners {
+		list = flatten(list, &x.Inners[i])
+	}
+	return list
+}
+
+// function returns Module.so!Name.
+func (f *RecordedFrame) function(modules []target.Module) string {
+	name := f.Name
+	if name == "" {
+		name = "<unknown>"
+	}
+	for i := range modules {
+		if modules[i].Base == f.Module {
+			return target.BaseName(modules[i].Path) + "!" + name
+		}
+	}
+	return name
+}
+
+// Words for the numbers in a Record (nativeaot, CrashInfo.cs and the runtime's enum RuntimeType).
+var (
+	recordReasons = []string{"Unknown", "UnhandledException", "EnvironmentFailFast", "InternalFailFast"}
+	recordTypes   = []string{"Unknown", "Desktop", "NetCore", "SingleFile", "NativeAOT", "Other"}
+)
+
+func word(words []string, n int) string {
+	if n < 0 || n >= len(words) {
+		return fmt.Sprint(n)
+	}
+	return words[n]
+}

@@ -1,0 +1,162 @@
+package crash_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/app/crash"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/test/testdump"
+	"github.com/sosgo/sosgo/target"
+)
+
+// TestDescribeTellsWhatTheProcessPrinted compares with what processes wrote to their
+// standard error before they died, by the source of the scenario "crash".
+func TestDescribeReadsWhatTheProcessPrinted(t *testing.T) {
+	for name, want := range map[string]struct {
+		types, messages []string
+		top             string // the method that threw the innermost exception
+		likely          string
+	}{
+		"net10-crash-nested": {
+			[]string{"Debuggee.Crash.OrderException", "System.FormatException"},
+			[]string{"order 1042 failed", "The input string 'not a number 1042' was not in a correct format."},
+			"Debuggee.Crash.Scenario.Submit(Int32)", "Debuggee.Crash.Scenario.Validate(Int32)",
+		},
+		"nativeaot-crash": {
+			[]string{"System.InvalidOperationException", "System.FormatException"},
+			[]string{"order 994 can't be shipped", "bad address of customer 994"},
+			"", "a managed exception was not handled",
+		},
+	} {
+		d := testdump.Open(t, name)
+		v, err := d.View("")
+		require.NoError(t, err)
+		x, err := v.Crash(context.Background())
+		require.NoError(t, err)
+		var types, messages []string
+		for i := range x.Exceptions {
+			types = append(types, x.Exceptions[i].Type.String())
+			messages = append(messages, x.Exceptions[i].Message.String())
+		}
+		assert.Equal(t, want.types, types, name)
+		assert.Equal(t, want.messages, messages, name)
+		assert.Contains(t, x.Likely, want.likely)
+		if want.top == "" {
+			continue
+		}
+		methods := make([]string, len(x.Stack))
+		for i := range x.Stack {
+			methods[i] = x.Stack[i].Method.String()
+		}
+		assert.Contains(t, strings.Join(methods, "\n"), want.top)
+	}
+}
+
+// TestDescribeLivingProcess: a dump of a process that waits tells of no crash, although
+// its heap holds exceptions.
+func TestDescribeLivingProcess(t *testing.T) {
+	v, err := testdump.Open(t, "win-net10-zoo").View("")
+	require.NoError(t, err)
+	x, err := v.Crash(context.Background())
+	require.NoError(t, err)
+	assert.True(t, x.Alive)
+	assert.Empty(t, x.Exceptions)
+	assert.Empty(t, x.Likely)
+}
+
+// TestDescribeWithoutARuntime: the record of a crash is told where no runtime can be
+// read, and why.
+func TestDescribeWithoutARuntime(t *testing.T) {
+	d := testdump.Open(t, "net10-crash-nested")
+	none := target.Unsupportedf("no runtime")
+	v, err := d.View("")
+	require.NoError(t, err)
+	p := crash.Process{Target: d.Target(), Memory: d.Memory(), Threads: v.Threads, Runtime: noRuntime(none), Walker: v.Walker}
+	x, err := crash.Describe(context.Background(), p)
+	require.NoError(t, err)
+	assert.Equal(t, "SIGABRT", strings.Split(x.Code, "/")[0])
+	assert.NotZero(t, x.ThreadID)
+	assert.Empty(t, x.Exceptions)
+	assert.True(t, errors.Is(errors.Join(x.Noted()...), target.ErrUnsupported))
+	brief := crash.DescribeBriefly(p)
+	require.NotNil(t, brief)
+	assert.Equal(t, x.Reason, brief.Reason)
+	assert.Empty(t, brief.Exceptions)
+}
+
+// TestDescribeEndsWithTheContext: what is known without walking stays.
+func TestDescribeEndsWithTheContext(t *testing.T) {
+	v, err := testdump.Open(t, "net10-crash-nested").View("")
+	require.NoError(t, err)
+	_, err = v.Crash(context.Background())
+	require.NoError(t, err)
+	ended, cancel := context.WithCancel(context.Background())
+	cancel()
+	began := time.Now()
+	x, err := v.Crash(ended)
+	require.NoError(t, err)
+	assert.Less(t, time.Since(began), 50*time.Millisecond)
+	assert.LessOrEqual(t, len(x.Stack), 1)
+	assert.True(t, errors.Is(errors.Join(x.Noted()...), context.Canceled))
+}
+
+func TestWatsonBuckets(t *testing.T) {
+	linux := crash.WatsonBuckets(testdump.Open(t, "net10-zoo").Target())
+	windows := crash.WatsonBuckets(testdump.Open(t, "win-net10-zoo").Target())
+	assert.ErrorIs(t, linux, target.ErrUnsupported)
+	assert.ErrorIs(t, windows, target.ErrUnsupported)
+	assert.NotEqual(t, linux.Error(), windows.Error(), "only one of them has buckets")
+}
+
+func noRuntime(err error) func() (*dac.Runtime, error) {
+	return func() (*dac.Runtime, error) { return nil, err }
+}
+
+// TestUntracedCause: an exception that caused another one, and was only created, says less than the one that was thrown.
+func TestUntracedCause(t *testing.T) {
+	d, over := testdump.OpenOverlaid(t, "net10-crash-nested")
+	v, err := d.View("")
+	require.NoError(t, err)
+	x, err := v.Crash(t.Context())
+	require.NoError(t, err)
+	require.Len(t, x.Exceptions, 2)
+	outer, inner := x.Exceptions[0], x.Exceptions[1]
+	require.NotEmpty(t, inner.Frames)
+	assert.Contains(t, x.Likely, "Debuggee.Crash.OrderException was not caught: order 1042 failed; caused by System.FormatException: "+strings.TrimSuffix(inner.Message.S, "."))
+
+	reader, err := v.Objects()
+	require.NoError(t, err)
+	o, err := reader.Object(inner.Address)
+	require.NoError(t, err)
+	over.Set(testdump.Words(o.Field("_stackTrace").Location(), 0))
+	x, err = v.Crash(t.Context())
+	require.NoError(t, err)
+	want := fmt.Sprintf("Debuggee.Crash.OrderException was not caught: %s, in %s; with an inner exception that has no stack trace: System.FormatException: %s",
+		strings.TrimSuffix(outer.Message.S, "."), outer.Frames[0].Function.S, strings.TrimSuffix(inner.Message.S, "."))
+	assert.Equal(t, want, x.Likely)
+	assert.Equal(t, want, x.Verdicts[len(x.Verdicts)-1].Text)
+
+	// A trace that is unreadable may be there, and one from elsewhere is.
+	text := o.Field("_remoteStackTraceString").Location()
+	message := uint64(0)
+	if a, err := o.Field("_message").Addr(); assert.NoError(t, err) {
+		message = uint64(a)
+	}
+	for name, damage := range map[string][]testdump.Damage{
+		"unreadable": {testdump.Words(o.Field("_stackTrace").Location(), 0x10)},
+		"elsewhere":  {testdump.Words(o.Field("_stackTrace").Location(), 0), testdump.Words(text, message)},
+	} {
+		over.Set(damage...)
+		x, err = v.Crash(t.Context())
+		require.NoError(t, err)
+		assert.Contains(t, x.Likely, "; caused by System.FormatException: ", name)
+	}
+}

@@ -1,0 +1,219 @@
+package crash
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf16"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/encoding/utf16text"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/stackwalk"
+	"github.com/sosgo/sosgo/target"
+)
+
+// The class and the methods that end a process with a message. Other methods of the class have names that begin with this one.
+const (
+	environmentClass = "System.Environment"
+	failFastMethod   = "FailFast"
+)
+
+// isFailFast reports whether a frame is Environment.FailFast, or a method that it calls.
+func isFailFast(f *stackwalk.Frame) bool {
+	md, err := f.Method()
+	if err != nil || md == nil {
+		return false
+	}
+	name, err := md.Name()
+	if err != nil || len(name) < len(failFastMethod) || name[:len(failFastMethod)] != failFastMethod && name != "_FailFast" {
+		return false
+	}
+	class, err := f.Runtime.TypeName(md.MethodTable, dac.NameNative)
+	return err == nil && class == environmentClass
+}
+
+// failFast describes the call of Environment.FailFast at the top of the stack. The frames of that call refer to the message.
+func (d *describer) failFast(w *stackwalk.Walker) {
+	if d.fatal == nil {
+		return
+	}
+	d.out.FailFast = &answer.FailFast{Strength: answer.StrengthUnknown, Message: answer.Text{Err: target.ErrNotInDump},
+		Source: "the frames of the call do not refer to the message"}
+	found, err := d.messageOfFrames(w)
+	if err == nil && found == nil {
+		found = cmp.Or(d.messageOfStack(), d.messageOfReport())
+	}
+	if found != nil {
+		d.out.FailFast = found
+	}
+	d.out.Note(err)
+	d.out.Reason = codeReasons[codeFailFast]
+}
+
+// messageOfFrames finds the message among the references that the frames of the call hold, as the garbage collector sees them: a string, or
+// a pinned pointer to its characters. The first one is the message, which is the first argument.
+func (d *describer) messageOfFrames(w *stackwalk.Walker) (*answer.FailFast, error) {
+	t := d.died.Thread
+	reader := objects.New(d.rt)
+	for r, err := range w.Roots(d.ctx, t.Managed, t.OS.Registers) {
+		if err != nil {
+			return nil, fmt.Errorf("message of FailFast: %w", err)
+		}
+		if r.FrameSP > d.fatal.SP {
+			return nil, nil
+		}
+		if text, ok := stringAt(d.rt, reader, r.Object, r.Interior); ok {
+			return &answer.FailFast{Message: text, Strength: answer.StrengthProved, Source: "reference in a frame of Environment.FailFast"}, nil
+		}
+	}
+	return nil, nil
+}
+
+// messageOfStack finds the message in the words of the stack above FailFast's caller, where the runtime's native code
+// keeps it. It returns nil if they refer to several strings.
+func (d *describer) messageOfStack() *answer.FailFast {
+	sp, ok := d.died.Thread.OS.Registers.SP()
+	if !ok || d.fatal.SP <= sp || d.fatal.SP-sp > failFastStack {
+		return nil
+	}
+	var found *answer.FailFast
+	var at target.Addr
+	reader := objects.New(d.rt)
+	for a := sp &^ 7; a < d.fatal.SP; a += 8 {
+		word, err := target.Pointer(d.p.Memory, a)
+		if err != nil || word == at {
+			continue
+		}
+		text, ok := stringAt(d.rt, reader, word, false)
+		if !ok || text.Err != nil || text.S == "" {
+			continue
+		}
+		if found != nil {
+			return nil
+		}
+		at = word
+		found = &answer.FailFast{Message: text, Strength: answer.StrengthLikely, Source: "the only string that the stack above the call refers to"}
+	}
+	return found
+}
+
+// messageOfReport finds the message in the text that the runtime composed on the stack for the event log of Windows
+// (eventreporter.cpp): a line "Message: …", before the line "Stack:".
+func (d *describer) messageOfReport() *answer.FailFast {
+	sp, ok := d.died.Thread.OS.Registers.SP()
+	if !ok || d.fatal.SP <= sp || d.fatal.SP-sp > failFastStack {
+		return nil
+	}
+	stack := make([]byte, d.fatal.SP-sp)
+	n, _ := d.p.Memory.ReadMemory(stack, sp)
+	_, rest, ok := bytes.Cut(stack[:n], utf16Bytes("\nMessage: "))
+	if !ok {
+		return nil
+	}
+	var text []uint16
+	for ; len(rest) >= 2 && len(text) < maxMessage; rest = rest[2:] {
+		c := binary.LittleEndian.Uint16(rest)
+		if c == 0 || c == '\n' && bytes.HasPrefix(rest[2:], utf16Bytes("Stack:")) {
+			break
+		}
+		text = append(text, c)
+	}
+	return &answer.FailFast{Message: answer.Text{S: strings.TrimRight(utf16text.FromUnits(text), "\r\n")}, Strength: answer.StrengthLikely,
+		Source: "the text on the stack that the runtime composed for the event log"}
+}
+
+func utf16Bytes(s string) []byte {
+	var b []byte
+	for _, c := range utf16.Encode([]rune(s)) {
+		b = binary.LittleEndian.AppendUint16(b, c)
+	}
+	return b
+}
+
+// failFastStack bounds the native frames of FailFast that are searched.
+const failFastStack = 256 << 10
+
+// stringAt returns the text of the string at a or, with interior, of the string whose characters begin at a.
+func stringAt(rt *dac.Runtime, r *objects.Reader, a target.Addr, interior bool) (answer.Text, bool) {
+	if a < nullRange || a%2 != 0 {
+		return answer.Text{}, false
+	}
+	if interior {
+		a = rt.StringOfChars(a)
+	}
+	if a%8 != 0 {
+		return answer.Text{}, false
+	}
+	o, err := r.Object(a)
+	if err != nil || !o.IsString() {
+		return answer.Text{}, false
+	}
+	s, err := o.Text(maxMessage)
+	return answer.Text{S: s, Err: err}, true
+}
+
+// maxMessage is the maximum number of UTF-16 code units of a message in the answer.
+const maxMessage = 64 << 10
+
+// concludeFailFast concludes that the program ended itself.
+func (d *describer) concludeFailFast() {
+	f := d.out.FailFast
+	d.out.Likely = "the program called Environment.FailFast"
+	path, _, unthrown := d.path()
+	asserts := d.died.fatal() && len(path) == 1 && path[0].Type == assertion
+	switch {
+	case asserts:
+		d.out.Likely = "an assertion of the program failed (Debug.Assert or Debug.Fail)"
+		if text := sentence(path[0].Message); text != "" {
+			d.out.Likely += ": " + text
+		}
+	case f.Message.Err == nil && strings.TrimSpace(f.Message.S) == "":
+		d.out.Likely += "; its message is empty"
+	case f.Message.Err == nil && f.Strength != answer.StrengthProved:
+		d.out.Likely += ", likely with the message: " + sentence(f.Message.S)
+	case f.Message.Err == nil:
+		d.out.Likely += ": " + sentence(f.Message.S)
+	case errors.Is(f.Message.Err, target.ErrNotInDump):
+		d.out.Likely += "; its message was not found"
+	}
+	if p := Culprit(d.callers()); p != nil {
+		d.out.Likely += ", in " + p.Function
+		if p.File != "" {
+			d.out.Likely += fmt.Sprintf(" [%s @ %d]", p.File, p.Line)
+		}
+	}
+	evidence := []string{"the frames of Environment.FailFast at the top of the stack"}
+	if len(path) > 0 {
+		switch x := d.died.blamed(); {
+		case asserts:
+			evidence = append(evidence, "exception: "+assertion)
+		case d.died.fatal():
+			d.out.Likely += "; its exception: " + causeWords(path, "", false) + unthrown
+			evidence = append(evidence, "exception: the inner exception of the one that the runtime set for the fatal error")
+		case x != nil && x.in != nil:
+			evidence = append(evidence, "an exception of the thread led to the call or was being handled: "+causeWords(path, "", false)+unthrown)
+		}
+	}
+	if f.Message.Err == nil {
+		evidence = append(evidence, fmt.Sprintf("message: %s (%s)", f.Source, f.Strength))
+	}
+	d.conclusion(d.out.Likely, answer.StrengthProved, evidence...)
+}
+
+// assertion is the exception that Debug.Assert and Debug.Fail give to Environment.FailFast.
+const assertion = "System.Diagnostics.DebugProvider+DebugAssertException"
+
+// callers returns the frames of the stack as places.
+func (d *describer) callers() []Place {
+	var out []Place
+	for i := range d.out.Stack {
+		f := &d.out.Stack[i]
+		out = append(out, Place{Function: f.Method.String(), File: f.File, Line: f.Line})
+	}
+	return out
+}

@@ -1,0 +1,452 @@
+// Package doctor says what a dump holds, how it is read, what is missing, and what would help.
+package doctor
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/dump"
+	"github.com/sosgo/sosgo/dump/crashreport"
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/image"
+	"github.com/sosgo/sosgo/internal/files/symstore"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A Source is what a diagnosis looks at.
+type Source struct {
+	File     *dump.File
+	Runtimes []*dac.Instance
+	Chosen   *dac.Instance // whose heap, stacks and modules are looked at, nil for none
+	Open     func(*dac.Instance) (*dac.Runtime, error)
+	Heap     func() (*heap.Heap, error) // of Chosen
+	// ModuleFile looks for the file of a module. The error says why there is none.
+	ModuleFile func(*target.Module) (answer.ModuleFile, error)
+	Memory     target.Memory // the process's, completed by files
+	// MemorySource says where the byte at an address comes from, empty if it is nowhere.
+	MemorySource func(target.Addr) string
+	Members      bool // asks for every member of the chosen runtime's layout
+}
+
+// Of looks at everything that can keep sosgo from an answer. It opens every runtime of the process, and looks at the
+// heap, the stacks and the modules of the chosen one; it walks no heap.
+func Of(s Source) *answer.Diagnosis {
+	platform, process := s.File.Platform(), s.File.Process()
+	g := &builder{Source: &s, Diagnosis: &answer.Diagnosis{
+		File: s.File.Path, Format: s.File.Format, Packed: s.File.Compressed, Size: s.File.Size,
+		OS: platform.OS.String(), OSText: platform.OSVersion, Arch: platform.Arch.String(), PID: process.ID, Command: process.Command,
+		Threads: len(s.File.Threads()), Modules: len(s.File.Modules()),
+	}}
+	g.container(&platform, &process)
+	for _, w := range s.File.Warnings() {
+		g.Warnings = append(g.Warnings, w.Error())
+	}
+	for r := range s.File.Regions() {
+		g.Stored += r.Stored
+	}
+	g.LeftOut = s.File.LeftOutBytes()
+	g.Stored -= min(g.LeftOut, g.Stored)
+	for _, inst := range s.Runtimes {
+		g.Diagnosis.Runtimes = append(g.Diagnosis.Runtimes, s.runtime(inst))
+	}
+	if s.File.Report() != nil {
+		g.NoMemory = new(crashreport.NoMemoryError).Error()
+	} else if len(s.Runtimes) == 0 {
+		g.headless()
+	}
+	if s.Chosen != nil {
+		g.parts()
+	} else if s.Members {
+		g.Fail(target.Unsupportedf("no .NET runtime is chosen whose layout could be listed"))
+	}
+	return g.Diagnosis
+}
+
+// container adds the container's facts about process and machine.
+func (g *builder) container(platform *target.Platform, process *target.Process) {
+	d := g.Diagnosis
+	d.Distro, d.CPUs, d.CPU, d.Comment = platform.Distribution, platform.CPUs, platform.CPU, process.Comment
+	if x, ok := g.Source.File.Exception(); ok && x.Signal != nil && process.Comment == "signal "+x.Words {
+		d.Comment = "" // crashinfo says it
+	}
+	if t := process.DumpTime; !t.IsZero() {
+		d.Taken = &t
+	}
+	if t := process.Created; !t.IsZero() {
+		d.Started = &t
+	}
+	if t := process.Times; t != nil {
+		user, kernel := answer.Seconds(t.User.Seconds()), answer.Seconds(t.Kernel.Seconds())
+		d.User, d.Kernel = &user, &kernel
+	}
+	for _, c := range process.Counters {
+		d.Counters = append(d.Counters, answer.MemoryCounter(c))
+	}
+	for _, a := range process.Annotations {
+		d.Notes = append(d.Notes, answer.CrashAnnotation(a))
+	}
+	for _, c := range g.Source.File.Contents() {
+		d.Contents = append(d.Contents, answer.DumpContent(c))
+	}
+}
+
+// A builder makes a diagnosis of a source.
+type builder struct {
+	*Source
+	*answer.Diagnosis
+}
+
+// parts diagnoses the parts of the chosen runtime.
+func (g *builder) parts() {
+	rt, err := g.Open(g.Chosen)
+	if errors.As(err, new(*dac.StacksOnlyError)) {
+		g.stacksOnly()
+	} else if err != nil {
+		if g.Chosen.Flavor == dac.FlavorCoreCLR {
+			g.want(&g.Chosen.Module, "the runtime itself: its version and its contract descriptor")
+		}
+	}
+	if err != nil {
+		if g.Source.Members {
+			g.Fail(err)
+		}
+		return
+	}
+	g.Parts = []answer.PartDiagnosis{g.heap(), g.stacks()}
+	if rt.Check(dac.FeatureModules) == nil {
+		g.Parts = append(g.Parts, g.metadata(rt), g.code(rt))
+	}
+	if g.Source.Members {
+		g.Diagnosis.Members = rt.DescribeLayout()
+	}
+}
+
+// stacksOnly diagnoses a dump with stacks alone: module files make the difference between frames by unwind data and guesses.
+func (g *builder) stacksOnly() {
+	stacks := g.stacks()
+	g.Parts = []answer.PartDiagnosis{{Part: answer.PartHeap, State: answer.PartMissing, Detail: "the dump holds stacks alone", Advice: heapAdvice}, stacks}
+	var lacking []*target.Module
+	found := map[string]bool{} // by path: assemblies are mapped twice, and the file stands for one of them
+	modules := g.Source.File.Modules()
+	for i := range modules {
+		m := &modules[i]
+		if f, err := g.ModuleFile(m); err == nil {
+			g.Used, found[m.Path] = append(g.Used, f), true
+		} else if target.BaseName(m.Path) == "System.Private.CoreLib.dll" || m.Base == g.Chosen.Module.Base {
+			lacking = append(lacking, m)
+		}
+	}
+	for _, m := range lacking {
+		if !found[m.Path] {
+			g.want(m, "frames of its code by unwind data instead of guesses, and names")
+		}
+	}
+}
+
+func (d *Source) runtime(inst *dac.Instance) answer.RuntimeDiagnosis {
+	r := answer.RuntimeDiagnosis{
+		Index: inst.Index, Chosen: inst == d.Chosen, Kind: inst.Flavor.String(), Version: inst.Version(),
+		Path: inst.Module.Path, Base: inst.Module.Base, Identity: inst.Identity.String(),
+	}
+	var file answer.ModuleFile
+	file, r.FileErr = d.ModuleFile(&inst.Module)
+	r.File, r.Proof = file.File, file.Proof
+	if err := inst.DescriptorError(); err != nil {
+		r.DescriptorError = err.Error()
+	}
+	rt, err := d.Open(inst)
+	if errors.As(err, new(*dac.StacksOnlyError)) {
+		r.Known, r.Candidate = inst.KnownLayout()
+	}
+	if err != nil {
+		r.Error = err.Error()
+		return r
+	}
+	members := map[string]int{}
+	for _, m := range rt.DescribeLayout() {
+		members[m.Source]++
+	}
+	for _, s := range rt.LayoutSources() {
+		r.Sources = append(r.Sources, answer.LayoutSource{Source: s, Members: members[s]})
+	}
+	r.Contracts = rt.Contracts()
+	r.Foreign, r.Globals = rt.ForeignLayout(), rt.DescribeShifts()
+	for _, p := range rt.Probes() {
+		r.Probes = append(r.Probes, answer.Probe{Name: p.Name, Result: p.Result.String(), Detail: p.Detail})
+	}
+	return r
+}
+
+// heap counts what the dump holds of the objects' memory.
+func (d *Source) heap() answer.PartDiagnosis {
+	p := answer.PartDiagnosis{Part: answer.PartHeap}
+	h, err := d.Heap()
+	if err != nil {
+		if p = failed(p, err); p.State == answer.PartMissing {
+			p.Advice = heapAdvice
+		}
+		return p
+	}
+	var all, stored uint64
+	for _, s := range h.Segments() {
+		all += s.Objects.Size()
+		stored += d.storedIn(s.Objects)
+	}
+	p.Detail = fmt.Sprintf("%d of %d bytes in %d segments", stored, all, len(h.Segments()))
+	lost := len(h.Lost())
+	if lost > 0 {
+		p.Detail += fmt.Sprintf("; %d more can't be read", lost)
+	}
+	if h.InGC() {
+		p.Detail += "; the dump was taken during a collection"
+	}
+	p = measured(p, stored, all+uint64(lost)) // of a lost segment the size is unknown
+	if p.State != answer.PartWhole {
+		p.Advice = heapAdvice
+	}
+	return p
+}
+
+// heapAdvice is what helps where objects are missing: they are in no file of a module.
+const heapAdvice = "the objects are in no file: a dump of kind heap or full has them (dotnet-dump collect --type Heap, procdump -ma)"
+
+// storedIn counts the bytes of r that the dump holds.
+func (d *Source) storedIn(r target.Range) uint64 {
+	n := uint64(0)
+	for region := range d.File.Regions() {
+		if region.Stored == 0 || region.Start >= r.End {
+			continue
+		}
+		start, end := max(region.Start, r.Start), min(region.Start+target.Addr(region.Stored), r.End)
+		if start < end {
+			n += uint64(end - start)
+		}
+	}
+	return n
+}
+
+// stacks counts the threads whose top of stack is there.
+func (d *Source) stacks() answer.PartDiagnosis {
+	p := answer.PartDiagnosis{Part: answer.PartStacks}
+	there := uint64(0)
+	threads := d.File.Threads()
+	for i := range threads {
+		if sp, ok := threads[i].Registers.SP(); ok && target.Available(d.File, sp, 8) {
+			there++
+		}
+	}
+	p.Detail = fmt.Sprintf("%d of %d threads", there, len(threads))
+	p = measured(p, there, uint64(len(threads)))
+	if cut := d.cutStacks(); cut > 0 && p.State == answer.PartWhole {
+		p.State, p.Detail = answer.PartPartly, fmt.Sprintf("%s; of %d only the part near the top", p.Detail, cut)
+	}
+	return p
+}
+
+// cutStacks counts the threads whose stacks the dump holds in part: crash reporters keep some kilobytes of each.
+func (d *Source) cutStacks() int {
+	var tops []target.Addr
+	for _, t := range d.File.Threads() {
+		if sp, ok := t.Registers.SP(); ok {
+			tops = append(tops, sp)
+		}
+	}
+	slices.Sort(tops)
+	cut := 0
+	for r := range d.File.Regions() { // by address, as tops
+		for len(tops) > 0 && tops[0] < r.Start+target.Addr(r.Size) {
+			if r.Stored < r.Size && r.Start <= tops[0] && tops[0] < r.Start+target.Addr(r.Stored) {
+				cut++
+			}
+			tops = tops[1:]
+		}
+	}
+	return cut
+}
+
+// metadata counts the modules whose metadata can be read.
+func (g *builder) metadata(rt *dac.Runtime) answer.PartDiagnosis {
+	p := answer.PartDiagnosis{Part: answer.PartMetadata}
+	modules, err := rt.KnownModules()
+	if len(modules) == 0 {
+		return failed(p, err)
+	}
+	there, fromFiles, emitted := uint64(0), 0, 0
+	for _, m := range modules {
+		g.moduleFile(m)
+		if _, err := m.Metadata(); err != nil {
+			if dynamic, err := m.IsDynamic(); err == nil && dynamic {
+				emitted++
+			}
+			g.wantMetadata(rt, m)
+			continue
+		}
+		there++
+		if src := m.MetadataSource(); src.Path != "" || src.Addr != 0 && g.MemorySource(src.Addr) != image.SourceDump {
+			fromFiles++
+		}
+	}
+	p.Detail = fmt.Sprintf("%d of %d modules, %d of them from files", there, len(modules), fromFiles)
+	if err != nil {
+		p.Detail += fmt.Sprintf("; the list of modules is incomplete: %v", err)
+	}
+	if emitted > 0 {
+		p.Advice = fmt.Sprintf("of %d made by Reflection.Emit it is in no file: a dump of kind heap or full has it", emitted)
+	}
+	return measured(p, there, uint64(len(modules)))
+}
+
+// headless asks for the files of modules that may be the runtime, where nothing says what they are.
+func (g *builder) headless() {
+	for _, m := range dac.Headless(g.Source.File, g.Memory) {
+		if f, _ := g.ModuleFile(&m); len(f.Refused) > 0 {
+			g.Used = append(g.Used, f)
+		}
+		why := "the runtime itself: everything but threads and modules"
+		if !target.NamedLibrary(m.Path) {
+			why = "the runtime itself, if the program is a single-file app: everything but threads and modules"
+		}
+		g.want(&m, why)
+	}
+}
+
+// wantMetadata asks for the file that has the metadata of m: its own, or the program in whose bundle it is.
+func (g *builder) wantMetadata(rt *dac.Runtime, m *dac.Module) {
+	const why = "names of types and members"
+	if offset, err := m.BundleOffset(); err == nil && offset != 0 && rt.Instance().SingleFile {
+		g.want(&rt.Instance().Module, why)
+		return
+	}
+	if at, err := m.Image(); err == nil && at.Start != 0 {
+		g.wantAt(at.Start, m, why)
+	}
+}
+
+// moduleFile reports what came of looking for a module's file, unless there was none to look at.
+func (g *builder) moduleFile(m *dac.Module) {
+	at, err := m.Image()
+	if err != nil || at.Start == 0 {
+		return
+	}
+	tm := target.ModuleAt(g.Source.File.Modules(), at.Start)
+	if tm == nil {
+		return
+	}
+	if f, _ := g.ModuleFile(tm); f.File != "" || len(f.Refused) > 0 {
+		g.Used = append(g.Used, f)
+	}
+}
+
+// code counts the bytes of the precompiled images' unwind tables that can be read. Small dumps hold those pages that the stacks needed.
+func (g *builder) code(rt *dac.Runtime) answer.PartDiagnosis {
+	p := answer.PartDiagnosis{Part: answer.PartCode}
+	modules, err := rt.KnownModules()
+	if len(modules) == 0 {
+		return failed(p, err)
+	}
+	images, unread, all, there := 0, 0, uint64(0), uint64(0)
+	for _, m := range modules {
+		img, err := m.PEImage()
+		if err != nil {
+			if dynamic, _ := m.IsDynamic(); !dynamic {
+				unread++
+			}
+			continue
+		}
+		dir := img.ExceptionDirectory()
+		if dir.Size == 0 {
+			continue
+		}
+		at, err := img.Address(dir.RVA)
+		if err != nil {
+			unread++
+			continue
+		}
+		images++
+		all += dir.Size
+		n := g.storedIn(target.Range{Start: at, End: at + target.Addr(dir.Size)})
+		if n < dir.Size && g.MemorySource(at+target.Addr(dir.Size)-1) != "" {
+			n = dir.Size // the file has what the dump lacks
+		}
+		there += n
+		if n < dir.Size {
+			g.wantAt(img.Base(), m, "unwind data of its precompiled code")
+		}
+	}
+	p = measured(p, there, all)
+	p.Detail = fmt.Sprintf("%d of %d bytes of the unwind tables of %s", there, all, answer.Count(images, "image", "images"))
+	switch {
+	case unread == 0 && images == 0:
+		p.Detail = "no image has unwind tables: all methods were compiled at run time"
+	case unread > 0:
+		p.Detail += "; " + answer.Count(unread, "image", "images") + " can't be read"
+		if p.State == answer.PartWhole {
+			p.State = answer.PartPartly
+		}
+		if images == 0 {
+			p.State = answer.PartUnknown
+		}
+	}
+	return p
+}
+
+func measured(p answer.PartDiagnosis, there, all uint64) answer.PartDiagnosis {
+	switch {
+	case there >= all:
+		p.State = answer.PartWhole
+		return p
+	case there == 0:
+		p.State = answer.PartMissing
+	default:
+		p.State = answer.PartPartly
+	}
+	return p
+}
+
+func failed(p answer.PartDiagnosis, err error) answer.PartDiagnosis {
+	p.State = answer.PartUnknown
+	if errors.Is(err, target.ErrNotInDump) {
+		p.State = answer.PartMissing
+	}
+	if err != nil {
+		p.Detail = err.Error()
+	}
+	return p
+}
+
+// wantAt asks for the file of the dump's module at a, which is the image of a runtime's module. Cores without names of files
+// leave its name to the runtime.
+func (g *builder) wantAt(a target.Addr, of *dac.Module, why string) {
+	if m := target.ModuleAt(g.Source.File.Modules(), a); m != nil {
+		named := *m
+		if named.Path == "" {
+			named.Path, _ = of.Path()
+		}
+		g.want(&named, why)
+	}
+}
+
+func (g *builder) want(m *target.Module, why string) {
+	for i := range g.Files {
+		if g.Files[i].Path == m.Path {
+			if g.Files[i].Why != why {
+				g.Files[i].Why += "; " + why
+			}
+			return
+		}
+	}
+	id := image.IdentityOf(g.Source.File, m)
+	w := answer.WantedFile{Path: m.Path, Key: symstore.FileKey(m.Path, &id), Why: why}
+	switch {
+	case len(id.BuildID) > 0:
+		w.Identity = fmt.Sprintf("build id %x", id.BuildID)
+	case id.SizeOfImage != 0:
+		w.Identity = fmt.Sprintf("time stamp %08x, size %x", id.TimeDateStamp, id.SizeOfImage)
+	default:
+		w.Identity = "known by its structure: the dump lacks the parts of the file that name it, and no symbol server can be asked"
+	}
+	g.Files = append(g.Files, w)
+}

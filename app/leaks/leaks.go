@@ -1,0 +1,505 @@
+package leaks
+
+import (
+	"cmp"
+	"context"
+	"iter"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/graph"
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/base/workers"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/objects/collections"
+	"github.com/sosgo/sosgo/objects/shapes"
+)
+
+// Options controls what is listed. The zero value of each field means its default.
+type Options struct {
+	// Share is the percentage of all live bytes that a suspect retains; DefaultShare is that of Eclipse MAT.
+	Share float64
+	// Least is the smallest percentage that is listed, DefaultLeast, and never less than Bytes, DefaultBytes.
+	Least float64
+	Bytes uint64
+	// Count is the number of objects of one type, handlers, timers or registrations that accumulate, DefaultCount.
+	Count int
+	// Groups of objects without a common referrer are listed only if they are suspects.
+
+	Top  int // the number of listed suspects; 0 for all
+	Jobs int // the number of goroutines that examine all objects; 0 means one per processor
+}
+
+// The defaults of Options.
+const (
+	DefaultShare = 10.0
+	DefaultLeast = 2.0
+	DefaultBytes = 64 << 10
+	DefaultCount = 100
+)
+
+const (
+	drop         = 0.7      // MAT's big_drop_ratio
+	sampled      = 10_000   // MAT's max_paths
+	majority     = 80.0     // MAT's group_suspects_accumulation_ratio, in percent
+	small        = 16 << 20 // live bytes
+	topTypes     = 4        // listed types of a suspect
+	maxFirst     = 3        // listed holders of a group, and types that hold some members each
+	maxPart      = 64       // steps up to a member of a group from its referrer
+	maxClimb     = 4        // from the array of a collection to the collection
+	maxFound     = 1 << 12  // suspects that are compared with each other
+	maxRead      = 1 << 17  // objects of a pattern that are read
+	lookStep     = 1 << 13  // objects between two checks of the context, and for one goroutine at a time
+	maxKept      = 1 << 20  // steps up the dominator tree
+	minReferring = 10.0     // smallest percentage of a group that the objects of a named type refer to
+	maxReferrers = 1 << 18  // referrers examined for that, the same number for each member
+	minShare     = 0.5      // share of an object's retained size at which suspects below replace it
+)
+
+// Find finds the largest holders of the heap. r reads the objects of the same runtime.
+func Find(ctx context.Context, x *graph.Holders, r *objects.Reader, o Options) (*answer.Leaks, error) {
+	ctx, done, err := x.Graph().Use(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	b := shapes.New(r, func() (*heap.Heap, error) { return x.Graph().Heap(), nil })
+	f := &finder{x: x, g: x.Graph(), r: r, b: b, collections: collections.New(b), o: o.withDefaults(), a: &answer.Leaks{Suspects: []answer.Suspect{}},
+		part: map[graph.Node]bool{}, unknown: map[string]*answer.UnknownCollection{}}
+	var beside workers.Group // what the last steps need is computed beside the others, which use one goroutine
+	defer beside.Wait()
+	for _, step := range []func(context.Context) error{f.prepare, f.pick, func(ctx context.Context) error {
+		if !f.a.Small {
+			beside.Go(func() { _, _ = f.g.Referrers(ctx) }) // who needs it has its error
+		}
+		return nil
+	}, f.events, f.timers, f.cancellations, f.scopes, f.weakReferences, f.accumulations, f.groups, f.single,
+		f.report, f.finalization} {
+		if err := step(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return f.a, nil
+}
+
+func (o Options) withDefaults() Options {
+	o.Jobs = cmp.Or(o.Jobs, runtime.GOMAXPROCS(0))
+	o.Share, o.Least, o.Bytes, o.Count = cmp.Or(o.Share, DefaultShare), cmp.Or(o.Least, DefaultLeast), cmp.Or(o.Bytes, DefaultBytes), cmp.Or(o.Count, DefaultCount)
+	return o
+}
+
+// A finder looks for leaks.
+type finder struct {
+	x *graph.Holders
+	g *graph.Graph
+	r *objects.Reader
+	b *shapes.Binder
+	o Options
+	a *answer.Leaks
+
+	collections *collections.Reader
+
+	live   *graph.Liveness
+	doms   *graph.Dominators
+	least  uint64 // bytes
+	names  []string
+	masks  []uint8                // by type: the patterns that its objects may belong to, a bit for each
+	picked [patterns][]graph.Node // by pattern
+	large  *graph.Set             // of patternLarge, which may be most objects: those of a long list
+	isLink []bool                 // by type; nil until a path is looked for
+	found  []suspect
+	part   map[graph.Node]bool // points that belong to a pattern
+
+	unknown map[string]*answer.UnknownCollection
+}
+
+// A suspect is something that was found.
+type suspect struct {
+	kind     string
+	point    graph.Node // NoNode for none
+	owner    graph.Node // NoNode for none
+	member   graph.Node // the member whose path is shown if there is no point
+	retained uint64
+	elements answer.Maybe[uint64]
+	atLeast  bool // there may be more elements than were examined
+	typ      int  // the members' type, -1 for none
+	count    uint64
+	size     uint64 // retained by the members
+	sample   []graph.Node
+	targets  *counts
+	dead     uint64 // dead weak references
+	name     answer.Text
+	locals   []answer.AsyncLocalValues
+}
+
+// weight returns the size by which suspects are compared.
+func (s *suspect) weight() uint64 { return max(s.retained, s.size) }
+
+func (f *finder) prepare(ctx context.Context) (err error) {
+	if f.a.Incomplete, err = f.x.Incomplete(&f.a.Gaps); err != nil {
+		return err
+	}
+	if f.doms, err = f.g.Dominators(ctx); err != nil {
+		return err
+	}
+	if f.live, err = f.g.Live(ctx); err != nil {
+		return err
+	}
+	if f.a.Live, f.a.Garbage, f.a.Frozen, err = f.x.Parts(ctx); err != nil {
+		return err
+	}
+	f.a.Small = f.a.Live.Size < small
+	f.a.Thresholds = answer.LeakThresholds{Share: f.o.Share, Least: f.o.Least, Bytes: f.o.Bytes, Count: f.o.Count, Drop: drop, Small: small, Sampled: sampled, Majority: majority}
+	f.least = max(f.o.Bytes, uint64(f.o.Least/100*float64(f.a.Live.Size)))
+	for _, mt := range f.g.Types() {
+		name, err := f.r.Runtime().TypeName(mt.Addr, dac.NameManaged)
+		if err != nil {
+			f.a.Note(err)
+			f.a.Nameless++
+		}
+		f.names = append(f.names, name)
+	}
+	return nil
+}
+
+// typeName returns the name of an object's type, empty if unknown.
+func (f *finder) typeName(n graph.Node) string { return f.names[f.g.TypeIndex(n)] }
+
+// A pattern is what objects are picked for.
+type pattern uint8
+
+const (
+	patternEvent pattern = iota
+	patternTimer
+	patternCallback
+	patternScope
+	patternWeak
+	patterns
+	patternLarge = patterns // a retained size that is worth listing
+)
+
+// pick finds the live objects of all patterns in one walk. Each walk of its own reads type and liveness of all objects: eight took a tenth of the
+// time of a triage.
+func (f *finder) pick(ctx context.Context) error {
+	masks := make([]uint8, len(f.g.Types()))
+	for p, types := range [...][]bool{patternEvent: typesOf[*multicast](f), patternTimer: typesOf[*timer](f), patternCallback: typesOf[*callback](f),
+		patternScope: typesOf[*scope](f), patternWeak: typesOf[*shapes.WeakReference](f)} {
+		for i, is := range types {
+			if is {
+				masks[i] |= 1 << p
+			}
+		}
+	}
+	f.masks, f.large = masks, f.g.NewSet()
+	type picked struct {
+		n    graph.Node
+		mask uint8
+	}
+	n := f.g.Objects()
+	none := func() struct{} { return struct{}{} }
+	produce := func(_ struct{}, piece int, list []picked) ([]picked, error) {
+		list = list[:0]
+		end := min(n, (piece+1)*lookStep)
+		for n := graph.Node(piece * lookStep); n < graph.Node(end); n++ {
+			mask := masks[f.g.TypeIndex(n)]
+			if f.doms.Retained(n) >= f.least {
+				mask |= 1 << patternLarge
+			}
+			if mask&(1<<patternEvent) != 0 && f.handlers(n) == nil {
+				mask &^= 1 << patternEvent
+			}
+			if mask != 0 && f.live.Live(n) {
+				list = append(list, picked{n, mask})
+			}
+		}
+		return list, nil
+	}
+	return workers.Ordered(ctx, f.o.Jobs, (n+lookStep-1)/lookStep, none, produce, func(list []picked) error {
+		for _, x := range list {
+			if x.mask&(1<<patternLarge) != 0 {
+				f.large.Add(x.n)
+			}
+			for p := range f.picked {
+				if x.mask&(1<<p) != 0 && (len(f.picked[p]) <= maxRead || p == int(patternEvent) || p == int(patternScope)) {
+					f.picked[p] = append(f.picked[p], x.n)
+				}
+			}
+		}
+		return ctx.Err()
+	})
+}
+
+// objects returns the objects of a pattern, in order: all of them, or maxRead and one more of the patterns that read no more.
+func (f *finder) objects(p pattern) iter.Seq[graph.Node] {
+	if p == patternLarge {
+		return f.large.All
+	}
+	return slices.Values(f.picked[p])
+}
+
+// each calls visit with the objects of a pattern, in order.
+func (f *finder) each(ctx context.Context, p pattern, visit func(graph.Node) error) error {
+	for n := range f.objects(p) {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if err := visit(n); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// groupBy is what children of one type retain together.
+type groupBy struct {
+	count, size, largest uint64
+	first                graph.Node
+}
+
+// accumulations finds objects that own many objects of one type with a large common retained size.
+func (f *finder) accumulations(ctx context.Context) error {
+	var all []suspect
+	err := f.each(ctx, patternLarge, func(n graph.Node) error {
+		if f.part[n] {
+			return nil
+		}
+		children, err := f.doms.Children(ctx, n)
+		if err != nil || len(children) < f.o.Count {
+			return err
+		}
+		types := map[int]*groupBy{}
+		if err := f.group(ctx, types, children, nil); err != nil {
+			return err
+		}
+		typ, best := f.largest(types)
+		if best == nil || best.size < f.least || float64(best.largest) > minShare*float64(best.size) {
+			return nil
+		}
+		all = append(all, suspect{kind: answer.SuspectAccumulation, point: n, owner: graph.NoNode, member: best.first, retained: f.doms.Retained(n), typ: typ,
+			count: best.count, size: best.size})
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	slices.SortStableFunc(all, func(a, b suspect) int { return cmp.Compare(b.size, a.size) })
+	return f.deepest(ctx, all[:min(len(all), maxFound)])
+}
+
+// group sums up objects by type, except those in without.
+func (f *finder) group(ctx context.Context, types map[int]*groupBy, list []graph.Node, without map[graph.Node]bool) error {
+	last, t := -1, (*groupBy)(nil)
+	for i, c := range list {
+		if i%lookStep == lookStep-1 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if !f.g.IsObject(c) || len(without) > 0 && without[c] {
+			continue
+		}
+		if typ := f.g.TypeIndex(c); typ != last { // objects of a type are close together
+			if last, t = typ, types[typ]; t == nil {
+				t = &groupBy{first: c}
+				types[typ] = t
+			}
+		}
+		size := f.doms.Retained(c)
+		t.count++
+		t.size += size
+		t.largest = max(t.largest, size)
+	}
+	return nil
+}
+
+// largest returns the type with the largest retained size among those with enough objects.
+func (f *finder) largest(types map[int]*groupBy) (int, *groupBy) {
+	typ, best := -1, (*groupBy)(nil)
+	for i, t := range types {
+		if t.count < uint64(f.o.Count) {
+			continue
+		}
+		if best == nil || t.size > best.size || t.size == best.size && i < typ {
+			typ, best = i, t
+		}
+	}
+	return typ, best
+}
+
+// deepest selects accumulations, the largest first, that no other one owns. If one owns the other, it selects the inner
+// one if that has most of the outer one's size.
+func (f *finder) deepest(ctx context.Context, all []suspect) error {
+	taken := map[graph.Node]int{}
+	drops := map[int]bool{}
+	for i := range all {
+		s := &all[i]
+		outer, ok, err := f.above(ctx, s.point, taken)
+		if err != nil {
+			return err
+		}
+		if ok && float64(s.size) < drop*float64(all[outer].size) {
+			continue
+		}
+		if ok {
+			drops[outer] = true
+			delete(taken, all[outer].point)
+		}
+		taken[s.point] = i
+	}
+	for i := range all {
+		if at, ok := taken[all[i].point]; ok && at == i && !drops[i] {
+			s := all[i]
+			s.owner = f.ownerOf(s.point)
+			s.elements = f.elements(s.owner, s.point)
+			f.found = append(f.found, s)
+		}
+	}
+	return nil
+}
+
+// above returns the nearest selected owner of n.
+func (f *finder) above(ctx context.Context, n graph.Node, taken map[graph.Node]int) (int, bool, error) {
+	for i := range maxKept {
+		if i%lookStep == lookStep-1 && ctx.Err() != nil {
+			return 0, false, ctx.Err()
+		}
+		up := f.doms.Idom(n)
+		if up == n || !f.g.IsObject(up) && up == f.g.Root() {
+			break
+		}
+		if i, ok := taken[up]; ok {
+			return i, true, nil
+		}
+		n = up
+	}
+	return 0, false, nil
+}
+
+// ownerOf returns the collection that an array belongs to: its owner, skipping nested classes, which are parts.
+func (f *finder) ownerOf(n graph.Node) graph.Node {
+	if !f.g.Type(n).IsArray() {
+		return graph.NoNode
+	}
+	for range maxClimb {
+		up := f.doms.Idom(n)
+		if up == n || !f.g.IsObject(up) || up >= graph.Node(f.g.Objects()) {
+			return graph.NoNode
+		}
+		name := f.typeName(up)
+		if n = up; !f.g.Type(up).IsArray() && !strings.Contains(name, "+") {
+			return up
+		}
+	}
+	return graph.NoNode
+}
+
+// single finds objects with a large retained size that only a root owns, unless the suspects below represent them.
+func (f *finder) single(ctx context.Context) error {
+	covered := map[graph.Node]uint64{}
+	for i := range f.found {
+		if s := &f.found[i]; s.point != graph.NoNode {
+			covered[f.top(s.point)] += s.retained
+		}
+	}
+	return f.each(ctx, patternLarge, func(n graph.Node) error {
+		if f.g.IsObject(f.doms.Idom(n)) || float64(covered[n]) >= minShare*float64(f.doms.Retained(n)) {
+			return nil
+		}
+		point, err := f.point(ctx, n)
+		if err != nil || f.part[point] {
+			return err
+		}
+		s := suspect{kind: answer.SuspectObject, point: point, owner: f.ownerOf(point), retained: f.doms.Retained(point), typ: -1}
+		s.elements = f.elements(s.owner, point)
+		f.found = append(f.found, s)
+		return nil
+	})
+}
+
+// top returns the outermost object that owns n, n itself if none does.
+func (f *finder) top(n graph.Node) graph.Node {
+	for range maxKept {
+		up := f.doms.Idom(n)
+		if !f.g.IsObject(up) || up == n {
+			break
+		}
+		n = up
+	}
+	return n
+}
+
+// point returns where the retained size of n accumulates. It follows the largest child as long as that has most of the
+// size. A chain of objects of one type counts at its first.
+func (f *finder) point(ctx context.Context, n graph.Node) (graph.Node, error) {
+	for range maxKept {
+		top, _, _, err := f.doms.Largest(ctx, n, 1)
+		if err != nil {
+			return n, err
+		}
+		if len(top) == 0 || !f.g.IsObject(top[0]) || float64(f.doms.Retained(top[0])) < drop*float64(f.doms.Retained(n)) ||
+			f.g.TypeIndex(top[0]) == f.g.TypeIndex(n) {
+			return n, nil
+		}
+		n = top[0]
+	}
+	return n, nil
+}
+
+// groups finds types whose objects have no single owner and a large common retained size.
+func (f *finder) groups(ctx context.Context) error {
+	types := map[int]*groupBy{}
+	if err := f.unowned(ctx, func(list []graph.Node) error { return f.group(ctx, types, list, f.part) }); err != nil {
+		return err
+	}
+	byType := make([]int, len(f.names)) // index in found, + 1
+	for typ := range f.names {
+		t := types[typ]
+		if t == nil || t.count < uint64(f.o.Count) || t.size < f.least || float64(t.largest) > minShare*float64(t.size) {
+			continue
+		}
+		byType[typ] = len(f.found) + 1
+		f.found = append(f.found, suspect{kind: answer.SuspectGroup, point: graph.NoNode, owner: graph.NoNode, member: t.first, retained: t.size, typ: typ, count: t.count, size: t.size})
+	}
+	seen := make([]uint64, len(f.names))
+	return f.unowned(ctx, func(list []graph.Node) error {
+		for i, n := range list {
+			if i%lookStep == lookStep-1 && ctx.Err() != nil {
+				return ctx.Err()
+			}
+			if !f.g.IsObject(n) || f.part[n] {
+				continue
+			}
+			typ := f.g.TypeIndex(n)
+			if byType[typ] == 0 {
+				continue
+			}
+			s := &f.found[byType[typ]-1] // a sample at regular distances
+			if step := max(1, s.count/sampled); seen[typ]%step == 0 && len(s.sample) < sampled {
+				s.sample = append(s.sample, n)
+			}
+			seen[typ]++
+		}
+		return nil
+	})
+}
+
+// unowned calls visit with the direct children of the root and the Sources.
+func (f *finder) unowned(ctx context.Context, visit func([]graph.Node) error) error {
+	for n := graph.Node(f.g.Objects()); n <= f.g.Root(); n++ {
+		if n != f.g.Root() && !f.live.Live(n) {
+			continue
+		}
+		if n != f.g.Root() && f.g.IsObject(f.doms.Idom(n)) {
+			continue // the referents of a static field in an object have an owner
+		}
+		children, err := f.doms.Children(ctx, n)
+		if err != nil {
+			return err
+		}
+		if err := visit(children); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}

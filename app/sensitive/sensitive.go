@@ -1,0 +1,334 @@
+// Package sensitive finds the secrets of a process, so that they can be masked wherever they appear: settings, the command line and the
+// environment by their names, strings and arrays of the heap by their forms, and the values of fields and dictionaries by the names of
+// fields and keys. What counts as a secret is a matter of package secrets.
+package sensitive
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/base/absent"
+	"github.com/sosgo/sosgo/internal/base/limits"
+	"github.com/sosgo/sosgo/internal/base/secrets"
+	"github.com/sosgo/sosgo/internal/encoding/utf16text"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/objects/collections"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A Reader finds the secrets of one process. It is safe for concurrent use.
+type Reader struct {
+	r     *objects.Reader
+	items *collections.Reader
+}
+
+// New returns a Reader.
+func New(r *objects.Reader, c *collections.Reader) *Reader { return &Reader{r, c} }
+
+// Settings makes m know the secrets among settings. p has their values, which nothing hides.
+func Settings(m *secrets.Masker, p *answer.Process) {
+	if m == nil || p == nil {
+		return
+	}
+	m.Learn(p.Command)
+	option := ""
+	for i := range p.Arguments {
+		v := p.Arguments[i].Value.S
+		name, value, given := strings.Cut(v, "=")
+		switch {
+		case option != "":
+			m.LearnSetting(option, v)
+		case given && strings.HasPrefix(name, "-"):
+			m.LearnSetting(name, value)
+		default:
+			m.Learn(v)
+		}
+		option = ""
+		if !given && len(v) > 1 && v[0] == '-' && secrets.Named(v) {
+			option = v
+		}
+	}
+	for _, list := range [][]answer.NamedValue{p.Environment, p.Properties, p.Switches} {
+		for i := range list {
+			m.LearnSetting(list[i].Name, list[i].Value.S)
+		}
+	}
+	for i := range p.Configurations {
+		keys := p.Configurations[i].Keys
+		for k := range keys {
+			m.LearnSetting(keys[k].Name, keys[k].Value.S)
+		}
+	}
+}
+
+// Objects makes m know the secrets among the objects of h and in the static fields of its runtime. What can't be read is noted in g. The error is
+// the context's, or why there is no object.
+func (r *Reader) Objects(ctx context.Context, m *secrets.Masker, h *heap.Heap, o heap.ScanOptions, g *answer.Gaps) error {
+	if r == nil || r.r == nil || h == nil {
+		return target.Unsupportedf("no heap is open")
+	}
+	ctx = absent.Context(ctx)
+	r.statics(ctx, m, g)
+	var maps []heap.Object
+	err := heap.Scan(ctx, h, nil, o, func() *collector {
+		return &collector{r: r.r, win: target.NewWindow(h.Memory()), text: h.Runtime().WellKnown().String, types: map[target.Addr]*plan{}}
+	}, func(c *collector) error {
+		for _, f := range c.found {
+			if f.name != "" {
+				m.LearnSetting(f.name, f.value)
+			} else {
+				m.Add(f.value, f.kind)
+			}
+		}
+		maps = append(maps, c.maps[:min(len(c.maps), limits.SecretMaps-len(maps))]...)
+		g.NoteAll(c.gaps.Noted())
+		return nil
+	})
+	for i := range maps {
+		if err == nil {
+			err = ctx.Err()
+		}
+		if err == nil {
+			r.pairs(m, maps[i])
+		}
+	}
+	return err
+}
+
+// statics makes m know the values of static fields with names of secrets.
+func (r *Reader) statics(ctx context.Context, m *secrets.Masker, g *answer.Gaps) {
+	for mt, err := range r.r.Runtime().LoadedTypes() {
+		if ctx.Err() != nil {
+			return
+		}
+		if err != nil || mt.IsArray() || mt.IsOpen() || mt.IsShared() {
+			g.Note(err)
+			continue
+		}
+		t, err := r.r.Type(mt.Addr)
+		if err != nil {
+			continue // the types of objects are noted by the scan
+		}
+		fields, _ := t.OwnFields()
+		for _, f := range fields {
+			if !f.Static || f.Thread || !secrets.Strong(f.Name) || !refers(f) {
+				continue
+			}
+			if s := f.StaticValue(); s.Err == nil && s.Slot != 0 {
+				learn(m, f.Name, s.Value)
+			}
+		}
+	}
+}
+
+// refers reports whether a field refers to an object.
+func refers(f *objects.Field) bool { return objects.Leaf{Type: f.ElementType}.IsReference() }
+
+// learn makes m know a value by the name of what holds it.
+func learn(m *secrets.Masker, name string, v objects.Value) {
+	if v.Err() != nil || v.IsNull() {
+		return
+	}
+	if text, err := v.Text(limits.SecretChars); err == nil && text != "" {
+		m.LearnSetting(name, text)
+	}
+}
+
+// pairs makes m know the values of a dictionary whose keys are names of secrets.
+func (r *Reader) pairs(m *secrets.Masker, o heap.Object) {
+	object, err := r.r.Of(o)
+	if err != nil {
+		return
+	}
+	c, err := r.items.Of(object)
+	if err != nil {
+		return
+	}
+	n := 0
+	for i, err := range c.Items() {
+		if n++; err != nil || n > limits.SecretItems {
+			return
+		}
+		if key, err := i.Key.Text(limits.SecretChars); err == nil && secrets.Named(key) {
+			learn(m, key, i.Value)
+		}
+	}
+}
+
+// A plan is how the objects of a type are looked at.
+type plan struct {
+	chars  int // bytes of a character, 0 where the object is no text
+	fields []*objects.Field
+	pairs  bool
+}
+
+// A found value is a secret by its kind, or a setting by its name.
+type found struct {
+	name, value string
+	kind        secrets.Kind
+}
+
+// A collector looks at the objects of a run.
+type collector struct {
+	r     *objects.Reader
+	win   *target.Window
+	text  target.Addr
+	types map[target.Addr]*plan
+	found []found
+	maps  []heap.Object
+	gaps  answer.Gaps
+	ascii []byte
+}
+
+// Objects implements heap.Collector.
+func (c *collector) Objects(_ *heap.Segment, batch []heap.Object) {
+	for i := range batch {
+		o := &batch[i]
+		if o.Free {
+			continue
+		}
+		p := c.types[o.Type.Addr]
+		if p == nil {
+			p = c.plan(o.Type)
+			c.types[o.Type.Addr] = p
+		}
+		switch {
+		case p.chars > 0:
+			c.characters(o, p.chars)
+		case p.pairs:
+			if len(c.maps) < limits.SecretMaps {
+				c.maps = append(c.maps, *o)
+			}
+		case len(p.fields) > 0:
+			c.fields(o, p.fields)
+		}
+	}
+}
+
+// plan decides how objects of a type are looked at.
+func (c *collector) plan(mt *dac.MethodTable) *plan {
+	p := &plan{}
+	switch {
+	case mt.Addr == c.text:
+		p.chars = 2
+	case mt.IsArray():
+		switch mt.ComponentSize {
+		case 1, 2:
+			if !mt.ContainsPointers() {
+				p.chars = int(mt.ComponentSize)
+			}
+		}
+	default:
+		t, err := c.r.Type(mt.Addr)
+		if err != nil {
+			return p
+		}
+		name, err := t.ManagedName()
+		if err != nil {
+			return p
+		}
+		p.pairs = strings.Contains(name, "Dictionary") && strings.Contains(name, "System.String") || strings.HasSuffix(name, "Hashtable") || strings.Contains(name, "NameValueCollection")
+		fields, _ := t.Fields()
+		for _, f := range fields {
+			if !f.Static && refers(f) && secrets.Strong(f.Name) {
+				p.fields = append(p.fields, f)
+			}
+		}
+	}
+	return p
+}
+
+// fields keeps the values of fields with names of secrets.
+func (c *collector) fields(o *heap.Object, fields []*objects.Field) {
+	object, err := c.r.Of(*o)
+	if err != nil {
+		c.gaps.Note(err)
+		return
+	}
+	for _, f := range fields {
+		v := object.Value(f)
+		if v.Err() != nil || v.IsNull() {
+			continue
+		}
+		if text, err := v.Text(limits.SecretChars); err == nil && text != "" {
+			c.found = append(c.found, found{name: f.Name, value: text})
+		}
+	}
+}
+
+// pieceChars is how many characters are looked at in one piece, and sharedChars how many of them are part of the next one, too.
+const (
+	pieceChars  = 64 << 10
+	sharedChars = 4 << 10
+)
+
+// characters keeps the secrets in a string or an array.
+func (c *collector) characters(o *heap.Object, size int) {
+	const least = 5
+	if uint64(o.Length) < least {
+		return
+	}
+	at := o.Addr + target.Addr(o.Type.BaseSize) - 8 // the base size of an array has its header, and the word before it
+	if o.Type.Addr == c.text {
+		chars, _, err := c.r.Runtime().StringChars(o.Addr)
+		if err != nil {
+			c.gaps.Note(err)
+			return
+		}
+		at = chars
+	}
+	for from := uint32(0); from < o.Length; from += pieceChars - sharedChars {
+		n := min(o.Length-from, pieceChars)
+		b, err := c.win.Bytes(at+target.Addr(from)*target.Addr(size), int(n)*size)
+		if err != nil {
+			c.gaps.Note(err)
+			return
+		}
+		c.piece(b, size)
+		if from+n == o.Length {
+			return
+		}
+	}
+}
+
+func (c *collector) piece(b []byte, size int) {
+	text := b
+	if size == 2 {
+		c.ascii = c.ascii[:0]
+		for i := 0; i+1 < len(b); i += 2 {
+			char := b[i]
+			if b[i+1] != 0 || char >= 0x80 {
+				char = 0xff
+			}
+			c.ascii = append(c.ascii, char)
+		}
+		text = c.ascii
+	}
+	if secrets.Cued(text) == 0 {
+		return
+	}
+	s := string(b)
+	if size == 2 {
+		s = utf16text.String(b)
+	}
+	for _, f := range secrets.Find(s) {
+		c.found = append(c.found, found{value: s[f.Start:f.End], kind: f.Kind})
+	}
+}
+
+// Corrupt implements heap.Collector.
+func (c *collector) Corrupt(e *heap.Corruption) {
+	var err error = e
+	if !errors.Is(err, target.ErrNotInDump) || len(c.gaps.Noted()) == 0 {
+		c.gaps.Note(err)
+	}
+}
+
+// Reset implements heap.Collector.
+func (c *collector) Reset() {
+	c.found, c.maps, c.gaps = c.found[:0], c.maps[:0], answer.Gaps{}
+}

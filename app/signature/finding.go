@@ -1,0 +1,110 @@
+package signature
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/sosgo/sosgo/answer"
+)
+
+// FindingVersion is the version of the algorithm that makes the signatures of findings that are no crash. Signatures of different versions are not comparable.
+const FindingVersion = 1
+
+// Finding identifies a finding by the places in the program that its first statement is about, and by rules, which are the default if nil: a circle of waits
+// by all of them, in its order; another one by that at which most threads or operations stand, or failed. A finding without places has no signature.
+func Finding(kind string, sites []answer.Site, rules *Rules) answer.Identity {
+	if rules == nil {
+		rules = defaultRules()
+	}
+	var parts []string
+	var sound bool
+	if kind == answer.FindingDeadlock || kind == answer.FindingCircle {
+		parts, sound = rules.circle(sites)
+		kind = answer.FindingDeadlock // whether a wait of the circle can end by itself is not always known
+	} else {
+		parts, sound = rules.crowd(sites)
+	}
+	if len(parts) == 0 {
+		return answer.Identity{}
+	}
+	id := sign("finding", FindingVersion, append([]string{kind}, parts...), sound)
+	id.SignatureRules = rules.hash
+	return id
+}
+
+// OutOfMemory identifies a heap that could not grow by what holds most of it. Without a holder only that it could not grow is known.
+func OutOfMemory(holder answer.Identity) answer.Identity {
+	parts := append([]string{answer.FindingMemory}, holder.SignatureParts...)
+	return sign("finding", FindingVersion, parts, holder.SignatureStrength == answer.SignatureStrong)
+}
+
+// siteOf returns a site in the same words on all versions and systems. It is not sound if the program has no method there, or if what it failed with
+// can't be read or says nothing.
+func (r *Rules) siteOf(s *answer.Site) (text string, sound bool) {
+	name, sound := "", false
+	if s.Method.Err == nil && s.Method.S != "" && !r.irrelevantFrame(s.Method.S) {
+		name = Method(s.Method.S)
+		sound = !r.libraryFrame(name)
+		name = r.stripped(name)
+	}
+	var types []string
+	for _, t := range s.Failed {
+		of := withoutGenerics(t.S)
+		if t.Err != nil || of == "" {
+			sound = false
+			continue
+		}
+		sound = sound && !slices.Contains(wrappers[:], of)
+		types = append(types, of)
+	}
+	slices.Sort(types) // tasks fail in any order
+	failed := strings.Join(slices.Compact(types), ", ")
+	return strings.Join(strings.Fields(name+" "+s.Does+" "+failed), " "), sound
+}
+
+// circle returns the sites of a circle from that on where their texts, in the order of the circle, come first. Threads that do alike in turn count once.
+func (r *Rules) circle(sites []answer.Site) (parts []string, sound bool) {
+	all := make([]string, len(sites))
+	sound = true
+	for i := range sites {
+		text, known := r.siteOf(&sites[i])
+		all[i] = text
+		sound = sound && known
+	}
+	for n := 1; n <= len(all); n++ { // the shortest part that the circle repeats
+		if len(all)%n == 0 && slices.Equal(all[n:], all[:len(all)-n]) {
+			all = all[:n]
+			break
+		}
+	}
+	for i := range all {
+		turned := slices.Concat(all[i:], all[:i])
+		if parts == nil || slices.Compare(turned, parts) < 0 {
+			parts = turned
+		}
+	}
+	return parts, sound
+}
+
+// crowd returns the site where most stand. It is sound if these are more than half of all, also of those whose site is unknown.
+func (r *Rules) crowd(sites []answer.Site) (parts []string, sound bool) {
+	counts, known := map[string]int{}, map[string]bool{}
+	total := 0
+	for i := range sites {
+		text, sound := r.siteOf(&sites[i])
+		n := max(sites[i].Count, 1)
+		total += n
+		if text == "" {
+			continue
+		}
+		counts[text] += n
+		known[text] = sound
+	}
+	if len(counts) == 0 {
+		return nil, false
+	}
+	first := slices.MinFunc(slices.Collect(maps.Keys(counts)), func(a, b string) int { return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b)) })
+	return []string{first}, known[first] && 2*counts[first] > total
+}

@@ -1,0 +1,223 @@
+package scrub
+
+import (
+	"bytes"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A runtimeOf is a runtime of the process with its heap, which is nil if it can't be read.
+type runtimeOf struct {
+	view    *sosgo.View
+	rt      *dac.Runtime
+	module  target.Module // its image
+	heap    *heap.Heap
+	planner *planner
+	indexes []*objectIndex
+}
+
+// regionAreas returns how mappings are treated, and the memory that pointers may point to. What is of an image's file stays; what the process can
+// write to, and other files, have data.
+func regionAreas(t target.Target) (out areas, mapped []target.Range) {
+	var images, regions []area
+	for _, m := range t.Modules() {
+		images = append(images, area{Range: target.Range{Start: m.Base, End: m.Base + target.Addr(m.Size)}, kind: areaKeep})
+	}
+	for r := range t.Regions() {
+		a := area{Range: target.Range{Start: r.Start, End: r.Start + target.Addr(r.Size)}}
+		if a.Start >= a.End || r.Kind == "free" {
+			continue
+		}
+		mapped = append(mapped, a.Range)
+		switch {
+		case r.Kind == "" && isDescription(t, r.Start):
+			a.kind = areaKeep
+		case r.Kind == "stack":
+			a.kind = areaStack
+		case r.Prot&target.ProtWrite != 0:
+			a.kind = areaWords
+		case r.Kind == "image" || isImageFile(r.Path):
+			a.kind = areaKeep
+		default:
+			continue
+		}
+		regions = append(regions, a)
+	}
+	var stacks []area
+	for _, th := range t.Threads() {
+		stacks = append(stacks, area{Range: th.Stack, kind: areaStack})
+	}
+	for _, m := range images {
+		mapped = append(mapped, m.Range)
+	}
+	return areas(nil).over(images).over(regions).over(stacks), around(mapped)
+}
+
+// A dump may not list memory that a pointer points to. What is nearPointers bytes from memory that it lists may be such memory, but not below
+// lowPointers, where numbers are.
+const nearPointers, lowPointers = 256 << 20, 4 << 30
+
+// around joins ranges with what is around them.
+func around(list []target.Range) []target.Range {
+	for i, r := range list {
+		if r.Start >= lowPointers {
+			list[i] = target.Range{Start: max(r.Start-nearPointers, lowPointers), End: max(r.End, r.End+nearPointers)}
+		}
+	}
+	return joined(list)
+}
+
+// descriptionMark begins the page that createdump adds (debug/createdump/specialdiaginfo.h).
+const descriptionMark = "DIAGINFOHEADER\x00"
+
+// isDescription reports whether that page is at a.
+func isDescription(t target.Target, a target.Addr) bool {
+	b, err := target.Bytes(t, a, len(descriptionMark))
+	return err == nil && string(b) == descriptionMark
+}
+
+// joined sorts ranges and joins those that touch.
+func joined(list []target.Range) []target.Range {
+	slices.SortStableFunc(list, func(a, b target.Range) int {
+		switch {
+		case a.Start < b.Start:
+			return -1
+		case a.Start > b.Start:
+			return 1
+		}
+		return 0
+	})
+	out := list[:0]
+	for _, r := range list {
+		if n := len(out); n > 0 && r.Start <= out[n-1].End {
+			out[n-1].End = max(out[n-1].End, r.End)
+		} else if r.Start < r.End {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// isImageFile reports whether a mapped file is one of code: other files have data.
+func isImageFile(name string) bool {
+	base := strings.ToLower(path.Base(strings.TrimSuffix(name, " (deleted)")))
+	return strings.HasSuffix(base, ".dll") || strings.HasSuffix(base, ".exe") || strings.HasSuffix(base, ".so") || strings.Contains(base, ".so.")
+}
+
+// runtimeAreas returns how the memory of a runtime is treated. Its loader heaps, its code and the tables of the collector have what types and
+// methods are, and stay; so do the images and the metadata of modules, wherever they lie.
+func (r *runtimeOf) runtimeAreas() (out []area) {
+	add := func(start target.Addr, size uint64, kind areaKind) {
+		if end := start + target.Addr(size); end > start {
+			out = append(out, area{Range: target.Range{Start: start, End: end}, kind: kind})
+		}
+	}
+	if loader, err := r.rt.LoaderHeaps(); err == nil {
+		for i := range loader.Heaps {
+			for _, b := range loader.Heaps[i].Blocks {
+				add(b.Address, b.Size, areaKeep)
+			}
+		}
+	}
+	modules, _ := r.rt.KnownModules() // those that can be read
+	for _, m := range modules {
+		if img, err := m.Image(); err == nil {
+			add(img.Start, img.Size(), areaKeep)
+		}
+		if _, err := m.Metadata(); err == nil {
+			s := m.MetadataSource()
+			add(s.Addr, s.Size, areaKeep)
+		}
+	}
+	if r.rt.Check(dac.FeatureModules) != nil { // types and handles of NativeAOT are in the data of its image
+		m := r.module
+		add(m.Base, m.Size, areaKeep)
+	}
+	if r.heap == nil {
+		return out
+	}
+	if tables, err := r.heap.Bookkeeping(); err == nil && tables != nil {
+		for _, t := range tables.Tables {
+			add(t.Start, t.Size(), areaKeep)
+		}
+	}
+	return out
+}
+
+// heapAreas returns the segments: the objects with the header of the first one, and what is unused after them.
+func (r *runtimeOf) heapAreas() (out []area) {
+	if r.heap == nil {
+		return nil
+	}
+	segments := r.heap.Segments()
+	for i := range segments {
+		s := &segments[i]
+		a := area{Range: target.Range{Start: s.Objects.Start - wordSize, End: s.Objects.End}, kind: areaHeap}
+		if i < len(r.indexes) {
+			a.heap = r.indexes[i]
+		}
+		out = append(out, a)
+		if s.Committed.End > s.Objects.End {
+			out = append(out, area{Range: target.Range{Start: s.Objects.End, End: s.Committed.End}, kind: areaZero})
+		}
+	}
+	return out
+}
+
+// literalsOf returns the literals of .NET's own modules.
+func (r *runtimeOf) literals(into map[string]bool) {
+	modules, _ := r.rt.KnownModules()
+	for _, m := range modules {
+		name, err := m.SimpleName()
+		if err != nil || !ofFramework(name) {
+			continue
+		}
+		md, err := m.Metadata()
+		if err != nil {
+			continue
+		}
+		for text := range md.UserStrings() {
+			if len(text) <= longestLiteral && len(into) < mostLiterals {
+				into[string(text)] = true
+			}
+		}
+	}
+}
+
+// mostLiterals is how many literals are looked at.
+const mostLiterals = 1 << 20
+
+// versionMark begins the constant with the version of a native library of .NET, which lies in its data.
+const versionMark, longestVersion = "@(#)Version ", 256
+
+// markVersions marks these constants.
+func (j *job) markVersions(t target.Target) {
+	modules := t.Modules()
+	for r := range t.Regions() {
+		if r.Prot&target.ProtWrite == 0 || !slices.ContainsFunc(modules, func(m target.Module) bool { return r.Start-m.Base < target.Addr(m.Size) }) {
+			continue
+		}
+		for at := uint64(0); at < r.Stored; at += chunkSize {
+			b, err := target.Bytes(t, r.Start+target.Addr(at), int(min(r.Stored-at, chunkSize+longestVersion)))
+			if err != nil {
+				break
+			}
+			for from := 0; ; {
+				i := bytes.Index(b[from:], []byte(versionMark))
+				if i < 0 {
+					break
+				}
+				from += i
+				n := bytes.IndexByte(b[from:min(from+longestVersion, len(b))], 0)
+				j.marks.add(r.Start+target.Addr(at)+target.Addr(from), n)
+				from++
+			}
+		}
+	}
+}

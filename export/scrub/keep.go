@@ -1,0 +1,376 @@
+package scrub
+
+import (
+	"slices"
+	"sync"
+	"unicode/utf8"
+
+	"github.com/sosgo/sosgo/target"
+)
+
+// keptPage is the size in bytes of the pieces that marks are stored in.
+const keptPage = 4096
+
+// A page has a mark for each byte.
+type page [keptPage / 64]uint64
+
+// marks are bytes of the process that commands read. They are safe for concurrent use.
+type marks struct {
+	mu        sync.RWMutex
+	pages     map[target.Addr]*page
+	isPointer func(uint64) bool
+	all       bool // also texts, and what is read of objects
+}
+
+// add marks n bytes.
+func (m *marks) add(a target.Addr, n int) {
+	if n <= 0 {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for ; n > 0; n, a = n-1, a+1 {
+		base := a &^ (keptPage - 1)
+		p := m.pages[base]
+		if p == nil {
+			p = new(page)
+			m.pages[base] = p
+		}
+		for ; n > 0 && a&^(keptPage-1) == base; n, a = n-1, a+1 {
+			p[(a-base)/64] |= 1 << ((a - base) % 64)
+		}
+		n, a = n+1, a-1
+	}
+}
+
+// page returns the marks of the page that contains a, or nil.
+func (m *marks) page(a target.Addr) *page {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return m.pages[a&^(keptPage-1)]
+}
+
+// has reports whether the byte at a is marked.
+func (p *page) has(a target.Addr) bool {
+	i := a & (keptPage - 1)
+	return p != nil && p[i/64]>>(i%64)&1 != 0
+}
+
+// hasIn reports whether a byte of the word at a is marked.
+func (p *page) hasIn(a target.Addr) bool {
+	i := a & (keptPage - 1)
+	return p != nil && p[i/64]>>(i%64)&0xff != 0
+}
+
+// Reads of at most exactRead bytes are of fields, and those of objects of at most fieldRead. Reads of more than scanRead bytes of a stack search it.
+// Texts are read in pieces of textRead bytes (target.CString and UTF16String).
+const (
+	fieldRead = 16
+	exactRead = 64
+	scanRead  = 16 << 10
+	textRead  = 256
+)
+
+// Runs of printable characters as long as these are text.
+const textRun, wideRun = 6, 4
+
+func printable(b byte) bool { return b >= 0x20 && b < 0x7f || b == '\t' || b == '\n' || b == '\r' }
+
+// textAt returns the number of bytes of the text that b begins with, up to its NUL, or 0.
+func textAt(b []byte, least int) int {
+	n := 0
+	for n < len(b) && (printable(b[n]) || b[n] >= 0x80) {
+		n++
+	}
+	wide := 0
+	for wide+1 < len(b) && b[wide+1] == 0 && printable(b[wide]) {
+		wide += 2
+	}
+	if n > 1 && n >= least && (n == len(b) || b[n] == 0) && printable(b[0]) && utf8.Valid(b[:n]) || n == 1 && least == 1 && wide <= 2 {
+		return min(n+1, len(b))
+	}
+	if n = wide; n/2 >= least && n > 0 {
+		for n+1 < len(b) && (b[n] != 0 || b[n+1] != 0) { // characters of other scripts
+			n += 2
+		}
+		return min(n+2, len(b))
+	}
+	return 0
+}
+
+// note marks what a reader got, if it is a structure or a text. Texts beside what was wanted are not marked.
+func (m *marks) note(a target.Addr, b []byte) {
+	if m.all {
+		m.add(a, len(b))
+		return
+	}
+	if n := m.foreign(b); len(b) <= exactRead {
+		m.fields(a+target.Addr(n), b[n:])
+		return
+	}
+	least := wideRun
+	if len(b) == textRead {
+		least = 1
+	}
+	if n := textAt(b, least); n > 0 && !m.isPointer(le.Uint64(b)) {
+		m.add(a, n)
+		return
+	}
+	for at := 0; at < len(b); {
+		n := runAt(b, at)
+		if n > 0 {
+			at += n
+			continue
+		}
+		end := at + 1
+		for end < len(b) && runAt(b, end) == 0 {
+			end++
+		}
+		m.add(a+target.Addr(at), end-at)
+		at = end
+	}
+}
+
+// fields marks a structure of at most exactRead bytes. Who reads several words and finds a text had looked for a structure that is not there.
+func (m *marks) fields(a target.Addr, b []byte) {
+	if len(b) <= wordSize {
+		m.add(a, len(b))
+		return
+	}
+	for word := range slices.Chunk(b, wordSize) {
+		if !m.isText(word) {
+			m.add(a, len(word))
+		}
+		a += target.Addr(len(word))
+	}
+}
+
+// isText reports whether a word has a run of text, and is no pointer.
+func (m *marks) isText(word []byte) bool {
+	if len(word) < wordSize || m.isPointer(le.Uint64(word)) {
+		return false
+	}
+	n := 0
+	for _, c := range word {
+		if n++; !printable(c) {
+			n = 0
+		}
+		if n >= textRun {
+			return true
+		}
+	}
+	return false
+}
+
+// foreign returns how many bytes of a read are of somebody else: the header of a block of malloc begins with the end of the block before it,
+// if that is in use (glibc, malloc.c: PREV_INUSE).
+func (m *marks) foreign(b []byte) int {
+	const header, inUse, most = 16, 1, 1 << 40
+	if len(b) != header {
+		return 0
+	}
+	if before, size := le.Uint64(b), le.Uint64(b[wordSize:]); size&inUse == 0 || size >= most || isSmall(before) || m.isPointer(before) {
+		return 0
+	}
+	return wordSize
+}
+
+// runAt returns the length in bytes of the run of text that begins at b[at], or 0.
+func runAt(b []byte, at int) int {
+	if at > 0 && printable(b[at-1]) && printable(b[at]) {
+		return 0 // in the middle of a shorter one
+	}
+	n := 0
+	for at+n < len(b) && printable(b[at+n]) {
+		n++
+	}
+	if n >= textRun {
+		return n
+	}
+	for n = 0; at+n+1 < len(b) && printable(b[at+n]) && b[at+n+1] == 0; {
+		n += 2
+	}
+	if n/2 >= wideRun {
+		return n
+	}
+	return 0
+}
+
+// A recorder is a process that notes what is read of it where that decides what stays.
+type recorder struct {
+	target.Target
+
+	areas *areas
+	marks *marks
+}
+
+// note marks what was read. A read may reach from memory that stays into other memory.
+func (r *recorder) note(a target.Addr, b []byte) {
+	at := r.areas.at(a)
+	for at.kind == areaKeep && at.End-a < target.Addr(len(b)) {
+		a, b = at.End, b[at.End-a:]
+		at = r.areas.at(a)
+	}
+	switch at.kind {
+	case areaHeap:
+		if len(b) <= fieldRead || r.marks.all {
+			r.marks.add(a, len(b))
+		}
+	case areaStack:
+		if len(b) <= scanRead || r.marks.all {
+			r.marks.note(a, b)
+		}
+	case areaWords:
+		r.marks.note(a, b)
+	}
+}
+
+// ReadMemory implements target.Memory.
+func (r *recorder) ReadMemory(p []byte, a target.Addr) (int, error) {
+	n, err := r.Target.ReadMemory(p, a)
+	r.note(a, p[:n])
+	return n, err
+}
+
+// View implements target.Memory.
+func (r *recorder) View(a target.Addr, n int) ([]byte, bool) {
+	b, ok := r.Target.View(a, n)
+	r.note(a, b)
+	return b, ok
+}
+
+// lentWords is how many bytes Span lends of what is recorded: who wants more asks for what it wants.
+const lentWords = 8
+
+// Span implements target.Memory.
+func (r *recorder) Span(a target.Addr) []byte {
+	b := r.Target.Span(a)
+	at := r.areas.at(a)
+	b = b[:min(uint64(len(b)), uint64(at.End-a))]
+	switch at.kind {
+	case areaWords:
+		if b = b[:min(len(b), lentWords)]; !r.marks.all && r.marks.isText(b) {
+			return nil // who wants it reads it
+		}
+		r.note(a, b)
+	case areaStack: // who reads it so searches it for pointers
+		b = b[:min(len(b), lentWords)]
+		if r.marks.all {
+			r.note(a, b)
+		}
+	}
+	return b
+}
+
+// NextStored implements target.SparseMemory.
+func (r *recorder) NextStored(a target.Addr) (target.Addr, bool) {
+	return target.NextStored(r.Target, a)
+}
+
+// Claims returns the memory that the process had.
+func (r *recorder) Claims() *target.Claims { return target.ClaimsOf(r.Target) }
+
+// A recordingFile notes what is read of a dump's file while it is opened.
+type recordingFile struct {
+	target.Source
+
+	note func(off int64, b []byte)
+}
+
+// ReadAt implements io.ReaderAt.
+func (f *recordingFile) ReadAt(p []byte, off int64) (int, error) {
+	n, err := f.Source.ReadAt(p, off)
+	f.note(off, p[:n])
+	return n, err
+}
+
+// Bytes implements target.Source. It lends nothing, so that each read has its own size.
+func (f *recordingFile) Bytes(int64, int) []byte { return nil }
+
+// An areaKind is how memory is treated.
+type areaKind uint8
+
+const (
+	areaWords areaKind = iota // pointers and what commands read stay
+	areaStack                 // so do those of a stack
+	areaKeep                  // everything stays
+	areaZero                  // nothing does
+	areaHeap                  // objects of the GC heap
+)
+
+// An area is memory that is treated alike.
+type area struct {
+	target.Range
+	kind areaKind
+	heap *objectIndex // of areaHeap
+}
+
+// areas are those of a process, by address and disjoint. Between them is memory that nothing is known about: areaWords.
+type areas []area
+
+// at returns the area that contains a, or one of areaWords up to the next.
+func (l areas) at(a target.Addr) area {
+	i, found := slices.BinarySearchFunc(l, a, func(r area, a target.Addr) int {
+		switch {
+		case r.Start > a:
+			return 1
+		case r.End <= a:
+			return -1
+		}
+		return 0
+	})
+	switch {
+	case found:
+		return l[i]
+	case i < len(l):
+		return area{Range: target.Range{Start: a, End: l[i].Start}}
+	}
+	return area{Range: target.Range{Start: a, End: ^target.Addr(0)}}
+}
+
+// over lays areas, which may overlap, over those of l; the first of them counts.
+func (l areas) over(top []area) areas {
+	slices.SortStableFunc(top, func(x, y area) int {
+		switch {
+		case x.Start < y.Start:
+			return -1
+		case x.Start > y.Start:
+			return 1
+		}
+		return 0
+	})
+	var out areas
+	add := func(a area) {
+		if a.Start < a.End {
+			out = append(out, a)
+		}
+	}
+	var at target.Addr // everything below is done
+	below := func(end target.Addr) {
+		for len(l) > 0 && l[0].Start < end {
+			a := l[0]
+			a.Start = max(a.Start, at)
+			if a.End > end {
+				a.End = end
+				add(a)
+				return
+			}
+			add(a)
+			l = l[1:]
+		}
+	}
+	for _, t := range top {
+		t.Start = max(t.Start, at)
+		if t.Start >= t.End {
+			continue
+		}
+		below(t.Start)
+		add(t)
+		at = t.End
+		for len(l) > 0 && l[0].End <= at {
+			l = l[1:]
+		}
+	}
+	below(^target.Addr(0))
+	return out
+}

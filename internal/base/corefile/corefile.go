@@ -1,0 +1,233 @@
+// Package corefile has what cores of ELF and of Mach-O share: the process while a core is opened (Core), and the opened core (File).
+package corefile
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+
+	"github.com/sosgo/sosgo/internal/base/memmap"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A Core is the process in a core while the core is opened. Its memory is that of the Map.
+type Core struct {
+	memmap.Map
+
+	Platform  target.Platform
+	Process   target.Process // its Container names the format
+	Modules   []target.Module
+	Threads   []target.Thread
+	Regions   []target.Region // by address
+	Exception *target.Exception
+	Warnings  []error
+	CutNotes  uint64 // bytes of notes past the end of the file
+}
+
+// maxWarnings is how many warnings one core gives: a core with a million broken notes gets a few lines.
+const maxWarnings = 64
+
+// Warn adds a warning.
+func (c *Core) Warn(err error) {
+	switch len(c.Warnings) {
+	case maxWarnings:
+	case maxWarnings - 1:
+		c.Warnings = append(c.Warnings, target.Corruptf("%s: more warnings of this kind", c.Process.Container))
+	default:
+		c.Warnings = append(c.Warnings, err)
+	}
+}
+
+// MapMemory builds the address space of the ranges that the core holds. Memory that existed in the process and was left out is missing, not
+// zero. contradictory is the number of segments that are larger in the file than in memory. It reports whether there is any memory.
+func (c *Core) MapMemory(src target.Source, ranges []memmap.Range, contradictory int) bool {
+	if contradictory > 0 {
+		c.Warn(target.Corruptf("%d segments are larger in the file than in memory: the excess is ignored", contradictory))
+	}
+	mem, warnings := memmap.New(src, ranges)
+	c.Map = *mem
+	for _, w := range warnings {
+		c.Warn(w)
+	}
+	return len(mem.Ranges()) > 0
+}
+
+// ReadAt returns n bytes at off of the file, lent or copied.
+func ReadAt(src target.Source, off, n uint64) ([]byte, error) {
+	size := uint64(src.Size())
+	if off > size || n > size-off {
+		return nil, fmt.Errorf("%d bytes wanted at offset %#x of a file of %d: %w", n, off, size, io.ErrUnexpectedEOF)
+	}
+	if b := src.Bytes(int64(off), int(n)); b != nil || n == 0 {
+		return b, nil
+	}
+	b := make([]byte, n)
+	if got, err := src.ReadAt(b, int64(off)); got < len(b) {
+		if err == nil || errors.Is(err, io.EOF) {
+			err = io.ErrUnexpectedEOF
+		}
+		return nil, fmt.Errorf("read %d bytes at offset %#x: %w", n, off, err)
+	}
+	return b, nil
+}
+
+// The kinds of regions of a core. What createdump made up has none.
+const (
+	KindImage   = "image"
+	KindMapped  = "mapped"
+	KindPrivate = "private"
+	KindStack   = "stack"
+)
+
+// stackPage is the granularity of a stack's lower end in bytes.
+const stackPage = 4096
+
+// FindStacks gives each thread the memory from the page of its stack pointer to the end of the mapping that contains
+// it. A core has no more about the stack's limits; the end can be higher than the stack's where the loader put
+// something else above it, as it does with a thread's static TLS.
+func (c *Core) FindStacks() {
+	ends := c.mappingEnds()
+	for i := range c.Threads {
+		t := &c.Threads[i]
+		sp, ok := t.Registers.SP()
+		if !ok {
+			continue
+		}
+		if r := c.regionAt(sp); r >= 0 {
+			t.Stack = target.Range{Start: max(c.Regions[r].Start, sp&^(stackPage-1)), End: ends[r]}
+			if c.Regions[r].Kind == KindPrivate {
+				c.Regions[r].Kind = KindStack
+			}
+		}
+	}
+	for i := 1; i < len(c.Regions); i++ {
+		if c.Regions[i-1].Kind == KindStack && c.sameMapping(i-1, i) {
+			c.Regions[i].Kind = KindStack
+		}
+	}
+}
+
+// mappingEnds returns for each region where the mapping ends that it is part
+// of: createdump writes the pages that it wants of a mapping as segments.
+func (c *Core) mappingEnds() []target.Addr {
+	ends := make([]target.Addr, len(c.Regions))
+	for i, r := range slices.Backward(c.Regions) {
+		ends[i] = r.Start + target.Addr(r.Size)
+		if i+1 < len(ends) && c.sameMapping(i, i+1) {
+			ends[i] = ends[i+1]
+		}
+	}
+	return ends
+}
+
+// regionAt returns the index of the region that contains a, or -1.
+func (c *Core) regionAt(a target.Addr) int {
+	i, found := slices.BinarySearchFunc(c.Regions, a, func(r target.Region, a target.Addr) int { return cmp.Compare(r.Start, a) })
+	if !found {
+		i--
+	}
+	if i < 0 || uint64(a-c.Regions[i].Start) >= c.Regions[i].Size {
+		return -1
+	}
+	return i
+}
+
+// sameMapping reports whether region j, the one after i, continues i.
+func (c *Core) sameMapping(i, j int) bool {
+	x, y := &c.Regions[i], &c.Regions[j]
+	return x.Start+target.Addr(x.Size) == y.Start && x.Prot == y.Prot && x.Path == "" && y.Path == "" && y.Kind != ""
+}
+
+// claims returns the memory that the process had, stored or not. Kernels list all; so do those who take whole regions, which the dead part
+// of a stack shows (HasDeadStacks). Memory that the process reserved without access does not count.
+func (c *Core) claims() *target.Claims {
+	listed := make([]target.Range, 0, len(c.Regions)+len(c.Modules))
+	for i := range c.Regions {
+		r := &c.Regions[i]
+		if r.Kind != "" && (r.Prot != 0 || r.Path != "" || r.Stored > 0) {
+			listed = append(listed, target.Range{Start: r.Start, End: r.Start + target.Addr(r.Size)})
+		}
+	}
+	for i := range c.Modules {
+		if m := &c.Modules[i]; m.Base+target.Addr(m.Size) > m.Base {
+			listed = append(listed, target.Range{Start: m.Base, End: m.Base + target.Addr(m.Size)})
+		}
+	}
+	claims := target.NewClaims(c.Platform.Arch, listed, false)
+	if claims.HasDeadStacks(c.Threads) {
+		claims = claims.AsWhole()
+	}
+	return claims
+}
+
+// A File is an opened core. It implements target.Target, is immutable, and is safe for concurrent use.
+type File struct {
+	core  Core
+	found *target.Claims
+}
+
+var _ target.Target = (*File)(nil)
+
+// File returns the opened core. c must not change anymore.
+func (c *Core) File() File { return File{*c, c.claims()} }
+
+// Cut returns the number of bytes, of memory and of notes, that the core names past the end of the file.
+func (f *File) Cut() uint64 { return f.core.Cut() + f.core.CutNotes }
+
+// LeftOut reports whether sosgo shrink wrote the core, so that memory is left out of it (target.ErrLeftOut).
+func (f *File) LeftOut() bool { return f.core.LeftOut() }
+
+// LeftOutBytes returns the number of bytes that were left out. It reads all memory of such a core.
+func (f *File) LeftOutBytes() uint64 { return f.core.LeftOutBytes() }
+
+// ReadMemory implements target.Memory.
+func (f *File) ReadMemory(p []byte, a target.Addr) (int, error) {
+	n, err := f.core.ReadMemory(p, a)
+	if err != nil {
+		err = f.found.Explain(err)
+	}
+	return n, err
+}
+
+// View implements target.Memory.
+func (f *File) View(a target.Addr, n int) ([]byte, bool) { return f.core.View(a, n) }
+
+// Span implements target.Memory.
+func (f *File) Span(a target.Addr) []byte { return f.core.Span(a) }
+
+// NextStored implements target.SparseMemory.
+func (f *File) NextStored(a target.Addr) (target.Addr, bool) { return f.core.NextStored(a) }
+
+// Platform implements target.Target. A core records neither the system's version nor the number of processors.
+func (f *File) Platform() target.Platform { return f.core.Platform }
+
+// Process implements target.Target.
+func (f *File) Process() target.Process { return f.core.Process }
+
+// Modules implements target.Target.
+func (f *File) Modules() []target.Module { return slices.Clone(f.core.Modules) }
+
+// Threads implements target.Target. Cores hold no names of threads.
+func (f *File) Threads() []target.Thread { return slices.Clone(f.core.Threads) }
+
+// Regions implements target.Target. A region is a segment, or the part of one that lies in one mapped file. Parts of
+// mapped files that no segment describes follow in their place with nothing stored and an unknown, zero protection.
+func (f *File) Regions() iter.Seq[target.Region] { return slices.Values(f.core.Regions) }
+
+// Exception implements target.Target: what ended the process, if the core records it.
+func (f *File) Exception() (target.Exception, bool) {
+	if f.core.Exception == nil {
+		return target.Exception{}, false
+	}
+	return *f.core.Exception, true
+}
+
+// Warnings implements target.Target.
+func (f *File) Warnings() []error { return slices.Clone(f.core.Warnings) }
+
+// Claims returns the memory that the process had, stored or not. A core lists it by its segments, with their bytes or without, and by the
+// mapped files.
+func (f *File) Claims() *target.Claims { return f.found }

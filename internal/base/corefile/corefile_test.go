@@ -1,0 +1,103 @@
+package corefile_test
+
+import (
+	"bytes"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/internal/base/corefile"
+	"github.com/sosgo/sosgo/internal/base/memmap"
+	"github.com/sosgo/sosgo/internal/test/synth"
+	"github.com/sosgo/sosgo/target"
+)
+
+// source is a file in memory that lends no bytes.
+type source struct{ *bytes.Reader }
+
+func (s source) Size() int64                   { return s.Reader.Size() }
+func (s source) Bytes(off int64, n int) []byte { return nil }
+
+// diagInfo returns what createdump wrote in a version of its format.
+func diagInfo(version uint32) []byte { return synth.MachODiagInfo(int32(version), 0x1111, 0x2222) }
+
+// TestDiagInfo decodes createdump's description of the process, and nothing that is not it.
+func TestDiagInfo(t *testing.T) {
+	for version, runtime := range map[uint32]target.Addr{1: 0, 2: 0x2222, 3: 0x2222} {
+		var c corefile.Core
+		data := diagInfo(version)
+		require.True(t, c.MapMemory(source{bytes.NewReader(data)}, []memmap.Range{{Addr: 0x1000, Size: uint64(len(data))}}, 0))
+		base, ok := c.ReadDiagInfo(0x1000)
+		assert.True(t, ok)
+		assert.Equal(t, runtime, base)
+		f := c.File()
+		assert.Equal(t, target.Addr(0x1111), f.Process().ExceptionRecord)
+	}
+	for name, data := range map[string][]byte{"cut": diagInfo(2)[:39], "another page": bytes.Replace(diagInfo(2), []byte("DIAG"), []byte("GAID"), 1)} {
+		var c corefile.Core
+		require.True(t, c.MapMemory(source{bytes.NewReader(data)}, []memmap.Range{{Addr: 0x1000, Size: uint64(len(data))}}, 0))
+		_, ok := c.ReadDiagInfo(0x1000)
+		assert.False(t, ok, name)
+		assert.Zero(t, c.Process.ExceptionRecord, name)
+	}
+}
+
+// TestFindStacks gives a thread all segments of the mapping that its stack pointer is in, and none of another mapping or of made-up memory.
+func TestFindStacks(t *testing.T) {
+	const rw = target.ProtRead | target.ProtWrite
+	c := corefile.Core{
+		Platform: target.Platform{OS: target.OSLinux, Arch: target.ArchAMD64},
+		Regions: []target.Region{
+			{Start: 0x1000, Size: 0x1000, Prot: target.ProtRead, Kind: corefile.KindPrivate},
+			{Start: 0x2000, Size: 0x2000, Prot: rw, Kind: corefile.KindPrivate},
+			{Start: 0x4000, Size: 0x1000, Prot: rw, Kind: corefile.KindPrivate},
+			{Start: 0x5000, Size: 0x1000, Prot: rw}, // made up
+			{Start: 0x6000, Size: 0x1000, Prot: rw, Kind: corefile.KindMapped, Path: "file"},
+		},
+	}
+	for _, sp := range []uint64{0x3008, 0x7000, 0x6800} {
+		th := target.Thread{Registers: target.Registers{Arch: target.ArchAMD64}}
+		th.Registers.Set(target.RSP, sp)
+		c.Threads = append(c.Threads, th)
+	}
+	c.Threads = append(c.Threads, target.Thread{Registers: target.Registers{Arch: target.ArchAMD64}})
+	c.FindStacks()
+	f := c.File()
+	var stacks []target.Range
+	for _, th := range f.Threads() {
+		stacks = append(stacks, th.Stack)
+	}
+	assert.Equal(t, []target.Range{{Start: 0x3000, End: 0x5000}, {}, {Start: 0x6000, End: 0x7000}, {}}, stacks)
+	var kinds []string
+	for r := range f.Regions() {
+		kinds = append(kinds, r.Kind)
+	}
+	assert.Equal(t, []string{"private", "stack", "stack", "", "mapped"}, kinds)
+}
+
+// TestWarnings bounds the warnings of one core, and names its format in the last.
+func TestWarnings(t *testing.T) {
+	var c corefile.Core
+	c.Process.Container = "Some core"
+	for range 1000 {
+		c.Warn(target.ErrCorrupt)
+	}
+	f := c.File()
+	require.Len(t, f.Warnings(), 64)
+	assert.True(t, strings.HasPrefix(f.Warnings()[63].Error(), "Some core: more"))
+}
+
+// TestReadAt reads what the file has, and reports what it lacks.
+func TestReadAt(t *testing.T) {
+	src := source{bytes.NewReader([]byte("abcdef"))}
+	b, err := corefile.ReadAt(src, 2, 3)
+	require.NoError(t, err)
+	assert.Equal(t, "cde", string(b))
+	for _, r := range [][2]uint64{{2, 5}, {7, 0}, {1 << 63, 1 << 63}, {0, 1<<64 - 1}} {
+		_, err := corefile.ReadAt(src, r[0], r[1])
+		assert.ErrorIs(t, err, io.ErrUnexpectedEOF)
+	}
+}

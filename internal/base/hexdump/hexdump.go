@@ -1,0 +1,109 @@
+// Package hexdump reads memory as rows of numbers, or as text up to a zero.
+package hexdump
+
+import (
+	"context"
+	"encoding/binary"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/base/limits"
+	"github.com/sosgo/sosgo/internal/encoding/utf16text"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A Shape is how memory is divided into rows.
+type Shape struct {
+	Length int // bytes of an element: 1, 2, 4 or 8, little-endian
+	Count  int // elements in all
+	Width  int // elements per row
+}
+
+// Rows returns the memory from a on. An element that is not in the dump is nil in its row, and recorded once. If none
+// is in the dump, the answer has a failure. An impossible shape is target.ErrUnsupported.
+func Rows(ctx context.Context, mem target.Memory, a target.Addr, s Shape) (*answer.Memory, error) {
+	if err := checkLength(s.Length); err != nil {
+		return nil, err
+	}
+	if s.Count < 0 || s.Width <= 0 {
+		return nil, target.Unsupportedf("%d elements in rows of %d", s.Count, s.Width)
+	}
+	m := &answer.Memory{Address: a, Length: s.Length, Width: s.Width}
+	m.Rows = func(yield func(answer.MemoryRow, error) bool) {
+		var missing error
+		held := false
+		for n := 0; n < s.Count; n += s.Width {
+			if err := ctx.Err(); err != nil {
+				yield(answer.MemoryRow{}, err)
+				return
+			}
+			row := answer.MemoryRow{Address: a + target.Addr(n*s.Length)}
+			row.Elements = make([]*answer.Hex, min(s.Width, s.Count-n))
+			for i := range row.Elements {
+				b, err := target.Bytes(mem, row.Address+target.Addr(i*s.Length), s.Length)
+				if err != nil {
+					missing = err
+					continue
+				}
+				v := answer.Hex(littleEndian(b))
+				row.Elements[i], held = &v, true
+			}
+			if !yield(row, nil) {
+				return
+			}
+		}
+		if held {
+			m.Note(missing)
+		} else {
+			m.Fail(missing)
+		}
+	}
+	return m, nil
+}
+
+// Text returns the text at a up to its first zero, in code units of length bytes: 1 for ASCII, 2, or
+// more. The answer holds what was read before an error.
+func Text(mem target.Memory, a target.Addr, length int) (*answer.MemoryText, error) {
+	if err := checkLength(length); err != nil {
+		return nil, err
+	}
+	t := &answer.MemoryText{Address: a}
+	units, err := characters(mem, a, length)
+	if err != nil && len(units) == 0 {
+		return nil, err
+	}
+	t.Note(err)
+	t.Units, t.Text = units, utf16text.FromUnits(units)
+	return t, nil
+}
+
+func checkLength(n int) error {
+	switch n {
+	case 1, 2, 4, 8:
+		return nil
+	}
+	return target.Unsupportedf("elements of %d bytes", n)
+}
+
+func characters(mem target.Memory, a target.Addr, length int) ([]uint16, error) {
+	w := target.NewWindow(mem)
+	var units []uint16
+	for len(units) < limits.TextUnits {
+		b, err := w.Bytes(a, length)
+		if err != nil {
+			return units, err
+		}
+		u := uint16(littleEndian(b))
+		if u == 0 {
+			return units, nil
+		}
+		units = append(units, u)
+		a += target.Addr(length)
+	}
+	return units, target.Corruptf("string without an end in the first %d characters", limits.TextUnits)
+}
+
+func littleEndian(b []byte) uint64 {
+	var w [8]byte
+	copy(w[:], b)
+	return binary.LittleEndian.Uint64(w[:])
+}

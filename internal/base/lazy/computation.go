@@ -1,0 +1,185 @@
+package lazy
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+
+	"github.com/sosgo/sosgo/internal/base/workers"
+)
+
+// A computation is a Value without its type.
+type computation struct {
+	result atomic.Pointer[result] // nil until there is one to keep
+	mu     sync.Mutex             // for run
+	run    *run                   // the computation that is going on, nil for none
+}
+
+// A result is what a computation came to.
+type result struct {
+	v     any // of the Value's type
+	err   error
+	panic *workers.Panic
+}
+
+// stopped reports whether the computation was stopped by its context.
+func (r *result) stopped() bool {
+	return r.panic == nil && (errors.Is(r.err, context.Canceled) || errors.Is(r.err, context.DeadlineExceeded))
+}
+
+// get returns what f came to, or what another did that computed at the same time.
+func (l *computation) get(f func() (any, error)) *result {
+	for {
+		if r := l.result.Load(); r != nil {
+			return r
+		}
+		c, first := l.join(nil)
+		if first {
+			l.compute(c, f)
+			return c.result
+		}
+		<-c.ended
+	}
+}
+
+// getContext is get for one who may leave.
+func (l *computation) getContext(ctx context.Context, f func(ctx context.Context) (any, error)) *result {
+	for {
+		if r := l.result.Load(); r != nil {
+			return r
+		}
+		if ctx == nil {
+			ctx = context.Background()
+		}
+		if err := ctx.Err(); err != nil {
+			return &result{err: err}
+		}
+		c, first := l.join(&wantedContext{Context: context.WithoutCancel(ctx), first: ctx, done: make(chan struct{})})
+		if first {
+			go l.compute(c, func() (any, error) { return f(c.wanted) })
+		}
+		select {
+		case <-c.ended:
+			if first {
+				return c.result
+			}
+		case <-ctx.Done():
+			l.leave(c, first)
+			return &result{err: ctx.Err()}
+		}
+	}
+}
+
+// known returns the result, nil if there is none yet or it is not a value.
+func (l *computation) known() *result {
+	r := l.result.Load()
+	if r == nil || r.panic != nil || r.err != nil {
+		return nil
+	}
+	return r
+}
+
+// take is known, and forgets it.
+func (l *computation) take() *result {
+	for {
+		l.mu.Lock()
+		c := l.run
+		if c == nil {
+			r := l.known()
+			if r != nil {
+				l.result.Store(nil)
+			}
+			l.mu.Unlock()
+			return r
+		}
+		l.mu.Unlock()
+		<-c.ended
+	}
+}
+
+// A run is one computation, with those who wait for it.
+type run struct {
+	ended  chan struct{}
+	result *result        // once it ended
+	wanted *wantedContext // nil where who computes does not leave
+	users  atomic.Int32   // changed under the Value's mu
+}
+
+// join takes part in the computation that is going on. It reports whether there was none: then the caller has it
+// computed. wanted is the context of a new one, nil where who computes does not leave.
+func (l *computation) join(wanted *wantedContext) (c *run, first bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if r := l.result.Load(); r != nil { // it ended a moment ago
+		c = &run{ended: make(chan struct{}), result: r}
+		close(c.ended)
+		return c, false
+	}
+	if l.run == nil {
+		l.run, first = &run{ended: make(chan struct{}), wanted: wanted}, true
+		if wanted != nil {
+			wanted.users = &l.run.users
+		}
+	}
+	l.run.users.Add(1)
+	return l.run, first
+}
+
+// leave is for one who wants the value no more, and who may be the first that wanted it. Where that is the last one,
+// the computation is stopped and waited for.
+func (l *computation) leave(c *run, first bool) {
+	l.mu.Lock()
+	if first && c.wanted != nil {
+		c.wanted.firstLeft.Store(true)
+	}
+	last := c.users.Add(-1) == 0 && c.wanted != nil
+	if last && !c.wanted.ended.Swap(true) { // who joined a run that was stopped already leaves it, too
+		close(c.wanted.done)
+	}
+	l.mu.Unlock()
+	if last {
+		<-c.ended
+	}
+}
+
+// compute runs f, and keeps its result unless it was stopped, or failed for one who may leave: that one's limits may be the
+// reason, and the next may have others.
+func (l *computation) compute(c *run, f func() (any, error)) {
+	r := &result{}
+	defer func() {
+		if v := recover(); v != nil {
+			r.panic = workers.Caught(v)
+		}
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if !r.stopped() && (r.err == nil && r.panic == nil || c.wanted == nil) {
+			l.result.Store(r)
+		}
+		c.result, l.run = r, nil
+		close(c.ended)
+	}()
+	r.v, r.err = f()
+}
+
+// A wantedContext ends when nobody wants what is computed any more.
+type wantedContext struct {
+	context.Context // the values of who came first
+
+	first     context.Context
+	firstLeft atomic.Bool
+	users     *atomic.Int32
+	ended     atomic.Bool
+	done      chan struct{}
+}
+
+// Done is closed when c ends.
+func (c *wantedContext) Done() <-chan struct{} { return c.done }
+
+// Err returns context.Canceled once c has ended, even before the waiting goroutine has noticed it.
+func (c *wantedContext) Err() error {
+	if c.ended.Load() || !c.firstLeft.Load() && c.users.Load() == 1 && c.first.Err() != nil {
+		return context.Canceled
+	}
+	return nil
+}

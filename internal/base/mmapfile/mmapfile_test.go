@@ -1,0 +1,65 @@
+package mmapfile_test
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/internal/base/mmapfile"
+	"github.com/sosgo/sosgo/target"
+)
+
+var _ target.Source = (*mmapfile.File)(nil)
+
+func TestOpen(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "file")
+	require.NoError(t, os.WriteFile(name, []byte("0123456789"), 0o600))
+	for _, noMmap := range []bool{false, true} {
+		f, err := mmapfile.Open(name, noMmap)
+		require.NoError(t, err)
+		assert.Equal(t, !noMmap, f.Mapped())
+		assert.EqualValues(t, 10, f.Size())
+		if noMmap {
+			assert.Nil(t, f.Bytes(2, 3))
+		} else {
+			assert.Equal(t, "234", string(f.Bytes(2, 3)))
+			assert.Equal(t, 3, cap(f.Bytes(2, 3)))
+		}
+		p := make([]byte, 4)
+		n, err := f.ReadAt(p, 3)
+		assert.NoError(t, err)
+		assert.Equal(t, "3456", string(p[:n]))
+		n, err = f.ReadAt(p, 8)
+		assert.ErrorIs(t, err, io.EOF)
+		assert.Equal(t, "89", string(p[:n]))
+		_, err = f.ReadAt(p, 10)
+		assert.ErrorIs(t, err, io.EOF)
+		_, err = f.ReadAt(p, -1)
+		assert.Error(t, err)
+		require.NoError(t, f.Close())
+		assert.False(t, f.Mapped())
+	}
+}
+
+func TestOpenEmpty(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "empty")
+	require.NoError(t, os.WriteFile(name, nil, 0o600))
+	f, err := mmapfile.Open(name, false)
+	require.NoError(t, err)
+	defer f.Close()
+	assert.False(t, f.Mapped())
+	assert.Zero(t, f.Size())
+	_, err = f.ReadAt(make([]byte, 1), 0)
+	assert.ErrorIs(t, err, io.EOF)
+}
+
+func TestOpenNotAFile(t *testing.T) {
+	_, err := mmapfile.Open(t.TempDir(), false)
+	assert.ErrorIs(t, err, target.ErrUnsupported)
+	_, err = mmapfile.Open(filepath.Join(t.TempDir(), "none"), false)
+	assert.ErrorIs(t, err, os.ErrNotExist)
+}

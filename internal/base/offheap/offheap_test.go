@@ -1,0 +1,186 @@
+package offheap_test
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/internal/base/offheap"
+	"github.com/sosgo/sosgo/target"
+)
+
+func TestGrowAndShrink(t *testing.T) {
+	budget := offheap.NewBudget(0)
+	a, err := offheap.Reserve[uint32](budget, 1<<20)
+	require.NoError(t, err)
+	require.Empty(t, offheap.Slice(a))
+	require.Equal(t, 1<<20, offheap.Cap(a))
+	require.Zero(t, budget.InUse())
+
+	require.NoError(t, offheap.Grow(a, 1000))
+	first := offheap.Slice(a)
+	for i := range first {
+		require.Zero(t, first[i])
+		first[i] = uint32(i)
+	}
+	require.NoError(t, offheap.Grow(a, 100_000))
+	require.NoError(t, offheap.Grow(a, 5))
+	require.Len(t, offheap.Slice(a), 100_000)
+	require.Equal(t, uint32(999), offheap.Slice(a)[999])
+	require.Same(t, &first[0], &offheap.Slice(a)[0], "growing does not move")
+	require.EqualValues(t, 400_000, budget.InUse())
+
+	offheap.Shrink(a, 10)
+	require.Len(t, offheap.Slice(a), 10)
+	require.Equal(t, 10, offheap.Cap(a))
+	require.Equal(t, uint32(9), offheap.Slice(a)[9])
+	require.EqualValues(t, 40, budget.InUse())
+	require.Error(t, offheap.Grow(a, 11))
+	offheap.Free(a)
+	offheap.Free(a)
+	require.Empty(t, offheap.Slice(a))
+	require.Zero(t, budget.InUse())
+	require.EqualValues(t, 400_000, budget.Peak())
+	budget.ResetPeak()
+	require.Zero(t, budget.Peak())
+}
+
+func TestEmpty(t *testing.T) {
+	for _, n := range []int{0, 3} {
+		a, err := offheap.Make[struct{}](nil, n)
+		require.NoError(t, err)
+		require.Len(t, offheap.Slice(a), n)
+		offheap.Free(a)
+	}
+	a, err := offheap.Make[uint64](nil, 0)
+	require.NoError(t, err)
+	require.Empty(t, offheap.Slice(a))
+	offheap.Shrink(a, 0)
+	offheap.Free(a)
+	var none *offheap.Array[byte]
+	offheap.Free(none)
+	offheap.Shrink(none, 0)
+	require.Empty(t, offheap.Slice(none))
+	require.Zero(t, offheap.Cap(none))
+}
+
+func TestRefusals(t *testing.T) {
+	_, err := offheap.Make[*int](nil, 1)
+	require.ErrorContains(t, err, "pointers")
+	_, err = offheap.Make[struct{ a [2]string }](nil, 1)
+	require.ErrorContains(t, err, "pointers")
+	_, err = offheap.Make[uint64](nil, math.MaxInt/4)
+	require.ErrorIs(t, err, target.ErrUnsupported)
+	_, err = offheap.Make[uint64](nil, -1)
+	require.ErrorIs(t, err, target.ErrUnsupported)
+	if strconv.IntSize == 64 { // 32 bits have room for all that can be asked for
+		_, err = offheap.Reserve[uint64](nil, math.MaxInt/16)
+		require.ErrorContains(t, err, "the system gives no")
+	}
+}
+
+func TestBudget(t *testing.T) {
+	budget := offheap.NewBudget(10 << 20)
+	a, err := offheap.Make[[4]uint16](budget, 1<<20)
+	require.NoError(t, err)
+	_, err = offheap.Make[byte](budget, 2<<20+1)
+	var limit *offheap.LimitError
+	require.ErrorAs(t, err, &limit)
+	require.Equal(t, offheap.LimitError{What: "an array", Need: 2<<20 + 1, InUse: 8 << 20, Limit: 10 << 20}, *limit)
+	require.ErrorIs(t, err, target.ErrUnsupported)
+	require.EqualValues(t, 8<<20, budget.InUse(), "what was refused is not charged")
+	require.EqualValues(t, 8<<20, budget.Peak())
+	require.NoError(t, budget.Need("a small thing", 2<<20))
+	require.EqualError(t, budget.Need("the object graph", 3<<30+1),
+		"the object graph needs 3.1 GB of memory beside the 8.0 MB in use: more than the limit of 10.0 MB")
+	offheap.Free(a)
+	b, err := offheap.Make[byte](budget, 10<<20)
+	require.NoError(t, err)
+	offheap.Free(b)
+	var none *offheap.Budget
+	require.NoError(t, none.Need("anything", math.MaxInt64))
+	require.Zero(t, none.InUse()+none.Peak())
+	none.ResetPeak()
+}
+
+func TestBytes(t *testing.T) {
+	for n, want := range map[int64]string{0: "0 B", 1023: "1023 B", 1024: "1.0 KB", 1025: "1.1 KB", 1<<20 - 1: "1024.0 KB", 3 << 29: "1.5 GB"} {
+		require.Equal(t, want, offheap.Bytes(n))
+	}
+}
+
+// TestGivenBack looks at what the system says that the process has: room that is not touched costs nothing, and what is
+// freed is gone at once, without Go's collector.
+func TestGivenBack(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("reads /proc/self/statm")
+	}
+	const size = 64 << 20
+	before := resident(t)
+	a, err := offheap.Make[byte](nil, 1<<30)
+	require.NoError(t, err)
+	s := offheap.Slice(a)
+	require.Less(t, resident(t)-before, int64(size/4))
+	for i := 0; i < size; i += 4096 {
+		s[i] = 1
+	}
+	require.Greater(t, resident(t)-before, int64(size*3/4))
+	offheap.Shrink(a, size/2)
+	require.Less(t, resident(t)-before, int64(size*3/4))
+	require.Equal(t, byte(1), offheap.Slice(a)[size/2-4096])
+	offheap.Free(a)
+	require.Less(t, resident(t)-before, int64(size/4))
+}
+
+// TestSparse: of an array of which little is touched, here and there, little is taken, though arrays of that size are
+// of large pages.
+func TestSparse(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("reads /proc/self/statm")
+	}
+	const size = 256 << 20
+	a, err := offheap.Make[byte](nil, size)
+	require.NoError(t, err)
+	defer offheap.Free(a)
+	before := resident(t)
+	s := offheap.Slice(offheap.Sparse(a))
+	for i := 0; i < size; i += 2 << 20 {
+		s[i] = 1
+	}
+	require.Less(t, resident(t)-before, int64(size/16))
+}
+
+func resident(t *testing.T) int64 {
+	b, err := os.ReadFile("/proc/self/statm")
+	require.NoError(t, err)
+	pages, err := strconv.ParseInt(strings.Fields(string(b))[1], 10, 64)
+	require.NoError(t, err)
+	return pages * int64(os.Getpagesize())
+}
+
+// Collect numbers of which only a bound is known beforehand.
+func ExampleReserve() {
+	budget := offheap.NewBudget(1 << 20)
+	squares, err := offheap.Reserve[uint32](budget, 1<<26)
+	if err != nil {
+		panic(err)
+	}
+	defer offheap.Free(squares)
+	if err := offheap.Grow(squares, 5); err != nil {
+		panic(err)
+	}
+	for i := range offheap.Slice(squares) {
+		offheap.Slice(squares)[i] = uint32(i * i)
+	}
+	fmt.Println(offheap.Slice(squares), budget.InUse())
+	fmt.Println(offheap.Grow(squares, 1<<20))
+	// Output:
+	// [0 1 4 9 16] 20
+	// an array needs 4.0 MB of memory beside the 20 B in use: more than the limit of 1.0 MB
+}

@@ -1,0 +1,139 @@
+package secrets_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/internal/base/secrets"
+)
+
+// jwt is a token whose signature is none.
+const jwt = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJlMTIzNDU2"
+
+// TestFind finds each form in running text, and nothing else of the text.
+func TestFind(t *testing.T) {
+	for text, want := range map[string]string{
+		"Server=db;User Id=sa;Password=hunter22;Max Pool Size=4":     "hunter22",
+		`x "password": "hun\"ter" y`:                                 `hun\"ter`,
+		`{\"password\":\"hunter22\",\"a\":1}`:                        "hunter22",
+		"DefaultEndpointsProtocol=https;AccountKey=abc+/def==;X=1":   "abc+/def==",
+		"amqp://guest:s3cret@mq:5672/":                               "s3cret",
+		"see https://u:p%40ss@host/x?y":                              "p%40ss",
+		"got " + jwt + ", went":                                      jwt,
+		"Authorization: Bearer abc.def-ghi_123":                      "abc.def-ghi_123",
+		"authorization: Basic dXNlcjpwYXNz":                          "dXNlcjpwYXNz",
+		"Cookie: sid=31d4d96e407aad42; theme=dark":                   "sid=31d4d96e407aad42; theme=dark",
+		"X-Api-Key: 7f3a9c":                                          "7f3a9c",
+		"id AKIAIOSFODNN7EXAMPLE.":                                   "AKIAIOSFODNN7EXAMPLE",
+		"ghp_" + strings.Repeat("a1", 18):                            "ghp_" + strings.Repeat("a1", 18),
+		"run --password hunter22 --verbose":                          "hunter22",
+		"run --api-key=k-123 -v":                                     "k-123",
+		`["--client-secret","abc123"]`:                               "abc123",
+		"https://a.blob.core.windows.net/c?sv=2020&sig=aB%2Bc%3D&x=": "aB%2Bc%3D",
+		"https://hooks.slack.com/services/T000/B000/XXXXXXXX":        "T000/B000/XXXXXXXX",
+		"<Password>hunter22</Password>":                              "hunter22",
+	} {
+		spans := secrets.Find(text)
+		if assert.Len(t, spans, 1, text) {
+			assert.Equal(t, want, text[spans[0].Start:spans[0].End], text)
+		}
+	}
+	pem := "-----BEGIN RSA PRIVATE KEY-----\nMIIEow\nIBAAK\n-----END RSA PRIVATE KEY-----"
+	assert.Equal(t, []secrets.Span{{Start: 2, End: 2 + len(pem), Kind: secrets.KindPEM}}, secrets.Find("a "+pem+" b"))
+}
+
+// TestNotFound passes texts of dumps that look like secrets and are none.
+func TestNotFound(t *testing.T) {
+	for _, text := range []string{
+		"System.Private.CoreLib, Version=10.0.0.0, Culture=neutral, PublicKeyToken=7cec85d7bea7798e", "mdToken: 0000000006000123", `"token":"0x6000001"`, `"signature":"0123456789abcdef"`,
+		"password=***", "Password=<hidden>;", "Password=${DB_PASSWORD}", "http://localhost:5000/path@x", "00007f0c12345678 Contoso.PasswordHasher", "--passes 3", "secret: null",
+		"class Bearer { }", "the cookie jar", "key = value", "/usr/share/dotnet/shared", "", "abc", "System.Collections.Generic.Dictionary<System.String, Contoso.Secret>",
+	} {
+		assert.Empty(t, secrets.Find(text), text)
+		assert.Equal(t, text, secrets.NewMasker().Text(text))
+	}
+}
+
+// TestMasker masks what it knows wherever it appears, also as JSON and URLs write it and where an ellipsis cuts it.
+func TestMasker(t *testing.T) {
+	m := secrets.NewMasker()
+	m.LearnSetting("SHOP_PASSWORD", `hun"ter 22`)
+	m.LearnSetting("DB", "Server=db;Password=tiger-99")
+	m.LearnSetting("AUTH_MODE", "Negotiate")
+	m.LearnSetting("ConnectionStrings:Shop", "redis://:pw-of-redis@host:6379")
+	m.LearnSetting("PIN", "1234")
+	m.Learn("k3Jx9Qw2Lm5Zt8Vb1Nc4Rf7Y")
+	m.Add("postgres", secrets.KindPair)
+	for text, want := range map[string]string{
+		`the hun"ter 22 is`:             "the <hidden> is",
+		`{"a":"hun\"ter 22"}`:           `{"a":"<hidden>"}`,
+		"q=hun%22ter+22&x":              "q=<hidden>&x",
+		"tiger-99 tiger-98":             "<hidden> tiger-98",
+		"xtiger-99x":                    "x<hidden>x",
+		"tiger-…":                       "<hidden>…",
+		"tige... and tig...":            "<hidden>... and tig...",
+		"Negotiate":                     "Negotiate",
+		"pw-of-redis":                   "<hidden>",
+		`a\tiger-99`:                    "a<hidden>",
+		"1234 of 1234":                  "1234 of 1234",
+		"k3Jx9Qw2Lm5Zt8Vb1Nc4Rf7Y":      "<hidden>",
+		"postgres Npgsqlpostgres":       "<hidden> Npgsqlpostgres",
+		"Password=tiger-99;User=tiger2": "Password=<hidden>;User=tiger2",
+	} {
+		assert.Equal(t, want, m.Text(text))
+		assert.Equal(t, want, m.Text(m.Text(text)), "masked again")
+	}
+	assert.Positive(t, m.Masked())
+	assert.Equal(t, 2, m.Known()[secrets.KindNamed], "the PIN is known, if not masked everywhere")
+	assert.NotContains(t, m.Values(), "1234")
+}
+
+// TestWriter masks a value that several writes share, with and without line feeds.
+func TestWriter(t *testing.T) {
+	m := secrets.NewMasker()
+	m.Add("tiger-99", secrets.KindPair)
+	for _, filler := range []string{"x", "xyz ", "line\n"} {
+		var out bytes.Buffer
+		w := secrets.NewWriter(m.Text, &out)
+		text := strings.Repeat(filler, 400_000) + " tiger-99 " + strings.Repeat(filler, 400_000) + "tiger-99"
+		for i := 0; i < len(text); i += 4999 {
+			n, err := w.Write([]byte(text[i:min(i+4999, len(text))]))
+			require.NoError(t, err)
+			require.Equal(t, min(4999, len(text)-i), n)
+		}
+		require.NoError(t, w.Close())
+		assert.Equal(t, strings.ReplaceAll(text, "tiger-99", secrets.Mask), out.String())
+	}
+}
+
+func FuzzText(f *testing.F) {
+	f.Add("Password=hunter22;X", "hunter22")
+	f.Add(`{"password":"a\\"}`, `a\`)
+	f.Fuzz(func(t *testing.T, text, value string) {
+		m := secrets.NewMasker()
+		m.Add(value, secrets.KindNamed)
+		out := m.Text(text)
+		for _, v := range m.Values() {
+			if strings.ContainsAny(v, "0123456789") && strings.Contains(out, v) && !strings.Contains(secrets.Mask, v) && !strings.Contains(v, "hidden") && !strings.ContainsAny(v, "<>") {
+				t.Errorf("%q is in %q", v, out)
+			}
+		}
+		doc, err := json.Marshal([]string{text, "your password: ", text, "x"})
+		if err == nil && !json.Valid([]byte(m.Text(string(doc)))) && json.Valid(doc) && !strings.ContainsAny(value, `"\`) {
+			t.Errorf("%s is no JSON any more: %s", doc, m.Text(string(doc)))
+		}
+	})
+}
+
+func ExampleMasker() {
+	m := secrets.NewMasker()
+	m.LearnSetting("SHOP_DB", "Server=db;Password=tiger-99")
+	fmt.Println(m.Text("login of sa with tiger-99 failed"))
+	// Output: login of sa with <hidden> failed
+}

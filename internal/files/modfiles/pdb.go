@@ -1,0 +1,121 @@
+package modfiles
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/sosgo/sosgo/image"
+	"github.com/sosgo/sosgo/internal/base/limits"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A PDBFile is a portable PDB that was found. Close ends the life of Data.
+type PDBFile struct {
+	Path string
+	Data []byte // mapped if possible
+	io.Closer
+}
+
+// FindPDB returns the first PDB of m that has the GUID of id and that check accepts. It looks beside the module's file,
+// in the Finder's folders, and where the module was linked. id is the module's record of its PDB. The error wraps
+// os.ErrNotExist when there is no such file, and lists what was refused.
+func (f *Finder) FindPDB(ctx context.Context, m *target.Module, id target.PDBID, beside string, check func([]byte) error) (*PDBFile, error) {
+	var tried []Candidate
+	seen := map[string]bool{}
+	for p := range f.pdbs(m, id, beside) {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		if seen[p] {
+			continue
+		}
+		seen[p] = true
+		file, err := f.openPDB(p, id.GUID, check)
+		if err == nil {
+			return file, nil
+		}
+		tried = append(tried, Candidate{p, err})
+	}
+	return nil, noPDB(m, tried)
+}
+
+// noPDB reports that a module's PDB was not found, and what was refused.
+func noPDB(m *target.Module, tried []Candidate) error {
+	err := notFound(m, tried)
+	if e, ok := err.(*NotFoundError); ok && len(e.Tried) > 0 {
+		return err
+	}
+	return fmt.Errorf("%s: no PDB found: %w", m.Path, os.ErrNotExist)
+}
+
+// pdbs proposes files, most likely first.
+func (f *Finder) pdbs(m *target.Module, id target.PDBID, beside string) func(func(string) bool) {
+	f.start()
+	name := lowerName(id.Path)
+	if name == "" {
+		name = pdbName(lowerName(m.Path))
+	}
+	return func(yield func(string) bool) {
+		if beside != "" && !yield(pdbName(beside)) {
+			return
+		}
+		named := target.Module{Path: name}
+		for _, s := range f.dirs {
+			if _, ok := s.(*folder); !ok {
+				continue
+			}
+			for p := range s.Candidates(&named, nil) {
+				if !yield(p) {
+					return
+				}
+			}
+		}
+		for _, path := range []string{pdbName(withoutDeleted(m.Path)), id.Path} {
+			if p := f.recorded(path); p != "" && !yield(p) {
+				return
+			}
+		}
+	}
+}
+
+// pdbName returns a path with the extension of PDBs.
+func pdbName(p string) string { return strings.TrimSuffix(p, filepath.Ext(p)) + ".pdb" }
+
+// openPDB opens a portable PDB. Its id is looked at first, so that another file costs nothing.
+func (p *Policy) openPDB(path string, guid target.GUID, check func([]byte) error) (*PDBFile, error) {
+	f, err := p.open(path, orDefault(p.MaxPDB, limits.PDBFile))
+	if err != nil {
+		return nil, err
+	}
+	data, err := pdbContent(f, guid)
+	if err == nil {
+		err = check(data)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return &PDBFile{path, data, f}, nil
+}
+
+// pdbContent returns the content of a portable PDB with that GUID.
+func pdbContent(f target.Source, guid target.GUID) ([]byte, error) {
+	id, err := image.PortablePDBID(f, f.Size())
+	if err != nil {
+		return nil, err
+	}
+	if id != guid {
+		return nil, target.Corruptf("the PDB has the id %v, the module names %v", id, guid)
+	}
+	if b := f.Bytes(0, int(f.Size())); b != nil {
+		return b, nil
+	}
+	var b bytes.Buffer
+	_, err = io.Copy(&b, io.NewSectionReader(f, 0, f.Size()))
+	return b.Bytes(), err
+}

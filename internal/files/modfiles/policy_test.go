@@ -1,0 +1,86 @@
+package modfiles
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/image"
+	"github.com/sosgo/sosgo/internal/base/limits"
+	"github.com/sosgo/sosgo/target"
+)
+
+// TestNamesLocalFile: of the paths in a dump those are tried that name a file of
+// this machine, on every system; nothing that could make it talk to another one.
+func TestNamesLocalFile(t *testing.T) {
+	for _, p := range []string{`C:\app\x.dll`, `d:/app/x.dll`, `C:\`} {
+		assert.True(t, namesLocalFile("windows", p), p)
+		assert.False(t, namesLocalFile("linux", p), p)
+	}
+	for _, p := range []string{"/app/x.dll", "/", `/srv\x`} {
+		assert.True(t, namesLocalFile("linux", p), p)
+		assert.True(t, namesLocalFile("darwin", p), p)
+	}
+	for _, p := range []string{
+		"", "x.dll", `x\y.dll`, `C:x.dll`, `C:`, `\\srv\share\x.dll`, `//srv/share/x.dll`, `/\srv\share\x.dll`, `\/srv\share\x.dll`,
+		`\??\UNC\srv\share\x.dll`, `\\?\UNC\srv\share\x.dll`, `\\.\pipe\x`, `\x.dll`, `/app/x.dll`, `C:\app\x.dll:stream`,
+		`C:\app\x.dll` + "\x00", `1:\x.dll`, `CC:\x.dll`, ` C:\x.dll`, "C:\\" + string(make([]byte, limits.PathBytes)),
+	} {
+		assert.False(t, namesLocalFile("windows", p), "%q", p)
+	}
+	for _, p := range []string{"", "x.dll", "./x", "//srv/share/x", `\\srv\share`, "/app/x\x00y"} {
+		assert.False(t, namesLocalFile("linux", p), "%q", p)
+	}
+}
+
+// TestHarmlessFiles: what is no regular file with something in it on a file system
+// that keeps files is refused before a byte of it is read, and within a moment.
+func TestHarmlessFiles(t *testing.T) {
+	dir := t.TempDir()
+	big := write(t, filepath.Join(dir, "big.dll"), nil)
+	require.NoError(t, os.Truncate(big, 100))
+	link := filepath.Join(dir, "link.pdb")
+	require.NoError(t, os.Symlink("/proc/self/pagemap", link))
+	list := []string{dir, write(t, filepath.Join(dir, "empty.pdb"), nil), big, link,
+		"/proc/self/pagemap", "/proc/kmsg", "/proc/kcore", "/sys/kernel/notes", "/dev/zero", "/dev/tty"}
+	if fifo := makeFIFO(t, filepath.Join(dir, "fifo.pdb")); fifo != "" {
+		list = append(list, fifo)
+	}
+	start := time.Now()
+	for _, p := range list {
+		f, err := (&Policy{}).open(p, 99)
+		if err == nil {
+			t.Errorf("%s is opened", p)
+			require.NoError(t, f.Close())
+		}
+		_, err = (&Policy{Recorded: true}).openPDB(p, target.GUID{}, func([]byte) error { return nil })
+		assert.Error(t, err, p)
+	}
+	assert.Less(t, time.Since(start), 5*time.Second)
+}
+
+// TestRecordedDeleted: the kernel's mark of a deleted file is no part of its path.
+func TestRecordedDeleted(t *testing.T) {
+	path := write(t, filepath.Join(t.TempDir(), "libx.so"), library(1))
+	im, _, err := find(t, &Finder{Policy: Policy{Recorded: true}}, &target.Module{Path: path + " (deleted)"},
+		image.Identity{BuildID: []byte{1, 2, 3, 4}})
+	require.NoError(t, err)
+	require.NoError(t, im.Close())
+}
+
+// FuzzRecorded: no path from a dump is tried that is not one of this system.
+func FuzzRecorded(f *testing.F) {
+	for _, p := range []string{"/a/b", `C:\a`, `\\srv\a`, "//a", "/a (deleted)"} {
+		f.Add(p)
+	}
+	p := &Policy{Recorded: true}
+	f.Fuzz(func(t *testing.T, path string) {
+		if got := p.recorded(path); got != "" && !namesLocalFile("linux", got) && !namesLocalFile("windows", got) {
+			t.Errorf("%q becomes %q", path, got)
+		}
+	})
+}

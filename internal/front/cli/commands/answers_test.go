@@ -1,0 +1,65 @@
+package commands_test
+
+import (
+	"reflect"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	root "github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/front/cli/commands"
+)
+
+// elsewhere are the commands whose answers are no methods of a View, a Dump or a Thread, and where importers have them.
+var elsewhere = map[string]string{
+	"diff":         "package graph/heapdiff: it compares dumps",
+	"export":       "the packages below export: it writes files",
+	"fleet":        "package export/fleet: it writes files",
+	"signature":    "package export/fleet: it compares rules over a fleet",
+	"traverseheap": "the packages below export: it writes a file",
+	"report":       "package ui: it writes a page",
+	"web":          "package ui: it serves a page",
+	"savemodule":   "image.SaveFile: it writes a file",
+	"scrub":        "export/scrub.Write: it writes a file, and asks what the command line asks",
+	"shrink":       "export/scrub.Shrink: likewise",
+	"dumpsig":      "dac.Runtime.DescribeSignature",
+	"dumpsigelem":  "dac.Runtime.DescribeTypeSignature",
+	"threadstate":  "dac.ThreadState.Words: it needs no dump",
+}
+
+// TestAnswersHaveMethods checks that importers can ask for what a command prints by a method of a View, a Dump or a Thread.
+func TestAnswersHaveMethods(t *testing.T) {
+	methods := map[reflect.Type]bool{}
+	for _, of := range []reflect.Type{reflect.TypeFor[*root.View](), reflect.TypeFor[*root.Dump](), reflect.TypeFor[*root.Thread]()} {
+		for m := range of.Methods() {
+			for r := range m.Type.Outs() {
+				methods[answerType(r)] = true
+			}
+		}
+	}
+	checked := 0
+	for _, c := range commands.All() {
+		if c.Result == nil {
+			continue
+		}
+		checked++
+		result := answerType(c.Result)
+		switch _, known := elsewhere[c.Name]; {
+		case result == reflect.TypeFor[answer.Memory]() || result == reflect.TypeFor[answer.MemoryText](): // a Dump's Memory
+		case !methods[result] && !known:
+			t.Errorf("%s prints a %v, which no method of View, Dump or Thread returns", c.Name, c.Result)
+		case methods[result] && known:
+			t.Errorf("%s has a method: it is not elsewhere", c.Name)
+		}
+	}
+	assert.Greater(t, checked, 80)
+}
+
+// answerType returns the type of an answer without the pointer to it.
+func answerType(t reflect.Type) reflect.Type {
+	if t.Kind() == reflect.Pointer {
+		return t.Elem()
+	}
+	return t
+}

@@ -1,0 +1,96 @@
+package appcmd
+
+import (
+	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/front/cli"
+	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
+	"github.com/sosgo/sosgo/internal/front/cli/text/apptext"
+	"github.com/sosgo/sosgo/internal/front/report"
+)
+
+// chosenRequests selects requests.
+type chosenRequests struct {
+	URL    string `opt:"url" help:"only requests whose URL contains this, in upper or lower case"`
+	Header string `opt:"header" help:"only requests with this header, or with 'Name: value' of this"`
+	User   string `opt:"user" help:"only requests of users whose name contains this"`
+	Thread uint32 `opt:"thread" value:"ID" range:"1:" help:"only the request that the thread with this managed or OS id handles"`
+}
+
+// options returns the library's options.
+func (o *chosenRequests) options(s secrets) sosgo.RequestOptions {
+	return sosgo.RequestOptions{URL: o.URL, Header: o.Header, User: o.User, Thread: o.Thread, Secrets: s.Secrets}
+}
+
+type secrets struct {
+	Secrets bool `opt:"secrets" reveals:"true" help:"show secrets instead of masking them"`
+}
+
+type requestOptions struct {
+	chosenRequests
+	stackOptions
+	Headers bool `opt:"headers" help:"with the headers of the requests"`
+	Scopes  bool `opt:"scopes" help:"with log scopes: what they add to each log line"`
+	secrets
+}
+
+func requestsCommand() cli.Command {
+	return cli.AskWith(cli.Command{
+		Name: "requests", Aliases: []string{"dumpaspnetrequests"},
+		Summary: "list the web requests in progress: their age, the thread or async code that handles them, and what they wait for",
+		Help: "The servers are those of ASP.NET Core: Kestrel (HTTP/1, 2 and 3), IIS, HTTP.sys, TestServer. A request's start is known if the host made an activity " +
+			"for it, as it does when anything is logged; its age also needs the time of the dump, or of Kestrel's last heartbeat.\n\n" +
+			"A thread handles a request if the request is in its ExecutionContext; async code, if a suspended method has it in a variable or its ExecutionContext.",
+		Examples: []cli.Example{
+			{Line: "requests", Text: "what is the server doing?"},
+			{Line: "requests -url /orders -stacks", Text: "where do the requests for orders stand?"},
+		},
+	}, func(c *cli.Context, o *requestOptions) (*answer.Requests, error) {
+		ro := o.options(o.secrets)
+		ro.Headers, ro.Scopes = o.Headers, o.Scopes
+		return ask.View(c).Requests(ask.Context(c), ro)
+	}, func(p *report.Page, a *answer.Requests, o *requestOptions) { apptext.Requests(p, a, o.Stacks) })
+}
+
+type findOptions struct {
+	chosenRequests
+	secrets
+	Part string `arg:"part,optional" help:"a part of the URL, as -url"`
+}
+
+func findHTTPContextCommand() cli.Command {
+	return cli.Ask(cli.Command{
+		Name:    "findhttpcontext",
+		Summary: "find the HttpContext of a request by a part of its URL, a header, the user or the thread",
+		Examples: []cli.Example{
+			{Line: "findhttpcontext /orders/17", Text: "the context of that request"},
+			{Line: "findhttpcontext -header 'X-Correlation-Id: 42'", Text: "by a header"},
+			{Line: "findhttpcontext -url /orders -user alice", Text: "by both: every option that is given has to hold"},
+			{Line: "findhttpcontext -thread 12", Text: "the request that thread 12 handles"},
+		},
+	}, askFindHTTPContext, func(p *report.Page, a *answer.Requests) { apptext.Requests(p, a, false) })
+}
+
+func askFindHTTPContext(c *cli.Context, o *findOptions) (*answer.Requests, error) {
+	if o.Part != "" && o.URL != "" {
+		return nil, c.Usagef("the URL is given twice: %q and -url %q", o.Part, o.URL)
+	}
+	o.URL += o.Part
+	if o.chosenRequests == (chosenRequests{}) {
+		return nil, c.Usagef("which request? Give a part of its URL (-url), -header, -user or -thread")
+	}
+	ro := o.options(o.secrets)
+	ro.Headers = true
+	return ask.View(c).Requests(ask.Context(c), ro)
+}
+
+func dumpRequestsCommand() cli.Command {
+	return cli.Ask(cli.Command{
+		Name:     "dumprequests",
+		Summary:  "list the web requests in progress, one per line",
+		Help:     "requests shows more of each.",
+		Examples: []cli.Example{{Line: "dumprequests", Text: "the requests, as SOS lists them"}},
+	}, func(c *cli.Context, _ *cli.None) (*answer.Requests, error) {
+		return ask.View(c).Requests(ask.Context(c), sosgo.RequestOptions{Brief: true})
+	}, apptext.DumpRequests)
+}

@@ -1,0 +1,338 @@
+package ask
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/export/heapsnapshot"
+	"github.com/sosgo/sosgo/internal/front/cli"
+	"github.com/sosgo/sosgo/internal/front/report"
+	"github.com/sosgo/sosgo/query"
+	"github.com/sosgo/sosgo/target"
+)
+
+// Explained returns the commands, which take expressions for objects and describe an address that they fail for.
+func Explained(commands []cli.Command) []cli.Command { return cli.Around(commands, explained) }
+
+// objectOf returns the object or address that a text stands for: a method's name, a register, an id in a heap snapshot, an expression, or a part of
+// the names of types.
+func objectOf(c *cli.Context, text string, arg *cli.Arg) (cli.Object, error) {
+	if id, found := strings.CutPrefix(text, "@"); found {
+		if id, err := strconv.ParseUint(id, 10, 64); err == nil {
+			a, err := snapshotObject(c, id)
+			return cli.Object{Addr: a}, err
+		}
+	}
+	if text[0] != '@' && cli.IsRegister(text) {
+		text = "@" + strings.TrimPrefix(text, "$")
+	}
+	if arg.Method && text[0] != '@' {
+		a, err := methodNamed(c, text)
+		return cli.Object{Addr: a}, err
+	}
+	e, err := meant(c, text)
+	v := e.Value
+	if arg.Type && (errors.As(err, new(*query.Error)) || err == nil && v.Kind == answer.CellType) {
+		return cli.Object{Type: text}, nil
+	}
+	if err != nil {
+		return cli.Object{}, Misread(c, err)
+	}
+	if arg.Value && v.Kind == answer.CellStruct && e.MethodTable != 0 {
+		return cli.Object{Addr: e.Address, MethodTable: e.MethodTable}, nil
+	}
+	a, err := addressIn(c, text, v)
+	return cli.Object{Addr: a}, err
+}
+
+// snapshotObject returns the object that has an id in a heap snapshot of the dump, as export writes it.
+func snapshotObject(c *cli.Context, id uint64) (target.Addr, error) {
+	h, err := Holders(c)
+	if err != nil {
+		return 0, err
+	}
+	a, ok := heapsnapshot.Object(h.Graph(), id)
+	if !ok {
+		return 0, c.Usagef("no object has the id @%d in a heap snapshot of this dump", id)
+	}
+	return a, nil
+}
+
+// methodNamed returns the MethodDesc of the method with a name, before which a module may stand: App!Ns.Type.Method.
+func methodNamed(c *cli.Context, text string) (target.Addr, error) {
+	module, name, found := strings.Cut(text, "!")
+	if !found {
+		module, name = "*", text
+	}
+	r, err := Code(c)
+	if err != nil {
+		return 0, err
+	}
+	all, err := r.FindName(module, name)
+	if err != nil {
+		return 0, err
+	}
+	var methods []target.Addr
+	for i := range all.Matches {
+		if m := &all.Matches[i]; !m.MethodDesc.IsZero() {
+			methods = append(methods, m.MethodDesc.Value)
+		}
+	}
+	switch len(methods) {
+	case 0:
+		return 0, c.Usagef("there is no loaded method %s: name2ee *!NAME finds types and methods", text)
+	case 1:
+		return methods[0], nil
+	}
+	return 0, c.Usagef("%d methods are named %s: name2ee *!%s lists them", len(methods), text, name)
+}
+
+// meant evaluates an expression that has one value.
+func meant(c *cli.Context, text string) (answer.Evaluation, error) {
+	p, err := QueryProcess(c)
+	if err != nil {
+		return answer.Evaluation{}, err
+	}
+	e, err := query.Evaluate(c.Context(), p, text)
+	switch {
+	case err != nil:
+		return answer.Evaluation{}, err
+	case len(e.Values) != 1:
+		return answer.Evaluation{}, c.Usagef("%s is %d values, and not one object", text, len(e.Values))
+	}
+	return e.Values[0], nil
+}
+
+// addressIn returns the object or address that the value of an expression is.
+func addressIn(c *cli.Context, text string, v answer.Cell) (target.Addr, error) {
+	switch v.Kind {
+	case answer.CellObject, answer.CellAddress:
+		return target.Addr(v.Bits), nil
+	case answer.CellMissing:
+		return 0, fmt.Errorf("%s: %w", text, v.Err)
+	case answer.CellNull:
+		return 0, c.Usagef("%s is null", text)
+	case answer.CellStruct:
+		return 0, c.Usagef("%s is no object, but a value of type %s", text, v.Type)
+	case answer.CellType:
+		return 0, c.Usagef("%s is no object, but a type: %s lists its static fields, %s its objects", text, "statics "+v.Text, "dumpheap -type "+v.Text)
+	default:
+		return 0, c.Usagef("%s is no object, but %s", text, v.Plain())
+	}
+}
+
+// explained runs a command, and adds to its error what the addresses are that it was given.
+func explained(c *cli.Context, run func() (report.Answer, error)) (report.Answer, error) {
+	if err := noReport(c); err != nil {
+		return report.Answer{}, err
+	}
+	if err := c.FindObjects(func(text string, arg *cli.Arg) (cli.Object, error) { return objectOf(c, text, arg) }); err != nil {
+		return report.Answer{}, err
+	}
+	if c.Dump() != nil {
+		c.ChangeAddresses(func(a target.Addr) target.Addr { return unsigned(c, a) })
+	}
+	given := c.Addresses()
+	out, err := run()
+	if err == nil || len(given) == 0 {
+		return out, err
+	}
+	var foreign *dac.ForeignError
+	if errors.As(err, &foreign) {
+		return askOwner(c, foreign, run)
+	}
+	if !errors.Is(err, target.ErrCorrupt) && !errors.Is(err, target.ErrNotInDump) && !errors.Is(err, target.ErrUnsupported) {
+		return out, err
+	}
+	for _, a := range given {
+		at := View(c).Resolve(c.Context(), a)
+		is := instead(c.Command.Name, at)
+		err = withInstead(err, is, a)
+		switch at.Kind {
+		case answer.AddressHeap: // damage may be why there is no object
+		case answer.AddressUnmapped, answer.AddressUnknown:
+			if errors.Is(err, target.ErrCorrupt) {
+				err = &strayError{err}
+			}
+		default:
+			if is != "" {
+				err = &cli.AddressError{Err: err}
+			}
+		}
+	}
+	return out, err
+}
+
+// A strayError reports that a command was given an address that the dump knows nothing about.
+type strayError struct{ error }
+
+func (e *strayError) Unwrap() error { return e.error }
+
+// Advice implements what cli.Advice asks of an error.
+func (e *strayError) Advice() string {
+	return "check the address: the dump knows of nothing there"
+}
+
+// unsigned returns the address that a means: without the signature of a code pointer (pointer authentication), by the bits that hold
+// signatures in the process. An address that has memory means itself.
+func unsigned(c *cli.Context, a target.Addr) target.Addr {
+	t := Dump(c).Target()
+	pointers := target.Registers{Arch: t.Platform().Arch}
+	if p, err := pointers.Arch.Processor(); err != nil || p.CodeBits == 0 {
+		return a
+	}
+	if threads := t.Threads(); len(threads) > 0 {
+		pointers.Signature = threads[0].Registers.Signature // the same in all threads
+	}
+	to := pointers.Code(uint64(a))
+	if to == a || target.Available(t, a, 1) {
+		return a
+	}
+	c.Warn(fmt.Errorf("%v has the signature of a code pointer (pointer authentication): the answer is about %v", a, to))
+	return to
+}
+
+// askOwner asks the runtime that the address belongs to, and warns of that: an address means one thing in a process,
+// whichever runtime the session looks at.
+func askOwner(c *cli.Context, foreign *dac.ForeignError, run func() (report.Answer, error)) (report.Answer, error) {
+	chosen := c.Session.Runtime()
+	defer c.Session.SetRuntime(chosen)
+	c.Session.SetRuntime(strconv.Itoa(foreign.Owner.Index))
+	out, err := run()
+	if err == nil {
+		c.Warn(fmt.Errorf("%w; it is answered from there", foreign))
+	}
+	return out, err
+}
+
+// withInstead is err with what the address a is.
+func withInstead(err error, is string, a target.Addr) error {
+	switch {
+	case is == "":
+		return err
+	case strings.Contains(err.Error(), a.String()):
+		return fmt.Errorf("%w; it %s", err, is)
+	}
+	return fmt.Errorf("%w; %v %s", err, a, is)
+}
+
+// What to do with addresses of each kind: the first of the commands is advised, and the others take them, too.
+var takers = map[answer.AddressKind][]string{
+	answer.AddressObject: {"dumpobj", "dumparray", "dumpdelegate", "dumpobjgcrefs", "dumpstring", "dumpalc", "findappdomain",
+		"printexception", "verifyobj", "listnearobj", "gcwhere", "gcroot", "pathto", "objsize", "retained", "dominators", "referrers", "referents"},
+	answer.AddressInObject:    {"dumpobj", "gcroot", "objsize", "retained", "dominators", "referrers", "referents"},
+	answer.AddressHeap:        {"listnearobj"},
+	answer.AddressMethodTable: {"dumpmt", "dumpclass", "dumpheap", "dumpvc"},
+	answer.AddressEEClass:     {"dumpclass"},
+	answer.AddressMethodDesc:  {"dumpmd", "dumpil", "clru", "ehinfo", "gcinfo"},
+	answer.AddressCode:        {"ip2md", "dumpil", "clru", "ehinfo", "gcinfo"},
+	answer.AddressCLRModule:   {"dumpmodule", "dumpsig", "dumpsigelem"},
+	answer.AddressAssembly:    {"dumpassembly"},
+	answer.AddressDomain:      {"dumpdomain"},
+	answer.AddressThread:      {"clrthreads"},
+}
+
+// instead returns what an address is that a command can't do with: "is a MethodTable
+// (System.String): use dumpmt". It is empty where that is no news.
+func instead(command string, a *answer.Address) string {
+	use := takers[a.Kind]
+	if slices.Contains(use, command) && a.Kind != answer.AddressInObject && a.Runtime == nil {
+		return ""
+	}
+	out := kindWords(a)
+	switch {
+	case out == "":
+		return ""
+	case a.Runtime != nil:
+		return fmt.Sprintf("%s of the other runtime: use -runtime %d", out, *a.Runtime)
+	case a.Kind == answer.AddressInObject:
+		if !slices.Contains(use, command) {
+			command = use[0]
+		}
+		return fmt.Sprintf("%s: use %s %x", out, command, uint64(a.Start))
+	case len(use) > 0:
+		return out + ": use " + use[0]
+	}
+	return out
+}
+
+// Describe describes what is at an address.
+func Describe(a *answer.Address) string {
+	switch words := kindWords(a); {
+	case words != "":
+		return words
+	case a.Kind == answer.AddressMapped && a.Name.S != "":
+		return "is in a mapping of " + a.Name.S + memoryWords(a.Memory)
+	case a.Kind == answer.AddressMapped:
+		return "is in memory of the process" + memoryWords(a.Memory)
+	case a.Kind == answer.AddressUnmapped:
+		return "is not mapped"
+	}
+	return "is unknown"
+}
+
+// memoryWords returns what memory is for, empty where no more is known than that it is mapped.
+func memoryWords(m *answer.AddressMemory) string {
+	switch {
+	case m == nil || m.Kind == answer.MemoryUnknown || m.Kind == answer.MemoryFile:
+		return ""
+	case m.Block != nil:
+		return fmt.Sprintf(": %s, in the block of %d bytes at %x (%s)", m.Kind, m.Block.Size, uint64(m.Block.Address), m.Block.State)
+	case m.Detail != "":
+		return fmt.Sprintf(": %s (%s)", m.Kind, m.Detail)
+	}
+	return ": " + string(m.Kind)
+}
+
+// kindWords returns what an address is, empty where nothing is known.
+func kindWords(a *answer.Address) string {
+	named := func(words string) string {
+		if name := a.Name.S; name != "" {
+			words += " (" + name + ")"
+		}
+		return words
+	}
+	switch a.Kind {
+	case answer.AddressModule:
+		return "lies in " + target.BaseName(a.Name.S)
+	case answer.AddressStack:
+		return "is in the stack of " + threadWords(a.Thread)
+	case answer.AddressFrame:
+		return named("is an explicit frame") + " of " + threadWords(a.Thread)
+	case answer.AddressThread:
+		return "is the Thread of " + threadWords(a.Thread)
+	case answer.AddressCode:
+		return "is code of " + a.Name.String()
+	case answer.AddressStub:
+		return "is in a stub of the runtime"
+	case answer.AddressHeap:
+		return "lies in the GC heap, in no object that can be read"
+	case answer.AddressFree:
+		if a.Start != a.Address {
+			return fmt.Sprintf("lies in the free block %x of the GC heap", uint64(a.Start))
+		}
+		return "is a free block of the GC heap"
+	case answer.AddressInObject:
+		return named(fmt.Sprintf("lies inside object %x", uint64(a.Start))) + fmt.Sprintf(" at +%#x", uint64(a.Address-a.Start))
+	case answer.AddressObject:
+		return named("is an object")
+	case answer.AddressUnknown, answer.AddressUnmapped, answer.AddressMapped:
+		return "" // what keeps memory from being read says as much
+	case answer.AddressEEClass, answer.AddressAssembly, answer.AddressDomain:
+		return named("is an " + string(a.Kind))
+	}
+	return named("is a " + string(a.Kind))
+}
+
+// threadWords names a thread by its number, or if it has none by its managed id.
+func threadWords(t *answer.Thread) string {
+	if t.Index != nil {
+		return fmt.Sprintf("thread %d", *t.Index)
+	}
+	return fmt.Sprintf("the thread with the managed id %d", t.ManagedID)
+}

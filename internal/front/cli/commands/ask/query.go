@@ -1,0 +1,45 @@
+package ask
+
+import (
+	"errors"
+
+	"github.com/sosgo/sosgo/internal/front/cli"
+	"github.com/sosgo/sosgo/query"
+	"github.com/sosgo/sosgo/stackwalk/threads"
+	"github.com/sosgo/sosgo/target"
+)
+
+// QueryProcess returns what questions of the user's own are about: the view that the session looks at, with its current thread, and
+// with $_ and $thread as variables.
+func QueryProcess(c *cli.Context) (*query.Process, error) {
+	p, err := View(c).QueryProcess(GraphOptions(c))
+	if err != nil {
+		return nil, err
+	}
+	p.Thread = func() (*threads.Thread, error) {
+		list, err := Threads(c)
+		if err != nil {
+			return nil, err
+		}
+		return CurrentThread(c, list), nil
+	}
+	p.Variables = map[string]query.Value{}
+	if a, ok := c.Session.Last(); ok {
+		p.Variables["$_"] = query.Address(a)
+	}
+	if id, ok := c.Session.Thread(); ok {
+		p.Variables["$thread"] = query.Uint(uint64(id))
+	}
+	p.Scan = Scan(c, "searching the heap")
+	return p, nil
+}
+
+// Misread makes an error about what the user wrote one about the command line. A name that what the dump lacks may
+// explain stays what it is.
+func Misread(c *cli.Context, err error) error {
+	misread := errors.As(err, new(*query.Error)) || errors.Is(err, query.ErrNoAnswer)
+	if misread && !errors.Is(err, target.ErrNotInDump) && !errors.Is(err, target.ErrCorrupt) {
+		return c.Usagef("%v", err)
+	}
+	return err
+}

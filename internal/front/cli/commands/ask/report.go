@@ -1,0 +1,25 @@
+package ask
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/sosgo/sosgo/dump/crashreport"
+	"github.com/sosgo/sosgo/internal/front/cli"
+)
+
+// ofReports are the commands that answer from a crash report.
+var ofReports = []string{"crashinfo", "clrstack", "clrthreads", "threads", "modules", "doctor", "summarize", "triage"}
+
+// noReport returns why the command can't answer where the dump is a crash report, nil if it can.
+func noReport(c *cli.Context) error {
+	if c.Dump() == nil || slices.Contains(ofReports, c.Command.Name) {
+		return nil
+	}
+	_, err := View(c).Instance()
+	var none *crashreport.NoMemoryError
+	if errors.As(err, &none) {
+		return none
+	}
+	return nil
+}

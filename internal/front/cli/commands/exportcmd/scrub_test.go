@@ -1,0 +1,631 @@
+package exportcmd_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"unicode/utf16"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/dump"
+	"github.com/sosgo/sosgo/internal/encoding/utf16text"
+	"github.com/sosgo/sosgo/internal/front/cli"
+	"github.com/sosgo/sosgo/internal/front/cli/commands"
+	"github.com/sosgo/sosgo/internal/front/cli/commands/exportcmd"
+	"github.com/sosgo/sosgo/internal/test/synth"
+	"github.com/sosgo/sosgo/internal/test/testcase"
+	"github.com/sosgo/sosgo/target"
+)
+
+const dumps = "../../../../testdata/dumps/"
+
+// run runs a command line and returns what it printed.
+func run(t *testing.T, args ...string) (out, errs string, code int) {
+	t.Helper()
+	var o, e bytes.Buffer
+	code = cli.Main(t.Context(), args, strings.NewReader(""), &o, &e, cli.Env{Commands: commands.All(), Open: func(ctx context.Context, path string, oo cli.OpenOptions) (cli.Dump, error) {
+		oo.Offline, oo.NoCache = true, true
+		return commands.Open(ctx, path, oo)
+	}})
+	return o.String(), e.String(), code
+}
+
+// unpacked writes a canned dump to a file.
+func unpacked(t *testing.T, name string) string {
+	t.Helper()
+	packed, err := os.ReadFile(dumps + name + "/" + filepath.Base(name) + ".dmp.zst")
+	if err != nil {
+		t.Skip("no canned dump")
+	}
+	file := filepath.Join(t.TempDir(), "in.dmp")
+	require.NoError(t, os.WriteFile(file, unzstd(t, packed), 0o644))
+	return file
+}
+
+func unzstd(t *testing.T, packed []byte) []byte {
+	t.Helper()
+	d, err := zstd.NewReader(nil)
+	require.NoError(t, err)
+	defer d.Close()
+	b, err := d.DecodeAll(packed, nil)
+	require.NoError(t, err)
+	return b
+}
+
+// texts are the strings of a heap by their addresses.
+func texts(t *testing.T, file string) map[uint64]string {
+	t.Helper()
+	d, err := sosgo.Open(file, sosgo.Options{Offline: true})
+	require.NoError(t, err)
+	defer d.Close()
+	out := map[uint64]string{}
+	h, err := d.Heap()
+	if err != nil {
+		return out
+	}
+	rt, err := d.Runtime()
+	require.NoError(t, err)
+	for o, err := range h.Objects() {
+		if err == nil && o.Type.Addr == rt.WellKnown().String {
+			chars, n, err := rt.StringChars(o.Addr)
+			if err != nil {
+				continue
+			}
+			if b, err := target.Bytes(h.Memory(), chars, int(2*n)); err == nil {
+				out[uint64(o.Addr)] = utf16text.String(b)
+			}
+		}
+	}
+	return out
+}
+
+// why are commands that explain a process.
+var why = []string{"crashinfo", "clrthreads", "threads", "clrstack -all", "printexception", "dumpexceptions", "syncblk -all", "locks", "waits", "tasks", "dumpasync", "threadpool", "timerinfo",
+	"dumpheap -stat", "gchandles -stat", "finalizequeue -stat", "eeheap -gc", "gcheapstat", "retained", "leaks", "statics -all", "clrmodules", "assemblies", "runtimes", "memory",
+	"verifyheap", "analyzeoom", "triage", "heapmap", "stacks", "initializers"}
+
+// answers asks all of why in one session, for the roots of an object, too, and returns the documents.
+func answers(t *testing.T, file string, object uint64) (docs []any) {
+	t.Helper()
+	args := []string{"-d", file, "--json"}
+	for _, line := range why {
+		args = append(args, "-c", line)
+	}
+	args = append(args, "-c", fmt.Sprintf("gcroot -all %x", object))
+	out, errs, _ := run(t, args...)
+	require.NotContains(t, errs, "usage:")
+	for d := json.NewDecoder(strings.NewReader(out)); d.More(); {
+		var doc map[string]any
+		require.NoError(t, d.Decode(&doc))
+		delete(doc, "messages") // warnings name what is missing in one line
+		delete(doc, "dump")
+		docs = append(docs, doc)
+	}
+	return docs
+}
+
+// A mapping has the texts of a dump by those that replaced them.
+type mapping struct {
+	whole   map[string]string
+	fresh   map[string]string // what replaced them
+	pairs   []string          // of long ones
+	parts   *strings.Replacer // of pairs
+	cut     *strings.Replacer // of pairs, the texts without the full stop that sentences of answers leave away
+	numbers bool              // are replaced, too
+}
+
+// names adds the names of threads, which need be no objects.
+func (m *mapping) names(want, got any) {
+	switch w := want.(type) {
+	case map[string]any:
+		g, _ := got.(map[string]any)
+		for k, v := range w {
+			if name, ok := v.(string); ok && (k == "name" || k == "threadName") {
+				if fresh, _ := g[k].(string); fresh != name && len(fresh) == len(name) && m.whole[fresh] == "" {
+					m.whole[fresh] = name
+					m.pairs = append(m.pairs, fresh, name)
+				}
+			}
+			m.names(v, g[k])
+		}
+	case []any:
+		g, _ := got.([]any)
+		for i := range min(len(w), len(g)) {
+			m.names(w[i], g[i])
+		}
+	}
+}
+
+// same reports where two answers differ but for texts.
+func (m *mapping) same(t *testing.T, path string, want, got any) bool {
+	switch w := want.(type) {
+	case map[string]any:
+		g, _ := got.(map[string]any)
+		if !assert.Len(t, g, len(w), path) {
+			return false
+		}
+		for k, v := range w {
+			if k == "fp" {
+				continue // a register that may be no pointer
+			}
+			if (k == "value" || k == "text") && (w["type"] == "System.Char" || m.numbers && strings.HasPrefix(path, "statics")) {
+				continue // a text of one character, or a number
+			}
+			if !m.same(t, path+"."+k, v, g[k]) {
+				return false
+			}
+		}
+		return true
+	case []any:
+		g, _ := got.([]any)
+		if !assert.Len(t, g, len(w), path) {
+			return false
+		}
+		for i := range w {
+			if !m.same(t, path, w[i], g[i]) {
+				return false
+			}
+		}
+		return true
+	case string:
+		g, _ := got.(string)
+		if text, err := strconv.Unquote(g); err == nil && m.whole[text] != "" {
+			g = strconv.Quote(m.whole[text])
+		}
+		if strings.Contains(g, "\x00") && (len(g) == len(w) || len(g) == len(w)+1) {
+			return true // a text in a dump whose heap can't be walked; of the other a full stop may be left away
+		}
+		return w == g || m.whole[g] == w || w == m.cut.Replace(g) || assert.Equal(t, w, m.parts.Replace(g), path)
+	}
+	return assert.Equal(t, want, got, path)
+}
+
+// TestScrubAnswers: commands print the same over a scrubbed dump as over the dump, but for its texts.
+func TestScrubAnswers(t *testing.T) {
+	for _, name := range testcase.Sample(t, []string{"net10-zoo", "net31-zoo", "nativeaot-crash", "win-net8-zoo", "net10-crash-null-triage", "net10-arm64", "waits/net10-asyncwaits"}, 3) {
+		t.Run(filepath.Base(name), func(t *testing.T) { sameAnswers(t, unpacked(t, name)) })
+	}
+	t.Run("numbers", func(t *testing.T) { sameAnswers(t, unpacked(t, "net10-zoo"), "-numbers") })
+}
+
+// scrubbed are dumps of each kind: with the heap, whole and small ones, of Linux and Windows, of .NET 3.1, 6, 8, 9 and 10, with types that can be
+// unloaded, of two runtimes in one process, of NativeAOT and of ARM64.
+var scrubbed = []string{"net10-loaders-withheap", "net10-crash-nested-withheap", "net31-zoo-normal", "net8-zoo-triage", "net9-zoo-normal", "nativeaot-crash-full", "sxs-full", "arm64-net10-zoo-withheap",
+	"win-net6-zoo-withheap", "win-net8-ae-null-normal", "win-net8-crash-nested-withheap", "win-net10-crash-aggregate-triage"}
+
+// TestScrubCorpus holds the same of whole dumps. SOSGO_SCRUB names others, with patterns. No text that was replaced remains anywhere in the file.
+func TestScrubCorpus(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes half a minute")
+	}
+	names := scrubbed
+	if others := os.Getenv("SOSGO_SCRUB"); others != "" {
+		names = strings.Split(others, ",")
+	}
+	testcase.Corpus(t, testcase.Named(names...), func(t *testing.T, c *testcase.Case) int { return sameAnswers(t, c.Path) })
+}
+
+// sameAnswers scrubs a dump and compares what commands print over the two.
+func sameAnswers(t *testing.T, in string, options ...string) (compared int) {
+	t.Helper()
+	out := filepath.Join(t.TempDir(), "out.dmp")
+	_, errs, code := run(t, append([]string{"scrub", in, "-o", out}, options...)...)
+	require.Contains(t, []int{0, 3}, code, errs)
+	before := texts(t, in)
+	m := checkTexts(t, before, texts(t, out))
+	m.numbers = len(options) > 0
+	object := uint64(1)
+	if len(before) > 0 {
+		object = slices.Min(slices.Collect(maps.Keys(before)))
+	}
+	want, got := answers(t, in, object), answers(t, out, object)
+	require.Len(t, got, len(want))
+	m.names(want, got)
+	m.parts = strings.NewReplacer(m.pairs...)
+	cut := slices.Clone(m.pairs)
+	for i := 1; i < len(cut); i += 2 {
+		cut[i] = strings.TrimSuffix(cut[i], ".")
+	}
+	m.cut = strings.NewReplacer(cut...)
+	for i := range want {
+		m.same(t, append(why, "gcroot")[i], want[i], got[i])
+	}
+	b, err := os.ReadFile(out)
+	require.NoError(t, err)
+	var gone []string // in both encodings
+	for text, fresh := range m.fresh {
+		if fresh != text && len(text) > leastSearched && strings.Contains(text, " ") && !ofFramework.MatchString(text) {
+			gone = append(gone, text, string(wide(text)))
+		}
+	}
+	left := foundIn(b, gone)
+	assert.Empty(t, left[:min(10, len(left))], "they are left in the file")
+	return len(want)
+}
+
+// foundIn returns the texts that a file has. It looks at each byte once, so that thousands of texts are searched fast.
+func foundIn(b []byte, texts []string) (found []string) {
+	var marks [1 << 16]bool
+	mark := func(start uint64) *bool { return &marks[start*0x9e3779b97f4a7c15>>48] }
+	byStart := map[uint64][]string{}
+	for _, text := range texts {
+		start := binary.LittleEndian.Uint64([]byte(text)) // all have eight bytes
+		byStart[start] = append(byStart[start], text)
+		*mark(start) = true
+	}
+	for i := 0; i+8 <= len(b); i++ {
+		start := binary.LittleEndian.Uint64(b[i:])
+		if !*mark(start) {
+			continue
+		}
+		for _, text := range byStart[start] {
+			if bytes.HasPrefix(b[i:], []byte(text)) && !slices.Contains(found, text) {
+				found = append(found, text)
+			}
+		}
+	}
+	return found
+}
+
+// TestFoundIn: a text is found wherever it lies, and nothing else is.
+func TestFoundIn(t *testing.T) {
+	texts := []string{"a sentence", "a sentence that goes on", "another sentence", "at the end", "at the start"}
+	assert.ElementsMatch(t, []string{"a sentence", "at the end", "at the start"}, foundIn([]byte("at the start, a sentence, a sentence that goes, another, at the end"), texts))
+}
+
+// ofFramework matches names with parameters, and messages that images of .NET have.
+var ofFramework = regexp.MustCompile(`[(=]|\.NET|^--- End of|^Invariant |ICU package`)
+
+// leastSearched is the length of texts from which on they are no names that modules have, too.
+const leastSearched = 12
+
+// checkTexts holds that lengths stay, that equal texts stay equal and different ones different.
+func checkTexts(t *testing.T, before, after map[uint64]string) *mapping {
+	t.Helper()
+	require.Len(t, after, len(before))
+	fresh := map[string]string{}
+	m := &mapping{whole: map[string]string{}, fresh: fresh}
+	for a, text := range before {
+		g := after[a]
+		assert.Len(t, utf16.Encode([]rune(g)), len(utf16.Encode([]rune(text))), "%q", text)
+		if was, ok := fresh[text]; ok {
+			assert.Equal(t, was, g, "equal texts stay equal: %q", text)
+			continue
+		}
+		was, ok := m.whole[g]
+		assert.False(t, ok, "%q and %q became equal", text, was)
+		fresh[text], m.whole[g] = g, text
+		if g != text && len(g) > 5 {
+			m.pairs = append(m.pairs, g, text)
+		}
+	}
+	if len(before) > 100 {
+		assert.Greater(t, len(m.pairs), 10, "texts are replaced")
+	}
+	return m
+}
+
+// planted lists the texts that the program of net10-secrets had in its memory.
+func planted(t *testing.T) (out []string) {
+	t.Helper()
+	facts, err := os.ReadFile(dumps + "secrets/net10-secrets/facts.txt")
+	if err != nil {
+		t.Skip("no canned dump")
+	}
+	for line := range strings.Lines(string(facts)) {
+		word, rest, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		switch {
+		case word == "PLANT":
+			_, value, _ := strings.Cut(rest, " ")
+			for part := range strings.SplitSeq(value, `\n`) {
+				out = append(out, part)
+			}
+		case word == "HIDE":
+			out = append(out, rest)
+		}
+	}
+	return slices.DeleteFunc(out, func(s string) bool { return len(s) < 5 || strings.HasPrefix(s, "-----") })
+}
+
+// wide returns a text in UTF-16.
+func wide(text string) (b []byte) {
+	for _, c := range utf16.Encode([]rune(text)) {
+		b = binary.LittleEndian.AppendUint16(b, c)
+	}
+	return b
+}
+
+// TestScrubSecrets: nothing of what a program hid remains, in whatever form the dump comes and goes.
+func TestScrubSecrets(t *testing.T) {
+	hidden := planted(t)
+	require.Greater(t, len(hidden), 75)
+	in := unpacked(t, "secrets/net10-secrets")
+	raw, err := os.ReadFile(in)
+	require.NoError(t, err)
+	// The program is in the folder of a user.
+	const folder, user = "/var/tmp/sosgo-debuggee/", "alice-of-the-shop"
+	for _, form := range []func(string) []byte{func(s string) []byte { return []byte(s) }, wide} {
+		raw = bytes.ReplaceAll(raw, form(folder), form("/home/"+user+"/"))
+		require.True(t, bytes.Contains(raw, form(user)))
+	}
+	require.NoError(t, os.WriteFile(in, raw, 0o600))
+	hidden = append(hidden, user)
+	dir := t.TempDir()
+	packed := filepath.Join(dir, "in.gz")
+	var z bytes.Buffer
+	w := gzip.NewWriter(&z)
+	_, _ = w.Write(raw)
+	require.NoError(t, w.Close())
+	require.NoError(t, os.WriteFile(packed, z.Bytes(), 0o644))
+	pack := filepath.Join(dir, "in.tar.zst")
+	_, errs, code := run(t, "-d", in, "-c", "pack -o "+pack)
+	require.Zero(t, code, errs)
+	for i, from := range []string{in, packed, dumps + "secrets/net10-secrets/net10-secrets.dmp.zst", pack} {
+		out := filepath.Join(dir, []string{"a.dmp", "b.dmp.zst", "c.dmp", "d.dmp"}[i])
+		args := []string{"scrub", from, "-o", out}
+		if i == 2 {
+			args = append(args, "-numbers")
+		}
+		text, errs, code := run(t, args...)
+		require.Zero(t, code, errs)
+		assert.Contains(t, text, "values known as secrets")
+		st, err := os.Stat(out)
+		require.NoError(t, err)
+		if runtime.GOOS != "windows" {
+			assert.EqualValues(t, 0o600, st.Mode().Perm())
+		}
+		b, err := os.ReadFile(out)
+		require.NoError(t, err)
+		if strings.HasSuffix(out, ".zst") {
+			b = unzstd(t, b)
+		}
+		require.Len(t, b, len(raw))
+		for _, secret := range hidden {
+			assert.False(t, bytes.Contains(b, []byte(secret)), "%s has %s", out, secret)
+			assert.False(t, bytes.Contains(b, wide(secret)), "%s has %s in UTF-16", out, secret)
+		}
+	}
+	found, narrow := 0, bytes.ReplaceAll(raw, []byte{0}, nil)
+	for _, secret := range hidden {
+		if bytes.Contains(raw, []byte(secret)) || bytes.Contains(narrow, []byte(secret)) {
+			found++
+		}
+	}
+	assert.Greater(t, found, 60, "they are in the dump")
+}
+
+// TestExercised: each command that decides what stays is one that runs.
+func TestExercised(t *testing.T) {
+	args := []string{"-d", unpacked(t, "net10-crash-null-triage")}
+	for _, line := range slices.Concat(exportcmd.Exercised, exportcmd.Explaining) {
+		args = append(args, "-c", line)
+	}
+	_, errs, _ := run(t, args...)
+	require.NotEmpty(t, errs, "a dump without a heap lacks answers")
+	assert.NotContains(t, errs, "usage:")
+}
+
+// TestScrubMinidump: comments and names of threads are replaced, and a stream that nobody knows is taken out.
+func TestScrubMinidump(t *testing.T) {
+	in := unpacked(t, "win-net8-zoo")
+	raw, err := os.ReadFile(in)
+	require.NoError(t, err)
+	hidden := []string{"a comment about Ms. Smith", "an unknown stream", "zoo worker"}
+	n, directory := binary.LittleEndian.Uint32(raw[8:]), binary.LittleEndian.Uint32(raw[12:])
+	kinds := []uint32{10, 0x12345}
+	for i := range n {
+		e := raw[directory+12*i:]
+		if binary.LittleEndian.Uint32(e) == 0 && len(kinds) > 0 {
+			text := hidden[2-len(kinds)]
+			for k, v := range []uint32{kinds[0], uint32(len(text)), uint32(len(raw))} {
+				binary.LittleEndian.PutUint32(e[4*k:], v)
+			}
+			raw, kinds = append(raw, text...), kinds[1:]
+		}
+	}
+	require.Empty(t, kinds, "unused entries of the directory")
+	require.NoError(t, os.WriteFile(in, raw, 0o600))
+	out := filepath.Join(t.TempDir(), "out.dmp")
+	_, errs, code := run(t, "scrub", in, "-o", out)
+	require.Contains(t, []int{0, 3}, code, errs)
+	b, err := os.ReadFile(out)
+	require.NoError(t, err)
+	require.Len(t, b, len(raw))
+	for _, text := range hidden[:2] {
+		assert.True(t, bytes.Contains(raw, []byte(text)))
+		assert.False(t, bytes.Contains(b, []byte(text)), text)
+	}
+	threads, _, _ := run(t, "-d", out, "-c", "threads")
+	assert.NotContains(t, threads, hidden[2])
+	assert.Contains(t, threads, ".NET Finalizer")
+}
+
+// TestScrubForeign: what a crash reporter of another system wrote has its environment, arguments, annotations and stacks replaced, and its threads, modules
+// and crash are those of before.
+func TestScrubForeign(t *testing.T) {
+	const secret = "hunter2-of-the-shop"
+	m := synth.NewMinidump()
+	m.ForeignSystem(synth.MinidumpAMD64, synth.MinidumpLinux, "Linux 6.1.0")
+	m.Modules(synth.MinidumpModule{Base: 0x400000, Size: 0x3000, Path: "/opt/app/app"})
+	stack := make([]byte, 0x1000)
+	copy(stack[0x100:], secret)
+	copy(stack[0x200:], wide(secret))
+	binary.LittleEndian.PutUint64(stack[0x300:], 0x400123)
+	m.Threads(synth.MinidumpThread{ID: 7, StackStart: 0x7ffc00000000, StackSize: 0x1000, Context: synth.AMD64Context(0x10000f, [16]uint64{0: 0x72657474_6e7568, 4: 0x7ffc00000000}, 0x400100, 0x246)})
+	m.Memory(synth.MinidumpRange{Addr: 0x7ffc00000000, Data: stack})
+	for kind, text := range map[uint32]string{0x47670002: secret, 0x47670006: "/opt/app/app\x00--password\x00" + secret + "\x00", 0x47670007: "TOKEN=" + secret + "\x00DOTNET_gcServer=1\x00",
+		0x4d7a0001: secret, 0x47670004: "Pid:\t7\n"} {
+		m.Stream(kind, []byte(text))
+	}
+	m.Crashpad([]synth.MinidumpNote{{Key: "token", Value: secret}}, 0, []string{secret}, nil, nil)
+	dir := t.TempDir()
+	in, out := filepath.Join(dir, "in.dmp"), filepath.Join(dir, "out.dmp")
+	require.NoError(t, os.WriteFile(in, m.Bytes(), 0o600))
+	_, errs, code := run(t, "scrub", in, "-o", out)
+	require.Zero(t, code, errs)
+	b, err := os.ReadFile(out)
+	require.NoError(t, err)
+	for _, form := range [][]byte{[]byte(secret), wide(secret), []byte("hunter2"), []byte("hunter")} {
+		assert.False(t, bytes.Contains(b, form), "%q", form)
+	}
+	for _, stays := range []string{"/opt/app/app", "TOKEN=", "DOTNET_gcServer=1", "#\x01@\x00\x00\x00\x00\x00"} {
+		assert.True(t, bytes.Contains(b, []byte(stays)), "%q", stays)
+	}
+
+	for _, name := range []string{"game-server__1.dmp", "game-server__2.dmp", "game-server__5.dmp", "rust-minidump__linux-mini.dmp", "swift-lldb__linux-x86_64.dmp"} {
+		t.Run(name, func(t *testing.T) {
+			raw := testcase.Foreign(t, name)
+			in, out := filepath.Join(t.TempDir(), "in.dmp"), filepath.Join(t.TempDir(), "out.dmp")
+			require.NoError(t, os.WriteFile(in, raw, 0o600))
+			d, err := dump.Open(in, dump.Options{})
+			require.NoError(t, err)
+			defer d.Close()
+			shown := d.Process().Command[:strings.IndexByte(d.Process().Command+" ", ' ')] // the program, and paths, stay
+			for _, m := range d.Modules() {
+				shown += " " + m.Path
+			}
+			for r := range d.Regions() {
+				shown += " " + r.Path
+			}
+			var hidden []string
+			for _, v := range d.Environment() {
+				if _, value, _ := strings.Cut(v, "="); len(value) >= 6 && strings.Trim(value, "X") != "" && !strings.Contains(shown, value) {
+					hidden = append(hidden, value)
+				}
+			}
+			for i, arg := range strings.Fields(d.Process().Command) {
+				if i > 0 && len(arg) >= 6 && strings.Trim(arg, "X") != "" {
+					hidden = append(hidden, arg)
+				}
+			}
+			require.NotEmpty(t, hidden)
+			_, errs, code := run(t, "scrub", in, "-o", out)
+			require.Zero(t, code, errs)
+			b, err := os.ReadFile(out)
+			require.NoError(t, err)
+			for _, h := range hidden {
+				assert.False(t, bytes.Contains(b, []byte(h)), "%q", h)
+			}
+			for _, command := range []string{"threads", "summarize -full"} {
+				before, _, _ := run(t, append([]string{"-d", in}, strings.Fields(command)...)...)
+				after, _, _ := run(t, append([]string{"-d", out}, strings.Fields(command)...)...)
+				if command != "threads" {
+					before, after = signatureOf.FindString(before), signatureOf.FindString(after)
+				}
+				assert.NotEmpty(t, before)
+				assert.Equal(t, before, after, command)
+			}
+		})
+	}
+}
+
+// TestScrubRefusedKinds: what can't be written again is refused by its kind, with what to do.
+func TestScrubRefusedKinds(t *testing.T) {
+	memory := make([]byte, 4096)
+	apple := synth.MachOCore{Threads: [][]byte{synth.MachOThread(synth.MachOAMD64([21]uint64{}))}, Segments: []synth.MachOSegment{{Name: "data", Addr: 0x10000, Data: memory, Prot: 3}}}
+	small := synth.NewMinidump()
+	small.ForeignSystem(synth.MinidumpX86, synth.MinidumpLinux, "Linux")
+	small.Memory(synth.MinidumpRange{Addr: 0x10000, Data: memory})
+	for words, b := range map[string][]byte{"Mach-O core": apple.Bytes(), "32 bits": small.Bytes()} {
+		in, out := filepath.Join(t.TempDir(), "in.dmp"), filepath.Join(t.TempDir(), "out.dmp")
+		require.NoError(t, os.WriteFile(in, b, 0o600))
+		for _, command := range []string{"scrub", "shrink"} {
+			_, errs, code := run(t, command, in, "-o", out)
+			assert.Equal(t, 5, code, errs)
+			assert.Contains(t, errs, words)
+			assert.Contains(t, errs, "sosgo report")
+			assert.NoFileExists(t, out)
+		}
+	}
+}
+
+var signatureOf = regexp.MustCompile(`"signature":"[0-9a-f]{16}"`)
+
+// TestScrubRefused: files that are there stay, what fails leaves nothing, and what is no dump with memory is refused by its kind.
+func TestScrubRefused(t *testing.T) {
+	in := unpacked(t, "net10-crash-null-triage")
+	before, err := os.ReadFile(in)
+	require.NoError(t, err)
+	dir := t.TempDir()
+	there := filepath.Join(dir, "there")
+	require.NoError(t, os.WriteFile(there, []byte("mine"), 0o644))
+	for _, out := range []string{in, there} {
+		_, errs, code := run(t, "scrub", in, "-o", out)
+		assert.Equal(t, 1, code, errs)
+		assert.Contains(t, errs, "already exists")
+	}
+	_, errs, code := run(t, "scrub", in)
+	assert.Equal(t, 1, code, errs)
+	if full := "/dev/full"; runtime.GOOS == "linux" {
+		_, errs, code = run(t, "scrub", in, "-o", full)
+		assert.NotZero(t, code)
+		assert.Contains(t, errs, "no space")
+	}
+	_, errs, code = run(t, "scrub", in, "-o", filepath.Join(dir, "none", "out"))
+	assert.NotZero(t, code, errs)
+	after, err := os.ReadFile(in)
+	require.NoError(t, err)
+	assert.True(t, bytes.Equal(before, after))
+	left, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	assert.Equal(t, []string{"there"}, slices.Collect(func(yield func(string) bool) {
+		for _, e := range left {
+			if !yield(e.Name()) {
+				return
+			}
+		}
+	}))
+}
+
+// TestScrubDamaged: a dump that is cut, or whose heap is damaged, is scrubbed as far as it can be read.
+func TestScrubDamaged(t *testing.T) {
+	in := unpacked(t, "secrets/net10-secrets")
+	raw, err := os.ReadFile(in)
+	require.NoError(t, err)
+	hidden := planted(t)
+	dir := t.TempDir()
+	for i, change := range []func([]byte) []byte{
+		func(b []byte) []byte { return b[:len(b)/2] },
+		func(b []byte) []byte { return b[:len(b)*9/10+3] },
+		func(b []byte) []byte {
+			for i := len(b) / 3; i < len(b); i += 1 << 14 {
+				b[i] ^= 0xff
+			}
+			return b
+		},
+		func(b []byte) []byte {
+			return bytes.ReplaceAll(b, []byte("DotNetRuntimeInfo"), []byte("DotNetRuntimeNone"))
+		},
+	} {
+		damaged, out := filepath.Join(dir, "in"+string(rune('0'+i))), filepath.Join(dir, "out"+string(rune('0'+i)))
+		require.NoError(t, os.WriteFile(damaged, change(bytes.Clone(raw)), 0o600))
+		_, errs, code := run(t, "scrub", damaged, "-o", out)
+		b, err := os.ReadFile(out)
+		if err != nil {
+			assert.ErrorIs(t, err, fs.ErrNotExist)
+			assert.Contains(t, []int{3, 4, 5}, code, errs)
+			t.Logf("change %d: %s", i, errs)
+			continue
+		}
+		for _, secret := range hidden {
+			assert.False(t, bytes.Contains(b, []byte(secret)), "change %d leaves %s", i, secret)
+		}
+	}
+}

@@ -1,0 +1,224 @@
+package memorycmd
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/graph"
+	"github.com/sosgo/sosgo/internal/front/cli"
+	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
+	"github.com/sosgo/sosgo/internal/front/cli/text/memorytext"
+	"github.com/sosgo/sosgo/target"
+)
+
+type retainedOptions struct {
+	Type      bool          `opt:"type" excludes:"assembly,namespace,gen,address" help:"a row for each type, as without options"`
+	Assembly  bool          `opt:"assembly" excludes:"namespace,gen,address" help:"a row for each assembly"`
+	Namespace bool          `opt:"namespace" excludes:"gen,address" help:"a row for each namespace"`
+	Gen       bool          `opt:"gen" excludes:"address" help:"a row for each generation"`
+	Garbage   bool          `opt:"garbage" help:"garbage instead of what lives: what dead objects retain"`
+	Top       *int          `opt:"top" range:"0:" help:"rows at most, 0 for all (30; types of an object 10)"`
+	Min       *cli.Bytes    `opt:"min" help:"least retained size of a row"`
+	Object    cli.Object    `arg:"address,optional" kind:"type" help:"an object"`
+	More      []target.Addr `arg:"more,optional" help:"more objects"`
+}
+
+func retainedCommand() cli.Command {
+	return cli.Ask(cli.Command{
+		Name: "retained", OnlyAsks: true,
+		Summary: "show the retained sizes of types or of objects: the memory freed with them",
+		Help: "The retained size of an object is the size of everything that could not be reached without it. That of a type is what its objects retain " +
+			"together: what one of them retains through another counts once. Rows of different types overlap: what a list retains, its elements retain in part.\n\n" +
+			"With addresses it shows how much each object retains, by type. Only what lives counts; garbage of a type is " +
+			"shown beside it, or alone with -garbage.",
+		Examples: []cli.Example{
+			{Line: "retained -top 10", Text: "which types hold most of the heap?"},
+			{Line: "retained -namespace -min 10m", Text: "which parts of the program do?"},
+			{Line: "retained Contoso.Order", Text: "how much do the types retain whose names contain this?"},
+			{Line: "retained 7f10a4632890", Text: "how much memory is freed with this object?"},
+		},
+	}, askRetained, memorytext.Retained)
+}
+
+func askRetained(c *cli.Context, o *retainedOptions) (*answer.Retained, error) {
+	switch object := o.Object.Given && o.Object.Type == ""; {
+	case o.Object.Type != "" && o.More != nil || object && (o.Garbage || o.Min != nil):
+		return nil, c.Usagef("-garbage and -min are for types, and more addresses for objects")
+	case object:
+		return ask.View(c).RetainedBy(ask.Context(c), append([]target.Addr{o.Object.Addr}, o.More...), or(o.Top, 10))
+	}
+	h, err := ask.View(c).Heap()
+	if err != nil {
+		return nil, err
+	}
+	types, err := (&ask.Types{Type: o.Object.Type}).Of(c, h)
+	if err != nil {
+		return nil, err
+	}
+	ro := graph.RetainedOptions{Type: types, Garbage: o.Garbage, Top: or(o.Top, 30), Least: uint64(or(o.Min, 0))}
+	switch {
+	case o.Assembly:
+		ro.By = graph.ByAssembly
+	case o.Namespace:
+		ro.By = graph.ByNamespace
+	case o.Gen:
+		ro.By = graph.ByGeneration
+	}
+	return ask.View(c).Retained(ask.Context(c), ro)
+}
+
+// or returns what an option was given, and otherwise its default.
+func or[T any](given *T, otherwise T) T {
+	if given == nil {
+		return otherwise
+	}
+	return *given
+}
+
+type dominatorOptions struct {
+	Tree     bool       `opt:"tree" excludes:"address" help:"the tree of owners, as without an address"`
+	Min      *share     `opt:"min" excludes:"address" help:"of the tree: what a row retains at least, of all that lives or in bytes (1%)"`
+	Depth    *int       `opt:"depth" range:"1:" excludes:"address" help:"of the tree: levels at most (12)"`
+	Top      int        `opt:"top" range:"0:" default:"10" help:"of an object, and of -children: objects at most, 0 for all of -children"`
+	Children bool       `opt:"children" excludes:"tree,min,depth" help:"the objects that ADDRESS owns at first hand, or without one those that no other object owns: the largest first"`
+	From     int        `opt:"from" range:"0:" requires:"children" help:"of -children: objects to leave out in front"`
+	Object   cli.Object `arg:"address,optional" help:"an object"`
+}
+
+// A share is a part of what lives, or a number of bytes.
+type share struct {
+	percent cli.Percent
+	size    uint64
+}
+
+// Placeholder describes a share in help.
+func (share) Placeholder() string { return "N%|SIZE" }
+
+// UnmarshalText reads a share.
+func (s *share) UnmarshalText(text []byte) (err error) {
+	if strings.HasSuffix(string(text), "%") {
+		return s.percent.UnmarshalText(text)
+	}
+	if s.size, err = cli.ParseSize(string(text)); err != nil || s.size == 0 {
+		return fmt.Errorf("%q is neither a share, such as 1%%, nor a size", text)
+	}
+	return nil
+}
+
+func dominatorsCommand() cli.Command {
+	return cli.Ask(cli.Command{
+		Name: "dominators", OnlyAsks: true,
+		Summary: "show who owns an object and what it owns, or who owns most of the heap",
+		Help: "An object owns another one that could not be reached without it. With an address the owners are shown, from the root down, each with what it retains, " +
+			"then what the object owns. Where no other object owns it, paths follow that share nothing: all of them have to be cut to free it.\n\n" +
+			"Without an address it shows the tree of owners, largest first. Objects that retain little are summed by type. The tree of owners can be walked by -children to any depth.",
+		Examples: []cli.Example{
+			{Line: "dominators -tree -min 5%", Text: "who owns the heap?"},
+			{Line: "dominators 7f10a4632890", Text: "who owns this object?"},
+		},
+	}, askDominators, memorytext.Dominators)
+}
+
+func askDominators(c *cli.Context, o *dominatorOptions) (*answer.Dominators, error) {
+	if o.Children {
+		return ask.View(c).DominatorChildren(ask.Context(c), graph.ChildOptions{Object: o.Object.Addr, From: o.From, Top: o.Top})
+	}
+	if o.Object.Given {
+		return ask.View(c).DominatorsOf(ask.Context(c), o.Object.Addr, o.Top)
+	}
+	least := or(o.Min, share{percent: 1})
+	return ask.View(c).Dominators(ask.Context(c), graph.TreeOptions{Percent: float64(least.percent), Least: least.size, Depth: or(o.Depth, 12)})
+}
+
+func referrersCommand() cli.Command {
+	return linksCommand("referrers", "list what refers to an object, by which field, and what it retains",
+		"Everything that refers to the object is listed, whether something keeps it alive or not, roots last.",
+		"what refers to this object?", (*sosgo.View).Referrers)
+}
+
+func referentsCommand() cli.Command {
+	return linksCommand("referents", "list what an object refers to, by which field, and what it retains",
+		"What a ConditionalWeakTable attached to the object is among them, and the LoaderAllocator of a type that can be unloaded.",
+		"what does this object refer to?", (*sosgo.View).Referents)
+}
+
+type linkOptions struct {
+	Stat   bool       `opt:"stat" help:"counts by type"`
+	Limit  int        `opt:"limit" range:"0:" default:"50" help:"rows at most, 0 for all"`
+	Object cli.Object `arg:"address" help:"the object"`
+}
+
+func linksCommand(name, summary, help, example string,
+	links func(*sosgo.View, context.Context, target.Addr, ...graph.LinkOptions) (*answer.Links, error)) cli.Command {
+	return cli.Ask(cli.Command{
+		Name:    name,
+		Summary: summary,
+		Help: help + " A reference is strong, cached (from a part of a MemoryCache or an ArrayPool) or attached (by a dependent handle). " +
+			"Weak references are left out: they keep nothing alive.",
+		Examples: []cli.Example{{Line: name + " 7f10a4632890", Text: example}},
+	}, func(c *cli.Context, o *linkOptions) (*answer.Links, error) {
+		return links(ask.View(c), ask.Context(c), o.Object.Addr, graph.LinkOptions{Limit: o.Limit, Types: o.Stat})
+	}, memorytext.Links)
+}
+
+type gcRootOptions struct {
+	All      bool       `opt:"all" excludes:"paths" help:"a path from each root, and not only from each kind"`
+	NoStacks bool       `opt:"nostacks" help:"no stacks: what lives once the methods that run now have returned"`
+	Gen      *int       `opt:"gcgen" range:"0:2" help:"what keeps it alive in a collection of generation N (0, 1 or 2): older objects do"`
+	Limit    int        `opt:"limit" range:"1:1048576" help:"at most N paths"`
+	Retained bool       `opt:"retained" help:"also the object's retained size"`
+	Paths    int        `opt:"paths" range:"1:1048576" help:"up to N paths that share only the object: all of them have to be cut to free it"`
+	Object   cli.Object `arg:"address" help:"the object"`
+}
+
+func gcRootCommand() cli.Command {
+	return cli.Ask(cli.Command{
+		Name: "gcroot", OnlyAsks: true,
+		Summary: "show what keeps an object alive: the path to it from each kind of root",
+		Help: "The shortest path is shown, one for each kind of root: static fields, thread statics, stacks, handles, the finalizer queue. " +
+			"A reference by a dependent handle, which a ConditionalWeakTable has, counts once its key is reached. Where no path is found, the answer says whether " +
+			"the object is garbage, or whether a possible holder can't be read.\n\n" +
+			"In SOS's form there is a path from each root, the one that SOS would find, which is seldom the shortest; what SOS does not know comes last.",
+		Examples: []cli.Example{
+			{Line: "gcroot 7f10a4632890", Text: "what holds this object?"},
+			{Line: "gcroot --paths 5 7f10a4632890", Text: "is it held in several ways?"},
+		},
+	}, askGCRoot, memorytext.RootPaths)
+}
+
+func askGCRoot(c *cli.Context, o *gcRootOptions) (*answer.RootPaths, error) {
+	out, err := ask.View(c).GCRoot(ask.Context(c), o.Object.Addr, graph.HoldOptions{All: o.All, NoStacks: o.NoStacks, Condemned: o.Gen, Limit: o.Limit,
+		Retained: o.Retained, Disjoint: o.Paths, Order: ask.FormOf(c).Paths})
+	if err != nil || !c.SOS {
+		return out, err
+	}
+	unproved := 0 // SOS's form has no word for them
+	for i := range out.Paths {
+		if out.Paths[i].Root.Conservative {
+			unproved++
+		}
+	}
+	if unproved > 0 {
+		c.Note(fmt.Sprintf("warning: %d of %d roots are unverified: words that only look like references", unproved, len(out.Paths)))
+	}
+	return out, nil
+}
+
+type pathToOptions struct {
+	From cli.Object `arg:"from" help:"the object where the path starts"`
+	To   cli.Object `arg:"to" help:"the object where it ends"`
+}
+
+func pathToCommand() cli.Command {
+	return cli.Ask(cli.Command{
+		Name: "pathto", OnlyAsks: true,
+		Summary:  "show how one object keeps another alive",
+		Help:     "The shortest path is shown, in SOS's form the one that SOS would find.",
+		Examples: []cli.Example{{Line: "pathto 7f10a4632890 7f10a4640018", Text: "how does the first object refer to the second?"}},
+	}, func(c *cli.Context, o *pathToOptions) (*answer.ObjectPath, error) {
+		return ask.View(c).PathTo(ask.Context(c), o.From.Addr, o.To.Addr, ask.FormOf(c).Paths)
+	}, memorytext.ObjectPath)
+}

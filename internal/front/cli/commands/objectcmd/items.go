@@ -1,0 +1,90 @@
+package objectcmd
+
+import (
+	"errors"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/front/cli"
+	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
+	"github.com/sosgo/sosgo/internal/front/cli/text/objecttext"
+	"github.com/sosgo/sosgo/internal/front/report"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/objects/collections"
+	"github.com/sosgo/sosgo/target"
+)
+
+type itemOptions struct {
+	Keys   bool       `opt:"keys" excludes:"values" help:"only the keys"`
+	Values bool       `opt:"values" help:"only the values"`
+	Find   string     `opt:"find" help:"only elements whose key or value contains TEXT, in upper or lower case"`
+	Offset uint64     `opt:"offset" help:"elements to skip"`
+	Limit  uint64     `opt:"limit" help:"elements at most, 0 for all"`
+	Object cli.Object `arg:"address" kind:"value" help:"the collection"`
+}
+
+func itemsCommand() cli.Command {
+	return cli.Ask(cli.Command{
+		Name:    "items",
+		Summary: "list what a collection holds: list, dictionary, set, queue, tree, channel, cache",
+		Help: "All collections of .NET's class libraries are supported, concurrent, immutable and frozen ones and wrappers too.\n" +
+			"Elements come in the order in which the program would enumerate them. A StringBuilder, a BitArray and\n" +
+			"memory of characters are shown as text. An expression may find a value type in place, such as a field of type\n" +
+			"ArraySegment<T>, Memory<T> or ImmutableArray<T>. Where a collection is damaged, or a thread was changing it, the sound part is\n" +
+			"listed with a warning. A type with unexpected fields is refused.",
+		Examples: []cli.Example{
+			{Line: "items -find smith -limit 10 7efbcd805f00", Text: "the first ten elements that contain smith"},
+			{Line: "items Contoso.Orders.Cache.s_open", Text: "what a static field holds"},
+			{Line: "items -keys 7efbcd805f00", Text: "the keys of a dictionary"},
+		},
+	}, func(c *cli.Context, o *itemOptions) (*answer.Collection, error) { return askItems(c, o, false) }, objecttext.Collection)
+}
+
+func dumpDictionaryCommand() cli.Command {
+	return cli.Ask(cli.Command{
+		Name:     "dumpdictionary",
+		Summary:  "list the keys and values of a dictionary of any kind",
+		Help:     "items lists other collections, too.",
+		Examples: []cli.Example{{Line: "dumpdictionary -find smith 7efbcd805f00", Text: "the entries that contain smith"}},
+	}, func(c *cli.Context, o *itemOptions) (*answer.Collection, error) { return askItems(c, o, true) }, objecttext.Collection)
+}
+
+func askItems(c *cli.Context, o *itemOptions, keyed bool) (*answer.Collection, error) {
+	l, err := ask.View(c).Items(ask.Context(c), o.Object.Addr, collections.Options{Keyed: keyed, MethodTable: o.Object.MethodTable, NoValues: o.Keys, NoKeys: o.Values, Find: o.Find, Offset: o.Offset, Limit: o.Limit})
+	if err != nil {
+		return nil, invalidObject(err)
+	}
+	return l, nil
+}
+
+func dumpConcurrentDictionaryCommand() cli.Command {
+	return concurrentCommand("dumpconcurrentdictionary", "dcd", "ConcurrentDictionary`2", objecttext.ConcurrentDictionary)
+}
+
+func dumpConcurrentQueueCommand() cli.Command {
+	return concurrentCommand("dumpconcurrentqueue", "dcq", "ConcurrentQueue`1", objecttext.ConcurrentQueue)
+}
+
+// concurrentCommand lists a collection of one class; text writes SOS's form of it.
+func concurrentCommand(name, alias, class string, text func(*report.Page, *answer.Collection)) cli.Command {
+	return cli.Ask(cli.Command{
+		Name: name, Aliases: []string{alias},
+		Summary: "list what a " + class[:len(class)-2] + " holds",
+		Help:    "items lists other collections, too, and can choose elements.",
+	}, func(c *cli.Context, o *object) (*answer.Collection, error) {
+		return askConcurrent(c, o.Object.Addr, "System.Collections.Concurrent."+class)
+	}, text)
+}
+
+func askConcurrent(c *cli.Context, a target.Addr, class string) (*answer.Collection, error) {
+	form := ask.FormOf(c)
+	l, err := ask.View(c).Items(ask.Context(c), a, collections.Options{Only: class, SlotOrder: form.SlotOrder, Referred: form.Referred})
+	var other *collections.KindError
+	var invalid *objects.InvalidError
+	switch {
+	case errors.As(err, &other):
+		return nil, cli.WithText(func(p *report.Page) { objecttext.OtherCollection(p, other.Addr, other.Want, other.Type) }, err)
+	case errors.As(err, &invalid):
+		return nil, cli.WithText(func(p *report.Page) { objecttext.NoObject(p, invalid.Addr) }, err)
+	}
+	return l, err
+}

@@ -1,0 +1,228 @@
+package objectcmd
+
+import (
+	"bufio"
+	"cmp"
+	"errors"
+	"io"
+	"iter"
+
+	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/encoding/utf16text"
+	"github.com/sosgo/sosgo/internal/front/cli"
+	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
+	"github.com/sosgo/sosgo/internal/front/cli/text/objecttext"
+	"github.com/sosgo/sosgo/internal/front/cli/text/querytext"
+	"github.com/sosgo/sosgo/internal/front/report"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/query"
+	"github.com/sosgo/sosgo/target"
+)
+
+type objOptions struct {
+	NoFields bool       `opt:"nofields" help:"no fields"`
+	Show     string     `opt:"show" kind:"expression" value:"EXPR" help:"the values of expressions about it, instead of its fields: Customer.Name, size"`
+	Refs     bool       `opt:"refs" help:"the objects that it refers to, as the GC sees them"`
+	Object   cli.Object `arg:"address" help:"the object"`
+}
+
+func dumpObjCommand() cli.Command {
+	return cli.AskWith(cli.Command{
+		Name: "dumpobj", Aliases: []string{"do"},
+		Summary: "show an object: its type, size, fields and values",
+		Help: "The value of a struct field is its address, for dumpvc. Except in SOS's form, strings, names of enum\n" +
+			"values, dates and other values that fit on the line follow the field's name.",
+		Examples: []cli.Example{
+			{Line: "dumpobj 7f079cc00b40", Text: "show the object at that address"},
+			{Line: "dumpobj Contoso.Orders.Cache.s_open", Text: "the object that a static field refers to"},
+			{Line: "dumpobj -show 'Customer.Name, size, retained' 7f079cc00b40", Text: "the values of these expressions"},
+		},
+	}, askDumpObj, func(p *report.Page, x *answer.Object, o *objOptions) {
+		if o.Show != "" {
+			querytext.Evaluations(p, &answer.Evaluations{Values: x.Shown})
+		} else {
+			objecttext.Object(p, x)
+		}
+	})
+}
+
+func askDumpObj(c *cli.Context, o *objOptions) (*answer.Object, error) {
+	x, err := ask.View(c).Describe(ask.Context(c), o.Object.Addr, sosgo.DescribeOptions{
+		DescribeOptions: objects.DescribeOptions{NoFields: o.NoFields, References: o.Refs}, Plain: o.Show != "" || ask.FormOf(c).Plain})
+	switch {
+	case err != nil:
+		return nil, invalidObject(err)
+	case o.Show != "":
+		return x, show(c, x, o.Show)
+	}
+	return x, nil
+}
+
+// show evaluates expressions about an object.
+func show(c *cli.Context, x *answer.Object, text string) error {
+	p, err := ask.QueryProcess(c)
+	if err != nil {
+		return err
+	}
+	of, err := p.Objects.Proven(x.Address)
+	if err != nil {
+		return err
+	}
+	e, err := query.EvaluateOf(c.Context(), p, of, text)
+	if err = ask.Misread(c, err); e == nil {
+		return err
+	}
+	x.NoteAll(e.Noted())
+	x.Shown = e.Values
+	return cli.WithAnswer(err)
+}
+
+// invalidObject explains that there is no object, or that it can't be read.
+func invalidObject(err error) error {
+	var invalid *objects.InvalidError
+	if !errors.As(err, &invalid) {
+		return err
+	}
+	return cli.WithText(func(p *report.Page) { objecttext.InvalidObject(p, err) }, err)
+}
+
+type structOptions struct {
+	MT      target.Addr `arg:"mt" help:"MethodTable of the value type"`
+	Address target.Addr `arg:"address" help:"address of its first field"`
+}
+
+func dumpVCCommand() cli.Command {
+	return cli.Ask(cli.Command{
+		Name:     "dumpvc",
+		Summary:  "show a value type in place: its fields and values",
+		Examples: []cli.Example{{Line: "dumpvc 7f07a5b34f68 7efbcd805d40", Text: "show the struct that dumpobj listed with that MT and value"}},
+	}, func(c *cli.Context, o *structOptions) (*answer.Struct, error) {
+		s, err := ask.View(c).Struct(ask.Context(c), o.MT, o.Address)
+		if err != nil {
+			return nil, cli.WithText(objecttext.InvalidStruct, err)
+		}
+		return s, nil
+	}, objecttext.Struct)
+}
+
+type arrayOptions struct {
+	Start    *int64     `opt:"start" help:"first index, for an array of one dimension"`
+	Length   *int64     `opt:"length" help:"number of elements, for an array of one dimension"`
+	Details  bool       `opt:"details" help:"each element as dumpobj or dumpvc shows it"`
+	NoFields bool       `opt:"nofields" help:"with -details: no fields of the elements"`
+	Object   cli.Object `arg:"address" help:"the array"`
+}
+
+func dumpArrayCommand() cli.Command {
+	return cli.Ask(cli.Command{
+		Name:    "dumparray",
+		Summary: "list the elements of an array",
+		Help: "The elements of an array of structs or numbers are shown by their addresses, for dumpvc. Except in SOS's form,\n" +
+			"values that fit on the line follow.",
+		Examples: []cli.Example{{Line: "dumparray -start 10 -length 5 7efbcd805f00", Text: "list elements 10 to 14"}},
+	}, askDumpArray, objecttext.Array)
+}
+
+func askDumpArray(c *cli.Context, o *arrayOptions) (*answer.Array, error) {
+	a, err := ask.View(c).Array(ask.Context(c), o.Object.Addr, objects.ArrayOptions{Details: o.Details, NoFields: o.NoFields, Start: o.Start, Length: o.Length})
+	if err != nil {
+		return nil, noArray(c, err)
+	}
+	return a, nil
+}
+
+// noArray explains that there is no array, or none with such elements.
+func noArray(c *cli.Context, err error) error {
+	var bad *objects.RangeError
+	switch {
+	case errors.Is(err, objects.ErrNotArray):
+		return cli.WithText(objecttext.NotArray, c.Usagef("%v", err))
+	case !errors.As(err, &bad):
+		return invalidObject(err)
+	case bad.Array.Rank > 1:
+		return cli.WithText(objecttext.BadRank, c.Usagef("%v", bad))
+	case bad.Option == "Start":
+		return cli.WithText(objecttext.BadStart, c.Usagef("%v", bad))
+	}
+	return c.Usagef("%v", bad)
+}
+
+func dumpDelegateCommand() cli.Command {
+	return cli.Ask(cli.Command{
+		Name: "dumpdelegate", Aliases: []string{"getdelegatemethod"},
+		Summary: "list the methods that a delegate calls, with their targets",
+	}, askDumpDelegate, objecttext.Delegate)
+}
+
+func askDumpDelegate(c *cli.Context, o *object) (iter.Seq2[answer.DelegateCall, error], error) {
+	calls, err := ask.View(c).DelegateCalls(ask.Context(c), o.Object.Addr)
+	var not *objects.NotDelegateError
+	switch {
+	case errors.As(err, &not):
+		return nil, cli.WithText(func(p *report.Page) { objecttext.NotDelegate(p, not.Type) }, c.Usagef("%v: use dumpobj", err))
+	case err != nil:
+		return nil, invalidObject(err)
+	}
+	return calls, nil
+}
+
+func dumpObjGCRefsCommand() cli.Command {
+	return cli.Ask(cli.Command{
+		Name:    "dumpobjgcrefs",
+		Summary: "list the objects that an object refers to, as the GC sees them",
+	}, func(c *cli.Context, o *object) (iter.Seq2[answer.Reference, error], error) {
+		refs, err := ask.View(c).References(ask.Context(c), o.Object.Addr)
+		if err != nil {
+			return nil, invalidObject(err)
+		}
+		return refs, nil
+	}, objecttext.References)
+}
+
+type stringOptions struct {
+	Out    string     `opt:"out" kind:"file" help:"the file to write the text to"`
+	Raw    bool       `opt:"raw" help:"the text as it is"`
+	Object cli.Object `arg:"address" help:"the string"`
+}
+
+func dumpStringCommand() cli.Command {
+	return cli.AskWith(cli.Command{
+		Name: "dumpstring", Aliases: []string{"ds"},
+		Summary: "print the whole text of a string",
+		Help: "The text is printed with control characters made visible, except line feeds and tabs; -out writes it to\n" +
+			"the file as it is, in UTF-8. Strings of any length are streamed. Surrogates that stand alone\n" +
+			"have no UTF-8 and are written as escapes, \\ud800.",
+		Examples: []cli.Example{{Line: "dumpstring -out body.json 7efbcd805f00", Text: "write the string to a file"}},
+	}, askDumpString, func(p *report.Page, s *answer.String, o *stringOptions) {
+		if o.Raw {
+			objecttext.RawString(p, s)
+		} else {
+			objecttext.String(p, s)
+		}
+	})
+}
+
+func askDumpString(c *cli.Context, o *stringOptions) (*answer.String, error) {
+	s, err := ask.View(c).ReadString(ask.Context(c), o.Object.Addr)
+	if err != nil || o.Out == "" {
+		return s, err
+	}
+	if err := writeTextFile(c, o.Out, s.Text); err != nil {
+		return nil, err
+	}
+	s.Text, s.File = answer.LongText{}, o.Out
+	return s, nil
+}
+
+// writeTextFile writes a text to a file as it is, in UTF-8.
+func writeTextFile(c *cli.Context, path string, text answer.LongText) error {
+	return c.WriteFile(path, cli.Replace, func(w io.Writer) error {
+		buf := bufio.NewWriter(w)
+		err := text.StreamText(func(part string) error {
+			_, err := buf.WriteString(utf16text.Valid(part))
+			return err
+		})
+		return cmp.Or(err, buf.Flush())
+	})
+}

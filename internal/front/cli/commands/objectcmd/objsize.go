@@ -1,0 +1,68 @@
+package objectcmd
+
+import (
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/graph"
+	"github.com/sosgo/sosgo/internal/front/cli"
+	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
+	"github.com/sosgo/sosgo/internal/front/cli/text/objecttext"
+	"github.com/sosgo/sosgo/internal/front/report"
+	"github.com/sosgo/sosgo/target"
+)
+
+type sizeOptions struct {
+	MT       *target.Addr `opt:"mt" excludes:"address" help:"all objects of this MethodTable together"`
+	Stat     bool         `opt:"stat,summary" help:"only the statistics"`
+	Short    bool         `opt:"short" help:"only addresses, one a line, for scripts"`
+	Retained bool         `opt:"retained" excludes:"mt" help:"for one object: also the part that nothing else keeps alive"`
+	Strings  bool         `opt:"strings" help:"only strings, counted by their content"`
+	Object   cli.Object   `arg:"address,optional" help:"the object"`
+}
+
+func objSizeCommand() cli.Command {
+	return cli.AskWith(cli.Command{
+		Name:    "objsize",
+		Summary: "list what an object, or all objects of a type, keep alive",
+		Usage:   "[-stat] [-short] [-retained] [-strings] ADDRESS | -mt MT",
+		Help: "That is everything that can be reached from it, whatever else keeps it alive; its retained size (see retained) is usually smaller. " +
+			"Objects are listed in the order in which they are reached.",
+		Examples: []cli.Example{{Line: "objsize -stat 7f10a4632890", Text: "what does this object keep alive?"}},
+	}, askObjSize, func(p *report.Page, x *answer.Closure, o *sizeOptions) {
+		objecttext.Closure(p, x, objecttext.ListingOptions{Short: o.Short})
+	})
+}
+
+func askObjSize(c *cli.Context, o *sizeOptions) (*answer.Closure, error) {
+	if !o.Object.Given && o.MT == nil {
+		return nil, c.Usagef("objsize needs the address of an object, or -mt and a type")
+	}
+	ko := graph.KeepOptions{OnlyStatistics: o.Stat, Strings: o.Strings, Retained: o.Retained}
+	if o.MT != nil {
+		return ask.View(c).ClosureOfType(ask.Context(c), *o.MT, ko)
+	}
+	return ask.View(c).Closure(ask.Context(c), o.Object.Addr, ko)
+}
+
+type unreachableOptions struct {
+	Short       bool        `opt:"short" help:"only addresses, one a line, for scripts"`
+	NoFinalizer bool        `opt:"nofinalizer" help:"also objects that only the finalizer queue keeps alive"`
+	Start       target.Addr `arg:"start" help:"first word"`
+	End         target.Addr `arg:"end" help:"address behind the last word"`
+}
+
+func notReachableCommand() cli.Command {
+	return cli.AskWith(cli.Command{
+		Name:    "notreachableinrange",
+		Summary: "list the unreachable objects that the words of a range refer to",
+		Help:    "The words are addresses of objects, such as a part of the finalizer queue, whose bounds finalizequeue prints.",
+	}, askNotReachable, func(p *report.Page, u *answer.Unreachable, o *unreachableOptions) {
+		objecttext.Unreachable(p, u, objecttext.ListingOptions{Short: o.Short})
+	})
+}
+
+func askNotReachable(c *cli.Context, o *unreachableOptions) (*answer.Unreachable, error) {
+	if o.End < o.Start {
+		return nil, c.Usagef("the range ends before it starts")
+	}
+	return ask.View(c).Unreachable(ask.Context(c), target.Range{Start: o.Start, End: o.End}, o.NoFinalizer)
+}

@@ -1,0 +1,67 @@
+package objectcmd
+
+import (
+	"errors"
+
+	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/front/cli"
+	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
+	"github.com/sosgo/sosgo/internal/front/cli/text/objecttext"
+)
+
+type verifyOptions struct {
+	ask.Segments
+	quiet
+	ask.Range
+}
+
+func verifyHeapCommand() cli.Command {
+	return cli.Ask(cli.Command{
+		Name:    "verifyheap",
+		Summary: "check the heap for corruption",
+		Usage:   "[OPTIONS] [START [END|LSIZE]]",
+		Help: "Every object must have a type, end inside its segment, refer to objects only, and have a header that fits its lock. An object is " +
+			"often overwritten by the one in front of it (listnearobj), or by native code.",
+	}, askVerifyHeap, objecttext.Soundness)
+}
+
+func askVerifyHeap(c *cli.Context, o *verifyOptions) (*answer.Soundness, error) {
+	h, err := ask.ScannedHeap(c, o.IgnoreGCState)
+	if err != nil {
+		return nil, err
+	}
+	f := &heap.Filter{}
+	if f.Segments, err = o.Segments.Of(c, h); err != nil {
+		return nil, err
+	}
+	if f.Range, err = o.Range.Of(c); err != nil {
+		return nil, err
+	}
+	return h.Soundness(c.Context(), f, o.scan(c))
+}
+
+func verifyObjCommand() cli.Command {
+	return cli.Ask(cli.Command{
+		Name:    "verifyobj",
+		Summary: "check one object for corruption",
+	}, func(c *cli.Context, o *object) (*answer.ObjectSoundness, error) {
+		return ask.View(c).VerifyObject(ask.Context(c), o.Object.Addr)
+	}, objecttext.ObjectSoundness)
+}
+
+func listNearObjCommand() cli.Command {
+	return cli.Ask(cli.Command{
+		Name: "listnearobj", Aliases: []string{"lno"},
+		Summary: "show the objects around an address, and whether the heap is sound there",
+	}, askListNearObj, objecttext.Neighbours)
+}
+
+func askListNearObj(c *cli.Context, o *object) (*answer.Neighbours, error) {
+	near, err := ask.View(c).Neighbours(ask.Context(c), o.Object.Addr)
+	if errors.Is(err, sosgo.ErrNotInHeap) {
+		return nil, c.Usagef("%v (eeheap -gc lists them)", err)
+	}
+	return near, err
+}

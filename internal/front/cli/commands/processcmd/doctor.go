@@ -1,0 +1,100 @@
+package processcmd
+
+import (
+	"errors"
+	"io/fs"
+	"path/filepath"
+	"strings"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/front/cli"
+	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
+	"github.com/sosgo/sosgo/internal/front/cli/text/processtext"
+	"github.com/sosgo/sosgo/internal/front/report"
+)
+
+type doctorOptions struct {
+	cli.DumpFile
+	Probe   bool `opt:"probe" help:"list every probe"`
+	Files   bool `opt:"files" help:"list every module file that was refused"`
+	Content bool `opt:"contents" help:"list what the dump holds beside memory: auxiliary vector, environment variables, unloaded modules, regions"`
+	Secrets bool `opt:"secrets" help:"count the values known as secrets, which --redact masks; reads the heap"`
+	Members bool `opt:"members" help:"list every member of the layout with its source"`
+}
+
+func doctorCommand() cli.Command {
+	return cli.AskWith(cli.Command{
+		Name: "doctor", Aliases: []string{"info"}, DumpArg: true,
+		Summary: "describe the dump: what it contains, how it is read, what is missing and what would help",
+		Help: "Attach this output to a report of a problem: it has the container, the system, the builds of the runtimes, the sources of their " +
+			"layouts, the probes and the missing parts, but none of the process's data. Environment variables have names alone, but for the runtime's.",
+		Examples: []cli.Example{{Line: "doctor core.1234", Text: "everything about a dump that does not open as it should"}},
+	}, askDoctor, func(p *report.Page, g *answer.Diagnosis, o *doctorOptions) {
+		processtext.Diagnosis(p, g, processtext.DiagnosisOptions{Probes: o.Probe, Refused: o.Files})
+	})
+}
+
+func askDoctor(c *cli.Context, o *doctorOptions) (*answer.Diagnosis, error) {
+	g := ask.View(c).Diagnose(o.Members)
+	if o.Content {
+		g.Held = ask.View(c).DumpContents()
+	}
+	if o.Secrets {
+		known, err := ask.View(c).Secrets(ask.Context(c))
+		if err != nil {
+			return nil, err
+		}
+		g.NoteAll(known.Noted())
+		g.Secrets = known
+	}
+	for i := range g.Parts {
+		g.Parts[i].Costs = costs(&g.Parts[i])
+	}
+	return g, nil
+}
+
+// costs returns the commands that can't answer, or only in part, where a part of the process is missing.
+func costs(p *answer.PartDiagnosis) []string {
+	if p.State == answer.PartWhole {
+		return nil
+	}
+	switch p.Part {
+	case answer.PartHeap:
+		return []string{"dumpheap", "dumpobj", "dumparray", "dumpstring", "gcwhere", "eeheap -gc", "dumpgen", "gcheapstat"}
+	case answer.PartStacks:
+		return []string{"clrstack", "dumpstackobjects", "parallelstacks"}
+	case answer.PartMetadata:
+		return []string{"name2ee", "dumpmt", "dumpobj", "dumpheap", "clrstack", "dumpil"}
+	case answer.PartCode:
+		return []string{"clrstack", "ip2md", "parallelstacks", "printexception"}
+	}
+	return nil
+}
+
+type packOptions struct {
+	Out string `opt:"o,out" kind:"file" value:"FILE" required:"true" help:"the archive to write; it must not exist"`
+}
+
+func packCommand() cli.Command {
+	return cli.Ask(cli.Command{
+		Name:    "pack",
+		Summary: "pack the dump and its module files into one archive",
+		Help: "The archive (.tar.zst) is a dump that sosgo opens like any other, and that is complete on every machine. " +
+			"Module files are looked for in --modules, at their recorded paths, in the installed .NET, NuGet's folder and symbol caches, " +
+			"and on a --symbol-server; only files verified to be those of the process are included.",
+		Examples: []cli.Example{{Line: "pack -o crash.tar.zst --modules ./publish", Text: "a dump that can be sent as one file"}},
+	}, askPack, processtext.Pack)
+}
+
+func askPack(c *cli.Context, o *packOptions) (*answer.Pack, error) {
+	progress := c.Progress("packing")
+	packed, err := ask.Dump(c).PackFile(c.Context(), o.Out, func(done, total int64) { progress.Set(uint64(done), uint64(total)) })
+	var path *fs.PathError
+	switch {
+	case errors.Is(err, fs.ErrExist):
+		err = c.Usagef("%s already exists", o.Out)
+	case errors.As(err, &path) && strings.Contains(filepath.Base(path.Path), filepath.Base(o.Out)): // of the archive, not of what is packed
+		err = &cli.WriteError{Err: err}
+	}
+	return packed, err
+}

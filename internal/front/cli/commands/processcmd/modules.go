@@ -1,0 +1,74 @@
+package processcmd
+
+import (
+	"iter"
+	"regexp"
+
+	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/image"
+	"github.com/sosgo/sosgo/internal/front/cli"
+	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
+	"github.com/sosgo/sosgo/internal/front/cli/text/processtext"
+	"github.com/sosgo/sosgo/internal/front/report"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A nameFilter chooses names by a regular expression. It is nil if none was given.
+type nameFilter func(string) bool
+
+// UnmarshalText reads a regular expression, which ignores case.
+func (f *nameFilter) UnmarshalText(text []byte) error {
+	re, err := regexp.Compile("(?i)" + string(text))
+	if err == nil {
+		*f = re.MatchString
+	}
+	return err
+}
+
+// Placeholder describes a filter in help.
+func (nameFilter) Placeholder() string { return "REGEX" }
+
+type imageOptions struct {
+	Name     nameFilter   `opt:"name,n" help:"only images whose file name, without folder, matches"`
+	Address  *target.Addr `opt:"address,a" help:"only the image that holds this address"`
+	Verbose  bool         `opt:"verbose,v" help:"print all details of each"`
+	Segments bool         `opt:"segments,s" help:"print the sections or segments of each"`
+}
+
+func modulesCommand() cli.Command {
+	return cli.AskWith(cli.Command{Name: "modules", Aliases: []string{"lm"}, Summary: "list the images that the process had mapped"},
+		func(c *cli.Context, o *imageOptions) (*answer.Images, error) {
+			return ask.View(c).Images(ask.Context(c), sosgo.ImageOptions{Match: o.Name, Sections: o.Segments, At: o.Address})
+		}, func(p *report.Page, a *answer.Images, o *imageOptions) {
+			processtext.Images(p, a, processtext.ImagesOptions{Verbose: o.Verbose, Sections: o.Segments, Total: o.Address == nil})
+		})
+}
+
+type saveOptions struct {
+	Address target.Addr `arg:"address" help:"base of the image, or any address in it"`
+	File    string      `arg:"file" kind:"file" help:"to write"`
+}
+
+func saveModuleCommand() cli.Command {
+	return cli.Ask(cli.Command{Name: "savemodule", Summary: "rebuild the file of an image from memory",
+		Help: "The loader's changes stay in it. Parts that the dump lacks are zeros, and are reported. A file that is there already is not overwritten.",
+	}, func(c *cli.Context, o *saveOptions) (*answer.SavedImage, error) {
+		d := ask.Dump(c)
+		return image.SaveFile(c.Context(), d.Target(), d.Memory(), o.Address, o.File)
+	}, processtext.SavedImage)
+}
+
+type assemblyOptions struct {
+	Name    nameFilter `opt:"name,n" help:"only modules whose file name, without folder, matches"`
+	Verbose bool       `opt:"verbose,v" help:"print all details of each"`
+}
+
+func assembliesCommand() cli.Command {
+	return cli.AskWith(cli.Command{Name: "assemblies", Aliases: []string{"clrmodules"}, Summary: "list the managed modules"},
+		func(c *cli.Context, o *assemblyOptions) (iter.Seq2[*answer.LoadedModule, error], error) {
+			return ask.View(c).Assemblies(ask.Context(c), o.Name)
+		}, func(p *report.Page, list iter.Seq2[*answer.LoadedModule, error], o *assemblyOptions) {
+			processtext.Assemblies(p, list, o.Verbose)
+		})
+}

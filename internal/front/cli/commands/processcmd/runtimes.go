@@ -1,0 +1,51 @@
+package processcmd
+
+import (
+	"slices"
+
+	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/front/cli"
+	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
+	"github.com/sosgo/sosgo/internal/front/cli/text/processtext"
+	"github.com/sosgo/sosgo/internal/front/report"
+)
+
+type runtimeOptions struct {
+	All     bool   `opt:"all,a" help:"list all runtimes (always done)"`
+	NetCore bool   `opt:"netcore,c" help:"look at the first .NET Core runtime"`
+	ID      string `arg:"id,optional" help:"number or version of the runtime to look at from now on"`
+}
+
+// chooses reports whether a runtime is to be looked at from now on.
+func (o *runtimeOptions) chooses() bool { return o.ID != "" || o.NetCore }
+
+func runtimesCommand() cli.Command {
+	return cli.AskWith(cli.Command{Name: "runtimes", Aliases: []string{"setruntime"},
+		Summary: "list the .NET runtimes of the process, or choose the one to look at",
+		Help:    "Commands look at the first CoreCLR until another runtime is chosen, here for the session or by the global option --runtime.",
+	}, askRuntimes, func(p *report.Page, list []answer.Runtime, o *runtimeOptions) {
+		if o.chooses() {
+			processtext.ChosenRuntime(p, list)
+		} else {
+			processtext.Runtimes(p, list)
+		}
+	})
+}
+
+func askRuntimes(c *cli.Context, o *runtimeOptions) ([]answer.Runtime, error) {
+	if !o.chooses() {
+		return ask.View(c).DescribeRuntimes(ask.Context(c))
+	}
+	v, _ := ask.Dump(c).View(o.ID) // it keeps the error
+	list, err := v.DescribeRuntimes(ask.Context(c))
+	if err == nil {
+		c.Session.SetRuntime(o.ID)
+	}
+	return slices.DeleteFunc(list, func(r answer.Runtime) bool { return !r.Chosen }), err
+}
+
+func eeVersionCommand() cli.Command {
+	return cli.Ask(cli.Command{Name: "eeversion", Summary: "print the version of the runtime and the kind of its GC"},
+		ask.Plain((*sosgo.View).EEVersion), processtext.EEVersion)
+}

@@ -1,0 +1,55 @@
+package processcmd
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/front/cli"
+	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
+	"github.com/sosgo/sosgo/internal/front/cli/text/processtext"
+)
+
+type triageOptions struct {
+	NoHeap bool          `opt:"noheap" help:"leave out what takes long on a large heap: holders of memory, load contexts, whether the heap is sound, and an exception from before Main ran"`
+	Rules  ask.RulesFile `opt:"rules" kind:"file" value:"FILE" help:"sign the crash by these rules; \"signature rules\" prints the default"`
+	cli.DumpFile
+}
+
+func triageCommand() cli.Command {
+	return cli.Ask(cli.Command{
+		Name: "triage", DumpArg: true,
+		Summary: "list what is wrong with the process, the most severe first",
+		Help: "The crash, deadlocks and held locks, a starved thread pool, exhausted connection pools, failed tasks, failed allocations, " +
+			"large holders of memory, load contexts that stay and a damaged heap, " +
+			"each in a line with its evidence and the command that shows more. What was looked at without a finding, and what could not be looked at, follows. " +
+			"The exit code is 0 if nothing wrong was found, 7 if something was, and 3, 4 or 5 if nothing was found but not everything could be looked at. " +
+			"docs/triage.md lists the kinds of findings with their order.",
+		Examples: []cli.Example{
+			{Line: "triage core.4711", Text: "the first command for any dump"},
+			{Line: "triage -noheap core.4711", Text: "the same without the heap, for a dump of many gigabytes"},
+		},
+	}, askTriage, processtext.Triage)
+}
+
+func askTriage(c *cli.Context, o *triageOptions) (*answer.Triage, error) {
+	rules, err := o.Rules.Read()
+	if err != nil {
+		return nil, err
+	}
+	t, err := ask.View(c).Triage(ask.Context(c), sosgo.TriageOptions{NoHeap: o.NoHeap, Rules: rules})
+	if err != nil {
+		return nil, err
+	}
+	var missing error
+	for i := range t.Unknown {
+		u := &t.Unknown[i]
+		u.Settles, missing = strings.TrimPrefix(cli.Advice(u.Err), cli.CheckAddress), cmp.Or(missing, u.Err) // triage takes no address
+	}
+	if n := len(t.Findings); n > 0 {
+		return t, cli.Stated(&cli.GateError{Text: fmt.Sprintf("something is wrong: %d findings", n)})
+	}
+	return t, cli.Stated(missing)
+}

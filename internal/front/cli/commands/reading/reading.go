@@ -1,0 +1,67 @@
+// Package reading has the commands that look at the dump alone: they write no file, ask no server and listen to nobody. A program that has
+// no file system and no network links these and not the others.
+package reading
+
+import (
+	"math"
+	"slices"
+
+	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/internal/front/cli"
+	"github.com/sosgo/sosgo/internal/front/cli/commands/appcmd"
+	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
+	"github.com/sosgo/sosgo/internal/front/cli/commands/memorycmd"
+	"github.com/sosgo/sosgo/internal/front/cli/commands/objectcmd"
+	"github.com/sosgo/sosgo/internal/front/cli/commands/processcmd"
+	"github.com/sosgo/sosgo/internal/front/cli/commands/querycmd"
+	"github.com/sosgo/sosgo/internal/front/cli/commands/taskcmd"
+	"github.com/sosgo/sosgo/internal/front/cli/commands/threadcmd"
+	"github.com/sosgo/sosgo/internal/front/cli/commands/typecmd"
+)
+
+// Commands returns the commands, by group.
+func Commands() []cli.Command { return ask.Explained(slices.Concat(Groups()...)) }
+
+// Groups returns the commands of each group. They don't explain their errors yet.
+func Groups() [][]cli.Command {
+	return [][]cli.Command{
+		objectcmd.Commands(),
+		memorycmd.Commands(),
+		threadcmd.Commands(),
+		taskcmd.Commands(),
+		appcmd.Commands(),
+		querycmd.Commands(),
+		typecmd.Commands(),
+		processcmd.Commands(),
+	}
+}
+
+// Open opens the dump in a file with the module files in a folder; an empty folder is none. It asks nobody for more, and unpacks at most
+// unpacked bytes. Progress receives the progress of unpacking, in bytes of the file.
+func Open(path, modules string, unpacked int64, progress func(done, total int64)) (cli.Dump, error) {
+	o := sosgo.Options{Offline: true, MaxDecompressed: unpacked, MaxRatio: math.MaxInt64, Progress: progress}
+	if modules != "" {
+		o.Modules = []string{modules}
+	}
+	d, err := sosgo.Open(path, o)
+	if err != nil {
+		return nil, &cli.OpenError{Path: path, Err: err}
+	}
+	return d, nil
+}
+
+// Threads lists the OS ids of the threads of a dump in the order of their indices.
+func Threads(d cli.Dump, runtime string) ([]uint32, error) {
+	v, _ := d.(*sosgo.Dump).View(runtime) // it keeps the error
+	list, err := v.Threads()
+	var ids []uint32
+	for i := range list {
+		if t := &list[i]; t.OS != nil && t.Index == len(ids) {
+			ids = append(ids, t.ID())
+		}
+	}
+	if len(ids) > 0 {
+		err = nil // the commands warn of what is missing
+	}
+	return ids, err
+}

@@ -1,0 +1,145 @@
+package commands_test
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/internal/front/cli"
+	"github.com/sosgo/sosgo/internal/front/cli/commands"
+	"github.com/sosgo/sosgo/internal/test/testcase"
+	"github.com/sosgo/sosgo/internal/test/testdump"
+)
+
+// served serves a dump; from request number broken on, if that is not 0, as fault does.
+type served struct {
+	raw    []byte
+	asked  atomic.Int64
+	broken int64
+	fault  http.HandlerFunc
+}
+
+func (s *served) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	n := s.asked.Add(1)
+	if s.broken != 0 && n >= s.broken {
+		s.fault(w, r)
+		return
+	}
+	w.Header().Set("ETag", `"one"`)
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(s.raw))
+}
+
+func sosgoAt(t *testing.T, stdin string, args ...string) (stdout, stderr string, code int) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	code = cli.Main(t.Context(), append([]string{"-offline"}, args...), strings.NewReader(stdin), &out, &errs,
+		cli.Env{Commands: commands.All(), Open: commands.Open, Threads: commands.Threads, Limits: commands.Limits(), Recover: true})
+	return out.String(), errs.String(), code
+}
+
+// TestAddress: a dump that stays where it is answers as its file does, for a small part of its bytes.
+func TestAddress(t *testing.T) {
+	raw, err := testdump.Open(t, "net10-crash-nested").Raw()
+	require.NoError(t, err)
+	file := filepath.Join(t.TempDir(), "core")
+	require.NoError(t, os.WriteFile(file, raw, 0o600))
+	s := &served{raw: raw}
+	server := httptest.NewServer(s)
+	defer server.Close()
+	lines := []string{"-c", "crashinfo", "-c", "clrstack -all", "-c", "clrthreads"}
+	want, _, code := sosgoAt(t, "", append([]string{"-d", file}, lines...)...)
+	require.Zero(t, code)
+	got, errs, code := sosgoAt(t, "", append([]string{"-d", server.URL + "/core"}, lines...)...)
+	assert.Zero(t, code, errs)
+	assert.Equal(t, want, got)
+	assert.LessOrEqual(t, s.asked.Load(), int64(60))
+	want, _, _ = sosgoAt(t, "", "dumpheap", "-stat", "-d", file)
+	got, _, code = sosgoAt(t, "", "dumpheap", server.URL+"/core", "-stat")
+	assert.Zero(t, code)
+	assert.Equal(t, want, got)
+	for _, args := range [][]string{{"--sandbox"}, {"--graph-dir", t.TempDir()}} {
+		_, errs, code = sosgoAt(t, "", append(args, "-d", server.URL, "crashinfo")...)
+		assert.Equal(t, cli.ExitOpen, code, errs)
+	}
+}
+
+// TestAddressIsLost: from whatever request on a server fails, or has another file, a command answers as over the file or fails as one
+// that can't read it. No document is without the error.
+func TestAddressIsLost(t *testing.T) {
+	raw, err := testdump.Open(t, "net10-crash-nested").Raw()
+	require.NoError(t, err)
+	run := func(s *served, args ...string) (string, string, int) {
+		server := httptest.NewServer(s)
+		defer server.Close()
+		return sosgoAt(t, "", append([]string{"-d", server.URL + "/core"}, args...)...)
+	}
+	whole := &served{raw: raw}
+	want, _, code := run(whole, "clrthreads", "--json")
+	require.Zero(t, code)
+	all := whole.asked.Load()
+	require.Greater(t, all, int64(5))
+	another := bytes.Repeat([]byte{0x55}, len(raw))
+	requests := make([]int64, all)
+	for i := range requests {
+		requests[i] = int64(i + 1)
+	}
+	requests = testcase.Sample(t, requests, 5)
+	for name, fault := range map[string]http.HandlerFunc{
+		"gone": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusGone) },
+		"changed": func(w http.ResponseWriter, r *http.Request) {
+			r.Header.Del("If-Match")
+			w.Header().Set("ETag", `"two"`)
+			http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(another))
+		},
+		"lies, and is believed by nobody": func(w http.ResponseWriter, r *http.Request) {
+			var from, to int
+			_, _ = fmt.Sscanf(r.Header.Get("Range"), "bytes=%d-%d", &from, &to)
+			w.Header().Set("ETag", `"one"`)
+			w.Header().Set("Content-Range", fmt.Sprintf("bytes 0-%d/%d", to-from, len(raw)))
+			w.WriteHeader(http.StatusPartialContent)
+			_, _ = w.Write(another[:to-from+1])
+		},
+	} {
+		from := requests
+		if strings.HasPrefix(name, "lies") {
+			from = []int64{2} // it is asked five times, with pauses
+		}
+		for _, broken := range from {
+			got, errs, code := run(&served{raw: raw, broken: broken, fault: fault}, "clrthreads", "--json")
+			if code == 0 {
+				assert.Equal(t, want, got, "%s from request %d on", name, broken)
+				continue
+			}
+			assert.Equal(t, cli.ExitOpen, code, "%s from request %d on: %s", name, broken, errs)
+			assert.Contains(t, got, `"error":`)
+			assert.NotContains(t, errs, "panic")
+		}
+	}
+}
+
+// TestReopened: after a loss the next line of a session opens the dump anew.
+func TestReopened(t *testing.T) {
+	raw, err := testdump.Open(t, "net10-crash-nested").Raw()
+	require.NoError(t, err)
+	s := &served{raw: raw, broken: 2}
+	s.fault = func(w http.ResponseWriter, _ *http.Request) {
+		s.broken = 0
+		w.WriteHeader(http.StatusGone)
+	}
+	server := httptest.NewServer(s)
+	defer server.Close()
+	out, errs, code := sosgoAt(t, "", "-d", server.URL, "--jobs", "1", "-c", "eeversion", "-c", "eeversion")
+	assert.Equal(t, cli.ExitOpen, code)
+	assert.Contains(t, errs, "410 Gone")
+	assert.Contains(t, out, "10.0.14")
+}

@@ -1,0 +1,203 @@
+package commands_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/sosgo/sosgo/internal/front/cli"
+	"github.com/sosgo/sosgo/internal/front/cli/commands"
+)
+
+// runSpelling runs sosgo and returns all that it prints.
+func runSpelling(t *testing.T, args ...string) (code int, stdout, stderr string) {
+	t.Helper()
+	var out, errs bytes.Buffer
+	env := keep(t, args[slices.IndexFunc(args, func(a string) bool { return strings.HasSuffix(a, ".zst") })])
+	env.Commands, env.Threads, env.Limits = commands.All(), commands.Threads, commands.Limits()
+	code = cli.Main(t.Context(), args, strings.NewReader(""), &out, &errs, env)
+	return code, out.String(), errs.String()
+}
+
+// TestSpellings checks that what is typed in WinDbg, SOS, gdb and LLDB gives the answer of the plain form.
+func TestSpellings(t *testing.T) {
+	const dump = "../../../testdata/dumps/net10-zoo/net10-zoo.dmp.zst"
+	_, list, _ := runSpelling(t, "-d", dump, "dumpheap", "-short", "-type", "System.String")
+	require.NotEmpty(t, list)
+	object := strings.Fields(list)[0]
+	for typed, plain := range map[string]string{
+		"!DumpObj /d OBJECT":                     "dumpobj OBJECT",
+		"!do OBJECT":                             "dumpobj OBJECT",
+		"po OBJECT":                              "dumpobj OBJECT",
+		"dt System.String OBJECT":                "dumpobj OBJECT",
+		"dumpheap /stat":                         "dumpheap -stat",
+		"!DumpHeap /d -stat":                     "dumpheap -stat",
+		"!threads":                               "clrthreads",
+		"!sos.threads":                           "clrthreads",
+		"sos threads":                            "clrthreads",
+		".threads":                               "threads",
+		"k":                                      "clrstack -f",
+		"kb 3":                                   "clrstack -f -c 3",
+		"kn":                                     "clrstack -f",
+		"bt":                                     "clrstack -f",
+		"!soshelp dumpheap":                      "help dumpheap",
+		"!k":                                     "clrstack -f",
+		"!finq -stat":                            "finalizequeue -stat",
+		"!ao":                                    "analyzeoom",
+		"!tp":                                    "threadpool",
+		"!vh":                                    "verifyheap",
+		"!dae -live":                             "dumpexceptions -live",
+		"strings":                                "dumpheap -strings",
+		"!mk":                                    "clrstack",
+		"!mdt OBJECT":                            "dumpobj OBJECT",
+		"!mroot OBJECT":                          "gcroot OBJECT",
+		"!mx System.String":                      "name2ee *!System.String",
+		"p $rsp":                                 "eval @rsp",
+		"x/2gx $rsp":                             "dq -count 2 rsp",
+		"bt 2":                                   "clrstack -f -c 2",
+		"~*k":                                    "~*e clrstack -f",
+		"~0s":                                    "setthread 0",
+		"!clrstack -a":                           "clrstack -a",
+		"!eestack -short":                        "eestack -short",
+		"info threads":                           "threads",
+		"info registers rsp":                     "registers rsp",
+		"thread apply all bt":                    "clrstack -f -all",
+		"thread backtrace all":                   "clrstack -f -all",
+		"!analyze -v":                            "crashinfo",
+		".exr -1":                                "crashinfo",
+		".ecxr":                                  "registers",
+		"r @rsp":                                 "registers rsp",
+		"lm":                                     "modules",
+		"lmvm coreclr":                           "modules -v -name coreclr",
+		"x/4gx OBJECT":                           "dq OBJECT -count 4",
+		"dps OBJECT L4":                          "dp OBJECT L4",
+		"dqs OBJECT":                             "dp OBJECT",
+		"? 1+1":                                  "eval 1+1",
+		"?? 1+1":                                 "eval 1+1",
+		"p 1+1":                                  "eval 1+1",
+		"dx 1+1":                                 "eval 1+1",
+		"x System.Private.CoreLib!System.String": "name2ee System.Private.CoreLib!System.String",
+		"dt System.String":                       "name2ee *!System.String",
+		"!address OBJECT":                        "ln OBJECT",
+		"address OBJECT":                         "ln OBJECT",
+		"!address -summary":                      "memory",
+		"address -summary":                       "memory",
+		"!address":                               "memory -list",
+		"vmstat":                                 "memory",
+		"vmmap":                                  "memory -list",
+		"procinfo":                               "process",
+		"!peb":                                   "process",
+		".time":                                  "process",
+		"maddress":                               "memory -list",
+		"maddress -summary":                      "memory -list",
+		"info proc mappings":                     "memory -list",
+		"memory region --all":                    "memory -list",
+		"memory region OBJECT":                   "ln OBJECT",
+		"? dumpobj":                              "help dumpobj",
+		"dumpobj -?":                             "help dumpobj",
+		"dumpheap -stat | less":                  "dumpheap -stat",
+		"dumpheap -stat | more":                  "dumpheap -stat",
+	} {
+		typed, plain = strings.ReplaceAll(typed, "OBJECT", object), strings.ReplaceAll(plain, "OBJECT", object)
+		code, out, errs := runSpelling(t, "-d", dump, "-c", typed)
+		wantCode, want, wantErrs := runSpelling(t, "-d", dump, "-c", plain)
+		assert.Equal(t, wantCode, code, "%s: %s", typed, errs)
+		assert.Equal(t, want, out, typed)
+		assert.Equal(t, wantErrs, errs, typed)
+		assert.NotEqual(t, cli.ExitUsage, wantCode, "%s: %s", plain, wantErrs)
+	}
+	for _, quit := range []string{"q", "qq", "quit", "exit", ".exit", "qd"} {
+		code, out, errs := runSpelling(t, "-d", dump, "-c", quit, "-c", "eval 1+1")
+		assert.Zero(t, code, quit)
+		assert.Empty(t, out+errs, quit)
+	}
+	_, byRegister, _ := runSpelling(t, "-d", dump, "-c", "dq rsp L4")
+	_, byAt, errs := runSpelling(t, "-d", dump, "-c", "dq @rsp L4")
+	assert.NotEmpty(t, byAt, errs)
+	assert.Equal(t, byAt, byRegister)
+}
+
+// TestWaysToNameADump checks the orders in which people write a command, its dump and its file.
+func TestWaysToNameADump(t *testing.T) {
+	const dump = "../../../testdata/dumps/net10-zoo/net10-zoo.dmp.zst"
+	_, want, _ := runSpelling(t, "-d", dump, "dumpheap", "-stat", "-type", "String")
+	require.NotEmpty(t, want)
+	for _, args := range [][]string{
+		{"dumpheap", dump, "-stat", "-type", "String"},
+		{"dumpheap", "-stat", "-type", "String", dump},
+		{"-d", dump, "dumpheap -stat -type String"},
+		{dump, "dumpheap -stat -type String"},
+	} {
+		code, out, errs := runSpelling(t, args...)
+		assert.Zero(t, code, errs)
+		assert.Equal(t, want, out, args)
+	}
+	file := filepath.Join(t.TempDir(), "out.html")
+	code, _, errs := runSpelling(t, "-d", "../../../testdata/dumps/net10-crash-null-triage/net10-crash-null-triage.dmp.zst", "report", file)
+	assert.Zero(t, code, errs)
+	info, err := os.Stat(file)
+	require.NoError(t, err)
+	assert.NotZero(t, info.Size())
+}
+
+// TestRetainedTypes checks that retained takes a part of a type's name, or the type itself, where it takes an object.
+func TestRetainedTypes(t *testing.T) {
+	const dump = "../../../testdata/dumps/net10-zoo/net10-zoo.dmp.zst"
+	for typed, want := range map[string]string{
+		"retained System.String":          "System.String",
+		"retained ystem.Strin":            "System.String",
+		"retained -garbage System.String": "System.String",
+		"retained -top 1 -min 10k String": "System.String",
+	} {
+		code, out, errs := runSpelling(t, "-d", dump, "-json", "-c", typed)
+		require.Zero(t, code, "%s: %s", typed, errs)
+		var doc struct {
+			Result struct{ Rows []struct{ Name string } }
+		}
+		require.NoError(t, json.Unmarshal([]byte(out), &doc), typed)
+		require.NotEmpty(t, doc.Result.Rows, typed)
+		assert.Equal(t, want, doc.Result.Rows[0].Name, typed)
+		for _, row := range doc.Result.Rows {
+			assert.Contains(t, row.Name, "Strin", typed)
+		}
+	}
+	code, out, errs := runSpelling(t, "-d", dump, "retained", "Nosuch.Type")
+	assert.Zero(t, code)
+	assert.NotContains(t, out, "System.")
+	assert.Contains(t, errs, `no type on the heap has "Nosuch.Type" in its name`)
+	_, list, _ := runSpelling(t, "-d", dump, "dumpheap", "-short", "-type", "System.String")
+	for _, wrong := range [][]string{{"System.String", "1234"}, {"-garbage", strings.Fields(list)[0]}, {"-gen", "System.String"}} {
+		code, _, errs = runSpelling(t, append([]string{"-d", dump, "retained"}, wrong...)...)
+		assert.Equal(t, cli.ExitUsage, code, "%s: %s", wrong, errs)
+	}
+}
+
+// TestQueryHelp checks what the help of query says of types, paths, generations and the last address.
+func TestQueryHelp(t *testing.T) {
+	const dump = "../../../testdata/dumps/net10-zoo/net10-zoo.dmp.zst"
+	for line, want := range map[string]string{
+		"query from objects of List | select type | top 1":           `System\.Collections\.Generic\.List<`,
+		"query from dead | select path(this) | top 1":                `(?m)^ *null$`,
+		"query from objects | group by gen | select count()":         `(?m) frozen$`,
+		"query from objects | where gen == \"loh\" | select gen":     `(?m)^loh$`,
+		"query from objects of System.String | select this | top 1 ": `1 row`,
+	} {
+		code, out, errs := runSpelling(t, "-d", dump, "-c", line)
+		assert.Zero(t, code, "%s: %s", line, errs)
+		assert.Regexp(t, want, out, line)
+	}
+	_, list, _ := runSpelling(t, "-d", dump, "dumpheap", "-short", "-type", "Exception")
+	addresses := strings.Fields(list)
+	for filter, want := range map[string]string{"": addresses[len(addresses)-1], " | head -n 2": addresses[1]} {
+		code, out, errs := runSpelling(t, "-d", dump, "-c", "dumpheap -short -type Exception"+filter, "-c", "eval $_")
+		assert.Zero(t, code, errs)
+		assert.Contains(t, out, "0x"+want+" ")
+	}
+}

@@ -1,0 +1,179 @@
+// Package webcmd has the commands that show a dump in a browser: they give the application of package webui a desk at which
+// it can ask the other commands.
+package webcmd
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/front/cli"
+	"github.com/sosgo/sosgo/internal/front/cli/text/processtext"
+	"github.com/sosgo/sosgo/internal/front/report"
+	"github.com/sosgo/sosgo/internal/front/webui"
+)
+
+// Commands returns the commands of the group.
+func Commands() []cli.Command { return cli.In(cli.GroupProcess, webCommand(), reportCommand()) }
+
+// comparison is the option that both commands have.
+type comparison struct {
+	With []string `opt:"with" kind:"file" value:"DUMP" help:"a later dump of the same program, for the page that compares; may repeat"`
+}
+
+type webOptions struct {
+	Listen string `opt:"listen" value:"HOST:PORT" default:"127.0.0.1:0" help:"where to listen, port 0 for a free one; what goes to other machines is not encrypted"`
+	comparison
+	cli.DumpFile
+}
+
+func webCommand() cli.Command {
+	return cli.Ask(cli.Command{
+		Name: "web", DumpArg: true, Serves: true,
+		Summary: "show the dump in a browser",
+		Help: "It prints the address of a page and serves it until Ctrl-C. Only this machine can reach the page, unless -listen says " +
+			"otherwise; the address contains a secret token. Nothing is changed, no file is written and no other server is contacted.",
+		Examples: []cli.Example{{Line: "web core.1234", Text: "look at the dump"},
+			{Line: "web -listen 127.0.0.1:8080 core.1234", Text: "on a port that a tunnel leads to"}},
+	}, askWeb, processtext.WebPage)
+}
+
+func askWeb(c *cli.Context, o *webOptions) (*answer.WebPage, error) {
+	host, _, err := net.SplitHostPort(o.Listen)
+	if err != nil {
+		return nil, c.Usagef("option -listen: %v", err)
+	}
+	subject, asker, err := open(c, o.With)
+	if err != nil {
+		return nil, err
+	}
+	l, err := new(net.ListenConfig).Listen(c.Context(), "tcp", o.Listen)
+	if err != nil {
+		return nil, &cli.UsageError{Command: "web", Text: err.Error(), Hint: "-listen names another address; with --sandbox none can be listened to"}
+	}
+	s, err := webui.NewServer(asker, subject, l, host)
+	if err != nil {
+		return nil, err
+	}
+	if a, err := netip.ParseAddr(host); err != nil && host != "localhost" || err == nil && !a.IsLoopback() {
+		c.Note("other machines can reach this page; nothing is encrypted, not even the token")
+	}
+	c.Note("open " + s.URL() + " in a browser; Ctrl-C ends the page")
+	return &answer.WebPage{URL: s.URL()}, cli.WithAnswer(s.Serve(c.Context(), l))
+}
+
+type reportOptions struct {
+	Out string `opt:"o,out" kind:"file" value:"FILE" required:"true" help:"the file to write; it must not exist"`
+	comparison
+	cli.Sent
+	cli.DumpFile
+}
+
+func reportCommand() cli.Command {
+	return cli.Ask(cli.Command{
+		Name: "report", DumpArg: true, Sends: true,
+		Summary: "write a report of the dump into one HTML file",
+		Help: fmt.Sprintf("The file has the pages of web, except those made on request: it needs no server and no network, and can be sent. "+
+			"It has the top of each list, and never more than %d MB. Secrets are masked unless -full is given; it contains names, texts and values of the process nevertheless: review it before you share it.",
+			webui.MaxReport>>20),
+		Examples: []cli.Example{{Line: "report core.1234 -o report.html", Text: "one file for a ticket"}},
+	}, askReport, processtext.HTMLReport)
+}
+
+func askReport(c *cli.Context, o *reportOptions) (*answer.HTMLReport, error) {
+	subject, asker, err := open(c, o.With)
+	if err != nil {
+		return nil, err
+	}
+	progress := c.Progress("asking")
+	defer progress.Done()
+	f := &answer.HTMLReport{File: o.Out}
+	err = c.WriteFile(o.Out, cli.New, func(w io.Writer) error {
+		n := &counter{w: w}
+		defer func() { f.Size = n.n }()
+		return webui.WriteReport(c.Context(), n, asker, subject, func(done, total int) { progress.Set(uint64(done), uint64(total)) })
+	})
+	if err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// open returns what both commands show: the session's dump, and others that it may be compared with.
+func open(c *cli.Context, others []string) (webui.Subject, *asker, error) {
+	for _, o := range others {
+		if _, err := os.Stat(o); err != nil {
+			return webui.Subject{}, nil, &cli.OpenError{Path: o, Err: err}
+		}
+	}
+	desk, err := c.Desk(others...)
+	if err != nil {
+		return webui.Subject{}, nil, err
+	}
+	return webui.Subject{File: filepath.Base(c.Session.Path()), Others: others}, &asker{desk: desk, seat: desk.Seat()}, nil
+}
+
+// asker asks at a desk.
+type asker struct {
+	desk *cli.Desk
+	seat *cli.Seat // of the page's terminal
+}
+
+// Asker returns what asks at a desk for a page.
+func Asker(desk *cli.Desk) webui.Asker { return &asker{desk: desk, seat: desk.Seat()} }
+
+// Ask implements webui.Asker.
+func (a *asker) Ask(ctx context.Context, words []string, part report.Window, w io.Writer) {
+	watch := func(work string, p *cli.Progress) { webui.WatchOf(ctx).Begin(webui.Work{Name: work, At: p.At}) }
+	begin := time.Now()
+	a.desk.Answer(ctx, cli.Question{Words: words, JSON: true, Part: &part, Watch: watch}, w, io.Discard)
+	if time.Since(begin) >= longWork {
+		debug.FreeOSMemory()
+	}
+}
+
+// longWork is the time from which an answer leaves garbage that is returned to the system at once. A page is open for hours, and walks of a heap
+// leave 2 bytes for each of its objects.
+const longWork = 100 * time.Millisecond
+
+// Complete implements webui.Asker.
+func (a *asker) Complete(before string) (found []string, length int) { return a.seat.Complete(before) }
+
+// Line implements webui.Asker.
+func (a *asker) Line(ctx context.Context, line string, w io.Writer) {
+	both := &together{w: w}
+	a.seat.Answer(ctx, cli.Question{Line: line}, both, both)
+}
+
+// together writes what comes from several goroutines one after the other.
+type together struct {
+	mu sync.Mutex
+	w  io.Writer
+}
+
+func (t *together) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.w.Write(bytes.ToValidUTF8(p, []byte("\ufffd")))
+}
+
+// counter counts bytes.
+type counter struct {
+	w io.Writer
+	n int64
+}
+
+func (c *counter) Write(p []byte) (int, error) {
+	n, err := c.w.Write(p)
+	c.n += int64(n)
+	return n, err
+}

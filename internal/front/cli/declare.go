@@ -1,0 +1,553 @@
+package cli
+
+import (
+	"encoding"
+	"fmt"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/sosgo/sosgo/internal/front/report"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A command's options and arguments are the fields of a struct. Their types give the kinds, their tags the rest:
+//
+//	opt:"name,alias,..."  an option; "-" for a field that is none
+//	arg:"name,optional"   an argument; slices take all that are left
+//	help:"..."            what it is, a noun phrase
+//	value:"N"             placeholder in help; by default the kind's word
+//	kind:"file"           of a string: file, type or expression, for completion; of an address: method, whose name may stand for
+//	                      it; of an Object: type, a part of whose name may, or value, if a value type in place may
+//	choices:"a|b"         the only texts allowed, in any case
+//	range:"0:100"         least and greatest number; either may be left out
+//	default:"10"          the value where none is given
+//	excludes:"a,b"        options and arguments that can't be given with it
+//	requires:"a,b"        one of these options has to be given with it
+//	required:"true"       the option has to be given
+//	reveals:"true"        the option shows secrets
+//
+// A pointer is nil where nothing was given. Embedded structs add their fields. A type that implements
+// encoding.TextUnmarshaler reads its own text; with a method Placeholder or Choices it describes it.
+
+// An Object is an argument that names an object: an address, or an expression of eval that finds it.
+type Object struct {
+	Addr  target.Addr
+	Given bool
+	Type  string // a part of a type's name, in place of an address; see the tag kind
+	// MethodTable is the type of a value type in place at Addr, 0 for an object; see the tag kind.
+	MethodTable target.Addr
+}
+
+// Bytes is a number of bytes, which may have a unit: 10k, 2mb.
+type Bytes uint64
+
+// A Percent is a share in percent: more than 0, at most 100. The sign may be left out.
+type Percent float64
+
+// Placeholder describes a percentage in help.
+func (Percent) Placeholder() string { return "N%" }
+
+// UnmarshalText reads a share.
+func (p *Percent) UnmarshalText(text []byte) error {
+	v, err := strconv.ParseFloat(strings.TrimSuffix(string(text), "%"), 64)
+	if err != nil || !(v > 0 && v <= 100) {
+		return fmt.Errorf("%q is not a share, such as 5%% (more than 0%%, at most 100%%)", text)
+	}
+	*p = Percent(v)
+	return nil
+}
+
+// A DumpFile is the argument of commands with DumpArg.
+type DumpFile struct {
+	File string `arg:"file,optional" kind:"file" help:"the dump"`
+}
+
+// None is the struct of a command without options and arguments.
+type None struct{}
+
+// The functions below have the pointer to a command's struct as their parameter O, and not the struct: the compiler makes one copy of a
+// function for all pointers, but one for each struct, whose name is the struct's text with all tags.
+
+// Ask makes a command of a question and a renderer. ask gets the options and arguments, a pointer to the command's struct, and returns the
+// answer, which text writes. An answer beside an error is dropped, unless WithAnswer marks the error.
+func Ask[O, T any](c Command, ask func(*Context, O) (T, error), text func(*report.Page, T)) Command {
+	return AskWith(c, ask, func(p *report.Page, v T, _ O) { text(p, v) })
+}
+
+// AskWith is Ask for answers whose text depends on options.
+func AskWith[O, T any](c Command, ask func(*Context, O) (T, error), text func(*report.Page, T, O)) Command {
+	c.Result = reflect.TypeFor[T]()
+	return Do(c, func(c *Context, o O) (report.Answer, error) {
+		v, err := ask(c, o)
+		if err != nil {
+			with, marked := err.(*withAnswer)
+			switch {
+			case !marked:
+				return report.Answer{}, err
+			case with.text != nil:
+				return report.SayText(with.text), with.err
+			}
+			err = with.err
+		}
+		if rv := reflect.ValueOf(v); rv.Kind() == reflect.Pointer && rv.IsNil() {
+			return report.Answer{}, err
+		}
+		return report.Say(v, func(p *report.Page, v T) { text(p, v, o) }), err
+	})
+}
+
+// Print makes a command of a function that writes text.
+func Print[O any](c Command, write func(*Context, O, *report.Page)) Command {
+	return Do(c, func(c *Context, o O) (report.Answer, error) {
+		return report.SayText(func(p *report.Page) { write(c, o, p) }), nil
+	})
+}
+
+// Do makes a command of a function that returns a whole answer.
+func Do[O any](c Command, ask func(*Context, O) (report.Answer, error)) Command {
+	c.params = reflect.TypeFor[O]().Elem()
+	c.Ask = func(c *Context) (report.Answer, error) { return ask(c, c.own.filled().(O)) }
+	return c
+}
+
+// declares makes the fields of the struct O the options and arguments of a command.
+func declares[O any](c Command) Command {
+	c.params = reflect.TypeFor[O]()
+	return c
+}
+
+// A withAnswer is an error beside which there is something to show.
+type withAnswer struct {
+	err  error
+	text func(*report.Page) // nil: the answer
+}
+
+func (e *withAnswer) Error() string { return e.err.Error() }
+
+func (e *withAnswer) Unwrap() error { return e.err }
+
+// WithAnswer marks err, which may be nil: the answer that is returned beside it is written.
+func WithAnswer(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &withAnswer{err: err}
+}
+
+// WithText marks err: text is written in place of the answer.
+func WithText(text func(*report.Page), err error) error { return &withAnswer{err, text} }
+
+// A declaration lists the options and arguments that a struct declares.
+type declaration struct {
+	options  []Option
+	args     []Arg
+	defaults reflect.Value // the struct where nothing is given
+	err      error         // what is wrong with the tags
+}
+
+var (
+	addrType   = reflect.TypeFor[target.Addr]()
+	objectType = reflect.TypeFor[Object]()
+	sizeType   = reflect.TypeFor[Bytes]()
+	timeType   = reflect.TypeFor[time.Duration]()
+	textType   = reflect.TypeFor[encoding.TextUnmarshaler]()
+)
+
+// declarations are those that were asked for, by the struct's type.
+var declarations sync.Map
+
+// declared returns the declaration of a struct. It is the same one each time.
+func declared(t reflect.Type) *declaration {
+	if d, ok := declarations.Load(t); ok {
+		return d.(*declaration)
+	}
+	d, _ := declarations.LoadOrStore(t, declare(t))
+	return d.(*declaration)
+}
+
+func declare(t reflect.Type) *declaration {
+	d := &declaration{defaults: reflect.New(t).Elem()}
+	d.addAll(t, nil)
+	return d
+}
+
+// addAll declares the fields of a struct, which index leads to, and those of embedded ones. Unlike reflect.VisibleFields it need not
+// find out which field of a name hides another: two options with one name are a mistake.
+func (d *declaration) addAll(t reflect.Type, index []int) {
+	d.options = slices.Grow(d.options, t.NumField())
+	for i := range t.NumField() {
+		f := t.Field(i)
+		f.Index = append(index[:len(index):len(index)], i)
+		if f.Anonymous && f.Type.Kind() == reflect.Struct {
+			d.addAll(f.Type, f.Index)
+			continue
+		}
+		if f.Anonymous || !f.IsExported() || f.Tag.Get("opt") == "-" {
+			continue
+		}
+		if err := d.add(&f); err != nil && d.err == nil {
+			d.err = fmt.Errorf("field %s: %w", f.Name, err)
+		}
+	}
+}
+
+// add declares the option or argument of a field.
+func (d *declaration) add(f *reflect.StructField) error {
+	t, what := f.Type, param{index: f.Index, Default: f.Tag.Get("default"), Choices: list(f.Tag.Get("choices"), "|"),
+		Placeholder: f.Tag.Get("value"), Summary: f.Tag.Get("help")}
+	var err error
+	if what.Min, what.Max, err = limitsOf(f.Tag.Get("range")); err != nil {
+		return err
+	}
+	if t.Kind() == reflect.Pointer {
+		t = t.Elem()
+	}
+	if t.Kind() == reflect.Slice {
+		what.Many, t = true, t.Elem()
+	}
+	what.Expression, what.Method = t == objectType, f.Tag.Get("kind") == "method"
+	what.Type = what.Expression && f.Tag.Get("kind") == "type"
+	what.Value = what.Expression && f.Tag.Get("kind") == "value"
+	what.Kind = kindOf(t, f.Tag.Get("kind"))
+	if hasMethods(t) {
+		zero := reflect.Zero(t).Interface()
+		if v, ok := zero.(interface{ Choices() []string }); ok {
+			what.Choices = v.Choices()
+		}
+		if v, ok := zero.(interface{ Placeholder() string }); ok && what.Placeholder == "" {
+			what.Placeholder = v.Placeholder()
+		}
+	}
+	if what.Expression {
+		what.Summary += ", or an expression that finds it: Contoso.Cache.s_items"
+	}
+	if what.Type {
+		what.Summary += "; or a part of the names of types"
+	}
+	if what.Default != "" {
+		what.Summary += " (" + what.Default + ")"
+		b := binding{declaration: d, into: d.defaults, given: map[string]bool{}}
+		if err := b.set(&what, what.Default); err != nil {
+			return err
+		}
+	}
+	if names := list(f.Tag.Get("opt"), ","); names != nil {
+		what.Name = names[0]
+		d.options = append(d.options, Option{param: what, Aliases: names[1:], Required: f.Tag.Get("required") != "", Reveals: f.Tag.Get("reveals") != "",
+			Excludes: list(f.Tag.Get("excludes"), ","), Requires: list(f.Tag.Get("requires"), ",")})
+		return nil
+	}
+	name, optional, _ := strings.Cut(f.Tag.Get("arg"), ",")
+	if name == "" || optional != "" && optional != "optional" {
+		return fmt.Errorf("the tag %q is neither an option nor an argument", f.Tag)
+	}
+	what.Name = name
+	d.args = append(d.args, Arg{param: what, Optional: optional != ""})
+	return nil
+}
+
+func list(text, separator string) []string {
+	if text == "" {
+		return nil
+	}
+	return strings.Split(text, separator)
+}
+
+// limitsOf reads the tag range.
+func limitsOf(text string) (least, most *int64, err error) {
+	if text == "" {
+		return nil, nil, nil
+	}
+	low, high, found := strings.Cut(text, ":")
+	if !found {
+		return nil, nil, fmt.Errorf("%q is not a range", text)
+	}
+	for _, end := range []struct {
+		text string
+		to   **int64
+	}{{low, &least}, {high, &most}} {
+		if end.text == "" {
+			continue
+		}
+		n, err := ParseInt(end.text)
+		if err != nil {
+			return nil, nil, err
+		}
+		*end.to = &n
+	}
+	return least, most, nil
+}
+
+// hasMethods reports whether a type can have methods: bool, string and the like have none, and asking them for interfaces took
+// a third of the time of all declarations.
+func hasMethods(t reflect.Type) bool { return t.PkgPath() != "" }
+
+// kindOf returns the kind of values of a type.
+func kindOf(t reflect.Type, tag string) Kind {
+	switch {
+	case t == addrType || t == objectType:
+		return Address
+	case t == sizeType:
+		return Size
+	case t == timeType:
+		return Duration
+	case hasMethods(t) && reflect.PointerTo(t).Implements(textType):
+		return Str
+	case t.Kind() == reflect.Bool:
+		return Bool
+	case t.Kind() == reflect.String && tag == "file":
+		return File
+	case t.Kind() == reflect.String && tag == "type":
+		return TypeName
+	case t.Kind() == reflect.String && tag == "expression":
+		return Expression
+	case t.Kind() == reflect.String:
+		return Str
+	}
+	return Int
+}
+
+// A binding is a struct that a command line fills.
+type binding struct {
+	*declaration
+	into  reflect.Value
+	given map[string]bool   // the names of what was given; not of options that were switched off
+	words map[string]string // by name, texts that stand for an address once the dump is open
+}
+
+// bind returns a binding of a new struct, which has the defaults.
+func (d *declaration) bind() *binding {
+	b := &binding{d, reflect.New(d.defaults.Type()).Elem(), map[string]bool{}, map[string]string{}}
+	b.into.Set(d.defaults)
+	return b
+}
+
+// bindTo returns a binding of the struct that into points to.
+func bindTo(into any) *binding {
+	v := reflect.ValueOf(into).Elem()
+	b := declared(v.Type()).bind()
+	b.into = v
+	return b
+}
+
+// filled returns a pointer to the struct.
+func (b *binding) filled() any { return b.into.Addr().Interface() }
+
+// set sets an option, or adds to an option or argument that takes several texts.
+func (b *binding) set(p *param, text string) error {
+	if len(p.Choices) > 0 {
+		i := slices.IndexFunc(p.Choices, func(c string) bool { return strings.EqualFold(c, text) })
+		if i < 0 {
+			return fmt.Errorf("%q is none of %s", text, strings.Join(p.Choices, ", "))
+		}
+		text = p.Choices[i]
+	}
+	field := b.into.FieldByIndex(p.index)
+	to := field
+	switch {
+	case p.Many:
+		to = reflect.New(field.Type().Elem()).Elem()
+	case field.Kind() == reflect.Pointer:
+		field.Set(reflect.New(field.Type().Elem()))
+		to = field.Elem()
+	}
+	if err := p.set(to, text); err != nil {
+		return err
+	}
+	if p.Many {
+		field.Set(reflect.Append(field, to))
+	}
+	b.given[p.Name] = p.Kind != Bool || to.Bool()
+	return nil
+}
+
+// arg gives a word to an argument.
+func (b *binding) arg(a *Arg, text string) error {
+	if _, err := ParseAddress(text); err != nil && a.Kind == Address && a.takesWords(text) && !isNumeral(text) {
+		b.given[a.Name], b.words[a.Name] = true, text
+		return nil
+	}
+	return b.set(&a.param, text)
+}
+
+// find sets an argument to what its words stand for.
+func (b *binding) find(a *Arg, o Object) {
+	delete(b.words, a.Name)
+	switch field := b.into.FieldByIndex(a.index); field.Type() {
+	case objectType:
+		o.Given = true
+		field.Set(reflect.ValueOf(o))
+	case addrType:
+		field.Set(reflect.ValueOf(o.Addr))
+	default:
+		field.Set(reflect.ValueOf(&o.Addr))
+	}
+}
+
+// values returns what a parameter was given, as it is in the struct.
+func (b *binding) values(p *param) (out []any) {
+	field := reflect.Indirect(b.into.FieldByIndex(p.index))
+	switch {
+	case !b.given[p.Name] || b.words[p.Name] != "":
+	case p.Many:
+		for i := range field.Len() {
+			out = append(out, field.Index(i).Interface())
+		}
+	default:
+		out = append(out, field.Interface())
+	}
+	return out
+}
+
+// addresses returns the addresses among values.
+func addresses(values []any) (out []target.Addr) {
+	for _, v := range values {
+		switch v := v.(type) {
+		case target.Addr:
+			out = append(out, v)
+		case Object:
+			if v.Type == "" {
+				out = append(out, v.Addr)
+			}
+		}
+	}
+	return out
+}
+
+// change replaces each address of a parameter by what to returns for it.
+func (b *binding) change(p *param, to func(target.Addr) target.Addr) {
+	field := reflect.Indirect(b.into.FieldByIndex(p.index))
+	switch {
+	case !b.given[p.Name] || b.words[p.Name] != "":
+	case p.Many:
+		for i := range field.Len() {
+			changeAddress(field.Index(i), to)
+		}
+	default:
+		changeAddress(field, to)
+	}
+}
+
+func changeAddress(field reflect.Value, to func(target.Addr) target.Addr) {
+	switch v := field.Addr().Interface().(type) {
+	case *target.Addr:
+		*v = to(*v)
+	case *Object:
+		v.Addr = to(v.Addr)
+	}
+}
+
+// registers are the names that stand for addresses, where they are no hexadecimal numbers.
+var registers = lazyRegexp(`^(?i:@\w+|\$?(?:[re]?(?:ip|sp|bp)|[re](?:ax|bx|cx|dx|si|di)|r[89]|r1[0-5]|x\d{1,2}|pc|lr|fp))$`)
+
+// lazyRegexp returns a function that compiles an expression at its first call: the start of a process, which mostly needs none, compiles none.
+func lazyRegexp(expr string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(expr) })
+}
+
+// takesWords reports whether a text that is not an address may stand for one: an expression that finds an object, a
+// register, or the name of a method.
+func (p *param) takesWords(text string) bool {
+	return p.Expression || !p.Many && registers().MatchString(text) || p.Method && strings.ContainsAny(text, ".!")
+}
+
+// set sets a field, or an item of one, to what a text means.
+func (p *param) set(field reflect.Value, text string) error {
+	if u, ok := field.Addr().Interface().(encoding.TextUnmarshaler); ok {
+		return u.UnmarshalText([]byte(text))
+	}
+	num, err := parseKind(p.Kind, text)
+	switch {
+	case err != nil:
+		return err
+	case field.Type() == objectType:
+		field.Set(reflect.ValueOf(Object{Addr: target.Addr(num), Given: true}))
+	case p.Kind == Bool:
+		field.SetBool(num != 0)
+	case field.Kind() == reflect.String:
+		field.SetString(text)
+	case p.Kind == Int:
+		return p.setInt(field, int64(num))
+	case field.CanInt():
+		field.SetInt(int64(num))
+	case field.OverflowUint(num):
+		return fmt.Errorf("%s is too large", text)
+	default:
+		field.SetUint(num)
+	}
+	return nil
+}
+
+func (p *param) setInt(field reflect.Value, n int64) error {
+	switch {
+	case p.Min != nil && n < *p.Min || p.Max != nil && n > *p.Max:
+		return fmt.Errorf("%d %s", n, p.outside())
+	case field.CanInt() && field.OverflowInt(n):
+		return fmt.Errorf("%d is too large", n)
+	case field.CanInt():
+		field.SetInt(n)
+		return nil
+	case n < 0:
+		return fmt.Errorf("%d is negative", n)
+	case field.OverflowUint(uint64(n)):
+		return fmt.Errorf("%d is too large", n)
+	}
+	field.SetUint(uint64(n))
+	return nil
+}
+
+// outside describes a number outside of the range.
+func (p *param) outside() string {
+	switch {
+	case p.Min == nil:
+		return fmt.Sprintf("is more than %d", *p.Max)
+	case p.Max == nil:
+		return fmt.Sprintf("is less than %d", *p.Min)
+	}
+	return fmt.Sprintf("is not between %d and %d", *p.Min, *p.Max)
+}
+
+// check looks at what was given together.
+func (b *binding) check() error {
+	for i := range b.options {
+		o := &b.options[i]
+		switch {
+		case b.given[o.Name]:
+			if err := b.checkWith(o); err != nil {
+				return err
+			}
+		case o.Required:
+			return fmt.Errorf("%s is missing", o.synopsis())
+		}
+	}
+	return nil
+}
+
+func (b *binding) checkWith(o *Option) error {
+	for _, other := range o.Excludes {
+		if b.given[other] {
+			return fmt.Errorf("-%s and %s exclude each other", o.Name, b.called(other))
+		}
+	}
+	if len(o.Requires) > 0 && !slices.ContainsFunc(o.Requires, func(other string) bool { return b.given[other] }) {
+		var with []string
+		for _, other := range o.Requires {
+			with = append(with, b.called(other))
+		}
+		return fmt.Errorf("-%s goes with %s", o.Name, strings.Join(with, " or "))
+	}
+	return nil
+}
+
+// called returns an option's or argument's name as it is written.
+func (d *declaration) called(name string) string {
+	if slices.ContainsFunc(d.args, func(a Arg) bool { return a.Name == name }) {
+		return strings.ToUpper(name)
+	}
+	return "-" + name
+}

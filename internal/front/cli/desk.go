@@ -1,0 +1,180 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/sosgo/sosgo/internal/front/report"
+)
+
+// A Desk answers command lines over the dump that a session has open: for commands that let others ask, such as web. It is
+// read-only: what it runs names no file and writes none. It is safe for concurrent use.
+type Desk struct {
+	app *app
+	// Files are the only ones that its command lines may name.
+	Files []string
+	// Redact masks secrets in all answers, as --redact does, and refuses options that show them.
+	Redact bool
+}
+
+// A Question is a command line for a Desk.
+type Question struct {
+	// Words are the command and its arguments, each as it is. Without words it is Line, which is read as at the prompt.
+	Words []string
+	Line  string
+	JSON  bool           // one document, and not text
+	Part  *report.Window // of JSON: which part of lists is wanted; nil for all
+	// Watch is called when a piece of work begins whose progress is known. It may be nil.
+	Watch func(work string, p *Progress)
+}
+
+// Desk returns a desk over the dump of c's session, which stays open as long as c's command runs.
+func (c *Context) Desk(files ...string) (*Desk, error) {
+	if c.app.desk != nil {
+		return nil, c.Usagef("%s can't be run from here: it would ask itself", c.Command.Name)
+	}
+	if _, err := c.OpenDump(); err != nil {
+		return nil, err
+	}
+	return &Desk{app: c.app, Files: files, Redact: c.redact}, nil
+}
+
+// Streams returns standard input and output as they are, for commands that speak a protocol with another program. They write
+// nothing else.
+func (c *Context) Streams() (io.Reader, io.Writer) { return c.app.stdin, c.app.screen }
+
+// OpenDesk opens a dump, with the session's options as change leaves them, and returns a desk over it. The end of ctx ends opening, and
+// downloads later. The caller closes the dump. The error is an OpenError.
+func (c *Context) OpenDesk(ctx context.Context, path string, change func(*OpenOptions)) (*Desk, Dump, error) {
+	if err := c.Session.mayOpen(path); err != nil {
+		return nil, nil, err
+	}
+	o := c.Session.options
+	source := &lost{}
+	o.Context, o.Failed = func() context.Context { return ctx }, source.set
+	change(&o)
+	d, err := c.Session.open(ctx, path, o)
+	if err != nil {
+		return nil, nil, openError(path, err)
+	}
+	desk := NewDesk(*c.app.env, d, path, c.Session.runtime)
+	desk.Redact = c.redact
+	desk.app.session.options, desk.app.session.source = o, source
+	return desk, d, nil
+}
+
+// Lost returns why the dump can't be read any more, which then has to be opened anew; nil if it can.
+func (d *Desk) Lost() error { return d.app.session.source.why() }
+
+// NewDesk returns a desk over a dump that the caller has open, with the commands of env. The path names the dump in answers. Runtime
+// selects the runtime that is looked at; empty is the first. The dump stays open.
+func NewDesk(env Env, d Dump, path, runtime string) *Desk {
+	env.Interrupt, env.IsTerminal = nil, func(any) bool { return false }
+	a := newApp(strings.NewReader(""), io.Discard, io.Discard, &env)
+	a.session.path, a.session.opened, a.session.dump, a.session.runtime, a.session.lent = path, true, d, runtime, true
+	return &Desk{app: a}
+}
+
+// Answer runs a command line in a session of its own, and returns its exit code. The end of ctx stops it.
+func (d *Desk) Answer(ctx context.Context, q Question, stdout, stderr io.Writer) int {
+	return d.Seat().Answer(ctx, q, stdout, stderr)
+}
+
+// A Seat at a desk is a session: it remembers the current thread and the last address. Its questions are answered one after the other.
+type Seat struct {
+	desk    *Desk
+	mu      sync.Mutex
+	session *Session
+
+	completing sync.Mutex
+	completer  *app // of Complete; it keeps the names that it read
+}
+
+// Seat returns a new seat.
+func (d *Desk) Seat() *Seat {
+	from := d.app.session
+	return &Seat{desk: d, session: &Session{open: from.open, choose: from.choose, sandbox: from.sandbox, options: from.options,
+		path: from.path, opened: true, dump: from.dump, err: from.err, runtime: from.runtime, source: from.source, lent: true}}
+}
+
+// Answer runs a command line, as Desk.Answer does.
+func (s *Seat) Answer(ctx context.Context, q Question, stdout, stderr io.Writer) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	env := *s.desk.app.env
+	env.Interrupt, env.IsTerminal = nil, func(any) bool { return false }
+	a := newApp(strings.NewReader(""), stdout, stderr, &env)
+	a.session, a.desk, a.inSession, a.part, a.watch = s.session, s.desk, true, q.Part, q.Watch
+	a.globals.lineGlobals, a.globals.Sandbox = s.desk.app.globals.lineGlobals, s.desk.app.globals.Sandbox
+	a.globals.JSON = q.JSON
+	a.globals.Redact = a.globals.Redact || s.desk.Redact
+	err := a.protect(func() error {
+		if len(q.Words) > 0 {
+			return a.run(ctx, literalWords(q.Words), a.stdout)
+		}
+		return a.runLine(ctx, q.Line)
+	})
+	return ExitCode(err)
+}
+
+// IsCommand reports whether a line begins with a command, also in the words of another debugger.
+func (d *Desk) IsCommand(line string) bool {
+	_, line = cutThread(line)
+	words, err := lex(line)
+	if err != nil || len(words) == 0 {
+		return false
+	}
+	_, err = d.app.table.find(d.app.table.fromDebugger(words)[0].text)
+	return err == nil
+}
+
+// Complete returns the words that may stand in place of the last characters of a line, and how many these are.
+func (s *Seat) Complete(before string) (found []string, length int) {
+	s.completing.Lock()
+	defer s.completing.Unlock()
+	if s.completer == nil {
+		env := *s.desk.app.env
+		s.completer = newApp(strings.NewReader(""), io.Discard, io.Discard, &env)
+		s.completer.session = s.desk.Seat().session // the one of answers may be in use
+	}
+	return completer{s.completer}.Do(before)
+}
+
+// errReadOnly is why the commands of a desk write no file.
+var errReadOnly = &UsageError{Text: "from here no file is written", Hint: "run the command in a shell"}
+
+// checkDesk refuses what is not for a desk: commands that name files, or that talk to a user.
+func (a *app) checkDesk(cmd *Command, given *binding) error {
+	if a.desk == nil {
+		return nil
+	}
+	if cmd.session != nil {
+		return &UsageError{Command: cmd.Name, Text: "this is for the command line"}
+	}
+	var files []any
+	named := func(p *param) {
+		if p.Kind == File {
+			files = append(files, given.values(p)...)
+		}
+	}
+	for i := range given.options {
+		named(&given.options[i].param)
+	}
+	for i := range given.args {
+		named(&given.args[i].param)
+	}
+	for i := range given.options {
+		if o := &given.options[i]; o.Reveals && a.desk.Redact && given.given[o.Name] {
+			return &UsageError{Command: cmd.Name, Text: "from here secrets are not shown: -" + o.Name, Hint: "run the command in a shell"}
+		}
+	}
+	for _, f := range files {
+		if f, _ := f.(string); f != "" && !slices.Contains(a.desk.Files, f) {
+			return &UsageError{Command: cmd.Name, Text: "from here no file can be named", Hint: "run the command in a shell"}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,293 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"runtime/debug"
+	"strings"
+
+	"github.com/sosgo/sosgo/internal/base/workers"
+	"github.com/sosgo/sosgo/internal/front/report"
+	"github.com/sosgo/sosgo/target"
+)
+
+// The exit codes of sosgo.
+const (
+	ExitOK          = 0
+	ExitUsage       = 1   // the command line is wrong
+	ExitOpen        = 2   // the dump, or another file, can't be opened, read or written
+	ExitNotInDump   = 3   // the answer needs memory that the dump does not have
+	ExitCorrupt     = 4   // the data is there and impossible
+	ExitUnsupported = 5   // the data is there and sosgo can't interpret it
+	ExitBug         = 6   // sosgo is wrong: it panicked
+	ExitGate        = 7   // the command answered, and the answer is beyond what the command line allows
+	ExitWrite       = 8   // the answer, or a file, can't be written
+	ExitInterrupted = 130 // stopped by Ctrl-C, as shells have it
+)
+
+// A UsageError says that the command line is wrong.
+type UsageError struct {
+	Command string // empty when it is not about one command
+	Text    string
+	Hint    string // what to type instead; may be empty
+}
+
+func (e *UsageError) Error() string { return e.Text }
+
+// A GateError says that an answer is beyond what the command line allows: a build that is to fail then looks at the exit code.
+type GateError struct{ Text string }
+
+func (e *GateError) Error() string { return e.Text }
+
+// Stated marks err, which may be nil: the answer beside it already states it. The command writes the answer, and ends with the exit code of
+// err without another word.
+func Stated(err error) error {
+	if err == nil {
+		return nil
+	}
+	return WithAnswer(&statedError{err})
+}
+
+// A statedError is an error that the answer states.
+type statedError struct{ err error }
+
+func (e *statedError) Error() string { return e.err.Error() }
+
+func (e *statedError) Unwrap() error { return e.err }
+
+// A WriteError says that an answer, or a file, can't be written.
+type WriteError struct{ Err error }
+
+func (e *WriteError) Error() string { return "the output can't be written: " + e.Err.Error() }
+
+func (e *WriteError) Unwrap() error { return e.Err }
+
+// An AddressError says that an address is not what the command takes, but something else.
+type AddressError struct{ Err error }
+
+func (e *AddressError) Error() string { return e.Err.Error() }
+
+func (e *AddressError) Unwrap() error { return e.Err }
+
+// Usagef returns a UsageError; Context.Usagef adds the command.
+func Usagef(format string, args ...any) error {
+	return &UsageError{Text: fmt.Sprintf(format, args...)}
+}
+
+// An OpenError says that the dump can't be opened.
+type OpenError struct {
+	Path string // empty when no dump was named
+	Err  error
+}
+
+func (e *OpenError) Error() string {
+	if e.Path == "" {
+		return e.Err.Error()
+	}
+	return fmt.Sprintf("%s: %v", e.Path, e.Err)
+}
+
+func (e *OpenError) Unwrap() error { return e.Err }
+
+var (
+	errInterrupted = errors.New("stopped")
+	// errOutputClosed is the cause of a cancellation because nobody reads on:
+	// a closed pipe, or a filter that has what it wants.
+	errOutputClosed = errors.New("output closed")
+	// errExit ends a session.
+	errExit = errors.New("exit")
+)
+
+// ExitCode returns the exit code for err. Failing to open the dump is ExitOpen whatever the reason is; errors of the host are ExitOpen too.
+func ExitCode(err error) int {
+	var usage *UsageError
+	var open *OpenError
+	switch {
+	case err == nil || err == errExit:
+		return ExitOK
+	case errors.As(err, new(*BugError)):
+		return ExitBug
+	case errors.As(err, new(*GateError)):
+		return ExitGate
+	case errors.As(err, &usage), errors.As(err, new(*AddressError)):
+		return ExitUsage
+	case errors.As(err, new(*WriteError)):
+		return ExitWrite
+	case errors.As(err, &open):
+		return ExitOpen
+	case errors.Is(err, errInterrupted) || errors.Is(err, context.Canceled):
+		return ExitInterrupted
+	case errors.Is(err, target.ErrNotInDump):
+		return ExitNotInDump
+	case errors.Is(err, target.ErrCorrupt):
+		return ExitCorrupt
+	case errors.Is(err, target.ErrUnsupported):
+		return ExitUnsupported
+	}
+	return ExitOpen
+}
+
+// kindWord names the kind of err in the JSON envelope and in warnings.
+func kindWord(err error) string {
+	switch code := ExitCode(err); {
+	case code == ExitUsage:
+		return "usage"
+	case code == ExitInterrupted:
+		return "canceled"
+	case code == ExitNotInDump:
+		return "not in dump"
+	case code == ExitCorrupt:
+		return "corrupt"
+	case code == ExitUnsupported:
+		return "unsupported"
+	case code == ExitBug:
+		return "bug"
+	case code == ExitGate:
+		return "gate"
+	case code == ExitWrite:
+		return "write"
+	case errors.As(err, new(*OpenError)):
+		return "open"
+	}
+	return "other"
+}
+
+// Advice returns what the user can do about err; empty if there is nothing to add.
+func Advice(err error) string {
+	var usage *UsageError
+	var open *OpenError
+	var own interface{ Advice() string }
+	switch {
+	case err == nil:
+		return ""
+	case errors.As(err, &own):
+		return own.Advice()
+	case errors.As(err, new(*BugError)):
+		return bugAdvice
+	case errors.As(err, &usage):
+		return usage.Hint
+	case errors.As(err, new(*WriteError)), errors.As(err, new(*AddressError)): // the error has the cause
+		return ""
+	case errors.Is(err, fs.ErrNotExist) && !errors.Is(err, target.ErrNotInDump):
+		return "check the file name; --dump FILE, SOSGO_DUMP or the only dump in the current folder name the dump"
+	case errors.Is(err, fs.ErrPermission):
+		return "you may not read this file: copy it, or ask its owner; dumps are often written with mode 600"
+	case errors.As(err, &open):
+		return openAdvice(err)
+	case errors.As(err, new(*cutError)):
+		return "the dump's file is cut off, and this may be in what is gone: " + copyAgain
+	case inModuleFile(err):
+		return moduleAdvice
+	case errors.Is(err, target.ErrLeftOut):
+		return `"sosgo shrink" left it out of this dump; the dump that was shrunk has it`
+	case errors.Is(err, target.ErrNotInDump):
+		return `the writer of the dump left this memory out; "sosgo doctor" shows the kind of dump, ` +
+			"a dump of kind heap or full has it; --modules DIR adds module files from disk"
+	case errors.Is(err, target.ErrCorrupt):
+		return CheckAddress + "the process overwrote this memory or the dump is damaged"
+	case errors.Is(err, target.ErrUnsupported):
+		return `"sosgo doctor" describes the dump and how its runtimes are read`
+	}
+	return ""
+}
+
+// CheckAddress begins the advice about damage that an address of the command line may have led to.
+const CheckAddress = "check the address; if it is right, "
+
+// inModuleFile reports whether err is of bytes that the dump leaves to a module file, which was not found.
+func inModuleFile(err error) bool {
+	return errors.Is(err, target.ErrNotInDump) && errors.Is(err, fs.ErrNotExist)
+}
+
+const moduleAdvice = `it is in a module file: --modules DIR or --symbol-server URL adds the files that "sosgo doctor" lists`
+
+const copyAgain = "compare its size with the original, copy it again"
+
+// A cutError is memory that is not in a dump whose file is shorter than it says.
+type cutError struct{ err error }
+
+func (e *cutError) Error() string { return e.err.Error() }
+
+func (e *cutError) Unwrap() error { return e.err }
+
+// ofCutDump is err, marked where the file of d is cut and so may have had what is missing.
+func ofCutDump(d Dump, err error) error {
+	t, ok := d.(interface{ Truncated() error })
+	if ok && ExitCode(err) == ExitNotInDump && t.Truncated() != nil {
+		return &cutError{err}
+	}
+	return err
+}
+
+func openAdvice(err error) string {
+	switch {
+	case errors.Is(err, target.ErrCorrupt):
+		return "the file is cut off or damaged: " + copyAgain
+	case errors.Is(err, target.ErrUnsupported):
+		return "sosgo reads ELF cores, Mach-O cores and Windows minidumps, also as .gz or .zst"
+	}
+	return ""
+}
+
+// problem is err for the JSON envelope.
+func problem(err error) *report.Problem {
+	return &report.Problem{Text: err.Error(), Kind: kindWord(err), Advice: Advice(err), Exit: ExitCode(err)}
+}
+
+// A BugError is a panic: sosgo is wrong, whatever the dump is.
+type BugError struct {
+	Panic *workers.Panic
+}
+
+// Error returns what happened and where; all of the stack is in Panic.
+func (e *BugError) Error() string {
+	return fmt.Sprintf("this is a bug of sosgo %s: %v%s", version().Version, e.Panic.Value, e.place())
+}
+
+func (e *BugError) Unwrap() error { return e.Panic }
+
+// bugAdvice says where bugs are reported.
+const bugAdvice = "please report this line at https://github.com/sosgo/sosgo/issues, with the command and what the dump is of; " +
+	"other commands can still be asked. SOSGO_PANIC=1 shows where it happened"
+
+var ownLine = lazyRegexp(`(?m)^github\.com/sosgo/sosgo[^\n]*\n\t(?:\S*/)?([^/\s]+/[^/\s]+\.go:\d+)`)
+
+// place returns the innermost line of sosgo that the panic came out of.
+func (e *BugError) place() string {
+	_, below, found := strings.Cut(string(e.Panic.Stack), "\npanic(")
+	if !found {
+		return ""
+	}
+	if m := ownLine().FindStringSubmatch(below); m != nil {
+		return " (" + m[1] + ")"
+	}
+	return ""
+}
+
+// errShrunk is why a page of a mapped file could not be read.
+const errShrunk = "a file became shorter, or its disk failed, while sosgo read it; --no-mmap reads such files without mapping them"
+
+// protect runs f and returns its panic as an error, unless the environment wants to see panics. After one the session opens the dump anew:
+// what the panic left half done is nobody's answer.
+func (a *app) protect(f func() error) (err error) {
+	if !a.env.Recover {
+		return f()
+	}
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		v := recover()
+		if v == nil {
+			return
+		}
+		p := workers.Caught(v)
+		a.session.forget()
+		if _, fault := p.Value.(interface{ Addr() uintptr }); fault {
+			err = &OpenError{a.session.path, fmt.Errorf("%s", errShrunk)}
+			return
+		}
+		err = &BugError{p}
+	}()
+	return f()
+}

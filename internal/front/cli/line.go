@@ -1,0 +1,218 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/sosgo/sosgo/internal/base/outfile"
+	"github.com/sosgo/sosgo/internal/front/report"
+)
+
+// A line is one line of a session: a command, the filters that its output goes through, and the file it goes to.
+type line struct {
+	command []word
+	filters [][]word
+	file    string // empty: the session's output
+	append  bool
+	threads *threadChoice // to run it for; nil: the current one
+}
+
+// parseLine splits a line into words. Single and double quotes keep a word together and literal; a back-slash is an ordinary character,
+// because paths have them. | ends a command anywhere, > and >> name a file where they start a word (type names have > inside).
+func parseLine(text string) (line, error) {
+	var l line
+	words, err := lex(text)
+	if err != nil {
+		return l, err
+	}
+	cur, piped := []word(nil), false
+	store := func() error {
+		switch {
+		case len(cur) == 0 && (piped || l.file != ""):
+			return Usagef("a command or filter is missing in %q", text)
+		case piped:
+			l.filters = append(l.filters, cur)
+		default:
+			l.command = cur
+		}
+		cur = nil
+		return nil
+	}
+	for i := 0; i < len(words); i++ {
+		switch op := words[i]; {
+		case op.literal || op.text != "|" && op.text != ">" && op.text != ">>":
+			cur = append(cur, op)
+		case op.text == "|":
+			if len(cur) == 0 {
+				return l, Usagef("a command is missing before | in %q", text)
+			}
+			if err := store(); err != nil {
+				return l, err
+			}
+			piped = true
+		case i != len(words)-2 || isOperator(words[i+1]):
+			return l, Usagef("%s wants one file name, at the end of the line", op.text)
+		default:
+			l.file, l.append = words[i+1].text, op.text == ">>"
+			i++
+		}
+	}
+	return l, store()
+}
+
+func isOperator(w word) bool {
+	return !w.literal && (w.text == "|" || w.text == ">" || w.text == ">>")
+}
+
+// lex splits text into words and operators.
+func lex(text string) ([]word, error) {
+	var words []word
+	for {
+		text = strings.TrimLeft(text, " \t\r\n")
+		switch {
+		case text == "":
+			return words, nil
+		case strings.HasPrefix(text, ">>"):
+			words, text = append(words, word{text: ">>"}), text[2:]
+		case text[0] == '>' || text[0] == '|':
+			words, text = append(words, word{text: text[:1]}), text[1:]
+		default:
+			w, n, err := lexWord(text)
+			if err != nil {
+				return nil, err
+			}
+			words, text = append(words, w), text[n:]
+		}
+	}
+}
+
+// lexWord reads the word at the start of text and returns its length. A word that begins with a quote is literal.
+func lexWord(text string) (w word, n int, err error) {
+	var b strings.Builder
+	w.literal = text[0] == '"' || text[0] == '\''
+	for n < len(text) {
+		c := text[n]
+		switch {
+		case strings.IndexByte(" \t\r\n|", c) >= 0:
+			w.text = b.String()
+			return w, n, nil
+		case c == '"' || c == '\'':
+			end := strings.IndexByte(text[n+1:], c)
+			if end < 0 {
+				return w, n, Usagef("a %c is not closed", c)
+			}
+			b.WriteString(text[n+1 : n+1+end])
+			n += end + 2
+		default:
+			b.WriteByte(c)
+			n++
+		}
+	}
+	w.text = b.String()
+	return w, n, nil
+}
+
+// runLine runs one line of a session: its commands one after the other, also after one has failed. The error is that of the first that did.
+func (a *app) runLine(ctx context.Context, text string) (first error) {
+	text = strings.TrimSpace(text)
+	if isComment(text) {
+		return nil
+	}
+	for _, part := range splitCommands(text) {
+		err := a.runPart(ctx, strings.TrimSpace(part))
+		if first == nil || err == errExit {
+			first = err
+		}
+		if err == errExit || errors.Is(err, errInterrupted) {
+			return first
+		}
+	}
+	return first
+}
+
+// runPart runs one command of a line.
+func (a *app) runPart(ctx context.Context, text string) error {
+	if isComment(text) {
+		return nil
+	}
+	threads, text := cutThread(text)
+	l, raw, err := a.rawLine(text)
+	if !raw {
+		l, err = parseLine(text)
+	}
+	l.threads = threads
+	if err == nil {
+		for _, f := range l.filters {
+			if err = expand(f, a.session); err != nil {
+				break
+			}
+		}
+	}
+	if err != nil {
+		a.fail("", err)
+		return err
+	}
+	return a.runParsed(ctx, l)
+}
+
+// runParsed sends the output of l's command through its filters, and into its file
+// if it has one. A command that fails leaves that file as it was.
+func (a *app) runParsed(ctx context.Context, l line) error {
+	if l.file == "" {
+		return a.runFiltered(ctx, l, a.stdout)
+	}
+	if a.desk != nil {
+		a.fail("", errReadOnly)
+		return errReadOnly
+	}
+	if a.globals.Sandbox {
+		a.fail("", errSandboxed)
+		return errSandboxed
+	}
+	f, err := outfile.Create(l.file, outfile.Options{Append: l.append, Guard: a.session.guard, Perm: a.session.perm})
+	if err != nil {
+		err = asWriteError(err, nil)
+		a.fail("", err)
+		return err
+	}
+	if err := a.runFiltered(ctx, l, f); err != nil && err != errExit {
+		a.stderr.print("sosgo: " + report.Escape(l.file) + " is not written, because the command failed\n")
+		return errors.Join(err, f.Discard())
+	}
+	if err := f.Commit(); err != nil {
+		err = asWriteError(err, nil)
+		a.stderr.print(errorLine("", err))
+		return err
+	}
+	return nil
+}
+
+// runFiltered runs l's command with its filters before w.
+func (a *app) runFiltered(ctx context.Context, l line, w io.Writer) error {
+	if w == a.stdout {
+		defer a.pager.begin(l.filters)()
+	}
+	a.printed.w, a.printed.line = w, a.printed.line[:0]
+	given := a.session.given
+	w, flush, err := newPipeline(l.filters, &a.printed)
+	if err != nil {
+		a.fail("", err)
+		return err
+	}
+	if l.threads == nil {
+		err = a.run(ctx, l.command, w)
+	} else {
+		err = a.runForThreads(ctx, l.threads, func() error { return a.run(ctx, slices.Clone(l.command), w) })
+	}
+	if e := flush(); e != nil && err == nil {
+		a.stderr.print(errorLine("", e))
+		err = e
+	}
+	if last, alone := a.printed.address(); alone && a.session.given == given {
+		a.session.SetLast(last)
+	}
+	return err
+}

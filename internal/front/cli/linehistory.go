@@ -1,0 +1,73 @@
+package cli
+
+import (
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/sosgo/sosgo/internal/base/outfile"
+	"github.com/sosgo/sosgo/internal/front/report"
+)
+
+// A lineHistory is the lines of this prompt and of those before it.
+type lineHistory struct {
+	path  string   // of its file; empty for none
+	lines []string // the oldest first
+	added []string
+
+	sought []rune // by the last search
+}
+
+// readHistory reads the history; a file that can't be read is an empty one.
+func readHistory(path string) *lineHistory {
+	h := &lineHistory{path: path}
+	text, err := os.ReadFile(path)
+	if path == "" || err != nil {
+		return h
+	}
+	for line := range strings.Lines(string(text)) {
+		h.remember(strings.TrimRight(line, "\r\n"))
+	}
+	return h
+}
+
+// Add appends a line that was typed now.
+func (h *lineHistory) Add(line string) {
+	if h.remember(line) {
+		h.added = append(h.added, line)
+	}
+}
+
+func (h *lineHistory) remember(line string) bool {
+	if strings.TrimSpace(line) == "" || len(h.lines) > 0 && h.lines[len(h.lines)-1] == line || report.Escape(line) != line {
+		return false
+	}
+	if len(h.lines) == historyLines {
+		h.lines = slices.Delete(h.lines, 0, 1)
+	}
+	h.lines = append(h.lines, line)
+	return true
+}
+
+// Len returns the number of lines.
+func (h *lineHistory) Len() int { return len(h.lines) }
+
+// At returns a line, the newest first.
+func (h *lineHistory) At(i int) string { return h.lines[len(h.lines)-1-i] }
+
+// close adds the new lines to the file, which another prompt may have written to, and keeps it short.
+func (h *lineHistory) close() error {
+	if h.path == "" || len(h.added) == 0 {
+		return nil
+	}
+	now := readHistory(h.path)
+	for _, l := range h.added {
+		now.remember(l)
+	}
+	h.added = nil
+	return outfile.Write(h.path, outfile.Options{Perm: outfile.Private}, func(w io.Writer) error {
+		_, err := io.WriteString(w, strings.Join(now.lines, "\n")+"\n")
+		return err
+	})
+}

@@ -1,0 +1,359 @@
+package cli
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// A lineWriter takes the lines of an output, without their ends. It returns errOutputClosed when it wants no more.
+type lineWriter interface {
+	writeLine(b []byte) error
+	close() error
+}
+
+// newPipeline returns a writer that sends what it gets through filters to w, and a function that ends the output.
+func newPipeline(filters [][]word, w io.Writer) (io.Writer, func() error, error) {
+	if len(filters) == 0 {
+		return w, func() error { return nil }, nil
+	}
+	var next lineWriter = &lineEnd{bufio.NewWriter(w)}
+	for _, f := range slices.Backward(filters) {
+		l, err := newFilter(f, next)
+		if err != nil {
+			return nil, nil, err
+		}
+		next = l
+	}
+	s := &lineSplitter{next: next}
+	return s, s.close, nil
+}
+
+// filterUsage names the filters, for errors and help.
+const filterUsage = "the filters are: grep [-i] [-v] [-F] TEXT, head [-n N], tail [-n N], sort [-r] [-n], wc -l, count, uniq"
+
+func newFilter(words []word, next lineWriter) (lineWriter, error) {
+	switch name := strings.ToLower(words[0].text); name {
+	case "grep", "findstr":
+		return newGrep(words, next)
+	case "head", "tail":
+		n, err := lineCount(words)
+		if err != nil {
+			return nil, err
+		}
+		if name == "head" {
+			return &head{next: next, left: n}, nil
+		}
+		return &tail{next: next, n: n}, nil
+	case "sort":
+		return newSort(words, next)
+	case "wc", "count":
+		_, err := filterOptions[countOptions](words)
+		return &count{next: next}, err
+	case "less", "more": // the pager shows the output of a terminal
+		return &through{next}, nil
+	case "uniq":
+		_, err := filterOptions[None](words)
+		return &uniq{next: next}, err
+	}
+	return nil, &UsageError{Text: fmt.Sprintf("there is no filter %q", words[0].text), Hint: filterUsage}
+}
+
+// The options of the filters.
+type (
+	grepOptions struct {
+		Fold   bool   `opt:"i" help:"in any case"`
+		Invert bool   `opt:"v" help:"lines without the text"`
+		Fixed  bool   `opt:"f" help:"the text is no expression"`
+		Regexp bool   `opt:"e" help:"the text is an expression, as it may be anyway"`
+		Text   string `arg:"text" help:"the text"`
+	}
+	endOptions struct {
+		N int `opt:"n" range:"0:2147483647" default:"10" help:"lines"`
+	}
+	sortOptions struct {
+		Reverse bool `opt:"r" help:"the last first"`
+		Numeric bool `opt:"n" help:"by the number at the start"`
+	}
+	countOptions struct {
+		Lines bool `opt:"l" help:"lines, as it does anyway"`
+	}
+)
+
+// filterOptions parses the options of a filter as those of a command.
+func filterOptions[O any](words []word) (*O, error) {
+	c := declares[O](Command{Name: words[0].text})
+	p := newParser(&c, nil)
+	if _, err := p.parse(words[1:], false); err != nil {
+		return nil, err
+	}
+	if p.help {
+		return nil, &UsageError{Command: c.Name, Text: c.UsageLine(), Hint: filterUsage}
+	}
+	if err := p.bind(); err != nil {
+		return nil, err
+	}
+	return p.own.filled().(*O), nil
+}
+
+// lineCount reads the number of head and tail: -n 5, or -5; 10 without.
+func lineCount(words []word) (int, error) {
+	if len(words) == 2 { // -5, or 5
+		if n, err := strconv.ParseUint(strings.TrimPrefix(words[1].text, "-"), 10, 31); err == nil {
+			return int(n), nil
+		}
+	}
+	o, err := filterOptions[endOptions](words)
+	if err != nil {
+		return 0, err
+	}
+	return o.N, nil
+}
+
+// A lineSplitter makes lines of what is written.
+type lineSplitter struct {
+	next lineWriter
+	part []byte
+}
+
+func (s *lineSplitter) Write(p []byte) (int, error) {
+	rest := p
+	for {
+		i := bytes.IndexByte(rest, '\n')
+		if i < 0 {
+			s.part = append(s.part, rest...)
+			return len(p), nil
+		}
+		l := rest[:i]
+		if len(s.part) > 0 {
+			s.part = append(s.part, l...)
+			l = s.part
+		}
+		if err := s.next.writeLine(l); err != nil {
+			return 0, err
+		}
+		s.part, rest = s.part[:0], rest[i+1:]
+	}
+}
+
+func (s *lineSplitter) close() error {
+	if len(s.part) > 0 {
+		if err := s.next.writeLine(s.part); err != nil && !errors.Is(err, errOutputClosed) {
+			return err
+		}
+	}
+	err := s.next.close()
+	if errors.Is(err, errOutputClosed) || isBrokenPipe(err) {
+		return nil
+	}
+	return err
+}
+
+// lineEnd writes lines out.
+type lineEnd struct{ w *bufio.Writer }
+
+func (e *lineEnd) writeLine(b []byte) error {
+	if _, err := e.w.Write(b); err != nil {
+		return err
+	}
+	return e.w.WriteByte('\n')
+}
+
+func (e *lineEnd) close() error { return e.w.Flush() }
+
+// grep passes lines that contain the text, or match it as a regular expression. Both, because type names are full of characters that mean
+// something in expressions: Outer+Inner must find itself.
+type grep struct {
+	next   lineWriter
+	text   []byte
+	re     *regexp.Regexp // nil when the text is no expression
+	fold   bool
+	invert bool
+}
+
+func newGrep(words []word, next lineWriter) (lineWriter, error) {
+	o, err := filterOptions[grepOptions](words)
+	if err != nil {
+		return nil, err
+	}
+	g, text := &grep{next: next, fold: o.Fold, invert: o.Invert}, o.Text
+	g.text = []byte(text)
+	if g.fold {
+		g.text, text = bytes.ToLower(g.text), "(?i)"+text
+	}
+	if !o.Fixed && regexp.QuoteMeta(text) != text {
+		// Text that is no expression is looked for as it stands.
+		g.re, _ = regexp.Compile(text)
+	}
+	return g, nil
+}
+
+func (g *grep) writeLine(b []byte) error {
+	if g.match(b) == g.invert {
+		return nil
+	}
+	return g.next.writeLine(b)
+}
+
+func (g *grep) match(b []byte) bool {
+	l := b
+	if g.fold {
+		l = bytes.ToLower(b)
+	}
+	return bytes.Contains(l, g.text) || g.re != nil && g.re.Match(b)
+}
+
+func (g *grep) close() error { return g.next.close() }
+
+// head passes the first lines.
+type head struct {
+	next lineWriter
+	left int
+}
+
+func (h *head) writeLine(b []byte) error {
+	if h.left == 0 {
+		return errOutputClosed
+	}
+	h.left--
+	if err := h.next.writeLine(b); err != nil {
+		return err
+	}
+	if h.left == 0 {
+		return errOutputClosed
+	}
+	return nil
+}
+
+func (h *head) close() error { return h.next.close() }
+
+// tail passes the last n lines.
+type tail struct {
+	next  lineWriter
+	n     int
+	lines [][]byte // a ring
+	at    int
+}
+
+func (t *tail) writeLine(b []byte) error {
+	switch {
+	case t.n == 0:
+	case len(t.lines) < t.n:
+		t.lines = append(t.lines, bytes.Clone(b))
+	default:
+		t.lines[t.at] = append(t.lines[t.at][:0], b...)
+		t.at = (t.at + 1) % t.n
+	}
+	return nil
+}
+
+func (t *tail) close() error {
+	return writeAll(t.next, slices.Concat(t.lines[t.at:], t.lines[:t.at]))
+}
+
+func writeAll(next lineWriter, lines [][]byte) error {
+	for _, l := range lines {
+		if err := next.writeLine(l); errors.Is(err, errOutputClosed) {
+			break
+		} else if err != nil {
+			return err
+		}
+	}
+	return next.close()
+}
+
+// sorter passes all lines in order: of their bytes, or of the numbers that they start with.
+type sorter struct {
+	next    lineWriter
+	lines   [][]byte
+	reverse bool
+	numeric bool
+}
+
+func newSort(words []word, next lineWriter) (lineWriter, error) {
+	o, err := filterOptions[sortOptions](words)
+	if err != nil {
+		return nil, err
+	}
+	return &sorter{next: next, reverse: o.Reverse, numeric: o.Numeric}, nil
+}
+
+func (s *sorter) writeLine(b []byte) error {
+	s.lines = append(s.lines, bytes.Clone(b))
+	return nil
+}
+
+func (s *sorter) close() error {
+	slices.SortStableFunc(s.lines, func(a, b []byte) int {
+		if s.reverse {
+			a, b = b, a
+		}
+		if s.numeric {
+			if d := cmp.Compare(leadingNumber(a), leadingNumber(b)); d != 0 {
+				return d
+			}
+		}
+		return bytes.Compare(a, b)
+	})
+	return writeAll(s.next, s.lines)
+}
+
+// leadingNumber returns the number at the start of a line; commas are skipped.
+func leadingNumber(b []byte) float64 {
+	b = bytes.TrimLeft(b, " \t")
+	end := 0
+	for end < len(b) && strings.IndexByte("0123456789,.-", b[end]) >= 0 {
+		end++
+	}
+	n, err := strconv.ParseFloat(strings.ReplaceAll(string(b[:end]), ",", ""), 64)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// through passes all lines.
+type through struct{ next lineWriter }
+
+func (t *through) writeLine(b []byte) error { return t.next.writeLine(b) }
+
+func (t *through) close() error { return t.next.close() }
+
+// count passes the number of lines.
+type count struct {
+	next lineWriter
+	n    int
+}
+
+func (c *count) writeLine([]byte) error {
+	c.n++
+	return nil
+}
+
+func (c *count) close() error {
+	return writeAll(c.next, [][]byte{strconv.AppendInt(nil, int64(c.n), 10)})
+}
+
+// uniq drops lines that equal the one before.
+type uniq struct {
+	next lineWriter
+	last []byte
+	any  bool
+}
+
+func (u *uniq) writeLine(b []byte) error {
+	if u.any && bytes.Equal(b, u.last) {
+		return nil
+	}
+	u.last, u.any = append(u.last[:0], b...), true
+	return u.next.writeLine(b)
+}
+
+func (u *uniq) close() error { return u.next.close() }

@@ -1,0 +1,273 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/sosgo/sosgo/internal/front/report"
+)
+
+const (
+	// historyLines is how many lines the history file keeps.
+	historyLines = 2000
+	// scriptLine is the longest line in bytes of a script on stdin.
+	scriptLine = 1 << 20
+)
+
+// promptHelp explains what the prompt adds to the commands.
+const promptHelp = `
+The dump is opened once; then each line is a command, as after "sosgo".
+Tab completes commands, options, types, their fields and methods, and
+addresses that were printed; Ctrl-R searches the history. Ctrl-C stops
+the command that runs, Ctrl-D or exit leaves; history and cls do what
+they do in a shell.
+
+  $_               the last address that a command was given, found, or
+                   printed alone on its last line, as dumpheap -short does
+  $thread          the OS id of the current thread (see setthread)
+  'text' "text"    one word, taken as it stands
+  CMD | grep TEXT  lines with TEXT, which may be a regular expression;
+                   -i in any case, -v those without, -F not an expression
+  CMD | head -n 5, tail -n 5, sort [-r] [-n], uniq, count (or wc -l)
+  CMD | less       in pages; on a terminal long output is shown so anyway,
+                   unless --no-pager or an empty SOSGO_PAGER says otherwise
+  CMD > FILE       into a file; >> appends
+
+When standard input is not a terminal it is read as a script: no prompt is
+printed, all lines are run, and the exit code is that of the first command
+that failed. Lines that start with # are comments. -c lines run first.`
+
+func (a *app) promptCommand() Command {
+	return declares[DumpFile](Command{
+		Name: "analyze", Group: GroupShell, Summary: "open a dump at the interactive prompt", Help: promptHelp,
+		DumpArg: true, session: a.runPrompt,
+		Examples: []Example{
+			{"analyze core.4711", "explore a core interactively"},
+			{`analyze app.dmp -c "clrthreads" -c exit`, "run commands and leave, as with dotnet-dump"},
+		},
+	})
+}
+
+// runPrompt reads and runs lines until the end of input. Errors of commands are printed where they happen; it returns the first one of -c
+// lines and of scripts, for the exit code.
+func (a *app) runPrompt(c *Context) error {
+	if a.inSession {
+		err := Usagef("this is the prompt; start another sosgo for another dump")
+		a.fail(c.Command.Name, err)
+		return err
+	}
+	if err := a.openForPrompt(c); err != nil {
+		a.fail(c.Command.Name, err)
+		return err
+	}
+	first, ended := a.runLines(c.ctx, a.globals.Lines)
+	if ended {
+		return first
+	}
+	if !a.env.isTerminal(a.stdin) {
+		err := a.runScript(c.ctx)
+		if first == nil {
+			first = err
+		}
+		return first
+	}
+	if err := a.runInteractive(c.ctx); err != nil {
+		a.stderr.print(errorLine(c.Command.Name, err))
+		return err
+	}
+	return first
+}
+
+// greet prints what the dump wants to be said first, on stderr like the rest of the prompt's own words.
+func (a *app) greet(ctx context.Context) {
+	if a.env.Greeting == nil {
+		return
+	}
+	d, err := a.session.Open(ctx, nil)
+	if err != nil {
+		return // said already
+	}
+	err = a.protect(func() error {
+		for _, line := range a.env.Greeting(d, a.session.Runtime()) {
+			a.stderr.print(report.Escape(line) + "\n")
+		}
+		return nil
+	})
+	if err != nil {
+		a.stderr.print(errorLine("", err))
+	}
+}
+
+func (a *app) openForPrompt(c *Context) error {
+	ctx, cancel := context.WithCancelCause(c.ctx)
+	defer cancel(nil)
+	defer a.watchInterrupt(func() { cancel(errInterrupted) })()
+	a.session.run(ctx)
+	p := c.Progress("opening")
+	defer p.Done()
+	err := a.protect(func() error {
+		_, err := a.session.Open(ctx, p.Set)
+		return err
+	})
+	if errors.Is(context.Cause(ctx), errInterrupted) {
+		return errInterrupted
+	}
+	return err
+}
+
+// runScript runs the lines of stdin.
+func (a *app) runScript(ctx context.Context) error {
+	a.inSession = true
+	var first error
+	scanner := bufio.NewScanner(a.stdin)
+	scanner.Buffer(nil, scriptLine)
+	for scanner.Scan() {
+		err := a.runLine(ctx, scanner.Text())
+		if err == errExit {
+			return first
+		}
+		if first == nil {
+			first = err
+		}
+		if errors.Is(err, errInterrupted) {
+			return first
+		}
+	}
+	if err := scanner.Err(); err != nil {
+		err = fmt.Errorf("standard input: %w", err)
+		a.fail("analyze", err)
+		if first == nil {
+			first = err
+		}
+	}
+	return first
+}
+
+// A lineReader is what the prompt needs of an editor of lines.
+type lineReader interface {
+	Readline() (string, error)
+	Close() error
+}
+
+func (a *app) runInteractive(ctx context.Context) error {
+	rl := a.newReadline()
+	a.stderr.print("sosgo: " + report.Escape(a.session.Path()) + `; "help" lists the commands, Ctrl-D leaves` + "\n")
+	a.greet(ctx)
+	a.interact(ctx, rl)
+	return rl.Close()
+}
+
+// interact runs what the user types. Failed commands have said so already.
+func (a *app) interact(ctx context.Context, rl lineReader) {
+	a.inSession = true
+	for {
+		text, err := rl.Readline()
+		if errors.Is(err, errPromptInterrupted) {
+			continue
+		}
+		if err != nil {
+			return
+		}
+		select { // what came while nothing ran is not for this command
+		case <-a.env.Interrupt:
+		default:
+		}
+		if strings.TrimSpace(text) != "" {
+			a.typed = append(a.typed, text)
+		}
+		if a.runLine(ctx, text) == errExit {
+			return
+		}
+	}
+}
+
+func (a *app) newReadline() lineReader {
+	fd := -1
+	if f, ok := a.stdin.(*os.File); ok {
+		fd = int(f.Fd())
+	}
+	e := newLineEditor(a.stdin, a.screen, fd, readHistory(a.historyFile()))
+	e.complete = completer{a}.Do
+	return e
+}
+
+// historyFile returns where the prompt keeps its history: the folder for state of the XDG specification, or its like on Windows. Without
+// one there is no history.
+func (a *app) historyFile() string {
+	if a.session.options.Sandbox {
+		return ""
+	}
+	dir := a.env.getenv("XDG_STATE_HOME")
+	switch home := a.env.getenv("HOME"); {
+	case dir != "":
+	case runtime.GOOS == "windows":
+		dir = a.env.getenv("LOCALAPPDATA")
+	case home != "":
+		dir = filepath.Join(home, ".local", "state")
+	}
+	if dir == "" {
+		return ""
+	}
+	dir = filepath.Join(dir, "sosgo")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return ""
+	}
+	return filepath.Join(dir, "history")
+}
+
+// A completer offers completions to the editor of lines.
+type completer struct{ a *app }
+
+// Do returns the words that may stand in place of the last characters in front of the cursor, and how many these are.
+func (c completer) Do(before string) (found []string, length int) {
+	// A failed completion completes nothing; commands report the problem.
+	_ = c.a.protect(func() error {
+		found, length = c.do(before)
+		return nil
+	})
+	return found, length
+}
+
+func (c completer) do(before string) (found []string, length int) {
+	words, current := completionWords(before)
+	var candidates []candidate
+	if words == nil {
+		candidates = c.a.matchCommands(current)
+	} else {
+		// File names come from the shell's completion only.
+		candidates, _ = c.a.complete(words, current, bindTo(new(lineGlobals)))
+	}
+	for _, f := range candidates {
+		if report.Escape(f.text) == f.text {
+			if !f.open {
+				f.text += " "
+			}
+			found = append(found, f.text)
+		}
+	}
+	return found, utf8.RuneCountInString(current)
+}
+
+// completionWords splits the line in front of the cursor into the words of
+// the command that the cursor is in, and the word that is being typed.
+func completionWords(text string) (words []word, current string) {
+	words, err := lex(text)
+	if err != nil { // inside quotes
+		i := strings.LastIndexAny(text, `'"`)
+		words, _ = lex(text[:i])
+		current = text[i+1:]
+	} else if n := len(words); n > 0 && !strings.HasSuffix(text, " ") {
+		words, current = words[:n-1], words[n-1].text
+	}
+	if len(words) == 0 {
+		return nil, current
+	}
+	return words, current
+}

@@ -1,0 +1,51 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/sosgo/sosgo/internal/base/secrets"
+)
+
+// Sent is the option of commands whose output is sent to others (Command.Sends).
+type Sent struct {
+	Full bool `opt:"full" help:"leave secrets as they are: else passwords, tokens and keys are masked (docs/secrets.md)"`
+}
+
+// Mask returns the function that masks secrets in what the command writes, nil if nothing is to be masked.
+func (c *Context) Mask() func(string) string {
+	if !c.redact {
+		return nil
+	}
+	return c.masked
+}
+
+// learnSecrets finds the secrets of the dump if they are to be masked.
+func (c *Context) learnSecrets() error {
+	if !c.redact {
+		return nil
+	}
+	if c.Command.Bytes {
+		return &UsageError{Command: c.Command.Name, Text: "with --redact no bytes of memory are shown: nothing can be masked in them"}
+	}
+	c.mask = secrets.NewMasker().Text
+	if c.dump == nil || c.app.env.Mask == nil {
+		return nil
+	}
+	mask, err := c.app.env.Mask(c, c.dump, c.Session.runtime)
+	if err != nil {
+		return fmt.Errorf("secrets: %w", err)
+	}
+	c.mask = mask
+	return nil
+}
+
+// masked returns a text without secrets, if they are to be masked.
+func (c *Context) masked(text string) string {
+	switch {
+	case !c.redact:
+		return text
+	case c.mask == nil:
+		return secrets.NewMasker().Text(text)
+	}
+	return c.mask(text)
+}

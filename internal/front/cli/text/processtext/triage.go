@@ -1,0 +1,98 @@
+package processtext
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/front/report"
+)
+
+// mostFindings is how many findings fit on a screen. JSON has all.
+const mostFindings = 8
+
+// Triage is the text of triage: the findings, what was looked at without one, and what could not be looked at.
+func Triage(p *report.Page, t *answer.Triage) {
+	switch n := len(t.Findings); {
+	case n == 0 && len(t.Unknown) > 0:
+		p.Print("Nothing wrong was found in what could be looked at.\n")
+	case n == 0:
+		p.Print("Nothing wrong was found.\n")
+	case n == 1:
+		p.Print("1 finding:\n")
+	default:
+		p.Printf("%d findings, the most severe first:\n", n)
+	}
+	for i := range t.Findings[:min(len(t.Findings), mostFindings)] {
+		finding(p, i+1, &t.Findings[i])
+	}
+	if n := len(t.Findings) - mostFindings; n > 0 {
+		p.Printf("\n... and %d more: --json lists all\n", n)
+	}
+	p.Print("\n")
+	if len(t.Quiet) > 0 {
+		p.Printf("%-16s %s\n", "Nothing found:", strings.Join(t.Quiet, ", "))
+	}
+	absences(p, t.Unknown)
+}
+
+// absences lists what could not be looked at, each reason and each advice once.
+func absences(p *report.Page, list []answer.TriageAbsent) {
+	var reasons, advice []string
+	for i := range list {
+		u := &list[i]
+		key := fmt.Sprint(u.Partly, u.Reason)
+		if slices.Contains(reasons, key) {
+			continue
+		}
+		reasons = append(reasons, key)
+		subjects := []string{u.Subject}
+		for _, o := range list[i+1:] {
+			if fmt.Sprint(o.Partly, o.Reason) == key {
+				subjects = append(subjects, o.Subject)
+			}
+		}
+		label := "Not looked at:"
+		if u.Partly {
+			label = "Partly read:"
+		}
+		p.Printf("%-16s %s: %s\n", label, strings.Join(subjects, ", "), report.Escape(u.Reason))
+		if u.Settles != "" && !slices.Contains(advice, u.Settles) {
+			advice = append(advice, u.Settles)
+		}
+	}
+	for _, a := range advice {
+		p.Printf("%-16s %s\n", "What would help:", report.Escape(a))
+	}
+}
+
+// finding writes what is wrong, why that is said, and the commands to go on with.
+func finding(p *report.Page, number int, f *answer.Finding) {
+	p.Printf("\n%d. %s (%s): %s [%s]\n", number, strings.ToUpper(f.Kind), f.Severity, report.Escape(f.Text), f.Strength)
+	shown := 0
+	for i := range f.Clauses {
+		c := &f.Clauses[i]
+		if !strings.Contains(c.Text, f.Text) && !strings.Contains(f.Text, c.Text) && i < mostClauses {
+			count := ""
+			if c.Count > 1 && !strings.HasPrefix(c.Text, fmt.Sprint(c.Count)) {
+				count = fmt.Sprintf("%d × ", c.Count)
+			}
+			p.Printf("     %s%s [%s]\n", count, report.Escape(c.Text), c.Strength)
+		}
+		for _, e := range c.Evidence {
+			if shown++; shown <= mostEvidence {
+				p.Printf("     - %s\n", report.Escape(e))
+			}
+		}
+	}
+	if len(f.Next) > 0 {
+		p.Printf("     next: %s\n", strings.Join(f.Next, "; "))
+	}
+}
+
+// mostClauses and mostEvidence bound what a finding takes of the screen.
+const (
+	mostClauses  = 4
+	mostEvidence = 3
+)

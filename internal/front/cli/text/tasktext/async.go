@@ -1,0 +1,142 @@
+package tasktext
+
+import (
+	"strings"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/front/cli/text"
+	"github.com/sosgo/sosgo/internal/front/report"
+)
+
+// Async is the text of dumpasync.
+func Async(p *report.Page, a *answer.Async) {
+	switch {
+	case a.Never && p.SOS:
+		p.Print("Unable to find required type.\n")
+	case a.Never:
+		p.Print("There never was a task: the runtime has not loaded System.Threading.Tasks.Task.\n")
+	case a.Types != nil:
+		counts(p, a.Types)
+	case a.Merged != nil:
+		merged(p, a.Merged)
+	case p.SOS:
+		n := 0
+		w := &sosStack{p: p}
+		for s := range report.Each(p, a.Stacks) {
+			n++
+			p.Printf("STACK %d\n", n)
+			w.set(s)
+			w.write()
+			roots(p, s.Roots)
+		}
+	default:
+		stacks(p, a)
+	}
+}
+
+// counts writes the answer of dumpasync -stats.
+func counts(p *report.Page, rows []answer.AsyncCount) {
+	p.Print("MT               Count    Type\n")
+	for i := range rows {
+		r := &rows[i]
+		p.Printf("%s %-8s %s\n", report.Hex16(r.MethodTable), report.Commas(r.Count), report.Escape(nameIn(p, r.Name, r.SOS)))
+	}
+}
+
+// nameIn returns the name of objects in the page's form.
+func nameIn(p *report.Page, name, sos answer.Text) string {
+	if p.SOS {
+		return sos.String()
+	}
+	return name.String()
+}
+
+// merged writes the answer of dumpasync -coalesce. SOS knows no pooled boxes: in its form those that begin a stack come behind all others.
+func merged(p *report.Page, groups []answer.AsyncGroup) {
+	n := 0
+	for i := range groups {
+		if g := &groups[i]; g.Depth == 0 && !(p.SOS && g.Kind == answer.AsyncPooled) && (p.SOS || !g.Part) {
+			n++
+			mergedStack(p, groups[i:], n)
+		}
+	}
+	for i := range groups {
+		if g := &groups[i]; g.Depth == 0 && p.SOS && g.Kind == answer.AsyncPooled {
+			n++
+			mergedStack(p, groups[i:], n)
+		}
+	}
+}
+
+// mergedStack writes the first group of the list with those that continue it.
+func mergedStack(p *report.Page, groups []answer.AsyncGroup, number int) {
+	p.Printf("STACKS %d\n", number)
+	left := -1 // the depth of a group whose continuations are left out
+	for i := range groups {
+		g := &groups[i]
+		if g.Depth == 0 && i > 0 {
+			break
+		}
+		if left >= 0 && g.Depth > left {
+			continue
+		}
+		if left = -1; p.SOS && g.Value && groups[0].Kind != answer.AsyncPooled {
+			left = g.Depth
+			continue
+		}
+		p.Printf("%s[%d] %s ", indent(g.Depth), g.Count, report.Hex16(g.MethodTable))
+		if g.State != nil {
+			p.Printf("(%d) ", *g.State)
+		}
+		p.Printf("%s", report.Escape(nameIn(p, g.Name, g.SOS)))
+		if !p.SOS {
+			place(p, g.AsyncPlace)
+		}
+		p.Print("\n")
+		for n := 0; n < len(g.Suspended) && !p.SOS; n++ {
+			suspended(p, "  "+indent(g.Depth), &g.Suspended[n])
+		}
+		members(p, g)
+	}
+	p.Print("\n")
+}
+
+// members writes the variables of a group's async methods.
+func members(p *report.Page, g *answer.AsyncGroup) {
+	for i := range g.Members {
+		m := &g.Members[i]
+		p.Printf("%s    %s\n", indent(g.Depth), report.Hex12(m.Object))
+		variables(p, g.Depth, "      ", m.Variables)
+		for n := range m.Saved {
+			variables(p, g.Depth, "      ", m.Saved[n])
+		}
+	}
+	if g.MoreMembers > 0 {
+		p.Printf("%s    … %d more\n", indent(g.Depth), g.MoreMembers)
+	}
+}
+
+func indent(depth int) string { return strings.Repeat("  ", depth) }
+
+func appendIndent(b []byte, depth int) []byte {
+	for range depth {
+		b = append(b, "  "...)
+	}
+	return b
+}
+
+// NoTask is said, in the form of SOS's taskstate, of an object that is no task.
+func NoTask(p *report.Page) {
+	if p.SOS {
+		p.Print("Either a valid task address or -v <state value> is expected...\n\n")
+	}
+}
+
+// State is the text of taskstate.
+func State(p *report.Page, s *answer.TaskState) {
+	if p.SOS {
+		p.Printf("%s\n\n", s.Status)
+		return
+	}
+	text.TaskState(p, s)
+}

@@ -1,0 +1,92 @@
+package tasktext
+
+import (
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/front/cli/text"
+	"github.com/sosgo/sosgo/internal/front/report"
+)
+
+// Calls is the text of asyncstacks.
+func Calls(p *report.Page, a *answer.AsyncCalls) {
+	if len(a.Calls) == 0 {
+		nothing(p, a.Noted())
+		return
+	}
+	for i := range a.Calls {
+		c := &a.Calls[i]
+		if c.Depth == 0 && i > 0 {
+			p.Print("\n")
+		}
+		name := c.Name
+		if c.AsyncPlace != nil {
+			name = c.Method
+		}
+		p.Printf("%8s %s%s", report.Commas(c.Count), indent(c.Depth), report.Escape(name.String()))
+		place(p, c.AsyncPlace)
+		if c.Blocked > 0 {
+			p.Printf(" (%s blocked on it)", text.Count(c.Blocked, "thread is", "threads are"))
+		}
+		p.Print("\n")
+		for n := len(c.Suspended) - 1; n >= 0; n-- { // the outermost first, as the calls are
+			suspended(p, "           "+indent(c.Depth), &c.Suspended[n])
+			if n < len(c.Saved) {
+				variables(p, c.Depth, "             ", c.Saved[n])
+			}
+		}
+		variables(p, c.Depth, "           ", c.Variables)
+		for _, e := range c.Ends {
+			p.Printf("%8s %swaits for %s\n", report.Commas(e.Count), indent(c.Depth+1), report.Escape(e.Reason))
+		}
+	}
+	p.Printf("\n==> %s\n", text.Count(a.Stacks, "async stack", "async stacks"))
+}
+
+// Tasks is the text of tasks.
+func Tasks(p *report.Page, t *answer.Tasks) {
+	if t.Faults != nil {
+		faults(p, t)
+		return
+	}
+	if t.Count == 0 {
+		words := "No matching tasks.\n"
+		if len(t.Noted()) > 0 {
+			words = "No matching tasks found; some data could not be read.\n"
+		}
+		p.Print(words)
+		return
+	}
+	p.Printf("%8s %-28s %-12s %s\n", "Count", "Status", "First", "Name")
+	for i := range t.Counts {
+		r := &t.Counts[i]
+		p.Printf("%8s %-28s %s %s\n", report.Commas(r.Count), r.Status, report.Hex12(r.First), report.Escape(r.Name.String()))
+	}
+	p.Printf("Total %s\n", text.Count(t.Count, "task", "tasks"))
+}
+
+// faults writes the tasks that failed.
+func faults(p *report.Page, t *answer.Tasks) {
+	for i := range t.Faults {
+		f := &t.Faults[i]
+		p.Printf("%s %s\n", report.Hex12(f.Task), report.Escape(f.Name.String()))
+		exceptions(p, f.Exceptions)
+	}
+	if t.More > 0 {
+		p.Printf("... and %s more\n", report.Commas(t.More))
+	}
+	end := "."
+	if len(t.Noted()) > 0 {
+		end = " (incomplete)."
+	}
+	p.Printf("%s failed unobserved; exceptions of %s were observed%s\n", text.Count(uint64(len(t.Faults))+t.More, "task", "tasks"), text.Count(t.Seen, "other failed task", "other failed tasks"), end)
+	for i := range t.Services {
+		v := &t.Services[i]
+		p.Printf("The hosted service %s %s failed; its host has observed this:\n", report.Hex12(v.Address), report.Escape(v.Type.String()))
+		exceptions(p, v.Exceptions)
+	}
+}
+
+func exceptions(p *report.Page, list []answer.TaskException) {
+	for _, e := range list {
+		p.Printf("    %s %s: %s\n", report.Hex12(e.Object), report.Escape(e.Type.String()), report.Escape(e.Message.String()))
+	}
+}

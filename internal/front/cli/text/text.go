@@ -1,0 +1,83 @@
+// Package text has what the renderers of several groups share. A renderer gets an answer and a page, and can read nothing: see the test of
+// import directions in the module's root.
+package text
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/front/report"
+)
+
+// Count returns a number of things, with its noun: "1 object", "12,400 objects".
+func Count(n uint64, one, many string) string { return report.Commas(n) + " " + Noun(n, one, many) }
+
+// Noun returns the noun of n things.
+func Noun(n uint64, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}
+
+// Hex16 returns an address as SOS prints it, or the word for why it is missing.
+func Hex16[T ~uint64](m answer.Maybe[T]) string {
+	if m.Err != nil {
+		return answer.Absent(m.Err)
+	}
+	return report.Hex16(m.Value)
+}
+
+// String returns a text, or the word for why it is missing. It is not escaped.
+func String(m answer.Maybe[string]) string { return answer.Text{S: m.Value, Err: m.Err}.String() }
+
+// pieces writes text that may stand inside another object's listing. SOS indents each piece that it writes there, also in the middle of a
+// line; with exact set so does pieces, and else only lines are indented.
+type pieces struct {
+	page   *report.Page
+	indent int // in characters
+	exact  bool
+
+	inLine bool
+}
+
+func newPieces(p *report.Page, indent int) *pieces {
+	return &pieces{page: p, indent: indent, exact: p.SOS}
+}
+
+// print writes one piece. Text of the dump has to be escaped before.
+func (p *pieces) print(s string) {
+	if p.indent > 0 && (p.exact || !p.inLine) {
+		p.page.Print(strings.Repeat(" ", p.indent))
+	}
+	p.page.Print(s)
+	p.inLine = !strings.HasSuffix(s, "\n")
+}
+
+func (p *pieces) printf(format string, args ...any) { p.print(fmt.Sprintf(format, args...)) }
+
+// label writes a line of the form "Name:        value"; the value is escaped.
+func (p *pieces) label(name, value string) { p.printf("%-12s %s\n", name+":", report.Escape(value)) }
+
+// Thread names a thread: its number among the threads of the OS, its OS id, and its name if it has one. The name is not escaped.
+func Thread(t *answer.Thread) string {
+	s := fmt.Sprintf("%#x", t.OSID)
+	if t.Index != nil {
+		s = fmt.Sprintf("#%d (%s)", *t.Index, s)
+	} else if t.OSID == 0 {
+		s = fmt.Sprintf("managed %d", t.ManagedID)
+	}
+	if t.Name != "" {
+		s += fmt.Sprintf(" %q", t.Name)
+	}
+	return "thread " + s
+}
+
+// Verdict writes a conclusion with its evidence.
+func Verdict(p *report.Page, v *answer.Verdict) {
+	p.Printf("%s [%s]\n", report.Escape(v.Text), v.Strength)
+	for _, e := range v.Evidence {
+		p.Printf("  - %s\n", report.Escape(e))
+	}
+}

@@ -1,0 +1,241 @@
+package dap
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"unicode/utf16"
+
+	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/front/dap/protocol"
+	"github.com/sosgo/sosgo/query"
+	"github.com/sosgo/sosgo/stackwalk"
+	"github.com/sosgo/sosgo/target"
+)
+
+// maxOutput is how many bytes of a command's output a client receives.
+const maxOutput = 1 << 20
+
+func (s *session) evaluate(ctx context.Context, a *protocol.EvaluateArguments) (any, error) {
+	text := strings.TrimSpace(a.Expression)
+	if text == "" {
+		return nil, errors.New("there is no expression")
+	}
+	if a.Context == "repl" && s.opened.Console.IsCommand(text) {
+		return s.command(ctx, a.FrameID, text)
+	}
+	if a.FrameID != 0 {
+		v, rest, err := s.inFrame(ctx, a.FrameID, text)
+		switch {
+		case err != nil:
+			return nil, err
+		case v != nil && rest == "":
+			return protocol.EvaluateResponseBody{Result: v.Value, Type: v.Type, VariablesReference: v.VariablesReference, NamedVariables: v.NamedVariables,
+				IndexedVariables: v.IndexedVariables, MemoryReference: v.MemoryReference}, nil
+		case v != nil:
+			text = v.EvaluateName + rest
+		}
+	}
+	o := sosgo.EvaluateOptions{}
+	if f, err := s.frame(ctx, a.FrameID); err == nil {
+		o.Thread = f.thread.of
+	}
+	e, err := s.view.Evaluate(ctx, text, o)
+	if e == nil || len(e.Values) == 0 {
+		if err == nil {
+			err = errors.New("there is no expression")
+		}
+		return nil, err
+	}
+	if len(e.Values) == 1 {
+		return s.evaluated(ctx, &e.Values[0])
+	}
+	return s.several(ctx, e.Values)
+}
+
+// evaluated shows the value of an expression. One that is missing is the error.
+func (s *session) evaluated(ctx context.Context, e *answer.Evaluation) (any, error) {
+	if e.Value.Kind == answer.CellMissing {
+		if errors.Is(e.Value.Err, query.ErrNoThread) {
+			return nil, errors.New("its value is a thread's: choose a frame of the thread")
+		}
+		return nil, e.Value.Err
+	}
+	if e.Value.Kind == answer.CellObject && e.Address != 0 {
+		v := s.reference(ctx, s.view, named{}, e.Address)
+		if e.Text != "" && !e.Value.String {
+			v.Value = e.Text
+		}
+		return protocol.EvaluateResponseBody{Result: v.Value + possible(e), Type: v.Type, VariablesReference: v.VariablesReference, NamedVariables: v.NamedVariables,
+			IndexedVariables: v.IndexedVariables, MemoryReference: v.MemoryReference}, nil
+	}
+	body := protocol.EvaluateResponseBody{Result: cmpText(e.Text, e.Value.Plain()) + possible(e), Type: cmpText(e.Type, e.Kind)}
+	if e.Kind == "list" {
+		body.Result = answer.Count(int(min(e.Count, 1<<31-1)), "item", "items") + possible(e)
+		body.VariablesReference = s.values.add(cells(e.Items))
+	}
+	if e.Address != 0 {
+		body.MemoryReference = reference(e.Address)
+	}
+	return body, nil
+}
+
+func possible(e *answer.Evaluation) string {
+	if e.Strength == "" {
+		return ""
+	}
+	return " (" + e.Strength + ")"
+}
+
+// several shows the values of several expressions, one below the other.
+func (s *session) several(ctx context.Context, list []answer.Evaluation) (any, error) {
+	var lines []string
+	var all []protocol.Variable
+	for i := range list {
+		v := protocol.Variable{Name: list[i].Expression}
+		if body, err := s.evaluated(ctx, &list[i]); err == nil {
+			b := body.(protocol.EvaluateResponseBody)
+			v.Value, v.Type, v.VariablesReference, v.IndexedVariables, v.MemoryReference = b.Result, b.Type, b.VariablesReference, b.IndexedVariables, b.MemoryReference
+		} else {
+			v.Value = words(err)
+		}
+		lines, all = append(lines, v.Name+" = "+v.Value), append(all, v)
+	}
+	return protocol.EvaluateResponseBody{Result: strings.Join(lines, "\n"), VariablesReference: s.values.add(group(
+		func(context.Context, *session) ([]protocol.Variable, error) { return all, nil }))}, nil
+}
+
+// cells are the items of a list that an expression returned.
+type cells []answer.Cell
+
+func (n cells) children(ctx context.Context, s *session, p part) ([]protocol.Variable, error) {
+	var out []protocol.Variable
+	if !p.indexed {
+		return nil, nil
+	}
+	for i := range n {
+		if i < p.start || p.count > 0 && len(out) == p.count {
+			continue
+		}
+		c := &n[i]
+		v := protocol.Variable{Name: fmt.Sprintf("[%d]", i), Value: c.Plain(), Type: c.Type}
+		switch c.Kind {
+		case answer.CellObject:
+			v = s.reference(ctx, s.view, named{name: v.Name}, target.Addr(c.Bits))
+		case answer.CellMissing:
+			v.Value = words(c.Err)
+		}
+		out = append(out, v)
+	}
+	return out, nil
+}
+
+// inFrame finds the argument or local that an expression begins with, and the rest of the expression. Without one the expression is none
+// about the frame.
+func (s *session) inFrame(ctx context.Context, id int, text string) (v *protocol.Variable, rest string, err error) {
+	n := 0
+	for n < len(text) && isName(text[:n+1]) {
+		n++
+	}
+	name, rest := text[:n], text[n:]
+	if name == "" || strings.HasPrefix(rest, "(") {
+		return nil, "", nil
+	}
+	f, err := s.frame(ctx, id)
+	if err != nil || f.Kind != answer.FrameManaged || f.later != nil {
+		return nil, "", err
+	}
+	d, err := s.described(ctx, f, stackwalk.DescribeOptions{Arguments: true, Locals: true})
+	if err != nil {
+		return nil, "", ctx.Err()
+	}
+	for _, list := range [][]answer.Variable{d.Locals, d.Arguments} {
+		for i := range list {
+			if list[i].Name != name {
+				continue
+			}
+			stored := &list[i].Stored
+			if rest == "" {
+				shown := s.frameVariable(ctx, f, &list[i], name)
+				return &shown, "", nil
+			}
+			switch {
+			case stored.Missing.Err != nil:
+				return nil, "", fmt.Errorf("%s: %w", name, stored.Missing.Err)
+			case isNumber(stored.Value.Kind):
+				return &protocol.Variable{EvaluateName: "(" + stored.Value.Plain() + ")"}, rest, nil
+			case stored.Value.Kind != answer.KindReference:
+				return nil, "", target.Unsupportedf("%s is no reference to an object: its parts are among the variables", name)
+			case stored.Value.Bits == 0:
+				return &protocol.Variable{EvaluateName: "null"}, rest, nil
+			}
+			return &protocol.Variable{EvaluateName: reference(target.Addr(stored.Value.Bits))}, rest, nil
+		}
+	}
+	return nil, "", nil
+}
+
+func isNumber(k answer.ValueKind) bool {
+	return k == answer.KindInt || k == answer.KindUint || k == answer.KindBool || k == answer.KindFloat
+}
+
+// command runs a command line over the dump, with the thread of the frame as the current one.
+func (s *session) command(ctx context.Context, frameID int, line string) (any, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	if frameID != 0 {
+		if k, ok := s.stacks.key(frameID); ok {
+			s.opened.Console.Run(ctx, fmt.Sprintf("setthread %#x", k.thread), &output{stop: cancel})
+		}
+	}
+	out := &output{stop: cancel}
+	s.opened.Console.Run(ctx, line, out)
+	text := strings.ToValidUTF8(string(out.b), "\ufffd")
+	if out.full {
+		text += fmt.Sprintf("\n… (output is cut at %d bytes: a shell has all)\n", maxOutput)
+	}
+	return protocol.EvaluateResponseBody{Result: strings.TrimRight(text, "\n")}, nil
+}
+
+// output keeps what a command prints, and stops it when that is enough. Commands may write from several goroutines, one at a time.
+type output struct {
+	b    []byte
+	full bool
+	stop func()
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	room := maxOutput - len(o.b)
+	o.b = append(o.b, p[:min(room, len(p))]...)
+	if len(p) > room && !o.full {
+		o.full = true
+		o.stop()
+	}
+	return len(p), nil
+}
+
+func (s *session) completions(a *protocol.CompletionsArguments) (any, error) {
+	lines := strings.Split(a.Text, "\n")
+	line := lines[len(lines)-1]
+	if a.Line > 0 && a.Line <= len(lines) {
+		line = lines[a.Line-1]
+	}
+	before := upTo(line, a.Column-1)
+	found, length := s.opened.Console.Complete(before)
+	if len(found) == 0 {
+		found, length = s.opened.Console.Complete("eval " + before)
+	}
+	body := protocol.CompletionsResponseBody{Targets: []protocol.CompletionItem{}}
+	for _, f := range found {
+		body.Targets = append(body.Targets, protocol.CompletionItem{Label: strings.TrimRight(f, " "), Text: f, Start: max(0, a.Column-1-length), Length: length})
+	}
+	return body, nil
+}
+
+// upTo returns the start of a line, as many UTF-16 code units of it as a client counts.
+func upTo(line string, units int) string {
+	u := utf16.Encode([]rune(line))
+	return string(utf16.Decode(u[:max(0, min(units, len(u)))]))
+}

@@ -1,0 +1,119 @@
+package dap
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/front/dap/protocol"
+)
+
+func (s *session) exceptionInfo(ctx context.Context, id int) (any, error) {
+	t, err := s.threads.find(ctx, s, id)
+	if err != nil {
+		return nil, err
+	}
+	crash, crashErr := s.crash(ctx)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	died := crash != nil && !crash.Alive && !crash.Undecided && crash.ThreadID == t.os.OSID
+	if died && len(crash.Exceptions) > 0 {
+		return exceptionBody(&crash.ExceptionTree, "unhandled", cmpText(crash.Likely, crash.Reason)), nil
+	}
+	if t.managed != nil && (t.managed.Exception != nil || t.managed.ExceptionError != nil) && !s.view.StacksOnly() {
+		a, err := t.view.Analyze(ctx, t.of)
+		switch {
+		case err != nil && !died:
+			return nil, err
+		case err == nil && len(a.Exceptions) > 0:
+			mode, text := howCarried(t.carried)
+			return exceptionBody(&a.ExceptionTree, mode, text), nil
+		case err == nil && a.Unread != nil && !died:
+			return nil, a.Unread
+		}
+	}
+	if died {
+		return protocol.ExceptionInfoResponseBody{ExceptionID: cmpText(crash.Code, crash.Reason), Description: strings.Join(nonEmpty(crash.Reason, crash.Likely), "\n"),
+			BreakMode: "unhandled"}, nil
+	}
+	if crashErr != nil {
+		return nil, crashErr
+	}
+	return nil, fmt.Errorf("thread %#x has thrown nothing", t.os.OSID)
+}
+
+// howCarried returns how a thread has an exception: the mode of the protocol, and words.
+func howCarried(state string) (mode protocol.ExceptionBreakMode, text string) {
+	switch state {
+	case answer.CarriedUnhandled, answer.CarriedFatal:
+		return "unhandled", "no handler was found"
+	case answer.CarriedLast:
+		return "always", "it was thrown last, and is not being handled any more"
+	case answer.CarriedHandling:
+		return "always", "it is being handled, or a handler is looked for"
+	}
+	return "always", ""
+}
+
+func exceptionBody(t *answer.ExceptionTree, mode protocol.ExceptionBreakMode, text string) protocol.ExceptionInfoResponseBody {
+	seen := map[int]bool{}
+	details := exceptionDetails(t, 0, seen)
+	body := protocol.ExceptionInfoResponseBody{ExceptionID: details.FullTypeName, BreakMode: mode, Details: &details}
+	body.Description = strings.Join(nonEmpty(details.Message, text), "\n")
+	return body
+}
+
+// exceptionDetails describes an exception of a tree with those that caused it, each once.
+func exceptionDetails(t *answer.ExceptionTree, i int, seen map[int]bool) protocol.ExceptionDetails {
+	seen[i] = true
+	e := &t.Exceptions[i]
+	out := protocol.ExceptionDetails{FullTypeName: e.Type.String(), StackTrace: traceText(e)}
+	out.TypeName = out.FullTypeName[strings.LastIndexByte(out.FullTypeName, '.')+1:]
+	if e.Message != nil {
+		out.Message = e.Message.String()
+	}
+	if e.Address != 0 {
+		out.EvaluateName = reference(e.Address)
+	}
+	switch {
+	case len(t.Causes) == 0 && i+1 < len(t.Exceptions): // they are one chain
+		out.InnerException = append(out.InnerException, exceptionDetails(t, i+1, seen))
+	case i < len(t.Causes):
+		for _, c := range t.Causes[i] {
+			if c < len(t.Exceptions) && !seen[c] {
+				out.InnerException = append(out.InnerException, exceptionDetails(t, c, seen))
+			}
+		}
+	}
+	for _, o := range t.Omitted {
+		if o.Exception == i {
+			out.InnerException = append(out.InnerException, protocol.ExceptionDetails{Message: "causes are missing: " + o.Reason})
+		}
+	}
+	return out
+}
+
+// traceText is the stack trace of an exception, in the form of .NET.
+func traceText(e *answer.Exception) string {
+	var b strings.Builder
+	for i := range e.Frames {
+		f := &e.Frames[i]
+		fmt.Fprintf(&b, "   at %s", f.Function.String())
+		if f.File != "" {
+			fmt.Fprintf(&b, " in %s:line %d", f.File, f.Line)
+		}
+		b.WriteString("\n")
+		if f.Foreign {
+			b.WriteString("--- thrown again from here ---\n")
+		}
+	}
+	switch {
+	case e.TraceError != nil:
+		b.WriteString("   " + words(e.TraceError) + "\n")
+	case len(e.Frames) == 0 && e.StackTrace != nil:
+		b.WriteString(e.StackTrace.String())
+	}
+	return b.String()
+}

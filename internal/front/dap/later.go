@@ -1,0 +1,235 @@
+package dap
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/front/dap/protocol"
+	"github.com/sosgo/sosgo/stackwalk"
+	"github.com/sosgo/sosgo/target"
+)
+
+// mostLater bounds the frames behind a stack.
+const mostLater = 64
+
+// A laterFrame is code that goes on when the async method at the bottom of a thread's stack completes. The first of them is a label.
+type laterFrame struct {
+	label string
+	link  answer.TaskLink
+	at    *answer.AsyncPlace
+	view  *sosgo.View
+}
+
+// laterFrames collects the frames behind a thread's stack.
+type laterFrames struct {
+	s    *session
+	t    *thread
+	list []*frame
+	seen map[target.Addr]bool
+}
+
+func (l *laterFrames) add(f *laterFrame) {
+	l.list = append(l.list, &frame{thread: l.t, index: -1, Frame: &answer.Frame{Kind: answer.FrameManaged}, later: f})
+}
+
+func (l *laterFrames) label(text string) { l.add(&laterFrame{label: "[" + text + "]"}) }
+
+func (l *laterFrames) unknown(err error) { l.label("the async callers can't be read: " + words(err)) }
+
+// What a frame is of the code that goes on when something completes.
+const (
+	runsNothing = iota
+	runsMachine // a state machine: of an async method, or of an iterator
+	runsBox     // the object that holds an async method's state machine, and resumes it
+	runsTask    // a task, with a delegate
+	runsRuntime // a task that resumes methods which the runtime itself suspends
+)
+
+func runs(method string) int {
+	switch {
+	case strings.HasPrefix(method, "System.Threading.Tasks.Task.ExecuteWithThreadLocal("):
+		return runsTask
+	case strings.Contains(method, "RuntimeAsyncTask`1"):
+		return runsRuntime
+	case !strings.Contains(method, ".MoveNext("):
+		return runsNothing
+	case strings.Contains(method, "StateMachineBox`1"):
+		return runsBox
+	}
+	return runsMachine
+}
+
+// later returns who waits for what a thread runs, and who waits for that, and so on. A thread runs several such things if the end of one
+// resumed the next, or if one waits for another that it runs itself; the innermost comes first. Failed is why the thread has no more frames.
+//
+// Who resumes a method keeps the object for the time after. So the caller's this is asked before that of the method's own code.
+func (s *session) later(ctx context.Context, t *thread, frames []*frame, failed error) []*frame {
+	l := &laterFrames{s: s, t: t, seen: map[target.Addr]bool{}}
+	var machine *frame // whose holder is not found yet
+	found := false     // the holder of the machine before is
+	var missed error   // why it is not
+	flush := func() {
+		if missed != nil {
+			l.unknown(missed)
+		}
+		missed = nil
+	}
+	for _, f := range frames {
+		what := runsNothing
+		if f.Kind == answer.FrameManaged {
+			what = runs(f.Method.S)
+		}
+		switch what {
+		case runsNothing:
+			continue
+		case runsMachine:
+			flush()
+			machine, found = f, false
+			continue
+		case runsTask, runsRuntime:
+			flush()
+			found = false
+		}
+		err := l.waiters(ctx, f, what)
+		if err != nil && machine != nil && what == runsBox {
+			err = l.waiters(ctx, machine, what)
+		}
+		machine = nil
+		if found = found || err == nil; found {
+			err = nil // another frame of the same holder
+		}
+		if missed = err; what != runsBox {
+			flush()
+			found = false
+		}
+	}
+	flush()
+	if machine != nil && failed != nil && l.waiters(ctx, machine, runsMachine) != nil {
+		l.label("async callers, if there are any, can't be read: " + words(failed))
+	}
+	return l.list
+}
+
+// waiters adds who waits for the object whose method a frame runs. The error is why that can't be read.
+func (l *laterFrames) waiters(ctx context.Context, f *frame, what int) error {
+	box, v, err := l.s.boxOf(ctx, f)
+	if err != nil {
+		return err
+	}
+	state, err := v.TaskState(ctx, box)
+	if err != nil || l.seen[state.Task] {
+		return err
+	}
+	l.seen[state.Task] = true
+	if what == runsRuntime {
+		l.label("callers that the runtime suspended together with " + cmpText(state.Name.S, "this") + " are not read")
+	}
+	from := len(l.list)
+	for len(state.Then) > 0 {
+		if len(l.list)-from >= mostLater {
+			l.label("further async callers are left out")
+			return nil
+		}
+		if len(l.list) == from {
+			does := " completes"
+			if state.Then[0].Element {
+				does = " yields its next element, or completes"
+			}
+			l.label("goes on when " + cmpText(state.Name.S, "this") + does)
+		}
+		var next *answer.TaskState
+		for i, link := range state.Then {
+			st, err := v.TaskState(ctx, link.Object)
+			for _, to := range framesOf(link, st, v) {
+				l.add(to)
+			}
+			switch {
+			case i > 0:
+			case err == nil:
+				next = st
+			case link.Meaning == "":
+				l.unknown(err)
+			}
+		}
+		first := state.Then[0].Object
+		if next == nil || l.seen[first] {
+			return nil
+		}
+		l.seen[first], state = true, next
+	}
+	if noted := state.Noted(); len(l.list) == from && len(noted) > 0 {
+		l.unknown(noted[0])
+	}
+	return nil
+}
+
+// framesOf returns the frames of who waits, whose state is nil if it can't be read: one, or those of the methods that the runtime suspended
+// together, the innermost first.
+func framesOf(link answer.TaskLink, st *answer.TaskState, v *sosgo.View) []*laterFrame {
+	if st == nil || len(st.Suspended) == 0 {
+		f := &laterFrame{link: link, view: v}
+		if st != nil {
+			f.at = st.At
+		}
+		return []*laterFrame{f}
+	}
+	list := make([]*laterFrame, len(st.Suspended))
+	for i := range list {
+		list[i] = &laterFrame{link: link, at: &st.Suspended[i], view: v}
+	}
+	return list
+}
+
+var errNoThis = fmt.Errorf("%w: this was optimised away", target.ErrNotInDump)
+
+// boxOf returns the object that holds the state machine that a frame of MoveNext runs.
+func (s *session) boxOf(ctx context.Context, f *frame) (target.Addr, *sosgo.View, error) {
+	list, noted, err := s.walk(ctx, f.thread, stackwalk.DescribeOptions{Arguments: true}, f.index, 1)
+	if err != nil {
+		return 0, nil, err
+	}
+	if len(list) != 1 || len(list[0].Arguments) == 0 || list[0].Arguments[0].Name != "this" {
+		return 0, nil, cmp.Or(append(noted, errors.New("there is no this"))...)
+	}
+	this := &list[0].Arguments[0].Stored
+	if list[0].Arguments[0].State == answer.VariableNoData {
+		return 0, nil, errNoThis
+	}
+	if this.Missing.Err != nil {
+		return 0, nil, this.Missing.Err
+	}
+	at := f.thread.view.Resolve(ctx, target.Addr(this.Value.Bits))
+	if at.Kind != answer.AddressObject && at.Kind != answer.AddressInObject {
+		return 0, nil, errors.New("this is in no object")
+	}
+	return at.Start, f.thread.view, nil
+}
+
+func (s *session) showLater(ctx context.Context, f *frame, out protocol.StackFrame) protocol.StackFrame {
+	l := f.later
+	if l.label != "" {
+		out.Name, out.PresentationHint = l.label, "label"
+		return out
+	}
+	out.Name = "[async] " + l.link.Name.String()
+	if more := cmpText(l.link.Meaning, l.link.Status); more != "" {
+		out.Name += " (" + more + ")"
+	}
+	if l.at != nil {
+		if l.at.Method.S != "" {
+			out.Name = "[async] " + l.at.Method.S
+		}
+		if await := l.at.Await.String(); await != "" {
+			out.Name += " awaits " + await
+		}
+		if l.at.Line > 0 {
+			out.Source, out.Line, out.Column = s.sourceOf(ctx, l.view, 0, l.at.File), l.at.Line, 1
+		}
+	}
+	return out
+}

@@ -1,0 +1,118 @@
+package dap
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/front/dap/protocol"
+	"github.com/sosgo/sosgo/target"
+)
+
+const (
+	maxMemory       = 1 << 20 // bytes that are read at once
+	maxInstructions = 10_000
+)
+
+// address reads a reference that a client has, with the offset from there.
+func address(ref string, offset int) (target.Addr, error) {
+	digits, ok := strings.CutPrefix(strings.ToLower(ref), "0x")
+	n, err := strconv.ParseUint(digits, 16, 64)
+	if err != nil || !ok {
+		return 0, fmt.Errorf("%.40q is no address: 0x and hexadecimal digits", ref)
+	}
+	return target.Addr(n + uint64(int64(offset))), nil
+}
+
+func (s *session) readMemory(a *protocol.ReadMemoryArguments) (any, error) {
+	at, err := address(a.MemoryReference, a.Offset)
+	if err != nil {
+		return nil, err
+	}
+	if a.Count < 0 || a.Count > maxMemory {
+		return nil, fmt.Errorf("%d bytes: at most %d are read at once", a.Count, maxMemory)
+	}
+	b := make([]byte, a.Count)
+	n, err := s.opened.Dump.Memory().ReadMemory(b, at)
+	if n < len(b) && err != nil && !errors.Is(err, target.ErrNotInDump) {
+		return nil, err
+	}
+	return protocol.ReadMemoryResponseBody{Address: reference(at), Data: base64.StdEncoding.EncodeToString(b[:n]), UnreadableBytes: len(b) - n}, nil
+}
+
+// disassemble lists instructions of the method that an address is in. Where there are no more, "??" stands in their place: clients want as many
+// as they asked for.
+func (s *session) disassemble(ctx context.Context, a *protocol.DisassembleArguments) (any, error) {
+	at, err := address(a.MemoryReference, a.Offset)
+	if err != nil {
+		return nil, err
+	}
+	if a.InstructionCount < 0 || a.InstructionCount > maxInstructions {
+		return nil, fmt.Errorf("%d instructions: at most %d are listed at once", a.InstructionCount, maxInstructions)
+	}
+	d, v, err := asked(s, s.view, func(v *sosgo.View) (*answer.Disassembly, error) { return v.Disassembly(ctx, at) })
+	if err != nil {
+		return nil, err
+	}
+	list, here, err := s.instructions(ctx, v, d, at)
+	if err != nil {
+		return nil, err
+	}
+	body := protocol.DisassembleResponseBody{Instructions: make([]protocol.DisassembledInstruction, a.InstructionCount)}
+	for i := range body.Instructions {
+		switch n := here + a.InstructionOffset + i; {
+		case n >= 0 && n < len(list):
+			body.Instructions[i] = list[n]
+		default: // before or behind the method
+			body.Instructions[i] = protocol.DisassembledInstruction{Address: reference(outside(list, n, at)), Instruction: "??"}
+		}
+	}
+	return body, nil
+}
+
+// outside returns an address for an instruction that is none: clients sort by it.
+func outside(list []protocol.DisassembledInstruction, n int, at target.Addr) target.Addr {
+	if len(list) == 0 {
+		return at + target.Addr(n)
+	}
+	if n < 0 {
+		first, _ := address(list[0].Address, 0) // it was written here
+		return first + target.Addr(n)
+	}
+	last, _ := address(list[len(list)-1].Address, 0)
+	return last + target.Addr(len(list[len(list)-1].InstructionBytes)/2+n-len(list))
+}
+
+// instructions reads all instructions, and finds the one at an address, or before it.
+func (s *session) instructions(ctx context.Context, v *sosgo.View, d *answer.Disassembly, at target.Addr) (list []protocol.DisassembledInstruction, here int, err error) {
+	for i, err := range d.Instructions {
+		if ctx.Err() != nil {
+			return nil, 0, ctx.Err()
+		}
+		if err != nil {
+			list = append(list, protocol.DisassembledInstruction{Address: reference(at), Instruction: words(err)})
+			continue
+		}
+		a := d.Start + target.Addr(i.Offset)
+		if a <= at {
+			here = len(list)
+		}
+		out := protocol.DisassembledInstruction{Address: reference(a), InstructionBytes: i.Bytes, Instruction: cmpText(i.Text, "??")}
+		if i.Name != "" {
+			out.Instruction += " ; " + i.Name
+		}
+		if len(list) == 0 {
+			out.Symbol = d.Name.String()
+		}
+		if i.Source != nil && i.Source.Line > 0 {
+			out.Location, out.Line = s.sourceOf(ctx, v, d.Method, i.Source.File), i.Source.Line
+		}
+		list = append(list, out)
+	}
+	return list, here, nil
+}

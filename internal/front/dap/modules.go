@@ -1,0 +1,49 @@
+package dap
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/front/dap/protocol"
+	"github.com/sosgo/sosgo/target"
+)
+
+func (s *session) modules(ctx context.Context, a *protocol.ModulesArguments) (any, error) {
+	list, err := s.view.Images(ctx)
+	if err != nil {
+		return nil, err
+	}
+	body := protocol.ModulesResponseBody{Modules: []protocol.Module{}, TotalModules: len(list.List)}
+	n := 0
+	for im, err := range list.Images {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if err != nil && im.Path == "" && im.Size == 0 {
+			continue // the row before has the image
+		}
+		if n++; n <= a.StartModule {
+			continue
+		}
+		body.Modules = append(body.Modules, module(&im, err))
+		if len(body.Modules) == a.ModuleCount {
+			break
+		}
+	}
+	return body, nil
+}
+
+func module(im *answer.Image, err error) protocol.Module {
+	m := protocol.Module{ID: target.BaseName(im.Path), Name: target.BaseName(im.Path), Path: im.Path,
+		AddressRange: fmt.Sprintf("%#x-%#x", uint64(im.Address), uint64(im.Address)+im.Size), Version: im.Version.String()}
+	switch {
+	case err != nil:
+		m.SymbolStatus = words(err)
+	case im.Headless:
+		m.SymbolStatus = "the image's headers are neither in the dump nor in a file"
+	case im.PDB != nil:
+		m.SymbolFilePath = im.PDB.Path
+	}
+	return m
+}

@@ -1,0 +1,159 @@
+package dap
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/front/dap/protocol"
+	"github.com/sosgo/sosgo/stackwalk"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A scope is one group of variables of a frame.
+type scope struct {
+	frame *frame
+	list  func(*session, context.Context, *frame) ([]protocol.Variable, error)
+}
+
+func (n scope) children(ctx context.Context, s *session, p part) ([]protocol.Variable, error) {
+	if !p.named {
+		return nil, nil
+	}
+	return n.list(s, ctx, n.frame)
+}
+
+func (s *session) scopes(ctx context.Context, id int) (any, error) {
+	f, err := s.frame(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	body := protocol.ScopesResponseBody{Scopes: []protocol.Scope{}}
+	add := func(name, hint string, expensive bool, n node) {
+		body.Scopes = append(body.Scopes, protocol.Scope{Name: name, PresentationHint: hint, Expensive: expensive, VariablesReference: s.values.add(n)})
+	}
+	if f.later != nil {
+		if o := f.later.link.Object; o != 0 {
+			add("Task", "", false, &object{view: f.later.view, at: o})
+		}
+		return body, nil
+	}
+	if f.Kind == answer.FrameManaged {
+		add("Arguments", "arguments", false, scope{f, (*session).listArguments})
+		add("Locals", "locals", false, scope{f, (*session).listLocals})
+	}
+	if m := f.thread.managed; m != nil && (m.Exception != nil || m.ExceptionError != nil) {
+		add("Exception", "", false, scope{f, (*session).listException})
+	}
+	if f.Kind == answer.FrameManaged && f.MethodDesc != 0 {
+		add("Statics of the type", "", true, scope{f, (*session).listStatics})
+	}
+	add("Registers", "registers", false, scope{f, (*session).listRegisters})
+	return body, nil
+}
+
+// described returns a frame with what a scope shows.
+func (s *session) described(ctx context.Context, f *frame, d stackwalk.DescribeOptions) (*answer.Frame, error) {
+	list, _, err := s.walk(ctx, f.thread, d, f.index, 1)
+	if err == nil && len(list) == 0 {
+		err = target.Corruptf("the stack ends before this frame")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return list[0], nil
+}
+
+func (s *session) listArguments(ctx context.Context, f *frame) ([]protocol.Variable, error) {
+	d, err := s.described(ctx, f, stackwalk.DescribeOptions{Arguments: true})
+	if err != nil {
+		return nil, err
+	}
+	return s.frameVariables(ctx, f, d.Arguments, "A"), nil
+}
+
+func (s *session) listLocals(ctx context.Context, f *frame) ([]protocol.Variable, error) {
+	d, err := s.described(ctx, f, stackwalk.DescribeOptions{Locals: true})
+	if err != nil {
+		return nil, err
+	}
+	return s.frameVariables(ctx, f, d.Locals, "V"), nil
+}
+
+// frameVariables returns arguments or locals. One without a name is named by its number.
+func (s *session) frameVariables(ctx context.Context, f *frame, list []answer.Variable, unnamed string) []protocol.Variable {
+	out := make([]protocol.Variable, 0, len(list))
+	for i := range list {
+		v := &list[i]
+		out = append(out, s.frameVariable(ctx, f, v, cmpText(v.Name, fmt.Sprintf("%s_%d", unnamed, v.Index))))
+	}
+	return out
+}
+
+func (s *session) frameVariable(ctx context.Context, f *frame, v *answer.Variable, name string) protocol.Variable {
+	out := s.variable(ctx, f.thread.view, named{name: name, typ: v.Type.String(), stored: &v.Stored, evaluate: v.Name})
+	if v.State == answer.VariableNoData {
+		out.Value = "<no data>" // it was optimised away, or is not live here
+	}
+	if out.MemoryReference == "" && v.Address != 0 {
+		out.MemoryReference = reference(v.Address)
+	}
+	return out
+}
+
+// thrown returns the exception that a thread threw last.
+func (t *thread) thrown() (target.Addr, error) {
+	switch {
+	case t.managed == nil:
+		return 0, errors.New("the thread runs no managed code")
+	case t.managed.ExceptionError != nil:
+		return 0, t.managed.ExceptionError
+	case t.managed.Exception == nil:
+		return 0, errors.New("the thread has thrown nothing")
+	}
+	return t.managed.Exception.Address, nil
+}
+
+func (s *session) listException(ctx context.Context, f *frame) ([]protocol.Variable, error) {
+	a, err := f.thread.thrown()
+	if err != nil {
+		return []protocol.Variable{{Name: "$exception", Value: words(err)}}, nil
+	}
+	return []protocol.Variable{s.reference(ctx, f.thread.view, named{name: "$exception"}, a)}, nil
+}
+
+func (s *session) listStatics(ctx context.Context, f *frame) ([]protocol.Variable, error) {
+	m, v, err := asked(s, f.thread.view, func(v *sosgo.View) (*answer.Method, error) { return v.Method(ctx, f.MethodDesc) })
+	if err != nil {
+		return nil, err
+	}
+	t, err := v.Type(ctx, m.MethodTable, sosgo.TypeOptions{Fields: true})
+	switch {
+	case err != nil:
+		return nil, err
+	case t.FieldList == nil:
+		return nil, nil
+	case t.FieldsErr != nil:
+		return nil, t.FieldsErr
+	}
+	name := ""
+	if t.Name.Err == nil {
+		name = t.Name.Value
+	}
+	return s.fields(ctx, v, t.Fields, name, func(kind string) bool { return kind != answer.FieldInstance }), nil
+}
+
+func (s *session) listRegisters(ctx context.Context, f *frame) ([]protocol.Variable, error) {
+	d, err := s.described(ctx, f, stackwalk.DescribeOptions{Registers: true})
+	if err != nil {
+		return nil, err
+	}
+	var out []protocol.Variable
+	for reg, value := range d.Registers.All {
+		a := target.Addr(value)
+		out = append(out, protocol.Variable{Name: target.RegName(d.Registers.Arch, reg), Value: reference(a), MemoryReference: reference(a)})
+	}
+	return out, nil
+}

@@ -1,0 +1,313 @@
+package dap
+
+import (
+	"bufio"
+	"context"
+	"crypto/subtle"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+
+	"github.com/sosgo/sosgo/internal/front/dap/protocol"
+	"github.com/sosgo/sosgo/target"
+)
+
+const (
+	mostWaiting      = 1000     // requests that wait to be answered
+	mostWaitingBytes = 16 << 20 // their bytes
+	atOnce           = 4        // questions that are answered at a time
+)
+
+// Options change Serve.
+type Options struct {
+	// Token, if not empty, has to be among the arguments of the client that launches or attaches.
+	Token string
+	// Panicked, if not nil, receives what a panic printed. The request fails.
+	Panicked func(text string)
+}
+
+// Serve answers one client until it disconnects, its stream ends or ctx does. The error is that of the stream. Reading from r may outlive
+// Serve where ctx ends it: the caller closes r.
+func Serve(ctx context.Context, r io.Reader, w io.Writer, host Host, o Options) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	s := &server{ctx: ctx, cancel: cancel, out: &sender{w: bufio.NewWriter(w)}, options: o, running: map[int]*request{}, waiting: make(chan *request, mostWaiting)}
+	s.session = newSession(ctx, host, s)
+	defer s.session.close()
+	s.known.Store(o.Token == "")
+	read := make(chan error, 1)
+	go func() {
+		read <- s.read(bufio.NewReaderSize(r, maxHeader))
+		close(s.waiting)
+	}()
+	s.work()
+	cancel()
+	s.answering.Wait()
+	select {
+	case err := <-read:
+		return errors.Join(err, s.out.err)
+	default:
+		return s.out.err // the client said goodbye, or ctx ended
+	}
+}
+
+// A server is the order of work for one client: one goroutine reads requests, one takes them in order, and questions are answered by a few
+// at a time.
+type server struct {
+	ctx     context.Context
+	cancel  context.CancelFunc
+	out     *sender
+	options Options
+	session *session
+	known   atomic.Bool // the client has shown the token
+
+	waiting      chan *request
+	waitingBytes atomic.Int64
+	answering    sync.WaitGroup
+
+	mu      sync.Mutex
+	running map[int]*request // by number; also those that wait
+}
+
+// A request is one request of the client.
+type request struct {
+	*protocol.Request
+	size     int64
+	ctx      context.Context
+	cancel   context.CancelFunc
+	progress *progress
+}
+
+// read reads requests until the stream ends. What can't be queued is answered here, and so is cancel, which must not wait.
+func (s *server) read(r *bufio.Reader) error {
+	for {
+		most := maxFrame
+		if !s.known.Load() {
+			most = maxFirst
+		}
+		b, err := readFrame(r, most)
+		if err != nil {
+			if fe := (*frameError)(nil); errors.As(err, &fe) {
+				s.out.event("output", protocol.OutputEventBody{Category: "important", Output: "sosgo: " + fe.text + "\n"})
+			}
+			s.cancel()
+			if err == io.EOF {
+				err = nil
+			}
+			return err
+		}
+		if s.take(b) {
+			return nil
+		}
+	}
+}
+
+// take takes one message. It reports whether it is the client's last.
+func (s *server) take(b []byte) (last bool) {
+	m, err := protocol.ReadRequest(b)
+	unknown := (*protocol.UnknownCommandError)(nil)
+	switch {
+	case errors.As(err, &unknown):
+		s.out.fail(m.Seq, m.Command, unknown.Error(), idUsage)
+	case err != nil:
+		s.out.fail(m.Seq, m.Command, fmt.Sprintf("the request can't be read: %.200v", err), idUsage)
+	case m == nil: // the adapter asks the client nothing
+	default:
+		return s.queue(m, int64(len(b)))
+	}
+	return false
+}
+
+func (s *server) queue(m *protocol.Request, size int64) (last bool) {
+	if a, ok := m.Arguments.(*protocol.CancelArguments); ok {
+		s.stop(a)
+		s.out.respond(m.Seq, m.Command, nil)
+		return false
+	}
+	ctx, cancel := context.WithCancel(s.ctx)
+	r := &request{Request: m, size: size, ctx: ctx, cancel: cancel}
+	bye := m.Command == "disconnect"
+	if bye {
+		s.stopAll()
+	}
+	s.mu.Lock()
+	_, double := s.running[m.Seq]
+	full := !bye && s.waitingBytes.Load()+size > mostWaitingBytes
+	if !double && !full {
+		s.running[m.Seq] = r
+	}
+	s.mu.Unlock()
+	switch {
+	case double:
+		cancel()
+		s.out.fail(m.Seq, m.Command, fmt.Sprintf("another request has the number %d", m.Seq), idUsage)
+		return false
+	case bye:
+		s.waitingBytes.Add(size)
+		select {
+		case s.waiting <- r:
+		case <-s.ctx.Done():
+		}
+		return true
+	case !full:
+		s.waitingBytes.Add(size)
+		select {
+		case s.waiting <- r:
+			return false
+		default:
+			s.waitingBytes.Add(-size)
+			s.forget(r)
+		}
+	}
+	cancel()
+	s.out.fail(m.Seq, m.Command, fmt.Sprintf("too many requests: %d wait for an answer", len(s.waiting)), idBusy)
+	return false
+}
+
+// stop cancels a request by its number or that of its progress.
+func (s *server) stop(a *protocol.CancelArguments) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if r := s.running[a.RequestID]; r != nil && a.RequestID != 0 {
+		r.cancel()
+	}
+	if seq, ok := progressRequest(a.ProgressID); ok && s.running[seq] != nil {
+		s.running[seq].cancel()
+	}
+}
+
+func (s *server) stopAll() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, r := range s.running {
+		r.cancel()
+	}
+}
+
+func (s *server) forget(r *request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.running[r.Seq] == r {
+		delete(s.running, r.Seq)
+	}
+}
+
+// work takes the requests in order. Those that change the session are answered before the next one is taken.
+func (s *server) work() {
+	places := make(chan struct{}, atOnce)
+	for {
+		var r *request
+		var ok bool
+		select {
+		case r, ok = <-s.waiting:
+		case <-s.ctx.Done():
+			return
+		}
+		if !ok {
+			return
+		}
+		s.waitingBytes.Add(-r.size)
+		switch r.Command {
+		case "initialize", "launch", "attach", "configurationDone":
+			s.answering.Wait()
+			if !s.answer(r) {
+				return
+			}
+			continue
+		case "disconnect":
+			s.answering.Wait()
+			s.session.close()
+			s.out.respond(r.Seq, r.Command, nil)
+			return
+		}
+		places <- struct{}{}
+		s.answering.Go(func() {
+			defer func() { <-places }()
+			s.answer(r)
+		})
+	}
+}
+
+// answer answers a request. It returns false where the client has to go.
+func (s *server) answer(r *request) bool {
+	defer s.forget(r)
+	defer r.cancel()
+	r.progress = s.session.newProgress(r)
+	defer r.progress.done()
+	if !s.allowed(r) {
+		s.out.fail(r.Seq, r.Command, "the token is missing or wrong: sosgo prints it when it starts to listen", idUsage)
+		return false
+	}
+	body, err := s.ask(r)
+	switch {
+	case r.ctx.Err() != nil:
+		s.out.fail(r.Seq, r.Command, "cancelled", idCancelled)
+	case err != nil:
+		s.out.fail(r.Seq, r.Command, err.Error(), errorID(err))
+	default:
+		s.out.respond(r.Seq, r.Command, body)
+	}
+	s.session.after(r.Command, err == nil && r.ctx.Err() == nil)
+	return true
+}
+
+// allowed reports whether the client may ask: launch and attach show the token, and only initialize comes before.
+func (s *server) allowed(r *request) bool {
+	if s.known.Load() {
+		return true
+	}
+	var given struct {
+		Token string `json:"token"`
+	}
+	switch a := r.Arguments.(type) {
+	case *protocol.InitializeArguments:
+		return true
+	case *protocol.OpenArguments:
+		_ = json.Unmarshal(*a, &given) // no token is a wrong one
+	}
+	ok := subtle.ConstantTimeCompare([]byte(given.Token), []byte(s.options.Token)) == 1
+	s.known.Store(ok)
+	return ok
+}
+
+// ask asks the session. A panic is a fault of this request alone.
+func (s *server) ask(r *request) (body any, err error) {
+	if r.ctx.Err() != nil {
+		return nil, r.ctx.Err()
+	}
+	if s.options.Panicked != nil {
+		defer func() {
+			if p := recover(); p != nil {
+				s.options.Panicked(fmt.Sprintf("%v\n%s", p, debug.Stack()))
+				err = fmt.Errorf("this is a bug in sosgo: %v", p)
+			}
+		}()
+	}
+	return s.session.answer(r)
+}
+
+// The ids of errors in responses: those of the dump are the exit codes of the commands.
+const (
+	idUsage       = 1
+	idNotInDump   = 3
+	idCorrupt     = 4
+	idUnsupported = 5
+	idBusy        = 6
+	idCancelled   = 7
+)
+
+func errorID(err error) int {
+	switch {
+	case errors.Is(err, target.ErrNotInDump):
+		return idNotInDump
+	case errors.Is(err, target.ErrCorrupt):
+		return idCorrupt
+	case errors.Is(err, target.ErrUnsupported):
+		return idUnsupported
+	}
+	return idUsage
+}

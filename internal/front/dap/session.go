@@ -1,0 +1,296 @@
+package dap
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/internal/front/dap/protocol"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A session is what one client looks at: at first nothing, then one dump.
+type session struct {
+	ctx    context.Context
+	host   Host
+	server *server
+	client protocol.InitializeArguments
+
+	// Set by launch or attach, and read by questions, which come later.
+	opened *Opened
+	view   *sosgo.View
+	ended  sync.Once
+
+	sources sourceMap
+	threads threadTable
+	stacks  stackCache
+	values  handles
+	files   fileTable
+	kinds   kindCache
+}
+
+func newSession(ctx context.Context, host Host, s *server) *session {
+	return &session{ctx: ctx, host: host, server: s}
+}
+
+func (s *session) close() {
+	s.ended.Do(func() {
+		if s.opened != nil {
+			_ = s.opened.Close() // the client has gone
+		}
+	})
+}
+
+// answer answers one request.
+func (s *session) answer(r *request) (any, error) {
+	switch a := r.Arguments.(type) {
+	case *protocol.InitializeArguments:
+		s.client = *a
+		return capabilities(), nil
+	case *protocol.OpenArguments:
+		return nil, s.open(r, *a)
+	}
+	if s.opened == nil {
+		return nil, errors.New("no dump is open: launch or attach comes first")
+	}
+	ctx := sosgo.WithProgress(r.ctx, r.progress.report)
+	switch a := r.Arguments.(type) {
+	case *protocol.StackTraceArguments:
+		return s.stackTrace(ctx, a)
+	case *protocol.ExceptionInfoArguments:
+		return s.exceptionInfo(ctx, a.ThreadID)
+	case *protocol.ScopesArguments:
+		return s.scopes(ctx, a.FrameID)
+	case *protocol.VariablesArguments:
+		return s.variables(ctx, a)
+	case *protocol.EvaluateArguments:
+		return s.evaluate(ctx, a)
+	case *protocol.CompletionsArguments:
+		return s.completions(a)
+	case *protocol.SourceArguments:
+		return s.source(ctx, a)
+	case *protocol.ModulesArguments:
+		return s.modules(ctx, a)
+	case *protocol.ReadMemoryArguments:
+		return s.readMemory(a)
+	case *protocol.DisassembleArguments:
+		return s.disassemble(ctx, a)
+	case *protocol.SetBreakpointsArguments:
+		return protocol.SetBreakpointsResponseBody{Breakpoints: noBreakpoints(len(a.Breakpoints))}, nil
+	}
+	switch r.Command {
+	case "configurationDone", "setExceptionBreakpoints", "terminate":
+		return nil, nil
+	case "threads":
+		return s.listThreads(ctx)
+	case "loadedSources":
+		return s.loadedSources(ctx)
+	case "continue", "next", "stepIn", "stepOut", "stepBack", "reverseContinue", "pause", "goto", "gotoTargets", "stepInTargets", "restartFrame",
+		"restart", "terminateThreads":
+		return nil, target.Unsupportedf("%s: a dump is a moment of a process, and can't run", r.Command)
+	case "setVariable", "setExpression", "writeMemory":
+		return nil, target.Unsupportedf("%s: a dump can't be changed", r.Command)
+	}
+	return nil, target.Unsupportedf("%s is no question about a dump", r.Command)
+}
+
+// after sends what follows a response.
+func (s *session) after(command string, ok bool) {
+	switch {
+	case command == "terminate":
+		s.server.out.event("terminated", nil)
+	case !ok:
+	case command == "launch" || command == "attach":
+		s.server.out.event("initialized", nil)
+	case command == "configurationDone":
+		s.stopped()
+	}
+}
+
+func capabilities() protocol.Capabilities {
+	return protocol.Capabilities{
+		SupportsConfigurationDoneRequest: true,
+		SupportsEvaluateForHovers:        true,
+		SupportsCompletionsRequest:       true,
+		CompletionTriggerCharacters:      []string{".", " ", "-"},
+		SupportsModulesRequest:           true,
+		SupportsExceptionInfoRequest:     true,
+		SupportsDelayedStackTraceLoading: true,
+		SupportsLoadedSourcesRequest:     true,
+		SupportsTerminateRequest:         true,
+		SupportsReadMemoryRequest:        true,
+		SupportsDisassembleRequest:       true,
+		SupportsCancelRequest:            true,
+		SupportsClipboardContext:         true,
+	}
+}
+
+func noBreakpoints(n int) []protocol.Breakpoint {
+	out := make([]protocol.Breakpoint, n)
+	for i := range out {
+		out[i].Message = "a dump does not run: no breakpoint is reached"
+	}
+	return out
+}
+
+// arguments are those of launch and attach.
+type arguments struct {
+	Dump         string     `json:"dump"`
+	Modules      stringList `json:"modules"`
+	SymbolServer stringList `json:"symbolServer"`
+	SourceMap    sourceMap  `json:"sourceMap"`
+}
+
+// A stringList is a text, or several.
+type stringList []string
+
+func (l *stringList) UnmarshalJSON(b []byte) error {
+	var one string
+	if json.Unmarshal(b, &one) == nil {
+		*l = nil
+		if one != "" {
+			*l = stringList{one}
+		}
+		return nil
+	}
+	return json.Unmarshal(b, (*[]string)(l))
+}
+
+// open opens the dump that launch or attach names.
+func (s *session) open(r *request, raw json.RawMessage) error {
+	if s.opened != nil {
+		return fmt.Errorf("%s is open: start another session for another dump", s.opened.Path)
+	}
+	var a arguments
+	if len(raw) > 0 {
+		if err := json.Unmarshal(raw, &a); err != nil {
+			return fmt.Errorf("the arguments can't be read: %w", err)
+		}
+	}
+	ctx, cancel := context.WithCancel(s.ctx) // that of the session: files are opened when they are first read
+	stop := context.AfterFunc(r.ctx, cancel)
+	o, err := s.host.Open(ctx, Open{Dump: a.Dump, Modules: a.Modules, SymbolServers: a.SymbolServer}, func(done, total uint64) {
+		r.progress.report("opening the dump", done, total)
+	})
+	if !stop() && err == nil {
+		_ = o.Close()
+		err = r.ctx.Err()
+	}
+	if err != nil {
+		cancel()
+		return err
+	}
+	context.AfterFunc(s.ctx, cancel)
+	s.view, _ = o.Dump.View(o.Runtime) // it keeps the error
+	s.sources, s.opened = a.SourceMap, o
+	return nil
+}
+
+// stopped says where the process stands: at its crash, or where it was when the dump was taken.
+func (s *session) stopped() {
+	info := s.opened.Dump.File().Process()
+	s.server.out.event("process", protocol.ProcessEventBody{Name: cmpText(info.Command, filepath.Base(s.opened.Path)), SystemProcessID: int(info.ID), StartMethod: "attach"})
+	s.console(fmt.Sprintf("%s: each line is an expression, or a command of sosgo; help lists them.\n", filepath.Base(s.opened.Path)))
+	stop := protocol.StoppedEventBody{Reason: "pause", Description: "Dump", AllThreadsStopped: true}
+	list, err := s.threads.get(s.ctx, s)
+	if err != nil {
+		s.console("threads: " + words(err) + "\n")
+	}
+	if len(list) > 0 {
+		stop.ThreadID = list[0].id
+	}
+	crash, err := s.crash(s.ctx)
+	switch {
+	case err != nil:
+		s.console("crash: " + words(err) + "\n")
+	case !crash.Alive && !crash.Undecided:
+		stop.Reason, stop.Description, stop.Text = "exception", "Crashed", crash.Reason
+		if crash.ThreadID != 0 {
+			stop.ThreadID = int(crash.ThreadID)
+		}
+		s.console(strings.Join(nonEmpty(crash.Reason, crash.Likely), "\n") + "\n")
+	}
+	s.server.out.event("stopped", stop)
+}
+
+func (s *session) console(text string) {
+	s.server.out.event("output", protocol.OutputEventBody{Category: "console", Output: text})
+}
+
+// crash describes the crash, once.
+func (s *session) crash(ctx context.Context) (*answer.Crash, error) {
+	return s.threads.crash.get(ctx, func(ctx context.Context) (*answer.Crash, error) { return s.view.Crash(ctx) })
+}
+
+// asked asks a view, and where it knows the address for another runtime's, the view of that. It returns the view that answered.
+func asked[T any](s *session, v *sosgo.View, ask func(*sosgo.View) (T, error)) (T, *sosgo.View, error) {
+	out, err := ask(v)
+	var foreign *dac.ForeignError
+	if errors.As(err, &foreign) && foreign.Owner != nil {
+		if other, oerr := s.opened.Dump.View(fmt.Sprintf("#%d", foreign.Owner.Index)); oerr == nil {
+			out, err = ask(other)
+			return out, other, err
+		}
+	}
+	return out, v, err
+}
+
+// words are what stands in the place of what is missing: the word of all forms, and the reason.
+func words(err error) string {
+	if err == nil {
+		return ""
+	}
+	word := answer.Absent(err)
+	if errors.Is(err, answer.ErrNotInitialised) {
+		return "<" + err.Error() + ">"
+	}
+	return word + ": " + err.Error()
+}
+
+func nonEmpty(list ...string) []string {
+	var out []string
+	for _, s := range list {
+		if s != "" {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+func cmpText(list ...string) string {
+	for _, s := range list {
+		if s != "" {
+			return s
+		}
+	}
+	return ""
+}
+
+// A once keeps the first answer that was no failure of its context.
+type once[T any] struct {
+	mu   sync.Mutex
+	done bool
+	v    T
+	err  error
+}
+
+func (o *once[T]) get(ctx context.Context, ask func(context.Context) (T, error)) (T, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.done {
+		return o.v, o.err
+	}
+	v, err := ask(ctx)
+	if ctx.Err() != nil {
+		return v, ctx.Err()
+	}
+	o.v, o.err, o.done = v, err, true
+	return v, err
+}

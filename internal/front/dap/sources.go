@@ -1,0 +1,147 @@
+package dap
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+
+	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/front/dap/protocol"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A sourceMap maps the beginnings of paths, as a PDB has them, to folders of this machine.
+type sourceMap map[string]string
+
+// path returns the path of a file on this machine by the longest beginning that fits.
+func (m sourceMap) path(file string) (string, bool) {
+	best := ""
+	for from := range m {
+		if len(from) > len(best) && hasFolder(file, from) {
+			best = from
+		}
+	}
+	if best == "" {
+		return "", false
+	}
+	rest := strings.TrimLeft(file[len(best):], `/\`)
+	to := strings.TrimRight(m[best], `/\`)
+	if rest == "" {
+		return to, true
+	}
+	return to + "/" + strings.ReplaceAll(rest, `\`, "/"), true
+}
+
+// hasFolder reports whether a path is in a folder, or is it.
+func hasFolder(file, folder string) bool {
+	rest, ok := strings.CutPrefix(file, folder)
+	return ok && (rest == "" || strings.ContainsAny(folder[len(folder)-1:], `/\`) || strings.ContainsAny(rest[:1], `/\`))
+}
+
+// fileTable keeps facts about source files by their paths, and which of them have a text that a client may ask for.
+type fileTable struct {
+	mu    sync.Mutex
+	known map[string]protocol.Source
+	texts []embedded // by reference-1
+}
+
+// An embedded is a source file with a text in a PDB.
+type embedded struct {
+	view   *sosgo.View
+	method target.Addr
+	file   string
+}
+
+// sourceOf returns the source with a path of a PDB: a file of this machine, or else the text that the PDB of a method's module embeds, or
+// else the path alone. Method 0 is none.
+func (s *session) sourceOf(ctx context.Context, v *sosgo.View, method target.Addr, file string) *protocol.Source {
+	t := &s.files
+	t.mu.Lock()
+	out, ok := t.known[file]
+	t.mu.Unlock()
+	if ok {
+		return &out
+	}
+	out = protocol.Source{Name: target.BaseName(strings.ReplaceAll(file, `\`, "/")), Path: file}
+	if path, ok := s.sources.path(file); ok {
+		out.Path = path
+	}
+	var in *answer.SourceFile
+	of := v
+	if info, err := os.Stat(out.Path); err != nil || info.IsDir() {
+		out.Origin, out.PresentationHint = "not on this machine: sourceMap leads to its folder", "deemphasize"
+		if method != 0 {
+			in, of, _ = asked(s, v, func(v *sosgo.View) (*answer.SourceFile, error) { return v.Source(ctx, method, file) })
+		} // a PDB that can't be read embeds nothing that could be shown
+	}
+	if ctx.Err() != nil {
+		return &out
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	switch {
+	case in == nil:
+	case in.Text != nil:
+		t.texts = append(t.texts, embedded{of, method, file})
+		out.SourceReference, out.Origin, out.PresentationHint = len(t.texts), "embedded in the PDB of "+in.Module, ""
+	case in.Link != "":
+		out.Origin = "not on this machine; Source Link: " + in.Link
+	}
+	if t.known == nil {
+		t.known = map[string]protocol.Source{}
+	}
+	if method != 0 || in == nil && out.PresentationHint == "" {
+		t.known[file] = out
+	}
+	return &out
+}
+
+func (s *session) source(ctx context.Context, a *protocol.SourceArguments) (any, error) {
+	n := a.SourceReference
+	if a.Source != nil && a.Source.SourceReference != 0 {
+		n = a.Source.SourceReference
+	}
+	s.files.mu.Lock()
+	var e embedded
+	if n > 0 && n <= len(s.files.texts) {
+		e = s.files.texts[n-1]
+	}
+	s.files.mu.Unlock()
+	if e.view == nil {
+		return nil, fmt.Errorf("there is no source %d", n)
+	}
+	f, err := e.view.Source(ctx, e.method, e.file)
+	if err != nil {
+		return nil, err
+	}
+	if f.Text == nil {
+		return nil, fmt.Errorf("the PDB has no text of %s", e.file)
+	}
+	return protocol.SourceResponseBody{Content: strings.ToValidUTF8(strings.TrimPrefix(*f.Text, "\ufeff"), "\ufffd")}, nil
+}
+
+// mostSources bounds the list of sources.
+const mostSources = 20_000
+
+// loadedSources lists the files that the PDBs of the loaded modules name.
+func (s *session) loadedSources(ctx context.Context) (any, error) {
+	body := protocol.LoadedSourcesResponseBody{Sources: []protocol.Source{}}
+	list, err := s.view.SourceFiles(ctx)
+	if err != nil {
+		return nil, err
+	}
+	seen := map[string]bool{}
+	for f, err := range list {
+		if err != nil || seen[f.File] {
+			continue // most modules of the framework have no PDB here
+		}
+		if seen[f.File] = true; len(seen) > mostSources {
+			break
+		}
+		body.Sources = append(body.Sources, *s.sourceOf(ctx, s.view, 0, f.File))
+	}
+	return body, ctx.Err()
+}

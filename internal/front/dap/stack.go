@@ -1,0 +1,236 @@
+package dap
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/front/dap/protocol"
+	"github.com/sosgo/sosgo/stackwalk"
+	"github.com/sosgo/sosgo/stackwalk/threads"
+	"github.com/sosgo/sosgo/target"
+)
+
+const (
+	firstFrames = 64      // how many frames of a stack are walked at least
+	keptFrames  = 200_000 // frames of all stacks that are kept
+)
+
+// A frame is an entry of a stack as a client sees it: one of the thread's, or one of the code that goes on when it completes.
+type frame struct {
+	thread *thread
+	index  int // among the frames that the thread's walk yields; -1 for one that no walk yields
+	*answer.Frame
+	later *laterFrame
+}
+
+// A stack is the frames of a thread as far as they were walked.
+type stack struct {
+	mu     sync.Mutex
+	frames []*frame
+	whole  bool
+	err    error // why there are no more
+}
+
+// stackCache keeps walked frames and the ids of frames.
+type stackCache struct {
+	mu    sync.Mutex
+	of    map[int]*stack
+	total int
+	ids   map[frameKey]int
+	keys  []frameKey // by id-1
+}
+
+// A frameKey says which frame an id means, whether or not the frame is kept.
+type frameKey struct{ thread, index int }
+
+// stack returns the stack of a thread.
+func (c *stackCache) stack(t *thread) *stack {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.of == nil {
+		c.of, c.ids = map[int]*stack{}, map[frameKey]int{}
+	}
+	st := c.of[t.id]
+	if st == nil {
+		st = &stack{}
+		c.of[t.id] = st
+	}
+	return st
+}
+
+// walked counts frames, and drops other stacks if there are too many.
+func (c *stackCache) walked(t *thread, more int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.total += more; c.total > keptFrames {
+		c.of, c.total = map[int]*stack{t.id: c.of[t.id]}, more
+	}
+}
+
+func (c *stackCache) id(k frameKey) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	id, ok := c.ids[k]
+	if !ok {
+		c.keys = append(c.keys, k)
+		id = len(c.keys)
+		c.ids[k] = id
+	}
+	return id
+}
+
+func (c *stackCache) key(id int) (frameKey, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if id < 1 || id > len(c.keys) {
+		return frameKey{}, false
+	}
+	return c.keys[id-1], true
+}
+
+// frame returns the frame with an id that a client has.
+func (s *session) frame(ctx context.Context, id int) (*frame, error) {
+	k, ok := s.stacks.key(id)
+	if !ok {
+		return nil, fmt.Errorf("there is no frame %d", id)
+	}
+	t, err := s.threads.find(ctx, s, k.thread)
+	if err != nil {
+		return nil, err
+	}
+	list, _, err := s.frames(ctx, t, k.index+1)
+	if err == nil && k.index >= len(list) {
+		err = fmt.Errorf("there is no frame %d", id)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return list[k.index], nil
+}
+
+// frames returns at least the first frames of a thread, as many as are wanted and there, and whether that is all. Where the walk failed the
+// error comes with the frames before.
+func (s *session) frames(ctx context.Context, t *thread, want int) (list []*frame, whole bool, err error) {
+	st := s.stacks.stack(t)
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	if st.whole || len(st.frames) >= want {
+		return st.frames, st.whole, st.err
+	}
+	limit := max(want, 2*len(st.frames), firstFrames)
+	walked, _, err := s.walk(ctx, t, stackwalk.DescribeOptions{Source: true}, 0, limit)
+	if ctx.Err() != nil {
+		return nil, false, ctx.Err()
+	}
+	frames := make([]*frame, len(walked))
+	for i, f := range walked {
+		frames[i] = &frame{thread: t, index: i, Frame: f}
+	}
+	if st.whole = len(frames) < limit || err != nil; st.whole {
+		frames = append(frames, s.later(ctx, t, frames, err)...)
+	}
+	s.stacks.walked(t, len(frames)-len(st.frames))
+	st.frames, st.err = frames, err
+	return st.frames, st.whole, st.err
+}
+
+// walk returns frames of a thread from one on, what they lack, and what kept the walk from the others.
+func (s *session) walk(ctx context.Context, t *thread, d stackwalk.DescribeOptions, from, limit int) (out []*answer.Frame, lacks []error, err error) {
+	list, err := t.view.Stacks(ctx, sosgo.StackOptions{Threads: []*sosgo.Thread{t.of},
+		StackOptions: threads.StackOptions{DescribeOptions: d, Native: true, From: from, Limit: &limit}})
+	if err != nil {
+		return nil, nil, err
+	}
+	for f, err := range list.Frames {
+		if err != nil {
+			return out, list.Noted(), err
+		}
+		out = append(out, f)
+	}
+	return out, list.Noted(), ctx.Err()
+}
+
+func (s *session) stackTrace(ctx context.Context, a *protocol.StackTraceArguments) (any, error) {
+	t, err := s.threads.find(ctx, s, a.ThreadID)
+	if err != nil {
+		return nil, err
+	}
+	if a.StartFrame < 0 || a.Levels < 0 {
+		return nil, fmt.Errorf("frames %d to %d are none", a.StartFrame, a.StartFrame+a.Levels)
+	}
+	from, end := min(a.StartFrame, maxFrames), maxFrames
+	if a.Levels > 0 {
+		end = min(from+a.Levels, maxFrames)
+	}
+	list, whole, err := s.frames(ctx, t, end)
+	if len(list) == 0 && err != nil {
+		return nil, err
+	}
+	body := protocol.StackTraceResponseBody{StackFrames: []protocol.StackFrame{}}
+	if whole {
+		body.TotalFrames = len(list)
+	}
+	for i := from; i < min(end, len(list)); i++ {
+		body.StackFrames = append(body.StackFrames, s.show(ctx, list[i], i))
+	}
+	if whole && err != nil && len(body.StackFrames) > 0 {
+		body.StackFrames = append(body.StackFrames, protocol.StackFrame{ID: s.stacks.id(frameKey{t.id, maxFrames}), Name: words(err), PresentationHint: "label"})
+	}
+	return body, nil
+}
+
+// maxFrames is more than any stack has.
+const maxFrames = 1 << 22
+
+// show returns a frame for clients. Index is its place in the list, which its id stands for.
+func (s *session) show(ctx context.Context, f *frame, index int) protocol.StackFrame {
+	out := protocol.StackFrame{ID: s.stacks.id(frameKey{f.thread.id, index})}
+	if f.later != nil {
+		return s.showLater(ctx, f, out)
+	}
+	out.Name = frameName(f.Frame)
+	if f.IP.Err == nil {
+		out.InstructionPointerReference = reference(f.IP.Value)
+	}
+	if f.Module != "" {
+		out.ModuleID = f.Module
+	}
+	if f.Kind != answer.FrameManaged {
+		out.PresentationHint = "subtle"
+	}
+	if f.Kind == answer.FrameOther {
+		out.PresentationHint = "label"
+	}
+	if f.Line > 0 {
+		out.Source, out.Line, out.Column = s.sourceOf(ctx, f.thread.view, f.MethodDesc, f.File), f.Line, 1
+	}
+	return out
+}
+
+// frameName returns the name of a frame, and behind it why the stack ends there before its end.
+func frameName(f *answer.Frame) string {
+	name := ""
+	switch f.Kind {
+	case answer.FrameManaged:
+		name = f.Name()
+	case answer.FrameExplicit:
+		name = "[" + f.Class + "]"
+		if m := f.Name(); m != "" {
+			name += " " + m
+		}
+	case answer.FrameOther:
+		name = fmt.Sprintf("[%s of another runtime]", answer.Count(f.Count, "frame", "frames"))
+	default:
+		name = f.NativeName()
+	}
+	if f.Err.Err != nil {
+		name += " " + words(f.Err.Err)
+	}
+	return name
+}
+
+// reference is an address as clients hand it back.
+func reference(a target.Addr) string { return fmt.Sprintf("%#x", uint64(a)) }

@@ -1,0 +1,191 @@
+package dap
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/front/dap/protocol"
+	"github.com/sosgo/sosgo/stackwalk/threads"
+)
+
+// A thread is one that the operating system ran.
+type thread struct {
+	id      int // its OS id
+	os      answer.OSThread
+	of      *sosgo.Thread
+	managed *answer.ManagedThread // nil for one that no runtime knows
+	carried string                // how it has the exception that it threw last; empty for none, or if that is not known
+	view    *sosgo.View           // of the runtime that knows it, or else the session's
+	rank    int
+}
+
+// The ranks of threads, the first first.
+const (
+	rankCrashed = iota
+	rankThrew
+	rankBlocked
+	rankOther
+	rankIdle
+	rankNative
+)
+
+// threadTable keeps the threads. They are read once.
+type threadTable struct {
+	once[[]*thread]
+	crash once[*answer.Crash]
+}
+
+func (t *threadTable) get(ctx context.Context, s *session) ([]*thread, error) {
+	return t.once.get(ctx, s.readThreads)
+}
+
+// readThreads lists the threads: those that crashed or are blocked first, in each rank by their numbers.
+func (s *session) readThreads(ctx context.Context) ([]*thread, error) {
+	list, err := s.view.OSThreads(ctx)
+	if err != nil {
+		return nil, err
+	}
+	known, err := s.view.Threads()
+	if len(known) == 0 && err != nil {
+		return nil, err
+	}
+	out := make([]*thread, 0, len(list.Threads))
+	byID := map[uint32]*thread{}
+	for i := range list.Threads {
+		t := &thread{id: int(list.Threads[i].OSID), os: list.Threads[i], view: s.view, rank: rankNative}
+		if t.of = threads.ByID(known, list.Threads[i].OSID); t.of == nil || byID[t.os.OSID] != nil {
+			continue // clients can't distinguish two threads with one id
+		}
+		out, byID[t.os.OSID] = append(out, t), t
+	}
+	s.joinManaged(ctx, byID)
+	s.joinExceptions(ctx, out)
+	for _, t := range out {
+		if t.os.Crashed != "" {
+			t.rank = rankCrashed
+		}
+	}
+	slices.SortStableFunc(out, func(a, b *thread) int { return cmp.Compare(a.rank, b.rank) })
+	return out, ctx.Err()
+}
+
+// joinManaged adds what the runtimes know of threads. A runtime that can't list its threads adds nothing: their frames have the reason.
+func (s *session) joinManaged(ctx context.Context, byID map[uint32]*thread) {
+	for _, v := range s.views() {
+		list, err := v.ManagedThreads(ctx, sosgo.ManagedOptions{Activities: true})
+		if err != nil {
+			continue
+		}
+		for i := range list.Threads {
+			m := &list.Threads[i]
+			t := byID[m.OSID]
+			if t == nil || m.OSID == 0 || t.managed != nil {
+				continue
+			}
+			t.managed, t.view, t.rank = m, v, rankOf(m)
+		}
+	}
+}
+
+// joinExceptions adds how threads have the exceptions that they threw last: one that was handled long ago stops nobody.
+func (s *session) joinExceptions(ctx context.Context, list []*thread) {
+	crash, err := s.crash(ctx)
+	if err != nil {
+		return
+	}
+	for _, t := range list {
+		if t.managed == nil || t.managed.Exception == nil {
+			continue
+		}
+		for i := range crash.Carried {
+			if c := &crash.Carried[i]; c.Thread.OSID == t.os.OSID && c.Exception == t.managed.Exception.Address {
+				t.carried = c.State
+			}
+		}
+		if t.carried != "" && t.carried != answer.CarriedLast {
+			t.rank = rankThrew
+		}
+	}
+}
+
+// views returns the session's view, and behind it those of the other runtimes.
+func (s *session) views() []*sosgo.View {
+	out := []*sosgo.View{s.view}
+	for _, inst := range s.opened.Dump.Runtimes() {
+		if v, err := s.opened.Dump.View(fmt.Sprintf("#%d", inst.Index)); err == nil && v != s.view {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+func rankOf(m *answer.ManagedThread) int {
+	if m.Activity == nil {
+		return rankOther
+	}
+	switch m.Activity.Kind {
+	case threads.ActivityLock.String(), threads.ActivityMonitorWait.String(), threads.ActivityEvent.String(), threads.ActivityTask.String(),
+		threads.ActivityJoin.String(), threads.ActivityStaticInit.String():
+		return rankBlocked
+	case threads.ActivityIdle.String():
+		return rankIdle
+	}
+	return rankOther
+}
+
+// find returns the thread with an OS id.
+func (t *threadTable) find(ctx context.Context, s *session, id int) (*thread, error) {
+	list, err := t.get(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	for _, t := range list {
+		if t.id == id {
+			return t, nil
+		}
+	}
+	return nil, fmt.Errorf("there is no thread %d", id)
+}
+
+func (s *session) listThreads(ctx context.Context) (any, error) {
+	list, err := s.threads.get(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	body := protocol.ThreadsResponseBody{Threads: make([]protocol.Thread, len(list))}
+	for i, t := range list {
+		body.Threads[i] = protocol.Thread{ID: t.id, Name: t.name()}
+	}
+	return body, nil
+}
+
+// name returns the number of the thread in the command threads, its name, its OS id, and what it does.
+func (t *thread) name() string {
+	var b strings.Builder
+	if t.os.Index != nil {
+		fmt.Fprintf(&b, "#%d ", *t.os.Index)
+	}
+	name := t.os.Name
+	if m := t.managed; m != nil {
+		name = cmpText(name, m.Name, strings.Join(m.Special, ", "))
+	}
+	if name != "" {
+		b.WriteString(name + " ")
+	}
+	fmt.Fprintf(&b, "(%#x)", t.os.OSID)
+	switch m := t.managed; {
+	case t.os.Crashed != "":
+		b.WriteString(": crashed, " + t.os.Crashed)
+	case m == nil:
+	case t.rank == rankThrew:
+		b.WriteString(": threw " + m.Exception.Type.String())
+	case m.Activity != nil && m.Activity.Text != "":
+		b.WriteString(": " + m.Activity.Text)
+	}
+	return b.String()
+}

@@ -1,0 +1,293 @@
+package dap
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/front/dap/protocol"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/objects/collections"
+	"github.com/sosgo/sosgo/target"
+)
+
+const (
+	pageSize   = 1000 // children of a client that does not page, and of a range
+	textLimit  = 2000 // UTF-16 code units of a string in a value
+	mostFields = 10_000
+)
+
+func (s *session) variables(ctx context.Context, a *protocol.VariablesArguments) (any, error) {
+	n := s.values.get(a.VariablesReference)
+	if n == nil {
+		return nil, fmt.Errorf("there is no variable %d; one that was not used for long is forgotten: expand its parent again", a.VariablesReference)
+	}
+	if a.Start < 0 || a.Count < 0 {
+		return nil, fmt.Errorf("elements %d to %d are none", a.Start, a.Start+a.Count)
+	}
+	p := part{named: a.Filter != "indexed", indexed: a.Filter != "named", start: a.Start, count: a.Count}
+	list, err := n.children(ctx, s, p)
+	if err != nil {
+		return nil, err
+	}
+	if list == nil {
+		list = []protocol.Variable{}
+	}
+	return protocol.VariablesResponseBody{Variables: list}, nil
+}
+
+// named is a value with what it is called.
+type named struct {
+	name     string
+	typ      string // declared
+	stored   *answer.Stored
+	evaluate string // expression for it; empty for none
+}
+
+// variable shows a value that is stored in a frame, a field or an element.
+func (s *session) variable(ctx context.Context, v *sosgo.View, n named) protocol.Variable {
+	out := protocol.Variable{Name: n.name, Type: n.typ, EvaluateName: n.evaluate}
+	switch value := &n.stored.Value; {
+	case n.stored.Missing.Err != nil:
+		out.Value = words(n.stored.Missing.Err)
+	case value.Kind == answer.KindReference && value.Bits != 0:
+		return s.reference(ctx, v, n, target.Addr(value.Bits))
+	default:
+		out.Value = storedText(n.stored)
+		if !n.stored.Members.IsZero() {
+			out.VariablesReference = s.values.add(members{v, n.stored.Members})
+		}
+		if value.At != 0 {
+			out.MemoryReference = reference(value.At)
+		}
+	}
+	return out
+}
+
+// storedText is a value on one line.
+func storedText(s *answer.Stored) string {
+	switch {
+	case s.Missing.Err != nil:
+		return words(s.Missing.Err)
+	case !s.Text.Blank():
+		return s.Text.Cut(textLimit)
+	case s.Text.Err() != nil:
+		return words(s.Text.Err())
+	}
+	return s.Value.Plain()
+}
+
+// reference shows an object that something refers to.
+func (s *session) reference(ctx context.Context, v *sosgo.View, n named, a target.Addr) protocol.Variable {
+	out := protocol.Variable{Name: n.name, Type: n.typ, EvaluateName: cmpText(n.evaluate, reference(a)), MemoryReference: reference(a)}
+	if n.stored != nil && !n.stored.Text.Blank() {
+		out.Value = storedText(n.stored)
+	}
+	o, of, err := asked(s, v, func(v *sosgo.View) (*answer.Object, error) {
+		return v.Describe(ctx, a, sosgo.DescribeOptions{DescribeOptions: objects.DescribeOptions{NoFields: true}})
+	})
+	if err != nil {
+		out.Value = reference(a) + " " + words(err)
+		return out
+	}
+	out.Type = o.Type.String()
+	if o.String != nil || o.StringErr != nil {
+		if out.Value == "" {
+			out.Value = stringText(o)
+		}
+		return out
+	}
+	k := s.kinds.of(ctx, of, o)
+	switch {
+	case k.collection:
+		s.showCollection(ctx, of, a, &out)
+	case k.delegate:
+		out.Value = s.firstCall(ctx, of, a)
+	case out.Value == "" && len(o.Boxed) > 0:
+		out.Value = o.Boxed.Cut(textLimit)
+	}
+	if o.Length != nil {
+		out.IndexedVariables = clampInt(uint64(*o.Length))
+	}
+	out.Value = cmpText(out.Value, "{"+out.Type+"}")
+	out.VariablesReference = s.values.add(&object{view: of, at: a})
+	return out
+}
+
+// showCollection adds what a collection says, or how many elements it has.
+func (s *session) showCollection(ctx context.Context, v *sosgo.View, a target.Addr, out *protocol.Variable) {
+	c, err := v.Items(ctx, a, sosgo.ItemOptions{Limit: 1})
+	if err != nil {
+		out.Value = cmpText(out.Value, words(err))
+		return
+	}
+	out.NamedVariables = 1 // the raw view
+	if c.Text != nil {
+		out.NamedVariables++
+	}
+	if c.Count.Err == nil {
+		out.IndexedVariables = clampInt(c.Count.Value)
+		if c.Text == nil {
+			out.Value = fmt.Sprintf("Count = %d", c.Count.Value)
+		}
+	}
+}
+
+// firstCall names the first method that a delegate calls.
+func (s *session) firstCall(ctx context.Context, v *sosgo.View, a target.Addr) string {
+	list, err := v.DelegateCalls(ctx, a)
+	if err != nil {
+		return words(err)
+	}
+	out := ""
+	for c, err := range list {
+		switch {
+		case out != "":
+			return out + ", …"
+		case err != nil:
+			out = words(err)
+		default:
+			out = callName(&c)
+		}
+	}
+	return out
+}
+
+func clampInt(n uint64) int { return int(min(n, 1<<31-1)) }
+
+// stringText is the text of a string object, or what could be read of it.
+func stringText(o *answer.Object) string {
+	if o.StringErr != nil {
+		return answer.Quote(o.StringStart) + " " + words(o.StringErr)
+	}
+	chars := uint32(0)
+	if o.Length != nil {
+		chars = *o.Length
+	}
+	return answer.Quoted(*o.String, chars).Cut(textLimit)
+}
+
+// A kind is how objects of a type are expanded.
+type kind struct{ collection, delegate, task bool }
+
+// kindCache keeps the kinds of types, which one object of each shows.
+type kindCache struct {
+	mu sync.Mutex
+	m  map[kindKey]kind
+}
+
+type kindKey struct {
+	view *sosgo.View
+	mt   target.Addr
+}
+
+func (c *kindCache) of(ctx context.Context, v *sosgo.View, o *answer.Object) kind {
+	key := kindKey{v, o.MethodTable}
+	c.mu.Lock()
+	k, ok := c.m[key]
+	c.mu.Unlock()
+	if ok || o.Length != nil || o.Free {
+		return k
+	}
+	_, err := v.Items(ctx, o.Address, sosgo.ItemOptions{Limit: 1})
+	k.collection = !errors.Is(err, collections.ErrNotCollection)
+	if !k.collection {
+		_, err = v.DelegateCalls(ctx, o.Address)
+		k.delegate = err == nil
+		_, err = v.TaskState(ctx, o.Address)
+		k.task = err == nil
+	}
+	if ctx.Err() != nil {
+		return k
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.m == nil {
+		c.m = map[kindKey]kind{}
+	}
+	c.m[key] = k
+	return k
+}
+
+// members are the fields of a value type in place.
+type members struct {
+	view *sosgo.View
+	list answer.Members
+}
+
+func (n members) children(ctx context.Context, s *session, p part) ([]protocol.Variable, error) {
+	if !p.named {
+		return nil, nil
+	}
+	list := n.list.List()
+	out := make([]protocol.Variable, 0, len(list))
+	for i := range list {
+		out = append(out, s.variable(ctx, n.view, named{name: list[i].Name.String(), stored: &list[i].Stored}))
+	}
+	return out, nil
+}
+
+// fields shows the fields of the kinds that are wanted. Of is an expression for what has them; empty for none.
+func (s *session) fields(ctx context.Context, v *sosgo.View, list []answer.Field, of string, want func(kind string) bool) []protocol.Variable {
+	var out []protocol.Variable
+	for i := range list {
+		f := &list[i]
+		if !want(f.Kind) || len(out) == mostFields {
+			continue
+		}
+		if f.Kind == answer.FieldThreadStatic {
+			out = append(out, s.threadStatic(v, f))
+			continue
+		}
+		n := named{name: f.Name.String(), typ: f.Type.String(), stored: &f.Stored}
+		if of != "" && isName(f.Name.S) {
+			n.evaluate = of + "." + f.Name.S
+		}
+		d := s.variable(ctx, v, n)
+		if d.MemoryReference == "" && f.Address != nil {
+			d.MemoryReference = reference(*f.Address)
+		}
+		if f.Kind == answer.FieldStatic {
+			d.PresentationHint = &protocol.VariablePresentationHint{Attributes: []string{"static"}}
+		}
+		out = append(out, d)
+	}
+	return out
+}
+
+// threadStatic shows a thread static as the values of its threads.
+func (s *session) threadStatic(v *sosgo.View, f *answer.Field) protocol.Variable {
+	values := f.Threads
+	return protocol.Variable{Name: f.Name.String(), Type: f.Type.String(), Value: "[" + answer.Count(len(values), "thread", "threads") + "]",
+		PresentationHint: &protocol.VariablePresentationHint{Attributes: []string{"static"}},
+		VariablesReference: s.values.add(group(func(ctx context.Context, s *session) ([]protocol.Variable, error) {
+			out := make([]protocol.Variable, 0, len(values))
+			for i := range values {
+				out = append(out, s.variable(ctx, v, named{name: fmt.Sprintf("thread %#x", values[i].Thread), typ: f.Type.String(), stored: &values[i].Stored}))
+			}
+			return out, nil
+		}))}
+}
+
+// A group is named children.
+type group func(ctx context.Context, s *session) ([]protocol.Variable, error)
+
+func (g group) children(ctx context.Context, s *session, p part) ([]protocol.Variable, error) {
+	if !p.named {
+		return nil, nil
+	}
+	return g(ctx, s)
+}
+
+// isName reports whether a field's name may stand in an expression.
+func isName(s string) bool {
+	for i, r := range s {
+		if r != '_' && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (i == 0 || r < '0' || r > '9') && r < 0x80 {
+			return false
+		}
+	}
+	return s != ""
+}

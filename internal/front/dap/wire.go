@@ -1,0 +1,112 @@
+package dap
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"sync"
+
+	"github.com/sosgo/sosgo/internal/front/dap/protocol"
+)
+
+const (
+	maxFrame     = 4 << 20 // bytes of a request
+	maxFirst     = 64 << 10
+	maxHeader    = 4 << 10
+	lengthHeader = "content-length"
+)
+
+// A frameError is a stream that is no Debug Adapter Protocol, or a frame that is too large. Nothing behind it can be read.
+type frameError struct{ text string }
+
+func (e *frameError) Error() string { return e.text }
+
+// readFrame reads the content of one message of at most most bytes: header lines, an empty line, and as many bytes as a header says.
+func readFrame(r *bufio.Reader, most int) ([]byte, error) {
+	length, header := -1, 0
+	for {
+		line, err := r.ReadSlice('\n')
+		if header += len(line); err == bufio.ErrBufferFull || header > maxHeader {
+			return nil, &frameError{fmt.Sprintf("the header of a message is longer than %d bytes", maxHeader)}
+		}
+		if err != nil {
+			if err == io.EOF && header > 0 {
+				err = io.ErrUnexpectedEOF
+			}
+			return nil, err
+		}
+		line = bytes.TrimRight(line, "\r\n")
+		if len(line) == 0 {
+			break
+		}
+		name, value, ok := bytes.Cut(line, []byte(":"))
+		if !ok {
+			return nil, &frameError{"the header of a message is no line NAME: VALUE"}
+		}
+		if bytes.EqualFold(bytes.TrimSpace(name), []byte(lengthHeader)) {
+			n, err := strconv.ParseUint(string(bytes.TrimSpace(value)), 10, 63)
+			if err != nil {
+				return nil, &frameError{"Content-Length is no number"}
+			}
+			if n > uint64(most) {
+				return nil, &frameError{fmt.Sprintf("a message of %d bytes: at most %d are read", n, most)}
+			}
+			length = int(n)
+		}
+	}
+	if length < 0 {
+		return nil, &frameError{"a message has no Content-Length"}
+	}
+	b := make([]byte, length)
+	if _, err := io.ReadFull(r, b); err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+// A sender writes messages, from any goroutine, in the order of their numbers.
+type sender struct {
+	mu  sync.Mutex
+	w   *bufio.Writer
+	seq int
+	err error // of the first write that failed; there are no others
+}
+
+func (s *sender) respond(seq int, command string, body any) {
+	s.send(func(n int) any {
+		return &protocol.Response{Seq: n, Type: protocol.TypeResponse, RequestSeq: seq, Success: true, Command: command, Body: body}
+	})
+}
+
+// fail answers a request with an error. The message is for people, and short for clients that compare it ("cancelled").
+func (s *sender) fail(seq int, command, message string, id int) {
+	s.send(func(n int) any {
+		return &protocol.Response{Seq: n, Type: protocol.TypeResponse, RequestSeq: seq, Command: command, Message: message,
+			Body: protocol.ErrorResponseBody{Error: &protocol.ErrorMessage{ID: id, Format: "{text}", Variables: map[string]string{"text": message},
+				ShowUser: command == "launch" || command == "attach"}}}
+	})
+}
+
+func (s *sender) event(name string, body any) {
+	s.send(func(n int) any { return &protocol.Event{Seq: n, Type: protocol.TypeEvent, Event: name, Body: body} })
+}
+
+func (s *sender) send(message func(seq int) any) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.err != nil {
+		return
+	}
+	s.seq++
+	b, err := json.Marshal(message(s.seq))
+	if err == nil {
+		err = protocol.Write(s.w, b)
+	}
+	if err == nil {
+		err = s.w.Flush()
+	}
+	s.err = err
+}

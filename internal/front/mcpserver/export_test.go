@@ -1,0 +1,26 @@
+package mcpserver
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"github.com/sosgo/sosgo/internal/front/mcp"
+)
+
+// Call answers a call of a tool.
+func (s *Server) Call(ctx context.Context, tool string, arguments json.RawMessage) *mcp.Result {
+	for i := range s.options.Tools {
+		if t := &s.options.Tools[i]; t.Name == tool {
+			return s.call(ctx, t, arguments, &progress{})
+		}
+	}
+	return nil
+}
+
+// SetProgressTick changes how often calls that begin later report their progress. It returns what undoes it.
+func SetProgressTick(d time.Duration) (undo func()) {
+	old := progressTick
+	progressTick = d
+	return func() { progressTick = old }
+}

@@ -1,0 +1,107 @@
+package remote
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"hash/crc32"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// DefaultDisk is how many bytes of pages a folder keeps.
+const DefaultDisk = 8 << 30
+
+// A disk keeps pages of one version of a file in a folder of its own, each with a sum of its bytes. What can't be kept is not kept: the
+// file is there still.
+type disk struct {
+	dir  string
+	mu   sync.Mutex
+	left int64 // bytes that may be added
+}
+
+// openDisk opens the folder for a version of a file below dir, and makes room there by removing folders that were used longest ago.
+func openDisk(dir, version string, most int64) (*disk, error) {
+	if most <= 0 {
+		most = DefaultDisk
+	}
+	sum := sha256.Sum256([]byte(version))
+	d := &disk{dir: filepath.Join(dir, "pages-"+hex.EncodeToString(sum[:16])), left: most}
+	if err := os.MkdirAll(d.dir, 0o700); err != nil {
+		return nil, err
+	}
+	now := time.Now()
+	_ = os.Chtimes(d.dir, now, now)
+	type folder struct {
+		path string
+		used time.Time
+		size int64
+	}
+	var all []folder
+	list, _ := filepath.Glob(filepath.Join(dir, "pages-*"))
+	for _, path := range list {
+		st, err := os.Lstat(path)
+		if err != nil || !st.IsDir() {
+			continue
+		}
+		one := folder{path, st.ModTime(), 0}
+		_ = filepath.WalkDir(path, func(_ string, e fs.DirEntry, err error) error {
+			if err == nil && e.Type().IsRegular() {
+				if info, err := e.Info(); err == nil {
+					one.size += info.Size()
+				}
+			}
+			return nil
+		})
+		all = append(all, one)
+	}
+	slices.SortStableFunc(all, func(a, b folder) int { return b.used.Compare(a.used) })
+	for _, one := range all {
+		if one.path != d.dir && one.size > d.left {
+			_ = os.RemoveAll(one.path)
+			continue
+		}
+		d.left -= one.size
+	}
+	return d, nil
+}
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// get returns a page of that size; nil if it is not there or damaged.
+func (d *disk) get(n, size int64) []byte {
+	b, err := os.ReadFile(d.file(n))
+	if err != nil || int64(len(b)) != size+4 || crc32.Checksum(b[4:], castagnoli) != binary.LittleEndian.Uint32(b) {
+		return nil
+	}
+	return b[4:]
+}
+
+// put keeps a page if there is room.
+func (d *disk) put(n int64, data []byte) {
+	d.mu.Lock()
+	fits := d.left >= int64(len(data))+4
+	if fits {
+		d.left -= int64(len(data)) + 4
+	}
+	d.mu.Unlock()
+	if !fits {
+		return
+	}
+	b := binary.LittleEndian.AppendUint32(make([]byte, 0, len(data)+4), crc32.Checksum(data, castagnoli))
+	t, err := os.CreateTemp(d.dir, "new-") // for its user alone
+	if err != nil {
+		return
+	}
+	_, err = t.Write(append(b, data...))
+	if err2 := t.Close(); err != nil || err2 != nil || os.Rename(t.Name(), d.file(n)) != nil {
+		_ = os.Remove(t.Name())
+	}
+}
+
+func (d *disk) file(n int64) string { return filepath.Join(d.dir, strconv.FormatInt(n, 10)) }

@@ -1,0 +1,97 @@
+package report
+
+import (
+	"unicode/utf8"
+
+	"github.com/sosgo/sosgo/internal/encoding/jsonenc"
+	"github.com/sosgo/sosgo/internal/encoding/utf16text"
+)
+
+// Escape returns s in a form that is safe on one line of a terminal, and in which different texts look different:
+// control characters (C0, DEL, C1), line and paragraph separators, lone surrogates, bytes that are not UTF-8, and what is not seen
+// become visible escapes such as \n, \x1b, \u202e and \U000e0041. Not seen are characters of direction, joiners and
+// spaces without width, tags, fillers and variation selectors: names that differ by one of them alone would look the
+// same, and text can be hidden in them. It returns s itself when nothing has to change.
+func Escape(s string) string { return escape(s, false) }
+
+// EscapeText is Escape for text of several lines: line feeds and tabs stay.
+func EscapeText(s string) string { return escape(s, true) }
+
+// EscapeFrom is b with what stands from an index on escaped, as Escape does.
+func EscapeFrom(b []byte, from int) []byte {
+	for i := from; i < len(b); i++ {
+		if c := b[i]; c >= utf8.RuneSelf || unsafeASCII(c, false) {
+			return appendEscaped(b[:i], string(b[i:]), false)
+		}
+	}
+	return b
+}
+
+func escape(s string, lines bool) string {
+	i := firstUnsafe(s, lines)
+	if i < 0 {
+		return s
+	}
+	return string(appendEscaped(append(make([]byte, 0, len(s)+16), s[:i]...), s[i:], lines))
+}
+
+func firstUnsafe(s string, lines bool) int {
+	for i := 0; i < len(s); {
+		if c := s[i]; c < utf8.RuneSelf {
+			if unsafeASCII(c, lines) {
+				return i
+			}
+			i++
+			continue
+		}
+		r, n := utf16text.DecodeRune(s[i:])
+		if r == utf8.RuneError && n == 1 || jsonenc.Hidden(r) {
+			return i
+		}
+		i += n
+	}
+	return -1
+}
+
+func appendEscaped(b []byte, s string, lines bool) []byte {
+	for i := 0; i < len(s); {
+		r, n := utf16text.DecodeRune(s[i:])
+		switch {
+		case r == utf8.RuneError && n == 1:
+			b = appendByteEscape(b, s[i])
+		case r < utf8.RuneSelf && unsafeASCII(byte(r), lines):
+			b = appendControl(b, byte(r))
+		case r > 0xffff && jsonenc.Hidden(r):
+			b = AppendHex(append(b, '\\', 'U'), uint64(r), 8)
+		case jsonenc.Hidden(r):
+			b = AppendHex(append(b, '\\', 'u'), uint64(r), 4)
+		default:
+			b = append(b, s[i:i+n]...)
+		}
+		i += n
+	}
+	return b
+}
+
+func appendControl(b []byte, c byte) []byte {
+	switch c {
+	case '\n':
+		return append(b, '\\', 'n')
+	case '\r':
+		return append(b, '\\', 'r')
+	case '\t':
+		return append(b, '\\', 't')
+	case 0:
+		return append(b, '\\', '0')
+	}
+	return appendByteEscape(b, c)
+}
+
+func appendByteEscape(b []byte, c byte) []byte { return AppendHex(append(b, '\\', 'x'), uint64(c), 2) }
+
+func unsafeASCII(c byte, lines bool) bool {
+	if lines && (c == '\n' || c == '\t') {
+		return false
+	}
+	return c < ' ' || c == 0x7f
+}

@@ -1,0 +1,405 @@
+package report
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"reflect"
+	"unicode/utf8"
+
+	"github.com/olekukonko/tablewriter"
+
+	"github.com/sosgo/sosgo/internal/encoding/utf16text"
+)
+
+// A Kind says how the cells of a column look. Widths, alignments and number formats are those of SOS.
+type Kind uint8
+
+// The kinds of columns.
+const (
+	Pointer       Kind = iota // 16 wide, right: at least 12 hexadecimal digits
+	Integer                   // 14 wide, right: decimal with commas
+	PlainInteger              // 10 wide, right: decimal
+	HexValue                  // 18 wide, right: 0x and at least 2 digits
+	HexOffset                 // 10 wide, right: the same, signed
+	HumanReadable             // 12 wide, right: 1.23mb
+	TypeName                  // unlimited, left; loses its start when cut
+	Text                      // unlimited, left; loses its end when cut
+)
+
+// unlimited is the width of a column that is neither padded nor cut.
+const unlimited = -1
+
+var kindWidths = [...]int{
+	Pointer: 16, Integer: 14, PlainInteger: 10, HexValue: 18, HexOffset: 10, HumanReadable: 12,
+	TypeName: unlimited, Text: unlimited,
+}
+
+// A Column is one column of a Table.
+type Column struct {
+	Name  string // header; empty for none
+	Kind  Kind
+	Width int  // in characters; 0 means the kind's
+	Fit   bool // as wide as the widest cell or the name; holds the rows until Flush
+	Left  bool // align left what the kind aligns right
+	Right bool // align right what the kind aligns left
+}
+
+func (c *Column) left() bool { return c.Left || c.Kind >= TypeName && !c.Right }
+
+// A Table writes rows in the form of SOS's managed commands: columns separated by one space. Without fitted columns each row is written at
+// once and nothing is allocated for it; with them the rows wait for Flush, so that is for tables that are small. It is for one goroutine.
+type Table struct {
+	Indent string // written in front of every line
+
+	w      io.Writer
+	cols   []Column
+	fit    bool
+	row    []byte
+	cell   int
+	num    []byte
+	header bool
+	held   [][]string
+	cur    []string
+	err    error
+}
+
+// NewTable returns a table that writes to w.
+func NewTable(w io.Writer, cols ...Column) *Table {
+	t := &Table{w: w, cols: append([]Column(nil), cols...)}
+	for i := range t.cols {
+		c := &t.cols[i]
+		if c.Width == 0 {
+			c.Width = kindWidths[c.Kind]
+		}
+		if c.Fit {
+			t.fit, c.Width = true, utf8.RuneCountInString(c.Name)
+		}
+		if c.Width != unlimited {
+			c.Width = max(c.Width, utf8.RuneCountInString(c.Name))
+		}
+	}
+	return t
+}
+
+// Header writes the columns' names, up to the last column that has one.
+func (t *Table) Header() error {
+	if t.fit {
+		t.header = true
+		return nil
+	}
+	return t.writeHeader()
+}
+
+func (t *Table) writeHeader() error {
+	last := -1
+	for i := range t.cols {
+		if t.cols[i].Name != "" {
+			last = i
+		}
+	}
+	for i := 0; i <= last; i++ {
+		t.append(t.cols[i].Name)
+	}
+	return t.endLine()
+}
+
+// Row writes one row of cells: integers of any type in the form of their column's kind, nil for an empty cell, and the
+// rest as fmt prints it. The methods Uint, Int, Text and End do the same without allocating.
+func (t *Table) Row(cells ...any) error {
+	for _, c := range cells {
+		t.any(c)
+	}
+	return t.End()
+}
+
+func (t *Table) any(c any) {
+	v := reflect.ValueOf(c)
+	switch {
+	case !v.IsValid():
+		t.Text("")
+	case v.CanUint():
+		t.Uint(v.Uint())
+	case v.CanInt():
+		t.Int(v.Int())
+	default:
+		t.Text(fmt.Sprint(c))
+	}
+}
+
+// Uint adds a cell in the form of its column's kind.
+func (t *Table) Uint(v uint64) {
+	t.num = appendUnsigned(t.num[:0], v, t.kind())
+	t.number()
+}
+
+// Int adds a cell in the form of its column's kind.
+func (t *Table) Int(v int64) {
+	t.num = appendSigned(t.num[:0], v, t.kind())
+	t.number()
+}
+
+// Text adds a cell of text, escaped.
+func (t *Table) Text(s string) {
+	if t.fit {
+		t.cur = append(t.cur, Escape(s))
+		return
+	}
+	t.append(Escape(s))
+}
+
+func (t *Table) number() {
+	if t.fit {
+		t.cur = append(t.cur, string(t.num))
+		return
+	}
+	width, left := unlimited, true
+	if t.cell < len(t.cols) {
+		c := &t.cols[t.cell]
+		width, left = c.Width, c.left()
+	}
+	t.separate()
+	pad := width - len(t.num)
+	if !left {
+		t.row = appendSpaces(t.row, pad)
+	}
+	t.row = append(t.row, t.num...)
+	if left {
+		t.row = appendSpaces(t.row, pad)
+	}
+	t.cell++
+}
+
+// End ends the row and returns the first error of the writer.
+func (t *Table) End() error {
+	if t.fit {
+		t.held, t.cur = append(t.held, t.cur), make([]string, 0, len(t.cur))
+		return t.err
+	}
+	return t.endLine()
+}
+
+// Flush writes what fitted columns have held back.
+func (t *Table) Flush() error {
+	for _, row := range t.held {
+		for i, s := range row {
+			if i < len(t.cols) && t.cols[i].Fit {
+				t.cols[i].Width = max(t.cols[i].Width, utf8.RuneCountInString(s))
+			}
+		}
+	}
+	if t.header {
+		t.header = false
+		t.writeHeader()
+	}
+	for _, row := range t.held {
+		for _, s := range row {
+			t.append(s)
+		}
+		t.endLine()
+	}
+	t.held = nil
+	return t.err
+}
+
+// kind returns the kind of the cell that comes next; cells beyond the last column are text.
+func (t *Table) kind() Kind {
+	i := t.cell
+	if t.fit {
+		i = len(t.cur)
+	}
+	if i < len(t.cols) {
+		return t.cols[i].Kind
+	}
+	return Text
+}
+
+func (t *Table) append(s string) {
+	c := Column{Kind: Text, Width: unlimited}
+	if t.cell < len(t.cols) {
+		c = t.cols[t.cell]
+	}
+	t.separate()
+	t.row = appendPadded(t.row, cut(s, c), c.Width, c.left())
+	t.cell++
+}
+
+func (t *Table) separate() {
+	switch {
+	case t.cell > 0:
+		t.row = append(t.row, ' ')
+	default:
+		t.row = append(t.row, t.Indent...)
+	}
+}
+
+func (t *Table) endLine() error {
+	t.row = append(t.row, '\n')
+	if t.err == nil {
+		_, t.err = t.w.Write(t.row)
+	}
+	t.row, t.cell = t.row[:0], 0
+	return t.err
+}
+
+// cut shortens text to its column; numbers are never cut.
+func cut(s string, c Column) string {
+	if c.Width < 0 || c.Kind < TypeName || len(s) <= c.Width {
+		return s
+	}
+	if c.Kind == TypeName {
+		return CutStart(s, c.Width)
+	}
+	return CutEnd(s, c.Width)
+}
+
+// CutStart shortens s to n characters as SOS shortens type names: its start gives way to "...", as the end says most.
+func CutStart(s string, n int) string {
+	over := characters(s) - n
+	if over <= 0 {
+		return s
+	}
+	if n <= 3 {
+		return s[runeOffset(s, over):]
+	}
+	return "..." + s[runeOffset(s, over+3):]
+}
+
+// CutEnd shortens s to n characters that end in "...".
+func CutEnd(s string, n int) string {
+	if len(s) <= n || characters(s) <= n {
+		return s
+	}
+	if n <= 3 {
+		return s[:runeOffset(s, max(n, 0))]
+	}
+	return s[:runeOffset(s, n-3)] + "..."
+}
+
+// characters returns how many characters s has. A lone surrogate counts as one.
+func characters(s string) int {
+	n := 0
+	for range utf16text.Runes(s) {
+		n++
+	}
+	return n
+}
+
+// runeOffset returns the byte offset of the n-th character of s.
+func runeOffset(s string, n int) int {
+	for i := range utf16text.Runes(s) {
+		if n == 0 {
+			return i
+		}
+		n--
+	}
+	return len(s)
+}
+
+func appendPadded(b []byte, s string, width int, left bool) []byte {
+	pad := 0
+	if width > 0 {
+		pad = width - utf8.RuneCountInString(s)
+	}
+	if !left {
+		b = appendSpaces(b, pad)
+	}
+	b = append(b, s...)
+	if left {
+		b = appendSpaces(b, pad)
+	}
+	return b
+}
+
+func appendSpaces(b []byte, n int) []byte {
+	const spaces = "                                "
+	for n > 0 {
+		k := min(n, len(spaces))
+		b, n = append(b, spaces[:k]...), n-k
+	}
+	return b
+}
+
+// A ColumnTable writes rows in the form of SOS's native commands: fixed widths, one space between columns, cells that
+// are too long push the rest to the right, and the last column is not padded.
+type ColumnTable struct {
+	Indent string // written in front of every line
+
+	w      io.Writer
+	widths []int
+	row    []byte
+}
+
+// NewColumnTable returns a table that writes to w. A positive width aligns right, a negative one left, as in printf.
+func NewColumnTable(w io.Writer, widths ...int) *ColumnTable {
+	return &ColumnTable{w: w, widths: widths}
+}
+
+// Row writes one row. Cells are escaped.
+func (t *ColumnTable) Row(cells ...string) error {
+	t.row = append(t.row[:0], t.Indent...)
+	for i, s := range cells {
+		if i > 0 {
+			t.row = append(t.row, ' ')
+		}
+		t.appendCell(i, Escape(s), i == len(cells)-1)
+	}
+	t.row = append(t.row, '\n')
+	_, err := t.w.Write(t.row)
+	return err
+}
+
+func (t *ColumnTable) appendCell(i int, s string, last bool) {
+	switch {
+	case i >= len(t.widths) || last && t.widths[i] <= 0:
+		t.row = append(t.row, s...)
+	case t.widths[i] < 0:
+		t.row = appendPadded(t.row, s, -t.widths[i], true)
+	default:
+		t.row = appendPadded(t.row, s, t.widths[i], false)
+	}
+}
+
+// Summary writes a small table in sosgo's own form: columns as wide as their widest cell, aligned left and two spaces
+// apart. Wide characters count as two. Summary holds all rows; SOS's forms and long lists use Table.
+func Summary(w io.Writer, header []string, rows [][]string) error {
+	var b bytes.Buffer
+	t := tablewriter.NewWriter(&b)
+	t.SetAutoFormatHeaders(false)
+	t.SetAutoWrapText(false)
+	t.SetHeaderAlignment(tablewriter.ALIGN_LEFT)
+	t.SetAlignment(tablewriter.ALIGN_LEFT)
+	t.SetBorder(false)
+	t.SetHeaderLine(false)
+	t.SetCenterSeparator("")
+	t.SetColumnSeparator("")
+	t.SetRowSeparator("")
+	t.SetTablePadding("  ")
+	t.SetNoWhiteSpace(true)
+	if len(header) > 0 {
+		t.SetHeader(escapeAll(header))
+	}
+	for _, r := range rows {
+		t.Append(escapeAll(r))
+	}
+	t.Render()
+	return writeTrimmed(w, b.Bytes())
+}
+
+func escapeAll(cells []string) []string {
+	out := make([]string, len(cells))
+	for i, c := range cells {
+		out[i] = Escape(c)
+	}
+	return out
+}
+
+// writeTrimmed writes lines without the spaces at their ends.
+func writeTrimmed(w io.Writer, text []byte) error {
+	for l := range bytes.Lines(text) {
+		if _, err := w.Write(append(bytes.TrimRight(l, " \n"), '\n')); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,376 @@
+package webui
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/sosgo/sosgo/internal/front/report"
+)
+
+const (
+	// MaxReport is how many bytes a report has at most, whatever the dump has.
+	MaxReport   = 5 << 20
+	maxDocument = 1 << 20  // how many bytes of a report one document has at most
+	maxAnswer   = 16 << 20 // how many bytes of a document are looked at; a longer one is left out
+	mostGrown   = 500      // rows of the comparison's lists
+	// triesPerLink bounds how many addresses are asked for, for one that is wanted: many are of no object.
+	triesPerLink = 4
+	longText     = 4 << 10 // the longest text that addresses are looked for in
+)
+
+// WriteReport writes a page that needs no server: one file with the documents that the application
+// would request. Lists are cut as questions.json says, and further in a document that would be too
+// large, which then records it. progress receives the number of answered questions and the total.
+func WriteReport(ctx context.Context, w io.Writer, a Asker, s Subject, progress func(done, total int)) error {
+	names, by, err := questions()
+	if err != nil {
+		return err
+	}
+	d := &documents{asker: a, results: map[string]any{}, links: map[string][]string{}, asked: map[string]bool{}, left: MaxReport - frameSize()}
+	for i, name := range names {
+		progress(i, len(names))
+		if err := d.add(ctx, name, by[name]); err != nil {
+			return err
+		}
+	}
+	if len(s.Others) > 0 {
+		if _, err := d.ask(ctx, append([]string{"diff", "-paths"}, s.Others...), report.Window{Count: mostGrown}, false); err != nil {
+			return err
+		}
+	}
+	progress(len(names), len(names))
+	return writeReport(w, s, d.kept)
+}
+
+// frameSize is about how much a report has besides its documents.
+func frameSize() int { return len(script()) + len(style()) + 16<<10 }
+
+type document struct {
+	key  string // the words of its command
+	text []byte
+}
+
+// documents are those of a report while they are asked for.
+type documents struct {
+	asker   Asker
+	results map[string]any      // results by the names of questions, for those that follow from them
+	links   map[string][]string // addresses in them
+	asked   map[string]bool
+	kept    []document
+	left    int
+	full    bool
+}
+
+func (d *documents) add(ctx context.Context, name string, q question) error {
+	if !q.follows() {
+		result, err := d.ask(ctx, q.Words, q.window(), false)
+		d.results[name] = result
+		return err
+	}
+	var own []any // the results of this question
+	answered := 0
+	seen := map[string]bool{}
+	tries := q.Most * triesPerLink
+	ask := func(values []string) error {
+		for _, v := range values {
+			if seen[v] || answered >= q.Most || tries == 0 || d.full {
+				continue
+			}
+			seen[v] = true
+			words := slices.Clone(q.Words)
+			words[slices.Index(words, "$")] = v
+			known := d.asked[strings.Join(words, " ")]
+			result, err := d.ask(ctx, words, q.window(), true)
+			if err != nil {
+				return err
+			}
+			tries--
+			if result != nil {
+				own = append(own, result)
+			}
+			if result != nil || known {
+				answered++
+			}
+		}
+		return nil
+	}
+	for _, path := range q.Each {
+		if err := ask(valuesAt(d.results[path[0]], path[1:])); err != nil {
+			return err
+		}
+	}
+	for _, from := range q.Linked {
+		if from != name {
+			if err := ask(d.linked(from)); err != nil {
+				return err
+			}
+			continue
+		}
+		for len(own) > 0 {
+			next := addresses(own[0], nil)
+			own = own[1:]
+			if err := ask(next); err != nil {
+				return err
+			}
+		}
+	}
+	d.results[name] = own
+	return nil
+}
+
+// linked returns the addresses in the results of a question.
+func (d *documents) linked(name string) []string {
+	list, ok := d.links[name]
+	if !ok {
+		list = addresses(d.results[name], nil)
+		d.links[name] = list
+	}
+	return list
+}
+
+// ask adds the document of a command and returns its result, nil without one. One that was asked for already stands. A document
+// that is wanted only for its result is left out where it has none, or where the file is full.
+func (d *documents) ask(ctx context.Context, words []string, part report.Window, optional bool) (any, error) {
+	key := strings.Join(words, " ")
+	if d.asked[key] {
+		return nil, nil
+	}
+	d.asked[key] = true
+	out := &bounded{most: maxAnswer}
+	d.asker.Ask(ctx, words, part, out)
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if out.full {
+		if !optional {
+			d.keep(key, absent(words[0], "the document is too large for a report"))
+		}
+		return nil, nil
+	}
+	dec := json.NewDecoder(&out.Buffer)
+	dec.UseNumber()
+	var v map[string]any
+	if err := dec.Decode(&v); err != nil {
+		return nil, fmt.Errorf("%s: %w", key, err)
+	}
+	result := v["result"]
+	if optional && result == nil {
+		return nil, nil
+	}
+	text, err := fit(v)
+	if err != nil {
+		return nil, err
+	}
+	if text == nil {
+		text = absent(words[0], "the document is too large for a report")
+	}
+	text = safe(text)
+	if optional && !d.fits(key, text) {
+		d.full = true
+		return nil, nil
+	}
+	d.keep(key, text)
+	return result, nil
+}
+
+// fits reports whether there is room for a document.
+func (d *documents) fits(key string, text []byte) bool { return len(text)+len(key)*2 <= d.left-(4<<10) }
+
+// keep adds a document, which is safe, while there is room for it.
+func (d *documents) keep(key string, text []byte) {
+	if !d.fits(key, text) {
+		text = absent(key, "the report is full")
+	}
+	if d.left -= len(text) + len(key)*2 + 8; d.left > 0 {
+		d.kept = append(d.kept, document{key, text})
+	}
+}
+
+// absent returns a document that says why there is none.
+func absent(command, why string) []byte {
+	text, _ := json.Marshal(map[string]any{"command": command, "schema": report.JSONSchema, "error": report.Problem{
+		Text: why, Kind: "other", Advice: "sosgo web shows all of it"}})
+	return safe(text)
+}
+
+// fit encodes a document, with lists at any depth cut shorter and shorter, and texts too, until it fits. Nil is one that does not.
+func fit(v map[string]any) ([]byte, error) {
+	for most := 4096; ; most /= 2 {
+		if least(v, maxDocument) >= 0 { // what can't fit is not encoded
+			if text, err := report.EncodeJSON(v); err != nil || len(text) <= maxDocument {
+				return text, err
+			}
+		}
+		if most <= 4 {
+			return nil, nil
+		}
+		v["shortened"] = true
+		v["result"] = shorten(v["result"], most)
+	}
+}
+
+// least returns what is left of so many bytes after the fewest that the JSON of a value takes; it is negative if they do not suffice.
+func least(v any, bytes int) int {
+	switch v := v.(type) {
+	case map[string]any:
+		for k, e := range v {
+			if bytes = least(e, bytes-len(k)-len(`"":`)); bytes < 0 {
+				break
+			}
+		}
+	case []any:
+		for _, e := range v {
+			if bytes = least(e, bytes); bytes < 0 {
+				break
+			}
+		}
+	case string:
+		bytes -= len(v) + len(`""`)
+	case json.Number:
+		bytes -= len(v)
+	}
+	return bytes
+}
+
+// shorten cuts lists to so many items, and texts to sixteen times as many characters.
+func shorten(v any, most int) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for k := range v {
+			v[k] = shorten(v[k], most)
+		}
+	case []any:
+		v = v[:min(len(v), most)]
+		for i := range v {
+			v[i] = shorten(v[i], most)
+		}
+		return v
+	case string:
+		if r := []rune(v); len(r) > 16*most {
+			return string(r[:16*most]) + "…"
+		}
+	}
+	return v
+}
+
+// valuesAt returns the texts that a path of fields leads to; lists on the way are gone through.
+func valuesAt(v any, path []string) []string {
+	switch v := v.(type) {
+	case []any:
+		var all []string
+		for _, item := range v {
+			all = append(all, valuesAt(item, path)...)
+		}
+		return all
+	case map[string]any:
+		if len(path) > 0 {
+			return valuesAt(v[path[0]], path[1:])
+		}
+	case string:
+		if len(path) == 0 {
+			return []string{v}
+		}
+	}
+	return nil
+}
+
+// inText are the addresses in texts that the application makes links of (text.ts, pieces).
+var inText = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b0x[0-9a-f]{5,16}\b|\b0000[0-9a-f]{12}\b`) })
+
+// addresses appends the addresses in the texts of a value, as the application writes them. Fields come in the order of their names.
+func addresses(v any, all []string) []string {
+	switch v := v.(type) {
+	case []any:
+		for _, item := range v {
+			all = addresses(item, all)
+		}
+	case map[string]any:
+		for _, k := range slices.Sorted(maps.Keys(v)) {
+			all = addresses(v[k], all)
+		}
+	case string:
+		if len(v) > longText || !strings.Contains(v, "0x") && !strings.Contains(v, "0000") {
+			return all
+		}
+		for _, a := range inText().FindAllString(v, -1) {
+			all = append(all, "0x"+strings.TrimLeft(strings.TrimPrefix(a, "0x"), "0"))
+		}
+	}
+	return all
+}
+
+// safe is JSON that can stand in a script element: no sign of it ends the element or begins a comment.
+func safe(text []byte) []byte {
+	for _, r := range []struct{ from, to string }{{"<", `\u003c`}, {">", `\u003e`}, {"&", `\u0026`}, {"\u2028", `\u2028`}, {"\u2029", `\u2029`}} {
+		text = bytes.ReplaceAll(text, []byte(r.from), []byte(r.to))
+	}
+	return text
+}
+
+// writeReport writes the file. Its script and its style are allowed by their hashes, and nothing else is.
+func writeReport(w io.Writer, s Subject, docs []document) error {
+	script, style := script(), style()
+	var b bytes.Buffer
+	b.WriteString(`<!doctype html><html lang="en"><head><meta charset="utf-8"><meta http-equiv="Content-Security-Policy" content="default-src 'none'; ` +
+		`script-src '` + hash(script) + `'; style-src '` + hash(style) + `'; img-src data:; base-uri 'none'; form-action 'none'">` +
+		`<meta name="viewport" content="width=device-width,initial-scale=1"><meta name="color-scheme" content="light dark"><meta name="referrer" content="no-referrer"><title>` +
+		title(s) + `</title><link rel="icon" href="data:,"><style>`)
+	b.Write(style)
+	b.WriteString(`</style></head><body><div id="app"></div>` + noScript + `<script type="application/json" id="report">{"subject":`)
+	subject, err := report.EncodeJSON(s)
+	if err != nil {
+		return err
+	}
+	b.Write(safe(subject))
+	b.WriteString(`,"documents":{`)
+	for i, d := range docs {
+		if i > 0 {
+			b.WriteByte(',')
+		}
+		key, err := report.EncodeJSON(d.key)
+		if err != nil {
+			return err
+		}
+		b.WriteByte('\n')
+		b.Write(safe(key))
+		b.WriteByte(':')
+		b.Write(d.text)
+	}
+	b.WriteString("}}</script><script>")
+	b.Write(script)
+	b.WriteString("</script></body></html>\n")
+	_, err = w.Write(b.Bytes())
+	return err
+}
+
+func hash(text []byte) string {
+	sum := sha256.Sum256(text)
+	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])
+}
+
+// bounded is a buffer that takes no more than so much.
+type bounded struct {
+	bytes.Buffer
+	most int
+	full bool
+}
+
+// errFull ends a command whose document is too large.
+var errFull = fmt.Errorf("more than %d bytes: %w", maxAnswer, io.ErrShortWrite)
+
+func (b *bounded) Write(p []byte) (int, error) {
+	if b.full = b.full || b.Len()+len(p) > b.most; b.full {
+		return 0, errFull
+	}
+	return b.Buffer.Write(p)
+}

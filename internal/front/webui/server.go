@@ -1,0 +1,338 @@
+package webui
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"html"
+	"io"
+	"math"
+	"net"
+	"net/http"
+	"net/netip"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/sosgo/sosgo/internal/front/report"
+)
+
+const (
+	pageItems = 1000    // how many items of a list a request gets that does not say how many it wants
+	maxItems  = 100_000 // how many items of a list one request may want
+	atWork    = 4       // how many commands run at a time; further requests wait
+	// cookiePrefix precedes the port in the cookie's name, because cookies are shared by all ports.
+	cookiePrefix = "sosgo-"
+	headerTime   = 10 * time.Second // bounds how long a client takes to say what it wants
+	maxHeader    = 64 << 10         // the longest head of a request in bytes
+)
+
+// A Server shows one dump to those who know its token. It only reads: all requests are GET, and what a command writes
+// to files its Asker refuses. It is safe for concurrent use.
+type Server struct {
+	asker   Asker
+	subject Subject
+	token   string
+	folder  string // "/NAME/": the page's folder, which the cookie is for; nobody guesses its name
+	host    string // that was listened to, without port; a name that requests may call it by
+	port    string
+	slots   chan struct{}
+	mounted bool // in another server, which decides who may ask
+	watches watches
+
+	idle, write time.Duration // replace idleTime and writeTime where they are not 0: tests wait less
+}
+
+// Handler returns a handler for a server of another program, which decides who may ask. Paths are relative to where it is mounted.
+func Handler(a Asker, s Subject) http.Handler {
+	return &Server{asker: a, subject: s, slots: make(chan struct{}, atWork), mounted: true}
+}
+
+// NewServer returns a server for requests that come to l.
+func NewServer(a Asker, s Subject, l net.Listener, host string) (*Server, error) {
+	secrets := make([]byte, 24+9)
+	if _, err := rand.Read(secrets); err != nil {
+		return nil, err
+	}
+	token, folder := base64.RawURLEncoding.EncodeToString(secrets[:24]), base64.RawURLEncoding.EncodeToString(secrets[24:])
+	_, port, err := net.SplitHostPort(l.Addr().String())
+	if err != nil {
+		return nil, err
+	}
+	return &Server{asker: a, subject: s, token: token, folder: "/" + folder + "/", host: host, port: port,
+		slots: make(chan struct{}, atWork)}, nil
+}
+
+// URL returns the address that lets a browser in.
+func (s *Server) URL() string {
+	host := s.host
+	if a, err := netip.ParseAddr(host); host == "" || err == nil && a.IsUnspecified() {
+		host = "127.0.0.1"
+	}
+	return "http://" + net.JoinHostPort(host, s.port) + s.folder + "?token=" + s.token
+}
+
+// Serve answers requests until ctx ends.
+func (s *Server) Serve(ctx context.Context, l net.Listener) error {
+	h := &http.Server{Handler: s, ReadHeaderTimeout: headerTime, IdleTimeout: cmp.Or(s.idle, idleTime), MaxHeaderBytes: maxHeader,
+		BaseContext: func(net.Listener) context.Context { return ctx }, ConnContext: withConn}
+	defer context.AfterFunc(ctx, func() { _ = h.Close() })()
+	err := h.Serve(&conns{Listener: l})
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
+}
+
+// policy is what the page may do: run its own script, use its own style, ask its own server. Nothing else.
+const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+	"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+
+// ServeHTTP answers one request.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	patient := &patientWriter{w, http.NewResponseController(w), cmp.Or(s.write, writeTime)}
+	patient.more()
+	defer patient.more() // for what is still to be sent
+	s.answer(patient, r)
+}
+
+func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Content-Security-Policy", policy)
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("X-Frame-Options", "DENY")
+	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
+	h.Set("Cache-Control", "no-store")
+	if status, why := s.refuse(r); status != 0 {
+		h.Set("Connection", "close")
+		http.Error(w, why, status)
+		return
+	}
+	if s.mounted {
+		s.route(w, r, r.URL.Path)
+		return
+	}
+	trust(r)
+	path := r.URL.Path
+	if rest, inside := strings.CutPrefix(path, s.folder); inside {
+		path = "/" + rest
+	}
+	if given := r.URL.Query().Get("token"); given != "" && path == "/" {
+		// Browsers send a cookie to all ports of a host: servers of others on this machine would get it but for its path.
+		http.SetCookie(w, &http.Cookie{Name: cookiePrefix + s.port, Value: s.token, Path: s.folder, HttpOnly: true, SameSite: http.SameSiteStrictMode})
+		h.Set("Location", s.folder)
+		w.WriteHeader(http.StatusSeeOther)
+		return
+	}
+	s.route(w, r, path)
+}
+
+// refuse returns why a request gets no answer; 0 if it does.
+func (s *Server) refuse(r *http.Request) (status int, why string) {
+	origin := r.Header.Get("Origin")
+	site := r.Header.Get("Sec-Fetch-Site")
+	switch {
+	case s.mounted && r.Method != http.MethodGet && r.Method != http.MethodHead:
+		return http.StatusMethodNotAllowed, "nothing can be changed here"
+	case s.mounted && site != "" && site != "same-origin" && site != "none" && r.URL.Path != "/":
+		return http.StatusForbidden, "a page of another server asks"
+	case s.mounted:
+		return 0, ""
+	case !s.isHost(r.Host):
+		return http.StatusForbidden, "this server is not called " + strconv.QuoteToASCII(r.Host)
+	case origin != "" && origin != "http://"+r.Host:
+		return http.StatusForbidden, "a page of another server asks"
+	case site != "" && site != "same-origin" && site != "none" && r.URL.Path != "/" && r.URL.Path != s.folder:
+		return http.StatusForbidden, "a page of another server asks"
+	case r.Method != http.MethodGet && r.Method != http.MethodHead:
+		return http.StatusMethodNotAllowed, "nothing can be changed here"
+	case !s.knowsToken(r):
+		return http.StatusForbidden, "open the address that sosgo web printed: it has the token that this page is for"
+	}
+	return 0, ""
+}
+
+// isHost reports whether a request may call the server so: by an address or by the name that it listens to. Names of
+// others that lead here are how a page of theirs would reach it (DNS rebinding).
+func (s *Server) isHost(hostport string) bool {
+	host, port, err := net.SplitHostPort(hostport)
+	if err != nil || port != s.port {
+		return false
+	}
+	if _, err := netip.ParseAddr(host); err == nil {
+		return true
+	}
+	return strings.EqualFold(host, "localhost") || s.host != "" && strings.EqualFold(host, s.host)
+}
+
+// knowsToken reports whether a request has the token: in its address, as the first one of a browser, in the cookie that
+// it got for this, or in a header.
+func (s *Server) knowsToken(r *http.Request) bool {
+	given, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	if c, err := r.Cookie(cookiePrefix + s.port); err == nil && given == "" {
+		given = c.Value
+	}
+	if t := r.URL.Query().Get("token"); t != "" {
+		given = t
+	}
+	return subtle.ConstantTimeCompare([]byte(given), []byte(s.token)) == 1
+}
+
+// A servedFile is a file of the bundle.
+type servedFile struct {
+	kind   string // its media type
+	packed []byte // gzip
+	text   func() []byte
+}
+
+var files = map[string]servedFile{
+	"/app.js":  {"text/javascript; charset=utf-8", packedScript, script},
+	"/app.css": {"text/css; charset=utf-8", packedStyle, style},
+}
+
+// serve writes the file, packed where the client accepts gzip.
+func (f *servedFile) serve(w http.ResponseWriter, r *http.Request) {
+	h, text := w.Header(), f.packed
+	h.Set("Content-Type", f.kind)
+	h.Add("Vary", "Accept-Encoding")
+	if acceptsGzip(r.Header) {
+		h.Set("Content-Encoding", "gzip")
+	} else {
+		text = f.text()
+	}
+	h.Set("Content-Length", strconv.Itoa(len(text)))
+	_, _ = w.Write(text) // who is gone needs no more
+}
+
+// acceptsGzip reports whether a request names gzip among the codings that its client accepts, with a weight above 0 (RFC 9110, 12.5.3).
+func acceptsGzip(h http.Header) bool {
+	for coding := range strings.SplitSeq(strings.Join(h.Values("Accept-Encoding"), ","), ",") {
+		name, weight, weighted := strings.Cut(coding, ";")
+		if !strings.EqualFold(strings.TrimSpace(name), "gzip") {
+			continue
+		}
+		_, number, _ := strings.Cut(weight, "=")
+		q, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+		return !weighted || err == nil && q > 0
+	}
+	return false
+}
+
+// route answers a request for a path of the page.
+func (s *Server) route(w http.ResponseWriter, r *http.Request, path string) {
+	file, isFile := files[path]
+	command, isCommand := strings.CutPrefix(path, "/api/")
+	switch {
+	case path == "/":
+		w.Header().Set("Content-Type", "text/html; charset=utf-8")
+		_, _ = io.WriteString(w, page(s.subject)) // who is gone needs no more
+	case isFile:
+		file.serve(w, r)
+	case path == "/subject.json":
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(s.subject)
+	case path == "/line":
+		s.work(w, r, "text/plain; charset=utf-8", func(w io.Writer) { s.asker.Line(r.Context(), r.URL.Query().Get("line"), w) })
+	case path == "/complete":
+		found, length := s.asker.Complete(r.URL.Query().Get("line"))
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(completions{found[:min(len(found), mostCompletions)], length})
+	case path == "/progress":
+		w.Header().Set("Content-Type", "application/json")
+		at, ok := s.watches.at(r.URL.Query().Get("watch"))
+		if !ok {
+			w.WriteHeader(http.StatusNoContent)
+			return
+		}
+		_ = json.NewEncoder(w).Encode(at)
+	case isCommand && command != "":
+		s.document(w, r, command)
+	default:
+		http.NotFound(w, r)
+	}
+}
+
+// mostCompletions is how many words a completion has at most.
+const mostCompletions = 500
+
+type completions struct {
+	Found  []string `json:"found"`
+	Length int      `json:"length"` // characters at the end of the line that they take the place of
+}
+
+// document answers /api/COMMAND?a=ARGUMENT&a=ARGUMENT&from=N&count=N with a document; with last, from counts from the
+// end of lists, and list=NAME cuts no other list. /progress?watch=NAME returns how far the question with watch=NAME is.
+func (s *Server) document(w http.ResponseWriter, r *http.Request, command string) {
+	q := r.URL.Query()
+	from, err := number(q.Get("from"), 0, math.MaxInt)
+	count, err2 := number(q.Get("count"), pageItems, maxItems)
+	if err != nil || err2 != nil {
+		http.Error(w, "from and count are numbers; count is at most "+strconv.Itoa(maxItems), http.StatusBadRequest)
+		return
+	}
+	words := append([]string{command}, q["a"]...)
+	ctx, end := s.watches.add(r.Context(), q.Get("watch"))
+	defer end()
+	s.work(w, r, "application/json", func(w io.Writer) {
+		s.asker.Ask(ctx, words, report.Window{From: from, Count: count, Last: q.Has("last"), List: q.Get("list")}, w)
+	})
+}
+
+// work runs a command when there is a place for it, unless the client has gone by then.
+func (s *Server) work(w http.ResponseWriter, r *http.Request, kind string, run func(io.Writer)) {
+	select {
+	case s.slots <- struct{}{}:
+		defer func() { <-s.slots }()
+	case <-r.Context().Done():
+		return
+	}
+	w.Header().Set("Content-Type", kind)
+	if r.Method == http.MethodGet {
+		run(w)
+	}
+}
+
+func number(text string, other, most int) (int, error) {
+	if text == "" {
+		return other, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err == nil && (n < 0 || n > most) {
+		err = fmt.Errorf("%d is not between 0 and %d", n, most)
+	}
+	return n, err
+}
+
+// first are the questions that the overview asks at once. The page's head names their addresses, so that the browser
+// asks for them while it loads the application: what fills the heap is counted by then.
+var first = []string{"types", "crash", "doctor"}
+
+// preload asks the browser for the documents of the first questions.
+var preload = sync.OnceValue(func() string {
+	_, by, err := questions()
+	if err != nil {
+		panic(err) // it is embedded, as files are
+	}
+	var b strings.Builder
+	for _, name := range first {
+		q := by[name]
+		b.WriteString(`<link rel="preload" as="fetch" crossorigin href="` + html.EscapeString(q.address()) + `">`)
+	}
+	return b.String()
+})
+
+// page returns the page that loads the application from the server.
+func page(s Subject) string {
+	return `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1">` +
+		`<meta name="color-scheme" content="light dark"><title>` + title(s) + `</title><link rel="icon" href="data:,">` + preload() +
+		`<link rel="stylesheet" href="app.css"><script src="app.js" defer></script></head><body><div id="app"></div>` + noScript + `</body></html>`
+}
+
+const noScript = `<noscript>This page needs JavaScript. It runs from this file or server alone.</noscript>`
