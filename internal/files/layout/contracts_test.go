@@ -79,7 +79,7 @@ func TestRegistryNames(t *testing.T) {
 
 // TestContractsDocument holds docs/contracts.md to the registry, and the tests that it names to those that there are.
 func TestContractsDocument(t *testing.T) {
-	text, err := os.ReadFile("../../docs/contracts.md")
+	text, err := os.ReadFile("../../../docs/contracts.md")
 	require.NoError(t, err)
 	rows := map[string][]string{}
 	for line := range strings.Lines(string(text)) {

@@ -18,7 +18,7 @@ import (
 // program has it in its source. The slice lacks what says where the code of the framework keeps its variables, and so who waits for a
 // task that runs a delegate is said to be unknown.
 func TestAsyncCallers(t *testing.T) {
-	const folder = "../../testdata/dumps/resumed/net10-resumed/"
+	const folder = "../../../testdata/dumps/resumed/net10-resumed/"
 	if _, err := os.Stat(folder); err != nil {
 		t.Skip(err)
 	}
@@ -68,7 +68,7 @@ func TestAsyncCallers(t *testing.T) {
 
 // TestSuspendedCallers: methods that the runtime suspended together are a frame each, the innermost first. The program makes their continuations.
 func TestSuspendedCallers(t *testing.T) {
-	const file = "../../testdata/dumps/suspended/net10-suspended/net10-suspended.dmp.zst"
+	const file = "../../../testdata/dumps/suspended/net10-suspended/net10-suspended.dmp.zst"
 	if _, err := os.Stat(file); err != nil {
 		t.Skip(err)
 	}

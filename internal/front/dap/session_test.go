@@ -275,7 +275,7 @@ func TestRuntimes(t *testing.T) {
 
 // TestMissing: what the dump lacks has words and a reason in its place.
 func TestMissing(t *testing.T) {
-	c, _ := open(t, "../../testdata/dumps/bare/net10-zoo-gcore/net10-zoo-gcore.dmp.zst", nil)
+	c, _ := open(t, "../../../testdata/dumps/bare/net10-zoo-gcore/net10-zoo-gcore.dmp.zst", nil)
 	missing := 0
 	for _, th := range c.threads() {
 		for _, f := range c.stack(th.Id, 0, 50) {

@@ -547,7 +547,7 @@ func TestGCUnpublished(t *testing.T) {
 
 // TestNames checks that the process describes itself by names that the descriptors of .NET 11 have.
 func TestNames(t *testing.T) {
-	text, err := os.ReadFile("../../layout/testdata/names11.txt")
+	text, err := os.ReadFile("../../files/layout/testdata/names11.txt")
 	require.NoError(t, err)
 	known := map[string]bool{}
 	for line := range strings.Lines(string(text)) {

@@ -28,7 +28,7 @@ func runSpelling(t *testing.T, args ...string) (code int, stdout, stderr string)
 
 // TestSpellings checks that what is typed in WinDbg, SOS, gdb and LLDB gives the answer of the plain form.
 func TestSpellings(t *testing.T) {
-	const dump = "../../../testdata/dumps/net10-zoo/net10-zoo.dmp.zst"
+	const dump = "../../../../testdata/dumps/net10-zoo/net10-zoo.dmp.zst"
 	_, list, _ := runSpelling(t, "-d", dump, "dumpheap", "-short", "-type", "System.String")
 	require.NotEmpty(t, list)
 	object := strings.Fields(list)[0]
@@ -126,7 +126,7 @@ func TestSpellings(t *testing.T) {
 
 // TestWaysToNameADump checks the orders in which people write a command, its dump and its file.
 func TestWaysToNameADump(t *testing.T) {
-	const dump = "../../../testdata/dumps/net10-zoo/net10-zoo.dmp.zst"
+	const dump = "../../../../testdata/dumps/net10-zoo/net10-zoo.dmp.zst"
 	_, want, _ := runSpelling(t, "-d", dump, "dumpheap", "-stat", "-type", "String")
 	require.NotEmpty(t, want)
 	for _, args := range [][]string{
@@ -140,7 +140,7 @@ func TestWaysToNameADump(t *testing.T) {
 		assert.Equal(t, want, out, args)
 	}
 	file := filepath.Join(t.TempDir(), "out.html")
-	code, _, errs := runSpelling(t, "-d", "../../../testdata/dumps/net10-crash-null-triage/net10-crash-null-triage.dmp.zst", "report", file)
+	code, _, errs := runSpelling(t, "-d", "../../../../testdata/dumps/net10-crash-null-triage/net10-crash-null-triage.dmp.zst", "report", file)
 	assert.Zero(t, code, errs)
 	info, err := os.Stat(file)
 	require.NoError(t, err)
@@ -149,7 +149,7 @@ func TestWaysToNameADump(t *testing.T) {
 
 // TestRetainedTypes checks that retained takes a part of a type's name, or the type itself, where it takes an object.
 func TestRetainedTypes(t *testing.T) {
-	const dump = "../../../testdata/dumps/net10-zoo/net10-zoo.dmp.zst"
+	const dump = "../../../../testdata/dumps/net10-zoo/net10-zoo.dmp.zst"
 	for typed, want := range map[string]string{
 		"retained System.String":          "System.String",
 		"retained ystem.Strin":            "System.String",
@@ -181,7 +181,7 @@ func TestRetainedTypes(t *testing.T) {
 
 // TestQueryHelp checks what the help of query says of types, paths, generations and the last address.
 func TestQueryHelp(t *testing.T) {
-	const dump = "../../../testdata/dumps/net10-zoo/net10-zoo.dmp.zst"
+	const dump = "../../../../testdata/dumps/net10-zoo/net10-zoo.dmp.zst"
 	for line, want := range map[string]string{
 		"query from objects of List | select type | top 1":           `System\.Collections\.Generic\.List<`,
 		"query from dead | select path(this) | top 1":                `(?m)^ *null$`,
