@@ -13,6 +13,7 @@ import (
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/memory"
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/test/testcase"
@@ -101,7 +102,7 @@ func TestAfterClose(t *testing.T) {
 	require.NotNil(t, md)
 	before, err := md.Module(1)
 	require.NoError(t, err)
-	listed, err := v.HeapObjects(t.Context())
+	listed, err := memory.HeapObjects(t.Context(), v.Process, memory.HeapOptions{})
 	require.NoError(t, err)
 	holders, err := v.Holders(t.Context(), graph.Options{})
 	require.NoError(t, err)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/memory"
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/graph/roots"
 	"github.com/sosgo/sosgo/heap"
@@ -26,7 +27,7 @@ func TestHeapGraph(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")
 	v, err := d.View("")
 	require.NoError(t, err)
-	g, err := v.HeapGraph(t.Context(), heap.ScanOptions{})
+	g, err := memory.HeapGraph(t.Context(), v.Process, heap.ScanOptions{})
 	require.NoError(t, err)
 	nodes := map[target.Addr]string{}
 	edges := map[target.Addr]bool{}
@@ -57,7 +58,7 @@ func TestHeapGraph(t *testing.T) {
 	assert.NotZero(t, kinds[roots.KindHandle.String()])
 	assert.NotZero(t, kinds[roots.KindStack.String()])
 
-	again, err := v.HeapGraph(t.Context(), heap.ScanOptions{})
+	again, err := memory.HeapGraph(t.Context(), v.Process, heap.ScanOptions{})
 	require.NoError(t, err)
 	var first answer.GraphObject
 	for o, err := range again.Objects {

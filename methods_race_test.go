@@ -16,6 +16,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/app/crash"
+	"github.com/sosgo/sosgo/app/doctor"
+	"github.com/sosgo/sosgo/app/memory"
+	"github.com/sosgo/sosgo/app/resolve"
+	"github.com/sosgo/sosgo/app/sensitive"
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/graph/roots"
 	"github.com/sosgo/sosgo/heap"
@@ -32,7 +37,7 @@ type call func(d *sosgo.Dump, v *sosgo.View, where string) any
 // dumpCalls are the public methods of a Dump, but for Close.
 var dumpCalls = map[string]call{
 	"CrashRecord": func(d *sosgo.Dump, _ *sosgo.View, _ string) any {
-		c, err := d.CrashRecord()
+		c, err := crash.Read(d.Default(), crash.Options{})
 		return said(c != nil, err)
 	},
 	"File":         func(d *sosgo.Dump, _ *sosgo.View, _ string) any { return d.File().Size },
@@ -70,7 +75,7 @@ var dumpCalls = map[string]call{
 		return p != nil
 	},
 	"Resolve": func(d *sosgo.Dump, _ *sosgo.View, _ string) any {
-		return d.Resolve(context.Background(), anAddress(d)).Kind
+		return resolve.Address(context.Background(), d.Default(), anAddress(d)).Kind
 	},
 	"Runtime":         func(d *sosgo.Dump, _ *sosgo.View, _ string) any { rt, err := d.Runtime(); return said(rt != nil, err) },
 	"Runtimes":        func(d *sosgo.Dump, _ *sosgo.View, _ string) any { return len(d.Runtimes()) },
@@ -86,34 +91,31 @@ var dumpCalls = map[string]call{
 		if err != nil {
 			return err
 		}
-		return frames(slices.Collect(d.Walk(context.Background(), &t[0], stackwalk.WalkOptions{})))
+		return frames(slices.Collect(d.Default().Walk(context.Background(), &t[0], stackwalk.WalkOptions{})))
 	},
 	"Walker": func(d *sosgo.Dump, _ *sosgo.View, _ string) any { w, err := d.Walker(); return said(w != nil, err) },
 }
 
 // viewCalls are the public methods of a View.
 var viewCalls = map[string]call{
-	"DumpContents": func(_ *sosgo.Dump, v *sosgo.View, _ string) any { return len(v.DumpContents().Regions) },
-	"CrashRecord": func(_ *sosgo.Dump, v *sosgo.View, _ string) any {
-		c, err := v.CrashRecord()
-		return said(c != nil, err)
-	},
 	"Crash": func(_ *sosgo.Dump, v *sosgo.View, _ string) any {
-		c, err := v.Crash(context.Background())
+		c, err := crash.Describe(context.Background(), v.Process, crash.Options{})
 		text, _ := json.Marshal(c)
 		return said(string(text), err)
 	},
 	"Mask": func(_ *sosgo.Dump, v *sosgo.View, _ string) any {
-		mask, err := v.Mask(context.Background())
+		mask, err := sensitive.Mask(context.Background(), v.Process)
 		return said(mask != nil && mask("Password=tiger-99") == "Password=<hidden>", err)
 	},
 	"SecretValues": func(_ *sosgo.Dump, v *sosgo.View, _ string) any {
-		list, err := v.SecretValues(context.Background())
+		list, err := sensitive.SecretValues(context.Background(), v.Process)
 		return said(len(list), err)
 	},
-	"BriefCrash": func(_ *sosgo.Dump, v *sosgo.View, _ string) any { return v.BriefCrash() != nil },
-	"Diagnose":   func(_ *sosgo.Dump, v *sosgo.View, _ string) any { return v.Diagnose(true).Modules },
-	"Dump":       func(_ *sosgo.Dump, v *sosgo.View, _ string) any { return v.Dump().Jobs() },
+	"BriefCrash": func(_ *sosgo.Dump, v *sosgo.View, _ string) any {
+		return crash.DescribeBriefly(v.Process, crash.Options{}) != nil
+	},
+	"Diagnose": func(_ *sosgo.Dump, v *sosgo.View, _ string) any { return doctor.Of(v.Process, true).Modules },
+	"Dump":     func(_ *sosgo.Dump, v *sosgo.View, _ string) any { return v.Dump().Jobs() },
 	"FoldedWalk": func(_ *sosgo.Dump, v *sosgo.View, _ string) any {
 		return frames(slices.Collect(v.FoldedWalk(context.Background(), v.Dump().Target().Threads()[0].ID, stackwalk.WalkOptions{})))
 	},
@@ -158,25 +160,21 @@ var viewCalls = map[string]call{
 		return said([]uint64{uint64(len(stats.Types)), objects, bytes}, err)
 	},
 	"HeapGraph": func(_ *sosgo.Dump, v *sosgo.View, _ string) any {
-		g, err := v.HeapGraph(context.Background(), heap.ScanOptions{})
+		g, err := memory.HeapGraph(context.Background(), v.Process, heap.ScanOptions{})
 		return said(g != nil, err)
 	},
 	"Instance":     func(_ *sosgo.Dump, v *sosgo.View, _ string) any { i, err := v.Instance(); return said(i.Index, err) },
 	"NativeWalker": func(_ *sosgo.Dump, v *sosgo.View, _ string) any { return v.NativeWalker() != nil },
 	"Objects":      func(_ *sosgo.Dump, v *sosgo.View, _ string) any { o, err := v.Objects(); return said(o != nil, err) },
 	"StressLog": func(_ *sosgo.Dump, v *sosgo.View, _ string) any {
-		l, err := v.StressLog(context.Background(), 0)
+		l, err := memory.StressLog(context.Background(), v.Process, 0)
 		if err != nil {
 			return err.Error()
 		}
 		return l.Enabled
 	},
-	"OutOfMemory": func(_ *sosgo.Dump, v *sosgo.View, _ string) any {
-		o, err := v.OutOfMemory()
-		return said(o != nil, err)
-	},
 	"Resolve": func(d *sosgo.Dump, v *sosgo.View, _ string) any {
-		return v.Resolve(context.Background(), anAddress(d)).Kind
+		return resolve.Address(context.Background(), v.Process, anAddress(d)).Kind
 	},
 	"Roots": func(_ *sosgo.Dump, v *sosgo.View, _ string) any {
 		n, failed := 0, 0
@@ -187,48 +185,13 @@ var viewCalls = map[string]call{
 		}
 		return []int{n, failed}
 	},
-	"Runtime":    func(_ *sosgo.Dump, v *sosgo.View, _ string) any { rt, err := v.Runtime(); return said(rt != nil, err) },
-	"Shapes":     func(_ *sosgo.Dump, v *sosgo.View, _ string) any { s, err := v.Shapes(); return said(s != nil, err) },
-	"TaskReader": func(_ *sosgo.Dump, v *sosgo.View, _ string) any { s, err := v.TaskReader(); return said(s != nil, err) },
-	"HostingReader": func(_ *sosgo.Dump, v *sosgo.View, _ string) any {
-		s, err := v.HostingReader()
-		return said(s != nil, err)
-	},
-	"SettingsReader": func(_ *sosgo.Dump, v *sosgo.View, _ string) any {
-		s, err := v.SettingsReader()
-		return said(s != nil, err)
-	},
-	"TracingReader": func(_ *sosgo.Dump, v *sosgo.View, _ string) any {
-		s, err := v.TracingReader()
-		return said(s != nil, err)
-	},
-	"InteropReader": func(_ *sosgo.Dump, v *sosgo.View, _ string) any {
-		s, err := v.InteropReader()
-		return said(s != nil, err)
-	},
-	"SQLPoolReader": func(_ *sosgo.Dump, v *sosgo.View, _ string) any {
-		s, err := v.SQLPoolReader()
-		return said(s != nil, err)
-	},
-	"QueryProcess": func(_ *sosgo.Dump, v *sosgo.View, _ string) any {
-		p, err := v.QueryProcess(graph.Options{})
-		return said(p != nil, err)
-	},
+	"Runtime": func(_ *sosgo.Dump, v *sosgo.View, _ string) any { rt, err := v.Runtime(); return said(rt != nil, err) },
+	"Shapes":  func(_ *sosgo.Dump, v *sosgo.View, _ string) any { s, err := v.Shapes(); return said(s != nil, err) },
 	"Collections": func(_ *sosgo.Dump, v *sosgo.View, _ string) any {
 		s, err := v.Collections()
 		return said(s != nil, err)
 	},
-	"LockReader": func(_ *sosgo.Dump, v *sosgo.View, _ string) any { s, err := v.LockReader(); return said(s != nil, err) },
-	"ThreadPoolReader": func(_ *sosgo.Dump, v *sosgo.View, _ string) any {
-		s, err := v.ThreadPoolReader()
-		return said(s != nil, err)
-	},
-	"WebReader": func(_ *sosgo.Dump, v *sosgo.View, _ string) any { s, err := v.WebReader(); return said(s != nil, err) },
-	"Scanner":   func(_ *sosgo.Dump, v *sosgo.View, _ string) any { s, err := v.Scanner(); return said(s != nil, err) },
-	"CrashedThread": func(_ *sosgo.Dump, v *sosgo.View, _ string) any {
-		id, ok := v.CrashedThread()
-		return fmt.Sprint(id, ok)
-	},
+	"Scanner":    func(_ *sosgo.Dump, v *sosgo.View, _ string) any { s, err := v.Scanner(); return said(s != nil, err) },
 	"StacksOnly": func(_ *sosgo.Dump, v *sosgo.View, _ string) any { return v.StacksOnly() },
 	"Threads":    func(_ *sosgo.Dump, v *sosgo.View, _ string) any { t, err := v.Threads(); return said(len(t), err) },
 	"Walk": func(_ *sosgo.Dump, v *sosgo.View, _ string) any {

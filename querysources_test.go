@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/sosgo/sosgo/graph"
+	"github.com/sosgo/sosgo/app/rows"
 	"github.com/sosgo/sosgo/internal/test/testcase"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/query"
@@ -17,7 +17,7 @@ import (
 // TestSourcesOfRows: of every dump each source has rows as wide as its columns say or errors of the three kinds, and stops where
 // no more is wanted. What the sources of a dump with its heap have to say is held to the heap's own lists in package query.
 func TestSourcesOfRows(t *testing.T) {
-	var rows int
+	var seen int
 	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
 		v, err := d.View("")
 		if err == nil {
@@ -25,11 +25,11 @@ func TestSourcesOfRows(t *testing.T) {
 		}
 		if err != nil {
 			require.True(t, testdump.Typed(err), "%v", err)
-			_, err = v.QueryProcess(graph.Options{})
+			_, err = rows.Env(v.Process)
 			require.True(t, testdump.Typed(err), "%v", err)
 			return
 		}
-		p, err := v.QueryProcess(graph.Options{})
+		p, err := rows.Env(v.Process)
 		require.NoError(t, err)
 		for _, s := range p.Sources {
 			n := 0
@@ -42,14 +42,14 @@ func TestSourcesOfRows(t *testing.T) {
 					continue
 				}
 				require.Len(t, row, len(s.Columns), s.Name)
-				rows++
+				seen++
 			}
 			for range s.Rows(t.Context()) {
 				break
 			}
 		}
 	})
-	require.Positive(t, rows)
+	require.Positive(t, seen)
 }
 
 // queryRows returns the rows of a query's answer, and the values of each as text.
@@ -57,7 +57,7 @@ func queryRows(t *testing.T, d *testdump.Dump, question string) (out [][]string)
 	t.Helper()
 	v, err := d.View("")
 	require.NoError(t, err)
-	p, err := v.QueryProcess(graph.Options{})
+	p, err := rows.Env(v.Process)
 	require.NoError(t, err)
 	got, err := query.Run(t.Context(), p, question, query.Options{})
 	require.NoError(t, err, question)
@@ -119,7 +119,7 @@ func TestRowNames(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")
 	v, err := d.View("")
 	require.NoError(t, err)
-	p, err := v.QueryProcess(graph.Options{})
+	p, err := rows.Env(v.Process)
 	require.NoError(t, err)
 	for question, want := range map[string]string{
 		"from tasks | select stats":               "no column of tasks is named stats, and no field of the rows' objects; did you mean status?",
@@ -150,7 +150,7 @@ func TestRowNamesUnread(t *testing.T) {
 	d := testdump.Open(t, "net10-async")
 	v, err := d.View("")
 	require.NoError(t, err)
-	p, err := v.QueryProcess(graph.Options{})
+	p, err := rows.Env(v.Process)
 	require.NoError(t, err)
 	got, err := query.Run(t.Context(), p, "from tasks | where frobnicate == 1", query.Options{})
 	if err != nil {

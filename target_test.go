@@ -11,7 +11,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/app/crash"
+	"github.com/sosgo/sosgo/app/memory"
+	"github.com/sosgo/sosgo/app/stacks"
+	"github.com/sosgo/sosgo/export/summary"
 	"github.com/sosgo/sosgo/internal/test/testdump"
+	"github.com/sosgo/sosgo/stackwalk"
+	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -43,17 +49,17 @@ func TestOpenTarget(t *testing.T) {
 	require.NoError(t, err)
 	t.Logf("%d reads to open", slow.reads.Load())
 	assert.Less(t, slow.reads.Load(), int64(2000))
-	a, err := want.HeapStats(t.Context())
+	a, err := memory.HeapStats(t.Context(), want.Process, memory.HeapOptions{})
 	require.NoError(t, err)
-	b, err := v.HeapStats(t.Context())
+	b, err := memory.HeapStats(t.Context(), v.Process, memory.HeapOptions{})
 	require.NoError(t, err)
 	assert.Equal(t, a.Statistics, b.Statistics)
-	x, err := want.Crash(t.Context())
+	x, err := crash.Describe(t.Context(), want.Process, crash.Options{})
 	require.NoError(t, err)
-	y, err := v.Crash(t.Context())
+	y, err := crash.Describe(t.Context(), v.Process, crash.Options{})
 	require.NoError(t, err)
 	assert.Equal(t, x.Reason, y.Reason)
-	s, err := v.Summary(t.Context())
+	s, err := summary.Summary(t.Context(), v.Process, summary.Options{})
 	require.NoError(t, err)
 	assert.NotZero(t, s.Objects)
 	_, err = d.Pack(t.Context(), io.Discard, nil)
@@ -91,9 +97,9 @@ func TestSlowReader(t *testing.T) {
 	defer d.Close()
 	v, err := d.View("")
 	require.NoError(t, err)
-	_, err = v.Crash(t.Context())
+	_, err = crash.Describe(t.Context(), v.Process, crash.Options{})
 	require.NoError(t, err)
-	stacks, err := v.Stacks(t.Context())
+	stacks, err := stacks.Stacks(t.Context(), v.Process, stacks.Options{StackOptions: threads.StackOptions{DescribeOptions: stackwalk.DescribeOptions{Source: true}}})
 	require.NoError(t, err)
 	frames := 0
 	for _, err := range stacks.Frames {

@@ -7,6 +7,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/app/async"
+	"github.com/sosgo/sosgo/app/flows"
+	"github.com/sosgo/sosgo/app/hosting"
+	"github.com/sosgo/sosgo/app/interop"
+	"github.com/sosgo/sosgo/app/locks"
+	"github.com/sosgo/sosgo/app/sqlpools"
+	"github.com/sosgo/sosgo/app/tasks"
+	"github.com/sosgo/sosgo/app/threadpool"
+	"github.com/sosgo/sosgo/app/tracing"
+	"github.com/sosgo/sosgo/app/web"
 	"github.com/sosgo/sosgo/internal/test/testcase"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/target"
@@ -21,31 +31,31 @@ func TestWithoutMetadata(t *testing.T) {
 		v, err := d.View("")
 		require.NoError(t, err)
 		questions := map[string]func() error{
-			"requests":            func() error { _, err := v.Requests(t.Context()); return err },
-			"messages":            func() error { _, err := v.Messages(t.Context()); return err },
-			"clients":             func() error { _, err := v.HTTPClients(t.Context()); return err },
-			"hubs":                func() error { _, err := v.SignalR(t.Context()); return err },
-			"sessions":            func() error { _, err := v.Sessions(t.Context()); return err },
-			"Redis":               func() error { _, err := v.Redis(t.Context()); return err },
-			"object pools":        func() error { _, err := v.ObjectPools(t.Context()); return err },
-			"queues of libraries": func() error { _, err := v.Queues(t.Context()); return err },
-			"event sources":       func() error { _, err := v.EventSources(t.Context()); return err },
-			"COM wrappers":        func() error { _, err := v.ComWrappers(t.Context()); return err },
-			"WebSockets":          func() error { _, err := v.WebSockets(t.Context()); return err },
-			"gRPC":                func() error { _, err := v.GRPCCalls(t.Context()); return err },
-			"SQL":                 func() error { _, err := v.SQLPools(t.Context()); return err },
-			"scopes":              func() error { _, err := v.ServiceScopes(t.Context()); return err },
-			"caches":              func() error { _, err := v.Caches(t.Context()); return err },
-			"hosts":               func() error { _, err := v.Hosts(t.Context()); return err },
-			"contexts":            func() error { _, err := v.DbContexts(t.Context()); return err },
-			"flows":               func() error { _, err := v.Flows(t.Context()); return err },
-			"tasks":               func() error { _, err := v.Tasks(t.Context()); return err },
-			"async":               func() error { _, err := v.AsyncStacks(t.Context()); return err },
-			"calls":               func() error { _, err := v.AsyncCalls(t.Context()); return err },
-			"waits":               func() error { _, err := v.Waits(t.Context()); return err },
-			"pool":                func() error { _, err := v.ThreadPool(t.Context()); return err },
-			"queues":              func() error { _, err := v.WorkQueues(t.Context()); return err },
-			"timers":              func() error { _, err := v.Timers(t.Context()); return err },
+			"requests":            func() error { _, err := web.Requests(t.Context(), v.Process, web.RequestOptions{}); return err },
+			"messages":            func() error { _, err := web.Messages(t.Context(), v.Process, web.MessageOptions{}); return err },
+			"clients":             func() error { _, err := web.HTTPClients(t.Context(), v.Process, web.ClientOptions{}); return err },
+			"hubs":                func() error { _, err := web.SignalR(t.Context(), v.Process); return err },
+			"sessions":            func() error { _, err := web.Sessions(t.Context(), v.Process, web.SessionOptions{}); return err },
+			"Redis":               func() error { _, err := web.Redis(t.Context(), v.Process); return err },
+			"object pools":        func() error { _, err := web.ObjectPools(t.Context(), v.Process); return err },
+			"queues of libraries": func() error { _, err := web.Queues(t.Context(), v.Process); return err },
+			"event sources":       func() error { _, err := tracing.EventSources(t.Context(), v.Process); return err },
+			"COM wrappers":        func() error { _, err := interop.ComWrappers(t.Context(), v.Process); return err },
+			"WebSockets":          func() error { _, err := web.WebSockets(t.Context(), v.Process); return err },
+			"gRPC":                func() error { _, err := web.GRPCCalls(t.Context(), v.Process); return err },
+			"SQL":                 func() error { _, err := sqlpools.SQLPools(t.Context(), v.Process, sqlpools.Options{}); return err },
+			"scopes":              func() error { _, err := hosting.ServiceScopes(t.Context(), v.Process); return err },
+			"caches":              func() error { _, err := hosting.Caches(t.Context(), v.Process); return err },
+			"hosts":               func() error { _, err := hosting.Hosts(t.Context(), v.Process); return err },
+			"contexts":            func() error { _, err := hosting.DbContexts(t.Context(), v.Process); return err },
+			"flows":               func() error { _, err := flows.Flows(t.Context(), v.Process, flows.Options{}); return err },
+			"tasks":               func() error { _, err := async.Tasks(t.Context(), v.Process, tasks.ListOptions{}); return err },
+			"async":               func() error { _, err := async.Stacks(t.Context(), v.Process, async.StackOptions{}); return err },
+			"calls":               func() error { _, err := async.Calls(t.Context(), v.Process, tasks.StackOptions{}); return err },
+			"waits":               func() error { _, err := locks.Waits(t.Context(), v.Process, locks.Options{}); return err },
+			"pool":                func() error { _, err := threadpool.Pool(t.Context(), v.Process, threadpool.Options{}); return err },
+			"queues":              func() error { _, err := threadpool.WorkQueues(t.Context(), v.Process); return err },
+			"timers":              func() error { _, err := threadpool.Timers(t.Context(), v.Process); return err },
 		}
 		for name, ask := range questions {
 			assert.ErrorIs(t, ask(), target.ErrNotInDump, name)

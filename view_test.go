@@ -13,8 +13,16 @@ import (
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/async"
+	"github.com/sosgo/sosgo/app/locks"
+	"github.com/sosgo/sosgo/app/modules"
+	"github.com/sosgo/sosgo/app/rows"
+	"github.com/sosgo/sosgo/app/tasks"
+	"github.com/sosgo/sosgo/app/values"
+	"github.com/sosgo/sosgo/export/summary"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/objects/collections"
 	"github.com/sosgo/sosgo/query"
 	"github.com/sosgo/sosgo/target"
 )
@@ -126,14 +134,14 @@ func TestNotesOfFailedAnswers(t *testing.T) {
 	require.NoError(t, err)
 	var notes []error
 	ctx := sosgo.WithNotes(sosgo.WithJobs(t.Context(), 1), func(err error) { notes = append(notes, err) })
-	_, err = v.Tasks(ctx)
+	_, err = async.Tasks(ctx, v.Process, tasks.ListOptions{})
 	require.ErrorIs(t, err, sosgo.ErrNotInDump)
 	require.NotEmpty(t, notes)
 	for _, note := range notes {
 		require.ErrorIs(t, note, sosgo.ErrNotInDump)
 	}
 	notes = nil
-	out, err := v.EEVersion(ctx)
+	out, err := modules.EEVersion(ctx, v.Process)
 	require.NoError(t, err)
 	assert.Empty(t, notes, "the answer has them itself")
 	assert.NotEmpty(t, out.Noted())
@@ -147,7 +155,7 @@ func TestSummaryThreads(t *testing.T) {
 	list, err := v.Threads()
 	require.NoError(t, err)
 	require.Greater(t, len(list), len(d.Target().Threads()), "some have ended")
-	s, err := v.Summary(t.Context(), sosgo.SummaryOptions{NoHeap: true})
+	s, err := summary.Summary(t.Context(), v.Process, summary.Options{NoHeap: true})
 	require.NoError(t, err)
 	require.NotNil(t, s.Threads)
 	assert.Equal(t, len(d.Target().Threads()), *s.Threads)
@@ -161,7 +169,7 @@ func TestStaticsNameTheirThreads(t *testing.T) {
 		require.NoError(t, err)
 		threads, err := v.Threads()
 		require.NoError(t, err)
-		fields, err := v.Statics(t.Context(), sosgo.StaticsOptions{Type: "Debuggee.Zoo.Statics"})
+		fields, err := values.Statics(t.Context(), v.Process, objects.StaticsOptions{Type: "Debuggee.Zoo.Statics"})
 		require.NoError(t, err)
 		names := map[string]string{}
 		for f, err := range fields {
@@ -177,11 +185,11 @@ func TestStaticsNameTheirThreads(t *testing.T) {
 		assert.Equal(t, map[string]string{`"main thread"`: "", `"worker thread"`: "zoo worker"}, names)
 
 		const field = "Debuggee.Zoo.Statics.PerThreadString"
-		_, err = v.Evaluate(t.Context(), field)
+		_, err = rows.Evaluate(t.Context(), v.Process, field, rows.EvaluateOptions{})
 		assert.ErrorIs(t, err, query.ErrNoThread)
 		values := map[string]bool{}
 		for i := range threads {
-			got, err := v.Evaluate(t.Context(), field, sosgo.EvaluateOptions{Thread: &threads[i]})
+			got, err := rows.Evaluate(t.Context(), v.Process, field, rows.EvaluateOptions{Thread: &threads[i]})
 			assert.NotErrorIs(t, err, query.ErrNoThread)
 			if threads[i].Managed == nil {
 				assert.ErrorIs(t, err, target.ErrUnsupported)
@@ -201,7 +209,7 @@ func TestNamesOfGenericMethods(t *testing.T) {
 	defer d.Close()
 	v, err := d.View("")
 	require.NoError(t, err)
-	waits, err := v.Waits(t.Context())
+	waits, err := locks.Waits(t.Context(), v.Process, locks.Options{})
 	require.NoError(t, err)
 	text, err := json.Marshal(waits)
 	require.NoError(t, err)
@@ -217,10 +225,10 @@ func TestItemsInPlace(t *testing.T) {
 	t.Cleanup(func() { _ = d.Close() })
 	v, err := d.View("")
 	require.NoError(t, err)
-	found, err := v.Evaluate(t.Context(), "obj(0x7f4ed5803ab8).Segment")
+	found, err := rows.Evaluate(t.Context(), v.Process, "obj(0x7f4ed5803ab8).Segment", rows.EvaluateOptions{})
 	require.NoError(t, err)
 	segment := found.Values[0]
-	list, err := v.Items(t.Context(), segment.Address, sosgo.ItemOptions{MethodTable: segment.MethodTable})
+	list, err := values.Items(t.Context(), v.Process, segment.Address, collections.Options{MethodTable: segment.MethodTable})
 	require.NoError(t, err)
 	var got []string
 	for item, err := range list.Items.All() {
@@ -228,6 +236,6 @@ func TestItemsInPlace(t *testing.T) {
 		got = append(got, item.Item.Plain())
 	}
 	assert.Equal(t, []string{"2", "3", "4"}, got)
-	_, err = v.Items(t.Context(), segment.Address)
+	_, err = values.Items(t.Context(), v.Process, segment.Address, collections.Options{})
 	assert.ErrorIs(t, err, target.ErrCorrupt, "it is no object")
 }

@@ -143,7 +143,11 @@ func (s *stopped) phases(t testing.TB) []phase {
 			return err
 		}, false},
 		{"query", func(ctx context.Context, _ *graph.Graph) error {
-			p := &query.Process{Runtime: s.heap.Runtime(), Objects: s.reader, Heap: s.view.Heap, Scan: scan}
+			p, err := query.NewEnv(s.view.Process)
+			if err != nil {
+				return err
+			}
+			p.Scan = scan
 			a, err := query.Run(ctx, p, "from objects | group by type | select count(), sum(size) | order by 2", query.Options{})
 			if err == nil {
 				for _, err = range a.Rows {

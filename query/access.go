@@ -327,11 +327,11 @@ func (f *frame) typeOf(v Value) (*objects.Type, error) {
 	if v.typ != nil {
 		return v.typ, nil
 	}
-	mt, err := f.e.p.Runtime.ObjectMethodTable(v.Addr())
+	mt, err := f.e.env.runtime.ObjectMethodTable(v.Addr())
 	if err == nil && f.lastType != nil && f.lastType.MT.Addr == mt {
 		return f.lastType, nil
 	}
-	o, err := f.e.p.Objects.Object(v.Addr())
+	o, err := f.e.env.objects.Object(v.Addr())
 	if err != nil {
 		return nil, err
 	}
@@ -344,7 +344,7 @@ func (f *frame) object(v Value) (objects.Object, error) {
 	if v.typ != nil {
 		return objects.Object{Addr: v.Addr(), Type: v.typ}, nil
 	}
-	return f.e.p.Objects.Object(v.Addr())
+	return f.e.env.objects.Object(v.Addr())
 }
 
 func (f *frame) isString(v Value) bool {
@@ -413,7 +413,7 @@ func (e *engine) fieldOf(t *objects.Type, name string) *access {
 // isCounted reports whether a name is the element count of a known collection whose similarly named
 // field means something else: _count of a dictionary includes free entries.
 func (e *engine) isCounted(t *objects.Type, name string, f *objects.Field) bool {
-	return (name == "Count" || name == "Length") && f.Name != name && e.p.Collections != nil && e.p.Collections.Is(t)
+	return (name == "Count" || name == "Length") && f.Name != name && e.env.collections.Is(t)
 }
 
 type memberKey struct {

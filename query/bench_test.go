@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo"
-	"github.com/sosgo/sosgo/graph"
+	"github.com/sosgo/sosgo/app/rows"
 	"github.com/sosgo/sosgo/query"
 )
 
@@ -22,7 +22,7 @@ func BenchmarkQuery(b *testing.B) {
 	b.Cleanup(func() { d.Close() })
 	v, err := d.View("")
 	require.NoError(b, err)
-	p, err := v.QueryProcess(graph.Options{})
+	p, err := rows.Env(v.Process)
 	require.NoError(b, err)
 	for _, q := range []struct{ name, text string }{
 		{"columns", `from objects | where size > 1000 && gen == 2 && type.StartsWith("System.") | select count(), sum(size)`},

@@ -18,7 +18,7 @@ import (
 
 // TestErrors: what is wrong is told with its place and with what may have been meant.
 func TestErrors(t *testing.T) {
-	p := process(t, testdump.Open(t, "net10-zoo").Dump)
+	p := envOf(t, testdump.Open(t, "net10-zoo").Dump)
 	for text, want := range map[string]string{
 		"1 +":                               `column 4, at "the end": an expression is missing`,
 		"(1":                                ") is missing before this",
@@ -78,9 +78,9 @@ func TestErrors(t *testing.T) {
 
 // TestOpenGenerics: the names of generic types without arguments, or with those of their parameters, mean all instances, in quotes too.
 func TestOpenGenerics(t *testing.T) {
-	p := process(t, testdump.Open(t, "net10-zoo").Dump)
+	p := envOf(t, testdump.Open(t, "net10-zoo").Dump)
 	count := func(of string) string {
-		out, _ := rows(t, p, "from objects of "+of+" | select count()", query.Options{})
+		out, _ := rowsOf(t, p, "from objects of "+of+" | select count()", query.Options{})
 		require.Len(t, out, 1, of)
 		return out[0]
 	}
@@ -94,7 +94,7 @@ func TestOpenGenerics(t *testing.T) {
 
 // TestAmbiguousField: a name that several fields may be is an error that lists them.
 func TestAmbiguousField(t *testing.T) {
-	p := process(t, testdump.Open(t, "net10-zoo").Dump)
+	p := envOf(t, testdump.Open(t, "net10-zoo").Dump)
 	// System.Threading.Thread has _name; Debuggee.Zoo.Dog has name and, of its base, name: the nearer one is meant.
 	assert.Equal(t, `"hidden"`, evaluate(p, "Debuggee.Zoo.Scenario.Root.Dog.name"))
 	assert.Equal(t, `"hidden"`, evaluate(p, "Debuggee.Zoo.Scenario.Root.Dog.Name"))
@@ -102,7 +102,7 @@ func TestAmbiguousField(t *testing.T) {
 
 // TestLargeExpressions: however large an expression is, it is answered or refused at once.
 func TestLargeExpressions(t *testing.T) {
-	p := process(t, testdump.Open(t, "net10-zoo").Dump)
+	p := envOf(t, testdump.Open(t, "net10-zoo").Dump)
 	const n = 10_000
 	for name, text := range map[string]string{
 		"parentheses": strings.Repeat("(", n) + "1" + strings.Repeat(")", n),
@@ -133,8 +133,8 @@ func TestLargeExpressions(t *testing.T) {
 
 // TestLimits: rows, memory and time of a query are bounded, and what is cut is told.
 func TestLimits(t *testing.T) {
-	p := process(t, testdump.Open(t, "net10-zoo").Dump)
-	got, q := rows(t, p, "from objects | select address", query.Options{Rows: 7})
+	p := envOf(t, testdump.Open(t, "net10-zoo").Dump)
+	got, q := rowsOf(t, p, "from objects | select address", query.Options{Rows: 7})
 	assert.Len(t, got, 7)
 	assert.True(t, q.More)
 	failure := func(text string, o query.Options) error {
@@ -159,7 +159,7 @@ func TestLimits(t *testing.T) {
 
 // FuzzEvaluate: no text makes the parser or the evaluator panic, or last.
 func FuzzEvaluate(f *testing.F) {
-	p := process(f, testdump.Open(f, "net10-zoo").Dump)
+	p := envOf(f, testdump.Open(f, "net10-zoo").Dump)
 	for _, fact := range zooFacts {
 		f.Add(strings.ReplaceAll(fact.expression, "R.", "Debuggee.Zoo.Scenario.Root."))
 	}
@@ -178,7 +178,7 @@ func FuzzEvaluate(f *testing.F) {
 
 // FuzzQuery is FuzzEvaluate for queries.
 func FuzzQuery(f *testing.F) {
-	p := process(f, testdump.Open(f, "net10-zoo").Dump)
+	p := envOf(f, testdump.Open(f, "net10-zoo").Dump)
 	for _, s := range []string{
 		"from objects of Debuggee.Zoo.Dog | where Legs > 3 && name != null | group by type, Coat | select count(), sum(Legs) as n | order by n desc | top 5",
 		"SELECT DISTINCT type, count(*) FROM objects WHERE size BETWEEN 10 AND 20 GROUP BY type HAVING count(*) > 3 ORDER BY 2 DESC LIMIT 3 OFFSET 1",
@@ -206,12 +206,12 @@ func FuzzQuery(f *testing.F) {
 // each of them took minutes.
 func TestLyingArray(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")
-	p := process(t, d.Dump)
+	p := envOf(t, d.Dump)
 	at, err := strconv.ParseUint(strings.TrimPrefix(evaluate(p, "addr(Debuggee.Zoo.Statics.Array)"), "0x"), 16, 64)
 	require.NoError(t, err)
 	bad := d.Damaged(t, testdump.Damage{At: target.Addr(at) + 8, Bytes: []byte{0xff, 0xff, 0xff, 0xff}})
 	defer bad.Close()
-	assert.Contains(t, evaluate(process(t, bad), "Debuggee.Zoo.Statics.Array.Contains(987654321)"), "segment")
+	assert.Contains(t, evaluate(envOf(t, bad), "Debuggee.Zoo.Statics.Array.Contains(987654321)"), "segment")
 }
 
 // TestUnreadHeap: of a heap of which no segment can be read no query says that it has no objects.
@@ -230,7 +230,7 @@ func TestUnreadHeap(t *testing.T) {
 	for _, err := range h.Walk(t.Context(), nil) {
 		require.ErrorIs(t, err, target.ErrCorrupt, "there is nothing to walk")
 	}
-	p := process(t, damaged)
+	p := envOf(t, damaged)
 	for _, text := range []string{"objects", "select count() from objects", "strings", "exceptions", "live", "from Zoo.Dog", "tasks", "select count() from tasks"} {
 		q, err := query.Run(t.Context(), p, text, query.Options{})
 		if err == nil {

@@ -173,7 +173,7 @@ func (f *frame) anObject(v Value) (objects.Object, error) {
 	case v.kind == KindObject:
 		return f.object(v)
 	case v.kind == KindUint, v.kind == KindInt && v.bits >= leastObject:
-		return f.e.p.Objects.Proven(v.Addr())
+		return f.e.env.objects.Proven(v.Addr())
 	case v.kind == KindNull:
 		return objects.Object{}, ErrNull
 	}
@@ -260,7 +260,7 @@ func callGeneration(f *frame, o objects.Object) Value {
 }
 
 func callRefs(f *frame, o objects.Object) Value {
-	refs, err := f.e.p.Objects.References(f.e.ctx, o.Addr)
+	refs, err := f.e.env.objects.References(f.e.ctx, o.Addr)
 	if err != nil {
 		return Failed(err)
 	}
@@ -310,7 +310,7 @@ func callPath(f *frame, o objects.Object) Value {
 }
 
 func callHash(f *frame, o objects.Object) Value {
-	h, err := f.e.p.Runtime.ObjectHeader(o.Addr)
+	h, err := f.e.env.runtime.ObjectHeader(o.Addr)
 	if err != nil {
 		return Failed(err)
 	}
@@ -378,7 +378,7 @@ func memory(et metadata.ElementType) func(*frame, []Value) Value {
 		if v[0].kind != KindObject && !v[0].isInteger() {
 			return f.kindError("an address", v[0])
 		}
-		b, err := target.Bytes(f.e.p.Runtime.Memory(), v[0].Addr(), int(a.size))
+		b, err := target.Bytes(f.e.env.runtime.Memory(), v[0].Addr(), int(a.size))
 		if err != nil {
 			return Failed(err)
 		}
@@ -388,14 +388,14 @@ func memory(et metadata.ElementType) func(*frame, []Value) Value {
 
 // variable is $_ and the like, or a register as gdb writes it.
 func (s *scope) variable(n *node) (code, error) {
-	if v, ok := s.e.p.Variables[strings.ToLower(n.name)]; ok {
+	if v, ok := s.e.env.Variables[strings.ToLower(n.name)]; ok {
 		return constantCode(v), nil
 	}
 	if c, err := s.register(n); err == nil {
 		return c, nil
 	}
 	bad := s.e.errorf(n, "%s has no value", n.name)
-	if names := slices.Sorted(maps.Keys(s.e.p.Variables)); len(names) > 0 {
+	if names := slices.Sorted(maps.Keys(s.e.env.Variables)); len(names) > 0 {
 		bad.Hint = "there are " + strings.Join(names, ", ")
 	}
 	return code{}, bad
@@ -404,14 +404,14 @@ func (s *scope) variable(n *node) (code, error) {
 // register is @rax: of the current thread.
 func (s *scope) register(n *node) (code, error) {
 	name := strings.ToLower(n.name[1:])
-	if s.e.p.Thread == nil {
-		none := target.Registers{Arch: dac.OrNone(s.e.p.Runtime).Target().Platform().Arch}
+	if s.e.env.Thread == nil {
+		none := target.Registers{Arch: dac.OrNone(s.e.env.runtime).Target().Platform().Arch}
 		if _, _, is := registerValue(&none, name); !is {
 			return code{}, s.e.errorf(n, "there is no register %s", n.name)
 		}
 		return constantCode(Failed(fmt.Errorf("%s is a thread's: %w", n.name, ErrNoThread))), nil
 	}
-	t, err := s.e.p.Thread()
+	t, err := s.e.env.Thread()
 	if err != nil {
 		return code{}, err
 	}

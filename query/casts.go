@@ -32,7 +32,7 @@ func (s *scope) cast(n *node, of code) (code, error) {
 // cast is v as one of the types; soft: null where it is none.
 func (f *frame) cast(v Value, set *typeSet, title string, soft bool) Value {
 	if v.kind == KindUint || v.kind == KindInt && v.bits >= leastObject && !isNumeric(set.list[0]) { // an address
-		o, err := f.e.p.Objects.Proven(v.Addr())
+		o, err := f.e.env.objects.Proven(v.Addr())
 		if err != nil {
 			return Failed(err)
 		}
@@ -133,7 +133,7 @@ func (s *scope) is(n *node, of code) (code, error) {
 	return testCode(func(f *frame) truth {
 		v := of.eval(f)
 		if v.kind == KindUint && v.hex {
-			o, err := f.e.p.Objects.Proven(v.Addr())
+			o, err := f.e.env.objects.Proven(v.Addr())
 			if err != nil {
 				f.err = err
 				return undecided
@@ -239,7 +239,7 @@ func (s *scope) index(n *node) (code, error) {
 }
 
 func (f *frame) proven(v Value) Value {
-	o, err := f.e.p.Objects.Proven(v.Addr())
+	o, err := f.e.env.objects.Proven(v.Addr())
 	if err != nil {
 		return Failed(err)
 	}

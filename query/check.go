@@ -231,7 +231,7 @@ func (c *checker) unknown(n *node) error {
 
 // typeOf returns the type of a MethodTable that the runtime's own tables name.
 func (e *engine) typeOf(n *namedType) *objects.Type {
-	o, err := e.p.Objects.Of(heap.Object{Type: n.mt})
+	o, err := e.env.objects.Of(heap.Object{Type: n.mt})
 	if err != nil {
 		return nil
 	}

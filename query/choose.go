@@ -19,12 +19,15 @@ type Choice struct {
 
 // Chooses compiles a condition about objects of the heap; f says which objects it will be asked about. An *Error says what is
 // wrong with it.
-func Chooses(ctx context.Context, p *Process, where string, f *heap.Filter) (*Choice, error) {
+func Chooses(ctx context.Context, env *Env, where string, f *heap.Filter) (*Choice, error) {
+	if err := env.check(); err != nil {
+		return nil, err
+	}
 	n, err := parseExpression(where)
 	if err != nil {
 		return nil, err
 	}
-	e := newEngine(ctx, p, where)
+	e := newEngine(ctx, env, where)
 	e.inQuery = true
 	r := &run{e: e, q: &plan{source: "objects", limit: -1, where: []*node{n}}, o: Options{Filter: f}}
 	for _, step := range []func() error{r.findSource, r.arrange, r.check} {

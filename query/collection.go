@@ -22,13 +22,13 @@ func (f *frame) collection(v Value) (*collections.Collection, error) {
 	if err != nil {
 		return nil, err
 	}
-	if f.e.p.Collections == nil {
+	if f.e.env.collections == nil {
 		return nil, collections.ErrNotCollection
 	}
 	if v.kind == KindStruct {
-		return f.e.p.Collections.In(t, shapes.In(objects.Struct{Addr: v.Addr(), Type: t}))
+		return f.e.env.collections.In(t, shapes.In(objects.Struct{Addr: v.Addr(), Type: t}))
 	}
-	return f.e.p.Collections.Of(objects.Object{Addr: v.Addr(), Type: t})
+	return f.e.env.collections.Of(objects.Object{Addr: v.Addr(), Type: t})
 }
 
 // items returns the elements of a collection, array or list.

@@ -24,7 +24,7 @@ type Column struct {
 	object bool // the rows are about the object in this column
 }
 
-// A Source has rows that queries ask for with from. Packages add theirs to Process.Sources, most by NewSource.
+// A Source has rows that queries ask for with from. Packages add theirs to Env.Sources, most by NewSource.
 type Source struct {
 	Name    string // lower case
 	Aliases []string

@@ -500,7 +500,7 @@ func (m *memberReader) read(f *frame, v Value) Value {
 		return Failed(m.ofNull())
 	}
 	if v.kind == KindUint && v.hex || v.kind == KindInt && v.typ == nil && v.bits >= leastObject {
-		o, err := f.e.p.Objects.Proven(v.Addr())
+		o, err := f.e.env.objects.Proven(v.Addr())
 		if err != nil {
 			return Failed(err)
 		}
@@ -653,7 +653,7 @@ func (s *scope) typePath(n *node) (code, bool, error) {
 		if err != nil || len(list) == 0 {
 			continue
 		}
-		typ, err := s.e.p.Objects.Type(list[0].mt.Addr)
+		typ, err := s.e.env.objects.Type(list[0].mt.Addr)
 		if err != nil {
 			return code{}, false, err
 		}
@@ -730,7 +730,7 @@ func (s *scope) typeCode(n *node) (code, error) {
 	if err != nil {
 		return code{}, err
 	}
-	t, err := s.e.p.Objects.Type(list[0].mt.Addr)
+	t, err := s.e.env.objects.Type(list[0].mt.Addr)
 	if err != nil {
 		return code{}, err
 	}

@@ -21,7 +21,7 @@
 // compiled once for each type that the scan meets, so that fields are offsets and everything that the type decides is
 // decided once. The heap is scanned by several workers, and the answer is the same for any number of them.
 //
-// Rows come from Sources. The heap's are built in; other packages add theirs to Process.Sources.
+// Rows come from Sources. The heap's are built in; other packages add theirs to Env.Sources.
 //
 // Stability: stable.
 package query

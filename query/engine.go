@@ -14,44 +14,68 @@ import (
 	"github.com/sosgo/sosgo/internal/base/lazy"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/objects/collections"
+	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Process is what questions are about. Runtime and Objects are always wanted; what else is nil can't be asked for.
-type Process struct {
-	Runtime *dac.Runtime
-	Objects *objects.Reader
-	Heap    func() (*heap.Heap, error) // opens the heap
-	// Holders has the graph of the heap's objects, for retained, live, referrers and path.
-	Holders     func(context.Context) (*graph.Holders, error)
-	Collections *collections.Reader             // reads the collections of the class libraries
-	Thread      func() (*threads.Thread, error) // the current thread, for registers and thread statics
-	Variables   map[string]Value                // what $_ and the like stand for, by name with the $
-	// Sources have rows beside those of the heap.
-	Sources []Source
-	Scan    heap.ScanOptions // the options of scans of the heap
+// An Env is what questions are asked about: a process, sources of rows beside the heap's, variables, and the current thread.
+type Env struct {
+	process     *process.Process
+	runtime     *dac.Runtime
+	objects     *objects.Reader
+	collections *collections.Reader
+	types       *lazy.Value[*typeTable] // kept for the next question
 
-	types lazy.Value[*typeTable] // kept for the next question
+	// Graph has the options of the graph of the heap's objects, for retained, live, referrers and path.
+	Graph     graph.Options
+	Thread    func() (*threads.Thread, error) // the current thread, for registers and thread statics; nil if none is chosen
+	Variables map[string]Value                // what $_ and the like stand for, by name with the $
+	Sources   []Source                        // rows beside those of the heap
+	Scan      heap.ScanOptions                // the options of scans of the heap
 }
 
-// ErrNoThread is the error of a register or a thread static if no thread was chosen: by Options.Thread, by EvaluateOptions of the root
-// package, or by Process.Thread.
-var ErrNoThread = target.Unsupportedf("no thread was chosen, by EvaluateOptions.Thread, QueryOptions.Thread or Process.Thread")
-
-// OfThread returns a copy of p whose current thread is t. If t is nil, it returns p itself.
-func (p *Process) OfThread(t *threads.Thread) *Process {
-	if p == nil || t == nil {
-		return p
+// NewEnv returns the Env of a process, with the heap's sources alone. It opens the runtime and its readers of objects and collections.
+func NewEnv(p *process.Process) (*Env, error) {
+	if p == nil {
+		return nil, process.ErrNoDump
 	}
-	return &Process{Runtime: p.Runtime, Objects: p.Objects, Heap: p.Heap, Holders: p.Holders, Collections: p.Collections, Variables: p.Variables, Sources: p.Sources, Scan: p.Scan,
-		Thread: func() (*threads.Thread, error) { return t, nil }}
+	rt, err := p.Runtime()
+	if err != nil {
+		return nil, err
+	}
+	r, err := p.Objects()
+	if err != nil {
+		return nil, err
+	}
+	c, err := p.Collections()
+	if err != nil {
+		return nil, err
+	}
+	return &Env{process: p, runtime: rt, objects: r, collections: c, types: new(lazy.Value[*typeTable]), Scan: heap.ScanOptions{Jobs: p.Dump().Jobs()}}, nil
 }
+
+// ErrNoThread is the error of a register or a thread static if no thread was chosen, by Options.Thread or Env.Thread.
+var ErrNoThread = target.Unsupportedf("no thread was chosen")
+
+// OfThread returns a copy of e with the current thread t. If t is nil, it returns e itself.
+func (e *Env) OfThread(t *threads.Thread) *Env {
+	if e == nil || t == nil {
+		return e
+	}
+	of := *e
+	of.types = new(lazy.Value[*typeTable])
+	of.Thread = func() (*threads.Thread, error) { return t, nil }
+	return &of
+}
+
+// Process returns the process that questions are about.
+func (e *Env) Process() *process.Process { return e.process }
 
 // An engine answers one question.
 type engine struct {
 	ctx context.Context
-	p   *Process
+	env *Env
 	src string // what the user wrote
 
 	members sync.Map // memberKey to *access
@@ -68,15 +92,20 @@ type engine struct {
 	rowNames []*rowName // names about the rows of a source that are no columns
 }
 
-func newEngine(ctx context.Context, p *Process, src string) *engine {
-	if p == nil {
-		p = &Process{}
+// check returns ErrNoDump for an Env without a process.
+func (e *Env) check() error {
+	if e == nil || e.process == nil {
+		return process.ErrNoDump
 	}
-	return &engine{ctx: absent.Context(ctx), p: p, src: src}
+	return nil
+}
+
+func newEngine(ctx context.Context, env *Env, src string) *engine {
+	return &engine{ctx: absent.Context(ctx), env: env, src: src}
 }
 
 // heap returns the heap of the process.
-func (e *engine) heap() (*heap.Heap, error) { return absent.Func(e.p.Heap)() }
+func (e *engine) heap() (*heap.Heap, error) { return e.env.process.Heap() }
 
 func (e *engine) errorf(n *node, format string, args ...any) *Error {
 	return errorAt(e.src, n.pos, format, args...)
@@ -98,7 +127,7 @@ type frame struct {
 }
 
 func (e *engine) newFrame() *frame {
-	mem := e.p.Runtime.Memory()
+	mem := e.env.runtime.Memory()
 	return &frame{e: e, near: target.NewWindow(mem), far: target.NewWindow(mem)}
 }
 
@@ -109,10 +138,7 @@ func (e *engine) needGraph() error {
 	if e.holders != nil {
 		return nil
 	}
-	if e.p.Holders == nil {
-		return target.Unsupportedf("there is no graph of the objects")
-	}
-	h, err := e.p.Holders(e.ctx)
+	h, err := e.env.process.Holders(e.ctx, e.env.Graph)
 	if err != nil {
 		return fmt.Errorf("the graph of the objects: %w", err)
 	}
@@ -168,10 +194,10 @@ func (e *engine) needRetained() error {
 }
 
 func (f *frame) threadStatic(field *objects.Field) Value {
-	if f.e.p.Thread == nil {
+	if f.e.env.Thread == nil {
 		return Failed(fmt.Errorf("%s is a thread's: %w", field.Name, ErrNoThread))
 	}
-	t, err := f.e.p.Thread()
+	t, err := f.e.env.Thread()
 	if err == nil && t.Managed == nil {
 		err = target.Unsupportedf("%s is a thread's, and the current thread is none of the runtime", field.Name)
 	}

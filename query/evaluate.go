@@ -11,13 +11,19 @@ import (
 
 // Evaluate returns what expressions between commas are worth. An *Error says what is wrong with one of them. What the dump lacks
 // is a value of the answer; if it is all that there is, the answer comes with its error.
-func Evaluate(ctx context.Context, p *Process, src string) (*answer.Evaluations, error) {
-	return evaluate(newEngine(ctx, p, src), src, nil)
+func Evaluate(ctx context.Context, env *Env, src string) (*answer.Evaluations, error) {
+	if err := env.check(); err != nil {
+		return nil, err
+	}
+	return evaluate(newEngine(ctx, env, src), src, nil)
 }
 
 // EvaluateOf is Evaluate where the members of an object are names, and this is the object.
-func EvaluateOf(ctx context.Context, p *Process, o objects.Object, src string) (*answer.Evaluations, error) {
-	return evaluate(newEngine(ctx, p, src), src, &o)
+func EvaluateOf(ctx context.Context, env *Env, o objects.Object, src string) (*answer.Evaluations, error) {
+	if err := env.check(); err != nil {
+		return nil, err
+	}
+	return evaluate(newEngine(ctx, env, src), src, &o)
 }
 
 func evaluate(e *engine, src string, of *objects.Object) (*answer.Evaluations, error) {

@@ -6,7 +6,7 @@ import (
 	"log"
 
 	"github.com/sosgo/sosgo"
-	"github.com/sosgo/sosgo/graph"
+	"github.com/sosgo/sosgo/app/rows"
 	"github.com/sosgo/sosgo/query"
 )
 
@@ -21,7 +21,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	p, err := view.QueryProcess(graph.Options{})
+	p, err := rows.Env(view.Process)
 	if err != nil {
 		log.Fatal(err)
 	}

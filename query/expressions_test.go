@@ -89,7 +89,7 @@ var short = strings.NewReplacer("S.", "Debuggee.Zoo.Statics.", "R.", "Debuggee.Z
 
 // TestExpressions: expressions without and with members have the values that they have in C#.
 func TestExpressions(t *testing.T) {
-	p := process(t, testdump.Open(t, "net10-zoo").Dump)
+	p := envOf(t, testdump.Open(t, "net10-zoo").Dump)
 	for _, x := range expressions {
 		e, err := query.Evaluate(t.Context(), p, short.Replace(x[0]))
 		if !assert.NoError(t, err, x[0]) {
@@ -105,10 +105,12 @@ func TestExpressions(t *testing.T) {
 
 // TestAnObjectsMembers: about an object its fields are names, and this is the object.
 func TestAnObjectsMembers(t *testing.T) {
-	p := process(t, testdump.Open(t, "net10-zoo").Dump)
+	p := envOf(t, testdump.Open(t, "net10-zoo").Dump)
 	e, err := query.Evaluate(t.Context(), p, "Debuggee.Zoo.Scenario.Root.Dog")
 	require.NoError(t, err)
-	dog, err := p.Objects.Proven(e.Values[0].Address)
+	r, err := p.Process().Objects()
+	require.NoError(t, err)
+	dog, err := r.Proven(e.Values[0].Address)
 	require.NoError(t, err)
 	e, err = query.EvaluateOf(t.Context(), p, dog, "name, Coat, this == obj(addr(this)), Legs")
 	require.NoError(t, err)
@@ -122,7 +124,7 @@ func TestAnObjectsMembers(t *testing.T) {
 
 // TestLists: the objects that an array refers to, and what refers to them, are the same by both ways, and a path leads to each.
 func TestLists(t *testing.T) {
-	p := process(t, testdump.Open(t, "net10-zoo").Dump)
+	p := envOf(t, testdump.Open(t, "net10-zoo").Dump)
 	e, err := query.Evaluate(t.Context(), p, "refs(Debuggee.Zoo.Scenario.Root.Arrays), referrers(Debuggee.Zoo.Scenario.Root.Arrays)")
 	require.NoError(t, err)
 	require.Equal(t, "list", e.Values[0].Kind)
@@ -133,37 +135,37 @@ func TestLists(t *testing.T) {
 	path := evaluate(p, "path(Debuggee.Zoo.Scenario.Root.Arrays)")
 	assert.Contains(t, path, " -> ")
 	assert.Contains(t, path, "Debuggee.Zoo.Everything")
-	dead, _ := rows(t, p, "from dead | select path(this) | top 1", query.Options{})
+	dead, _ := rowsOf(t, p, "from dead | select path(this) | top 1", query.Options{})
 	assert.Equal(t, []string{"null"}, dead, "garbage has no path")
 	assert.Equal(t, evaluate(p, "retained(System.String)"), sumRetained(t, p))
 }
 
 // sumRetained adds up the sizes of the live strings, which refer to nothing.
-func sumRetained(t *testing.T, p *query.Process) string {
+func sumRetained(t *testing.T, p *query.Env) string {
 	t.Helper()
-	list, _ := rows(t, p, "from live of string | select sum(size)", query.Options{})
+	list, _ := rowsOf(t, p, "from live of string | select sum(size)", query.Options{})
 	require.Len(t, list, 1)
 	return list[0]
 }
 
 // TestGenerations: groups are named as generations are, and sorted by their numbers.
 func TestGenerations(t *testing.T) {
-	p := process(t, testdump.Open(t, "net10-zoo").Dump)
-	got, q := rows(t, p, "from objects | group by gen | select gen | order by gen", query.Options{})
+	p := envOf(t, testdump.Open(t, "net10-zoo").Dump)
+	got, q := rowsOf(t, p, "from objects | group by gen | select gen | order by gen", query.Options{})
 	assert.Equal(t, []string{"gen0", "loh", "poh", "frozen"}, got)
 	assert.NotNil(t, q)
-	byName, _ := rows(t, p, "from objects | where gen == 'loh' | select count()", query.Options{})
-	byNumber, _ := rows(t, p, "from objects | where gen == 3 | select count()", query.Options{})
+	byName, _ := rowsOf(t, p, "from objects | where gen == 'loh' | select count()", query.Options{})
+	byNumber, _ := rowsOf(t, p, "from objects | where gen == 3 | select count()", query.Options{})
 	assert.Equal(t, byNumber, byName)
 }
 
 // TestChoice: a condition chooses among objects as a query with it does.
 func TestChoice(t *testing.T) {
-	p := process(t, testdump.Open(t, "net10-zoo").Dump)
-	h, err := p.Heap()
+	p := envOf(t, testdump.Open(t, "net10-zoo").Dump)
+	h, err := p.Process().Heap()
 	require.NoError(t, err)
 	for _, where := range []string{"size > 100", "gen == 'frozen'", "live && length > 10", "_stringLength == 5"} {
-		want, _ := rows(t, p, "from objects | where "+where+" | select count()", query.Options{})
+		want, _ := rowsOf(t, p, "from objects | where "+where+" | select count()", query.Options{})
 		c, err := query.Chooses(t.Context(), p, where, &heap.Filter{})
 		require.NoError(t, err)
 		test, n := c.Filter(), 0

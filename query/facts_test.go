@@ -13,6 +13,7 @@ import (
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/rows"
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/internal/test/testcase"
 	"github.com/sosgo/sosgo/internal/test/testdump"
@@ -20,18 +21,18 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// process returns what questions about a dump are about.
-func process(t testing.TB, d *sosgo.Dump) *query.Process {
+// envOf returns what questions about a dump are about.
+func envOf(t testing.TB, d *sosgo.Dump) *query.Env {
 	t.Helper()
 	v, err := d.View("")
 	require.NoError(t, err)
-	p, err := v.QueryProcess(graph.Options{})
+	p, err := rows.Env(v.Process)
 	require.NoError(t, err)
 	return p
 }
 
 // evaluate returns what an expression is, as text, or its error.
-func evaluate(p *query.Process, expression string) string {
+func evaluate(p *query.Env, expression string) string {
 	e, err := query.Evaluate(context.Background(), p, expression)
 	if err != nil {
 		return "error: " + err.Error()
@@ -40,8 +41,8 @@ func evaluate(p *query.Process, expression string) string {
 	return c.Plain()
 }
 
-// rows returns the rows of a query as lines of text, with what it noted.
-func rows(t testing.TB, p *query.Process, text string, o query.Options) ([]string, *answer.Query) {
+// rowsOf returns the rows of a query as lines of text, with what it noted.
+func rowsOf(t testing.TB, p *query.Env, text string, o query.Options) ([]string, *answer.Query) {
 	t.Helper()
 	q, err := query.Run(context.Background(), p, text, o)
 	require.NoError(t, err, text)
@@ -131,7 +132,7 @@ func TestZooFacts(t *testing.T) {
 			t.Skip("no program of Zoo.cs")
 		}
 		address, _, _ := strings.Cut(root, " ")
-		p := process(t, d.Dump)
+		p := envOf(t, d.Dump)
 		for _, f := range zooFacts {
 			if strings.Contains(f.expression, "R.Dog.size") {
 				continue
@@ -156,7 +157,7 @@ func TestZooQueries(t *testing.T) {
 		if root, ok := d.Manifest.Fact("root"); !ok || !strings.Contains(root, "Debuggee.Zoo.Everything") || d.Manifest.Kind != "withheap" {
 			t.Skip("no program of Zoo.cs")
 		}
-		p := process(t, d.Dump)
+		p := envOf(t, d.Dump)
 		for _, c := range []struct {
 			pipeline, sql string
 			want          []string
@@ -170,8 +171,8 @@ func TestZooQueries(t *testing.T) {
 			{"from strings | where text == \"hello, wörld 你好\" | select length", "SELECT length FROM strings WHERE text = 'hello, wörld 你好'", []string{"15"}},
 			{"from objects of Debuggee.Zoo.Finalizable | select Tag", "SELECT Tag FROM Finalizable", nil},
 		} {
-			got, _ := rows(t, p, c.pipeline, query.Options{})
-			sql, _ := rows(t, p, c.sql, query.Options{})
+			got, _ := rowsOf(t, p, c.pipeline, query.Options{})
+			sql, _ := rowsOf(t, p, c.sql, query.Options{})
 			assert.NotEmpty(t, got, c.pipeline)
 			assert.Equal(t, got, sql, c.sql)
 			if c.want != nil {
@@ -183,8 +184,8 @@ func TestZooQueries(t *testing.T) {
 
 // TestColumnNames: columns are named by as, or by what was asked; no two have one name.
 func TestColumnNames(t *testing.T) {
-	p := process(t, testdump.Open(t, "net10-zoo").Dump)
-	_, q := rows(t, p, "SELECT Id AS number, Next.Id AS 'the next', size,  size FROM Debuggee.Zoo.Node LIMIT 1", query.Options{})
+	p := envOf(t, testdump.Open(t, "net10-zoo").Dump)
+	_, q := rowsOf(t, p, "SELECT Id AS number, Next.Id AS 'the next', size,  size FROM Debuggee.Zoo.Node LIMIT 1", query.Options{})
 	var names []string
 	for _, c := range q.Columns {
 		names = append(names, c.Name)
@@ -194,7 +195,7 @@ func TestColumnNames(t *testing.T) {
 
 // TestWorkers: the answer does not depend on how many workers look.
 func TestWorkers(t *testing.T) {
-	p := process(t, testdump.Open(t, "net10-zoo").Dump)
+	p := envOf(t, testdump.Open(t, "net10-zoo").Dump)
 	for _, text := range []string{
 		"from objects | group by type | select count(), sum(size), any(address), avg(size)",
 		"from objects | where size > 100 | select address, size, type | order by size desc | top 50",
@@ -202,11 +203,11 @@ func TestWorkers(t *testing.T) {
 		"from objects | select address | skip 100 | top 500",
 	} {
 		p.Scan.Jobs = 1
-		want, q := rows(t, p, text, query.Options{})
+		want, q := rowsOf(t, p, text, query.Options{})
 		require.NotEmpty(t, want)
 		for _, jobs := range []int{2, 7} {
 			p.Scan.Jobs = jobs
-			got, again := rows(t, p, text, query.Options{})
+			got, again := rowsOf(t, p, text, query.Options{})
 			assert.Equal(t, want, got, text)
 			assert.Equal(t, q.Total, again.Total)
 		}
@@ -219,10 +220,12 @@ func stringInterfaces(t *testing.T, d *sosgo.Dump) (mt, list target.Addr) {
 	t.Helper()
 	h, err := d.Heap()
 	require.NoError(t, err)
-	p := process(t, d)
-	for s, err := range p.Objects.TypeByName("System.String", "") {
+	p := envOf(t, d)
+	r, err := p.Process().Objects()
+	require.NoError(t, err)
+	for s, err := range r.TypeByName("System.String", "") {
 		require.NoError(t, err)
-		ifaces, err := p.Objects.Runtime().Interfaces(s.MT)
+		ifaces, err := r.Runtime().Interfaces(s.MT)
 		require.NoError(t, err)
 		word := func(a target.Addr) target.Addr {
 			b, err := target.Bytes(h.Memory(), a, 8)
@@ -247,9 +250,9 @@ func TestDoubts(t *testing.T) {
 	sound := testdump.Open(t, "net10-zoo")
 	str, list := stringInterfaces(t, sound.Dump)
 	for _, jobs := range []int{1, 2, 3, 8} {
-		p := process(t, sound.Without(t, target.Range{Start: list, End: list + 8}))
+		p := envOf(t, sound.Without(t, target.Range{Start: list, End: list + 8}))
 		p.Scan.Jobs = jobs
-		got, q := rows(t, p, "SELECT count(*) FROM System.Collections.IEnumerable", query.Options{})
+		got, q := rowsOf(t, p, "SELECT count(*) FROM System.Collections.IEnumerable", query.Options{})
 		require.Len(t, got, 1)
 		var problems []string
 		for _, err := range q.Noted() {
@@ -267,7 +270,7 @@ func TestCountsAreTheHeaps(t *testing.T) {
 	d := testdump.Open(t, "net8-zoo")
 	h, err := d.Heap()
 	require.NoError(t, err)
-	stats, err := h.Stats(t.Context(), nil, process(t, d.Dump).Scan)
+	stats, err := h.Stats(t.Context(), nil, envOf(t, d.Dump).Scan)
 	require.NoError(t, err)
 	want := map[string]string{}
 	for _, s := range stats.Types {
@@ -278,7 +281,7 @@ func TestCountsAreTheHeaps(t *testing.T) {
 		}
 	}
 	got := map[string]string{}
-	list, _ := rows(t, process(t, d.Dump), "SELECT mt, count(*), sum(size) FROM objects GROUP BY mt", query.Options{})
+	list, _ := rowsOf(t, envOf(t, d.Dump), "SELECT mt, count(*), sum(size) FROM objects GROUP BY mt", query.Options{})
 	for _, l := range list {
 		mt, rest, _ := strings.Cut(l, " | ")
 		got[mt] = rest
@@ -295,7 +298,7 @@ func TestAbsentIsNoNull(t *testing.T) {
 	at := testdump.Address(strings.Fields(head)[0])
 	// A reference to memory that the process did not have.
 	damaged := testdump.Patched(t, "net10-zoo", map[target.Addr][]byte{at + 8: {8, 0, 0, 0, 0x20, 0, 0, 0}})
-	p := process(t, damaged)
+	p := envOf(t, damaged)
 	for _, expression := range []string{"R.Head.Next.Id", "R.Head.Next.Id ?? 5", "R.Head.Next.Id + 1", "-R.Head.Next.Id", "R.Head.Next.Id > 1 && true",
 		"R.Head.Next is Debuggee.Zoo.Node", "text(R.Head.Next.Id)", "R.Head.Next.Id == 1 ? 1 : 2", "R.Head.Next?.Id", "!(R.Head.Next.Id > 1)"} {
 		_, err := query.Evaluate(t.Context(), p, strings.ReplaceAll(expression, "R.", address+"."))
@@ -304,12 +307,12 @@ func TestAbsentIsNoNull(t *testing.T) {
 	for expression, want := range map[string]string{"R.Head.Next.Id > 1 && false": "false", "R.Head.Next.Id > 1 || true": "true", "missing(R.Head.Next.Id)": "true"} {
 		assert.Equal(t, want, evaluate(p, strings.ReplaceAll(expression, "R.", address+".")), expression)
 	}
-	got, q := rows(t, p, "from Debuggee.Zoo.Node | where Next.Id >= 0 | select count()", query.Options{})
+	got, q := rowsOf(t, p, "from Debuggee.Zoo.Node | where Next.Id >= 0 | select count()", query.Options{})
 	assert.Equal(t, []string{"18"}, got) // 20, of which the last has no next and one can't be decided
 	require.Len(t, q.Noted(), 1)
 	assert.ErrorIs(t, q.Noted()[0], target.ErrCorrupt)
 	assert.Contains(t, q.Noted()[0].Error(), "1 rows are left out")
-	got, q = rows(t, p, "from Debuggee.Zoo.Node | select count(), sum(Next.Id)", query.Options{})
+	got, q = rowsOf(t, p, "from Debuggee.Zoo.Node | select count(), sum(Next.Id)", query.Options{})
 	assert.Len(t, got, 1)
 	require.Len(t, q.Noted(), 1)
 	assert.ErrorIs(t, q.Noted()[0], target.ErrCorrupt)
@@ -317,7 +320,7 @@ func TestAbsentIsNoNull(t *testing.T) {
 
 // TestNothingIsNotZero: of a heap that is not in the dump nothing is counted, also not zero objects.
 func TestNothingIsNotZero(t *testing.T) {
-	p := process(t, testdump.Open(t, "win-net10-zoo-triage").Dump)
+	p := envOf(t, testdump.Open(t, "win-net10-zoo-triage").Dump)
 	q, err := query.Run(t.Context(), p, "from objects | select count()", query.Options{})
 	if err == nil {
 		for range q.Rows {
@@ -334,17 +337,17 @@ func TestNothingIsNotZero(t *testing.T) {
 func TestSources(t *testing.T) {
 	found := map[string]int{}
 	for _, d := range []*testdump.Dump{testdump.Open(t, "net10-zoo"), testdump.OpenWeb(t, "web-net10")} {
-		p := process(t, d.Dump)
+		p := envOf(t, d.Dump)
 		for _, s := range p.Sources {
 			found[s.Name] += askAll(t, p, s)
 		}
 		list, err := d.Threads()
 		require.NoError(t, err)
-		got, _ := rows(t, p, "from threads | select count()", query.Options{})
+		got, _ := rowsOf(t, p, "from threads | select count()", query.Options{})
 		assert.Equal(t, []string{fmt.Sprint(len(list))}, got)
 	}
 	sessions, _ := testdump.OverlaidFile(t, "../testdata/dumps/sessions/net10-sessions/net10-sessions.dmp.zst", sosgo.Options{Offline: true})
-	for p, n := process(t, sessions), 0; n < len(p.Sources); n++ {
+	for p, n := envOf(t, sessions), 0; n < len(p.Sources); n++ {
 		if s := p.Sources[n]; s.Name == "sessions" {
 			found[s.Name] += askAll(t, p, s)
 		}
@@ -356,7 +359,7 @@ func TestSources(t *testing.T) {
 }
 
 // askAll asks for all columns of a source and returns how many rows there were.
-func askAll(t *testing.T, p *query.Process, s query.Source) (n int) {
+func askAll(t *testing.T, p *query.Env, s query.Source) (n int) {
 	var names []string
 	for _, c := range s.Columns {
 		names = append(names, c.Name)
@@ -374,7 +377,7 @@ func askAll(t *testing.T, p *query.Process, s query.Source) (n int) {
 // TestWebCollections: collections of a web program are asked for by name, as its manifest has them.
 func TestWebCollections(t *testing.T) {
 	testdump.Web(t, func(t *testing.T, d *testdump.Dump) int {
-		p := process(t, d.Dump)
+		p := envOf(t, d.Dump)
 		for expression, want := range map[string]string{
 			`WEB.DictionaryStringInt["two"]`:          "2",
 			`WEB.DictionaryStringInt.Count`:           "3",
@@ -385,7 +388,7 @@ func TestWebCollections(t *testing.T) {
 		} {
 			assert.Equal(t, want, evaluate(p, strings.ReplaceAll(expression, "WEB", "WebDebuggee.Collections")), expression)
 		}
-		got, _ := rows(t, p, "from threads | select count()", query.Options{})
+		got, _ := rowsOf(t, p, "from threads | select count()", query.Options{})
 		assert.NotEqual(t, []string{"0"}, got)
 		return 6
 	})
@@ -394,8 +397,8 @@ func TestWebCollections(t *testing.T) {
 // TestLiveStrength: live is possible, and no more, for an object that only unproved roots hold.
 func TestLiveStrength(t *testing.T) {
 	d := testdump.Open(t, "win-net10-zoo").Dump
-	p := process(t, d)
-	x, err := p.Holders(t.Context())
+	p := envOf(t, d)
+	x, err := p.Process().Holders(t.Context(), graph.Options{})
 	require.NoError(t, err)
 	g := x.Graph()
 	live, err := g.LiveStarts(t.Context())

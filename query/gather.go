@@ -552,7 +552,7 @@ func (c *collector) Objects(s *heap.Segment, batch []heap.Object) {
 }
 
 func (c *collector) typeOf(o *heap.Object) *objects.Type {
-	t, err := c.r.e.p.Objects.Of(*o)
+	t, err := c.r.e.env.objects.Of(*o)
 	if err != nil {
 		return nil
 	}

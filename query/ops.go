@@ -471,7 +471,7 @@ func (f *frame) equalTexts(a, b Value) (same, ok bool, err error) {
 }
 
 func (f *frame) stringLength(v Value) (uint32, error) {
-	_, n, err := f.e.p.Runtime.StringChars(v.Addr())
+	_, n, err := f.e.env.runtime.StringChars(v.Addr())
 	return n, err
 }
 

@@ -35,8 +35,8 @@ var sales = []saleRow{
 }
 
 // withSales adds the source sales to what queries about a dump can ask for.
-func withSales(t *testing.T) *query.Process {
-	p := process(t, testdump.Open(t, "net10-zoo").Dump)
+func withSales(t *testing.T) *query.Env {
+	p := envOf(t, testdump.Open(t, "net10-zoo").Dump)
 	p.Sources = append(p.Sources, query.NewSource(query.Source{Name: "sales", Aliases: []string{"orders"}}, func(context.Context) iter.Seq2[saleRow, error] {
 		return func(yield func(saleRow, error) bool) {
 			for _, s := range sales {
@@ -131,7 +131,7 @@ func TestQuestionErrors(t *testing.T) {
 // TestRegisters: the registers of the current thread have their names, and thread statics their values on it.
 func TestRegisters(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")
-	p := process(t, d.Dump)
+	p := envOf(t, d.Dump)
 	v, err := d.View("")
 	require.NoError(t, err)
 	list, err := v.Threads()
@@ -161,7 +161,7 @@ func TestRegisters(t *testing.T) {
 	}
 	values = map[string]bool{}
 	for i := range list {
-		got, _ := rows(t, p, "from objects of Debuggee.Zoo.Dog | select Debuggee.Zoo.Statics.PerThreadString | top 1", query.Options{Thread: &list[i]})
+		got, _ := rowsOf(t, p, "from objects of Debuggee.Zoo.Dog | select Debuggee.Zoo.Statics.PerThreadString | top 1", query.Options{Thread: &list[i]})
 		require.Len(t, got, 1)
 		values[got[0]] = true
 	}
@@ -181,7 +181,7 @@ func TestNames(t *testing.T) {
 
 // TestGroupsOfValues: structs, decimals, times, enums and boxes are keys of groups, and are sorted.
 func TestGroupsOfValues(t *testing.T) {
-	p := process(t, testdump.Open(t, "net10-zoo").Dump)
+	p := envOf(t, testdump.Open(t, "net10-zoo").Dump)
 	for text, want := range map[string][]string{
 		"from objects of Debuggee.Zoo.Primitives | group by Struct.To, Decimal, DateTime, Boxed, Flags | select count()": nil,
 		"from objects of Debuggee.Zoo.Primitives | select Decimal, TimeSpan, Boxed | order by Struct, Decimal desc, TimeSpan, Boxed, Guid": {
@@ -190,7 +190,7 @@ func TestGroupsOfValues(t *testing.T) {
 		"from objects of Debuggee.Zoo.Dog | where this is Debuggee.Zoo.IShape | select Coat | distinct":                        nil,
 		"from objects of Debuggee.Zoo.Animal | where Coat == 'Blue' && type(this) != null | select any(Legs)":                  nil,
 	} {
-		got, q := rows(t, p, text, query.Options{})
+		got, q := rowsOf(t, p, text, query.Options{})
 		require.NotEmpty(t, got, text)
 		for _, line := range got {
 			assert.NotContains(t, line, "<not", text)
@@ -204,9 +204,9 @@ func TestGroupsOfValues(t *testing.T) {
 
 // TestRowMembers: members of the object that a row of a source is about are names.
 func TestRowMembers(t *testing.T) {
-	p := process(t, testdump.Open(t, "net10-async").Dump)
-	want, _ := rows(t, p, "from tasks | select flags", query.Options{})
-	got, _ := rows(t, p, "from tasks | select hex(m_stateFlags)", query.Options{})
+	p := envOf(t, testdump.Open(t, "net10-async").Dump)
+	want, _ := rowsOf(t, p, "from tasks | select flags", query.Options{})
+	got, _ := rowsOf(t, p, "from tasks | select hex(m_stateFlags)", query.Options{})
 	require.Len(t, got, len(want))
 	same := 0
 	for i := range got {
@@ -215,7 +215,7 @@ func TestRowMembers(t *testing.T) {
 		}
 	}
 	assert.Greater(t, same, 15)
-	list, _ := rows(t, p, "from tasks | where this is System.Threading.Tasks.Task && m_action == null | select count()", query.Options{})
+	list, _ := rowsOf(t, p, "from tasks | where this is System.Threading.Tasks.Task && m_action == null | select count()", query.Options{})
 	require.Len(t, list, 1)
 	assert.NotEqual(t, "0", list[0])
 }
@@ -223,7 +223,7 @@ func TestRowMembers(t *testing.T) {
 // TestNothingToRead: without a heap in the dump a question about objects is an error, and one about threads has rows with
 // the reasons for what is missing.
 func TestNothingToRead(t *testing.T) {
-	p := process(t, testdump.Open(t, "win-net10-zoo-triage").Dump)
+	p := envOf(t, testdump.Open(t, "win-net10-zoo-triage").Dump)
 	for _, text := range []string{"from objects | select address", "from strings | group by length | select count()", "from live | select count()"} {
 		q, err := query.Run(t.Context(), p, text, query.Options{})
 		if err == nil {
@@ -236,8 +236,8 @@ func TestNothingToRead(t *testing.T) {
 		require.Error(t, err, text)
 		assert.True(t, testdump.Typed(err), "%s: %v", text, err)
 	}
-	got, _ := rows(t, p, "from threads | select osid, name, exception", query.Options{})
+	got, _ := rowsOf(t, p, "from threads | select osid, name, exception", query.Options{})
 	assert.NotEmpty(t, got)
-	grouped, _ := rows(t, p, "from statics | group by value | select count()", query.Options{})
+	grouped, _ := rowsOf(t, p, "from statics | group by value | select count()", query.Options{})
 	assert.NotEmpty(t, grouped)
 }

@@ -24,7 +24,7 @@ type Options struct {
 	// Filter selects objects of the heap before the query does; nil selects all. The caller that sets
 	// it reports the heap's Warnings; without a Filter the answer includes them.
 	Filter *heap.Filter
-	// Thread has the registers and the thread statics; nil stands for that of Process.Thread.
+	// Thread has the registers and the thread statics; nil stands for that of Env.Thread.
 	Thread *threads.Thread
 }
 
@@ -39,17 +39,23 @@ func (e *limitError) Unwrap() error { return ErrLimit }
 
 // Run answers a query: from SOURCE [of TYPE] | where … | group by … | select … | order by … | top N, or the same as SQL
 // spells it. An *Error says what is wrong with it. The rows are read while they are listed.
-func Run(ctx context.Context, p *Process, src string, o Options) (*answer.Query, error) {
+func Run(ctx context.Context, env *Env, src string, o Options) (*answer.Query, error) {
+	if err := env.check(); err != nil {
+		return nil, err
+	}
 	q, err := parseQuery(src)
 	if err != nil {
 		return nil, err
 	}
-	return newEngine(ctx, p.OfThread(o.Thread), src).run(q, o)
+	return newEngine(ctx, env.OfThread(o.Thread), src).run(q, o)
 }
 
 // Select answers a query about the objects that o.Filter chooses: those for which where is true, with columns as a list
 // of expressions. Either may be empty.
-func Select(ctx context.Context, p *Process, where, columns string, o Options) (*answer.Query, error) {
+func Select(ctx context.Context, env *Env, where, columns string, o Options) (*answer.Query, error) {
+	if err := env.check(); err != nil {
+		return nil, err
+	}
 	q := &plan{source: "objects", limit: -1}
 	if columns != "" {
 		list, err := parseExpressions(columns)
@@ -58,7 +64,7 @@ func Select(ctx context.Context, p *Process, where, columns string, o Options) (
 		}
 		q.items, q.chosen = list, true
 	}
-	e := newEngine(ctx, p.OfThread(o.Thread), columns)
+	e := newEngine(ctx, env.OfThread(o.Thread), columns)
 	if where != "" {
 		n, err := parseExpression(where)
 		if err != nil {
@@ -88,7 +94,7 @@ type run struct {
 
 func (e *engine) run(q *plan, o Options) (*answer.Query, error) {
 	e.inQuery, e.weighs = true, true
-	r := &run{e: e, q: q, o: o, scan: e.p.Scan}
+	r := &run{e: e, q: q, o: o, scan: e.env.Scan}
 	steps := []func() error{r.findSource, r.findTypes, r.arrange, r.check}
 	for _, step := range steps {
 		if err := step(); err != nil {
@@ -102,7 +108,7 @@ func (e *engine) run(q *plan, o Options) (*answer.Query, error) {
 
 func (r *run) findSource() error {
 	var names []string
-	for _, list := range [][]Source{heapSources, r.e.p.Sources} {
+	for _, list := range [][]Source{heapSources, r.e.env.Sources} {
 		for i := range list {
 			if list[i].is(r.q.source) {
 				r.source = &list[i]

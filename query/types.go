@@ -27,13 +27,13 @@ type typeTable struct {
 
 // table reads the names of all loaded types, when they are first wanted.
 func (e *engine) table() *typeTable {
-	t, _ := e.p.types.Get(func() (*typeTable, error) { return e.readTypes(), nil })
+	t, _ := e.env.types.Get(func() (*typeTable, error) { return e.readTypes(), nil })
 	return t
 }
 
 func (e *engine) readTypes() *typeTable {
 	t := &typeTable{byLast: map[string][]*namedType{}}
-	rt := e.p.Runtime
+	rt := e.env.runtime
 	for mt, err := range rt.LoadedTypes() {
 		if err == nil && len(t.all) >= limits.QueryTypes {
 			err = target.Corruptf("more than %d types", limits.QueryTypes)
@@ -240,7 +240,7 @@ func (e *engine) newTypeSet(list []*namedType, exact bool) (*typeSet, error) {
 	s := &typeSet{e: e, types: map[*objects.Type]bool{}, exact: exact}
 	var first error
 	for _, n := range list {
-		t, err := e.p.Objects.Type(n.mt.Addr)
+		t, err := e.env.objects.Type(n.mt.Addr)
 		if err != nil {
 			first = cmp.Or(first, err)
 			continue

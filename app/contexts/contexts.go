@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"slices"
 
 	"github.com/sosgo/sosgo/answer"
@@ -13,11 +12,10 @@ import (
 	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/heap"
-	"github.com/sosgo/sosgo/internal/base/absent"
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/objects/shapes"
+	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/stackwalk"
-	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -36,22 +34,10 @@ const unloading = 1
 // defaultType is the class of the default context.
 const defaultType = "System.Runtime.Loader.DefaultAssemblyLoadContext"
 
-// A Process is what is looked at.
-type Process struct {
-	Runtime *dac.Runtime
-	Shapes  *shapes.Binder
-	Heap    *heap.Heap
-	Scan    heap.ScanOptions
-	Threads []threads.Thread
-	Walk    func(context.Context, *threads.Thread, stackwalk.WalkOptions) iter.Seq[stackwalk.Frame]
-	// Holders returns what keeps objects alive. It is called if a context is unloading.
-	Holders func() (*graph.Holders, error)
-}
-
-// List lists the contexts. It records what could not be read. The error is ctx's, or why there are no modules.
-func List(ctx context.Context, p Process) (*answer.LoadContexts, error) {
-	l := &lister{Process: p, ctx: absent.Context(ctx), out: &answer.LoadContexts{Contexts: []answer.AssemblyContext{}}, at: map[target.Addr]int{}}
-	modules, err := dac.OrNone(p.Runtime).KnownModules()
+// list lists the contexts. It records what could not be read. The error is ctx's, or why there are no modules.
+func list(ctx context.Context, c *process.Call, rt *dac.Runtime) (*answer.LoadContexts, error) {
+	l := &lister{Call: c, rt: rt, ctx: ctx, out: &answer.LoadContexts{Contexts: []answer.AssemblyContext{}}, at: map[target.Addr]int{}}
+	modules, err := rt.KnownModules()
 	if len(modules) == 0 {
 		if err == nil {
 			err = fmt.Errorf("assemblies: %w", target.ErrNotInDump)
@@ -79,7 +65,8 @@ func List(ctx context.Context, p Process) (*answer.LoadContexts, error) {
 }
 
 type lister struct {
-	Process
+	*process.Call
+	rt  *dac.Runtime
 	ctx context.Context
 	out *answer.LoadContexts
 	at  map[target.Addr]int // by the managed object; 0 for the default context
@@ -87,11 +74,17 @@ type lister struct {
 
 // find lists the managed objects of contexts.
 func (l *lister) find() error {
-	in := shapes.Reading{Gaps: &l.out.Gaps, Binder: l.Shapes}
-	if l.Heap == nil {
+	b, err := l.Shapes()
+	if err != nil {
+		return err
+	}
+	h, err := l.ObjectHeap()
+	if err != nil {
+		l.Note(err)
 		return nil
 	}
-	for o, f := range shapes.OnObjects[*loadContext](l.ctx, in, l.Heap, l.Scan) {
+	in := shapes.Reading{Gaps: &l.out.Gaps, Binder: b}
+	for o, f := range shapes.OnObjects[*loadContext](l.ctx, in, h, l.Scan("looking for load contexts", heap.ScanOptions{})) {
 		s, x := f.Shape, f.At()
 		c := answer.AssemblyContext{Address: o.Addr, Name: in.TextAt(&s.Name, x), Type: in.TypeText(o), ID: in.IntAt(&s.ID, x), Collectible: in.BoolAt(&s.Collectible, x),
 			Assemblies: []answer.ContextAssembly{}}
@@ -163,11 +156,9 @@ func (l *lister) blockers() error {
 		}
 		if running == nil {
 			running = l.running()
-			if l.Holders != nil {
-				var err error
-				holders, err = l.Holders()
-				l.out.Note(err)
-			}
+			var err error
+			holders, err = l.NotedHolders()
+			l.out.Note(err)
 		}
 		c.Verdict = answer.NotKnown
 		if err := l.paths(c, holders); err != nil {
@@ -255,17 +246,16 @@ func blocker(p *answer.RootPath) answer.UnloadBlocker {
 // running lists the threads that have methods of collectible contexts on their stacks, by the LoaderAllocator of the method's module.
 func (l *lister) running() map[target.Addr][]answer.UnloadBlocker {
 	out := map[target.Addr][]answer.UnloadBlocker{}
-	if l.Walk == nil {
-		return out
-	}
 	wanted := map[target.Addr]bool{}
 	for i := range l.out.Contexts {
 		if c := &l.out.Contexts[i]; c.Allocator != 0 {
 			wanted[c.Allocator] = true
 		}
 	}
-	for i := range l.Threads {
-		t := &l.Threads[i]
+	list, err := l.Threads()
+	l.Note(err)
+	for i := range list {
+		t := &list[i]
 		if t.Managed == nil || l.ctx.Err() != nil {
 			continue
 		}

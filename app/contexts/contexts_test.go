@@ -14,6 +14,7 @@ import (
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/contexts"
 	"github.com/sosgo/sosgo/internal/test/testcase"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 )
@@ -34,7 +35,7 @@ func openSetup(t *testing.T) *sosgo.View {
 
 // TestBlockers finds for each context that was asked to unload what the program made to keep it. The one that nothing kept is gone.
 func TestBlockers(t *testing.T) {
-	out, err := openSetup(t).LoadContexts(t.Context())
+	out, err := contexts.LoadContexts(t.Context(), openSetup(t).Process)
 	require.NoError(t, err)
 	assert.Empty(t, out.Noted())
 	got := map[string]answer.AssemblyContext{}
@@ -81,7 +82,7 @@ func TestLoaders(t *testing.T) {
 	testdump.Corpus(t, testcase.Named("net10-loaders-*"), func(t *testing.T, d *testdump.Dump) int {
 		v, err := d.View("")
 		require.NoError(t, err)
-		out, err := v.LoadContexts(t.Context())
+		out, err := contexts.LoadContexts(t.Context(), v.Process)
 		require.NoError(t, err)
 		states := map[string]string{}
 		checked := 0
@@ -107,7 +108,7 @@ func TestTypedAbsences(t *testing.T) {
 	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
 		v, err := d.View("")
 		require.NoError(t, err)
-		out, err := v.LoadContexts(t.Context())
+		out, err := contexts.LoadContexts(t.Context(), v.Process)
 		if n++; err != nil {
 			assert.True(t, testdump.Typed(err), "%v", err)
 			return
@@ -125,14 +126,16 @@ func TestTypedAbsences(t *testing.T) {
 
 // TestMissingParts asks again and again without one of the places that the answer was read from.
 func TestMissingParts(t *testing.T) {
-	testdump.Open(t, "net10-zoo").Sweep(t, 40, false, func(v *sosgo.View) (any, []error, error) { return testdump.Asked(v.LoadContexts(t.Context())) })
+	testdump.Open(t, "net10-zoo").Sweep(t, 40, false, func(v *sosgo.View) (any, []error, error) {
+		return testdump.Asked(contexts.LoadContexts(t.Context(), v.Process))
+	})
 }
 
 // TestCanceled checks that a canceled context ends the question with its error.
 func TestCanceled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, err := openSetup(t).LoadContexts(ctx)
+	_, err := contexts.LoadContexts(ctx, openSetup(t).Process)
 	assert.ErrorIs(t, err, context.Canceled)
 }
 
@@ -147,7 +150,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	out, err := view.LoadContexts(context.Background())
+	out, err := contexts.LoadContexts(context.Background(), view.Process)
 	if err != nil {
 		log.Fatal(err)
 	}

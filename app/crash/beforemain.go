@@ -21,7 +21,7 @@ var errLeftOut = target.Unsupportedf("an exception thrown before Main ran was no
 // exceptions catches another one. The exception itself stays on the heap.
 func (d *describer) beforeMain() {
 	x, t := d.died.Exception, d.died.Thread
-	if d.out.Alive || x == nil || x.Signal == nil || x.Signal.Number != target.SIGABRT || fromOutside(x, d.p.Target.Process().ID) ||
+	if d.out.Alive || x == nil || x.Signal == nil || x.Signal.Number != target.SIGABRT || fromOutside(x, d.p.Target().Process().ID) ||
 		d.died.Thrown != 0 || d.out.Frames > 0 || t == nil || t.Managed == nil || t.Managed.Finalizer {
 		return
 	}
@@ -29,7 +29,7 @@ func (d *describer) beforeMain() {
 	if err != nil || d.unreadThreads() {
 		return
 	}
-	walker, err := d.p.Walker()
+	walker, err := d.walker()
 	if err != nil {
 		return // noted with the stack
 	}
@@ -41,7 +41,7 @@ func (d *describer) beforeMain() {
 	if err != nil || root == 0 {
 		return
 	}
-	if d.p.NoHeap {
+	if d.noHeap {
 		d.out.Note(errLeftOut)
 		return
 	}
@@ -77,7 +77,7 @@ func Ending(rt *dac.Runtime, c *Crash, g *answer.Gaps) *answer.EndingException {
 // method. It returns 0 if there is none or more than one, or if the heap is larger than that of a program that has not begun. An exception
 // that can't be read may be another one, and is the error.
 func (d *describer) preparing(root target.Addr, t *dac.Thread) (found target.Addr, method string, err error) {
-	h, err := heap.Open(d.rt, d.p.Target)
+	h, err := heap.Open(d.rt, d.p.Target())
 	if err == nil {
 		err = h.Unread()
 	}

@@ -12,9 +12,8 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/image"
 	"github.com/sosgo/sosgo/internal/base/absent"
-	"github.com/sosgo/sosgo/stackwalk"
+	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
 )
@@ -32,22 +31,28 @@ type Crash struct {
 	carried []carried
 }
 
-// A Process is the input of Read and Describe.
-type Process struct {
-	Target target.Target
-	Memory target.Memory // of Target, completed by module files
-	// Threads, Runtime and Walker are called only for the crash of a CLR.
-	Threads func() ([]threads.Thread, error)
-	Runtime func() (*dac.Runtime, error)
-	Walker  func() (*stackwalk.Walker, error)
-	// NoHeap leaves out the search of a small heap for the exception for which Main could not be prepared. The answer notes it where the
-	// search would have been made.
+// Options choose where the exception of a crash is looked for.
+type Options struct {
+	// NoHeap leaves out the search for the exception for which Main could not be prepared, if no record of the thread names it. It reads a
+	// heap of at most 64 MB. Answers note it where they would have searched.
 	NoHeap bool
-	// Resolve describes an address. It is used by Describe only and may be nil.
-	Resolve func(ctx context.Context, a target.Addr) *answer.Address
-	// Symbols name native code. They are used by Describe only and may be nil.
-	Symbols *image.Symbols
 }
+
+// A subject is the process that is looked at, with its threads.
+type subject struct {
+	*process.Process
+	list []threads.Thread
+	lost error // why list lacks threads
+}
+
+func newSubject(p *process.Process) *subject {
+	s := &subject{Process: p}
+	s.list, s.lost = p.Threads()
+	return s
+}
+
+// Threads returns the threads of the process, as they were listed once.
+func (s *subject) Threads() ([]threads.Thread, error) { return s.list, s.lost }
 
 // ThreadID returns the OS id of the thread that the dump of t was written for: the one that raised the exception or
 // took the signal. ok is false if the dump does not record it.
@@ -58,11 +63,11 @@ func ThreadID(t target.Target) (id uint32, ok bool) {
 
 // Died returns the OS id of the thread that died: the one of ThreadID or, without a record in the dump, the first with an
 // exception that has no handler.
-func Died(p Process) (id uint32, ok bool) {
-	if id, ok := ThreadID(p.Target); ok {
+func Died(p *process.Process) (id uint32, ok bool) {
+	if id, ok := ThreadID(p.Target()); ok {
 		return id, true
 	}
-	c, _ := read(&p) // an unread thread is not known to have died
+	c, _ := read(newSubject(p)) // an unread thread is not known to have died
 	switch {
 	case !c.ended():
 		return 0, false
@@ -87,13 +92,14 @@ func (x *carried) ended() bool {
 
 // Read returns why the process died. It returns nil if the dump shows no crash: it has no signal or exception record,
 // and no thread has an exception without a handler. The error describes the unreadable parts.
-func Read(p Process) (*Crash, error) {
-	c, err := read(&p)
+func Read(p *process.Process, o Options) (*Crash, error) {
+	s := newSubject(p)
+	c, err := read(s)
 	if !c.ended() {
 		return nil, err
 	}
 	if rt, none := p.Runtime(); none == nil && c.Record == nil {
-		d := &describer{ctx: context.Background(), p: &p, rt: rt, died: c, out: &answer.Crash{Address: noAddress}}
+		d := &describer{ctx: context.Background(), p: s, noHeap: o.NoHeap, rt: rt, died: c, out: &answer.Crash{Address: noAddress}}
 		d.beforeMain()
 		for _, missing := range d.out.Noted() {
 			err = cmp.Or(err, missing)
@@ -106,15 +112,13 @@ func Read(p Process) (*Crash, error) {
 func (c *Crash) ended() bool { return c.Exception != nil || c.Record != nil || c.Unhandled }
 
 // read is Read for any process, including one that had not crashed.
-func read(p *Process) (*Crash, error) {
+func read(p *subject) (*Crash, error) {
 	c := &Crash{}
-	p.Target, p.Memory = absent.Process(p.Target), absent.Memory(p.Memory)
-	p.Threads, p.Runtime, p.Walker = absent.Func(p.Threads), absent.Func(p.Runtime), absent.Func(p.Walker)
-	if x, ok := p.Target.Exception(); ok && !x.Requested {
+	if x, ok := p.Target().Exception(); ok && !x.Requested {
 		c.Exception = &x
 	}
 	var err error
-	if c.Record, err = readRecord(p.Target, p.Memory); err != nil {
+	if c.Record, err = readRecord(p.Target(), p.Memory()); err != nil {
 		err = fmt.Errorf("crash record: %w", err)
 	}
 	if c.Record != nil {
@@ -124,7 +128,7 @@ func read(p *Process) (*Crash, error) {
 	if err == nil {
 		err = terr
 	}
-	if id, ok := ThreadID(p.Target); ok {
+	if id, ok := ThreadID(p.Target()); ok {
 		c.Thread = threads.ByID(list, id)
 	}
 	if rt, rerr := p.Runtime(); rerr == nil {

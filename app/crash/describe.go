@@ -10,13 +10,14 @@ import (
 	"time"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/resolve"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/image"
-	"github.com/sosgo/sosgo/internal/base/absent"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/objects/disasm"
+	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
@@ -28,34 +29,45 @@ var noAddress = answer.Maybe[target.Addr]{Err: target.ErrNotInDump}
 // Describe describes the crash of a process on one page: the record, the thread that died with its registers and
 // managed stack, the exceptions of all threads, and the conclusions. For a process that had not crashed it describes
 // what the threads wait for. The error is the context's, if it ended before anything was found.
-func Describe(ctx context.Context, p Process) (*answer.Crash, error) {
-	died, err := read(&p)
+func Describe(ctx context.Context, p *process.Process, o Options) (*answer.Crash, error) {
+	return process.Answer(ctx, p, func(ctx context.Context, _ *process.Call) (*answer.Crash, error) { return describe(ctx, newSubject(p), o), nil })
+}
+
+func describe(ctx context.Context, p *subject, o Options) *answer.Crash {
+	if r := p.Dump().File().Report(); r != nil {
+		return r.Crash()
+	}
+	died, err := read(p)
 	if died.Record != nil {
 		if rt, rerr := p.Runtime(); rerr == nil {
-			died.Record.Exception.locate(rt, p.Memory)
+			died.Record.Exception.locate(rt, p.Memory())
 		}
-		out := describeRecord(died.Record, p.Target.Modules())
+		out := describeRecord(died.Record, p.Target().Modules())
 		out.Note(err)
-		return out, nil
+		return out
 	}
-	d := &describer{ctx: ctx, p: &p, died: died, out: &answer.Crash{Address: noAddress}}
+	d := &describer{ctx: ctx, p: p, noHeap: o.NoHeap, died: died, out: &answer.Crash{Address: noAddress}}
 	d.out.Note(err)
 	d.describe()
 	d.out.Unmanaged = err == nil && d.rt != nil && died.Thread != nil && died.Thread.Managed == nil
-	return d.out, nil
+	return d.out
 }
 
 // DescribeBriefly names a crash: the reason, and the type and message of the exception, with a verdict that says how sure it is. If the dump
 // shows no crash, the answer has only the objects of contended monitors, and is nil if there are none. It omits unreadable parts.
-func DescribeBriefly(p Process) *answer.Crash {
-	died, _ := read(&p) // Describe reports the error
+func DescribeBriefly(p *process.Process, o Options) *answer.Crash {
+	if r := p.Dump().File().Report(); r != nil {
+		return r.Crash()
+	}
+	s := newSubject(p)
+	died, _ := read(s) // Describe reports the error
 	if !died.ended() {
 		return waitedFor(p)
 	}
 	if died.Record != nil {
 		return describeRecord(died.Record, nil)
 	}
-	d := &describer{p: &p, died: died, out: &answer.Crash{Address: noAddress}}
+	d := &describer{p: s, noHeap: o.NoHeap, died: died, out: &answer.Crash{Address: noAddress}}
 	d.record()
 	rt, err := p.Runtime()
 	if err != nil {
@@ -76,8 +88,8 @@ func DescribeBriefly(p Process) *answer.Crash {
 }
 
 // waitedFor returns the objects of monitors that are held and waited for, nil if there are none.
-func waitedFor(p Process) *answer.Crash {
-	rt, err := absent.Func(p.Runtime)()
+func waitedFor(p *process.Process) *answer.Crash {
+	rt, err := p.Runtime()
 	if err != nil {
 		return nil
 	}
@@ -95,13 +107,14 @@ func waitedFor(p Process) *answer.Crash {
 
 // A describer describes one crash of a CLR, or of a process without one.
 type describer struct {
-	ctx   context.Context
-	p     *Process
-	rt    *dac.Runtime // nil if none can be read
-	died  *Crash
-	out   *answer.Crash
-	fatal *stackwalk.Frame // outermost frame of Environment.FailFast on the stack, nil if there is none
-	fault *fault           // of native code, nil if none is known
+	ctx    context.Context
+	p      *subject
+	noHeap bool
+	rt     *dac.Runtime // nil if none can be read
+	died   *Crash
+	out    *answer.Crash
+	fatal  *stackwalk.Frame // outermost frame of Environment.FailFast on the stack, nil if there is none
+	fault  *fault           // of native code, nil if none is known
 	// raised is the record of the fault on the stack of the thread that died, if the dump has none; nil if it was not found.
 	raised *target.Exception
 	// innermost is the stack pointer of the innermost frame of the thread that died, and invoked the native method that it
@@ -114,6 +127,22 @@ type describer struct {
 	// written is what a NativeAOT process wrote about its crash, if the system's record does not lead to it; otherwise
 	// nil.
 	written *Record
+}
+
+// walker walks stacks: of a dump with stacks alone by native frames.
+func (d *describer) walker() (*stackwalk.Walker, error) {
+	if d.p.StacksOnly() {
+		return d.p.NativeWalker(), nil
+	}
+	return d.p.Walker()
+}
+
+// symbols name native code of a dump with stacks alone. Otherwise they are nil.
+func (d *describer) symbols() *image.Symbols {
+	if d.p.StacksOnly() {
+		return d.p.Dump().Symbols()
+	}
+	return nil
 }
 
 func (d *describer) describe() {
@@ -162,7 +191,7 @@ func (d *describer) own() {
 		}
 		return
 	}
-	d.written.Exception.locate(d.rt, d.p.Memory)
+	d.written.Exception.locate(d.rt, d.p.Memory())
 	d.out.Likely = d.written.Message
 	v := recordVerdict(d.written)
 	d.conclusion(v.Text, v.Strength, v.Evidence...)
@@ -182,13 +211,13 @@ func (d *describer) record() {
 		return
 	}
 	out := d.out
-	out.Reason, out.Code = Reason(x, d.p.Target.Process().ID), x.Words
+	out.Reason, out.Code = Reason(x, d.p.Target().Process().ID), x.Words
 	if x.HasAddress {
 		out.Address = answer.Known(x.Address)
 	}
 	evidence := fmt.Sprintf("the dump's exception record: %s", x.Words)
 	if x.Signal != nil {
-		out.Signal = describeSignal(x.Signal, d.p.Target.Process().ID)
+		out.Signal = describeSignal(x.Signal, d.p.Target().Process().ID)
 		evidence = fmt.Sprintf("the signal in the dump: %s", x.Words)
 	} else {
 		d.records(x)
@@ -205,7 +234,7 @@ func (d *describer) record() {
 
 // records describes x and its nested records.
 func (d *describer) records(x *target.Exception) {
-	nested, err := nestedRecords(d.p.Memory, x)
+	nested, err := nestedRecords(d.p.Memory(), x)
 	d.out.Note(err)
 	for _, r := range append([]*target.Exception{x}, nested...) {
 		d.out.Records = append(d.out.Records, describeExceptionRecord(r))
@@ -214,7 +243,7 @@ func (d *describer) records(x *target.Exception) {
 
 // unrecorded describes a dump without a record.
 func (d *describer) unrecorded() {
-	x, recorded := d.p.Target.Exception()
+	x, recorded := d.p.Target().Exception()
 	switch {
 	case d.died.Unhandled:
 		d.out.Reason = "the dump has no crash record; a thread has an unhandled exception"
@@ -265,10 +294,10 @@ func (d *describer) touch(a target.Addr, access, source string) {
 		t.What = "near 0: nothing can be mapped there"
 	case a == ^target.Addr(0):
 		t.What = "reported by Windows for addresses that are not canonical"
-	case source == faultingInstruction || !canonical(d.p.Target.Platform(), a):
+	case source == faultingInstruction || !canonical(d.p.Target().Platform(), a):
 		t.What = "not a canonical address"
-	case d.p.Resolve != nil && d.ctx != nil:
-		t.What = whatIs(d.p.Resolve(d.ctx, a))
+	case d.ctx != nil:
+		t.What = whatIs(resolve.Address(d.ctx, d.p.Process, a))
 	}
 	d.out.Touched = t
 }
@@ -324,12 +353,12 @@ func (d *describer) contexts() {
 
 // readContext reads a CONTEXT that the runtime keeps.
 func (d *describer) readContext(a target.Addr) (target.Registers, error) {
-	regs := target.Registers{Arch: d.p.Target.Platform().Arch}
+	regs := target.Registers{Arch: d.p.Target().Platform().Arch}
 	processor, err := regs.Arch.Processor()
 	if err != nil {
 		return regs, err
 	}
-	b, err := target.Bytes(d.p.Memory, a, processor.Context.Size)
+	b, err := target.Bytes(d.p.Memory(), a, processor.Context.Size)
 	if err != nil {
 		return regs, err
 	}
@@ -372,7 +401,7 @@ func (d *describer) where(ip target.Addr) string {
 			}
 		}
 	}
-	if m := target.ModuleAt(d.p.Target.Modules(), ip); m != nil {
+	if m := target.ModuleAt(d.p.Target().Modules(), ip); m != nil {
 		return fmt.Sprintf("%s+%#x", target.BaseName(m.Path), uint64(ip-m.Base))
 	}
 	return ""
@@ -380,12 +409,12 @@ func (d *describer) where(ip target.Addr) string {
 
 // place returns the place of an instruction in its module, nil if it is in none.
 func (d *describer) place(ip target.Addr) *answer.CodePlace {
-	m := target.ModuleAt(d.p.Target.Modules(), ip)
+	m := target.ModuleAt(d.p.Target().Modules(), ip)
 	if m == nil || stackwalk.IsGenerated(m) {
 		return nil
 	}
 	out := &answer.CodePlace{Module: target.BaseName(m.Path), Offset: answer.Hex(ip - m.Base)}
-	if id := image.IdentityOf(d.p.Target, m); id.Known() {
+	if id := image.IdentityOf(d.p.Target(), m); id.Known() {
 		out.Build = id.String()
 	}
 	return out
@@ -398,12 +427,12 @@ func (d *describer) nativeStack() {
 	if t == nil || t.OS == nil {
 		return
 	}
-	walker, err := d.p.Walker()
+	walker, err := d.walker()
 	if err != nil {
 		d.out.Note(err)
 		return
 	}
-	describer := stackwalk.NewDescriber(stackwalk.DescribeOptions{Symbols: d.p.Symbols}, &d.out.Gaps)
+	describer := stackwalk.NewDescriber(stackwalk.DescribeOptions{Symbols: d.symbols()}, &d.out.Gaps)
 	for f := range walker.Walk(d.ctx, nil, t.OS.Registers, stackwalk.WalkOptions{Native: true}) {
 		if f.Err != nil {
 			d.out.Note(fmt.Errorf("the stack ends at %#x: %w", uint64(f.SP), f.Err))
@@ -455,7 +484,7 @@ func (d *describer) stack() {
 	if t == nil || t.Managed == nil || t.OS == nil {
 		return
 	}
-	walker, err := d.p.Walker()
+	walker, err := d.walker()
 	if err != nil {
 		d.out.Note(err)
 		return
@@ -554,7 +583,7 @@ func (d *describer) blames() bool {
 		return false
 	case d.died.Unhandled:
 		return true
-	case x == nil || fromOutside(x, d.p.Target.Process().ID):
+	case x == nil || fromOutside(x, d.p.Target().Process().ID):
 		return false
 	}
 	return x.Signal == nil && (x.Code == codeCLR || x.Code == codeEngine || x.Code == codeFailFast) ||
@@ -583,14 +612,14 @@ func (d *describer) runtimeRecord() {
 	if s == nil || s.Record == 0 || d.out.Touched != nil {
 		return
 	}
-	x, err := readExceptionRecord(d.p.Memory, s.Record)
+	x, err := readExceptionRecord(d.p.Memory(), s.Record)
 	if err != nil {
 		d.out.Note(err)
 		return
 	}
 	if a, access, ok := touchedBy(x); ok {
 		source := "the runtime's record of the exception"
-		if d.p.Target.Platform().FaultsAreSignals() {
+		if d.p.Target().Platform().FaultsAreSignals() {
 			access = "" // 0 for any access
 			a, source = d.unreported(a, source)
 		}
@@ -766,7 +795,7 @@ func (d *describer) meaning(root *Fault, x *answer.Exception) string {
 	if root.Type != outOfMemory {
 		return ""
 	}
-	oom, err := heap.OutOfMemory(d.rt, d.p.Target)
+	oom, err := heap.OutOfMemory(d.rt, d.p.Target())
 	switch {
 	case err != nil || oom.Unread > 0:
 		return ""
@@ -895,7 +924,7 @@ func (d *describer) unreadThreads() bool {
 
 // waiting describes what the threads wait for.
 func (d *describer) waiting() {
-	walker, err := d.p.Walker()
+	walker, err := d.walker()
 	if err != nil {
 		d.out.Note(err)
 		return

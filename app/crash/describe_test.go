@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/crash"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/target"
 )
@@ -22,9 +23,9 @@ func TestDescribe(t *testing.T) {
 	testdump.Each(t, func(t *testing.T, d *testdump.Dump) {
 		v, err := d.View("")
 		require.NoError(t, err)
-		x, err := v.Crash(context.Background())
+		x, err := crash.Describe(context.Background(), v.Process, crash.Options{})
 		require.NoError(t, err)
-		brief := v.BriefCrash()
+		brief := crash.DescribeBriefly(v.Process, crash.Options{})
 		for _, verdict := range x.Verdicts {
 			assert.NotEmpty(t, verdict.Evidence, verdict.Text)
 			assert.NotEmpty(t, verdict.Strength, verdict.Text)

@@ -16,9 +16,7 @@ func ExampleDescribe() {
 		log.Fatal(err)
 	}
 	defer d.Close()
-	c, err := crash.Describe(context.Background(), crash.Process{
-		Target: d.Target(), Memory: d.Memory(), Threads: d.Threads, Runtime: d.Runtime, Walker: d.Walker,
-	})
+	c, err := crash.Describe(context.Background(), d.Default(), crash.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}

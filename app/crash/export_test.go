@@ -5,13 +5,27 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
 )
 
+// A Subject is a process with the threads that are looked at.
+type Subject = subject
+
+// NewSubject returns a process with some threads in place of its own.
+func NewSubject(p *process.Process, list ...threads.Thread) *Subject {
+	return &Subject{Process: p, list: list}
+}
+
+// DescribeSubject is Describe.
+func DescribeSubject(ctx context.Context, s *Subject) *answer.Crash {
+	return describe(ctx, s, Options{})
+}
+
 // FailFastAt returns what would be told of t if f were a frame of Environment.FailFast.
-func FailFastAt(p *Process, rt *dac.Runtime, w *stackwalk.Walker, t *threads.Thread, f *stackwalk.Frame) *answer.FailFast {
+func FailFastAt(p *Subject, rt *dac.Runtime, w *stackwalk.Walker, t *threads.Thread, f *stackwalk.Frame) *answer.FailFast {
 	d := &describer{ctx: context.Background(), p: p, rt: rt, died: &Crash{Thread: t}, out: &answer.Crash{}, fatal: f}
 	d.failFast(w)
 	return d.out.FailFast
@@ -24,7 +38,7 @@ var ProvedCause = provedCause
 var IsFailFast = isFailFast
 
 // Unreported returns what is told of an access whose address was reported as a, of an exception with its CONTEXT at context.
-func Unreported(p *Process, context, a target.Addr) *answer.Touched {
+func Unreported(p *Subject, context, a target.Addr) *answer.Touched {
 	state := carried{thread: &threads.Thread{}, in: &dac.ExceptionState{Context: context}}
 	d := &describer{p: p, died: &Crash{Thread: state.thread, carried: []carried{state}}, out: &answer.Crash{}}
 	a, source := d.unreported(a, "the record")
@@ -51,7 +65,7 @@ func ExitFrame(rt *dac.Runtime, w *stackwalk.Walker, t *threads.Thread, handlers
 }
 
 // Meaning is meaning. It returns root as well.
-func Meaning(p *Process, rt *dac.Runtime, root Fault, x *answer.Exception) (Fault, string) {
+func Meaning(p *Subject, rt *dac.Runtime, root Fault, x *answer.Exception) (Fault, string) {
 	evidence := (&describer{p: p, rt: rt}).meaning(&root, x)
 	return root, evidence
 }

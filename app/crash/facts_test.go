@@ -12,7 +12,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo/app/crash"
-	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/target"
 )
@@ -39,7 +38,7 @@ func TestDescribeReadsWhatTheProcessPrinted(t *testing.T) {
 		d := testdump.Open(t, name)
 		v, err := d.View("")
 		require.NoError(t, err)
-		x, err := v.Crash(context.Background())
+		x, err := crash.Describe(context.Background(), v.Process, crash.Options{})
 		require.NoError(t, err)
 		var types, messages []string
 		for i := range x.Exceptions {
@@ -65,7 +64,7 @@ func TestDescribeReadsWhatTheProcessPrinted(t *testing.T) {
 func TestDescribeLivingProcess(t *testing.T) {
 	v, err := testdump.Open(t, "win-net10-zoo").View("")
 	require.NoError(t, err)
-	x, err := v.Crash(context.Background())
+	x, err := crash.Describe(context.Background(), v.Process, crash.Options{})
 	require.NoError(t, err)
 	assert.True(t, x.Alive)
 	assert.Empty(t, x.Exceptions)
@@ -76,17 +75,15 @@ func TestDescribeLivingProcess(t *testing.T) {
 // read, and why.
 func TestDescribeWithoutARuntime(t *testing.T) {
 	d := testdump.Open(t, "net10-crash-nested")
-	none := target.Unsupportedf("no runtime")
-	v, err := d.View("")
-	require.NoError(t, err)
-	p := crash.Process{Target: d.Target(), Memory: d.Memory(), Threads: v.Threads, Runtime: noRuntime(none), Walker: v.Walker}
-	x, err := crash.Describe(context.Background(), p)
+	p, err := d.Process("no such runtime")
+	require.ErrorIs(t, err, target.ErrUnsupported)
+	x, err := crash.Describe(context.Background(), p, crash.Options{})
 	require.NoError(t, err)
 	assert.Equal(t, "SIGABRT", strings.Split(x.Code, "/")[0])
 	assert.NotZero(t, x.ThreadID)
 	assert.Empty(t, x.Exceptions)
 	assert.True(t, errors.Is(errors.Join(x.Noted()...), target.ErrUnsupported))
-	brief := crash.DescribeBriefly(p)
+	brief := crash.DescribeBriefly(p, crash.Options{})
 	require.NotNil(t, brief)
 	assert.Equal(t, x.Reason, brief.Reason)
 	assert.Empty(t, brief.Exceptions)
@@ -96,12 +93,12 @@ func TestDescribeWithoutARuntime(t *testing.T) {
 func TestDescribeEndsWithTheContext(t *testing.T) {
 	v, err := testdump.Open(t, "net10-crash-nested").View("")
 	require.NoError(t, err)
-	_, err = v.Crash(context.Background())
+	_, err = crash.Describe(context.Background(), v.Process, crash.Options{})
 	require.NoError(t, err)
 	ended, cancel := context.WithCancel(context.Background())
 	cancel()
 	began := time.Now()
-	x, err := v.Crash(ended)
+	x, err := crash.Describe(ended, v.Process, crash.Options{})
 	require.NoError(t, err)
 	assert.Less(t, time.Since(began), 50*time.Millisecond)
 	assert.LessOrEqual(t, len(x.Stack), 1)
@@ -116,16 +113,12 @@ func TestWatsonBuckets(t *testing.T) {
 	assert.NotEqual(t, linux.Error(), windows.Error(), "only one of them has buckets")
 }
 
-func noRuntime(err error) func() (*dac.Runtime, error) {
-	return func() (*dac.Runtime, error) { return nil, err }
-}
-
 // TestUntracedCause: an exception that caused another one, and was only created, says less than the one that was thrown.
 func TestUntracedCause(t *testing.T) {
 	d, over := testdump.OpenOverlaid(t, "net10-crash-nested")
 	v, err := d.View("")
 	require.NoError(t, err)
-	x, err := v.Crash(t.Context())
+	x, err := crash.Describe(t.Context(), v.Process, crash.Options{})
 	require.NoError(t, err)
 	require.Len(t, x.Exceptions, 2)
 	outer, inner := x.Exceptions[0], x.Exceptions[1]
@@ -137,7 +130,7 @@ func TestUntracedCause(t *testing.T) {
 	o, err := reader.Object(inner.Address)
 	require.NoError(t, err)
 	over.Set(testdump.Words(o.Field("_stackTrace").Location(), 0))
-	x, err = v.Crash(t.Context())
+	x, err = crash.Describe(t.Context(), v.Process, crash.Options{})
 	require.NoError(t, err)
 	want := fmt.Sprintf("Debuggee.Crash.OrderException was not caught: %s, in %s; with an inner exception that has no stack trace: System.FormatException: %s",
 		strings.TrimSuffix(outer.Message.S, "."), outer.Frames[0].Function.S, strings.TrimSuffix(inner.Message.S, "."))
@@ -155,7 +148,7 @@ func TestUntracedCause(t *testing.T) {
 		"elsewhere":  {testdump.Words(o.Field("_stackTrace").Location(), 0), testdump.Words(text, message)},
 	} {
 		over.Set(damage...)
-		x, err = v.Crash(t.Context())
+		x, err = crash.Describe(t.Context(), v.Process, crash.Options{})
 		require.NoError(t, err)
 		assert.Contains(t, x.Likely, "; caused by System.FormatException: ", name)
 	}

@@ -85,7 +85,7 @@ func (d *describer) messageOfStack() *answer.FailFast {
 	var at target.Addr
 	reader := objects.New(d.rt)
 	for a := sp &^ 7; a < d.fatal.SP; a += 8 {
-		word, err := target.Pointer(d.p.Memory, a)
+		word, err := target.Pointer(d.p.Memory(), a)
 		if err != nil || word == at {
 			continue
 		}
@@ -110,7 +110,7 @@ func (d *describer) messageOfReport() *answer.FailFast {
 		return nil
 	}
 	stack := make([]byte, d.fatal.SP-sp)
-	n, _ := d.p.Memory.ReadMemory(stack, sp)
+	n, _ := d.p.Memory().ReadMemory(stack, sp)
 	_, rest, ok := bytes.Cut(stack[:n], utf16Bytes("\nMessage: "))
 	if !ok {
 		return nil

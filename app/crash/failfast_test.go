@@ -25,7 +25,7 @@ func TestFailFast(t *testing.T) {
 	d, _ := testdump.OverlaidFile(t, path, sosgo.Options{Offline: true})
 	v, err := d.View("")
 	require.NoError(t, err)
-	x, err := v.Crash(context.Background())
+	x, err := crash.Describe(context.Background(), v.Process, crash.Options{})
 	require.NoError(t, err)
 	require.NotNil(t, x.FailFast)
 	assert.Equal(t, "fail fast message", x.FailFast.Message.String())
@@ -53,7 +53,7 @@ func TestMessageOfFailFast(t *testing.T) {
 		require.NoError(t, err)
 		list, err := d.Threads()
 		require.NoError(t, err)
-		p := &crash.Process{Target: d.Target(), Memory: d.Memory(), Threads: d.Threads, Runtime: d.Runtime, Walker: d.Walker}
+		p := crash.NewSubject(d.Default(), list...)
 		found := 0
 		for i := range list {
 			th := &list[i]

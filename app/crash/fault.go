@@ -24,7 +24,7 @@ type fault struct {
 // current position.
 func (d *describer) interruptedContext() {
 	x, t := d.died.Exception, d.died.Thread
-	if x == nil || x.Signal == nil || t == nil || t.OS == nil || d.p.Walker == nil {
+	if x == nil || x.Signal == nil || t == nil || t.OS == nil || false {
 		return
 	}
 	s := x.Signal
@@ -65,9 +65,9 @@ const faultingInstruction = "the faulting instruction and its registers"
 
 // interrupted returns the code that the thread's signal handler interrupted, nil if it is unknown.
 func (d *describer) interrupted() *fault {
-	w, err := d.p.Walker()
+	w, err := d.walker()
 	if err != nil {
-		w = stackwalk.NewNativeWalker(d.p.Target, d.p.Memory)
+		w = stackwalk.NewNativeWalker(d.p.Target(), d.p.Memory())
 	}
 	t := d.died.Thread
 	regs, trust, ok := w.Interrupted(t.Managed, t.OS.Registers)
@@ -111,13 +111,13 @@ func (d *describer) unseen(regs *target.Registers) bool {
 func (d *describer) instruction(ip target.Addr) []byte {
 	const longest = 15
 	b := make([]byte, longest)
-	n, _ := d.p.Memory.ReadMemory(b, ip)
+	n, _ := d.p.Memory().ReadMemory(b, ip)
 	return b[:n]
 }
 
 // decoded returns the text of the instruction at ip, in parentheses behind a space, empty if it can't be read.
 func (d *describer) decoded(ip target.Addr) string {
-	for in := range disasm.Decode(d.p.Target.Platform().Arch, d.instruction(ip), ip) {
+	for in := range disasm.Decode(d.p.Target().Platform().Arch, d.instruction(ip), ip) {
 		if in.Text != "" {
 			return " (" + in.Text + ")"
 		}
@@ -129,7 +129,7 @@ func (d *describer) decoded(ip target.Addr) string {
 // unreported returns the accessed address and its source, given that a was reported for a managed exception. If 0 was
 // reported, which stands for non-canonical addresses too, the code has the real address.
 func (d *describer) unreported(a target.Addr, source string) (target.Addr, string) {
-	if a != 0 || !d.p.Target.Platform().HidesAddresses() {
+	if a != 0 || !d.p.Target().Platform().HidesAddresses() {
 		return a, source
 	}
 	s := d.died.state()
@@ -228,7 +228,7 @@ func (d *describer) stoodAt() []Place {
 func (d *describer) aborted() bool {
 	x := d.died.Exception
 	return x != nil && x.Signal != nil && x.Signal.Number == target.SIGABRT && x.Signal.Known && x.Signal.Code == target.SITkill &&
-		x.Signal.PID == d.p.Target.Process().ID && d.died.Thrown == 0 && d.rt != nil && !d.unreadThreads() && d.caller() != ""
+		x.Signal.PID == d.p.Target().Process().ID && d.died.Thrown == 0 && d.rt != nil && !d.unreadThreads() && d.caller() != ""
 }
 
 // concludeAborted reports who called the native code that aborted.

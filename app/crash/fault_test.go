@@ -13,7 +13,7 @@ import (
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/dump"
 	"github.com/sosgo/sosgo/internal/test/testdump"
-	"github.com/sosgo/sosgo/stackwalk"
+	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
 )
@@ -78,11 +78,11 @@ func (p *faulty) interrupt(ip, sp target.Addr, rbx uint64) {
 	p.word(a+224, uint64(a+0x200)&^63)
 }
 
-func openFaulty(t *testing.T) (*faulty, *crash.Process, *dac.Runtime, *threads.Thread) {
+func openFaulty(t *testing.T) (*faulty, func() *crash.Subject, *dac.Runtime, *threads.Thread) {
 	return openFaultyOf(t, "net10-zoo")
 }
 
-func openFaultyOf(t *testing.T, name string) (*faulty, *crash.Process, *dac.Runtime, *threads.Thread) {
+func openFaultyOf(t *testing.T, name string) (*faulty, func() *crash.Subject, *dac.Runtime, *threads.Thread) {
 	d := testdump.Open(t, name)
 	raw, err := dump.Open(d.Case.Path, dump.Options{})
 	require.NoError(t, err)
@@ -98,15 +98,19 @@ func openFaultyOf(t *testing.T, name string) (*faulty, *crash.Process, *dac.Runt
 	regs.SetIP(0x7fff00001000) // of code without unwind data
 	regs.SetSP(p.other.Start + 0x100)
 	died.OS = &target.Thread{ID: died.OS.ID, Registers: regs}
-	return p, &crash.Process{Target: p, Memory: p, Threads: func() ([]threads.Thread, error) { return []threads.Thread{died}, nil },
-		Runtime: func() (*dac.Runtime, error) { return rt, nil }, Walker: func() (*stackwalk.Walker, error) { return stackwalk.NewWalker(rt), nil },
-	}, rt, &died
+	subject := func() *crash.Subject {
+		opened, err := process.OpenTarget(p, process.Options{Offline: true})
+		require.NoError(t, err)
+		t.Cleanup(func() { opened.Close() })
+		return crash.NewSubject(opened.Default(), died)
+	}
+	return p, subject, rt, &died
 }
 
 // TestFaults: of a fault in native code crashinfo tells where it was and who called it, also where the process wrote the dump
 // itself, in the handler of the signal; and the address, where the kernel reports none.
 func TestFaults(t *testing.T) {
-	p, process, rt, died := openFaulty(t)
+	p, subject, rt, died := openFaulty(t)
 	module := rt.Instance().Module
 	ip := module.Base + 0x1230
 	sp := died.Managed.Stack.End - 0x4000
@@ -116,9 +120,7 @@ func TestFaults(t *testing.T) {
 	}
 	p.set(ip, 0x8b, 0x43, 0x08) // mov eax, [rbx+8]
 	describe := func() *answer.Crash {
-		x, err := crash.Describe(t.Context(), *process)
-		require.NoError(t, err)
-		return x
+		return crash.DescribeSubject(t.Context(), subject())
 	}
 
 	signal(target.SIGSEGV, 1, 0x18)
@@ -160,7 +162,6 @@ func TestFaults(t *testing.T) {
 	regs.SetSP(sp)
 	regs.Set(target.RBX, 0x10)
 	died.OS.Registers = regs
-	process.Threads = func() ([]threads.Thread, error) { return []threads.Thread{*died}, nil }
 	signal(target.SIGSEGV, 1, 0x18)
 	assert.Contains(t, describe().Likely, "libcoreclr.so+0x1230 accessed 0x18")
 	signal(target.SIGSEGV, 1, 0x123456)
@@ -179,7 +180,7 @@ func TestFaults(t *testing.T) {
 
 // TestUnreported checks that the faulting instruction has the address that the runtime's record reports as 0.
 func TestUnreported(t *testing.T) {
-	p, process, rt, _ := openFaulty(t)
+	p, subject, rt, _ := openFaulty(t)
 	ip, context := rt.Instance().Module.Base+0x1230, p.other.Start+0x2000
 	p.set(ip, 0x8b, 0x43, 0x08)
 	layout := target.AMD64().Context
@@ -197,36 +198,36 @@ func TestUnreported(t *testing.T) {
 	}
 	p.set(context+target.Addr(0x30), 0x0b, 0x00, 0x10, 0x00) // ContextFlags: AMD64, control, integer, floating point
 	set(0x6f6f6f6f6f6f6f6f)
-	got := crash.Unreported(process, context, 0)
+	got := crash.Unreported(subject(), context, 0)
 	assert.Equal(t, target.Addr(0x6f6f6f6f6f6f6f77), got.Address)
 	assert.Equal(t, "not a canonical address", got.What)
 	for _, rbx := range []uint64{0x64006300620061, 0xdead00000000, 1 << 47} { // not canonical with 4-level paging
 		set(rbx)
-		got = crash.Unreported(process, context, 0)
+		got = crash.Unreported(subject(), context, 0)
 		assert.Equal(t, target.Addr(rbx+8), got.Address)
 		assert.Equal(t, "not a canonical address", got.What)
-		assert.Equal(t, target.Addr(0x55), crash.Unreported(process, context, 0x55).Address)
+		assert.Equal(t, target.Addr(0x55), crash.Unreported(subject(), context, 0x55).Address)
 	}
 	set(0x7fff00000000) // canonical: the fault was elsewhere
-	got = crash.Unreported(process, context, 0)
+	got = crash.Unreported(subject(), context, 0)
 	assert.Zero(t, got.Address)
 	assert.Contains(t, got.What, "or not a canonical address")
 	set(^uint64(7)) // and 8 is 0
-	got = crash.Unreported(process, context, 0)
+	got = crash.Unreported(subject(), context, 0)
 	assert.Zero(t, got.Address)
 	assert.Equal(t, "near 0: nothing can be mapped there", got.What)
 	delete(p.bytes, ip)
 	p.set(ip, 0x06)
-	got = crash.Unreported(process, context, 0)
+	got = crash.Unreported(subject(), context, 0)
 	assert.Zero(t, got.Address)
 	assert.Contains(t, got.What, "or not a canonical address")
-	assert.Contains(t, crash.Unreported(process, 0, 0).What, "or not a canonical address", "without a CONTEXT")
-	assert.Equal(t, target.Addr(0x55), crash.Unreported(process, context, 0x55).Address, "what is reported is believed")
+	assert.Contains(t, crash.Unreported(subject(), 0, 0).What, "or not a canonical address", "without a CONTEXT")
+	assert.Equal(t, target.Addr(0x55), crash.Unreported(subject(), context, 0x55).Address, "what is reported is believed")
 }
 
 // TestInvoked: native code is named as the method that managed code calls, too.
 func TestInvoked(t *testing.T) {
-	p, process, rt, died := openFaultyOf(t, "net10-stacks")
+	p, subject, rt, died := openFaultyOf(t, "net10-stacks")
 	list, err := testdump.Open(t, "net10-stacks").Threads()
 	require.NoError(t, err)
 	for i := range list {
@@ -234,12 +235,10 @@ func TestInvoked(t *testing.T) {
 			died.Managed = list[i].Managed
 		}
 	}
-	process.Threads = func() ([]threads.Thread, error) { return []threads.Thread{*died}, nil }
 	ip := rt.Instance().Module.Base + 0x1230
 	s := &target.Signal{Number: target.SIGSEGV, Known: true, Code: 1, Address: 0x18}
 	p.x = target.Exception{ThreadID: died.OS.ID, Signal: s, Words: s.String()}
 	p.interrupt(ip, died.Managed.Stack.End-0x4000, 0x10)
-	x, err := crash.Describe(t.Context(), *process)
-	require.NoError(t, err)
+	x := crash.DescribeSubject(t.Context(), subject())
 	assert.Regexp(t, `called as Debuggee.Stacks.Scenario.pause_unix\(\), called from Debuggee\.`, x.Likely)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/crash"
 	"github.com/sosgo/sosgo/internal/test/testcase"
 	"github.com/sosgo/sosgo/target"
 )
@@ -25,7 +26,7 @@ func describeForeign(t *testing.T, name string) *answer.Crash {
 	if v == nil {
 		require.NoError(t, err)
 	}
-	x, err := v.Crash(context.Background())
+	x, err := crash.Describe(context.Background(), v.Process, crash.Options{})
 	require.NoError(t, err)
 	return x
 }

@@ -67,7 +67,7 @@ func (d *describer) initialThread(list []threads.Thread) *threads.Thread {
 		if t.OS == nil {
 			continue
 		}
-		if t.ID() == d.p.Target.Process().ID {
+		if t.ID() == d.p.Target().Process().ID {
 			return t
 		}
 		if t.Index == 0 {

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/crash"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/test/testcase"
 	"github.com/sosgo/sosgo/internal/test/testdump"
@@ -64,7 +65,7 @@ func TestMainReturned(t *testing.T) {
 			}
 			v, err := sound.Damaged(t, damage...).View("")
 			require.NoError(t, err)
-			page, err := v.Crash(t.Context())
+			page, err := crash.Describe(t.Context(), v.Process, crash.Options{})
 			require.NoError(t, err)
 			var said []string
 			for _, v := range page.Verdicts {

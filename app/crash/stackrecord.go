@@ -31,10 +31,10 @@ type stackRecord struct {
 // writes dumps on Windows without it. The record is on the stack of the thread that died, inside of its innermost frame.
 func (d *describer) raise() {
 	t := d.died.Thread
-	if d.died.Exception != nil || !d.died.fatal() || d.out.FailFast != nil || d.overflowed() || d.p.Target.Platform().FaultsAreSignals() {
+	if d.died.Exception != nil || !d.died.fatal() || d.out.FailFast != nil || d.overflowed() || d.p.Target().Platform().FaultsAreSignals() {
 		return
 	}
-	stack, err := t.Stack(d.p.Target)
+	stack, err := t.Stack(d.p.Target())
 	if err != nil {
 		d.out.Note(err)
 		return
@@ -80,7 +80,7 @@ func (d *describer) recordIn(r target.Range) *stackRecord {
 		return n
 	}
 	stack := make([]byte, r.Size())
-	n, _ := d.p.Memory.ReadMemory(stack, r.Start)
+	n, _ := d.p.Memory().ReadMemory(stack, r.Start)
 	for i := 0; i+recordParams <= n; i += 8 {
 		params, ok := faultParameters[binary.LittleEndian.Uint32(stack[i:])]
 		flags := binary.LittleEndian.Uint32(stack[i+recordFlags:])
@@ -96,7 +96,7 @@ func (d *describer) recordIn(r target.Range) *stackRecord {
 
 // recordAt returns the record at a, nil unless what it says is possible.
 func (d *describer) recordAt(stack target.Range, a target.Addr) *stackRecord {
-	x, err := readExceptionRecord(d.p.Memory, a)
+	x, err := readExceptionRecord(d.p.Memory(), a)
 	if err != nil || x.Record != 0 && !stack.Contains(x.Record) {
 		return nil
 	}
@@ -105,7 +105,7 @@ func (d *describer) recordAt(stack target.Range, a target.Addr) *stackRecord {
 		return nil
 	}
 	c := &stackRecord{Exception: x, at: a}
-	if p, err := d.p.Target.Platform().Arch.Processor(); err == nil {
+	if p, err := d.p.Target().Platform().Arch.Processor(); err == nil {
 		regs, err := d.readContext(a - target.Addr(p.Context.Size+contextEx))
 		ip, _ := regs.IP()
 		sp, _ := regs.SP()
@@ -114,7 +114,7 @@ func (d *describer) recordAt(stack target.Range, a target.Addr) *stackRecord {
 			return c
 		}
 	}
-	c.regs = target.Registers{Arch: d.p.Target.Platform().Arch}
+	c.regs = target.Registers{Arch: d.p.Target().Platform().Arch}
 	c.regs.SetIP(x.Address)
 	return c
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/app/crash"
 	"github.com/sosgo/sosgo/internal/test/testdump"
+	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/stackwalk"
-	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -38,7 +38,7 @@ func (p *faulty) registers(a, ip, sp target.Addr) {
 // TestRecordOnStack finds the fault of native code in a dump that the runtime of Windows wrote itself: the dump has no record,
 // and the runtime set its preallocated exception for fatal errors on the thread.
 func TestRecordOnStack(t *testing.T) {
-	p, process, rt, died := openFaultyOf(t, "win-net10-zoo")
+	p, subject, rt, died := openFaultyOf(t, "win-net10-zoo")
 	const engine = 0x7fb49a000178
 	name, err := rt.ObjectTypeName(engine)
 	require.NoError(t, err)
@@ -54,11 +54,8 @@ func TestRecordOnStack(t *testing.T) {
 	regs := died.OS.Registers
 	regs.SetSP(p.other.Start)
 	died.OS = &target.Thread{ID: died.OS.ID, Registers: regs}
-	process.Threads = func() ([]threads.Thread, error) { return []threads.Thread{*died}, nil }
 	describe := func() *answer.Crash {
-		x, err := crash.Describe(t.Context(), *process)
-		require.NoError(t, err)
-		return x
+		return crash.DescribeSubject(t.Context(), subject())
 	}
 	last := func(x *answer.Crash) *answer.Verdict { return &x.Verdicts[len(x.Verdicts)-1] }
 
@@ -109,26 +106,28 @@ func TestDied(t *testing.T) {
 	d := testdump.Open(t, "net10-crash-nested")
 	id, ok := crash.ThreadID(d.Target())
 	require.True(t, ok)
-	quiet := &faulty{Target: d.Target()}
-	got, ok := crash.Died(crash.Process{Target: quiet, Memory: d.Memory(), Threads: d.Threads, Runtime: d.Runtime, Walker: d.Walker})
+	quiet, err := process.OpenTarget(&faulty{Target: d.Target()}, process.Options{Offline: true})
+	require.NoError(t, err)
+	defer quiet.Close()
+	got, ok := crash.Died(quiet.Default())
 	assert.True(t, ok)
 	assert.Equal(t, id, got)
 	alive := testdump.Open(t, "net10-zoo")
-	_, ok = crash.Died(crash.Process{Target: alive.Target(), Memory: alive.Memory(), Threads: alive.Threads, Runtime: alive.Runtime, Walker: alive.Walker})
+	_, ok = crash.Died(alive.Default())
 	assert.False(t, ok)
 }
 
 // TestMessageOfReport finds the message of FailFast in the text for the event log.
 func TestMessageOfReport(t *testing.T) {
-	p, process, rt, died := openFaultyOf(t, "win-net10-zoo")
+	p, subject, rt, died := openFaultyOf(t, "win-net10-zoo")
 	p.other = target.Range{Start: 0x20000, End: 0x24000} // below the frames
 	died.OS.Registers.SetSP(p.other.Start)
 	p.set(p.other.Start+0x400, utf16le("Description: The application requested process termination.\nMessage: out of \u00fcbung\nand more\nStack:\n   at X\n")...)
-	x := crash.FailFastAt(process, rt, stackwalk.NewWalker(rt), died, &stackwalk.Frame{SP: p.other.Start + 0x2000})
+	x := crash.FailFastAt(subject(), rt, stackwalk.NewWalker(rt), died, &stackwalk.Frame{SP: p.other.Start + 0x2000})
 	assert.Equal(t, "out of \u00fcbung\nand more", x.Message.S)
 	assert.Equal(t, answer.StrengthLikely, x.Strength)
 	clear(p.bytes)
-	x = crash.FailFastAt(process, rt, stackwalk.NewWalker(rt), died, &stackwalk.Frame{SP: p.other.Start + 0x2000})
+	x = crash.FailFastAt(subject(), rt, stackwalk.NewWalker(rt), died, &stackwalk.Frame{SP: p.other.Start + 0x2000})
 	assert.ErrorIs(t, x.Message.Err, target.ErrNotInDump)
 }
 

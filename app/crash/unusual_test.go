@@ -21,11 +21,11 @@ func TestUnusual(t *testing.T) {
 	require.NoError(t, err)
 	v, err := d.View("")
 	require.NoError(t, err)
-	x, err := v.Crash(context.Background())
+	x, err := crash.Describe(context.Background(), v.Process, crash.Options{})
 	require.NoError(t, err)
 	require.Len(t, x.Exceptions, 2)
 	frames := x.Exceptions[0].Frames
-	p := &crash.Process{Target: d.Target()}
+	p := crash.NewSubject(d.Default())
 	ask := func(name string, frame answer.TraceFrame) (bool, string) {
 		root, evidence := crash.Meaning(p, rt, crash.Fault{Type: name}, &answer.Exception{Frames: []answer.TraceFrame{frame}})
 		return root.Unusual, evidence
@@ -44,7 +44,7 @@ func TestUnusual(t *testing.T) {
 	zoo := testdump.Open(t, "net10-zoo")
 	all, err := zoo.Runtime()
 	require.NoError(t, err)
-	fault, evidence := crash.Meaning(&crash.Process{Target: zoo.Target()}, all, crash.Fault{Type: memory}, &answer.Exception{})
+	fault, evidence := crash.Meaning(crash.NewSubject(zoo.Default()), all, crash.Fault{Type: memory}, &answer.Exception{})
 	assert.True(t, fault.Unusual)
 	assert.Contains(t, evidence, "the GC records no failed allocation")
 	unusual, _ = ask("Shop.OrderException", frames[0])

@@ -10,56 +10,44 @@ import (
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/dump"
 	"github.com/sosgo/sosgo/dump/crashreport"
-	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/image"
 	"github.com/sosgo/sosgo/internal/files/symstore"
+	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Source is what a diagnosis looks at.
-type Source struct {
-	File     *dump.File
-	Runtimes []*dac.Instance
-	Chosen   *dac.Instance // whose heap, stacks and modules are looked at, nil for none
-	Open     func(*dac.Instance) (*dac.Runtime, error)
-	Heap     func() (*heap.Heap, error) // of Chosen
-	// ModuleFile looks for the file of a module. The error says why there is none.
-	ModuleFile func(*target.Module) (answer.ModuleFile, error)
-	Memory     target.Memory // the process's, completed by files
-	// MemorySource says where the byte at an address comes from, empty if it is nowhere.
-	MemorySource func(target.Addr) string
-	Members      bool // asks for every member of the chosen runtime's layout
-}
-
 // Of looks at everything that can keep sosgo from an answer. It opens every runtime of the process, and looks at the
 // heap, the stacks and the modules of the chosen one; it walks no heap.
-func Of(s Source) *answer.Diagnosis {
-	platform, process := s.File.Platform(), s.File.Process()
-	g := &builder{Source: &s, Diagnosis: &answer.Diagnosis{
-		File: s.File.Path, Format: s.File.Format, Packed: s.File.Compressed, Size: s.File.Size,
-		OS: platform.OS.String(), OSText: platform.OSVersion, Arch: platform.Arch.String(), PID: process.ID, Command: process.Command,
-		Threads: len(s.File.Threads()), Modules: len(s.File.Modules()),
+func Of(p *process.Process, members bool) *answer.Diagnosis {
+	chosen, _ := p.Instance()
+	d := p.Dump()
+	s := &source{Process: p, file: d.File(), chosen: chosen, members: members}
+	platform, info := s.file.Platform(), s.file.Process()
+	g := &builder{source: s, Diagnosis: &answer.Diagnosis{
+		File: s.file.Path, Format: s.file.Format, Packed: s.file.Compressed, Size: s.file.Size,
+		OS: platform.OS.String(), OSText: platform.OSVersion, Arch: platform.Arch.String(), PID: info.ID, Command: info.Command,
+		Threads: len(s.file.Threads()), Modules: len(s.file.Modules()),
 	}}
-	g.container(&platform, &process)
-	for _, w := range s.File.Warnings() {
+	g.container(&platform, &info)
+	for _, w := range s.file.Warnings() {
 		g.Warnings = append(g.Warnings, w.Error())
 	}
-	for r := range s.File.Regions() {
+	for r := range s.file.Regions() {
 		g.Stored += r.Stored
 	}
-	g.LeftOut = s.File.LeftOutBytes()
+	g.LeftOut = s.file.LeftOutBytes()
 	g.Stored -= min(g.LeftOut, g.Stored)
-	for _, inst := range s.Runtimes {
+	for _, inst := range d.Runtimes() {
 		g.Diagnosis.Runtimes = append(g.Diagnosis.Runtimes, s.runtime(inst))
 	}
-	if s.File.Report() != nil {
+	if s.file.Report() != nil {
 		g.NoMemory = new(crashreport.NoMemoryError).Error()
-	} else if len(s.Runtimes) == 0 {
+	} else if len(d.Runtimes()) == 0 {
 		g.headless()
 	}
-	if s.Chosen != nil {
+	if s.chosen != nil {
 		g.parts()
-	} else if s.Members {
+	} else if s.members {
 		g.Fail(target.Unsupportedf("no .NET runtime is chosen whose layout could be listed"))
 	}
 	return g.Diagnosis
@@ -69,7 +57,7 @@ func Of(s Source) *answer.Diagnosis {
 func (g *builder) container(platform *target.Platform, process *target.Process) {
 	d := g.Diagnosis
 	d.Distro, d.CPUs, d.CPU, d.Comment = platform.Distribution, platform.CPUs, platform.CPU, process.Comment
-	if x, ok := g.Source.File.Exception(); ok && x.Signal != nil && process.Comment == "signal "+x.Words {
+	if x, ok := g.file.Exception(); ok && x.Signal != nil && process.Comment == "signal "+x.Words {
 		d.Comment = "" // crashinfo says it
 	}
 	if t := process.DumpTime; !t.IsZero() {
@@ -88,29 +76,37 @@ func (g *builder) container(platform *target.Platform, process *target.Process) 
 	for _, a := range process.Annotations {
 		d.Notes = append(d.Notes, answer.CrashAnnotation(a))
 	}
-	for _, c := range g.Source.File.Contents() {
+	for _, c := range g.file.Contents() {
 		d.Contents = append(d.Contents, answer.DumpContent(c))
 	}
 }
 
+// A source is what a diagnosis looks at.
+type source struct {
+	*process.Process
+	file    *dump.File
+	chosen  *dac.Instance // its heap, stacks and modules are looked at; nil for none
+	members bool          // asks for every member of the chosen runtime's layout
+}
+
 // A builder makes a diagnosis of a source.
 type builder struct {
-	*Source
+	*source
 	*answer.Diagnosis
 }
 
 // parts diagnoses the parts of the chosen runtime.
 func (g *builder) parts() {
-	rt, err := g.Open(g.Chosen)
+	rt, err := g.Runtime()
 	if errors.As(err, new(*dac.StacksOnlyError)) {
 		g.stacksOnly()
 	} else if err != nil {
-		if g.Chosen.Flavor == dac.FlavorCoreCLR {
-			g.want(&g.Chosen.Module, "the runtime itself: its version and its contract descriptor")
+		if g.chosen.Flavor == dac.FlavorCoreCLR {
+			g.want(&g.chosen.Module, "the runtime itself: its version and its contract descriptor")
 		}
 	}
 	if err != nil {
-		if g.Source.Members {
+		if g.members {
 			g.Fail(err)
 		}
 		return
@@ -119,7 +115,7 @@ func (g *builder) parts() {
 	if rt.Check(dac.FeatureModules) == nil {
 		g.Parts = append(g.Parts, g.metadata(rt), g.code(rt))
 	}
-	if g.Source.Members {
+	if g.members {
 		g.Diagnosis.Members = rt.DescribeLayout()
 	}
 }
@@ -130,12 +126,12 @@ func (g *builder) stacksOnly() {
 	g.Parts = []answer.PartDiagnosis{{Part: answer.PartHeap, State: answer.PartMissing, Detail: "the dump holds stacks alone", Advice: heapAdvice}, stacks}
 	var lacking []*target.Module
 	found := map[string]bool{} // by path: assemblies are mapped twice, and the file stands for one of them
-	modules := g.Source.File.Modules()
+	modules := g.file.Modules()
 	for i := range modules {
 		m := &modules[i]
-		if f, err := g.ModuleFile(m); err == nil {
+		if f, err := g.Dump().ModuleFile(m); err == nil {
 			g.Used, found[m.Path] = append(g.Used, f), true
-		} else if target.BaseName(m.Path) == "System.Private.CoreLib.dll" || m.Base == g.Chosen.Module.Base {
+		} else if target.BaseName(m.Path) == "System.Private.CoreLib.dll" || m.Base == g.chosen.Module.Base {
 			lacking = append(lacking, m)
 		}
 	}
@@ -146,18 +142,18 @@ func (g *builder) stacksOnly() {
 	}
 }
 
-func (d *Source) runtime(inst *dac.Instance) answer.RuntimeDiagnosis {
+func (d *source) runtime(inst *dac.Instance) answer.RuntimeDiagnosis {
 	r := answer.RuntimeDiagnosis{
-		Index: inst.Index, Chosen: inst == d.Chosen, Kind: inst.Flavor.String(), Version: inst.Version(),
+		Index: inst.Index, Chosen: inst == d.chosen, Kind: inst.Flavor.String(), Version: inst.Version(),
 		Path: inst.Module.Path, Base: inst.Module.Base, Identity: inst.Identity.String(),
 	}
 	var file answer.ModuleFile
-	file, r.FileErr = d.ModuleFile(&inst.Module)
+	file, r.FileErr = d.Dump().ModuleFile(&inst.Module)
 	r.File, r.Proof = file.File, file.Proof
 	if err := inst.DescriptorError(); err != nil {
 		r.DescriptorError = err.Error()
 	}
-	rt, err := d.Open(inst)
+	rt, err := d.Dump().ProcessOf(inst).Runtime()
 	if errors.As(err, new(*dac.StacksOnlyError)) {
 		r.Known, r.Candidate = inst.KnownLayout()
 	}
@@ -181,7 +177,7 @@ func (d *Source) runtime(inst *dac.Instance) answer.RuntimeDiagnosis {
 }
 
 // heap counts what the dump holds of the objects' memory.
-func (d *Source) heap() answer.PartDiagnosis {
+func (d *source) heap() answer.PartDiagnosis {
 	p := answer.PartDiagnosis{Part: answer.PartHeap}
 	h, err := d.Heap()
 	if err != nil {
@@ -214,9 +210,9 @@ func (d *Source) heap() answer.PartDiagnosis {
 const heapAdvice = "the objects are in no file: a dump of kind heap or full has them (dotnet-dump collect --type Heap, procdump -ma)"
 
 // storedIn counts the bytes of r that the dump holds.
-func (d *Source) storedIn(r target.Range) uint64 {
+func (d *source) storedIn(r target.Range) uint64 {
 	n := uint64(0)
-	for region := range d.File.Regions() {
+	for region := range d.file.Regions() {
 		if region.Stored == 0 || region.Start >= r.End {
 			continue
 		}
@@ -229,12 +225,12 @@ func (d *Source) storedIn(r target.Range) uint64 {
 }
 
 // stacks counts the threads whose top of stack is there.
-func (d *Source) stacks() answer.PartDiagnosis {
+func (d *source) stacks() answer.PartDiagnosis {
 	p := answer.PartDiagnosis{Part: answer.PartStacks}
 	there := uint64(0)
-	threads := d.File.Threads()
+	threads := d.file.Threads()
 	for i := range threads {
-		if sp, ok := threads[i].Registers.SP(); ok && target.Available(d.File, sp, 8) {
+		if sp, ok := threads[i].Registers.SP(); ok && target.Available(d.file, sp, 8) {
 			there++
 		}
 	}
@@ -247,16 +243,16 @@ func (d *Source) stacks() answer.PartDiagnosis {
 }
 
 // cutStacks counts the threads whose stacks the dump holds in part: crash reporters keep some kilobytes of each.
-func (d *Source) cutStacks() int {
+func (d *source) cutStacks() int {
 	var tops []target.Addr
-	for _, t := range d.File.Threads() {
+	for _, t := range d.file.Threads() {
 		if sp, ok := t.Registers.SP(); ok {
 			tops = append(tops, sp)
 		}
 	}
 	slices.Sort(tops)
 	cut := 0
-	for r := range d.File.Regions() { // by address, as tops
+	for r := range d.file.Regions() { // by address, as tops
 		for len(tops) > 0 && tops[0] < r.Start+target.Addr(r.Size) {
 			if r.Stored < r.Size && r.Start <= tops[0] && tops[0] < r.Start+target.Addr(r.Stored) {
 				cut++
@@ -285,7 +281,7 @@ func (g *builder) metadata(rt *dac.Runtime) answer.PartDiagnosis {
 			continue
 		}
 		there++
-		if src := m.MetadataSource(); src.Path != "" || src.Addr != 0 && g.MemorySource(src.Addr) != image.SourceDump {
+		if src := m.MetadataSource(); src.Path != "" || src.Addr != 0 && g.Dump().MemorySource(src.Addr) != image.SourceDump {
 			fromFiles++
 		}
 	}
@@ -301,8 +297,8 @@ func (g *builder) metadata(rt *dac.Runtime) answer.PartDiagnosis {
 
 // headless asks for the files of modules that may be the runtime, where nothing says what they are.
 func (g *builder) headless() {
-	for _, m := range dac.Headless(g.Source.File, g.Memory) {
-		if f, _ := g.ModuleFile(&m); len(f.Refused) > 0 {
+	for _, m := range dac.Headless(g.file, g.Memory()) {
+		if f, _ := g.Dump().ModuleFile(&m); len(f.Refused) > 0 {
 			g.Used = append(g.Used, f)
 		}
 		why := "the runtime itself: everything but threads and modules"
@@ -331,11 +327,11 @@ func (g *builder) moduleFile(m *dac.Module) {
 	if err != nil || at.Start == 0 {
 		return
 	}
-	tm := target.ModuleAt(g.Source.File.Modules(), at.Start)
+	tm := target.ModuleAt(g.file.Modules(), at.Start)
 	if tm == nil {
 		return
 	}
-	if f, _ := g.ModuleFile(tm); f.File != "" || len(f.Refused) > 0 {
+	if f, _ := g.Dump().ModuleFile(tm); f.File != "" || len(f.Refused) > 0 {
 		g.Used = append(g.Used, f)
 	}
 }
@@ -368,7 +364,7 @@ func (g *builder) code(rt *dac.Runtime) answer.PartDiagnosis {
 		images++
 		all += dir.Size
 		n := g.storedIn(target.Range{Start: at, End: at + target.Addr(dir.Size)})
-		if n < dir.Size && g.MemorySource(at+target.Addr(dir.Size)-1) != "" {
+		if n < dir.Size && g.Dump().MemorySource(at+target.Addr(dir.Size)-1) != "" {
 			n = dir.Size // the file has what the dump lacks
 		}
 		there += n
@@ -420,7 +416,7 @@ func failed(p answer.PartDiagnosis, err error) answer.PartDiagnosis {
 // wantAt asks for the file of the dump's module at a, which is the image of a runtime's module. Cores without names of files
 // leave its name to the runtime.
 func (g *builder) wantAt(a target.Addr, of *dac.Module, why string) {
-	if m := target.ModuleAt(g.Source.File.Modules(), a); m != nil {
+	if m := target.ModuleAt(g.file.Modules(), a); m != nil {
 		named := *m
 		if named.Path == "" {
 			named.Path, _ = of.Path()
@@ -438,7 +434,7 @@ func (g *builder) want(m *target.Module, why string) {
 			return
 		}
 	}
-	id := image.IdentityOf(g.Source.File, m)
+	id := image.IdentityOf(g.file, m)
 	w := answer.WantedFile{Path: m.Path, Key: symstore.FileKey(m.Path, &id), Why: why}
 	switch {
 	case len(id.BuildID) > 0:

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/doctor"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 
@@ -14,7 +15,7 @@ func TestParts(t *testing.T) {
 	d := testdump.Open(t, "net8-zoo")
 	v, err := d.View("")
 	require.NoError(t, err)
-	g := v.Diagnose(false)
+	g := doctor.Of(v.Process, false)
 	require.Len(t, g.Runtimes, len(d.Runtimes()))
 	assert.True(t, g.Runtimes[0].Chosen)
 	assert.NotEmpty(t, g.Runtimes[0].Probes)
@@ -32,7 +33,7 @@ func TestWithoutRuntime(t *testing.T) {
 	d := testdump.Open(t, "net8-zoo")
 	v, err := d.View("99")
 	require.Error(t, err)
-	g := v.Diagnose(false)
+	g := doctor.Of(v.Process, false)
 	assert.Empty(t, g.Parts)
 	assert.NotZero(t, g.Stored)
 	require.NotEmpty(t, g.Runtimes)

@@ -5,6 +5,7 @@ import (
 	"log"
 
 	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/app/doctor"
 )
 
 // triage is a dump of this project's tests that holds little more than stacks.
@@ -21,7 +22,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	for _, p := range view.Diagnose(false).Parts {
+	for _, p := range doctor.Of(view.Process, false).Parts {
 		fmt.Printf("%s: %s, %s\n", p.Part, p.State, p.Detail)
 	}
 	// Output:

@@ -13,6 +13,7 @@ import (
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/app/flows"
+	"github.com/sosgo/sosgo/app/tasks"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/objects"
@@ -38,15 +39,15 @@ func reader(t testing.TB, d *sosgo.Dump) (*flows.Reader, *answer.Flows, *sosgo.V
 func listed(t testing.TB, d *sosgo.Dump) *answer.Flows {
 	t.Helper()
 	r, out, v := reader(t, d)
-	p := flows.Process{Walk: v.Walk}
-	var err error
-	p.Threads, err = v.Threads()
+	list, err := v.Threads()
 	require.NoError(t, err)
-	p.Tasks, err = v.TaskReader()
+	reader, err := tasks.Of(v.Process)
 	require.NoError(t, err)
-	p.Heap, err = v.Heap()
+	h, err := v.Heap()
 	require.NoError(t, err)
-	require.NoError(t, r.List(t.Context(), p, out))
+	set, err := reader.Collect(t.Context(), h, heap.ScanOptions{})
+	require.NoError(t, err)
+	require.NoError(t, r.List(t.Context(), v.Process, list, set, out))
 	return out
 }
 
@@ -166,7 +167,7 @@ func TestStacksOfRequests(t *testing.T) {
 		r, out, v := reader(t, d.Dump)
 		h, err := v.Heap()
 		require.NoError(t, err)
-		reader, err := v.TaskReader()
+		reader, err := tasks.Of(v.Process)
 		require.NoError(t, err)
 		set, err := reader.Collect(t.Context(), h, heap.ScanOptions{})
 		require.NoError(t, err)
@@ -208,7 +209,9 @@ func TestStacksOfRequests(t *testing.T) {
 
 // TestMissingParts lists what flows again and again without one of the places that the answer was read from.
 func TestMissingParts(t *testing.T) {
-	ask := func(v *sosgo.View) (any, []error, error) { return testdump.Asked(v.Flows(t.Context())) }
+	ask := func(v *sosgo.View) (any, []error, error) {
+		return testdump.Asked(flows.Flows(t.Context(), v.Process, flows.Options{}))
+	}
 	testdump.OpenWeb(t, "web-net10").Sweep(t, 200, false, ask)
 }
 
@@ -219,7 +222,7 @@ func TestCanceled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for name, ask := range map[string]func() error{
-		"flows": func() error { _, err := v.Flows(ctx); return err },
+		"flows": func() error { _, err := flows.Flows(ctx, v.Process, flows.Options{}); return err },
 	} {
 		assert.ErrorIs(t, ask(), context.Canceled, name)
 	}

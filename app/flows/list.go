@@ -8,31 +8,21 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/app/tasks"
-	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/objects/shapes"
+	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Process is the process to search.
-type Process struct {
-	Threads []threads.Thread
-	Walk    Walk // nil if stacks are not wanted
-	// Tasks finds async code on the heap. If nil, only threads are listed.
-	Tasks *tasks.Reader
-	Heap  *heap.Heap
-	Scan  heap.ScanOptions
-}
-
-// List adds to out what flows with the threads and suspended async methods of a process: each
+// List adds to out what flows with running threads and with the suspended async methods of set, if it is not nil: each
 // ExecutionContext that has a value, with its code, in the order of threads and stacks. What can't be
 // read is recorded in the Reader's gaps, which are those of out. The error is ctx's, or why nothing was found where that could not be read.
-func (r *Reader) List(ctx context.Context, p Process, out *answer.Flows) error {
+func (r *Reader) List(ctx context.Context, p *process.Process, running []threads.Thread, set *tasks.Set, out *answer.Flows) error {
 	l := &list{Reader: r, out: out, at: map[target.Addr]int{}}
-	for i := range p.Threads {
-		t := &p.Threads[i]
+	for i := range running {
+		t := &running[i]
 		if t.Managed == nil || t.OS == nil {
 			continue
 		}
@@ -43,11 +33,11 @@ func (r *Reader) List(ctx context.Context, p Process, out *answer.Flows) error {
 		n := l.flow(r.OfThread(t))
 		l.lose(noted)
 		if n >= 0 {
-			out.Flows[n].Threads = append(out.Flows[n].Threads, r.Worker(ctx, p.Walk, t))
+			out.Flows[n].Threads = append(out.Flows[n].Threads, r.Worker(ctx, p, t))
 		}
 	}
-	if p.Tasks != nil {
-		if err := l.methods(ctx, p); err != nil {
+	if set != nil {
+		if err := l.methods(ctx, set); err != nil {
 			return err
 		}
 	}
@@ -81,12 +71,8 @@ func (l *list) lose(n int) {
 }
 
 // methods adds the suspended async methods.
-func (l *list) methods(ctx context.Context, p Process) error {
-	set, err := p.Tasks.Collect(ctx, p.Heap, p.Scan)
-	if err != nil {
-		return err
-	}
-	err = set.Note(l.Gaps)
+func (l *list) methods(ctx context.Context, set *tasks.Set) error {
+	err := set.Note(l.Gaps)
 	l.Note(err)
 	l.lost = cmp.Or(l.lost, err)
 	seen := map[target.Addr]bool{} // a method that several others await is in several stacks

@@ -10,27 +10,22 @@ import (
 	"github.com/sosgo/sosgo/app/tasks"
 	"github.com/sosgo/sosgo/internal/base/absent"
 	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Walk walks the stack of a thread.
-type Walk func(context.Context, *threads.Thread, stackwalk.WalkOptions) iter.Seq[stackwalk.Frame]
-
-// Worker describes what a thread does. Without a walk it only names the thread.
-func (r *Reader) Worker(ctx context.Context, walk Walk, t *threads.Thread) answer.Worker {
+// Worker describes what a thread of the process does.
+func (r *Reader) Worker(ctx context.Context, p *process.Process, t *threads.Thread) answer.Worker {
 	out := answer.Worker{Thread: t.Describe(r.Gaps)}
-	if walk == nil {
-		return out
-	}
-	does := t.Activity(walk(ctx, t, stackwalk.WalkOptions{}))
+	does := t.Activity(p.Walk(ctx, t, stackwalk.WalkOptions{}))
 	if does.Err != nil {
 		r.Note(fmt.Errorf("stack of thread %#x: %w", t.ID(), does.Err))
 	}
 	out.Does = does.Text
 	if does.Caller != nil {
-		out.Method = r.program(walk(ctx, t, stackwalk.WalkOptions{}))
+		out.Method = r.program(p.Walk(ctx, t, stackwalk.WalkOptions{}))
 	}
 	return out
 }

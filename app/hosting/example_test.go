@@ -6,7 +6,7 @@ import (
 	"log"
 
 	"github.com/sosgo/sosgo"
-	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/app/hosting"
 )
 
 // List the content of a web server's memory cache.
@@ -20,15 +20,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	reader, err := view.HostingReader()
-	if err != nil {
-		log.Fatal(err)
-	}
-	h, err := view.Heap()
-	if err != nil {
-		log.Fatal(err)
-	}
-	out, err := reader.Caches(context.Background(), h, heap.ScanOptions{})
+	out, err := hosting.Caches(context.Background(), view.Process)
 	if err != nil {
 		log.Fatal(err)
 	}

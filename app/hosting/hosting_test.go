@@ -19,11 +19,13 @@ func open(t testing.TB, d *sosgo.Dump) (*hosting.Reader, *heap.Heap) {
 	t.Helper()
 	v, err := d.View("")
 	require.NoError(t, err)
-	r, err := v.HostingReader()
+	b, err := v.Shapes()
+	require.NoError(t, err)
+	items, err := v.Collections()
 	require.NoError(t, err)
 	h, err := v.Heap()
 	require.NoError(t, err)
-	return r, h
+	return hosting.New(b, items), h
 }
 
 // TestScopes finds a scope of the provider and one for each of the web program's seven pending
@@ -112,9 +114,15 @@ func TestCachesOfNet6(t *testing.T) {
 
 // TestMissingParts asks each question again and again without one of the places that its answer was read from.
 func TestMissingParts(t *testing.T) {
-	scopes := func(v *sosgo.View) (any, []error, error) { return testdump.Asked(v.ServiceScopes(t.Context())) }
-	caches := func(v *sosgo.View) (any, []error, error) { return testdump.Asked(v.Caches(t.Context())) }
-	contexts := func(v *sosgo.View) (any, []error, error) { return testdump.Asked(v.DbContexts(t.Context())) }
+	scopes := func(v *sosgo.View) (any, []error, error) {
+		return testdump.Asked(hosting.ServiceScopes(t.Context(), v.Process))
+	}
+	caches := func(v *sosgo.View) (any, []error, error) {
+		return testdump.Asked(hosting.Caches(t.Context(), v.Process))
+	}
+	contexts := func(v *sosgo.View) (any, []error, error) {
+		return testdump.Asked(hosting.DbContexts(t.Context(), v.Process))
+	}
 	d := testdump.OpenWeb(t, "web-net10")
 	t.Run("scopes", func(t *testing.T) { d.Sweep(t, 200, false, scopes) })
 	t.Run("caches", func(t *testing.T) { d.Sweep(t, 200, false, caches) })
@@ -131,9 +139,9 @@ func TestCanceled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for name, ask := range map[string]func() error{
-		"scopes":   func() error { _, err := v.ServiceScopes(ctx); return err },
-		"caches":   func() error { _, err := v.Caches(ctx); return err },
-		"contexts": func() error { _, err := v.DbContexts(ctx); return err },
+		"scopes":   func() error { _, err := hosting.ServiceScopes(ctx, v.Process); return err },
+		"caches":   func() error { _, err := hosting.Caches(ctx, v.Process); return err },
+		"contexts": func() error { _, err := hosting.DbContexts(ctx, v.Process); return err },
 	} {
 		assert.ErrorIs(t, ask(), context.Canceled, name)
 	}

@@ -9,6 +9,9 @@ import (
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/async"
+	"github.com/sosgo/sosgo/app/hosting"
+	"github.com/sosgo/sosgo/app/tasks"
 	"github.com/sosgo/sosgo/internal/test/testcase"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/target"
@@ -34,7 +37,7 @@ func hostView(t *testing.T) *sosgo.View {
 // another one waits.
 func TestHostThatStops(t *testing.T) {
 	v := hostView(t)
-	out, err := v.Hosts(t.Context())
+	out, err := hosting.Hosts(t.Context(), v.Process)
 	require.NoError(t, err)
 	assert.Empty(t, out.Noted())
 	require.Len(t, out.Hosts, 1)
@@ -80,7 +83,7 @@ func TestHostThatStops(t *testing.T) {
 	assert.Equal(t, answer.FindingStopping, stopping.Kind)
 	assert.Equal(t, "the host of HostState is stopping and waits for StopAsync of HostState.Stubborn, which waits for a promise (TaskCompletionSource)", stopping.Text)
 
-	tasks, err := v.Tasks(t.Context(), sosgo.TaskOptions{Faulted: true})
+	tasks, err := async.Tasks(t.Context(), v.Process, tasks.ListOptions{Faulted: true})
 	require.NoError(t, err)
 	assert.Empty(t, tasks.Faults, "the host has observed the exception")
 	require.Len(t, tasks.Services, 1)
@@ -92,7 +95,7 @@ func TestWebHost(t *testing.T) {
 	testdump.Web(t, func(t *testing.T, d *testdump.Dump) int {
 		v, err := d.View("")
 		require.NoError(t, err)
-		out, err := v.Hosts(t.Context())
+		out, err := hosting.Hosts(t.Context(), v.Process)
 		require.NoError(t, err)
 		for _, err := range out.Noted() {
 			assert.ErrorIs(t, err, target.ErrNotInDump) // the names of an enum
@@ -115,5 +118,7 @@ func TestMissingPartsOfHosts(t *testing.T) {
 		t.Skip("there are no canned dumps here")
 	}
 	d := testdump.Dump{Case: &testcase.Case{Name: "net10-host", Path: stoppingHost}}
-	d.Sweep(t, 80, false, func(v *sosgo.View) (any, []error, error) { return testdump.Asked(v.Hosts(t.Context())) })
+	d.Sweep(t, 80, false, func(v *sosgo.View) (any, []error, error) {
+		return testdump.Asked(hosting.Hosts(t.Context(), v.Process))
+	})
 }

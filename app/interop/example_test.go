@@ -6,7 +6,7 @@ import (
 	"log"
 
 	"github.com/sosgo/sosgo"
-	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/app/interop"
 )
 
 // List the objects that native code refers to.
@@ -20,15 +20,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	reader, err := view.InteropReader()
-	if err != nil {
-		log.Fatal(err)
-	}
-	h, err := view.Heap()
-	if err != nil {
-		log.Fatal(err)
-	}
-	out, err := reader.Wrappers(context.Background(), h, heap.ScanOptions{})
+	out, err := interop.ComWrappers(context.Background(), view.Process)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/interop"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/target"
 )
@@ -40,7 +41,7 @@ func open(t *testing.T) (*sosgo.View, *testdump.Overlay, map[string]string) {
 // TestWrappers compares the wrappers with the pointers and the counts of references that the program printed.
 func TestWrappers(t *testing.T) {
 	v, _, facts := open(t)
-	out, err := v.ComWrappers(t.Context())
+	out, err := interop.ComWrappers(t.Context(), v.Process)
 	require.NoError(t, err)
 	assert.Empty(t, out.Noted())
 	require.Len(t, out.Managed, 2)
@@ -72,10 +73,10 @@ func TestWrappers(t *testing.T) {
 // TestForeignWrapper: a structure that does not belong to its holder has no figures.
 func TestForeignWrapper(t *testing.T) {
 	v, over, _ := open(t)
-	out, err := v.ComWrappers(t.Context())
+	out, err := interop.ComWrappers(t.Context(), v.Process)
 	require.NoError(t, err)
 	over.Set(testdump.Damage{At: out.Managed[0].Wrapper.Value, Bytes: make([]byte, 8)})
-	damaged, err := v.ComWrappers(t.Context())
+	damaged, err := interop.ComWrappers(t.Context(), v.Process)
 	require.NoError(t, err)
 	assert.ErrorIs(t, damaged.Managed[0].References.Err, target.ErrCorrupt)
 	assert.NotEmpty(t, damaged.Noted())
@@ -86,7 +87,7 @@ func TestForeignWrapper(t *testing.T) {
 func TestNoWrappers(t *testing.T) {
 	v, err := testdump.Open(t, "net10-zoo").View("")
 	require.NoError(t, err)
-	out, err := v.ComWrappers(context.Background())
+	out, err := interop.ComWrappers(context.Background(), v.Process)
 	require.NoError(t, err)
 	assert.Empty(t, out.Managed)
 	assert.Empty(t, out.Native)

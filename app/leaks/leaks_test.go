@@ -312,7 +312,7 @@ func TestOwners(t *testing.T) {
 	testdump.Corpus(t, testcase.Named("web-*"), func(t *testing.T, d *testdump.Dump) int {
 		v, err := d.View("")
 		require.NoError(t, err)
-		l, err := v.Leaks(t.Context(), leaks.Options{Bytes: 16 << 10, Least: 0.1})
+		l, err := leaks.Leaks(t.Context(), v.Process, leaks.Options{Bytes: 16 << 10, Least: 0.1})
 		require.NoError(t, err)
 		owned := 0
 		for i := range l.Suspects {

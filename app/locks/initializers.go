@@ -25,10 +25,10 @@ type initializationException struct {
 	Inner    shapes.Ref  `field:"_innerException"`
 }
 
-// Initializers lists the classes whose initializer threw an exception, with that exception, for which it opens the heap. It records what
+// findInitializers lists the classes whose initializer threw an exception, with that exception, for which it opens the heap. It records what
 // could not be read. The error is ctx's, that the runtime does not record it, or, where no initializer is known to have failed, why that of
 // a class is unknown.
-func Initializers(ctx context.Context, b *shapes.Binder, open func() (*heap.Heap, error), o heap.ScanOptions) (*answer.Initializers, error) {
+func findInitializers(ctx context.Context, b *shapes.Binder, open func() (*heap.Heap, error), o heap.ScanOptions) (*answer.Initializers, error) {
 	ctx = absent.Context(ctx)
 	rt := b.Objects().Runtime()
 	if err := rt.Check(dac.FeatureStatics); err != nil {

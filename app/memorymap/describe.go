@@ -172,10 +172,10 @@ func (d *describer) native() error {
 		return nil
 	}
 	n := &answer.NativeHeap{Library: d.malloc.Library, Others: d.malloc.Others, Arenas: []answer.NativeArena{}, Sizes: []answer.NativeSizes{}}
-	c := blockCounter{describer: d, n: n, sizes: map[int]*answer.NativeSizes{}, owners: map[target.Addr]*answer.NativeOwner{}, win: target.NewWindow(d.p.Memory)}
+	c := blockCounter{describer: d, n: n, sizes: map[int]*answer.NativeSizes{}, owners: map[target.Addr]*answer.NativeOwner{}, win: target.NewWindow(d.p.Memory())}
 	if d.o.Malloc {
 		n.Words = map[string]answer.NativeSum{}
-		c.modules = d.p.Target.Modules()
+		c.modules = d.p.Target().Modules()
 	}
 	var unread uint64
 	for i := range d.malloc.Arenas {

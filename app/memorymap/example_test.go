@@ -6,6 +6,7 @@ import (
 	"log"
 
 	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/app/memorymap"
 )
 
 // Show what the memory of a process is for.
@@ -19,7 +20,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	m, err := v.Memory(context.Background())
+	m, err := memorymap.Memory(context.Background(), v.Process, memorymap.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}

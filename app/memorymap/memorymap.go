@@ -17,27 +17,13 @@ import (
 	"github.com/sosgo/sosgo/internal/base/absent"
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/internal/base/teb"
-	"github.com/sosgo/sosgo/stackwalk/threads"
+	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Process is what a map is made of. Functions may be nil.
-type Process struct {
-	Target   target.Target
-	Memory   target.Memory // with module files, for headers of images
-	Runtimes []Runtime     // all of the process
-	Threads  func() ([]threads.Thread, error)
-}
-
-// A Runtime is a runtime of the process with its GC heap.
-type Runtime struct {
-	Runtime func() (*dac.Runtime, error)
-	Heap    func() (*gcheap.Heap, error)
-}
-
 // A Map is the memory of a process by kind. It is immutable and safe for concurrent use.
 type Map struct {
-	p        Process
+	p        *process.Process
 	ranges   []piece           // the mappings in pieces, by address
 	malloc   *malloc.Allocator // nil if it can't be read
 	mapped   []malloc.Chunk    // blocks of malloc with mappings of their own
@@ -84,14 +70,24 @@ const (
 	rankReserve
 )
 
-// New makes the map of a process. What can't be read is noted in each description.
-func New(p Process) *Map {
-	p.Target, p.Memory, p.Threads = absent.Process(p.Target), absent.Memory(p.Memory), absent.Func(p.Threads)
+// maps has the map of each dump.
+var maps = process.PerDump(func(d *process.Dump) (*Map, error) {
+	p, err := d.Process("")
+	if err != nil && len(d.Runtimes()) > 0 {
+		return nil, err
+	}
+	return newMap(p), nil // without a runtime the map shows less
+})
+
+// Of returns the map of a process, with the memory of all its runtimes. It is made once. Descriptions note what can't be read.
+func Of(p *process.Process) (*Map, error) { return maps(p.Dump()) }
+
+func newMap(p *process.Process) *Map {
 	m := &Map{p: p}
 	b := builder{Map: m}
 	b.readRegions()
-	for _, r := range p.Runtimes {
-		b.runtime(absent.Func(r.Runtime), absent.Func(r.Heap))
+	for _, r := range p.Dump().Processes() {
+		b.runtime(r)
 	}
 	b.images()
 	b.threads()
@@ -122,7 +118,7 @@ func (b *builder) claim(r target.Range, kind answer.MemoryKind, detail string, r
 // readRegions reads the list of mappings. It is complete if it has memory that the process may not access: a writer that lists only what it
 // stores has none.
 func (b *builder) readRegions() {
-	for r := range b.p.Target.Regions() {
+	for r := range b.p.Target().Regions() {
 		if r.Kind == "free" || r.Size == 0 {
 			continue
 		}
@@ -132,13 +128,13 @@ func (b *builder) readRegions() {
 }
 
 // runtime claims the memory of a runtime.
-func (b *builder) runtime(open func() (*dac.Runtime, error), openHeap func() (*gcheap.Heap, error)) {
-	rt, err := open()
+func (b *builder) runtime(p *process.Process) {
+	rt, err := p.Runtime()
 	if err != nil {
 		b.gaps.Note(err)
 		return
 	}
-	if h, err := openHeap(); err != nil {
+	if h, err := p.Heap(); err != nil {
 		b.gaps.Note(fmt.Errorf("GC heap: %w", err))
 	} else {
 		b.heaps = append(b.heaps, h)
@@ -192,7 +188,7 @@ func (b *builder) gcHeap(h *gcheap.Heap) {
 
 // images claims the images of the process.
 func (b *builder) images() {
-	modules := b.p.Target.Modules()
+	modules := b.p.Target().Modules()
 	for i := range modules {
 		m := &modules[i]
 		b.claim(target.Range{Start: m.Base, End: m.Base + target.Addr(m.Size)}, b.imageKind(m), "", rankImage)
@@ -200,7 +196,7 @@ func (b *builder) images() {
 }
 
 func (b *builder) imageKind(m *target.Module) answer.MemoryKind {
-	img, err := image.OpenMemory(b.p.Memory, m)
+	img, err := image.OpenMemory(b.p.Memory(), m)
 	if err != nil {
 		return answer.MemoryImage
 	}
@@ -226,7 +222,7 @@ func (b *builder) imageKind(m *target.Module) answer.MemoryKind {
 // threads claims the stacks. The runtime or the system records the bounds of a stack; else it is the mapping that holds the stack pointer.
 func (b *builder) threads() {
 	list, err := b.p.Threads()
-	if err != nil && len(b.p.Runtimes) > 0 && len(list) == 0 {
+	if err != nil && len(b.p.Dump().Runtimes()) > 0 && len(list) == 0 {
 		b.gaps.Note(err)
 	}
 	for i := range list {
@@ -237,15 +233,15 @@ func (b *builder) threads() {
 		if t.OS == nil {
 			continue
 		}
-		if whole, err := teb.Stack(b.p.Target, t.OS.TEB, b.p.Target.Platform().Arch); err == nil {
-			if reserved, err := teb.Reserved(b.p.Target, t.OS.TEB, b.p.Target.Platform().Arch); err == nil && reserved < whole.Start {
+		if whole, err := teb.Stack(b.p.Target(), t.OS.TEB, b.p.Target().Platform().Arch); err == nil {
+			if reserved, err := teb.Reserved(b.p.Target(), t.OS.TEB, b.p.Target().Platform().Arch); err == nil && reserved < whole.Start {
 				whole.Start = reserved
 			}
 			if whole.Size() <= limits.StackScan {
 				b.claim(whole, answer.MemoryStack, "", rankStack)
 			}
 		}
-		used, err := t.Stack(b.p.Target)
+		used, err := t.Stack(b.p.Target())
 		if err != nil {
 			continue
 		}
@@ -275,7 +271,7 @@ func (b *builder) regionOf(a target.Addr) *target.Region {
 
 // native claims the memory of malloc. Blocks with mappings of their own are looked for where nothing else is.
 func (b *builder) native() {
-	a, err := malloc.Open(b.p.Target, b.p.Memory)
+	a, err := malloc.Open(b.p.Target(), b.p.Memory())
 	if err != nil {
 		b.gaps.Note(fmt.Errorf("native heaps: %w", err))
 		return
@@ -468,15 +464,12 @@ func (m *Map) Committed() (n uint64) {
 // which reads all of them.
 func (m *Map) Describe(ctx context.Context, o Options) (*answer.MemoryMap, error) {
 	ctx = absent.Context(ctx)
-	if m == nil || m.p.Target == nil {
-		m = New(Process{})
-	}
 	d := describer{Map: m, ctx: ctx, o: o, a: &answer.MemoryMap{Complete: m.complete, Kinds: []answer.MemorySum{}}, sums: map[sumKey]*answer.MemorySum{}}
 	d.a.NoteAll(m.gaps.Noted())
-	if f, ok := m.p.Target.(interface{ LeftOutBytes() uint64 }); ok {
+	if f, ok := m.p.Target().(interface{ LeftOutBytes() uint64 }); ok {
 		d.a.LeftOut = f.LeftOutBytes()
 	}
-	for _, c := range m.p.Target.Process().Counters {
+	for _, c := range m.p.Target().Process().Counters {
 		d.a.Counters = append(d.a.Counters, answer.MemoryCounter{Name: c.Name, Bytes: c.Bytes})
 	}
 	d.sum()

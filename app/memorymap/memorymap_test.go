@@ -14,7 +14,9 @@ import (
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/memory"
 	"github.com/sosgo/sosgo/app/memorymap"
+	"github.com/sosgo/sosgo/app/resolve"
 	"github.com/sosgo/sosgo/image/malloc"
 	"github.com/sosgo/sosgo/internal/test/testcase"
 	"github.com/sosgo/sosgo/internal/test/testdump"
@@ -39,7 +41,7 @@ func describe(t *testing.T, d *sosgo.Dump) *answer.MemoryMap {
 	t.Helper()
 	v, err := d.View("")
 	require.NoError(t, err)
-	m, err := v.Memory(context.Background(), sosgo.MemoryOptions{List: true, Malloc: true})
+	m, err := memorymap.Memory(context.Background(), v.Process, memorymap.Options{List: true, Malloc: true})
 	require.NoError(t, err)
 	return m
 }
@@ -58,7 +60,7 @@ func kind(t *testing.T, m *answer.MemoryMap, k answer.MemoryKind) *answer.Memory
 // TestMissingParts asks again and again without one of the places that the answer was read from.
 func TestMissingParts(t *testing.T) {
 	testdump.Open(t, "net10-zoo").Sweep(t, 600, false, func(v *sosgo.View) (any, []error, error) {
-		return testdump.Asked(v.Memory(t.Context(), sosgo.MemoryOptions{List: true, Malloc: true}))
+		return testdump.Asked(memorymap.Memory(t.Context(), v.Process, memorymap.Options{List: true, Malloc: true}))
 	})
 }
 
@@ -111,7 +113,7 @@ func TestBlocks(t *testing.T) {
 			var at target.Addr
 			_, err = fmt.Sscanf(first, "%x", (*uint64)(&at))
 			require.NoError(t, err)
-			is := v.Resolve(context.Background(), at+100)
+			is := resolve.Address(context.Background(), v.Process, at+100)
 			require.NotNil(t, is.Memory, line)
 			assert.Equal(t, &answer.NativeBlock{Address: at, Size: chunk, State: "in use"}, is.Memory.Block, line)
 			continue
@@ -239,7 +241,7 @@ func TestHeap(t *testing.T) {
 			m := describe(t, d.Dump)
 			v, err := d.View("")
 			require.NoError(t, err)
-			sizes, err := v.Generations(context.Background(), false)
+			sizes, err := memory.Generations(context.Background(), v.Process, false)
 			require.NoError(t, err)
 			for g, k := range kinds {
 				var live, free, committed uint64
@@ -260,7 +262,7 @@ func TestSegments(t *testing.T) {
 	m := describe(t, d.Dump)
 	v, err := d.View("")
 	require.NoError(t, err)
-	sizes, err := v.Generations(context.Background(), false)
+	sizes, err := memory.Generations(context.Background(), v.Process, false)
 	require.NoError(t, err)
 	list := sizes.Heaps[0].Generations
 	shared := list[len(list)-1]
@@ -289,17 +291,4 @@ func TestMallocOfCorpus(t *testing.T) {
 		assert.Equal(t, m.Native.Counted, &m.Native.Mapped)
 		return len(a.Arenas)
 	})
-}
-
-// TestNothing describes no process.
-func TestNothing(t *testing.T) {
-	var none context.Context // is allowed
-	for _, m := range []*memorymap.Map{nil, memorymap.New(memorymap.Process{})} {
-		a, err := m.Describe(none, memorymap.Options{})
-		require.NoError(t, err)
-		assert.Zero(t, a.Mappings.Size)
-		assert.NotEmpty(t, a.Noted())
-		_, ok := m.At(none, 0x1000)
-		assert.False(t, ok)
-	}
 }

@@ -15,27 +15,39 @@ import (
 	"github.com/sosgo/sosgo/app/memorymap"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/dac/code"
-	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/base/absent"
+	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Process is where addresses are looked up. The answer records errors of its functions, and the search continues.
-type Process struct {
-	Target  target.Target
-	Runtime func() (*dac.Runtime, error)
-	Heap    func() (*heap.Heap, error)
-	Threads func() ([]threads.Thread, error)
-	Map     func() (*memorymap.Map, error) // what memory is for that nothing else is known about; may be nil
+// Address describes a. It walks the objects of one heap segment from the last known place before a, and the explicit
+// frames of one thread. If a is nothing to the process's runtime, it asks the other CLRs of the process; the answer's Runtime is
+// the number of the one that knows it. If ctx ends, its error is the answer's Failure.
+func Address(ctx context.Context, p *process.Process, a target.Addr) *answer.Address {
+	ctx = absent.Context(ctx)
+	own := resolve(ctx, p, a)
+	if !own.Kind.Nameless() {
+		return own
+	}
+	chosen, _ := p.Instance()
+	for _, other := range p.Dump().Processes() {
+		inst, _ := other.Instance()
+		if inst == chosen || inst.Flavor != dac.FlavorCoreCLR {
+			continue
+		}
+		if known := resolve(ctx, other, a); !known.Kind.Nameless() {
+			index := inst.Index
+			known.Runtime = &index
+			return known
+		}
+	}
+	return own
 }
 
-// Address describes a. It walks the objects of one heap segment from the last known place before a, and the explicit
-// frames of one thread. If ctx ends, its error is the answer's Failure.
-func Address(ctx context.Context, p Process, a target.Addr) *answer.Address {
-	ctx, p.Target = absent.Context(ctx), absent.Process(p.Target)
-	p.Runtime, p.Heap, p.Threads, p.Map = absent.Func(p.Runtime), absent.Func(p.Heap), absent.Func(p.Threads), absent.Func(p.Map)
-	r := &resolver{Address: &answer.Address{Address: a, Kind: answer.AddressUnknown}, p: &p}
+// resolve describes a as one runtime of the process knows it.
+func resolve(ctx context.Context, p *process.Process, a target.Addr) *answer.Address {
+	r := &resolver{Address: &answer.Address{Address: a, Kind: answer.AddressUnknown}, p: p}
 	rt, err := p.Runtime()
 	r.Note(err)
 	for _, step := range []func(*dac.Runtime) bool{r.heap, r.stack, r.code, r.structure} {
@@ -54,7 +66,7 @@ func Address(ctx context.Context, p Process, a target.Addr) *answer.Address {
 // A resolver has steps that each report whether the address is settled. Their runtime is nil if none could be opened.
 type resolver struct {
 	*answer.Address
-	p *Process
+	p *process.Process
 }
 
 func (r *resolver) at() target.Addr { return r.Address.Address }
@@ -102,7 +114,7 @@ func (r *resolver) stack(rt *dac.Runtime) bool {
 	}
 	for i := range list {
 		t := &list[i]
-		used, err := t.Stack(r.p.Target)
+		used, err := t.Stack(r.p.Target())
 		if err != nil {
 			continue // without a stack pointer no part is in use
 		}
@@ -267,11 +279,11 @@ func (r *resolver) fieldDesc(rt *dac.Runtime) bool {
 
 // memory searches for the image or the region that contains the address.
 func (r *resolver) memory(ctx context.Context) {
-	if m := target.ModuleAt(r.p.Target.Modules(), r.at()); m != nil {
+	if m := target.ModuleAt(r.p.Target().Modules(), r.at()); m != nil {
 		r.Kind, r.Start, r.Size, r.Name = answer.AddressModule, m.Base, m.Size, answer.Text{S: m.Path}
 		return
 	}
-	for region := range r.p.Target.Regions() {
+	for region := range r.p.Target().Regions() {
 		if region.Start > r.at() {
 			return
 		}
@@ -284,7 +296,7 @@ func (r *resolver) memory(ctx context.Context) {
 			r.Kind = answer.AddressUnmapped
 			return
 		}
-		if m, err := r.p.Map(); err == nil {
+		if m, err := memorymap.Of(r.p); err == nil {
 			if is, ok := m.At(ctx, r.at()); ok {
 				r.Memory = &is
 			}

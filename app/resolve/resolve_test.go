@@ -11,6 +11,7 @@ import (
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/resolve"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
@@ -28,10 +29,10 @@ func TestFacts(t *testing.T) {
 			if i%8 != 0 {
 				continue // each looks around in the heap
 			}
-			a := d.Resolve(ctx, f.Addr)
+			a := resolve.Address(ctx, d.Default(), f.Addr)
 			assert.Equal(t, answer.AddressObject, a.Kind, f.Name)
 			assert.Equal(t, testdump.ManagedName(f.Type), a.Name.String(), f.Name)
-			inside := d.Resolve(ctx, f.Addr+8)
+			inside := resolve.Address(ctx, d.Default(), f.Addr+8)
 			assert.Equal(t, answer.AddressInObject, inside.Kind, f.Name)
 			assert.Equal(t, f.Addr, inside.Start, f.Name)
 		}
@@ -41,11 +42,11 @@ func TestFacts(t *testing.T) {
 			if _, err := rt.MethodTable(f.Addr); err != nil {
 				continue // a TypeDesc
 			}
-			a := d.Resolve(ctx, f.Addr)
+			a := resolve.Address(ctx, d.Default(), f.Addr)
 			assert.Equal(t, answer.AddressMethodTable, a.Kind, f.Name)
 			assert.Equal(t, testdump.ManagedName(f.Name), a.Name.String())
 			// The second word of a MethodTable is no MethodTable.
-			assert.NotEqual(t, answer.AddressMethodTable, d.Resolve(ctx, f.Addr+8).Kind, f.Name)
+			assert.NotEqual(t, answer.AddressMethodTable, resolve.Address(ctx, d.Default(), f.Addr+8).Kind, f.Name)
 		}
 	})
 }
@@ -62,27 +63,27 @@ func TestThreads(t *testing.T) {
 		}
 		sp, ok := th.OS.Registers.SP()
 		require.True(t, ok)
-		a := d.Resolve(t.Context(), sp)
+		a := resolve.Address(t.Context(), d.Default(), sp)
 		assert.Contains(t, []answer.AddressKind{answer.AddressStack, answer.AddressFrame}, a.Kind)
 		require.NotNil(t, a.Thread)
 		assert.Equal(t, th.ID(), a.Thread.OSID)
 		ip, _ := th.OS.Registers.IP()
-		assert.Equal(t, answer.AddressModule, d.Resolve(t.Context(), ip).Kind, "a waiting thread is in the C library")
-		for f := range d.Walk(t.Context(), th, stackwalk.WalkOptions{}) {
+		assert.Equal(t, answer.AddressModule, resolve.Address(t.Context(), d.Default(), ip).Kind, "a waiting thread is in the C library")
+		for f := range d.Default().Walk(t.Context(), th, stackwalk.WalkOptions{}) {
 			switch f.Kind {
 			case stackwalk.FrameManaged:
 				methods++
-				a := d.Resolve(t.Context(), f.IP)
+				a := resolve.Address(t.Context(), d.Default(), f.IP)
 				assert.Equal(t, answer.AddressCode, a.Kind)
 				md, err := f.Method()
 				require.NoError(t, err)
 				assert.Equal(t, md.Addr, a.MethodDesc)
-				m := d.Resolve(t.Context(), md.Addr)
+				m := resolve.Address(t.Context(), d.Default(), md.Addr)
 				assert.Equal(t, answer.AddressMethodDesc, m.Kind)
 				assert.Equal(t, a.Name, m.Name)
 			case stackwalk.FrameExplicit:
 				frames++
-				a := d.Resolve(t.Context(), f.Explicit.Addr)
+				a := resolve.Address(t.Context(), d.Default(), f.Explicit.Addr)
 				assert.Equal(t, answer.AddressFrame, a.Kind)
 				assert.Equal(t, f.Explicit.Class, a.Name.S)
 			}
@@ -101,7 +102,7 @@ func TestStructures(t *testing.T) {
 		}
 		rt, err := d.Runtime()
 		require.NoError(t, err)
-		kind := func(a target.Addr) answer.AddressKind { return d.Resolve(t.Context(), a).Kind }
+		kind := func(a target.Addr) answer.AddressKind { return resolve.Address(t.Context(), d.Default(), a).Kind }
 		if app, err := rt.AppDomain(); err == nil {
 			assert.Equal(t, answer.AddressDomain, kind(app.Addr))
 			domains++
@@ -120,7 +121,7 @@ func TestStructures(t *testing.T) {
 		list, err := rt.Fields(text)
 		require.NoError(t, err)
 		for _, f := range list {
-			a := d.Resolve(t.Context(), f.Addr)
+			a := resolve.Address(t.Context(), d.Default(), f.Addr)
 			name, err := rt.FieldName(&f)
 			require.NoError(t, err)
 			assert.Equal(t, answer.AddressFieldDesc, a.Kind)
@@ -144,7 +145,7 @@ func freeObjects(t *testing.T, d *testdump.Dump) (n int) {
 		if err != nil || !o.Free {
 			continue
 		}
-		a := d.Resolve(t.Context(), o.Addr)
+		a := resolve.Address(t.Context(), d.Default(), o.Addr)
 		assert.Equal(t, answer.AddressFree, a.Kind)
 		assert.Equal(t, o.Size, a.Size)
 		if n++; n == 3 {
@@ -157,15 +158,15 @@ func freeObjects(t *testing.T, d *testdump.Dump) (n int) {
 // TestNothing: of what nothing proves nothing is said.
 func TestNothing(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")
-	assert.Equal(t, answer.AddressUnknown, d.Resolve(t.Context(), 0).Kind)
-	assert.Equal(t, answer.AddressUnknown, d.Resolve(t.Context(), ^testdump.Address("0x0")).Kind)
+	assert.Equal(t, answer.AddressUnknown, resolve.Address(t.Context(), d.Default(), 0).Kind)
+	assert.Equal(t, answer.AddressUnknown, resolve.Address(t.Context(), d.Default(), ^testdump.Address("0x0")).Kind)
 	clr := d.Runtimes()[0].Module
-	a := d.Resolve(t.Context(), clr.Base)
+	a := resolve.Address(t.Context(), d.Default(), clr.Base)
 	assert.Equal(t, answer.AddressModule, a.Kind)
 	assert.Equal(t, clr.Path, a.Name.S)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	require.ErrorIs(t, d.Resolve(ctx, clr.Base).Failure(), context.Canceled)
+	require.ErrorIs(t, resolve.Address(ctx, d.Default(), clr.Base).Failure(), context.Canceled)
 }
 
 func Example() {
@@ -174,7 +175,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	defer d.Close()
-	a := d.Resolve(context.Background(), 0x7efbcd80b558)
+	a := resolve.Address(context.Background(), d.Default(), 0x7efbcd80b558)
 	fmt.Println(a.Kind, a.Start, a.Name)
 	// Output:
 	// inside object 00007efbcd80b550 Debuggee.Zoo.Dog

@@ -57,7 +57,7 @@ func TestPlanted(t *testing.T) {
 	d, _ := testdump.OverlaidFile(t, planted+"/net10-secrets.dmp.zst", sosgo.Options{Offline: true})
 	v, err := d.View("")
 	require.NoError(t, err)
-	mask, err := v.Mask(t.Context())
+	mask, err := sensitive.Mask(t.Context(), v.Process)
 	require.NoError(t, err)
 	found := map[string]int{}
 	kinds := map[string]int{}
@@ -87,7 +87,7 @@ func TestPlanted(t *testing.T) {
 	t.Logf("recall %d of %d, %d of %d others are masked", recall, len(plants), falses, len(looks))
 	assert.GreaterOrEqual(t, recall, leastRecall)
 	assert.LessOrEqual(t, falses, mostFalse)
-	known, err := v.Secrets(t.Context())
+	known, err := sensitive.Secrets(t.Context(), v.Process)
 	require.NoError(t, err)
 	assert.GreaterOrEqual(t, known.Values, leastRecall)
 	sum := 0

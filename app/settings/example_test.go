@@ -6,6 +6,7 @@ import (
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/settings"
 )
 
 // List the properties that the host gave a web server's runtime.
@@ -19,7 +20,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	reader, err := view.SettingsReader()
+	reader, err := settings.Of(view.Process)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/memory"
 	"github.com/sosgo/sosgo/app/settings"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/target"
@@ -42,7 +43,7 @@ func openSetup(t *testing.T) (*sosgo.View, map[string]string) {
 // TestGC compares the collector's figures with those that the program printed.
 func TestGC(t *testing.T) {
 	v, facts := openSetup(t)
-	out, err := v.GC(t.Context())
+	out, err := memory.GC(t.Context(), v.Process)
 	require.NoError(t, err)
 	assert.Empty(t, out.Noted())
 	assert.Equal(t, answer.Known(false), out.Server)
@@ -119,7 +120,7 @@ func TestGCOfCorpus(t *testing.T) {
 	testdump.Corpus(t, nil, func(t *testing.T, d *testdump.Dump) int {
 		v, err := d.View("")
 		require.NoError(t, err)
-		out, err := v.GC(t.Context())
+		out, err := memory.GC(t.Context(), v.Process)
 		if err != nil {
 			assert.True(t, testdump.Typed(err), "%v", err)
 			return 1
@@ -144,5 +145,5 @@ func TestGCOfCorpus(t *testing.T) {
 // TestGCMissingParts asks again and again without one of the places that the answer was read from.
 func TestGCMissingParts(t *testing.T) {
 	d := testdump.OpenWeb(t, "web-net10")
-	d.Sweep(t, 100, false, func(v *sosgo.View) (any, []error, error) { return testdump.Asked(v.GC(t.Context())) })
+	d.Sweep(t, 100, false, func(v *sosgo.View) (any, []error, error) { return testdump.Asked(memory.GC(t.Context(), v.Process)) })
 }

@@ -26,7 +26,7 @@ func values(list []answer.NamedValue) map[string]string {
 // TestProcess finds what the process was started with, and hides the two passwords.
 func TestProcess(t *testing.T) {
 	v, facts := openSetup(t)
-	out, err := v.Process(t.Context())
+	out, err := settings.Process(t.Context(), v.Process, settings.ProcessOptions{})
 	require.NoError(t, err)
 	assert.Empty(t, out.Noted())
 	assert.Equal(t, facts["pid"], json.Number(jsonText(t, out.PID)).String())
@@ -44,7 +44,7 @@ func TestProcess(t *testing.T) {
 	assert.Equal(t, "run", args["args[1]"])
 	assert.Len(t, args, 2)
 
-	full, err := v.Process(t.Context(), sosgo.ProcessOptions{Full: true})
+	full, err := settings.Process(t.Context(), v.Process, settings.ProcessOptions{Full: true})
 	require.NoError(t, err)
 	assert.Equal(t, "hunter2", values(full.Environment)["SHOP_PASSWORD"])
 }
@@ -61,7 +61,7 @@ func TestConfiguration(t *testing.T) {
 	testdump.Web(t, func(t *testing.T, d *testdump.Dump) int {
 		v, err := d.View("")
 		require.NoError(t, err)
-		out, err := v.Process(t.Context())
+		out, err := settings.Process(t.Context(), v.Process, settings.ProcessOptions{})
 		require.NoError(t, err)
 		for _, c := range out.Configurations {
 			if c.Type.S != "Microsoft.Extensions.Configuration.ConfigurationManager" {
@@ -105,7 +105,7 @@ func TestProcessOfAll(t *testing.T) {
 	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
 		v, err := d.View("")
 		require.NoError(t, err)
-		out, err := v.Process(t.Context())
+		out, err := settings.Process(t.Context(), v.Process, settings.ProcessOptions{})
 		if n++; err != nil {
 			assert.True(t, testdump.Typed(err), "%v", err)
 			return
@@ -119,5 +119,7 @@ func TestProcessOfAll(t *testing.T) {
 
 // TestProcessMissingParts asks again and again without one of the places that the answer was read from.
 func TestProcessMissingParts(t *testing.T) {
-	testdump.OpenWeb(t, "web-net10").Sweep(t, 60, false, func(v *sosgo.View) (any, []error, error) { return testdump.Asked(v.Process(context.Background())) })
+	testdump.OpenWeb(t, "web-net10").Sweep(t, 60, false, func(v *sosgo.View) (any, []error, error) {
+		return testdump.Asked(settings.Process(context.Background(), v.Process, settings.ProcessOptions{}))
+	})
 }

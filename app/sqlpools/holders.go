@@ -6,7 +6,10 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/app/flows"
+	"github.com/sosgo/sosgo/app/tasks"
+	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
 )
@@ -67,14 +70,16 @@ func commandOf(c *answer.SQLConnection) target.Addr {
 }
 
 // holders finds the code that holds busy connections or opens one: suspended async code and threads. The error is ctx's.
-func (q *query) holders(ctx context.Context, p *Process) error {
+func (q *query) holders(ctx context.Context, p *process.Process, gc *heap.Heap, scan heap.ScanOptions) error {
 	h := q.held()
 	if len(h.list) == 0 {
 		return nil
 	}
 	f := flows.New(q.Reading, q.items)
-	if p.Tasks != nil {
-		set, err := p.Tasks.Collect(ctx, p.Heap, p.Scan)
+	if reader, err := tasks.Of(p); err != nil {
+		q.Note(err)
+	} else {
+		set, err := reader.Collect(ctx, gc, scan)
 		if err != nil {
 			return err
 		}
@@ -103,17 +108,24 @@ func (h *holding) of(f *flows.Reader, box objects.Object) []int {
 }
 
 // threads finds the threads whose stacks refer to connections that no async code holds.
-func (q *query) threads(ctx context.Context, p *Process, f *flows.Reader, h *holding) error {
-	if p.Roots == nil || !slices.ContainsFunc(h.list, func(c held) bool { return *c.stack == nil }) {
+func (q *query) threads(ctx context.Context, p *process.Process, f *flows.Reader, h *holding) error {
+	if !slices.ContainsFunc(h.list, func(c held) bool { return *c.stack == nil }) {
 		return nil
 	}
+	reader, err := p.RootReader()
+	if err != nil {
+		q.Note(err)
+		return nil
+	}
+	list, err := p.Threads()
+	q.Note(err)
 	workers := map[*threads.Thread]answer.Worker{}
 	type pair struct {
 		t *threads.Thread
 		n int
 	}
 	seen := map[pair]bool{}
-	for root, err := range p.Roots.Stacks(ctx, p.Threads) {
+	for root, err := range reader.Stacks(ctx, list) {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -126,7 +138,7 @@ func (q *query) threads(ctx context.Context, p *Process, f *flows.Reader, h *hol
 			seen[pair{root.Thread, n}] = true
 			w, ok := workers[root.Thread]
 			if !ok {
-				w = f.Worker(ctx, p.Walk, root.Thread)
+				w = f.Worker(ctx, p, root.Thread)
 				workers[root.Thread] = w
 			}
 			*c.threads = append(*c.threads, w)

@@ -6,16 +6,13 @@ import (
 	"iter"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/app/flows"
-	"github.com/sosgo/sosgo/app/tasks"
-	"github.com/sosgo/sosgo/graph/roots"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/base/absent"
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/objects/collections"
 	"github.com/sosgo/sosgo/objects/shapes"
-	"github.com/sosgo/sosgo/stackwalk/threads"
+	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -28,21 +25,12 @@ type Reader struct {
 // New returns a Reader that binds types with b.
 func New(b *shapes.Binder, c *collections.Reader) *Reader { return &Reader{b, c} }
 
-// A Process is the process whose pools are read.
-type Process struct {
-	Heap *heap.Heap
-	Scan heap.ScanOptions
-	// Tasks is searched for async code that holds a connection. The Roots of Threads' stacks are
-	// searched for threads that do, and Walk finds what these do. A nil field is not searched.
-	Tasks   *tasks.Reader
-	Roots   *roots.Reader
-	Threads []threads.Thread
-	Walk    flows.Walk
-}
-
 // Options selects what is reported of pools.
 type Options struct {
 	Secrets bool // show the secrets in connection strings
+	Brief   bool // leave out who uses the connections
+
+	Scan heap.ScanOptions
 }
 
 // A query builds one answer.
@@ -62,14 +50,14 @@ type query struct {
 }
 
 // Pools lists the pools of database connections. It records what could not be read in the answer.
-func (r *Reader) Pools(ctx context.Context, p Process, o Options) (*answer.SQLPools, error) {
+func (r *Reader) Pools(ctx context.Context, p *process.Process, h *heap.Heap, o Options) (*answer.SQLPools, error) {
 	ctx = absent.Context(ctx)
 	out := &answer.SQLPools{Pools: []answer.SQLPool{}}
 	q := &query{Reader: r, Reading: shapes.Reading{Gaps: &out.Gaps, Binder: r.b}, out: out, commands: map[target.Addr]objects.Object{}, made: map[target.Addr]objects.Object{}, commandsOf: map[target.Addr]int{}, links: map[string]objects.Object{},
 		due: map[target.Addr]int64{}, results: map[target.Addr]target.Addr{}}
 	q.lite = sqlite{strings: map[target.Addr]answer.Text{}, commands: map[target.Addr]objects.Object{}, contexts: map[target.Addr]objects.Object{}}
 	var pools []objects.Object
-	for object := range shapes.OnObjects[*anchor](ctx, q.Reading, p.Heap, p.Scan) {
+	for object := range shapes.OnObjects[*anchor](ctx, q.Reading, h, o.Scan) {
 		if s, x := shapes.As[*clientCommand](q.Reading, object); s != nil {
 			q.running(object, s, x)
 		} else if !q.opening(object) && !q.sqliteObject(object) && !q.failed(object) {
@@ -99,10 +87,10 @@ func (r *Reader) Pools(ctx context.Context, p Process, o Options) (*answer.SQLPo
 			maskCommand(q.out.Failures[i].Command)
 		}
 	}
-	if err := q.holders(ctx, &p); err != nil {
-		return nil, err
+	if o.Brief {
+		return q.out, nil
 	}
-	return q.out, nil
+	return q.out, q.holders(ctx, p, h, o.Scan)
 }
 
 // list collects the objects of an iteration. It returns the first error if some could not be read.

@@ -45,18 +45,7 @@ func read(t testing.TB, d *sosgo.Dump, o sqlpools.Options) *answer.SQLPools {
 	t.Helper()
 	v, err := d.View("")
 	require.NoError(t, err)
-	r, err := v.SQLPoolReader()
-	require.NoError(t, err)
-	h, err := v.Heap()
-	require.NoError(t, err)
-	p := sqlpools.Process{Heap: h, Walk: v.Walk}
-	p.Threads, err = v.Threads()
-	require.NoError(t, err)
-	p.Roots, err = v.RootReader()
-	require.NoError(t, err)
-	p.Tasks, err = v.TaskReader()
-	require.NoError(t, err)
-	out, err := r.Pools(context.Background(), p, o)
+	out, err := sqlpools.SQLPools(context.Background(), v.Process, o)
 	require.NoError(t, err)
 	return out
 }
@@ -247,7 +236,7 @@ func TestUnread(t *testing.T) {
 // TestMissingParts lists the pools again and again without one of the places that the answer was read from.
 func TestMissingParts(t *testing.T) {
 	ask := func(v *sosgo.View) (any, []error, error) {
-		return testdump.Asked(v.SQLPools(t.Context(), sosgo.SQLPoolOptions{Brief: true}))
+		return testdump.Asked(sqlpools.SQLPools(t.Context(), v.Process, sqlpools.Options{Brief: true}))
 	}
 	d := testdump.OpenWeb(t, "web-net10")
 	d.Sweep(t, 200, false, ask)
@@ -262,7 +251,7 @@ func TestCanceled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for name, ask := range map[string]func() error{
-		"pools": func() error { _, err := v.SQLPools(ctx); return err },
+		"pools": func() error { _, err := sqlpools.SQLPools(ctx, v.Process, sqlpools.Options{}); return err },
 	} {
 		assert.ErrorIs(t, ask(), context.Canceled, name)
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/rows"
 	"github.com/sosgo/sosgo/app/tasks"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/test/testcase"
@@ -32,7 +33,7 @@ func view(t testing.TB, d *sosgo.Dump) *sosgo.View {
 func collect(t testing.TB, d *sosgo.Dump) *tasks.Set {
 	t.Helper()
 	v := view(t, d)
-	r, err := v.TaskReader()
+	r, err := tasks.Of(v.Process)
 	require.NoError(t, err)
 	h, err := v.Heap()
 	require.NoError(t, err)
@@ -75,7 +76,7 @@ func methods(s *answer.AsyncStack) []string {
 // whole dump.
 func TestFactsOfTasks(t *testing.T) {
 	testdump.Both(t, "net10-async", testcase.Named("*-async-*"), func(t *testing.T, d *testdump.Dump) int {
-		r, err := view(t, d.Dump).TaskReader()
+		r, err := tasks.Of(view(t, d.Dump).Process)
 		require.NoError(t, err)
 		n := 0
 		for name, values := range d.Manifest.Facts {
@@ -206,7 +207,7 @@ func TestStackScenario(t *testing.T) {
 func TestWebStacks(t *testing.T) {
 	testdump.Web(t, func(t *testing.T, d *testdump.Dump) int {
 		list := stacks(t, collect(t, d.Dump), tasks.StackOptions{})
-		r, err := view(t, d.Dump).TaskReader()
+		r, err := tasks.Of(view(t, d.Dump).Process)
 		require.NoError(t, err)
 		reasons := map[string]string{}
 		var blocked []string
@@ -277,7 +278,7 @@ func TestLines(t *testing.T) {
 // TestNotTask checks objects that are not tasks.
 func TestNotTask(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")
-	r, err := view(t, d.Dump).TaskReader()
+	r, err := tasks.Of(view(t, d.Dump).Process)
 	require.NoError(t, err)
 	dog, _ := d.Manifest.Fact("root.Dog")
 	_, err = r.DescribeState(testdump.Address(strings.Fields(dog)[0]))
@@ -369,7 +370,7 @@ func TestWordsOfWaits(t *testing.T) {
 func TestIdlePooledBox(t *testing.T) {
 	d, _ := testdump.Libraries(t)
 	v := view(t, d)
-	found, err := v.Evaluate(t.Context(), "Fakes.Holder.Pooled")
+	found, err := rows.Evaluate(t.Context(), v.Process, "Fakes.Holder.Pooled", rows.EvaluateOptions{})
 	require.NoError(t, err)
 	box := found.Values[0].Address
 	r, err := v.Objects()

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/app/async"
 	"github.com/sosgo/sosgo/app/tasks"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/test/testdump"
@@ -125,7 +126,7 @@ func FuzzStacks(f *testing.F) {
 	d, all := testdump.Thin(f, from.Path, from.Options(), testdump.FewOf(4, continues.MatchString))
 	require.Greater(f, len(all), 60)
 	v := view(f, d.Dump)
-	r, err := v.TaskReader()
+	r, err := tasks.Of(v.Process)
 	require.NoError(f, err)
 	h, err := v.Heap()
 	require.NoError(f, err)
@@ -209,12 +210,14 @@ func TestSameForAnyWorkers(t *testing.T) {
 // TestMissingParts asks each question again and again without one of the places that its answer was read from.
 func TestMissingParts(t *testing.T) {
 	d := testdump.Open(t, "net10-async")
-	tasks := func(v *sosgo.View) (any, []error, error) { return testdump.Asked(v.Tasks(t.Context())) }
+	counted := func(v *sosgo.View) (any, []error, error) {
+		return testdump.Asked(async.Tasks(t.Context(), v.Process, tasks.ListOptions{}))
+	}
 	faulted := func(v *sosgo.View) (any, []error, error) {
-		return testdump.Asked(v.Tasks(t.Context(), sosgo.TaskOptions{Faulted: true}))
+		return testdump.Asked(async.Tasks(t.Context(), v.Process, tasks.ListOptions{Faulted: true}))
 	}
 	stacks := func(v *sosgo.View) (any, []error, error) {
-		a, err := v.AsyncStacks(t.Context())
+		a, err := async.Stacks(t.Context(), v.Process, async.StackOptions{})
 		if err != nil {
 			return nil, nil, err
 		}
@@ -229,10 +232,12 @@ func TestMissingParts(t *testing.T) {
 		return a, noted, nil
 	}
 	merged := func(v *sosgo.View) (any, []error, error) {
-		return testdump.Asked(v.AsyncStacks(t.Context(), sosgo.AsyncOptions{Form: sosgo.AsyncMerged}))
+		return testdump.Asked(async.Stacks(t.Context(), v.Process, async.StackOptions{Form: async.Merged}))
 	}
-	calls := func(v *sosgo.View) (any, []error, error) { return testdump.Asked(v.AsyncCalls(t.Context())) }
-	t.Run("tasks", func(t *testing.T) { d.Sweep(t, 600, false, tasks) })
+	calls := func(v *sosgo.View) (any, []error, error) {
+		return testdump.Asked(async.Calls(t.Context(), v.Process, tasks.StackOptions{}))
+	}
+	t.Run("tasks", func(t *testing.T) { d.Sweep(t, 600, false, counted) })
 	t.Run("faulted", func(t *testing.T) { d.Sweep(t, 150, false, faulted) })
 	t.Run("stacks", func(t *testing.T) { d.Sweep(t, 600, false, stacks) })
 	t.Run("merged", func(t *testing.T) { d.Sweep(t, 400, false, merged) })

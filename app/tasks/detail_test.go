@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/app/async"
 	"github.com/sosgo/sosgo/app/tasks"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/target"
@@ -91,7 +92,7 @@ func TestRuntimeAsyncMerged(t *testing.T) {
 // waits for it.
 func TestTaskWaits(t *testing.T) {
 	d := testdump.Open(t, "net10-async")
-	r, err := view(t, d.Dump).TaskReader()
+	r, err := tasks.Of(view(t, d.Dump).Process)
 	require.NoError(t, err)
 	s, err := r.DescribeState(0x7fea858081e8)
 	require.NoError(t, err)
@@ -120,7 +121,7 @@ func TestTaskWaits(t *testing.T) {
 // TestTaskDetail checks that a task's state includes its exception and its cancellation token.
 func TestTaskDetail(t *testing.T) {
 	d := testdump.Open(t, "net10-async")
-	r, err := view(t, d.Dump).TaskReader()
+	r, err := tasks.Of(view(t, d.Dump).Process)
 	require.NoError(t, err)
 	faulted, err := r.DescribeState(0x7fea85811918)
 	require.NoError(t, err)
@@ -161,13 +162,13 @@ func TestIterator(t *testing.T) {
 	machine, err := o.Field("StateMachine").Object()
 	require.NoError(t, err)
 	for _, at := range []target.Addr{box, machine.Addr} {
-		state, err := view(t, d.Dump).TaskState(t.Context(), at)
+		state, err := async.State(t.Context(), view(t, d.Dump).Process, at)
 		require.NoError(t, err)
 		assert.Equal(t, box, state.Task)
 		require.Len(t, state.Then, 1)
 		assert.Equal(t, stream, state.Then[0].Name.S)
 		assert.True(t, state.Then[0].Element)
-		consumer, err := view(t, d.Dump).TaskState(t.Context(), state.Then[0].Object)
+		consumer, err := async.State(t.Context(), view(t, d.Dump).Process, state.Then[0].Object)
 		require.NoError(t, err)
 		assert.Empty(t, consumer.Then)
 	}
@@ -175,7 +176,7 @@ func TestIterator(t *testing.T) {
 	require.NoError(t, err)
 	done := d.Damaged(t, testdump.Damage{At: promise.Field("_completed").Location(), Bytes: []byte{1}})
 	defer done.Close()
-	state, err := view(t, done).TaskState(t.Context(), box)
+	state, err := async.State(t.Context(), view(t, done).Process, box)
 	require.NoError(t, err)
 	assert.Empty(t, state.Then)
 	for _, s := range stacks(t, collect(t, done), tasks.StackOptions{}) {
@@ -185,7 +186,7 @@ func TestIterator(t *testing.T) {
 			}
 		}
 	}
-	_, err = view(t, d.Dump).TaskState(t.Context(), machine.Field("<>1__state").Location())
+	_, err = async.State(t.Context(), view(t, d.Dump).Process, machine.Field("<>1__state").Location())
 	assert.Error(t, err)
 }
 

@@ -26,7 +26,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	r, err := v.TaskReader()
+	r, err := tasks.Of(v.Process)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -20,7 +20,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	pool, err := view.ThreadPoolReader()
+	pool, err := threadpool.Of(view.Process)
 	if err != nil {
 		log.Fatal(err)
 	}

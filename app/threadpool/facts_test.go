@@ -24,7 +24,7 @@ func reader(t testing.TB, d interface {
 }) *threadpool.Reader {
 	v, err := d.View("")
 	require.NoError(t, err)
-	r, err := v.ThreadPoolReader()
+	r, err := threadpool.Of(v.Process)
 	require.NoError(t, err)
 	return r
 }

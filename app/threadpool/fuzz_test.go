@@ -102,11 +102,11 @@ func TestLyingQueue(t *testing.T) {
 // TestMissingParts reads the pool of a web server, and the timers, again and again without one of their places.
 func TestMissingParts(t *testing.T) {
 	testdump.OpenWeb(t, "web-net10").Sweep(t, 1e6, false, func(v *sosgo.View) (any, []error, error) {
-		p, err := v.ThreadPool(t.Context(), sosgo.ThreadPoolOptions{Items: true, Log: true})
+		p, err := threadpool.Pool(t.Context(), v.Process, threadpool.Options{Items: true, Log: true})
 		if err != nil {
 			return nil, nil, err
 		}
-		timers, err := v.Timers(t.Context())
+		timers, err := threadpool.Timers(t.Context(), v.Process)
 		return []any{p, p.Queues, timers}, append(p.Noted(), timers.Noted()...), err
 	})
 }
@@ -114,11 +114,11 @@ func TestMissingParts(t *testing.T) {
 // TestMissingTypes reads a pool and the timers again and again without one of the places, those of types too.
 func TestMissingTypes(t *testing.T) {
 	ask := func(v *sosgo.View) (any, []error, error) {
-		p, err := v.ThreadPool(t.Context(), sosgo.ThreadPoolOptions{Items: true, Log: true})
+		p, err := threadpool.Pool(t.Context(), v.Process, threadpool.Options{Items: true, Log: true})
 		if err != nil {
 			return nil, nil, err
 		}
-		timers, err := v.Timers(t.Context())
+		timers, err := threadpool.Timers(t.Context(), v.Process)
 		return []any{p, p.Queues, timers}, append(p.Noted(), timers.Noted()...), err
 	}
 	for name, most := range map[string]int{"net10-async": 60, "net31-zoo": 60, "net8-zoo": 30, "win-net6-zoo": 30} {
@@ -133,10 +133,10 @@ func TestCanceled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for name, ask := range map[string]func() error{
-		"pool":       func() error { _, err := v.ThreadPool(ctx); return err },
-		"brief pool": func() error { _, err := v.ThreadPool(ctx, sosgo.ThreadPoolOptions{Brief: true}); return err },
-		"queues":     func() error { _, err := v.WorkQueues(ctx); return err },
-		"timers":     func() error { _, err := v.Timers(ctx); return err },
+		"pool":       func() error { _, err := threadpool.Pool(ctx, v.Process, threadpool.Options{}); return err },
+		"brief pool": func() error { _, err := threadpool.Pool(ctx, v.Process, threadpool.Options{Brief: true}); return err },
+		"queues":     func() error { _, err := threadpool.WorkQueues(ctx, v.Process); return err },
+		"timers":     func() error { _, err := threadpool.Timers(ctx, v.Process); return err },
 	} {
 		assert.ErrorIs(t, ask(), context.Canceled, name)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/stacks"
 	"github.com/sosgo/sosgo/app/threadpool"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/stackwalk/threads"
@@ -38,7 +39,7 @@ func TestWindowsPool(t *testing.T) {
 
 	v, err := d.View("")
 	require.NoError(t, err)
-	all, err := v.ManagedThreads(t.Context())
+	all, err := stacks.ManagedThreads(t.Context(), v.Process, stacks.ManagedOptions{})
 	require.NoError(t, err)
 	marked := 0
 	for i := range all.Threads {

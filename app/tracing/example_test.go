@@ -6,7 +6,7 @@ import (
 	"log"
 
 	"github.com/sosgo/sosgo"
-	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/app/tracing"
 )
 
 // List who listens to the events of a process.
@@ -20,15 +20,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	reader, err := view.TracingReader()
-	if err != nil {
-		log.Fatal(err)
-	}
-	h, err := view.Heap()
-	if err != nil {
-		log.Fatal(err)
-	}
-	out, err := reader.Sources(context.Background(), h, heap.ScanOptions{})
+	out, err := tracing.EventSources(context.Background(), view.Process)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/tracing"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/target"
 )
@@ -30,7 +31,7 @@ func open(t *testing.T) (*sosgo.View, *testdump.Overlay) {
 // TestSources compares what the program's sources were asked for with how Observed.cs and the variables of its process asked.
 func TestSources(t *testing.T) {
 	v, _ := open(t)
-	out, err := v.EventSources(t.Context())
+	out, err := tracing.EventSources(t.Context(), v.Process)
 	require.NoError(t, err)
 	assert.Empty(t, out.Noted())
 	assert.Equal(t, answer.Known[int64](1), out.Sessions)
@@ -79,7 +80,7 @@ func TestProviders(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			v, err := testdump.OpenCase(t, name).View("")
 			require.NoError(t, err)
-			out, err := v.EventSources(t.Context())
+			out, err := tracing.EventSources(t.Context(), v.Process)
 			require.NoError(t, err)
 			names := map[string]bool{}
 			for _, p := range out.Providers {
@@ -106,11 +107,11 @@ func TestProviders(t *testing.T) {
 // TestDamagedProviders: a list of providers that leads elsewhere is not followed, and no number of sessions is given.
 func TestDamagedProviders(t *testing.T) {
 	v, over := open(t)
-	out, err := v.EventSources(t.Context())
+	out, err := tracing.EventSources(t.Context(), v.Process)
 	require.NoError(t, err)
 	for i := range out.Providers {
 		over.Set(testdump.Damage{At: out.Providers[i].Address + 56, Bytes: []byte{1}})
-		damaged, err := v.EventSources(t.Context())
+		damaged, err := tracing.EventSources(t.Context(), v.Process)
 		require.NoError(t, err)
 		assert.ErrorIs(t, damaged.Sessions.Err, target.ErrCorrupt)
 		assert.NotEmpty(t, damaged.Noted())
@@ -121,6 +122,6 @@ func TestDamagedProviders(t *testing.T) {
 // TestMissingParts asks again and again without one of the places that the answer was read from.
 func TestMissingParts(t *testing.T) {
 	testdump.Open(t, "net10-zoo").Sweep(t, 40, false, func(v *sosgo.View) (any, []error, error) {
-		return testdump.Asked(v.EventSources(context.Background()))
+		return testdump.Asked(tracing.EventSources(context.Background(), v.Process))
 	})
 }

@@ -12,9 +12,9 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// crash looks at how the process died.
-func crash(ctx context.Context, q *Questions) (view, error) {
-	c, err := ask(ctx, q.Crash)
+// crashed looks at how the process died.
+func crashed(ctx context.Context, q *Answers) (view, error) {
+	c, err := q.Crash.get()
 	if err != nil {
 		return view{}, err
 	}
@@ -62,14 +62,14 @@ func cutUsual(likely string) (text, usual string) {
 }
 
 // failedCommand names the command of a database whose exception ended the process.
-func failedCommand(ctx context.Context, q *Questions, c *answer.Crash) []answer.Verdict {
+func failedCommand(ctx context.Context, q *Answers, c *answer.Crash) []answer.Verdict {
 	isDriver := func(x answer.Exception) bool {
 		return strings.HasSuffix(x.Type.S, ".SqlException") || strings.HasPrefix(x.Type.S, "Npgsql.")
 	}
 	if !slices.ContainsFunc(c.Exceptions, isDriver) {
 		return nil
 	}
-	list, err := ask(ctx, q.SQLPools)
+	list, err := q.SQLPools.get()
 	if err != nil {
 		return nil // the pools are a subject of their own, which reports it
 	}
@@ -84,8 +84,8 @@ func failedCommand(ctx context.Context, q *Questions, c *answer.Crash) []answer.
 }
 
 // finalizer looks at the thread that runs finalizers. If the process died, all of its threads stopped, and where this one stood means nothing.
-func finalizer(ctx context.Context, q *Questions) (view, error) {
-	c, err := ask(ctx, q.Crash)
+func finalizer(ctx context.Context, q *Answers) (view, error) {
+	c, err := q.Crash.get()
 	switch {
 	case err != nil:
 		return view{}, err

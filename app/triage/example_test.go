@@ -8,11 +8,9 @@ import (
 	"github.com/sosgo/sosgo/app/triage"
 )
 
-func ExampleOf() {
-	out, err := triage.Of(context.Background(), triage.Questions{
-		Waits: func(context.Context) (*answer.Waits, error) {
-			return &answer.Waits{Verdicts: []answer.Verdict{{Kind: answer.FindingDeadlock, Text: "deadlock: thread 3 waits for thread 4, and 4 for 3", Strength: answer.StrengthProved}}}, nil
-		},
+func ExampleJudge() {
+	out, err := triage.Judge(context.Background(), &triage.Answers{
+		Waits: triage.Got(&answer.Waits{Verdicts: []answer.Verdict{{Kind: answer.FindingDeadlock, Text: "deadlock: thread 3 waits for thread 4, and 4 for 3", Strength: answer.StrengthProved}}}, nil),
 	}, triage.Options{})
 	if err != nil {
 		fmt.Println(err)

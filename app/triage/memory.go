@@ -15,8 +15,8 @@ import (
 )
 
 // outOfMemory looks at allocations that the collector could not make.
-func outOfMemory(ctx context.Context, q *Questions) (view, error) {
-	m, err := ask(ctx, q.OutOfMemory)
+func outOfMemory(ctx context.Context, q *Answers) (view, error) {
+	m, err := q.OutOfMemory.get()
 	if err != nil {
 		return view{}, err
 	}
@@ -25,8 +25,8 @@ func outOfMemory(ctx context.Context, q *Questions) (view, error) {
 		v.partly = firstOf(m.Noted(), target.ErrNotInDump)
 	}
 	var limits []answer.Verdict
-	if len(m.Failures) > 0 && q.GCSettings != nil {
-		settings, err := q.GCSettings(ctx)
+	if len(m.Failures) > 0 && q.GCSettings.read {
+		settings, err := q.GCSettings.get()
 		if limits = limitClauses(settings); err != nil {
 			v.partly = cmp.Or(v.partly, err)
 		}
@@ -86,8 +86,8 @@ const (
 )
 
 // fragmentation looks at free space between objects that do not move: those of generation 2, large and pinned ones.
-func fragmentation(ctx context.Context, q *Questions) (view, error) {
-	list, err := ask(ctx, q.FreeSpace)
+func fragmentation(ctx context.Context, q *Answers) (view, error) {
+	list, err := q.FreeSpace.get()
 	if err != nil {
 		return view{}, err
 	}
@@ -116,16 +116,6 @@ func fragmentation(ctx context.Context, q *Questions) (view, error) {
 // freeNames are the generations whose free space counts. A collection of younger ones compacts them, or they become older.
 var freeNames = map[string]string{"2": "generation 2", "large": "the large object heap", "pinned": "the pinned object heap"}
 
-// NativeMemory compares malloc's memory with that of the GC heap.
-type NativeMemory struct {
-	Arenas uint64 // bytes that the arenas of malloc have from the system
-	Blocks uint64 // bytes of blocks with mappings of their own
-	Heap   uint64 // committed bytes of the GC heap
-	// Counted reports whether Blocks is what malloc itself counts. Otherwise it is what looks like such blocks.
-	Counted bool
-	Err     error // why memory of malloc may be missing
-}
-
 // malloc's memory is a finding if it is at least so many bytes, and so many times the GC heap.
 const (
 	muchNative  = 256 << 20
@@ -134,8 +124,8 @@ const (
 
 // nativeMemory looks at whether the GC heap explains the memory of the process. Most dumps lack memory of malloc, and other allocators can't be
 // read: then nothing is said unless what is known is enough.
-func nativeMemory(ctx context.Context, q *Questions) (view, error) {
-	n, err := ask(ctx, q.Native)
+func nativeMemory(ctx context.Context, q *Answers) (view, error) {
+	n, err := q.Native.get()
 	if err != nil || n == nil {
 		return view{beside: true}, ctx.Err()
 	}
@@ -161,8 +151,8 @@ func nativeMemory(ctx context.Context, q *Questions) (view, error) {
 }
 
 // holders looks at what holds much of the heap.
-func holders(ctx context.Context, q *Questions) (view, error) {
-	l, err := ask(ctx, q.Leaks)
+func holders(ctx context.Context, q *Answers) (view, error) {
+	l, err := q.Leaks.get()
 	if err != nil {
 		return view{}, err
 	}
@@ -347,8 +337,8 @@ func members(s *answer.Suspect) *answer.TypeCount {
 }
 
 // loadContexts looks at load contexts that were asked to unload and stay.
-func loadContexts(ctx context.Context, q *Questions) (view, error) {
-	list, err := ask(ctx, q.Contexts)
+func loadContexts(ctx context.Context, q *Answers) (view, error) {
+	list, err := q.Contexts.get()
 	if err != nil {
 		return view{}, err
 	}
@@ -374,8 +364,8 @@ func loadContexts(ctx context.Context, q *Questions) (view, error) {
 }
 
 // soundness looks at whether the objects of the heap are sound.
-func soundness(ctx context.Context, q *Questions) (view, error) {
-	s, err := ask(ctx, q.VerifyHeap)
+func soundness(ctx context.Context, q *Answers) (view, error) {
+	s, err := q.VerifyHeap.get()
 	if err != nil {
 		return view{}, err
 	}
@@ -415,8 +405,8 @@ func size(n uint64) string {
 const muchHandles = 10_000
 
 // handles looks at GC handles that are made and not freed.
-func handles(ctx context.Context, q *Questions) (view, error) {
-	list, err := ask(ctx, q.Handles)
+func handles(ctx context.Context, q *Answers) (view, error) {
+	list, err := q.Handles.get()
 	if err != nil {
 		return view{}, err
 	}

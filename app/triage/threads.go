@@ -11,8 +11,8 @@ import (
 )
 
 // waits looks at deadlocks, held locks, and threads that block.
-func waits(ctx context.Context, q *Questions) (view, error) {
-	w, err := ask(ctx, q.Waits)
+func waits(ctx context.Context, q *Answers) (view, error) {
+	w, err := q.Waits.get()
 	if err != nil && (w == nil || w.Looked == 0 || ctx.Err() != nil) {
 		return view{}, err
 	}
@@ -38,8 +38,8 @@ func waits(ctx context.Context, q *Questions) (view, error) {
 const manyWaiters = 3
 
 // pool looks at whether the thread pool keeps up.
-func pool(ctx context.Context, q *Questions) (view, error) {
-	p, err := ask(ctx, q.ThreadPool)
+func pool(ctx context.Context, q *Answers) (view, error) {
+	p, err := q.ThreadPool.get()
 	if err != nil {
 		return view{}, err
 	}

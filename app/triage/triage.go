@@ -3,44 +3,20 @@ package triage
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/app/signature"
 	"github.com/sosgo/sosgo/internal/base/absent"
 	"github.com/sosgo/sosgo/internal/base/workers"
-	"github.com/sosgo/sosgo/target"
+	"github.com/sosgo/sosgo/process"
 )
-
-// Questions are what a triage asks. Each is called once. A nil question is not asked.
-type Questions struct {
-	Crash       func(context.Context) (*answer.Crash, error)
-	Waits       func(context.Context) (*answer.Waits, error)
-	ThreadPool  func(context.Context) (*answer.ThreadPool, error)
-	SQLPools    func(context.Context) (*answer.SQLPools, error)
-	Redis       func(context.Context) (*answer.Redis, error)
-	HTTPClients func(context.Context) (*answer.HTTPClients, error)
-	Tasks       func(context.Context) (*answer.Tasks, error) // with those that failed
-	Hosts       func(context.Context) (*answer.Hosts, error)
-	TypeInits   func(context.Context) (*answer.Initializers, error)
-	OutOfMemory func(context.Context) (*answer.OutOfMemory, error)
-	Leaks       func(context.Context) (*answer.Leaks, error)
-	VerifyHeap  func(context.Context) (*answer.Soundness, error)
-	Contexts    func(context.Context) (*answer.LoadContexts, error)
-	FreeSpace   func(context.Context) (*answer.Fragmentation, error)
-	Handles     func(context.Context) (*answer.Handles, error) // all of them
-	Native      func(context.Context) (*NativeMemory, error)
-	GCSettings  func(context.Context) ([]answer.GCSetting, error) // asked only if an allocation failed
-
-	rules *signature.Rules // of Options
-}
 
 // Options choose what is looked at. The zero value chooses everything.
 type Options struct {
-	NoHeap bool   // leaves out what takes long on a large heap: holders of memory, load contexts, and whether the heap is sound; Questions.Crash should not search it either
+	NoHeap bool   // leaves out what takes long on a large heap: holders of memory, load contexts, and whether the heap is sound
+	Brief  bool   // leaves out load contexts, and whether the heap is sound
 	Jobs   int    // subjects that are looked at together, at least 1
 	Rules  string // text of the rules by which the crash is signed (docs/fleet.md); empty stands for the default
 }
@@ -58,12 +34,12 @@ type view struct {
 type subject struct {
 	name string // what is quiet if nothing is found
 	heap bool   // it takes long on a large heap
-	look func(context.Context, *Questions) (view, error)
+	look func(context.Context, *Answers) (view, error)
 }
 
 // subjects are all that a triage looks at, in the order in which its answer names them.
 var subjects = []subject{
-	{name: "crash", look: crash},
+	{name: "crash", look: crashed},
 	{name: "finalizer thread", look: finalizer},
 	{name: "locks and blocked threads", look: waits},
 	{name: "thread pool", look: pool},
@@ -82,22 +58,35 @@ var subjects = []subject{
 	{name: "load contexts", heap: true, look: loadContexts},
 }
 
-// Of ranks what is wrong with a process. The error is the context's, or the first subject's if no subject at all could be looked at.
-func Of(ctx context.Context, q Questions, o Options) (*answer.Triage, error) {
+// Triage ranks what is wrong with a process: its crash, deadlocks, starved pools, failed tasks, damage and large holders of memory. It
+// names what it looked at without a finding, and what it could not look at. The error is the context's, or the first subject's if no
+// subject at all could be looked at.
+func Triage(ctx context.Context, p *process.Process, o Options) (*answer.Triage, error) {
+	return process.Answer(ctx, p, func(ctx context.Context, c *process.Call) (*answer.Triage, error) {
+		o.Jobs = cmp.Or(o.Jobs, c.Jobs())
+		answers, err := Read(ctx, p, o)
+		if err != nil {
+			return nil, err
+		}
+		return Judge(ctx, answers, o)
+	})
+}
+
+// Judge is Triage for answers that were read.
+func Judge(ctx context.Context, q *Answers, o Options) (*answer.Triage, error) {
 	ctx = absent.Context(ctx)
+	var rules *signature.Rules
 	if o.Rules != "" {
 		var err error
-		if q.rules, err = signature.ParseRules(o.Rules); err != nil {
+		if rules, err = signature.ParseRules(o.Rules); err != nil {
 			return nil, err
 		}
 	}
-	if q.Crash != nil {
-		q.Crash = once(q.Crash)
-	}
+	q.rules = rules
 	views, errs := make([]view, len(subjects)), make([]error, len(subjects))
 	err := workers.Each(ctx, max(o.Jobs, 1), len(subjects), func(i int) {
 		if s := &subjects[i]; !s.heap || !o.NoHeap {
-			views[i], errs[i] = s.look(ctx, &q)
+			views[i], errs[i] = s.look(ctx, q)
 		}
 	})
 	if err != nil {
@@ -109,7 +98,7 @@ func Of(ctx context.Context, q Questions, o Options) (*answer.Triage, error) {
 		s, v := &subjects[i], &views[i]
 		out.Findings = append(out.Findings, v.found...)
 		switch err := errs[i]; {
-		case s.heap && o.NoHeap, err == errNotAsked:
+		case s.heap && o.NoHeap, err == errNotRead:
 			out.Unknown = append(out.Unknown, answer.TriageAbsent{Subject: s.name, Reason: "not asked for"})
 		case err != nil:
 			out.Unknown = append(out.Unknown, unknown(s.name, err))
@@ -146,28 +135,6 @@ func signBy(list []answer.Finding, rules *signature.Rules) {
 		if f := &list[i]; rules != nil && len(f.Clauses) > 0 && len(f.Clauses[0].Sites) > 0 {
 			f.Identity = signature.Finding(f.Kind, f.Clauses[0].Sites, rules)
 		}
-	}
-}
-
-// errNotAsked is the error of a question that is nil.
-var errNotAsked = fmt.Errorf("not asked for: %w", target.ErrUnsupported)
-
-// ask asks a question.
-func ask[T any](ctx context.Context, question func(context.Context) (*T, error)) (*T, error) {
-	if question == nil {
-		return nil, errNotAsked
-	}
-	return question(ctx)
-}
-
-// once returns a question whose answer is computed once, for several subjects.
-func once[T any](ask func(context.Context) (T, error)) func(context.Context) (T, error) {
-	var answered sync.Once
-	var out T
-	var err error
-	return func(ctx context.Context) (T, error) {
-		answered.Do(func() { out, err = ask(ctx) })
-		return out, err
 	}
 }
 

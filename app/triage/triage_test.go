@@ -12,58 +12,54 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/memorymap"
 	"github.com/sosgo/sosgo/target"
 )
 
-// constant returns a question with one answer.
-func constant[T any](v T, err error) func(context.Context) (T, error) {
-	return func(context.Context) (T, error) { return v, err }
-}
-
 // healthy answers all questions for a process with nothing wrong.
-func healthy() Questions {
-	return Questions{
-		Crash:       constant(&answer.Crash{Alive: true}, nil),
-		Waits:       constant(&answer.Waits{}, nil),
-		ThreadPool:  constant(&answer.ThreadPool{Kind: answer.PoolPortable}, nil),
-		SQLPools:    constant(&answer.SQLPools{}, nil),
-		Redis:       constant(&answer.Redis{}, nil),
-		HTTPClients: constant(&answer.HTTPClients{}, nil),
-		Tasks:       constant(&answer.Tasks{}, nil),
-		Hosts:       constant(&answer.Hosts{}, nil),
-		TypeInits:   constant(&answer.Initializers{}, nil),
-		OutOfMemory: constant(&answer.OutOfMemory{}, nil),
-		Leaks:       constant(&answer.Leaks{}, nil),
-		VerifyHeap:  constant(&answer.Soundness{}, nil),
-		Contexts:    constant(&answer.LoadContexts{}, nil),
-		FreeSpace:   constant(&answer.Fragmentation{}, nil),
-		Handles:     constant(&answer.Handles{}, nil),
-		Native:      constant(&NativeMemory{Arenas: 5 << 20, Heap: 40 << 20}, nil),
+func healthy() *Answers {
+	return &Answers{
+		Crash:       Got(&answer.Crash{Alive: true}, nil),
+		Waits:       Got(&answer.Waits{}, nil),
+		ThreadPool:  Got(&answer.ThreadPool{Kind: answer.PoolPortable}, nil),
+		SQLPools:    Got(&answer.SQLPools{}, nil),
+		Redis:       Got(&answer.Redis{}, nil),
+		HTTPClients: Got(&answer.HTTPClients{}, nil),
+		Tasks:       Got(&answer.Tasks{}, nil),
+		Hosts:       Got(&answer.Hosts{}, nil),
+		TypeInits:   Got(&answer.Initializers{}, nil),
+		OutOfMemory: Got(&answer.OutOfMemory{}, nil),
+		Leaks:       Got(&answer.Leaks{}, nil),
+		VerifyHeap:  Got(&answer.Soundness{}, nil),
+		Contexts:    Got(&answer.LoadContexts{}, nil),
+		FreeSpace:   Got(&answer.Fragmentation{}, nil),
+		Handles:     Got(&answer.Handles{}, nil),
+		Native:      Got(&memorymap.Native{Arenas: 5 << 20, Heap: 40 << 20}, nil),
 	}
 }
 
 // TestNativeMemory: what malloc has is a finding where it is much and far more than the GC heap; where it is not known, nothing is said.
 func TestNativeMemory(t *testing.T) {
 	for _, c := range []struct {
-		n      NativeMemory
+		n      memorymap.Native
 		err    error
 		found  string
 		quiet  bool
 		likely bool
 	}{
-		{n: NativeMemory{Arenas: 5 << 20, Heap: 1 << 20}, quiet: true},
-		{n: NativeMemory{Arenas: 300 << 20, Heap: 200 << 20}, quiet: true},
-		{n: NativeMemory{Arenas: 300 << 20, Heap: 150 << 20}, found: "malloc has 300.0 MB, and the GC heap 150.0 MB: objects do not explain the memory of the process"},
-		{n: NativeMemory{Arenas: 10 << 20, Blocks: 400 << 20, Counted: true, Heap: 20 << 20}, found: "malloc has 410.0 MB, and the GC heap 20.0 MB: objects do not explain the memory of the process"},
-		{n: NativeMemory{Arenas: 5 << 20, Err: target.ErrNotInDump}},
-		{n: NativeMemory{Arenas: 10 << 20, Blocks: 400 << 20, Heap: 20 << 20, Err: target.ErrNotInDump}, likely: true,
+		{n: memorymap.Native{Arenas: 5 << 20, Heap: 1 << 20}, quiet: true},
+		{n: memorymap.Native{Arenas: 300 << 20, Heap: 200 << 20}, quiet: true},
+		{n: memorymap.Native{Arenas: 300 << 20, Heap: 150 << 20}, found: "malloc has 300.0 MB, and the GC heap 150.0 MB: objects do not explain the memory of the process"},
+		{n: memorymap.Native{Arenas: 10 << 20, Blocks: 400 << 20, Counted: true, Heap: 20 << 20}, found: "malloc has 410.0 MB, and the GC heap 20.0 MB: objects do not explain the memory of the process"},
+		{n: memorymap.Native{Arenas: 5 << 20, Err: target.ErrNotInDump}},
+		{n: memorymap.Native{Arenas: 10 << 20, Blocks: 400 << 20, Heap: 20 << 20, Err: target.ErrNotInDump}, likely: true,
 			found: "malloc has 410.0 MB, and the GC heap 20.0 MB: objects do not explain the memory of the process"},
-		{n: NativeMemory{Arenas: 300 << 20, Err: target.ErrNotInDump}, found: "malloc has 300.0 MB, and the GC heap 0 B: objects do not explain the memory of the process"},
+		{n: memorymap.Native{Arenas: 300 << 20, Err: target.ErrNotInDump}, found: "malloc has 300.0 MB, and the GC heap 0 B: objects do not explain the memory of the process"},
 		{err: target.ErrUnsupported},
 	} {
 		q := healthy()
-		q.Native = constant(&c.n, c.err)
-		out, err := Of(context.Background(), q, Options{})
+		q.Native = Got(&c.n, c.err)
+		out, err := Judge(context.Background(), q, Options{})
 		require.NoError(t, err)
 		assert.Empty(t, out.Unknown)
 		assert.Equal(t, c.quiet, slices.Contains(out.Quiet, "native memory"), c.n)
@@ -83,7 +79,7 @@ func TestNativeMemory(t *testing.T) {
 }
 
 func TestNothingWrong(t *testing.T) {
-	out, err := Of(context.Background(), healthy(), Options{Jobs: 2})
+	out, err := Judge(context.Background(), healthy(), Options{Jobs: 2})
 	require.NoError(t, err)
 	assert.Empty(t, out.Findings)
 	assert.Empty(t, out.Unknown)
@@ -93,11 +89,11 @@ func TestNothingWrong(t *testing.T) {
 // TestNotLookedAt checks that a subject without an answer is never quiet.
 func TestNotLookedAt(t *testing.T) {
 	q := healthy()
-	q.Waits = constant[*answer.Waits](nil, target.ErrNotInDump)
-	q.Leaks = constant(&answer.Leaks{Incomplete: true}, nil)
-	q.ThreadPool = constant(&answer.ThreadPool{Kind: answer.PoolUnknown}, nil)
-	q.Crash = constant(&answer.Crash{Alive: true, Undecided: true}, nil)
-	out, err := Of(context.Background(), q, Options{})
+	q.Waits = Got[*answer.Waits](nil, target.ErrNotInDump)
+	q.Leaks = Got(&answer.Leaks{Incomplete: true}, nil)
+	q.ThreadPool = Got(&answer.ThreadPool{Kind: answer.PoolUnknown}, nil)
+	q.Crash = Got(&answer.Crash{Alive: true, Undecided: true}, nil)
+	out, err := Judge(context.Background(), q, Options{})
 	require.NoError(t, err)
 	names := map[string]bool{}
 	for _, u := range out.Unknown {
@@ -108,8 +104,8 @@ func TestNotLookedAt(t *testing.T) {
 	assert.Equal(t, map[string]bool{"crash": false, "finalizer thread": false, "locks and blocked threads": false, "thread pool": false, "holders of memory": true}, names)
 
 	// The stacks of some threads were read, and no wait was found. What could not be read is said, and the subject isn't quiet.
-	q.Waits = constant(&answer.Waits{Looked: 3}, target.ErrNotInDump)
-	out, err = Of(context.Background(), q, Options{})
+	q.Waits = Got(&answer.Waits{Looked: 3}, target.ErrNotInDump)
+	out, err = Judge(context.Background(), q, Options{})
 	require.NoError(t, err)
 	for _, u := range out.Unknown {
 		if u.Subject == "locks and blocked threads" {
@@ -120,35 +116,35 @@ func TestNotLookedAt(t *testing.T) {
 	assert.Nil(t, names)
 	assert.NotContains(t, out.Quiet, "locks and blocked threads")
 
-	out, err = Of(context.Background(), healthy(), Options{NoHeap: true})
+	out, err = Judge(context.Background(), healthy(), Options{NoHeap: true})
 	require.NoError(t, err)
 	assert.Len(t, out.Unknown, 3)
 }
 
 // TestNothingAtAll checks that a triage which could look at nothing is an error and no clean bill.
 func TestNothingAtAll(t *testing.T) {
-	q := Questions{
-		Crash: constant[*answer.Crash](nil, target.ErrUnsupported), Waits: constant[*answer.Waits](nil, target.ErrNotInDump),
-		ThreadPool: constant[*answer.ThreadPool](nil, target.ErrNotInDump), SQLPools: constant[*answer.SQLPools](nil, target.ErrNotInDump),
-		Tasks: constant[*answer.Tasks](nil, target.ErrNotInDump), OutOfMemory: constant[*answer.OutOfMemory](nil, target.ErrNotInDump),
-		Leaks: constant[*answer.Leaks](nil, target.ErrNotInDump), VerifyHeap: constant[*answer.Soundness](nil, target.ErrNotInDump),
-		Contexts: constant[*answer.LoadContexts](nil, target.ErrNotInDump), FreeSpace: constant[*answer.Fragmentation](nil, target.ErrNotInDump),
-		Handles: constant[*answer.Handles](nil, target.ErrNotInDump),
+	q := &Answers{
+		Crash: Got[*answer.Crash](nil, target.ErrUnsupported), Waits: Got[*answer.Waits](nil, target.ErrNotInDump),
+		ThreadPool: Got[*answer.ThreadPool](nil, target.ErrNotInDump), SQLPools: Got[*answer.SQLPools](nil, target.ErrNotInDump),
+		Tasks: Got[*answer.Tasks](nil, target.ErrNotInDump), OutOfMemory: Got[*answer.OutOfMemory](nil, target.ErrNotInDump),
+		Leaks: Got[*answer.Leaks](nil, target.ErrNotInDump), VerifyHeap: Got[*answer.Soundness](nil, target.ErrNotInDump),
+		Contexts: Got[*answer.LoadContexts](nil, target.ErrNotInDump), FreeSpace: Got[*answer.Fragmentation](nil, target.ErrNotInDump),
+		Handles: Got[*answer.Handles](nil, target.ErrNotInDump),
 	}
-	out, err := Of(context.Background(), q, Options{Jobs: 1})
+	out, err := Judge(context.Background(), q, Options{Jobs: 1})
 	require.ErrorIs(t, err, target.ErrUnsupported)
 	assert.Empty(t, out.Quiet)
 
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	_, err = Of(ctx, healthy(), Options{})
+	_, err = Judge(ctx, healthy(), Options{})
 	require.ErrorIs(t, err, context.Canceled)
 }
 
 // TestOrder checks that findings stand in the order of severity, kind, strength and number.
 func TestOrder(t *testing.T) {
 	q := healthy()
-	q.Waits = constant(&answer.Waits{Verdicts: []answer.Verdict{
+	q.Waits = Got(&answer.Waits{Verdicts: []answer.Verdict{
 		{Kind: answer.FindingEntryPoint, Text: "usual", Strength: answer.StrengthProved},
 		{Kind: answer.FindingBlocked, Text: "blocked", Strength: answer.StrengthLikely},
 		{Kind: answer.FindingHeld, Text: "two wait", Strength: answer.StrengthProved, Count: 2},
@@ -158,9 +154,9 @@ func TestOrder(t *testing.T) {
 		{Kind: answer.FindingDeadlock, Text: "deadlock: a waits for b", Strength: answer.StrengthProved},
 		{Text: "no finding", Strength: answer.StrengthProved},
 	}}, nil)
-	q.Crash = constant(&answer.Crash{Reason: "SIGSEGV", ThreadID: 7, Likely: "a null reference", Verdicts: []answer.Verdict{
+	q.Crash = Got(&answer.Crash{Reason: "SIGSEGV", ThreadID: 7, Likely: "a null reference", Verdicts: []answer.Verdict{
 		{Text: "SIGSEGV", Strength: answer.StrengthRecorded}, {Text: "a null reference", Strength: answer.StrengthLikely}}}, nil)
-	out, err := Of(context.Background(), q, Options{})
+	out, err := Judge(context.Background(), q, Options{})
 	require.NoError(t, err)
 	var texts []string
 	for _, f := range out.Findings {
@@ -174,13 +170,13 @@ func TestOrder(t *testing.T) {
 // TestFailedCommand: a crash by the exception of a database's driver names the command that failed, as far as it is known.
 func TestFailedCommand(t *testing.T) {
 	q := healthy()
-	q.Crash = constant(&answer.Crash{Reason: "SIGABRT", Verdicts: []answer.Verdict{{Text: "SIGABRT", Strength: answer.StrengthRecorded}},
+	q.Crash = Got(&answer.Crash{Reason: "SIGABRT", Verdicts: []answer.Verdict{{Text: "SIGABRT", Strength: answer.StrengthRecorded}},
 		ExceptionTree: answer.ExceptionTree{Exceptions: []answer.Exception{{Address: 8, Type: answer.Text{S: "Shop.StoreException"}}, {Address: 16, Type: answer.Text{S: "Microsoft.Data.SqlClient.SqlException"}}}}}, nil)
 	failure := answer.SQLFailure{TaskException: answer.TaskException{Object: 16, Type: answer.Text{S: "Microsoft.Data.SqlClient.SqlException"}}, Strength: answer.StrengthLikely,
 		Command: &answer.SQLCommand{Text: answer.Text{S: "UPDATE dbo.Stock"}}}
 	clauses := func() []answer.Verdict {
-		q.SQLPools = constant(&answer.SQLPools{Failures: []answer.SQLFailure{failure}}, nil)
-		out, err := Of(context.Background(), q, Options{})
+		q.SQLPools = Got(&answer.SQLPools{Failures: []answer.SQLFailure{failure}}, nil)
+		out, err := Judge(context.Background(), q, Options{})
 		require.NoError(t, err)
 		require.Len(t, out.Findings, 1)
 		assert.Equal(t, answer.StrengthRecorded, out.Findings[0].Strength, "a guess at the command does not weaken what is recorded of the crash")
@@ -199,13 +195,13 @@ func TestFailedCommand(t *testing.T) {
 // TestWhatIsNotKnown checks that a subject is not quiet where a verdict says that something is not known, or where a stack has gaps.
 func TestWhatIsNotKnown(t *testing.T) {
 	q := healthy()
-	q.ThreadPool = constant(&answer.ThreadPool{Kind: answer.PoolPortable, Verdicts: []answer.Verdict{{Text: "whether it keeps up is not known", Strength: answer.StrengthUnknown}}}, nil)
+	q.ThreadPool = Got(&answer.ThreadPool{Kind: answer.PoolPortable, Verdicts: []answer.Verdict{{Text: "whether it keeps up is not known", Strength: answer.StrengthUnknown}}}, nil)
 	w := &answer.Waits{}
 	w.Note(target.ErrCorrupt)
-	q.Waits = constant(w, nil)
-	q.Crash = constant(&answer.Crash{Reason: "SIGSEGV", Likely: "a guess", Verdicts: []answer.Verdict{{Text: "SIGSEGV", Strength: answer.StrengthRecorded}}}, nil)
-	q.SQLPools = constant(&answer.SQLPools{Pools: []answer.SQLPool{{Waiting: answer.Known[int64](2), Idle: answer.Maybe[int64]{Err: target.ErrNotInDump}}}}, nil)
-	out, err := Of(context.Background(), q, Options{})
+	q.Waits = Got(w, nil)
+	q.Crash = Got(&answer.Crash{Reason: "SIGSEGV", Likely: "a guess", Verdicts: []answer.Verdict{{Text: "SIGSEGV", Strength: answer.StrengthRecorded}}}, nil)
+	q.SQLPools = Got(&answer.SQLPools{Pools: []answer.SQLPool{{Waiting: answer.Known[int64](2), Idle: answer.Maybe[int64]{Err: target.ErrNotInDump}}}}, nil)
+	out, err := Judge(context.Background(), q, Options{})
 	require.NoError(t, err)
 	for _, name := range []string{"thread pool", "locks and blocked threads", "finalizer thread", "crash"} {
 		assert.NotContains(t, out.Quiet, name)
@@ -226,8 +222,8 @@ func TestPools(t *testing.T) {
 	unknown := full
 	unknown.Waiting = answer.Maybe[int64]{Err: target.ErrNotInDump}
 	q := healthy()
-	q.SQLPools = constant(&answer.SQLPools{Pools: []answer.SQLPool{idle, full, unknown}}, nil)
-	out, err := Of(context.Background(), q, Options{})
+	q.SQLPools = Got(&answer.SQLPools{Pools: []answer.SQLPool{idle, full, unknown}}, nil)
+	out, err := Judge(context.Background(), q, Options{})
 	require.NoError(t, err)
 	require.Len(t, out.Findings, 1)
 	f := out.Findings[0]
@@ -238,8 +234,8 @@ func TestPools(t *testing.T) {
 	assert.Equal(t, "1 call waits in Shop.Save", f.Clauses[2].Text)
 	assert.Equal(t, "2 of the connections are in the hands of Shop.Load", f.Clauses[1].Text)
 	full.Connections = full.Connections[1:]
-	q.SQLPools = constant(&answer.SQLPools{Pools: []answer.SQLPool{full}}, nil)
-	out, err = Of(context.Background(), q, Options{})
+	q.SQLPools = Got(&answer.SQLPools{Pools: []answer.SQLPool{full}}, nil)
+	out, err = Judge(context.Background(), q, Options{})
 	require.NoError(t, err)
 	assert.Equal(t, "1 of the connections is in the hands of Shop.Load", out.Findings[0].Clauses[1].Text)
 }
@@ -251,9 +247,9 @@ func TestHTTPClients(t *testing.T) {
 	opening.Count = answer.Known[int64](1)
 	unread.Idle.Err = target.ErrNotInDump
 	q := healthy()
-	q.HTTPClients = constant(&answer.HTTPClients{Pools: []answer.HTTPPool{opening, full, unread},
+	q.HTTPClients = Got(&answer.HTTPClients{Pools: []answer.HTTPPool{opening, full, unread},
 		Verdicts: []answer.Verdict{{Kind: answer.FindingClients, Text: "many", Strength: answer.StrengthLikely}}}, nil)
-	out, err := Of(context.Background(), q, Options{})
+	out, err := Judge(context.Background(), q, Options{})
 	require.NoError(t, err)
 	require.Len(t, out.Findings, 2)
 	assert.Equal(t, "3 requests wait for a connection to api:80, 2 of at most 2 are in use", out.Findings[0].Text)
@@ -267,10 +263,10 @@ func TestMemory(t *testing.T) {
 		Point:   &answer.PathObject{Address: 0x20, Type: answer.Text{S: "Order[]"}},
 		Members: &answer.TypeCount{Count: 5, Type: answer.Text{S: "Order"}},
 		Path:    &answer.RootPath{Root: answer.GCRoot{Kind: "stack", Conservative: true}}}
-	q.Leaks = constant(&answer.Leaks{Suspects: []answer.Suspect{s, {Verdict: answer.VerdictNotable}}}, nil)
-	q.OutOfMemory = constant(&answer.OutOfMemory{Failures: []answer.FailedAllocation{{Reason: answer.OOMBudget, AllocationSize: 100}}}, nil)
-	q.VerifyHeap = constant(&answer.Soundness{Errors: 1, Objects: 10, Faults: []answer.Fault{{Object: 0x30, Reason: "object 30 has no type"}}}, nil)
-	out, err := Of(context.Background(), q, Options{})
+	q.Leaks = Got(&answer.Leaks{Suspects: []answer.Suspect{s, {Verdict: answer.VerdictNotable}}}, nil)
+	q.OutOfMemory = Got(&answer.OutOfMemory{Failures: []answer.FailedAllocation{{Reason: answer.OOMBudget, AllocationSize: 100}}}, nil)
+	q.VerifyHeap = Got(&answer.Soundness{Errors: 1, Objects: 10, Faults: []answer.Fault{{Object: 0x30, Reason: "object 30 has no type"}}}, nil)
+	out, err := Judge(context.Background(), q, Options{})
 	require.NoError(t, err)
 	require.Len(t, out.Findings, 3)
 	assert.Equal(t, answer.FindingHeap, out.Findings[0].Kind)
@@ -289,8 +285,8 @@ func TestAlikeHolders(t *testing.T) {
 			Path: &answer.RootPath{Root: answer.GCRoot{Kind: "handle"}, Objects: []answer.PathStep{{PathObject: answer.PathObject{Address: through}}, {PathObject: answer.PathObject{Address: at}}}}}
 	}
 	texts := func(list ...answer.Suspect) (out []string) {
-		q.Leaks = constant(&answer.Leaks{Suspects: list}, nil)
-		found, err := Of(context.Background(), q, Options{})
+		q.Leaks = Got(&answer.Leaks{Suspects: list}, nil)
+		found, err := Judge(context.Background(), q, Options{})
 		require.NoError(t, err)
 		for i := range found.Findings {
 			out = append(out, found.Findings[i].Text)
@@ -315,15 +311,15 @@ func TestTimers(t *testing.T) {
 	s := answer.Suspect{Kind: answer.SuspectTimers, Verdict: answer.VerdictSuspect, Retained: 3 << 30, Share: 61.5, Name: answer.Text{S: "Shop.Cart+<>c.<Pay>b__2(System.Object)"},
 		Elements: answer.Known[uint64](40000), Members: &answer.TypeCount{Count: 3, Type: answer.Text{S: "System.Threading.TimerQueueTimer"}},
 		Holders: []answer.GroupHolder{{Path: path}}}
-	q.Leaks = constant(&answer.Leaks{Suspects: []answer.Suspect{s}}, nil)
-	out, err := Of(context.Background(), q, Options{})
+	q.Leaks = Got(&answer.Leaks{Suspects: []answer.Suspect{s}}, nil)
+	out, err := Judge(context.Background(), q, Options{})
 	require.NoError(t, err)
 	require.Len(t, out.Findings, 1)
 	const words = "40000 timers that call Shop.Cart.Pay.<lambda>(System.Object) hold 3.0 GB, 62% of what lives, kept by the timer queue (System.Threading.TimerQueue)"
 	assert.Equal(t, words, out.Findings[0].Text)
 	s.AtLeast = true
-	q.Leaks = constant(&answer.Leaks{Suspects: []answer.Suspect{s}}, nil)
-	out, err = Of(context.Background(), q, Options{})
+	q.Leaks = Got(&answer.Leaks{Suspects: []answer.Suspect{s}}, nil)
+	out, err = Judge(context.Background(), q, Options{})
 	require.NoError(t, err)
 	assert.Equal(t, "at least "+words, out.Findings[0].Text)
 }
@@ -332,13 +328,13 @@ func TestTimers(t *testing.T) {
 func TestFragmentation(t *testing.T) {
 	q := healthy()
 	pins := []answer.FreePin{{Handle: "Pinned", Type: answer.Text{S: "System.Byte[]"}, Handles: 301, Objects: 300, Example: 0x50}}
-	q.FreeSpace = constant(&answer.Fragmentation{Generations: []answer.FreeSpace{
+	q.FreeSpace = Got(&answer.Fragmentation{Generations: []answer.FreeSpace{
 		{Generation: "0", Objects: 1, Free: 1 << 30, Share: 99, Blocks: 9},
 		{Generation: "2", Objects: 1, Free: 1 << 20, Share: 99, Blocks: 9},
 		{Generation: "pinned", Objects: 1 << 30, Free: 64 << 20, Share: 6, Blocks: 9},
 		{Generation: "large", Objects: 60 << 20, Free: 225 << 20, Share: 79, Blocks: 300, Largest: 800 << 10, Pins: pins},
 	}}, nil)
-	out, err := Of(context.Background(), q, Options{NoHeap: true})
+	out, err := Judge(context.Background(), q, Options{NoHeap: true})
 	require.NoError(t, err)
 	require.Len(t, out.Findings, 1)
 	f := out.Findings[0]
@@ -352,7 +348,7 @@ func TestFragmentation(t *testing.T) {
 func TestHandles(t *testing.T) {
 	q := healthy()
 	damaged := false
-	q.Handles = constant(&answer.Handles{Handles: func(yield func(answer.Handle, error) bool) {
+	q.Handles = Got(&answer.Handles{Handles: func(yield func(answer.Handle, error) bool) {
 		for i := range 3 * muchHandles {
 			h := answer.Handle{Type: "Pinned", MethodTable: 8, ObjectType: answer.Text{S: "System.Byte[]"}, Size: 100}
 			switch {
@@ -377,7 +373,7 @@ func TestHandles(t *testing.T) {
 		}
 	}}
 	for _, damaged = range []bool{false, true} {
-		out, err := Of(context.Background(), q, Options{NoHeap: true})
+		out, err := Judge(context.Background(), q, Options{NoHeap: true})
 		require.NoError(t, err)
 		require.Len(t, out.Findings, 2)
 		f := out.Findings[0]
@@ -390,8 +386,8 @@ func TestHandles(t *testing.T) {
 		partly := slices.ContainsFunc(out.Unknown, func(u answer.TriageAbsent) bool { return u.Subject == "GC handles" && u.Partly })
 		assert.Equal(t, damaged, partly, "handles that can't be read may be more")
 	}
-	q.Handles = constant(unreadable, nil)
-	out, err := Of(context.Background(), q, Options{NoHeap: true})
+	q.Handles = Got(unreadable, nil)
+	out, err := Judge(context.Background(), q, Options{NoHeap: true})
 	require.NoError(t, err)
 	require.Len(t, out.Findings, 1)
 	assert.Contains(t, out.Findings[0].Text, "10000 Strong handles refer to objects whose types can't be read")
@@ -400,15 +396,15 @@ func TestHandles(t *testing.T) {
 // TestLimits checks that a failed allocation comes with the limits of the heap.
 func TestLimits(t *testing.T) {
 	q := healthy()
-	q.OutOfMemory = constant(&answer.OutOfMemory{Failures: []answer.FailedAllocation{{Reason: answer.OOMCantCommit, AllocationSize: 100}}}, nil)
-	q.GCSettings = constant([]answer.GCSetting{
+	q.OutOfMemory = Got(&answer.OutOfMemory{Failures: []answer.FailedAllocation{{Reason: answer.OOMCantCommit, AllocationSize: 100}}}, nil)
+	q.GCSettings = Got([]answer.GCSetting{
 		{Name: "HeapHardLimit", Value: "0xC800000", Source: answer.GCSettingEnvironment, Key: "DOTNET_GCHeapHardLimit"},
 		{Name: "HeapHardLimit", Value: "100", Source: answer.GCSettingRuntimeConfig, Unused: true},
 		{Name: "HeapHardLimitSOH", Value: "1048576", Source: answer.GCSettingRuntimeConfig, Key: "System.GC.HeapHardLimitSOH"},
 		{Name: "HeapHardLimitPercent", Value: "1E", Source: answer.GCSettingEnvironment, Key: "DOTNET_GCHeapHardLimitPercent"},
 		{Name: "Server", Value: "1", Source: answer.GCSettingEnvironment},
 	}, nil)
-	out, err := Of(context.Background(), q, Options{})
+	out, err := Judge(context.Background(), q, Options{})
 	require.NoError(t, err)
 	require.Len(t, out.Findings, 1)
 	var texts []string
@@ -418,8 +414,8 @@ func TestLimits(t *testing.T) {
 	assert.Equal(t, []string{"the garbage collector could not allocate 100 B: no more memory could be committed", "the heap has a limit: HeapHardLimit is 200.0 MB",
 		"the heap has a limit: HeapHardLimitSOH is 1.0 MB", "the heap has a limit: HeapHardLimitPercent is 1E"}, texts)
 
-	q.GCSettings = constant[[]answer.GCSetting](nil, target.ErrNotInDump)
-	out, err = Of(context.Background(), q, Options{})
+	q.GCSettings = Got[[]answer.GCSetting](nil, target.ErrNotInDump)
+	out, err = Judge(context.Background(), q, Options{})
 	require.NoError(t, err)
 	require.Len(t, out.Unknown, 1, "limits may be missing")
 }
@@ -430,8 +426,8 @@ func TestFailedTasks(t *testing.T) {
 		{Name: answer.Text{S: "Shop.Bill"}, Exceptions: []answer.TaskException{{Type: answer.Text{S: "E"}, Message: answer.Text{S: "no price"}}}}}}
 	list.Note(lost)
 	q := healthy()
-	q.Tasks = constant(list, nil)
-	out, err := Of(context.Background(), q, Options{})
+	q.Tasks = Got(list, nil)
+	out, err := Judge(context.Background(), q, Options{})
 	require.NoError(t, err)
 	require.Len(t, out.Findings, 1)
 	assert.Equal(t, "5 tasks failed, and nobody has looked at their exceptions: most often Shop.Bill: E: no price", out.Findings[0].Text)
@@ -442,10 +438,10 @@ func TestFailedTasks(t *testing.T) {
 // TestHosts checks that each conclusion about a host is a finding.
 func TestHosts(t *testing.T) {
 	q := healthy()
-	q.Hosts = constant(&answer.Hosts{Verdicts: []answer.Verdict{
+	q.Hosts = Got(&answer.Hosts{Verdicts: []answer.Verdict{
 		{Kind: answer.FindingStopping, Text: "the host is stopping", Strength: answer.StrengthRecorded},
 		{Kind: answer.FindingService, Text: "the hosted service Importer failed", Strength: answer.StrengthRecorded}}}, nil)
-	out, err := Of(context.Background(), q, Options{})
+	out, err := Judge(context.Background(), q, Options{})
 	require.NoError(t, err)
 	require.Len(t, out.Findings, 2)
 	assert.Equal(t, "the hosted service Importer failed", out.Findings[0].Text, "why it stops comes first")
@@ -456,9 +452,9 @@ func TestHosts(t *testing.T) {
 // TestInitializers checks that failed initializers are one finding.
 func TestInitializers(t *testing.T) {
 	q := healthy()
-	q.TypeInits = constant(&answer.Initializers{Verdicts: []answer.Verdict{
+	q.TypeInits = Got(&answer.Initializers{Verdicts: []answer.Verdict{
 		{Text: "the initializer of A failed", Strength: answer.StrengthRecorded}, {Text: "the initializer of B failed", Strength: answer.StrengthRecorded}}}, nil)
-	out, err := Of(context.Background(), q, Options{})
+	out, err := Judge(context.Background(), q, Options{})
 	require.NoError(t, err)
 	require.Len(t, out.Findings, 1)
 	assert.Equal(t, "the initializer of A failed; 1 other initializer failed", out.Findings[0].Text)
@@ -473,8 +469,8 @@ func TestLoadContexts(t *testing.T) {
 	alive := unloading
 	alive.State.S = answer.ContextAlive
 	q := healthy()
-	q.Contexts = constant(&answer.LoadContexts{Contexts: []answer.AssemblyContext{garbage, alive, unloading}}, nil)
-	out, err := Of(context.Background(), q, Options{})
+	q.Contexts = Got(&answer.LoadContexts{Contexts: []answer.AssemblyContext{garbage, alive, unloading}}, nil)
+	out, err := Judge(context.Background(), q, Options{})
 	require.NoError(t, err)
 	require.Len(t, out.Findings, 1)
 	assert.Equal(t, "the load context plugin was asked to unload and stays, with 2 assemblies", out.Findings[0].Text)
@@ -534,9 +530,9 @@ func TestCauseOfStarvation(t *testing.T) {
 			}
 		}
 		p.Verdicts = []answer.Verdict{pool}
-		q.ThreadPool = constant(p, nil)
-		q.Waits = constant(&answer.Waits{Verdicts: []answer.Verdict{lock}}, nil)
-		out, err := Of(context.Background(), q, Options{})
+		q.ThreadPool = Got(p, nil)
+		q.Waits = Got(&answer.Waits{Verdicts: []answer.Verdict{lock}}, nil)
+		out, err := Judge(context.Background(), q, Options{})
 		require.NoError(t, err)
 		require.Len(t, out.Findings, 2)
 		assert.Equal(t, c.first, out.Findings[0].Kind, c)

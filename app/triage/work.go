@@ -11,8 +11,8 @@ import (
 )
 
 // sqlPools looks at pools of connections that have none left.
-func sqlPools(ctx context.Context, q *Questions) (view, error) {
-	list, err := ask(ctx, q.SQLPools)
+func sqlPools(ctx context.Context, q *Answers) (view, error) {
+	list, err := q.SQLPools.get()
 	if err != nil {
 		return view{}, err
 	}
@@ -46,8 +46,8 @@ func sqlPools(ctx context.Context, q *Questions) (view, error) {
 }
 
 // httpClients looks at HttpClients that are not shared, and at requests that wait for a connection.
-func httpClients(ctx context.Context, q *Questions) (view, error) {
-	list, err := ask(ctx, q.HTTPClients)
+func httpClients(ctx context.Context, q *Answers) (view, error) {
+	list, err := q.HTTPClients.get()
 	if err != nil {
 		return view{}, err
 	}
@@ -76,8 +76,8 @@ func httpClients(ctx context.Context, q *Questions) (view, error) {
 }
 
 // redis looks at commands that can't be sent to a Redis server.
-func redis(ctx context.Context, q *Questions) (view, error) {
-	list, err := ask(ctx, q.Redis)
+func redis(ctx context.Context, q *Answers) (view, error) {
+	list, err := q.Redis.get()
 	if err != nil {
 		return view{}, err
 	}
@@ -159,8 +159,8 @@ func grouped(counts map[string]int, clause func(name string, n int) answer.Verdi
 }
 
 // failedTasks looks at tasks whose exceptions nobody has looked at.
-func failedTasks(ctx context.Context, q *Questions) (view, error) {
-	list, err := ask(ctx, q.Tasks)
+func failedTasks(ctx context.Context, q *Answers) (view, error) {
+	list, err := q.Tasks.get()
 	if err != nil {
 		return view{}, err
 	}
@@ -200,8 +200,8 @@ func failedTasks(ctx context.Context, q *Questions) (view, error) {
 }
 
 // hosts looks at hosted services that failed, and at hosts that are stopping.
-func hosts(ctx context.Context, q *Questions) (view, error) {
-	list, err := ask(ctx, q.Hosts)
+func hosts(ctx context.Context, q *Answers) (view, error) {
+	list, err := q.Hosts.get()
 	if err != nil {
 		return view{}, err
 	}
@@ -213,8 +213,8 @@ func hosts(ctx context.Context, q *Questions) (view, error) {
 }
 
 // initializers looks at type initializers that failed. They are one finding: one that fails makes others fail.
-func initializers(ctx context.Context, q *Questions) (view, error) {
-	list, err := ask(ctx, q.TypeInits)
+func initializers(ctx context.Context, q *Answers) (view, error) {
+	list, err := q.TypeInits.get()
 	if err != nil {
 		return view{}, err
 	}

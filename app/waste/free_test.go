@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/sosgo/sosgo/app/waste"
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/test/testdump"
@@ -23,7 +24,7 @@ func TestShortWays(t *testing.T) {
 			t.Skip(err)
 		}
 		short, err := h.Fragmentation(t.Context(), heap.ScanOptions{})
-		long, lerr := v.Waste(t.Context())
+		long, lerr := waste.Waste(t.Context(), v.Process, waste.LiveOptions{})
 		if err != nil || lerr != nil {
 			require.Equal(t, err == nil, lerr == nil)
 			return

@@ -10,6 +10,7 @@ import (
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/waste"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/target"
 )
@@ -27,7 +28,7 @@ func TestPins(t *testing.T) {
 	t.Cleanup(func() { _ = d.Close() })
 	v, err := d.View("")
 	require.NoError(t, err)
-	w, err := v.Waste(context.Background())
+	w, err := waste.Waste(context.Background(), v.Process, waste.LiveOptions{})
 	require.NoError(t, err)
 	assert.Empty(t, w.Noted())
 	free := map[string]answer.FreeSpace{}
@@ -62,7 +63,7 @@ func TestPinsBesideFreeBlocks(t *testing.T) {
 		if err != nil || h.Unread() != nil {
 			return
 		}
-		w, err := v.Waste(context.Background())
+		w, err := waste.Waste(context.Background(), v.Process, waste.LiveOptions{})
 		if err != nil {
 			return // too little of the heap
 		}

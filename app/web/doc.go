@@ -2,7 +2,7 @@
 // threads and async stacks that handle them, and those sent by HttpClient, with the connection pools.
 //
 //	r := web.New(binder, collections, tasks)
-//	out, err := r.Requests(ctx, web.Process{Heap: heap, Threads: threads, Walk: view.Walk}, web.RequestOptions{})
+//	out, err := web.Requests(ctx, p, web.RequestOptions{})
 //
 // It reads fields by name (package shapes). Differences between versions are noted at the shapes.
 // Secret headers are masked unless they are requested.

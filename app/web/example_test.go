@@ -20,15 +20,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	h, err := v.Heap()
-	if err != nil {
-		log.Fatal(err)
-	}
-	r, err := v.WebReader()
-	if err != nil {
-		log.Fatal(err)
-	}
-	out, err := r.Requests(context.Background(), web.Process{Heap: h, Walk: v.Walk}, web.RequestOptions{})
+	out, err := web.Requests(context.Background(), v.Process, web.RequestOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -14,20 +14,28 @@ import (
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/test/testdump"
+	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/target"
 )
 
 // lookalikes opens a dump whose classes have the names and fields of library classes.
 func lookalikes(t *testing.T) (*web.Reader, *heap.Heap) {
 	t.Helper()
-	d, _ := testdump.Libraries(t)
-	v, err := d.View("")
+	p := lookalike(t)
+	r, err := web.Of(p)
 	require.NoError(t, err)
-	r, err := v.WebReader()
-	require.NoError(t, err)
-	h, err := v.Heap()
+	h, err := p.Heap()
 	require.NoError(t, err)
 	return r, h
+}
+
+// lookalike is the process of lookalikes.
+func lookalike(t *testing.T) *process.Process {
+	t.Helper()
+	d, _ := testdump.Libraries(t)
+	p, err := d.Process("")
+	require.NoError(t, err)
+	return p
 }
 
 // TestGRPC finds two calls that the program sends, one of them completed, and one that it answers.
@@ -105,7 +113,7 @@ func TestServedWaiter(t *testing.T) {
 	d, over := testdump.Libraries(t)
 	v, err := d.View("")
 	require.NoError(t, err)
-	r, err := v.WebReader()
+	r, err := web.Of(v.Process)
 	require.NoError(t, err)
 	h, err := v.Heap()
 	require.NoError(t, err)

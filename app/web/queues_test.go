@@ -7,6 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/sqlpools"
+	"github.com/sosgo/sosgo/app/web"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -14,7 +16,7 @@ import (
 // of its batch, and of a queue of MassTransit, whose endpoint consumes 16.
 func TestQueues(t *testing.T) {
 	v := libraries(t)
-	out, err := v.Queues(t.Context())
+	out, err := web.Queues(t.Context(), v.Process)
 	require.NoError(t, err)
 	assert.Empty(t, out.Noted())
 	require.Len(t, out.Queues, 4)
@@ -36,7 +38,7 @@ func TestQueues(t *testing.T) {
 
 // TestThrown: a request has what its application threw, with what that wraps.
 func TestThrown(t *testing.T) {
-	out, err := libraries(t).Requests(t.Context())
+	out, err := web.Requests(t.Context(), libraries(t).Process, web.RequestOptions{})
 	require.NoError(t, err)
 	var found *answer.Request
 	for i := range out.Requests {
@@ -50,7 +52,7 @@ func TestThrown(t *testing.T) {
 	assert.Equal(t, "System.InvalidOperationException", found.Causes[0].Type.S)
 	assert.Equal(t, "order 4711 was not stored", found.Causes[0].Message.S)
 	assert.Equal(t, "Npgsql.PostgresException", found.Causes[1].Type.S)
-	pools, err := libraries(t).SQLPools(t.Context())
+	pools, err := sqlpools.SQLPools(t.Context(), libraries(t).Process, sqlpools.Options{})
 	require.NoError(t, err)
 	assert.Equal(t, pools.Failures[6].Object, found.Causes[1].Object, "the failed command is the request's")
 }

@@ -14,19 +14,9 @@ import (
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/objects/shapes"
-	"github.com/sosgo/sosgo/stackwalk/threads"
+	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/target"
 )
-
-// A Process is the process whose requests are read.
-type Process struct {
-	Heap *heap.Heap
-	// Threads are searched for those that work on requests, and Walk walks their stacks. Without Threads no thread is named.
-	Threads []threads.Thread
-	Walk    flows.Walk
-	// DumpTime is when the dump was taken; zero if unknown.
-	DumpTime time.Time
-}
 
 // RequestOptions selects requests and their details. The zero value selects all requests.
 type RequestOptions struct {
@@ -46,7 +36,8 @@ type RequestOptions struct {
 // A query builds one answer.
 type query struct {
 	*Reader
-	p   Process
+	p   *process.Process
+	h   *heap.Heap
 	o   RequestOptions
 	out *answer.Requests
 
@@ -65,9 +56,9 @@ type host struct {
 }
 
 // Requests lists the requests that the process's web servers work on. It records what could not be read in the answer.
-func (r *Reader) Requests(ctx context.Context, p Process, o RequestOptions) (*answer.Requests, error) {
+func (r *Reader) Requests(ctx context.Context, p *process.Process, h *heap.Heap, o RequestOptions) (*answer.Requests, error) {
 	ctx = absent.Context(ctx)
-	q := &query{Reader: r, p: p, o: o, out: &answer.Requests{Requests: []answer.Request{}}, hosts: map[target.Addr]host{},
+	q := &query{Reader: r, p: p, h: h, o: o, out: &answer.Requests{Requests: []answer.Request{}}, hosts: map[target.Addr]host{},
 		index: map[target.Addr]int{}, known: map[target.Addr]flow{}}
 	q.flows = flows.New(q.reading(), r.items)
 	contexts, err := q.collect(ctx)
@@ -93,7 +84,7 @@ func (r *Reader) Requests(ctx context.Context, p Process, o RequestOptions) (*an
 func (q *query) collect(ctx context.Context) ([]objects.Object, error) {
 	var contexts []objects.Object
 	g := q.reading()
-	for o := range shapes.OnObjects[*anchor](ctx, g, q.p.Heap, q.o.Scan) {
+	for o := range shapes.OnObjects[*anchor](ctx, g, q.h, q.o.Scan) {
 		if ok, _ := shapes.Is[*httpContext](q.b, o.Type); ok {
 			contexts = append(contexts, o)
 		} else if ok, _ := shapes.Is[*protocol](q.b, o.Type); ok {
@@ -474,7 +465,7 @@ func (q *query) each(f *shapes.Ref, x shapes.Instance) iter.Seq[objects.Object] 
 
 // times computes the ages of requests.
 func (q *query) times() {
-	now, clock := q.p.DumpTime, "the dump"
+	now, clock := q.p.Dump().Target().Process().DumpTime, "the dump"
 	if now.IsZero() {
 		now, clock = q.date, "the server's last heartbeat"
 	}

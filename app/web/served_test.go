@@ -8,6 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/locks"
+	"github.com/sosgo/sosgo/app/web"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/target"
 )
@@ -16,7 +18,7 @@ import (
 func TestServedBy(t *testing.T) {
 	v, err := testdump.OpenWeb(t, "web-net10").View("")
 	require.NoError(t, err)
-	waits, err := v.Waits(t.Context())
+	waits, err := locks.Waits(t.Context(), v.Process, locks.Options{})
 	require.NoError(t, err)
 	got := map[string]string{}
 	boxes := map[target.Addr]string{}
@@ -34,7 +36,7 @@ func TestServedBy(t *testing.T) {
 		"GET /feed": "WebDebuggee.Handlers.Feed", "POST /upload": "WebDebuggee.Handlers.CopyBody", "GET /chat": "WebDebuggee.Handlers.Chat",
 	}, got)
 
-	requests, err := v.Requests(t.Context())
+	requests, err := web.Requests(t.Context(), v.Process, web.RequestOptions{})
 	require.NoError(t, err)
 	found := 0
 	for i := range requests.Requests {

@@ -13,8 +13,8 @@ import (
 // TestServersOfNet6 reads a request of HTTP.sys with its .NET 6 activity, and one of IIS. Middleware
 // set their users.
 func TestServersOfNet6(t *testing.T) {
-	r, h := lookalikes(t)
-	out, err := r.Requests(t.Context(), web.Process{Heap: h}, web.RequestOptions{})
+	p := lookalike(t)
+	out, err := web.Requests(t.Context(), p, web.RequestOptions{})
 	require.NoError(t, err)
 	assert.Empty(t, out.Noted())
 	require.Len(t, out.Requests, 4)
@@ -31,7 +31,7 @@ func TestServersOfNet6(t *testing.T) {
 	assert.Equal(t, []string{"GET", "/me", "bob"}, []string{iis.Method.S, iis.Path.S, iis.User.S})
 	assert.Nil(t, iis.Trace)
 
-	of, err := r.Requests(t.Context(), web.Process{Heap: h}, web.RequestOptions{User: "ALI"})
+	of, err := web.Requests(t.Context(), p, web.RequestOptions{User: "ALI"})
 	require.NoError(t, err)
 	require.Len(t, of.Requests, 1)
 	assert.Equal(t, sys.Context, of.Requests[0].Context)

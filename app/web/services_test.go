@@ -9,6 +9,7 @@ import (
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/web"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 
@@ -22,7 +23,7 @@ func libraries(t *testing.T) *sosgo.View {
 
 // TestSignalR compares a hub with its program: three clients of two users, a slow one among them, two groups, and two circuits of Blazor.
 func TestSignalR(t *testing.T) {
-	out, err := libraries(t).SignalR(t.Context())
+	out, err := web.SignalR(t.Context(), libraries(t).Process)
 	require.NoError(t, err)
 	assert.Empty(t, out.Noted())
 	require.Len(t, out.Hubs, 1)
@@ -53,7 +54,7 @@ func TestSignalR(t *testing.T) {
 
 // TestRedis compares the connections of a multiplexer with its program: commands wait for a server that is gone, and another one has some to answer.
 func TestRedis(t *testing.T) {
-	out, err := libraries(t).Redis(t.Context())
+	out, err := web.Redis(t.Context(), libraries(t).Process)
 	require.NoError(t, err)
 	assert.Empty(t, out.Noted())
 	require.Len(t, out.Multiplexers, 1)
@@ -79,7 +80,7 @@ func TestRedis(t *testing.T) {
 
 // TestObjectPools counts what a pool keeps, and how much it may keep.
 func TestObjectPools(t *testing.T) {
-	out, err := libraries(t).ObjectPools(t.Context())
+	out, err := web.ObjectPools(t.Context(), libraries(t).Process)
 	require.NoError(t, err)
 	assert.Empty(t, out.Noted())
 	require.Len(t, out.Pools, 1)
@@ -95,11 +96,11 @@ func TestObjectPools(t *testing.T) {
 	o, err := r.Object(out.Pools[0].Address)
 	require.NoError(t, err)
 	over.Set(testdump.Words(o.Field("_firstItem").Location(), 0))
-	out, err = v.ObjectPools(t.Context())
+	out, err = web.ObjectPools(t.Context(), v.Process)
 	require.NoError(t, err)
 	assert.Equal(t, answer.Known[int64](2), out.Pools[0].Retained, "one less")
 	over.Set(testdump.Words(o.Field("_items").Location(), 0x7e0000001000))
-	out, err = v.ObjectPools(t.Context())
+	out, err = web.ObjectPools(t.Context(), v.Process)
 	require.NoError(t, err)
 	assert.Error(t, out.Pools[0].Retained.Err, "its objects can't be read")
 	assert.NotEmpty(t, out.Noted())
@@ -108,8 +109,8 @@ func TestObjectPools(t *testing.T) {
 // TestMissingServices asks about services again and again without one of the places that the answers were read from.
 func TestMissingServices(t *testing.T) {
 	for name, ask := range map[string]func(v *sosgo.View) (any, []error, error){
-		"SignalR": func(v *sosgo.View) (any, []error, error) { return testdump.Asked(v.SignalR(t.Context())) },
-		"Redis":   func(v *sosgo.View) (any, []error, error) { return testdump.Asked(v.Redis(t.Context())) },
+		"SignalR": func(v *sosgo.View) (any, []error, error) { return testdump.Asked(web.SignalR(t.Context(), v.Process)) },
+		"Redis":   func(v *sosgo.View) (any, []error, error) { return testdump.Asked(web.Redis(t.Context(), v.Process)) },
 	} {
 		t.Run(name, func(t *testing.T) { testdump.SweepLibraries(t, 300, false, ask) })
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/sosgo/sosgo/internal/base/secrets"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/objects/shapes"
+	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -86,6 +87,8 @@ type SessionOptions struct {
 	Secrets bool   // show values that are secrets
 	User    string // only sessions of users whose name contains this, in upper or lower case
 	Scan    heap.ScanOptions
+
+	Retained bool // with the memory that is freed with each session
 }
 
 // A sessionQuery builds one answer.
@@ -100,13 +103,13 @@ type sessionQuery struct {
 }
 
 // Sessions lists the sessions of ASP.NET Core: those that requests have, and those that rest in a cache of this process.
-func (r *Reader) Sessions(ctx context.Context, p Process, o SessionOptions) (*answer.Sessions, error) {
+func (r *Reader) Sessions(ctx context.Context, p *process.Process, h *heap.Heap, o SessionOptions) (*answer.Sessions, error) {
 	ctx = absent.Context(ctx)
 	q := &sessionQuery{Reader: r, o: o, out: &answer.Sessions{Stores: []answer.SessionStore{}, Sessions: []answer.Session{}, Users: []answer.SessionUser{}},
 		stores: map[target.Addr]int{}, byKey: map[string]int{}}
 	q.g = r.reading(&q.out.Gaps)
 	var live []objects.Object
-	for object := range shapes.OnObjects[*sessionAnchor](ctx, q.g, p.Heap, o.Scan) {
+	for object := range shapes.OnObjects[*sessionAnchor](ctx, q.g, h, o.Scan) {
 		if s, x := shapes.As[*sessionStore](q.g, object); s != nil {
 			q.store(q.g.ObjectAt(&s.Cache, x))
 			continue
@@ -120,7 +123,7 @@ func (r *Reader) Sessions(ctx context.Context, p Process, o SessionOptions) (*an
 		return nil, ctx.Err()
 	}
 	if len(live) > 0 {
-		requests, err := r.Requests(ctx, p, RequestOptions{Brief: true, Scan: o.Scan})
+		requests, err := r.Requests(ctx, p, h, RequestOptions{Brief: true, Scan: o.Scan})
 		if err != nil {
 			return nil, err
 		}

@@ -34,7 +34,8 @@ func sessionsView(t testing.TB) (*sosgo.View, *testdump.Overlay) {
 
 func askSessions(t testing.TB, v *sosgo.View, o web.SessionOptions, retained bool) *answer.Sessions {
 	t.Helper()
-	out, err := v.Sessions(t.Context(), sosgo.SessionOptions{SessionOptions: o, Retained: retained})
+	o.Retained = retained
+	out, err := web.Sessions(t.Context(), v.Process, o)
 	require.NoError(t, err)
 	return out
 }
@@ -169,7 +170,7 @@ func FuzzSession(f *testing.F) {
 		from := int64(offset) % at.Rests.Bytes
 		b = b[:min(int64(len(b)), at.Rests.Bytes-from)]
 		over.Set(testdump.Damage{At: at.Rests.Address + 16 + target.Addr(from), Bytes: b})
-		out, err := v.Sessions(context.Background())
+		out, err := web.Sessions(context.Background(), v.Process, web.SessionOptions{})
 		if err != nil || len(out.Noted()) > 0 {
 			t.Fatalf("%v %v", err, out.Noted())
 		}
@@ -197,7 +198,9 @@ func TestMissingSessions(t *testing.T) {
 		t.Skip("testdata/dumps is not here: it is a module of its own")
 	}
 	d := testdump.Dump{Case: &testcase.Case{Name: "net10-sessions", Path: sessionsDump}}
-	d.Sweep(t, 60, false, func(v *sosgo.View) (any, []error, error) { return testdump.Asked(v.Sessions(t.Context())) })
+	d.Sweep(t, 60, false, func(v *sosgo.View) (any, []error, error) {
+		return testdump.Asked(web.Sessions(t.Context(), v.Process, web.SessionOptions{}))
+	})
 }
 
 // TestNoSessions: a web server without sessions has none, and nothing is missing.

@@ -12,7 +12,9 @@ import (
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/app/flows"
+	"github.com/sosgo/sosgo/app/hosting"
 	"github.com/sosgo/sosgo/app/sqlpools"
+	"github.com/sosgo/sosgo/app/tasks"
 	"github.com/sosgo/sosgo/app/web"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/heap"
@@ -94,24 +96,21 @@ func shaped(f *testing.F) func(v *sosgo.View, o *heap.Object) bool {
 
 // askers returns the questions. Each returns the gaps that it recorded.
 func askers(f *testing.F, v *sosgo.View, h *heap.Heap) []func(*testing.T) ([]error, error) {
-	r, err := v.WebReader()
+	r, err := web.Of(v.Process)
 	require.NoError(f, err)
-	pools, err := v.SQLPoolReader()
-	require.NoError(f, err)
-	host, err := v.HostingReader()
-	require.NoError(f, err)
-	set, err := v.TaskReader()
+	reader, err := tasks.Of(v.Process)
 	require.NoError(f, err)
 	b, err := v.Shapes()
 	require.NoError(f, err)
 	items, err := v.Collections()
 	require.NoError(f, err)
+	pools, host := sqlpools.New(b, items), hosting.New(b, items)
 	threads, err := v.Threads()
 	require.NoError(f, err)
 	o := heap.ScanOptions{Jobs: 1}
 	return []func(*testing.T) ([]error, error){
 		func(t *testing.T) ([]error, error) {
-			return noted(r.Requests(t.Context(), web.Process{Heap: h, Threads: threads}, web.RequestOptions{Headers: true, Scopes: true, Scan: o}))
+			return noted(r.Requests(t.Context(), v.Process, h, web.RequestOptions{Headers: true, Scopes: true, Scan: o}))
 		},
 		func(t *testing.T) ([]error, error) {
 			return noted(r.Messages(t.Context(), h, web.MessageOptions{Scan: o}))
@@ -122,22 +121,25 @@ func askers(f *testing.F, v *sosgo.View, h *heap.Heap) []func(*testing.T) ([]err
 		func(t *testing.T) ([]error, error) { return noted(r.SignalR(t.Context(), h, o)) },
 		func(t *testing.T) ([]error, error) { return noted(r.Redis(t.Context(), h, o)) },
 		func(t *testing.T) ([]error, error) {
-			return noted(r.Sessions(t.Context(), web.Process{Heap: h}, web.SessionOptions{Scan: o}))
+			return noted(r.Sessions(t.Context(), v.Process, h, web.SessionOptions{Scan: o}))
 		},
 		func(t *testing.T) ([]error, error) { return noted(r.ObjectPools(t.Context(), h, o)) },
 		func(t *testing.T) ([]error, error) { return noted(r.Queues(t.Context(), h, o)) },
 		func(t *testing.T) ([]error, error) { return noted(r.GRPC(t.Context(), h, o)) },
 		func(t *testing.T) ([]error, error) { return noted(r.WebSockets(t.Context(), h, o)) },
 		func(t *testing.T) ([]error, error) {
-			return noted(pools.Pools(t.Context(), sqlpools.Process{Heap: h, Scan: o, Tasks: set}, sqlpools.Options{}))
+			return noted(pools.Pools(t.Context(), v.Process, h, sqlpools.Options{Scan: o}))
 		},
 		func(t *testing.T) ([]error, error) { return noted(host.Scopes(t.Context(), h, o)) },
 		func(t *testing.T) ([]error, error) { return noted(host.Caches(t.Context(), h, o)) },
 		func(t *testing.T) ([]error, error) { return noted(host.DbContexts(t.Context(), h, o)) },
 		func(t *testing.T) ([]error, error) {
 			out := &answer.Flows{}
-			reader := flows.New(shapes.Reading{Gaps: &out.Gaps, Binder: b}, items)
-			err := reader.List(t.Context(), flows.Process{Threads: threads, Tasks: set, Heap: h, Scan: o}, out)
+			set, err := reader.Collect(t.Context(), h, o)
+			if err != nil {
+				return nil, err
+			}
+			err = flows.New(shapes.Reading{Gaps: &out.Gaps, Binder: b}, items).List(t.Context(), v.Process, threads, set, out)
 			return out.Noted(), err
 		},
 	}

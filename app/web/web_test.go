@@ -28,7 +28,7 @@ func open(t testing.TB, d *sosgo.Dump) (*sosgo.View, *web.Reader, *heap.Heap) {
 	t.Helper()
 	v, err := d.View("")
 	require.NoError(t, err)
-	r, err := v.WebReader()
+	r, err := web.Of(v.Process)
 	require.NoError(t, err)
 	h, err := v.Heap()
 	require.NoError(t, err)
@@ -38,9 +38,7 @@ func open(t testing.TB, d *sosgo.Dump) (*sosgo.View, *web.Reader, *heap.Heap) {
 func requests(t testing.TB, d *sosgo.Dump, o web.RequestOptions) *answer.Requests {
 	t.Helper()
 	v, r, h := open(t, d)
-	list, err := v.Threads()
-	require.NoError(t, err)
-	out, err := r.Requests(context.Background(), web.Process{Heap: h, Threads: list, Walk: v.Walk}, o)
+	out, err := r.Requests(context.Background(), v.Process, h, o)
 	require.NoError(t, err)
 	assert.Empty(t, out.Noted())
 	return out
@@ -285,12 +283,12 @@ func TestClients(t *testing.T) {
 func TestNoRequests(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo").Dump
 	v, r, h := open(t, d)
-	out, err := r.Requests(context.Background(), web.Process{Heap: h, Walk: v.Walk}, web.RequestOptions{})
+	out, err := r.Requests(context.Background(), v.Process, h, web.RequestOptions{})
 	require.NoError(t, err)
 	assert.Empty(t, out.Requests)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	_, err = r.Requests(ctx, web.Process{Heap: h}, web.RequestOptions{})
+	_, err = r.Requests(ctx, v.Process, h, web.RequestOptions{})
 	assert.True(t, errors.Is(err, context.Canceled), "%v", err)
 }
 
@@ -346,23 +344,29 @@ func TestMissingParts(t *testing.T) {
 	d := testdump.OpenWeb(t, "web-net10")
 	for name, ask := range map[string]func(v *sosgo.View) (any, []error, error){
 		"requests": func(v *sosgo.View) (any, []error, error) {
-			return testdump.Asked(v.Requests(t.Context(), sosgo.RequestOptions{Headers: true, Brief: true}))
+			return testdump.Asked(web.Requests(t.Context(), v.Process, web.RequestOptions{Headers: true, Brief: true}))
 		},
 		"messages": func(v *sosgo.View) (any, []error, error) {
-			return testdump.Asked(v.Messages(t.Context(), sosgo.MessageOptions{}))
+			return testdump.Asked(web.Messages(t.Context(), v.Process, web.MessageOptions{}))
 		},
 		"clients": func(v *sosgo.View) (any, []error, error) {
-			return testdump.Asked(v.HTTPClients(t.Context(), sosgo.HTTPClientOptions{Brief: true}))
+			return testdump.Asked(web.HTTPClients(t.Context(), v.Process, web.ClientOptions{Brief: true}))
 		},
-		"WebSockets": func(v *sosgo.View) (any, []error, error) { return testdump.Asked(v.WebSockets(t.Context())) },
+		"WebSockets": func(v *sosgo.View) (any, []error, error) {
+			return testdump.Asked(web.WebSockets(t.Context(), v.Process))
+		},
 	} {
 		t.Run(name, func(t *testing.T) { d.Sweep(t, 200, false, ask) })
 	}
 	for name, ask := range map[string]func(v *sosgo.View) (any, []error, error){
-		"gRPC":              func(v *sosgo.View) (any, []error, error) { return testdump.Asked(v.GRPCCalls(t.Context())) },
-		"servers of .NET 6": func(v *sosgo.View) (any, []error, error) { return testdump.Asked(v.Requests(t.Context())) },
+		"gRPC": func(v *sosgo.View) (any, []error, error) {
+			return testdump.Asked(web.GRPCCalls(t.Context(), v.Process))
+		},
+		"servers of .NET 6": func(v *sosgo.View) (any, []error, error) {
+			return testdump.Asked(web.Requests(t.Context(), v.Process, web.RequestOptions{}))
+		},
 		"queues of .NET 6": func(v *sosgo.View) (any, []error, error) {
-			return testdump.Asked(v.HTTPClients(t.Context(), sosgo.HTTPClientOptions{Brief: true}))
+			return testdump.Asked(web.HTTPClients(t.Context(), v.Process, web.ClientOptions{Brief: true}))
 		},
 	} {
 		t.Run(name, func(t *testing.T) { testdump.SweepLibraries(t, 400, false, ask) })
@@ -379,11 +383,11 @@ func TestCanceled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	for name, ask := range map[string]func() error{
-		"requests":   func() error { _, err := v.Requests(ctx); return err },
-		"messages":   func() error { _, err := v.Messages(ctx); return err },
-		"clients":    func() error { _, err := v.HTTPClients(ctx); return err },
-		"WebSockets": func() error { _, err := v.WebSockets(ctx); return err },
-		"gRPC":       func() error { _, err := v.GRPCCalls(ctx); return err },
+		"requests":   func() error { _, err := web.Requests(ctx, v.Process, web.RequestOptions{}); return err },
+		"messages":   func() error { _, err := web.Messages(ctx, v.Process, web.MessageOptions{}); return err },
+		"clients":    func() error { _, err := web.HTTPClients(ctx, v.Process, web.ClientOptions{}); return err },
+		"WebSockets": func() error { _, err := web.WebSockets(ctx, v.Process); return err },
+		"gRPC":       func() error { _, err := web.GRPCCalls(ctx, v.Process); return err },
 	} {
 		assert.ErrorIs(t, ask(), context.Canceled, name)
 	}
@@ -394,7 +398,7 @@ func TestClientCode(t *testing.T) {
 	testdump.Web(t, func(t *testing.T, d *testdump.Dump) int {
 		v, err := d.View("")
 		require.NoError(t, err)
-		out, err := v.HTTPClients(t.Context())
+		out, err := web.HTTPClients(t.Context(), v.Process, web.ClientOptions{})
 		require.NoError(t, err)
 		require.Len(t, out.List, 1)
 		c := out.List[0]

@@ -16,8 +16,10 @@ type flow struct {
 
 // byThreads finds the threads that work on requests, by the values in their ExecutionContext.
 func (q *query) byThreads(ctx context.Context) {
-	for i := range q.p.Threads {
-		t := &q.p.Threads[i]
+	list, err := q.p.Threads()
+	q.out.Note(err)
+	for i := range list {
+		t := &list[i]
 		if t.Managed == nil || t.OS == nil || len(q.index) == 0 {
 			continue
 		}
@@ -26,7 +28,7 @@ func (q *query) byThreads(ctx context.Context) {
 			continue
 		}
 		r := &q.out.Requests[f.request]
-		r.Threads = append(r.Threads, q.flows.Worker(ctx, q.p.Walk, t))
+		r.Threads = append(r.Threads, q.flows.Worker(ctx, q.p, t))
 		q.scopes(r, f)
 	}
 }
@@ -86,7 +88,7 @@ func (q *query) byStacks(ctx context.Context) error {
 	if len(q.out.Requests) == 0 || q.tasks == nil {
 		return nil
 	}
-	set, err := q.tasks.Collect(ctx, q.p.Heap, q.o.Scan)
+	set, err := q.tasks.Collect(ctx, q.h, q.o.Scan)
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"log"
 
 	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/app/crash"
 )
 
 // Explain why a process died.
@@ -20,7 +21,7 @@ func Example_crash() {
 		log.Fatal(err)
 	}
 	ctx := context.Background()
-	crash, err := v.Crash(ctx)
+	crash, err := crash.Describe(ctx, v.Process, crash.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"log"
 
 	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/app/values"
 )
 
 // Describe one object with its fields.
@@ -20,7 +21,7 @@ func Example_describe() {
 		log.Fatal(err)
 	}
 	ctx := context.Background()
-	dog, err := v.Describe(ctx, 0x7efbcd80b550)
+	dog, err := values.Describe(ctx, v.Process, 0x7efbcd80b550, values.DescribeOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}

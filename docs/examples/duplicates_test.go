@@ -6,6 +6,7 @@ import (
 	"log"
 
 	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/app/memory"
 )
 
 // Which strings are there several times?
@@ -20,7 +21,7 @@ func Example_duplicates() {
 		log.Fatal(err)
 	}
 	ctx := context.Background()
-	list, err := v.Duplicates(ctx)
+	list, err := memory.Duplicates(ctx, v.Process, memory.HeapOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"log"
 
 	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/export"
 	"github.com/sosgo/sosgo/export/gcdump"
 )
 
@@ -22,7 +23,7 @@ func Example_export() {
 		log.Fatal(err)
 	}
 	ctx := context.Background()
-	h, err := v.ExportHeap(ctx)
+	h, err := export.Of(ctx, v.Process)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -6,6 +6,8 @@ import (
 	"log"
 
 	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/app/memory"
+	"github.com/sosgo/sosgo/graph"
 )
 
 // What keeps an object alive?
@@ -20,7 +22,7 @@ func Example_gcroot() {
 		log.Fatal(err)
 	}
 	ctx := context.Background()
-	paths, err := v.GCRoot(ctx, 0x7efbcd806bc0, sosgo.GCRootOptions{Limit: 1})
+	paths, err := memory.GCRoot(ctx, v.Process, 0x7efbcd806bc0, graph.HoldOptions{Limit: 1})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"log"
 
 	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/app/memory"
 )
 
 // Count the objects of the heap by type: what fills it?
@@ -20,7 +21,7 @@ func Example_heapStats() {
 		log.Fatal(err)
 	}
 	ctx := context.Background()
-	stats, err := v.HeapStats(ctx)
+	stats, err := memory.HeapStats(ctx, v.Process, memory.HeapOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}

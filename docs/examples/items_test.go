@@ -6,6 +6,8 @@ import (
 	"log"
 
 	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/app/values"
+	"github.com/sosgo/sosgo/objects/collections"
 )
 
 // List the elements of a dictionary.
@@ -20,7 +22,7 @@ func Example_items() {
 		log.Fatal(err)
 	}
 	ctx := context.Background()
-	list, err := v.Items(ctx, 0x7efbcd806bc0)
+	list, err := values.Items(ctx, v.Process, 0x7efbcd806bc0, collections.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}

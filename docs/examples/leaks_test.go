@@ -6,6 +6,7 @@ import (
 	"log"
 
 	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/app/leaks"
 )
 
 // Look for leaks.
@@ -20,7 +21,7 @@ func Example_leaks() {
 		log.Fatal(err)
 	}
 	ctx := context.Background()
-	leaks, err := v.Leaks(ctx, sosgo.LeakOptions{Share: 1, Least: 1, Bytes: 1, Top: 3})
+	leaks, err := leaks.Leaks(ctx, v.Process, leaks.Options{Share: 1, Least: 1, Bytes: 1, Top: 3})
 	if err != nil {
 		log.Fatal(err)
 	}

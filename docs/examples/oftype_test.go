@@ -6,6 +6,7 @@ import (
 	"log"
 
 	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/app/memory"
 	"github.com/sosgo/sosgo/heap"
 )
 
@@ -29,7 +30,7 @@ func Example_ofType() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	list, err := v.HeapObjects(ctx, sosgo.HeapOptions{ListOptions: heap.ListOptions{Filter: &heap.Filter{Type: heap.TypeIs(dog.MT.Addr)}}})
+	list, err := memory.HeapObjects(ctx, v.Process, memory.HeapOptions{ListOptions: heap.ListOptions{Filter: &heap.Filter{Type: heap.TypeIs(dog.MT.Addr)}}})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"log"
 
 	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/app/modules"
 )
 
 // Open a dump, and find which runtime the process ran.
@@ -19,7 +20,7 @@ func Example_open() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	version, err := v.EEVersion(context.Background())
+	version, err := modules.EEVersion(context.Background(), v.Process)
 	if err != nil {
 		log.Fatal(err)
 	}

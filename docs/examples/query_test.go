@@ -6,6 +6,8 @@ import (
 	"log"
 
 	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/app/rows"
+	"github.com/sosgo/sosgo/query"
 )
 
 // Ask a question of one's own.
@@ -20,7 +22,7 @@ func Example_query() {
 		log.Fatal(err)
 	}
 	ctx := context.Background()
-	answer, err := v.Query(ctx, "from strings | where length > 60 && length < 99 | select length, text | top 3")
+	answer, err := rows.Query(ctx, v.Process, "from strings | where length > 60 && length < 99 | select length, text | top 3", query.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}

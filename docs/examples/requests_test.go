@@ -6,6 +6,7 @@ import (
 	"log"
 
 	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/app/web"
 )
 
 // Which web requests was the process working on?
@@ -20,7 +21,7 @@ func Example_requests() {
 		log.Fatal(err)
 	}
 	ctx := context.Background()
-	requests, err := v.Requests(ctx)
+	requests, err := web.Requests(ctx, v.Process, web.RequestOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -6,6 +6,8 @@ import (
 	"log"
 
 	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/app/memory"
+	"github.com/sosgo/sosgo/graph"
 )
 
 // Which types hold the most memory?
@@ -20,7 +22,7 @@ func Example_retained() {
 		log.Fatal(err)
 	}
 	ctx := context.Background()
-	retained, err := v.Retained(ctx, sosgo.RetainedOptions{Top: 3})
+	retained, err := memory.Retained(ctx, v.Process, graph.RetainedOptions{Top: 3})
 	if err != nil {
 		log.Fatal(err)
 	}

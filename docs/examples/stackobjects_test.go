@@ -6,6 +6,8 @@ import (
 	"log"
 
 	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/app/stacks"
+	"github.com/sosgo/sosgo/stackwalk/threads"
 )
 
 // List the objects on the stack of a thread, as dso does.
@@ -20,15 +22,15 @@ func Example_stackObjects() {
 		log.Fatal(err)
 	}
 	ctx := context.Background()
-	threads, err := v.Threads()
+	all, err := v.Threads()
 	if err != nil {
 		log.Fatal(err)
 	}
-	for i := range threads {
-		if name, _ := threads[i].Name(); name != "zoo worker" {
+	for i := range all {
+		if name, _ := all[i].Name(); name != "zoo worker" {
 			continue
 		}
-		list, err := v.StackObjects(ctx, &threads[i])
+		list, err := stacks.StackObjects(ctx, v.Process, &all[i], threads.ObjectOptions{})
 		if err != nil {
 			log.Fatal(err)
 		}

@@ -6,6 +6,9 @@ import (
 	"log"
 
 	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/app/stacks"
+	"github.com/sosgo/sosgo/stackwalk"
+	"github.com/sosgo/sosgo/stackwalk/threads"
 )
 
 // Print the stacks of all managed threads.
@@ -20,7 +23,7 @@ func Example_stacks() {
 		log.Fatal(err)
 	}
 	ctx := context.Background()
-	stacks, err := v.Stacks(ctx)
+	stacks, err := stacks.Stacks(ctx, v.Process, stacks.Options{StackOptions: threads.StackOptions{DescribeOptions: stackwalk.DescribeOptions{Source: true}}})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -6,6 +6,8 @@ import (
 	"log"
 
 	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/app/values"
+	"github.com/sosgo/sosgo/objects"
 )
 
 // Print the static fields of a type.
@@ -20,7 +22,7 @@ func Example_statics() {
 		log.Fatal(err)
 	}
 	ctx := context.Background()
-	fields, err := v.Statics(ctx, sosgo.StaticsOptions{Type: "Debuggee.Zoo.Statics"})
+	fields, err := values.Statics(ctx, v.Process, objects.StaticsOptions{Type: "Debuggee.Zoo.Statics"})
 	if err != nil {
 		log.Fatal(err)
 	}

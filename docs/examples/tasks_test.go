@@ -6,6 +6,8 @@ import (
 	"log"
 
 	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/app/async"
+	"github.com/sosgo/sosgo/app/tasks"
 )
 
 // Count the tasks by state and method.
@@ -20,7 +22,7 @@ func Example_tasks() {
 		log.Fatal(err)
 	}
 	ctx := context.Background()
-	tasks, err := v.Tasks(ctx)
+	tasks, err := async.Tasks(ctx, v.Process, tasks.ListOptions{})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"log"
 
 	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/app/locks"
 )
 
 // Who waits for whom? Deadlocks are among the verdicts.
@@ -20,7 +21,7 @@ func Example_waits() {
 		log.Fatal(err)
 	}
 	ctx := context.Background()
-	waits, err := v.Waits(ctx)
+	waits, err := locks.Waits(ctx, v.Process, locks.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -6,15 +6,15 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/target"
 )
 
 // A runtimeOf is a runtime of the process with its heap, which is nil if it can't be read.
 type runtimeOf struct {
-	view    *sosgo.View
+	view    *process.Process
 	rt      *dac.Runtime
 	module  target.Module // its image
 	heap    *heap.Heap

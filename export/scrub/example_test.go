@@ -19,7 +19,7 @@ func ExampleWrite() {
 		return
 	}
 	defer d.Close()
-	_, err = scrub.Write(context.Background(), d, io.Discard, scrub.Options{})
+	_, err = scrub.Write(context.Background(), d.Dump, io.Discard, scrub.Options{})
 	fmt.Println(errors.Is(err, sosgo.ErrUnsupported), err)
 	// Output: true scrub: a target that is no dump's
 }

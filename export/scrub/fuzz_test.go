@@ -62,7 +62,7 @@ func TestCrossing(t *testing.T) {
 	}
 	areas := areas{{Range: target.Range{Start: 0x1000, End: 0x1008}, kind: areaKeep}}
 	m := &marks{pages: map[target.Addr]*page{}, isPointer: func(uint64) bool { return false }}
-	r := &recorder{Target: process{Memory: memory{at: 0x1000, b: b}}, areas: &areas, marks: m}
+	r := &recorder{Target: fakeProcess{Memory: memory{at: 0x1000, b: b}}, areas: &areas, marks: m}
 	assert.Len(t, r.Span(0x1000), 8)
 	assert.Nil(t, m.page(0x1000))
 	_, err := r.ReadMemory(make([]byte, 16), 0x1000)
@@ -76,14 +76,16 @@ func TestCrossing(t *testing.T) {
 }
 
 // A process has memory, and nothing else that is asked for.
-type process struct {
+type fakeProcess struct {
 	target.Target
 	target.Memory
 }
 
-func (p process) ReadMemory(b []byte, a target.Addr) (int, error) { return p.Memory.ReadMemory(b, a) }
-func (p process) View(a target.Addr, n int) ([]byte, bool)        { return p.Memory.View(a, n) }
-func (p process) Span(a target.Addr) []byte                       { return p.Memory.Span(a) }
+func (p fakeProcess) ReadMemory(b []byte, a target.Addr) (int, error) {
+	return p.Memory.ReadMemory(b, a)
+}
+func (p fakeProcess) View(a target.Addr, n int) ([]byte, bool) { return p.Memory.View(a, n) }
+func (p fakeProcess) Span(a target.Addr) []byte                { return p.Memory.Span(a) }
 
 type memory struct {
 	at target.Addr

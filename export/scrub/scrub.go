@@ -15,13 +15,14 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/sensitive"
 	"github.com/sosgo/sosgo/dump"
 	"github.com/sosgo/sosgo/graph/roots"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/base/memmap"
 	"github.com/sosgo/sosgo/minidump"
+	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -30,12 +31,12 @@ type Options struct {
 	Numbers  bool // blanks numbers that are data of the program, too
 	Compress bool // writes zstd in frames that can be read one by one
 	// Exercise asks the dump what people ask: what it reads of native memory stays. It is called once for each runtime, with its number.
-	Exercise func(ctx context.Context, d *sosgo.Dump, runtime string)
+	Exercise func(ctx context.Context, d *process.Dump, runtime string)
 	Progress func(done, total uint64)
 }
 
 // Write writes the scrubbed dump of d to w.
-func Write(ctx context.Context, d *sosgo.Dump, w io.Writer, o Options) (*answer.Scrubbed, error) {
+func Write(ctx context.Context, d *process.Dump, w io.Writer, o Options) (*answer.Scrubbed, error) {
 	out := &answer.Scrubbed{}
 	j, l, err := prepare(ctx, d, o, out)
 	if err != nil {
@@ -68,7 +69,7 @@ func Write(ctx context.Context, d *sosgo.Dump, w io.Writer, o Options) (*answer.
 }
 
 // prepare finds out what stays.
-func prepare(ctx context.Context, d *sosgo.Dump, o Options, out *answer.Scrubbed) (*job, *layout, error) {
+func prepare(ctx context.Context, d *process.Dump, o Options, out *answer.Scrubbed) (*job, *layout, error) {
 	f := d.File()
 	if f.Content() == nil {
 		return nil, nil, target.Unsupportedf("a target that is no dump's")
@@ -131,12 +132,12 @@ func readContainer(f *dump.File, src target.Source) (*container, error) {
 }
 
 // findRuntimes opens the runtimes, finds the objects and the literals that change, and lays out the areas.
-func (j *job) findRuntimes(ctx context.Context, d *sosgo.Dump, images *imageScrubber, o Options, out *answer.Scrubbed) (list []*runtimeOf, err error) {
+func (j *job) findRuntimes(ctx context.Context, d *process.Dump, images *imageScrubber, o Options, out *answer.Scrubbed) (list []*runtimeOf, err error) {
 	j.areas, j.mapped = regionAreas(d.File())
 	var secrets []string
 	var runtimes, heaps []area
 	for i, inst := range d.Runtimes() {
-		v, err := d.View(strconv.Itoa(i))
+		v, err := d.Process(strconv.Itoa(i))
 		if err != nil {
 			return nil, err
 		}
@@ -164,7 +165,7 @@ func (j *job) findRuntimes(ctx context.Context, d *sosgo.Dump, images *imageScru
 		images.edits = append(images.edits, r.statics(j, images.stored)...)
 		runtimes = append(runtimes, r.runtimeAreas()...)
 		heaps = append(heaps, r.heapAreas()...)
-		known, err := v.SecretValues(ctx)
+		known, err := sensitive.SecretValues(ctx, v)
 		if err != nil {
 			return nil, err
 		}
@@ -183,7 +184,7 @@ func (j *job) findRuntimes(ctx context.Context, d *sosgo.Dump, images *imageScru
 }
 
 // learn marks what opening the dump and exercising it read.
-func (j *job) learn(ctx context.Context, d *sosgo.Dump, src target.Source, stored []memmap.Range, runtimes []*runtimeOf, o Options) error {
+func (j *job) learn(ctx context.Context, d *process.Dump, src target.Source, stored []memmap.Range, runtimes []*runtimeOf, o Options) error {
 	byOffset := slices.Clone(stored)
 	slices.SortStableFunc(byOffset, func(a, b memmap.Range) int { return cmp.Compare(a.Offset, b.Offset) })
 	f := &recordingFile{src, func(off int64, b []byte) {
@@ -221,8 +222,8 @@ func (j *job) learn(ctx context.Context, d *sosgo.Dump, src target.Source, store
 }
 
 // explore reads what types and roots are, as a graph of the heap does.
-func (r *runtimeOf) explore(ctx context.Context, d *sosgo.Dump, runtime string) {
-	v, err := d.View(runtime)
+func (r *runtimeOf) explore(ctx context.Context, d *process.Dump, runtime string) {
+	v, err := d.Process(runtime)
 	if err != nil {
 		return
 	}
@@ -278,7 +279,7 @@ func (j *job) fill(src target.Source, l *layout, b []byte, off int64) error {
 func utf16Of(s string) []uint16 { return utf16.Encode([]rune(s)) }
 
 // Verify opens the written dump and compares it with d: the same threads, and the same objects by type. What it finds different is an error.
-func Verify(ctx context.Context, d, written *sosgo.Dump) error {
+func Verify(ctx context.Context, d, written *process.Dump) error {
 	if a, b := len(d.Target().Threads()), len(written.Target().Threads()); a != b {
 		return target.Corruptf("%d threads were written as %d", a, b)
 	}
@@ -299,8 +300,8 @@ func Verify(ctx context.Context, d, written *sosgo.Dump) error {
 }
 
 // census counts the objects of a heap by the addresses of their types.
-func census(ctx context.Context, d *sosgo.Dump, runtime int) ([]byte, error) {
-	v, err := d.View(strconv.Itoa(runtime))
+func census(ctx context.Context, d *process.Dump, runtime int) ([]byte, error) {
+	v, err := d.Process(strconv.Itoa(runtime))
 	if err != nil {
 		return nil, err
 	}

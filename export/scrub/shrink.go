@@ -12,7 +12,6 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
-	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dump"
 	"github.com/sosgo/sosgo/heap"
@@ -22,12 +21,13 @@ import (
 	"github.com/sosgo/sosgo/metadata"
 	"github.com/sosgo/sosgo/minidump"
 	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/target"
 )
 
 // Shrink writes the dump of d to w without the memory that nobody needs to explain the process. What is left out is a mark in the new file, whose reads fail
 // with target.ErrLeftOut. A dump that was shrunk before is copied.
-func Shrink(ctx context.Context, d *sosgo.Dump, w io.Writer, o Options) (*answer.Shrunk, error) {
+func Shrink(ctx context.Context, d *process.Dump, w io.Writer, o Options) (*answer.Shrunk, error) {
 	out := &answer.Shrunk{}
 	s, err := newShrinker(ctx, d, o, out)
 	if err != nil {
@@ -75,7 +75,7 @@ type shrinker struct {
 }
 
 // newShrinker finds out what is left out.
-func newShrinker(ctx context.Context, d *sosgo.Dump, o Options, out *answer.Shrunk) (*shrinker, error) {
+func newShrinker(ctx context.Context, d *process.Dump, o Options, out *answer.Shrunk) (*shrinker, error) {
 	f := d.File()
 	if f.Content() == nil {
 		return nil, target.Unsupportedf("a target that is no dump's")
@@ -123,7 +123,7 @@ func newShrinker(ctx context.Context, d *sosgo.Dump, o Options, out *answer.Shru
 
 // findRuntimes opens the runtimes, finds the objects that have something to leave out, and lays out the areas. Where a heap can't be read, nobody knows what is
 // needed of it.
-func (s *shrinker) findRuntimes(ctx context.Context, d *sosgo.Dump, out *answer.Shrunk) (list []*runtimeOf, err error) {
+func (s *shrinker) findRuntimes(ctx context.Context, d *process.Dump, out *answer.Shrunk) (list []*runtimeOf, err error) {
 	all, _ := regionAreas(d.File())
 	var images []area
 	for _, m := range d.Target().Modules() { // with what the process wrote to them
@@ -131,7 +131,7 @@ func (s *shrinker) findRuntimes(ctx context.Context, d *sosgo.Dump, out *answer.
 	}
 	var known, heaps []area
 	for i, inst := range d.Runtimes() {
-		v, err := d.View(strconv.Itoa(i))
+		v, err := d.Process(strconv.Itoa(i))
 		if err != nil {
 			return nil, err
 		}

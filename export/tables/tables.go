@@ -70,7 +70,7 @@ const (
 type Process struct {
 	Summary *answer.Summary
 	Heap    *export.Heap // nil where the dump has none that can be read: there are no tables of it then
-	// Sources are sosgo.View's sources of rows for queries: the tables of the same names are made of these.
+	// Sources are the sources of rows of app/rows: the tables of the same names are made of these.
 	Sources []query.Source
 	Tool    string // version of what writes the tables, for the table dump
 	// TimeFrom is where Summary.Time is from: dump, file or option.

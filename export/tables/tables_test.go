@@ -18,6 +18,7 @@ import (
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/rows"
 	"github.com/sosgo/sosgo/export"
 	"github.com/sosgo/sosgo/export/tables"
 	"github.com/sosgo/sosgo/graph"
@@ -31,14 +32,16 @@ func processOf(t testing.TB, d *sosgo.Dump) *tables.Process {
 	v, err := d.View("")
 	require.NoError(t, err)
 	p := &tables.Process{Summary: &answer.Summary{ID: "1", Dump: "x"}}
-	process, err := v.QueryProcess(graph.Options{})
+	env, err := rows.Env(v.Process)
 	if errors.Is(err, target.ErrUnsupported) {
 		t.Skip(err)
 	}
 	require.NoError(t, err)
-	p.Sources = process.Sources
+	p.Sources = env.Sources
+	r, err := v.Objects()
+	require.NoError(t, err)
 	if g, err := v.Graph(t.Context(), graph.Options{}); err == nil {
-		p.Heap = &export.Heap{Graph: g, Objects: process.Objects, Jobs: 3}
+		p.Heap = &export.Heap{Graph: g, Objects: r, Jobs: 3}
 	}
 	return p
 }
@@ -160,7 +163,7 @@ func TestObjects(t *testing.T) {
 func TestColumns(t *testing.T) {
 	p := processOf(t, testdump.Open(t, "net10-zoo").Dump)
 	files, _ := written(t, p, tables.Options{Form: tables.CSV})
-	for _, s := range sosgo.QuerySources() {
+	for _, s := range rows.Sources() {
 		head, _, found := strings.Cut(string(files[s.Name+".csv"]), "\n")
 		if !found || s.Name == "types" || s.Name == "objects" || s.Name == "strings" {
 			continue
@@ -310,12 +313,12 @@ func ExampleWrite() {
 	if err != nil {
 		panic(err)
 	}
-	process, err := v.QueryProcess(graph.Options{})
+	env, err := rows.Env(v.Process)
 	if err != nil {
 		panic(err)
 	}
 	var gaps answer.Gaps
-	p := &tables.Process{Summary: &answer.Summary{}, Sources: process.Sources}
+	p := &tables.Process{Summary: &answer.Summary{}, Sources: env.Sources}
 	list, err := tables.Write(context.Background(), p, tables.Options{Form: tables.NDJSON}, &gaps, func(_ string, write func(io.Writer) error) error {
 		return write(io.Discard)
 	})

@@ -12,7 +12,9 @@ import (
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/memory"
 	"github.com/sosgo/sosgo/dac/code"
+	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/internal/test/testcase"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/target"
@@ -42,7 +44,7 @@ func TestInterruptedFrame(t *testing.T) {
 	verdict := func(d *sosgo.Dump, object target.Addr) *answer.RootPaths {
 		v, err := d.View("")
 		require.NoError(t, err)
-		r, err := v.GCRoot(t.Context(), object)
+		r, err := memory.GCRoot(t.Context(), v.Process, object, graph.HoldOptions{})
 		require.NoError(t, err)
 		return r
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/sosgo/sosgo/app/rows"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 
@@ -34,7 +35,7 @@ func TestFSharp(t *testing.T) {
 	require.NoError(t, err)
 	r, err := v.Collections()
 	require.NoError(t, err)
-	found, err := v.Evaluate(t.Context(), "Fakes.Holder.Values")
+	found, err := rows.Evaluate(t.Context(), v.Process, "Fakes.Holder.Values", rows.EvaluateOptions{})
 	require.NoError(t, err)
 	b, err := v.Objects()
 	require.NoError(t, err)

@@ -31,7 +31,7 @@ func openDamaged(t *testing.T, name string) (*sosgo.Dump, *stackMemory) {
 }
 
 // walkDamaged returns a canned dump as openDamaged has it, its walker, and the thread worker with its managed frames as they are.
-func walkDamaged(t *testing.T, name string) (d *sosgo.Dump, mem *stackMemory, w *stackwalk.Walker, th *sosgo.Thread, whole []target.Addr) {
+func walkDamaged(t *testing.T, name string) (d *sosgo.Dump, mem *stackMemory, w *stackwalk.Walker, th *threads.Thread, whole []target.Addr) {
 	d, mem = openDamaged(t, name)
 	w, err := d.Walker()
 	require.NoError(t, err)
@@ -43,7 +43,7 @@ func walkDamaged(t *testing.T, name string) (d *sosgo.Dump, mem *stackMemory, w 
 }
 
 // worker returns the thread of the scenario "zoo" that holds its locks.
-func worker(t *testing.T, d *sosgo.Dump) *sosgo.Thread {
+func worker(t *testing.T, d *sosgo.Dump) *threads.Thread {
 	list, err := d.Threads()
 	require.NoError(t, err)
 	for i := range list {
@@ -57,7 +57,7 @@ func worker(t *testing.T, d *sosgo.Dump) *sosgo.Thread {
 
 // managedFrames returns the instruction pointers of the managed frames of a walk, and
 // why it ended.
-func managedFrames(w *stackwalk.Walker, th *sosgo.Thread, regs target.Registers, o stackwalk.WalkOptions) (ips []target.Addr, err error) {
+func managedFrames(w *stackwalk.Walker, th *threads.Thread, regs target.Registers, o stackwalk.WalkOptions) (ips []target.Addr, err error) {
 	for f := range w.Walk(context.Background(), th.Managed, regs, o) {
 		if f.Kind == stackwalk.FrameManaged {
 			ips = append(ips, f.IP)
@@ -196,7 +196,7 @@ func TestReturnsHaveTheFrames(t *testing.T) {
 			t.Skip("no runtime, or no heap")
 		}
 		compared := 0
-		eachStack(t, d.Dump, func(w *stackwalk.Walker, th *sosgo.Thread) {
+		eachStack(t, d.Dump, func(w *stackwalk.Walker, th *threads.Thread) {
 			assert.NotNil(t, w.Runtime())
 			stack, err := th.Stack(d.Target())
 			require.NoError(t, err)
@@ -231,7 +231,7 @@ func TestContextsThatEnd(t *testing.T) {
 		d := testdump.Open(t, name)
 		ended, cancel := context.WithCancel(context.Background())
 		cancel()
-		eachStack(t, d.Dump, func(w *stackwalk.Walker, th *sosgo.Thread) {
+		eachStack(t, d.Dump, func(w *stackwalk.Walker, th *threads.Thread) {
 			began := time.Now()
 			frames := slices.Collect(w.Walk(ended, th.Managed, th.OS.Registers, stackwalk.WalkOptions{}))
 			assert.ErrorIs(t, frames[len(frames)-1].Err, context.Canceled)
@@ -257,7 +257,7 @@ func TestModules(t *testing.T) {
 	for _, name := range []string{"net10-zoo", "win-net10-zoo"} {
 		d := testdump.Open(t, name)
 		native := 0
-		eachStack(t, d.Dump, func(w *stackwalk.Walker, th *sosgo.Thread) {
+		eachStack(t, d.Dump, func(w *stackwalk.Walker, th *threads.Thread) {
 			for f := range w.Walk(context.Background(), th.Managed, th.OS.Registers, stackwalk.WalkOptions{Native: true}) {
 				m, ok := w.Module(f.IP)
 				if f.Kind == stackwalk.FrameNative && ok {

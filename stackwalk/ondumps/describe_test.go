@@ -9,13 +9,13 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/test/testcase"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/stackwalk"
+	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -187,7 +187,7 @@ func TestDescribeRoots(t *testing.T) {
 		r, err := d.Objects()
 		require.NoError(t, err)
 		found := 0
-		eachStack(t, d.Dump, func(w *stackwalk.Walker, th *sosgo.Thread) {
+		eachStack(t, d.Dump, func(w *stackwalk.Walker, th *threads.Thread) {
 			for root, err := range w.Roots(context.Background(), th.Managed, th.OS.Registers) {
 				if err != nil || root.Object != want {
 					continue
@@ -222,7 +222,7 @@ func TestDebugStack(t *testing.T) {
 			t.Skip("no runtime, or no heap")
 		}
 		labels := map[string]int{}
-		eachStack(t, d.Dump, func(w *stackwalk.Walker, th *sosgo.Thread) {
+		eachStack(t, d.Dump, func(w *stackwalk.Walker, th *threads.Thread) {
 			var want, got []target.Addr
 			for f := range w.Walk(context.Background(), th.Managed, th.OS.Registers, stackwalk.WalkOptions{}) {
 				if f.Kind == stackwalk.FrameManaged {
@@ -262,7 +262,7 @@ func TestDebugStackThrow(t *testing.T) {
 		offset, err := rt.Layout().Offset("HelperMethodFrame", "Attribs")
 		require.NoError(t, err)
 		frames := 0
-		eachStack(t, over, func(w *stackwalk.Walker, th *sosgo.Thread) {
+		eachStack(t, over, func(w *stackwalk.Walker, th *threads.Thread) {
 			labels := func() (out []string) {
 				var gaps answer.Gaps
 				for f := range w.DebugStack(t.Context(), th.Managed, th.OS.Registers, stackwalk.WalkOptions{Now: true}, &gaps) {
@@ -293,7 +293,7 @@ func TestDebugStackNames(t *testing.T) {
 	for _, name := range []string{"net10-zoo", "win-net10-zoo"} {
 		d := testdump.Open(t, name)
 		var names []string
-		eachStack(t, d.Dump, func(w *stackwalk.Walker, th *sosgo.Thread) {
+		eachStack(t, d.Dump, func(w *stackwalk.Walker, th *threads.Thread) {
 			var gaps answer.Gaps
 			for f, err := range w.DebugStack(context.Background(), th.Managed, th.OS.Registers, stackwalk.WalkOptions{Now: true}, &gaps) {
 				if err == nil {
@@ -329,7 +329,7 @@ func TestStackTree(t *testing.T) {
 		var tree stackwalk.StackTree
 		managed := func(f *stackwalk.Frame) bool { return f.Kind == stackwalk.FrameManaged }
 		frames := map[uint32]int{}
-		eachStack(t, d.Dump, func(w *stackwalk.Walker, th *sosgo.Thread) {
+		eachStack(t, d.Dump, func(w *stackwalk.Walker, th *threads.Thread) {
 			walk := w.Walk(context.Background(), th.Managed, th.OS.Registers, stackwalk.WalkOptions{})
 			require.NoError(t, tree.Add(th.ID(), walk, managed))
 			for f := range walk {

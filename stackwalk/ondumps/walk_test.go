@@ -13,6 +13,7 @@ import (
 	"github.com/sosgo/sosgo/image/unwind"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/stackwalk"
+	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -26,7 +27,7 @@ func registersByName(arch target.Arch) map[string]target.Reg {
 }
 
 // eachStack calls f for each thread of d that has a managed stack.
-func eachStack(t testing.TB, d *sosgo.Dump, f func(w *stackwalk.Walker, th *sosgo.Thread)) {
+func eachStack(t testing.TB, d *sosgo.Dump, f func(w *stackwalk.Walker, th *threads.Thread)) {
 	threads, err := d.Threads()
 	if err != nil {
 		t.Logf("threads: %v", err)
@@ -56,7 +57,7 @@ func TestWalkAgainstOracle(t *testing.T) {
 		})
 		frames, registers, wrong := 0, 0, 0
 		byName := registersByName(d.Dump.Target().Platform().Arch)
-		eachStack(t, d.Dump, func(w *stackwalk.Walker, th *sosgo.Thread) {
+		eachStack(t, d.Dump, func(w *stackwalk.Walker, th *threads.Thread) {
 			list := want[th.OS.ID]
 			if len(list) == 1 && list[0]["method"] == nil && list[0]["frame"] == nil {
 				list = nil // the oracle's word for a thread without frames
@@ -102,7 +103,7 @@ func TestWalkAgainstOracle(t *testing.T) {
 // come in the order of the stack, and the walk ends.
 func TestWalkCanned(t *testing.T) {
 	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
-		eachStack(t, d.Dump, func(w *stackwalk.Walker, th *sosgo.Thread) {
+		eachStack(t, d.Dump, func(w *stackwalk.Walker, th *threads.Thread) {
 			for _, native := range []bool{false, true} {
 				var last target.Addr
 				leaf := false // may have the stack pointer of its caller
@@ -117,7 +118,7 @@ func TestWalkCanned(t *testing.T) {
 	})
 }
 
-func snapshot(w *stackwalk.Walker, th *sosgo.Thread, o stackwalk.SnapshotOptions) ([]stackwalk.SnapshotFrame, error) {
+func snapshot(w *stackwalk.Walker, th *threads.Thread, o stackwalk.SnapshotOptions) ([]stackwalk.SnapshotFrame, error) {
 	s := w.Snapshot(th.Managed, th.OS.Registers, o)
 	var out []stackwalk.SnapshotFrame
 	for f := range s.Frames(context.Background()) {
@@ -132,7 +133,7 @@ func TestSnapshotContract(t *testing.T) {
 		if !d.HasRuntime() {
 			t.Skip("no runtime with managed frames")
 		}
-		eachStack(t, d.Dump, func(w *stackwalk.Walker, th *sosgo.Thread) {
+		eachStack(t, d.Dump, func(w *stackwalk.Walker, th *threads.Thread) {
 			var managed []stackwalk.Frame
 			for f := range w.Walk(context.Background(), th.Managed, th.OS.Registers, stackwalk.WalkOptions{}) {
 				if f.Kind == stackwalk.FrameManaged {
@@ -166,7 +167,7 @@ func TestSnapshotContract(t *testing.T) {
 
 // checkSeeds: where the top of the stack is the runtime's, only a seed helps,
 // and elsewhere it is ignored.
-func checkSeeds(t *testing.T, w *stackwalk.Walker, th *sosgo.Thread, managed []stackwalk.Frame, whole []stackwalk.SnapshotFrame) {
+func checkSeeds(t *testing.T, w *stackwalk.Walker, th *threads.Thread, managed []stackwalk.Frame, whole []stackwalk.SnapshotFrame) {
 	seed := managed[len(managed)-1].Regs
 	unseeded, err := snapshot(w, th, stackwalk.SnapshotOptions{})
 	seeded, seededErr := snapshot(w, th, stackwalk.SnapshotOptions{Seed: &seed})
@@ -184,7 +185,7 @@ func checkSeeds(t *testing.T, w *stackwalk.Walker, th *sosgo.Thread, managed []s
 	assert.Equal(t, err, seededErr)
 }
 
-func checkAbort(t *testing.T, w *stackwalk.Walker, th *sosgo.Thread) {
+func checkAbort(t *testing.T, w *stackwalk.Walker, th *threads.Thread) {
 	s := w.Snapshot(th.Managed, th.OS.Registers, stackwalk.SnapshotOptions{Synchronous: true})
 	for range s.Frames(context.Background()) {
 		break
@@ -194,7 +195,7 @@ func checkAbort(t *testing.T, w *stackwalk.Walker, th *sosgo.Thread) {
 
 func TestSnapshotUnsafe(t *testing.T) {
 	d := testdump.Open(t, "net10-zoo")
-	eachStack(t, d.Dump, func(w *stackwalk.Walker, th *sosgo.Thread) {
+	eachStack(t, d.Dump, func(w *stackwalk.Walker, th *threads.Thread) {
 		gone := *th
 		os := *th.OS
 		os.Registers = target.Registers{Arch: target.ArchAMD64}
@@ -287,14 +288,14 @@ func FuzzWalk(f *testing.F) {
 		f.Skip(err)
 	}
 	defer fuzzed.Close()
-	var threads []sosgo.Thread
+	var all []threads.Thread
 	var walker *stackwalk.Walker
-	eachStack(f, fuzzed, func(w *stackwalk.Walker, th *sosgo.Thread) { walker, threads = w, append(threads, *th) })
-	if len(threads) == 0 {
+	eachStack(f, fuzzed, func(w *stackwalk.Walker, th *threads.Thread) { walker, all = w, append(all, *th) })
+	if len(all) == 0 {
 		f.Skip("no managed threads")
 	}
-	for i := range threads {
-		sp, _ := threads[i].OS.Registers.SP()
+	for i := range all {
+		sp, _ := all[i].OS.Registers.SP()
 		if b := wrapped.Memory.Span(sp); len(b) > 0 {
 			for _, native := range []uint8{0, 0x80} {
 				f.Add(uint8(i)|native, append([]byte(nil), b[:min(len(b), 2048)]...), uint16(0))
@@ -302,7 +303,7 @@ func FuzzWalk(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, thread uint8, stack []byte, frame uint16) {
-		th := threads[int(thread&0x7f)%len(threads)]
+		th := all[int(thread&0x7f)%len(all)]
 		sp, _ := th.OS.Registers.SP()
 		wrapped.at, wrapped.b = sp, stack
 		if len(stack) >= 8 && frame%2 == 1 { // an explicit frame inside

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/sosgo/sosgo/app/crash"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/stackwalk"
@@ -75,7 +76,7 @@ func TestActivities(t *testing.T) {
 // where a method that waits threw it.
 func TestActivityOfCrash(t *testing.T) {
 	testdump.Each(t, func(t *testing.T, d *testdump.Dump) {
-		crash, err := d.CrashRecord()
+		crash, err := crash.Read(d.Default(), crash.Options{})
 		if crash == nil || crash.Thread == nil || crash.Thread.Managed == nil || crash.Thrown == 0 {
 			t.Skip("no crash by a managed exception", err)
 		}

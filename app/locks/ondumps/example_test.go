@@ -20,7 +20,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	r, err := view.LockReader()
+	r, err := locks.Of(view.Process)
 	if err != nil {
 		log.Fatal(err)
 	}

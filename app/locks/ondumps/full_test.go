@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/locks"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 
@@ -18,7 +19,7 @@ func TestStuck(t *testing.T) {
 	d, _ := testdump.Libraries(t)
 	v, err := d.View("")
 	require.NoError(t, err)
-	w, err := v.Waits(t.Context())
+	w, err := locks.Waits(t.Context(), v.Process, locks.Options{})
 	require.NoError(t, err)
 	got := map[string][]answer.Verdict{}
 	var kinds []string

@@ -10,6 +10,7 @@ import (
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/locks"
 	"github.com/sosgo/sosgo/internal/test/testcase"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 )
@@ -32,7 +33,7 @@ func initializersView(t *testing.T) *sosgo.View {
 
 // TestInitializers compares the classes whose static constructor failed with what the program caught.
 func TestInitializers(t *testing.T) {
-	out, err := initializersView(t).Initializers(t.Context())
+	out, err := locks.Initializers(t.Context(), initializersView(t).Process)
 	require.NoError(t, err)
 	got := map[string]string{}
 	for _, f := range out.Failed {
@@ -55,7 +56,7 @@ func TestInitializers(t *testing.T) {
 
 // TestRunningConstructor finds the thread that runs a static constructor, and the one that waits for its end.
 func TestRunningConstructor(t *testing.T) {
-	out, err := initializersView(t).Locks(t.Context())
+	out, err := locks.Locks(t.Context(), initializersView(t).Process, locks.Options{})
 	require.NoError(t, err)
 	names := map[string]string{}
 	for i := range out.Locks {
@@ -79,5 +80,7 @@ func TestInitializersMissingParts(t *testing.T) {
 		t.Skip("there are no canned dumps here")
 	}
 	d := testdump.Dump{Case: &testcase.Case{Name: "net10-initializers", Path: failedInitializers}}
-	d.Sweep(t, 60, false, func(v *sosgo.View) (any, []error, error) { return testdump.Asked(v.Initializers(t.Context())) })
+	d.Sweep(t, 60, false, func(v *sosgo.View) (any, []error, error) {
+		return testdump.Asked(locks.Initializers(t.Context(), v.Process))
+	})
 }

@@ -16,7 +16,9 @@ import (
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/crash"
 	"github.com/sosgo/sosgo/app/locks"
+	"github.com/sosgo/sosgo/app/triage"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/test/testcase"
 	"github.com/sosgo/sosgo/internal/test/testdump"
@@ -29,7 +31,7 @@ func reader(t testing.TB, d interface {
 }) *locks.Reader {
 	v, err := d.View("")
 	require.NoError(t, err)
-	r, err := v.LockReader()
+	r, err := locks.Of(v.Process)
 	require.NoError(t, err)
 	return r
 }
@@ -181,7 +183,7 @@ func TestWebWaits(t *testing.T) {
 func TestPartialLocks(t *testing.T) {
 	v, err := testdump.Open(t, "net10-crash-null-triage").View("")
 	require.NoError(t, err)
-	r, err := v.LockReader()
+	r, err := locks.Of(v.Process)
 	if err == nil {
 		var got *answer.Locks
 		got, err = r.Describe(context.Background(), locks.Options{})
@@ -197,7 +199,7 @@ func TestUnreadMonitors(t *testing.T) {
 	testdump.Corpus(t, testcase.Named("*-stacks-triage"), func(t *testing.T, d *testdump.Dump) int {
 		v, err := d.View("")
 		require.NoError(t, err)
-		got, err := v.Waits(t.Context())
+		got, err := locks.Waits(t.Context(), v.Process, locks.Options{})
 		require.NoError(t, err)
 		require.ErrorIs(t, got.Lost, target.ErrNotInDump)
 		found := map[string]string{}
@@ -212,7 +214,7 @@ func TestUnreadMonitors(t *testing.T) {
 		const enters, pulse = "waits for the monitor of an object that could not be determined", "waits for a pulse of an object that could not be determined"
 		assert.Equal(t, map[string]string{"deadlock one": enters, "deadlock two": enters, "monitor wait": pulse}, found)
 		assert.Empty(t, got.Verdicts)
-		triage, err := v.Triage(t.Context())
+		triage, err := triage.Triage(t.Context(), v.Process, triage.Options{})
 		require.NoError(t, err)
 		i := slices.IndexFunc(triage.Unknown, func(u answer.TriageAbsent) bool { return u.Subject == "locks and blocked threads" })
 		require.GreaterOrEqual(t, i, 0)
@@ -226,7 +228,7 @@ func TestUnreadMonitors(t *testing.T) {
 func TestUnreadSpinLocks(t *testing.T) {
 	v, err := testdump.Open(t, "net10-async").View("")
 	require.NoError(t, err)
-	r, err := v.LockReader()
+	r, err := locks.Of(v.Process)
 	require.NoError(t, err)
 	got, err := r.Describe(context.Background(), locks.Options{})
 	require.NoError(t, err)
@@ -332,7 +334,7 @@ func limited(t *testing.T) *sosgo.View {
 // TestWaitsThatEnd: a circle in which a thread waits for a limited time is no deadlock, and no command calls it a proved one.
 func TestWaitsThatEnd(t *testing.T) {
 	v := limited(t)
-	waits, err := v.Waits(t.Context())
+	waits, err := locks.Waits(t.Context(), v.Process, locks.Options{})
 	require.NoError(t, err)
 	circles := 0
 	for _, v := range waits.Verdicts {
@@ -351,7 +353,7 @@ func TestWaitsThatEnd(t *testing.T) {
 		}
 	}
 	assert.Equal(t, 1, limits)
-	x, err := v.Crash(t.Context())
+	x, err := crash.Describe(t.Context(), v.Process, crash.Options{})
 	require.NoError(t, err)
 	text := ""
 	for _, v := range x.Verdicts {

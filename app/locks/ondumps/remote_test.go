@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/locks"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 
@@ -17,7 +18,7 @@ func TestRemoteWaits(t *testing.T) {
 	testdump.Web(t, func(t *testing.T, d *testdump.Dump) int {
 		v, err := d.View("")
 		require.NoError(t, err)
-		waits, err := v.Waits(t.Context())
+		waits, err := locks.Waits(t.Context(), v.Process, locks.Options{})
 		require.NoError(t, err)
 		kinds := map[string]string{}
 		for _, w := range waits.Operations {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/methods"
 	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/target"
@@ -24,7 +25,7 @@ func TestTiers(t *testing.T) {
 	d, _ := testdump.OverlaidFile(t, observed, sosgo.Options{Offline: true})
 	v, err := d.View("")
 	require.NoError(t, err)
-	out, err := v.Tiers(t.Context())
+	out, err := methods.Tiers(t.Context(), v.Process)
 	require.NoError(t, err)
 	for _, err := range out.Noted() { // the dump was cut before requests of ReJIT were read
 		assert.ErrorIs(t, err, target.ErrNotInDump)
@@ -49,7 +50,7 @@ func TestTiers(t *testing.T) {
 		if info.Method == nil {
 			continue
 		}
-		m, err := v.Method(t.Context(), info.Method.Addr)
+		m, err := methods.Method(t.Context(), v.Process, info.Method.Addr)
 		require.NoError(t, err)
 		if name := m.Name.Value; len(tiers[name]) == 0 {
 			for _, b := range m.Versions {

@@ -18,10 +18,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/sosgo/sosgo"
 	adapter "github.com/sosgo/sosgo/internal/front/dap"
 	"github.com/sosgo/sosgo/internal/test/testcase"
 	"github.com/sosgo/sosgo/internal/test/testdump"
+	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -198,7 +198,7 @@ func newCrowd(t *testing.T) (c *crowd, list target.Addr) {
 type crowdHost struct{ of *crowd }
 
 func (h crowdHost) Open(context.Context, adapter.Open, func(done, total uint64)) (*adapter.Opened, error) {
-	d, err := sosgo.OpenTarget(h.of, sosgo.Options{Offline: true})
+	d, err := process.OpenTarget(h.of, process.Options{Offline: true})
 	if err != nil {
 		return nil, err
 	}

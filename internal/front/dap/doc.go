@@ -2,7 +2,7 @@
 //
 // Serve reads requests of one client and answers them; server.go has the order of work, wire.go the frames on the wire. A session is what one
 // client looks at: threads.go, stack.go, scopes.go, variables.go, exception.go, sources.go, evaluate.go, memory.go and modules.go have one
-// group of requests each. They show values of package answer, which the methods of sosgo.View compute, and compute no facts.
+// group of requests each. They show values of package answer, which packages such as app/stacks compute, and compute no facts.
 //
 // What can't be read stands in its place with the reason (answer.Absent), and is never empty or zero.
 package dap
@@ -11,7 +11,7 @@ import (
 	"context"
 	"io"
 
-	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/process"
 )
 
 // A Host opens dumps for clients.
@@ -30,7 +30,7 @@ type Open struct {
 // Opened is an open dump.
 type Opened struct {
 	Path    string
-	Dump    *sosgo.Dump
+	Dump    *process.Dump
 	Runtime string // that the host chose; empty for the first one
 	Console Console
 	Close   func() error

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"unicode/utf16"
 
-	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/rows"
 	"github.com/sosgo/sosgo/internal/front/dap/protocol"
 	"github.com/sosgo/sosgo/query"
 	"github.com/sosgo/sosgo/stackwalk"
@@ -38,11 +38,11 @@ func (s *session) evaluate(ctx context.Context, a *protocol.EvaluateArguments) (
 			text = v.EvaluateName + rest
 		}
 	}
-	o := sosgo.EvaluateOptions{}
+	o := rows.EvaluateOptions{}
 	if f, err := s.frame(ctx, a.FrameID); err == nil {
 		o.Thread = f.thread.of
 	}
-	e, err := s.view.Evaluate(ctx, text, o)
+	e, err := rows.Evaluate(ctx, s.view, text, o)
 	if e == nil || len(e.Values) == 0 {
 		if err == nil {
 			err = errors.New("there is no expression")

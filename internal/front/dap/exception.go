@@ -6,7 +6,9 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/stacks"
 	"github.com/sosgo/sosgo/internal/front/dap/protocol"
+	"github.com/sosgo/sosgo/stackwalk/threads"
 )
 
 func (s *session) exceptionInfo(ctx context.Context, id int) (any, error) {
@@ -23,7 +25,7 @@ func (s *session) exceptionInfo(ctx context.Context, id int) (any, error) {
 		return exceptionBody(&crash.ExceptionTree, "unhandled", cmpText(crash.Likely, crash.Reason)), nil
 	}
 	if t.managed != nil && (t.managed.Exception != nil || t.managed.ExceptionError != nil) && !s.view.StacksOnly() {
-		a, err := t.view.Analyze(ctx, t.of)
+		a, err := stacks.Analyze(ctx, t.view, t.of, threads.StackOptions{})
 		switch {
 		case err != nil && !died:
 			return nil, err

@@ -4,9 +4,9 @@ import (
 	"context"
 	"time"
 
-	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/front/dap/protocol"
+	"github.com/sosgo/sosgo/process"
 )
 
 // SetProgressDelay changes how long requests run before they are reported, for servers that start later. It returns what undoes it.
@@ -20,7 +20,7 @@ func SetProgressDelay(d time.Duration) (undo func()) {
 func Runs(method string) int { return runs(method) }
 
 // NamesOf returns the names of the frames of who waits.
-func NamesOf(link answer.TaskLink, st *answer.TaskState, v *sosgo.View) (names []string) {
+func NamesOf(link answer.TaskLink, st *answer.TaskState, v *process.Process) (names []string) {
 	for _, f := range framesOf(link, st, v) {
 		names = append(names, (*session)(nil).showLater(context.Background(), &frame{later: f}, protocol.StackFrame{}).Name)
 	}

@@ -7,9 +7,11 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/async"
+	"github.com/sosgo/sosgo/app/resolve"
 	"github.com/sosgo/sosgo/internal/front/dap/protocol"
+	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
@@ -22,7 +24,7 @@ type laterFrame struct {
 	label string
 	link  answer.TaskLink
 	at    *answer.AsyncPlace
-	view  *sosgo.View
+	view  *process.Process
 }
 
 // laterFrames collects the frames behind a thread's stack.
@@ -121,7 +123,7 @@ func (l *laterFrames) waiters(ctx context.Context, f *frame, what int) error {
 	if err != nil {
 		return err
 	}
-	state, err := v.TaskState(ctx, box)
+	state, err := async.State(ctx, v, box)
 	if err != nil || l.seen[state.Task] {
 		return err
 	}
@@ -144,7 +146,7 @@ func (l *laterFrames) waiters(ctx context.Context, f *frame, what int) error {
 		}
 		var next *answer.TaskState
 		for i, link := range state.Then {
-			st, err := v.TaskState(ctx, link.Object)
+			st, err := async.State(ctx, v, link.Object)
 			for _, to := range framesOf(link, st, v) {
 				l.add(to)
 			}
@@ -170,7 +172,7 @@ func (l *laterFrames) waiters(ctx context.Context, f *frame, what int) error {
 
 // framesOf returns the frames of who waits, whose state is nil if it can't be read: one, or those of the methods that the runtime suspended
 // together, the innermost first.
-func framesOf(link answer.TaskLink, st *answer.TaskState, v *sosgo.View) []*laterFrame {
+func framesOf(link answer.TaskLink, st *answer.TaskState, v *process.Process) []*laterFrame {
 	if st == nil || len(st.Suspended) == 0 {
 		f := &laterFrame{link: link, view: v}
 		if st != nil {
@@ -188,7 +190,7 @@ func framesOf(link answer.TaskLink, st *answer.TaskState, v *sosgo.View) []*late
 var errNoThis = fmt.Errorf("%w: this was optimised away", target.ErrNotInDump)
 
 // boxOf returns the object that holds the state machine that a frame of MoveNext runs.
-func (s *session) boxOf(ctx context.Context, f *frame) (target.Addr, *sosgo.View, error) {
+func (s *session) boxOf(ctx context.Context, f *frame) (target.Addr, *process.Process, error) {
 	list, noted, err := s.walk(ctx, f.thread, stackwalk.DescribeOptions{Arguments: true}, f.index, 1)
 	if err != nil {
 		return 0, nil, err
@@ -203,7 +205,7 @@ func (s *session) boxOf(ctx context.Context, f *frame) (target.Addr, *sosgo.View
 	if this.Missing.Err != nil {
 		return 0, nil, this.Missing.Err
 	}
-	at := f.thread.view.Resolve(ctx, target.Addr(this.Value.Bits))
+	at := resolve.Address(ctx, f.thread.view, target.Addr(this.Value.Bits))
 	if at.Kind != answer.AddressObject && at.Kind != answer.AddressInObject {
 		return 0, nil, errors.New("this is in no object")
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/async"
 	adapter "github.com/sosgo/sosgo/internal/front/dap"
 )
 
@@ -77,17 +78,17 @@ func TestSuspendedCallers(t *testing.T) {
 	t.Cleanup(func() { _ = d.Close() })
 	v, err := d.View("")
 	require.NoError(t, err)
-	list, err := v.AsyncStacks(t.Context())
+	list, err := async.Stacks(t.Context(), v.Process, async.StackOptions{})
 	require.NoError(t, err)
 	var got [][]string
 	for s, err := range list.Stacks {
 		require.NoError(t, err)
-		st, err := v.TaskState(t.Context(), s.Frames[0].Object)
+		st, err := async.State(t.Context(), v.Process, s.Frames[0].Object)
 		require.NoError(t, err)
-		got = append(got, adapter.NamesOf(answer.TaskLink{Object: s.Frames[0].Object, Name: answer.Text{S: "a task"}}, st, v))
+		got = append(got, adapter.NamesOf(answer.TaskLink{Object: s.Frames[0].Object, Name: answer.Text{S: "a task"}}, st, v.Process))
 	}
 	assert.Equal(t, [][]string{{"[async] Suspended.Inner", "[async] Suspended.Middle", "[async] Suspended.Outer"}, {"[async] Suspended.Inner", "[async] Suspended.Outer"}, {"[async] a task"}}, got)
-	assert.Equal(t, []string{"[async] a task (unread)"}, adapter.NamesOf(answer.TaskLink{Name: answer.Text{S: "a task"}, Meaning: "unread"}, nil, v))
+	assert.Equal(t, []string{"[async] a task (unread)"}, adapter.NamesOf(answer.TaskLink{Name: answer.Text{S: "a task"}, Meaning: "unread"}, nil, v.Process))
 }
 
 // TestWhatRuns: the frames that lead to who waits, with names from stacks of .NET 3.1 to 10 and from the source of .NET 11.

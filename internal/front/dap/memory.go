@@ -8,9 +8,11 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/methods"
 	"github.com/sosgo/sosgo/internal/front/dap/protocol"
+	"github.com/sosgo/sosgo/objects/disasm"
+	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -55,7 +57,9 @@ func (s *session) disassemble(ctx context.Context, a *protocol.DisassembleArgume
 	if a.InstructionCount < 0 || a.InstructionCount > maxInstructions {
 		return nil, fmt.Errorf("%d instructions: at most %d are listed at once", a.InstructionCount, maxInstructions)
 	}
-	d, v, err := asked(s, s.view, func(v *sosgo.View) (*answer.Disassembly, error) { return v.Disassembly(ctx, at) })
+	d, v, err := asked(s, s.view, func(v *process.Process) (*answer.Disassembly, error) {
+		return methods.Disassembly(ctx, v, at, disasm.MethodOptions{})
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -89,7 +93,7 @@ func outside(list []protocol.DisassembledInstruction, n int, at target.Addr) tar
 }
 
 // instructions reads all instructions, and finds the one at an address, or before it.
-func (s *session) instructions(ctx context.Context, v *sosgo.View, d *answer.Disassembly, at target.Addr) (list []protocol.DisassembledInstruction, here int, err error) {
+func (s *session) instructions(ctx context.Context, v *process.Process, d *answer.Disassembly, at target.Addr) (list []protocol.DisassembledInstruction, here int, err error) {
 	for i, err := range d.Instructions {
 		if ctx.Err() != nil {
 			return nil, 0, ctx.Err()

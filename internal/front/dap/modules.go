@@ -5,12 +5,14 @@ import (
 	"fmt"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/modules"
+	"github.com/sosgo/sosgo/image"
 	"github.com/sosgo/sosgo/internal/front/dap/protocol"
 	"github.com/sosgo/sosgo/target"
 )
 
 func (s *session) modules(ctx context.Context, a *protocol.ModulesArguments) (any, error) {
-	list, err := s.view.Images(ctx)
+	list, err := modules.Images(ctx, s.view, image.ListOptions{})
 	if err != nil {
 		return nil, err
 	}

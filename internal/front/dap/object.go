@@ -5,22 +5,26 @@ import (
 	"fmt"
 	"iter"
 
-	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/async"
+	"github.com/sosgo/sosgo/app/values"
 	"github.com/sosgo/sosgo/internal/front/dap/protocol"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/objects/collections"
+	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/target"
 )
 
 // An object is expanded into what it means: elements, calls, the state of a task, or else its fields. What means something has its fields in
 // the raw view.
 type object struct {
-	view *sosgo.View
+	view *process.Process
 	at   target.Addr
 	raw  bool
 }
 
 func (n *object) children(ctx context.Context, s *session, p part) ([]protocol.Variable, error) {
-	o, err := n.view.Describe(ctx, n.at, sosgo.DescribeOptions{Plain: true})
+	o, err := values.Describe(ctx, n.view, n.at, values.DescribeOptions{Plain: true})
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +91,7 @@ func (n *object) fields(ctx context.Context, s *session, o *answer.Object) ([]pr
 
 // calls lists what a delegate calls.
 func (n *object) calls(ctx context.Context, s *session) ([]protocol.Variable, error) {
-	list, err := n.view.DelegateCalls(ctx, n.at)
+	list, err := values.DelegateCalls(ctx, n.view, n.at)
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +126,7 @@ func callName(c *answer.DelegateCall) string {
 
 // task lists the state of a task: how it stands, what it waits for, and who waits for it.
 func (n *object) task(ctx context.Context, s *session) ([]protocol.Variable, error) {
-	t, err := n.view.TaskState(ctx, n.at)
+	t, err := async.State(ctx, n.view, n.at)
 	if err != nil {
 		return nil, err
 	}
@@ -277,7 +281,7 @@ func (n *object) array(o *answer.Object) *sequence {
 			if start >= q.length {
 				return
 			}
-			var ao sosgo.ArrayOptions
+			var ao objects.ArrayOptions
 			skip := start
 			if o.Rank == 1 {
 				low := int64(0)
@@ -287,7 +291,7 @@ func (n *object) array(o *answer.Object) *sequence {
 				first, length := low+int64(start), int64(min(count, q.length-start))
 				ao.Start, ao.Length, skip = &first, &length, 0
 			}
-			a, err := n.view.Array(ctx, n.at, ao)
+			a, err := values.Array(ctx, n.view, n.at, ao)
 			if err != nil {
 				yield(protocol.Variable{}, err)
 				return
@@ -331,7 +335,7 @@ func indexText(index []int32) string {
 
 // collection returns the elements of a collection, and its raw view.
 func (n *object) collection(ctx context.Context, s *session, p part) ([]protocol.Variable, error) {
-	c, err := n.view.Items(ctx, n.at, sosgo.ItemOptions{Limit: 1})
+	c, err := values.Items(ctx, n.view, n.at, collections.Options{Limit: 1})
 	if err != nil {
 		return nil, err
 	}
@@ -341,7 +345,7 @@ func (n *object) collection(ctx context.Context, s *session, p part) ([]protocol
 	}
 	q.read = func(ctx context.Context, s *session, start, count uint64) iter.Seq2[protocol.Variable, error] {
 		return func(yield func(protocol.Variable, error) bool) {
-			c, err := n.view.Items(ctx, n.at, sosgo.ItemOptions{Offset: start, Limit: count})
+			c, err := values.Items(ctx, n.view, n.at, collections.Options{Offset: start, Limit: count})
 			if err != nil {
 				yield(protocol.Variable{}, err)
 				return

@@ -62,7 +62,7 @@ func (p *progress) start(message string) {
 	p.out.event("progressStart", protocol.ProgressStartEventBody{ProgressID: p.id, Title: p.title, RequestID: p.seq, Cancellable: true, Message: message})
 }
 
-// report is a sosgo.ProgressFunc.
+// report is a process.ProgressFunc.
 func (p *progress) report(work string, done, total uint64) {
 	if p == nil {
 		return

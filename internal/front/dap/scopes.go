@@ -5,9 +5,12 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/methods"
+	"github.com/sosgo/sosgo/app/values"
 	"github.com/sosgo/sosgo/internal/front/dap/protocol"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/target"
 )
@@ -125,11 +128,11 @@ func (s *session) listException(ctx context.Context, f *frame) ([]protocol.Varia
 }
 
 func (s *session) listStatics(ctx context.Context, f *frame) ([]protocol.Variable, error) {
-	m, v, err := asked(s, f.thread.view, func(v *sosgo.View) (*answer.Method, error) { return v.Method(ctx, f.MethodDesc) })
+	m, v, err := asked(s, f.thread.view, func(v *process.Process) (*answer.Method, error) { return methods.Method(ctx, v, f.MethodDesc) })
 	if err != nil {
 		return nil, err
 	}
-	t, err := v.Type(ctx, m.MethodTable, sosgo.TypeOptions{Fields: true})
+	t, err := values.Type(ctx, v, m.MethodTable, objects.TypeOptions{Fields: true})
 	switch {
 	case err != nil:
 		return nil, err

@@ -9,10 +9,11 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/crash"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/front/dap/protocol"
+	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -25,7 +26,7 @@ type session struct {
 
 	// Set by launch or attach, and read by questions, which come later.
 	opened *Opened
-	view   *sosgo.View
+	view   *process.Process
 	ended  sync.Once
 
 	sources sourceMap
@@ -60,7 +61,7 @@ func (s *session) answer(r *request) (any, error) {
 	if s.opened == nil {
 		return nil, errors.New("no dump is open: launch or attach comes first")
 	}
-	ctx := sosgo.WithProgress(r.ctx, r.progress.report)
+	ctx := process.WithProgress(r.ctx, r.progress.report)
 	switch a := r.Arguments.(type) {
 	case *protocol.StackTraceArguments:
 		return s.stackTrace(ctx, a)
@@ -188,7 +189,7 @@ func (s *session) open(r *request, raw json.RawMessage) error {
 		return err
 	}
 	context.AfterFunc(s.ctx, cancel)
-	s.view, _ = o.Dump.View(o.Runtime) // it keeps the error
+	s.view, _ = o.Dump.Process(o.Runtime) // it keeps the error
 	s.sources, s.opened = a.SourceMap, o
 	return nil
 }
@@ -226,15 +227,15 @@ func (s *session) console(text string) {
 
 // crash describes the crash, once.
 func (s *session) crash(ctx context.Context) (*answer.Crash, error) {
-	return s.threads.crash.get(ctx, func(ctx context.Context) (*answer.Crash, error) { return s.view.Crash(ctx) })
+	return s.threads.crash.get(ctx, func(ctx context.Context) (*answer.Crash, error) { return crash.Describe(ctx, s.view, crash.Options{}) })
 }
 
 // asked asks a view, and where it knows the address for another runtime's, the view of that. It returns the view that answered.
-func asked[T any](s *session, v *sosgo.View, ask func(*sosgo.View) (T, error)) (T, *sosgo.View, error) {
+func asked[T any](s *session, v *process.Process, ask func(*process.Process) (T, error)) (T, *process.Process, error) {
 	out, err := ask(v)
 	var foreign *dac.ForeignError
 	if errors.As(err, &foreign) && foreign.Owner != nil {
-		if other, oerr := s.opened.Dump.View(fmt.Sprintf("#%d", foreign.Owner.Index)); oerr == nil {
+		if other, oerr := s.opened.Dump.Process(fmt.Sprintf("#%d", foreign.Owner.Index)); oerr == nil {
 			out, err = ask(other)
 			return out, other, err
 		}

@@ -7,9 +7,10 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/methods"
 	"github.com/sosgo/sosgo/internal/front/dap/protocol"
+	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -50,14 +51,14 @@ type fileTable struct {
 
 // An embedded is a source file with a text in a PDB.
 type embedded struct {
-	view   *sosgo.View
+	view   *process.Process
 	method target.Addr
 	file   string
 }
 
 // sourceOf returns the source with a path of a PDB: a file of this machine, or else the text that the PDB of a method's module embeds, or
 // else the path alone. Method 0 is none.
-func (s *session) sourceOf(ctx context.Context, v *sosgo.View, method target.Addr, file string) *protocol.Source {
+func (s *session) sourceOf(ctx context.Context, v *process.Process, method target.Addr, file string) *protocol.Source {
 	t := &s.files
 	t.mu.Lock()
 	out, ok := t.known[file]
@@ -74,7 +75,7 @@ func (s *session) sourceOf(ctx context.Context, v *sosgo.View, method target.Add
 	if info, err := os.Stat(out.Path); err != nil || info.IsDir() {
 		out.Origin, out.PresentationHint = "not on this machine: sourceMap leads to its folder", "deemphasize"
 		if method != 0 {
-			in, of, _ = asked(s, v, func(v *sosgo.View) (*answer.SourceFile, error) { return v.Source(ctx, method, file) })
+			in, of, _ = asked(s, v, func(v *process.Process) (*answer.SourceFile, error) { return methods.Source(ctx, v, method, file) })
 		} // a PDB that can't be read embeds nothing that could be shown
 	}
 	if ctx.Err() != nil {
@@ -113,7 +114,7 @@ func (s *session) source(ctx context.Context, a *protocol.SourceArguments) (any,
 	if e.view == nil {
 		return nil, fmt.Errorf("there is no source %d", n)
 	}
-	f, err := e.view.Source(ctx, e.method, e.file)
+	f, err := methods.Source(ctx, e.view, e.method, e.file)
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +130,7 @@ const mostSources = 20_000
 // loadedSources lists the files that the PDBs of the loaded modules name.
 func (s *session) loadedSources(ctx context.Context) (any, error) {
 	body := protocol.LoadedSourcesResponseBody{Sources: []protocol.Source{}}
-	list, err := s.view.SourceFiles(ctx)
+	list, err := methods.SourceFiles(ctx, s.view)
 	if err != nil {
 		return nil, err
 	}

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/stacks"
 	"github.com/sosgo/sosgo/internal/front/dap/protocol"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/stackwalk/threads"
@@ -139,7 +139,7 @@ func (s *session) frames(ctx context.Context, t *thread, want int) (list []*fram
 
 // walk returns frames of a thread from one on, what they lack, and what kept the walk from the others.
 func (s *session) walk(ctx context.Context, t *thread, d stackwalk.DescribeOptions, from, limit int) (out []*answer.Frame, lacks []error, err error) {
-	list, err := t.view.Stacks(ctx, sosgo.StackOptions{Threads: []*sosgo.Thread{t.of},
+	list, err := stacks.Stacks(ctx, t.view, stacks.Options{Threads: []*threads.Thread{t.of},
 		StackOptions: threads.StackOptions{DescribeOptions: d, Native: true, From: from, Limit: &limit}})
 	if err != nil {
 		return nil, nil, err

@@ -7,9 +7,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/stacks"
 	"github.com/sosgo/sosgo/internal/front/dap/protocol"
+	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/stackwalk/threads"
 )
 
@@ -17,10 +18,10 @@ import (
 type thread struct {
 	id      int // its OS id
 	os      answer.OSThread
-	of      *sosgo.Thread
+	of      *threads.Thread
 	managed *answer.ManagedThread // nil for one that no runtime knows
 	carried string                // how it has the exception that it threw last; empty for none, or if that is not known
-	view    *sosgo.View           // of the runtime that knows it, or else the session's
+	view    *process.Process      // of the runtime that knows it, or else the session's
 	rank    int
 }
 
@@ -46,7 +47,7 @@ func (t *threadTable) get(ctx context.Context, s *session) ([]*thread, error) {
 
 // readThreads lists the threads: those that crashed or are blocked first, in each rank by their numbers.
 func (s *session) readThreads(ctx context.Context) ([]*thread, error) {
-	list, err := s.view.OSThreads(ctx)
+	list, err := stacks.OSThreads(ctx, s.view)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +78,7 @@ func (s *session) readThreads(ctx context.Context) ([]*thread, error) {
 // joinManaged adds what the runtimes know of threads. A runtime that can't list its threads adds nothing: their frames have the reason.
 func (s *session) joinManaged(ctx context.Context, byID map[uint32]*thread) {
 	for _, v := range s.views() {
-		list, err := v.ManagedThreads(ctx, sosgo.ManagedOptions{Activities: true})
+		list, err := stacks.ManagedThreads(ctx, v, stacks.ManagedOptions{Activities: true})
 		if err != nil {
 			continue
 		}
@@ -114,10 +115,10 @@ func (s *session) joinExceptions(ctx context.Context, list []*thread) {
 }
 
 // views returns the session's view, and behind it those of the other runtimes.
-func (s *session) views() []*sosgo.View {
-	out := []*sosgo.View{s.view}
+func (s *session) views() []*process.Process {
+	out := []*process.Process{s.view}
 	for _, inst := range s.opened.Dump.Runtimes() {
-		if v, err := s.opened.Dump.View(fmt.Sprintf("#%d", inst.Index)); err == nil && v != s.view {
+		if v, err := s.opened.Dump.Process(fmt.Sprintf("#%d", inst.Index)); err == nil && v != s.view {
 			out = append(out, v)
 		}
 	}

@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/async"
+	"github.com/sosgo/sosgo/app/values"
 	"github.com/sosgo/sosgo/internal/front/dap/protocol"
 	"github.com/sosgo/sosgo/objects"
 	"github.com/sosgo/sosgo/objects/collections"
+	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -48,7 +50,7 @@ type named struct {
 }
 
 // variable shows a value that is stored in a frame, a field or an element.
-func (s *session) variable(ctx context.Context, v *sosgo.View, n named) protocol.Variable {
+func (s *session) variable(ctx context.Context, v *process.Process, n named) protocol.Variable {
 	out := protocol.Variable{Name: n.name, Type: n.typ, EvaluateName: n.evaluate}
 	switch value := &n.stored.Value; {
 	case n.stored.Missing.Err != nil:
@@ -81,13 +83,13 @@ func storedText(s *answer.Stored) string {
 }
 
 // reference shows an object that something refers to.
-func (s *session) reference(ctx context.Context, v *sosgo.View, n named, a target.Addr) protocol.Variable {
+func (s *session) reference(ctx context.Context, v *process.Process, n named, a target.Addr) protocol.Variable {
 	out := protocol.Variable{Name: n.name, Type: n.typ, EvaluateName: cmpText(n.evaluate, reference(a)), MemoryReference: reference(a)}
 	if n.stored != nil && !n.stored.Text.Blank() {
 		out.Value = storedText(n.stored)
 	}
-	o, of, err := asked(s, v, func(v *sosgo.View) (*answer.Object, error) {
-		return v.Describe(ctx, a, sosgo.DescribeOptions{DescribeOptions: objects.DescribeOptions{NoFields: true}})
+	o, of, err := asked(s, v, func(v *process.Process) (*answer.Object, error) {
+		return values.Describe(ctx, v, a, values.DescribeOptions{DescribeOptions: objects.DescribeOptions{NoFields: true}})
 	})
 	if err != nil {
 		out.Value = reference(a) + " " + words(err)
@@ -118,8 +120,8 @@ func (s *session) reference(ctx context.Context, v *sosgo.View, n named, a targe
 }
 
 // showCollection adds what a collection says, or how many elements it has.
-func (s *session) showCollection(ctx context.Context, v *sosgo.View, a target.Addr, out *protocol.Variable) {
-	c, err := v.Items(ctx, a, sosgo.ItemOptions{Limit: 1})
+func (s *session) showCollection(ctx context.Context, v *process.Process, a target.Addr, out *protocol.Variable) {
+	c, err := values.Items(ctx, v, a, collections.Options{Limit: 1})
 	if err != nil {
 		out.Value = cmpText(out.Value, words(err))
 		return
@@ -137,8 +139,8 @@ func (s *session) showCollection(ctx context.Context, v *sosgo.View, a target.Ad
 }
 
 // firstCall names the first method that a delegate calls.
-func (s *session) firstCall(ctx context.Context, v *sosgo.View, a target.Addr) string {
-	list, err := v.DelegateCalls(ctx, a)
+func (s *session) firstCall(ctx context.Context, v *process.Process, a target.Addr) string {
+	list, err := values.DelegateCalls(ctx, v, a)
 	if err != nil {
 		return words(err)
 	}
@@ -180,11 +182,11 @@ type kindCache struct {
 }
 
 type kindKey struct {
-	view *sosgo.View
+	view *process.Process
 	mt   target.Addr
 }
 
-func (c *kindCache) of(ctx context.Context, v *sosgo.View, o *answer.Object) kind {
+func (c *kindCache) of(ctx context.Context, v *process.Process, o *answer.Object) kind {
 	key := kindKey{v, o.MethodTable}
 	c.mu.Lock()
 	k, ok := c.m[key]
@@ -192,12 +194,12 @@ func (c *kindCache) of(ctx context.Context, v *sosgo.View, o *answer.Object) kin
 	if ok || o.Length != nil || o.Free {
 		return k
 	}
-	_, err := v.Items(ctx, o.Address, sosgo.ItemOptions{Limit: 1})
+	_, err := values.Items(ctx, v, o.Address, collections.Options{Limit: 1})
 	k.collection = !errors.Is(err, collections.ErrNotCollection)
 	if !k.collection {
-		_, err = v.DelegateCalls(ctx, o.Address)
+		_, err = values.DelegateCalls(ctx, v, o.Address)
 		k.delegate = err == nil
-		_, err = v.TaskState(ctx, o.Address)
+		_, err = async.State(ctx, v, o.Address)
 		k.task = err == nil
 	}
 	if ctx.Err() != nil {
@@ -214,7 +216,7 @@ func (c *kindCache) of(ctx context.Context, v *sosgo.View, o *answer.Object) kin
 
 // members are the fields of a value type in place.
 type members struct {
-	view *sosgo.View
+	view *process.Process
 	list answer.Members
 }
 
@@ -231,7 +233,7 @@ func (n members) children(ctx context.Context, s *session, p part) ([]protocol.V
 }
 
 // fields shows the fields of the kinds that are wanted. Of is an expression for what has them; empty for none.
-func (s *session) fields(ctx context.Context, v *sosgo.View, list []answer.Field, of string, want func(kind string) bool) []protocol.Variable {
+func (s *session) fields(ctx context.Context, v *process.Process, list []answer.Field, of string, want func(kind string) bool) []protocol.Variable {
 	var out []protocol.Variable
 	for i := range list {
 		f := &list[i]
@@ -259,7 +261,7 @@ func (s *session) fields(ctx context.Context, v *sosgo.View, list []answer.Field
 }
 
 // threadStatic shows a thread static as the values of its threads.
-func (s *session) threadStatic(v *sosgo.View, f *answer.Field) protocol.Variable {
+func (s *session) threadStatic(v *process.Process, f *answer.Field) protocol.Variable {
 	values := f.Threads
 	return protocol.Variable{Name: f.Name.String(), Type: f.Type.String(), Value: "[" + answer.Count(len(values), "thread", "threads") + "]",
 		PresentationHint: &protocol.VariablePresentationHint{Attributes: []string{"static"}},

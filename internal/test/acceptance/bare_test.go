@@ -13,6 +13,7 @@ import (
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/doctor"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/image"
@@ -46,7 +47,7 @@ func openBare(t *testing.T, name string, modules ...string) *sosgo.Dump {
 
 func diagnose(t *testing.T, d *sosgo.Dump) *answer.Diagnosis {
 	v, _ := d.View("") // without a runtime there is a diagnosis, too
-	return v.Diagnose(false)
+	return doctor.Of(v.Process, false)
 }
 
 func wants(g *answer.Diagnosis, file string) bool {

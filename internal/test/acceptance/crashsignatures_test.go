@@ -13,6 +13,7 @@ import (
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/crash"
 	"github.com/sosgo/sosgo/app/signature"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/test/testcase"
@@ -32,28 +33,28 @@ var crashNames = []struct{ part, crash string }{
 func TestCrashSignatures(t *testing.T) {
 	strong, count := map[string]string{}, map[string]int{} // signatures by crash, and how many dumps have it
 	crashOf := map[string]string{}                         // crashes by strong signature
-	see := func(t *testing.T, d *sosgo.Dump, crash string, withFiles bool) {
+	see := func(t *testing.T, d *sosgo.Dump, known string, withFiles bool) {
 		v, err := d.View("")
 		require.NoError(t, err)
-		c, err := v.Crash(t.Context())
+		c, err := crash.Describe(t.Context(), v.Process, crash.Options{})
 		require.NoError(t, err)
 		if c.Alive {
-			assert.Empty(t, crash, "a crash is seen")
+			assert.Empty(t, known, "a crash is seen")
 			return
 		}
-		require.NotEmpty(t, crash, "the table names all crashes: %s", c.Reason)
+		require.NotEmpty(t, known, "the table names all crashes: %s", c.Reason)
 		id := signature.Crash(c, nil)
 		if id.SignatureStrength == answer.SignatureWeak {
-			assert.False(t, withFiles && !strings.Contains(crash, " waits"), "%s %q", crash, id.SignatureParts) // a small dump lacks the list of causes
+			assert.False(t, withFiles && !strings.Contains(known, " waits"), "%s %q", known, id.SignatureParts) // a small dump lacks the list of causes
 			return
 		}
-		if strong[crash] == "" {
-			strong[crash] = id.Signature
-			assert.Empty(t, crashOf[id.Signature], "%s %q", crash, id.SignatureParts)
-			crashOf[id.Signature] = crash
+		if strong[known] == "" {
+			strong[known] = id.Signature
+			assert.Empty(t, crashOf[id.Signature], "%s %q", known, id.SignatureParts)
+			crashOf[id.Signature] = known
 		}
-		count[crash]++
-		assert.Equal(t, strong[crash], id.Signature, "%s %q", crash, id.SignatureParts)
+		count[known]++
+		assert.Equal(t, strong[known], id.Signature, "%s %q", known, id.SignatureParts)
 	}
 	testdump.Each(t, func(t *testing.T, d *testdump.Dump) {
 		crash := ""
@@ -139,7 +140,7 @@ func TestUnnamedCrashSignatures(t *testing.T) {
 		t.Cleanup(func() { d.Close() })
 		v, err := d.View("")
 		require.NoError(t, err)
-		c, err := v.Crash(t.Context())
+		c, err := crash.Describe(t.Context(), v.Process, crash.Options{})
 		require.NoError(t, err)
 		return v, c
 	}
@@ -278,7 +279,7 @@ func TestNativeCrashSignatures(t *testing.T) {
 			defer over.Close()
 			v, err := over.View("")
 			require.NoError(t, err)
-			c, err := v.Crash(t.Context())
+			c, err := crash.Describe(t.Context(), v.Process, crash.Options{})
 			require.NoError(t, err)
 			require.False(t, c.Alive)
 			id := signature.Crash(c, nil)

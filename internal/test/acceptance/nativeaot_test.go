@@ -13,6 +13,7 @@ import (
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/crash"
 	"github.com/sosgo/sosgo/app/threadpool"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/dac/code"
@@ -127,7 +128,7 @@ func TestNativeShapes(t *testing.T) {
 func TestNativeStack(t *testing.T) {
 	v := nativeView(t)
 	d := v.Dump()
-	crash, err := v.CrashRecord()
+	crash, err := crash.Read(v.Process, crash.Options{})
 	require.NoError(t, err)
 	require.NotNil(t, crash.Record)
 	symbols := d.Symbols()
@@ -229,7 +230,7 @@ func TestNativeVersions(t *testing.T) {
 			_, err = heap.ReadGCDesc(d.Memory(), o.Type)
 			require.NoError(t, err, "what says that objects have references differs between versions")
 		}
-		pool, err := v.ThreadPoolReader()
+		pool, err := threadpool.Of(v.Process)
 		require.NoError(t, err)
 		p, err := pool.Describe(t.Context(), threadpool.Options{})
 		require.NoError(t, err)
@@ -251,7 +252,7 @@ func TestNativeVersions(t *testing.T) {
 				thrown = max(thrown, m.LastThrown)
 			}
 		}
-		crashed, err := v.Crash(t.Context())
+		crashed, err := crash.Describe(t.Context(), v.Process, crash.Options{})
 		require.NoError(t, err)
 		recorded := 0
 		for _, verdict := range crashed.Verdicts {

@@ -8,7 +8,13 @@ import (
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/crash"
+	"github.com/sosgo/sosgo/app/locks"
+	"github.com/sosgo/sosgo/app/stacks"
+	"github.com/sosgo/sosgo/app/threadpool"
 	"github.com/sosgo/sosgo/internal/test/testdump"
+	"github.com/sosgo/sosgo/stackwalk"
+	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -43,7 +49,7 @@ func TestOneFact(t *testing.T) {
 		require.NoError(t, err)
 		ctx := t.Context()
 		seen := named{}
-		managed, err := v.ManagedThreads(ctx)
+		managed, err := stacks.ManagedThreads(ctx, v.Process, stacks.ManagedOptions{})
 		if err == nil {
 			for i := range managed.Threads {
 				if x := &managed.Threads[i]; x.OSID != 0 {
@@ -51,16 +57,16 @@ func TestOneFact(t *testing.T) {
 				}
 			}
 		}
-		waits, werr := v.Waits(ctx)
-		locks, lerr := v.Locks(ctx, sosgo.LockOptions{All: true})
+		waits, werr := locks.Waits(ctx, v.Process, locks.Options{})
+		locks, lerr := locks.Locks(ctx, v.Process, locks.Options{All: true})
 		if werr == nil && lerr == nil {
 			compared += locksAgree(t, seen, waits, locks)
 		}
-		crash, err := v.Crash(ctx)
+		crash, err := crash.Describe(ctx, v.Process, crash.Options{})
 		if err == nil && crash.Waiting != nil && werr == nil {
 			compared += crashAgrees(t, seen, crash, waits)
 		}
-		if pool, err := v.ThreadPool(ctx); err == nil {
+		if pool, err := threadpool.Pool(ctx, v.Process, threadpool.Options{}); err == nil {
 			for i := range pool.Workers {
 				seen.check(t, "threadpool", pool.Workers[i].Thread)
 			}
@@ -136,7 +142,7 @@ func stacksAgree(t *testing.T, v *sosgo.View) (n int) {
 		}
 		return out
 	}
-	together, err := v.Stacks(t.Context())
+	together, err := stacks.Stacks(t.Context(), v.Process, stacks.Options{StackOptions: threads.StackOptions{DescribeOptions: stackwalk.DescribeOptions{Source: true}}})
 	if err != nil {
 		return 0
 	}
@@ -147,7 +153,7 @@ func stacksAgree(t *testing.T, v *sosgo.View) (n int) {
 		if len(all[id]) == 0 || len(all[id]) > 10_000 {
 			continue
 		}
-		alone, err := v.Stacks(t.Context(), sosgo.StackOptions{Threads: []*sosgo.Thread{&list[i]}})
+		alone, err := stacks.Stacks(t.Context(), v.Process, stacks.Options{Threads: []*threads.Thread{&list[i]}})
 		require.NoError(t, err)
 		assert.Equal(t, all[id], frames(alone)[id], "the stack of %#x", id)
 		n++

@@ -75,7 +75,7 @@ func inventory(d *sosgo.Dump) string {
 		return b.String()
 	}
 	objects(&b, h)
-	stacks(&b, d)
+	writeStacks(&b, d)
 	return b.String()
 }
 
@@ -94,8 +94,8 @@ func objects(b *strings.Builder, h *heap.Heap) {
 	fmt.Fprintf(b, "%d objects %x\n", n, sum.Sum64())
 }
 
-// stacks writes down what each stack holds, and its frames.
-func stacks(b *strings.Builder, d *sosgo.Dump) {
+// writeStacks writes down what each stack holds, and its frames.
+func writeStacks(b *strings.Builder, d *sosgo.Dump) {
 	threads, err := d.Threads()
 	fmt.Fprintf(b, "%d threads %v\n", len(threads), err)
 	scanner, err := d.Scanner()

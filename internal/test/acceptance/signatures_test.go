@@ -11,7 +11,9 @@ import (
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/leaks"
 	"github.com/sosgo/sosgo/app/signature"
+	"github.com/sosgo/sosgo/app/triage"
 	"github.com/sosgo/sosgo/internal/test/testcase"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 )
@@ -25,7 +27,7 @@ func TestSignaturesHoldAcrossDumps(t *testing.T) {
 	testdump.Corpus(t, testcase.Named("*-heap-withheap"), func(t *testing.T, d *testdump.Dump) int {
 		v, err := d.View("")
 		require.NoError(t, err)
-		l, err := v.Leaks(t.Context())
+		l, err := leaks.Leaks(t.Context(), v.Process, leaks.Options{})
 		require.NoError(t, err)
 		dumps = append(dumps, d.Case.Name)
 		for i := range l.Suspects {
@@ -68,7 +70,7 @@ func TestSignaturesHoldAcrossDumps(t *testing.T) {
 func TestHangSignatures(t *testing.T) {
 	seen := map[string]map[string]string{} // signatures by dump, by kind and parts
 	look := func(t *testing.T, name string, v *sosgo.View) {
-		out, err := v.Triage(t.Context(), sosgo.TriageOptions{NoHeap: true})
+		out, err := triage.Triage(t.Context(), v.Process, triage.Options{NoHeap: true})
 		require.NoError(t, err)
 		seen[name] = map[string]string{}
 		for _, f := range out.Findings {

@@ -12,8 +12,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/app/doctor"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/dac/code"
+	"github.com/sosgo/sosgo/export/summary"
 	"github.com/sosgo/sosgo/image"
 	"github.com/sosgo/sosgo/image/unwind"
 	"github.com/sosgo/sosgo/internal/front/cli"
@@ -51,7 +53,7 @@ func TestGameServers(t *testing.T) {
 		require.Len(t, d.Runtimes(), 1)
 		assert.Equal(t, "10.0.0", d.Runtimes()[0].Version())
 		assert.Equal(t, "build id 8a4a22884b211673a2fbc3dd10f4e6a1897d29a9", d.Runtimes()[0].Identity.String())
-		s, err := v.Summary(t.Context())
+		s, err := summary.Summary(t.Context(), v.Process, summary.Options{})
 		require.NoError(t, err)
 		assert.Empty(t, s.Noted())
 		assert.Equal(t, top, s.Top)
@@ -175,7 +177,7 @@ func TestReturnAddressProof(t *testing.T) {
 			}
 			_, v := openStacksOnly(t, raw, sosgo.Options{Modules: []string{folder}})
 			found := false
-			for _, f := range v.Diagnose(false).Used {
+			for _, f := range doctor.Of(v.Process, false).Used {
 				if strings.HasSuffix(f.Path, name) {
 					found = true
 					assert.Contains(t, f.Proof, "return addresses on stacks follow a call")

@@ -7,7 +7,18 @@ import (
 	"testing"
 
 	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/app/crash"
+	"github.com/sosgo/sosgo/app/locks"
+	"github.com/sosgo/sosgo/app/memory"
+	"github.com/sosgo/sosgo/app/stacks"
+	"github.com/sosgo/sosgo/app/threadpool"
+	"github.com/sosgo/sosgo/app/triage"
+	"github.com/sosgo/sosgo/app/values"
+	"github.com/sosgo/sosgo/export/summary"
+	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/test/testdump"
+	"github.com/sosgo/sosgo/stackwalk"
+	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -24,9 +35,9 @@ func drained[T any](list iter.Seq2[T, error]) (noted []error) {
 }
 
 // triaged asks for a triage. What it could not look at is what it notes.
-func triaged(o sosgo.TriageOptions) func(v *sosgo.View) (any, []error, error) {
+func triaged(o triage.Options) func(v *sosgo.View) (any, []error, error) {
 	return func(v *sosgo.View) (any, []error, error) {
-		a, err := v.Triage(context.Background(), o)
+		a, err := triage.Triage(context.Background(), v.Process, o)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -49,14 +60,20 @@ func TestNothingVanishes(t *testing.T) {
 		name, dump string
 		ask        func(v *sosgo.View) (any, []error, error)
 	}{
-		{"crash", "net10-crash-nested", func(v *sosgo.View) (any, []error, error) { return asked(v.Crash(ctx)) }},
-		{"crash of Windows", "win-net10-zoo", func(v *sosgo.View) (any, []error, error) { return asked(v.Crash(ctx)) }},
-		{"locks", "net10-stacks", func(v *sosgo.View) (any, []error, error) { return asked(v.Locks(ctx)) }},
-		{"waits", "net10-stacks", func(v *sosgo.View) (any, []error, error) { return asked(v.Waits(ctx)) }},
-		{"managed threads", "net10-zoo", func(v *sosgo.View) (any, []error, error) { return asked(v.ManagedThreads(ctx)) }},
-		{"threads", "net10-zoo", func(v *sosgo.View) (any, []error, error) { return asked(v.OSThreads(ctx)) }},
+		{"crash", "net10-crash-nested", func(v *sosgo.View) (any, []error, error) {
+			return asked(crash.Describe(ctx, v.Process, crash.Options{}))
+		}},
+		{"crash of Windows", "win-net10-zoo", func(v *sosgo.View) (any, []error, error) {
+			return asked(crash.Describe(ctx, v.Process, crash.Options{}))
+		}},
+		{"locks", "net10-stacks", func(v *sosgo.View) (any, []error, error) { return asked(locks.Locks(ctx, v.Process, locks.Options{})) }},
+		{"waits", "net10-stacks", func(v *sosgo.View) (any, []error, error) { return asked(locks.Waits(ctx, v.Process, locks.Options{})) }},
+		{"managed threads", "net10-zoo", func(v *sosgo.View) (any, []error, error) {
+			return asked(stacks.ManagedThreads(ctx, v.Process, stacks.ManagedOptions{}))
+		}},
+		{"threads", "net10-zoo", func(v *sosgo.View) (any, []error, error) { return asked(stacks.OSThreads(ctx, v.Process)) }},
 		{"sync blocks", "net10-zoo", func(v *sosgo.View) (any, []error, error) {
-			a, err := v.SyncBlocks(ctx)
+			a, err := stacks.SyncBlocks(ctx, v.Process, threads.SyncBlockOptions{})
 			if err != nil {
 				return nil, nil, err
 			}
@@ -66,11 +83,13 @@ func TestNothingVanishes(t *testing.T) {
 			}
 			return a, noted, nil
 		}},
-		{"handles", "net10-zoo", func(v *sosgo.View) (any, []error, error) { return asked(v.Handles(ctx)) }},
-		{"finalizers", "net10-zoo", func(v *sosgo.View) (any, []error, error) { return asked(v.Finalizers(ctx)) }},
-		{"heap", "net10-zoo", func(v *sosgo.View) (any, []error, error) { return asked(v.RuntimeHeaps(ctx)) }},
+		{"handles", "net10-zoo", func(v *sosgo.View) (any, []error, error) { return asked(memory.Handles(ctx, v.Process)) }},
+		{"finalizers", "net10-zoo", func(v *sosgo.View) (any, []error, error) {
+			return asked(memory.Finalizers(ctx, v.Process, heap.FinalizerOptions{}))
+		}},
+		{"heap", "net10-zoo", func(v *sosgo.View) (any, []error, error) { return asked(memory.RuntimeHeaps(ctx, v.Process)) }},
 		{"stacks", "net10-crash-nested", func(v *sosgo.View) (any, []error, error) {
-			a, err := v.Stacks(ctx)
+			a, err := stacks.Stacks(ctx, v.Process, stacks.Options{StackOptions: threads.StackOptions{DescribeOptions: stackwalk.DescribeOptions{Source: true}}})
 			if err != nil {
 				return nil, nil, err
 			}
@@ -87,12 +106,18 @@ func TestNothingVanishes(t *testing.T) {
 			}
 			return a, append(noted, a.Noted()...), nil
 		}},
-		{"object", "net10-zoo", func(v *sosgo.View) (any, []error, error) { return asked(v.Describe(ctx, 0x7efbcd80b550)) }},
-		{"threadpool", "net10-async", func(v *sosgo.View) (any, []error, error) { return asked(v.ThreadPool(ctx)) }},
-		{"timers", "net10-async", func(v *sosgo.View) (any, []error, error) { return asked(v.Timers(ctx)) }},
-		{"summary", "net10-crash-nested", func(v *sosgo.View) (any, []error, error) { return asked(v.Summary(ctx)) }},
-		{"triage", "net10-async", triaged(sosgo.TriageOptions{NoHeap: true, Jobs: 1})},
-		{"triage of a crash", "net10-crash-nested", triaged(sosgo.TriageOptions{NoHeap: true, Jobs: 1})},
+		{"object", "net10-zoo", func(v *sosgo.View) (any, []error, error) {
+			return asked(values.Describe(ctx, v.Process, 0x7efbcd80b550, values.DescribeOptions{}))
+		}},
+		{"threadpool", "net10-async", func(v *sosgo.View) (any, []error, error) {
+			return asked(threadpool.Pool(ctx, v.Process, threadpool.Options{}))
+		}},
+		{"timers", "net10-async", func(v *sosgo.View) (any, []error, error) { return asked(threadpool.Timers(ctx, v.Process)) }},
+		{"summary", "net10-crash-nested", func(v *sosgo.View) (any, []error, error) {
+			return asked(summary.Summary(ctx, v.Process, summary.Options{}))
+		}},
+		{"triage", "net10-async", triaged(triage.Options{NoHeap: true, Jobs: 1})},
+		{"triage of a crash", "net10-crash-nested", triaged(triage.Options{NoHeap: true, Jobs: 1})},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			testdump.Open(t, c.dump).Sweep(t, 300, false, c.ask)

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/triage"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 
@@ -34,7 +35,7 @@ func TestTriageFindsTheCause(t *testing.T) {
 	testdump.Each(t, func(t *testing.T, d *testdump.Dump) {
 		v, err := d.View("")
 		require.NoError(t, err)
-		out, err := v.Triage(t.Context())
+		out, err := triage.Triage(t.Context(), v.Process, triage.Options{})
 		require.NoError(t, err)
 		scenario := d.Case.Manifest.Scenario
 		if strings.HasPrefix(scenario, "crash") {

@@ -15,6 +15,13 @@ import (
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/async"
+	"github.com/sosgo/sosgo/app/crash"
+	"github.com/sosgo/sosgo/app/locks"
+	"github.com/sosgo/sosgo/app/rows"
+	"github.com/sosgo/sosgo/app/tasks"
+	"github.com/sosgo/sosgo/app/triage"
+	"github.com/sosgo/sosgo/export/summary"
 	"github.com/sosgo/sosgo/internal/test/testcase"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/target"
@@ -122,7 +129,7 @@ func TestDeaths(t *testing.T) {
 	for _, c := range deaths {
 		t.Run(c.kind, func(t *testing.T) {
 			v := p.open(t, "crash", c.kind)
-			out, err := v.Triage(t.Context(), sosgo.TriageOptions{NoHeap: true})
+			out, err := triage.Triage(t.Context(), v.Process, triage.Options{NoHeap: true})
 			require.NoError(t, err)
 			require.NotEmpty(t, out.Findings)
 			f := out.Findings[0]
@@ -136,7 +143,7 @@ func TestDeaths(t *testing.T) {
 					require.NoError(t, err)
 				}
 			}
-			crash, err := v.Crash(t.Context())
+			crash, err := crash.Describe(t.Context(), v.Process, crash.Options{})
 			require.NoError(t, err)
 			assert.False(t, crash.Alive)
 			assert.Equal(t, c.kind == "corrupt" || strings.HasPrefix(c.kind, "strlen") || c.kind == "free" || strings.HasPrefix(c.kind, "av") || c.kind == "objnull", crash.Touched != nil, "the address of a fault")
@@ -189,7 +196,7 @@ func TestMoreDeaths(t *testing.T) {
 	p := newTrial(t, "Deaths.cs")
 	for _, c := range deathsMore {
 		t.Run(c.kind, func(t *testing.T) {
-			out, err := p.open(t, "crash", c.kind).Triage(t.Context(), sosgo.TriageOptions{NoHeap: true})
+			out, err := triage.Triage(t.Context(), p.open(t, "crash", c.kind).Process, triage.Options{NoHeap: true})
 			require.NoError(t, err)
 			require.NotEmpty(t, out.Findings)
 			f := out.Findings[0]
@@ -217,7 +224,7 @@ func TestNulls(t *testing.T) {
 		"throw":    "",
 	} {
 		t.Run(kind, func(t *testing.T) {
-			out, err := p.open(t, "crash", kind).Crash(t.Context())
+			out, err := crash.Describe(t.Context(), p.open(t, "crash", kind).Process, crash.Options{})
 			require.NoError(t, err)
 			var named []string
 			for _, v := range out.Verdicts {
@@ -253,7 +260,7 @@ func TestSituations(t *testing.T) {
 	p := newTrial(t, "Modes.cs")
 	for _, c := range situations {
 		t.Run(c.kind, func(t *testing.T) {
-			out, err := p.open(t, "trial", c.kind).Triage(t.Context())
+			out, err := triage.Triage(t.Context(), p.open(t, "trial", c.kind).Process, triage.Options{})
 			require.NoError(t, err)
 			if c.kind != "flood" { // how long its queue has become depends on the machine
 				assert.Empty(t, out.Unknown)
@@ -309,7 +316,7 @@ func TestFaultCrashes(t *testing.T) {
 		"threadcrash": "System.FormatException was not caught: line 17: '12,x' is no number, in Debuggee.dll!Depot.M.<Main>m__F(); with an inner exception that has no stack trace: System.ArgumentException: x",
 		"failfast":    "the program called Environment.FailFast: queue corrupted, in Depot.M.Main(System.String[]); its exception: System.InvalidOperationException: checksum",
 	} {
-		out, err := p.open(t, "crash", kind).Triage(t.Context(), sosgo.TriageOptions{NoHeap: true})
+		out, err := triage.Triage(t.Context(), p.open(t, "crash", kind).Process, triage.Options{NoHeap: true})
 		require.NoError(t, err)
 		require.NotEmpty(t, out.Findings)
 		assert.Contains(t, out.Findings[0].Text, says)
@@ -321,7 +328,7 @@ func TestFaultPrograms(t *testing.T) {
 	p := newTrial(t, "Faults.cs")
 	for _, c := range faults {
 		t.Run(c.kind, func(t *testing.T) {
-			out, err := p.open(t, "trial", c.kind).Triage(t.Context())
+			out, err := triage.Triage(t.Context(), p.open(t, "trial", c.kind).Process, triage.Options{})
 			require.NoError(t, err)
 			if c.finding == "" {
 				assert.Empty(t, out.Findings)
@@ -400,7 +407,7 @@ func TestTroubles(t *testing.T) {
 	for _, c := range troubles {
 		t.Run(c.kind, func(t *testing.T) {
 			v := p.open(t, "trial", c.kind)
-			out, err := v.Triage(t.Context())
+			out, err := triage.Triage(t.Context(), v.Process, triage.Options{})
 			require.NoError(t, err)
 			if c.finding == "" {
 				assert.Empty(t, out.Findings)
@@ -410,7 +417,7 @@ func TestTroubles(t *testing.T) {
 				assert.Contains(t, out.Findings[0].Text, c.says)
 			}
 			if c.kind == "barrier" {
-				waits, err := v.Waits(t.Context())
+				waits, err := locks.Waits(t.Context(), v.Process, locks.Options{})
 				require.NoError(t, err)
 				require.Len(t, waits.Threads, 2)
 				assert.Empty(t, waits.Threads[0].Ends, "a Barrier waits in steps of limited time, and without an end")
@@ -442,7 +449,7 @@ func TestEnds(t *testing.T) {
 	p := newTrial(t, "Troubles.cs")
 	for _, c := range ends {
 		t.Run(c.kind, func(t *testing.T) {
-			out, err := p.open(t, "crash", c.kind).Triage(t.Context(), sosgo.TriageOptions{NoHeap: true})
+			out, err := triage.Triage(t.Context(), p.open(t, "crash", c.kind).Process, triage.Options{NoHeap: true})
 			require.NoError(t, err)
 			require.NotEmpty(t, out.Findings)
 			assert.Equal(t, answer.FindingCrash, out.Findings[0].Kind)
@@ -487,7 +494,7 @@ func TestServices(t *testing.T) {
 	p := newTrial(t, "Services.cs")
 	for _, c := range services {
 		t.Run(c.kind, func(t *testing.T) {
-			out, err := p.open(t, "trial", c.kind).Triage(t.Context())
+			out, err := triage.Triage(t.Context(), p.open(t, "trial", c.kind).Process, triage.Options{})
 			require.NoError(t, err)
 			if c.finding == "" {
 				assert.Empty(t, out.Findings)
@@ -528,7 +535,7 @@ var shapesOfValues = [][2]string{
 func TestShapesOfValues(t *testing.T) {
 	v := newTrial(t, "Shapes.cs").open(t, "trial")
 	for _, c := range shapesOfValues {
-		got, err := v.Evaluate(t.Context(), strings.ReplaceAll(c[0], "R.", "Harbor.M.Root."))
+		got, err := rows.Evaluate(t.Context(), v.Process, strings.ReplaceAll(c[0], "R.", "Harbor.M.Root."), rows.EvaluateOptions{})
 		require.NoError(t, err, c[0])
 		var cells []string
 		for i := range got.Values {
@@ -537,12 +544,12 @@ func TestShapesOfValues(t *testing.T) {
 		assert.Equal(t, c[1], strings.Join(cells, ", "), c[0])
 	}
 	for text, number := range map[string]string{"Huge": "18000000000000000000", "Small": "-1", "Wide": "4000000000"} {
-		got, err := v.Evaluate(t.Context(), "Harbor.M.Root."+text)
+		got, err := rows.Evaluate(t.Context(), v.Process, "Harbor.M.Root."+text, rows.EvaluateOptions{})
 		require.NoError(t, err)
 		assert.Equal(t, number, got.Values[0].Value.Number())
 	}
 	for _, text := range []string{"Harbor.M.Root.Valued.Value", "Harbor.M.Root.Maybe.Value.Value"} {
-		_, err := v.Evaluate(t.Context(), text)
+		_, err := rows.Evaluate(t.Context(), v.Process, text, rows.EvaluateOptions{})
 		assert.ErrorContains(t, err, "there is no Value in Harbor.Valued")
 	}
 }
@@ -561,7 +568,7 @@ func TestSunk(t *testing.T) {
 	p := newTrial(t, "Services.cs")
 	for _, c := range sunk {
 		t.Run(c.kind, func(t *testing.T) {
-			out, err := p.open(t, "crash", c.kind).Triage(t.Context(), sosgo.TriageOptions{NoHeap: true})
+			out, err := triage.Triage(t.Context(), p.open(t, "crash", c.kind).Process, triage.Options{NoHeap: true})
 			require.NoError(t, err)
 			require.NotEmpty(t, out.Findings)
 			assert.Equal(t, answer.FindingCrash, out.Findings[0].Kind)
@@ -585,34 +592,34 @@ func TestUnprepared(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := p.open(t, "crash", append([]string{"unprepared"}, c.args...)...)
-			crash, err := v.Crash(t.Context())
+			died, err := crash.Describe(t.Context(), v.Process, crash.Options{})
 			require.NoError(t, err)
-			assert.Equal(t, c.last, len(crash.Carried) > 0)
-			assert.Empty(t, crash.Stack, "no managed method runs")
-			require.NotEmpty(t, crash.Verdicts)
-			says := crash.Verdicts[len(crash.Verdicts)-1]
+			assert.Equal(t, c.last, len(died.Carried) > 0)
+			assert.Empty(t, died.Stack, "no managed method runs")
+			require.NotEmpty(t, died.Verdicts)
+			says := died.Verdicts[len(died.Verdicts)-1]
 			assert.True(t, strings.HasPrefix(says.Text, "System.MissingMethodException was not caught: Method not found: "), says.Text)
 			assert.True(t, strings.HasSuffix(says.Text, ", in Debuggee.dll!Kiln.M.Main(System.String[])"), says.Text)
 			assert.Equal(t, answer.StrengthLikely, says.Strength)
 			require.NotEmpty(t, says.Evidence)
 			assert.Contains(t, says.Evidence[0], c.evidence)
-			out, err := v.Triage(t.Context())
+			out, err := triage.Triage(t.Context(), v.Process, triage.Options{})
 			require.NoError(t, err)
 			require.NotEmpty(t, out.Findings)
 			assert.Contains(t, out.Findings[0].Text, says.Text)
 
-			record, err := v.CrashRecord()
+			record, err := crash.Read(v.Process, crash.Options{})
 			require.NoError(t, err)
-			assert.Equal(t, crash.Exceptions[0].Address, record.Thrown)
+			assert.Equal(t, died.Exceptions[0].Address, record.Thrown)
 			assert.Equal(t, c.last, record.Deduced == "")
-			brief := v.BriefCrash()
+			brief := crash.DescribeBriefly(v.Process, crash.Options{})
 			require.Len(t, brief.Exceptions, 1)
 			assert.Equal(t, record.Thrown, brief.Exceptions[0].Address)
 			last := brief.Verdicts[len(brief.Verdicts)-1]
 			assert.Equal(t, says.Strength, last.Strength)
 			assert.Equal(t, says.Evidence, last.Evidence)
 			assert.True(t, strings.HasPrefix(says.Text, last.Text), last.Text)
-			sum, err := v.Summary(t.Context(), sosgo.SummaryOptions{NoHeap: true})
+			sum, err := summary.Summary(t.Context(), v.Process, summary.Options{NoHeap: true})
 			require.NoError(t, err)
 			assert.Equal(t, c.last, sum.Exception == "System.MissingMethodException")
 		})
@@ -641,7 +648,7 @@ func TestUnpreparedUnread(t *testing.T) {
 		return view(testdump.FileWithout(t, path, sosgo.Options{Offline: true}, target.Range{Start: at, End: at + 8}))
 	}
 	sound := view(testdump.FileWithout(t, path, sosgo.Options{Offline: true}, target.Range{}))
-	x, err := sound.Crash(t.Context())
+	x, err := crash.Describe(t.Context(), sound.Process, crash.Options{})
 	require.NoError(t, err)
 	require.NotEmpty(t, x.Exceptions, "the sound dump names it")
 	require.Empty(t, x.Noted())
@@ -681,20 +688,20 @@ func TestUnpreparedUnread(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			v := c.open()
-			x, err := v.Crash(t.Context())
+			x, err := crash.Describe(t.Context(), v.Process, crash.Options{})
 			require.NoError(t, err)
 			assert.Empty(t, x.Exceptions)
 			assert.Empty(t, x.Likely)
 			noted := errors.Join(x.Noted()...)
 			assert.ErrorIs(t, noted, c.kind)
 			assert.ErrorContains(t, noted, "an exception thrown before Main ran: ")
-			record, err := v.CrashRecord()
+			record, err := crash.Read(v.Process, crash.Options{})
 			assert.ErrorIs(t, err, c.kind)
 			require.NotNil(t, record)
 			assert.Zero(t, record.Thrown)
 			assert.Empty(t, record.Deduced)
-			assert.Empty(t, v.BriefCrash().Exceptions)
-			out, err := v.Triage(t.Context(), sosgo.TriageOptions{})
+			assert.Empty(t, crash.DescribeBriefly(v.Process, crash.Options{}).Exceptions)
+			out, err := triage.Triage(t.Context(), v.Process, triage.Options{})
 			require.NoError(t, err)
 			i := slices.IndexFunc(out.Unknown, func(u answer.TriageAbsent) bool {
 				return u.Partly && errors.Is(u.Err, c.kind) && strings.Contains(u.Reason, "before Main ran")
@@ -703,19 +710,19 @@ func TestUnpreparedUnread(t *testing.T) {
 		})
 	}
 	t.Run("not asked for", func(t *testing.T) {
-		leave := sosgo.CrashOptions{NoHeap: true}
-		x, err := sound.Crash(t.Context(), leave)
+		leave := crash.Options{NoHeap: true}
+		x, err := crash.Describe(t.Context(), sound.Process, leave)
 		require.NoError(t, err)
 		assert.Empty(t, x.Exceptions)
 		assert.EqualError(t, errors.Join(x.Noted()...), notAsked)
-		record, err := sound.CrashRecord(leave)
+		record, err := crash.Read(sound.Process, leave)
 		assert.EqualError(t, err, notAsked)
 		assert.Zero(t, record.Thrown)
-		assert.EqualError(t, errors.Join(sound.BriefCrash(leave).Noted()...), notAsked)
-		out, err := sound.Triage(t.Context(), sosgo.TriageOptions{NoHeap: true})
+		assert.EqualError(t, errors.Join(crash.DescribeBriefly(sound.Process, leave).Noted()...), notAsked)
+		out, err := triage.Triage(t.Context(), sound.Process, triage.Options{NoHeap: true})
 		require.NoError(t, err)
 		assert.True(t, slices.ContainsFunc(out.Unknown, func(u answer.TriageAbsent) bool { return u.Partly && u.Reason == notAsked }), "%+v", out.Unknown)
-		sum, err := sound.Summary(t.Context(), sosgo.SummaryOptions{NoHeap: true})
+		sum, err := summary.Summary(t.Context(), sound.Process, summary.Options{NoHeap: true})
 		require.NoError(t, err)
 		assert.Empty(t, sum.Exception)
 		assert.Contains(t, fmt.Sprint(sum.Noted()), notAsked)
@@ -742,21 +749,21 @@ func TestHandmade(t *testing.T) {
 	d := testdump.OpenDraft(t, path, sosgo.Options{Offline: true})
 	v, err := d.Dump.View("")
 	require.NoError(t, err)
-	list, err := v.Tasks(t.Context())
+	list, err := async.Tasks(t.Context(), v.Process, tasks.ListOptions{})
 	require.NoError(t, err)
 	assert.Empty(t, list.Noted())
-	waits, err := v.Waits(t.Context())
+	waits, err := locks.Waits(t.Context(), v.Process, locks.Options{})
 	require.NoError(t, err)
 	assert.Empty(t, waits.Noted())
-	out, err := v.Triage(t.Context())
+	out, err := triage.Triage(t.Context(), v.Process, triage.Options{})
 	require.NoError(t, err)
 	assert.Empty(t, out.Unknown)
 
-	async, err := v.AsyncStacks(t.Context())
+	listed, err := async.Stacks(t.Context(), v.Process, async.StackOptions{})
 	require.NoError(t, err)
 	waiting := map[string]string{}
 	var deaf, named target.Addr
-	for s, err := range async.Stacks {
+	for s, err := range listed.Stacks {
 		require.NoError(t, err)
 		var names []string
 		for i := range s.Frames {
@@ -776,20 +783,20 @@ func TestHandmade(t *testing.T) {
 		}
 		waiting[strings.Join(names, " ")] = s.Reason.S
 	}
-	assert.Empty(t, async.Noted())
+	assert.Empty(t, listed.Noted())
 	assert.Equal(t, map[string]string{
 		"Loom.Stateless Loom.Named Loom.M.Compiled": "a promise (TaskCompletionSource)",
 		"Loom.Deaf Loom.M.Compiled":                 "something unknown: its state machine was written by hand",
 	}, waiting)
 
-	one, err := v.TaskState(t.Context(), named)
+	one, err := async.State(t.Context(), v.Process, named)
 	require.NoError(t, err)
 	assert.Empty(t, one.Noted())
 	require.NotNil(t, one.WaitsOn)
 	assert.Equal(t, "Loom.Stateless", one.WaitsOn.Name.S)
 	assert.Nil(t, one.At)
 	awaited := one.WaitsOn.Object
-	one, err = v.TaskState(t.Context(), deaf)
+	one, err = async.State(t.Context(), v.Process, deaf)
 	require.NoError(t, err)
 	assert.Empty(t, one.Noted())
 	assert.Nil(t, one.WaitsOn)
@@ -799,7 +806,7 @@ func TestHandmade(t *testing.T) {
 	d.Set(testdump.Words(awaited, 8)) // no MethodTable
 	v, err = d.Dump.View("")
 	require.NoError(t, err)
-	one, err = v.TaskState(t.Context(), named)
+	one, err = async.State(t.Context(), v.Process, named)
 	require.NoError(t, err)
 	assert.NotEmpty(t, one.Noted(), "the task that it awaits can't be read")
 	assert.Nil(t, one.WaitsOn)

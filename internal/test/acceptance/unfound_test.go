@@ -10,6 +10,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/app/async"
+	"github.com/sosgo/sosgo/app/flows"
+	"github.com/sosgo/sosgo/app/tasks"
+	"github.com/sosgo/sosgo/app/triage"
+	"github.com/sosgo/sosgo/app/web"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/target"
@@ -54,7 +59,7 @@ func TestNoneWithoutHeap(t *testing.T) {
 			}
 			v, err := d.View("")
 			require.NoError(t, err)
-			triage, err := v.Triage(t.Context())
+			triage, err := triage.Triage(t.Context(), v.Process, triage.Options{})
 			require.NoError(t, err)
 			unknown := map[string]bool{}
 			for _, u := range triage.Unknown {
@@ -83,15 +88,15 @@ func TestNoneWithoutNames(t *testing.T) {
 // which no field is known, and threads whose contexts are unknown.
 func TestNoneWithoutFields(t *testing.T) {
 	v := nativeView(t)
-	requests, err := v.Requests(t.Context())
+	requests, err := web.Requests(t.Context(), v.Process, web.RequestOptions{})
 	require.NoError(t, err)
 	assert.Empty(t, requests.Noted())
-	_, err = v.Tasks(t.Context())
+	_, err = async.Tasks(t.Context(), v.Process, tasks.ListOptions{})
 	assert.ErrorIs(t, err, target.ErrUnsupported)
-	_, err = v.AsyncStacks(t.Context())
+	_, err = async.Stacks(t.Context(), v.Process, async.StackOptions{})
 	assert.ErrorIs(t, err, target.ErrUnsupported)
-	_, err = v.AsyncCalls(t.Context())
+	_, err = async.Calls(t.Context(), v.Process, tasks.StackOptions{})
 	assert.ErrorIs(t, err, target.ErrUnsupported)
-	_, err = v.Flows(t.Context())
+	_, err = flows.Flows(t.Context(), v.Process, flows.Options{})
 	assert.ErrorIs(t, err, target.ErrUnsupported)
 }

@@ -6,9 +6,9 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/stackwalk"
+	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -28,7 +28,7 @@ func TestWalkOfEveryThread(t *testing.T) {
 		ip, ok := th.OS.Registers.IP()
 		require.True(t, ok)
 		first := true
-		for f := range d.Walk(t.Context(), th, stackwalk.WalkOptions{Native: true}) {
+		for f := range d.Default().Walk(t.Context(), th, stackwalk.WalkOptions{Native: true}) {
 			assert.Equal(t, stackwalk.FrameNative, f.Kind)
 			if first {
 				assert.Equal(t, ip, f.IP)
@@ -39,7 +39,7 @@ func TestWalkOfEveryThread(t *testing.T) {
 	}
 	assert.Positive(t, native)
 
-	for f := range d.Walk(t.Context(), &sosgo.Thread{}, stackwalk.WalkOptions{}) {
+	for f := range d.Default().Walk(t.Context(), &threads.Thread{}, stackwalk.WalkOptions{}) {
 		assert.ErrorIs(t, f.Err, target.ErrNotInDump)
 	}
 }

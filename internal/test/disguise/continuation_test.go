@@ -11,6 +11,7 @@ import (
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/async"
 	"github.com/sosgo/sosgo/app/tasks"
 	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/internal/test/disguise"
@@ -122,7 +123,7 @@ func suspendedFrame(t *testing.T, native, saved uint32) suspendedAnswer {
 		Fields: map[string]map[string]string{"System.Runtime.CompilerServices.Continuation": {"Resume": "ResumeInfo"}}})
 	v, err := d.View("")
 	require.NoError(t, err)
-	list, err := v.AsyncStacks(t.Context(), sosgo.AsyncOptions{StackOptions: tasks.StackOptions{Variables: true}})
+	list, err := async.Stacks(t.Context(), v.Process, async.StackOptions{StackOptions: tasks.StackOptions{Variables: true}})
 	require.NoError(t, err)
 	for s, err := range list.Stacks {
 		require.NoError(t, err)

@@ -13,6 +13,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/app/crash"
+	"github.com/sosgo/sosgo/app/doctor"
+	"github.com/sosgo/sosgo/app/locks"
+	"github.com/sosgo/sosgo/app/stacks"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/internal/test/disguise"
@@ -149,7 +153,7 @@ func managedFrames(t *testing.T, d *sosgo.Dump) []string {
 		if threads[i].Managed == nil {
 			continue
 		}
-		for f := range d.Walk(t.Context(), &threads[i], stackwalk.WalkOptions{}) {
+		for f := range d.Default().Walk(t.Context(), &threads[i], stackwalk.WalkOptions{}) {
 			if f.Kind != stackwalk.FrameManaged {
 				continue
 			}
@@ -249,11 +253,11 @@ func TestDarwinDamage(t *testing.T) {
 		if err != nil {
 			return
 		}
-		if _, err := v.Crash(t.Context()); err == nil {
+		if _, err := crash.Describe(t.Context(), v.Process, crash.Options{}); err == nil {
 			answered++
 		}
-		_, _ = v.OSThreads(t.Context())
-		_, _ = v.Locks(t.Context())
+		_, _ = stacks.OSThreads(t.Context(), v.Process)
+		_, _ = locks.Locks(t.Context(), v.Process, locks.Options{})
 	}
 	n := 16
 	if testing.Short() {
@@ -277,7 +281,7 @@ func TestDarwinWanted(t *testing.T) {
 	v, err := disguise.OpenDarwin(t, c.Plain(), c.Options(), nil).View("")
 	require.NoError(t, err)
 	named := 0
-	for _, f := range v.Diagnose(false).Files {
+	for _, f := range doctor.Of(v.Process, false).Files {
 		assert.NotEmpty(t, f.Path, f.Why)
 		if strings.HasSuffix(f.Path, ".dll") {
 			named++

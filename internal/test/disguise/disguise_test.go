@@ -17,6 +17,9 @@ import (
 
 	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/async"
+	"github.com/sosgo/sosgo/app/crash"
+	"github.com/sosgo/sosgo/app/locks"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/heap"
@@ -136,9 +139,9 @@ func TestContendedMonitor(t *testing.T) {
 	}
 	assert.Equal(t, 3, managed)
 
-	want, err := plain.Locks(t.Context())
+	want, err := locks.Locks(t.Context(), plain.Process, locks.Options{})
 	require.NoError(t, err)
-	got, err := v.Locks(t.Context())
+	got, err := locks.Locks(t.Context(), v.Process, locks.Options{})
 	require.NoError(t, err)
 	require.Len(t, got.Locks, len(want.Locks))
 	for i := range want.Locks {
@@ -146,16 +149,16 @@ func TestContendedMonitor(t *testing.T) {
 	}
 	assert.ElementsMatch(t, want.Locks, got.Locks)
 
-	wantWaits, err := plain.Waits(t.Context())
+	wantWaits, err := locks.Waits(t.Context(), plain.Process, locks.Options{})
 	require.NoError(t, err)
-	gotWaits, err := v.Waits(t.Context())
+	gotWaits, err := locks.Waits(t.Context(), v.Process, locks.Options{})
 	require.NoError(t, err)
 	assert.Equal(t, wantWaits.Verdicts, gotWaits.Verdicts)
 	assert.Equal(t, wantWaits.Threads, gotWaits.Threads)
 
-	ended, err := plain.Crash(t.Context())
+	ended, err := crash.Describe(t.Context(), plain.Process, crash.Options{})
 	require.NoError(t, err)
-	crash, err := v.Crash(t.Context())
+	crash, err := crash.Describe(t.Context(), v.Process, crash.Options{})
 	require.NoError(t, err)
 	require.NotNil(t, crash.Waiting)
 	waiting := crash.Waiting
@@ -188,7 +191,7 @@ func TestUnknownLock(t *testing.T) {
 	const lock = 8 // SyncBlock.Lock in the disguise
 	v, err := disguise.OpenWith(t, c.Path, c.Options(), disguise.Changes{Monitors: true, Damage: []testdump.Damage{testdump.Words(item.Block.Addr+lock, uint64(thread.ExposedHandle))}}).View("")
 	require.NoError(t, err)
-	a, err := v.Locks(t.Context())
+	a, err := locks.Locks(t.Context(), v.Process, locks.Options{})
 	require.NoError(t, err)
 	assert.ErrorIs(t, a.Lost, target.ErrCorrupt)
 	assert.ErrorContains(t, a.Lost, "no System.Threading.Lock")
@@ -216,7 +219,7 @@ func TestPulseWaiters(t *testing.T) {
 	require.NotZero(t, first)
 	v, err := disguise.OpenWith(t, c.Path, c.Options(), disguise.Changes{Monitors: true, Damage: []testdump.Damage{testdump.Words(first, 0)}}).View("")
 	require.NoError(t, err)
-	a, err := v.Locks(t.Context())
+	a, err := locks.Locks(t.Context(), v.Process, locks.Options{})
 	require.NoError(t, err)
 	at := slices.IndexFunc(a.Locks, func(l answer.Lock) bool { return l.Address == item.Block.Object })
 	require.GreaterOrEqual(t, at, 0, "%v", a.Noted())
@@ -280,9 +283,9 @@ func TestValueTaskSources(t *testing.T) {
 	require.NoError(t, err)
 	other, err := disguise.OpenWith(t, c.Path, c.Options(), disguise.Changes{Fields: dropped}).View("")
 	require.NoError(t, err)
-	want, err := plain.AsyncStacks(t.Context())
+	want, err := async.Stacks(t.Context(), plain.Process, async.StackOptions{})
 	require.NoError(t, err)
-	got, err := other.AsyncStacks(t.Context())
+	got, err := async.Stacks(t.Context(), other.Process, async.StackOptions{})
 	require.NoError(t, err)
 	a, err := json.Marshal(want)
 	require.NoError(t, err)
@@ -340,7 +343,7 @@ func TestRuntimeAsync(t *testing.T) {
 	}
 	v, err := disguise.OpenWith(t, c.Path, c.Options(), changes).View("")
 	require.NoError(t, err)
-	got, err := v.TaskState(t.Context(), task)
+	got, err := async.State(t.Context(), v.Process, task)
 	require.NoError(t, err)
 	require.Len(t, got.Suspended, 1, "%v", got.Noted())
 	assert.Equal(t, method, got.Suspended[0].Method.S)
@@ -421,9 +424,9 @@ func TestStaleException(t *testing.T) {
 	}
 	plain, err := c.View("")
 	require.NoError(t, err)
-	before, err := plain.Crash(t.Context())
+	before, err := crash.Describe(t.Context(), plain.Process, crash.Options{})
 	require.NoError(t, err)
-	after, err := v.Crash(t.Context())
+	after, err := crash.Describe(t.Context(), v.Process, crash.Options{})
 	require.NoError(t, err)
 	assert.Equal(t, before.Exceptions, after.Exceptions)
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/sosgo/sosgo/internal/test/testcase"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/stackwalk"
+	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -49,9 +50,9 @@ func compiled(t *testing.T, v *sosgo.View, lines bool) (*dac.Thread, stackwalk.F
 	require.NoError(t, err)
 	w, err := v.Walker()
 	require.NoError(t, err)
-	threads, err := v.Threads()
+	list, err := v.Threads()
 	require.NoError(t, err)
-	for _, th := range threads {
+	for _, th := range list {
 		if th.OS == nil || th.Managed == nil || th.Managed.Frame == 0 {
 			continue
 		}
@@ -157,11 +158,11 @@ func interpret(t *testing.T, c *testdump.Dump, lines bool) {
 	require.NoError(t, err)
 	w, err := v.Walker()
 	require.NoError(t, err)
-	threads, err := v.Threads()
+	all, err := v.Threads()
 	require.NoError(t, err)
-	i := slices.IndexFunc(threads, func(th sosgo.Thread) bool { return th.Managed != nil && th.Managed.Addr == thread.Addr })
+	i := slices.IndexFunc(all, func(th threads.Thread) bool { return th.Managed != nil && th.Managed.Addr == thread.Addr })
 	var got []stackwalk.Frame
-	for f := range w.Walk(t.Context(), threads[i].Managed, threads[i].OS.Registers, stackwalk.WalkOptions{}) {
+	for f := range w.Walk(t.Context(), all[i].Managed, all[i].OS.Registers, stackwalk.WalkOptions{}) {
 		if f.Kind == stackwalk.FrameManaged && f.Code.Kind == code.Interpreted || strings.HasPrefix(f.Explicit.Class, "Interpreter") {
 			got = append(got, f)
 		}
@@ -191,7 +192,7 @@ func interpret(t *testing.T, c *testdump.Dump, lines bool) {
 		assert.Equal(t, stack+16, at)
 	}
 	unread := 0
-	for root, err := range w.Roots(t.Context(), threads[i].Managed, threads[i].OS.Registers) {
+	for root, err := range w.Roots(t.Context(), all[i].Managed, all[i].OS.Registers) {
 		if root.FrameSP == frame {
 			assert.ErrorIs(t, err, target.ErrUnsupported, "the variables of interpreted methods")
 			unread++

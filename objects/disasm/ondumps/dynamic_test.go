@@ -37,8 +37,8 @@ var expression = []string{
 	"20 ret ",
 }
 
-// stacks opens the dump with dynamic methods on its stacks.
-func stacks(t *testing.T) (*dac.Runtime, *objects.Reader, *disasm.Lister, *testdump.Dump) {
+// withStacks opens the dump with dynamic methods on its stacks.
+func withStacks(t *testing.T) (*dac.Runtime, *objects.Reader, *disasm.Lister, *testdump.Dump) {
 	d := testdump.Open(t, "net10-stacks")
 	rt, err := d.Runtime()
 	require.NoError(t, err)
@@ -83,7 +83,7 @@ func dynamicMethods(t *testing.T, rt *dac.Runtime) map[string]*code.MethodDesc {
 // TestDynamicMethodDesc: the IL of a DynamicMethod comes from its resolver, and
 // its tokens number the objects of its scope.
 func TestDynamicMethodDesc(t *testing.T) {
-	rt, r, l, _ := stacks(t)
+	rt, r, l, _ := withStacks(t)
 	methods := dynamicMethods(t, rt)
 	for name, want := range map[string][]string{
 		"DynamicClass.emitted(System.String)":                                  emitted,
@@ -107,7 +107,7 @@ func TestDynamicMethodDesc(t *testing.T) {
 // TestDynamicObjects: a DynamicMethod and its resolver lead to the same IL; the
 // other objects of System.Reflection.Emit are no methods.
 func TestDynamicObjects(t *testing.T) {
-	rt, r, l, d := stacks(t)
+	rt, r, l, d := withStacks(t)
 	h, err := d.Heap()
 	require.NoError(t, err)
 	found := map[string]int{}
@@ -142,7 +142,7 @@ func TestDynamicObjects(t *testing.T) {
 // TestDynamicCode: the machine code of a DynamicMethod calls what its IL calls,
 // but for GC.KeepAlive, of which the compiler makes no call.
 func TestDynamicCode(t *testing.T) {
-	rt, _, l, _ := stacks(t)
+	rt, _, l, _ := withStacks(t)
 	m := dynamicMethods(t, rt)["DynamicClass.emitted(System.String)"]
 	require.NotNil(t, m)
 	d, err := l.Method(context.Background(), m.Addr, disasm.MethodOptions{})
@@ -182,7 +182,7 @@ func TestILAt(t *testing.T) {
 
 // TestILNowhere: where the dump has no memory is no IL.
 func TestILNowhere(t *testing.T) {
-	_, _, l, _ := stacks(t)
+	_, _, l, _ := withStacks(t)
 	_, err := l.ILAt(8)
 	require.ErrorIs(t, err, target.ErrCorrupt)
 }
@@ -190,7 +190,7 @@ func TestILNowhere(t *testing.T) {
 // TestDynamicWithoutItems: where the list of a scope has no array the IL has the
 // numbers of its tokens, and says why.
 func TestDynamicWithoutItems(t *testing.T) {
-	rt, r, _, d := stacks(t)
+	rt, r, _, d := withStacks(t)
 	m := dynamicMethods(t, rt)["DynamicClass.emitted(System.String)"]
 	require.NotNil(t, m)
 	at, err := code.Of(rt).DynamicResolver(m)
@@ -223,7 +223,7 @@ func TestDynamicWithoutItems(t *testing.T) {
 // method is absent, or a token stands without the name of its object; neither is
 // ever another.
 func TestDynamicFaults(t *testing.T) {
-	rt, _, _, _ := stacks(t)
+	rt, _, _, _ := withStacks(t)
 	m := dynamicMethods(t, rt)["DynamicClass.emitted(System.String)"]
 	require.NotNil(t, m)
 	testdump.Faults(t, "net10-stacks", 120, func(rt *dac.Runtime, a *testdump.Answers) {

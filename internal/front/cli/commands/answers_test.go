@@ -9,6 +9,7 @@ import (
 	root "github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/front/cli/commands"
+	"github.com/sosgo/sosgo/stackwalk/threads"
 )
 
 // elsewhere are the commands whose answers are no methods of a View, a Dump or a Thread, and where importers have them.
@@ -31,7 +32,7 @@ var elsewhere = map[string]string{
 // TestAnswersHaveMethods checks that importers can ask for what a command prints by a method of a View, a Dump or a Thread.
 func TestAnswersHaveMethods(t *testing.T) {
 	methods := map[reflect.Type]bool{}
-	for _, of := range []reflect.Type{reflect.TypeFor[*root.View](), reflect.TypeFor[*root.Dump](), reflect.TypeFor[*root.Thread]()} {
+	for _, of := range []reflect.Type{reflect.TypeFor[*root.View](), reflect.TypeFor[*root.Dump](), reflect.TypeFor[*threads.Thread]()} {
 		for m := range of.Methods() {
 			for r := range m.Type.Outs() {
 				methods[answerType(r)] = true

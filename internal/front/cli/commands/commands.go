@@ -11,7 +11,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/app/sensitive"
 	"github.com/sosgo/sosgo/dump"
 	"github.com/sosgo/sosgo/image/symbolserver"
 	"github.com/sosgo/sosgo/internal/front/cli"
@@ -24,6 +24,7 @@ import (
 	"github.com/sosgo/sosgo/internal/front/cli/commands/webcmd"
 	"github.com/sosgo/sosgo/internal/front/remote"
 	"github.com/sosgo/sosgo/internal/front/sandbox"
+	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -37,7 +38,7 @@ var all = sync.OnceValue(func() []cli.Command {
 
 // Open opens a dump for the command line. Which of its runtimes is looked at is the session's to remember.
 func Open(_ context.Context, path string, o cli.OpenOptions) (cli.Dump, error) {
-	options := opening{Options: sosgo.Options{Modules: o.Modules,
+	options := opening{Options: process.Options{Modules: o.Modules,
 		Offline: o.Offline, NoMmap: o.NoMmap, GraphDir: o.GraphDir, Jobs: o.Jobs, Context: o.Context}}
 	for _, url := range o.SymbolServers {
 		options.SymbolServers = append(options.SymbolServers, &symbolserver.Server{URL: url, Cache: o.SymbolCache, Redirects: o.Redirects, Budget: &options.downloads})
@@ -57,9 +58,9 @@ func Open(_ context.Context, path string, o cli.OpenOptions) (cli.Dump, error) {
 		return openRemote(path, o, &options)
 	}
 	if path == "-" {
-		return sosgo.OpenStream(os.Stdin, options.Options)
+		return process.OpenStream(os.Stdin, options.Options)
 	}
-	return sosgo.Open(path, options.Options)
+	return process.Open(path, options.Options)
 }
 
 // openRemote opens a dump at an address.
@@ -75,7 +76,7 @@ func openRemote(address string, o cli.OpenOptions, options *opening) (cli.Dump, 
 	if err != nil {
 		return nil, err
 	}
-	d, err := sosgo.OpenReaderAt(f, f.Size(), options.Options)
+	d, err := process.OpenReaderAt(f, f.Size(), options.Options)
 	if err != nil {
 		return nil, &remote.Error{Name: remote.Name(address), Err: err}
 	}
@@ -88,13 +89,13 @@ func Threads(d cli.Dump, runtime string) ([]uint32, error) { return reading.Thre
 
 // Mask returns the function that masks the secrets of a dump.
 func Mask(c *cli.Context, d cli.Dump, runtime string) (func(string) string, error) {
-	v, _ := d.(*sosgo.Dump).View(runtime) // it keeps the error
-	return v.Mask(ask.Context(c))
+	v, _ := d.(*process.Dump).Process(runtime) // it keeps the error
+	return sensitive.Mask(ask.Context(c), v)
 }
 
 // Sandbox opens what the dump may be asked for, and gives up opening more.
 func Sandbox(ctx context.Context, d cli.Dump) error {
-	if err := d.(*sosgo.Dump).OpenFiles(ctx); err != nil {
+	if err := d.(*process.Dump).OpenFiles(ctx); err != nil {
 		return err
 	}
 	_, _ = time.Now().Zone() // the file of the time zone is read when it is first wanted
@@ -102,7 +103,7 @@ func Sandbox(ctx context.Context, d cli.Dump) error {
 }
 
 type opening struct {
-	sosgo.Options
+	process.Options
 	downloads symbolserver.Budget
 
 	pages, remotePages int64 // of package remote

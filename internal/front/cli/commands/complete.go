@@ -6,20 +6,20 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/metadata"
+	"github.com/sosgo/sosgo/process"
 )
 
 // Names returns the names that the modules of a runtime define, for completion. Modules are read when a name is wanted.
 func Names(d cli.Dump, runtime string) cli.Names {
-	opened, ok := d.(*sosgo.Dump)
+	opened, ok := d.(*process.Dump)
 	if !ok {
 		return nil
 	}
-	v, _ := opened.View(runtime) // it keeps the error
+	v, _ := opened.Process(runtime) // it keeps the error
 	rt, err := v.Runtime()
 	if err != nil {
 		return nil

@@ -8,7 +8,10 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/sosgo/sosgo/app/stacks"
 	"github.com/sosgo/sosgo/internal/test/testdump"
+	"github.com/sosgo/sosgo/stackwalk"
+	"github.com/sosgo/sosgo/stackwalk/threads"
 )
 
 // TestSignedAddresses types return addresses as a stack of ARM64 has them, with a signature in the upper bits: the answer is that of the
@@ -37,7 +40,7 @@ func TestSignedAddresses(t *testing.T) {
 func managedIP(t *testing.T, d *testdump.Dump) uint64 {
 	v, err := d.View("")
 	require.NoError(t, err)
-	stacks, err := v.Stacks(t.Context())
+	stacks, err := stacks.Stacks(t.Context(), v.Process, stacks.Options{StackOptions: threads.StackOptions{DescribeOptions: stackwalk.DescribeOptions{Source: true}}})
 	require.NoError(t, err)
 	for f, err := range stacks.Frames {
 		if err == nil && f.Kind == "managed" && f.Trust == "unwind" {

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/sosgo/sosgo/app/memory"
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/target"
@@ -25,7 +26,7 @@ func TestUnprovedHolders(t *testing.T) {
 		if err != nil || guess != 0 && exact != 0 {
 			continue
 		}
-		paths, err := v.GCRoot(t.Context(), root.Object, graph.HoldOptions{All: true})
+		paths, err := memory.GCRoot(t.Context(), v.Process, root.Object, graph.HoldOptions{All: true})
 		if err != nil {
 			continue // the root leads to no object
 		}

@@ -1,8 +1,8 @@
 package appcmd
 
 import (
-	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/flows"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/front/cli/text/apptext"
@@ -29,7 +29,7 @@ func flowsCommand() cli.Command {
 }
 
 func askFlows(c *cli.Context, o *flowOptions) (*answer.Flows, error) {
-	var chosen sosgo.FlowOptions
+	var chosen flows.Options
 	switch {
 	case o.Object.Given:
 		chosen.Object = &o.Object.Addr
@@ -42,5 +42,5 @@ func askFlows(c *cli.Context, o *flowOptions) (*answer.Flows, error) {
 			return nil, err
 		}
 	}
-	return ask.View(c).Flows(ask.Context(c), chosen)
+	return flows.Flows(ask.Context(c), ask.View(c), chosen)
 }

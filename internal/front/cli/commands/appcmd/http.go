@@ -1,8 +1,8 @@
 package appcmd
 
 import (
-	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/web"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/front/cli/text/apptext"
@@ -28,7 +28,7 @@ func dumpHTTPCommand() cli.Command {
 			{Line: "dumphttp --statuscode 500 --uri weather", Text: "what failed there?"},
 		},
 	}, func(c *cli.Context, o *messageOptions) (*answer.Messages, error) {
-		return ask.View(c).Messages(ask.Context(c), sosgo.MessageOptions{Count: o.Stats, Pending: o.Pending, Completed: o.Completed, URI: o.URI, Status: o.Status})
+		return web.Messages(ask.Context(c), ask.View(c), web.MessageOptions{Count: o.Stats, Pending: o.Pending, Completed: o.Completed, URI: o.URI, Status: o.Status})
 	}, apptext.Messages)
 }
 
@@ -45,7 +45,7 @@ func httpClientsCommand() cli.Command {
 			"Ten pools and more that lead to one server are reported: HttpClients are then made for each use. Those of IHttpClientFactory share handlers and are not disposed on purpose.",
 		Examples: []cli.Example{{Line: "httpclients", Text: "does a request wait for a connection?"}},
 	}, func(c *cli.Context, o *clientOptions) (*answer.HTTPClients, error) {
-		return ask.View(c).HTTPClients(ask.Context(c), sosgo.HTTPClientOptions{Brief: o.Brief})
+		return web.HTTPClients(ask.Context(c), ask.View(c), web.ClientOptions{Brief: o.Brief})
 	}, func(p *report.Page, a *answer.HTTPClients, o *clientOptions) { apptext.HTTPClients(p, a, o.Stacks) })
 }
 
@@ -59,7 +59,7 @@ func webSocketsCommand() cli.Command {
 		Summary:  "list the WebSockets of servers and clients, with their state and the async code that uses them",
 		Examples: []cli.Example{{Line: "websockets", Text: "which are open, and who reads from them?"}},
 	}, func(c *cli.Context, _ *stackOptions) (*answer.WebSockets, error) {
-		return ask.View(c).WebSockets(ask.Context(c))
+		return web.WebSockets(ask.Context(c), ask.View(c))
 	}, func(p *report.Page, a *answer.WebSockets, o *stackOptions) { apptext.WebSockets(p, a, o.Stacks) })
 }
 
@@ -74,6 +74,6 @@ func grpcCommand() cli.Command {
 		Summary:  "list the gRPC calls of clients and servers: method, deadline, and the async code that handles each",
 		Examples: []cli.Example{{Line: "grpc", Text: "which calls are in progress?"}, {Line: "grpc -all", Text: "and how did the others end?"}},
 	}, func(c *cli.Context, _ *grpcOptions) (*answer.GRPCCalls, error) {
-		return ask.View(c).GRPCCalls(ask.Context(c))
+		return web.GRPCCalls(ask.Context(c), ask.View(c))
 	}, func(p *report.Page, a *answer.GRPCCalls, o *grpcOptions) { apptext.GRPCCalls(p, a, o.All, o.Stacks) })
 }

@@ -1,8 +1,8 @@
 package appcmd
 
 import (
-	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/web"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/front/cli/text/apptext"
@@ -18,8 +18,8 @@ type chosenRequests struct {
 }
 
 // options returns the library's options.
-func (o *chosenRequests) options(s secrets) sosgo.RequestOptions {
-	return sosgo.RequestOptions{URL: o.URL, Header: o.Header, User: o.User, Thread: o.Thread, Secrets: s.Secrets}
+func (o *chosenRequests) options(s secrets) web.RequestOptions {
+	return web.RequestOptions{URL: o.URL, Header: o.Header, User: o.User, Thread: o.Thread, Secrets: s.Secrets}
 }
 
 type secrets struct {
@@ -48,7 +48,7 @@ func requestsCommand() cli.Command {
 	}, func(c *cli.Context, o *requestOptions) (*answer.Requests, error) {
 		ro := o.options(o.secrets)
 		ro.Headers, ro.Scopes = o.Headers, o.Scopes
-		return ask.View(c).Requests(ask.Context(c), ro)
+		return web.Requests(ask.Context(c), ask.View(c), ro)
 	}, func(p *report.Page, a *answer.Requests, o *requestOptions) { apptext.Requests(p, a, o.Stacks) })
 }
 
@@ -81,7 +81,7 @@ func askFindHTTPContext(c *cli.Context, o *findOptions) (*answer.Requests, error
 	}
 	ro := o.options(o.secrets)
 	ro.Headers = true
-	return ask.View(c).Requests(ask.Context(c), ro)
+	return web.Requests(ask.Context(c), ask.View(c), ro)
 }
 
 func dumpRequestsCommand() cli.Command {
@@ -91,6 +91,6 @@ func dumpRequestsCommand() cli.Command {
 		Help:     "requests shows more of each.",
 		Examples: []cli.Example{{Line: "dumprequests", Text: "the requests, as SOS lists them"}},
 	}, func(c *cli.Context, _ *cli.None) (*answer.Requests, error) {
-		return ask.View(c).Requests(ask.Context(c), sosgo.RequestOptions{Brief: true})
+		return web.Requests(ask.Context(c), ask.View(c), web.RequestOptions{Brief: true})
 	}, apptext.DumpRequests)
 }

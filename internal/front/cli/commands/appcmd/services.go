@@ -1,8 +1,10 @@
 package appcmd
 
 import (
-	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/interop"
+	"github.com/sosgo/sosgo/app/tracing"
+	"github.com/sosgo/sosgo/app/web"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/front/cli/text/apptext"
@@ -17,7 +19,7 @@ func signalRCommand() cli.Command {
 		Help: "Connections and groups are those of this process. A message waits to be written while another one is: a client that reads slowly has many. " +
 			"A circuit is the state that the server keeps of a page; retained gives the memory freed with it.",
 		Examples: []cli.Example{{Line: "signalr", Text: "who is connected?"}},
-	}, ask.Plain((*sosgo.View).SignalR), apptext.SignalR)
+	}, ask.Plain(web.SignalR), apptext.SignalR)
 }
 
 type sessionOptions struct {
@@ -39,9 +41,9 @@ func sessionsCommand() cli.Command {
 			{Line: "sessions -retained", Text: "and what would be free without them?"},
 			{Line: "sessions -user alice -values", Text: "what do they hold?"}},
 	}, func(c *cli.Context, o *sessionOptions) (*answer.Sessions, error) {
-		so := sosgo.SessionOptions{Retained: o.Retained}
+		so := web.SessionOptions{Retained: o.Retained}
 		so.User, so.Values, so.Secrets = o.User, o.Values, o.Secrets
-		return ask.View(c).Sessions(ask.Context(c), so)
+		return web.Sessions(ask.Context(c), ask.View(c), so)
 	}, func(p *report.Page, a *answer.Sessions, o *sessionOptions) { apptext.Sessions(p, a, o.Values) })
 }
 
@@ -51,7 +53,7 @@ func redisCommand() cli.Command {
 		Summary:  "list the connections of StackExchange.Redis, with the commands that wait to be sent and those that wait for an answer",
 		Help:     "Commands without a connection wait in a backlog. They are a finding if the connection is not established, or if there are a hundred and more.",
 		Examples: []cli.Example{{Line: "redis", Text: "does Redis answer?"}},
-	}, ask.Plain((*sosgo.View).Redis), apptext.Redis)
+	}, ask.Plain(web.Redis), apptext.Redis)
 }
 
 func objectPoolsCommand() cli.Command {
@@ -59,7 +61,7 @@ func objectPoolsCommand() cli.Command {
 		Name:     "objectpools",
 		Summary:  "list the pools of Microsoft.Extensions.ObjectPool: how many objects each keeps, and how many at most",
 		Examples: []cli.Example{{Line: "objectpools", Text: "what do the pools keep?"}},
-	}, ask.Plain((*sosgo.View).ObjectPools), apptext.ObjectPools)
+	}, ask.Plain(web.ObjectPools), apptext.ObjectPools)
 }
 
 func queuesCommand() cli.Command {
@@ -69,7 +71,7 @@ func queuesCommand() cli.Command {
 		Help: "The queues of Serilog are those of sinks that write in the background: Serilog.Sinks.Async, and sinks that batch. Those of MassTransit are of its transport within the " +
 			"process; messages of a broker wait there, and the endpoint shows how many are being consumed.",
 		Examples: []cli.Example{{Line: "queues", Text: "does logging keep up?"}},
-	}, ask.Plain((*sosgo.View).Queues), apptext.Queues)
+	}, ask.Plain(web.Queues), apptext.Queues)
 }
 
 func eventSourcesCommand() cli.Command {
@@ -80,7 +82,7 @@ func eventSourcesCommand() cli.Command {
 		Help: "Level and keywords of a source are those of all who listen to it together; a listener does not keep its own. Sessions of EventPipe are numbered; " +
 			"what a session writes to, and the size of its buffers, is not read. A source that nobody listens to is only counted; JSON has all of them.",
 		Examples: []cli.Example{{Line: "eventsources", Text: "is the process being traced?"}},
-	}, ask.Plain((*sosgo.View).EventSources), apptext.EventSources)
+	}, ask.Plain(tracing.EventSources), apptext.EventSources)
 }
 
 func comWrappersCommand() cli.Command {
@@ -90,5 +92,5 @@ func comWrappersCommand() cli.Command {
 		Help: "Since .NET 10 these wrappers are managed objects, on all systems. Those of earlier runtimes, and those of the built-in COM of Windows (SOS's dumprcw and dumpccw), " +
 			"are structures of the runtime, which are not read.",
 		Examples: []cli.Example{{Line: "comwrappers", Text: "which objects does native code keep alive?"}},
-	}, ask.Plain((*sosgo.View).ComWrappers), apptext.ComWrappers)
+	}, ask.Plain(interop.ComWrappers), apptext.ComWrappers)
 }

@@ -1,7 +1,6 @@
 package appcmd
 
 import (
-	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/app/sqlpools"
 	"github.com/sosgo/sosgo/internal/front/cli"
@@ -27,6 +26,6 @@ func sqlPoolsCommand() cli.Command {
 			"method, or of a method on a thread's stack. The start of a command is known for SqlClient, from the deadline of a command with a timeout.",
 		Examples: []cli.Example{{Line: "sqlpools", Text: "who holds all the connections?"}},
 	}, func(c *cli.Context, o *poolOptions) (*answer.SQLPools, error) {
-		return ask.View(c).SQLPools(ask.Context(c), sosgo.SQLPoolOptions{Options: sqlpools.Options{Secrets: o.Secrets}, Brief: o.Brief})
+		return sqlpools.SQLPools(ask.Context(c), ask.View(c), sqlpools.Options{Secrets: o.Secrets, Brief: o.Brief})
 	}, func(p *report.Page, a *answer.SQLPools, o *poolOptions) { apptext.SQLPools(p, a, o.Stacks) })
 }

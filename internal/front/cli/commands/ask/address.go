@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/resolve"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/export/heapsnapshot"
 	"github.com/sosgo/sosgo/internal/front/cli"
@@ -94,7 +95,7 @@ func methodNamed(c *cli.Context, text string) (target.Addr, error) {
 
 // meant evaluates an expression that has one value.
 func meant(c *cli.Context, text string) (answer.Evaluation, error) {
-	p, err := QueryProcess(c)
+	p, err := Env(c)
 	if err != nil {
 		return answer.Evaluation{}, err
 	}
@@ -150,7 +151,7 @@ func explained(c *cli.Context, run func() (report.Answer, error)) (report.Answer
 		return out, err
 	}
 	for _, a := range given {
-		at := View(c).Resolve(c.Context(), a)
+		at := resolve.Address(c.Context(), View(c), a)
 		is := instead(c.Command.Name, at)
 		err = withInstead(err, is, a)
 		switch at.Kind {

@@ -6,7 +6,6 @@ import (
 	"context"
 	"sync"
 
-	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/dac/code"
 	"github.com/sosgo/sosgo/graph"
@@ -14,14 +13,15 @@ import (
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/report"
 	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/process"
 )
 
 // Dump returns the open dump of a command that NeedsDump.
-func Dump(c *cli.Context) *sosgo.Dump { return c.Dump().(*sosgo.Dump) }
+func Dump(c *cli.Context) *process.Dump { return c.Dump().(*process.Dump) }
 
 // View returns the view of the runtime that the session looks at. If there is none, the view's methods return why.
-func View(c *cli.Context) *sosgo.View {
-	v, _ := Dump(c).View(c.Session.Runtime())
+func View(c *cli.Context) *process.Process {
+	v, _ := Dump(c).Process(c.Session.Runtime())
 	return v
 }
 
@@ -29,8 +29,8 @@ func View(c *cli.Context) *sosgo.View {
 func Context(c *cli.Context) context.Context {
 	var mu sync.Mutex
 	shown := map[string]*cli.Progress{}
-	ctx := sosgo.WithNotes(sosgo.WithJobs(c.Context(), c.Jobs), c.Warn)
-	return sosgo.WithProgress(ctx, func(work string, done, total uint64) {
+	ctx := process.WithNotes(process.WithJobs(c.Context(), c.Jobs), c.Warn)
+	return process.WithProgress(ctx, func(work string, done, total uint64) {
 		mu.Lock()
 		defer mu.Unlock()
 		p := shown[work]
@@ -47,9 +47,9 @@ func Context(c *cli.Context) context.Context {
 }
 
 // Plain returns the function of a command without options: it asks the view, and writes an answer beside an error.
-func Plain[T any](answer func(*sosgo.View, context.Context) (T, error)) func(*cli.Context, *cli.None) (T, error) {
+func Plain[T any](answer func(context.Context, *process.Process) (T, error)) func(*cli.Context, *cli.None) (T, error) {
 	return func(c *cli.Context, _ *cli.None) (T, error) {
-		out, err := answer(View(c), Context(c))
+		out, err := answer(Context(c), View(c))
 		return out, cli.WithAnswer(err)
 	}
 }

@@ -3,19 +3,21 @@ package ask
 import (
 	"errors"
 
+	"github.com/sosgo/sosgo/app/rows"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/query"
 	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
 )
 
-// QueryProcess returns what questions of the user's own are about: the view that the session looks at, with its current thread, and
+// Env returns what questions of the user's own are about: the view that the session looks at, with its current thread, and
 // with $_ and $thread as variables.
-func QueryProcess(c *cli.Context) (*query.Process, error) {
-	p, err := View(c).QueryProcess(GraphOptions(c))
+func Env(c *cli.Context) (*query.Env, error) {
+	p, err := rows.Env(View(c))
 	if err != nil {
 		return nil, err
 	}
+	p.Graph = GraphOptions(c)
 	p.Thread = func() (*threads.Thread, error) {
 		list, err := Threads(c)
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/sosgo/sosgo/app/crash"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/stackwalk"
@@ -48,7 +49,7 @@ func (by *ThreadIDs) Thread(c *cli.Context, list []threads.Thread, text string) 
 func CurrentThread(c *cli.Context, list []threads.Thread) *threads.Thread {
 	id, ok := c.Session.Thread()
 	if !ok && !FormOf(c).FirstThread {
-		id, ok = View(c).CrashedThread()
+		id, ok = crash.Died(View(c))
 	}
 	if ok {
 		if t := threads.ByID(list, id); t != nil {

@@ -12,10 +12,10 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/dap"
 	"github.com/sosgo/sosgo/internal/front/report"
+	"github.com/sosgo/sosgo/process"
 )
 
 // Commands returns the commands of the group.
@@ -154,7 +154,7 @@ func (h *host) own() (*dap.Opened, error) {
 }
 
 func (h *host) opened(desk *cli.Desk, d cli.Dump, path string, end func() error) *dap.Opened {
-	return &dap.Opened{Path: path, Dump: d.(*sosgo.Dump), Runtime: h.c.Session.Runtime(), Console: &console{desk, desk.Seat()}, Close: end}
+	return &dap.Opened{Path: path, Dump: d.(*process.Dump), Runtime: h.c.Session.Runtime(), Console: &console{desk, desk.Seat()}, Close: end}
 }
 
 // A console runs lines at a desk.

@@ -3,8 +3,8 @@
 package exportcmd
 
 import (
-	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/export/summary"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/front/cli/text/exporttext"
@@ -37,6 +37,6 @@ func summarizeCommand() cli.Command {
 		if err != nil {
 			return nil, err
 		}
-		return ask.View(c).Summary(ask.Context(c), sosgo.SummaryOptions{NoHeap: o.NoHeap, Rules: rules})
+		return summary.Summary(ask.Context(c), ask.View(c), summary.Options{NoHeap: o.NoHeap, Rules: rules})
 	}, exporttext.Summary)
 }

@@ -7,13 +7,13 @@ import (
 	"io/fs"
 	"strings"
 
-	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/export/scrub"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/reading"
 	"github.com/sosgo/sosgo/internal/front/cli/text/exporttext"
+	"github.com/sosgo/sosgo/process"
 )
 
 type scrubOptions struct {
@@ -45,7 +45,7 @@ func askScrub(c *cli.Context, o *scrubOptions) (*answer.Scrubbed, error) {
 }
 
 // writeDump writes a dump to a new file and compares it with the open one.
-func writeDump[A any](c *cli.Context, file string, o scrub.Options, write func(context.Context, *sosgo.Dump, io.Writer, scrub.Options) (*A, error)) (out *A, err error) {
+func writeDump[A any](c *cli.Context, file string, o scrub.Options, write func(context.Context, *process.Dump, io.Writer, scrub.Options) (*A, error)) (out *A, err error) {
 	d := ask.Dump(c)
 	o.Compress, o.Progress = strings.HasSuffix(file, ".zst"), c.Progress("writing").Set
 	err = c.WriteFile(file, cli.Private, func(w io.Writer) (err error) {
@@ -61,7 +61,7 @@ func writeDump[A any](c *cli.Context, file string, o scrub.Options, write func(c
 }
 
 // verify opens what was written and compares it with d. What went to a pipe can't be read again.
-func verify(ctx context.Context, d *sosgo.Dump, w io.Writer) error {
+func verify(ctx context.Context, d *process.Dump, w io.Writer) error {
 	f, ok := w.(interface {
 		Name() string
 		Stat() (fs.FileInfo, error)
@@ -87,8 +87,8 @@ var Exercised = []string{
 }
 
 // exercise returns a function that runs commands over a dump.
-func exercise(commands []string) func(ctx context.Context, d *sosgo.Dump, runtime string) {
-	return func(ctx context.Context, d *sosgo.Dump, runtime string) {
+func exercise(commands []string) func(ctx context.Context, d *process.Dump, runtime string) {
+	return func(ctx context.Context, d *process.Dump, runtime string) {
 		args := []string{"-d", "dump", "--runtime", runtime}
 		for _, line := range commands {
 			args = append(args, "-c", line)

@@ -7,9 +7,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/crash"
+	"github.com/sosgo/sosgo/app/rows"
 	"github.com/sosgo/sosgo/export/fleet"
+	"github.com/sosgo/sosgo/export/summary"
 	"github.com/sosgo/sosgo/export/tables"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
@@ -126,7 +128,7 @@ func (t times) set(p *tables.Process, path string) {
 
 // tablesOf returns the process whose tables are made. It records what can't be read.
 func tablesOf(c *cli.Context, g *answer.Gaps, rules string) (*tables.Process, error) {
-	s, err := ask.View(c).Summary(ask.Context(c), sosgo.SummaryOptions{Rules: rules})
+	s, err := summary.Summary(ask.Context(c), ask.View(c), summary.Options{Rules: rules})
 	if err != nil {
 		return nil, err
 	}
@@ -135,15 +137,16 @@ func tablesOf(c *cli.Context, g *answer.Gaps, rules string) (*tables.Process, er
 	s = &own
 	p := &tables.Process{Summary: s, Tool: c.Version()}
 	if s.Crashed {
-		if p.Crash, err = ask.View(c).Crash(ask.Context(c)); err != nil {
+		if p.Crash, err = crash.Describe(ask.Context(c), ask.View(c), crash.Options{}); err != nil {
 			return nil, err
 		}
 	}
-	process, err := ask.View(c).QueryProcess(ask.GraphOptions(c))
+	env, err := rows.Env(ask.View(c))
 	if err != nil {
 		return nil, err
 	}
-	p.Sources = process.Sources
+	env.Graph = ask.GraphOptions(c)
+	p.Sources = env.Sources
 	if p.Heap, err = heapOf(c); err != nil {
 		g.Note(err)
 		p.Heap = nil

@@ -6,7 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/graph/heapdiff"
@@ -14,6 +13,7 @@ import (
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/front/cli/text/memorytext"
+	"github.com/sosgo/sosgo/process"
 )
 
 type diffOptions struct {
@@ -65,7 +65,7 @@ func askDiff(c *cli.Context, o *diffOptions) (*answer.HeapDiff, error) {
 		if err != nil {
 			return nil, err
 		}
-		v, _ := d.(*sosgo.Dump).View(c.Session.Runtime()) // it keeps the error
+		v, _ := d.(*process.Dump).Process(c.Session.Runtime()) // it keeps the error
 		dumps = append(dumps, &diffed{path: path, view: v})
 	}
 	list, err := summaries(c, dumps, o.Paths)
@@ -82,7 +82,7 @@ func askDiff(c *cli.Context, o *diffOptions) (*answer.HeapDiff, error) {
 }
 
 // sameObjects compares the addresses of the first dump's objects with those of the last one's.
-func sameObjects(c *cli.Context, d *answer.HeapDiff, last *sosgo.View) error {
+func sameObjects(c *cli.Context, d *answer.HeapDiff, last *process.Process) error {
 	before, err := ask.View(c).Graph(c.Context(), graph.Options{Jobs: c.Jobs})
 	if err != nil {
 		return err
@@ -101,7 +101,7 @@ func sameObjects(c *cli.Context, d *answer.HeapDiff, last *sosgo.View) error {
 // A diffed is one of the dumps that are compared.
 type diffed struct {
 	path     string
-	view     *sosgo.View
+	view     *process.Process
 	summary  *heapdiff.Summary
 	jobs     int // of the graph, for as long as there is one: that of the session's dump stays
 	warnings []error

@@ -1,7 +1,7 @@
 package memorycmd
 
 import (
-	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/app/memory"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/front/cli/text/memorytext"
@@ -15,5 +15,5 @@ func gcCommand() cli.Command {
 			"collector's own, and those of a server GC are not published. Figures of single collections (pauses, sizes before and after) exist where the program " +
 			"or a library called GC.GetGCMemoryInfo, as ArrayPool does. What can't be answered is listed with the reason.",
 		Examples: []cli.Example{{Line: "gc", Text: "which collector runs, with which limits, and was it collecting?"}},
-	}, ask.Plain((*sosgo.View).GC), memorytext.GC)
+	}, ask.Plain(memory.GC), memorytext.GC)
 }

@@ -1,8 +1,8 @@
 package memorycmd
 
 import (
-	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/memory"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
@@ -32,7 +32,7 @@ func heapMapCommand() cli.Command {
 
 func askHeapMap(c *cli.Context, o *heapMapOptions) (*answer.HeapMap, error) {
 	o.Blocks = !o.ASCII && (o.Blocks || c.Terminal())
-	return ask.View(c).HeapMap(ask.Context(c), o.Live, heap.MapOptions{CellSize: uint64(o.Cell)})
+	return memory.HeapMap(ask.Context(c), ask.View(c), o.Live, heap.MapOptions{CellSize: uint64(o.Cell)})
 }
 
 func ephRefsCommand() cli.Command {
@@ -41,7 +41,7 @@ func ephRefsCommand() cli.Command {
 		Summary: "list the objects of older generations that refer to younger ones",
 		Help: "A collection of young generations has to look at these objects, and keeps alive what they refer to, though they may be garbage " +
 			"themselves. Rows with many references are where such collections spend their time.",
-	}, ask.Plain((*sosgo.View).OldReferences), memorytext.OldReferences)
+	}, ask.Plain(memory.OldReferences), memorytext.OldReferences)
 }
 
 func ephToLOHCommand() cli.Command {
@@ -50,5 +50,5 @@ func ephToLOHCommand() cli.Command {
 		Summary: "list the references between young objects and large ones",
 		Help: "Only a collection of generation 2 frees large objects. One that refers to young objects keeps them alive until then, garbage or not; " +
 			"where a young object refers to a large one that refers to young ones, short-lived data lives long.",
-	}, ask.Plain((*sosgo.View).LargeReferences), memorytext.LargeReferences)
+	}, ask.Plain(memory.LargeReferences), memorytext.LargeReferences)
 }

@@ -5,12 +5,13 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/memory"
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/front/cli/text/memorytext"
+	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -48,7 +49,7 @@ func askRetained(c *cli.Context, o *retainedOptions) (*answer.Retained, error) {
 	case o.Object.Type != "" && o.More != nil || object && (o.Garbage || o.Min != nil):
 		return nil, c.Usagef("-garbage and -min are for types, and more addresses for objects")
 	case object:
-		return ask.View(c).RetainedBy(ask.Context(c), append([]target.Addr{o.Object.Addr}, o.More...), or(o.Top, 10))
+		return memory.RetainedBy(ask.Context(c), ask.View(c), append([]target.Addr{o.Object.Addr}, o.More...), or(o.Top, 10))
 	}
 	h, err := ask.View(c).Heap()
 	if err != nil {
@@ -67,7 +68,7 @@ func askRetained(c *cli.Context, o *retainedOptions) (*answer.Retained, error) {
 	case o.Gen:
 		ro.By = graph.ByGeneration
 	}
-	return ask.View(c).Retained(ask.Context(c), ro)
+	return memory.Retained(ask.Context(c), ask.View(c), ro)
 }
 
 // or returns what an option was given, and otherwise its default.
@@ -124,25 +125,25 @@ func dominatorsCommand() cli.Command {
 
 func askDominators(c *cli.Context, o *dominatorOptions) (*answer.Dominators, error) {
 	if o.Children {
-		return ask.View(c).DominatorChildren(ask.Context(c), graph.ChildOptions{Object: o.Object.Addr, From: o.From, Top: o.Top})
+		return memory.DominatorChildren(ask.Context(c), ask.View(c), graph.ChildOptions{Object: o.Object.Addr, From: o.From, Top: o.Top})
 	}
 	if o.Object.Given {
-		return ask.View(c).DominatorsOf(ask.Context(c), o.Object.Addr, o.Top)
+		return memory.DominatorsOf(ask.Context(c), ask.View(c), o.Object.Addr, o.Top)
 	}
 	least := or(o.Min, share{percent: 1})
-	return ask.View(c).Dominators(ask.Context(c), graph.TreeOptions{Percent: float64(least.percent), Least: least.size, Depth: or(o.Depth, 12)})
+	return memory.Dominators(ask.Context(c), ask.View(c), graph.TreeOptions{Percent: float64(least.percent), Least: least.size, Depth: or(o.Depth, 12)})
 }
 
 func referrersCommand() cli.Command {
 	return linksCommand("referrers", "list what refers to an object, by which field, and what it retains",
 		"Everything that refers to the object is listed, whether something keeps it alive or not, roots last.",
-		"what refers to this object?", (*sosgo.View).Referrers)
+		"what refers to this object?", memory.Referrers)
 }
 
 func referentsCommand() cli.Command {
 	return linksCommand("referents", "list what an object refers to, by which field, and what it retains",
 		"What a ConditionalWeakTable attached to the object is among them, and the LoaderAllocator of a type that can be unloaded.",
-		"what does this object refer to?", (*sosgo.View).Referents)
+		"what does this object refer to?", memory.Referents)
 }
 
 type linkOptions struct {
@@ -152,7 +153,7 @@ type linkOptions struct {
 }
 
 func linksCommand(name, summary, help, example string,
-	links func(*sosgo.View, context.Context, target.Addr, ...graph.LinkOptions) (*answer.Links, error)) cli.Command {
+	links func(context.Context, *process.Process, target.Addr, graph.LinkOptions) (*answer.Links, error)) cli.Command {
 	return cli.Ask(cli.Command{
 		Name:    name,
 		Summary: summary,
@@ -160,7 +161,7 @@ func linksCommand(name, summary, help, example string,
 			"Weak references are left out: they keep nothing alive.",
 		Examples: []cli.Example{{Line: name + " 7f10a4632890", Text: example}},
 	}, func(c *cli.Context, o *linkOptions) (*answer.Links, error) {
-		return links(ask.View(c), ask.Context(c), o.Object.Addr, graph.LinkOptions{Limit: o.Limit, Types: o.Stat})
+		return links(ask.Context(c), ask.View(c), o.Object.Addr, graph.LinkOptions{Limit: o.Limit, Types: o.Stat})
 	}, memorytext.Links)
 }
 
@@ -190,7 +191,7 @@ func gcRootCommand() cli.Command {
 }
 
 func askGCRoot(c *cli.Context, o *gcRootOptions) (*answer.RootPaths, error) {
-	out, err := ask.View(c).GCRoot(ask.Context(c), o.Object.Addr, graph.HoldOptions{All: o.All, NoStacks: o.NoStacks, Condemned: o.Gen, Limit: o.Limit,
+	out, err := memory.GCRoot(ask.Context(c), ask.View(c), o.Object.Addr, graph.HoldOptions{All: o.All, NoStacks: o.NoStacks, Condemned: o.Gen, Limit: o.Limit,
 		Retained: o.Retained, Disjoint: o.Paths, Order: ask.FormOf(c).Paths})
 	if err != nil || !c.SOS {
 		return out, err
@@ -219,6 +220,6 @@ func pathToCommand() cli.Command {
 		Help:     "The shortest path is shown, in SOS's form the one that SOS would find.",
 		Examples: []cli.Example{{Line: "pathto 7f10a4632890 7f10a4640018", Text: "how does the first object refer to the second?"}},
 	}, func(c *cli.Context, o *pathToOptions) (*answer.ObjectPath, error) {
-		return ask.View(c).PathTo(ask.Context(c), o.From.Addr, o.To.Addr, ask.FormOf(c).Paths)
+		return memory.PathTo(ask.Context(c), ask.View(c), o.From.Addr, o.To.Addr, ask.FormOf(c).Paths)
 	}, memorytext.ObjectPath)
 }

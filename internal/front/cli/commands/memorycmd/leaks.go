@@ -1,8 +1,8 @@
 package memorycmd
 
 import (
-	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/leaks"
 	"github.com/sosgo/sosgo/app/waste"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
@@ -33,7 +33,7 @@ func leaksCommand() cli.Command {
 }
 
 func askLeaks(c *cli.Context, o *leakOptions) (*answer.Leaks, error) {
-	return ask.View(c).Leaks(ask.Context(c), sosgo.LeakOptions{Share: float64(o.Share), Least: float64(o.Min), Bytes: uint64(o.Size), Count: o.Count, Top: o.Top})
+	return leaks.Leaks(ask.Context(c), ask.View(c), leaks.Options{Share: float64(o.Share), Least: float64(o.Min), Bytes: uint64(o.Size), Count: o.Count, Top: o.Top})
 }
 
 type wasteOptions struct {
@@ -63,9 +63,9 @@ func wasteCommand() cli.Command {
 }
 
 func askWaste(c *cli.Context, o *wasteOptions) (*answer.Waste, error) {
-	wo := sosgo.WasteOptions{Options: waste.Options{Top: o.Top, Min: uint64(o.Min)}, OnlyLive: o.Live}
+	wo := waste.LiveOptions{Options: waste.Options{Top: o.Top, Min: uint64(o.Min)}, OnlyLive: o.Live}
 	for _, k := range o.Kind {
 		wo.Kinds = append(wo.Kinds, string(k))
 	}
-	return ask.View(c).Waste(ask.Context(c), wo)
+	return waste.Waste(ask.Context(c), ask.View(c), wo)
 }

@@ -1,8 +1,8 @@
 package memorycmd
 
 import (
-	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/memorymap"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/front/cli/text/memorytext"
@@ -32,5 +32,5 @@ func memoryCommand() cli.Command {
 }
 
 func askMemory(c *cli.Context, o *memoryOptions) (*answer.MemoryMap, error) {
-	return ask.View(c).Memory(ask.Context(c), sosgo.MemoryOptions{List: o.List, Malloc: o.Malloc, Top: o.Top})
+	return memorymap.Memory(ask.Context(c), ask.View(c), memorymap.Options{List: o.List, Malloc: o.Malloc, Top: o.Top})
 }

@@ -4,6 +4,7 @@ import (
 	"io"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/memory"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
@@ -76,7 +77,7 @@ func (o *heapOptions) chosen(c *cli.Context) (*heap.Filter, *heap.Heap, error) {
 
 // table makes the table of -select.
 func (o *heapOptions) table(c *cli.Context, f *heap.Filter) (*answer.Listing, error) {
-	p, err := ask.QueryProcess(c)
+	p, err := ask.Env(c)
 	if err != nil {
 		return nil, err
 	}
@@ -90,7 +91,7 @@ func (o *heapOptions) table(c *cli.Context, f *heap.Filter) (*answer.Listing, er
 // list lists or counts the objects.
 func (o *heapOptions) list(c *cli.Context, h *heap.Heap, f *heap.Filter) (*answer.Listing, error) {
 	if o.Where != "" {
-		p, err := ask.QueryProcess(c)
+		p, err := ask.Env(c)
 		if err != nil {
 			return nil, err
 		}
@@ -208,7 +209,7 @@ func askTraverseHeap(c *cli.Context, o *traverseOptions) (*answer.GraphFile, err
 	if _, err := ask.ScannedHeap(c, false); err != nil {
 		return nil, err
 	}
-	g, err := ask.View(c).HeapGraph(c.Context(), ask.Scan(c, "scanning the heap"))
+	g, err := memory.HeapGraph(c.Context(), ask.View(c), ask.Scan(c, "scanning the heap"))
 	if err != nil {
 		return nil, err
 	}

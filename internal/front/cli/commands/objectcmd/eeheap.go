@@ -4,8 +4,8 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/memory"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/front/cli/text/objecttext"
@@ -83,7 +83,7 @@ func gcHeapStatCommand() cli.Command {
 		Name: "gcheapstat", Aliases: []string{"heapstat"},
 		Summary: "show how full the generations of each heap are",
 	}, func(c *cli.Context, o *heapStatOptions) (*answer.GenerationSizes, error) {
-		return ask.View(c).Generations(ask.Context(c), o.Unreachable)
+		return memory.Generations(ask.Context(c), ask.View(c), o.Unreachable)
 	}, objecttext.GenerationSizes)
 }
 
@@ -92,7 +92,7 @@ func sizeStatsCommand() cli.Command {
 		Name:    "sizestats",
 		Summary: "count objects and free blocks of each generation by size",
 		Help:    "The cumulative columns sum the lines above.",
-	}, ask.Plain((*sosgo.View).SizeStatistics), objecttext.SizeStatistics)
+	}, ask.Plain(memory.SizeStatistics), objecttext.SizeStatistics)
 }
 
 func analyzeOOMCommand() cli.Command {
@@ -101,5 +101,5 @@ func analyzeOOMCommand() cli.Command {
 		Summary: "explain the last failed allocations of the garbage collector",
 		Help: "Each heap of the collector records the last allocation that failed in it. It does not record an OutOfMemoryException " +
 			"that other code threw: dumpexceptions -type OutOfMemory finds those. leaks and dumpheap -stat show what fills the heap.",
-	}, func(c *cli.Context, _ *cli.None) (*answer.OutOfMemory, error) { return ask.View(c).OutOfMemory() }, objecttext.OutOfMemory)
+	}, ask.Plain(memory.OutOfMemory), objecttext.OutOfMemory)
 }

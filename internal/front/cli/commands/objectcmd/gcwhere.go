@@ -2,6 +2,7 @@ package objectcmd
 
 import (
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/memory"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/front/cli/text/objecttext"
@@ -12,6 +13,6 @@ func gcWhereCommand() cli.Command {
 		Name:    "gcwhere",
 		Summary: "show where in the heap an address lies: heap, segment and generation",
 	}, func(c *cli.Context, o *object) (*answer.Where, error) {
-		return ask.View(c).Where(ask.Context(c), o.Object.Addr)
+		return memory.Where(ask.Context(c), ask.View(c), o.Object.Addr)
 	}, objecttext.Where)
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/memory"
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/front/cli"
@@ -63,7 +64,7 @@ func askGCHandles(c *cli.Context, o *handleOptions) (*answer.Handles, error) {
 	if o.Retained || o.Holds || o.Path {
 		return askHandlesHold(c, o, only)
 	}
-	return ask.View(c).Handles(ask.Context(c), only...)
+	return memory.Handles(ask.Context(c), ask.View(c), only...)
 }
 
 // holdsTypes is how many types -holds shows for each handle.
@@ -82,7 +83,7 @@ func askHandlesHold(c *cli.Context, o *handleOptions, only []heap.HandleType) (*
 	if o.Top != nil {
 		ho.Top = *o.Top
 	}
-	return ask.View(c).HandlesHold(ask.Context(c), ho)
+	return memory.HandlesHold(ask.Context(c), ask.View(c), ho)
 }
 
 type finalizerOptions struct {

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/values"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/front/cli/text/objecttext"
@@ -49,7 +50,7 @@ func dumpDictionaryCommand() cli.Command {
 }
 
 func askItems(c *cli.Context, o *itemOptions, keyed bool) (*answer.Collection, error) {
-	l, err := ask.View(c).Items(ask.Context(c), o.Object.Addr, collections.Options{Keyed: keyed, MethodTable: o.Object.MethodTable, NoValues: o.Keys, NoKeys: o.Values, Find: o.Find, Offset: o.Offset, Limit: o.Limit})
+	l, err := values.Items(ask.Context(c), ask.View(c), o.Object.Addr, collections.Options{Keyed: keyed, MethodTable: o.Object.MethodTable, NoValues: o.Keys, NoKeys: o.Values, Find: o.Find, Offset: o.Offset, Limit: o.Limit})
 	if err != nil {
 		return nil, invalidObject(err)
 	}
@@ -77,7 +78,7 @@ func concurrentCommand(name, alias, class string, text func(*report.Page, *answe
 
 func askConcurrent(c *cli.Context, a target.Addr, class string) (*answer.Collection, error) {
 	form := ask.FormOf(c)
-	l, err := ask.View(c).Items(ask.Context(c), a, collections.Options{Only: class, SlotOrder: form.SlotOrder, Referred: form.Referred})
+	l, err := values.Items(ask.Context(c), ask.View(c), a, collections.Options{Only: class, SlotOrder: form.SlotOrder, Referred: form.Referred})
 	var other *collections.KindError
 	var invalid *objects.InvalidError
 	switch {

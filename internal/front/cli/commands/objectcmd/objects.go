@@ -7,8 +7,8 @@ import (
 	"io"
 	"iter"
 
-	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/values"
 	"github.com/sosgo/sosgo/internal/encoding/utf16text"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
@@ -48,34 +48,16 @@ func dumpObjCommand() cli.Command {
 }
 
 func askDumpObj(c *cli.Context, o *objOptions) (*answer.Object, error) {
-	x, err := ask.View(c).Describe(ask.Context(c), o.Object.Addr, sosgo.DescribeOptions{
-		DescribeOptions: objects.DescribeOptions{NoFields: o.NoFields, References: o.Refs}, Plain: o.Show != "" || ask.FormOf(c).Plain})
-	switch {
-	case err != nil:
-		return nil, invalidObject(err)
-	case o.Show != "":
-		return x, show(c, x, o.Show)
+	x, err := values.Describe(ask.Context(c), ask.View(c), o.Object.Addr, values.DescribeOptions{
+		DescribeOptions: objects.DescribeOptions{NoFields: o.NoFields, References: o.Refs}, Plain: ask.FormOf(c).Plain, Show: o.Show,
+		Env: func() (*query.Env, error) { return ask.Env(c) }})
+	if x == nil {
+		return nil, invalidObject(ask.Misread(c, err))
+	}
+	if err != nil {
+		return x, cli.WithAnswer(ask.Misread(c, err))
 	}
 	return x, nil
-}
-
-// show evaluates expressions about an object.
-func show(c *cli.Context, x *answer.Object, text string) error {
-	p, err := ask.QueryProcess(c)
-	if err != nil {
-		return err
-	}
-	of, err := p.Objects.Proven(x.Address)
-	if err != nil {
-		return err
-	}
-	e, err := query.EvaluateOf(c.Context(), p, of, text)
-	if err = ask.Misread(c, err); e == nil {
-		return err
-	}
-	x.NoteAll(e.Noted())
-	x.Shown = e.Values
-	return cli.WithAnswer(err)
 }
 
 // invalidObject explains that there is no object, or that it can't be read.
@@ -98,7 +80,7 @@ func dumpVCCommand() cli.Command {
 		Summary:  "show a value type in place: its fields and values",
 		Examples: []cli.Example{{Line: "dumpvc 7f07a5b34f68 7efbcd805d40", Text: "show the struct that dumpobj listed with that MT and value"}},
 	}, func(c *cli.Context, o *structOptions) (*answer.Struct, error) {
-		s, err := ask.View(c).Struct(ask.Context(c), o.MT, o.Address)
+		s, err := values.Struct(ask.Context(c), ask.View(c), o.MT, o.Address)
 		if err != nil {
 			return nil, cli.WithText(objecttext.InvalidStruct, err)
 		}
@@ -125,7 +107,7 @@ func dumpArrayCommand() cli.Command {
 }
 
 func askDumpArray(c *cli.Context, o *arrayOptions) (*answer.Array, error) {
-	a, err := ask.View(c).Array(ask.Context(c), o.Object.Addr, objects.ArrayOptions{Details: o.Details, NoFields: o.NoFields, Start: o.Start, Length: o.Length})
+	a, err := values.Array(ask.Context(c), ask.View(c), o.Object.Addr, objects.ArrayOptions{Details: o.Details, NoFields: o.NoFields, Start: o.Start, Length: o.Length})
 	if err != nil {
 		return nil, noArray(c, err)
 	}
@@ -156,7 +138,7 @@ func dumpDelegateCommand() cli.Command {
 }
 
 func askDumpDelegate(c *cli.Context, o *object) (iter.Seq2[answer.DelegateCall, error], error) {
-	calls, err := ask.View(c).DelegateCalls(ask.Context(c), o.Object.Addr)
+	calls, err := values.DelegateCalls(ask.Context(c), ask.View(c), o.Object.Addr)
 	var not *objects.NotDelegateError
 	switch {
 	case errors.As(err, &not):
@@ -172,7 +154,7 @@ func dumpObjGCRefsCommand() cli.Command {
 		Name:    "dumpobjgcrefs",
 		Summary: "list the objects that an object refers to, as the GC sees them",
 	}, func(c *cli.Context, o *object) (iter.Seq2[answer.Reference, error], error) {
-		refs, err := ask.View(c).References(ask.Context(c), o.Object.Addr)
+		refs, err := values.References(ask.Context(c), ask.View(c), o.Object.Addr)
 		if err != nil {
 			return nil, invalidObject(err)
 		}
@@ -204,7 +186,7 @@ func dumpStringCommand() cli.Command {
 }
 
 func askDumpString(c *cli.Context, o *stringOptions) (*answer.String, error) {
-	s, err := ask.View(c).ReadString(ask.Context(c), o.Object.Addr)
+	s, err := values.ReadString(ask.Context(c), ask.View(c), o.Object.Addr)
 	if err != nil || o.Out == "" {
 		return s, err
 	}

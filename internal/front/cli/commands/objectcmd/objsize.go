@@ -2,6 +2,7 @@ package objectcmd
 
 import (
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/memory"
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
@@ -38,9 +39,9 @@ func askObjSize(c *cli.Context, o *sizeOptions) (*answer.Closure, error) {
 	}
 	ko := graph.KeepOptions{OnlyStatistics: o.Stat, Strings: o.Strings, Retained: o.Retained}
 	if o.MT != nil {
-		return ask.View(c).ClosureOfType(ask.Context(c), *o.MT, ko)
+		return memory.ClosureOfType(ask.Context(c), ask.View(c), *o.MT, ko)
 	}
-	return ask.View(c).Closure(ask.Context(c), o.Object.Addr, ko)
+	return memory.Closure(ask.Context(c), ask.View(c), o.Object.Addr, ko)
 }
 
 type unreachableOptions struct {
@@ -64,5 +65,5 @@ func askNotReachable(c *cli.Context, o *unreachableOptions) (*answer.Unreachable
 	if o.End < o.Start {
 		return nil, c.Usagef("the range ends before it starts")
 	}
-	return ask.View(c).Unreachable(ask.Context(c), target.Range{Start: o.Start, End: o.End}, o.NoFinalizer)
+	return memory.Unreachable(ask.Context(c), ask.View(c), target.Range{Start: o.Start, End: o.End}, o.NoFinalizer)
 }

@@ -3,8 +3,8 @@ package objectcmd
 import (
 	"errors"
 
-	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/memory"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
@@ -47,7 +47,7 @@ func verifyObjCommand() cli.Command {
 		Name:    "verifyobj",
 		Summary: "check one object for corruption",
 	}, func(c *cli.Context, o *object) (*answer.ObjectSoundness, error) {
-		return ask.View(c).VerifyObject(ask.Context(c), o.Object.Addr)
+		return memory.VerifyObject(ask.Context(c), ask.View(c), o.Object.Addr)
 	}, objecttext.ObjectSoundness)
 }
 
@@ -59,8 +59,8 @@ func listNearObjCommand() cli.Command {
 }
 
 func askListNearObj(c *cli.Context, o *object) (*answer.Neighbours, error) {
-	near, err := ask.View(c).Neighbours(ask.Context(c), o.Object.Addr)
-	if errors.Is(err, sosgo.ErrNotInHeap) {
+	near, err := memory.Neighbours(ask.Context(c), ask.View(c), o.Object.Addr)
+	if errors.Is(err, memory.ErrNotInHeap) {
 		return nil, c.Usagef("%v (eeheap -gc lists them)", err)
 	}
 	return near, err

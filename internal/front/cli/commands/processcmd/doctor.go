@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/doctor"
+	"github.com/sosgo/sosgo/app/sensitive"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/front/cli/text/processtext"
@@ -35,12 +37,12 @@ func doctorCommand() cli.Command {
 }
 
 func askDoctor(c *cli.Context, o *doctorOptions) (*answer.Diagnosis, error) {
-	g := ask.View(c).Diagnose(o.Members)
+	g := doctor.Of(ask.View(c), o.Members)
 	if o.Content {
-		g.Held = ask.View(c).DumpContents()
+		g.Held = doctor.Contents(ask.Dump(c).File())
 	}
 	if o.Secrets {
-		known, err := ask.View(c).Secrets(ask.Context(c))
+		known, err := sensitive.Secrets(ask.Context(c), ask.View(c))
 		if err != nil {
 			return nil, err
 		}

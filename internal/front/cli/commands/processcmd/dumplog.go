@@ -2,6 +2,7 @@ package processcmd
 
 import (
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/memory"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/front/cli/text/processtext"
@@ -22,7 +23,7 @@ func dumpLogCommand() cli.Command {
 		Examples: []cli.Example{{Line: "dumplog > log.txt", Text: "the whole log in a file"},
 			{Line: "dumplog -address ADDRESS", Text: "what collections did with an object, or with a root"}},
 	}, func(c *cli.Context, o *dumpLogOptions) (*answer.StressLog, error) {
-		out, err := ask.View(c).StressLog(ask.Context(c), o.Thread)
+		out, err := memory.StressLog(ask.Context(c), ask.View(c), o.Thread)
 		if err == nil && o.Address != nil {
 			own := *out
 			out = &own

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/resolve"
 	"github.com/sosgo/sosgo/internal/base/hexdump"
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/internal/front/cli"
@@ -144,7 +145,7 @@ func lnCommand() cli.Command {
 		Summary:  "describe an address: an object, a type, a method, code, a stack, an image",
 		Examples: []cli.Example{{Line: "ln 7f27f487b3a0", Text: "what is at this address?"}},
 	}, func(c *cli.Context, o *addressOptions) (*answer.Address, error) {
-		return ask.View(c).Resolve(c.Context(), o.Address), nil
+		return resolve.Address(c.Context(), ask.View(c), o.Address), nil
 	}, func(p *report.Page, a *answer.Address) {
 		p.Printf("%016x %s\n", uint64(a.Address), report.Escape(ask.Describe(a)))
 	})

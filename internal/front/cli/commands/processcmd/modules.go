@@ -4,8 +4,8 @@ import (
 	"iter"
 	"regexp"
 
-	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/modules"
 	"github.com/sosgo/sosgo/image"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
@@ -39,7 +39,7 @@ type imageOptions struct {
 func modulesCommand() cli.Command {
 	return cli.AskWith(cli.Command{Name: "modules", Aliases: []string{"lm"}, Summary: "list the images that the process had mapped"},
 		func(c *cli.Context, o *imageOptions) (*answer.Images, error) {
-			return ask.View(c).Images(ask.Context(c), sosgo.ImageOptions{Match: o.Name, Sections: o.Segments, At: o.Address})
+			return modules.Images(ask.Context(c), ask.View(c), image.ListOptions{Match: o.Name, Sections: o.Segments, At: o.Address})
 		}, func(p *report.Page, a *answer.Images, o *imageOptions) {
 			processtext.Images(p, a, processtext.ImagesOptions{Verbose: o.Verbose, Sections: o.Segments, Total: o.Address == nil})
 		})
@@ -67,7 +67,7 @@ type assemblyOptions struct {
 func assembliesCommand() cli.Command {
 	return cli.AskWith(cli.Command{Name: "assemblies", Aliases: []string{"clrmodules"}, Summary: "list the managed modules"},
 		func(c *cli.Context, o *assemblyOptions) (iter.Seq2[*answer.LoadedModule, error], error) {
-			return ask.View(c).Assemblies(ask.Context(c), o.Name)
+			return modules.Assemblies(ask.Context(c), ask.View(c), o.Name)
 		}, func(p *report.Page, list iter.Seq2[*answer.LoadedModule, error], o *assemblyOptions) {
 			processtext.Assemblies(p, list, o.Verbose)
 		})

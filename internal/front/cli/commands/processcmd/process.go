@@ -1,8 +1,8 @@
 package processcmd
 
 import (
-	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/settings"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/front/cli/text/processtext"
@@ -23,5 +23,5 @@ func processCommand() cli.Command {
 }
 
 func askProcess(c *cli.Context, o *processOptions) (*answer.Process, error) {
-	return ask.View(c).Process(ask.Context(c), sosgo.ProcessOptions{Full: o.Full})
+	return settings.Process(ask.Context(c), ask.View(c), settings.ProcessOptions{Full: o.Full})
 }

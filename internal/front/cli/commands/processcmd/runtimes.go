@@ -3,8 +3,8 @@ package processcmd
 import (
 	"slices"
 
-	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/modules"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/front/cli/text/processtext"
@@ -35,10 +35,10 @@ func runtimesCommand() cli.Command {
 
 func askRuntimes(c *cli.Context, o *runtimeOptions) ([]answer.Runtime, error) {
 	if !o.chooses() {
-		return ask.View(c).DescribeRuntimes(ask.Context(c))
+		return modules.DescribeRuntimes(ask.Context(c), ask.View(c))
 	}
-	v, _ := ask.Dump(c).View(o.ID) // it keeps the error
-	list, err := v.DescribeRuntimes(ask.Context(c))
+	v, _ := ask.Dump(c).Process(o.ID) // it keeps the error
+	list, err := modules.DescribeRuntimes(ask.Context(c), v)
 	if err == nil {
 		c.Session.SetRuntime(o.ID)
 	}
@@ -47,5 +47,5 @@ func askRuntimes(c *cli.Context, o *runtimeOptions) ([]answer.Runtime, error) {
 
 func eeVersionCommand() cli.Command {
 	return cli.Ask(cli.Command{Name: "eeversion", Summary: "print the version of the runtime and the kind of its GC"},
-		ask.Plain((*sosgo.View).EEVersion), processtext.EEVersion)
+		ask.Plain(modules.EEVersion), processtext.EEVersion)
 }

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/triage"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/front/cli/text/processtext"
@@ -39,7 +39,7 @@ func askTriage(c *cli.Context, o *triageOptions) (*answer.Triage, error) {
 	if err != nil {
 		return nil, err
 	}
-	t, err := ask.View(c).Triage(ask.Context(c), sosgo.TriageOptions{NoHeap: o.NoHeap, Rules: rules})
+	t, err := triage.Triage(ask.Context(c), ask.View(c), triage.Options{NoHeap: o.NoHeap, Rules: rules})
 	if err != nil {
 		return nil, err
 	}

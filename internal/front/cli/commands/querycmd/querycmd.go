@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/rows"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/front/cli/text/querytext"
@@ -58,7 +58,7 @@ func functionList() string {
 }
 
 func askEval(c *cli.Context, o *evalOptions) (*answer.Evaluations, error) {
-	p, err := ask.QueryProcess(c)
+	p, err := ask.Env(c)
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +109,7 @@ func queryCommand() cli.Command {
 func sourceList() string {
 	var out strings.Builder
 	var names []string
-	list := sosgo.QuerySources()
+	list := rows.Sources()
 	for i := range list {
 		names = append(names, list[i].Name)
 		columns := columnList(list[i].Columns)
@@ -140,7 +140,7 @@ func columnList(columns []query.Column) string {
 }
 
 func askQuery(c *cli.Context, o *queryOptions) (*answer.Query, error) {
-	p, err := ask.QueryProcess(c)
+	p, err := ask.Env(c)
 	if err != nil {
 		return nil, err
 	}

@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 
-	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/appcmd"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
@@ -17,6 +16,7 @@ import (
 	"github.com/sosgo/sosgo/internal/front/cli/commands/taskcmd"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/threadcmd"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/typecmd"
+	"github.com/sosgo/sosgo/process"
 )
 
 // Commands returns the commands, by group.
@@ -39,11 +39,11 @@ func Groups() [][]cli.Command {
 // Open opens the dump in a file with the module files in a folder; an empty folder is none. It asks nobody for more, and unpacks at most
 // unpacked bytes. Progress receives the progress of unpacking, in bytes of the file.
 func Open(path, modules string, unpacked int64, progress func(done, total int64)) (cli.Dump, error) {
-	o := sosgo.Options{Offline: true, MaxDecompressed: unpacked, MaxRatio: math.MaxInt64, Progress: progress}
+	o := process.Options{Offline: true, MaxDecompressed: unpacked, MaxRatio: math.MaxInt64, Progress: progress}
 	if modules != "" {
 		o.Modules = []string{modules}
 	}
-	d, err := sosgo.Open(path, o)
+	d, err := process.Open(path, o)
 	if err != nil {
 		return nil, &cli.OpenError{Path: path, Err: err}
 	}
@@ -52,7 +52,7 @@ func Open(path, modules string, unpacked int64, progress func(done, total int64)
 
 // Threads lists the OS ids of the threads of a dump in the order of their indices.
 func Threads(d cli.Dump, runtime string) ([]uint32, error) {
-	v, _ := d.(*sosgo.Dump).View(runtime) // it keeps the error
+	v, _ := d.(*process.Dump).Process(runtime) // it keeps the error
 	list, err := v.Threads()
 	var ids []uint32
 	for i := range list {

@@ -1,8 +1,8 @@
 package taskcmd
 
 import (
-	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/async"
 	"github.com/sosgo/sosgo/app/tasks"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
@@ -36,15 +36,15 @@ func dumpAsyncCommand() cli.Command {
 }
 
 func askDumpAsync(c *cli.Context, o *asyncOptions) (*answer.Async, error) {
-	ao := sosgo.AsyncOptions{StackOptions: o.options(), WithRoots: o.Roots}
+	ao := async.StackOptions{StackOptions: o.options(), WithRoots: o.Roots}
 	ao.Fields, ao.Variables, ao.Machines = o.Fields, o.Locals, ask.FormOf(c).Machines
 	switch {
 	case o.Stats:
-		ao.Form = sosgo.AsyncCounted
+		ao.Form = async.Counted
 	case o.Coalesce:
-		ao.Form = sosgo.AsyncMerged
+		ao.Form = async.Merged
 	}
-	return ask.View(c).AsyncStacks(ask.Context(c), ao)
+	return async.Stacks(ask.Context(c), ask.View(c), ao)
 }
 
 // chosenStacks selects stacks of async methods.
@@ -80,6 +80,6 @@ func asyncStacksCommand() cli.Command {
 	}, func(c *cli.Context, o *callOptions) (*answer.AsyncCalls, error) {
 		so := o.options()
 		so.Variables = o.Locals
-		return ask.View(c).AsyncCalls(ask.Context(c), so)
+		return async.Calls(ask.Context(c), ask.View(c), so)
 	}, tasktext.Calls)
 }

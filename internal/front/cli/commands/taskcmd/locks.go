@@ -1,8 +1,8 @@
 package taskcmd
 
 import (
-	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/locks"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/front/cli/text/tasktext"
@@ -22,7 +22,7 @@ func locksCommand() cli.Command {
 			"the frames of a thread alone are marked.",
 		Examples: []cli.Example{{Line: "locks", Text: "who holds the contended lock?"}},
 	}, func(c *cli.Context, o *lockOptions) (*answer.Locks, error) {
-		out, err := ask.View(c).Locks(ask.Context(c), sosgo.LockOptions{All: o.All})
+		out, err := locks.Locks(ask.Context(c), ask.View(c), locks.Options{All: o.All})
 		return out, cli.WithAnswer(err)
 	}, tasktext.Locks)
 }
@@ -34,7 +34,7 @@ func initializersCommand() cli.Command {
 		Help: "Every use of such a class throws a TypeInitializationException, which hides the exception that the static constructor threw. The marks are those of the runtime. " +
 			"`locks` lists the static constructors that run, with the threads that wait for them.",
 		Examples: []cli.Example{{Line: "initializers", Text: "which classes can't be used any more, and why?"}},
-	}, ask.Plain((*sosgo.View).Initializers), tasktext.Initializers)
+	}, ask.Plain(locks.Initializers), tasktext.Initializers)
 }
 
 func waitsCommand() cli.Command {
@@ -47,7 +47,7 @@ func waitsCommand() cli.Command {
 			"accept loops and idle readers, are counted apart. A statement has its evidence, and how strong it is: proved if the runtime recorded each wait.",
 		Examples: []cli.Example{{Line: "waits", Text: "why does the process hang?"}},
 	}, func(c *cli.Context, _ *cli.None) (*answer.Waits, error) {
-		out, err := ask.View(c).Waits(ask.Context(c))
+		out, err := locks.Waits(ask.Context(c), ask.View(c), locks.Options{})
 		return out, cli.WithAnswer(err)
 	}, tasktext.Waits)
 }

@@ -3,8 +3,8 @@ package taskcmd
 import (
 	"errors"
 
-	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/async"
 	"github.com/sosgo/sosgo/app/tasks"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
@@ -29,7 +29,7 @@ func tasksCommand() cli.Command {
 			{Line: "tasks -faulted", Text: "which exceptions went unobserved?"},
 		},
 	}, func(c *cli.Context, o *taskOptions) (*answer.Tasks, error) {
-		return ask.View(c).Tasks(ask.Context(c), sosgo.TaskOptions{Faulted: o.Faulted, Status: o.Status, Type: o.Type, Limit: o.Limit})
+		return async.Tasks(ask.Context(c), ask.View(c), tasks.ListOptions{Faulted: o.Faulted, Status: o.Status, Type: o.Type, Limit: o.Limit})
 	}, tasktext.Tasks)
 }
 
@@ -56,7 +56,7 @@ func askTaskState(c *cli.Context, o *stateOptions) (*answer.TaskState, error) {
 	if !o.Object.Given {
 		return nil, c.Usagef("which task? Give its address, or flags with -value")
 	}
-	out, err := ask.View(c).TaskState(ask.Context(c), o.Object.Addr)
+	out, err := async.State(ask.Context(c), ask.View(c), o.Object.Addr)
 	if errors.As(err, new(*tasks.NotTaskError)) {
 		return nil, cli.WithText(tasktext.NoTask, err)
 	}

@@ -1,8 +1,8 @@
 package taskcmd
 
 import (
-	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/threadpool"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/front/cli/text/tasktext"
@@ -26,7 +26,7 @@ func threadPoolCommand() cli.Command {
 			{Line: "threadpool -wi", Text: "what is queued?"},
 		},
 	}, func(c *cli.Context, o *poolOptions) (*answer.ThreadPool, error) {
-		out, err := ask.View(c).ThreadPool(ask.Context(c), sosgo.ThreadPoolOptions{Log: o.Log, Items: o.Items || o.Counts})
+		out, err := threadpool.Pool(ask.Context(c), ask.View(c), threadpool.Options{Log: o.Log, Items: o.Items || o.Counts})
 		return out, cli.WithAnswer(err)
 	}, func(p *report.Page, t *answer.ThreadPool, o *poolOptions) {
 		tasktext.ThreadPool(p, t, tasktext.ThreadPoolOptions(*o))
@@ -45,7 +45,7 @@ func threadPoolQueueCommand() cli.Command {
 			"Each is listed with its method and the argument.",
 		Examples: []cli.Example{{Line: "tpq", Text: "which work waits for a worker, and in whose queue?"}},
 	}, func(c *cli.Context, _ *queueOptions) (*answer.WorkQueues, error) {
-		out, err := ask.View(c).WorkQueues(ask.Context(c))
+		out, err := threadpool.WorkQueues(ask.Context(c), ask.View(c))
 		return out, cli.WithAnswer(err)
 	}, func(p *report.Page, q *answer.WorkQueues, o *queueOptions) { tasktext.WorkQueues(p, q, o.Limit) })
 }
@@ -58,5 +58,5 @@ func timerInfoCommand() cli.Command {
 			"is for stands beside it, of a CancellationTokenSource with what it will call. A timer that was stopped is in no list. When one is " +
 			"due is relative to the newest time that the process recorded: the dump may be later.",
 		Examples: []cli.Example{{Line: "timerinfo", Text: "what is scheduled, and when?"}},
-	}, ask.Plain((*sosgo.View).Timers), tasktext.Timers)
+	}, ask.Plain(threadpool.Timers), tasktext.Timers)
 }

@@ -4,8 +4,8 @@ import (
 	"context"
 	"iter"
 
-	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/stacks"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/front/cli/text/threadtext"
@@ -54,7 +54,7 @@ func clrStackCommand() cli.Command {
 
 func askCLRStack(c *cli.Context, o *stackOptions) (*answer.Stacks, error) {
 	form := ask.FormOf(c)
-	so := sosgo.StackOptions{StackOptions: threads.StackOptions{
+	so := stacks.Options{StackOptions: threads.StackOptions{
 		DescribeOptions: stackwalk.DescribeOptions{
 			Source:    !o.NoSource,
 			Pretty:    o.Pretty,
@@ -72,9 +72,9 @@ func askCLRStack(c *cli.Context, o *stackOptions) (*answer.Stacks, error) {
 	}}
 	switch {
 	case form.OneRuntime:
-		so.Runtimes = sosgo.ViewRuntimeOnly
+		so.Runtimes = stacks.OneRuntime
 	case c.Session.Runtime() != "":
-		so.Runtimes = sosgo.FoldedRuntimes
+		so.Runtimes = stacks.FoldedRuntimes
 	}
 	if !o.All {
 		all, err := ask.Threads(c)
@@ -87,7 +87,7 @@ func askCLRStack(c *cli.Context, o *stackOptions) (*answer.Stacks, error) {
 		}
 		so.Threads = []*threads.Thread{t}
 	}
-	return ask.View(c).Stacks(ask.Context(c), so)
+	return stacks.Stacks(ask.Context(c), ask.View(c), so)
 }
 
 // walkOfAll returns the walk for a process with several CLRs, nil for others. It merges the frames of all, or where one

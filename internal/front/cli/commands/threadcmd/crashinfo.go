@@ -3,13 +3,14 @@ package threadcmd
 import (
 	"fmt"
 
-	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/app/crash"
+	"github.com/sosgo/sosgo/app/stacks"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/front/cli/text/threadtext"
 	"github.com/sosgo/sosgo/internal/front/report"
+	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/stackwalk"
 	"github.com/sosgo/sosgo/stackwalk/threads"
 )
@@ -26,7 +27,9 @@ func crashInfoCommand() cli.Command {
 		Help: "The signal or exception record, the thread that died, its stack, the managed exception with its causes, and the likely reason in plain words. " +
 			"For a NativeAOT process it shows what the process wrote about itself.",
 		Examples: []cli.Example{{Line: "crashinfo", Text: "the first command for a crash dump"}},
-	}, func(c *cli.Context, _ *crashOptions) (*answer.Crash, error) { return ask.View(c).Crash(c.Context()) },
+	}, func(c *cli.Context, _ *crashOptions) (*answer.Crash, error) {
+		return crash.Describe(c.Context(), ask.View(c), crash.Options{})
+	},
 		func(p *report.Page, x *answer.Crash, o *crashOptions) {
 			threadtext.Crash(p, x, threadtext.CrashOptions{Lines: o.Lines})
 		})
@@ -34,12 +37,12 @@ func crashInfoCommand() cli.Command {
 
 // Greeting returns what the prompt prints for a dump at first: why the process died, if it did. What can't be read is left to crashinfo.
 func Greeting(d cli.Dump, runtime string) []string {
-	opened, ok := d.(*sosgo.Dump)
+	opened, ok := d.(*process.Dump)
 	if !ok {
 		return nil
 	}
-	v, _ := opened.View(runtime) // it keeps the error
-	return threadtext.Greeting(v.BriefCrash())
+	v, _ := opened.Process(runtime) // it keeps the error
+	return threadtext.Greeting(crash.DescribeBriefly(v, crash.Options{}))
 }
 
 type threadOptions struct {
@@ -67,7 +70,7 @@ func askCLRMA(c *cli.Context, o *threadOptions) (*answer.ThreadAnalysis, error) 
 		return nil, err
 	}
 	so := threads.StackOptions{Now: ask.FormOf(c).Now, Walk: walkOfAll(c), DescribeOptions: stackwalk.DescribeOptions{Source: true, Symbols: ask.Dump(c).Symbols()}}
-	return ask.View(c).Analyze(ask.Context(c), t, so)
+	return stacks.Analyze(ask.Context(c), ask.View(c), t, so)
 }
 
 func watsonBucketsCommand() cli.Command {

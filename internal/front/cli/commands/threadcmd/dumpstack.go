@@ -1,8 +1,8 @@
 package threadcmd
 
 import (
-	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/stacks"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/front/cli/text/threadtext"
@@ -69,11 +69,11 @@ func askDumpStack(c *cli.Context, o *returnOptions) (*answer.Returns, error) {
 	if err != nil {
 		return nil, err
 	}
-	ro := sosgo.ReturnOptions{ManagedOnly: o.EE}
+	ro := threads.ReturnOptions{ManagedOnly: o.EE}
 	if between != nil {
 		ro.Ranges = []target.Range{*between}
 	}
-	return ask.View(c).ReturnAddresses(ask.Context(c), t, ro)
+	return stacks.ReturnAddresses(ask.Context(c), ask.View(c), t, ro)
 }
 
 type allReturnOptions struct {
@@ -121,7 +121,7 @@ func dumpStackObjectsCommand() cli.Command {
 }
 
 func askDumpStackObjects(c *cli.Context, o *stackObjectOptions) (*answer.StackObjects, error) {
-	oo := sosgo.StackObjectOptions{Verify: o.Verify, Extended: ask.FormOf(c).Extended}
+	oo := threads.ObjectOptions{Verify: o.Verify, Extended: ask.FormOf(c).Extended}
 	if o.Precise {
 		var err error
 		if oo.Precise, err = ask.View(c).Walker(); err != nil {
@@ -129,12 +129,12 @@ func askDumpStackObjects(c *cli.Context, o *stackObjectOptions) (*answer.StackOb
 		}
 	}
 	if o.All {
-		return ask.View(c).AllStackObjects(ask.Context(c), oo)
+		return stacks.AllStackObjects(ask.Context(c), ask.View(c), oo)
 	}
 	t, between, err := o.place.of(c)
 	if err != nil {
 		return nil, err
 	}
 	oo.Range = between
-	return ask.View(c).StackObjects(ask.Context(c), t, oo)
+	return stacks.StackObjects(ask.Context(c), ask.View(c), t, oo)
 }

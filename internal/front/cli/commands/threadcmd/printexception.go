@@ -81,7 +81,7 @@ func askPrintException(c *cli.Context, o *thrownOptions) (*answer.ThrownExceptio
 
 // ending adds the exception that ended the process if no thread has it. What can't be read of the threads is noted with their exceptions.
 func ending(c *cli.Context, rt *dac.Runtime, x *answer.ThrownException) {
-	record, err := ask.View(c).CrashRecord()
+	record, err := crash.Read(ask.View(c), crash.Options{})
 	if len(x.Noted()) == 0 {
 		x.Note(err)
 	}

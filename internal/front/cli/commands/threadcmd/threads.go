@@ -3,8 +3,8 @@ package threadcmd
 import (
 	"strings"
 
-	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/stacks"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
@@ -149,7 +149,7 @@ func askCLRThreads(c *cli.Context, o *managedOptions) (*answer.ManagedThreads, e
 		}
 		return nil, err
 	}
-	return ask.View(c).ManagedThreads(c.Context(), sosgo.ManagedOptions{
+	return stacks.ManagedThreads(c.Context(), ask.View(c), stacks.ManagedOptions{
 		ManagedOptions: threads.ManagedOptions{Live: o.Live, Special: o.Special}, Activities: o.Stacks})
 }
 
@@ -184,5 +184,5 @@ func syncBlkCommand() cli.Command {
 }
 
 func askSyncBlk(c *cli.Context, o *syncBlockOptions) (*answer.SyncBlocks, error) {
-	return ask.View(c).SyncBlocks(ask.Context(c), sosgo.SyncBlockOptions{All: o.All, Index: o.Index})
+	return stacks.SyncBlocks(ask.Context(c), ask.View(c), threads.SyncBlockOptions{All: o.All, Index: o.Index})
 }

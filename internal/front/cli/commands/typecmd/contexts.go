@@ -1,7 +1,7 @@
 package typecmd
 
 import (
-	"github.com/sosgo/sosgo"
+	"github.com/sosgo/sosgo/app/contexts"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/front/cli/text/typetext"
@@ -15,5 +15,5 @@ func contextsCommand() cli.Command {
 			"and no thread that runs its code. For each " +
 			"that was asked to unload and is still there, the roots and the paths from them are listed. `gcroot` with the LoaderAllocator shows every object on the way.",
 		Examples: []cli.Example{{Line: "contexts", Text: "why is the plugin not unloaded?"}},
-	}, ask.Plain((*sosgo.View).LoadContexts), typetext.LoadContexts)
+	}, ask.Plain(contexts.LoadContexts), typetext.LoadContexts)
 }

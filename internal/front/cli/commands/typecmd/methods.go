@@ -3,8 +3,8 @@ package typecmd
 import (
 	"errors"
 
-	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/methods"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/front/cli/text/typetext"
@@ -23,7 +23,7 @@ func dumpMDCommand() cli.Command {
 		Summary:  "describe a method by its MethodDesc",
 		Examples: []cli.Example{{Line: "dumpmd 7f07a5b47868", Text: "a method, its code and the versions of that"}},
 	}, func(c *cli.Context, o *methodOptions) (*answer.Method, error) {
-		m, err := ask.View(c).Method(ask.Context(c), o.Address)
+		m, err := methods.Method(ask.Context(c), ask.View(c), o.Address)
 		return m, notFound(o.Address, err, typetext.NoMethodDesc)
 	}, typetext.Method)
 }
@@ -76,9 +76,9 @@ func askDumpIL(c *cli.Context, o *ilOptions) (*answer.IL, error) {
 		return nil, cli.WithText(typetext.NoIL, c.Usagef("0 is not a method"))
 	}
 	if o.Raw {
-		return ask.View(c).ILAt(ask.Context(c), o.Address)
+		return methods.ILAt(ask.Context(c), ask.View(c), o.Address)
 	}
-	il, err := ask.View(c).IL(ask.Context(c), o.Address)
+	il, err := methods.IL(ask.Context(c), ask.View(c), o.Address)
 	var none *disasm.NoMethodError
 	if errors.As(err, &none) {
 		return nil, notFound(o.Address, err, typetext.NoMethodDesc)
@@ -104,7 +104,7 @@ func ehInfoCommand() cli.Command {
 			"the start of the method. The end of a range is the first byte behind it.",
 		Examples: []cli.Example{{Line: "ehinfo 7f27f4926d78", Text: "the handlers of a method"}},
 	}, func(c *cli.Context, o *method) (*answer.Handlers, error) {
-		return ask.View(c).Handlers(ask.Context(c), o.Address)
+		return methods.Handlers(ask.Context(c), ask.View(c), o.Address)
 	}, typetext.Handlers)
 }
 
@@ -117,7 +117,7 @@ func gcInfoCommand() cli.Command {
 			"all slots that live across the call are listed.",
 		Examples: []cli.Example{{Line: "gcinfo 7f27f48618d8", Text: "the references that Thread.Sleep holds"}},
 	}, func(c *cli.Context, o *method) (*answer.GCInfo, error) {
-		return ask.View(c).GCInfo(ask.Context(c), o.Address)
+		return methods.GCInfo(ask.Context(c), ask.View(c), o.Address)
 	}, typetext.GCInfo)
 }
 
@@ -147,7 +147,7 @@ func clruCommand() cli.Command {
 }
 
 func askClru(c *cli.Context, o *codeOptions) (*answer.Disassembly, error) {
-	return ask.View(c).Disassembly(ask.Context(c), o.Address, sosgo.CodeOptions{GCInfo: o.GCInfo, Handlers: o.EHInfo, IL: o.IL, Map: o.Map})
+	return methods.Disassembly(ask.Context(c), ask.View(c), o.Address, disasm.MethodOptions{GCInfo: o.GCInfo, Handlers: o.EHInfo, IL: o.IL, Map: o.Map})
 }
 
 func tiersCommand() cli.Command {
@@ -157,5 +157,5 @@ func tiersCommand() cli.Command {
 		Help: "A method runs code of the first tier until it was called often enough, and is then compiled again with optimizations. Methods whose calls still run the first tier are counted; " +
 			"how many calls each lacks is not read. Code of ReadyToRun images is not among it.",
 		Examples: []cli.Example{{Line: "tiers", Text: "was the process still warming up?"}},
-	}, ask.Plain((*sosgo.View).Tiers), typetext.Tiers)
+	}, ask.Plain(methods.Tiers), typetext.Tiers)
 }

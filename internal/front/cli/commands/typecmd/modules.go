@@ -5,6 +5,8 @@ import (
 	"iter"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/modules"
+	"github.com/sosgo/sosgo/app/values"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
@@ -24,7 +26,7 @@ func dumpModuleCommand() cli.Command {
 		Name:    "dumpmodule",
 		Summary: "describe a managed module",
 	}, func(c *cli.Context, o *moduleOptions) (*answer.ModuleDetails, error) {
-		return ask.View(c).Module(ask.Context(c), o.Address, dac.ModuleOptions{Types: o.MT})
+		return modules.Module(ask.Context(c), ask.View(c), o.Address, dac.ModuleOptions{Types: o.MT})
 	}, typetext.Module)
 }
 
@@ -38,9 +40,9 @@ func dumpDomainCommand() cli.Command {
 		Summary: "list the application domain's assemblies and modules",
 	}, func(c *cli.Context, o *domainOptions) (iter.Seq2[*answer.Domain, error], error) {
 		if o.Address != nil {
-			return ask.View(c).Domains(ask.Context(c), *o.Address)
+			return modules.Domains(ask.Context(c), ask.View(c), *o.Address)
 		}
-		return ask.View(c).Domains(ask.Context(c))
+		return modules.Domains(ask.Context(c), ask.View(c))
 	}, typetext.Domains)
 }
 
@@ -53,7 +55,7 @@ func dumpAssemblyCommand() cli.Command {
 		Name:    "dumpassembly",
 		Summary: "describe an assembly",
 	}, func(c *cli.Context, o *assemblyOptions) (*answer.Assembly, error) {
-		return ask.View(c).Assembly(ask.Context(c), o.Address)
+		return modules.Assembly(ask.Context(c), ask.View(c), o.Address)
 	}, typetext.Assembly)
 }
 
@@ -63,7 +65,7 @@ func findAppDomainCommand() cli.Command {
 		Summary: "show which application domain an object belongs to",
 		Help:    "Since .NET Core a process has one application domain.",
 	}, func(c *cli.Context, o *object) (*answer.AppDomain, error) {
-		return ask.View(c).AppDomain(ask.Context(c), o.Object.Addr)
+		return values.AppDomain(ask.Context(c), ask.View(c), o.Object.Addr)
 	}, typetext.AppDomain)
 }
 
@@ -75,7 +77,7 @@ func dumpALCCommand() cli.Command {
 }
 
 func askDumpALC(c *cli.Context, o *object) (*answer.LoadContext, error) {
-	alc, err := ask.View(c).LoadContext(ask.Context(c), o.Object.Addr)
+	alc, err := values.LoadContext(ask.Context(c), ask.View(c), o.Object.Addr)
 	var invalid *objects.InvalidError
 	if errors.As(err, &invalid) {
 		return nil, cli.WithText(func(p *report.Page) { typetext.InvalidObject(p, err) }, err)

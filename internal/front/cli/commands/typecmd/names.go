@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/methods"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
@@ -35,7 +36,7 @@ func askName2EE(c *cli.Context, o *nameOptions) (*answer.NameSearch, error) {
 	if err != nil {
 		return nil, err
 	}
-	return ask.View(c).FindName(ask.Context(c), module, name)
+	return methods.FindName(ask.Context(c), ask.View(c), module, name)
 }
 
 // split splits the arguments: "module!name" or "module name".
@@ -70,7 +71,7 @@ func askToken2EE(c *cli.Context, o *tokenOptions) (*answer.NameSearch, error) {
 	default:
 		return nil, c.Usagef("a token of this table is not supported: TypeDef 02, TypeRef 01, MethodDef 06 and FieldDef 04 are")
 	}
-	return ask.View(c).FindToken(ask.Context(c), o.Module, token)
+	return methods.FindToken(ask.Context(c), ask.View(c), o.Module, token)
 }
 
 func dumpSigCommand() cli.Command {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/values"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
@@ -59,7 +60,7 @@ func dumpMTCommand() cli.Command {
 		Summary:  "describe a type by its MethodTable",
 		Examples: []cli.Example{{Line: "dumpmt -md 7f07a5b48688", Text: "a type and its methods"}},
 	}, func(c *cli.Context, o *tableOptions) (*answer.Type, error) {
-		return ask.View(c).Type(ask.Context(c), o.Address, objects.TypeOptions{Methods: o.All || o.MD, Fields: o.All})
+		return values.Type(ask.Context(c), ask.View(c), o.Address, objects.TypeOptions{Methods: o.All || o.MD, Fields: o.All})
 	}, func(p *report.Page, t *answer.Type, o *tableOptions) { typetext.MethodTable(p, t, o.All) })
 }
 
@@ -89,7 +90,7 @@ func dumpRuntimeTypesCommand() cli.Command {
 }
 
 func askDumpRuntimeTypes(c *cli.Context, _ *cli.None) (iter.Seq2[answer.RuntimeType, error], error) {
-	types, err := ask.View(c).RuntimeTypes(ask.Context(c))
+	types, err := values.RuntimeTypes(ask.Context(c), ask.View(c))
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +122,7 @@ func askStatics(c *cli.Context, o *staticOptions) (iter.Seq2[answer.StaticField,
 	if name == "" && !o.All {
 		return nil, c.Usagef("name a type, or give -all")
 	}
-	fields, err := ask.View(c).Statics(ask.Context(c), objects.StaticsOptions{Type: name, References: o.Refs})
+	fields, err := values.Statics(ask.Context(c), ask.View(c), objects.StaticsOptions{Type: name, References: o.Refs})
 	if err != nil {
 		return nil, err
 	}

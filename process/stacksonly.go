@@ -1,4 +1,4 @@
-package sosgo
+package process
 
 import (
 	"cmp"

@@ -1,4 +1,8 @@
-package sosgo
+// Package rows has the rows about a process that queries ask for: threads, frames, tasks, requests and others beside the objects of the
+// heap. It asks queries and expressions over them; package query is the language.
+//
+// Stability: unstable.
+package rows
 
 import (
 	"context"
@@ -6,44 +10,73 @@ import (
 	"slices"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/tasks"
 	"github.com/sosgo/sosgo/app/web"
 	"github.com/sosgo/sosgo/dac"
-	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/graph/roots"
 	"github.com/sosgo/sosgo/heap"
 	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/query"
 	"github.com/sosgo/sosgo/stackwalk"
+	"github.com/sosgo/sosgo/stackwalk/threads"
 	"github.com/sosgo/sosgo/target"
 )
 
-// QueryProcess returns the process that package query asks about: the runtime's view of it, with the heap's sources of rows and those
-// below. The caller may add variables and choose the current thread.
-func (v *View) QueryProcess(o graph.Options) (*query.Process, error) {
-	rt, err := v.Runtime()
+// Env returns what queries and expressions about a process are asked in, with the sources of this package. The caller may add variables
+// and choose the current thread.
+func Env(p *process.Process) (*query.Env, error) {
+	env, err := query.NewEnv(p)
 	if err != nil {
 		return nil, err
 	}
-	reader, err := v.Objects()
-	if err != nil {
-		return nil, err
-	}
-	collections, err := v.Collections()
-	if err != nil {
-		return nil, err
-	}
-	return &query.Process{
-		Collections: collections,
-		Runtime:     rt, Objects: reader, Heap: v.Heap,
-		Holders: func(ctx context.Context) (*graph.Holders, error) { return v.Holders(ctx, o) },
-		Sources: v.sources(),
-		Scan:    heap.ScanOptions{Jobs: v.dump.Jobs()},
-	}, nil
+	env.Sources = sources(p)
+	return env, nil
 }
 
-// QuerySources returns what queries can ask for with from, the heap's sources first. The sources have columns, but no rows.
-func QuerySources() []query.Source {
-	list := append(query.HeapSources(), (*View)(nil).sources()...)
+// env returns Env for an answer.
+func env(c *process.Call) (*query.Env, error) {
+	e, err := Env(c.Process)
+	if err != nil {
+		return nil, err
+	}
+	e.Scan = c.Scan("asking the heap", e.Scan)
+	return e, nil
+}
+
+// Query answers a question in the query language: "from objects of Order | where Total > 100 | select count()", or in SQL.
+// A question that can't be understood is a *query.Error.
+func Query(ctx context.Context, p *process.Process, text string, o query.Options) (*answer.Query, error) {
+	return process.Answer(ctx, p, func(ctx context.Context, c *process.Call) (*answer.Query, error) {
+		e, err := env(c)
+		if err != nil {
+			return nil, err
+		}
+		return query.Run(ctx, e, text, o)
+	})
+}
+
+// EvaluateOptions choose what an expression is about.
+type EvaluateOptions struct {
+	Thread *threads.Thread // has the registers (@rip) and thread statics that are meant
+}
+
+// Evaluate evaluates an expression in C# syntax, or several between commas: "Contoso.Cache.s_items.Count". A value that could not be
+// computed carries the reason, and the error is the first such reason: query.ErrNoThread for a register or a thread static if the
+// options have no thread.
+func Evaluate(ctx context.Context, p *process.Process, expression string, o EvaluateOptions) (*answer.Evaluations, error) {
+	return process.Answer(ctx, p, func(ctx context.Context, c *process.Call) (*answer.Evaluations, error) {
+		e, err := env(c)
+		if err != nil {
+			return nil, err
+		}
+		return query.Evaluate(ctx, e.OfThread(o.Thread), expression)
+	})
+}
+
+// Sources returns what queries can ask for with from, the heap's sources first. The sources have columns, but no rows.
+func Sources() []query.Source {
+	list := append(query.HeapSources(), sources(nil)...)
 	for i := range list {
 		list[i].Rows = nil
 	}
@@ -51,22 +84,27 @@ func QuerySources() []query.Source {
 }
 
 // sources returns the sources of rows other than the heap's.
-func (v *View) sources() []query.Source {
+func sources(p *process.Process) []query.Source {
 	return []query.Source{
-		query.NewSource(query.Source{Name: "threads", Summary: "threads of the process", Of: []string{"System.Exception"}}, v.threadRows),
-		query.NewSource(query.Source{Name: "frames", Summary: "frames of the stacks of all threads"}, v.frameRows),
+		query.NewSource(query.Source{Name: "threads", Summary: "threads of the process", Of: []string{"System.Exception"}}, of(p, threadRows)),
+		query.NewSource(query.Source{Name: "frames", Summary: "frames of the stacks of all threads"}, of(p, frameRows)),
 		query.NewSource(query.Source{Name: "tasks", Summary: "tasks, and the boxes of async methods that are none",
-			Of: []string{"System.Threading.Tasks.Task", "System.Runtime.CompilerServices.PoolingAsyncValueTaskMethodBuilder+StateMachineBox"}}, v.taskRows),
+			Of: []string{"System.Threading.Tasks.Task", "System.Runtime.CompilerServices.PoolingAsyncValueTaskMethodBuilder+StateMachineBox"}}, of(p, taskRows)),
 		query.NewSource(query.Source{Name: "requests", Summary: "web requests that the process works on",
-			Of: []string{"Microsoft.AspNetCore.Http.HttpContext"}}, v.requestRows),
+			Of: []string{"Microsoft.AspNetCore.Http.HttpContext"}}, of(p, requestRows)),
 		query.NewSource(query.Source{Name: "sessions", Summary: "sessions of ASP.NET Core in the process",
-			Of: []string{"Microsoft.AspNetCore.Session.DistributedSession", "Microsoft.AspNetCore.Session.DistributedSessionStore"}}, v.sessionRows),
-		query.NewSource(query.Source{Name: "roots", Summary: "what keeps objects alive"}, v.rootRows),
-		query.NewSource(query.Source{Name: "handles", Summary: "GC handles, also weak ones"}, v.handleRows),
-		query.NewSource(query.Source{Name: "statics", Summary: "static fields of all loaded types"}, v.staticRows),
-		query.NewSource(query.Source{Name: "types", Summary: "loaded types, with their objects"}, v.typeRows),
-		query.NewSource(query.Source{Name: "modules", Summary: "managed modules"}, v.moduleRows),
+			Of: []string{"Microsoft.AspNetCore.Session.DistributedSession", "Microsoft.AspNetCore.Session.DistributedSessionStore"}}, of(p, sessionRows)),
+		query.NewSource(query.Source{Name: "roots", Summary: "what keeps objects alive"}, of(p, rootRows)),
+		query.NewSource(query.Source{Name: "handles", Summary: "GC handles, also weak ones"}, of(p, handleRows)),
+		query.NewSource(query.Source{Name: "statics", Summary: "static fields of all loaded types"}, of(p, staticRows)),
+		query.NewSource(query.Source{Name: "types", Summary: "loaded types, with their objects"}, of(p, typeRows)),
+		query.NewSource(query.Source{Name: "modules", Summary: "managed modules"}, of(p, moduleRows)),
 	}
+}
+
+// of binds a function of a process to the process.
+func of[R any](p *process.Process, rows func(context.Context, *process.Process) iter.Seq2[R, error]) func(context.Context) iter.Seq2[R, error] {
+	return func(ctx context.Context) iter.Seq2[R, error] { return rows(ctx, p) }
 }
 
 // rowsOf returns a row for each item of a list.
@@ -133,12 +171,12 @@ type threadRow struct {
 	SP        query.Opt[target.Addr] `row:"sp,hidden" doc:"stack pointer"`
 }
 
-func (v *View) threadRows(context.Context) iter.Seq2[threadRow, error] {
-	list, err := v.Threads()
+func threadRows(_ context.Context, p *process.Process) iter.Seq2[threadRow, error] {
+	list, err := p.Threads()
 	return rowsOf(listed(list, err), newThreadRow)
 }
 
-func newThreadRow(t Thread) threadRow {
+func newThreadRow(t threads.Thread) threadRow {
 	row := threadRow{Index: query.SomeIf(int64(t.Index), t.Index >= 0), Name: query.SomeOr(t.Name())}
 	if t.OS != nil {
 		row.OSID = query.Some(target.Addr(t.ID()))
@@ -177,14 +215,14 @@ type frameRow struct {
 	Name       query.Opt[string]      `row:"name,hidden" doc:"the method, or the class of an explicit frame"`
 }
 
-func (v *View) frameRows(ctx context.Context) iter.Seq2[frameRow, error] {
+func frameRows(ctx context.Context, p *process.Process) iter.Seq2[frameRow, error] {
 	return func(yield func(frameRow, error) bool) {
-		list, err := v.Threads()
+		list, err := p.Threads()
 		if err != nil && !yield(frameRow{}, err) {
 			return
 		}
 		for i := range list {
-			if !v.framesOf(ctx, &list[i], yield) {
+			if !framesOf(ctx, p, &list[i], yield) {
 				return
 			}
 		}
@@ -192,14 +230,14 @@ func (v *View) frameRows(ctx context.Context) iter.Seq2[frameRow, error] {
 }
 
 // framesOf yields the frames of a managed thread. What ends a walk early is an error of the list.
-func (v *View) framesOf(ctx context.Context, t *Thread, yield func(frameRow, error) bool) bool {
+func framesOf(ctx context.Context, p *process.Process, t *threads.Thread, yield func(frameRow, error) bool) bool {
 	if t.Managed == nil || t.OS == nil {
 		return true
 	}
 	var gaps answer.Gaps
 	d := stackwalk.NewDescriber(stackwalk.DescribeOptions{Source: true}, &gaps)
 	n := uint64(0)
-	for f := range v.Walk(ctx, t, stackwalk.WalkOptions{}) {
+	for f := range p.Walk(ctx, t, stackwalk.WalkOptions{}) {
 		a := d.Frame(&f)
 		row := frameRow{
 			Thread: target.Addr(t.ID()), Number: n, File: orNull(a.File), Line: lineOrNull(a.Line), Kind: a.Kind, Module: orNull(a.Module),
@@ -231,16 +269,16 @@ type taskRow struct {
 	Line   query.Opt[uint64]      `row:"line,hidden" doc:"line of the source file"`
 }
 
-func (v *View) taskRows(ctx context.Context) iter.Seq2[taskRow, error] {
-	r, err := v.TaskReader()
+func taskRows(ctx context.Context, p *process.Process) iter.Seq2[taskRow, error] {
+	r, err := tasks.Of(p)
 	if err != nil {
 		return listed[taskRow](nil, err)
 	}
-	h, err := v.Heap()
+	h, err := p.Heap()
 	if err != nil {
 		return listed[taskRow](nil, err)
 	}
-	set, err := r.Collect(ctx, h, heap.ScanOptions{Jobs: v.dump.Jobs()})
+	set, err := r.Collect(ctx, h, heap.ScanOptions{Jobs: p.Dump().Jobs()})
 	if err != nil {
 		return listed[taskRow](nil, err)
 	}
@@ -294,17 +332,16 @@ type requestRow struct {
 	Exception  query.Ref         `row:"exception,hidden" doc:"exception that the application threw"`
 }
 
-func (v *View) requestRows(ctx context.Context) iter.Seq2[requestRow, error] {
-	r, err := v.WebReader()
+func requestRows(ctx context.Context, p *process.Process) iter.Seq2[requestRow, error] {
+	r, err := web.Of(p)
 	if err != nil {
 		return listed[requestRow](nil, err)
 	}
-	h, err := v.Heap()
+	h, err := p.Heap()
 	if err != nil {
 		return listed[requestRow](nil, err)
 	}
-	p := web.Process{Heap: h, Walk: v.Walk, DumpTime: v.dump.Target().Process().DumpTime}
-	out, err := r.Requests(ctx, p, web.RequestOptions{Brief: true, Scan: heap.ScanOptions{Jobs: v.dump.Jobs()}})
+	out, err := r.Requests(ctx, p, h, web.RequestOptions{Brief: true, Scan: heap.ScanOptions{Jobs: p.Dump().Jobs()}})
 	if err != nil {
 		return listed[requestRow](nil, err)
 	}
@@ -331,8 +368,8 @@ type sessionRow struct {
 	Store    query.Ref         `row:"store,hidden" doc:"the IDistributedCache in which it rests"`
 }
 
-func (v *View) sessionRows(ctx context.Context) iter.Seq2[sessionRow, error] {
-	out, err := v.Sessions(ctx)
+func sessionRows(ctx context.Context, p *process.Process) iter.Seq2[sessionRow, error] {
+	out, err := web.Sessions(ctx, p, web.SessionOptions{})
 	if err != nil {
 		return listed[sessionRow](nil, err)
 	}
@@ -365,8 +402,8 @@ type rootRow struct {
 	Pinned bool                   `row:"pinned,hidden" doc:"whether the object can't be moved"`
 }
 
-func (v *View) rootRows(ctx context.Context) iter.Seq2[rootRow, error] {
-	return rowsOf(v.Roots(ctx), newRootRow)
+func rootRows(ctx context.Context, p *process.Process) iter.Seq2[rootRow, error] {
+	return rowsOf(p.Roots(ctx), newRootRow)
 }
 
 func newRootRow(r roots.Root) rootRow {
@@ -387,8 +424,8 @@ type handleRow struct {
 	Secondary query.Opt[query.Ref] `row:"secondary,hidden" doc:"second object of a dependent handle"`
 }
 
-func (v *View) handleRows(context.Context) iter.Seq2[handleRow, error] {
-	h, err := v.Heap()
+func handleRows(_ context.Context, p *process.Process) iter.Seq2[handleRow, error] {
+	h, err := p.Heap()
 	if err != nil {
 		return listed[handleRow](nil, err)
 	}
@@ -407,8 +444,8 @@ type staticRow struct {
 	Address query.Opt[target.Addr] `row:"address,hidden" doc:"where it is stored"`
 }
 
-func (v *View) staticRows(ctx context.Context) iter.Seq2[staticRow, error] {
-	r, err := v.Objects()
+func staticRows(ctx context.Context, p *process.Process) iter.Seq2[staticRow, error] {
+	r, err := p.Objects()
 	if err != nil {
 		return listed[staticRow](nil, err)
 	}
@@ -459,16 +496,16 @@ type typeRow struct {
 	Assembly    query.Opt[string] `row:"assembly,hidden" doc:"simple name of its assembly"`
 }
 
-func (v *View) typeRows(ctx context.Context) iter.Seq2[typeRow, error] {
-	rt, err := v.Runtime()
+func typeRows(ctx context.Context, p *process.Process) iter.Seq2[typeRow, error] {
+	rt, err := p.Runtime()
 	if err != nil {
 		return listed[typeRow](nil, err)
 	}
-	h, err := v.Heap()
+	h, err := p.Heap()
 	if err != nil {
 		return listed[typeRow](nil, err)
 	}
-	list := heap.LoadedTypes(ctx, rt, h, heap.LoadedTypesOptions{Scan: heap.ScanOptions{Jobs: v.dump.Jobs()}})
+	list := heap.LoadedTypes(ctx, rt, h, heap.LoadedTypesOptions{Scan: heap.ScanOptions{Jobs: p.Dump().Jobs()}})
 	assembly := assemblies(rt)
 	return rowsOf(list, func(t answer.LoadedType) typeRow {
 		return typeRow{MethodTable: t.MethodTable, Name: textOf(t.Name), Count: count(t.Count), Size: count(t.Size), BaseSize: uint64(t.BaseSize),
@@ -514,8 +551,8 @@ type moduleRow struct {
 	Assembly target.Addr       `row:"assembly,hidden" doc:"address of the Assembly"`
 }
 
-func (v *View) moduleRows(ctx context.Context) iter.Seq2[moduleRow, error] {
-	rt, err := v.Runtime()
+func moduleRows(ctx context.Context, p *process.Process) iter.Seq2[moduleRow, error] {
+	rt, err := p.Runtime()
 	if err != nil {
 		return listed[moduleRow](nil, err)
 	}

@@ -1,4 +1,4 @@
-package sosgo
+package process
 
 import (
 	"context"
@@ -19,29 +19,34 @@ type ProgressFunc func(work string, done, total uint64)
 
 // WithProgress returns a context whose answers report their progress to f. Answers that are computed at once report none.
 func WithProgress(ctx context.Context, f ProgressFunc) context.Context {
-	return context.WithValue(orBackground(ctx), progressKey{}, f)
+	return context.WithValue(background(ctx), progressKey{}, f)
 }
 
 // WithJobs returns a context whose answers use n goroutines at most instead of Options.Jobs.
 func WithJobs(ctx context.Context, n int) context.Context {
-	return context.WithValue(orBackground(ctx), jobsKey{}, n)
+	return context.WithValue(background(ctx), jobsKey{}, n)
 }
 
 // WithNotes returns a context whose answers pass to f what they lack, if they fail and so can't carry it themselves.
 func WithNotes(ctx context.Context, f func(error)) context.Context {
-	return context.WithValue(orBackground(ctx), notesKey{}, f)
+	return context.WithValue(background(ctx), notesKey{}, f)
+}
+
+// WithoutNotes returns a context whose answers pass what they lack to nobody.
+func WithoutNotes(ctx context.Context) context.Context {
+	return context.WithValue(background(ctx), notesKey{}, nil)
 }
 
 // jobs returns the number of goroutines that an answer may use.
-func (v *View) jobs(ctx context.Context) int {
+func (p *Process) jobs(ctx context.Context) int {
 	if n, ok := ctx.Value(jobsKey{}).(int); ok && n > 0 {
 		return n
 	}
-	return v.dump.Jobs()
+	return p.dump.Jobs()
 }
 
-// orBackground returns ctx, or the background context for nil.
-func orBackground(ctx context.Context) context.Context {
+// background returns ctx, or the background context for nil.
+func background(ctx context.Context) context.Context {
 	if ctx == nil {
 		return context.Background()
 	}
@@ -54,10 +59,10 @@ func progressOf(ctx context.Context) ProgressFunc {
 	return f
 }
 
-// scan completes the options of a scan: with the goroutines and the progress of ctx.
-func (v *View) scan(ctx context.Context, work string, o heap.ScanOptions) heap.ScanOptions {
+// Scanning completes the options of a scan with the goroutines and the progress of ctx. Work names the scan for people.
+func (p *Process) Scanning(ctx context.Context, work string, o heap.ScanOptions) heap.ScanOptions {
 	if o.Jobs == 0 {
-		o.Jobs = v.jobs(ctx)
+		o.Jobs = p.jobs(ctx)
 	}
 	if f := progressOf(ctx); f != nil && o.Progress == nil {
 		o.Progress = func(done, total uint64) { f(work, done, total) }
@@ -66,9 +71,9 @@ func (v *View) scan(ctx context.Context, work string, o heap.ScanOptions) heap.S
 }
 
 // building completes the options of a graph in the same way.
-func (v *View) building(ctx context.Context, o graph.Options) graph.Options {
+func (p *Process) building(ctx context.Context, o graph.Options) graph.Options {
 	if o.Jobs == 0 {
-		o.Jobs = v.jobs(ctx)
+		o.Jobs = p.jobs(ctx)
 	}
 	if f := progressOf(ctx); f != nil && o.Progress == nil {
 		o.Progress = func(at graph.Progress) { f("building the graph of objects", at.Done, at.Total) }

@@ -1,4 +1,4 @@
-package sosgo
+package sensitive
 
 import (
 	"cmp"
@@ -6,9 +6,11 @@ import (
 	"slices"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/app/sensitive"
+	"github.com/sosgo/sosgo/app/settings"
 	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/base/lazy"
 	"github.com/sosgo/sosgo/internal/base/secrets"
+	"github.com/sosgo/sosgo/process"
 )
 
 // masking is what is known of a process's secrets.
@@ -17,11 +19,14 @@ type masking struct {
 	gaps   answer.Gaps // what was not looked at
 }
 
+// maskings has the masking of each process.
+var maskings = process.PerProcess(func(*process.Process) (*lazy.Value[*masking], error) { return new(lazy.Value[*masking]), nil })
+
 // Secrets counts the values that are known as secrets: settings by their names, and what the strings, arrays, fields and dictionaries of the
 // heap have by its form or by a name. Values that nothing shows to be secrets are not among them.
-func (v *View) Secrets(ctx context.Context) (*answer.Secrets, error) {
-	return ask(ctx, v, func(q *question) (*answer.Secrets, error) {
-		m, err := q.masking(q.ctx)
+func Secrets(ctx context.Context, p *process.Process) (*answer.Secrets, error) {
+	return process.Answer(ctx, p, func(ctx context.Context, c *process.Call) (*answer.Secrets, error) {
+		m, err := maskingOf(ctx, p)
 		if err != nil {
 			return nil, err
 		}
@@ -40,23 +45,23 @@ func (v *View) Secrets(ctx context.Context) (*answer.Secrets, error) {
 
 // Mask returns a function that replaces the secrets in a text: those that Secrets counts, wherever they appear, and those that the text shows by
 // their form. The heap is read once for all calls of Mask and Secrets. The function is safe for concurrent use.
-func (v *View) Mask(ctx context.Context) (func(text string) string, error) {
-	return ask(ctx, v, func(q *question) (func(string) string, error) {
-		m, err := q.masking(q.ctx)
+func Mask(ctx context.Context, p *process.Process) (func(text string) string, error) {
+	return process.Answer(ctx, p, func(ctx context.Context, c *process.Call) (func(string) string, error) {
+		m, err := maskingOf(ctx, p)
 		if err != nil {
 			return nil, err
 		}
 		for _, gap := range m.gaps.Noted() {
-			q.note(gap)
+			c.Note(gap)
 		}
 		return m.masker.Text, nil
 	})
 }
 
 // SecretValues lists the values that Secrets counts as far as they can be searched for, sorted. What was not looked at is noted by Secrets.
-func (v *View) SecretValues(ctx context.Context) ([]string, error) {
-	return ask(ctx, v, func(q *question) ([]string, error) {
-		m, err := q.masking(q.ctx)
+func SecretValues(ctx context.Context, p *process.Process) ([]string, error) {
+	return process.Answer(ctx, p, func(ctx context.Context, c *process.Call) ([]string, error) {
+		m, err := maskingOf(ctx, p)
 		if err != nil {
 			return nil, err
 		}
@@ -64,32 +69,36 @@ func (v *View) SecretValues(ctx context.Context) ([]string, error) {
 	})
 }
 
-// masking finds the secrets. The error is the context's.
-func (v *View) masking(ctx context.Context) (*masking, error) {
-	return v.secret.GetContext(ctx, func(ctx context.Context) (*masking, error) {
+// maskingOf finds the secrets. The error is the context's.
+func maskingOf(ctx context.Context, p *process.Process) (*masking, error) {
+	kept, err := maskings(p)
+	if err != nil {
+		return nil, err
+	}
+	return kept.GetContext(ctx, func(ctx context.Context) (*masking, error) {
 		m := &masking{masker: secrets.NewMasker()}
-		p, err := v.Process(ctx, ProcessOptions{Full: true})
+		described, err := settings.Process(ctx, p, settings.ProcessOptions{Full: true})
 		if err != nil {
 			m.gaps.Note(err)
 		} else {
-			sensitive.Settings(m.masker, p)
+			Settings(m.masker, described)
 		}
-		h, err := v.Heap()
+		h, err := p.Heap()
 		if err != nil {
 			m.gaps.Note(err)
 			return m, ctx.Err()
 		}
-		r, err := v.Objects()
+		r, err := p.Objects()
 		if err != nil {
 			m.gaps.Note(err)
 			return m, ctx.Err()
 		}
-		c, err := v.Collections()
+		c, err := p.Collections()
 		if err != nil {
 			m.gaps.Note(err)
 			return m, ctx.Err()
 		}
-		m.gaps.Note(sensitive.New(r, c).Objects(ctx, m.masker, h, v.scan(ctx, "looking for secrets", heap.ScanOptions{}), &m.gaps))
+		m.gaps.Note(New(r, c).Objects(ctx, m.masker, h, p.Scanning(ctx, "looking for secrets", heap.ScanOptions{}), &m.gaps))
 		return m, ctx.Err()
 	})
 }

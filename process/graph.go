@@ -1,4 +1,4 @@
-package sosgo
+package process
 
 import (
 	"context"
@@ -10,20 +10,18 @@ import (
 	"slices"
 	"time"
 
-	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/graph"
 	"github.com/sosgo/sosgo/graph/roots"
-	"github.com/sosgo/sosgo/heap"
 )
 
 // Graph returns the graph of the heap's objects and of what keeps them alive. The first caller builds it with its options, and all share
 // it; Jobs of 0 means Options.Jobs. It is closed with the dump. A failed graph is not kept: the next caller builds it anew. The largest
 // MaxMemory of all callers bounds its memory. A heap without a readable object is an error.
-func (v *View) Graph(ctx context.Context, o graph.Options) (*graph.Graph, error) {
-	if v == nil || v.dump == nil {
-		return nil, errNoDump
+func (p *Process) Graph(ctx context.Context, o graph.Options) (*graph.Graph, error) {
+	if p == nil || p.dump == nil {
+		return nil, ErrNoDump
 	}
-	g, err := v.graph.GetContext(orBackground(ctx), func(ctx context.Context) (*graph.Graph, error) { return v.buildGraph(ctx, o) })
+	g, err := p.graph.GetContext(background(ctx), func(ctx context.Context) (*graph.Graph, error) { return p.buildGraph(ctx, o) })
 	if err != nil {
 		return nil, err
 	}
@@ -32,20 +30,20 @@ func (v *View) Graph(ctx context.Context, o graph.Options) (*graph.Graph, error)
 }
 
 // buildGraph builds the graph while the dump is open.
-func (v *View) buildGraph(ctx context.Context, o graph.Options) (*graph.Graph, error) {
-	ctx, done, err := v.dump.users.Use(ctx)
+func (p *Process) buildGraph(ctx context.Context, o graph.Options) (*graph.Graph, error) {
+	ctx, done, err := p.dump.users.Use(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer done()
-	h, err := v.Heap()
+	h, err := p.Heap()
 	if err != nil {
 		return nil, err
 	}
 	if err := h.Unread(); err != nil {
 		return nil, err
 	}
-	reader, err := v.RootReader()
+	reader, err := p.RootReader()
 	if err != nil {
 		return nil, err
 	}
@@ -53,9 +51,9 @@ func (v *View) buildGraph(ctx context.Context, o graph.Options) (*graph.Graph, e
 	if err != nil {
 		return nil, err
 	}
-	o = v.building(ctx, o)
-	if o.Keep == nil && v.dump.options.GraphDir != "" {
-		if o.Keep, err = v.keep(); err != nil {
+	o = p.building(ctx, o)
+	if o.Keep == nil && p.dump.options.GraphDir != "" {
+		if o.Keep, err = p.keep(); err != nil {
 			return nil, err
 		}
 	}
@@ -73,8 +71,8 @@ func (v *View) buildGraph(ctx context.Context, o graph.Options) (*graph.Graph, e
 // keep returns how the graph is kept in Options.GraphDir. The names of its files begin with that of the dump and a
 // number of its content, so that those of dumps with the same name don't get into each other's way; that it is of a
 // certain time makes sure that what is kept of a dump is not believed once it was written again.
-func (v *View) keep() (*graph.Keep, error) {
-	d := v.dump
+func (p *Process) keep() (*graph.Keep, error) {
+	d := p.dump
 	fingerprint, err := d.file.Fingerprint()
 	if err != nil {
 		return nil, err
@@ -88,31 +86,31 @@ func (v *View) keep() (*graph.Keep, error) {
 		}
 	}
 	k.Name = fmt.Sprintf("%.100s-%x", name, fingerprint[:8])
-	if i := slices.Index(d.Runtimes(), v.inst); i > 0 {
+	if i := slices.Index(d.Runtimes(), p.inst); i > 0 {
 		k.Name += fmt.Sprintf("-%d", i)
 	}
 	return k, nil
 }
 
 // Holders answers what holds objects, by the Graph, which is built with o if nobody has yet.
-func (v *View) Holders(ctx context.Context, o graph.Options) (*graph.Holders, error) {
-	if v == nil || v.dump == nil {
-		return nil, errNoDump
+func (p *Process) Holders(ctx context.Context, o graph.Options) (*graph.Holders, error) {
+	if p == nil || p.dump == nil {
+		return nil, ErrNoDump
 	}
-	ctx, done, err := v.dump.users.Use(orBackground(ctx))
+	ctx, done, err := p.dump.users.Use(background(ctx))
 	if err != nil {
 		return nil, err
 	}
 	defer done()
-	g, err := v.Graph(ctx, o)
+	g, err := p.Graph(ctx, o)
 	if err != nil {
 		return nil, err
 	}
-	objects, err := v.Objects()
+	objects, err := p.Objects()
 	if err != nil {
 		return nil, err
 	}
-	reader, err := v.RootReader()
+	reader, err := p.RootReader()
 	if err != nil {
 		return nil, err
 	}
@@ -123,64 +121,39 @@ func (v *View) Holders(ctx context.Context, o graph.Options) (*graph.Holders, er
 // must not be found again by who uses the dump when it is closed, for to touch it ends the process.
 func (d *Dump) closeGraphs() {
 	d.mu.Lock()
-	views := slices.Collect(maps.Values(d.views))
+	processes := slices.Collect(maps.Values(d.processes))
 	d.mu.Unlock()
-	for _, v := range views {
-		if g, ok := v.graph.Take(); ok {
+	for _, p := range processes {
+		if g, ok := p.graph.Take(); ok {
 			g.Close()
 		}
 	}
 }
 
-// HeapGraph describes the heap as a graph: types, roots, and objects with their references, which are
-// read while the answer's list is consumed. It records what can't be read. It does not need Graph:
-// each reference is reported once, in memory order, so one walk over the heap without arrays of all
-// objects is faster and takes less memory.
-func (v *View) HeapGraph(ctx context.Context, o heap.ScanOptions) (*answer.HeapGraph, error) {
-	return ask(ctx, v, func(q *question) (*answer.HeapGraph, error) {
-		h, err := q.Heap()
-		if err != nil {
-			return nil, err
-		}
-		g, err := h.Describe(q.ctx, q.scanning("reading the heap", o))
-		if err != nil {
-			return nil, err
-		}
-		for r, err := range q.Roots(q.ctx) {
-			if err != nil {
-				g.Note(err)
-				continue
-			}
-			g.Roots = append(g.Roots, answer.HeapRoot{Kind: r.Kind.String(), Object: r.Object})
-		}
-		return g, nil
-	})
-}
-
 // RootReader reads what keeps the objects of the runtime's heap alive; see package
 // roots. Where stacks can't be walked at all, its All says so.
-func (v *View) RootReader() (*roots.Reader, error) {
-	return v.roots.Get(func() (*roots.Reader, error) {
-		h, err := v.Heap()
+func (p *Process) RootReader() (*roots.Reader, error) {
+	return p.roots.Get(func() (*roots.Reader, error) {
+		h, err := p.Heap()
 		if err != nil {
 			return nil, err
 		}
-		objects, err := v.Objects()
+		objects, err := p.Objects()
 		if err != nil {
 			return nil, err
 		}
-		walker, err := v.Walker()
+		walker, err := p.Walker()
 		if err != nil {
 			return nil, err
 		}
-		return roots.New(roots.Process{Heap: h, Objects: objects, Walker: walker, Threads: v.Threads}), nil
+		return roots.New(roots.Process{Heap: h, Objects: objects, Walker: walker, Threads: p.Threads}), nil
 	})
 }
 
 // Roots iterates over what keeps objects of the runtime alive: roots.Reader.All with all strong roots. What can't be read is an error of
 // the iteration, and the rest goes on; so does the context's error, which is the last. An object may be a root several times.
-func (v *View) Roots(ctx context.Context) iter.Seq2[roots.Root, error] {
-	r, err := v.RootReader()
+func (p *Process) Roots(ctx context.Context) iter.Seq2[roots.Root, error] {
+	r, err := p.RootReader()
 	if err != nil {
 		return func(yield func(roots.Root, error) bool) { yield(roots.Root{}, err) }
 	}

@@ -1,4 +1,4 @@
-package sosgo
+package process
 
 import (
 	"context"
@@ -127,8 +127,8 @@ func (d *Dump) FileProblems() []error {
 	return out
 }
 
-// describeFile returns what came of looking for a module's file.
-func (d *Dump) describeFile(m *target.Module) (answer.ModuleFile, error) {
+// ModuleFile returns what came of looking for a module's file.
+func (d *Dump) ModuleFile(m *target.Module) (answer.ModuleFile, error) {
 	r := d.files.Look(d.searching(), m)
 	f := answer.ModuleFile{Path: m.Path, Proof: string(r.Proof)}
 	if r.Image != nil {
@@ -182,7 +182,7 @@ func (d *Dump) needsFile(m *target.Module) bool {
 		if inst.Module.Base == m.Base {
 			return true
 		}
-		if rt, err := d.viewOf(inst).Runtime(); err == nil && moduleOf(rt, m) != nil {
+		if rt, err := d.ProcessOf(inst).Runtime(); err == nil && moduleOf(rt, m) != nil {
 			return true
 		}
 	}
@@ -196,14 +196,14 @@ func (d *Dump) Symbols() *image.Symbols {
 	d = d.orNone()
 	s := image.NewSymbols(d.read, d.file.Modules())
 	for _, inst := range d.Runtimes() {
-		if d.viewOf(inst).StacksOnly() {
+		if d.ProcessOf(inst).StacksOnly() {
 			s.AlsoNamed(d.precompiledNamer())
 			break
 		}
 		if inst.Flavor != dac.FlavorNativeAOT {
 			continue
 		}
-		if rt, err := d.viewOf(inst).Runtime(); err == nil {
+		if rt, err := d.ProcessOf(inst).Runtime(); err == nil {
 			s.AlsoNamed(methodNamer(rt))
 		}
 	}

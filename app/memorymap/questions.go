@@ -1,0 +1,49 @@
+package memorymap
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/process"
+)
+
+// Memory shows what the memory of the process is for: the GC heap, the runtime's native heaps, images, stacks, malloc and the rest. It needs
+// no runtime, but shows less without one.
+func Memory(ctx context.Context, p *process.Process, o Options) (*answer.MemoryMap, error) {
+	return process.Answer(ctx, p, func(ctx context.Context, c *process.Call) (*answer.MemoryMap, error) {
+		if p.Dump().File().Report() != nil {
+			_, err := p.Instance()
+			return nil, err
+		}
+		m, err := Of(p)
+		if err != nil {
+			return nil, err
+		}
+		o.Symbols = cmp.Or(o.Symbols, p.Dump().Symbols())
+		o.Scan = c.Scan("scanning the heap", o.Scan)
+		return m.Describe(ctx, o)
+	})
+}
+
+// Native compares malloc's memory with that of the GC heap.
+type Native struct {
+	Arenas uint64 // bytes that the arenas of malloc have from the system
+	Blocks uint64 // bytes of blocks with mappings of their own
+	Heap   uint64 // committed bytes of the GC heap
+	// Counted reports whether Blocks is what malloc itself counts. Otherwise it is what looks like such blocks.
+	Counted bool
+	Err     error // why memory of malloc may be missing
+}
+
+// NativeMemory returns how much memory malloc and the GC heap have.
+func NativeMemory(ctx context.Context, p *process.Process) (*Native, error) {
+	return process.Answer(ctx, p, func(context.Context, *process.Call) (*Native, error) {
+		m, err := Of(p)
+		if err != nil {
+			return nil, err
+		}
+		arenas, blocks, counted, err := m.Malloc()
+		return &Native{Arenas: arenas, Blocks: blocks, Counted: counted, Heap: m.Committed(), Err: err}, nil
+	})
+}

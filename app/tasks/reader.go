@@ -1,0 +1,33 @@
+package tasks
+
+import (
+	"context"
+
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/process"
+)
+
+// readers has the Reader of each process.
+var readers = process.PerProcess(func(p *process.Process) (*Reader, error) {
+	b, err := p.Shapes()
+	if err != nil {
+		return nil, err
+	}
+	return New(b), nil
+})
+
+// Of returns the process's Reader.
+func Of(p *process.Process) (*Reader, error) { return readers(p) }
+
+// Collected returns the tasks of the process's heap, for an answer.
+func Collected(ctx context.Context, c *process.Call) (*Set, error) {
+	r, err := Of(c.Process)
+	if err != nil {
+		return nil, err
+	}
+	h, err := c.NamedHeap()
+	if err != nil {
+		return nil, err
+	}
+	return r.Collect(ctx, h, c.Scan("looking for tasks", heap.ScanOptions{}))
+}

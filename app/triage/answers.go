@@ -1,0 +1,104 @@
+package triage
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/async"
+	"github.com/sosgo/sosgo/app/contexts"
+	"github.com/sosgo/sosgo/app/crash"
+	"github.com/sosgo/sosgo/app/hosting"
+	"github.com/sosgo/sosgo/app/leaks"
+	"github.com/sosgo/sosgo/app/locks"
+	"github.com/sosgo/sosgo/app/memory"
+	"github.com/sosgo/sosgo/app/memorymap"
+	"github.com/sosgo/sosgo/app/signature"
+	"github.com/sosgo/sosgo/app/sqlpools"
+	"github.com/sosgo/sosgo/app/tasks"
+	"github.com/sosgo/sosgo/app/threadpool"
+	"github.com/sosgo/sosgo/app/web"
+	"github.com/sosgo/sosgo/graph"
+	"github.com/sosgo/sosgo/internal/base/workers"
+	"github.com/sosgo/sosgo/process"
+	"github.com/sosgo/sosgo/target"
+)
+
+// Answers are what a triage judges: answers of other packages about one process. The zero Answers has none.
+type Answers struct {
+	Crash       Part[*answer.Crash]
+	Waits       Part[*answer.Waits]
+	ThreadPool  Part[*answer.ThreadPool]
+	SQLPools    Part[*answer.SQLPools]
+	Redis       Part[*answer.Redis]
+	HTTPClients Part[*answer.HTTPClients]
+	Tasks       Part[*answer.Tasks] // with those that failed
+	Hosts       Part[*answer.Hosts]
+	TypeInits   Part[*answer.Initializers]
+	OutOfMemory Part[*answer.OutOfMemory]
+	GCSettings  Part[[]answer.GCSetting]
+	FreeSpace   Part[*answer.Fragmentation]
+	Handles     Part[*answer.Handles] // all of them
+	Native      Part[*memorymap.Native]
+	Leaks       Part[*answer.Leaks]
+	VerifyHeap  Part[*answer.Soundness]
+	Contexts    Part[*answer.LoadContexts]
+
+	rules *signature.Rules // of Options
+}
+
+// A Part is one answer with its error. The zero Part was not read.
+type Part[T any] struct {
+	value T
+	err   error
+	read  bool
+}
+
+// Got returns the Part of an answer that was read.
+func Got[T any](value T, err error) Part[T] { return Part[T]{value, err, true} }
+
+// errNotRead is the error of a Part that was not read.
+var errNotRead = fmt.Errorf("not asked for: %w", target.ErrUnsupported)
+
+func (p Part[T]) get() (T, error) {
+	if !p.read {
+		return p.value, errNotRead
+	}
+	return p.value, p.err
+}
+
+// Get returns the answer and its error. The error of a Part that was not read is target.ErrUnsupported.
+func (p Part[T]) Get() (T, error) { return p.get() }
+
+// Read reads the answers. If the process has no runtime, or nothing but stacks is in its dump, it reads those about the crash and what
+// says of the others why they are missing. The error is the context's.
+func Read(ctx context.Context, p *process.Process, o Options) (*Answers, error) {
+	ctx = process.WithoutNotes(ctx) // the triage names what could not be read
+	a := &Answers{}
+	steps := []func(){
+		func() { a.Crash = Got(crash.Describe(ctx, p, crash.Options{NoHeap: o.NoHeap})) },
+		func() { a.Waits = Got(locks.Waits(ctx, p, locks.Options{})) },
+		func() { a.ThreadPool = Got(threadpool.Pool(ctx, p, threadpool.Options{})) },
+		func() { a.SQLPools = Got(sqlpools.SQLPools(ctx, p, sqlpools.Options{})) },
+		func() { a.HTTPClients = Got(web.HTTPClients(ctx, p, web.ClientOptions{Brief: true})) },
+		func() { a.Redis = Got(web.Redis(ctx, p)) },
+		func() { a.Tasks = Got(async.Tasks(ctx, p, tasks.ListOptions{Faulted: true})) },
+		func() { a.Hosts = Got(hosting.Hosts(ctx, p)) },
+		func() { a.TypeInits = Got(locks.Initializers(ctx, p)) },
+		func() { a.OutOfMemory = Got(memory.OutOfMemory(ctx, p)) },
+		func() { a.GCSettings = Got(memory.GCSettings(p)) },
+		func() { a.FreeSpace = Got(memory.Fragmentation(ctx, p)) },
+		func() { a.Handles = Got(memory.Handles(ctx, p)) },
+		func() { a.Native = Got(memorymap.NativeMemory(ctx, p)) },
+	}
+	if !o.NoHeap {
+		_, _ = p.Graph(ctx, graph.Options{Census: true}) // one walk for all; the answers about the graph have its error
+		steps = append(steps, func() { a.Leaks = Got(leaks.Leaks(ctx, p, leaks.Options{})) })
+		if !o.Brief {
+			steps = append(steps,
+				func() { a.VerifyHeap = Got(memory.Soundness(ctx, p)) },
+				func() { a.Contexts = Got(contexts.LoadContexts(ctx, p)) })
+		}
+	}
+	return a, workers.Each(ctx, max(o.Jobs, 1), len(steps), func(i int) { steps[i]() })
+}

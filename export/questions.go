@@ -1,0 +1,20 @@
+package export
+
+import (
+	"context"
+
+	"github.com/sosgo/sosgo/graph"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/process"
+)
+
+// Of returns what the packages below export write: the graph of the heap's objects with the names of their types.
+func Of(ctx context.Context, p *process.Process) (*Heap, error) {
+	return process.WithObjects(ctx, p, func(ctx context.Context, c *process.Call, r *objects.Reader) (*Heap, error) {
+		g, err := c.Graph(ctx, graph.Options{})
+		if err != nil {
+			return nil, err
+		}
+		return &Heap{Graph: g, Objects: r, Jobs: c.Jobs()}, nil
+	})
+}

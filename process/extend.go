@@ -1,0 +1,40 @@
+package process
+
+import "github.com/sosgo/sosgo/internal/base/lazy"
+
+// PerProcess returns a function that returns the T of a process. The first call for a process makes it; the value and its error
+// live as long as the process. Packages that build on this one keep their readers in it:
+//
+//	var readers = process.PerProcess(newReader)
+//
+//	// Of returns the process's reader of tasks.
+//	func Of(p *process.Process) (*Reader, error) { return readers(p) }
+//
+// A nil Process is ErrNoDump.
+func PerProcess[T any](make func(*Process) (T, error)) func(*Process) (T, error) {
+	key := new(extension)
+	return func(p *Process) (T, error) {
+		if p == nil || p.dump == nil {
+			var none T
+			return none, ErrNoDump
+		}
+		v, _ := p.above.LoadOrStore(key, new(lazy.Value[T]))
+		return v.(*lazy.Value[T]).Get(func() (T, error) { return make(p) })
+	}
+}
+
+// PerDump is PerProcess for what all runtimes of a dump share.
+func PerDump[T any](make func(*Dump) (T, error)) func(*Dump) (T, error) {
+	key := new(extension)
+	return func(d *Dump) (T, error) {
+		if d == nil || d.file == nil {
+			var none T
+			return none, ErrNoDump
+		}
+		v, _ := d.above.LoadOrStore(key, new(lazy.Value[T]))
+		return v.(*lazy.Value[T]).Get(func() (T, error) { return make(d) })
+	}
+}
+
+// An extension is the identity of one call of PerProcess or PerDump.
+type extension struct{ _ byte }

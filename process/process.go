@@ -1,0 +1,312 @@
+// Package process is the dumped process as everything else sees it: one Process for one runtime in one dump.
+//
+// A Process opens readers when they are first needed and shares them: the runtime, its heap, objects, collections, threads,
+// stack walker, roots, graph. It holds no algorithm: each reader has a package of its own below this one. Packages above, such
+// as those in app, take a Process and answer questions about it by functions of the form
+//
+//	answer, err := package.Function(ctx, p, options)
+//
+// and keep readers of their own in it (PerProcess). Start reading at Process, then Answer, by which such functions are made.
+//
+// Stability: unstable.
+package process
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/sosgo/sosgo/dac"
+	"github.com/sosgo/sosgo/dump/crashreport"
+	"github.com/sosgo/sosgo/graph"
+	"github.com/sosgo/sosgo/graph/roots"
+	"github.com/sosgo/sosgo/heap"
+	"github.com/sosgo/sosgo/internal/base/lazy"
+	"github.com/sosgo/sosgo/objects"
+	"github.com/sosgo/sosgo/objects/collections"
+	"github.com/sosgo/sosgo/objects/shapes"
+	"github.com/sosgo/sosgo/stackscan"
+	"github.com/sosgo/sosgo/stackwalk"
+	"github.com/sosgo/sosgo/stackwalk/threads"
+	"github.com/sosgo/sosgo/target"
+)
+
+// A Process is a dumped process as one of its runtimes sees it. It opens a reader when it is first needed and keeps it. It is safe
+// for concurrent use.
+type Process struct {
+	dump *Dump
+	inst *dac.Instance // nil if there is no such runtime
+	err  error         // why there is none
+
+	runtime     lazy.Value[*dac.Runtime]
+	heap        lazy.Value[*heap.Heap]
+	objects     lazy.Value[*objects.Reader]
+	shapes      lazy.Value[*shapes.Binder]
+	collections lazy.Value[*collections.Reader]
+	scanner     lazy.Value[*stackscan.Scanner]
+	walker      lazy.Value[*stackwalk.Walker]
+	native      lazy.Value[*stackwalk.Walker]
+	roots       lazy.Value[*roots.Reader]
+	graph       lazy.Value[*graph.Graph]
+	above       sync.Map // *extension -> *lazy.Value[T]: the values of PerProcess
+}
+
+// Process returns the process as a runtime sees it. The runtime is named by its number in Runtimes, or by
+// the start of its version, as it was released or as its file has it (dac.Instance.Is). An empty name is
+// Options.Runtime; if that is empty too, the first CLR. There is one Process for a runtime. It reads nothing
+// but what Runtimes reads.
+//
+// If there is no such runtime, the Process that comes with the error still answers what needs none: threads
+// of the operating system, and the signal or exception record.
+func (d *Dump) Process(runtime string) (*Process, error) {
+	if d == nil || d.file == nil {
+		return &Process{err: ErrNoDump}, ErrNoDump
+	}
+	inst, err := d.choose(runtime)
+	if err != nil {
+		return &Process{dump: d, err: err}, err
+	}
+	return d.ProcessOf(inst), nil
+}
+
+// ProcessOf returns the Process of a runtime.
+func (d *Dump) ProcessOf(inst *dac.Instance) *Process {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	p := d.processes[inst]
+	if p == nil {
+		p = &Process{dump: d, inst: inst}
+		d.processes[inst] = p
+	}
+	return p
+}
+
+// Processes returns the process as each of its runtimes sees it, in the order of Runtimes.
+func (d *Dump) Processes() []*Process {
+	list := d.Runtimes()
+	out := make([]*Process, len(list))
+	for i, inst := range list {
+		out[i] = d.ProcessOf(inst)
+	}
+	return out
+}
+
+func (d *Dump) choose(want string) (*dac.Instance, error) {
+	if d.file.Report() != nil {
+		return nil, &crashreport.NoMemoryError{}
+	}
+	if want == "" {
+		want = d.options.Runtime
+	}
+	all := d.Runtimes()
+	want = strings.TrimPrefix(want, "#")
+	if len(all) == 0 {
+		if headless := dac.Headless(d.file, d.read); len(headless) > 0 {
+			m := &headless[0]
+			_, err := d.files.Found(m)
+			return nil, fmt.Errorf("nothing shows whether %s is a .NET runtime: what it exports is %w, and of files: %v",
+				target.BaseName(m.Path), target.ErrNotInDump, err)
+		}
+		if what := dac.ForeignRuntime(d.file); what != "" {
+			return nil, target.Unsupportedf("%s", what)
+		}
+		return nil, target.Unsupportedf("no .NET runtime found among %d modules of the process", len(d.file.Modules()))
+	}
+	if want == "" {
+		// A CLR answers more than a NativeAOT image beside it.
+		for _, inst := range all {
+			if inst.Flavor == dac.FlavorCoreCLR {
+				return inst, nil
+			}
+		}
+		return all[0], nil
+	}
+	if n, err := strconv.Atoi(want); err == nil && n >= 0 && n < len(all) {
+		return all[n], nil
+	}
+	for _, inst := range all {
+		if inst.Is(want) {
+			return inst, nil
+		}
+	}
+	titles := make([]string, len(all))
+	for i, inst := range all {
+		titles[i] = inst.Title()
+	}
+	return nil, target.Unsupportedf("the process has no runtime %q; it has %s", want, strings.Join(titles, ", "))
+}
+
+// Dump returns the dump of the process. It is nil for a zero Process.
+func (p *Process) Dump() *Dump { return p.dump }
+
+// Target returns the dumped process with the memory that the dump holds.
+func (p *Process) Target() target.Target { return p.dump.orNone().file }
+
+// Memory returns the process's memory, completed by the read-only parts of module files where the dump lacks them.
+func (p *Process) Memory() target.Memory { return p.dump.orNone().read }
+
+// Instance returns the runtime in the dump, or why there is none.
+func (p *Process) Instance() (*dac.Instance, error) { return p.inst, p.err }
+
+// Runtime opens the runtime. The error lists the layouts that were tried and why each was refused. For
+// a NativeAOT program the runtime provides what such a program shares with a CLR: see
+// dac.Instance.Open.
+func (p *Process) Runtime() (*dac.Runtime, error) {
+	if p.err != nil {
+		return nil, p.err
+	}
+	if p.inst == nil {
+		return nil, ErrNoDump
+	}
+	return p.runtime.Get(p.inst.Open)
+}
+
+// StacksOnly reports whether the dump has none of the runtime's data (dac.StacksOnlyError, or a crash report). If so, Threads
+// returns the operating system's threads, or the threads that a crash report lists, and NativeWalker walks their stacks.
+func (p *Process) StacksOnly() bool {
+	_, err := p.Runtime()
+	return errors.As(err, new(*dac.StacksOnlyError)) || p.dump.orNone().file.Report() != nil
+}
+
+// Heap opens the runtime's GC heap.
+func (p *Process) Heap() (*heap.Heap, error) {
+	return p.heap.Get(func() (*heap.Heap, error) {
+		if p.err != nil {
+			return nil, p.err
+		}
+		rt, err := p.Runtime()
+		if err != nil {
+			return nil, err
+		}
+		return heap.Open(rt, p.dump.file)
+	})
+}
+
+// Objects returns the reader of the runtime's objects.
+func (p *Process) Objects() (*objects.Reader, error) {
+	return p.objects.Get(func() (*objects.Reader, error) {
+		rt, err := p.Runtime()
+		if err != nil {
+			return nil, err
+		}
+		r := objects.NewIn(rt, p.Heap)
+		r.CountsBy(func(o objects.Object) (uint64, bool, error) {
+			c, err := p.Collections()
+			if err != nil {
+				return 0, false, nil // callers of Collections report it
+			}
+			return c.CountOf(o)
+		})
+		return r, nil
+	})
+}
+
+// Shapes binds shapes, which describe how types of class libraries are read, to the types of the runtime.
+func (p *Process) Shapes() (*shapes.Binder, error) {
+	return p.shapes.Get(func() (*shapes.Binder, error) {
+		r, err := p.Objects()
+		if err != nil {
+			return nil, err
+		}
+		return shapes.New(r, p.Heap), nil
+	})
+}
+
+// Collections reads the collections among the runtime's objects.
+func (p *Process) Collections() (*collections.Reader, error) {
+	return p.collections.Get(func() (*collections.Reader, error) {
+		b, err := p.Shapes()
+		if err != nil {
+			return nil, err
+		}
+		return collections.New(b), nil
+	})
+}
+
+// Scanner scans stacks for the runtime's objects, word by word. Where the dump
+// has too little of the heap to open it, the scanner goes by the objects' types
+// alone.
+func (p *Process) Scanner() (*stackscan.Scanner, error) {
+	return p.scanner.Get(func() (*stackscan.Scanner, error) {
+		rt, err := p.Runtime()
+		if err != nil {
+			return nil, err
+		}
+		h, err := p.Heap()
+		if err != nil && !errors.Is(err, target.ErrNotInDump) {
+			return nil, err
+		}
+		return stackscan.New(rt, h), nil
+	})
+}
+
+// Walker walks the stacks of the runtime's threads. Code of the other runtimes
+// in the process is unwound through.
+func (p *Process) Walker() (*stackwalk.Walker, error) {
+	return p.walker.Get(func() (*stackwalk.Walker, error) {
+		rt, err := p.Runtime()
+		if err != nil {
+			return nil, err
+		}
+		return stackwalk.NewWalker(rt, p.otherRuntimes()...), nil
+	})
+}
+
+// NativeWalker walks stacks of native code alone, and needs no runtime: see
+// stackwalk.NewNativeWalker.
+func (p *Process) NativeWalker() *stackwalk.Walker {
+	w, _ := p.native.Get(func() (*stackwalk.Walker, error) {
+		return stackwalk.NewNativeWalker(p.dump.orNone().Target(), p.dump.orNone().Memory()), nil
+	})
+	return w
+}
+
+// otherRuntimes opens the CLRs beside v's; one that can't be opened is left
+// out, and its code is like any other native code.
+func (p *Process) otherRuntimes() []*dac.Runtime {
+	var out []*dac.Runtime
+	for _, inst := range p.dump.orNone().Runtimes() {
+		if inst == p.inst || inst.Flavor != dac.FlavorCoreCLR {
+			continue
+		}
+		if rt, err := p.dump.ProcessOf(inst).Runtime(); err == nil {
+			out = append(out, rt)
+		}
+	}
+	return out
+}
+
+// Threads returns all threads of the process, joined with those that the runtime
+// knows; see threads.List. Where the runtime can't be opened they are those of
+// the operating system, with the error; without an error where the dump has none of the runtime's data.
+func (p *Process) Threads() ([]threads.Thread, error) {
+	if p.dump == nil {
+		return nil, ErrNoDump
+	}
+	rt, err := p.Runtime()
+	if p.StacksOnly() {
+		err = nil
+	}
+	list, lerr := threads.List(p.dump.file, rt)
+	if err == nil {
+		err = lerr
+	}
+	return list, err
+}
+
+// Walk walks the stack of a thread; see stackwalk.Walker.Walk. It also walks threads that the runtime does not know, as native
+// frames. If the walk cannot start, it yields one frame with Err set.
+func (p *Process) Walk(ctx context.Context, t *threads.Thread, o stackwalk.WalkOptions) iter.Seq[stackwalk.Frame] {
+	walker, err := p.Walker()
+	if err == nil && t.OS == nil {
+		err = fmt.Errorf("registers of thread %#x: %w", t.ID(), target.ErrNotInDump)
+	}
+	if err != nil {
+		return func(yield func(stackwalk.Frame) bool) { yield(stackwalk.Frame{Kind: stackwalk.FrameNative, Err: err}) }
+	}
+	return walker.Walk(ctx, t.Managed, t.OS.Registers, o)
+}
