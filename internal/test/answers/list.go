@@ -16,7 +16,6 @@ import (
 	sosgo_app_methods "github.com/sosgo/sosgo/app/methods"
 	sosgo_app_modules "github.com/sosgo/sosgo/app/modules"
 	sosgo_app_rows "github.com/sosgo/sosgo/app/rows"
-	sosgo_app_sensitive "github.com/sosgo/sosgo/app/sensitive"
 	sosgo_app_settings "github.com/sosgo/sosgo/app/settings"
 	sosgo_app_sqlpools "github.com/sosgo/sosgo/app/sqlpools"
 	sosgo_app_stacks "github.com/sosgo/sosgo/app/stacks"
@@ -107,9 +106,6 @@ var All = map[string]any{
 	"app/modules.Module":           sosgo_app_modules.Module,
 	"app/rows.Evaluate":            sosgo_app_rows.Evaluate,
 	"app/rows.Query":               sosgo_app_rows.Query,
-	"app/sensitive.Mask":           sosgo_app_sensitive.Mask,
-	"app/sensitive.SecretValues":   sosgo_app_sensitive.SecretValues,
-	"app/sensitive.Secrets":        sosgo_app_sensitive.Secrets,
 	"app/settings.Process":         sosgo_app_settings.Process,
 	"app/sqlpools.SQLPools":        sosgo_app_sqlpools.SQLPools,
 	"app/stacks.AllStackObjects":   sosgo_app_stacks.AllStackObjects,

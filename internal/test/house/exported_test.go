@@ -49,7 +49,7 @@ func exportedSource(t *testing.T) (exported, answers []byte) {
 		if err != nil || !d.IsDir() {
 			return err
 		}
-		if name := d.Name(); name == "testdata" || name == "internal" || name == "cmd" || name == "ui" || strings.HasPrefix(name, ".") && name != "." {
+		if name := d.Name(); name == "testdata" || name == "internal" || name == "cmd" || name == "ui" || strings.HasPrefix(name, ".") && name != "." || slices.Contains(serving, filepath.ToSlash(dir)) {
 			return fs.SkipDir
 		}
 		pkg, err := build.ImportDir(dir, 0)

@@ -37,6 +37,7 @@ var floors = []struct{ name, packages string }{
 	{"objects", "objects"},
 	{"stacks", "stackscan stackwalk"},
 	{"graph", "graph"},
+	{"process", "process"},
 	{"queries", "query"},
 	{"application", "app"},
 	{"formats", "export export/summary"},
@@ -67,10 +68,10 @@ var only = map[string]string{
 // importers restricts who may import some packages: everybody else sees only target.
 var importers = map[string]string{
 	"minidump":         "dump export/scrub internal/front/cli/commands",
-	"dump/elfcore":     "dump sosgo internal/front/cli/commands",
+	"dump/elfcore":     "dump process internal/front/cli/commands",
 	"dump/machocore":   "dump",
-	"dump/crashreport": "dump sosgo app/doctor internal/front/cli/commands/ask",
-	"dump":             "app/doctor export/scrub sosgo internal/front/cli/commands/ask internal/front/cli/commands/processcmd internal/front/cli/commands/objectcmd internal/front/cli/commands",
+	"dump/crashreport": "dump process app/doctor app/stacks internal/front/cli/commands/ask",
+	"dump":             "process app/doctor export/scrub internal/front/cli/commands/ask internal/front/cli/commands/processcmd internal/front/cli/commands/objectcmd internal/front/cli/commands",
 }
 
 // thirdParty lists who may import packages of other modules.

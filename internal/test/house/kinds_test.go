@@ -19,7 +19,7 @@ import (
 
 // flavorsKnown are the packages that may ask for the flavor of a dac.Instance, because they choose among the runtimes of a
 // process before one is opened.
-var flavorsKnown = []string{"sosgo", "app/doctor"}
+var flavorsKnown = []string{"process", "app/doctor", "app/resolve"}
 
 // TestNobodyAsksForTheKind holds that a CLR and a NativeAOT program are two implementations behind dac.Runtime. Nobody asks
 // an open runtime which one it is: no code outside of dac mentions a flavor, and dac never asserts or compares the kind that it chose.

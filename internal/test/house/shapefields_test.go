@@ -2,7 +2,6 @@ package house_test
 
 import (
 	"bufio"
-	"bytes"
 	"flag"
 	"fmt"
 	"go/ast"
@@ -12,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -321,31 +319,6 @@ func readShapes(t *testing.T) []*shapeStruct {
 		}
 	}
 	return out
-}
-
-// TestShapesAreGivenAsPointers holds that functions of package shapes get pointers as their type parameter: the compiler takes a struct too,
-// which fits no type.
-func TestShapesAreGivenAsPointers(t *testing.T) {
-	calls := regexp.MustCompile(`\b(Bind|BindObject|Is|Try|As|At|AtOr|On|OnObjects|Loaded|Elements|Found)\[([^\[\]]+)\]`)
-	seen := 0
-	for _, pattern := range []string{"*/*.go", "*/*/*.go"} {
-		files, err := filepath.Glob(pattern)
-		require.NoError(t, err)
-		for _, file := range files {
-			text, err := os.ReadFile(file)
-			require.NoError(t, err)
-			if !bytes.Contains(text, []byte("objects/shapes\"")) && filepath.Dir(file) != filepath.Join("objects", "shapes") {
-				continue
-			}
-			for _, call := range calls.FindAllStringSubmatch(string(text), -1) {
-				if call[2] != "S" && call[2] != "S any" {
-					seen++
-					assert.True(t, strings.HasPrefix(call[2], "*"), "%s: %s", file, call[0])
-				}
-			}
-		}
-	}
-	assert.Greater(t, seen, 300)
 }
 
 // tagged reports whether a struct names the definitions of types.

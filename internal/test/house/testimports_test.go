@@ -17,7 +17,7 @@ import (
 // compiledTwice are the packages whose tests cost the compilation of most of the
 // module once more: those that look inside stand beside those that open dumps with
 // what imports the package.
-var compiledTwice = strings.Fields("internal/front/dap app/crash")
+var compiledTwice = strings.Fields("app/crash app/tasks app/web internal/front/dap")
 
 // TestCompiledOnce: of a package with tests in it (package x, not x_test), Go compiles
 // everything between it and what its other tests import a second time. That took a

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/sosgo/sosgo/process"
 	"github.com/stretchr/testify/assert"
 )
 
@@ -24,6 +25,11 @@ func TestNothingPanics(t *testing.T) {
 	t.Chdir(t.TempDir()) // what a call writes stays apart
 	n := 0
 	call := func(name string, f reflect.Value) {
+		for in := range f.Type().Ins() {
+			if in == reflect.TypeFor[*process.Call]() {
+				return // process.Answer alone makes one
+			}
+		}
 		for _, argument := range []func(reflect.Type) reflect.Value{reflect.Zero, filled} {
 			n++
 			if failure := try(f, argument); failure != "" {
@@ -36,7 +42,7 @@ func TestNothingPanics(t *testing.T) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(exportedTypes)) {
 		typ := reflect.TypeOf(exportedTypes[name]).Elem()
-		if typ.Kind() == reflect.Interface {
+		if typ.Kind() == reflect.Interface || typ == reflect.TypeFor[process.Call]() {
 			continue
 		}
 		pointer := reflect.PointerTo(typ)
