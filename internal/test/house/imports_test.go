@@ -75,6 +75,7 @@ var importers = map[string]string{
 
 // thirdParty lists who may import packages of other modules.
 var thirdParty = map[string]string{
+	"github.com/google/go-dap":          "internal/front/dap",
 	"github.com/spf13/cobra":            "internal/front/cli",
 	"golang.org/x/term":                 "internal/front/cli",
 	"golang.org/x/sys":                  "internal/base/mmapfile internal/base/offheap internal/base/outfile dump internal/front/cli internal/front/sandbox",
