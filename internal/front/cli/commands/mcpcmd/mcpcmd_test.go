@@ -18,12 +18,12 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/sosgo/sosgo"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands"
 	"github.com/sosgo/sosgo/internal/test/testcase"
 	"github.com/sosgo/sosgo/internal/test/testdump"
 	"github.com/sosgo/sosgo/internal/test/testmcp"
+	"github.com/sosgo/sosgo/process"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -248,7 +248,7 @@ func TestHostileStrings(t *testing.T) {
 	require.GreaterOrEqual(t, patched, 2, "the dump has the strings")
 	env := environment()
 	env.Open = func(context.Context, string, cli.OpenOptions) (cli.Dump, error) {
-		return sosgo.OpenReaderAt(target.BytesSource(raw), int64(len(raw)), sosgo.Options{Offline: true})
+		return process.OpenReaderAt(target.BytesSource(raw), int64(len(raw)), process.Options{Offline: true})
 	}
 	c := connect(t, env, "evil.dmp")
 	seen := 0
