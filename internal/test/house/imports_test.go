@@ -60,8 +60,8 @@ var only = map[string]string{
 	"internal/front/cli":       "target internal/base/outfile internal/front/report internal/base/secrets internal/base/workers",
 	"internal/front/webui":     "internal/front/report",
 	"internal/front/remote":    "target",
-	"internal/front/mcp":       "",
-	"internal/front/mcpserver": "internal/front/mcp internal/front/report",
+	"internal/front/mcpguard":  "",
+	"internal/front/mcpserver": "internal/front/mcpguard internal/front/report",
 	"cmd/...":                  "internal/front/cli internal/front/cli/commands internal/front/cli/commands/reading internal/front/report",
 }
 
@@ -76,13 +76,15 @@ var importers = map[string]string{
 
 // thirdParty lists who may import packages of other modules.
 var thirdParty = map[string]string{
-	"github.com/spf13/cobra":            "internal/front/cli",
-	"golang.org/x/term":                 "internal/front/cli",
-	"golang.org/x/sys":                  "internal/base/mmapfile internal/base/offheap internal/base/outfile dump internal/front/cli internal/front/sandbox",
-	"github.com/klauspost/compress":     "dump internal/front/cli export/scrub export/internal/parquetfile",
-	"github.com/olekukonko/tablewriter": "internal/front/report",
-	"github.com/go-delve/delve":         "image/unwind",
-	"golang.org/x/arch":                 "objects/disasm",
+	"github.com/google/go-dap":               "internal/front/dap",
+	"github.com/modelcontextprotocol/go-sdk": "internal/front/mcpguard internal/front/mcpserver",
+	"github.com/spf13/cobra":                 "internal/front/cli",
+	"golang.org/x/term":                      "internal/front/cli",
+	"golang.org/x/sys":                       "internal/base/mmapfile internal/base/offheap internal/base/outfile dump internal/front/cli internal/front/sandbox",
+	"github.com/klauspost/compress":          "dump internal/front/cli export/scrub export/internal/parquetfile",
+	"github.com/olekukonko/tablewriter":      "internal/front/report",
+	"github.com/go-delve/delve":              "image/unwind",
+	"golang.org/x/arch":                      "objects/disasm",
 }
 
 // testFolder holds packages that only tests and the project's own tools import.
@@ -166,7 +168,7 @@ func importsOf(t *testing.T) (own, others map[string][]string) {
 		}
 		dir := path.Clean(filepath.ToSlash(filepath.Dir(p)))
 		switch name := d.Name(); {
-		case d.IsDir() && (name == "testdata" || name == "node_modules" || filepath.ToSlash(p) == testFolder || name == "browsertest" || name == "sdktest" || strings.HasPrefix(name, ".") && name != "."):
+		case d.IsDir() && (name == "testdata" || name == "node_modules" || filepath.ToSlash(p) == testFolder || name == "browsertest" || strings.HasPrefix(name, ".") && name != "."):
 			return fs.SkipDir
 		case !strings.HasSuffix(p, ".go") || strings.HasSuffix(p, "_test.go"):
 			return nil

@@ -1,4 +1,4 @@
-package mcp_test
+package mcpguard_test
 
 import (
 	"bufio"
@@ -13,21 +13,22 @@ import (
 	"testing"
 	"time"
 
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/sosgo/sosgo/internal/front/mcp"
+	"github.com/sosgo/sosgo/internal/front/mcpguard"
 )
 
 // A web is a server over HTTP.
 type web struct {
 	t       *testing.T
 	url     string
-	handler *mcp.Handler
+	handler *mcpguard.Handler
 }
 
 func overHTTP(t *testing.T, s *mcp.Server, idle time.Duration) *web {
-	h := s.Handler(idle)
+	h := mcpguard.NewHandler(s, idle)
 	server := httptest.NewServer(h)
 	t.Cleanup(func() {
 		h.Close()
@@ -66,7 +67,7 @@ func (w *web) begin(version string) (session string) {
 	w.t.Helper()
 	resp, body := w.ask("POST", begin(version))
 	require.Equal(w.t, http.StatusOK, resp.StatusCode)
-	require.Equal(w.t, "application/json", resp.Header.Get("Content-Type"))
+	require.Equal(w.t, "text/event-stream", resp.Header.Get("Content-Type"))
 	require.Contains(w.t, body, `"protocolVersion":"`+version+`"`)
 	session = resp.Header.Get("Mcp-Session-Id")
 	require.NotEmpty(w.t, session)
@@ -96,35 +97,35 @@ func TestHTTPRequests(t *testing.T) {
 		{"POST", ping, []string{"Mcp-Protocol-Version", "2024-11-05"}, 200, pong},
 		{"POST", callOf("1", "echo", ""), []string{id, session}, 200, `"result"`},
 		{"POST", callOf("1", "none", ""), []string{id, session}, 200, `"code":-32602`},
-		{"POST", `{"jsonrpc":"2.0","id":1,"method":"none"}`, []string{id, session}, 200, `"code":-32601`},
-		{"POST", begin("2025-06-18"), []string{id, session}, 200, "initialized already"},
+		{"POST", `{"jsonrpc":"2.0","id":1,"method":"none"}`, []string{id, session}, 400, `"none" unsupported`},
+		{"POST", begin("2025-06-18"), []string{id, session}, 200, `duplicate \"initialize\"`},
 		{"POST", `{"jsonrpc":"2.0","id":1,"result":{}}`, []string{id, session}, 202, ""},
 		{"POST", cancelOf("1"), []string{id, session}, 202, ""},
-		{"POST", "[" + ping + "," + cancelOf("1") + "]", []string{id, old}, 200, "[" + pong + "]"},
+		{"POST", "[" + ping + "," + cancelOf("1") + "]", []string{id, old}, 200, pong},
 		{"POST", "[" + cancelOf("1") + "]", []string{id, old}, 202, ""},
-		{"POST", "[" + ping + "]", []string{id, session}, 400, "version 2025-06-18 has no batches"},
-		{"POST", "[" + begin("2025-03-26") + "]", nil, 200, "not part of a batch"},
-		{"POST", callOf("1", "echo", ""), nil, 400, "before initialize"},
-		{"POST", `{"jsonrpc":"2.0","id":1,"method":"initialize"}`, nil, 400, "protocolVersion is missing"},
+		{"POST", "[" + ping + "]", []string{id, session, "Mcp-Protocol-Version", "2025-06-18"}, 400, "batching is not supported"},
+		{"POST", "[" + begin("2025-03-26") + "]", nil, 400, "not part of a batch"},
+		{"POST", callOf("1", "echo", ""), nil, 200, "invalid during session initialization"},
+		{"POST", `{"jsonrpc":"2.0","id":1,"method":"initialize"}`, nil, 400, `missing required "params"`},
 		{"POST", "x", []string{id, session}, 400, `"code":-32700`},
 		{"POST", "", []string{id, session}, 400, `"code":-32700`},
 		{"POST", "{}", []string{id, session}, 400, `"code":-32600`},
-		{"POST", ping, []string{"Mcp-Protocol-Version", "2020-01-01"}, 400, `"code":-32022`},
-		{"POST", ping, []string{id, "none"}, 404, "no such session"},
-		{"POST", ping, []string{"Accept", "application/json"}, 406, "text/event-stream"},
+		{"POST", ping, []string{"Mcp-Protocol-Version", "2020-01-01"}, 400, "Unsupported protocol version"},
+		{"POST", ping, []string{id, "none"}, 404, "session not found"},
+		{"POST", ping, []string{"Accept", "application/json"}, 400, "text/event-stream"},
 		{"POST", ping, []string{"Content-Type", "text/plain"}, 415, "application/json"},
-		{"POST", strings.Repeat(" ", mcp.MaxMessage+1), nil, 413, "more than 1048576 bytes"},
+		{"POST", strings.Repeat(" ", mcpguard.MaxMessage+1), nil, 413, "more than 1048576 bytes"},
 		{"POST", ping, []string{"Host", "evil.example"}, 403, "not this machine"},
 		{"POST", ping, []string{"Host", "127.0.0.1.evil.example:80"}, 403, "not this machine"},
 		{"POST", ping, []string{"Host", "localhost:80"}, 200, pong},
 		{"POST", ping, []string{"Host", "[::1]:80"}, 200, pong},
 		{"GET", "", []string{id, session}, 405, "POST"},
 		{"PUT", "", nil, 405, "POST"},
-		{"DELETE", "", nil, 400, "Mcp-Session-Id is missing"},
-		{"DELETE", "", []string{id, "none"}, 404, "no such session"},
+		{"DELETE", "", nil, 400, "requires an Mcp-Session-Id"},
+		{"DELETE", "", []string{id, "none"}, 404, "session not found"},
 		{"DELETE", "", []string{id, session}, 204, ""},
-		{"DELETE", "", []string{id, session}, 404, "no such session"},
-		{"POST", ping, []string{id, session}, 404, "no such session"},
+		{"DELETE", "", []string{id, session}, 404, "session not found"},
+		{"POST", ping, []string{id, session}, 404, "session not found"},
 		{"POST", ping, []string{id, old}, 200, pong},
 	} {
 		resp, body := w.ask(q.method, q.body, q.headers...)
@@ -148,7 +149,7 @@ func TestHTTPStream(t *testing.T) {
 		if token {
 			more = `,"_meta":{"progressToken":5}`
 		} else {
-			defer mcp.SetStreamAfter(time.Millisecond)()
+			defer mcpguard.SetStreamAfter(time.Millisecond)()
 		}
 		resp, err := w.do(t.Context(), "POST", callOf("1", "wait", more), "Mcp-Session-Id", session)
 		require.NoError(t, err)
@@ -179,12 +180,20 @@ func TestHTTPStream(t *testing.T) {
 	}
 }
 
-// TestHTTPCancel: a call is stopped when the client cancels it, goes away or ends its session, and when the server ends; a call that was
-// cancelled has no answer.
+// TestHTTPLateError: an error is an event of the stream if the stream has begun.
+func TestHTTPLateError(t *testing.T) {
+	r := httptest.NewRecorder()
+	http.Error(mcpguard.BeginEarly(r), `{"jsonrpc":"2.0"}`, http.StatusBadRequest)
+	assert.Equal(t, http.StatusOK, r.Code)
+	assert.Equal(t, "text/event-stream", r.Header().Get("Content-Type"))
+	assert.Contains(t, r.Body.String(), "event: message\ndata: {\"jsonrpc\":\"2.0\"}\n")
+}
+
+// TestHTTPCancel: a call is stopped when the client cancels it, goes away or ends its session, and when the server ends.
 func TestHTTPCancel(t *testing.T) {
 	before := runtime.NumGoroutine()
 	tools := &tools{wait: make(chan string)}
-	h := tools.server().Handler(time.Hour)
+	h := mcpguard.NewHandler(tools.server(), time.Hour)
 	server := httptest.NewServer(h)
 	w := &web{t, server.URL, h}
 	session := w.begin("2025-11-25")
@@ -212,7 +221,7 @@ func TestHTTPCancel(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		}
 		end(leave)
-		assert.Equal(t, []int{http.StatusNoContent, 0, http.StatusOK, http.StatusOK}[i], <-status)
+		assert.Equal(t, []int{http.StatusOK, 0, http.StatusOK, http.StatusOK}[i], <-status)
 		for tools.running.Load() > 0 {
 			time.Sleep(time.Millisecond)
 		}
@@ -256,6 +265,9 @@ func TestHTTPIdle(t *testing.T) {
 	resp, body := w.ask("POST", begin("2025-11-25"))
 	assert.Equal(t, http.StatusServiceUnavailable, resp.StatusCode)
 	assert.Contains(t, body, "1000 sessions")
+	resp, _ = w.ask("POST", `{"jsonrpc":"2.0","id":1,"method":"server/discover","params":{"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",`+
+		`"io.modelcontextprotocol/clientCapabilities":{}}}}`, "Mcp-Protocol-Version", "2026-07-28", "Mcp-Method", "server/discover")
+	assert.Equal(t, http.StatusOK, resp.StatusCode, "it needs no session")
 }
 
 // TestHTTPStateless: requests of 2026-07-28 need no session; headers repeat their version, method and name.
@@ -275,21 +287,20 @@ func TestHTTPStateless(t *testing.T) {
 	}{
 		{message("server/discover", v, ""), []string{version, v, "Mcp-Method", "server/discover"}, 200, `"supportedVersions":["2026-07-28",`},
 		{echo, []string{version, v, "Mcp-Method", "tools/call", "Mcp-Name", "echo"}, 200, `"resultType":"complete"`},
-		{echo, []string{version, v, "Mcp-Method", "tools/call", "Mcp-Name", "=?base64?ZWNobw==?="}, 200, `"resultType":"complete"`},
-		{echo, []string{version, v, "Mcp-Method", "tools/call", "Mcp-Name", "wait"}, 400, `"code":-32020,"message":"the header Mcp-Name is \"wait\", and the message has \"echo\""`},
-		{echo, []string{version, v, "Mcp-Method", "tools/call"}, 400, `the header Mcp-Name is missing`},
+		{echo, []string{version, v, "Mcp-Method", "tools/call", "Mcp-Name", "wait"}, 400, `"code":-32020,"message":"header mismatch: Mcp-Name`},
+		{echo, []string{version, v, "Mcp-Method", "tools/call"}, 400, `missing required Mcp-Name header`},
 		{echo, []string{version, v, "Mcp-Method", "tools/list", "Mcp-Name", "echo"}, 400, `"code":-32020`},
-		{echo, []string{version, v}, 400, `the header Mcp-Method is missing`},
-		{echo, nil, 400, `the header Mcp-Protocol-Version is missing`},
+		{echo, []string{version, v}, 400, `missing required Mcp-Method header`},
+		{echo, nil, 400, `Mcp-Protocol-Version header is required`},
 		{echo, []string{version, "2025-11-25"}, 400, `"code":-32020`},
-		{ping, []string{version, v}, 400, `_meta has no io.modelcontextprotocol/protocolVersion`},
-		{message("tools/list", "2027-01-01", ""), []string{version, "2027-01-01"}, 400, `"code":-32022`},
+		{ping, []string{version, v}, 400, `_meta field \"io.modelcontextprotocol/protocolVersion\"`},
+		{message("tools/list", "2027-01-01", ""), []string{version, "2027-01-01", "Mcp-Method", "tools/list"}, 400, `"code":-32022`},
 		{message("none", v, ""), []string{version, v, "Mcp-Method", "none"}, 404, `"code":-32601`},
 		{message("ping", v, ""), []string{version, v, "Mcp-Method", "ping"}, 404, `"code":-32601`},
 		{message("tools/call", v, `"name":"none",`), []string{version, v, "Mcp-Method", "tools/call", "Mcp-Name", "none"}, 400, `"code":-32602`},
 		{message("subscriptions/listen", v, `"notifications":{"toolsListChanged":true},`), []string{version, v, "Mcp-Method", "subscriptions/listen"}, 200,
 			"event: message\ndata: {\"jsonrpc\":\"2.0\",\"method\":\"notifications/subscriptions/acknowledged\""},
-		{cancelOf("1"), []string{version, v}, 202, ""},
+		{cancelOf("1"), []string{version, v, "Mcp-Method", "notifications/cancelled"}, 202, ""},
 	} {
 		resp, body := w.ask("POST", q.body, q.headers...)
 		assert.Equal(t, q.status, resp.StatusCode, "%s %v: %s", q.body, q.headers, body)
@@ -302,7 +313,7 @@ func TestHTTPStateless(t *testing.T) {
 // TestHTTPSlowBody: a client that sends half of a message and goes leaves nothing.
 func TestHTTPSlowBody(t *testing.T) {
 	before := runtime.NumGoroutine()
-	h := (&tools{}).server().Handler(time.Hour)
+	h := mcpguard.NewHandler((&tools{}).server(), time.Hour)
 	server := httptest.NewServer(h)
 	c, err := net.Dial("tcp", server.Listener.Addr().String())
 	require.NoError(t, err)
