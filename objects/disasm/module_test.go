@@ -206,7 +206,7 @@ func TestList(t *testing.T) {
 		{Kind: metadata.ClauseFinally, TryLength: 2, HandlerOffset: 2, HandlerLength: 5},
 		{Kind: metadata.ClauseFault, TryLength: 2, HandlerOffset: 2, HandlerLength: 5},
 	}}}
-	b.named(farm(t))
+	b.setNames(farm(t))
 	il := b.list()
 	assert.Equal(t, len(b.Code), il.CodeSize)
 	assert.EqualValues(t, 8, il.MaxStack)
@@ -265,7 +265,7 @@ func TestListCorrupt(t *testing.T) {
 	}
 	for _, sig := range []metadata.Token{0x11000002, 0x11000003, 0x11000009} {
 		b := &ilBody{MethodBody: metadata.MethodBody{LocalSig: sig}}
-		b.named(farm(t))
+		b.setNames(farm(t))
 		for _, err := range b.list().Locals {
 			assert.ErrorIs(t, err, target.ErrCorrupt, sig)
 		}
@@ -275,7 +275,7 @@ func TestListCorrupt(t *testing.T) {
 // TestListStops: a caller may leave a list.
 func TestListStops(t *testing.T) {
 	b := &ilBody{MethodBody: metadata.MethodBody{LocalSig: 0x11000001, Code: []byte{0x00, 0x24}}}
-	b.named(farm(t))
+	b.setNames(farm(t))
 	il := b.list()
 	for range il.Instructions {
 		break
