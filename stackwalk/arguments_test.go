@@ -72,7 +72,7 @@ func TestStructArguments(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			a := &arguments{abi: c.abi, area: dac.ArgumentArea{Registers: 0x1000, Stack: 0x2000}, integers: c.before}
 			for _, v := range c.structs {
-				require.NoError(t, a.structure(v))
+				require.NoError(t, a.addStruct(v))
 			}
 			assert.Equal(t, c.want, a.slots)
 			assert.Equal(t, [3]int{c.integers, c.floats, c.words}, [3]int{a.integers, a.floats, a.words}, "integers, floats, words")

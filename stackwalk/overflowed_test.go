@@ -25,6 +25,6 @@ func TestOverflowed(t *testing.T) {
 		{"at a call", Frame{SP: 0xff0, CallerSP: 0x1030}, 0xff8, damaged, false},
 		{"not in the dump", Frame{SP: 0xff0, CallerSP: 0x1030, Exact: true}, 0xff8, target.ErrNotInDump, false},
 	} {
-		assert.Equal(t, c.want, overflowed(&c.frame, c.at, c.unread), c.name)
+		assert.Equal(t, c.want, isOverflow(&c.frame, c.at, c.unread), c.name)
 	}
 }

@@ -39,7 +39,7 @@ func TestUnknownTailCalls(t *testing.T) {
 		list, err := rt.Threads()
 		require.NoError(t, err)
 		errs := func(making bool) (out []error) {
-			w.tailCall(&list[0], making, func(_ Root, err error) bool {
+			w.yieldTailCall(&list[0], making, func(_ Root, err error) bool {
 				out = append(out, err)
 				return true
 			})
