@@ -17,7 +17,7 @@ import (
 	"github.com/sosgo/sosgo/stackwalk/threads"
 )
 
-// TestOfThread: a copy for a thread has all that the process has, and the thread.
+// TestOfThread: a copy for a thread has all fields of the process, and the thread.
 func TestOfThread(t *testing.T) {
 	p := &query.Process{
 		Runtime: &dac.Runtime{}, Objects: objects.New(nil), Heap: func() (*heap.Heap, error) { return nil, nil },

@@ -8,7 +8,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// TestOverflowed: only what an interrupted frame has below the end of the stack holds nothing. Elsewhere, memory that is missing is a gap.
+// TestOverflowed: only memory of an interrupted frame below the end of the stack holds nothing. Other missing memory is
+// a gap.
 func TestOverflowed(t *testing.T) {
 	damaged := target.Corruptf("the process had no memory there")
 	for _, c := range []struct {
