@@ -214,7 +214,7 @@ func reserve[T any](err *error, b *offheap.Budget, a **offheap.Array[T], n uint6
 	}
 }
 
-// A point is an address in an object whose row differs from its memory: a static field in a table, or the primary
+// A point is an address in an object with a row that differs from its memory: a static field in a table, or the primary
 // object of a dependent handle.
 type point struct {
 	at        target.Addr

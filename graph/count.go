@@ -18,7 +18,7 @@ type typeCount struct {
 	first       int // + 1
 }
 
-// CountLive counts the live objects that f selects, by type. The result is that of Heap.Stats with f and LiveStarts,
+// CountLive counts the live objects that f selects, by type. The result equals Heap.Stats with f and LiveStarts,
 // without reading the heap. Types are in the order of their first selected objects.
 func (g *Graph) CountLive(ctx context.Context, f *heap.Filter) (heap.Stats, error) {
 	return using(ctx, g, func(ctx context.Context) (heap.Stats, error) {
@@ -30,7 +30,7 @@ func (g *Graph) CountLive(ctx context.Context, f *heap.Filter) (heap.Stats, erro
 	})
 }
 
-// CountTypes counts all objects by type. The result is that of Heap.Stats without free blocks, without reading the
+// CountTypes counts all objects by type. The result equals Heap.Stats without free blocks, without reading the
 // heap. Types are in the order of their first objects.
 func (g *Graph) CountTypes(ctx context.Context) (heap.Stats, error) {
 	return using(ctx, g, func(ctx context.Context) (heap.Stats, error) {

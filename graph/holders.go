@@ -349,7 +349,7 @@ func (x *Holders) staticEdge(g *answer.Gaps, from, to Node, err error) *answer.P
 	return &answer.PathEdge{Kind: EdgeField.String(), Name: answer.Text{Err: err}}
 }
 
-// Kinds of roots in addition to those of package roots.
+// Kinds of roots in addition to the kinds of package roots.
 const (
 	rootStatic       = "static field"
 	rootThreadStatic = "thread static"

@@ -43,7 +43,7 @@ func (b *builder) fill() error {
 	return parallel(b.ctx, b.o.Jobs, len(b.deferred), 1, create, func(c *collector, i, _ int) {
 		d := &b.deferred[i]
 		c.Reset()
-		refs, _, _ := c.edges.Append(c.scratch[:0], &d.object, d.from, d.to) // missing slots were counted when the piece was deferred
+		refs, _, _ := c.edges.Append(c.scratch[:0], &d.object, d.from, d.to) // counted when it was deferred
 		c.scratch = refs
 		at := d.behind
 		for _, a := range refs {

@@ -95,7 +95,7 @@ func (g *Graph) Live(ctx context.Context) (*Liveness, error) {
 				return nil, err
 			}
 		}
-		return g.lazy.live.GetContext(ctx, func(context.Context) (*Liveness, error) { return l, nil }) // if l is nil, Reach has computed it
+		return g.lazy.live.GetContext(ctx, func(context.Context) (*Liveness, error) { return l, nil }) // nil: by Reach
 	})
 }
 

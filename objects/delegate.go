@@ -51,7 +51,9 @@ func (o Object) Delegate() ([]DelegateCall, error) {
 		return []DelegateCall{call}, err
 	}
 	if !l.Type.MT.IsArray() {
-		return []DelegateCall{call}, nil // a collectible or dynamic method that it keeps alive, or the method's reflection object
+		// The object is a collectible or dynamic method that the delegate keeps alive, or the method's reflection
+		// object.
+		return []DelegateCall{call}, nil
 	}
 	return o.invocations(l)
 }

@@ -50,7 +50,7 @@ func (e *NoTypeError) Error() string {
 // Unwrap returns Err.
 func (e *NoTypeError) Unwrap() error { return e.Err }
 
-// Named returns the first type that TypeByName yields. The error is a *NoTypeError if there is none.
+// Named returns the first type that TypeByName yields. The error is a *NoTypeError if it yields no type.
 func (r *Reader) Named(name, assembly string) (*Type, error) {
 	none := &NoTypeError{Name: name}
 	for t, err := range r.TypeByName(name, assembly) {

@@ -79,8 +79,8 @@ func (s *scope) enterObject(f *frame, o objects.Object) error {
 	return nil
 }
 
-// failedAnswer returns the answer for a single expression without a value. If the expression names a missing member, or reads
-// a member of null, the error is an *Error and not a gap of the dump.
+// failedAnswer returns the answer for a single expression without a value. If the expression names a missing member, or
+// reads a member of null, the error is an *Error and not a gap of the dump.
 func failedAnswer(out *answer.Evaluations) (*answer.Evaluations, error) {
 	err := out.Values[0].Value.Err
 	var member *memberError

@@ -588,7 +588,7 @@ func (p *parser) member(of *node, maybe bool) *node {
 	return p.make(node{op: opMethod, pos: pos, name: name, maybe: maybe, args: append([]*node{of}, args...)})
 }
 
-// genericAt returns the type with generic arguments whose name starts at pos, or nil. As in C#, it is a type only if a
+// genericAt returns the type with generic arguments at pos, or nil. As in C#, it is a type only if a
 // point or a parenthesis follows.
 func (p *parser) genericAt(pos int) *typeName {
 	t, end := scanType(p.src, pos, false)

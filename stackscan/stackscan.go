@@ -110,8 +110,8 @@ func (s *Scanner) Scan(ctx context.Context, o Options) iter.Seq2[Slot, error] {
 	}
 }
 
-// completeSlot completes a slot. It reports whether the address is an object's. edges is needed for Options.Verify, and is
-// nil without a heap.
+// completeSlot completes a slot. It reports whether the address is an object's. edges is needed for Options.Verify, and
+// is nil without a heap.
 func (s *Scanner) completeSlot(slot *Slot, o *Options, edges *heap.Edges) bool {
 	a := slot.Object
 	if s.heap == nil || s.heap.Segment(a) == nil {

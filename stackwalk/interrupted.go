@@ -7,7 +7,7 @@ import (
 )
 
 // Interrupted returns the registers of the code that a signal interrupted, given the registers of a thread that runs
-// the signal's handler. The trust is that of the unwound handler. On a stack other than the thread's own, it is
+// the signal's handler. The trust is the trust of the unwound handler. On a stack other than the thread's own, it is
 // unwind.TrustScan: the registers are the first data in the shape of the kernel's signal frame. It reports false if the
 // thread handles no signal, or if that is unknown. t is nil for a thread without a managed Thread.
 func (w *Walker) Interrupted(t *dac.Thread, regs target.Registers) (target.Registers, unwind.Trust, bool) {

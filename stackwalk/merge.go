@@ -59,7 +59,7 @@ func (t *StackTree) Add(thread uint32, frames iter.Seq[Frame], wanted func(*Fram
 	return firstErr
 }
 
-// call returns the node of a frame's method. The node has no method if the frame has none.
+// call returns the node of a frame's method. The node of a frame without a method has no method either.
 func (t *StackTree) call(f *Frame) (StackNode, error) {
 	if t.Program == nil || f.Kind != FrameNative {
 		md, err := f.Method()

@@ -385,8 +385,8 @@ func (s *rootScan) readSlots(f *Frame, state codeinfo.FrameState) error {
 	return err
 }
 
-// isUninterruptible reports whether f may be at an instruction where no collection can happen: it is the first frame of a
-// thread in cooperative mode.
+// isUninterruptible reports whether f may be at an instruction where no collection can happen: it is the first frame of
+// a thread in cooperative mode.
 func (s *rootScan) isUninterruptible(f *Frame, state codeinfo.FrameState) bool {
 	return s.index == 0 && s.thread.Cooperative && state&^codeinfo.ActiveFrame == 0 && !f.AtException
 }

@@ -1,6 +1,7 @@
 // Package roots finds what keeps the objects of a GC heap alive from outside of it. It does not follow references: see
-// package graph. Start at [Reader.All], which iterates over the roots; Statics iterates over static fields, and Dependents
-// over dependent handles. Reader.Describe describes a root in words. It is slower, so call it only for displayed roots.
+// package graph. Start at [Reader.All], which iterates over the roots; Statics iterates over static fields, and
+// Dependents over dependent handles. Reader.Describe describes a root in words. It is slower, so call it only for
+// displayed roots.
 //
 //	r := roots.New(roots.Process{…})         // or sosgo's View.RootReader
 //	for root, err := range r.All(ctx, roots.Options{}) {

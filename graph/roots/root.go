@@ -9,28 +9,28 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Kind is the kind of place of a root. The roots are those of the collector's mark phase (gcenv.ee.cpp, GCScanRoots;
-// gc.cpp, mark_phase).
+// A Kind is the kind of place of a root. The roots are the ones of the collector's mark phase (gcenv.ee.cpp,
+// GCScanRoots; gc.cpp, mark_phase).
 //
-// Static fields are not roots. Handles keep the object[]s with their values alive; KindThreadStatics or handles do so for
-// thread statics. Static.Table is such an object[], so that a path can show the field instead. A sync block refers to its
-// object weakly and is not a root. Objects of frozen segments are never collected.
+// Static fields are not roots. Handles keep the object[]s with their values alive; KindThreadStatics or handles do so
+// for thread statics. Static.Table is such an object[], so that a path can show the field instead. A sync block refers
+// to its object weakly and is not a root. Objects of frozen segments are never collected.
 //
-// Roots of stacks are exact, as the compiler recorded them. Explicit frames hold references for the runtime's own code, and
-// the arguments of calls that a stub has not passed on yet. If the GC info of a frame is unreadable, All yields an error,
-// and the frame's words that look like references are roots with Conservative set. So are the words of all stacks if the
-// process's environment makes its collector conservative.
+// Roots of stacks are exact, as the compiler recorded them. Explicit frames hold references for the runtime's own code,
+// and the arguments of calls that a stub has not passed on yet. If the GC info of a frame is unreadable, All yields an
+// error, and the frame's words that look like references are roots with Conservative set. So are the words of all
+// stacks if the process's environment makes its collector conservative.
 //
-// Two kinds of edges are in no object and are not roots. The pairs of Dependents count once their primary object is reached.
-// heap.EdgeOptions adds the edges from objects of collectible types to their LoaderAllocators.
+// Two kinds of edges are in no object and are not roots. The pairs of Dependents count once their primary object is
+// reached. heap.EdgeOptions adds the edges from objects of collectible types to their LoaderAllocators.
 type Kind uint8
 
 // The kinds, in the order of All.
 const (
-	KindHandle        Kind = iota // a strong, pinned, sized, async-pinned, reference-counted or variable handle; others with Options.Weak
+	KindHandle        Kind = iota // a handle that keeps its object alive; others with Options.Weak
 	KindFinalizer                 // an entry of the finalizer queue with a finalizer to run
 	KindStack                     // a frame, or a register, of a thread
-	KindThreadStatics             // the object[] with a thread's thread statics (.NET 9 and later; before, handles hold it)
+	KindThreadStatics             // the object[] of a thread's thread statics (.NET 9 and later)
 )
 
 var kindNames = [...]string{"handle", "finalizer", "stack", "thread statics"}

@@ -20,7 +20,7 @@ type Options struct {
 	Only string
 	// MethodTable, if not 0, is the value type at the address, such as an ImmutableArray in a field.
 	MethodTable      target.Addr
-	Keyed            bool // requires a collection whose elements have keys
+	Keyed            bool // requires a collection of elements with keys
 	NoKeys, NoValues bool // omit keys and values
 	// Find selects elements with a key or value that contains this text, ignoring case.
 	Find string

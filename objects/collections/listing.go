@@ -35,12 +35,12 @@ type rower struct {
 	row    answer.CollectionItem
 }
 
-// rower returns a rower whose rows stay valid.
+// rower returns a rower of rows that stay valid.
 func (l *lister) rower() *rower {
 	return &rower{lister: l, stored: l.r.b.Objects().Storer(), reset: func() {}}
 }
 
-// formattingRower returns a rower whose rows are valid until the next one.
+// formattingRower returns a rower of rows that are valid until the next row.
 func (l *lister) formattingRower() *rower {
 	s := l.r.b.Objects().NewScratch()
 	return &rower{lister: l, stored: s.Stored, reset: s.Reset}

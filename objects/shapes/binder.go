@@ -42,7 +42,7 @@ func New(r *objects.Reader, open func() (*heap.Heap, error)) *Binder {
 	return &Binder{reader: r, open: open}
 }
 
-// Objects returns the reader whose types are bound.
+// Objects returns the reader of the bound types.
 func (b *Binder) Objects() *objects.Reader {
 	if b == nil || b.reader == nil {
 		return objects.New(nil)
@@ -63,8 +63,8 @@ func (b *Binder) tableOf(shape reflect.Type) *table {
 }
 
 // Bind binds the shape that S points to, to type t, or returns the cached result. The shape is shared and must not be
-// changed. The error is ErrOtherType if the shape is not for t, an *UnknownLayoutError if t does not have the fields that
-// the shape needs, and target.ErrNotInDump or ErrCorrupt if t's fields can't be read.
+// changed. The error is ErrOtherType if the shape is not for t, an *UnknownLayoutError if t does not have the fields
+// that the shape needs, and target.ErrNotInDump or ErrCorrupt if t's fields can't be read.
 func Bind[S any](b *Binder, t *objects.Type) (S, error) {
 	s, err := b.bind(reflect.TypeFor[S](), t)
 	shape, _ := s.(S) // nil for an error
@@ -304,8 +304,8 @@ func (b *Binder) Definition(t *objects.Type) (string, error) {
 	})
 }
 
-// findDefinition returns the first of t and its bases that is an instance of a named definition, or nil. Without names it
-// returns t. It fails if nothing matches and some names are not in the dump.
+// findDefinition returns the first of t and its bases that is an instance of a named definition, or nil. Without names
+// it returns t. It fails if nothing matches and some names are not in the dump.
 func (b *Binder) findDefinition(names []string, t *objects.Type) (*objects.Type, error) {
 	if len(names) == 0 {
 		return t, nil

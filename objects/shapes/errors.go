@@ -12,8 +12,8 @@ import (
 // ErrOtherType reports that a shape is not for a type. It wraps target.ErrUnsupported.
 var ErrOtherType = target.Unsupportedf("the object is of another type")
 
-// An UnknownLayoutError reports that a type has the right name but not the fields that a shape needs. It is from an unknown
-// version of the library, or an unrelated type. It wraps target.ErrUnsupported.
+// An UnknownLayoutError reports that a type has the right name but not the fields that a shape needs. It is from an
+// unknown version of the library, or an unrelated type. It wraps target.ErrUnsupported.
 type UnknownLayoutError struct {
 	Type    string   // the type's name
 	Fields  []string // its instance fields, with types, and statics; base classes first

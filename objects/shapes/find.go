@@ -201,8 +201,8 @@ func (k *finder) typeErr(err error) error {
 	return &UnfoundError{err}
 }
 
-// Unnamed returns an error if the heap may have objects that are not found by the name of their type. Either a type has no
-// readable name, or a part of the heap is unreadable.
+// Unnamed returns an error if the heap may have objects that are not found by the name of their type. Either a type has
+// no readable name, or a part of the heap is unreadable.
 func (b *Binder) Unnamed() error {
 	if b == nil || b.open == nil {
 		return nil

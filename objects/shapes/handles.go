@@ -30,8 +30,8 @@ func (b *Binder) Weak(o objects.Object) (objects.Object, error) {
 	return b.Handle(target.Addr(h))
 }
 
-// Handle returns the object that a GC handle refers to, with an Addr of 0 for null. h is the content of a GCHandle or of a
-// field that holds a handle. Its tag bits are ignored.
+// Handle returns the object that a GC handle refers to, with an Addr of 0 for null. h is the content of a GCHandle or
+// of a field that holds a handle. Its tag bits are ignored.
 func (b *Binder) Handle(h target.Addr) (objects.Object, error) {
 	h &^= handleTags
 	if h == 0 {
@@ -74,7 +74,8 @@ func (b *Binder) Dependent(h target.Addr) (first, second objects.Object, err err
 	return
 }
 
-// Nullable returns the value of a Nullable<T> and reports whether it has one. The error is ErrOtherType for other types.
+// Nullable returns the value of a Nullable<T> and reports whether it has one. The error is ErrOtherType for other
+// types.
 func (b *Binder) Nullable(s objects.Struct) (objects.Value, bool, error) {
 	n, err := Bind[*nullable](b, s.Type)
 	if err != nil {
@@ -93,8 +94,8 @@ type nullable struct {
 	Value    Value `field:"value"`
 }
 
-// DependentSlots returns the two objects of a dependent handle as values with a location. The first is null if the handle
-// was cleared.
+// DependentSlots returns the two objects of a dependent handle as values with a location. The first is null if the
+// handle was cleared.
 func (b *Binder) DependentSlots(h target.Addr) (first, second objects.Value, err error) {
 	if b.open == nil {
 		return first, second, target.Unsupportedf("dependent handles need a heap")

@@ -26,11 +26,11 @@ func In(s objects.Struct) Instance { return Instance(s.Addr) }
 // assembly that defines it does not matter. A shape without a Type is for every type that has its fields.
 //
 // The tags of the other fields name fields of the managed type. A name is searched in the matching type and then in its
-// bases, so that a derived class can't hide it. The tag `fields:"derived"` starts at the object's own type, for abstract
-// classes with fields in their derived classes. "<X>" is the backing field of the automatic property X. "a.b" is field b of
-// the value type in field a. "a|b" is the first of the two that exists. "a@" is a field of F# with that name and a number.
-// ",optional" permits that the field is missing. A field must be of the kind that the shape needs: a reference, an integer,
-// a value type.
+// bases, so that a derived class can't hide it. The tag `fields:"derived"` starts at the object's own type, for
+// abstract classes with fields in their derived classes. "<X>" is the backing field of the automatic property X. "a.b"
+// is field b of the value type in field a. "a|b" is the first of the two that exists. "a@" is a field of F# with that
+// name and a number. ",optional" permits that the field is missing. A field must be of the kind that the shape needs: a
+// reference, an integer, a value type.
 //
 // A struct of pointers to shapes takes the first shape that fits, for versions that differ more:
 //
@@ -119,8 +119,8 @@ func (r *Ref) Object(x Instance) (objects.Object, error) {
 // Value returns the reference as a value, with its declared type.
 func (r *Ref) Value(x Instance) objects.Value { return r.value(x) }
 
-// Text returns the first limit UTF-16 code units of the string that the field refers to, or all if limit is negative. ok
-// is false for null.
+// Text returns the first limit UTF-16 code units of the string that the field refers to, or all if limit is negative.
+// ok is false for null.
 func (r *Ref) Text(x Instance, limit int) (text string, ok bool, err error) {
 	o, err := r.Object(x)
 	if err != nil || o.Addr == 0 {
@@ -232,8 +232,8 @@ func (s *Static) Value() objects.Value {
 	return s.field.StaticValue().Value
 }
 
-// Stored returns the value in the field's memory even if the class constructor has not run. The runtime itself sets some
-// fields.
+// Stored returns the value in the field's memory even if the class constructor has not run. The runtime itself sets
+// some fields.
 func (s *Static) Stored() objects.Value {
 	if s.field == nil {
 		return (*objects.Field)(nil).At(0)

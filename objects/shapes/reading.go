@@ -15,8 +15,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A Reading reads objects for one answer. It notes unreadable parts in the answer's gaps. A caller tries one shape after
-// another where a field may refer to objects of several types.
+// A Reading reads objects for one answer. It notes unreadable parts in the answer's gaps. A caller tries one shape
+// after another where a field may refer to objects of several types.
 type Reading struct {
 	*answer.Gaps
 	Binder *Binder
@@ -76,8 +76,8 @@ func AtOr[S any](r Reading, f *Ref, x Instance, other error) (S, Instance, error
 	return *new(S), 0, err
 }
 
-// ObjectAt returns the object that a field refers to. Its Addr is 0 for null and if there is no such field. If the object
-// is unreadable, ObjectAt notes the error, and Addr is 0.
+// ObjectAt returns the object that a field refers to. Its Addr is 0 for null and if there is no such field. If the
+// object is unreadable, ObjectAt notes the error, and Addr is 0.
 func (r Reading) ObjectAt(f *Ref, x Instance) objects.Object {
 	if f == nil || !f.Has() {
 		return objects.Object{}
@@ -124,8 +124,8 @@ func (r Reading) IntAt(f *Int, x Instance) answer.Maybe[int64] {
 	return answer.Of(n, err)
 }
 
-// BoolAt reports whether the integer in a field is not zero. If there is no such field, the error is ErrNoField, which is
-// not noted.
+// BoolAt reports whether the integer in a field is not zero. If there is no such field, the error is ErrNoField, which
+// is not noted.
 func (r Reading) BoolAt(f *Int, x Instance) answer.Maybe[bool] {
 	n := r.IntAt(f, x)
 	return answer.Of(n.Value != 0, n.Err)
