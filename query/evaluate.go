@@ -11,6 +11,13 @@ import (
 
 // Evaluate evaluates expressions separated by commas. An *Error reports a fault in one of them. A value that is not in
 // the dump is a value of the answer. If it is the only value, Evaluate returns the answer and its error.
+//
+// A value that can't be read is an error value (KindError), as is everything computed from it. Only && and || may have
+// a result without it; x ?? y does not replace it.
+//
+// x.Name is the field Name of x, of its type or the nearest base class. If there is no such field, it is the field that
+// the compiler made of the name, <Name>k__BackingField, or else the one that habit makes of it: _name, m_name, s_name,
+// _Name or name. A name that fits several fields is an *Error.
 func Evaluate(ctx context.Context, p *Process, src string) (*answer.Evaluations, error) {
 	return evaluate(newEngine(ctx, p, src), src, nil)
 }
