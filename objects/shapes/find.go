@@ -320,7 +320,8 @@ func (a *Array) Ref(n uint32) (target.Addr, error) {
 func Elements[S any](b *Binder, o objects.Object) (S, Array, error) {
 	a, err := elementsOf(o)
 	if err != nil {
-		return *new(S), a, err
+		var none S
+		return none, a, err
 	}
 	s, err := Bind[S](b, a.Element())
 	return s, a, err

@@ -36,44 +36,39 @@ func Try[S any](b *Binder, o objects.Object) (s S, x Instance, is bool, err erro
 
 // As binds the shape that S points to, to an object. It returns nil for null and for an object of another type. For an
 // unreadable object it notes the error and returns nil.
-func As[S any](r Reading, o objects.Object) (S, Instance) {
+func As[S any](r Reading, o objects.Object) (s S, x Instance) {
 	if o.Addr == 0 {
-		return *new(S), 0
-	}
-	s, x, err := BindObject[S](r.Binder, o)
-	if err != nil {
-		if !errors.Is(err, ErrOtherType) {
-			r.Note(err)
-		}
 		return s, 0
 	}
-	return s, x
+	s, x, err := BindObject[S](r.Binder, o)
+	if err == nil {
+		return s, x
+	}
+	if !errors.Is(err, ErrOtherType) {
+		r.Note(err)
+	}
+	return s, 0
 }
 
 // At is As for the object that a field refers to. It returns nil if there is no such field.
 func At[S any](r Reading, f *Ref, x Instance) (S, Instance) { return As[S](r, r.ObjectAt(f, x)) }
 
 // AtOr is At with an error instead of nil: the noted error of an unreadable object, or else other.
-func AtOr[S any](r Reading, f *Ref, x Instance, other error) (S, Instance, error) {
+func AtOr[S any](r Reading, f *Ref, x Instance, other error) (s S, at Instance, err error) {
 	if f == nil || !f.Has() {
-		return *new(S), 0, other
+		return s, 0, other
 	}
 	o, err := f.Object(x)
-	if err == nil && o.Addr == 0 {
-		err = ErrOtherType
-	}
-	if err == nil {
-		s, at, bindErr := BindObject[S](r.Binder, o)
-		if bindErr == nil {
+	if err == nil && o.Addr != 0 {
+		if s, at, err = BindObject[S](r.Binder, o); err == nil {
 			return s, at, nil
 		}
-		err = bindErr
 	}
-	if errors.Is(err, ErrOtherType) {
-		return *new(S), 0, other
+	if err == nil || errors.Is(err, ErrOtherType) {
+		return s, 0, other
 	}
 	r.Note(err)
-	return *new(S), 0, err
+	return s, 0, err
 }
 
 // ObjectAt returns the object that a field refers to. Its Addr is 0 for null and if there is no such field. If the
