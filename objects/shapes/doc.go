@@ -6,8 +6,7 @@
 //		Items shapes.Ref  `field:"_items"`
 //		Size  shapes.Int  `field:"_size"`
 //	}
-//	s, x, err := shapes.BindObject[*list](binder, object)
-//	n, err := s.Size.Int(x)
+//	s, x, err := shapes.BindObject[*list](binder, object) // then s.Size.Int(x)
 //
 // Stability: stable.
 package shapes
