@@ -19,9 +19,9 @@ type Static struct {
 	Slot  target.Addr // where the field is stored; for a struct, the reference to its box; 0 if it has no storage
 	Err   error       // why the storage was not found
 
-	// Value is the field's value. It fails with Err if that is not nil, with ErrNotInitialised if there is no value
-	// yet, and with target.ErrNotInDump if zero is stored and the dump does not show whether the class constructor
-	// has run (dac.StaticUnknown).
+	// Value is the field's value. It fails with Err if that is not nil, and with ErrNotInitialised if there is no value
+	// yet. If zero is stored and the dump does not show whether the class constructor has run (dac.StaticUnknown), it
+	// fails with target.ErrNotInDump.
 	Value Value
 	// Stored is the content of the memory at Slot, whatever State is. It is of KindUnknown if Slot is 0.
 	Stored Value

@@ -79,8 +79,8 @@ type WalkOptions struct {
 // t is nil for a thread that never ran managed code of the runtime. Its stack has only native activations.
 //
 // For the thread of the exception that the dump was written for, the walk starts at the exception's registers instead
-// of regs, if the thread has only run native code since, such as the code that writes the dump. AtException is then set
-// on the first frame.
+// of regs, and sets AtException on the first frame. It does so only if the thread has run nothing but native code
+// since, such as the code that writes the dump.
 //
 // A walk that can't continue, or is cancelled by ctx, ends with a frame that has Err. A walk that can't start yields a
 // single FrameNative with Err.

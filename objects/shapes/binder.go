@@ -63,8 +63,8 @@ func (b *Binder) tableOf(shape reflect.Type) *table {
 }
 
 // Bind binds the shape that S points to, to type t, or returns the cached result. The shape is shared and must not be
-// changed. The error is ErrOtherType if the shape is not for t, an *UnknownLayoutError if t does not have the fields
-// that the shape needs, and target.ErrNotInDump or ErrCorrupt if t's fields can't be read.
+// changed. The error is ErrOtherType if the shape is not for t. It is an *UnknownLayoutError if t does not have the
+// fields that the shape needs, and target.ErrNotInDump or ErrCorrupt if t's fields can't be read.
 func Bind[S any](b *Binder, t *objects.Type) (S, error) {
 	s, err := b.bind(reflect.TypeFor[S](), t)
 	shape, _ := s.(S) // nil for an error
