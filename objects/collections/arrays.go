@@ -49,7 +49,7 @@ func forwards(i uint32) uint32 { return i }
 
 // visit yields n elements of the array. read returns the item at a place and whether it counts. Adjacent elements that
 // are not in the dump are one error.
-func (a *array) visit(n uint32, place order, yield yield, read func(at uint32) (Item, bool, error)) bool {
+func (a *array) visit(n uint32, place order, yield yielder, read func(at uint32) (Item, bool, error)) bool {
 	for i := uint32(0); i < n; i++ {
 		item, ok, err := read(place(i))
 		if err == nil {
@@ -112,15 +112,15 @@ type walk struct {
 
 // withWalk returns c with the elements of w.
 func (c content) withWalk(w walk) content {
-	c.each = func(yield yield) bool { return w.array.visit(w.n, w.place, yield, w.read) }
+	c.each = func(yield yielder) bool { return w.array.visit(w.n, w.place, yield, w.read) }
 	c.after = w.after
 	return c
 }
 
-// after implements the function type after.
-func (w *walk) after(n uint64, stopped func() bool) (skipped uint64, rest each) {
+// after implements skipFunc.
+func (w *walk) after(n uint64, stopped func() bool) (skipped uint64, rest itemSeq) {
 	places, skipped := w.countAhead(n, stopped)
-	return skipped, func(yield yield) bool {
+	return skipped, func(yield yielder) bool {
 		return w.array.visit(w.n-places, func(i uint32) uint32 { return w.place(places + i) }, yield, w.read)
 	}
 }

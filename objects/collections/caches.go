@@ -144,7 +144,7 @@ func concat(a, b content) content {
 	if a.count >= 0 && b.count >= 0 {
 		c.count = a.count + b.count
 	}
-	c.each = func(yield yield) bool {
+	c.each = func(yield yielder) bool {
 		return (a.each == nil || a.each(yield)) && (b.each == nil || b.each(yield))
 	}
 	return c

@@ -59,23 +59,24 @@ type Collection struct {
 type content struct {
 	count int64 // its own count of elements, or unknown
 	keys  bool
-	each  each
-	after after // nil if only each can count its elements
-	err   error // why it can't be listed, or not completely
+	each  itemSeq
+	after skipFunc // nil if only each can count its elements
+	err   error    // why it can't be listed, or not completely
 	text  func() (string, error)
 }
 
 // unknown is the count of a collection that keeps no count.
 const unknown = -1
 
-// An each yields items until yield returns false, and reports whether yield never did.
-type each func(yield yield) bool
+// An itemSeq yields items until yield returns false, and reports whether yield never did.
+type itemSeq func(yield yielder) bool
 
-type yield func(Item, error) bool
+// A yielder takes an item or an error. It returns false to end the list.
+type yielder func(Item, error) bool
 
-// An after returns how many of the first n items it could count without reading them, and the remaining items. It does
+// A skipFunc returns how many of the first n items it could count without reading them, and the remaining items. It does
 // not count past an item with an error. It stops counting when stopped returns true.
-type after func(n uint64, stopped func() bool) (skipped uint64, rest each)
+type skipFunc func(n uint64, stopped func() bool) (skipped uint64, rest itemSeq)
 
 // failed returns the content of an unreadable collection.
 func failed(err error) content { return content{count: unknown, err: err} }
@@ -248,7 +249,7 @@ func (c *Collection) after(n uint64, stopped func() bool) (skipped uint64, rest 
 }
 
 // items lists the elements of each, which follow n skipped elements.
-func (c *Collection) items(n uint64, each each) iter.Seq2[Item, error] {
+func (c *Collection) items(n uint64, each itemSeq) iter.Seq2[Item, error] {
 	return func(yield func(Item, error) bool) {
 		if c.content.err != nil && !yield(Item{}, c.content.err) {
 			return
@@ -329,7 +330,7 @@ func (r *Reader) wrap(o objects.Object) content {
 	return c.content
 }
 
-func yieldNothing(yield) bool { return true }
+func yieldNothing(yielder) bool { return true }
 
 // A Store describes the arrays in which a collection keeps its elements. Callers that read many collections compute
 // from it how full they are.

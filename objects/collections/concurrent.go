@@ -66,7 +66,7 @@ func (r *Reader) concurrentDictionary(s *concurrentDictionary, f *reading) conte
 	}
 	count, cerr := r.sumCounts(counts)
 	err = cmp.Or(err, cerr)
-	return content{count: count, keys: true, err: err, each: each(func(yield yield) bool {
+	return content{count: count, keys: true, err: err, each: itemSeq(func(yield yielder) bool {
 		n := &nodes[*concurrentNode]{r: r}
 		return a.visit(a.len, forwards, yield, func(i uint32) (Item, bool, error) {
 			node, err := first(i)
@@ -140,7 +140,7 @@ func (r *Reader) concurrentQueue(s *concurrentQueue, f *reading) content {
 
 // queueSegment lists the elements of a segment of a queue. They are the slots from Head to Tail with the sequence
 // number of an element that was added and not removed. In a frozen segment, Tail is too high by twice the length.
-func (r *Reader) queueSegment(s *queueSegment, x shapes.Instance, yield yield) error {
+func (r *Reader) queueSegment(s *queueSegment, x shapes.Instance, yield yielder) error {
 	f := reading{x: x}
 	o, head, tail := f.object(&s.Slots), uint32(f.int(&s.Head)), uint32(f.int(&s.Tail))
 	frozen, err := s.Frozen.Bool(x)
@@ -187,8 +187,8 @@ func (r *Reader) queueSegment(s *queueSegment, x shapes.Instance, yield yield) e
 var errStop = target.Unsupportedf("the caller stopped the elements")
 
 // stoppable returns a walk that returns false when an inner walk fails with errStop, and does not yield that error.
-func (e each) stoppable() each {
-	return func(yield yield) bool {
+func (e itemSeq) stoppable() itemSeq {
+	return func(yield yielder) bool {
 		stopped := false
 		done := e(func(i Item, err error) bool {
 			if stopped = stopped || errors.Is(err, errStop); stopped {
@@ -243,7 +243,7 @@ func (r *Reader) concurrentBag(s *concurrentBag, f *reading) content {
 	return content{count: unknown, each: segments(r, f.addr(&s.Queues), r.bagQueue)}
 }
 
-func (r *Reader) bagQueue(s *bagQueue, x shapes.Instance, yield yield) error {
+func (r *Reader) bagQueue(s *bagQueue, x shapes.Instance, yield yielder) error {
 	f := reading{x: x}
 	o, head, tail := f.object(&s.Array), uint32(f.int(&s.Head)), uint32(f.int(&s.Tail))
 	if f.err != nil {
@@ -283,7 +283,7 @@ func (r *Reader) singleQueue(s *singleQueue, f *reading) content {
 	return content{count: unknown, each: segments(r, f.addr(&s.Head), r.singleSegment)}
 }
 
-func (r *Reader) singleSegment(s *singleSegment, x shapes.Instance, yield yield) error {
+func (r *Reader) singleSegment(s *singleSegment, x shapes.Instance, yield yielder) error {
 	f := reading{x: x}
 	o, first, last := f.object(&s.Array), uint32(f.int(&s.First)), uint32(f.int(&s.Last))
 	if f.err != nil {

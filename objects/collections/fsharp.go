@@ -113,7 +113,7 @@ func (r *Reader) mailbox(s *mailbox, f *reading) content {
 		}
 		first, rest := out.each, c.each
 		out.count += c.count
-		out.each = func(yield yield) bool { return first(yield) && rest(yield) }
+		out.each = func(yield yielder) bool { return first(yield) && rest(yield) }
 	}
 	return out
 }

@@ -397,14 +397,14 @@ func (c content) selectPart(part func(Item) objects.Value) content {
 	if inner == nil {
 		return c
 	}
-	parts := func(inner each) each {
-		return func(yield yield) bool {
+	parts := func(inner itemSeq) itemSeq {
+		return func(yield yielder) bool {
 			return inner(func(i Item, err error) bool { return yield(Item{Value: part(i)}, err) })
 		}
 	}
 	c.keys, c.each = false, parts(inner)
 	if after := c.after; after != nil {
-		c.after = func(n uint64, stopped func() bool) (uint64, each) {
+		c.after = func(n uint64, stopped func() bool) (uint64, itemSeq) {
 			skipped, rest := after(n, stopped)
 			return skipped, parts(rest)
 		}

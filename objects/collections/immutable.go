@@ -102,14 +102,14 @@ func (r *Reader) immutableHashSet(s *immutableHashSet, f *reading) content {
 // buckets lists the elements in the order of their hash. Elements with the same hash keep their order.
 func (r *Reader) buckets(s *bucketTree, f *reading) content {
 	n, root := f.int(&s.Count), f.addr(&s.Root)
-	return content{count: n, each: func(yield yield) bool {
+	return content{count: n, each: func(yield yielder) bool {
 		return inOrder(&nodes[*bucketNode]{r: r}, root, true, yield, func(s *bucketNode, x shapes.Instance) bool {
 			return r.treeBucket(s, x, yield)
 		})
 	}}.checkCount()
 }
 
-func (r *Reader) treeBucket(s *bucketNode, x shapes.Instance, yield yield) bool {
+func (r *Reader) treeBucket(s *bucketNode, x shapes.Instance, yield yielder) bool {
 	b, err := shapes.Bind[*treeBucket](r.b, s.Value.Type())
 	if err != nil {
 		return yield(Item{}, err)
@@ -182,7 +182,7 @@ type immutableQueue struct {
 // immutableQueue lists the elements in the order of removal: one stack from its top, then the other from its bottom.
 func (r *Reader) immutableQueue(s *immutableQueue, f *reading) content {
 	front, back := f.object(&s.Forward), f.object(&s.Backward)
-	return content{count: unknown, each: func(yield yield) bool {
+	return content{count: unknown, each: func(yield yielder) bool {
 		if !chain[*immutableStack](r, front.Addr, 0)(yield) {
 			return false
 		}

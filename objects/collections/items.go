@@ -5,7 +5,7 @@ import (
 )
 
 // yieldItem yields an item, or the error of its key or value.
-func yieldItem(yield yield, i Item) bool {
+func yieldItem(yield yielder, i Item) bool {
 	i, _, err := checkItem(i)
 	if err != nil {
 		i = Item{}
@@ -28,7 +28,7 @@ func (c content) convert(f func(Item) (Item, error)) content {
 		return c
 	}
 	c.after = nil
-	c.each = func(yield yield) bool {
+	c.each = func(yield yielder) bool {
 		return inner(func(i Item, err error) bool {
 			if err == nil {
 				i, err = f(i)

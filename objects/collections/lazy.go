@@ -19,7 +19,7 @@ func (r *Reader) lazy(s *lazyValue, f *reading) content {
 	if state != 0 {
 		return content{count: unknown, each: yieldNothing}
 	}
-	return content{count: unknown, each: func(yield yield) bool { return yieldItem(yield, Item{Value: s.Value.Value(f.x)}) }}
+	return content{count: unknown, each: func(yield yielder) bool { return yieldItem(yield, Item{Value: s.Value.Value(f.x)}) }}
 }
 
 type threadLocal struct {

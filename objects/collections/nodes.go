@@ -83,16 +83,16 @@ type chainNode interface {
 }
 
 // chain returns the items of a chain from first on, until the next node is null or last.
-func chain[S chainNode](r *Reader, first, last target.Addr) each {
-	return func(yield yield) bool {
+func chain[S chainNode](r *Reader, first, last target.Addr) itemSeq {
+	return func(yield yielder) bool {
 		return follow(&nodes[S]{r: r}, first, last, yield, S.item)
 	}
 }
 
 // segments returns the items of a chain of segments. list lists the items of one segment, and fails with errStop if
 // yield returned false.
-func segments[S chained](r *Reader, first target.Addr, list func(s S, x shapes.Instance, yield yield) error) each {
-	return each(func(yield yield) bool {
+func segments[S chained](r *Reader, first target.Addr, list func(s S, x shapes.Instance, yield yielder) error) itemSeq {
+	return itemSeq(func(yield yielder) bool {
 		return follow(&nodes[S]{r: r}, first, 0, yield, func(s S, x shapes.Instance) (Item, bool, error) {
 			return Item{}, false, list(s, x, yield)
 		})
@@ -101,7 +101,7 @@ func segments[S chained](r *Reader, first target.Addr, list func(s S, x shapes.I
 
 // follow follows a chain from first on, until the next node is null or last. read returns the item of a node and
 // whether it counts.
-func follow[S chained](n *nodes[S], first, last target.Addr, yield yield, read func(s S, x shapes.Instance) (Item, bool, error)) bool {
+func follow[S chained](n *nodes[S], first, last target.Addr, yield yielder, read func(s S, x shapes.Instance) (Item, bool, error)) bool {
 	var seen visited
 	for a := first; a != 0; {
 		if !seen.add(a) {
@@ -140,13 +140,13 @@ type treeNode interface {
 }
 
 // tree returns the items of a binary tree from left to right.
-func tree[S treeNode](r *Reader, root target.Addr) each { return treeOf[S](r, root, false) }
+func tree[S treeNode](r *Reader, root target.Addr) itemSeq { return treeOf[S](r, root, false) }
 
 // immutableTree is tree where a shared node without children stands for an empty tree.
-func immutableTree[S treeNode](r *Reader, root target.Addr) each { return treeOf[S](r, root, true) }
+func immutableTree[S treeNode](r *Reader, root target.Addr) itemSeq { return treeOf[S](r, root, true) }
 
-func treeOf[S treeNode](r *Reader, root target.Addr, sharedEmpty bool) each {
-	return func(yield yield) bool {
+func treeOf[S treeNode](r *Reader, root target.Addr, sharedEmpty bool) itemSeq {
+	return func(yield yielder) bool {
 		return inOrder(&nodes[S]{r: r}, root, sharedEmpty, yield, func(s S, x shapes.Instance) bool {
 			i, _, err := s.item(x)
 			if err != nil {
@@ -159,7 +159,7 @@ func treeOf[S treeNode](r *Reader, root target.Addr, sharedEmpty bool) each {
 
 // inOrder visits the nodes of a binary tree from left to right, until visit returns false. If sharedEmpty is set, a
 // node without a left child stands for an empty tree.
-func inOrder[S parent](n *nodes[S], root target.Addr, sharedEmpty bool, yield yield, visit func(s S, x shapes.Instance) bool) bool {
+func inOrder[S parent](n *nodes[S], root target.Addr, sharedEmpty bool, yield yielder, visit func(s S, x shapes.Instance) bool) bool {
 	var stack []target.Addr
 	seen := visited{}
 	for a := root; a != 0 || len(stack) > 0; {

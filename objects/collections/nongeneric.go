@@ -39,7 +39,7 @@ func (r *Reader) hashtable(s *hashtable, f *reading) content {
 		return failed(err)
 	}
 	a, err := r.array(o)
-	return content{count: n, keys: true, err: err, each: func(yield yield) bool {
+	return content{count: n, keys: true, err: err, each: func(yield yielder) bool {
 		return a.visit(a.len, func(i uint32) uint32 { return a.len - 1 - i }, yield, func(i uint32) (Item, bool, error) {
 			key, err := e.Key.Addr(a.Instance(i))
 			if err != nil || key == 0 || key == o.Addr {

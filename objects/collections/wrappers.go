@@ -104,7 +104,7 @@ func (g *group) next() *shapes.Ref { return &g.Next }
 // last.
 func (r *Reader) lookup(s *lookup, f *reading) content {
 	n, last := f.int(&s.Count), f.addr(&s.Last)
-	return content{count: n, keys: true, each: func(yield yield) bool {
+	return content{count: n, keys: true, each: func(yield yielder) bool {
 		g := &nodes[*group]{r: r}
 		// The value is the reference to a group, so it is read from the group before.
 		return follow(g, last, last, yield, func(s *group, x shapes.Instance) (Item, bool, error) {
@@ -165,7 +165,7 @@ func (r *Reader) expando(s *expando, f *reading) content {
 		return c
 	}
 	c.after = nil
-	c.each = func(yield yield) bool {
+	c.each = func(yield yielder) bool {
 		return inner(func(i Item, err error) bool {
 			if a, aerr := i.Value.Addr(); err == nil && aerr == nil && a == none {
 				return true
