@@ -74,8 +74,8 @@ type itemSeq func(yield yielder) bool
 // A yielder takes an item or an error. It returns false to end the list.
 type yielder func(Item, error) bool
 
-// A skipFunc returns how many of the first n items it could count without reading them, and the remaining items. It does
-// not count past an item with an error. It stops counting when stopped returns true.
+// A skipFunc returns how many of the first n items it could count without reading them, and the remaining items. It
+// does not count past an item with an error. It stops counting when stopped returns true.
 type skipFunc func(n uint64, stopped func() bool) (skipped uint64, rest itemSeq)
 
 // failed returns the content of an unreadable collection.
