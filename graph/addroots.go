@@ -10,20 +10,20 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// addRoots adds the rows of the Sources and of the root.
+// addRoots adds the rows of the Sources and of the root node.
 func (b *builder) addRoots() error {
 	b.checkDependents()
 	r := b.r
 	n := len(r.Sources)
 	first := uint32(b.objects)
-	rows := make([]uint32, n+2) // start of each row, including the root's
+	rows := make([]uint32, n+2) // start of each row, including the root node's
 	place := func(parent int) int {
 		if parent == UnderRoot {
 			return n
 		}
 		return parent
 	}
-	nodes := make([]uint32, len(r.Edges)) // nodes of the roots, None for roots that lead to no object
+	nodes := make([]uint32, len(r.Edges)) // objects of the roots, None for a root without an object
 	for i := range r.Sources {
 		if p := r.Sources[i].Parent; p != InTable {
 			rows[place(p)+1]++
@@ -69,7 +69,7 @@ func (b *builder) addRoots() error {
 	return nil
 }
 
-// rootNode returns the object that a root refers to, None if there is none.
+// rootNode returns the object that a root refers to. It returns None and counts a fault if there is no object.
 func (b *builder) rootNode(a target.Addr) uint32 {
 	if n, ok := b.x.find(a); ok {
 		return n
@@ -86,8 +86,8 @@ func (b *builder) rootFault(a target.Addr) Fault {
 	return b.fault(uint64(a))
 }
 
-// checkDependents counts the dependent handles whose primary object does not exist. References to secondary objects
-// count as references of the primary ones.
+// checkDependents counts the dependent handles without a primary object. A reference to a secondary object counts as a
+// reference of the primary one.
 func (b *builder) checkDependents() {
 	for i := range b.r.Dependents {
 		d := &b.r.Dependents[i]
@@ -100,7 +100,7 @@ func (b *builder) checkDependents() {
 	slices.SortStableFunc(b.pairs, func(x, y Dependent) int { return cmp.Compare(x.Primary, y.Primary) })
 }
 
-// takeRoots takes over the parts of the roots that the graph keeps.
+// takeRoots moves the parts of the roots that the graph keeps into the graph.
 func (g *Graph) takeRoots(b *builder) {
 	g.slots, g.refs, g.slotsFrom, g.pairs = b.slots, b.refs, b.slotsFrom, b.pairs
 	g.kept = b.r.Kept
@@ -117,7 +117,7 @@ func (g *Graph) takeRoots(b *builder) {
 	}
 }
 
-// dependentsOf returns the range of a primary object's handles in pairs.
+// dependentsOf returns the range in pairs of the handles of a primary object.
 func dependentsOf(pairs []Dependent, a target.Addr) (from, to int) {
 	from = sort.Search(len(pairs), func(i int) bool { return pairs[i].Primary >= a })
 	to = from

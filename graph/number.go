@@ -12,8 +12,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// parallel calls f for pieces of 0 to n, each of at most size, in several goroutines. create makes the data of one
-// goroutine. The error is the context's.
+// parallel calls f for pieces of 0 to n, each of at most size, in several goroutines. create returns the data of one
+// goroutine. parallel fails only with the error of ctx.
 func parallel[T any](ctx context.Context, jobs, n, size int, create func() T, f func(with T, from, to int)) error {
 	if jobs <= 0 {
 		jobs = runtime.GOMAXPROCS(0)
@@ -58,11 +58,11 @@ func (b *builder) fill() error {
 	})
 }
 
-// numberPiece is the number of references that a worker numbers at a time: less than a millisecond's work between two
-// checks of the context.
+// numberPiece is the number of references that a worker numbers at a time, in less than a millisecond between two
+// checks of ctx.
 const numberPiece = 1 << 15
 
-// number replaces granules by nodes, in place, and by None if no object starts at the granule.
+// number replaces granules by nodes in place, or by None if no object starts at the granule.
 func (b *builder) number() error {
 	targets, high := offheap.Slice(b.arrays.targets), offheap.Slice(b.arrays.high)
 	create := func() *free { return &free{b: b, mem: target.NewWindow(b.h.Memory())} }
@@ -114,7 +114,7 @@ func (f *free) fault(a target.Addr) Fault {
 }
 
 func (b *builder) inObject(a target.Addr) bool {
-	n, ok := b.x.last(a)
+	n, ok := b.x.lastAt(a)
 	if !ok {
 		return false
 	}
@@ -122,10 +122,10 @@ func (b *builder) inObject(a target.Addr) bool {
 	if size == hugeSize {
 		size = b.huge[n]
 	}
-	return uint64(a-b.x.address(b.x.selected(n))) < size
+	return uint64(a-b.x.address(b.x.granuleOf(n))) < size
 }
 
-// corrupt reports whether a lies in a place where the walk could not go on.
+// corrupt reports whether a lies in a place where the walk could not continue.
 func (b *builder) corrupt(a target.Addr) bool {
 	list := b.stats.Corruptions
 	i := sort.Search(len(list), func(i int) bool { return list[i].Addr > a }) - 1

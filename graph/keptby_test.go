@@ -12,7 +12,7 @@ import (
 	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 
-// TestKeptBy: what an object keeps alive is what can be reached from it, each object once, the object first.
+// TestKeptBy: an object keeps alive what is reachable from it, each object once, the object first.
 func TestKeptBy(t *testing.T) {
 	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
 		x, g := holders(t, d)
@@ -48,7 +48,7 @@ func TestKeptBy(t *testing.T) {
 	})
 }
 
-// TestKeptByType: the objects of a type are among what they keep alive, and strings are counted as strings.
+// TestKeptByType: the objects of a type are among those that they keep alive, and strings are counted as strings.
 func TestKeptByType(t *testing.T) {
 	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
 		x, g := holders(t, d)
@@ -82,7 +82,7 @@ func TestKeptByType(t *testing.T) {
 	})
 }
 
-// TestLiveStarts: objects that live and those that don't are all objects; without the finalizer queue no more live.
+// TestLiveStarts: live and dead objects are all objects. Without the finalizer queue there are no more live ones.
 func TestLiveStarts(t *testing.T) {
 	testdump.Canned(t, func(t *testing.T, d *testdump.Dump) {
 		_, g := holders(t, d)

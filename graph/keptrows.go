@@ -13,7 +13,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// Numbers of the section "facts" of the rows.
+// Indexes in the section "facts" of the rows.
 const (
 	factObjects = iota
 	factBytes
@@ -57,7 +57,7 @@ func (k *kept) saveRows(ctx context.Context, g *Graph) {
 		array("large objects", large), array("sizes of these", sizes), array("slots of roots", g.slots), array("roots of slots", g.refs))
 }
 
-// loadRows returns the stored graph, nil if none fits. b has not read any object yet. The error is the context's.
+// loadRows returns the stored graph, or nil. b has not read any object yet. It fails only with the error of ctx.
 func (k *kept) loadRows(b *builder) (*Graph, error) {
 	ok, err := k.load(b.ctx, keptRows, b.take)
 	if !ok {
@@ -69,7 +69,7 @@ func (k *kept) loadRows(b *builder) (*Graph, error) {
 	return g, nil
 }
 
-// take takes the arrays of a graph from a file, and checks that they fit together and fit the heap.
+// take takes the arrays of a graph from a file. It checks that they match each other and the heap.
 func (b *builder) take(f *arrayfile.File) error {
 	t := &taker{f: f}
 	facts := take[uint64](t, "facts", factCount)
@@ -122,7 +122,7 @@ func (b *builder) take(f *arrayfile.File) error {
 	for i := range b.faults {
 		b.faults[i].Store(facts[factFaults+i])
 	}
-	return b.fits(rows)
+	return b.checkFit(rows)
 }
 
 // takeTypes finds types by their addresses.
@@ -138,8 +138,9 @@ func (b *builder) takeTypes(known []target.Addr) error {
 	return nil
 }
 
-// fits compares the arrays with each other and with the heap: all sizes and types, and references of sample objects.
-func (b *builder) fits(rows digraph.Graph) error {
+// checkFit compares the arrays with each other and with the heap: all sizes and types, and the references of sample
+// objects.
+func (b *builder) checkFit(rows digraph.Graph) error {
 	sizes, types, rare := offheap.Slice(b.arrays.sizes), offheap.Slice(b.arrays.types), offheap.Slice(b.arrays.rare)
 	var bytes, bad atomic.Uint64
 	none := func() struct{} { return struct{}{} }
@@ -178,7 +179,7 @@ func (b *builder) fits(rows digraph.Graph) error {
 // keptSamples is the number of objects that are compared with the heap.
 const keptSamples = 512
 
-// sample compares some objects with the heap.
+// sample compares keptSamples objects with the heap.
 func (b *builder) sample(rows digraph.Graph) error {
 	c := newCollector(b)
 	for i := range min(b.objects, keptSamples) {
@@ -186,27 +187,27 @@ func (b *builder) sample(rows digraph.Graph) error {
 			return err
 		}
 		n := Node(b.objects * i / min(b.objects, keptSamples))
-		a := b.x.address(b.x.selected(n))
+		a := b.x.address(b.x.granuleOf(n))
 		o, err := b.h.ObjectAt(a)
-		if err != nil || o.Free || !b.same(n, &o) {
+		if err != nil || o.Free || !b.matches(n, &o) {
 			return target.Corruptf("object %#x of the heap differs", uint64(a))
 		}
 		if o.Size >= b.tuned.DeferFrom {
-			continue // that would read all of it
+			continue // it would read all of the object
 		}
 		c.Reset()
 		c.at = search(b.points, a)
 		c.add(&o)
 		c.settle()
-		if !slices.Equal(b.numbered(c), rows.Row(n)) {
+		if !slices.Equal(b.nodesOf(c), rows.Row(n)) {
 			return target.Corruptf("references of object %#x of the heap differ", uint64(a))
 		}
 	}
 	return nil
 }
 
-// same reports whether an object has the size and type of a node.
-func (b *builder) same(n Node, o *heap.Object) bool {
+// matches reports whether an object has the size and type of a node.
+func (b *builder) matches(n Node, o *heap.Object) bool {
 	size, t := uint64(offheap.Slice(b.arrays.sizes)[n]), int(offheap.Slice(b.arrays.types)[n])
 	if size == hugeSize {
 		size = b.huge[n]
@@ -217,8 +218,8 @@ func (b *builder) same(n Node, o *heap.Object) bool {
 	return o.Size == size && o.Type.Addr == b.types[t].Addr
 }
 
-// numbered returns the nodes that a collector's references lead to.
-func (b *builder) numbered(c *collector) []Node {
+// nodesOf returns the nodes that a collector's references lead to.
+func (b *builder) nodesOf(c *collector) []Node {
 	var row []Node
 	for i, t := range c.refs {
 		g := uint64(t)
@@ -234,7 +235,7 @@ func (b *builder) numbered(c *collector) []Node {
 	return row
 }
 
-// loadLive returns the stored live objects, nil if there are none.
+// loadLive returns the stored live objects, or nil.
 func (k *kept) loadLive(ctx context.Context, g *Graph) (l *Liveness, err error) {
 	ok, err := k.load(ctx, keptLive, func(f *arrayfile.File) (err error) {
 		t := &taker{f: f}
@@ -253,7 +254,7 @@ func (k *kept) loadLive(ctx context.Context, g *Graph) (l *Liveness, err error) 
 	return l, nil
 }
 
-// loadReferrers returns the stored reversed graph, nil if there is none.
+// loadReferrers returns the stored reversed graph, or nil.
 func (k *kept) loadReferrers(ctx context.Context, g *Graph) (r *Referrers, err error) {
 	ok, err := k.load(ctx, keptReferrers, func(f *arrayfile.File) error {
 		t := &taker{f: f}
@@ -270,7 +271,7 @@ func (k *kept) loadReferrers(ctx context.Context, g *Graph) (r *Referrers, err e
 	return r, nil
 }
 
-// loadDominators returns the stored dominator tree, nil if there is none.
+// loadDominators returns the stored dominator tree, or nil.
 func (k *kept) loadDominators(ctx context.Context, g *Graph) (d *Dominators, err error) {
 	ok, err := k.load(ctx, keptDominators, func(f *arrayfile.File) error {
 		t, n := &taker{f: f}, g.Nodes()
@@ -324,15 +325,15 @@ func (d *Dominators) check(ctx context.Context) error {
 			}
 		}
 	})
-	if err == nil && (bad.Load() || !d.rooted(objects, nodes)) {
+	if err == nil && (bad.Load() || !d.reachesRoots(objects, nodes)) {
 		err = target.Corruptf("the dominator tree is not a tree")
 	}
 	return err
 }
 
-// rooted reports whether the way up from each Source reaches an object or a root.
-func (d *Dominators) rooted(objects, nodes uint32) bool {
-	seen := make([]uint32, nodes+1-objects) // the Source whose way passed here, + 1
+// reachesRoots reports whether the way up from each Source reaches an object or a root.
+func (d *Dominators) reachesRoots(objects, nodes uint32) bool {
+	seen := make([]uint32, nodes+1-objects) // 1 + the Source with a way through here
 	for s := objects; s < nodes; s++ {
 		for u := s; u >= objects && d.tree.Idom[u] != u && seen[u-objects] == 0; u = d.tree.Idom[u] {
 			seen[u-objects] = s + 1

@@ -10,15 +10,15 @@ import (
 	"github.com/sosgo/sosgo/internal/base/workers"
 )
 
-// A Choice chooses objects by an expression, for heap.Filter.Where.
+// A Choice selects objects by an expression, for heap.Filter.Where.
 type Choice struct {
 	r         *run
 	undecided atomic.Uint64
-	why       workers.Lowest // the first was undecided
+	why       workers.Lowest // the reason for the first undecided object
 }
 
-// Chooses compiles a condition about objects of the heap; f says which objects it will be asked about. An *Error says what is
-// wrong with it.
+// Chooses compiles a condition on objects of the heap. f selects the objects to which it will be applied. An *Error
+// reports a fault in the condition.
 func Chooses(ctx context.Context, env *Env, where string, f *heap.Filter) (*Choice, error) {
 	if err := env.check(); err != nil {
 		return nil, err
@@ -38,7 +38,7 @@ func Chooses(ctx context.Context, env *Env, where string, f *heap.Filter) (*Choi
 	return &Choice{r: r}, nil
 }
 
-// Filter makes a test for one goroutine. Free blocks pass none.
+// Filter returns a test for one goroutine. It is false for free blocks.
 func (c *Choice) Filter() func(*heap.Object) bool {
 	if c.r == nil {
 		return func(*heap.Object) bool { return false }
@@ -46,7 +46,7 @@ func (c *Choice) Filter() func(*heap.Object) bool {
 	col := &collector{partial: partial{r: c.r}, f: c.r.e.newFrame()}
 	h, err := c.r.e.heap()
 	if err != nil {
-		return func(o *heap.Object) bool { c.lacks(o, err); return false }
+		return func(o *heap.Object) bool { c.noteUndecided(o, err); return false }
 	}
 	return func(o *heap.Object) bool {
 		if o.Free {
@@ -55,7 +55,7 @@ func (c *Choice) Filter() func(*heap.Object) bool {
 		n := o.TypeNumber()
 		if int(n) >= len(col.progs) || col.progs[n] == nil {
 			if col.learn(n, o); col.fatal != nil {
-				c.lacks(o, col.fatal)
+				c.noteUndecided(o, col.fatal)
 				col.progs[n], col.fatal = neverProgram, nil
 			}
 		}
@@ -69,19 +69,19 @@ func (c *Choice) Filter() func(*heap.Object) bool {
 		col.f.obj, col.f.typ = o, prog.typ
 		t := prog.test(col.f)
 		if t == undecided {
-			c.lacks(o, col.f.err)
+			c.noteUndecided(o, col.f.err)
 		}
 		return t == yes
 	}
 }
 
-func (c *Choice) lacks(o *heap.Object, err error) {
+func (c *Choice) noteUndecided(o *heap.Object, err error) {
 	c.undecided.Add(1)
 	c.why.Note(uint64(o.Addr), err)
 }
 
-// Undecided returns how many objects were left out because the condition can't be decided, nil if none was. It is asked when all
-// objects were looked at.
+// Undecided returns an error with the number of omitted objects for which the condition could not be decided, or nil.
+// Call it after the objects were tested.
 func (c *Choice) Undecided() error {
 	if c.r == nil {
 		return nil

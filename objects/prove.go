@@ -9,7 +9,7 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// NewIn returns a Reader that proves objects on a heap. It calls open when it first has to prove an object.
+// NewIn returns a Reader that proves objects on a heap. It calls open when it first proves an object.
 func NewIn(rt *dac.Runtime, open func() (*heap.Heap, error)) *Reader {
 	r := New(rt)
 	r.open = open
@@ -17,7 +17,8 @@ func NewIn(rt *dac.Runtime, open func() (*heap.Heap, error)) *Reader {
 }
 
 // Proven returns the object at an address of any origin. It proves that a heap walk reaches a. If the heap is not in
-// the dump, the object's type is the proof, as in Object. The error is an *InvalidError if there is no object at a.
+// the dump, the object's type is the only proof, as for Object. The error is an *InvalidError if there is no object at
+// a.
 func (r *Reader) Proven(a target.Addr) (Object, error) {
 	o, err := r.Object(a)
 	if err == nil {
@@ -48,7 +49,7 @@ func (r *Reader) prove(o Object) error {
 	return err
 }
 
-// walkable returns the heap, nil if it is not in the dump.
+// walkable returns the heap, or nil if it is not in the dump.
 func (r *Reader) walkable() *heap.Heap {
 	if r.open == nil {
 		return nil

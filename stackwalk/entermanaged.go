@@ -8,9 +8,9 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// A thread in cooperative mode may run native code without an explicit frame. Managed code calls some functions of the runtime and the
-// system without one: FCalls, helpers of the compiler, and P/Invokes marked SuppressGCTransition. A signal interrupts managed code, and its
-// handler has no frame at first. Only native unwinding leads back to the managed code then.
+// A thread in cooperative mode may run native code without an explicit frame. Managed code calls some functions without
+// one: FCalls, helpers of the compiler, and P/Invokes marked SuppressGCTransition. A signal interrupts managed code,
+// and its handler has no frame at first. Only native unwinding leads back to managed code from there.
 
 // maxSignalSearch is the number of bytes above the stack pointer that are searched for a signal's frame.
 const maxSignalSearch = 64 << 10
@@ -18,7 +18,7 @@ const maxSignalSearch = 64 << 10
 // enterManaged continues at the managed code that called the thread's native code, or that was interrupted, if no
 // explicit frame leads there. It sets lost if this can't be decided.
 func (s *walk) enterManaged() {
-	if s.managed || !s.thread.Cooperative || s.w.code == nil || s.framedElsewhere() {
+	if s.managed || !s.thread.Cooperative || s.w.code == nil || s.frameIsElsewhere() {
 		return
 	}
 	at, found, err := s.managedCaller()
@@ -35,20 +35,19 @@ func (s *walk) enterManaged() {
 		s.lookup()
 		return
 	}
-	if err != nil && !s.framed() {
+	if err != nil && !s.frameLeadsOn() {
 		s.lost = fmt.Errorf("the thread's native code can't be unwound to its caller: %w", err)
 	}
 }
 
-// framedElsewhere reports whether the next explicit frame leads on, and lies on a stack other than the thread's own,
-// which is used to handle overflows. All code there runs inside of it. The data that the runtime prepared there for its
-// own unwinder would look like a caller.
-func (s *walk) framedElsewhere() bool {
-	return s.hasFrame && s.thread.Stack.Size() > 0 && !s.thread.Stack.Contains(s.frame.Addr) && s.framed()
+// frameIsElsewhere reports whether the next explicit frame leads on and lies on another stack than the thread's own, as
+// for the handling of overflows. The runtime prepares data there for its own unwinder that would look like a caller.
+func (s *walk) frameIsElsewhere() bool {
+	return s.hasFrame && s.thread.Stack.Size() > 0 && !s.thread.Stack.Contains(s.frame.Addr) && s.frameLeadsOn()
 }
 
 // managedCaller unwinds native code to the managed code that called it. It reports false if an explicit frame of that
-// native code comes first, or, with an error, if the way is unknown.
+// native code comes first. It returns an error if the native code can't be unwound.
 func (s *walk) managedCaller() (unwind.Frame, bool, error) {
 	at := s.at
 	for range maxRuntimeFrames {
@@ -68,7 +67,7 @@ func (s *walk) managedCaller() (unwind.Frame, bool, error) {
 		}
 		if s.isManaged(&at) {
 			own := s.thread.Stack.Size() == 0 || s.thread.Stack.Contains(sp) // managed code runs only there
-			return at, own && !s.framedIn(&at), nil
+			return at, own && !s.frameIsIn(&at), nil
 		}
 	}
 	return at, false, target.Corruptf("more than %d native frames", maxRuntimeFrames)
@@ -81,22 +80,22 @@ func (s *walk) isManaged(at *unwind.Frame) bool {
 	return err == nil && info.Method != nil
 }
 
-// framedIn reports whether the next explicit frame belongs to a call that at, which is managed code, is making.
-func (s *walk) framedIn(at *unwind.Frame) bool {
-	if !s.hasFrame || s.frame.Kind != dac.FrameInlinedCall || !s.framed() {
+// frameIsIn reports whether the next explicit frame belongs to a call by at, which is managed code.
+func (s *walk) frameIsIn(at *unwind.Frame) bool {
+	if !s.hasFrame || s.frame.Kind != dac.FrameInlinedCall || !s.frameLeadsOn() {
 		return false
 	}
 	caller := *at
 	if more, err := s.cur.Step(&caller, unwind.TrustFP); err != nil || !more {
-		return true // the frame has the same place
+		return true // the frame is at the same place
 	}
 	end, _ := caller.Regs.SP()
 	return s.frame.Addr < end
 }
 
-// framed reports whether the next explicit frame is of a kind that native code creates for itself, so that it leads to
-// the native code's caller.
-func (s *walk) framed() bool {
+// frameLeadsOn reports whether native code created the next explicit frame for itself, so that it leads to the native
+// code's caller.
+func (s *walk) frameLeadsOn() bool {
 	if !s.hasFrame || s.frame.Kind == dac.FramePlain {
 		return false
 	}
@@ -105,8 +104,9 @@ func (s *walk) framed() bool {
 	return err != nil || how != dac.CallerNone
 }
 
-// interruptedCode returns the managed code that a signal interrupted, if its handler can't be unwound. It searches above the stack pointer
-// for data in the shape of the kernel's signal frame. The managed code must have run on the thread's own stack, above any explicit frame.
+// interruptedCode returns the managed code that a signal interrupted, for a handler that can't be unwound. It searches
+// above the stack pointer for data in the shape of the kernel's signal frame. The managed code must have run on the
+// thread's own stack, above any explicit frame.
 func (s *walk) interruptedCode() (unwind.Frame, bool) {
 	sp, ok := s.at.Regs.SP()
 	if !ok {
@@ -124,7 +124,7 @@ func (s *walk) interruptedCode() (unwind.Frame, bool) {
 		}
 		at := unwind.Frame{Regs: regs, Trust: unwind.TrustScan, Exact: true}
 		then, _ := regs.SP()
-		if s.thread.Stack.Contains(then) && (!s.hasFrame || then <= s.frame.Addr) && s.isManaged(&at) && !s.framedIn(&at) {
+		if s.thread.Stack.Contains(then) && (!s.hasFrame || then <= s.frame.Addr) && s.isManaged(&at) && !s.frameIsIn(&at) {
 			return at, true
 		}
 	}

@@ -9,16 +9,16 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// KeepOptions selects the form of an answer about reachable objects.
+// KeepOptions selects the parts of an answer about reachable objects.
 type KeepOptions struct {
-	OnlyStatistics bool             // no list of objects
-	Strings        bool             // lists strings only, and counts them by content
+	OnlyStatistics bool             // omit the list of objects
+	Strings        bool             // list only strings, and count them by content
 	Scan           heap.ScanOptions // for Strings
-	Retained       bool             // adds the object's retained size
+	Retained       bool             // add the object's retained size
 }
 
 // KeptBy returns what an object keeps alive, including itself: everything reachable from it, even if something else
-// keeps it alive too. Objects are in breadth-first order, as in SOS, strings in the order of addresses.
+// also keeps it alive. Objects are in breadth-first order, as in SOS, and strings in the order of addresses.
 func (x *Holders) KeptBy(ctx context.Context, a target.Addr, o KeepOptions) (*answer.Closure, error) {
 	return using(ctx, x.g, func(used context.Context) (*answer.Closure, error) {
 		n, err := x.Object(a)
@@ -60,9 +60,10 @@ func (x *Holders) KeptByType(ctx context.Context, mt target.Addr, o KeepOptions)
 	})
 }
 
-// keep finds the reachable objects while the graph is in use. later is the context of reads when the answer is written.
+// keep finds the reachable objects while the graph is in use. later is the context for reads while the answer is
+// written.
 func (x *Holders) keep(ctx, later context.Context, out *answer.Closure, from iter.Seq[Node], o KeepOptions) error {
-	nodes, in, err := x.reached(ctx, from)
+	nodes, in, err := x.reachable(ctx, from)
 	if err != nil {
 		return err
 	}
@@ -100,8 +101,8 @@ func (x *Holders) keep(ctx, later context.Context, out *answer.Closure, from ite
 	return nil
 }
 
-// reached returns the objects reachable from others, breadth first from each start that was not reached before.
-func (x *Holders) reached(ctx context.Context, from iter.Seq[Node]) ([]Node, *Set, error) {
+// reachable returns the objects reachable from others, breadth first from each start that was not reached before.
+func (x *Holders) reachable(ctx context.Context, from iter.Seq[Node]) ([]Node, *Set, error) {
 	rows, seen := x.g.memoryRows(true), x.g.NewSet()
 	var nodes []Node
 	left := searchStep
@@ -117,7 +118,7 @@ func (x *Holders) reached(ctx context.Context, from iter.Seq[Node]) ([]Node, *Se
 					return nil, nil, err
 				}
 			}
-			for _, to := range rows.of(nodes[at]) {
+			for _, to := range rows.rowOf(nodes[at]) {
 				if seen.Add(to) {
 					nodes = append(nodes, to)
 				}
@@ -127,7 +128,8 @@ func (x *Holders) reached(ctx context.Context, from iter.Seq[Node]) ([]Node, *Se
 	return nodes, seen, ctx.Err()
 }
 
-// statistics counts objects by type. The types with most bytes come last; equal ones are in the order of discovery.
+// statistics counts objects by type. The types with most bytes come last. Types with equal bytes are in the order of
+// discovery.
 func (x *Holders) statistics(g *answer.Gaps, nodes []Node) *answer.Statistics {
 	out := &answer.Statistics{Types: []answer.TypeCount{}}
 	index := make([]int, len(x.g.types)) // index in out.Types, + 1

@@ -14,9 +14,9 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// known returns the short form of a struct of System.Private.CoreLib, nil for other names. It finds fields by their
-// names in metadata. A struct without the expected fields is shown like any other.
-func known(name string) func(Struct) (string, bool) {
+// textForm returns the short form of a struct of System.Private.CoreLib, or nil. A form finds fields by name. A struct
+// without the expected fields is shown like any other.
+func textForm(name string) func(Struct) (string, bool) {
 	switch name {
 	case "System.DateTime":
 		return Struct.dateTime
@@ -52,7 +52,7 @@ func known(name string) func(Struct) (string, bool) {
 	return nil
 }
 
-// number returns the bits of an integer field that has one of the names.
+// number returns the bits of the integer field that has one of the names.
 func (s Struct) number(names ...string) (uint64, bool) {
 	for _, n := range names {
 		v := s.Field(n)
@@ -67,8 +67,8 @@ func (s Struct) number(names ...string) (uint64, bool) {
 	return 0, false
 }
 
-// DateTime returns the time that the field of a DateTime holds. The low 62 bits are ticks; the upper two are the kind
-// (0 unspecified, 1 UTC, 2 and 3 local). An unset DateTime is the zero Time. The result is in UTC, whatever the kind.
+// DateTime returns the time in the field of a DateTime, in UTC whatever its kind. The low 62 bits are ticks; the upper
+// two are the kind (0 unspecified, 1 UTC, 2 and 3 local). An unset DateTime is the zero Time.
 func DateTime(data uint64) (time.Time, error) {
 	n := data & (1<<62 - 1)
 	if n > ticks.Max {
@@ -243,7 +243,8 @@ func (s Struct) native() (string, bool) {
 	return "", false
 }
 
-// appendNullable appends the value of a Nullable<T>. It appends nothing if the struct lacks the expected fields.
+// appendNullable appends the value of a Nullable<T>. It appends nothing if the struct does not have the expected
+// fields.
 func (s Struct) appendNullable(l answer.Line, limit, depth int) answer.Line {
 	has, err := s.Field("hasValue").Bool()
 	if err != nil {

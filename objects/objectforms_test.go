@@ -15,7 +15,8 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// holderOf opens a canned dump of values. It returns the object whose fields are the values, and what the program printed about each.
+// holderOf opens a canned dump of values. It returns the object with the values in its fields, and what the program
+// printed about each.
 func holderOf(t *testing.T, name string) (objects.Object, map[string]string) {
 	t.Helper()
 	folder := "../testdata/dumps/values/" + name + "/"
@@ -39,7 +40,8 @@ func holderOf(t *testing.T, name string) (objects.Object, map[string]string) {
 	return holder, facts
 }
 
-// TestTexts compares the lines of texts, cultures, encodings and tokens with what the program printed (testdata/dumps/values/net10-texts/Texts.cs).
+// TestTexts compares the lines of texts, cultures, encodings and tokens with what the program printed
+// (testdata/dumps/values/net10-texts/Texts.cs).
 func TestTexts(t *testing.T) {
 	holder, facts := holderOf(t, "net10-texts")
 	tokens := map[string]string{"False False": "can't be canceled", "False True": "not canceled", "True True": "canceled"}
@@ -75,7 +77,7 @@ func TestTexts(t *testing.T) {
 			want = "(3) {2, 3, 4}"
 		case "Immutable":
 			want = "(System.Collections.Immutable.ImmutableArray<System.String>) (3) {\"x\", \"y\", \"z\"}"
-		default: // an encoding: its field is of the base class
+		default: // an encoding: its field is in the base class
 			o, err := v.Object()
 			require.NoError(t, err)
 			name, err := o.Type.ManagedName()
@@ -88,7 +90,8 @@ func TestTexts(t *testing.T) {
 	assert.Equal(t, 26, n)
 }
 
-// TestKnownObjects compares the lines of well-known objects with what the program printed (testdata/dumps/values/net10-known/Known.cs).
+// TestKnownObjects compares the lines of well-known objects with what the program printed
+// (testdata/dumps/values/net10-known/Known.cs).
 func TestKnownObjects(t *testing.T) {
 	holder, facts := holderOf(t, "net10-known")
 	for _, c := range []struct{ field, before, text string }{

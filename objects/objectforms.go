@@ -16,14 +16,14 @@ import (
 	"github.com/sosgo/sosgo/target"
 )
 
-// knownObject returns the short form of the objects of a class of the class library, nil for other names. It finds fields by their names in
-// metadata. An object without the expected fields has no short form.
-func knownObject(name string) func(Object, int) answer.Line {
+// objectForm returns the short form of the objects of a class of the class library, or nil. A form finds fields by
+// name. It returns no line for an object without the expected fields.
+func objectForm(name string) func(Object, int) answer.Line {
 	switch name {
 	case "System.Version":
 		return Object.version
 	case "System.Uri":
-		return textOf("_string", "m_String") // .NET 6 and later; before
+		return textOf("_string", "m_String") // since .NET 6; before
 	case "System.Net.IPAddress", "System.Net.IPAddress+ReadOnlyIPAddress":
 		return Object.ipAddress
 	case "System.Text.RegularExpressions.Regex":
@@ -47,10 +47,10 @@ func knownObject(name string) func(Object, int) answer.Line {
 	if class := strings.TrimSuffix(name, "Sealed"); strings.HasPrefix(class, "System.Text.") && strings.HasSuffix(class, "Encoding") {
 		return Object.encoding
 	}
-	return fsharpObject(name)
+	return fsharpObjectForm(name)
 }
 
-// formless returns the line of an object whose fields can't be read: the reason, or no line if the class does not have them.
+// formless returns the line of an object with unreadable fields: the error, or no line if the class does not have them.
 func formless(err error) answer.Line {
 	if errors.Is(err, target.ErrUnsupported) {
 		return nil
@@ -58,10 +58,10 @@ func formless(err error) answer.Line {
 	return appendMissing(nil, err)
 }
 
-// codePages has the names of the encodings of System.Private.CoreLib (EncodingTable.cs).
+// codePages maps code pages to the names of the encodings of System.Private.CoreLib (EncodingTable.cs).
 var codePages = map[int64]string{1200: "utf-16", 1201: "utf-16BE", 12000: "utf-32", 12001: "utf-32BE", 20127: "us-ascii", 28591: "iso-8859-1", 65000: "utf-7", 65001: "utf-8"}
 
-// encoding names an encoding by its code page. One that wraps another has none.
+// encoding names an encoding by its code page. An encoding that wraps another has no code page and no line.
 func (o Object) encoding(int) answer.Line {
 	page, err := o.Field("_codePage").Int()
 	if err != nil || page <= 0 {
@@ -74,11 +74,11 @@ func (o Object) encoding(int) answer.Line {
 	return appendWords(nil, name)
 }
 
-// builderChunks bounds the chunks of a StringBuilder that are walked for its first characters.
+// builderChunks bounds the chunks of a StringBuilder that are read for its first characters.
 const builderChunks = 256
 
-// builderText returns the first characters of a StringBuilder. The object is its last chunk, and each chunk refers to the one before it. Chunks
-// whose offsets don't fit have no text.
+// builderText returns the first characters of a StringBuilder. The object is the last chunk, and each chunk refers to
+// the chunk before it. There is no text if the chunks' offsets do not fit.
 func (o Object) builderText(limit int) answer.Line {
 	if limit < 0 || limit > stringChunk {
 		limit = stringChunk
@@ -125,7 +125,8 @@ func (o Object) builderText(limit int) answer.Line {
 	}
 }
 
-// cancellation returns the state of a CancellationTokenSource. The states begin at 1 where the callbacks are in partitions, before .NET 5.
+// cancellation returns the state of a CancellationTokenSource. Before .NET 5, where callbacks are in partitions, the
+// states begin at 1.
 func (o Object) cancellation() (string, error) {
 	n, err := o.Field("_state").Int()
 	if err != nil {
@@ -165,7 +166,7 @@ func (s Struct) cancellationToken() (string, bool) {
 	return text, err == nil
 }
 
-// index formats an Index as in C#. One from the end is stored as the complement.
+// index formats an Index as in C#. An index from the end is stored as its complement.
 func (s Struct) index() (string, bool) {
 	n, ok := s.number("_value")
 	if i := int64(n); i < 0 {
@@ -227,8 +228,8 @@ func (o Object) version(int) answer.Line {
 	return appendWords(nil, strings.Join(parts, "."))
 }
 
-// ipAddress formats an address. The bytes of a version 4 address are in network order in a little-endian word; a version 6 address has its
-// groups in an array.
+// ipAddress formats an address. A version 4 address is a little-endian word with its bytes in network order. A version
+// 6 address has its groups in an array.
 func (o Object) ipAddress(int) answer.Line {
 	number, err := o.Field("_addressOrScopeId").Uint()
 	groups := o.Field("_numbers")
@@ -275,11 +276,11 @@ func (o Object) runtimeTypeName(int) answer.Line {
 	return appendWords(nil, name)
 }
 
-// maxDigits is how many words of a BigInteger are shown as a number.
+// maxDigits is the maximum number of words of a BigInteger that is shown as a number.
 const maxDigits = 64
 
-// bigInteger formats a System.Numerics.BigInteger. A small one is its sign; another has the words of its magnitude in an array, the lowest
-// first.
+// bigInteger formats a System.Numerics.BigInteger. A small number is in _sign. A large one has the words of its
+// magnitude in an array, the lowest first.
 func (s Struct) bigInteger() (string, bool) {
 	sign, ok := s.number("_sign")
 	bits := s.Field("_bits")
