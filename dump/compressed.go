@@ -167,7 +167,8 @@ func unpackError(err error) error {
 	switch {
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return err
-	case errors.Is(err, zstd.ErrWindowSizeExceeded), errors.Is(err, zstd.ErrDecoderSizeExceeded): // in a single segment, the size is the window
+	// In a single segment, the size is the window.
+	case errors.Is(err, zstd.ErrWindowSizeExceeded), errors.Is(err, zstd.ErrDecoderSizeExceeded):
 		return target.Unsupportedf("the zstd window is larger than %d MB (zstd --long=27): compress the dump with a smaller one", maxWindow>>20)
 	case errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, io.EOF):
 		return target.Corruptf("the compressed file ends early: it was not copied completely")

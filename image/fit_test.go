@@ -71,7 +71,8 @@ func FuzzFitFile(f *testing.F) {
 // TestFitGap: the loader leaves pages of its first mapping between the extents of a library that
 // are 64 KB apart.
 func TestFitGap(t *testing.T) {
-	const text, data, shift = 0x11084, 0x11b20, 0x10000 // the second extent is mapped 64 KB after its offset in the file
+	// The second extent is mapped 64 KB after its offset in the file.
+	const text, data, shift = 0x11084, 0x11b20, 0x10000
 	raw := make([]byte, data+0x100)
 	copy(raw, "\x7fELF\x02\x01\x01")
 	word := binary.LittleEndian

@@ -38,8 +38,10 @@ func buildMachO(table, trie bool, flags uint32) blob {
 			local = append(local, synth.MachOSymbol{Name: s.Name, Value: machoStart + s.Value})
 		}
 		syms, names := synth.MachOSymbols(local...)
-		syms = append(syms, synth.Fields(uint32(2), uint8(0x01), uint8(0), uint16(0), uint64(0))...)                 // an imported symbol
-		syms = append(syms, synth.Fields(uint32(2), uint8(0x2f), uint8(1), uint16(0), uint64(machoStart+0x1234))...) // a debugger's symbol
+		// An imported symbol.
+		syms = append(syms, synth.Fields(uint32(2), uint8(0x01), uint8(0), uint16(0), uint64(0))...)
+		// A debugger's symbol.
+		syms = append(syms, synth.Fields(uint32(2), uint8(0x2f), uint8(1), uint16(0), uint64(machoStart+0x1234))...)
 		m.Symbols, m.SymbolCount, m.Names, m.NamesSize = 3*machoPage, uint32(len(syms)/16), 3*machoPage+uint64(len(syms)), uint32(len(names))
 		copy(links, append(syms, names...))
 	}

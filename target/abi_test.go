@@ -108,7 +108,7 @@ func TestContextsOfOtherProcessors(t *testing.T) {
 		arch        target.Arch
 		flags       uint32
 		size        int
-		ip, sp, reg int // offsets; reg is that of register 1
+		ip, sp, reg int // offsets; reg is the offset of register 1
 		width       int
 		known       int
 	}{

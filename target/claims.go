@@ -12,7 +12,7 @@ import (
 type Claims struct {
 	listed []Range // sorted and disjoint
 	whole  bool
-	top    Addr // first address after those of processes
+	top    Addr // first address above the processes
 }
 
 // lowestAddress is the lowest address at which a process can have memory: Windows reserves the

@@ -157,14 +157,16 @@ type bsdRegister struct {
 var freeBSDAMD64 = []bsdRegister{
 	{target.R15, 8}, {target.R14, 8}, {target.R13, 8}, {target.R12, 8}, {target.R11, 8}, {target.R10, 8}, {target.R9, 8}, {target.R8, 8},
 	{target.RDI, 8}, {target.RSI, 8}, {target.RBP, 8}, {target.RBX, 8}, {target.RDX, 8}, {target.RCX, 8}, {target.RAX, 8},
-	{target.NoReg, 4}, {target.FS, 2}, {target.GS, 2}, {target.NoReg, 4}, {target.ES, 2}, {target.DS, 2}, // NoReg: trap, error
+	// NoReg: trap, error.
+	{target.NoReg, 4}, {target.FS, 2}, {target.GS, 2}, {target.NoReg, 4}, {target.ES, 2}, {target.DS, 2},
 	{target.RIP, 8}, {target.CS, 8}, {target.EFLAGS, 8}, {target.RSP, 8}, {target.SS, 8},
 }
 
 var netBSDAMD64 = []bsdRegister{
 	{target.RDI, 8}, {target.RSI, 8}, {target.RDX, 8}, {target.RCX, 8}, {target.R8, 8}, {target.R9, 8}, {target.R10, 8}, {target.R11, 8},
 	{target.R12, 8}, {target.R13, 8}, {target.R14, 8}, {target.R15, 8}, {target.RBP, 8}, {target.RBX, 8}, {target.RAX, 8},
-	{target.GS, 8}, {target.FS, 8}, {target.ES, 8}, {target.DS, 8}, {target.NoReg, 8}, {target.NoReg, 8}, // NoReg: trap, error
+	// NoReg: trap, error.
+	{target.GS, 8}, {target.FS, 8}, {target.ES, 8}, {target.DS, 8}, {target.NoReg, 8}, {target.NoReg, 8},
 	{target.RIP, 8}, {target.CS, 8}, {target.EFLAGS, 8}, {target.RSP, 8}, {target.SS, 8},
 }
 

@@ -61,7 +61,8 @@ func TestCorpusManifest(t *testing.T) {
 			assert.True(t, ids[th.TID], "thread %d", th.TID)
 		}
 		e, ok := core.Exception()
-		signal := map[string]string{"runtime": "SIGABRT", "qemu": "SIGSEGV"}[m.Tool] // the signal that ended the process
+		// The signal that ended the process.
+		signal := map[string]string{"runtime": "SIGABRT", "qemu": "SIGSEGV"}[m.Tool]
 		assert.Equal(t, signal != "", ok, "exception")
 		assert.Equal(t, signal, e.Words)
 		return len(ids)

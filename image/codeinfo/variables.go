@@ -188,7 +188,8 @@ func (r *variableReader) variable(v *Variable, chunks bool) bool {
 		v.Number = int32(r.uint()) + minVarNumber
 	}
 	kind := r.uint()
-	if chunks && (kind == uint32(locationKinds) || kind == uint32(locationKinds)+1) { // VLT_COUNT, VLT_INVALID: nothing follows
+	// VLT_COUNT, VLT_INVALID: nothing follows.
+	if chunks && (kind == uint32(locationKinds) || kind == uint32(locationKinds)+1) {
 		return false
 	}
 	if r.err == nil && (kind >= uint32(locationKinds) || size > ^uint32(0)-start) {

@@ -343,7 +343,8 @@ func TestDWARFVectors(t *testing.T) {
 		_, ok = vectorFromDWARF(arch, n)
 		assert.False(t, ok)
 	}
-	mem := ehFrame("zR", []byte{0x0c, 31, 0}, []byte{0x0e, 32, 0x9d, 4, 0x9e, 3, 0x05, 72, 2, 0x05, 73, 1}) // offset_extended
+	// offset_extended.
+	mem := ehFrame("zR", []byte{0x0c, 31, 0}, []byte{0x0e, 32, 0x9d, 4, 0x9e, 3, 0x05, 72, 2, 0x05, 73, 1})
 	ra := bytes.Index(mem[testFrame], []byte{1, 0x78, 16})
 	mem[testFrame][ra+2] = 30
 	u, err := openDWARF(t, mem)

@@ -103,10 +103,12 @@ func TestCompactSteps(t *testing.T) {
 			want:  map[target.Reg]uint64{target.RBX: 11, target.R15: 15, target.RBP: at(6), target.RIP: uint64(testRet), target.RSP: at(6)}},
 		{name: "x64, 40 bytes", arch: target.ArchAMD64, encoding: compactImmediate | 5<<16, off: 0x10,
 			stack: []uint64{0, 0, 0, 0, uint64(testRet)}, want: map[target.Reg]uint64{target.RIP: uint64(testRet), target.RSP: at(5), target.RBX: 3}},
-		{name: "x64, three registers", arch: target.ArchAMD64, encoding: compactImmediate | 5<<16 | 3<<10 | (1*20 + 1*4 + 3), off: 0x10, // R12, R13, RBP
+		// R12, R13, RBP.
+		{name: "x64, three registers", arch: target.ArchAMD64, encoding: compactImmediate | 5<<16 | 3<<10 | (1*20 + 1*4 + 3), off: 0x10,
 			stack: []uint64{0, 12, 13, 6, uint64(testRet)},
 			want:  map[target.Reg]uint64{target.R12: 12, target.R13: 13, target.RBP: 6, target.RIP: uint64(testRet), target.RSP: at(5)}},
-		{name: "x64, six registers", arch: target.ArchAMD64, encoding: compactImmediate | 7<<16 | 6<<10 | 719, off: 0x10, // RBP down to RBX
+		// RBP down to RBX.
+		{name: "x64, six registers", arch: target.ArchAMD64, encoding: compactImmediate | 7<<16 | 6<<10 | 719, off: 0x10,
 			stack: []uint64{6, 15, 14, 13, 12, 11, uint64(testRet)},
 			want:  map[target.Reg]uint64{target.RBX: 11, target.R12: 12, target.R15: 15, target.RBP: 6, target.RSP: at(7)}},
 		{name: "x64, size in an instruction", arch: target.ArchAMD64, encoding: compactIndirect | 3<<16 | 1<<13 | 1<<10, off: 0x10, code: []byte{0x48, 0x81, 0xec, 0x18, 0, 0, 0},

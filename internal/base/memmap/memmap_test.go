@@ -418,7 +418,8 @@ func BenchmarkNew(b *testing.B) {
 func TestLeaveOut(t *testing.T) {
 	mark := leftout.NewMark(0x1234567890)
 	file := pattern(200)
-	ranges := []Range{{0x1000, 64, 4}, {0x1040, 21, 100}, {0x105c, 30, 130}} // the second ends, and the third begins, inside a word
+	// The second ends, and the third begins, inside a word.
+	ranges := []Range{{0x1000, 64, 4}, {0x1040, 21, 100}, {0x105c, 30, 130}}
 	gone := map[target.Addr]bool{}
 	put := func(a target.Addr, whole bool) {
 		for i, c := range mark.Bytes() {

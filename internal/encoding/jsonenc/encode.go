@@ -461,7 +461,8 @@ func (e *Encoder) float(f float64, bits int) {
 		}
 	}
 	e.Buf = strconv.AppendFloat(e.Buf, f, form, -1, bits)
-	if n := len(e.Buf); form == 'e' && n >= 4 && e.Buf[n-4] == 'e' && e.Buf[n-3] == '-' && e.Buf[n-2] == '0' { // e-09 to e-9
+	// e-09 to e-9.
+	if n := len(e.Buf); form == 'e' && n >= 4 && e.Buf[n-4] == 'e' && e.Buf[n-3] == '-' && e.Buf[n-2] == '0' {
 		e.Buf[n-2] = e.Buf[n-1]
 		e.Buf = e.Buf[:n-1]
 	}

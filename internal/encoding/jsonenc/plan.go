@@ -106,7 +106,7 @@ type Field struct {
 	Optional bool // the field is omitted for some values
 
 	omit   omission
-	code   code   // the plan's code; 0 for a field of the enclosing type, whose plan is not complete yet
+	code   code   // the plan's code; 0 for a field of the enclosing type, which is being compiled
 	prefix string // ,"name": and for an address the start of its text
 	index  []int
 	direct bool // the field is not in an embedded struct; first is its index

@@ -13,7 +13,8 @@ import (
 	"github.com/sosgo/sosgo/internal/test/testcase"
 )
 
-// TestExamplesNeedFewImports checks that each common task of an importer takes at most one package beside the root.
+// TestExamplesNeedFewImports checks that each common task takes at most one package besides the
+// root.
 func TestExamplesNeedFewImports(t *testing.T) {
 	const tasks, imports = 20, 2
 	root, err := testcase.ModuleRoot()
