@@ -6,7 +6,6 @@ import (
 	"sort"
 
 	"github.com/sosgo/sosgo/internal/base/digraph"
-	"github.com/sosgo/sosgo/internal/base/offheap"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -42,10 +41,10 @@ func (b *builder) addRoots() error {
 	if err := digraph.CheckSize(b.objects+uint64(n)+1, total); err != nil {
 		return err
 	}
-	if err := cmp.Or(offheap.Grow(b.arrays.targets, int(total)), offheap.Grow(b.arrays.offsets, int(b.objects)+n+2), offheap.Grow(b.arrays.sizes, int(b.objects)+n+1)); err != nil {
+	if err := cmp.Or(b.arrays.targets.Grow(int(total)), b.arrays.offsets.Grow(int(b.objects)+n+2), b.arrays.sizes.Grow(int(b.objects)+n+1)); err != nil {
 		return err
 	}
-	offsets, targets := offheap.Slice(b.arrays.offsets), offheap.Slice(b.arrays.targets)
+	offsets, targets := b.arrays.offsets.Slice(), b.arrays.targets.Slice()
 	for i := range n + 1 {
 		offsets[int(first)+1+i] = uint32(b.edges) + rows[i+1]
 	}

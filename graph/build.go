@@ -115,12 +115,12 @@ type arrays struct {
 }
 
 func (a *arrays) free() {
-	offheap.Free(a.offsets)
-	offheap.Free(a.targets)
-	offheap.Free(a.high)
-	offheap.Free(a.sizes)
-	offheap.Free(a.types)
-	offheap.Free(a.rare)
+	a.offsets.Free()
+	a.targets.Free()
+	a.high.Free()
+	a.sizes.Free()
+	a.types.Free()
+	a.rare.Free()
 }
 
 type builder struct {
@@ -198,7 +198,7 @@ func (b *builder) prepare() error {
 		reserve(&err, b.budget, &b.arrays.high, edges)
 	}
 	if err == nil {
-		err = offheap.Grow(b.arrays.offsets, 1)
+		err = b.arrays.offsets.Grow(1)
 	}
 	return err
 }
@@ -282,11 +282,11 @@ func (b *builder) merge(c *collector) error {
 	if err := digraph.CheckSize(uint64(n)+uint64(len(b.r.Sources))+1, m); err != nil {
 		return err
 	}
-	if err := cmp.Or(offheap.Grow(a.sizes, n), offheap.Grow(a.types, n), offheap.Grow(a.offsets, n+1), offheap.Grow(a.targets, int(m))); err != nil {
+	if err := cmp.Or(a.sizes.Grow(n), a.types.Grow(n), a.offsets.Grow(n+1), a.targets.Grow(int(m))); err != nil {
 		return err
 	}
-	copy(offheap.Slice(a.sizes)[base:], c.sizes)
-	types, offsets := offheap.Slice(a.types)[base:], offheap.Slice(a.offsets)[base+1:]
+	copy(a.sizes.Slice()[base:], c.sizes)
+	types, offsets := a.types.Slice()[base:], a.offsets.Slice()[base+1:]
 	for i, number := range c.types {
 		types[i] = uint16(b.typeIndex(number))
 		offsets[i] = uint32(edges) + c.ends[i]
@@ -295,7 +295,7 @@ func (b *builder) merge(c *collector) error {
 		return err
 	}
 	if b.wide {
-		if err := offheap.Grow(a.high, int(m)); err != nil {
+		if err := a.high.Grow(int(m)); err != nil {
 			return err
 		}
 	}
@@ -322,9 +322,9 @@ func (b *builder) merge(c *collector) error {
 
 // keep copies references of a run to their place and returns their number.
 func (b *builder) keep(c *collector, at, from, to int) int {
-	copy(offheap.Slice(b.arrays.targets)[at:], c.refs[from:to])
+	copy(b.arrays.targets.Slice()[at:], c.refs[from:to])
 	if b.wide {
-		copy(offheap.Slice(b.arrays.high)[at:], c.high[from:to])
+		copy(b.arrays.high.Slice()[at:], c.high[from:to])
 	}
 	return to - from
 }
@@ -350,11 +350,11 @@ func (b *builder) rareTypes(base int, numbers []uint32) error {
 	if len(b.types) > limits.HeapTypes {
 		return target.Corruptf("the heap has objects of more than %d types", limits.HeapTypes)
 	}
-	if err := offheap.Grow(b.arrays.rare, base+len(numbers)); err != nil {
+	if err := b.arrays.rare.Grow(base + len(numbers)); err != nil {
 		return err
 	}
 	for i, number := range numbers {
-		offheap.Slice(b.arrays.rare)[base+i] = uint8((b.byNumber[number] - 1) >> 16)
+		b.arrays.rare.Slice()[base+i] = uint8((b.byNumber[number] - 1) >> 16)
 	}
 	return nil
 }
@@ -388,16 +388,16 @@ func (b *builder) note(c *collector) {
 
 func (b *builder) graph() *Graph {
 	a := &b.arrays
-	offheap.Free(a.high)
-	offheap.Shrink(a.offsets, len(offheap.Slice(a.offsets)))
-	offheap.Shrink(a.targets, int(b.edges))
-	offheap.Shrink(a.sizes, len(offheap.Slice(a.sizes)))
-	offheap.Shrink(a.types, len(offheap.Slice(a.types)))
-	offheap.Shrink(a.rare, len(offheap.Slice(a.rare)))
-	g := &Graph{h: b.h, budget: b.budget, index: b.x, objects: int(b.objects), arrays: *a, size: offheap.Slice(a.sizes), typ: offheap.Slice(a.types), rare: offheap.Slice(a.rare),
+	a.high.Free()
+	a.offsets.Shrink(len(a.offsets.Slice()))
+	a.targets.Shrink(int(b.edges))
+	a.sizes.Shrink(len(a.sizes.Slice()))
+	a.types.Shrink(len(a.types.Slice()))
+	a.rare.Shrink(len(a.rare.Slice()))
+	g := &Graph{h: b.h, budget: b.budget, index: b.x, objects: int(b.objects), arrays: *a, size: a.sizes.Slice(), typ: a.types.Slice(), rare: a.rare.Slice(),
 		huge: b.huge, types: b.types, sources: b.r.Sources}
 	g.users = inuse.New(errClosed)
-	g.rows = digraph.Graph{Offsets: offheap.Slice(a.offsets), Targets: offheap.Slice(a.targets)[:b.edges]}
+	g.rows = digraph.Graph{Offsets: a.offsets.Slice(), Targets: a.targets.Slice()[:b.edges]}
 	g.takeRoots(b)
 	g.stats = b.stats
 	g.stats.Objects, g.stats.Edges = b.objects, uint64(g.rows.Edges())

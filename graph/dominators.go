@@ -199,8 +199,8 @@ func (d *Dominators) ByTypeClass(ctx context.Context, p Part, class []uint32, co
 		if err != nil {
 			return nil, err
 		}
-		defer offheap.Free(array)
-		classes := offheap.Slice(array)
+		defer array.Free()
+		classes := array.Slice()
 		none := func() struct{} { return struct{}{} }
 		err = parallel(ctx, d.g.lazy.options.Workers, len(classes), numberPiece, none, func(_ struct{}, from, to int) {
 			for i := from; i < to; i++ {
@@ -221,8 +221,8 @@ func (d *Dominators) ByGeneration(ctx context.Context, p Part) ([]uint64, error)
 		if err != nil {
 			return nil, err
 		}
-		defer offheap.Free(array)
-		return sumByClass(ctx, d, p, offheap.Slice(array), int(heap.GenerationUnknown)+1)
+		defer array.Free()
+		return sumByClass(ctx, d, p, array.Slice(), int(heap.GenerationUnknown)+1)
 	})
 }
 
@@ -290,7 +290,7 @@ func (g *Graph) liveAs(ctx context.Context, words []uint64) (*Liveness, error) {
 	if err != nil {
 		return nil, err
 	}
-	copy(offheap.Slice(array), words)
+	copy(array.Slice(), words)
 	l, err := g.newLive(ctx, array)
 	return g.keepLive(ctx, l, err)
 }

@@ -407,7 +407,7 @@ func (x *Holders) sosRootPaths(ctx context.Context, n Node, o HoldOptions) (*ans
 	if err != nil {
 		return nil, err
 	}
-	defer offheap.Free(toward)
+	defer toward.Free()
 	var lost []roots.Root
 	for root := range x.rootsOfSOS(ctx, o.NoStacks) {
 		start, ok := x.g.Node(root.Object)
@@ -417,7 +417,7 @@ func (x *Holders) sosRootPaths(ctx context.Context, n Node, o HoldOptions) (*ans
 		if out.Limited = o.Limit > 0 && len(out.Paths) == o.Limit; out.Limited {
 			break
 		}
-		if offheap.Slice(toward)[start] == 0 {
+		if toward.Slice()[start] == 0 {
 			if err := search.Pass(ctx, start); err != nil {
 				return nil, err
 			}
@@ -442,7 +442,7 @@ func (x *Holders) sosRootPaths(ctx context.Context, n Node, o HoldOptions) (*ans
 			break
 		}
 		start, _ := x.g.Node(lost[i].Object)
-		out.Paths = append(out.Paths, x.sosPath(ctx, &out.Gaps, &lost[i], follow(offheap.Slice(toward), start)))
+		out.Paths = append(out.Paths, x.sosPath(ctx, &out.Gaps, &lost[i], follow(toward.Slice(), start)))
 	}
 	return out, ctx.Err()
 }
@@ -495,14 +495,14 @@ func (g *Graph) pathsToward(ctx context.Context, n Node) (*offheap.Array[uint32]
 	if err != nil {
 		return nil, err
 	}
-	next, queue := offheap.Slice(toward), []Node{n}
+	next, queue := toward.Slice(), []Node{n}
 	next[n] = n + 1
 	for i, left := 0, searchStep; i < len(queue); i++ {
 		at := queue[i]
 		for _, r := range held.Of(at) {
 			if left--; left == 0 {
 				if left = searchStep; ctx.Err() != nil {
-					offheap.Free(toward)
+					toward.Free()
 					return nil, ctx.Err()
 				}
 			}
@@ -568,8 +568,8 @@ func (x *Holders) shortestPath(ctx context.Context, a, b Node) ([]Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer offheap.Free(tree)
-	return digraph.Path(offheap.Slice(tree), b), nil
+	defer tree.Free()
+	return digraph.Path(tree.Slice(), b), nil
 }
 
 // Graph returns the graph that x reads.

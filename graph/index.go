@@ -79,7 +79,7 @@ func (x *index) make(b *offheap.Budget) error {
 	if err != nil {
 		return err
 	}
-	return x.take(b, offheap.Sparse(bits))
+	return x.take(b, bits.Sparse())
 }
 
 // take takes over bits.
@@ -89,13 +89,13 @@ func (x *index) take(b *offheap.Budget, bits *offheap.Array[uint64]) (err error)
 		x.free()
 		return err
 	}
-	x.words, x.before = offheap.Slice(x.bits), offheap.Slice(offheap.Sparse(x.counts))
+	x.words, x.before = x.bits.Slice(), x.counts.Sparse().Slice()
 	return nil
 }
 
 func (x *index) free() {
-	offheap.Free(x.bits)
-	offheap.Free(x.counts)
+	x.bits.Free()
+	x.counts.Free()
 }
 
 // cover numbers the chunks of a range that follows the earlier ones.

@@ -141,7 +141,7 @@ func (b *builder) takeTypes(known []target.Addr) error {
 // checkFit compares the arrays with each other and with the heap: all sizes and types, and the references of sample
 // objects.
 func (b *builder) checkFit(rows digraph.Graph) error {
-	sizes, types, rare := offheap.Slice(b.arrays.sizes), offheap.Slice(b.arrays.types), offheap.Slice(b.arrays.rare)
+	sizes, types, rare := b.arrays.sizes.Slice(), b.arrays.types.Slice(), b.arrays.rare.Slice()
 	var bytes, bad atomic.Uint64
 	none := func() struct{} { return struct{}{} }
 	err := parallel(b.ctx, b.o.Jobs, int(b.objects), numberPiece, none, func(_ struct{}, from, to int) {
@@ -208,11 +208,11 @@ func (b *builder) sample(rows digraph.Graph) error {
 
 // matches reports whether an object has the size and type of a node.
 func (b *builder) matches(n Node, o *heap.Object) bool {
-	size, t := uint64(offheap.Slice(b.arrays.sizes)[n]), int(offheap.Slice(b.arrays.types)[n])
+	size, t := uint64(b.arrays.sizes.Slice()[n]), int(b.arrays.types.Slice()[n])
 	if size == hugeSize {
 		size = b.huge[n]
 	}
-	if rare := offheap.Slice(b.arrays.rare); len(rare) > 0 {
+	if rare := b.arrays.rare.Slice(); len(rare) > 0 {
 		t |= int(rare[n]) << 16
 	}
 	return o.Size == size && o.Type.Addr == b.types[t].Addr

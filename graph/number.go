@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 
 	"github.com/sosgo/sosgo/internal/base/digraph"
-	"github.com/sosgo/sosgo/internal/base/offheap"
 	"github.com/sosgo/sosgo/internal/base/workers"
 	"github.com/sosgo/sosgo/target"
 )
@@ -38,7 +37,7 @@ func parallel[T any](ctx context.Context, jobs, n, size int, create func() T, f 
 
 // fill reads the references of the deferred pieces.
 func (b *builder) fill() error {
-	targets, high := offheap.Slice(b.arrays.targets), offheap.Slice(b.arrays.high)
+	targets, high := b.arrays.targets.Slice(), b.arrays.high.Slice()
 	create := func() *collector { return newCollector(b) }
 	return parallel(b.ctx, b.o.Jobs, len(b.deferred), 1, create, func(c *collector, i, _ int) {
 		d := &b.deferred[i]
@@ -64,7 +63,7 @@ const numberPiece = 1 << 15
 
 // number replaces granules by nodes in place, or by None if no object starts at the granule.
 func (b *builder) number() error {
-	targets, high := offheap.Slice(b.arrays.targets), offheap.Slice(b.arrays.high)
+	targets, high := b.arrays.targets.Slice(), b.arrays.high.Slice()
 	create := func() *free { return &free{b: b, mem: target.NewWindow(b.h.Memory())} }
 	return parallel(b.ctx, b.o.Jobs, len(targets), numberPiece, create, func(f *free, from, to int) {
 		x := b.x
@@ -118,7 +117,7 @@ func (b *builder) inObject(a target.Addr) bool {
 	if !ok {
 		return false
 	}
-	size := uint64(offheap.Slice(b.arrays.sizes)[n])
+	size := uint64(b.arrays.sizes.Slice()[n])
 	if size == hugeSize {
 		size = b.huge[n]
 	}
@@ -141,7 +140,7 @@ func (b *builder) compact() error {
 	if !lost {
 		return nil
 	}
-	offsets, targets := offheap.Slice(b.arrays.offsets), offheap.Slice(b.arrays.targets)
+	offsets, targets := b.arrays.offsets.Slice(), b.arrays.targets.Slice()
 	to := uint32(0)
 	from := offsets[0]
 	for n := range b.objects {

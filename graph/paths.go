@@ -43,7 +43,7 @@ func (g *Graph) Paths(ctx context.Context, n Node, o PathOptions) iter.Seq2[Path
 			s, err = g.newBackSearch(ctx, n, o)
 		}
 		if err == nil {
-			defer offheap.Free(s.next)
+			defer s.next.Free()
 			err = s.run(ctx, func(p Path) bool { return yield(p, nil) })
 		}
 		if err != nil {
@@ -72,7 +72,7 @@ func (g *Graph) newBackSearch(ctx context.Context, n Node, o PathOptions) (*back
 	if err != nil {
 		return nil, err
 	}
-	offheap.Slice(next)[n] = n + 1
+	next.Slice()[n] = n + 1
 	s := &backSearch{g: g, reverse: reverse, o: o, next: next, queue: []Node{n}, seen: map[Node]bool{}}
 	for _, k := range g.Referents(g.Root()) {
 		if o.Skip == nil || !o.Skip(k) {
@@ -86,7 +86,7 @@ func (g *Graph) newBackSearch(ctx context.Context, n Node, o PathOptions) (*back
 const searchStep = 1 << 14
 
 func (s *backSearch) run(ctx context.Context, yield func(Path) bool) error {
-	next, left := offheap.Slice(s.next), searchStep
+	next, left := s.next.Slice(), searchStep
 	for i := 0; i < len(s.queue); i++ {
 		n := s.queue[i]
 		for row := s.reverse.Of(n); len(row) > 0; row = row[1:] {
@@ -136,7 +136,7 @@ func (s *backSearch) yieldPath(r, n Node, yield func(Path) bool) bool {
 		}
 		s.seen[key] = true
 	}
-	p, next := Path{Nodes: chain}, offheap.Slice(s.next)
+	p, next := Path{Nodes: chain}, s.next.Slice()
 	for {
 		p.Nodes = append(p.Nodes, n)
 		if next[n] == n+1 {

@@ -24,9 +24,9 @@ type lazies struct {
 
 // free frees everything. Later calls fail, and earlier results are empty.
 func (l *lazies) free() {
-	forget(&l.reach, func(r *Reach) { offheap.Free(r.parents); *r = Reach{Liveness: &Liveness{}} })
-	forget(&l.live, func(r *Liveness) { offheap.Free(r.bits); *r = Liveness{} })
-	forget(&l.starts, offheap.Free[uint64])
+	forget(&l.reach, func(r *Reach) { r.parents.Free(); *r = Reach{Liveness: &Liveness{}} })
+	forget(&l.live, func(r *Liveness) { r.bits.Free(); *r = Liveness{} })
+	forget(&l.starts, (*offheap.Array[uint64]).Free)
 	forget(&l.reverse, func(r *Referrers) { r.rows.Free(); r.rows = &digraph.Graph{} })
 	forget(&l.doms, (*Dominators).free)
 }
@@ -61,10 +61,10 @@ func (g *Graph) Reach(ctx context.Context) (*Reach, error) {
 			if err != nil {
 				return nil, err
 			}
-			r := &Reach{parents: parents, tree: offheap.Slice(parents)}
+			r := &Reach{parents: parents, tree: parents.Slice()}
 			r.Liveness, err = g.lazy.live.GetContext(ctx, func(ctx context.Context) (*Liveness, error) { return g.liveIn(ctx, r.tree) })
 			if err != nil {
-				offheap.Free(parents)
+				parents.Free()
 				return nil, err
 			}
 			return r, nil
@@ -105,7 +105,7 @@ func (g *Graph) liveIn(ctx context.Context, tree []uint32) (*Liveness, error) {
 	if err != nil {
 		return nil, err
 	}
-	words := offheap.Slice(bits)
+	words := bits.Slice()
 	none := func() struct{} { return struct{}{} }
 	err = parallel(ctx, g.lazy.options.Workers, len(words), numberPiece/64, none, func(_ struct{}, from, to int) {
 		for w := from; w < to; w++ {
@@ -119,7 +119,7 @@ func (g *Graph) liveIn(ctx context.Context, tree []uint32) (*Liveness, error) {
 		}
 	})
 	if err != nil {
-		offheap.Free(bits)
+		bits.Free()
 		return nil, err
 	}
 	l, err := g.newLive(ctx, bits)
@@ -128,7 +128,7 @@ func (g *Graph) liveIn(ctx context.Context, tree []uint32) (*Liveness, error) {
 
 // newLive counts the live objects. It takes over array.
 func (g *Graph) newLive(ctx context.Context, array *offheap.Array[uint64]) (*Liveness, error) {
-	l := &Liveness{bits: array, words: offheap.Slice(array)}
+	l := &Liveness{bits: array, words: array.Slice()}
 	var live, size atomic.Uint64
 	none := func() struct{} { return struct{}{} }
 	err := parallel(ctx, g.lazy.options.Workers, len(l.words), numberPiece/64, none, func(_ struct{}, from, to int) {
@@ -147,7 +147,7 @@ func (g *Graph) newLive(ctx context.Context, array *offheap.Array[uint64]) (*Liv
 		size.Add(bytes)
 	})
 	if err != nil {
-		offheap.Free(array)
+		array.Free()
 		return nil, err
 	}
 	l.objects, l.size = live.Load(), size.Load()
@@ -292,7 +292,7 @@ func (g *Graph) starts(ctx context.Context, in func(Node) bool) (*offheap.Array[
 	if err != nil {
 		return nil, err
 	}
-	out := offheap.Slice(offheap.Sparse(array))
+	out := array.Sparse().Slice()
 	none := func() struct{} { return struct{}{} }
 	err = parallel(ctx, g.lazy.options.Workers, len(x.before)-1, numberPiece/512, none, func(_ struct{}, from, to int) {
 		n := x.before[from]
@@ -310,7 +310,7 @@ func (g *Graph) starts(ctx context.Context, in func(Node) bool) (*offheap.Array[
 		}
 	})
 	if err != nil {
-		offheap.Free(array)
+		array.Free()
 		return nil, err
 	}
 	return array, nil
@@ -321,7 +321,7 @@ func (g *Graph) startsIn(starts *offheap.Array[uint64]) func(target.Addr) bool {
 	x := g.index
 	return func(a target.Addr) bool {
 		n, ok := x.granule(uint64(a))
-		words := offheap.Slice(starts)
+		words := starts.Slice()
 		return ok && n>>6 < uint64(len(words)) && words[n>>6]&(1<<(n&63)) != 0
 	}
 }
@@ -378,6 +378,6 @@ func (g *Graph) liveFrom(ctx context.Context, from []Node) (func(target.Addr) bo
 	if err != nil {
 		return nil, err
 	}
-	defer offheap.Free(starts)
-	return g.startsIn(offheap.Lent(slices.Clone(offheap.Slice(starts)))), nil
+	defer starts.Free()
+	return g.startsIn(offheap.Lent(slices.Clone(starts.Slice()))), nil
 }

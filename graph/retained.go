@@ -156,7 +156,7 @@ func (x *Holders) classes(ctx context.Context, g *answer.Gaps, by Class) (*class
 		if err != nil {
 			return nil, err
 		}
-		c.byNode, c.free = offheap.Slice(array), func() { offheap.Free(array) }
+		c.byNode, c.free = array.Slice(), func() { array.Free() }
 		for gen := heap.Generation0; gen <= heap.GenerationUnknown; gen++ {
 			c.names = append(c.names, answer.Text{S: gen.String()})
 		}
@@ -287,8 +287,8 @@ func (g *Graph) byGeneration(ctx context.Context) (*offheap.Array[uint8], error)
 	if err != nil {
 		return nil, err
 	}
-	if err := g.generations(ctx, offheap.Slice(array)); err != nil {
-		offheap.Free(array)
+	if err := g.generations(ctx, array.Slice()); err != nil {
+		array.Free()
 		return nil, err
 	}
 	return array, nil

@@ -21,7 +21,7 @@ import (
 	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 
-// exported lists the exported functions, types and methods of the packages, as
+// exported lists the exported functions, types and methods of packages, such as
 // "dac.Runtime.Threads".
 func exported(t *testing.T, dirs ...string) map[string]bool {
 	out := map[string]bool{}
@@ -62,8 +62,8 @@ func addDecl(out map[string]bool, pkg string, decl ast.Decl) {
 	}
 }
 
-// TestInterfaceTable checks docs/isosdac.md: each method has an answer, and
-// what the answers name exists.
+// TestInterfaceTable checks docs/isosdac.md: each method has an answer, and the names in the
+// answers exist.
 func TestInterfaceTable(t *testing.T) {
 	names := exported(t, ".", "dac", "dac/code", "heap", "objects", "stackscan", "stackwalk", "image/codeinfo", "target", "app/interop", "process", "stackwalk/threads")
 	text, err := os.ReadFile(filepath.Join("docs", "isosdac.md"))
@@ -85,8 +85,8 @@ func TestInterfaceTable(t *testing.T) {
 	require.Greater(t, rows, 150)
 }
 
-// answers asks what docs/isosdac.md names for the rows that lists are behind;
-// each returns how much there is.
+// answers calls the functions that docs/isosdac.md names for rows with lists. Each returns the
+// length of its list.
 var answers = map[string]func(rt *dac.Runtime, h *heap.Heap) (int, error){
 	"GetThreadStoreData": func(rt *dac.Runtime, _ *heap.Heap) (int, error) {
 		list, err := rt.Threads()
@@ -141,8 +141,8 @@ func count[T any](values iter.Seq2[T, error]) (n int, err error) {
 	return n, nil
 }
 
-// TestInterfaceAnswers asks for the lists that docs/isosdac.md names: about a
-// real dump each has something to say.
+// TestInterfaceAnswers calls the functions for the lists in docs/isosdac.md: for a real dump none
+// is empty.
 func TestInterfaceAnswers(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("docs", "isosdac.md"))
 	require.NoError(t, err)
@@ -159,8 +159,7 @@ func TestInterfaceAnswers(t *testing.T) {
 	}
 }
 
-// TestHowDoI checks the index in the package documentation: what it names
-// exists.
+// TestHowDoI checks that the names in the index of the package documentation exist.
 func TestHowDoI(t *testing.T) {
 	names := exported(t, ".", "answer", "app/modules", "app/stacks", "dac", "dac/code", "dump", "graph/roots", "heap", "image", "metadata", "objects", "process", "stackscan", "stackwalk", "stackwalk/threads")
 	text, err := os.ReadFile("sosgo.go")
@@ -174,8 +173,8 @@ func TestHowDoI(t *testing.T) {
 	}
 }
 
-// TestReadmeCode checks that the Go code of README.md is that of
-// Example_library, which compiles and runs.
+// TestReadmeCode checks that the Go code in README.md equals Example_library, which compiles and
+// runs.
 func TestReadmeCode(t *testing.T) {
 	readme, err := os.ReadFile("README.md")
 	require.NoError(t, err)
@@ -189,7 +188,8 @@ func TestReadmeCode(t *testing.T) {
 	}
 }
 
-// TestReadmeSpeed checks that the range of times of README.md is that of the table in docs/performance.md, rounded to 5 ms.
+// TestReadmeSpeed checks that the range of times in README.md equals the table in
+// docs/performance.md, rounded to 5 ms.
 func TestReadmeSpeed(t *testing.T) {
 	readme, err := os.ReadFile("README.md")
 	require.NoError(t, err)
@@ -210,7 +210,8 @@ func TestReadmeSpeed(t *testing.T) {
 	require.Equal(t, []string{rounded(least), rounded(most)}, []string{string(said[1]), string(said[2])})
 }
 
-// TestReadmeDependencies checks that README.md gives a reason for every module that a go.mod requires directly, and for no other.
+// TestReadmeDependencies checks that README.md gives a reason for exactly the modules that a go.mod
+// requires directly.
 func TestReadmeDependencies(t *testing.T) {
 	readme, err := os.ReadFile("README.md")
 	require.NoError(t, err)

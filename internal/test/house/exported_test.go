@@ -20,7 +20,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// exportedList is the file of the exported functions and types. It is compiled elsewhere, so that it can be written when it does not compile.
+// exportedList is the file with the exported functions and types. It is in another package, so that
+// this test can write it when it does not compile.
 const exportedList = "internal/test/zero/exported_test.go"
 
 // answersList is the file of the functions that answer a question about a process.
@@ -28,7 +29,8 @@ const answersList = "internal/test/answers/list.go"
 
 var update = flag.Bool("update", false, "write "+exportedList)
 
-// TestExportedList compares the list of internal/test/zero with the exported functions and types of the public packages.
+// TestExportedList compares the list in internal/test/zero with the exported functions and types of
+// the public packages.
 func TestExportedList(t *testing.T) {
 	exported, answers := exportedSource(t)
 	for file, want := range map[string][]byte{exportedList: exported, answersList: answers} {

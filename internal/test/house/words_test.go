@@ -28,18 +28,19 @@ const (
 	ceilingsFile = ".ci/words"
 )
 
-// exempt lists files that are generated or have the phrases on purpose.
+// exempt lists generated files and files that contain the phrases on purpose.
 var exempt = []string{"docs/json.md", "internal/test/house/words_test.go", "CHANGELOG.md"}
 
-// A phrase is a pattern that prose must not match, and what to write instead.
+// A phrase is a pattern that prose must not match, and its replacement.
 type phrase struct {
 	pattern *regexp.Regexp
-	first   string // the beginning of its first word, to pass over most texts
+	first   string // the beginning of its first word, for a fast search
 	instead string
 }
 
-// TestWords counts, folder by folder, how often comments, string literals and documents have a phrase of words.txt. A count may not
-// rise above its ceiling in .ci/words, and a folder without a ceiling may have none. Ceilings only fall: -words writes them.
+// TestWords counts the phrases of words.txt in comments, string literals and documents, by folder.
+// A count may not exceed its ceiling in .ci/words, which is 0 for a folder without an entry.
+// Ceilings only fall: -words writes them.
 func TestWords(t *testing.T) {
 	phrases := phrasesOf(t)
 	counts, places := map[string]int{}, map[string][]string{}
@@ -91,7 +92,7 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// TestWordsFindsPhrases proves that the check finds phrases where it looks for them, and nowhere else.
+// TestWordsFindsPhrases checks that phrases are found in prose and nowhere else.
 func TestWordsFindsPhrases(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "a.go")
 	require.NoError(t, os.WriteFile(file, []byte("// Package a tells nothing.\npackage a\n\nvar tells = \"it told\" // of it)\n"), 0o600))
@@ -130,7 +131,8 @@ func proseOf(file string, note func(file string, line int, text string)) error {
 	return nil
 }
 
-// firstWord matches the first word of a phrase; the last letter counts only without a question mark behind it.
+// firstWord matches the first word of a phrase. The last letter does not count if a question mark
+// follows.
 var firstWord = regexp.MustCompile(`^\\b([a-z]+)(\??)`)
 
 func phrasesOf(t *testing.T) (out []phrase) {

@@ -1,12 +1,11 @@
-// Command crosscheck checks the types of this module's packages as other systems
-// and processors have them.
+// Command crosscheck type-checks this module's packages for other systems and processors.
 //
 //	crosscheck linux/386 freebsd/amd64 js/wasm:. …
 //
-// A target checks all packages, or the ones after a colon. It fails as the compiler
-// would: on a file that the target lacks, on a number that its int does not hold. It
-// generates no code, and needs a twentieth of the compiler's time for it: what other
-// modules and the standard library contain is read without function bodies.
+// A target checks all packages, or the packages after a colon. It fails where the compiler would,
+// for example on a missing file, or on a number that does not fit the target's int. It generates no
+// code and takes a twentieth of the compiler's time, because other modules and the standard library
+// are read without function bodies.
 package main
 
 import (
@@ -41,7 +40,7 @@ func main() {
 	}
 }
 
-// check checks the packages of a target and returns their number, those of other modules not counted.
+// check checks the packages of a target and returns their number, not counting other modules.
 func check(arg string) (int, error) {
 	target, pattern, chosen := strings.Cut(arg, ":")
 	if !chosen {
@@ -58,14 +57,14 @@ func check(arg string) (int, error) {
 	}
 	c := checker{sizes: sizes, files: token.NewFileSet(), done: map[string]*types.Package{"unsafe": types.Unsafe}}
 	n := 0
-	for _, p := range packages { // each after its imports
+	for _, p := range packages { // in order of their imports
 		if p.ImportPath == "unsafe" {
 			continue
 		}
 		if err := c.check(p); err != nil {
 			return n, err
 		}
-		if p.own() {
+		if p.isOwn() {
 			n++
 		}
 	}
@@ -75,7 +74,7 @@ func check(arg string) (int, error) {
 	return n, nil
 }
 
-// A pkg is a package as go list describes it.
+// A pkg is a package in the output of go list.
 type pkg struct {
 	ImportPath, Dir string
 	GoFiles, SFiles []string
@@ -86,10 +85,10 @@ type pkg struct {
 	}
 }
 
-// own reports whether the package belongs to the main module.
-func (p *pkg) own() bool { return p.Module != nil && p.Module.Main }
+// isOwn reports whether the package belongs to the main module.
+func (p *pkg) isOwn() bool { return p.Module != nil && p.Module.Main }
 
-// list lists the packages that a pattern names on a target and all that they import.
+// list lists the packages that a pattern matches on a target and all their imports.
 func list(system, processor, pattern string) ([]*pkg, error) {
 	cmd := exec.Command("go", "list", "-deps", "-json=ImportPath,Dir,GoFiles,SFiles,ImportMap,Module", pattern)
 	cmd.Env = append(os.Environ(), "GOOS="+system, "GOARCH="+processor, "CGO_ENABLED=0")
@@ -117,7 +116,7 @@ type checker struct {
 	done  map[string]*types.Package
 }
 
-// check checks a package whose imports have been checked.
+// check checks a package after its imports.
 func (c *checker) check(p *pkg) error {
 	var files []*ast.File
 	var errs []error
@@ -127,20 +126,21 @@ func (c *checker) check(p *pkg) error {
 			return err
 		}
 		files = append(files, f)
-		if p.own() && len(p.SFiles) == 0 {
+		if p.isOwn() && len(p.SFiles) == 0 {
 			errs = append(errs, c.bodiless(f)...)
 		}
 	}
-	conf := types.Config{Sizes: c.sizes, Importer: importer{c.done, p.ImportMap}, IgnoreFuncBodies: !p.own(),
+	conf := types.Config{Sizes: c.sizes, Importer: importer{c.done, p.ImportMap}, IgnoreFuncBodies: !p.isOwn(),
 		Error: func(err error) { errs = append(errs, err) }}
 	if p.Module != nil && p.Module.GoVersion != "" {
 		conf.GoVersion = "go" + p.Module.GoVersion
 	}
-	c.done[p.ImportPath], _ = conf.Check(p.ImportPath, c.files, files, nil) // Error has the errors
+	c.done[p.ImportPath], _ = conf.Check(p.ImportPath, c.files, files, nil) // conf.Error collects the errors
 	return errors.Join(errs...)
 }
 
-// bodiless returns an error for each function of a file without a body: go/types takes it for one in assembly.
+// bodiless returns an error for each function without a body in a file: go/types assumes that it is
+// in assembly.
 func (c *checker) bodiless(f *ast.File) (errs []error) {
 	for _, d := range f.Decls {
 		if d, ok := d.(*ast.FuncDecl); ok && d.Body == nil {
@@ -150,7 +150,8 @@ func (c *checker) bodiless(f *ast.File) (errs []error) {
 	return errs
 }
 
-// An importer finds the packages that were checked. The map has the paths of packages that the standard library vendors.
+// An importer finds packages that were checked. vendor maps the import paths of packages that the
+// standard library vendors.
 type importer struct {
 	done   map[string]*types.Package
 	vendor map[string]string

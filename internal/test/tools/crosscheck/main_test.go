@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestCheck: what the compiler of a target refuses is an error for that target alone.
+// TestCheck: an error of one target is reported for that target only.
 func TestCheck(t *testing.T) {
 	t.Chdir(t.TempDir())
 	t.Setenv("GOFLAGS", "")
