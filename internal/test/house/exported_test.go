@@ -22,7 +22,7 @@ import (
 // exportedList is the file of the exported functions and types. It is compiled elsewhere, so that it can be written when it does not compile.
 const exportedList = "internal/test/zero/exported_test.go"
 
-var update = flag.Bool("update", false, "write "+exportedList)
+var update = flag.Bool("update", false, "write the generated files that the tests compare")
 
 // TestExportedList compares the list of internal/test/zero with the exported functions and types of the public packages.
 func TestExportedList(t *testing.T) {
