@@ -1,4 +1,6 @@
 // Package doctor says what a dump holds, how it is read, what is missing, and what would help.
+//
+// Stability: unstable.
 package doctor
 
 import (

@@ -1,6 +1,8 @@
 // Package sensitive finds the secrets of a process, so that they can be masked wherever they appear: settings, the command line and the
 // environment by their names, strings and arrays of the heap by their forms, and the values of fields and dictionaries by the names of
 // fields and keys. What counts as a secret is a matter of package secrets.
+//
+// Stability: unstable.
 package sensitive
 
 import (

@@ -2,6 +2,8 @@
 //
 // A signature is 16 hexadecimal digits: the start of a SHA-256 of names, which have no addresses in them. The same crash in another process,
 // or after a restart, has the same one. Another version of the program has it, too, as long as the names stay.
+//
+// Stability: unstable.
 package signature
 
 import (

@@ -1,5 +1,7 @@
 // Package scrub writes dumps without the data of their processes: a dump of the same kind and layout, in which texts, arrays of numbers and what
 // else nobody needs to explain a process are replaced, and objects, types, stacks and locks are where they were.
+//
+// Stability: unstable.
 package scrub
 
 import (
