@@ -191,7 +191,7 @@ func methodLines(object *types.TypeName, q types.Qualifier) (lines []string) {
 	return slices.Compact(lines)
 }
 
-// promotedInSight reports whether a method comes from an exported embedded field, of which there is a line.
+// promotedInSight reports whether a method comes from an exported embedded field. The line of that field covers it.
 func promotedInSight(method *types.Selection) bool {
 	if len(method.Index()) == 1 {
 		return false

@@ -4,15 +4,19 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"io/fs"
 	"iter"
 	"math"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo/dac"
@@ -159,10 +163,10 @@ func TestInterfaceAnswers(t *testing.T) {
 	}
 }
 
-// TestHowDoI checks the index in the package documentation: what it names
-// exists.
+// TestHowDoI checks the index in the package documentation: importers can use the functions and packages that it names.
 func TestHowDoI(t *testing.T) {
-	names := exported(t, ".", "answer", "app/crash", "dac", "dac/code", "app/doctor", "objects/disasm", "dump", "heap", "internal/base/hexdump", "image", "metadata", "objects", "app/resolve", "stackscan", "stackwalk", "stackwalk/threads")
+	folders := publicFolders(t)
+	names := exported(t, folders...)
 	text, err := os.ReadFile("sosgo.go")
 	require.NoError(t, err)
 	doc, _, found := strings.Cut(string(text), "\npackage sosgo\n")
@@ -171,6 +175,16 @@ func TestHowDoI(t *testing.T) {
 	require.Greater(t, len(links), 20)
 	for _, m := range links {
 		require.True(t, names[m[1]] || names["sosgo."+m[1]], "there is no %s", m[1])
+	}
+	plain := regexp.MustCompile(`\n// |\([^)]*\)`).ReplaceAllString(doc, " ")
+	_, list, found := strings.Cut(plain, "packages below can be used by themselves:")
+	require.True(t, found)
+	list, _, _ = strings.Cut(list, ";")
+	packages := strings.Fields(strings.NewReplacer(",", " ", " and ", " ").Replace(list))
+	require.Greater(t, len(packages), 10)
+	for _, name := range packages {
+		public := slices.ContainsFunc(folders, func(folder string) bool { return folder == name || path.Base(folder) == name })
+		assert.True(t, public, "importers cannot use package %s", name)
 	}
 }
 
@@ -222,12 +236,19 @@ func TestReadmeDependencies(t *testing.T) {
 		listed[m[1]] = true
 	}
 	required := map[string]bool{}
-	var files []string
-	for _, pattern := range []string{"go.mod", "*/*/go.mod", "*/*/*/go.mod", ".ci/*/go.mod"} {
-		found, err := filepath.Glob(pattern)
-		require.NoError(t, err)
-		files = append(files, found...)
-	}
+	files, err := filepath.Glob(".ci/*/go.mod")
+	require.NoError(t, err)
+	require.NoError(t, filepath.WalkDir(".", func(file string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (d.Name() == "node_modules" || strings.HasPrefix(file, ".") && file != "."):
+			return fs.SkipDir
+		case d.Name() == "go.mod":
+			files = append(files, file)
+		}
+		return nil
+	}))
 	require.Contains(t, files, "go.mod")
 	for _, file := range files {
 		text, err := os.ReadFile(file)

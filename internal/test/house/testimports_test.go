@@ -14,10 +14,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// compiledTwice are the packages whose tests cost the compilation of most of the
-// module once more: those that look inside stand beside those that open dumps with
-// what imports the package.
-var compiledTwice = strings.Fields("internal/front/dap app/crash")
+// compiledTwice are the packages with both kinds of tests: in them, and on dumps that are opened by packages that import them. Their
+// few tests of the first kind do not deserve a folder.
+var compiledTwice = strings.Fields("app/crash app/tasks app/web internal/front/dap")
 
 // TestCompiledOnce: of a package with tests in it (package x, not x_test), Go compiles
 // everything between it and what its other tests import a second time. That took a
