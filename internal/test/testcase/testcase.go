@@ -44,8 +44,7 @@ func (c *Case) HasHeap() bool {
 	return (c.Manifest.Kind == "full" || c.Manifest.Kind == "withheap") && c.HasRuntime()
 }
 
-// HasRuntime reports whether the process had a runtime that this reads:
-// NativeAOT has no metadata, and there are no layouts for ARM64.
+// HasRuntime reports whether the process had a CLR, which has metadata. NativeAOT has no metadata.
 func (c *Case) HasRuntime() bool { return !c.Manifest.NativeAOT() }
 
 // Raw returns the unpacked bytes of the dump.
