@@ -30,7 +30,9 @@ var noAddress = answer.Maybe[target.Addr]{Err: target.ErrNotInDump}
 // managed stack, the exceptions of all threads, and the conclusions. For a process that had not crashed it describes
 // what the threads wait for. The error is the context's, if it ended before anything was found.
 func Describe(ctx context.Context, p *process.Process, o Options) (*answer.Crash, error) {
-	return process.Answer(ctx, p, func(ctx context.Context, _ *process.Call) (*answer.Crash, error) { return describe(ctx, newSubject(p), o), nil })
+	return process.Answer(ctx, p, func(ctx context.Context, _ *process.Call) (*answer.Crash, error) {
+		return describe(ctx, newSubject(p), o), nil
+	})
 }
 
 func describe(ctx context.Context, p *subject, o Options) *answer.Crash {

@@ -177,9 +177,9 @@ func TestHowDoI(t *testing.T) {
 		require.True(t, names[m[1]] || names["sosgo."+m[1]], "there is no %s", m[1])
 	}
 	plain := regexp.MustCompile(`\n// |\([^)]*\)`).ReplaceAllString(doc, " ")
-	_, list, found := strings.Cut(plain, "packages below can be used by themselves:")
+	_, list, found := strings.Cut(plain, "can be used by themselves:")
 	require.True(t, found)
-	list, _, _ = strings.Cut(list, ";")
+	list, _, _ = strings.Cut(list, ".")
 	packages := strings.Fields(strings.NewReplacer(",", " ", " and ", " ").Replace(list))
 	require.Greater(t, len(packages), 10)
 	for _, name := range packages {
