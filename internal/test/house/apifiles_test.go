@@ -1,6 +1,7 @@
 package house_test
 
 import (
+	"context"
 	"fmt"
 	"go/ast"
 	"go/build"
@@ -14,6 +15,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -80,7 +82,7 @@ func changedLines(have, want string) (changes []string) {
 
 // apiFiles returns the text of each file of the folder api, by name: dac/code is dac.code.txt.
 func apiFiles(t *testing.T) map[string]string {
-	out, imported := map[string]string{}, newSourceImporter(t)
+	out, imported := map[string]string{}, sources(t)
 	for _, dir := range publicFolders(t) {
 		pkg, err := imported.Import(path.Join(modulePath, dir))
 		require.NoError(t, err)
@@ -215,14 +217,20 @@ type sourceImporter struct {
 	packages map[string]*types.Package
 }
 
-func newSourceImporter(t *testing.T) *sourceImporter {
-	context := build.Default
-	context.GOOS, context.GOARCH, context.CgoEnabled = "linux", "amd64", false
-	goroot, err := exec.CommandContext(t.Context(), "go", "env", "GOROOT").Output() // a binary built with -trimpath does not know it
+// sources returns one importer for all tests.
+func sources(t *testing.T) *sourceImporter {
+	s, err := sharedImporter()
 	require.NoError(t, err)
-	context.GOROOT = strings.TrimSpace(string(goroot))
-	return &sourceImporter{token.NewFileSet(), context, map[string]*types.Package{"unsafe": types.Unsafe}}
+	return s
 }
+
+var sharedImporter = sync.OnceValues(func() (*sourceImporter, error) {
+	linux := build.Default
+	linux.GOOS, linux.GOARCH, linux.CgoEnabled = "linux", "amd64", false
+	goroot, err := exec.CommandContext(context.Background(), "go", "env", "GOROOT").Output() // a binary built with -trimpath does not know it
+	linux.GOROOT = strings.TrimSpace(string(goroot))
+	return &sourceImporter{token.NewFileSet(), linux, map[string]*types.Package{"unsafe": types.Unsafe}}, err
+})
 
 func (s *sourceImporter) Import(imported string) (*types.Package, error) {
 	if pkg, ok := s.packages[imported]; ok {
@@ -319,7 +327,7 @@ type Alias = Pair[string, int]
 
 func New[T Number](ctx context.Context, list map[string][]T) (*Pair[T, Kind], error) { return nil, nil }
 `
-	s := newSourceImporter(t)
+	s := sources(t)
 	file, err := parser.ParseFile(s.fset, "p.go", source, parser.SkipObjectResolution)
 	require.NoError(t, err)
 	pkg, err := (&types.Config{Importer: s, IgnoreFuncBodies: true}).Check("p", s.fset, []*ast.File{file}, nil)

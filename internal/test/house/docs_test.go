@@ -1,9 +1,7 @@
 package house_test
 
 import (
-	"go/ast"
-	"go/parser"
-	"go/token"
+	"go/types"
 	"io/fs"
 	"iter"
 	"math"
@@ -25,45 +23,25 @@ import (
 	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 
-// exported lists the exported functions, types and methods of the packages, as
-// "dac.Runtime.Threads".
+// exported lists the exported functions, types and methods of the packages, as "dac.Runtime.Threads". A type has the methods of what it
+// embeds, too.
 func exported(t *testing.T, dirs ...string) map[string]bool {
 	out := map[string]bool{}
 	for _, dir := range dirs {
-		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+		pkg, err := sources(t).Import(path.Join(modulePath, dir))
 		require.NoError(t, err)
-		for _, name := range files {
-			f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
-			require.NoError(t, err)
-			for _, decl := range f.Decls {
-				addDecl(out, f.Name.Name, decl)
+		for _, name := range pkg.Scope().Names() {
+			object := pkg.Scope().Lookup(name)
+			out[pkg.Name()+"."+name] = object.Exported()
+			if _, ok := object.(*types.TypeName); !ok {
+				continue
+			}
+			for method := range types.NewMethodSet(types.NewPointer(object.Type())).Methods() {
+				out[pkg.Name()+"."+name+"."+method.Obj().Name()] = object.Exported() && method.Obj().Exported()
 			}
 		}
 	}
 	return out
-}
-
-func addDecl(out map[string]bool, pkg string, decl ast.Decl) {
-	switch d := decl.(type) {
-	case *ast.FuncDecl:
-		name := pkg + "."
-		if d.Recv != nil {
-			recv := d.Recv.List[0].Type
-			if p, ok := recv.(*ast.StarExpr); ok {
-				recv = p.X
-			}
-			if id, ok := recv.(*ast.Ident); ok {
-				name += id.Name + "."
-			}
-		}
-		out[name+d.Name.Name] = true
-	case *ast.GenDecl:
-		for _, s := range d.Specs {
-			if ts, ok := s.(*ast.TypeSpec); ok {
-				out[pkg+"."+ts.Name.Name] = true
-			}
-		}
-	}
 }
 
 // TestInterfaceTable checks docs/isosdac.md: each method has an answer, and

@@ -27,7 +27,6 @@ import (
 	sosgo_app_stacks "github.com/sosgo/sosgo/app/stacks"
 	sosgo_app_tasks "github.com/sosgo/sosgo/app/tasks"
 	sosgo_app_threadpool "github.com/sosgo/sosgo/app/threadpool"
-	sosgo_app_threadpool_poolverdict "github.com/sosgo/sosgo/app/threadpool/poolverdict"
 	sosgo_app_tracing "github.com/sosgo/sosgo/app/tracing"
 	sosgo_app_triage "github.com/sosgo/sosgo/app/triage"
 	sosgo_app_values "github.com/sosgo/sosgo/app/values"
@@ -254,7 +253,6 @@ var exportedFuncs = map[string]any{
 	"app/threadpool.Pool":                    sosgo_app_threadpool.Pool,
 	"app/threadpool.Timers":                  sosgo_app_threadpool.Timers,
 	"app/threadpool.WorkQueues":              sosgo_app_threadpool.WorkQueues,
-	"app/threadpool/poolverdict.Of":          sosgo_app_threadpool_poolverdict.Of,
 	"app/tracing.EventSources":               sosgo_app_tracing.EventSources,
 	"app/tracing.New":                        sosgo_app_tracing.New,
 	"app/triage.Got":                         sosgo_app_triage.Got[int64],
