@@ -1,3 +1,7 @@
+// Package pe maps files, which a page cannot.
+
+//go:build !js
+
 package metadata
 
 import (

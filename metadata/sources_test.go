@@ -33,9 +33,9 @@ func sources(t *testing.T, a, b []byte, link string) *Metadata {
 }
 
 // deflated is an embedded source that says it has size bytes.
-func deflated(t *testing.T, text string, size int) []byte {
+func deflated(t *testing.T, text string, size uint32) []byte {
 	t.Helper()
-	out := bytes.NewBuffer(binary.LittleEndian.AppendUint32(nil, uint32(size)))
+	out := bytes.NewBuffer(binary.LittleEndian.AppendUint32(nil, size))
 	z, err := flate.NewWriter(out, 9)
 	require.NoError(t, err)
 	_, err = z.Write([]byte(text))
@@ -46,7 +46,7 @@ func deflated(t *testing.T, text string, size int) []byte {
 
 func TestEmbeddedSource(t *testing.T) {
 	long := strings.Repeat("class A {}\n", 100)
-	md := sources(t, append([]byte{0, 0, 0, 0}, "class B {}"...), deflated(t, long, len(long)),
+	md := sources(t, append([]byte{0, 0, 0, 0}, "class B {}"...), deflated(t, long, uint32(len(long))),
 		`{"documents":{"C:\\src\\*":"https://x/raw/*","C:\\src\\deep\\*":"https://y/*","/one.cs":"https://z/one"}}`)
 	for rid, want := range map[uint32]string{1: "class B {}", 2: long} {
 		text, ok, err := md.EmbeddedSource(rid)

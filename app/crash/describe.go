@@ -663,7 +663,8 @@ func (d *describer) concludeThrown() {
 		}
 	}
 	if n := d.died.later(); n > 0 {
-		all = append(all, answer.Count(n, "further exception", "further exceptions")+" of the thread found no handler in code that ran because of it, such as a finally block; the runtime reports the first")
+		all = append(all, answer.Count(n, "further exception", "further exceptions")+
+			" of the thread found no handler in code that ran because of it, such as a finally block; the runtime reports the first")
 	}
 	if t := out.Touched; t != nil {
 		all = append(all, touchedEvidence(t))

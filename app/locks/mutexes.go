@@ -114,7 +114,8 @@ func (g *grapher) sharedHandles() []answer.Verdict {
 			names[i] = g.name(w.thread)
 		}
 		text := fmt.Sprintf("%d threads wait for the same %s: %s; %s", len(alike), g.what(alike[0]), strings.Join(names, ", "), end[a])
-		out = append(out, answer.Verdict{Kind: answer.FindingWait, Text: text, Strength: strength[a], Count: len(alike), Evidence: g.evidences(alike), Show: g.show(alike[0]), Sites: g.sites(alike), Thing: g.what(alike[0])})
+		out = append(out, answer.Verdict{Kind: answer.FindingWait, Text: text, Strength: strength[a], Count: len(alike),
+			Evidence: g.evidences(alike), Show: g.show(alike[0]), Sites: g.sites(alike), Thing: g.what(alike[0])})
 	}
 	return out
 }

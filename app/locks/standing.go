@@ -195,7 +195,8 @@ func (g *grapher) spinning(list []stand) (v answer.Verdict, ok bool) {
 	if len(list) > 1 {
 		who = fmt.Sprintf("%d threads, the first %s,", len(list), g.name(at.thread))
 	}
-	v = answer.Verdict{Kind: answer.FindingSpin, Count: len(list), Show: showThread(at.thread.Describe(g.s.gaps)), Sites: []answer.Site{{Method: answer.Text{S: at.name}, Does: "runs", Count: len(list)}}}
+	v = answer.Verdict{Kind: answer.FindingSpin, Count: len(list), Show: showThread(at.thread.Describe(g.s.gaps)),
+		Sites: []answer.Site{{Method: answer.Text{S: at.name}, Does: "runs", Count: len(list)}}}
 	switch {
 	case follows && len(list) < manyFollowing && !busy:
 		return v, false

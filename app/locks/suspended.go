@@ -47,8 +47,8 @@ func (g *grapher) grouped(idle *idleCount) []*waiters {
 		k := key{t.addr, t.kind, t.words, op.method.String(), op.file, op.from, g.s.names[t.source], op.request, op.line}
 		w := known[k]
 		if w == nil {
-			w = &waiters{thing: t, OperationWait: answer.OperationWait{Method: op.method, File: op.file, Line: op.line, From: op.from, Request: op.request, Kind: t.kind, Object: cmp.Or(t.addr, t.source),
-				Type: t.typ, State: t.state, Name: g.nameOf(t), Text: "waits for " + g.thingText(t)}}
+			w = &waiters{thing: t, OperationWait: answer.OperationWait{Method: op.method, File: op.file, Line: op.line, From: op.from, Request: op.request,
+				Kind: t.kind, Object: cmp.Or(t.addr, t.source), Type: t.typ, State: t.state, Name: g.nameOf(t), Text: "waits for " + g.thingText(t)}}
 			known[k] = w
 			out = append(out, w)
 		}

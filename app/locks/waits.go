@@ -238,6 +238,16 @@ func article(kind string) string {
 	return "a " + kind
 }
 
+// waitsForCallers reports whether a class belongs to a library with methods that wait on behalf of their callers.
+func waitsForCallers(class string) bool {
+	for _, library := range []string{"System.", "Interop", "Microsoft.Win32.", fsharpControl} {
+		if strings.HasPrefix(class, library) {
+			return true
+		}
+	}
+	return false
+}
+
 // place names the waiting method of the program, with file and line.
 func (g *grapher) place(row *answer.ThreadWait, w *wait) {
 	called := "" // method of the class library that the program called
@@ -270,7 +280,7 @@ func (g *grapher) place(row *answer.ThreadWait, w *wait) {
 			}
 			continue
 		}
-		if err != nil || strings.HasPrefix(class, "System.") || strings.HasPrefix(class, "Interop") || strings.HasPrefix(class, "Microsoft.Win32.") || strings.HasPrefix(class, fsharpControl) || isStub(&f, md) {
+		if err != nil || waitsForCallers(class) || isStub(&f, md) {
 			called, _ = code.Of(f.Runtime).MethodName(md, code.MethodFull)
 			continue
 		}

@@ -53,8 +53,9 @@ type query struct {
 func (r *Reader) Pools(ctx context.Context, p *process.Process, h *heap.Heap, o Options) (*answer.SQLPools, error) {
 	ctx = absent.Context(ctx)
 	out := &answer.SQLPools{Pools: []answer.SQLPool{}}
-	q := &query{Reader: r, Reading: shapes.Reading{Gaps: &out.Gaps, Binder: r.b}, out: out, commands: map[target.Addr]objects.Object{}, made: map[target.Addr]objects.Object{}, commandsOf: map[target.Addr]int{}, links: map[string]objects.Object{},
-		due: map[target.Addr]int64{}, results: map[target.Addr]target.Addr{}}
+	q := &query{Reader: r, Reading: shapes.Reading{Gaps: &out.Gaps, Binder: r.b}, out: out,
+		commands: map[target.Addr]objects.Object{}, made: map[target.Addr]objects.Object{}, commandsOf: map[target.Addr]int{},
+		links: map[string]objects.Object{}, due: map[target.Addr]int64{}, results: map[target.Addr]target.Addr{}}
 	q.lite = sqlite{strings: map[target.Addr]answer.Text{}, commands: map[target.Addr]objects.Object{}, contexts: map[target.Addr]objects.Object{}}
 	var pools []objects.Object
 	for object := range shapes.OnObjects[*anchor](ctx, q.Reading, h, o.Scan) {

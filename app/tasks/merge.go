@@ -68,8 +68,8 @@ func (m *merger) level(frames []member, depth int) {
 			m.out.Note(target.Unsupportedf("more than %d groups, or nested deeper than %d", limits.AsyncGroups, maxMergedDepth))
 			return
 		}
-		m.out.Merged = append(m.out.Merged, answer.AsyncGroup{Depth: depth, Count: g.count, Kind: g.frame.Kind, MethodTable: g.frame.MethodTable, Name: g.frame.AsyncName.Name, SOS: g.frame.AsyncName.SOS,
-			State: g.frame.State, AsyncPlace: g.frame.AsyncPlace, Suspended: g.frame.Suspended, Object: g.frame.Object, Members: g.shown,
+		m.out.Merged = append(m.out.Merged, answer.AsyncGroup{Depth: depth, Count: g.count, Kind: g.frame.Kind, MethodTable: g.frame.MethodTable,
+			Name: g.frame.AsyncName.Name, SOS: g.frame.AsyncName.SOS, State: g.frame.State, AsyncPlace: g.frame.AsyncPlace, Suspended: g.frame.Suspended, Object: g.frame.Object, Members: g.shown,
 			MoreMembers: g.left, Value: g.frame.Value, Part: g.part})
 		for _, x := range g.members {
 			m.path[x.addr]++

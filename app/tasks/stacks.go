@@ -36,7 +36,14 @@ func (o *StackOptions) narrows() bool {
 
 // matches reports whether the options select an item.
 func (o *StackOptions) matches(it *item) bool {
-	if o.Address != 0 && it.addr != o.Address || o.Any != nil && !o.Any[it.addr] || o.MethodTable != 0 && it.kind.typ.MT.Addr != o.MethodTable || o.Waiting && !(it.hasState && it.state >= 0) && !it.kind.computes() {
+	switch {
+	case o.Address != 0 && it.addr != o.Address:
+		return false
+	case o.Any != nil && !o.Any[it.addr]:
+		return false
+	case o.MethodTable != 0 && it.kind.typ.MT.Addr != o.MethodTable:
+		return false
+	case o.Waiting && !(it.hasState && it.state >= 0) && !it.kind.computes():
 		return false
 	}
 	if o.Type == "" {

@@ -8,7 +8,7 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/app/threadpool/internal/parts"
-	"github.com/sosgo/sosgo/app/threadpool/poolverdict"
+	"github.com/sosgo/sosgo/app/threadpool/internal/poolverdict"
 	"github.com/sosgo/sosgo/dac"
 	"github.com/sosgo/sosgo/internal/base/limits"
 	"github.com/sosgo/sosgo/internal/base/ticks"

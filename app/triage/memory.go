@@ -99,7 +99,8 @@ func fragmentation(ctx context.Context, q *Answers) (view, error) {
 			continue
 		}
 		x := answer.Verdict{Kind: answer.FindingFragmented, Strength: answer.StrengthRecorded,
-			Text:     fmt.Sprintf("%s of %s, %.0f%%, is free space between its objects, in %s of at most %s", size(g.Free), name, g.Share, answer.Count(int(g.Blocks), "block", "blocks"), size(g.Largest)),
+			Text: fmt.Sprintf("%s of %s, %.0f%%, is free space between its objects, in %s of at most %s",
+				size(g.Free), name, g.Share, answer.Count(int(g.Blocks), "block", "blocks"), size(g.Largest)),
 			Evidence: []string{fmt.Sprintf("its objects have %s", size(g.Objects))}}
 		clauses := []answer.Verdict{x}
 		for j := range g.Pins[:min(len(g.Pins), mostClauses)] {
@@ -190,7 +191,8 @@ func interned(l *answer.Leaks) (answer.Finding, bool) {
 		return answer.Finding{}, false
 	}
 	x := answer.Verdict{Kind: answer.FindingHolder, Strength: answer.StrengthLikely, Show: []string{"leaks"}, Count: arrays, Sites: []answer.Site{{Does: "interned"}},
-		Text:     fmt.Sprintf("%d strings that are interned (String.Intern) or literals hold %s, %.0f%% of what lives, in at least %d arrays; they live until the process ends", n, size(retained), share, arrays),
+		Text: fmt.Sprintf("%d strings that are interned (String.Intern) or literals hold %s, %.0f%% of what lives, in at least %d arrays; they live until the process ends",
+			n, size(retained), share, arrays),
 		Evidence: []string{"arrays of strings with handles of their own, as the runtime uses for these"}}
 	return finding(answer.FindingHolder, x), true
 }
@@ -213,7 +215,8 @@ func alike(suspects []answer.Suspect) (out [][]*answer.Suspect) {
 		}
 		id, _ := signature.Suspect(s)
 		one := (s.Kind == answer.SuspectAccumulation || s.Kind == answer.SuspectObject) && s.Point != nil && s.Path != nil && id.Signature != "" && len(s.Locals) == 0
-		if k, ok := at[id.Signature]; ok && one && share[id.Signature]+s.Share <= 100 && !slices.ContainsFunc(out[k], func(o *answer.Suspect) bool { return leadsThrough(s, o) || leadsThrough(o, s) }) {
+		nested := func(o *answer.Suspect) bool { return leadsThrough(s, o) || leadsThrough(o, s) }
+		if k, ok := at[id.Signature]; ok && one && share[id.Signature]+s.Share <= 100 && !slices.ContainsFunc(out[k], nested) {
 			share[id.Signature] += s.Share
 			out[k] = append(out[k], s)
 			continue

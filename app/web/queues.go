@@ -61,7 +61,8 @@ func (r *Reader) Queues(ctx context.Context, h *heap.Heap, o heap.ScanOptions) (
 	g := r.reading(&out.Gaps)
 	none := answer.Maybe[int64]{Err: shapes.ErrNoField}
 	for object := range shapes.OnObjects[*queueAnchor](ctx, g, h, o) {
-		q := answer.Queue{Address: object.Addr, Type: g.TypeText(object), Items: none, Capacity: none, Dropped: none, Active: none, Most: none, Begun: none, Blocks: answer.Maybe[bool]{Err: shapes.ErrNoField}}
+		q := answer.Queue{Address: object.Addr, Type: g.TypeText(object), Items: none, Capacity: none, Dropped: none,
+			Active: none, Most: none, Begun: none, Blocks: answer.Maybe[bool]{Err: shapes.ErrNoField}}
 		if s, x := shapes.As[*asyncSink](g, object); s != nil {
 			q.Name, q.Dropped, q.Blocks = g.TypeText(g.ObjectAt(&s.Target, x)), g.IntAt(&s.Dropped, x), g.BoolAt(&s.Blocks, x)
 			r.queued(g, &q, &s.Queue, x)

@@ -1,5 +1,6 @@
 //go:build !js
 
+// Command sosgo-browser runs only in a web page.
 package main
 
 import (

@@ -142,12 +142,13 @@ func appendJSON(dst []byte, b *Batch, r int) []byte {
 		first = ','
 		dst = append(dst, b.t.Columns[i].Name...)
 		dst = append(dst, '"', ':')
-		if b.t.Columns[i].Kind == Text {
+		switch kind := b.t.Columns[i].Kind; kind {
+		case Text:
 			dst = jsonenc.AppendString(dst, string(c.At(r)))
-		} else if b.t.Columns[i].Kind == Address {
+		case Address:
 			dst = append(appendNumber(append(dst, '"'), Address, c.Numbers[r]), '"')
-		} else {
-			dst = appendNumber(dst, b.t.Columns[i].Kind, c.Numbers[r])
+		default:
+			dst = appendNumber(dst, kind, c.Numbers[r])
 		}
 	}
 	if first == '{' {

@@ -104,7 +104,8 @@ type findingRow struct {
 
 // signed returns the row with a signature.
 func (r findingRow) signed(id *answer.Identity) findingRow {
-	r.Signature, r.Strength, r.Version, r.Parts = id.Signature, textOrNull(id.SignatureStrength), query.SomeIf(uint64(id.SignatureVersion), id.SignatureVersion != 0), textOrNull(strings.Join(id.SignatureParts, "; "))
+	r.Signature, r.Strength = id.Signature, textOrNull(id.SignatureStrength)
+	r.Version, r.Parts = query.SomeIf(uint64(id.SignatureVersion), id.SignatureVersion != 0), textOrNull(strings.Join(id.SignatureParts, "; "))
 	return r
 }
 

@@ -353,7 +353,7 @@ func (m *Map) ReadMemory(p []byte, a target.Addr) (int, error) {
 		skip := uint64(at - r.Addr)
 		off := r.Offset + int64(skip)
 		n := int(min(uint64(len(p)-done), r.Size-skip))
-		here := n
+		var here int // bytes up to those that were left out
 		if b := m.src.Bytes(off, n); b != nil {
 			here = m.present(r, at, b)
 			copy(p[done:], b[:here])

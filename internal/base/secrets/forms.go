@@ -105,8 +105,10 @@ var forms = sync.OnceValue(func() []form {
 		{KindHeader, []string{"bearer ", "basic ", "digest ", "negotiate ", "ntlm ", "apikey ", "sharedaccesssignature ", "aws4-hmac"},
 			compiled(`(?i)(?:^|[\s"':=,\[(])(?:bearer|basic|negotiate|ntlm|digest|apikey|sharedaccesssignature|aws4-hmac-sha256)\s+([A-Za-z0-9+/._~=%&-]{8,})`), nil},
 		{KindHeader, []string{"x-api-key", "-key:", "-token:", "authorization:", "-secret:", "-auth:"},
-			compiled(`(?i)\b(?:(?:proxy-)?authorization|x-[a-z0-9-]*(?:api-?key|token|secret|auth|access-key)|[a-z0-9-]*(?:api-key|subscription-key|auth-token|access-token))\\?"?\s*[:=]\s*(?:(?:bearer|basic|negotiate|ntlm|digest|token|apikey)\s+)?` + value), nil},
-		{KindOption, []string{"pass", "pwd", "key", "secret", "signature", "token", "credential"}, compiled(`(?i)(?:^|[\s"'\[,])--?[a-z0-9-]*(?:` + strong + `|token|auth-?key|pass)(?:[ =:]|"?,\s*)` + value), mayBeOption},
+			compiled(`(?i)\b(?:(?:proxy-)?authorization|x-[a-z0-9-]*(?:api-?key|token|secret|auth|access-key)|[a-z0-9-]*(?:api-key|subscription-key|auth-token|access-token))` +
+				`\\?"?\s*[:=]\s*(?:(?:bearer|basic|negotiate|ntlm|digest|token|apikey)\s+)?` + value), nil},
+		{KindOption, []string{"pass", "pwd", "key", "secret", "signature", "token", "credential"},
+			compiled(`(?i)(?:^|[\s"'\[,])--?[a-z0-9-]*(?:` + strong + `|token|auth-?key|pass)(?:[ =:]|"?,\s*)` + value), mayBeOption},
 		{KindPair, []string{"pass", "pwd", "key", "secret", "signature", "token", "credential"},
 			compiled(`(?i)(?:^|[^a-z])(?:[a-z0-9]+[_.:-])*[a-z0-9]*(?:` + strong + `)\\?["']?\s*[=:]\s*` + value), mayBeAssigned},
 		{KindPair, []string{"<pass", "secret>", "password>", "key>"}, compiled(`(?i)<(?:` + strong + `)>([^<]+)</`), nil},

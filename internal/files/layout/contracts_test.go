@@ -122,7 +122,7 @@ func TestContractsDocument(t *testing.T) {
 
 // allTests returns the names of the project's tests.
 func allTests(t *testing.T) map[string]bool {
-	out, err := exec.Command("grep", "-rhoE", "--include=*_test.go", "^func (Test|Fuzz)[A-Za-z0-9]*", "../..").Output()
+	out, err := exec.Command("grep", "-rhoE", "--include=*_test.go", "^func (Test|Fuzz)[A-Za-z0-9]*", "../../..").Output()
 	require.NoError(t, err)
 	names := map[string]bool{}
 	for line := range strings.Lines(string(out)) {

@@ -492,7 +492,8 @@ func parseGrown(raw []byte, source string, growth int, base func(name string) ([
 	if err != nil {
 		return nil, target.Corruptf("layout table %s: %w", source, err)
 	}
-	p := &Part{Source: source, growths: d.LockGrowth, base: d.Base, Major: d.Runtime, Like: d.Like, Verified: d.Verified, names: d.Names, table: d.DacTable, constants: d.Constants, vtables: map[string]int{}}
+	p := &Part{Source: source, growths: d.LockGrowth, base: d.Base, Major: d.Runtime, Like: d.Like, Verified: d.Verified,
+		names: d.Names, table: d.DacTable, constants: d.Constants, vtables: map[string]int{}}
 	for class, v := range d.VTables {
 		switch {
 		case v == nil:

@@ -118,4 +118,4 @@ func TestFaultIsNoBug(t *testing.T) {
 type fault struct{}
 
 func (fault) Error() string { return "unexpected fault address" }
-func (fault) Addr() uintptr { return 0x7f0000000000 }
+func (fault) Addr() uintptr { return 0x7f000000 }

@@ -120,7 +120,8 @@ func (a *app) writeMan(p *report.Page) {
 	}
 	b.WriteString(".SH ENVIRONMENT\n.TP\nSOSGO_DUMP\nThe dump, where no option names it.\n" +
 		".TP\nSOSGO_SOS\nSet to 1: as \\-sos.\n.TP\nSOSGO_PAGER, PAGER\nThe pager for long output on a terminal; without both it is less. An empty SOSGO_PAGER is as \\-no\\-pager.\n" +
-		".TP\nSOSGO_TOKEN\nA bearer token for the https address of a dump.\n.TP\nAWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, AWS_REGION, AWS_ENDPOINT_URL\nThe credentials and the store of a dump at s3://BUCKET/KEY.\n" +
+		".TP\nSOSGO_TOKEN\nA bearer token for the https address of a dump.\n.TP\nAWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_SESSION_TOKEN, AWS_REGION, AWS_ENDPOINT_URL\n" +
+		"The credentials and the store of a dump at s3://BUCKET/KEY.\n" +
 		".TP\nSOSGO_PANIC\nSet to 1: a bug of sosgo ends the program and shows where it happened.\n.TP\nXDG_STATE_HOME\nThe prompt's history is kept in sosgo/history there.\n")
 	p.Print(b.String())
 }

@@ -104,7 +104,7 @@ func TestBadFrames(t *testing.T) {
 func TestGarbage(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	c, stop := open(t, testdump.Open(t, "net10-crash-nested").Plain(), nil)
-	values := []any{nil, 0, -1, 1, 1 << 31, -1 << 62, "", "0x", "0xffffffffffffffff", "eval", []any{}, map[string]any{}, true, 1.5, stop.Body.ThreadId, strings.Repeat("x", 1000)}
+	values := []any{nil, 0, -1, 1, int64(1) << 31, int64(-1) << 62, "", "0x", "0xffffffffffffffff", "eval", []any{}, map[string]any{}, true, 1.5, stop.Body.ThreadId, strings.Repeat("x", 1000)}
 	keys := []string{"threadId", "startFrame", "levels", "frameId", "variablesReference", "filter", "start", "count", "expression", "context", "memoryReference",
 		"offset", "instructionOffset", "instructionCount", "text", "column", "line", "source", "sourceReference", "startModule", "moduleCount", "breakpoints", "requestId", "progressId"}
 	commands := []string{"stackTrace", "scopes", "variables", "evaluate", "completions", "readMemory", "disassemble", "modules", "loadedSources", "source", "exceptionInfo",

@@ -136,8 +136,11 @@ func TestFaultsThatPass(t *testing.T) {
 		_, _ = w.Write(body)
 	}
 	for name, fault := range map[string]func(w http.ResponseWriter, r *http.Request){
-		"503":   func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "busy", http.StatusServiceUnavailable) },
-		"429":   func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("Retry-After", "1"); w.WriteHeader(429) },
+		"503": func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "busy", http.StatusServiceUnavailable) },
+		"429": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Retry-After", "1")
+			w.WriteHeader(http.StatusTooManyRequests)
+		},
 		"reset": func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
 		"short": func(w http.ResponseWriter, r *http.Request) {
 			part(w, r, func(from, to int) (string, []byte) {
@@ -191,9 +194,9 @@ func TestFaultsThatStay(t *testing.T) {
 		tries int64
 		is    error
 	}{
-		"down":  {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(503) }, "503 Service Unavailable (tried 5 times)", tries, nil},
+		"down":  {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }, "503 Service Unavailable (tried 5 times)", tries, nil},
 		"reset": {func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, "(tried 5 times)", tries, nil},
-		"gone":  {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(404) }, "404 Not Found", 1, nil},
+		"gone":  {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) }, "404 Not Found", 1, nil},
 		"changed": {func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("ETag", `"two"`)
 			http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data))
@@ -207,7 +210,7 @@ func TestFaultsThatStay(t *testing.T) {
 			http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(data[:1<<20]))
 		}, "has changed", 1, ErrChanged},
 		"expired": {func(w http.ResponseWriter, _ *http.Request) {
-			w.WriteHeader(403)
+			w.WriteHeader(http.StatusForbidden)
 			_, _ = io.WriteString(w, "<Error><Code>ExpiredToken</Code></Error>")
 		}, "403 Forbidden (ExpiredToken): SOSGO_TOKEN", 1, nil},
 		"whole": {func(w http.ResponseWriter, r *http.Request) {
@@ -217,7 +220,7 @@ func TestFaultsThatStay(t *testing.T) {
 		"packed": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Encoding", "gzip")
 			w.Header().Set("Content-Range", fmt.Sprintf("bytes 2097152-4194303/%d", len(data)))
-			w.WriteHeader(206)
+			w.WriteHeader(http.StatusPartialContent)
 		}, "another encoding", 1, nil},
 		"elsewhere": {func(w http.ResponseWriter, r *http.Request) {
 			http.Redirect(w, r, "http://127.0.0.1:1/x", http.StatusFound)

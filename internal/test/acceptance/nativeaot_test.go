@@ -184,7 +184,7 @@ func TestNativeThreads(t *testing.T) {
 		}
 		e, err := rt.Exception(m.LastThrown)
 		require.NoError(t, err)
-		assert.EqualValues(t, 0x80131509, e.HResult)
+		assert.EqualValues(t, uint32(0x80131509), e.HResult)
 		inner, err := rt.NestedExceptions(m)
 		require.NoError(t, err)
 		assert.Equal(t, []target.Addr{e.Inner}, inner)

@@ -1,18 +1,20 @@
 package house_test
 
 import (
-	"go/ast"
-	"go/parser"
-	"go/token"
+	"go/types"
+	"io/fs"
 	"iter"
 	"math"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo/dac"
@@ -21,51 +23,31 @@ import (
 	"github.com/sosgo/sosgo/internal/test/testdump"
 )
 
-// exported lists the exported functions, types and methods of packages, such as
-// "dac.Runtime.Threads".
+// exported lists the exported functions, types and methods of the packages, as "dac.Runtime.Threads". A type has the methods of what it
+// embeds, too.
 func exported(t *testing.T, dirs ...string) map[string]bool {
 	out := map[string]bool{}
 	for _, dir := range dirs {
-		files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+		pkg, err := sources(t).Import(path.Join(modulePath, dir))
 		require.NoError(t, err)
-		for _, name := range files {
-			f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
-			require.NoError(t, err)
-			for _, decl := range f.Decls {
-				addDecl(out, f.Name.Name, decl)
+		for _, name := range pkg.Scope().Names() {
+			object := pkg.Scope().Lookup(name)
+			out[pkg.Name()+"."+name] = object.Exported()
+			if _, ok := object.(*types.TypeName); !ok {
+				continue
+			}
+			for method := range types.NewMethodSet(types.NewPointer(object.Type())).Methods() {
+				out[pkg.Name()+"."+name+"."+method.Obj().Name()] = object.Exported() && method.Obj().Exported()
 			}
 		}
 	}
 	return out
 }
 
-func addDecl(out map[string]bool, pkg string, decl ast.Decl) {
-	switch d := decl.(type) {
-	case *ast.FuncDecl:
-		name := pkg + "."
-		if d.Recv != nil {
-			recv := d.Recv.List[0].Type
-			if p, ok := recv.(*ast.StarExpr); ok {
-				recv = p.X
-			}
-			if id, ok := recv.(*ast.Ident); ok {
-				name += id.Name + "."
-			}
-		}
-		out[name+d.Name.Name] = true
-	case *ast.GenDecl:
-		for _, s := range d.Specs {
-			if ts, ok := s.(*ast.TypeSpec); ok {
-				out[pkg+"."+ts.Name.Name] = true
-			}
-		}
-	}
-}
-
-// TestInterfaceTable checks docs/isosdac.md: each method has an answer, and the names in the
-// answers exist.
+// TestInterfaceTable checks docs/isosdac.md: each method has an answer, and
+// what the answers name exists.
 func TestInterfaceTable(t *testing.T) {
-	names := exported(t, ".", "dac", "dac/code", "heap", "objects", "stackscan", "stackwalk", "image/codeinfo", "target", "app/interop", "process", "stackwalk/threads")
+	names := exported(t, ".", "dac", "dac/code", "heap", "objects", "stackscan", "stackwalk", "image/codeinfo", "target", "stackwalk/threads")
 	text, err := os.ReadFile(filepath.Join("docs", "isosdac.md"))
 	require.NoError(t, err)
 	code := regexp.MustCompile("`([a-z]+\\.[A-Z][A-Za-z.]*)`")
@@ -85,8 +67,8 @@ func TestInterfaceTable(t *testing.T) {
 	require.Greater(t, rows, 150)
 }
 
-// answers calls the functions that docs/isosdac.md names for rows with lists. Each returns the
-// length of its list.
+// answers asks what docs/isosdac.md names for the rows that lists are behind;
+// each returns how much there is.
 var answers = map[string]func(rt *dac.Runtime, h *heap.Heap) (int, error){
 	"GetThreadStoreData": func(rt *dac.Runtime, _ *heap.Heap) (int, error) {
 		list, err := rt.Threads()
@@ -141,8 +123,8 @@ func count[T any](values iter.Seq2[T, error]) (n int, err error) {
 	return n, nil
 }
 
-// TestInterfaceAnswers calls the functions for the lists in docs/isosdac.md: for a real dump none
-// is empty.
+// TestInterfaceAnswers asks for the lists that docs/isosdac.md names: about a
+// real dump each has something to say.
 func TestInterfaceAnswers(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("docs", "isosdac.md"))
 	require.NoError(t, err)
@@ -159,9 +141,10 @@ func TestInterfaceAnswers(t *testing.T) {
 	}
 }
 
-// TestHowDoI checks that the names in the index of the package documentation exist.
+// TestHowDoI checks the index in the package documentation: importers can use the functions and packages that it names.
 func TestHowDoI(t *testing.T) {
-	names := exported(t, ".", "answer", "app/modules", "app/stacks", "dac", "dac/code", "dump", "graph/roots", "heap", "image", "metadata", "objects", "process", "stackscan", "stackwalk", "stackwalk/threads")
+	folders := publicFolders(t)
+	names := exported(t, folders...)
 	text, err := os.ReadFile("sosgo.go")
 	require.NoError(t, err)
 	doc, _, found := strings.Cut(string(text), "\npackage sosgo\n")
@@ -171,10 +154,20 @@ func TestHowDoI(t *testing.T) {
 	for _, m := range links {
 		require.True(t, names[m[1]] || names["sosgo."+m[1]], "there is no %s", m[1])
 	}
+	plain := regexp.MustCompile(`\n// |\([^)]*\)`).ReplaceAllString(doc, " ")
+	_, list, found := strings.Cut(plain, "can be used by themselves:")
+	require.True(t, found)
+	list, _, _ = strings.Cut(list, ".")
+	packages := strings.Fields(strings.NewReplacer(",", " ", " and ", " ").Replace(list))
+	require.Greater(t, len(packages), 10)
+	for _, name := range packages {
+		public := slices.ContainsFunc(folders, func(folder string) bool { return folder == name || path.Base(folder) == name })
+		assert.True(t, public, "importers cannot use package %s", name)
+	}
 }
 
-// TestReadmeCode checks that the Go code in README.md equals Example_library, which compiles and
-// runs.
+// TestReadmeCode checks that the Go code of README.md is that of
+// Example_library, which compiles and runs.
 func TestReadmeCode(t *testing.T) {
 	readme, err := os.ReadFile("README.md")
 	require.NoError(t, err)
@@ -188,8 +181,7 @@ func TestReadmeCode(t *testing.T) {
 	}
 }
 
-// TestReadmeSpeed checks that the range of times in README.md equals the table in
-// docs/performance.md, rounded to 5 ms.
+// TestReadmeSpeed checks that the range of times of README.md is that of the table in docs/performance.md, rounded to 5 ms.
 func TestReadmeSpeed(t *testing.T) {
 	readme, err := os.ReadFile("README.md")
 	require.NoError(t, err)
@@ -210,8 +202,7 @@ func TestReadmeSpeed(t *testing.T) {
 	require.Equal(t, []string{rounded(least), rounded(most)}, []string{string(said[1]), string(said[2])})
 }
 
-// TestReadmeDependencies checks that README.md gives a reason for exactly the modules that a go.mod
-// requires directly.
+// TestReadmeDependencies checks that README.md gives a reason for every module that a go.mod requires directly, and for no other.
 func TestReadmeDependencies(t *testing.T) {
 	readme, err := os.ReadFile("README.md")
 	require.NoError(t, err)
@@ -223,12 +214,19 @@ func TestReadmeDependencies(t *testing.T) {
 		listed[m[1]] = true
 	}
 	required := map[string]bool{}
-	var files []string
-	for _, pattern := range []string{"go.mod", "*/*/go.mod", ".ci/*/go.mod"} {
-		found, err := filepath.Glob(pattern)
-		require.NoError(t, err)
-		files = append(files, found...)
-	}
+	files, err := filepath.Glob(".ci/*/go.mod")
+	require.NoError(t, err)
+	require.NoError(t, filepath.WalkDir(".", func(file string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (d.Name() == "node_modules" || strings.HasPrefix(file, ".") && file != "."):
+			return fs.SkipDir
+		case d.Name() == "go.mod":
+			files = append(files, file)
+		}
+		return nil
+	}))
 	require.Contains(t, files, "go.mod")
 	for _, file := range files {
 		text, err := os.ReadFile(file)

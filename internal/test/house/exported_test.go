@@ -27,7 +27,7 @@ const exportedList = "internal/test/zero/exported_test.go"
 // answersList is the file of the functions that answer a question about a process.
 const answersList = "internal/test/answers/list.go"
 
-var update = flag.Bool("update", false, "write "+exportedList)
+var update = flag.Bool("update", false, "write the generated files that the tests compare")
 
 // TestExportedList compares the list in internal/test/zero with the exported functions and types of
 // the public packages.

@@ -14,9 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// compiledTwice are the packages whose tests cost the compilation of most of the
-// module once more: those that look inside stand beside those that open dumps with
-// what imports the package.
+// compiledTwice are the packages with both kinds of tests: in them, and on dumps that are opened by packages that import them. Their
+// few tests of the first kind do not deserve a folder.
 var compiledTwice = strings.Fields("app/crash app/tasks app/web internal/front/dap")
 
 // TestCompiledOnce: for a package with tests inside it (package x, not x_test), Go compiles

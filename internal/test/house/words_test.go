@@ -1,13 +1,14 @@
 package house_test
 
 import (
-	"flag"
+	"cmp"
 	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
 	"maps"
+	"math"
 	"os"
 	"path"
 	"path/filepath"
@@ -15,49 +16,119 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
-var lowerWords = flag.Bool("words", false, "write the ceilings that fell to .ci/words")
-
 const (
-	wordsFile    = "internal/test/house/words.txt"
-	ceilingsFile = ".ci/words"
+	wordsFile   = "internal/test/house/words.txt"
+	grammarFile = "internal/test/house/grammar.txt"
 )
 
-// exempt lists generated files and files that contain the phrases on purpose.
-var exempt = []string{"docs/json.md", "internal/test/house/words_test.go", "CHANGELOG.md"}
+// exempt lists files that are generated or have the phrases on purpose.
+var exempt = []string{"docs/json.md", "internal/test/house/words_test.go"}
 
-// A phrase is a pattern that prose must not match, and its replacement.
+// A phrase is a pattern that prose should avoid, how often it may occur, and what to write instead.
 type phrase struct {
+	most    float64
 	pattern *regexp.Regexp
-	first   string // the beginning of its first word, for a fast search
 	instead string
 }
 
-// TestWords counts the phrases of words.txt in comments, string literals and documents, by folder.
-// A count may not exceed its ceiling in .ci/words, which is 0 for a folder without an entry.
-// Ceilings only fall: -words writes them.
+// A passage is a comment, a string literal or a line of a document.
+type passage struct {
+	file    string
+	line    int
+	text    string
+	comment bool
+}
+
+// TestWords counts the phrases of words.txt in comments, string literals and documents. -update lowers the ceilings; none ever rises.
 func TestWords(t *testing.T) {
-	phrases := phrasesOf(t)
-	counts, places := map[string]int{}, map[string][]string{}
-	note := func(file string, line int, text string) {
-		lower := strings.ToLower(text)
-		for _, p := range phrases {
-			if !strings.Contains(lower, p.first) {
-				continue
-			}
-			for _, m := range p.pattern.FindAllString(text, -1) {
-				folder := path.Dir(filepath.ToSlash(file))
-				counts[folder]++
-				places[folder] = append(places[folder], fmt.Sprintf("%s:%d: %q: write %s", file, line, m, p.instead))
-			}
+	phrases, list := readPhrases(t, wordsFile), allProse(t)
+	counts := make([]float64, len(phrases))
+	for i, p := range phrases {
+		places := placesOf(p, list)
+		counts[i] = float64(len(places))
+		assert.LessOrEqual(t, counts[i], p.most, "%s may occur %v times; write %s:\n%s", p.pattern, p.most, p.instead, strings.Join(places, "\n"))
+	}
+	lowerCeilings(t, wordsFile, phrases, counts)
+}
+
+// TestGrammar counts the turns of grammar.txt per 1,000 lines of Go comments. With -v it lists the packages with most of them. -update
+// lowers the ceilings; none ever rises.
+func TestGrammar(t *testing.T) {
+	phrases, list := readPhrases(t, grammarFile), allProse(t)
+	list = slices.DeleteFunc(slices.Clone(list), func(p passage) bool { return !p.comment })
+	lines, folders := 0, map[string]int{}
+	for _, p := range list {
+		n := 1 + strings.Count(p.text, "\n")
+		lines += n
+		folders[path.Dir(p.file)] += n
+	}
+	rates := make([]float64, len(phrases))
+	for i, p := range phrases {
+		places := placesOf(p, list)
+		rates[i] = math.Ceil(10*1000*float64(len(places))/float64(lines)) / 10
+		t.Logf("%s: %d, %.1f per 1,000 of %d lines; most of them in %s", p.pattern, len(places), rates[i], lines, worst(places, folders))
+		assert.LessOrEqual(t, rates[i], p.most, "%s per 1,000 lines of comments; write %s", p.pattern, p.instead)
+	}
+	lowerCeilings(t, grammarFile, phrases, rates)
+}
+
+// worst returns the ten folders with most of the places, and how many of them there are per 1,000 of the folder's lines.
+func worst(places []string, lines map[string]int) string {
+	counts := map[string]int{}
+	for _, place := range places {
+		file, _, _ := strings.Cut(place, ":")
+		counts[path.Dir(file)]++
+	}
+	folders := slices.SortedFunc(maps.Keys(counts), func(a, b string) int { return cmp.Or(counts[b]-counts[a], cmp.Compare(a, b)) })
+	var out []string
+	for _, folder := range folders[:min(10, len(folders))] {
+		out = append(out, fmt.Sprintf("%s %d (%.0f)", folder, counts[folder], 1000*float64(counts[folder])/float64(lines[folder])))
+	}
+	return strings.Join(out, ", ")
+}
+
+// placesOf returns where a phrase occurs, as FILE:LINE: "TEXT".
+func placesOf(p phrase, list []passage) (places []string) {
+	for i := range list {
+		for _, at := range p.pattern.FindAllStringIndex(list[i].text, -1) {
+			line := list[i].line + strings.Count(list[i].text[:at[0]], "\n")
+			places = append(places, fmt.Sprintf("%s:%d: %q", list[i].file, line, list[i].text[at[0]:at[1]]))
 		}
 	}
-	err := filepath.WalkDir(".", func(file string, d fs.DirEntry, err error) error {
+	return places
+}
+
+// TestWordsFindsPhrases checks that phrases are found where they count, and nowhere else.
+func TestWordsFindsPhrases(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "a.go")
+	require.NoError(t, os.WriteFile(file, []byte("// Package a\n// tells nothing.\npackage a\n\nvar tells = \"it told\" // of it)\n"), 0o600))
+	list, err := proseOf(file)
+	require.NoError(t, err)
+	var found []string
+	for _, p := range readPhrases(t, wordsFile) {
+		found = append(found, placesOf(p, list)...)
+	}
+	slash := filepath.ToSlash(file)
+	require.ElementsMatch(t, []string{slash + `:2: "tells"`, slash + `:5: "told"`, slash + `:5: "of it)"`}, found)
+}
+
+func allProse(t *testing.T) []passage {
+	list, err := prose()
+	require.NoError(t, err)
+	require.Greater(t, len(list), 10000)
+	return list
+}
+
+// prose reads the whole repository once for all tests.
+var prose = sync.OnceValues(func() (list []passage, err error) {
+	err = filepath.WalkDir(".", func(file string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
@@ -68,53 +139,41 @@ func TestWords(t *testing.T) {
 			return nil
 		case slices.Contains(exempt, filepath.ToSlash(file)):
 			return nil
-		case strings.HasSuffix(file, ".go"):
-			return proseOf(file, note)
-		case strings.HasSuffix(file, ".md"):
-			raw, err := os.ReadFile(file)
-			for i, line := range strings.Split(string(raw), "\n") {
-				note(file, i+1, line)
-			}
-			return err
 		}
-		return nil
+		more, err := proseOf(file)
+		list = append(list, more...)
+		return err
 	})
-	require.NoError(t, err)
-	ceilings := ceilingsOf(t)
-	if *lowerWords {
-		writeCeilings(t, ceilings, counts)
-		return
-	}
-	for _, folder := range slices.Sorted(maps.Keys(counts)) {
-		n, most := counts[folder], ceilings[folder]
-		assert.LessOrEqual(t, n, most, "%s has %d phrases of %s, at most %d are allowed:\n%s",
-			folder, n, wordsFile, most, strings.Join(places[folder][max(0, n-20):], "\n"))
-	}
-}
+	return list, err
+})
 
-// TestWordsFindsPhrases checks that phrases are found in prose and nowhere else.
-func TestWordsFindsPhrases(t *testing.T) {
-	file := filepath.Join(t.TempDir(), "a.go")
-	require.NoError(t, os.WriteFile(file, []byte("// Package a tells nothing.\npackage a\n\nvar tells = \"it told\" // of it)\n"), 0o600))
-	phrases, found := phrasesOf(t), map[int]int{}
-	require.NoError(t, proseOf(file, func(_ string, line int, text string) {
-		for _, p := range phrases {
-			found[line] += len(p.pattern.FindAllString(text, -1))
+// proseOf returns the comments and string literals of a Go file, except import paths, or the lines of a document.
+func proseOf(file string) (list []passage, err error) {
+	switch filepath.Ext(file) {
+	case ".go":
+		return goProse(file)
+	case ".md":
+		raw, err := os.ReadFile(file)
+		for i, line := range strings.Split(string(raw), "\n") {
+			list = append(list, passage{file: filepath.ToSlash(file), line: i + 1, text: line})
 		}
-	}))
-	require.Equal(t, map[int]int{1: 1, 4: 2}, found)
+		return list, err
+	}
+	return nil, nil
 }
 
-// proseOf calls note for every comment and string literal of a Go file, except import paths and struct tags.
-func proseOf(file string, note func(file string, line int, text string)) error {
+func goProse(file string) (list []passage, err error) {
 	fset := token.NewFileSet()
 	f, err := parser.ParseFile(fset, file, nil, parser.ParseComments|parser.SkipObjectResolution)
 	if err != nil {
-		return err
+		return nil, err
+	}
+	add := func(n ast.Node, text string, comment bool) {
+		list = append(list, passage{filepath.ToSlash(file), fset.Position(n.Pos()).Line, text, comment})
 	}
 	for _, group := range f.Comments {
 		for _, c := range group.List {
-			note(file, fset.Position(c.Pos()).Line, c.Text)
+			add(c, c.Text, true)
 		}
 	}
 	ast.Inspect(f, func(n ast.Node) bool {
@@ -123,63 +182,47 @@ func proseOf(file string, note func(file string, line int, text string)) error {
 			return false
 		case *ast.BasicLit:
 			if n.Kind == token.STRING {
-				note(file, fset.Position(n.Pos()).Line, n.Value)
+				add(n, n.Value, false)
 			}
 		}
 		return true
 	})
-	return nil
+	return list, nil
 }
 
-// firstWord matches the first word of a phrase. The last letter does not count if a question mark
-// follows.
-var firstWord = regexp.MustCompile(`^\\b([a-z]+)(\??)`)
-
-func phrasesOf(t *testing.T) (out []phrase) {
-	raw, err := os.ReadFile(wordsFile)
+// readPhrases reads lines of the form "MOST | PATTERN | INSTEAD". Lines that begin with # are comments.
+func readPhrases(t *testing.T, file string) (out []phrase) {
+	raw, err := os.ReadFile(file)
 	require.NoError(t, err)
 	for line := range strings.Lines(string(raw)) {
-		if line = strings.TrimSpace(line); line == "" || line[0] == '#' {
+		if strings.HasPrefix(line, "#") {
 			continue
 		}
-		pattern, instead, ok := strings.Cut(line, " | ")
-		require.True(t, ok, line)
-		first := firstWord.FindStringSubmatch(pattern)
-		require.NotNil(t, first, "%s: a phrase begins with a word", line)
-		word := first[1]
-		if first[2] != "" {
-			word = word[:len(word)-1]
-		}
-		out = append(out, phrase{regexp.MustCompile("(?i)" + pattern), word, instead})
+		parts := strings.Split(strings.TrimSpace(line), " | ")
+		require.Len(t, parts, 3, line)
+		most, err := strconv.ParseFloat(parts[0], 64)
+		require.NoError(t, err, line)
+		out = append(out, phrase{most, regexp.MustCompile("(?i)" + parts[1]), parts[2]})
 	}
 	require.NotEmpty(t, out)
 	return out
 }
 
-func ceilingsOf(t *testing.T) map[string]int {
-	raw, err := os.ReadFile(ceilingsFile)
+// lowerCeilings writes the ceilings that fell, if -update is given.
+func lowerCeilings(t *testing.T, file string, phrases []phrase, now []float64) {
+	if !*update {
+		return
+	}
+	raw, err := os.ReadFile(file)
 	require.NoError(t, err)
-	out := map[string]int{}
+	var out strings.Builder
 	for line := range strings.Lines(string(raw)) {
-		if strings.HasPrefix(line, "#") {
-			continue
+		if !strings.HasPrefix(line, "#") {
+			_, rest, _ := strings.Cut(line, " | ")
+			line = strconv.FormatFloat(min(phrases[0].most, now[0]), 'f', -1, 64) + " | " + rest
+			phrases, now = phrases[1:], now[1:]
 		}
-		folder, number, _ := strings.Cut(strings.TrimSpace(line), " ")
-		n, err := strconv.Atoi(number)
-		require.NoError(t, err, line)
-		out[folder] = n
+		out.WriteString(line)
 	}
-	return out
-}
-
-// writeCeilings lowers the ceilings to the counts. A count above its ceiling stays an error.
-func writeCeilings(t *testing.T, ceilings, counts map[string]int) {
-	var b strings.Builder
-	b.WriteString("# Most phrases of internal/test/house/words.txt in a folder. Ceilings only fall: go test ./internal/test/house -run TestWords -words\n")
-	for _, folder := range slices.Sorted(maps.Keys(ceilings)) {
-		if n := min(ceilings[folder], counts[folder]); n > 0 {
-			fmt.Fprintf(&b, "%s %d\n", folder, n)
-		}
-	}
-	require.NoError(t, os.WriteFile(ceilingsFile, []byte(b.String()), 0o644))
+	require.NoError(t, os.WriteFile(file, []byte(out.String()), 0o644))
 }

@@ -40,8 +40,7 @@ func (c *Case) HasHeap() bool {
 	return (c.Manifest.Kind == "full" || c.Manifest.Kind == "withheap") && c.HasRuntime()
 }
 
-// HasRuntime reports whether the process had a supported runtime, which excludes NativeAOT without
-// metadata.
+// HasRuntime reports whether the process had a CLR, which has metadata. NativeAOT has no metadata.
 func (c *Case) HasRuntime() bool { return !c.Manifest.NativeAOT() }
 
 // Raw returns the unpacked bytes of the dump.

@@ -71,11 +71,14 @@ func exportCommand() cli.Command {
 		Name:    "export",
 		Sends:   true,
 		Summary: "write the heap, or the stacks, for other tools",
-		Help: "gcdump is the graph of the live objects, with -garbage of all objects, for PerfView, Visual Studio and \"dotnet-gcdump report\"; heapsnapshot is for Chrome DevTools, Visual Studio Code and memlab, " +
-			"which find ten million objects slow; an id that they show, such as @4711, stands for its object in commands about the same dump, as in \"dumpobj @4711\". pprof is for \"go tool pprof\", speedscope for https://www.speedscope.app and folded for flame graphs: of the stacks, as the command " +
-			"stacks writes them, or with -heap of the heap. A stack of the heap is the path of those who own an object, by types, so that flat is the size of objects and cum " +
-			"what they retain. parquet, csv and ndjson are a folder of tables for databases: dump, findings, types, objects, strings, threads, frames, roots, handles, statics, tasks and requests; " +
-			"with -summary the small ones alone, in a folder of their own for each dump, PATH/date=DATE/part=ID (docs/fleet.md). Files and folders are there when they are whole, or not at all.",
+		Help: "gcdump is the graph of the live objects, with -garbage of all objects, for PerfView, Visual Studio and \"dotnet-gcdump report\"; " +
+			"heapsnapshot is for Chrome DevTools, Visual Studio Code and memlab, which find ten million objects slow; an id that they show, such as " +
+			"@4711, stands for its object in commands about the same dump, as in \"dumpobj @4711\". pprof is for \"go tool pprof\", speedscope for " +
+			"https://www.speedscope.app and folded for flame graphs: of the stacks, as the command stacks writes them, or with -heap of the heap. A " +
+			"stack of the heap is the path of those who own an object, by types, so that flat is the size of objects and cum what they retain. parquet, " +
+			"csv and ndjson are a folder of tables for databases: dump, findings, types, objects, strings, threads, frames, roots, handles, statics, " +
+			"tasks and requests; with -summary the small ones alone, in a folder of their own for each dump, PATH/date=DATE/part=ID (docs/fleet.md). " +
+			"Files and folders are there when they are whole, or not at all.",
 		Examples: []cli.Example{
 			{Line: "export gcdump heap.gcdump", Text: "the graph of the heap for PerfView and Visual Studio"},
 			{Line: "export heapsnapshot heap.heapsnapshot", Text: "for the memory page of Chrome DevTools; dumpobj takes the ids there, such as @4711"},

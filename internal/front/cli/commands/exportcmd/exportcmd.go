@@ -26,9 +26,10 @@ func summarizeCommand() cli.Command {
 	return cli.Ask(cli.Command{
 		Name: "summarize", DumpArg: true, Sends: true,
 		Summary: "summarize a dump in one line of JSON for crash pipelines: signature, reason, top frame, suspects, sizes",
-		Help: "The line is the result that --json prints in its envelope. Signatures hold across dumps: that of a crash is made of the type of the exception (or the signal) and " +
-			"the innermost five methods of the program itself, that of a suspect of its kind, its types and what keeps it alive, without addresses. What could not be read is absent, and missing counts it. " +
-			"-noheap skips the heap, which takes most of the time of a large dump.",
+		Help: "The line is the result that --json prints in its envelope. Signatures hold across dumps: that of a crash is made of the type of the " +
+			"exception (or the signal) and the innermost five methods of the program itself, that of a suspect of its kind, its types and what keeps it " +
+			"alive, without addresses. What could not be read is absent, and missing counts it. -noheap skips the heap, which takes most of the time of " +
+			"a large dump.",
 		Examples: []cli.Example{
 			{Line: "summarize core.4711", Text: "one line for the log of a pipeline"},
 		},

@@ -49,9 +49,10 @@ func fleetCommand() cli.Command {
 	return cli.Ask(cli.Command{
 		Name: "fleet", NoDump: true, Sends: true,
 		Summary: "add dumps to a folder of tables for databases, or put its files together",
-		Help: "\"fleet add FLEET SOURCE...\" writes small Parquet tables of each dump, as \"export parquet --summary\" does, each in a process of its own. Folders are searched for dumps, and " +
-			"an address s3://BUCKET/PREFIX/ is listed. Dumps that the fleet has are skipped, by their content; one that fails is noted with the reason, and the others go on. A run that was stopped, or " +
-			"killed, is repeated: nothing is lost or doubled. \"fleet compact FLEET\" makes one file of each table and day (docs/fleet.md).",
+		Help: "\"fleet add FLEET SOURCE...\" writes small Parquet tables of each dump, as \"export parquet --summary\" does, each in a process of its " +
+			"own. Folders are searched for dumps, and an address s3://BUCKET/PREFIX/ is listed. Dumps that the fleet has are skipped, by their content; " +
+			"one that fails is noted with the reason, and the others go on. A run that was stopped, or killed, is repeated: nothing is lost or doubled. " +
+			"\"fleet compact FLEET\" makes one file of each table and day (docs/fleet.md).",
 		Examples: []cli.Example{
 			{Line: "fleet add fleet dumps", Text: "the dumps of a folder"},
 			{Line: "fleet add fleet s3://crashes/shop/ --label service=shop", Text: "those of a bucket"},

@@ -18,10 +18,11 @@ func shrinkCommand() cli.Command {
 	return cli.Ask(cli.Command{
 		Name: "shrink", DumpArg: true,
 		Summary: "write a small dump that explains its process as before",
-		Help: "The new dump leaves out what nobody needs to explain the process: texts of strings, arrays of numbers, numbers in objects of the program's own types, unused memory of the heap and of " +
-			"stacks, and native memory that no command reads. What triage and the commands for crashes, hangs and leaks read stays, whatever it is, and so do all objects, types, references, locks and tasks. " +
-			"What is left out is marked, and a command that asks for it says so; other tools, and older versions of sosgo, see the mark as data. The dump has secrets as before: see scrub. " +
-			"docs/shrink.md has what is left out and what is promised.",
+		Help: "The new dump leaves out what nobody needs to explain the process: texts of strings, arrays of numbers, numbers in objects of the " +
+			"program's own types, unused memory of the heap and of stacks, and native memory that no command reads. What triage and the commands for " +
+			"crashes, hangs and leaks read stays, whatever it is, and so do all objects, types, references, locks and tasks. What is left out is " +
+			"marked, and a command that asks for it says so; other tools, and older versions of sosgo, see the mark as data. The dump has secrets as " +
+			"before: see scrub. docs/shrink.md has what is left out and what is promised.",
 		Examples: []cli.Example{
 			{Line: "shrink core.4711 -o small.dmp.zst", Text: "a dump to keep, or to send over a slow line"},
 		},
@@ -39,6 +40,7 @@ func askShrink(c *cli.Context, o *shrinkOptions) (*answer.Shrunk, error) {
 
 // Explaining are further commands whose reads stay in a shrunk dump: those that read texts and numbers of objects.
 var Explaining = []string{
-	"triage", "leaks", "retained", "dominators", "dumpheap -stat", "dumprequests", "dumphttp", "httpclients", "sqlpools", "dbcontexts", "caches", "flows", "grpc", "host", "objectpools", "redis", "services",
-	"signalr", "sessions", "websockets", "asyncstacks", "threadpoolqueue", "queues", "gchandles", "eeheap", "clrstack -all -a", "parallelstacks", "finalizequeue", "gc", "verifyheap",
+	"triage", "leaks", "retained", "dominators", "dumpheap -stat", "dumprequests", "dumphttp", "httpclients", "sqlpools", "dbcontexts", "caches", "flows",
+	"grpc", "host", "objectpools", "redis", "services", "signalr", "sessions", "websockets", "asyncstacks",
+	"threadpoolqueue", "queues", "gchandles", "eeheap", "clrstack -all -a", "parallelstacks", "finalizequeue", "gc", "verifyheap",
 }

@@ -28,8 +28,9 @@ func signatureCommand() cli.Command {
 	return cli.Ask(cli.Command{
 		Name: "signature", NoDump: true,
 		Summary: "print the rules for signatures, or try changed ones over a fleet",
-		Help: "\"signature rules\" prints the default rules. A changed copy is tried by \"signature test RULES FLEET\": it signs all crashes and findings of a fleet of Parquet tables anew, and shows " +
-			"which signatures would merge and which would split. The option -rules of triage, summarize, export and fleet uses the copy (docs/fleet.md).",
+		Help: "\"signature rules\" prints the default rules. A changed copy is tried by \"signature test RULES FLEET\": it signs all crashes and " +
+			"findings of a fleet of Parquet tables anew, and shows which signatures would merge and which would split. The option -rules of triage, " +
+			"summarize, export and fleet uses the copy (docs/fleet.md).",
 		Examples: []cli.Example{
 			{Line: "signature rules", Text: "the default rules"},
 			{Line: "signature test my.rules fleet", Text: "what my.rules would change"},

@@ -55,7 +55,8 @@ func askTables(form tables.Form) func(*cli.Context, *exportOptions) (*answer.Exp
 		p.Labels = labels
 		write := func(folder string) error {
 			return c.WriteDir(folder, func(dir string) error {
-				written, err := tables.Write(c.Context(), p, tables.Options{Form: form, Brief: o.Summary, RawCSV: o.RawCSV, Mask: c.Mask()}, &out.Gaps, func(name string, write func(io.Writer) error) error {
+				options := tables.Options{Form: form, Brief: o.Summary, RawCSV: o.RawCSV, Mask: c.Mask()}
+				written, err := tables.Write(c.Context(), p, options, &out.Gaps, func(name string, write func(io.Writer) error) error {
 					return c.WriteFile(filepath.Join(dir, name), cli.New, write)
 				})
 				for _, w := range written {

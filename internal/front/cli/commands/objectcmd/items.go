@@ -50,7 +50,8 @@ func dumpDictionaryCommand() cli.Command {
 }
 
 func askItems(c *cli.Context, o *itemOptions, keyed bool) (*answer.Collection, error) {
-	l, err := values.Items(ask.Context(c), ask.View(c), o.Object.Addr, collections.Options{Keyed: keyed, MethodTable: o.Object.MethodTable, NoValues: o.Keys, NoKeys: o.Values, Find: o.Find, Offset: o.Offset, Limit: o.Limit})
+	l, err := values.Items(ask.Context(c), ask.View(c), o.Object.Addr, collections.Options{Keyed: keyed, MethodTable: o.Object.MethodTable,
+		NoValues: o.Keys, NoKeys: o.Values, Find: o.Find, Offset: o.Offset, Limit: o.Limit})
 	if err != nil {
 		return nil, invalidObject(err)
 	}

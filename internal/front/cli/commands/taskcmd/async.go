@@ -24,9 +24,10 @@ func dumpAsyncCommand() cli.Command {
 	return cli.Ask(cli.Command{
 		Name:    "dumpasync",
 		Summary: "list the stacks of async methods: what each waits for, and what awaits it",
-		Help: "Async code that is suspended has no thread and no stack. Its stacks are put together from the tasks and state machines on the heap: a stack begins with " +
-			"what nothing on the heap completes, and below each frame stand those that go on when it completes. Boxes of pooled ValueTask methods are frames, too, and so are the functions of F#'s asyncs.\n\n" +
-			"The number in parentheses is the state of a state machine: the number of the await at which it is suspended, from 0; -1 if it runs.",
+		Help: "Async code that is suspended has no thread and no stack. Its stacks are put together from the tasks and state machines on the heap: a " +
+			"stack begins with what nothing on the heap completes, and below each frame stand those that go on when it completes. Boxes of pooled " +
+			"ValueTask methods are frames, too, and so are the functions of F#'s asyncs.\n\nThe number in parentheses is the state of a state machine: " +
+			"the number of the await at which it is suspended, from 0; -1 if it runs.",
 		Examples: []cli.Example{
 			{Line: "dumpasync", Text: "what do all async methods wait for?"},
 			{Line: "dumpasync --type ReadAsync", Text: "only stacks with ReadAsync"},

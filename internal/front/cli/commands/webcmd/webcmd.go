@@ -83,7 +83,8 @@ func reportCommand() cli.Command {
 		Name: "report", DumpArg: true, Sends: true,
 		Summary: "write a report of the dump into one HTML file",
 		Help: fmt.Sprintf("The file has the pages of web, except those made on request: it needs no server and no network, and can be sent. "+
-			"It has the top of each list, and never more than %d MB. Secrets are masked unless -full is given; it contains names, texts and values of the process nevertheless: review it before you share it.",
+			"It has the top of each list, and never more than %d MB. Secrets are masked unless -full is given; it contains names, texts and values of the "+
+			"process nevertheless: review it before you share it.",
 			webui.MaxReport>>20),
 		Examples: []cli.Example{{Line: "report core.1234 -o report.html", Text: "one file for a ticket"}},
 	}, askReport, processtext.HTMLReport)

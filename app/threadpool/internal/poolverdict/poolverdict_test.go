@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/app/threadpool/poolverdict"
+	"github.com/sosgo/sosgo/app/threadpool/internal/poolverdict"
 	"github.com/sosgo/sosgo/target"
 )
 
