@@ -32,7 +32,7 @@ type Call struct {
 // Answer returns.
 func Answer[T any](ctx context.Context, p *Process, compute func(ctx context.Context, c *Call) (T, error)) (T, error) {
 	var none T
-	if p == nil || p.dump == nil {
+	if p == nil || p.dump == nil || p.err == ErrNoDump {
 		return none, ErrNoDump
 	}
 	ctx, done, err := p.dump.users.UseLasting(background(ctx))
