@@ -91,6 +91,9 @@ func (r *Reader) Pools(ctx context.Context, p Process, o Options) (*answer.SQLPo
 	q.sqlitePools()
 	q.contexts()
 	q.failures()
+	for i := range q.out.Pools {
+		conclude(&q.out.Pools[i])
+	}
 	if !o.Secrets {
 		for i := range q.out.Pools {
 			mask(&q.out.Pools[i])
@@ -103,6 +106,24 @@ func (r *Reader) Pools(ctx context.Context, p Process, o Options) (*answer.SQLPo
 		return nil, err
 	}
 	return q.out, nil
+}
+
+// conclude judges a pool by its numbers.
+func conclude(p *answer.SQLPool) {
+	p.Exhausted = answer.Of(p.Max.Value > 0 && p.Busy.Value >= p.Max.Value, cmp.Or(p.Max.Err, p.Busy.Err))
+	for i := range p.Connections {
+		p.Connections[i].Leaked = p.Connections[i].Owner.IsZero() && p.Connections[i].Owner.Err == nil
+	}
+	does := answer.SQLWaits
+	switch {
+	case p.Waiting.Err != nil || p.Waiting.Value > 0 && p.Waiting.Value < int64(len(p.Opening)):
+		does = answer.SQLWaitsOrOpens
+	case p.Waiting.Value == 0:
+		does = answer.SQLOpens
+	}
+	for i := range p.Opening {
+		p.Opening[i].Does = does
+	}
 }
 
 // list collects the objects of an iteration. It returns the first error if some could not be read.

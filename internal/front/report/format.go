@@ -46,6 +46,14 @@ func AppendCommas(b []byte, n uint64) []byte {
 // Commas is n in decimal with a comma between thousands.
 func Commas(n uint64) string { return string(AppendCommas(nil, n)) }
 
+// Count returns a number of things with its noun: "1 object", "12,400 objects".
+func Count(n uint64, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return Commas(n) + " " + many
+}
+
 // HumanSize returns a number of bytes as SOS prints it for people: kb, mb or gb of 1024, two decimals.
 func HumanSize(bytes uint64) string {
 	v, unit := float64(bytes)/1024, "kb"

@@ -75,13 +75,13 @@ var importers = map[string]string{
 
 // thirdParty lists who may import packages of other modules.
 var thirdParty = map[string]string{
-	"github.com/spf13/cobra":            "internal/front/cli",
-	"golang.org/x/term":                 "internal/front/cli",
-	"golang.org/x/sys":                  "internal/base/mmapfile internal/base/offheap internal/base/outfile dump internal/front/cli internal/front/sandbox",
-	"github.com/klauspost/compress":     "dump internal/front/cli export/scrub export/internal/parquetfile",
-	"github.com/olekukonko/tablewriter": "internal/front/report",
-	"github.com/go-delve/delve":         "image/unwind",
-	"golang.org/x/arch":                 "objects/disasm",
+	"github.com/spf13/cobra":        "internal/front/cli",
+	"golang.org/x/term":             "internal/front/cli",
+	"golang.org/x/sys":              "internal/base/mmapfile internal/base/offheap internal/base/outfile dump internal/front/cli internal/front/sandbox",
+	"github.com/klauspost/compress": "dump internal/front/cli export/scrub export/internal/parquetfile",
+	"github.com/mattn/go-runewidth": "internal/front/report",
+	"github.com/go-delve/delve":     "image/unwind",
+	"golang.org/x/arch":             "objects/disasm",
 }
 
 // testFolder holds packages that only tests and the project's own tools import.

@@ -73,11 +73,3 @@ func Thread(t *answer.Thread) string {
 	}
 	return "thread " + s
 }
-
-// Verdict writes a conclusion with its evidence.
-func Verdict(p *report.Page, v *answer.Verdict) {
-	p.Printf("%s [%s]\n", report.Escape(v.Text), v.Strength)
-	for _, e := range v.Evidence {
-		p.Printf("  - %s\n", report.Escape(e))
-	}
-}

@@ -111,7 +111,7 @@ func holds(l *answer.Lock) string {
 // Waits is the text of waits.
 func Waits(p *report.Page, w *answer.Waits) {
 	for i := range w.Verdicts {
-		text.Verdict(p, &w.Verdicts[i])
+		p.Verdict(&w.Verdicts[i])
 	}
 	if len(w.Verdicts) > 0 && len(w.Threads)+len(w.Operations)+len(w.Idle) > 0 {
 		p.Print("\n")

@@ -47,7 +47,7 @@ func ThreadPool(p *report.Page, t *answer.ThreadPool, o ThreadPoolOptions) {
 		counters(p, t)
 	}
 	for i := range t.Verdicts {
-		text.Verdict(p, &t.Verdicts[i])
+		p.Verdict(&t.Verdicts[i])
 	}
 	if o.Log {
 		hillClimbing(p, t)
