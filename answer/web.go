@@ -217,7 +217,7 @@ const (
 // A SQLOpening is a connection that the program is opening.
 type SQLOpening struct {
 	Owner    target.Addr      `json:"owner" doc:"the SqlConnection or NpgsqlConnection" text:"="`
-	Does     string           `json:"does" doc:"\"waits for a connection\", \"opens a connection\" or, where the driver does not tell them apart, \"waits for a connection, or opens one\"" text:"%"`
+	Does     string           `json:"does" doc:"\"waits for a connection\", \"opens a connection\" or, where the driver does not distinguish them, \"waits for a connection, or opens one\"" text:"%"`
 	Since    Maybe[time.Time] `json:"since,omitzero" doc:"of an OpenAsync of SqlClient: since when it waits, the deadline less the pool's timeout; none where the driver does not keep it" text:"since"`
 	Deadline Maybe[time.Time] `json:"deadline,omitzero" doc:"of an OpenAsync of SqlClient: until when it waits" text:"until"`
 	// Threads and Stack are who waits.

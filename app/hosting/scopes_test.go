@@ -1,4 +1,4 @@
-package hosting
+package hosting_test
 
 import (
 	"testing"
@@ -6,13 +6,14 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/hosting"
 	"github.com/sosgo/sosgo/target"
 )
 
 // TestAccumulates: several objects of a type accumulate in a root scope alone, and one may be a singleton.
 func TestAccumulates(t *testing.T) {
-	assert.True(t, accumulates(answer.Known(true), 2))
-	assert.False(t, accumulates(answer.Known(true), 1))
-	assert.False(t, accumulates(answer.Known(false), 2))
-	assert.False(t, accumulates(answer.Maybe[bool]{Value: true, Err: target.ErrNotInDump}, 2))
+	assert.True(t, hosting.Accumulates(answer.Known(true), 2))
+	assert.False(t, hosting.Accumulates(answer.Known(true), 1))
+	assert.False(t, hosting.Accumulates(answer.Known(false), 2))
+	assert.False(t, hosting.Accumulates(answer.Maybe[bool]{Value: true, Err: target.ErrNotInDump}, 2))
 }

@@ -1,4 +1,4 @@
-package sqlpools
+package sqlpools_test
 
 import (
 	"testing"
@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/app/sqlpools"
 	"github.com/sosgo/sosgo/target"
 )
 
@@ -26,7 +27,7 @@ func TestConclude(t *testing.T) {
 		p := answer.SQLPool{Max: tt.max, Busy: tt.busy, Waiting: tt.waiting, Opening: make([]answer.SQLOpening, 2), Connections: []answer.SQLConnection{
 			{Owner: answer.Pointer{Maybe: answer.Known[target.Addr](0x10)}}, {}, {Owner: answer.Pointer{Maybe: answer.Maybe[target.Addr]{Err: target.ErrNotInDump}}},
 		}}
-		conclude(&p)
+		sqlpools.Conclude(&p)
 		assert.Equal(t, tt.exhausted.Err, p.Exhausted.Err, name)
 		assert.Equal(t, tt.exhausted.Err == nil && tt.exhausted.Value, p.Exhausted.Err == nil && p.Exhausted.Value, name)
 		assert.Equal(t, tt.does, p.Opening[1].Does, name)

@@ -92,7 +92,7 @@ func (r *Reader) Pools(ctx context.Context, p Process, o Options) (*answer.SQLPo
 	q.contexts()
 	q.failures()
 	for i := range q.out.Pools {
-		conclude(&q.out.Pools[i])
+		Conclude(&q.out.Pools[i])
 	}
 	if !o.Secrets {
 		for i := range q.out.Pools {
@@ -108,8 +108,8 @@ func (r *Reader) Pools(ctx context.Context, p Process, o Options) (*answer.SQLPo
 	return q.out, nil
 }
 
-// conclude judges a pool by its numbers.
-func conclude(p *answer.SQLPool) {
+// Conclude fills in what follows from the numbers of a pool: whether it is exhausted, which connections are leaked, and what calls do that open one.
+func Conclude(p *answer.SQLPool) {
 	p.Exhausted = answer.Of(p.Max.Value > 0 && p.Busy.Value >= p.Max.Value, cmp.Or(p.Max.Err, p.Busy.Err))
 	for i := range p.Connections {
 		p.Connections[i].Leaked = p.Connections[i].Owner.IsZero() && p.Connections[i].Owner.Err == nil
