@@ -316,6 +316,8 @@ func present(v reflect.Value) (reflect.Value, error) {
 				return reflect.Value{}, t.Err
 			}
 			return v, nil
+		case v.Type() == reflect.TypeFor[answer.Reason]():
+			return v, v.Interface().(answer.Reason).Err
 		case v.Kind() == reflect.Pointer:
 			v = v.Elem()
 		case v.Kind() == reflect.Struct && v.FieldByName("Err").IsValid() && v.FieldByName("Value").IsValid():
@@ -348,8 +350,10 @@ func (t *cardTag) leaf(name string, v reflect.Value) (text string, form int) {
 		if !x.IsZero() {
 			text = x.Format(cardTime)
 		}
+	case answer.Seconds:
+		text = time.Duration(float64(x) * float64(time.Second)).Round(time.Second).String()
 	case fmt.Stringer:
-		text = x.String()
+		text = CutEnd(x.String(), t.number("cut"))
 	case encoding.TextMarshaler:
 		b, _ := x.MarshalText()
 		text = string(b)
@@ -366,7 +370,7 @@ func (t *cardTag) leaf(name string, v reflect.Value) (text string, form int) {
 func (t *cardTag) plain(name string, v reflect.Value) (text string, form int) {
 	switch {
 	case v.CanInt() && strings.HasSuffix(name, "Ms"):
-		text = (time.Duration(v.Int()) * time.Millisecond).String()
+		text = Millis(v.Int())
 	case v.CanInt() && (t.has("plain") || v.Int() < 0):
 		text = strconv.FormatInt(v.Int(), 10)
 	case v.CanInt():
