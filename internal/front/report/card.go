@@ -36,7 +36,12 @@ func Card[T any](p *Page, v T) { Forms(nil).Card(p, v) }
 func (f Forms) Card(p *Page, v any) {
 	rv := reflect.Indirect(reflect.ValueOf(v))
 	if !rv.IsValid() {
-		return
+		return // nil
+	}
+	if !rv.CanAddr() { // methods of pointers apply to it, too
+		p := reflect.New(rv.Type()).Elem()
+		p.Set(rv)
+		rv = p
 	}
 	c := &cards{forms: f, tags: map[*jsonenc.Field]*cardTag{}}
 	r := c.read(jsonenc.PlanOf(rv.Type()).Core(), rv)
@@ -67,8 +72,8 @@ type record struct {
 	several  int // how many lists there may be
 	verdicts []answer.Verdict
 
-	joins *string // the text of the field before, nil if it says nothing
-	base  *cardTag
+	base  *cardTag     // of the last field that is not joined to the one before it
+	joins func(string) // adds to that field's text, nil if it has none
 }
 
 // A cardList is a list of records.
@@ -111,7 +116,7 @@ func (c *cards) read(plan *jsonenc.Plan, v reflect.Value) *record {
 		switch tag := c.tag(f); {
 		case tag.place == placeNone:
 		case omits && o.Omits(f.Name):
-			r.skip(tag)
+			r.begin(tag)
 		default:
 			c.field(r, f, tag, v, omitted)
 		}
@@ -121,11 +126,11 @@ func (c *cards) read(plan *jsonenc.Plan, v reflect.Value) *record {
 
 // field adds a field to a record.
 func (c *cards) field(r *record, f *jsonenc.Field, tag *cardTag, v reflect.Value, omitted bool) {
+	r.begin(tag)
 	v, missing := present(v)
 	core := f.Plan.Core()
 	switch {
 	case missing != nil && errors.Is(missing, target.ErrUnsupported) && tag.place != placeHead:
-		r.skip(tag)
 	case missing != nil:
 		r.add(tag, min(1, strings.Count(tag.forms[len(tag.forms)-1], "%")), answer.Absent(missing))
 	case !v.IsValid():
@@ -144,12 +149,9 @@ func (c *cards) field(r *record, f *jsonenc.Field, tag *cardTag, v reflect.Value
 	case core.Kind() == jsonenc.Object:
 		c.inner(r, tag, c.read(core, v))
 	default:
-		value, form := tag.leaf(f.Name, v)
-		if omitted && form >= len(tag.forms) || tag.leavesOut(v) {
-			r.skip(tag)
-			return
+		if value, form := tag.leaf(f.Name, v); !tag.leavesOut(v) && (!omitted || form < len(tag.forms)) {
+			r.add(tag, form, value)
 		}
-		r.add(tag, form, value)
 	}
 }
 
@@ -232,30 +234,26 @@ func (c *cards) inner(r *record, tag *cardTag, in *record) {
 	r.lines, r.lists, r.several = append(r.lines, in.lines...), append(r.lists, in.lists...), r.several+in.several
 }
 
-// texts adds a list of texts or numbers.
+// texts adds a list of texts or numbers: on one line, or on one each.
 func (r *record) texts(tag *cardTag, name string, v reflect.Value) {
-	values := make([]string, v.Len())
-	for i := range values {
-		values[i], _ = tag.leaf(name, v.Index(i))
+	var values []string
+	for i := range v.Len() {
+		if s, _ := tag.leaf(name, v.Index(i)); s != "" {
+			values = append(values, s)
+		}
 	}
-	if tag.has("row") {
-		values = []string{strings.Join(values, ", ")}
+	if tag.has("row") && len(values) > 0 {
+		r.add(tag, 0, strings.Join(values, ", "))
+		return
 	}
 	for _, s := range values {
-		if s == "" {
-			continue
-		}
-		if tag.has("row") {
-			r.add(tag, 0, s)
-			continue
-		}
 		label, text := tag.fill(0, s)
 		r.lines = append(r.lines, Line{label, text})
 	}
 }
 
-// skip notes that a field says nothing.
-func (r *record) skip(tag *cardTag) {
+// begin notes the tag of a field, unless the field is joined to the one before it.
+func (r *record) begin(tag *cardTag) {
 	if tag.place != placeJoin {
 		r.base, r.joins = tag, nil
 	}
@@ -263,23 +261,19 @@ func (r *record) skip(tag *cardTag) {
 
 // add adds a value in one of the forms of its tag.
 func (r *record) add(tag *cardTag, form int, value string) {
-	label, text := tag.fill(form, value)
-	if text == "" {
-		r.skip(tag)
-		return
-	}
-	if tag.place == placeJoin {
+	switch label, text := tag.fill(form, value); {
+	case text == "":
+	case tag.place == placeJoin:
 		r.join(strings.TrimPrefix(label+" "+text, " "))
-		return
+	default:
+		r.put(label, text)
 	}
-	r.base = tag
-	r.put(label, text)
 }
 
 // join adds a text behind the field before it, or in its place if it said nothing.
 func (r *record) join(text string) {
 	if r.joins != nil {
-		*r.joins += text
+		r.joins(text)
 		return
 	}
 	if r.base == nil {
@@ -296,15 +290,16 @@ func (r *record) join(text string) {
 func (r *record) put(label, text string) {
 	if r.base.place == placeHead {
 		r.head = strings.TrimSpace(r.head + " " + strings.TrimSpace(label+" "+text))
-		r.joins = &r.head
+		r.joins = func(more string) { r.head += more }
 		return
 	}
 	at := &r.parts
 	if r.base.has("line") {
 		at = &r.lines
 	}
+	i := len(*at)
 	*at = append(*at, Line{label, text})
-	r.joins = &(*at)[len(*at)-1].Text
+	r.joins = func(more string) { (*at)[i].Text += more }
 }
 
 // present returns the value in pointers and Maybes, or the error in its place. It is invalid for nil.
