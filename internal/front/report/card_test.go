@@ -2,11 +2,16 @@ package report_test
 
 import (
 	"math"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/front/report"
@@ -139,4 +144,24 @@ Others:
 000000000010      1,000  界 of 4
 7f7d8d80be28  <corrupt>  null of 5
 `, card(t, v))
+}
+
+// TestTextTags: the tags of package answer have no options but those that a card knows.
+func TestTextTags(t *testing.T) {
+	known := []string{"line", "nonzero", "limit", "plain", "cut", "row", "table", "heading", "first", "count"}
+	files, err := filepath.Glob("../../../answer/*.go")
+	require.NoError(t, err)
+	found := 0
+	for _, file := range files {
+		source, err := os.ReadFile(file)
+		require.NoError(t, err)
+		for _, m := range regexp.MustCompile(` text:"([^"]*)"`).FindAllStringSubmatch(string(source), -1) {
+			found++
+			for _, option := range strings.Split(m[1], ";")[1:] {
+				name, _, _ := strings.Cut(option, " ")
+				assert.True(t, slices.Contains(known, name), "%s: %s: a card has no option %q", file, m[1], option)
+			}
+		}
+	}
+	assert.Greater(t, found, 100)
 }

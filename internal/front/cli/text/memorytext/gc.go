@@ -152,7 +152,7 @@ func gcGenerations(p *report.Page, list []answer.GenerationSize) {
 		}
 		share := ""
 		if all := g.Live + g.Free; all > 0 {
-			share = fmt.Sprintf("%.1f%%", 100*float64(g.Free)/float64(all))
+			share = report.Share(g.Free, all)
 		}
 		if g.Incomplete || g.Partial {
 			share += " (incomplete)"
