@@ -326,14 +326,14 @@ type MachineInstruction struct {
 // Tiers are the code that was compiled in a process, by how it was compiled.
 type Tiers struct {
 	Gaps
-	Methods  int64            `json:"methods" doc:"methods that were compiled in the process; code of ReadyToRun images is not among them"`
-	Waiting  int64            `json:"waiting" doc:"those of them whose calls still run code of the first tier; what is called often is compiled again"`
-	Unknown  int64            `json:"unknown" doc:"those of them whose calls run code of a tier that is not known"`
-	Tiers    []TierCount      `json:"tiers" doc:"bodies of methods by tier"`
-	Replaced []ReplacedMethod `json:"replaced" doc:"bodies whose IL a profiler replaced (ReJIT)"`
-	Versions []ILVersion      `json:"versions" doc:"IL that a profiler asked to put in the place of a method's, compiled or not; of .NET 10 and later"`
+	Methods  int64            `json:"methods" doc:"methods that were compiled in the process; code of ReadyToRun images is not among them" text:"% method was compiled|% methods were compiled"`
+	Waiting  int64            `json:"waiting" doc:"those of them whose calls still run code of the first tier; what is called often is compiled again" text:"% is still in the first tier|% are still in the first tier"`
+	Unknown  int64            `json:"unknown" doc:"those of them whose calls run code of a tier that is not known" text:"% is of an unknown tier|% are of an unknown tier;nonzero"`
+	Tiers    []TierCount      `json:"tiers" doc:"bodies of methods by tier" text:"tiers|compiled methods;table"`
+	Replaced []ReplacedMethod `json:"replaced" doc:"bodies whose IL a profiler replaced (ReJIT)" text:"replaced bodies|compiled methods"`
+	Versions []ILVersion      `json:"versions" doc:"IL that a profiler asked to put in the place of a method's, compiled or not; of .NET 10 and later" text:"versions of IL|compiled methods"`
 	// VersionsMissing is why Versions lacks some, or all.
-	VersionsMissing Reason `json:"versionsMissing,omitzero" doc:"why versions lacks some, or all"`
+	VersionsMissing Reason `json:"versionsMissing,omitzero" doc:"why versions lacks some, or all" text:"requests of ReJIT"`
 }
 
 // The states of an ILVersion.
@@ -345,19 +345,27 @@ const (
 
 // An ILVersion is IL that a profiler asked for in the place of a method's (ReJIT).
 type ILVersion struct {
-	Node     target.Addr `json:"node" doc:"the runtime's ILCodeVersionNode"`
-	Method   target.Addr `json:"method,omitempty" doc:"MethodDesc of the method; none if it is not loaded"`
-	Token    uint32      `json:"token" doc:"token of the method in its module"`
-	Name     Text        `json:"name,omitzero" doc:"the method"`
-	ReJIT    uint64      `json:"rejit" doc:"ReJIT ID of the IL"`
-	State    string      `json:"state" doc:"\"requested\", \"the profiler is asked for the IL\" or \"has its IL\""`
-	Active   bool        `json:"active" doc:"calls are to run it"`
-	Reverted bool        `json:"reverted" doc:"calls are to run the original IL: the profiler took all its versions back"`
+	Node     target.Addr `json:"node" doc:"the runtime's ILCodeVersionNode" text:"node"`
+	Method   target.Addr `json:"method,omitempty" doc:"MethodDesc of the method; none if it is not loaded" text:"method"`
+	Token    uint32      `json:"token" doc:"token of the method in its module" text:"-"`
+	Name     Text        `json:"name,omitzero" doc:"the method" text:"-"`
+	ReJIT    uint64      `json:"rejit" doc:"ReJIT ID of the IL" text:"ReJIT;plain"`
+	State    string      `json:"state" doc:"\"requested\", \"the profiler is asked for the IL\" or \"has its IL\"" text:"%"`
+	Active   bool        `json:"active" doc:"calls are to run it" text:"active|not active"`
+	Reverted bool        `json:"reverted" doc:"calls are to run the original IL: the profiler took all its versions back" text:"reverted: calls run the original IL"`
+}
+
+// Title returns the name of the method, or its token.
+func (v *ILVersion) Title() string {
+	if v.Name.IsZero() {
+		return fmt.Sprintf("method %08x", v.Token)
+	}
+	return v.Name.String()
 }
 
 // A TierCount counts the bodies of a tier.
 type TierCount struct {
-	Tier   string `json:"tier" doc:"the tier, in SOS's words"`
+	Tier   string `json:"tier" doc:"the tier, in SOS's words" text:"="`
 	Bodies int64  `json:"bodies" doc:"bodies of that tier"`
 	Active int64  `json:"active" doc:"those that calls run now"`
 	Bytes  uint64 `json:"bytes" doc:"their size in bytes"`
@@ -365,9 +373,9 @@ type TierCount struct {
 
 // A ReplacedMethod is a body that was compiled from IL of a profiler.
 type ReplacedMethod struct {
-	Method target.Addr `json:"method" doc:"MethodDesc"`
+	Method target.Addr `json:"method" doc:"MethodDesc" text:"="`
 	Name   Text        `json:"name" doc:"the method"`
-	ReJIT  uint64      `json:"rejit" doc:"ReJIT ID of the IL"`
-	Code   target.Addr `json:"code" doc:"start of the code, 0x0 while it is not compiled"`
-	Active bool        `json:"active" doc:"calls run it now"`
+	ReJIT  uint64      `json:"rejit" doc:"ReJIT ID of the IL" text:"IL of a profiler, ReJIT %;plain"`
+	Code   target.Addr `json:"code" doc:"start of the code, 0x0 while it is not compiled" text:"code"`
+	Active bool        `json:"active" doc:"calls run it now" text:"active|not active"`
 }

@@ -10,40 +10,40 @@ import (
 // A NamedValue is a setting: a name and its value.
 type NamedValue struct {
 	Name   string `json:"name" doc:"its name"`
-	Value  Text   `json:"value" doc:"its value as text"`
-	Hidden bool   `json:"hidden,omitempty" doc:"the value looks like a secret, or the name like that of one, and is not shown"`
+	Value  Text   `json:"value" doc:"its value as text" text:"+ = %| =;cut 200"`
+	Hidden bool   `json:"hidden,omitempty" doc:"the value looks like a secret, or the name like that of one, and is not shown" text:"-"`
 }
 
 // Process describes how a process was started and configured.
 type Process struct {
 	Gaps
-	PID       uint32         `json:"pid,omitempty" doc:"process id"`
-	Command   string         `json:"command,omitempty" doc:"executable or command line, as the dump has it"`
-	Arguments []NamedValue   `json:"arguments,omitempty" doc:"the command line as the program got it: args[0] is the program"`
-	Taken     *time.Time     `json:"taken,omitempty" doc:"when the dump was written"`
-	Started   *time.Time     `json:"started,omitempty" doc:"when the process began"`
-	Uptime    Maybe[Seconds] `json:"uptime,omitzero" doc:"seconds from the one to the other"`
+	PID       uint32         `json:"pid,omitempty" doc:"process id" text:"=Process %;plain"`
+	Command   string         `json:"command,omitempty" doc:"executable or command line, as the dump has it" text:"="`
+	Arguments []NamedValue   `json:"arguments,omitempty" doc:"the command line as the program got it: args[0] is the program" text:"Command line:|facts;heading"`
+	Taken     *time.Time     `json:"taken,omitempty" doc:"when the dump was written" text:"dump written"`
+	Started   *time.Time     `json:"started,omitempty" doc:"when the process began" text:"started"`
+	Uptime    Maybe[Seconds] `json:"uptime,omitzero" doc:"seconds from the one to the other" text:"up"`
 
-	Environment    []NamedValue    `json:"environment" doc:"environment variables, those of the runtime first"`
-	Properties     []NamedValue    `json:"properties" doc:"properties of AppContext: what the host and runtimeconfig.json set"`
-	Switches       []NamedValue    `json:"switches" doc:"switches of AppContext that the program set or asked for"`
-	Configurations []Configuration `json:"configurations" doc:"configurations of the host (IConfiguration)"`
-	Absent         []AbsentFact    `json:"absent" doc:"what is not answered, and why"`
+	Environment    []NamedValue    `json:"environment" doc:"environment variables, those of the runtime first" text:"Environment:|facts;heading"`
+	Properties     []NamedValue    `json:"properties" doc:"properties of AppContext: what the host and runtimeconfig.json set" text:"Properties of AppContext:|facts;heading"`
+	Switches       []NamedValue    `json:"switches" doc:"switches of AppContext that the program set or asked for" text:"Switches of AppContext:|facts;heading"`
+	Configurations []Configuration `json:"configurations" doc:"configurations of the host (IConfiguration)" text:"configurations|facts"`
+	Absent         []AbsentFact    `json:"absent" doc:"what is not answered, and why" text:"Not answered:|facts;heading"`
 }
 
 // A Configuration is a root of Microsoft.Extensions.Configuration.
 type Configuration struct {
 	Address   target.Addr        `json:"address" doc:"the ConfigurationRoot or ConfigurationManager"`
 	Type      Text               `json:"type" doc:"its type"`
-	Providers []string           `json:"providers" doc:"its providers; later ones override earlier ones"`
+	Providers []string           `json:"providers" doc:"its providers; later ones override earlier ones" text:"from"`
 	Keys      []ConfigurationKey `json:"keys" doc:"its keys by name"`
 }
 
 // A ConfigurationKey is a key of a configuration with the value that counts.
 type ConfigurationKey struct {
 	NamedValue
-	Provider   string `json:"provider" doc:"the provider whose value counts"`
-	Overridden int    `json:"overridden,omitempty" doc:"how many earlier providers have another value for it"`
+	Provider   string `json:"provider" doc:"the provider whose value counts" text:"+ (%)"`
+	Overridden int    `json:"overridden,omitempty" doc:"how many earlier providers have another value for it" text:"+ (overrides %)"`
 }
 
 // Lacks records that something is not answered, and why; nil is ignored. What the container or the runtime can't record is not noted.

@@ -281,7 +281,7 @@ type FaultedTask struct {
 
 // A TaskException is an exception that a task failed with.
 type TaskException struct {
-	Object  target.Addr `json:"object" doc:"the exception"`
+	Object  target.Addr `json:"object" doc:"the exception" text:"="`
 	Type    Text        `json:"type" doc:"its type"`
-	Message Text        `json:"message" doc:"its message, empty for none"`
+	Message Text        `json:"message" doc:"its message, empty for none" text:"+: %"`
 }

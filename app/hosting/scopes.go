@@ -100,10 +100,16 @@ func (r *Reader) scope(in shapes.Reading, a target.Addr, s *serviceScope, x shap
 	}
 	out.Disposables = answer.Of(int64(len(seen)), failed)
 	for _, t := range order {
+		counts[t].Accumulates = Accumulates(out.Root, counts[t].Uncached)
 		out.Types = append(out.Types, *counts[t])
 	}
 	slices.SortStableFunc(out.Types, func(a, b answer.DisposableType) int { return cmp.Compare(b.Count, a.Count) })
 	return out
+}
+
+// Accumulates reports whether a scope collects objects of a type that it shares with nobody. In a root scope one of them may be a singleton.
+func Accumulates(root answer.Maybe[bool], uncached int64) bool {
+	return answer.Is(root, true) && uncached > 1
 }
 
 // isRoot reports whether a scope is its provider's root scope, which lives as long as the provider.

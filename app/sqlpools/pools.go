@@ -80,6 +80,9 @@ func (r *Reader) Pools(ctx context.Context, p *process.Process, h *heap.Heap, o 
 	q.sqlitePools()
 	q.contexts()
 	q.failures()
+	for i := range q.out.Pools {
+		Conclude(&q.out.Pools[i])
+	}
 	if !o.Secrets {
 		for i := range q.out.Pools {
 			mask(&q.out.Pools[i])
@@ -92,6 +95,24 @@ func (r *Reader) Pools(ctx context.Context, p *process.Process, h *heap.Heap, o 
 		return q.out, nil
 	}
 	return q.out, q.holders(ctx, p, h, o.Scan)
+}
+
+// Conclude fills in what follows from the numbers of a pool: whether it is exhausted, which connections are leaked, and what calls do that open one.
+func Conclude(p *answer.SQLPool) {
+	p.Exhausted = answer.Of(p.Max.Value > 0 && p.Busy.Value >= p.Max.Value, cmp.Or(p.Max.Err, p.Busy.Err))
+	for i := range p.Connections {
+		p.Connections[i].Leaked = p.Connections[i].Owner.IsZero() && p.Connections[i].Owner.Err == nil
+	}
+	does := answer.SQLWaits
+	switch {
+	case p.Waiting.Err != nil || p.Waiting.Value > 0 && p.Waiting.Value < int64(len(p.Opening)):
+		does = answer.SQLWaitsOrOpens
+	case p.Waiting.Value == 0:
+		does = answer.SQLOpens
+	}
+	for i := range p.Opening {
+		p.Opening[i].Does = does
+	}
 }
 
 // list collects the objects of an iteration. It returns the first error if some could not be read.

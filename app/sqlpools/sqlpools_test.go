@@ -279,11 +279,14 @@ func TestWaiters(t *testing.T) {
 		for _, p := range pools(t, d, sqlpools.Options{}).Pools {
 			if !strings.Contains(p.Connection.S, "Initial Catalog=shop") {
 				assert.Empty(t, p.Opening)
+				assert.False(t, p.Exhausted.Value)
 				continue
 			}
 			require.Len(t, p.Opening, int(p.Waiting.Value))
+			assert.Equal(t, answer.Known(true), p.Exhausted)
 			for _, o := range p.Opening {
 				found++
+				assert.Equal(t, answer.SQLWaits, o.Does)
 				if o.Stack == nil {
 					require.Len(t, o.Threads, 1)
 					assert.Equal(t, "sql open waiter", o.Threads[0].Name)

@@ -326,6 +326,15 @@ func (p *Plan) Each(v reflect.Value, yield func(f *Field, v reflect.Value) error
 	return nil
 }
 
+// Every calls yield with all fields of an object, in their order, and whether JSON leaves them out. v is as for Each.
+func (p *Plan) Every(v reflect.Value, yield func(f *Field, v reflect.Value, omitted bool)) {
+	for i := range p.fields {
+		if fv, ok := p.fields[i].at(v); ok {
+			yield(&p.fields[i], fv, p.fields[i].omitted(fv))
+		}
+	}
+}
+
 func (e *Encoder) list(p *Plan, v reflect.Value) {
 	if p.code == codeSlice && v.IsNil() {
 		e.Buf = append(e.Buf, "null"...)

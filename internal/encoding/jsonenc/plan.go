@@ -102,6 +102,7 @@ type Plan struct {
 type Field struct {
 	Name     string // in JSON
 	Doc      string // from the tag doc
+	Text     string // from the tag text: its label in text, "=" for none, "-" if text leaves it out
 	Plan     *Plan
 	Optional bool // the field is omitted for some values
 
@@ -353,7 +354,7 @@ func (c compiler) flatten(out []Field, t reflect.Type, index []int, optional boo
 			continue
 		}
 		name = cmp.Or(name, sf.Name)
-		f := Field{Name: name, Doc: sf.Tag.Get("doc"), Plan: c.plan(sf.Type), index: at, depth: len(at)}
+		f := Field{Name: name, Doc: sf.Tag.Get("doc"), Text: sf.Tag.Get("text"), Plan: c.plan(sf.Type), index: at, depth: len(at)}
 		f.prefix = string(append(AppendString([]byte{','}, name), ':'))
 		f.code, f.direct, f.first = f.Plan.code, len(at) == 1, at[0]
 		if f.code == codeHex {

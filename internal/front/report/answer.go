@@ -65,8 +65,16 @@ func (p *Page) Printf(format string, args ...any) {
 // Table returns a table in the form of SOS's managed commands.
 func (p *Page) Table(cols ...Column) *Table { return NewTable(p, cols...) }
 
-// Columns returns a table in the form of SOS's native commands: see ColumnTable.
-func (p *Page) Columns(widths ...int) *ColumnTable { return NewColumnTable(p, widths...) }
+// Columns returns a table in the form of SOS's native commands: see NewColumnTable.
+func (p *Page) Columns(widths ...int) *Table { return NewColumnTable(p, widths...) }
+
+// Verdict writes a conclusion with its evidence.
+func (p *Page) Verdict(v *answer.Verdict) {
+	p.Printf("%s [%s]\n", Escape(v.Text), v.Strength)
+	for _, e := range v.Evidence {
+		p.Printf("  - %s\n", Escape(e))
+	}
+}
 
 // Warn records that a part of the answer is missing; nil is ignored.
 func (p *Page) Warn(err error) {

@@ -3,6 +3,7 @@ package report
 import (
 	"math/bits"
 	"strconv"
+	"time"
 )
 
 const hexDigits = "0123456789abcdef"
@@ -45,6 +46,31 @@ func AppendCommas(b []byte, n uint64) []byte {
 
 // Commas is n in decimal with a comma between thousands.
 func Commas(n uint64) string { return string(AppendCommas(nil, n)) }
+
+// Count returns a number of things with its noun: "1 object", "12,400 objects".
+func Count(n uint64, one, many string) string { return Commas(n) + " " + Noun(n, one, many) }
+
+// Noun returns the noun, or the verb, of n things.
+func Noun(n uint64, one, many string) string {
+	if n == 1 {
+		return one
+	}
+	return many
+}
+
+// Percent returns a number of percent with one decimal.
+func Percent(f float64) string { return strconv.FormatFloat(f, 'f', 1, 64) + "%" }
+
+// Share returns a part of all in percent, "-" of nothing.
+func Share(part, all uint64) string {
+	if all == 0 {
+		return "-"
+	}
+	return Percent(100 * float64(part) / float64(all))
+}
+
+// Millis returns a number of milliseconds as a duration: 1h0m0s, 250ms.
+func Millis(ms int64) string { return (time.Duration(ms) * time.Millisecond).String() }
 
 // HumanSize returns a number of bytes as SOS prints it for people: kb, mb or gb of 1024, two decimals.
 func HumanSize(bytes uint64) string {

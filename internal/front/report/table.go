@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/olekukonko/tablewriter"
@@ -23,6 +24,7 @@ const (
 	HexValue                  // 18 wide, right: 0x and at least 2 digits
 	HexOffset                 // 10 wide, right: the same, signed
 	HumanReadable             // 12 wide, right: 1.23mb
+	Loose                     // unlimited, left; a longer cell is not cut and pushes the rest of its line to the right
 	TypeName                  // unlimited, left; loses its start when cut
 	Text                      // unlimited, left; loses its end when cut
 )
@@ -32,7 +34,7 @@ const unlimited = -1
 
 var kindWidths = [...]int{
 	Pointer: 16, Integer: 14, PlainInteger: 10, HexValue: 18, HexOffset: 10, HumanReadable: 12,
-	TypeName: unlimited, Text: unlimited,
+	Loose: unlimited, TypeName: unlimited, Text: unlimited,
 }
 
 // A Column is one column of a Table.
@@ -45,16 +47,19 @@ type Column struct {
 	Right bool // align right what the kind aligns left
 }
 
-func (c *Column) left() bool { return c.Left || c.Kind >= TypeName && !c.Right }
+func (c *Column) left() bool { return c.Left || c.Kind >= Loose && !c.Right }
 
-// A Table writes rows in the form of SOS's managed commands: columns separated by one space. Without fitted columns each row is written at
-// once and nothing is allocated for it; with them the rows wait for Flush, so that is for tables that are small. It is for one goroutine.
+// A Table writes rows in columns separated by one space, as SOS's managed commands do. Without fitted columns it writes each row at once and
+// allocates nothing for it; with them it keeps the rows until Flush, so that is for small tables. It is for one goroutine.
 type Table struct {
 	Indent string // written in front of every line
 
 	w      io.Writer
 	cols   []Column
+	ragged bool // the last cell of a row is not padded
+
 	fit    bool
+	pad    int // spaces that the cell before lacks
 	row    []byte
 	cell   int
 	num    []byte
@@ -79,6 +84,18 @@ func NewTable(w io.Writer, cols ...Column) *Table {
 			c.Width = max(c.Width, utf8.RuneCountInString(c.Name))
 		}
 	}
+	return t
+}
+
+// NewColumnTable returns a table in the form of SOS's native commands: fixed widths, cells that are too long push the rest of the line to the
+// right, and the last one is not padded. A positive width aligns right, a negative one left, as in printf; 0 is for a last column.
+func NewColumnTable(w io.Writer, widths ...int) *Table {
+	cols := make([]Column, len(widths))
+	for i, n := range widths {
+		cols[i] = Column{Kind: Loose, Width: max(n, -n), Right: n > 0}
+	}
+	t := NewTable(w, cols...)
+	t.ragged = true
 	return t
 }
 
@@ -159,14 +176,11 @@ func (t *Table) number() {
 		width, left = c.Width, c.left()
 	}
 	t.separate()
-	pad := width - len(t.num)
+	t.pad = width - len(t.num)
 	if !left {
-		t.row = appendSpaces(t.row, pad)
+		t.spaces()
 	}
 	t.row = append(t.row, t.num...)
-	if left {
-		t.row = appendSpaces(t.row, pad)
-	}
 	t.cell++
 }
 
@@ -219,12 +233,22 @@ func (t *Table) append(s string) {
 	if t.cell < len(t.cols) {
 		c = t.cols[t.cell]
 	}
+	s = cut(s, c)
 	t.separate()
-	t.row = appendPadded(t.row, cut(s, c), c.Width, c.left())
+	t.pad = c.Width - utf8.RuneCountInString(s)
+	if !c.left() {
+		t.spaces()
+	}
+	t.row = append(t.row, s...)
 	t.cell++
 }
 
+// spaces writes the spaces that a cell lacks.
+func (t *Table) spaces() { t.row, t.pad = appendSpaces(t.row, t.pad), 0 }
+
+// separate begins a cell.
 func (t *Table) separate() {
+	t.spaces()
 	switch {
 	case t.cell > 0:
 		t.row = append(t.row, ' ')
@@ -234,6 +258,10 @@ func (t *Table) separate() {
 }
 
 func (t *Table) endLine() error {
+	if t.ragged {
+		t.pad = 0
+	}
+	t.spaces()
 	t.row = append(t.row, '\n')
 	if t.err == nil {
 		_, t.err = t.w.Write(t.row)
@@ -296,21 +324,6 @@ func runeOffset(s string, n int) int {
 	return len(s)
 }
 
-func appendPadded(b []byte, s string, width int, left bool) []byte {
-	pad := 0
-	if width > 0 {
-		pad = width - utf8.RuneCountInString(s)
-	}
-	if !left {
-		b = appendSpaces(b, pad)
-	}
-	b = append(b, s...)
-	if left {
-		b = appendSpaces(b, pad)
-	}
-	return b
-}
-
 func appendSpaces(b []byte, n int) []byte {
 	const spaces = "                                "
 	for n > 0 {
@@ -320,64 +333,35 @@ func appendSpaces(b []byte, n int) []byte {
 	return b
 }
 
-// A ColumnTable writes rows in the form of SOS's native commands: fixed widths, one space between columns, cells that
-// are too long push the rest to the right, and the last column is not padded.
-type ColumnTable struct {
-	Indent string // written in front of every line
-
-	w      io.Writer
-	widths []int
-	row    []byte
-}
-
-// NewColumnTable returns a table that writes to w. A positive width aligns right, a negative one left, as in printf.
-func NewColumnTable(w io.Writer, widths ...int) *ColumnTable {
-	return &ColumnTable{w: w, widths: widths}
-}
-
-// Row writes one row. Cells are escaped.
-func (t *ColumnTable) Row(cells ...string) error {
-	t.row = append(t.row[:0], t.Indent...)
-	for i, s := range cells {
-		if i > 0 {
-			t.row = append(t.row, ' ')
-		}
-		t.appendCell(i, Escape(s), i == len(cells)-1)
-	}
-	t.row = append(t.row, '\n')
-	_, err := t.w.Write(t.row)
-	return err
-}
-
-func (t *ColumnTable) appendCell(i int, s string, last bool) {
-	switch {
-	case i >= len(t.widths) || last && t.widths[i] <= 0:
-		t.row = append(t.row, s...)
-	case t.widths[i] < 0:
-		t.row = appendPadded(t.row, s, -t.widths[i], true)
-	default:
-		t.row = appendPadded(t.row, s, t.widths[i], false)
-	}
-}
-
-// Summary writes a small table in sosgo's own form: columns as wide as their widest cell, aligned left and two spaces
-// apart. Wide characters count as two. Summary holds all rows; SOS's forms and long lists use Table.
+// Summary writes a small table in sosgo's own form: columns as wide as their widest cell, aligned left and two spaces apart. Wide characters
+// count as two. Summary holds all rows; SOS's forms and long lists use Table.
 func Summary(w io.Writer, header []string, rows [][]string) error {
+	return summary(w, header, rows, nil)
+}
+
+// summary is Summary with columns that are aligned right.
+func summary(w io.Writer, header []string, rows [][]string, right []bool) error {
 	var b bytes.Buffer
 	t := tablewriter.NewWriter(&b)
-	t.SetAutoFormatHeaders(false)
 	t.SetAutoWrapText(false)
-	t.SetHeaderAlignment(tablewriter.ALIGN_LEFT)
 	t.SetAlignment(tablewriter.ALIGN_LEFT)
 	t.SetBorder(false)
-	t.SetHeaderLine(false)
 	t.SetCenterSeparator("")
 	t.SetColumnSeparator("")
 	t.SetRowSeparator("")
 	t.SetTablePadding("  ")
 	t.SetNoWhiteSpace(true)
+	if slices.Contains(right, true) {
+		alignment := make([]int, len(right))
+		for i := range right {
+			if alignment[i] = tablewriter.ALIGN_LEFT; right[i] {
+				alignment[i] = tablewriter.ALIGN_RIGHT
+			}
+		}
+		t.SetColumnAlignment(alignment)
+	}
 	if len(header) > 0 {
-		t.SetHeader(escapeAll(header))
+		t.Append(escapeAll(header)) // as a row: names are aligned as their columns
 	}
 	for _, r := range rows {
 		t.Append(escapeAll(r))

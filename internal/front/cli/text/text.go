@@ -10,17 +10,6 @@ import (
 	"github.com/sosgo/sosgo/internal/front/report"
 )
 
-// Count returns a number of things, with its noun: "1 object", "12,400 objects".
-func Count(n uint64, one, many string) string { return report.Commas(n) + " " + Noun(n, one, many) }
-
-// Noun returns the noun of n things.
-func Noun(n uint64, one, many string) string {
-	if n == 1 {
-		return one
-	}
-	return many
-}
-
 // Hex16 returns an address as SOS prints it, or the word for why it is missing.
 func Hex16[T ~uint64](m answer.Maybe[T]) string {
 	if m.Err != nil {
@@ -72,12 +61,4 @@ func Thread(t *answer.Thread) string {
 		s += fmt.Sprintf(" %q", t.Name)
 	}
 	return "thread " + s
-}
-
-// Verdict writes a conclusion with its evidence.
-func Verdict(p *report.Page, v *answer.Verdict) {
-	p.Printf("%s [%s]\n", report.Escape(v.Text), v.Strength)
-	for _, e := range v.Evidence {
-		p.Printf("  - %s\n", report.Escape(e))
-	}
 }

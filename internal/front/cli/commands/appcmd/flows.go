@@ -25,7 +25,7 @@ func flowsCommand() cli.Command {
 			{Line: "flows", Text: "which trace and log scopes belong to which code?"},
 			{Line: "flows -managed -thread 12", Text: "those of the thread with managed id 12"},
 		},
-	}, askFlows, apptext.Flows)
+	}, askFlows, apptext.Card)
 }
 
 func askFlows(c *cli.Context, o *flowOptions) (*answer.Flows, error) {

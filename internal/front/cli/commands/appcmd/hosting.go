@@ -14,7 +14,7 @@ func hostCommand() cli.Command {
 		Help: "The state is that of the tokens of IHostApplicationLifetime. The state of a BackgroundService is that of the task which its ExecuteAsync returned; other hosted services " +
 			"record none. The host observes the exception of a service that fails, so `tasks -faulted` does not list it among the unobserved ones.",
 		Examples: []cli.Example{{Line: "host", Text: "did a background service fail, and why does the program not stop?"}},
-	}, ask.Plain(hosting.Hosts), apptext.Hosts)
+	}, ask.Plain(hosting.Hosts), apptext.Card)
 }
 
 func servicesCommand() cli.Command {
@@ -24,7 +24,7 @@ func servicesCommand() cli.Command {
 		Help: "A scope keeps the disposables that it created until it is disposed itself. The root scope lives as long as the provider: a transient disposable " +
 			"that is resolved there repeatedly is never freed. Many objects of one type are such transients; single ones are usually singletons.",
 		Examples: []cli.Example{{Line: "services", Text: "which disposable services accumulate?"}},
-	}, ask.Plain(hosting.ServiceScopes), apptext.ServiceScopes)
+	}, ask.Plain(hosting.ServiceScopes), apptext.Card)
 }
 
 func cachesCommand() cli.Command {
@@ -34,7 +34,7 @@ func cachesCommand() cli.Command {
 		Help: "The caches are those of Microsoft.Extensions.Caching.Memory. The size of an entry is in the program's own units, if it set one; the bytes are those of " +
 			"the value alone: `objsize` and `retained` show what it keeps alive. `items` lists keys and values of one cache.",
 		Examples: []cli.Example{{Line: "caches", Text: "what is cached, and when was it last used?"}},
-	}, ask.Plain(hosting.Caches), apptext.MemoryCaches)
+	}, ask.Plain(hosting.Caches), apptext.Card)
 }
 
 func dbContextsCommand() cli.Command {
@@ -44,5 +44,5 @@ func dbContextsCommand() cli.Command {
 		Help: "A context keeps its tracked entities alive until it is disposed: a long-lived one grows with each query. States are those of the last DetectChanges. Entities of types that several " +
 			"parts of the model share, such as owned types, are not counted.",
 		Examples: []cli.Example{{Line: "dbcontexts", Text: "which context tracks too many entities?"}},
-	}, ask.Plain(hosting.DbContexts), apptext.DbContexts)
+	}, ask.Plain(hosting.DbContexts), apptext.Card)
 }

@@ -46,12 +46,15 @@ func httpClientsCommand() cli.Command {
 		Examples: []cli.Example{{Line: "httpclients", Text: "does a request wait for a connection?"}},
 	}, func(c *cli.Context, o *clientOptions) (*answer.HTTPClients, error) {
 		return web.HTTPClients(ask.Context(c), ask.View(c), web.ClientOptions{Brief: o.Brief})
-	}, func(p *report.Page, a *answer.HTTPClients, o *clientOptions) { apptext.HTTPClients(p, a, o.Stacks) })
+	}, apptext.CardWith)
 }
 
 type stackOptions struct {
 	Stacks bool `opt:"stacks" help:"with all frames of the async code"`
 }
+
+// Frames reports whether all frames of async code are wanted.
+func (o *stackOptions) Frames() bool { return o.Stacks }
 
 func webSocketsCommand() cli.Command {
 	return cli.AskWith(cli.Command{
@@ -60,7 +63,7 @@ func webSocketsCommand() cli.Command {
 		Examples: []cli.Example{{Line: "websockets", Text: "which are open, and who reads from them?"}},
 	}, func(c *cli.Context, _ *stackOptions) (*answer.WebSockets, error) {
 		return web.WebSockets(ask.Context(c), ask.View(c))
-	}, func(p *report.Page, a *answer.WebSockets, o *stackOptions) { apptext.WebSockets(p, a, o.Stacks) })
+	}, apptext.CardWith)
 }
 
 type grpcOptions struct {

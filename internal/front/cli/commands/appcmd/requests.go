@@ -6,7 +6,6 @@ import (
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/front/cli/text/apptext"
-	"github.com/sosgo/sosgo/internal/front/report"
 )
 
 // chosenRequests selects requests.
@@ -49,7 +48,7 @@ func requestsCommand() cli.Command {
 		ro := o.options(o.secrets)
 		ro.Headers, ro.Scopes = o.Headers, o.Scopes
 		return web.Requests(ask.Context(c), ask.View(c), ro)
-	}, func(p *report.Page, a *answer.Requests, o *requestOptions) { apptext.Requests(p, a, o.Stacks) })
+	}, apptext.CardWith)
 }
 
 type findOptions struct {
@@ -68,7 +67,7 @@ func findHTTPContextCommand() cli.Command {
 			{Line: "findhttpcontext -url /orders -user alice", Text: "by both: every option that is given has to hold"},
 			{Line: "findhttpcontext -thread 12", Text: "the request that thread 12 handles"},
 		},
-	}, askFindHTTPContext, func(p *report.Page, a *answer.Requests) { apptext.Requests(p, a, false) })
+	}, askFindHTTPContext, apptext.Card)
 }
 
 func askFindHTTPContext(c *cli.Context, o *findOptions) (*answer.Requests, error) {

@@ -8,7 +8,6 @@ import (
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/front/cli/text/apptext"
-	"github.com/sosgo/sosgo/internal/front/report"
 )
 
 func signalRCommand() cli.Command {
@@ -19,7 +18,7 @@ func signalRCommand() cli.Command {
 		Help: "Connections and groups are those of this process. A message waits to be written while another one is: a client that reads slowly has many. " +
 			"A circuit is the state that the server keeps of a page; retained gives the memory freed with it.",
 		Examples: []cli.Example{{Line: "signalr", Text: "who is connected?"}},
-	}, ask.Plain(web.SignalR), apptext.SignalR)
+	}, ask.Plain(web.SignalR), apptext.Card)
 }
 
 type sessionOptions struct {
@@ -30,7 +29,7 @@ type sessionOptions struct {
 }
 
 func sessionsCommand() cli.Command {
-	return cli.AskWith(cli.Command{
+	return cli.Ask(cli.Command{
 		Name:    "sessions",
 		Aliases: []string{"httpsessions"},
 		Summary: "list the sessions of ASP.NET Core by user: those that requests have, and those that rest in memory",
@@ -44,7 +43,7 @@ func sessionsCommand() cli.Command {
 		so := web.SessionOptions{Retained: o.Retained}
 		so.User, so.Values, so.Secrets = o.User, o.Values, o.Secrets
 		return web.Sessions(ask.Context(c), ask.View(c), so)
-	}, func(p *report.Page, a *answer.Sessions, o *sessionOptions) { apptext.Sessions(p, a, o.Values) })
+	}, apptext.Card)
 }
 
 func redisCommand() cli.Command {
@@ -53,7 +52,7 @@ func redisCommand() cli.Command {
 		Summary:  "list the connections of StackExchange.Redis, with the commands that wait to be sent and those that wait for an answer",
 		Help:     "Commands without a connection wait in a backlog. They are a finding if the connection is not established, or if there are a hundred and more.",
 		Examples: []cli.Example{{Line: "redis", Text: "does Redis answer?"}},
-	}, ask.Plain(web.Redis), apptext.Redis)
+	}, ask.Plain(web.Redis), apptext.Card)
 }
 
 func objectPoolsCommand() cli.Command {
@@ -61,7 +60,7 @@ func objectPoolsCommand() cli.Command {
 		Name:     "objectpools",
 		Summary:  "list the pools of Microsoft.Extensions.ObjectPool: how many objects each keeps, and how many at most",
 		Examples: []cli.Example{{Line: "objectpools", Text: "what do the pools keep?"}},
-	}, ask.Plain(web.ObjectPools), apptext.ObjectPools)
+	}, ask.Plain(web.ObjectPools), apptext.Card)
 }
 
 func queuesCommand() cli.Command {
@@ -71,7 +70,7 @@ func queuesCommand() cli.Command {
 		Help: "The queues of Serilog are those of sinks that write in the background: Serilog.Sinks.Async, and sinks that batch. Those of MassTransit are of its transport within the " +
 			"process; messages of a broker wait there, and the endpoint shows how many are being consumed.",
 		Examples: []cli.Example{{Line: "queues", Text: "does logging keep up?"}},
-	}, ask.Plain(web.Queues), apptext.Queues)
+	}, ask.Plain(web.Queues), apptext.Card)
 }
 
 func eventSourcesCommand() cli.Command {
@@ -82,7 +81,7 @@ func eventSourcesCommand() cli.Command {
 		Help: "Level and keywords of a source are those of all who listen to it together; a listener does not keep its own. Sessions of EventPipe are numbered; " +
 			"what a session writes to, and the size of its buffers, is not read. A source that nobody listens to is only counted; JSON has all of them.",
 		Examples: []cli.Example{{Line: "eventsources", Text: "is the process being traced?"}},
-	}, ask.Plain(tracing.EventSources), apptext.EventSources)
+	}, ask.Plain(tracing.EventSources), apptext.Card)
 }
 
 func comWrappersCommand() cli.Command {
@@ -92,5 +91,5 @@ func comWrappersCommand() cli.Command {
 		Help: "Since .NET 10 these wrappers are managed objects, on all systems. Those of earlier runtimes, and those of the built-in COM of Windows (SOS's dumprcw and dumpccw), " +
 			"are structures of the runtime, which are not read.",
 		Examples: []cli.Example{{Line: "comwrappers", Text: "which objects does native code keep alive?"}},
-	}, ask.Plain(interop.ComWrappers), apptext.ComWrappers)
+	}, ask.Plain(interop.ComWrappers), apptext.Card)
 }

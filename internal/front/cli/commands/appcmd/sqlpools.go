@@ -6,12 +6,11 @@ import (
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
 	"github.com/sosgo/sosgo/internal/front/cli/text/apptext"
-	"github.com/sosgo/sosgo/internal/front/report"
 )
 
 type poolOptions struct {
-	Stacks bool `opt:"stacks" help:"with all frames of the async code that holds connections"`
-	Brief  bool `opt:"brief" help:"without the holders of connections"`
+	stackOptions
+	Brief bool `opt:"brief" help:"without the holders of connections"`
 	secrets
 }
 
@@ -27,5 +26,5 @@ func sqlPoolsCommand() cli.Command {
 		Examples: []cli.Example{{Line: "sqlpools", Text: "who holds all the connections?"}},
 	}, func(c *cli.Context, o *poolOptions) (*answer.SQLPools, error) {
 		return sqlpools.SQLPools(ask.Context(c), ask.View(c), sqlpools.Options{Secrets: o.Secrets, Brief: o.Brief})
-	}, func(p *report.Page, a *answer.SQLPools, o *poolOptions) { apptext.SQLPools(p, a, o.Stacks) })
+	}, apptext.CardWith)
 }

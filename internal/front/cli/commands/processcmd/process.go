@@ -5,7 +5,7 @@ import (
 	"github.com/sosgo/sosgo/app/settings"
 	"github.com/sosgo/sosgo/internal/front/cli"
 	"github.com/sosgo/sosgo/internal/front/cli/commands/ask"
-	"github.com/sosgo/sosgo/internal/front/cli/text/processtext"
+	"github.com/sosgo/sosgo/internal/front/report"
 )
 
 type processOptions struct {
@@ -19,7 +19,7 @@ func processCommand() cli.Command {
 		Help: "The keys of a configuration (IConfiguration) have the value of the last provider that has them, and its name. Values are hidden where a word of the name is one for a secret " +
 			"(password, token, key, connection string ...) or the value has the form of one; -full shows them.",
 		Examples: []cli.Example{{Line: "process", Text: "which settings did it run with?"}},
-	}, askProcess, processtext.Process)
+	}, askProcess, report.Card)
 }
 
 func askProcess(c *cli.Context, o *processOptions) (*answer.Process, error) {

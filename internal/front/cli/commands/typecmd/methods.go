@@ -157,5 +157,5 @@ func tiersCommand() cli.Command {
 		Help: "A method runs code of the first tier until it was called often enough, and is then compiled again with optimizations. Methods whose calls still run the first tier are counted; " +
 			"how many calls each lacks is not read. Code of ReadyToRun images is not among it.",
 		Examples: []cli.Example{{Line: "tiers", Text: "was the process still warming up?"}},
-	}, ask.Plain(methods.Tiers), typetext.Tiers)
+	}, ask.Plain(methods.Tiers), report.Card)
 }

@@ -19,7 +19,7 @@ func TestChangesAreRecorded(t *testing.T) {
 	text := func(changed answer.Maybe[int64], used bool) string {
 		var b strings.Builder
 		a := &answer.DbContexts{Contexts: []answer.DbContext{{Address: 1, Type: answer.Text{S: "ShopContext"}, Used: used, Tracked: answer.Known[int64](8), Changed: changed}}}
-		apptext.DbContexts(report.NewPage(&b, false, func(error) {}), a)
+		apptext.Card(report.NewPage(&b, false, func(error) {}), a)
 		return b.String()
 	}
 	none := text(answer.Known[int64](0), true)

@@ -23,7 +23,7 @@ func GC(p *report.Page, a *answer.GC) {
 	gcFact(p, "Mechanisms:", gcCounts(a.Mechanisms))
 	gcFact(p, "Compacted for:", gcCounts(a.Compactions))
 	if a.Pinned.Err == nil && a.AsyncPinned.Err == nil {
-		gcFact(p, "Pinned:", fmt.Sprintf("%s, and %s for overlapped I/O", text.Count(a.Pinned.Value, "handle", "handles"), report.Commas(a.AsyncPinned.Value)))
+		gcFact(p, "Pinned:", fmt.Sprintf("%s, and %s for overlapped I/O", report.Count(a.Pinned.Value, "handle", "handles"), report.Commas(a.AsyncPinned.Value)))
 	}
 	for _, f := range a.Failures {
 		gcFact(p, "Failed:", fmt.Sprintf("an allocation of %s in heap %d: %s; analyzeoom describes it", report.Size(f.AllocationSize), f.Heap, f.Reason))
@@ -74,7 +74,7 @@ func gcKind(a *answer.GC) string {
 	if a.Heaps.Err != nil {
 		parts = append(parts, "heaps "+answer.Absent(a.Heaps.Err))
 	} else {
-		parts = append(parts, text.Count(uint64(a.Heaps.Value), "heap", "heaps"))
+		parts = append(parts, report.Count(uint64(a.Heaps.Value), "heap", "heaps"))
 	}
 	if a.DATAS.Err == nil {
 		parts = append(parts, fmt.Sprintf("dynamic adaptation (DATAS) mode %d", a.DATAS.Value))
@@ -152,7 +152,7 @@ func gcGenerations(p *report.Page, list []answer.GenerationSize) {
 		}
 		share := ""
 		if all := g.Live + g.Free; all > 0 {
-			share = fmt.Sprintf("%.1f%%", 100*float64(g.Free)/float64(all))
+			share = report.Share(g.Free, all)
 		}
 		if g.Incomplete || g.Partial {
 			share += " (incomplete)"

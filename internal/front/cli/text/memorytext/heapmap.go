@@ -93,7 +93,7 @@ func (t *mapText) group(list []answer.MapPart) [][]string {
 	for i, line := range t.lines(list) {
 		row := []string{"", "", "", "", "", "", line}
 		if i == 0 {
-			row = []string{strconv.Itoa(list[0].Heap), list[0].Generation, start, report.Size(sizes.Committed), t.known(&sizes, share(sizes.Used, sizes.Committed)),
+			row = []string{strconv.Itoa(list[0].Heap), list[0].Generation, start, report.Size(sizes.Committed), t.known(&sizes, report.Share(sizes.Used, sizes.Committed)),
 				t.pins(&sizes), line}
 		}
 		rows = append(rows, row)
@@ -165,7 +165,7 @@ func (t *mapText) sums() {
 
 func (t *mapText) sum(name string, parts int, s *answer.MapSizes) []string {
 	row := []string{name, strconv.Itoa(parts), t.known(s, report.Commas(s.Objects)), t.known(s, report.Size(s.Used)), t.known(s, report.Size(s.Free)),
-		share(s.Free, s.Used+s.Free), report.Size(s.Unread), report.Size(s.Committed), report.Size(s.Reserved), t.pins(s)}
+		report.Share(s.Free, s.Used+s.Free), report.Size(s.Unread), report.Size(s.Committed), report.Size(s.Reserved), t.pins(s)}
 	if t.m.Reachable {
 		row = slices.Insert(row, deadColumn, t.known(s, report.Size(s.Dead)))
 	}
@@ -195,12 +195,4 @@ func (t *mapText) pins(s *answer.MapSizes) string {
 		return report.Commas(s.Pinned.Value) + "+"
 	}
 	return report.Commas(s.Pinned.Value)
-}
-
-// share returns a part of all in percent, - of nothing.
-func share(part, all uint64) string {
-	if all == 0 {
-		return "-"
-	}
-	return strconv.FormatFloat(100*float64(part)/float64(all), 'f', 1, 64) + "%"
 }

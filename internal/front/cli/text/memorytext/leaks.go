@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/internal/front/cli/text"
 	"github.com/sosgo/sosgo/internal/front/report"
 )
 
@@ -17,11 +16,11 @@ func Leaks(p *report.Page, l *answer.Leaks) {
 	}
 	if l.Unproved > 0 {
 		p.Printf("%s of stacks only look like references; what nothing else holds stands last. The module files of the code on these stacks would settle it.\n",
-			text.Count(uint64(l.Unproved), "word", "words"))
+			report.Count(uint64(l.Unproved), "word", "words"))
 	}
 	if l.Nameless > 0 {
 		p.Printf("Names of %s need module files: events, timers and other patterns of these types are not detected.\n",
-			text.Count(uint64(l.Nameless), "type", "types"))
+			report.Count(uint64(l.Nameless), "type", "types"))
 	}
 	t := &l.Thresholds
 	switch {
@@ -35,10 +34,10 @@ func Leaks(p *report.Page, l *answer.Leaks) {
 		p.Printf("\nLess than %s is live: the heap does not explain high memory use.\n", report.Size(t.Small))
 		smallList(p, l)
 	case len(l.Suspects) > 0 && l.Suspects[0].Verdict == answer.VerdictSuspect:
-		p.Printf("\nSuspects: each retains at least %s of live memory. That is no proof of a leak: diff with an earlier dump shows what grew.\n", percent(t.Share))
+		p.Printf("\nSuspects: each retains at least %s of live memory. That is no proof of a leak: diff with an earlier dump shows what grew.\n", report.Percent(t.Share))
 	}
 	if len(l.Suspects) == 0 {
-		p.Printf("\nNo single holder retains %s of live memory (and %s).\n", percent(t.Least), report.Size(t.Bytes))
+		p.Printf("\nNo single holder retains %s of live memory (and %s).\n", report.Percent(t.Least), report.Size(t.Bytes))
 	}
 	minor := l.Small
 	for i := range l.Suspects {
@@ -68,7 +67,7 @@ func smallList(p *report.Page, l *answer.Leaks) {
 
 // suspect writes a suspect's title, holders and contents.
 func suspect(p *report.Page, s *answer.Suspect) {
-	p.Printf("%s: %s bytes, %s of live memory\n", title(s), report.Commas(s.Retained), percent(s.Share))
+	p.Printf("%s: %s bytes, %s of live memory\n", title(s), report.Commas(s.Retained), report.Percent(s.Share))
 	if m := s.Members; m != nil && s.Kind == answer.SuspectAccumulation {
 		p.Printf("   %s %s retain %s bytes of that.\n", report.Commas(m.Count), report.Escape(m.Type.String()), report.Commas(m.Size))
 	}
@@ -205,7 +204,7 @@ func title(s *answer.Suspect) string {
 		return fmt.Sprintf("%s of %s weak references in one %s are dead", report.Commas(s.Dead), elements, typeOf(collection(s)))
 	}
 	if s.Elements.Err == nil {
-		return fmt.Sprintf("One %s with %s", typeOf(collection(s)), text.Count(s.Elements.Value, "element", "elements"))
+		return fmt.Sprintf("One %s with %s", typeOf(collection(s)), report.Count(s.Elements.Value, "element", "elements"))
 	}
 	return "One " + typeOf(s.Point)
 }
@@ -272,14 +271,14 @@ func together(referrers uint64) string {
 
 func finalization(p *report.Page, f *answer.Finalization) {
 	if f.Ready > 0 {
-		p.Printf("\nReady for finalization (not disposed): %s\n", text.Count(f.Ready, "object", "objects"))
+		p.Printf("\nReady for finalization (not disposed): %s\n", report.Count(f.Ready, "object", "objects"))
 		finalizable(p, f.ReadyTypes)
 		for _, r := range f.Running {
 			p.Printf("   The finalizer thread is in %s: the rest waits until it returns.\n", report.Escape(r.String()))
 		}
 	}
 	if f.Dead > 0 {
-		p.Printf("\nUnreachable, awaiting finalization (not disposed): %s\n", text.Count(f.Dead, "object", "objects"))
+		p.Printf("\nUnreachable, awaiting finalization (not disposed): %s\n", report.Count(f.Dead, "object", "objects"))
 		finalizable(p, f.DeadTypes)
 	}
 }

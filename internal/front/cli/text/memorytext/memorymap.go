@@ -64,7 +64,7 @@ func nativeHeap(p *report.Page, n *answer.NativeHeap) {
 		return
 	}
 	p.Printf("\nmalloc of %s: %s, %s in use; %s free, %s cached, %s at the ends of arenas", report.Escape(target.BaseName(n.Library)),
-		count(len(n.Arenas), "arena"), nativeSum(n.InUse), nativeSum(n.Free), nativeSum(n.Cached), report.Size(n.Top.Bytes))
+		report.Count(uint64(len(n.Arenas)), "arena", "arenas"), nativeSum(n.InUse), nativeSum(n.Free), nativeSum(n.Cached), report.Size(n.Top.Bytes))
 	p.Printf("; %s with mappings of their own", nativeSum(n.Mapped))
 	switch {
 	case n.Counted == nil:
@@ -125,15 +125,7 @@ func nativeOwners(p *report.Page, n *answer.NativeHeap) {
 }
 
 func nativeSum(s answer.NativeSum) string {
-	return fmt.Sprintf("%s of %s", count(int(s.Blocks), "block"), report.Size(s.Bytes))
-}
-
-// count returns a number of things, "1 block" or "2 blocks".
-func count(n int, thing string) string {
-	if n == 1 {
-		return "1 " + thing
-	}
-	return report.Commas(uint64(n)) + " " + thing + "s"
+	return fmt.Sprintf("%s of %s", report.Count(uint64(s.Blocks), "block", "blocks"), report.Size(s.Bytes))
 }
 
 func memoryRanges(p *report.Page, ranges []answer.MemoryRange) {

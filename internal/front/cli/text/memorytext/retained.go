@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/internal/front/cli/text"
 	"github.com/sosgo/sosgo/internal/front/report"
 )
 
@@ -33,7 +32,7 @@ func Retained(p *report.Page, r *answer.Retained) {
 		if name == "" {
 			name = "(none)"
 		}
-		rows = append(rows, []string{report.Commas(row.Retained), percent(row.Share), report.Commas(row.Count), report.Commas(row.Size), garbage, name})
+		rows = append(rows, []string{report.Commas(row.Retained), report.Percent(row.Share), report.Commas(row.Count), report.Commas(row.Size), garbage, name})
 	}
 	if r.OfGarbage {
 		for i := range rows {
@@ -69,7 +68,7 @@ func retainedObject(p *report.Page, o *answer.RetainedObject, incomplete bool) {
 	if !o.Live {
 		p.Printf("%s\n", deadAs(&o.Object, incomplete))
 	}
-	p.Printf("retains %s, %s bytes (%s): %s of %s\n", text.Count(o.Count, "object", "objects"), report.Commas(o.Retained), report.Size(o.Retained), percent(o.Share), all)
+	p.Printf("retains %s, %s bytes (%s): %s of %s\n", report.Count(o.Count, "object", "objects"), report.Commas(o.Retained), report.Size(o.Retained), report.Percent(o.Share), all)
 	var rows [][]string
 	for i := range o.Types {
 		t := &o.Types[i]
@@ -132,7 +131,7 @@ func dominatorRows(p *report.Page, list []answer.DominatorRow, indent bool) {
 		if indent {
 			depth = 2 * r.Depth
 		}
-		p.Printf("%*s %6s  %*s%s\n", width, report.Commas(r.Retained), percent(r.Share), depth, "", dominatorName(r))
+		p.Printf("%*s %6s  %*s%s\n", width, report.Commas(r.Retained), report.Percent(r.Share), depth, "", dominatorName(r))
 	}
 }
 
@@ -147,7 +146,7 @@ func dominatorName(r *answer.DominatorRow) string {
 	case !r.Folded.IsZero():
 		name = fmt.Sprintf("... %s %s", report.Commas(r.Count), report.Escape(r.Folded.String()))
 	case r.Types > 0:
-		name = fmt.Sprintf("... %s objects of %s", report.Commas(r.Count), text.Count(uint64(r.Types), "other type", "other types"))
+		name = fmt.Sprintf("... %s objects of %s", report.Commas(r.Count), report.Count(uint64(r.Types), "other type", "other types"))
 	default:
 		name = fmt.Sprintf("... %s objects in a row", report.Commas(r.Count))
 	}

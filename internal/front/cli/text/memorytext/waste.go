@@ -1,7 +1,6 @@
 package memorytext
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
@@ -28,11 +27,11 @@ func Waste(p *report.Page, w *answer.Waste) {
 	if w.Live {
 		what = "objects live"
 	}
-	p.Printf("%s %s, %s; at least %s of it wasted (%s)\n\n", report.Commas(w.Objects), what, report.Size(w.Size), report.Size(w.Wasted), percent(w.Share))
+	p.Printf("%s %s, %s; at least %s of it wasted (%s)\n\n", report.Commas(w.Objects), what, report.Size(w.Size), report.Size(w.Wasted), report.Percent(w.Share))
 	var rows [][]string
 	for i := range w.Kinds {
 		k := &w.Kinds[i]
-		rows = append(rows, []string{k.Kind, report.Commas(k.Objects), report.Size(k.Wasted), percent(k.Share), wasteTitles[k.Kind]})
+		rows = append(rows, []string{k.Kind, report.Commas(k.Objects), report.Size(k.Wasted), report.Percent(k.Share), wasteTitles[k.Kind]})
 	}
 	p.Fail(report.Summary(p, []string{"Kind", "Objects", "Wasted", "Share", ""}, rows))
 	for i := range w.Kinds {
@@ -118,7 +117,7 @@ func wasteTypes(p *report.Page, k *answer.WasteKind) {
 		case boxed:
 			row = append(row, report.Commas(t.All), report.Size(t.AllSize))
 		case collections:
-			row = append(row, report.Commas(t.All), share(t.Elements, t.Capacity))
+			row = append(row, report.Commas(t.All), report.Share(t.Elements, t.Capacity))
 		}
 		example := "-"
 		if t.Example != 0 {
@@ -134,7 +133,7 @@ func freeSpaces(p *report.Page, list []answer.FreeSpace) {
 	more := uint64(0)
 	for i := range list {
 		f := &list[i]
-		rows = append(rows, []string{f.Generation, report.Size(f.Free), share(f.Free, f.Free+f.Objects), report.Commas(f.Blocks), report.Size(f.Largest)})
+		rows = append(rows, []string{f.Generation, report.Size(f.Free), report.Share(f.Free, f.Free+f.Objects), report.Commas(f.Blocks), report.Size(f.Largest)})
 		for j := range f.Pins {
 			n := &f.Pins[j]
 			pins = append(pins, []string{f.Generation, report.Commas(n.Objects), report.Size(n.Size), report.Commas(n.Handles) + " " + n.Handle, report.Hex12(n.Example), n.Type.String()})
@@ -150,5 +149,3 @@ func freeSpaces(p *report.Page, list []answer.FreeSpace) {
 		wasteRows(p, []string{"Gen", "Objects", "Size", "Handles", "Example", "Type"}, pins, more)
 	}
 }
-
-func percent(f float64) string { return fmt.Sprintf("%.1f%%", f) }

@@ -20,7 +20,7 @@ func HandlesHold(p *report.Page, h *answer.HandlesHold) {
 	below := map[int][]string{}
 	for i := range h.Rows {
 		r := &h.Rows[i]
-		rows = append(rows, []string{report.Commas(r.Freed), share(r.Share), report.Commas(r.Retained), report.Hex12(r.Handle), r.Type,
+		rows = append(rows, []string{report.Commas(r.Freed), report.Percent(r.Share), report.Commas(r.Retained), report.Hex12(r.Handle), r.Type,
 			report.Hex12(r.Object.Address), r.Object.Type.String() + handleNote(r)})
 		below[i] = handleDetails(r)
 	}
@@ -50,8 +50,6 @@ func summary(p *report.Page, header []string, rows [][]string, below map[int][]s
 		row++
 	}
 }
-
-func share(f float64) string { return fmt.Sprintf("%.1f%%", f) }
 
 // handleNote returns why a handle frees less than its object retains.
 func handleNote(r *answer.HandleHolds) string {
@@ -98,7 +96,7 @@ func handleSums(p *report.Page, of string, sums []answer.HandleSum, more int) {
 		if s.AtLeast && s.Freed > 0 {
 			freed = ">= " + freed
 		}
-		rows = append(rows, []string{freed, share(s.Share), report.Commas(s.Count), s.Name.String()})
+		rows = append(rows, []string{freed, report.Percent(s.Share), report.Commas(s.Count), s.Name.String()})
 	}
 	if len(rows) == 0 {
 		return

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/internal/front/cli/text"
 	"github.com/sosgo/sosgo/internal/front/report"
 )
 
@@ -175,7 +174,7 @@ func usedFiles(p *report.Page, files []answer.ModuleFile, all bool) {
 		}
 	}
 	if refused > 1 && !all {
-		p.Printf("  %s; -files lists them\n", text.Count(uint64(refused-1), "more module whose files were refused", "more modules whose files were refused"))
+		p.Printf("  %s; -files lists them\n", report.Count(uint64(refused-1), "more module whose files were refused", "more modules whose files were refused"))
 	}
 }
 
@@ -342,11 +341,11 @@ func probes(p *report.Page, list []answer.Probe, all bool) {
 
 // Pack is the text of pack.
 func Pack(p *report.Page, a *answer.Pack) {
-	p.Printf("%s: the dump and %s\n", report.Escape(a.File), text.Count(uint64(len(a.Files)), "module file", "module files"))
+	p.Printf("%s: the dump and %s\n", report.Escape(a.File), report.Count(uint64(len(a.Files)), "module file", "module files"))
 	for _, m := range a.Missing {
 		p.Printf("not found: %s\n", report.Escape(m))
 	}
 	if a.Others > 0 {
-		p.Printf("%s left out: no answer needs the file\n", text.Count(uint64(a.Others), "other image", "other images"))
+		p.Printf("%s left out: no answer needs the file\n", report.Count(uint64(a.Others), "other image", "other images"))
 	}
 }

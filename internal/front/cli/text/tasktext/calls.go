@@ -2,7 +2,6 @@ package tasktext
 
 import (
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/internal/front/cli/text"
 	"github.com/sosgo/sosgo/internal/front/report"
 )
 
@@ -24,7 +23,7 @@ func Calls(p *report.Page, a *answer.AsyncCalls) {
 		p.Printf("%8s %s%s", report.Commas(c.Count), indent(c.Depth), report.Escape(name.String()))
 		place(p, c.AsyncPlace)
 		if c.Blocked > 0 {
-			p.Printf(" (%s blocked on it)", text.Count(c.Blocked, "thread is", "threads are"))
+			p.Printf(" (%s blocked on it)", report.Count(c.Blocked, "thread is", "threads are"))
 		}
 		p.Print("\n")
 		for n := len(c.Suspended) - 1; n >= 0; n-- { // the outermost first, as the calls are
@@ -38,7 +37,7 @@ func Calls(p *report.Page, a *answer.AsyncCalls) {
 			p.Printf("%8s %swaits for %s\n", report.Commas(e.Count), indent(c.Depth+1), report.Escape(e.Reason))
 		}
 	}
-	p.Printf("\n==> %s\n", text.Count(a.Stacks, "async stack", "async stacks"))
+	p.Printf("\n==> %s\n", report.Count(a.Stacks, "async stack", "async stacks"))
 }
 
 // Tasks is the text of tasks.
@@ -60,7 +59,7 @@ func Tasks(p *report.Page, t *answer.Tasks) {
 		r := &t.Counts[i]
 		p.Printf("%8s %-28s %s %s\n", report.Commas(r.Count), r.Status, report.Hex12(r.First), report.Escape(r.Name.String()))
 	}
-	p.Printf("Total %s\n", text.Count(t.Count, "task", "tasks"))
+	p.Printf("Total %s\n", report.Count(t.Count, "task", "tasks"))
 }
 
 // faults writes the tasks that failed.
@@ -77,7 +76,7 @@ func faults(p *report.Page, t *answer.Tasks) {
 	if len(t.Noted()) > 0 {
 		end = " (incomplete)."
 	}
-	p.Printf("%s failed unobserved; exceptions of %s were observed%s\n", text.Count(uint64(len(t.Faults))+t.More, "task", "tasks"), text.Count(t.Seen, "other failed task", "other failed tasks"), end)
+	p.Printf("%s failed unobserved; exceptions of %s were observed%s\n", report.Count(uint64(len(t.Faults))+t.More, "task", "tasks"), report.Count(t.Seen, "other failed task", "other failed tasks"), end)
 	for i := range t.Services {
 		v := &t.Services[i]
 		p.Printf("The hosted service %s %s failed; its host has observed this:\n", report.Hex12(v.Address), report.Escape(v.Type.String()))

@@ -6,7 +6,6 @@ import (
 
 	"github.com/sosgo/sosgo/answer"
 	"github.com/sosgo/sosgo/internal/base/compilernames"
-	"github.com/sosgo/sosgo/internal/front/cli/text"
 	"github.com/sosgo/sosgo/internal/front/report"
 	"github.com/sosgo/sosgo/target"
 )
@@ -16,12 +15,12 @@ func Locks(p *report.Page, l *answer.Locks) {
 	for i := range l.Locks {
 		lock(p, &l.Locks[i])
 	}
-	locks := text.Count(uint64(len(l.Locks)), "lock", "locks")
+	locks := report.Count(uint64(len(l.Locks)), "lock", "locks")
 	switch {
 	case l.Lost != nil:
 		p.Print(locks + "; incomplete: others may exist\n")
 	case l.Free > 0:
-		p.Printf("%s; %d more %s free (-all)\n", locks, l.Free, text.Noun(uint64(l.Free), "is", "are"))
+		p.Printf("%s; %d more %s free (-all)\n", locks, l.Free, report.Noun(uint64(l.Free), "is", "are"))
 	default:
 		p.Print(locks + "\n")
 	}
@@ -52,7 +51,7 @@ func lock(p *report.Page, l *answer.Lock) {
 			words = "waits for a pulse"
 		}
 		if w.Timeout != nil {
-			words += fmt.Sprintf(", at most %s", span(int64(*w.Timeout)))
+			words += fmt.Sprintf(", at most %s", report.Millis(int64(*w.Timeout)))
 		}
 		p.Printf("    thread %s %s [%s]\n", threadName(&w.Thread), words, w.How)
 	}
@@ -111,7 +110,7 @@ func holds(l *answer.Lock) string {
 // Waits is the text of waits.
 func Waits(p *report.Page, w *answer.Waits) {
 	for i := range w.Verdicts {
-		text.Verdict(p, &w.Verdicts[i])
+		p.Verdict(&w.Verdicts[i])
 	}
 	if len(w.Verdicts) > 0 && len(w.Threads)+len(w.Operations)+len(w.Idle) > 0 {
 		p.Print("\n")
@@ -235,7 +234,7 @@ func idle(p *report.Page, list []answer.IdleWaits) {
 		total += list[i].Count
 		words[i] = fmt.Sprintf("%s (%d)", list[i].Reason, list[i].Count)
 	}
-	p.Printf("%s normal: %s\n", text.Count(uint64(total), "wait is", "waits are"), strings.Join(words, "; "))
+	p.Printf("%s normal: %s\n", report.Count(uint64(total), "wait is", "waits are"), strings.Join(words, "; "))
 }
 
 // Initializers is the text of initializers.
@@ -251,7 +250,7 @@ func Initializers(p *report.Page, a *answer.Initializers) {
 	}
 	switch n := uint64(len(a.Failed)); {
 	case n > 0:
-		p.Printf("%s failed\n", text.Count(n, "type initializer", "type initializers"))
+		p.Printf("%s failed\n", report.Count(n, "type initializer", "type initializers"))
 	case len(a.Noted()) > 0:
 		p.Print("No failed type initializers found; some data could not be read.\n")
 	default:

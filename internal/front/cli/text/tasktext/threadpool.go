@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/internal/front/cli/text"
 	"github.com/sosgo/sosgo/internal/front/report"
 	"github.com/sosgo/sosgo/target"
 )
@@ -47,7 +46,7 @@ func ThreadPool(p *report.Page, t *answer.ThreadPool, o ThreadPoolOptions) {
 		counters(p, t)
 	}
 	for i := range t.Verdicts {
-		text.Verdict(p, &t.Verdicts[i])
+		p.Verdict(&t.Verdicts[i])
 	}
 	if o.Log {
 		hillClimbing(p, t)
@@ -249,7 +248,7 @@ func WorkQueues(p *report.Page, q *answer.WorkQueues, limit int) {
 		total += q.Queues[i].Count
 		workQueue(p, &q.Queues[i], limit)
 	}
-	p.Printf("%s in %s\n", text.Count(total, "item", "items"), text.Count(uint64(len(q.Queues)), "queue", "queues"))
+	p.Printf("%s in %s\n", report.Count(total, "item", "items"), report.Count(uint64(len(q.Queues)), "queue", "queues"))
 }
 
 func workQueue(p *report.Page, q *answer.WorkQueue, limit int) {

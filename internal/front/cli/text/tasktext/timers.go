@@ -6,10 +6,8 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/internal/front/cli/text"
 	"github.com/sosgo/sosgo/internal/front/report"
 )
 
@@ -23,10 +21,10 @@ func Timers(p *report.Page, t *answer.Timers) {
 		timer(p, &t.Timers[i])
 	}
 	if t.Lost != nil {
-		p.Print(text.Count(uint64(len(t.Timers)), "timer", "timers") + "; others can't be read\n")
+		p.Print(report.Count(uint64(len(t.Timers)), "timer", "timers") + "; others can't be read\n")
 		return
 	}
-	p.Print(text.Count(uint64(len(t.Timers)), "timer", "timers") + "\n")
+	p.Print(report.Count(uint64(len(t.Timers)), "timer", "timers") + "\n")
 }
 
 func timer(p *report.Page, t *answer.Timer) {
@@ -47,7 +45,7 @@ func timer(p *report.Page, t *answer.Timer) {
 		p.Printf("    awaited by %s\n", report.Escape(t.Awaits.String()))
 	}
 	if t.Running > 0 {
-		p.Printf("    its callback runs on %s\n", text.Count(uint64(t.Running), "thread", "threads"))
+		p.Printf("    its callback runs on %s\n", report.Count(uint64(t.Running), "thread", "threads"))
 	}
 	if c := t.Cancels; c != nil {
 		tokenSource(p, c)
@@ -81,22 +79,19 @@ func tokenSource(p *report.Page, c *answer.TokenSource) {
 
 // when returns when a timer is due. The dump may be later than the newest known time.
 func when(t *answer.Timer) string {
-	words := "after " + span(int64(t.Due))
+	words := "after " + report.Millis(int64(t.Due))
 	switch {
 	case t.DueIn.Err != nil:
 	case t.DueIn.Value < 0:
-		words += fmt.Sprintf(", at least %s late", span(-t.DueIn.Value))
+		words += fmt.Sprintf(", at least %s late", report.Millis(-t.DueIn.Value))
 	default:
-		words += fmt.Sprintf(", due within %s", span(t.DueIn.Value))
+		words += fmt.Sprintf(", due within %s", report.Millis(t.DueIn.Value))
 	}
 	if t.Period == nil {
 		return words + ", once"
 	}
-	return words + ", every " + span(int64(*t.Period))
+	return words + ", every " + report.Millis(int64(*t.Period))
 }
-
-// span returns a number of milliseconds in words: 1h0m0s, 250ms.
-func span(ms int64) string { return (time.Duration(ms) * time.Millisecond).String() }
 
 // sosTimers is SOS's form: by period, and in that as in the queues. SOS finds no method for a callback that is static.
 func sosTimers(p *report.Page, t *answer.Timers) {

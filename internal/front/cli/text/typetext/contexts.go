@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/sosgo/sosgo/answer"
-	"github.com/sosgo/sosgo/internal/front/cli/text"
 	"github.com/sosgo/sosgo/internal/front/report"
 )
 
@@ -20,7 +19,7 @@ func LoadContexts(p *report.Page, a *answer.LoadContexts) {
 			blockers(p, c)
 		}
 	}
-	p.Printf("%s, %d unloading\n", text.Count(uint64(len(a.Contexts)), "context", "contexts"), unloading)
+	p.Printf("%s, %d unloading\n", report.Count(uint64(len(a.Contexts)), "context", "contexts"), unloading)
 }
 
 func loadContext(p *report.Page, c *answer.AssemblyContext) {
@@ -42,7 +41,7 @@ func loadContext(p *report.Page, c *answer.AssemblyContext) {
 	if c.Keeper != 0 {
 		parts = append(parts, "LoaderAllocator "+report.Hex12(c.Keeper))
 	}
-	p.Printf("%s: %s\n", strings.Join(parts, ", "), text.Count(uint64(len(c.Assemblies)), "assembly", "assemblies"))
+	p.Printf("%s: %s\n", strings.Join(parts, ", "), report.Count(uint64(len(c.Assemblies)), "assembly", "assemblies"))
 	for _, m := range c.Assemblies {
 		name := report.Escape(m.Name.String())
 		if name == "" {

@@ -30,7 +30,7 @@ func Module(p *report.Page, d *answer.ModuleDetails) {
 	}
 	if l := m.DomainLocal; l != nil && !p.SOS {
 		line("DomainLocalModule", fmt.Sprintf("%s (%d dynamic %s)", report.Hex16(l.Address), l.DynamicClasses,
-			text.Noun(uint64(l.DynamicClasses), "class", "classes")))
+			report.Noun(uint64(l.DynamicClasses), "class", "classes")))
 		line("GCStatics", text.Hex16(l.GCStatics.Maybe))
 	}
 	if d.Types != nil {

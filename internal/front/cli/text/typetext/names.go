@@ -77,9 +77,9 @@ func searched(p *report.Page, s *answer.NameSearch, matches func(*answer.Searche
 	if printed > 0 {
 		p.Print(moduleSeparator)
 	}
-	p.Printf("\nScanned %d %s which had no matches.\n", without, text.Noun(uint64(without), "module", "modules"))
+	p.Printf("\nScanned %d %s which had no matches.\n", without, report.Noun(uint64(without), "module", "modules"))
 	if unread > 0 {
-		p.Printf("%d other %s could not be scanned.\n", unread, text.Noun(uint64(unread), "module", "modules"))
+		p.Printf("%d other %s could not be scanned.\n", unread, report.Noun(uint64(unread), "module", "modules"))
 	}
 }
 

@@ -1,0 +1,390 @@
+package report
+
+import (
+	"encoding"
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/sosgo/sosgo/answer"
+	"github.com/sosgo/sosgo/internal/encoding/jsonenc"
+	"github.com/sosgo/sosgo/target"
+)
+
+// cardTime is the layout of times.
+const cardTime = "2006-01-02 15:04:05.999 MST"
+
+// A Line is a line of a record below its first one.
+type Line struct{ Label, Text string }
+
+// A Form returns the lines of a value in place of what its tags say.
+type Form func(v any) []Line
+
+// Forms has the forms of types.
+type Forms map[reflect.Type]Form
+
+// Card writes an answer as records: a line for each struct, with its lists below it. The json and text tags of the fields choose the words;
+// CONTRIBUTING.md describes the tag text.
+func Card[T any](p *Page, v T) { Forms(nil).Card(p, v) }
+
+// Card is the function Card with forms for some types.
+func (f Forms) Card(p *Page, v any) {
+	rv := reflect.Indirect(reflect.ValueOf(v))
+	if !rv.IsValid() {
+		return // nil
+	}
+	if !rv.CanAddr() { // methods of pointers apply to it, too
+		p := reflect.New(rv.Type()).Elem()
+		p.Set(rv)
+		rv = p
+	}
+	c := &cards{forms: f, tags: map[*jsonenc.Field]*cardTag{}}
+	r := c.read(jsonenc.PlanOf(rv.Type()).Core(), rv)
+	w := cardWriter{p}
+	w.root(r)
+	if r.empty() {
+		noted := 0
+		if gaps := answer.GapsOf(v); gaps != nil {
+			noted = len(gaps.Noted())
+		}
+		w.none(r.lists, noted)
+	}
+}
+
+// cards reads an answer.
+type cards struct {
+	forms Forms
+	tags  map[*jsonenc.Field]*cardTag
+}
+
+// A record is what a struct says.
+type record struct {
+	head  string
+	parts []Line
+	lines []Line
+	lists []cardList
+
+	several  int // how many lists there may be
+	verdicts []answer.Verdict
+
+	base  *cardTag     // of the last field that is not joined to the one before it
+	joins func(string) // adds to that field's text, nil if it has none
+}
+
+// A cardList is a list of records.
+type cardList struct {
+	*cardTag
+	titled  bool // the tag names the list
+	records []*record
+	hidden  map[string]int
+	table   []string // in place of records: the header and the rows
+}
+
+// empty reports whether the record of an answer has lists, and nothing in them.
+func (r *record) empty() bool {
+	for i := range r.lists {
+		if len(r.lists[i].records)+len(r.lists[i].table)+len(r.lists[i].hidden) > 0 {
+			return false
+		}
+	}
+	return len(r.lists) > 0 && len(r.verdicts) == 0
+}
+
+func (c *cards) tag(f *jsonenc.Field) *cardTag {
+	t := c.tags[f]
+	if t == nil {
+		tag := cardTagOf(f)
+		t = &tag
+		c.tags[f] = t
+	}
+	return t
+}
+
+// read returns the record of a struct.
+func (c *cards) read(plan *jsonenc.Plan, v reflect.Value) *record {
+	r := &record{}
+	if t, ok := v.Addr().Interface().(interface{ Title() string }); ok {
+		r.head = t.Title()
+	}
+	o, omits := v.Addr().Interface().(interface{ Omits(field string) bool })
+	plan.Every(v, func(f *jsonenc.Field, v reflect.Value, omitted bool) {
+		switch tag := c.tag(f); {
+		case tag.place == placeNone:
+		case omits && o.Omits(f.Name):
+			r.begin(tag)
+		default:
+			c.field(r, f, tag, v, omitted)
+		}
+	})
+	return r
+}
+
+// field adds a field to a record.
+func (c *cards) field(r *record, f *jsonenc.Field, tag *cardTag, v reflect.Value, omitted bool) {
+	r.begin(tag)
+	v, missing := present(v)
+	core := f.Plan.Core()
+	switch {
+	case missing != nil && errors.Is(missing, target.ErrUnsupported) && tag.place != placeHead:
+	case missing != nil:
+		r.add(tag, min(1, strings.Count(tag.forms[len(tag.forms)-1], "%")), answer.Absent(missing))
+	case !v.IsValid():
+		r.add(tag, 1, "")
+	case c.forms[v.Type()] != nil:
+		if f.Text != "" {
+			r.lines = append(r.lines, Line{Text: tag.label()})
+		}
+		r.lines = append(r.lines, c.forms[v.Type()](v.Interface())...)
+	case v.Type() == reflect.TypeFor[[]answer.Verdict]():
+		r.verdicts = v.Interface().([]answer.Verdict)
+	case core.Kind() == jsonenc.List && core.Elem().Core().Kind() == jsonenc.Object:
+		c.records(r, f, tag, v, omitted)
+	case core.Kind() == jsonenc.List:
+		r.texts(tag, f.Name, v)
+	case core.Kind() == jsonenc.Object:
+		c.inner(r, tag, c.read(core, v))
+	default:
+		if value, form := tag.leaf(f.Name, v); !tag.leavesOut(v) && (!omitted || form < len(tag.forms)) {
+			r.add(tag, form, value)
+		}
+	}
+}
+
+// leavesOut reports whether the tag leaves out a number.
+func (t *cardTag) leavesOut(v reflect.Value) bool {
+	switch {
+	case len(t.forms) > 1 && t.forms[0] == "" && v.CanInt():
+		return v.Int() == 1
+	case t.has("nonzero"):
+		return v.IsZero()
+	case t.has("limit"):
+		return v.CanInt() && (v.Int() <= 0 || v.Int() >= math.MaxInt32)
+	}
+	return false
+}
+
+// records adds a list of records: to the lists or, with the option row, in one piece.
+func (c *cards) records(r *record, f *jsonenc.Field, tag *cardTag, v reflect.Value, omitted bool) {
+	r.several++
+	if omitted {
+		return
+	}
+	l := cardList{cardTag: tag, titled: f.Text != "", hidden: map[string]int{}}
+	plan := f.Plan.Core().Elem().Core()
+	if tag.has("table") {
+		l.table = c.table(plan, v)
+	} else {
+		c.list(&l, plan, v)
+	}
+	if row := l.row(); row != "" {
+		r.add(tag, 0, row)
+		return
+	}
+	r.lists = append(r.lists, l)
+}
+
+// list reads the records of a list. Those that text does not show are counted by the reason.
+func (c *cards) list(l *cardList, plan *jsonenc.Plan, v reflect.Value) {
+	for i := range v.Len() {
+		v, missing := present(v.Index(i))
+		if missing != nil || !v.IsValid() {
+			continue
+		}
+		if h, ok := v.Addr().Interface().(interface{ Hidden() string }); ok && h.Hidden() != "" {
+			l.hidden[h.Hidden()]++
+			continue
+		}
+		l.records = append(l.records, c.read(plan, v))
+	}
+}
+
+// rowWidth is the length up to which the option row puts several records on one line.
+const rowWidth = 150
+
+// row returns the records of a list with the option row, if they fit on a line.
+func (l *cardList) row() string {
+	if !l.has("row") {
+		return ""
+	}
+	texts := make([]string, len(l.records))
+	for i, r := range l.records {
+		texts[i] = r.line()
+	}
+	if row := strings.Join(texts, ", "); len(texts) == 1 || utf8.RuneCountInString(row) <= rowWidth {
+		return row
+	}
+	return ""
+}
+
+// inner adds the record of a struct in a field, without its lists on the same line.
+func (c *cards) inner(r *record, tag *cardTag, in *record) {
+	text := joined(in.parts)
+	if in.head != "" && text != "" || len(in.parts) > 1 {
+		text = "(" + text + ")"
+	}
+	text = strings.TrimSpace(in.head + " " + text)
+	if text != "" {
+		r.add(tag, 0, text)
+	}
+	r.lines, r.lists, r.several = append(r.lines, in.lines...), append(r.lists, in.lists...), r.several+in.several
+}
+
+// texts adds a list of texts or numbers: on one line, or on one each.
+func (r *record) texts(tag *cardTag, name string, v reflect.Value) {
+	var values []string
+	for i := range v.Len() {
+		if s, _ := tag.leaf(name, v.Index(i)); s != "" {
+			values = append(values, s)
+		}
+	}
+	if tag.has("row") && len(values) > 0 {
+		r.add(tag, 0, strings.Join(values, ", "))
+		return
+	}
+	for _, s := range values {
+		label, text := tag.fill(0, s)
+		r.lines = append(r.lines, Line{label, text})
+	}
+}
+
+// begin notes the tag of a field, unless the field is joined to the one before it.
+func (r *record) begin(tag *cardTag) {
+	if tag.place != placeJoin {
+		r.base, r.joins = tag, nil
+	}
+}
+
+// add adds a value in one of the forms of its tag.
+func (r *record) add(tag *cardTag, form int, value string) {
+	switch label, text := tag.fill(form, value); {
+	case text == "":
+	case tag.place == placeJoin:
+		r.join(strings.TrimPrefix(label+" "+text, " "))
+	default:
+		r.put(label, text)
+	}
+}
+
+// join adds a text behind the field before it, or in its place if it said nothing.
+func (r *record) join(text string) {
+	if r.joins != nil {
+		r.joins(text)
+		return
+	}
+	if r.base == nil {
+		r.base = &cardTag{place: placeHead}
+	}
+	label := ""
+	if r.base.has("line") && !strings.Contains(r.base.forms[0], "%") {
+		label = r.base.forms[0]
+	}
+	r.put(label, strings.TrimLeft(text, " ,;:"))
+}
+
+// put puts a text where the field begins that base is the tag of.
+func (r *record) put(label, text string) {
+	if r.base.place == placeHead {
+		r.head = strings.TrimSpace(r.head + " " + strings.TrimSpace(label+" "+text))
+		r.joins = func(more string) { r.head += more }
+		return
+	}
+	at := &r.parts
+	if r.base.has("line") {
+		at = &r.lines
+	}
+	i := len(*at)
+	*at = append(*at, Line{label, text})
+	r.joins = func(more string) { (*at)[i].Text += more }
+}
+
+// present returns the value in pointers and Maybes, or the error in its place. It is invalid for nil.
+func present(v reflect.Value) (reflect.Value, error) {
+	for v.IsValid() {
+		switch {
+		case v.Type() == reflect.TypeFor[answer.Text]():
+			if t := v.Interface().(answer.Text); t.Err != nil && t.Instead == "" {
+				return reflect.Value{}, t.Err
+			}
+			return v, nil
+		case v.Type() == reflect.TypeFor[answer.Reason]():
+			return v, v.Interface().(answer.Reason).Err
+		case v.Kind() == reflect.Pointer:
+			v = v.Elem()
+		case v.Kind() == reflect.Struct && v.FieldByName("Err").IsValid() && v.FieldByName("Value").IsValid():
+			if err, _ := v.FieldByName("Err").Interface().(error); err != nil {
+				return reflect.Value{}, err
+			}
+			v = v.FieldByName("Value")
+		default:
+			return v, nil
+		}
+	}
+	return v, nil
+}
+
+// leaf returns a value as text, and which form of a tag is for it.
+func (t *cardTag) leaf(name string, v reflect.Value) (text string, form int) {
+	switch x := v.Interface().(type) {
+	case bool:
+		if !x {
+			return "", 1
+		}
+		return "", 0
+	case target.Addr:
+		if x != 0 {
+			text = Hex12(x)
+		}
+	case answer.Hex:
+		text = Hex(x)
+	case time.Time:
+		if !x.IsZero() {
+			text = x.Format(cardTime)
+		}
+	case answer.Seconds:
+		text = time.Duration(float64(x) * float64(time.Second)).Round(time.Second).String()
+	case fmt.Stringer:
+		text = CutEnd(x.String(), t.number("cut"))
+	case encoding.TextMarshaler:
+		b, _ := x.MarshalText()
+		text = string(b)
+	default:
+		return t.plain(name, v)
+	}
+	if text == "" {
+		return "", 1
+	}
+	return text, 0
+}
+
+// plain returns a number or a string, as leaf does.
+func (t *cardTag) plain(name string, v reflect.Value) (text string, form int) {
+	switch {
+	case v.CanInt() && strings.HasSuffix(name, "Ms"):
+		text = Millis(v.Int())
+	case v.CanInt() && (t.has("plain") || v.Int() < 0):
+		text = strconv.FormatInt(v.Int(), 10)
+	case v.CanInt():
+		text = Commas(uint64(v.Int()))
+	case v.CanUint() && t.has("plain"):
+		text = strconv.FormatUint(v.Uint(), 10)
+	case v.CanUint():
+		text = Commas(v.Uint())
+	default:
+		if text = CutEnd(fmt.Sprint(v.Interface()), t.number("cut")); text == "" {
+			form = 1
+		}
+		return text, form
+	}
+	switch {
+	case v.IsZero():
+		return text, 2
+	case text == "1":
+		return text, 0
+	}
+	return text, 1
+}
